@@ -246,7 +246,7 @@ struct LaunchArguments {
     const void *const *parameters;
 };
 
-// Held while a kernel runs: one kernel of a library at a time, as all state above is static.
+// A mutex that is held while a kernel runs: one kernel of a library at a time, as all state above is static.
 static pthread_mutex_t running = PTHREAD_MUTEX_INITIALIZER;
 
 inline void launch(void (*run)(const void *const *), const char *name, const LaunchArguments &launch_arguments) {
@@ -331,7 +331,8 @@ inline void ldmatrix_x4(unsigned (&to)[4], const void *row, bool transposed) {
     }
 }
 
-// Begins a copy. Until `wait_for_copies`, its target holds neither the old nor the new bytes: half-precision values of all ones are NaN.
+// Begins an asynchronous copy of sixteen bytes, or as many zeros, to shared memory. Until `wait_for_copies`, its target holds neither the
+// old nor the new bytes: half-precision values of all ones are NaN.
 inline void copy_async_16(void *to, const void *from, bool zeros) {
     check_aligned_16(to);
     check_aligned_16(from);
@@ -449,7 +450,7 @@ inline double normcdfinv(double p) {
     return 0.5 * (low + high);
 }
 template <class T> T erfcx(T x) {
-    // For large arguments, where the product would overflow, uses a continued fraction.
+    // For large arguments the product would overflow, so a continued fraction is used.
     if (x < 25) return T(std::exp(double(x) * double(x)) * std::erfc(double(x)));
     double y = double(x), tail = y;
     for (int k = 20; k > 0; k--) tail = y + 0.5 * k / tail;

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 
 use dispatch_runtime::{DType, Device, Error, Generator, Result, Spec, Storage, Tensor};
 
+use crate::device::driver::{Recording, StreamHandle};
 use crate::device::gpu::Gpu;
-use crate::device::machine::{Recording, StreamHandle};
 use crate::device::memory::{CudaBuffer, RecordedBlock};
 use crate::device::stream::Stream;
 use crate::device::stream_uses::Access;
@@ -50,7 +50,7 @@ pub struct Graph<T> {
     result: T,
 }
 
-/// Memory that was allocated before the recording.
+/// A storage that was allocated before the recording, and that the recorded work uses.
 #[derive(Debug)]
 struct UsedStorage {
     storage: Storage,
@@ -151,7 +151,7 @@ impl RecordingGuard {
     fn begin(gpu: &'static Gpu, stream: StreamHandle) -> Result<Self> {
         let origins = (0..MAX_GENERATORS).map(|_| Spec::contiguous(DType::I64, &[2]).on(gpu.device()));
         let origins = origins.collect::<Result<_>>()?;
-        gpu.machine.begin_recording(stream)?;
+        gpu.driver.begin_recording(stream)?;
         RECORDING.set(Some(RecordingState {
             stream,
             used: Vec::new(),
@@ -166,12 +166,12 @@ impl RecordingGuard {
 
     fn end(&mut self) -> Option<(RecordingState, Result<Recording, CudaError>)> {
         let mut state = RECORDING.take()?;
-        let recording = self.gpu.machine.end_recording(self.stream);
+        let recording = self.gpu.driver.end_recording(self.stream);
         // The next users of that memory wait for the recording's stream, so this stream waits for the earlier users, even if the recording
         // failed.
         state.earlier_streams.sort_unstable();
         state.earlier_streams.dedup();
-        let ordered = self.gpu.order(&state.earlier_streams, self.stream);
+        let ordered = self.gpu.order_after(&state.earlier_streams, self.stream);
         Some((state, ordered.and(recording)))
     }
 }
@@ -179,7 +179,7 @@ impl RecordingGuard {
 impl Drop for RecordingGuard {
     fn drop(&mut self) {
         if let Some((_, Ok(recording))) = self.end() {
-            self.gpu.machine.destroy_recording(recording);
+            self.gpu.driver.destroy_recording(recording);
         }
     }
 }
@@ -206,7 +206,7 @@ impl<T> Graph<T> {
         let mut guard = RecordingGuard::begin(gpu, handle)?;
         let result = work()?;
         let (mut state, recording) = guard.end().ok_or("the recorded work ended the recording")?;
-        // Work in the other stream may have ended the recording.
+        // If the closure entered another stream, that stream's work may have ended the recording.
         let recording = recording
             .map_err(|error| if state.entered_other_stream { ENTERED_STREAM.into() } else { Error::from(error) })?;
         // Blocks without another owner were freed within the recording.
@@ -245,7 +245,7 @@ impl<T> Graph<T> {
         for RandomDraws { generator, blocks, origin } in &self.draws {
             random_stream::begin_replay(Launch { gpu: self.gpu, stream: handle }, generator, *blocks, origin)?;
         }
-        self.gpu.machine.replay(self.recording, handle)?;
+        self.gpu.driver.replay(self.recording, handle)?;
         // Another thread may have used the memory between the first call and the replay. It did not wait for the replay, so the uses are
         // entered again.
         self.order_after_earlier_work(&allocated, handle)?;
@@ -276,6 +276,6 @@ impl<T> Graph<T> {
 
 impl<T> Drop for Graph<T> {
     fn drop(&mut self) {
-        self.gpu.machine.destroy_recording(self.recording);
+        self.gpu.driver.destroy_recording(self.recording);
     }
 }

@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use dispatch_runtime::{DType, Result};
 
 use crate::compile::source::{Instances, Source, instance_expression};
+use crate::device::driver::{EntryPoint, Module};
 use crate::device::gpu::Gpu;
-use crate::device::machine::{EntryPoint, Module};
 use crate::error::CudaError;
 use crate::lock::locked;
 
@@ -87,7 +87,7 @@ const DTYPE_BITS: u32 = dtype_bits(&DType::ALL);
 const MAX_DTYPES: usize = ((u64::BITS - 1) / DTYPE_BITS) as usize;
 
 impl InstanceKey {
-    /// Returns `None` if there are more dtypes than fit into a key.
+    /// Creates the key of an instance, or returns `None` if there are more dtypes than fit into a key.
     #[inline]
     fn new(template: &'static str, dtypes: &[DType], device: u8) -> Option<Self> {
         if dtypes.len() > MAX_DTYPES {
@@ -162,7 +162,7 @@ impl Kernel {
     ) -> Result<&'static EntryPoint, CudaError> {
         let no_instance = || CudaError::Compile {
             kernel: self.source.name,
-            target: gpu.machine.properties().name.clone(),
+            target: gpu.driver.properties().name.clone(),
             log: format!("`{template}` has no instance for {dtypes:?}"),
         };
         let key = key.ok_or_else(no_instance)?;
@@ -171,11 +171,11 @@ impl Kernel {
             return Ok(entry);
         }
         let expression = instance_expression(template, dtypes).ok_or_else(no_instance)?;
-        let together = if gpu.machine.compiles_all_instances() { self.source.expressions() } else { Vec::new() };
+        let together = if gpu.driver.compiles_all_instances() { self.source.expressions() } else { Vec::new() };
         let wanted = if together.contains(&expression) { together } else { vec![expression.clone()] };
         self.load(gpu, &mut loaded, wanted)?;
         let (code, name) = find_loaded(&loaded, gpu, &expression).ok_or_else(no_instance)?;
-        let entry = gpu.machine.entry_point(code, name)?;
+        let entry = gpu.driver.entry_point(code, name)?;
         // SAFETY: the pointer is null, or points to a list that was complete when it was stored and is never freed.
         let mut built = unsafe { self.built.load(Ordering::Acquire).as_ref() }.cloned().unwrap_or_default();
         built.push(BuiltInstance { key, entry });
@@ -191,7 +191,7 @@ impl Kernel {
     fn load(&self, gpu: &Gpu, loaded: &mut Vec<LoadedModule>, mut expressions: Vec<String>) -> Result<(), CudaError> {
         expressions.retain(|expression| find_loaded(loaded, gpu, expression).is_none());
         if !expressions.is_empty() {
-            let modules = gpu.machine.load(&self.source, &expressions)?;
+            let modules = gpu.driver.load(&self.source, &expressions)?;
             loaded.extend(modules.into_iter().map(|module| LoadedModule { device: gpu.index, module }));
         }
         Ok(())

@@ -8,8 +8,8 @@ use std::ffi::c_void;
 
 use dispatch_runtime::{DType, Result, Storage, Tensor};
 
+use crate::device::driver::{Address, Grid, StreamHandle};
 use crate::device::gpu::Gpu;
-use crate::device::machine::{Address, Grid, StreamHandle};
 use crate::device::memory::CudaBuffer;
 use crate::device::recent_launches;
 use crate::device::stream;
@@ -145,12 +145,12 @@ impl Launch {
     /// Returns the number of the device's multiprocessors. It runs at least that many blocks at once.
     #[must_use]
     pub fn multiprocessors(&self) -> u32 {
-        self.gpu.machine.properties().multiprocessors
+        self.gpu.driver.properties().multiprocessors
     }
 
     /// Returns the maximum shared memory of a block, in bytes.
     pub(crate) fn max_shared_memory(&self) -> u32 {
-        self.gpu.machine.properties().shared_memory
+        self.gpu.driver.properties().shared_memory
     }
 
     /// Copies from the device to the CPU. Returns an error if an earlier kernel reported an invalid value.
@@ -183,7 +183,7 @@ impl Launch {
             }
             let entry = kernel.entry_point(self.gpu, template, dtypes)?;
             if grid.shared_memory > 48 << 10 {
-                self.gpu.machine.allow_shared_memory(entry.function, grid.shared_memory)?;
+                self.gpu.driver.allow_shared_memory(entry.function, grid.shared_memory)?;
             }
             if *sizes != *entry.parameters {
                 return Err(CudaError::Parameters {
@@ -196,12 +196,12 @@ impl Launch {
             recent_launches::record(kernel);
             // SAFETY: the pointers are to values of these sizes, and the check above found that the kernel's parameters have the same
             // sizes. What the kernel does with them was promised for every launch by the caller of `Kernel::new`.
-            unsafe { self.gpu.machine.launch(entry, grid, pointers, self.stream) }
+            unsafe { self.gpu.driver.launch(entry, grid, pointers, self.stream) }
         })
     }
 
     /// Launches an instance of a kernel's template with a thread for each of `count` elements.
-    pub(crate) fn cover<A: Arguments>(
+    pub(crate) fn run_per_element<A: Arguments>(
         &self,
         kernel: &'static Kernel,
         template: &'static str,
@@ -244,7 +244,7 @@ pub trait Parameter: Copy {}
 macro_rules! scalar_parameters {
     ($($ty:ty)*) => { $(impl Parameter for $ty {})* };
 }
-scalar_parameters! { DevicePointer bool i8 u8 i32 u32 i64 u64 f32 f64 crate::Site }
+scalar_parameters! { DevicePointer bool i8 u8 i32 u32 i64 u64 f32 f64 crate::FaultSite }
 
 /// Declares `#[repr(C)]` structs that are kernel parameters; the kernels declare structs with the same fields.
 macro_rules! parameters {
@@ -343,11 +343,11 @@ macro_rules! arguments {
 }
 
 /// Implements `Arguments` for tuples of these types, and for tuples of each shorter suffix of the list.
-macro_rules! tuples {
+macro_rules! argument_tuples {
     () => {};
     ($first:ident $($others:ident)*) => {
         arguments! { $first $($others)* }
-        tuples! { $($others)* }
+        argument_tuples! { $($others)* }
     };
 }
-tuples! { A B C D E F G H I J K L M N O P }
+argument_tuples! { A B C D E F G H I J K L M N O P }

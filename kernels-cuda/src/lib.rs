@@ -37,10 +37,10 @@ pub use compile::disk_cache::cache_folder;
 pub use compile::nvrtc::{Code, CompileStatistics, compile_statistics, compiler_version};
 pub use compile::source::{Instances, Source, element_type};
 pub use device::caching_allocator::empty_cache;
+pub use device::driver::{Grid, Properties};
 pub use device::event::Event;
-pub use device::fault::Site;
+pub use device::fault::FaultSite;
 pub use device::gpu::{device_count, is_available, properties};
-pub use device::machine::{Grid, Properties};
 pub use device::memory::{MemoryStats, memory_stats};
 pub use device::stream::{Stream, StreamGuard};
 pub use engine::cublaslt::allow_tf32;
@@ -54,8 +54,8 @@ mod prelude {
     pub(crate) use dispatch_runtime::prelude::*;
     pub(crate) use dispatch_runtime::{BadArgument, DTypes, Dims, Geometry, MemoryFormat, Problem, Spec};
 
-    pub(crate) use crate::device::fault::Site;
-    pub(crate) use crate::device::machine::Grid;
+    pub(crate) use crate::device::driver::Grid;
+    pub(crate) use crate::device::fault::FaultSite;
     pub(crate) use crate::engine::gather::site;
     pub(crate) use crate::engine::number::{FLOATING_DTYPES, NUMERIC_DTYPES, check_dtype};
     pub(crate) use crate::engine::transfer::{compute_contiguous, contiguous, copy_into, to_device};

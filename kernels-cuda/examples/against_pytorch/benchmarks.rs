@@ -1,4 +1,4 @@
-//! The measured lines. `pytorch.py` has the same lines with the same names.
+//! The measured benchmarks, each of which prints one line. `pytorch.py` has the same benchmarks with the same names.
 
 use dispatch_autograd::{Differentiable, Differentiation};
 use dispatch_runtime::prelude::*;
@@ -7,17 +7,17 @@ use kernels_cuda::{Graph, allow_tf32};
 
 use crate::network::Network;
 
-/// The unit of a line's amount.
+/// The unit of a benchmark's amount of work, or the time that is shown if there is no amount.
 pub(crate) enum AmountKind {
-    /// Bytes of the copy that other lines are compared with.
+    /// The amount is the bytes of a plain copy, with whose bandwidth other benchmarks are compared.
     CopyBytes,
-    /// Bytes that are read and written.
+    /// The amount is the bytes that are read and written.
     Bytes,
-    /// Arithmetic operations.
+    /// The amount is the number of arithmetic operations.
     Operations,
-    /// No amount: only the time on the device is shown.
+    /// There is no amount: only the time on the device is shown.
     DeviceTime,
-    /// No amount: only the time of the calls on the host is shown.
+    /// There is no amount: only the time of the calls on the host is shown.
     HostTime,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Benchmark {
     pub(crate) name: String,
     pub(crate) kind: AmountKind,
     pub(crate) amount: f64,
-    /// The number of calls that the measured work makes.
+    /// The number of operator calls in the measured work, by which its time is divided.
     pub(crate) calls: f64,
     pub(crate) work: Box<dyn Fn() -> Result<()>>,
 }
@@ -44,35 +44,35 @@ fn drop_result<T>(result: Result<T>) -> Result<()> {
     result.map(drop)
 }
 
-/// Creates the inputs of the lines and measures them.
+/// Creates the inputs of all benchmarks and measures them.
 pub(crate) struct Benchmarks {
     pub(crate) device: Device,
     /// Whether inputs are small, to try the program.
     pub(crate) small: bool,
 }
 
-/// A function that measures a line, called while the line's tensors exist.
+/// A function that measures a benchmark, called while the benchmark's tensors exist.
 pub(crate) type Measure<'a> = &'a mut dyn FnMut(&Benchmark) -> Result<()>;
 
 const DTYPES: [(DType, &str); 2] = [(DType::F32, "f32"), (DType::BF16, "bf16")];
 
 #[expect(clippy::cast_precision_loss, reason = "an amount")]
-fn amount(number: i64) -> f64 {
+fn to_f64(number: i64) -> f64 {
     number as f64
 }
 
 impl Benchmarks {
     pub(crate) fn run(&self, measure: Measure<'_>) -> Result<()> {
-        self.pointwise(measure)?;
+        self.pointwise_operators(measure)?;
         self.reductions(measure)?;
-        self.products(measure)?;
-        self.attentions(measure)?;
+        self.matrix_products(measure)?;
+        self.attention(measure)?;
         self.convolutions(measure)?;
         self.indexing(measure)?;
         self.small_calls(measure)
     }
 
-    fn random(&self, sizes: &[i64], dtype: DType) -> Result<Tensor> {
+    fn random_tensor(&self, sizes: &[i64], dtype: DType) -> Result<Tensor> {
         let mut made = aten::full(sizes, 0.into(), Some(dtype), None, Some(self.device), None)?;
         aten::normal_(&mut made, 0.0, 1.0, None)?;
         Ok(made)
@@ -88,14 +88,15 @@ impl Benchmarks {
         if self.small { small } else { large }
     }
 
-    fn pointwise(&self, measure: Measure<'_>) -> Result<()> {
+    fn pointwise_operators(&self, measure: Measure<'_>) -> Result<()> {
         let bytes = self.select_size(256 << 20, 1 << 20);
-        let moved = |tensors: i64| amount(tensors * bytes);
+        let moved = |tensors: i64| to_f64(tensors * bytes);
         for (dtype, name) in DTYPES {
             let count = bytes / i64::try_from(dtype.size()).unwrap_or(4);
-            let x = self.random(&[count / 8192, 8192], dtype)?;
-            let y = self.random(&[count / 8192, 8192], dtype)?;
-            let (row, square) = (self.random(&[8192], dtype)?, self.random(&[count / 4096, 4096], dtype)?);
+            let x = self.random_tensor(&[count / 8192, 8192], dtype)?;
+            let y = self.random_tensor(&[count / 8192, 8192], dtype)?;
+            let (row, square) =
+                (self.random_tensor(&[8192], dtype)?, self.random_tensor(&[count / 4096, 4096], dtype)?);
             let kind = if dtype == DType::F32 { AmountKind::CopyBytes } else { AmountKind::Bytes };
             let this = x.clone();
             measure(&benchmark(format!("clone {name}"), kind, moved(2), move || {
@@ -136,9 +137,9 @@ impl Benchmarks {
         let bytes = self.select_size(256 << 20, 1 << 20);
         for (dtype, name) in DTYPES {
             let count = bytes / i64::try_from(dtype.size()).unwrap_or(4);
-            let x = self.random(&[count / 4096, 4096], dtype)?;
-            let (weight, bias) = (self.random(&[4096], dtype)?, self.random(&[4096], dtype)?);
-            let once = amount(bytes);
+            let x = self.random_tensor(&[count / 4096, 4096], dtype)?;
+            let (weight, bias) = (self.random_tensor(&[4096], dtype)?, self.random_tensor(&[4096], dtype)?);
+            let once = to_f64(bytes);
             let this = x.clone();
             measure(&benchmark(format!("sum {name}"), AmountKind::Bytes, once, move || {
                 drop_result(aten::sum(&this, None))
@@ -164,15 +165,15 @@ impl Benchmarks {
         Ok(())
     }
 
-    fn products(&self, measure: Measure<'_>) -> Result<()> {
+    fn matrix_products(&self, measure: Measure<'_>) -> Result<()> {
         for side in [512, 1024, 2048, 4096, 8192] {
             for (name, dtype, tf32) in
                 [("bf16", DType::BF16, false), ("f32", DType::F32, false), ("TF32", DType::F32, true)]
             {
                 let small = self.select_size(side, side / 64);
-                let (a, b) = (self.random(&[small, small], dtype)?, self.random(&[small, small], dtype)?);
+                let (a, b) = (self.random_tensor(&[small, small], dtype)?, self.random_tensor(&[small, small], dtype)?);
                 allow_tf32(tf32);
-                let operations = 2.0 * amount(small).powi(3);
+                let operations = 2.0 * to_f64(small).powi(3);
                 let work = move || drop_result(aten::mm(&a, &b));
                 measure(&benchmark(format!("matmul {name} {side}"), AmountKind::Operations, operations, work))?;
                 allow_tf32(false);
@@ -181,17 +182,17 @@ impl Benchmarks {
         Ok(())
     }
 
-    fn attentions(&self, measure: Measure<'_>) -> Result<()> {
+    fn attention(&self, measure: Measure<'_>) -> Result<()> {
         const HEADS: i64 = 16;
         for width in [64, 128] {
             for length in [1024, 4096, 16_384] {
                 let (items, small) = (16_384 / length, self.select_size(length, 64));
                 let sizes = [items, HEADS, small, width];
-                let part = || self.random(&sizes, DType::BF16);
+                let part = || self.random_tensor(&sizes, DType::BF16);
                 let (q, k, v, grads) = (part()?, part()?, part()?, part()?);
                 for causal in [false, true] {
                     let name = format!("{width} x {length}{}", if causal { " causal" } else { "" });
-                    let all = 4.0 * amount(items * HEADS * width) * amount(small).powi(2);
+                    let all = 4.0 * to_f64(items * HEADS * width) * to_f64(small).powi(2);
                     let operations = if causal { all / 2.0 } else { all };
                     let attended = move |q: &Tensor, k: &Tensor, v: &Tensor| {
                         aten::scaled_dot_product_attention!(q, k, v, is_causal = causal)
@@ -220,10 +221,10 @@ impl Benchmarks {
                 for [from, to, image, window, stride] in CONVOLUTIONS {
                     let items = self.select_size(64, 1);
                     let side = self.select_size(image, window.max(7));
-                    let x = aten::contiguous(&self.random(&[items, from, side, side], dtype)?, format)?;
-                    let w = aten::contiguous(&self.random(&[to, from, window, window], dtype)?, format)?;
+                    let x = aten::contiguous(&self.random_tensor(&[items, from, side, side], dtype)?, format)?;
+                    let w = aten::contiguous(&self.random_tensor(&[to, from, window, window], dtype)?, format)?;
                     let (out, padding) = ((side - 1) / stride + 1, window / 2);
-                    let operations = 2.0 * amount(items * to * out * out) * amount(from * window * window);
+                    let operations = 2.0 * to_f64(items * to * out * out) * to_f64(from * window * window);
                     let name = format!("conv {name} {layout} {from} to {to} of {image} by {window} step {stride}");
                     measure(&benchmark(name, AmountKind::Operations, operations, move || {
                         drop_result(aten::conv2d(&x, &w, None, &[stride], &[padding], &[1], 1))
@@ -237,7 +238,7 @@ impl Benchmarks {
     fn indexing(&self, measure: Measure<'_>) -> Result<()> {
         let count = self.select_size(1 << 24, 1 << 12);
         let wide = self.select_size(1 << 14, 1 << 4);
-        let line_of = self.random(&[count], DType::F32)?;
+        let line_of = self.random_tensor(&[count], DType::F32)?;
         let rows = aten::view(&line_of, &[wide, -1])?;
         let this = line_of.clone();
         measure(&benchmark("sort of a line", AmountKind::DeviceTime, 0.0, move || {
@@ -296,7 +297,7 @@ impl Benchmarks {
             drop_result(aten::index_add(&this, 0, &at, &this, 1.into()))
         }))?;
         let (words, width) = (self.select_size(50_257, 100), self.select_size(768, 8));
-        let table = self.random(&[words, width], DType::F32)?;
+        let table = self.random_tensor(&[words, width], DType::F32)?;
         let text = self.random_integers(&[self.select_size(8, 1), self.select_size(1024, 16)], words)?;
         let grads = aten::embedding(&table, &text, -1, false, false)?;
         let list = text.clone();
@@ -309,25 +310,25 @@ impl Benchmarks {
     }
 
     fn small_calls(&self, measure: Measure<'_>) -> Result<()> {
-        const CALLS: u32 = 500;
-        let x = self.random(&[1], DType::F32)?;
-        let work = move || (0..CALLS).try_fold(x.clone(), |y, _| aten::add(&y, &x, 1.into())).map(drop);
+        const CHAIN_LENGTH: u32 = 500;
+        let x = self.random_tensor(&[1], DType::F32)?;
+        let work = move || (0..CHAIN_LENGTH).try_fold(x.clone(), |y, _| aten::add(&y, &x, 1.into())).map(drop);
         let chain = benchmark("add of one element, in a chain", AmountKind::HostTime, 0.0, work);
-        measure(&Benchmark { calls: f64::from(CALLS), ..chain })?;
+        measure(&Benchmark { calls: f64::from(CHAIN_LENGTH), ..chain })?;
         let width = self.select_size(1024, 32);
         for (name, sizes, batch) in [
             ("training step of digits", vec![64, 128, 10], 64),
             ("training step of 784-1024-1024-10", vec![784, width, width, 10], 256),
         ] {
             let network = Network::new(&sizes, batch, self.device)?;
-            measure(&benchmark(name, AmountKind::DeviceTime, 0.0, move || network.step()))?;
+            measure(&benchmark(name, AmountKind::DeviceTime, 0.0, move || network.training_step()))?;
         }
         let network = Network::new(&[784, width, width, 10], 256, self.device)?;
         let no_grad = guard::no_grad();
         let graph = Graph::record(self.device, || network.forward())?;
         drop(no_grad);
         measure(&benchmark("replayed forward of 784-1024-1024-10", AmountKind::DeviceTime, 0.0, move || {
-            // The inputs of a recording must exist before it.
+            // The graph reads the network's tensors, so the network must live as long as the graph.
             let _kept = &network;
             graph.replay()
         }))

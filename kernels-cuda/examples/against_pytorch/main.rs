@@ -54,7 +54,7 @@ fn run() -> Result<()> {
         if !benchmark.name.contains(&only) {
             return Ok(());
         }
-        let seconds = seconds(device, benchmark)?;
+        let seconds = measure_seconds(device, benchmark)?;
         let rate = benchmark.amount / seconds;
         let (rate, ratio) = match benchmark.kind {
             AmountKind::CopyBytes => {
@@ -79,8 +79,8 @@ fn run() -> Result<()> {
     Ok(())
 }
 
-/// Returns the time of a line's work in seconds: the median of several rounds.
-fn seconds(device: Device, benchmark: &Benchmark) -> Result<f64> {
+/// Returns the time of a benchmark's work in seconds: the median of several rounds.
+fn measure_seconds(device: Device, benchmark: &Benchmark) -> Result<f64> {
     let stream = Stream::current(device)?;
     let round = |times: u32| -> Result<f64> {
         device.synchronize()?;

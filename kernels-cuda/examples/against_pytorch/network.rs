@@ -1,4 +1,4 @@
-//! A multilayer perceptron, and a step of gradient descent.
+//! A multilayer perceptron, and a training step by gradient descent.
 
 use dispatch_autograd::Differentiable;
 use dispatch_runtime::guard;
@@ -29,7 +29,7 @@ impl Network {
         Ok(Self { weights, input: uniform(&[batch, sizes[0]], 1.0)?, labels })
     }
 
-    fn scores(&self) -> Result<Tensor> {
+    fn class_scores(&self) -> Result<Tensor> {
         let mut x = self.input.clone();
         for (at, (weight, bias)) in self.weights.iter().enumerate() {
             x = aten::linear(&x, weight, Some(bias))?;
@@ -42,11 +42,11 @@ impl Network {
 
     pub(crate) fn forward(&self) -> Result<Tensor> {
         let _no_grad = guard::no_grad();
-        self.scores()
+        self.class_scores()
     }
 
-    pub(crate) fn step(&self) -> Result<()> {
-        aten::cross_entropy_loss!(&self.scores()?, &self.labels)?.backward()?;
+    pub(crate) fn training_step(&self) -> Result<()> {
+        aten::cross_entropy_loss!(&self.class_scores()?, &self.labels)?.backward()?;
         let _no_grad = guard::no_grad();
         for parameter in self.weights.iter().flat_map(|(weight, bias)| [weight, bias]) {
             if let Some(gradient) = parameter.grad() {

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::process::Command;
 
-const SCRIPT: &str = include_str!("pytorch.py");
+const PYTORCH_SCRIPT: &str = include_str!("pytorch.py");
 
-/// PyTorch's version, and its time for each line.
+/// PyTorch's version, and its time for each benchmark.
 pub(crate) struct PytorchTimes {
     version: String,
     seconds: HashMap<String, f64>,
@@ -14,7 +14,8 @@ pub(crate) struct PytorchTimes {
 impl PytorchTimes {
     pub(crate) fn measure(small: bool, only: &str) -> Self {
         let python = std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
-        let output = Command::new(python).args(["-c", SCRIPT, if small { "small" } else { "large" }, only]).output();
+        let output =
+            Command::new(python).args(["-c", PYTORCH_SCRIPT, if small { "small" } else { "large" }, only]).output();
         let output = match output {
             Ok(output) if output.status.success() => output,
             Ok(output) => {

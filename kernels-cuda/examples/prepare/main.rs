@@ -12,11 +12,11 @@ use std::time::Instant;
 use kernels_cuda::{CudaError, cache_folder, kernels};
 
 /// The argument of the worker processes.
-const WORKER: &str = "worker";
+const WORKER_ARGUMENT: &str = "worker";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    if words == [WORKER] {
+    if words == [WORKER_ARGUMENT] {
         workers::run_worker(|job| match run_job(job) {
             Ok(count) => count.to_string(),
             Err(error) => error.to_string(),
@@ -51,7 +51,7 @@ fn prepare(architectures: &[u32]) -> ExitCode {
     let again = std::env::current_exe().unwrap_or_default();
     let worker = || {
         let mut command = Command::new(&again);
-        command.arg(WORKER);
+        command.arg(WORKER_ARGUMENT);
         command
     };
     let done = workers::run_jobs(jobs, worker, on_reply);

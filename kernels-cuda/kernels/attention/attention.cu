@@ -14,7 +14,8 @@
         }                                                                                                                       \
     } while (0)
 
-// A block of products of TILE rows of one side with TILE rows of the other, four times four in each thread. Rows have up to WIDTH columns.
+// The dot products of TILE rows of one operand with TILE rows of another, of which each thread computes four times four. Rows have up to
+// WIDTH columns.
 template <class C, int TILE, int WIDTH> struct ProductBlock {
     static const int LANES = TILE / 4, THREADS = LANES * LANES, COLUMNS = WIDTH / LANES, V = 16 / sizeof(C), LINE = TILE + V;
     struct alignas(16) Vector {
@@ -40,14 +41,14 @@ template <class C, int TILE, int WIDTH> struct ProductBlock {
             to[row * pitch + column] = row < count && column < width ? as<C>(from[i64(row) * side.strides[2] + i64(column) * side.strides[3]]) : C(0);
         }
     }
-    // Reads TILE rows of a side, which has `count` rows in all. Rows behind the last one are zeros.
+    // Loads TILE rows of an operand with `count` rows into shared memory. Rows behind the last one are zeros.
     __device__ __forceinline__ void load_rows(C *to, const AttentionTask &task, const StridedRows &side, u32 item, u32 head, u32 first, u32 count) const {
-#define READ(T) load_rows_as(to, (const T *)side.address + side.row_offset(item, head, first), side, count - first, task.width)
-        DISPATCH_DTYPE(C, task.dtype, READ);
-#undef READ
+#define LOAD_ROWS(T) load_rows_as(to, (const T *)side.address + side.row_offset(item, head, first), side, count - first, task.width)
+        DISPATCH_DTYPE(C, task.dtype, LOAD_ROWS);
+#undef LOAD_ROWS
     }
 
-    // Multiplies each row of one side with each row of the other.
+    // Computes the dot product of each row of one tile with each row of another.
     __device__ __forceinline__ Products multiply(const C *mine, const C *others) const {
         Products products;
 #pragma unroll
@@ -79,7 +80,7 @@ template <class C, int TILE, int WIDTH> struct ProductBlock {
             for (int j = 0; j < 4; j++) weights[(down + i) * LINE + across + j * LANES] = products.elements[i][j];
     }
 
-    // Adds the weighted rows of the other side to the totals.
+    // Adds a tile's rows, multiplied by the attention weights, to the totals.
     __device__ __forceinline__ void add_weighted_rows(Totals &totals, const C *weights, const C *others) const {
 #pragma unroll 1
         for (u32 at = 0; at < TILE; at += V) {
@@ -114,7 +115,7 @@ template <class C, int TILE, int WIDTH> struct ProductBlock {
             if (row < count && column < width) to[i64(row) * side.strides[2] + i64(column) * side.strides[3]] = as<T>(from[row * pitch + column]);
         }
     }
-    // Writes rows of a side through shared memory, so that adjacent threads write adjacent elements.
+    // Writes a block's totals to rows of an operand, through shared memory, so that adjacent threads write adjacent elements.
     __device__ __forceinline__ void write_rows(C *shared, const Totals &totals, const AttentionTask &task, const StridedRows &side, u32 item, u32 head, u32 first, u32 count) const {
         __syncthreads();
 #pragma unroll
@@ -124,9 +125,9 @@ template <class C, int TILE, int WIDTH> struct ProductBlock {
             for (int i = 0; i < 4; i++) shared[(down + i) * pitch + across + j * LANES] = totals.elements[i][j];
         }
         __syncthreads();
-#define WRITE(T) write_rows_as(shared, (T *)side.address + side.row_offset(item, head, first), side, count - first, task.width)
-        DISPATCH_DTYPE(C, task.dtype, WRITE);
-#undef WRITE
+#define WRITE_ROWS(T) write_rows_as(shared, (T *)side.address + side.row_offset(item, head, first), side, count - first, task.width)
+        DISPATCH_DTYPE(C, task.dtype, WRITE_ROWS);
+#undef WRITE_ROWS
     }
 };
 
@@ -136,9 +137,9 @@ template <class C> __device__ __forceinline__ C masked_score(const AttentionTask
     product *= C(task.scale);
     if (task.mask.address) {
         i64 at = i64(item) * task.mask.strides[0] + i64(head) * task.mask.strides[1] + i64(row) * task.mask.strides[2] + i64(key) * task.mask.strides[3];
-#define ADD(T) product += as<C>(((const T *)task.mask.address)[at])
-        DISPATCH_DTYPE(C, task.mask_dtype, ADD);
-#undef ADD
+#define ADD_MASK(T) product += as<C>(((const T *)task.mask.address)[at])
+        DISPATCH_DTYPE(C, task.mask_dtype, ADD_MASK);
+#undef ADD_MASK
     }
     return product;
 }

@@ -14,12 +14,12 @@ template <class T, int WIDTH> struct SharedTiles {
     static const int PITCH = WIDTH + 8, PACKS = WIDTH / 8;
     typedef Pack<T, 8> Pack8;
 
-    // Whether rows consist of whole packs of eight elements, which are copied at once.
+    // Whether an operand's rows consist of whole packs of eight elements, which are copied at once.
     static __device__ __forceinline__ bool has_packed_rows(const StridedRows &side, u32 width) {
         return side.strides[3] == 1 && (u64(side.address) / sizeof(T) | side.strides[0] | side.strides[1] | side.strides[2] | width) % 8 == 0;
     }
 
-    // Begins to load ROWS rows of a side, which has `count` rows in all. Rows behind the last one are zeros.
+    // Begins to load ROWS rows of an operand with `count` rows into shared memory. Rows behind the last one are zeros.
     template <int ROWS>
     static __device__ __forceinline__ void load_rows(T *to, const AttentionTask &task, const StridedRows &side, u32 item, u32 head, u32 first, u32 count) {
         const T *from = (const T *)side.address + side.row_offset(item, head, first);
@@ -270,9 +270,10 @@ template <class T, int WIDTH, int M, int KEYS> __device__ __forceinline__ void a
     Rows::write_rows(queries + own * Rows::PITCH, totals, times, task, task.out, item, head, down, task.rows);
 }
 
-// Computes the gradient of a block of queries, from all keys that they attend to. If TRANSPOSED, computes the gradients of a block of keys and
-// values, from all queries that attend to them. Weights are recomputed. The next tile of the other side is loaded while one is processed.
-template <class T, int WIDTH, bool TRANSPOSED> __device__ __forceinline__ void gradients(const AttentionTask &task) {
+// Computes the gradient of a block of queries, from all keys that they attend to. If TRANSPOSED, computes the gradients of a block of keys
+// and values, from all queries that attend to them. Weights are recomputed. The next tile of the other side is loaded while one is
+// processed.
+template <class T, int WIDTH, bool TRANSPOSED> __device__ __forceinline__ void attention_gradients(const AttentionTask &task) {
     typedef SharedTiles<T, WIDTH> Rows;
     // Sixteen rows for each warp: with more there are too few registers.
     const int M = 1, ROWS = WARPS * M * 16, OTHER_ROWS = 32, N = OTHER_ROWS / 8, TILE = OTHER_ROWS * Rows::PITCH;
@@ -367,7 +368,7 @@ template <class T, int WIDTH, bool TRANSPOSED> __device__ __forceinline__ void g
                 }
         Rows::add_weighted_rows(totals, score_gradients, now);
     }
-    // If the other side is empty, the loads of these rows were not waited for, and results are written to the same memory.
+    // If there are no tiles of other rows, the loads of these rows were not waited for, and results are written to the same memory.
     wait_for_copies();
     __syncthreads();
     float times[M][2], once[M][2];
@@ -380,6 +381,6 @@ template <class T, int WIDTH, bool TRANSPOSED> __device__ __forceinline__ void g
 // For wide rows, tiles have fewer keys, so that there are enough registers.
 #define ATTENTION_KERNELS(WIDTH, KEYS)                                                                                                          \
     template <class T> __global__ void __launch_bounds__(THREADS) attention_##WIDTH(AttentionTask task) { attention_forward<T, WIDTH, 2, KEYS>(task); }   \
-    template <class T> __global__ void __launch_bounds__(THREADS) query_gradients_##WIDTH(AttentionTask task) { gradients<T, WIDTH, false>(task); } \
-    template <class T> __global__ void __launch_bounds__(THREADS) key_value_gradients_##WIDTH(AttentionTask task) { gradients<T, WIDTH, true>(task); }
+    template <class T> __global__ void __launch_bounds__(THREADS) query_gradients_##WIDTH(AttentionTask task) { attention_gradients<T, WIDTH, false>(task); } \
+    template <class T> __global__ void __launch_bounds__(THREADS) key_value_gradients_##WIDTH(AttentionTask task) { attention_gradients<T, WIDTH, true>(task); }
 ATTENTION_KERNELS(64, 64) ATTENTION_KERNELS(96, 64) ATTENTION_KERNELS(128, 32)

@@ -2,26 +2,26 @@
 #include "images.cuh"
 #include "tiles.cuh"
 
-// A convolution: a window moves over the large side, and each of its positions belongs to an element of the small side.
+// A convolution: a window moves over large images, and each of its positions belongs to an element of the small images.
 struct ConvGeometry {
     Images large, small;
     Divisor stride[3];
     i32 padding[3], dilation[3];
-    // The number of elements of a window, of a plane and of a row of it.
+    // The number of elements of a window, of a plane of a window and of a row of a window.
     Divisor taps, plane_taps, row_taps;
-    // The number of channels of a group, on the small side and on the large one.
+    // The number of channels of a group, in the small and in the large images.
     Divisor filters, channels;
     u32 groups, portions;
-    // The number of the window's positions, and of the elements of a channel of the large side, over all images.
+    // The number of the window's positions, and of the elements of a channel of the large images, over the whole batch.
     u64 window_positions, large_elements;
     // The weight has contiguous filters, channels and taps.
     const u8 *weight, *bias;
     u8 *out, *parts;
 };
 
-struct Tap {
+struct TapOffset {
     i32 offset[3];
-    __device__ __forceinline__ Tap(const ConvGeometry &m, u32 number) {
+    __device__ __forceinline__ TapOffset(const ConvGeometry &m, u32 number) {
         u32 plane = m.plane_taps.divide(number);
         number -= plane * m.plane_taps.value;
         u32 row = m.row_taps.divide(number);
@@ -30,7 +30,7 @@ struct Tap {
     }
 };
 
-// Returns the indices of an element of either side, in the first channel of a group.
+// Returns the batch and spatial indices of the element with a given number within one channel of all images.
 __device__ __forceinline__ ImageIndex index_in_first_channel(const Images &images, u64 number) {
     ImageIndex index;
     index.channel = 0;
@@ -40,7 +40,7 @@ __device__ __forceinline__ ImageIndex index_in_first_channel(const Images &image
     return index;
 }
 
-// The elements of the large side under one position of the window.
+// The elements of the large images that one position of the window covers.
 struct LargeElements {
     i32 first[3];
     i64 image;
@@ -50,7 +50,7 @@ struct LargeElements {
         for (int dim = 0; dim < 3; dim++) first[dim] = i32(index.spatial[dim] * m.stride[dim].value) - m.padding[dim];
         image = m.large.image_offset(index);
     }
-    template <class S, class T> __device__ __forceinline__ S element(const ConvGeometry &m, const T *large, const Tap &tap, u32 channel) const {
+    template <class S, class T> __device__ __forceinline__ S element(const ConvGeometry &m, const T *large, const TapOffset &tap, u32 channel) const {
         i32 at[3];
         bool inside = true;
 #pragma unroll
@@ -62,7 +62,7 @@ struct LargeElements {
     }
 };
 
-// The window's positions that contain an element of the large side.
+// The elements of the small images whose windows cover one element of the large images.
 struct SmallElements {
     i32 at[3];
     i64 image;
@@ -72,7 +72,7 @@ struct SmallElements {
         for (int dim = 0; dim < 3; dim++) at[dim] = i32(index.spatial[dim]) + m.padding[dim];
         image = m.small.image_offset(index);
     }
-    template <class S, class T> __device__ __forceinline__ S element(const ConvGeometry &m, const T *small, const Tap &tap, u32 filter) const {
+    template <class S, class T> __device__ __forceinline__ S element(const ConvGeometry &m, const T *small, const TapOffset &tap, u32 filter) const {
         i32 position[3];
         bool inside = true;
 #pragma unroll
@@ -85,7 +85,7 @@ struct SmallElements {
     }
 };
 
-// Computes the small side from the large one.
+// The computation of the small images from the large ones (a convolution).
 struct SmallFromLarge {
     typedef LargeElements Line;
     static __device__ __forceinline__ const Divisor &rows(const ConvGeometry &m) { return m.filters; }
@@ -95,7 +95,7 @@ struct SmallFromLarge {
     static __device__ __forceinline__ const Images &target(const ConvGeometry &m) { return m.small; }
     static __device__ __forceinline__ u64 weight(const ConvGeometry &m, u32 row, u32 channel) { return u64(row) * m.channels.value + channel; }
 };
-// Computes the large side from the small one.
+// The computation of the large images from the small ones (a transposed convolution, or the input's gradient).
 struct LargeFromSmall {
     typedef SmallElements Line;
     static __device__ __forceinline__ const Divisor &rows(const ConvGeometry &m) { return m.channels; }
@@ -106,7 +106,7 @@ struct LargeFromSmall {
     static __device__ __forceinline__ u64 weight(const ConvGeometry &m, u32 row, u32 channel) { return u64(channel) * m.channels.value + row; }
 };
 
-// The weight's side of a tile: adjacent threads load adjacent taps.
+// Loads the weight's elements of a tile: adjacent threads load adjacent taps.
 template <class T, int EDGE, class Sum> struct WeightLoader {
     ThreadElements share;
     const ConvGeometry &m;
@@ -128,7 +128,7 @@ template <class T, int EDGE, class Sum> struct WeightLoader {
     }
 };
 
-// The images' side of a tile: a thread keeps one position.
+// Loads the images' elements of a tile: a thread keeps one position.
 template <class T, int EDGE, class Sum> struct ImageLoader {
     ThreadElements share;
     const ConvGeometry &m;
@@ -144,13 +144,13 @@ template <class T, int EDGE, class Sum> struct ImageLoader {
 #pragma unroll
         for (u32 i = 0; i < N; i++) {
             u32 step = u32(at) + share.step + i * share.steps, channel = m.taps.divide(step);
-            elements[i] = step < end ? line.template element<S>(m, from, Tap(m, step - channel * m.taps.value), channel) : S(0);
+            elements[i] = step < end ? line.template element<S>(m, from, TapOffset(m, step - channel * m.taps.value), channel) : S(0);
         }
     }
 };
 
-// Where the sums of a column are written: to one position in each channel of a group; or to `parts`, if several blocks share the inner
-// dimension.
+// The address to which the sums of a column are written: one position in each channel of a group; or to `parts`, if several blocks share
+// the inner dimension.
 struct ColumnTarget {
     bool inside;
     i64 at;
@@ -189,7 +189,7 @@ template <class T, int EDGE, class Sum> __device__ __forceinline__ void convolve
     u64 steps = u64(Sum::inner_channels(m).value) * m.taps.value, across = (Sum::columns(m) + EDGE - 1) / EDGE;
     u32 row = u32(blockIdx.x / across) * EDGE;
     u64 column = blockIdx.x % across * EDGE;
-    Portion portion(steps, blockIdx.y, m.portions);
+    StepRange portion(steps, blockIdx.y, m.portions);
     for (u32 group = blockIdx.z; group < m.groups; group += gridDim.z) {
         WeightLoader<T, EDGE, Sum> left(m, group, row, portion.to);
         ImageLoader<T, EDGE, Sum> right(m, source, group, column, portion.to);
@@ -197,7 +197,7 @@ template <class T, int EDGE, class Sum> __device__ __forceinline__ void convolve
     }
 }
 
-// Adds up the partial sums of blocks that share the steps.
+// Adds up the partial sums of blocks that share the inner dimension, and writes the results.
 template <class T, class Sum> __device__ __forceinline__ void sum_portions(const ConvGeometry &m) {
     u32 rows = Sum::rows(m).value;
     u64 columns = Sum::columns(m), count = m.groups * u64(rows) * columns, at = global_thread_index();
@@ -222,7 +222,7 @@ template <class T, class Sum> __device__ __forceinline__ void convolve_direct(co
         const T *taps = weight + Sum::weight(m, row, channel) * m.taps.value;
 #pragma unroll 4
         for (u32 tap = 0; tap < m.taps.value; tap++)
-            sum += as<product_sum_t<T>>(taps[tap]) * line_of.template element<product_sum_t<T>>(m, from, Tap(m, tap), channel);
+            sum += as<product_sum_t<T>>(taps[tap]) * line_of.template element<product_sum_t<T>>(m, from, TapOffset(m, tap), channel);
     }
     write_result<T, Sum>(m, group, row, at % columns, sum);
 }
@@ -236,7 +236,7 @@ template <class T> __global__ void __launch_bounds__(256, 2) large_from_small_12
 template <class T> __global__ void __launch_bounds__(256) large_from_small_direct(ConvGeometry m, const T *small) { convolve_direct<T, LargeFromSmall>(m, small); }
 template <class T> __global__ void __launch_bounds__(256) large_from_small_sum(ConvGeometry m, const T *) { sum_portions<T, LargeFromSmall>(m); }
 
-// The small side of a tile of the weight's gradient: a thread loads several filters at one position.
+// Loads the small images' elements of a tile of the weight's gradient: a thread loads several filters at one position.
 template <class T, int EDGE> struct FilterLoader {
     ThreadElements share;
     const ConvGeometry &m;
@@ -258,7 +258,7 @@ template <class T, int EDGE> struct FilterLoader {
     }
 };
 
-// The large side of a tile of the weight's gradient: a thread loads several taps of channels at one position.
+// Loads the large images' elements of a tile of the weight's gradient: a thread loads several taps of channels at one position.
 template <class T, int EDGE> struct ChannelLoader {
     ThreadElements share;
     const ConvGeometry &m;
@@ -276,7 +276,7 @@ template <class T, int EDGE> struct ChannelLoader {
         for (u32 i = 0; i < N; i++) {
             u32 line = first + share.line + i * share.lines, channel = m.taps.divide(line);
             bool inside = there && channel < m.channels.value;
-            elements[i] = inside ? elements_of_window.element<S>(m, large, Tap(m, line - channel * m.taps.value), channel) : S(0);
+            elements[i] = inside ? elements_of_window.element<S>(m, large, TapOffset(m, line - channel * m.taps.value), channel) : S(0);
         }
     }
 };
@@ -297,10 +297,10 @@ template <class T> struct WeightGradientWriter {
     }
 };
 
-// Computes the weight's gradient from both sides.
+// Computes a tile of the weight's gradient from the small and the large images.
 template <class T, int EDGE> __device__ __forceinline__ void correlate_tile(const ConvGeometry &m, const T *large, const T *small) {
     u32 across = (m.channels.value * m.taps.value + EDGE - 1) / EDGE, row = blockIdx.x / across * EDGE, column = blockIdx.x % across * EDGE;
-    Portion portion(m.window_positions, blockIdx.y, m.portions);
+    StepRange portion(m.window_positions, blockIdx.y, m.portions);
     for (u32 group = blockIdx.z; group < m.groups; group += gridDim.z) {
         FilterLoader<T, EDGE> left(m, small, group, row, portion.to);
         ChannelLoader<T, EDGE> right(m, large, group, column, portion.to);
@@ -323,7 +323,7 @@ template <class T> __global__ void __launch_bounds__(256) weight_gradient_direct
     __shared__ product_sum_t<T> scratch[32];
     u32 line = m.taps.divide(blockIdx.x), filter = m.channels.divide(line), channel = line - filter * m.channels.value;
     u32 group = m.filters.divide(filter);
-    Tap tap(m, blockIdx.x - line * m.taps.value);
+    TapOffset tap(m, blockIdx.x - line * m.taps.value);
     product_sum_t<T> sum = 0;
     for (u64 place = threadIdx.x; place < m.window_positions; place += blockDim.x) {
         ImageIndex index = index_in_first_channel(m.small, place);

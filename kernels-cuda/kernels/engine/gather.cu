@@ -1,7 +1,7 @@
 // Kernels of gather and scatter: elements are read from, or written to, indexed positions.
 #include "opdispatch.cuh"
 
-// Lists of indices into several dimensions. In a walk, operand 2 is the first list.
+// Lists of indices, one for each indexed dimension. In a walk, operand 2 is the first list.
 struct IndexLists {
     static const int MAX_LISTS = 4;
     const u8 *addresses[MAX_LISTS];

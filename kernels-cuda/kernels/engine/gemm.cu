@@ -36,7 +36,7 @@ template <class T> __device__ __forceinline__ void write_sum(const Product &p, u
     }
 }
 
-// One side of a tile: its lines and steps, and their strides.
+// Loads one operand's elements of a tile, by the strides of the operand's lines and steps.
 template <class T, int EDGE> struct TileLoader {
     ThreadElements share;
     const T *first;
@@ -70,7 +70,7 @@ template <class T> struct ResultWriter {
 template <class T, int EDGE> __device__ __forceinline__ void multiply_tile(const Product &p) {
     u64 across = (p.columns + EDGE - 1) / EDGE;
     u64 row = blockIdx.x / across * EDGE, column = blockIdx.x % across * EDGE;
-    Portion portion(p.steps, blockIdx.y, p.portions);
+    StepRange portion(p.steps, blockIdx.y, p.portions);
     for (u64 item = blockIdx.z; item < p.items; item += gridDim.z) {
         TileLoader<T, EDGE> left(p.left.matrix<T>(item), row, p.rows, portion.to, p.left.row_stride, p.left.column_stride);
         TileLoader<T, EDGE> right(p.right.matrix<T>(item), column, p.columns, portion.to, p.right.column_stride, p.right.row_stride);
@@ -98,7 +98,7 @@ template <class T> __global__ void __launch_bounds__(256) matrix_vector_by_rows(
     u64 line = u64(blockIdx.x) * 8 + threadIdx.x / 32, lane = threadIdx.x % 32;
     u64 item = line / p.rows, row = line % p.rows;
     if (item >= p.items) return;
-    Portion portion(p.steps, blockIdx.y, p.portions);
+    StepRange portion(p.steps, blockIdx.y, p.portions);
     const T *left = p.left.matrix<T>(item) + i64(row) * p.left.row_stride, *right = p.right.matrix<T>(item);
     S sum = 0;
     u64 at = portion.from + lane;
@@ -129,7 +129,7 @@ template <class T> __global__ void __launch_bounds__(256) matrix_vector_by_colum
     __shared__ S sums[8][32];
     u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     u64 blocks = (p.rows + 31) / 32, item = blockIdx.x / blocks, row = blockIdx.x % blocks * 32 + lane;
-    Portion portion(p.steps, blockIdx.y, p.portions);
+    StepRange portion(p.steps, blockIdx.y, p.portions);
     const T *left = p.left.matrix<T>(item) + i64(row) * p.left.row_stride, *right = p.right.matrix<T>(item);
     S sum = 0;
     if (row < p.rows) {

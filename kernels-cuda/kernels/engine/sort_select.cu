@@ -59,7 +59,7 @@ __device__ __forceinline__ SelectedKey<K> radix_select(const SortInput &lines, u
     __shared__ u32 chosen, before_chosen;
     K known = 0, mask = 0;
     u32 times = 0;
-    // Initialised, as elements that change during the kernel may leave no digit to choose.
+    // If another kernel writes the elements meanwhile, no digit may be chosen, so the variables have initial values.
     if (threadIdx.x == 0) chosen = 0, before_chosen = 0;
     // The bits above the highest digit are equal in all keys.
     if (bits < 8 * sizeof(K)) mask = K(~K(0)) << bits, known = lines.descending ? mask : K(0);
@@ -217,8 +217,8 @@ __device__ __forceinline__ u32 lanes_with_digit(u32 digit, bool here) {
     return lanes;
 }
 
-// Moves a tile's keys and positions to the positions of their digits, in their order. If `positions` is null, the positions are those of the
-// keys.
+// Moves a tile's keys and positions to the positions of their digits, in their order. If `positions` is null, the positions are those of
+// the keys.
 template <class T>
 __global__ void __launch_bounds__(256)
     scatter_by_digit(u32 size, u32 tiles, const typename SortKey<T>::type *keys, const u32 *positions, u32 shift, const i32 *starts,

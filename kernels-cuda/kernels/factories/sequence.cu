@@ -18,8 +18,8 @@ __device__ __forceinline__ double exact_power(double base, double x) {
     return fabs(power - whole) <= 4 * 2.220446049250313e-16 * fabs(whole) ? whole : power;
 }
 
-// Writes equally spaced numbers, or powers of `base` with such exponents if `base` is not zero. Each number is computed from the nearer
-// end.
+// Writes equally spaced numbers, or powers of `base` with equally spaced exponents if `base` is not zero. Each number is computed from the
+// nearer end.
 template <class O> __global__ void __launch_bounds__(256) equally_spaced(O *out, i64 count, double start, double end, double base) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at >= count) return;

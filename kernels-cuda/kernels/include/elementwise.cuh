@@ -1,10 +1,10 @@
-// The loops of elementwise operators. The includer defines `struct Operator`: the numbers of its operands (OPERANDS) and of its scalar arguments
-// (SCALARS), and a function `of` that computes an element. `O` is the dtype of the result, or another type if the dtype is not known at
-// compile time.
+// The loops of elementwise operators. The includer defines `struct Operator`: the numbers of its operands (OPERANDS) and of its scalar
+// arguments (SCALARS), and a function `of` that computes an element. `O` is the dtype of the result, or another type if the dtype is not
+// known at compile time.
 #pragma once
 #include "opdispatch.cuh"
 
-// The operands' addresses. An operand with a null address is the scalar in `scalars`.
+// The operands' addresses and dtypes. An operand with a null address is the scalar in `scalars`.
 template <int N> struct Operands {
     const u8 *addresses[N];
     u64 scalars[N];
@@ -41,7 +41,7 @@ template <class T, class... More> struct TypeList<T, More...> {
     static const int WIDEST = int(sizeof(T)) > TypeList<More...>::WIDEST ? int(sizeof(T)) : TypeList<More...>::WIDEST;
 };
 
-// The elements of a pack. It has no alignment of its own, so that it stays in registers.
+// The elements of a pack that is not in memory. It has no alignment of its own, so that it stays in registers.
 template <class C, int V> struct RegisterPack {
     C elements[V];
 };

@@ -15,7 +15,7 @@ template <class C> __device__ __forceinline__ ValueAndIndex<C> min_with_first_in
     return (same_value(a.value, b.value) ? a.index < b.index : is_nan(a.value) || a.value < b.value) ? a : b;
 }
 
-// Joins for scans, where `b` comes after `a`: among equal values, the last one wins.
+// The larger or the smaller of two values in a scan, where `b` comes after `a`: among equal values, the last one wins.
 template <class C> __device__ __forceinline__ ValueAndIndex<C> max_with_last_index(ValueAndIndex<C> a, ValueAndIndex<C> b) {
     return is_nan(b.value) || b.value >= a.value ? b : a;
 }
@@ -55,7 +55,7 @@ template <class C> struct Moments {
     }
 };
 
-// Sums of powers of magnitudes, and the limits of norms for infinite orders.
+// The steps of a vector norm: sums of powers of magnitudes, or the maximum or minimum for infinite orders.
 template <class C> __device__ __forceinline__ C add_power(C total, C x, C order) {
     x = fabs(x);
     if (order == C(2)) return total + x * x;
@@ -84,7 +84,7 @@ template <class C> struct ScaledExponentials {
         if (is_infinite(highest)) return {highest, C(0)};
         return {highest, sum * exp(max - highest) + other.sum * exp(other.max - highest)};
     }
-    // Adds `exp(x)`. One of the two scaled exponentials is 1.
+    // Returns the sum with `exp(x)` added. One of the two scaled exponentials is 1.
     __device__ __forceinline__ ScaledExponentials add_element(C x) const {
         C highest = maximum(max, x);
         if (is_infinite(highest)) return {highest, C(0)};

@@ -13,10 +13,10 @@ SCALAR_FUNCTION bool sign_bit(C x) { return x < C(0); }
 template <> __device__ __forceinline__ bool sign_bit<float>(float x) { return bit_cast<u32>(x) >> 31; }
 template <> __device__ __forceinline__ bool sign_bit<double>(double x) { return bit_cast<u64>(x) >> 63; }
 
-// Return NaN if an argument is NaN.
+// The maximum and minimum of two numbers, or NaN if one is NaN.
 SCALAR_FUNCTION C maximum(C a, C b) { return is_nan(a) || a > b ? a : b; }
 SCALAR_FUNCTION C minimum(C a, C b) { return is_nan(a) || a < b ? a : b; }
-// Return the other argument if one is NaN.
+// The maximum and minimum of two numbers, or the other number if one is NaN.
 SCALAR_FUNCTION C max_ignoring_nan(C a, C b) { return is_nan(b) || a > b ? a : b; }
 SCALAR_FUNCTION C min_ignoring_nan(C a, C b) { return is_nan(b) || a < b ? a : b; }
 SCALAR_FUNCTION C magnitude(C x) { return fabs(x); }
@@ -61,7 +61,7 @@ SCALAR_FUNCTION C floor_divide(C a, C b) {
 SCALAR_FUNCTION C trunc_divide(C a, C b) { return trunc(a / b); }
 SCALAR_FUNCTION C power(C a, C b) { return pow(a, b); }
 
-// Integer functions. A division by zero was reported before; here its result is zero.
+// Division, remainder and power of integers. A division by zero was reported before; here its result is zero.
 #define INTEGER_FUNCTIONS(C)                                                                                                                 \
     template <> __device__ __forceinline__ C trunc_remainder<C>(C a, C b) { return b == 0 || b == -1 ? 0 : a % b; }                   \
     template <> __device__ __forceinline__ C floor_remainder<C>(C a, C b) {                                                              \
@@ -83,7 +83,7 @@ INTEGER_FUNCTIONS(i32)
 INTEGER_FUNCTIONS(i64)
 #undef INTEGER_FUNCTIONS
 
-// Rounding functions. Integers stay as they are.
+// Rounding of floating numbers to whole ones. Integers stay as they are.
 #define ROUNDING(name, function)                                                                                                 \
     SCALAR_FUNCTION C name(C x) { return function(x); }                                                                                 \
     template <> __device__ __forceinline__ i32 name<i32>(i32 x) { return x; }                                                   \

@@ -85,7 +85,8 @@ struct bf16 {
     __device__ __forceinline__ operator float() const { return bit_cast<float>(u32(bits) << 16); }
 };
 
-// A word of sixteen bytes. It is only copied: as an element of that size, or as a word of several elements.
+// A word of sixteen bytes, for elements of that size (complex128). It is only copied: as an element of that size, or as a word of several
+// elements.
 struct alignas(16) c128 {
     double re, im;
 };

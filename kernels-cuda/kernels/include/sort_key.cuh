@@ -2,7 +2,7 @@
 #pragma once
 #include "opdispatch.cuh"
 
-// The unsigned integer of the same width.
+// The unsigned integer type of a sort key, as wide as the elements.
 template <class T> struct SortKey;
 template <> struct SortKey<i32> { typedef u32 type; };
 template <> struct SortKey<i64> { typedef u64 type; };

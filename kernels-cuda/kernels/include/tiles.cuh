@@ -1,8 +1,9 @@
 // Tiled matrix products: each block computes a tile of the result. An element is the sum over all steps (the inner dimension) of left times
 // right.
 //
-// Each side loads its own elements: `void load_tile(S (&elements)[N], u64 step)` returns this thread's elements of the tile that begins at a
-// step, and zeros beyond the end. `share` defines which elements those are. The next tile is loaded while this one is multiplied.
+// A loader for each operand (left and right) loads the operand's elements: `void load_tile(S (&elements)[N], u64 step)` returns this
+// thread's elements of the tile that begins at a step, and zeros beyond the end. `share` defines which elements those are. The next tile is
+// loaded while this one is multiplied.
 #pragma once
 #include "opdispatch.cuh"
 
@@ -45,7 +46,7 @@ template <class S, int EDGE> struct Tile {
 #pragma unroll
         for (u32 i = 0; i < ELEMENTS_PER_THREAD; i++) lines[at][share.step + i * share.steps][share.line + i * share.lines] = elements[i];
     }
-    // Returns a thread's elements of one step: four lines of each 64.
+    // Reads the elements that a thread multiplies in one step: four lines of each 64.
     __device__ __forceinline__ void load_elements(S (&mine)[EDGE / 16], u32 at, u32 step, u32 first) const {
 #pragma unroll
         for (int part = 0; part < EDGE / 64; part++) {
@@ -56,7 +57,8 @@ template <class S, int EDGE> struct Tile {
     }
 };
 
-// Multiplies two sides. `writer.column` prepares a column of the result, and `writer.write_row` then receives the sum of each row in it.
+// Computes a tile of the product of two matrices. `writer.column` prepares a column of the result, and `writer.write_row` then receives the
+// sum of each row in it.
 template <class S, int EDGE, class Left, class Right, class Writer>
 __device__ __forceinline__ void multiply_tiles(Left &left, Right &right, u64 from, u64 to, const Writer &writer) {
     const int SIDE = EDGE / 16;
@@ -103,10 +105,10 @@ __device__ __forceinline__ void multiply_tiles(Left &left, Right &right, u64 fro
     }
 }
 
-// The range of steps that one of several blocks adds up, in whole tiles.
-struct Portion {
+// The range of the inner dimension (steps) that one of several blocks adds up, in whole tiles.
+struct StepRange {
     u64 from, to;
-    __device__ __forceinline__ Portion(u64 steps, u32 at, u32 of) {
+    __device__ __forceinline__ StepRange(u64 steps, u32 at, u32 of) {
         u64 each = (steps + of - 1) / of;
         each = (each + TILE_STEPS - 1) / TILE_STEPS * TILE_STEPS;
         from = each * at < steps ? each * at : steps;

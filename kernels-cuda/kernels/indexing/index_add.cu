@@ -14,7 +14,7 @@ struct SortedRows {
     i64 limit, skipped;
     // The position of each sorted key before sorting.
     const i64 *positions;
-    // If not null, the row of `source` that each position means. `source` has `rows` rows; any other index means zeros.
+    // If not null, the index into `source` for each position. `source` has `rows` rows; any other index means zeros.
     const i64 *source_rows;
     i64 rows;
     const u8 *source;

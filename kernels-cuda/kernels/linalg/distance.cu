@@ -33,12 +33,13 @@ struct Norm {
     }
 };
 
-// Contiguous rows: `height` in each item of one side, and `breadth` of the other.
+// The sizes of two batches of contiguous rows: `height` and `breadth` rows in each item, of `width` elements.
 struct DistanceShape {
     u64 height, breadth, width;
 };
 
-// Returns the index of the first pair of a row, where the pairs of one matrix's rows are in order, without duplicates.
+// Returns the index of a row's first pair. The pairs of a matrix's rows are ordered by the first row, then by the second, without
+// duplicates.
 __device__ __forceinline__ u64 first_pair(u64 row, u64 rows) { return row * (2 * rows - row - 1) / 2; }
 
 template <class C, class T> __device__ __forceinline__ C distance(const T *a, const T *b, u64 width, const Norm &norm) {
@@ -60,7 +61,7 @@ template <class T> __global__ void __launch_bounds__(256) distances(u64 count, T
 template <class T> __global__ void __launch_bounds__(256) pair_distances(u64 count, T *out, const T *in, DistanceShape shape, Norm norm) {
     u64 at = u64(blockIdx.x) * 8 + threadIdx.x / 32;
     if (at >= count) return;
-    // Finds the last row whose first pair is not after this one.
+    // Finds the first row of this pair by binary search.
     u64 low = 0, high = shape.height - 1;
     while (high - low > 1) {
         u64 middle = (low + high) / 2;

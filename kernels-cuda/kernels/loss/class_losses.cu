@@ -10,7 +10,7 @@ template <class C> struct AddLosses {
     __device__ __forceinline__ LossSum<C> operator()(LossSum<C> a, LossSum<C> b) const { return {a.sum + b.sum, a.weight + b.weight}; }
 };
 
-// Lines of `classes` elements, with a stride, of which the target selects one each.
+// The classes that a target selects: one element of each line of `classes` elements, which are `stride` elements apart.
 struct ClassTargets {
     i64 count, classes, stride, ignored;
     i32 dtype;
@@ -101,8 +101,8 @@ template <class T> struct MarginLine {
             if (of < 0 || of == at) return of >= 0;
         }
     }
-    // Returns by how much another class is within the margin of a true class.
-    __device__ __forceinline__ C violation(i64 of, u32 at) const {
+    // Returns the amount by which another class's score violates the margin of a true class, or zero.
+    __device__ __forceinline__ C margin_violation(i64 of, u32 at) const {
         C violation = C(margins.margin) - as<C>(row[of]) + as<C>(row[at]);
         return violation > C(0) ? violation : C(0);
     }
@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(256) margin_loss(const T *in, const i64 *targe
         for (u32 i = 0;; i++) {
             i64 of = line.target(i);
             if (of < 0) break;
-            C violation = line.violation(of, at);
+            C violation = line.margin_violation(of, at);
             sum += (margins.squared ? violation * violation : violation) * (weights ? as<C>(weights[of]) : C(1));
         }
     }
@@ -145,7 +145,7 @@ __global__ void __launch_bounds__(256) margin_loss_backward(const T *in, const i
             for (u32 i = 0;; i++) {
                 i64 of = line.target(i);
                 if (of < 0) break;
-                C violation = line.violation(of, at);
+                C violation = line.margin_violation(of, at);
                 if (violation > C(0)) slope += (margins.squared ? C(2) * violation : C(1)) * (weights ? as<C>(weights[of]) : C(1));
             }
         out[at] = as<T>(slope * by);
@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(256) margin_loss_backward(const T *in, const i
         if (of < 0) break;
         C sum = C(0);
         for (u32 at = threadIdx.x; at < line.classes; at += 256) {
-            C violation = line.is_target(at) ? C(0) : line.violation(of, at);
+            C violation = line.is_target(at) ? C(0) : line.margin_violation(of, at);
             if (violation > C(0)) sum -= (margins.squared ? C(2) * violation : C(1)) * (weights ? as<C>(weights[of]) : C(1));
         }
         sum = reduce_block(sum, Plus(), scratch);

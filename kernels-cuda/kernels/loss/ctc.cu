@@ -16,7 +16,8 @@ template <class C> __device__ __forceinline__ C log_sum_exp(C a, C b, C c = log_
     return most == log_zero<C>() ? most : most + log(exp(a - most) + exp(b - most) + exp(c - most));
 }
 
-// The states of a block's sequence. `lengths` has three integers for it: its steps, its first label, and its number of labels.
+// The states of the sequence that a block computes: its labels, with blanks between them. `lengths` has three integers for it: its steps,
+// its first label, and its number of labels.
 struct SequenceStates {
     const i64 *labels;
     i64 steps, count;

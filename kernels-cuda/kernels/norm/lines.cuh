@@ -9,7 +9,7 @@ struct Lines {
 
 const u32 ELEMENTS_PER_THREAD = 16, PACK = 4;
 
-// The line and the elements that a thread has.
+// A thread's share of a line: the line, and the positions of the elements that the thread holds.
 struct ThreadLine {
     u64 index;
     u32 number, length, lanes, lane;
@@ -18,7 +18,7 @@ struct ThreadLine {
         lane = threadIdx.x & (lanes - 1);
         advance(blockIdx.x * (blockDim.x / lanes) + threadIdx.x / lanes, lines);
     }
-    // Moves on by `further` lines.
+    // Moves the thread to the line `further` lines later.
     __device__ __forceinline__ void advance(u32 further, const Lines &lines) {
         number += further;
         is_active = number < lines.count;
@@ -29,7 +29,7 @@ struct ThreadLine {
         return tile * lanes * ELEMENTS_PER_THREAD + (packed ? (i / PACK * lanes + lane) * PACK + i % PACK : i * lanes + lane);
     }
     __device__ __forceinline__ u64 start() const { return index * length; }
-    // Replaces elements behind the end of the line by `otherwise`.
+    // Replaces a tile's elements behind the end of the line by `otherwise`.
     template <class C> __device__ __forceinline__ void fill_tail(C (&x)[ELEMENTS_PER_THREAD], u32 tile, C otherwise) const {
         if ((tile + 1) * lanes * ELEMENTS_PER_THREAD <= length) return;
 #pragma unroll

@@ -2,7 +2,7 @@
 #include "folds.cuh"
 #include "lines.cuh"
 
-// A vector of any dtype, with a byte stride; or none.
+// A vector of any dtype with a byte stride, or an absent one if the address is null.
 struct StridedVector {
     u8 *address;
     i64 stride;
@@ -34,7 +34,7 @@ struct ParameterMap {
     }
 };
 
-// A pair of sums.
+// Two sums that are reduced together.
 template <class C> struct SumPair {
     C first, second;
 };
@@ -270,7 +270,8 @@ __global__ void __launch_bounds__(256) sum_column_gradients(const T *grad, const
     }
 }
 
-// The coefficients of a channel. An input becomes `(x - mean) * scale + bias`, and a gradient `(grad - sum - (x - mean) * product) * scale`.
+// The coefficients that transform the elements of a channel. An input becomes `(x - mean) * scale + bias`, and a gradient `(grad - sum - (x
+// - mean) * product) * scale`.
 template <class C> struct ChannelCoefficients {
     C mean, scale, bias, product;
 };

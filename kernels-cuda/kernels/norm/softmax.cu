@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(512) softmax_lines_backward(const T *grad, con
     }
 }
 
-// The part of a line that a thread has. Adjacent lines are in adjacent threads.
+// A thread's share of a line whose elements are not adjacent. Adjacent lines are in adjacent threads.
 struct ThreadColumn {
     u32 together, lane;
     u64 number, first;

@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(256) fractional_max_pool(u64 count, T *out, i6
     ImageIndex index = results.unravel_index(number);
     const T *own = samples + (u64(index.batch) * images.channels.value + index.channel) * rank;
     auto along = [&](int dim) {
-        // In two dimensions the numbers begin with the last dimension, in three with the first.
+        // For two-dimensional images the first random number is the last dimension's, for three-dimensional ones the first dimension's.
         const T *sample = own + (rank == 2 ? 2 - dim : dim);
         return random_window_span(windows.window.kernel[dim], sample, images.size(dim), results.sizes[dim].value, index.spatial[dim]);
     };

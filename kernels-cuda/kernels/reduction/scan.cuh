@@ -19,7 +19,8 @@ template <class T> __device__ __forceinline__ T broadcast_last_lane(T value) {
     return exchange_words(value, [=](u32 word) { return __shfl_sync(~0u, word, 31); });
 }
 
-// The results of `exclusive_scan` for a thread: the join of the states before its own, and that of all states of its group, a warp or the block.
+// The results of `exclusive_scan` for a thread: the join of the states before its own, and that of all states of its group, a warp or the
+// block.
 template <class State> struct ExclusiveScan {
     State before, all;
 };

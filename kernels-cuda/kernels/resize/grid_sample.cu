@@ -69,7 +69,7 @@ template <class C> __device__ __forceinline__ void compute_taps(const Sampling &
         taps.count = 4;
 #pragma unroll
         for (int i = 0; i < 4; i++) {
-            CubicWeight<C> cubic = CubicWeight<C>::tap(i, right);
+            CubicWeight<C> cubic = CubicWeight<C>::of_tap(i, right);
             taps.index[i] = index_or_outside(pad_position(sampling, first + C(i - 1), size, sign), size);
             taps.weight[i] = cubic.weight, taps.derivative[i] = cubic.derivative;
         }
@@ -130,11 +130,11 @@ template <class T, class C> struct SampleTaps {
         return grad_value * weight(i, j, k);
     }
     // Returns an element of an image, or zero outside of it.
-    __device__ __forceinline__ C value(const Images &images, const T *image, i32 j, i32 k) const {
+    __device__ __forceinline__ C image_value(const Images &images, const T *image, i32 j, i32 k) const {
         i32 row = taps[1].index[j], column = taps[2].index[k];
         return row >= 0 && column >= 0 ? as<C>(image[images.offset_in_image(0, row, column)]) : C(0);
     }
-    // Returns an element of the result.
+    // Returns the sampled value, an element of the result.
     __device__ __forceinline__ C sample(const Images &images, const T *image) const {
         C sum = C(0);
         if constexpr (IS_ROUNDED<C>) {
@@ -143,7 +143,7 @@ template <class T, class C> struct SampleTaps {
                 for (i32 j = 0; j < 4; j++) {
                     C row = C(0);
 #pragma unroll 1
-                    for (i32 k = 0; k < 4; k++) row = row + value(images, image, j, k) * taps[2].weight[k];
+                    for (i32 k = 0; k < 4; k++) row = row + image_value(images, image, j, k) * taps[2].weight[k];
                     sum = sum + row * taps[1].weight[j];
                 }
                 return sum;
@@ -152,7 +152,8 @@ template <class T, class C> struct SampleTaps {
         for_each_tap(images, [&](i64 at, i32 i, i32 j, i32 k) { sum = sum + weight(i, j, k) * as<C>(image[at]); });
         return sum;
     }
-    // Adds the derivatives of an element of the result by the coordinates of its position; or by the position, if each operation rounds.
+    // Adds the gradient of one grid position to `sums`: by its coordinates, or by its position in elements in types that round after each
+    // operation.
     __device__ __forceinline__ void add_grid_gradient(const Images &images, const T *image, C grad_value, u32 rank, C (&sums)[3]) const {
         if constexpr (IS_ROUNDED<C>) {
             if (interpolation == NEAREST) return;
@@ -161,13 +162,13 @@ template <class T, class C> struct SampleTaps {
                 for (i32 k = 0; k < 4; k++)
 #pragma unroll 1
                     for (i32 j = 0; j < 4; j++) {
-                        C x = value(images, image, j, k) * grad_value;
+                        C x = image_value(images, image, j, k) * grad_value;
                         sums[0] = sums[0] + x * taps[2].derivative[k] * taps[1].weight[j];
                         sums[1] = sums[1] + x * taps[1].derivative[j] * taps[2].weight[k];
                     }
             } else if (rank == 2) {
-                C first = value(images, image, 0, 0), right = value(images, image, 0, 1);
-                C below = value(images, image, 1, 0), last = value(images, image, 1, 1);
+                C first = image_value(images, image, 0, 0), right = image_value(images, image, 0, 1);
+                C below = image_value(images, image, 1, 0), last = image_value(images, image, 1, 1);
                 const C *x = taps[2].weight, *y = taps[1].weight;
                 sums[0] = sums[0] + ((right - first) * y[0] + (last - below) * y[1]) * grad_value;
                 sums[1] = sums[1] + ((below - first) * x[0] + (last - right) * x[1]) * grad_value;

@@ -24,7 +24,7 @@ template <class P> __device__ __forceinline__ P antialiased_cubic_weight(P x) {
     return P(0);
 }
 
-// The taps of one element of the result in one dimension, each visited with its weight.
+// The elements of an image that contribute to one element of the result in one dimension (taps), each visited with its weight.
 template <class P, int MODE> struct Taps {
     static __device__ __forceinline__ i32 clamp(i32 at, i32 last) { return at < 0 ? 0 : at > last ? last : at; }
     template <class Visit> static __device__ __forceinline__ void for_each(const AxisScale &scale, u32 mode, u32 out_index, Visit visit) {
@@ -48,7 +48,7 @@ template <class P, int MODE> struct Taps {
         } else if (MODE == CUBIC) {
             P first = floor(middle), right = middle - first;
 #pragma unroll
-            for (int i = 0; i < 4; i++) visit(clamp(i32(first) + i - 1, last), CubicWeight<P>::tap(i, right).weight);
+            for (int i = 0; i < 4; i++) visit(clamp(i32(first) + i - 1, last), CubicWeight<P>::of_tap(i, right).weight);
         } else {
             bool cubic = mode == ANTIALIASED_CUBIC;
             P wide = step > P(1) ? step : P(1), reach = cubic ? P(2) : P(1), total = P(0);
@@ -143,7 +143,7 @@ struct ResultRange {
         first = 0, last = scale.to - 1;
         if (step > 0) {
             float low = (float(at) - reach) / step - 2.0f, high = (float(at) + reach + 1.0f) / step + 2.0f;
-            // Elements outside of the image are the outermost ones.
+            // The border elements of the image also stand for those outside, so their range ends at the border of the result.
             if (at > 0 && low > 0) first = low < float(last) ? i32(low) : last;
             if (i32(at) < scale.from - 1 && high < float(last)) last = i32(high);
         }

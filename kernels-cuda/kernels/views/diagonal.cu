@@ -1,7 +1,8 @@
 // Kernel of `tril` and `triu`, the lower and upper triangles of matrices.
 #include "opdispatch.cuh"
 
-// Copies an element if its column is at most (`lower`) or at least `diagonal` further than its row, and writes zero otherwise. Operands 2
+// Copies the elements on one side of a diagonal and writes zeros on the other. A lower triangle has the elements whose column is at most
+// `diagonal` further than their row, and an upper triangle those whose column is at least `diagonal` further. Operands 2
 // and 3 of the walk are the row and the column.
 template <class W>
 __global__ void __launch_bounds__(256)

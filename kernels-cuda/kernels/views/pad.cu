@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(256) pad(u64 count, T *out, const T *in, Image
     out[padded.offset_of(index)] = in[inside.image_offset(index) + inside.offset_in_image(i32(at[0]), i32(at[1]), i32(at[2]))];
 }
 
-// The positions of a padded dimension that have a copy of one element.
+// The positions of a padded dimension that hold copies of one source element.
 struct PaddedCopies {
     i64 first, count, positions[3];
     __device__ __forceinline__ PaddedCopies(const Padding &padding, const Images &inside, const Images &padded, int dim, i64 at) {

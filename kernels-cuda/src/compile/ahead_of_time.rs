@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use dispatch_runtime::Device;
 
 use crate::compile::disk_cache::cache_folder;
-use crate::compile::nvrtc::{self, Code, Effort};
+use crate::compile::nvrtc::{self, Code, OptimizationEffort};
 use crate::compile::source::Source;
 use crate::device::gpu::Gpu;
 use crate::error::CudaError;
@@ -27,7 +27,7 @@ impl Source {
     ///
     /// Returns [`CudaError::Unavailable`] if there is no compiler, and [`CudaError::Compile`] if the kernel does not compile.
     pub fn compile(&self, architecture: u32) -> Result<Code, CudaError> {
-        nvrtc::compile(self, &self.expressions(), architecture, Effort::Full)
+        nvrtc::compile(self, &self.expressions(), architecture, OptimizationEffort::Full)
     }
 
     /// Compiles all of the kernel's instances with little optimisation, to check that they compile. It takes a fraction of the time of
@@ -42,7 +42,7 @@ impl Source {
     ///
     /// Returns [`CudaError::Unavailable`] if there is no compiler, and [`CudaError::Compile`] if the kernel does not compile.
     pub fn compile_quickly(&self, architecture: u32) -> Result<Code, CudaError> {
-        nvrtc::compile(self, &self.expressions(), architecture, Effort::Quick)
+        nvrtc::compile(self, &self.expressions(), architecture, OptimizationEffort::Quick)
     }
 
     /// Compiles those of the kernel's instances that the disk cache lacks for an architecture, and writes them there. Returns their number.
@@ -62,9 +62,9 @@ impl Source {
     /// Returns [`CudaError::Unavailable`] if there is no compiler, [`CudaError::Compile`] if the kernel does not compile, and
     /// [`CudaError::CacheWrite`] if the code cannot be written.
     pub fn prepare(&self, architecture: u32) -> Result<usize, CudaError> {
-        let (_, missing) = nvrtc::cached(self, &self.expressions(), architecture);
+        let (_, missing) = nvrtc::read_cached(self, &self.expressions(), architecture);
         if !missing.is_empty() {
-            let code = nvrtc::compile(self, &missing, architecture, Effort::Full)?;
+            let code = nvrtc::compile(self, &missing, architecture, OptimizationEffort::Full)?;
             nvrtc::write_to_cache(self, &code, architecture)
                 .map_err(|error| CudaError::CacheWrite { folder: cache_folder(), message: error.to_string() })?;
         }

@@ -125,9 +125,9 @@ mod tests {
     }
 
     /// A temporary folder, which is removed when the test ends.
-    struct Folder(PathBuf);
+    struct TemporaryFolder(PathBuf);
 
-    impl Folder {
+    impl TemporaryFolder {
         fn new(name: &str) -> Self {
             let folder = std::env::temp_dir().join(format!("opdispatch-{name}-{}", std::process::id()));
             _ = fs::remove_dir_all(&folder);
@@ -150,7 +150,7 @@ mod tests {
         }
     }
 
-    impl Drop for Folder {
+    impl Drop for TemporaryFolder {
         fn drop(&mut self) {
             _ = fs::remove_dir_all(&self.0);
         }
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn a_damaged_file_is_removed_and_other_files_are_kept() {
-        let folder = Folder::new("broken");
+        let folder = TemporaryFolder::new("broken");
         assert!(folder.instances_of("add").is_empty());
         folder.write_file("add", &code(&["add<float>"]));
         folder.write_file("add", &code(&["add<u8>", "add<i8>"]));
@@ -177,10 +177,10 @@ mod tests {
 
     #[test]
     fn concurrent_writers_lose_no_file_and_leave_none_half_written() {
-        let folder = Folder::new("many");
+        let folder = TemporaryFolder::new("many");
         let large = |writer: usize, round: usize| Code {
             bytes: vec![1; 1 << 16],
-            // Each writer has code of its own, and one that all of them write.
+            // Each writer writes one code that all writers write, and codes that no other writer writes.
             ..code(&[if round == 0 { "add<same>".to_owned() } else { format!("add<{writer}, {round}>") }.as_str()])
         };
         std::thread::scope(|scope| {
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn code_of_another_compiler_version_is_used_only_without_a_compiler() {
-        let folder = Folder::new("makers");
+        let folder = TemporaryFolder::new("makers");
         folder.write_file("add", &code(&["add<float>"]));
         assert!(folder.instances_with_prefix("add", "13.1-").is_empty());
         assert_eq!(folder.instances_with_prefix("add", ""), [["add<float>"]]);
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_write_to_an_invalid_folder_is_an_error() {
-        let folder = Folder::new("file");
+        let folder = TemporaryFolder::new("file");
         fs::write(&folder.0, "not a folder").unwrap();
         assert!(write_file(&folder.0, "add", "13.0-", &code(&["add<float>"])).is_err());
         assert!(folder.instances_of("add").is_empty());

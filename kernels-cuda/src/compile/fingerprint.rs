@@ -1,7 +1,8 @@
 //! Fingerprints: hashes of texts, as file names that stay valid after the program ends.
 //!
 //! The hash is FNV-1a of 128 bits. Its definition is fixed, unlike that of the standard library's hasher, so a file written by one build of
-//! this crate is found by the next one, on every platform. The inputs are this program's own texts, so no resistance to chosen inputs is needed.
+//! this crate is found by the next one, on every platform. The inputs are this program's own texts, so no resistance to chosen inputs is
+//! needed.
 
 use std::fmt;
 
@@ -17,18 +18,18 @@ impl Fingerprint {
         Self(FNV_BASIS)
     }
 
-    /// Adds bytes. Two calls have the same result as one call with both byte strings joined: use [`add_text`](Self::add_text) if the boundary
-    /// matters.
+    /// Adds bytes to the fingerprint. Two calls have the same result as one call with both byte strings joined: use
+    /// [`add_text`](Self::add_text) if the boundary matters.
     pub(crate) fn add_bytes(self, bytes: &[u8]) -> Self {
         Self(bytes.iter().fold(self.0, |hash, &byte| (hash ^ u128::from(byte)).wrapping_mul(FNV_PRIME)))
     }
 
-    /// Adds a text and its length, so that the boundary to the next text matters.
+    /// Adds a text and its length to the fingerprint, so that the boundary to the next text matters.
     pub(crate) fn add_text(self, text: &str) -> Self {
         self.add_bytes(&(text.len() as u64).to_le_bytes()).add_bytes(text.as_bytes())
     }
 
-    /// Adds a list of texts and its length.
+    /// Adds a list of texts and the list's length to the fingerprint.
     pub(crate) fn add_texts<S: AsRef<str>>(self, texts: &[S]) -> Self {
         let counted = self.add_bytes(&(texts.len() as u64).to_le_bytes());
         texts.iter().fold(counted, |hash, text| hash.add_text(text.as_ref()))
@@ -49,8 +50,8 @@ impl fmt::Display for Fingerprint {
 mod tests {
     use super::*;
 
-    /// The values of FNV-1a's definition, and one of this crate's `add_texts`: a build with other values would not find the files of an earlier
-    /// one.
+    /// The values of FNV-1a's definition, and one of this crate's `add_texts`: a build with other values would not find the files of an
+    /// earlier one.
     #[test]
     fn fingerprints_have_fixed_values() {
         let of = |text: &str| Fingerprint::new().add_bytes(text.as_bytes()).to_string();

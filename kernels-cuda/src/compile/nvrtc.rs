@@ -27,7 +27,7 @@ pub struct Code {
     pub names: Vec<String>,
 }
 
-static VERSION: LazyLock<Result<(i32, i32), CudaError>> = LazyLock::new(|| {
+static COMPILER_VERSION: LazyLock<Result<(i32, i32), CudaError>> = LazyLock::new(|| {
     // SAFETY: it loads NVRTC's library, whose initialisers may be run.
     if !unsafe { sys::is_culib_present() } {
         return Err(Missing::Compiler.into());
@@ -53,7 +53,7 @@ static VERSION: LazyLock<Result<(i32, i32), CudaError>> = LazyLock::new(|| {
 ///
 /// Returns [`CudaError::Unavailable`] with [`Missing::Compiler`] if NVRTC is not found.
 pub fn compiler_version() -> Result<(i32, i32), CudaError> {
-    VERSION.clone()
+    COMPILER_VERSION.clone()
 }
 
 /// Returns how many instances this process has compiled so far, and how long that took.
@@ -102,9 +102,9 @@ pub(crate) fn load_or_compile(
     expressions: &[String],
     architecture: u32,
 ) -> Result<Vec<Code>, CudaError> {
-    let (mut codes, missing) = cached(source, expressions, architecture);
+    let (mut codes, missing) = read_cached(source, expressions, architecture);
     if !missing.is_empty() {
-        let code = compile(source, &missing, architecture, Effort::Full)?;
+        let code = compile(source, &missing, architecture, OptimizationEffort::Full)?;
         // If the code cannot be written to the cache, the next process compiles it again.
         _ = write_to_cache(source, &code, architecture);
         codes.push(code);
@@ -113,7 +113,7 @@ pub(crate) fn load_or_compile(
 }
 
 /// Returns the cached codes of some instances, and the instances that the cache lacks.
-pub(crate) fn cached(source: &Source, expressions: &[String], architecture: u32) -> (Vec<Code>, Vec<String>) {
+pub(crate) fn read_cached(source: &Source, expressions: &[String], architecture: u32) -> (Vec<Code>, Vec<String>) {
     select_codes(disk_cache::read(&cache_folder_name(source, architecture), &file_prefix()), expressions)
 }
 
@@ -132,11 +132,11 @@ fn file_prefix() -> String {
 /// The folder does not depend on the compiler's version, which is the prefix of the files' names: without a compiler, code of any version
 /// is used.
 fn cache_folder_name(source: &Source, architecture: u32) -> String {
-    source.cache_key("nvrtc", &options(architecture, Effort::Full))
+    source.cache_key("nvrtc", &compiler_options(architecture, OptimizationEffort::Full))
 }
 
-fn options(architecture: u32, effort: Effort) -> [String; 3] {
-    let level = if effort == Effort::Quick { "max" } else { "0" };
+fn compiler_options(architecture: u32, effort: OptimizationEffort) -> [String; 3] {
+    let level = if effort == OptimizationEffort::Quick { "max" } else { "0" };
     [format!("--gpu-architecture=sm_{architecture}"), "--std=c++17".to_owned(), format!("--Ofast-compile={level}")]
 }
 
@@ -158,7 +158,7 @@ fn select_codes(codes: impl Iterator<Item = Code>, expressions: &[String]) -> (V
 
 /// The compiler's effort to optimise code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Effort {
+pub(crate) enum OptimizationEffort {
     Full,
     Quick,
 }
@@ -168,7 +168,7 @@ pub(crate) fn compile(
     source: &Source,
     expressions: &[String],
     architecture: u32,
-    effort: Effort,
+    effort: OptimizationEffort,
 ) -> Result<Code, CudaError> {
     compiler_version()?;
     let text = |text: &str| CString::new(text).unwrap_or_default();
@@ -176,19 +176,19 @@ pub(crate) fn compile(
     let contents: Vec<CString> = HEADERS.iter().map(|(_, content)| text(content)).collect();
     let names: Vec<CString> = HEADERS.iter().map(|(name, _)| text(name)).collect();
     let c_expressions: Vec<CString> = expressions.iter().map(|expression| text(expression)).collect();
-    let options = options(architecture, effort).map(|option| text(&option));
+    let options = compiler_options(architecture, effort).map(|option| text(&option));
 
     let program = Program::new(source, &contents, &names).map_err(|result| failed(format!("{result:?}")))?;
     for expression in &c_expressions {
         // SAFETY: the program is alive, and the text lives until the last call of `name`.
-        check(unsafe { sys::nvrtcAddNameExpression(program.0, expression.as_ptr()) })
+        check_result(unsafe { sys::nvrtcAddNameExpression(program.0, expression.as_ptr()) })
             .map_err(|_| failed(program.log()))?;
     }
     let options: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
     let count = i32::try_from(options.len()).unwrap_or(0);
     count_compilation(c_expressions.len(), || {
         // SAFETY: the program and the options are alive during the call.
-        check(unsafe { sys::nvrtcCompileProgram(program.0, count, options.as_ptr()) })
+        check_result(unsafe { sys::nvrtcCompileProgram(program.0, count, options.as_ptr()) })
     })
     .map_err(|_| failed(program.log()))?;
     let bytes = program.cubin().map_err(|result| failed(format!("{result:?}")))?;
@@ -196,7 +196,7 @@ pub(crate) fn compile(
     Ok(Code { bytes, expressions: expressions.to_vec(), names: names.map_err(|result| failed(format!("{result:?}")))? })
 }
 
-fn check(result: nvrtcResult) -> Result<(), nvrtcResult> {
+fn check_result(result: nvrtcResult) -> Result<(), nvrtcResult> {
     if result == nvrtcResult::NVRTC_SUCCESS { Ok(()) } else { Err(result) }
 }
 
@@ -211,7 +211,7 @@ impl Program {
         let mut program = std::ptr::null_mut();
         let count = i32::try_from(names.len()).unwrap_or(0);
         // SAFETY: the texts are alive during the call, which copies them; there are `count` headers.
-        check(unsafe {
+        check_result(unsafe {
             sys::nvrtcCreateProgram(
                 &raw mut program,
                 text.as_ptr(),
@@ -227,29 +227,29 @@ impl Program {
     fn log(&self) -> String {
         let mut size = 0;
         // SAFETY: the program is alive, and NVRTC writes only to `size`.
-        if check(unsafe { sys::nvrtcGetProgramLogSize(self.0, &raw mut size) }).is_err() {
+        if check_result(unsafe { sys::nvrtcGetProgramLogSize(self.0, &raw mut size) }).is_err() {
             return String::new();
         }
         let mut log = vec![0_u8; size.max(1)];
         // SAFETY: the log has as many bytes as NVRTC asked for.
-        _ = check(unsafe { sys::nvrtcGetProgramLog(self.0, log.as_mut_ptr().cast()) });
+        _ = check_result(unsafe { sys::nvrtcGetProgramLog(self.0, log.as_mut_ptr().cast()) });
         String::from_utf8_lossy(&log).trim_end_matches(['\0', '\n']).to_owned()
     }
 
     fn cubin(&self) -> Result<Vec<u8>, nvrtcResult> {
         let mut size = 0;
         // SAFETY: the program is alive, and NVRTC writes only to `size`.
-        check(unsafe { sys::nvrtcGetCUBINSize(self.0, &raw mut size) })?;
+        check_result(unsafe { sys::nvrtcGetCUBINSize(self.0, &raw mut size) })?;
         let mut bytes = vec![0_u8; size];
         // SAFETY: there are as many bytes as NVRTC asked for.
-        check(unsafe { sys::nvrtcGetCUBIN(self.0, bytes.as_mut_ptr().cast()) })?;
+        check_result(unsafe { sys::nvrtcGetCUBIN(self.0, bytes.as_mut_ptr().cast()) })?;
         Ok(bytes)
     }
 
     fn name(&self, expression: &CStr) -> Result<String, nvrtcResult> {
         let mut name = std::ptr::null();
         // SAFETY: the program is alive, and was compiled with this expression.
-        check(unsafe { sys::nvrtcGetLoweredName(self.0, expression.as_ptr(), &raw mut name) })?;
+        check_result(unsafe { sys::nvrtcGetLoweredName(self.0, expression.as_ptr(), &raw mut name) })?;
         // SAFETY: NVRTC returned a text of the program, which is alive.
         Ok(unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned())
     }
@@ -266,32 +266,32 @@ impl Drop for Program {
 mod tests {
     use super::*;
 
-    fn texts(texts: &[&str]) -> Vec<String> {
+    fn strings(texts: &[&str]) -> Vec<String> {
         texts.iter().map(|&text| text.to_owned()).collect()
     }
 
     fn code(expressions: &[&str]) -> Code {
-        Code { bytes: Vec::new(), expressions: texts(expressions), names: texts(expressions) }
+        Code { bytes: Vec::new(), expressions: strings(expressions), names: strings(expressions) }
     }
 
     #[test]
     fn codes_of_several_instances_and_of_single_ones_are_combined() {
         let together = code(&["add<u8>", "add<i8>", "add<float>"]);
         assert_eq!(
-            select_codes([together.clone()].into_iter(), &texts(&["add<i8>"])),
+            select_codes([together.clone()].into_iter(), &strings(&["add<i8>"])),
             (vec![together.clone()], vec![])
         );
 
         let (one, another, foreign) = (code(&["add<i8>"]), code(&["add<u8>"]), code(&["add<double>"]));
         let there = [foreign, one.clone(), another.clone()];
         let (used, missing) = select_codes(there.into_iter(), &together.expressions);
-        assert_eq!((used, missing), (vec![one, another], texts(&["add<float>"])));
+        assert_eq!((used, missing), (vec![one, another], strings(&["add<float>"])));
     }
 
     #[test]
     fn reading_stops_when_all_instances_are_found() {
         let endless = std::iter::repeat_with(|| code(&["add<u8>"]));
-        assert_eq!(select_codes(endless, &texts(&["add<u8>"])).0.len(), 1);
+        assert_eq!(select_codes(endless, &strings(&["add<u8>"])).0.len(), 1);
     }
 
     #[test]
@@ -307,9 +307,9 @@ mod tests {
     }
 
     #[test]
-    fn code_of_less_effort_has_another_key() {
+    fn code_compiled_with_less_effort_has_another_cache_key() {
         let source = Source { name: "add", text: "one", instances: |_| {} };
-        let key = |effort| source.cache_key("nvrtc", &options(90, effort));
-        assert_ne!(key(Effort::Full), key(Effort::Quick));
+        let key = |effort| source.cache_key("nvrtc", &compiler_options(90, effort));
+        assert_ne!(key(OptimizationEffort::Full), key(OptimizationEffort::Quick));
     }
 }

@@ -9,8 +9,8 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard};
 
+use crate::device::driver::{Address, EventHandle, StreamHandle};
 use crate::device::gpu::Gpu;
-use crate::device::machine::{Address, EventHandle, StreamHandle};
 use crate::device::stream;
 use crate::error::CudaError;
 use crate::graph;
@@ -22,16 +22,16 @@ struct SizeClass(u8);
 
 impl SizeClass {
     const COUNT: usize = 104;
-    const SMALLEST: usize = 512;
-    const LARGEST: usize = 16 << 20;
+    const SMALLEST_BYTES: usize = 512;
+    const LARGEST_BYTES: usize = 16 << 20;
 
-    /// Returns the smallest class that holds `bytes` bytes, or `None` if `bytes` exceeds `LARGEST`.
+    /// Returns the smallest class that holds `bytes` bytes, or `None` if `bytes` exceeds `LARGEST_BYTES`.
     #[inline]
     fn of(bytes: usize) -> Option<Self> {
-        if bytes > Self::LARGEST {
+        if bytes > Self::LARGEST_BYTES {
             return None;
         }
-        let last = bytes.saturating_sub(1) / Self::SMALLEST;
+        let last = bytes.saturating_sub(1) / Self::SMALLEST_BYTES;
         let double = last.checked_ilog2().unwrap_or(0).saturating_sub(3) as usize;
         u8::try_from(double * 8 + (last >> double)).ok().map(Self)
     }
@@ -39,7 +39,7 @@ impl SizeClass {
     fn capacity(self) -> usize {
         let index = usize::from(self.0);
         let double = (index / 8).saturating_sub(1);
-        ((index - double * 8 + 1) * Self::SMALLEST) << double
+        ((index - double * 8 + 1) * Self::SMALLEST_BYTES) << double
     }
 }
 
@@ -59,14 +59,14 @@ struct FreeLists {
     lists: [VecDeque<FreeBlock>; SizeClass::COUNT],
     free_bytes: usize,
     /// The number of blocks that were ever added.
-    added: u64,
+    blocks_added: u64,
     deferred: VecDeque<DeferredFree>,
 }
 
 struct FreeBlock {
     address: Address,
-    /// The value of `FreeLists::added` when the block was added. A smaller one was idle longer.
-    number: u64,
+    /// The value of `FreeLists::blocks_added` when the block was added. A smaller one was idle longer.
+    sequence_number: u64,
 }
 
 /// A freed block that other streams still use, until these events are complete.
@@ -80,7 +80,7 @@ impl CachingAllocator {
     /// Creates the allocator of a new stream.
     pub(crate) fn of(stream: StreamHandle) -> &'static Self {
         let lists = [const { VecDeque::new() }; SizeClass::COUNT];
-        let free_lists = Mutex::new(FreeLists { lists, free_bytes: 0, added: 0, deferred: VecDeque::new() });
+        let free_lists = Mutex::new(FreeLists { lists, free_bytes: 0, blocks_added: 0, deferred: VecDeque::new() });
         Box::leak(Box::new(Self { stream, free_lists }))
     }
 
@@ -93,20 +93,20 @@ impl CachingAllocator {
     pub(crate) fn allocate(&self, gpu: &Gpu, bytes: usize) -> Result<Address, CudaError> {
         let cached = SizeClass::of(bytes).and_then(|class| self.free_lists().pop(class));
         let address = cached.map_or_else(|| self.allocate_uncached(gpu, bytes), Ok)?;
-        gpu.machine.note_allocated(address, bytes, self.stream);
+        gpu.driver.note_allocated(address, bytes, self.stream);
         Ok(address)
     }
 
     #[cold]
     fn allocate_uncached(&self, gpu: &Gpu, bytes: usize) -> Result<Address, CudaError> {
-        self.free_finished(gpu, |event| gpu.machine.is_complete(event));
+        self.free_finished(gpu, |event| gpu.driver.is_complete(event));
         if let Some(address) = SizeClass::of(bytes).and_then(|class| self.free_lists().pop(class)) {
             return Ok(address);
         }
-        match gpu.machine.allocate(capacity(bytes), self.stream) {
+        match gpu.driver.allocate(capacity(bytes), self.stream) {
             Err(CudaError::OutOfMemory { .. }) => {
                 release_cached(gpu)?;
-                gpu.machine.allocate(capacity(bytes), self.stream)
+                gpu.driver.allocate(capacity(bytes), self.stream)
             }
             done => done,
         }
@@ -115,14 +115,14 @@ impl CachingAllocator {
     /// Frees a block that only earlier work of this stream uses.
     #[inline]
     pub(crate) fn free(&self, gpu: &Gpu, address: Address, bytes: usize) {
-        gpu.machine.note_freed(address, self.stream);
+        gpu.driver.note_freed(address, self.stream);
         match SizeClass::of(bytes) {
             Some(class) => {
                 // The free blocks of a stream take at most an eighth of the device's memory.
-                let most = gpu.machine.properties().memory / 8;
-                self.free_lists().add(class, address, most, |address| gpu.machine.free(address, self.stream));
+                let most = gpu.driver.properties().memory / 8;
+                self.free_lists().add(class, address, most, |address| gpu.driver.free(address, self.stream));
             }
-            None => gpu.machine.free(address, self.stream),
+            None => gpu.driver.free(address, self.stream),
         }
     }
 
@@ -130,18 +130,18 @@ impl CachingAllocator {
     #[cold]
     pub(crate) fn free_deferred(&self, gpu: &Gpu, address: Address, bytes: usize, others: &[StreamHandle]) {
         // If recording events fails, the device accepts no more work, but earlier work may still run. So the block is leaked.
-        if let Ok(events) = gpu.machine.record_events(others) {
+        if let Ok(events) = gpu.driver.record_events(others) {
             self.free_lists().deferred.push_back(DeferredFree { address, bytes, events });
         }
     }
 
-    /// Frees the blocks of deferred frees that are no longer used, from the front up to the first one that is.
+    /// Frees deferred blocks in the order of their frees, up to the first one that a stream still uses.
     fn free_finished(&self, gpu: &Gpu, is_done: impl Fn(EventHandle) -> bool) {
         loop {
             let deferred =
                 self.free_lists().deferred.pop_front_if(|deferred| deferred.events.iter().all(|event| is_done(*event)));
             let Some(deferred) = deferred else { break };
-            deferred.events.into_iter().for_each(|event| gpu.machine.destroy_event(event));
+            deferred.events.into_iter().for_each(|event| gpu.driver.destroy_event(event));
             self.free(gpu, deferred.address, deferred.bytes);
         }
     }
@@ -149,7 +149,7 @@ impl CachingAllocator {
     /// Returns all free blocks to the driver, after waiting for the deferred ones.
     pub(crate) fn release_all(&self, gpu: &Gpu) {
         self.free_finished(gpu, |event| {
-            gpu.machine.wait_for_event(event);
+            gpu.driver.wait_for_event(event);
             true
         });
         let mut free_lists = self.free_lists();
@@ -158,7 +158,7 @@ impl CachingAllocator {
             .lists
             .iter_mut()
             .flat_map(|list| list.drain(..))
-            .for_each(|idle| gpu.machine.free(idle.address, self.stream));
+            .for_each(|idle| gpu.driver.free(idle.address, self.stream));
     }
 }
 
@@ -173,9 +173,9 @@ impl FreeLists {
     /// Adds a free block. Frees the blocks that were idle longest while the total exceeds `most` bytes.
     #[inline]
     fn add(&mut self, class: SizeClass, address: Address, most: usize, free: impl Fn(Address)) {
-        self.added += 1;
+        self.blocks_added += 1;
         self.free_bytes += class.capacity();
-        self.lists[usize::from(class.0)].push_back(FreeBlock { address, number: self.added });
+        self.lists[usize::from(class.0)].push_back(FreeBlock { address, sequence_number: self.blocks_added });
         while self.free_bytes > most
             && let Some((oldest, address)) = self.pop_oldest()
         {
@@ -187,7 +187,7 @@ impl FreeLists {
     #[cold]
     fn pop_oldest(&mut self) -> Option<(SizeClass, Address)> {
         let lists = (0_u8..).zip(&mut self.lists).filter(|(_, list)| !list.is_empty());
-        let (class, list) = lists.min_by_key(|(_, list)| list.front().map(|idle| idle.number))?;
+        let (class, list) = lists.min_by_key(|(_, list)| list.front().map(|idle| idle.sequence_number))?;
         Some((SizeClass(class), list.pop_front()?.address))
     }
 }
@@ -199,7 +199,7 @@ pub(crate) fn release_cached(gpu: &Gpu) -> Result<(), CudaError> {
     }
     // The driver reuses a block in another stream only after the stream that freed it is done.
     stream::wait_for_all(gpu)?;
-    gpu.machine.trim()
+    gpu.driver.trim()
 }
 
 /// Returns the free cached memory of all devices to the system, for other programs. A program need not call it for its own allocations: an
@@ -230,11 +230,15 @@ mod tests {
 
     #[test]
     fn a_size_class_wastes_at_most_an_eighth() {
-        for bytes in (1..5000).chain((5000..=SizeClass::LARGEST).step_by(997)) {
+        for bytes in (1..5000).chain((5000..=SizeClass::LARGEST_BYTES).step_by(997)) {
             let class = SizeClass::of(bytes).unwrap();
             assert!(usize::from(class.0) < SizeClass::COUNT);
             assert!(class.capacity() >= bytes);
-            assert!(class.capacity() - bytes < SizeClass::SMALLEST.max(bytes / 8 + 1), "{bytes} {}", class.capacity());
+            assert!(
+                class.capacity() - bytes < SizeClass::SMALLEST_BYTES.max(bytes / 8 + 1),
+                "{bytes} {}",
+                class.capacity()
+            );
             assert_eq!(SizeClass::of(class.capacity()), Some(class));
             assert!(SizeClass::of(class.capacity() + 1).is_none_or(|next| next.0 == class.0 + 1));
         }
@@ -243,7 +247,7 @@ mod tests {
     #[test]
     fn powers_of_two_waste_nothing_and_large_blocks_have_no_class() {
         (9..=24).for_each(|double| assert_eq!(capacity(1 << double), 1 << double));
-        assert_eq!(SizeClass::of(SizeClass::LARGEST), Some(SizeClass(103)));
+        assert_eq!(SizeClass::of(SizeClass::LARGEST_BYTES), Some(SizeClass(103)));
         assert_eq!(capacity((16 << 20) + 1), (16 << 20) + 1);
     }
 

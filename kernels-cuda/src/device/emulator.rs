@@ -1,9 +1,9 @@
 //! An emulated device: the CPU runs kernels that the system's C++ compiler compiled.
 //!
-//! It is for tests on machines without a GPU. Everything above the `Machine` trait is the same: operators, launches, parameters, streams.
-//! Work is deferred until the program waits for its stream, and then only the work before that point runs. So results are wrong if a stream
-//! should have waited for another one, or if memory was reused too early. The emulator cannot show errors that depend on the parallel
-//! execution of threads, nor speed.
+//! It is for tests on machines without a GPU. Everything above the `DeviceDriver` trait is the same: operators, launches, parameters,
+//! streams. Work is deferred until the program waits for its stream, and then only the work before that point runs. So results are wrong if
+//! a stream should have waited for another one, or if memory was reused too early. The emulator cannot show errors that depend on the
+//! parallel execution of threads, nor speed.
 #![expect(unsafe_code, reason = "compiled kernels are loaded and run in this process")]
 
 mod block;
@@ -21,22 +21,22 @@ use std::time::{Duration, Instant};
 
 use libloading::Library;
 
-use self::block::{Block, GUARD_BYTES, address};
-use self::build::{COMPILER, compile_error, compiled_library};
-use self::work::{DeferredWork, EmulatorState, RecordedWork, RunFunction, SizesFunction, Step};
+use self::block::{GUARD_BYTES, GuardedBlock, address};
+use self::build::{COMPILER_VERSION, compile_error, compiled_library};
+use self::work::{DeferredWork, EmulatorState, RecordedWork, RunFunction, SizesFunction, WorkStep};
 use crate::compile::source::Source;
-use crate::device::machine::{
-    Address, EntryPoint, EventHandle, Function, Grid, Machine, Module, Properties, Recording, StreamHandle,
+use crate::device::driver::{
+    Address, DeviceDriver, EntryPoint, EventHandle, Function, Grid, Module, Properties, Recording, StreamHandle,
 };
 use crate::error::CudaError;
 use crate::lock::locked;
 
 /// The number of emulated devices: two, so that a tensor can be on the wrong one.
-pub(crate) const DEVICES: usize = 2;
+pub(crate) const DEVICE_COUNT: usize = 2;
 
 static ENABLED: AtomicBool = AtomicBool::new(false);
 thread_local! {
-    static REVERSED: Cell<bool> = const { Cell::new(false) };
+    static REVERSE_ORDER: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Replaces NVIDIA's driver by the emulator, for this process. Returns false and changes nothing if there is no C++ compiler (`c++`, or the
@@ -47,16 +47,16 @@ thread_local! {
 /// ```
 #[must_use = "there may be no compiler"]
 pub fn emulate() -> bool {
-    if COMPILER.is_some() {
+    if COMPILER_VERSION.is_some() {
         ENABLED.store(true, Ordering::Release);
     }
-    COMPILER.is_some()
+    COMPILER_VERSION.is_some()
 }
 
 /// Sets whether the blocks and threads of this thread's next launches run in reverse order. If that changes a result, a kernel lacks a
 /// barrier.
 pub fn emulate_reverse_order(reversed: bool) {
-    REVERSED.set(reversed);
+    REVERSE_ORDER.set(reversed);
 }
 
 static MEMORY_LIMIT: AtomicUsize = AtomicUsize::new(usize::MAX);
@@ -93,12 +93,12 @@ impl Emulator {
     }
 }
 
-impl Machine for Emulator {
+impl DeviceDriver for Emulator {
     fn properties(&self) -> &Properties {
         &self.properties
     }
 
-    fn has_libraries(&self) -> bool {
+    fn supports_vendor_libraries(&self) -> bool {
         false
     }
 
@@ -115,7 +115,7 @@ impl Machine for Emulator {
     fn synchronize(&self, stream: StreamHandle) -> Result<(), CudaError> {
         let mut state = self.state();
         state.check_not_recording("synchronize", &[stream])?;
-        let end = state.end_of(stream);
+        let end = state.end_of_stream(stream);
         state.run_until(end);
         Ok(())
     }
@@ -127,8 +127,8 @@ impl Machine for Emulator {
         if state.check_not_recording("make_wait", &[first]).is_err() {
             return Ok(());
         }
-        let end = state.end_of(first);
-        state.add_step(then, Step::Wait(end));
+        let end = state.end_of_stream(first);
+        state.add_step(then, WorkStep::Wait(end));
         Ok(())
     }
 
@@ -138,7 +138,7 @@ impl Machine for Emulator {
         let reserved =
             state.reserved.checked_add(bytes).filter(|reserved| *reserved <= MEMORY_LIMIT.load(Ordering::Acquire));
         let reserved = reserved.ok_or_else(out_of_memory)?;
-        let block = Block::layout(bytes).and_then(Block::allocate).ok_or_else(out_of_memory)?;
+        let block = GuardedBlock::layout(bytes).and_then(GuardedBlock::allocate).ok_or_else(out_of_memory)?;
         state.reserved = reserved;
         if let Some(work) = state.recording.get_mut(&stream) {
             work.allocated.push(block);
@@ -148,10 +148,12 @@ impl Machine for Emulator {
 
     fn free(&self, address: Address, stream: StreamHandle) {
         let mut state = self.state();
-        let Some(work) = state.recording.get_mut(&stream) else { return state.add_step(stream, Step::Free(address)) };
+        let Some(work) = state.recording.get_mut(&stream) else {
+            return state.add_step(stream, WorkStep::Free(address));
+        };
         assert!(work.allocated.contains(&address), "a recording frees memory that it did not allocate");
         work.freed.push(address);
-        state.reserved -= Block::bytes(address);
+        state.reserved -= GuardedBlock::bytes(address);
     }
 
     fn trim(&self) -> Result<(), CudaError> {
@@ -163,11 +165,11 @@ impl Machine for Emulator {
     }
 
     fn note_allocated(&self, block: Address, bytes: usize, stream: StreamHandle) {
-        self.state().add_step(stream, Step::NoteAllocated { block, bytes });
+        self.state().add_step(stream, WorkStep::NoteAllocated { block, bytes });
     }
 
     fn note_freed(&self, block: Address, stream: StreamHandle) {
-        self.state().add_step(stream, Step::NoteFreed(block));
+        self.state().add_step(stream, WorkStep::NoteFreed(block));
     }
 
     fn copy_in(&self, from: NonNull<u8>, to: Address, bytes: usize, stream: StreamHandle) -> Result<(), CudaError> {
@@ -179,12 +181,12 @@ impl Machine for Emulator {
     }
 
     fn copy(&self, from: Address, to: Address, bytes: usize, stream: StreamHandle) -> Result<(), CudaError> {
-        self.state().add_step(stream, Step::Copy { from, to, bytes });
+        self.state().add_step(stream, WorkStep::Copy { from, to, bytes });
         Ok(())
     }
 
     fn fill(&self, to: Address, byte: u8, bytes: usize, stream: StreamHandle) -> Result<(), CudaError> {
-        self.state().add_step(stream, Step::Fill { to, byte, bytes });
+        self.state().add_step(stream, WorkStep::Fill { to, byte, bytes });
         Ok(())
     }
 
@@ -291,8 +293,8 @@ impl Machine for Emulator {
             words
         };
         let parameters = parameters.iter().zip(&entry.parameters).map(value).collect();
-        let reversed = REVERSED.get();
-        self.state().add_step(stream, Step::Launch { function: entry.function, grid, parameters, reversed });
+        let reversed = REVERSE_ORDER.get();
+        self.state().add_step(stream, WorkStep::Launch { function: entry.function, grid, parameters, reversed });
         Ok(())
     }
 
@@ -315,7 +317,7 @@ impl Machine for Emulator {
     fn replay(&self, recording: Recording, stream: StreamHandle) -> Result<(), CudaError> {
         let mut state = self.state();
         if let Some(work) = state.recordings.get(recording).cloned() {
-            state.add_step(stream, Step::Replay(work));
+            state.add_step(stream, WorkStep::Replay(work));
         }
         Ok(())
     }

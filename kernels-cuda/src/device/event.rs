@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use crate::device::driver::EventHandle;
 use crate::device::gpu::Gpu;
-use crate::device::machine::EventHandle;
 use crate::device::stream::Stream;
 use crate::error::CudaError;
 
@@ -34,7 +34,7 @@ impl Event {
     /// Returns an error if the driver fails, or if the stream is being recorded.
     pub fn record(stream: Stream) -> Result<Self, CudaError> {
         let (gpu, stream) = stream.gpu_and_handle();
-        Ok(Self { gpu, event: gpu.machine.record_timed_event(stream)? })
+        Ok(Self { gpu, event: gpu.driver.record_timed_event(stream)? })
     }
 
     /// Returns the time from an earlier event of the same device to this one. Waits until the device has reached both.
@@ -46,12 +46,12 @@ impl Event {
         if self.gpu.index != earlier.gpu.index {
             return Err(CudaError::WrongDevice { found: earlier.gpu.device(), expected: self.gpu.device() });
         }
-        self.gpu.machine.elapsed_time(earlier.event, self.event)
+        self.gpu.driver.elapsed_time(earlier.event, self.event)
     }
 }
 
 impl Drop for Event {
     fn drop(&mut self) {
-        self.gpu.machine.destroy_event(self.event);
+        self.gpu.driver.destroy_event(self.event);
     }
 }

@@ -4,12 +4,12 @@
 use std::ptr::NonNull;
 use std::sync::Mutex;
 
-use crate::device::machine::{Address, Machine, StreamHandle};
+use crate::device::driver::{Address, DeviceDriver, StreamHandle};
 use crate::error::CudaError;
 use crate::lock::locked;
 
 /// The size of the kernels' `struct Fault`.
-const BYTES: usize = 32;
+const RECORD_BYTES: usize = 32;
 
 /// The fault record of a device, which kernels write.
 pub(crate) struct FaultRecord {
@@ -19,20 +19,20 @@ pub(crate) struct FaultRecord {
 /// The number by which kernels report an operator's argument. Zero means no argument.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
-pub struct Site(u32);
+pub struct FaultSite(u32);
 
-static SITES: Mutex<Vec<(&'static str, &'static str)>> = Mutex::new(Vec::new());
+static FAULT_SITES: Mutex<Vec<(&'static str, &'static str)>> = Mutex::new(Vec::new());
 
-impl Site {
+impl FaultSite {
     /// Returns the number of an operator's argument. It is the same in each call with the same names.
     ///
     /// ```
-    /// let index = kernels_cuda::Site::of("myops::pick", "index");
-    /// assert_eq!(index, kernels_cuda::Site::of("myops::pick", "index"));
+    /// let index = kernels_cuda::FaultSite::of("myops::pick", "index");
+    /// assert_eq!(index, kernels_cuda::FaultSite::of("myops::pick", "index"));
     /// ```
     #[must_use]
     pub fn of(operator: &'static str, argument: &'static str) -> Self {
-        let mut sites = locked(&SITES);
+        let mut sites = locked(&FAULT_SITES);
         let at = sites.iter().position(|site| *site == (operator, argument)).unwrap_or_else(|| {
             sites.push((operator, argument));
             sites.len() - 1
@@ -41,17 +41,17 @@ impl Site {
     }
 
     fn name(number: u32) -> String {
-        let sites = locked(&SITES);
+        let sites = locked(&FAULT_SITES);
         let site = usize::try_from(number).ok().and_then(|number| sites.get(number.checked_sub(1)?));
         site.map_or_else(|| "a kernel".to_owned(), |(operator, argument)| format!("{operator}, argument `{argument}`"))
     }
 }
 
 impl FaultRecord {
-    pub(crate) fn allocate(machine: &dyn Machine, stream: StreamHandle) -> Result<Self, CudaError> {
-        let address = machine.allocate(BYTES, stream)?;
-        machine.fill(address, 0, BYTES, stream)?;
-        machine.synchronize(stream)?;
+    pub(crate) fn allocate(driver: &dyn DeviceDriver, stream: StreamHandle) -> Result<Self, CudaError> {
+        let address = driver.allocate(RECORD_BYTES, stream)?;
+        driver.fill(address, 0, RECORD_BYTES, stream)?;
+        driver.synchronize(stream)?;
         Ok(Self { address })
     }
 
@@ -60,18 +60,18 @@ impl FaultRecord {
     }
 
     /// Waits for the stream, and returns the recorded fault as an error. Clears the record.
-    pub(crate) fn take_error(&self, machine: &dyn Machine, stream: StreamHandle) -> Result<(), CudaError> {
-        let mut bytes = [0_u8; BYTES];
-        let copied = machine.copy_out(self.address, NonNull::from(&mut bytes).cast(), BYTES, stream);
+    pub(crate) fn take_error(&self, driver: &dyn DeviceDriver, stream: StreamHandle) -> Result<(), CudaError> {
+        let mut bytes = [0_u8; RECORD_BYTES];
+        let copied = driver.copy_out(self.address, NonNull::from(&mut bytes).cast(), RECORD_BYTES, stream);
         // Waits even if this copy failed, as an earlier copy may still be running.
-        machine.synchronize(stream).and(copied)?;
+        driver.synchronize(stream).and(copied)?;
         let (words, _) = bytes.as_chunks::<4>();
         let [site, kind, low, high, limit_low, limit_high, ..] = words else { return Ok(()) };
         let [site, kind] = [site, kind].map(|word| u32::from_ne_bytes(*word));
         if site == 0 {
             return Ok(());
         }
-        machine.fill(self.address, 0, BYTES, stream)?;
+        driver.fill(self.address, 0, RECORD_BYTES, stream)?;
         let to_i64 = |low: &[u8; 4], high: &[u8; 4]| {
             i64::from(u32::from_ne_bytes(*low)) | i64::from(u32::from_ne_bytes(*high)) << 32
         };
@@ -86,6 +86,6 @@ impl FaultRecord {
             5 => "the sum of a row is not a positive finite number".to_owned(),
             _ => format!("{value} is not a valid value (the limit is {limit})"),
         };
-        Err(CudaError::Fault { site: Site::name(site), problem })
+        Err(CudaError::Fault { site: FaultSite::name(site), problem })
     }
 }

@@ -7,8 +7,8 @@ use std::sync::{Mutex, OnceLock};
 use dispatch_runtime::{Device, keys};
 
 use crate::device::caching_allocator::CachingAllocator;
+use crate::device::driver::{Address, DeviceDriver, Properties, StreamHandle};
 use crate::device::fault::FaultRecord;
-use crate::device::machine::{Address, Machine, Properties, StreamHandle};
 use crate::device::memory;
 use crate::device::nvidia;
 use crate::device::pinned_memory::Transfers;
@@ -21,33 +21,33 @@ const MAX_DEVICES: usize = 16;
 /// An opened device, with its allocator, faults, memory usage and transfers.
 pub(crate) struct Gpu {
     pub(crate) index: u8,
-    pub(crate) machine: Box<dyn Machine>,
+    pub(crate) driver: Box<dyn DeviceDriver>,
     /// The allocator of the default stream, for threads that entered no stream.
     pub(crate) allocator: &'static CachingAllocator,
     pub(crate) fault_record: FaultRecord,
-    pub(crate) usage: memory::Usage,
+    pub(crate) usage: memory::MemoryUsage,
     pub(crate) transfers: Transfers,
 }
 
 thread_local! {
-    static CURRENT: Cell<u8> = const { Cell::new(0) };
+    static CURRENT_DEVICE: Cell<u8> = const { Cell::new(0) };
 }
 
 /// The opened devices, by index. A device that failed to open is tried again at the next request.
-static OPENED: [OnceLock<Gpu>; MAX_DEVICES] = [const { OnceLock::new() }; MAX_DEVICES];
-static OPENING: Mutex<()> = Mutex::new(());
+static OPENED_DEVICES: [OnceLock<Gpu>; MAX_DEVICES] = [const { OnceLock::new() }; MAX_DEVICES];
+static OPEN_LOCK: Mutex<()> = Mutex::new(());
 
 impl Gpu {
     /// Returns the device with this index, and opens it at first use.
     pub(crate) fn get(index: u8) -> Result<&'static Self, CudaError> {
         let missing = || CudaError::from(Missing::Device { requested: index, count: device_count() });
-        let slot = OPENED.get(usize::from(index)).ok_or_else(missing)?;
+        let slot = OPENED_DEVICES.get(usize::from(index)).ok_or_else(missing)?;
         slot.get().map_or_else(|| Self::open_once(slot, index), Ok)
     }
 
     #[cold]
     fn open_once(slot: &'static OnceLock<Self>, index: u8) -> Result<&'static Self, CudaError> {
-        let _opening = locked(&OPENING);
+        let _opening = locked(&OPEN_LOCK);
         if let Some(gpu) = slot.get() {
             return Ok(gpu);
         }
@@ -57,7 +57,7 @@ impl Gpu {
 
     /// Returns the device that `device` names: the current one if it has no index.
     pub(crate) fn of(device: Device) -> Result<&'static Self, CudaError> {
-        Self::get(device.index().unwrap_or_else(|| CURRENT.get()))
+        Self::get(device.index().unwrap_or_else(|| CURRENT_DEVICE.get()))
     }
 
     pub(crate) fn device(&self) -> Device {
@@ -66,27 +66,27 @@ impl Gpu {
 
     fn open(index: u8) -> Result<Self, CudaError> {
         #[cfg(feature = "emulator")]
-        let machine: Box<dyn Machine> = if crate::device::emulator::is_enabled() {
+        let driver: Box<dyn DeviceDriver> = if crate::device::emulator::is_enabled() {
             Box::new(crate::device::emulator::Emulator::open())
         } else {
             Box::new(nvidia::Nvidia::open(index)?)
         };
         #[cfg(not(feature = "emulator"))]
-        let machine: Box<dyn Machine> = Box::new(nvidia::Nvidia::open(index)?);
-        let stream = machine.create_stream()?;
-        let fault_record = FaultRecord::allocate(&*machine, stream)?;
-        let (usage, transfers) = (memory::Usage::default(), Transfers::default());
-        Ok(Self { index, machine, allocator: CachingAllocator::of(stream), fault_record, usage, transfers })
+        let driver: Box<dyn DeviceDriver> = Box::new(nvidia::Nvidia::open(index)?);
+        let stream = driver.create_stream()?;
+        let fault_record = FaultRecord::allocate(&*driver, stream)?;
+        let (usage, transfers) = (memory::MemoryUsage::default(), Transfers::default());
+        Ok(Self { index, driver, allocator: CachingAllocator::of(stream), fault_record, usage, transfers })
     }
 
     /// Returns the devices that were opened.
     pub(crate) fn opened() -> impl Iterator<Item = &'static Self> {
-        OPENED.iter().filter_map(OnceLock::get)
+        OPENED_DEVICES.iter().filter_map(OnceLock::get)
     }
 
     /// Orders later work of `stream` after the earlier work of the streams in `before`.
-    pub(crate) fn order(&self, before: &[StreamHandle], stream: StreamHandle) -> Result<(), CudaError> {
-        before.iter().try_for_each(|before| self.machine.make_wait(*before, stream))
+    pub(crate) fn order_after(&self, before: &[StreamHandle], stream: StreamHandle) -> Result<(), CudaError> {
+        before.iter().try_for_each(|before| self.driver.make_wait(*before, stream))
     }
 
     /// Copies bytes from the CPU, and waits for the copy.
@@ -94,17 +94,17 @@ impl Gpu {
         if from.is_empty() {
             return Ok(());
         }
-        self.machine.copy_in(NonNull::from(from).cast(), to, from.len(), stream)?;
-        self.machine.synchronize(stream)
+        self.driver.copy_in(NonNull::from(from).cast(), to, from.len(), stream)?;
+        self.driver.synchronize(stream)
     }
 
     /// Copies bytes to the CPU, and waits for the stream. Returns an error if a kernel reported a fault.
     pub(crate) fn copy_out(&self, from: Address, to: &mut [u8], stream: StreamHandle) -> Result<(), CudaError> {
         if !to.is_empty() {
             let bytes = to.len();
-            self.machine.copy_out(from, NonNull::from(to).cast(), bytes, stream)?;
+            self.driver.copy_out(from, NonNull::from(to).cast(), bytes, stream)?;
         }
-        self.fault_record.take_error(&*self.machine, stream)
+        self.fault_record.take_error(&*self.driver, stream)
     }
 }
 
@@ -122,7 +122,7 @@ pub(crate) fn cuda_device(index: u8) -> Device {
 pub fn device_count() -> usize {
     #[cfg(feature = "emulator")]
     if crate::device::emulator::is_enabled() {
-        return crate::device::emulator::DEVICES;
+        return crate::device::emulator::DEVICE_COUNT;
     }
     nvidia::count().unwrap_or(0)
 }
@@ -146,7 +146,7 @@ pub fn is_available() -> bool {
 ///
 /// Returns [`CudaError::Unavailable`] if there is no such device or no driver.
 pub fn properties(index: u8) -> Result<&'static Properties, CudaError> {
-    Ok(Gpu::get(index)?.machine.properties())
+    Ok(Gpu::get(index)?.driver.properties())
 }
 
 impl std::fmt::Debug for Gpu {

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use dispatch_runtime::{Backend, Buffer, Device, Result, Storage, backend, keys};
 
 use crate::device::caching_allocator::CachingAllocator;
+use crate::device::driver::{Address, StreamHandle};
 use crate::device::gpu::{self, Gpu};
-use crate::device::machine::{Address, StreamHandle};
 use crate::device::pinned_memory;
 use crate::device::stream;
-use crate::device::stream_uses::{Access, SHARED, StreamUses};
+use crate::device::stream_uses::{Access, NO_SOLE_STREAM, StreamUses};
 use crate::error::CudaError;
 use crate::graph;
 
@@ -21,8 +21,8 @@ pub(crate) struct CudaBuffer {
     address: Address,
     size: usize,
     uses: StreamUses,
-    /// Set if the block was allocated in a recording. Then the block belongs to the recording and not to the allocator, and
-    /// `RecordedBlock::uses` replaces `uses`.
+    /// The block's state in its recording, if it was allocated in one. Then the block belongs to the recording and not to the allocator,
+    /// and `RecordedBlock::uses` replaces `uses`.
     recorded: Option<Arc<RecordedBlock>>,
 }
 
@@ -39,7 +39,7 @@ impl RecordedBlock {
         if self.uses.is_sole_stream(stream) {
             return Ok(());
         }
-        self.uses.order_access(stream, Access::Write, |before| gpu.order(before, stream))
+        self.uses.order_access(stream, Access::Write, |before| gpu.order_after(before, stream))
     }
 
     /// Marks the block as usable: since the first replay it has memory.
@@ -66,17 +66,17 @@ impl CudaBuffer {
         } else if graph::is_recording() {
             let recorded =
                 RecordedBlock { uses: StreamUses::new(allocator.stream), has_memory: AtomicBool::new(false) };
-            (gpu.machine.allocate(size, allocator.stream)?, Some(graph::record_allocation(recorded)))
+            (gpu.driver.allocate(size, allocator.stream)?, Some(graph::record_allocation(recorded)))
         } else {
             (allocator.allocate(gpu, size)?, None)
         };
         gpu.usage.note_allocated(size);
-        let uses = StreamUses::new(if recorded.is_some() { SHARED } else { allocator.stream });
+        let uses = StreamUses::new(if recorded.is_some() { NO_SOLE_STREAM } else { allocator.stream });
         Ok(Self { gpu, allocator, address, size, uses, recorded })
     }
 
-    /// Returns the block's address for work in `stream`, ordered after other streams' work as `access` requires. `storage` is the storage of
-    /// this buffer.
+    /// Returns the block's address for work in `stream`, ordered after other streams' work as `access` requires. `storage` is the storage
+    /// of this buffer.
     #[inline]
     pub(crate) fn order_access(
         &self,
@@ -101,7 +101,7 @@ impl CudaBuffer {
         }
         // Work that is being recorded cannot wait for other streams' work; the recording notes it for its replays.
         let follow = |before: &[StreamHandle]| {
-            if graph::record_use(storage, before, stream) { Ok(()) } else { self.gpu.order(before, stream) }
+            if graph::record_use(storage, before, stream) { Ok(()) } else { self.gpu.order_after(before, stream) }
         };
         uses.order_access(stream, access, follow)
     }
@@ -129,8 +129,8 @@ impl Drop for CudaBuffer {
         let (gpu, home) = (self.gpu, self.allocator.stream);
         if let Some(recorded) = &self.recorded {
             // If the driver fails, the device runs nothing more.
-            _ = gpu.order(&recorded.uses.take_other_streams(home), home);
-            return gpu.machine.free(self.address, home);
+            _ = gpu.order_after(&recorded.uses.take_other_streams(home), home);
+            return gpu.driver.free(self.address, home);
         }
         let others = self.uses.take_other_streams(home);
         if others.is_empty() {
@@ -182,7 +182,7 @@ impl Backend for Cuda {
         }
         if from.gpu.index == to.gpu.index {
             let start = from.order_access(source, stream, Access::Read)?;
-            return to.enqueue_write(target, stream, |address| to.gpu.machine.copy(start, address, bytes, stream));
+            return to.enqueue_write(target, stream, |address| to.gpu.driver.copy(start, address, bytes, stream));
         }
         let mut bytes_on_cpu = vec![0; bytes];
         let source_stream = stream::current(from.gpu);
@@ -196,14 +196,14 @@ impl Backend for Cuda {
         if to.size == 0 {
             return Ok(());
         }
-        to.enqueue_write(storage, stream, |address| to.gpu.machine.fill(address, byte, to.size, stream))
+        to.enqueue_write(storage, stream, |address| to.gpu.driver.fill(address, byte, to.size, stream))
     }
 
     fn synchronize(&self, device: Device) -> Result<()> {
         let gpu = Gpu::of(device)?;
         stream::wait_for_all(gpu)?;
         gpu.transfers.release_finished(gpu);
-        Ok(gpu.fault_record.take_error(&*gpu.machine, gpu.allocator.stream)?)
+        Ok(gpu.fault_record.take_error(&*gpu.driver, gpu.allocator.stream)?)
     }
 
     fn allocate_pinned(&self, size: usize) -> Result<Storage> {
@@ -248,13 +248,13 @@ pub struct MemoryStats {
 }
 
 #[derive(Default)]
-pub(crate) struct Usage {
+pub(crate) struct MemoryUsage {
     in_use: AtomicUsize,
     peak_in_use: AtomicUsize,
     allocations: AtomicUsize,
 }
 
-impl Usage {
+impl MemoryUsage {
     fn note_allocated(&self, bytes: usize) {
         let now = self.in_use.fetch_add(bytes, Ordering::Relaxed) + bytes;
         self.peak_in_use.fetch_max(now, Ordering::Relaxed);
@@ -275,7 +275,7 @@ pub fn memory_stats(index: u8) -> Result<MemoryStats, CudaError> {
     let gpu = Gpu::get(index)?;
     let usage = &gpu.usage;
     let read = |count: &AtomicUsize| count.load(Ordering::Relaxed);
-    let reserved = gpu.machine.reserved_bytes();
+    let reserved = gpu.driver.reserved_bytes();
     Ok(MemoryStats {
         in_use: read(&usage.in_use),
         peak_in_use: read(&usage.peak_in_use),

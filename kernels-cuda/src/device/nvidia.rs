@@ -1,4 +1,4 @@
-//! NVIDIA's driver, as an implementation of the `Machine` trait.
+//! NVIDIA's driver, as an implementation of the `DeviceDriver` trait.
 //!
 //! The libraries are loaded at their first use. cudarc panics if one is missing, so each use checks for the library first.
 #![expect(unsafe_code, reason = "functions of the driver")]
@@ -19,8 +19,8 @@ use cudarc::driver::sys::{self, CUresult};
 
 use crate::compile::nvrtc::{self, Code};
 use crate::compile::source::Source;
-use crate::device::machine::{
-    Address, EntryPoint, EventHandle, Function, Grid, Machine, Module, Properties, Recording, StreamHandle,
+use crate::device::driver::{
+    Address, DeviceDriver, EntryPoint, EventHandle, Function, Grid, Module, Properties, Recording, StreamHandle,
 };
 use crate::device::recent_launches;
 use crate::error::{CudaError, Missing};
@@ -32,12 +32,12 @@ pub(crate) struct Nvidia {
     device: sys::CUdevice,
     context: usize,
     pool: usize,
-    /// The dynamic shared memory that was permitted to a function, if above the default limit.
-    shared: Mutex<HashMap<Function, u32>>,
-    recorded: Mutex<Vec<StreamHandle>>,
+    /// The dynamic shared memory in bytes that was permitted to each kernel, if above the default limit.
+    shared_memory_limits: Mutex<HashMap<Function, u32>>,
+    recorded_streams: Mutex<Vec<StreamHandle>>,
 }
 
-static IS_PRESENT: LazyLock<bool> = LazyLock::new(|| {
+static DRIVER_IS_PRESENT: LazyLock<bool> = LazyLock::new(|| {
     // SAFETY: it loads the driver's library, whose initialisers may be run.
     unsafe { sys::is_culib_present() }
 });
@@ -46,7 +46,7 @@ static IS_PRESENT: LazyLock<bool> = LazyLock::new(|| {
 fn initialize_driver() -> Result<(), CudaError> {
     static INITIALIZED: OnceLock<()> = OnceLock::new();
     if INITIALIZED.get().is_none() {
-        if !*IS_PRESENT {
+        if !*DRIVER_IS_PRESENT {
             return Err(Missing::Driver.into());
         }
         // SAFETY: the function has no preconditions.
@@ -93,7 +93,7 @@ const CRASH_ERRORS: [CUresult; 8] = [
 macro_rules! driver {
     ($function:ident($($argument:expr),* $(,)?)) => {
         // SAFETY: handles come from this driver and are never destroyed while they are in use; the driver writes only to variables of the
-        // caller. For a launch, the caller of `Machine::launch` promises the rest.
+        // caller. For a launch, the caller of `DeviceDriver::launch` promises the rest.
         check_result(stringify!($function), unsafe { sys::$function($($argument),*) })
     };
 }
@@ -123,8 +123,9 @@ impl Nvidia {
         }
         let (multiprocessors, shared_memory) = (attribute(MULTIPROCESSORS)?, attribute(SHARED)?);
         let properties = Properties { name, architecture, multiprocessors, memory, shared_memory };
-        let (pool, shared, recorded) = (configure_memory_pool(device)?, Mutex::default(), Mutex::default());
-        Ok(Self { properties, device, context: context.addr(), pool, shared, recorded })
+        let (pool, shared_memory_limits, recorded_streams) =
+            (configure_memory_pool(device)?, Mutex::default(), Mutex::default());
+        Ok(Self { properties, device, context: context.addr(), pool, shared_memory_limits, recorded_streams })
     }
 
     /// Makes the device's context current on this thread. Other libraries also change the current context, so it is queried each
@@ -160,12 +161,12 @@ fn configure_memory_pool(device: sys::CUdevice) -> Result<usize, CudaError> {
     Ok(pool.addr())
 }
 
-impl Machine for Nvidia {
+impl DeviceDriver for Nvidia {
     fn properties(&self) -> &Properties {
         &self.properties
     }
 
-    fn has_libraries(&self) -> bool {
+    fn supports_vendor_libraries(&self) -> bool {
         true
     }
 
@@ -184,7 +185,7 @@ impl Machine for Nvidia {
     fn synchronize(&self, stream: StreamHandle) -> Result<(), CudaError> {
         self.set_current_context()?;
         // The driver would also refuse to wait for a recording, and would end the recording.
-        if locked(&self.recorded).contains(&stream) {
+        if locked(&self.recorded_streams).contains(&stream) {
             return Err(CudaError::Driver {
                 call: "cuStreamSynchronize",
                 message: "this call cannot be recorded in a graph".to_owned(),
@@ -195,7 +196,7 @@ impl Machine for Nvidia {
 
     fn make_wait(&self, first: StreamHandle, then: StreamHandle) -> Result<(), CudaError> {
         // No work runs in a stream that is being recorded, and a stream that waited for it would become part of the recording.
-        let recorded = locked(&self.recorded);
+        let recorded = locked(&self.recorded_streams);
         if recorded.contains(&first) {
             return Ok(());
         }
@@ -292,7 +293,7 @@ impl Machine for Nvidia {
 
     fn record_events(&self, streams: &[StreamHandle]) -> Result<Vec<EventHandle>, CudaError> {
         // The lock is held, so that no recording begins meanwhile.
-        let recorded = locked(&self.recorded);
+        let recorded = locked(&self.recorded_streams);
         streams.iter().filter(|stream| !recorded.contains(stream)).map(|stream| self.record_event(*stream)).collect()
     }
 
@@ -364,7 +365,7 @@ impl Machine for Nvidia {
     }
 
     fn allow_shared_memory(&self, function: Function, bytes: u32) -> Result<(), CudaError> {
-        let mut shared = locked(&self.shared);
+        let mut shared = locked(&self.shared_memory_limits);
         let most = shared.entry(function).or_default();
         if bytes > *most {
             self.set_current_context()?;
@@ -380,7 +381,7 @@ impl Machine for Nvidia {
         self.set_current_context()?;
         // The calls of this crate do not disturb a recording, and the other modes forbid to query whether an event has passed.
         let mode = sys::CUstreamCaptureMode_enum::CU_STREAM_CAPTURE_MODE_RELAXED;
-        let mut recorded = locked(&self.recorded);
+        let mut recorded = locked(&self.recorded_streams);
         driver!(cuStreamBeginCapture_v2(stream as sys::CUstream, mode))?;
         recorded.push(stream);
         Ok(())
@@ -390,7 +391,7 @@ impl Machine for Nvidia {
         self.set_current_context()?;
         let (mut graph, mut executable) = (std::ptr::null_mut(), MaybeUninit::uninit());
         let ended = driver!(cuStreamEndCapture(stream as sys::CUstream, &raw mut graph));
-        locked(&self.recorded).retain(|recorded| *recorded != stream);
+        locked(&self.recorded_streams).retain(|recorded| *recorded != stream);
         ended?;
         // With this flag, memory that a recording allocates and keeps is freed before each replay.
         let flag = sys::CUgraphInstantiate_flags_enum::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;

@@ -10,13 +10,13 @@ use std::sync::{LazyLock, Mutex};
 
 use dispatch_runtime::{HostBuffer, Storage, TransferHold};
 
+use crate::device::driver::{EventHandle, StreamHandle};
 use crate::device::gpu::Gpu;
-use crate::device::machine::{EventHandle, StreamHandle};
 use crate::error::CudaError;
 use crate::lock::locked;
 
 /// A block of pinned memory. Its bytes are zeros when it is pinned, and are not cleared before reuse.
-struct Pinned {
+struct PinnedBlock {
     start: PinnedAddress,
     size: usize,
 }
@@ -30,7 +30,7 @@ unsafe impl Send for PinnedAddress {}
 unsafe impl Sync for PinnedAddress {}
 
 // SAFETY: the block has at least `size` bytes, is on no list while this lives, and is never returned to the system.
-unsafe impl HostBuffer for Pinned {
+unsafe impl HostBuffer for PinnedBlock {
     fn start(&self) -> NonNull<u8> {
         self.start.0
     }
@@ -45,25 +45,25 @@ static FREE_BLOCKS: LazyLock<Mutex<HashMap<usize, Vec<PinnedAddress>>>> = LazyLo
 
 /// Returns the capacity of the block for `size` bytes: a power of two, at least a page.
 fn capacity(size: usize) -> usize {
-    const PAGE: usize = 4096;
-    size.max(PAGE).checked_next_power_of_two().unwrap_or(size)
+    const PAGE_BYTES: usize = 4096;
+    size.max(PAGE_BYTES).checked_next_power_of_two().unwrap_or(size)
 }
 
 /// Returns a pinned storage of `size` bytes, from a free block if there is one.
 pub(crate) fn allocate(gpu: &Gpu, size: usize) -> Result<Storage, CudaError> {
     let free = locked(&FREE_BLOCKS).get_mut(&capacity(size)).and_then(Vec::pop);
-    let start = free.map_or_else(|| gpu.machine.allocate_pinned(capacity(size)).map(PinnedAddress), Ok)?;
-    Ok(Storage::from_host_buffer(Pinned { start, size }))
+    let start = free.map_or_else(|| gpu.driver.allocate_pinned(capacity(size)).map(PinnedAddress), Ok)?;
+    Ok(Storage::from_host_buffer(PinnedBlock { start, size }))
 }
 
-impl Drop for Pinned {
+impl Drop for PinnedBlock {
     fn drop(&mut self) {
         locked(&FREE_BLOCKS).entry(capacity(self.size)).or_default().push(self.start);
     }
 }
 
 pub(crate) fn is_pinned(storage: &Storage) -> bool {
-    storage.host_buffer::<Pinned>().is_some()
+    storage.host_buffer::<PinnedBlock>().is_some()
 }
 
 /// The running copies between a device and CPU memory.
@@ -78,16 +78,16 @@ struct Transfer {
 impl Transfers {
     /// Holds the memory of the last copy in a stream until the copy is done.
     pub(crate) fn hold_until_done(&self, gpu: &Gpu, stream: StreamHandle, hold: TransferHold) -> Result<(), CudaError> {
-        let event = match gpu.machine.record_event(stream) {
+        let event = match gpu.driver.record_event(stream) {
             Ok(event) => event,
             Err(error) => {
                 // Without an event, only waiting for the whole stream shows that the copy is done.
-                gpu.machine.synchronize(stream)?;
+                gpu.driver.synchronize(stream)?;
                 return Err(error);
             }
         };
         let mut running = locked(&self.0);
-        Self::release_if(&mut running, gpu, |transfer| gpu.machine.is_complete(transfer.event));
+        Self::release_if(&mut running, gpu, |transfer| gpu.driver.is_complete(transfer.event));
         running.push(Transfer { hold, event });
         Ok(())
     }
@@ -99,7 +99,7 @@ impl Transfers {
         Self::release_if(&mut running, gpu, |transfer| {
             let uses = transfer.hold.storage().same(storage);
             if uses {
-                gpu.machine.wait_for_event(transfer.event);
+                gpu.driver.wait_for_event(transfer.event);
             }
             uses
         });
@@ -107,12 +107,12 @@ impl Transfers {
 
     /// Releases the memory of all copies that are done.
     pub(crate) fn release_finished(&self, gpu: &Gpu) {
-        Self::release_if(&mut locked(&self.0), gpu, |transfer| gpu.machine.is_complete(transfer.event));
+        Self::release_if(&mut locked(&self.0), gpu, |transfer| gpu.driver.is_complete(transfer.event));
     }
 
     fn release_if(running: &mut Vec<Transfer>, gpu: &Gpu, is_done: impl Fn(&Transfer) -> bool) {
         running
             .extract_if(.., |transfer| is_done(transfer))
-            .for_each(|transfer| gpu.machine.destroy_event(transfer.event));
+            .for_each(|transfer| gpu.driver.destroy_event(transfer.event));
     }
 }

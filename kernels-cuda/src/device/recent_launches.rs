@@ -6,14 +6,14 @@ use crate::kernel::Kernel;
 
 const CAPACITY: usize = 8;
 
-static RECENT: [AtomicPtr<Kernel>; CAPACITY] = [const { AtomicPtr::new(std::ptr::null_mut()) }; CAPACITY];
+static RECENT_KERNELS: [AtomicPtr<Kernel>; CAPACITY] = [const { AtomicPtr::new(std::ptr::null_mut()) }; CAPACITY];
 static LAUNCH_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// Records a launch of a kernel.
 #[inline]
 pub(crate) fn record(kernel: &'static Kernel) {
     let at = LAUNCH_COUNT.fetch_add(1, Ordering::Relaxed) % CAPACITY;
-    RECENT[at].store(std::ptr::from_ref(kernel).cast_mut(), Ordering::Relaxed);
+    RECENT_KERNELS[at].store(std::ptr::from_ref(kernel).cast_mut(), Ordering::Relaxed);
 }
 
 /// Returns the names of the kernels that were launched last, most recent first and without duplicates.
@@ -21,7 +21,7 @@ pub(crate) fn recent_kernels() -> Vec<&'static str> {
     let count = LAUNCH_COUNT.load(Ordering::Relaxed);
     let mut names = Vec::new();
     for launch in 1..=CAPACITY.min(count) {
-        let kernel = RECENT[(count - launch) % CAPACITY].load(Ordering::Relaxed).cast_const();
+        let kernel = RECENT_KERNELS[(count - launch) % CAPACITY].load(Ordering::Relaxed).cast_const();
         let name = crate::kernel::registered_kernels()
             .find(|known| std::ptr::eq(*known, kernel))
             .map(|known| known.source().name());

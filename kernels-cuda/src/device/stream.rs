@@ -10,8 +10,8 @@ use std::sync::Mutex;
 use dispatch_runtime::{Device, Result};
 
 use crate::device::caching_allocator::CachingAllocator;
+use crate::device::driver::StreamHandle;
 use crate::device::gpu::Gpu;
-use crate::device::machine::StreamHandle;
 use crate::error::CudaError;
 use crate::graph;
 use crate::lock::locked;
@@ -51,7 +51,7 @@ impl Stream {
     /// Returns [`CudaError::Unavailable`] if there is no such device or no driver.
     pub fn new(device: Device) -> Result<Self, CudaError> {
         let gpu = Gpu::of(device)?;
-        let stream = Self { gpu, allocator: CachingAllocator::of(gpu.machine.create_stream()?) };
+        let stream = Self { gpu, allocator: CachingAllocator::of(gpu.driver.create_stream()?) };
         locked(&STREAMS).push(stream);
         Ok(stream)
     }
@@ -80,7 +80,7 @@ impl Stream {
     ///
     /// Returns an error if the driver fails.
     pub fn wait_for(self, other: Self) -> Result<(), CudaError> {
-        self.gpu.machine.make_wait(other.allocator.stream, self.allocator.stream)
+        self.gpu.driver.make_wait(other.allocator.stream, self.allocator.stream)
     }
 
     /// Waits until the stream's work is done.
@@ -150,9 +150,9 @@ pub(crate) fn allocators(gpu: &Gpu) -> Vec<&'static CachingAllocator> {
 /// Waits until all streams of a device are done, except those that are being recorded: no work runs in them.
 pub(crate) fn wait_for_all(gpu: &Gpu) -> Result<(), CudaError> {
     let streams: Vec<StreamHandle> = allocators(gpu).into_iter().map(|allocator| allocator.stream).collect();
-    for event in gpu.machine.record_events(&streams)? {
-        gpu.machine.wait_for_event(event);
-        gpu.machine.destroy_event(event);
+    for event in gpu.driver.record_events(&streams)? {
+        gpu.driver.wait_for_event(event);
+        gpu.driver.destroy_event(event);
     }
     Ok(())
 }

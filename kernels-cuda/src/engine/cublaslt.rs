@@ -18,7 +18,7 @@ use crate::error::CudaError;
 use crate::launch::{DevicePointer, Launch};
 use crate::lock::locked;
 
-static TF32: AtomicBool = AtomicBool::new(false);
+static ALLOW_TF32: AtomicBool = AtomicBool::new(false);
 
 /// Sets whether matrix products of single precision may round their operands to ten bits of fraction (TF32), which is several times as
 /// fast. The default is false, as in PyTorch.
@@ -28,18 +28,19 @@ static TF32: AtomicBool = AtomicBool::new(false);
 /// # kernels_cuda::allow_tf32(false);
 /// ```
 pub fn allow_tf32(allow: bool) {
-    TF32.store(allow, Ordering::Relaxed);
+    ALLOW_TF32.store(allow, Ordering::Relaxed);
 }
 
-/// A matrix layout of the library: whether the matrix is transposed, and the strides between its rows and between items of a batch.
+/// A matrix layout as cuBLASLt describes it: whether the matrix is transposed, and the strides between its rows and between items of a
+/// batch.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-struct Layout {
+struct MatrixLayout {
     is_transposed: bool,
     leading_dimension: i64,
     batch_stride: i64,
 }
 
-impl Layout {
+impl MatrixLayout {
     /// Returns the layout of a batch of matrices, or `None` if neither the rows nor the columns are adjacent in memory.
     fn of(view: &MatrixView) -> Option<Self> {
         let ([_, rows, columns], [item, down, across]) = (view.sizes, view.strides);
@@ -71,30 +72,30 @@ impl Layout {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum AddedOperand {
     Nothing,
-    /// One row, which is added to each row of the product.
+    /// The operand is one row, which is added to each row of the product (a bias).
     Row,
-    Matrix(Layout),
+    Matrix(MatrixLayout),
 }
 
 /// The properties of a product that determine its algorithm.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-struct Problem {
+struct ProductProblem {
     device: u8,
     dtype: DType,
     items: i64,
     rows: i64,
     columns: i64,
     steps: i64,
-    left: Layout,
-    right: Layout,
-    out: Layout,
+    left: MatrixLayout,
+    right: MatrixLayout,
+    out: MatrixLayout,
     added: AddedOperand,
     tf32: bool,
     /// The alignments of left, right, added and out in bytes.
     alignments: [u32; 4],
 }
 
-impl Problem {
+impl ProductProblem {
     fn of(task: &ProductTask<'_>, tf32: bool) -> Option<Self> {
         let [items, rows, columns] = task.out.view.sizes;
         let dtype = task.out.tensor.dtype();
@@ -109,8 +110,10 @@ impl Problem {
                 if one && dtype != DType::F64 && item == 0 && down == 0 && (across == 1 || columns == 1) {
                     AddedOperand::Row
                 } else {
-                    // An operand that is no such matrix is first copied into the result.
-                    AddedOperand::Matrix(Layout::row_major(&added.view).or_else(|| Layout::row_major(&task.out.view))?)
+                    // An operand whose rows are not adjacent in memory is first copied into the result.
+                    AddedOperand::Matrix(
+                        MatrixLayout::row_major(&added.view).or_else(|| MatrixLayout::row_major(&task.out.view))?,
+                    )
                 }
             }
         };
@@ -121,9 +124,9 @@ impl Problem {
             rows,
             columns,
             steps: task.left.view.sizes[2],
-            left: Layout::of(&task.left.view)?,
-            right: Layout::of(&task.right.view)?,
-            out: Layout::row_major(&task.out.view)?,
+            left: MatrixLayout::of(&task.left.view)?,
+            right: MatrixLayout::of(&task.right.view)?,
+            out: MatrixLayout::row_major(&task.out.view)?,
             added,
             tf32: tf32 && dtype == DType::F32,
             alignments: [0; 4],
@@ -143,11 +146,11 @@ impl Problem {
     }
 }
 
-/// The algorithm of a problem, and the library's descriptions, which are never destroyed.
+/// The algorithm for a matrix product, and cuBLASLt's descriptions of the product, which are never destroyed.
 #[derive(Clone, Copy)]
 struct PreparedProduct {
     product: usize,
-    /// The layouts of right, left, added and out: the library's order.
+    /// The layouts of the operands in cuBLASLt's order: right, left, added and out.
     layouts: [usize; 4],
     algorithm: sys::cublasLtMatmulAlgo_t,
     /// The size of the algorithm's workspace in bytes.
@@ -155,13 +158,13 @@ struct PreparedProduct {
 }
 
 /// The maximum size of a workspace in bytes.
-const WORKSPACE: usize = 32 << 20;
+const MAX_WORKSPACE_BYTES: usize = 32 << 20;
 
 #[derive(Default)]
 struct Library {
     handles: HashMap<u8, usize>,
-    /// The prepared problems. `None` if the library has no algorithm for a problem.
-    prepared: HashMap<Problem, Option<PreparedProduct>>,
+    /// The products that were prepared so far. `None` if cuBLASLt has no algorithm for a product.
+    prepared: HashMap<ProductProblem, Option<PreparedProduct>>,
 }
 
 static LIBRARY: LazyLock<Option<Mutex<Library>>> = LazyLock::new(|| {
@@ -169,11 +172,11 @@ static LIBRARY: LazyLock<Option<Mutex<Library>>> = LazyLock::new(|| {
     unsafe { sys::is_culib_present() }.then(Mutex::default)
 });
 
-/// Calls a function of the library. An error has the function's name.
+/// Calls a function of cuBLASLt. An error has the function's name.
 macro_rules! call_library {
     ($function:ident($($argument:expr),* $(,)?)) => {{
         // SAFETY: handles and descriptions come from this library and are never destroyed; the library writes only to variables of this
-        // module, of the stated size; matrices are at the addresses of a task's operands, which `Layout` described.
+        // module, of the stated size; matrices are at the addresses of a task's operands, which `MatrixLayout` described.
         match unsafe { sys::$function($($argument),*) } {
             sys::cublasStatus_t::CUBLAS_STATUS_SUCCESS => Ok(()),
             status => Err(CudaError::Driver { call: stringify!($function), message: format!("{status:?}") }),
@@ -181,7 +184,7 @@ macro_rules! call_library {
     }};
 }
 
-/// Sets an attribute of a library's description.
+/// Sets an attribute of one of cuBLASLt's descriptions.
 macro_rules! set_attribute {
     ($function:ident, $of:expr, $attribute:expr, $value:expr) => {{
         let value = $value;
@@ -189,23 +192,24 @@ macro_rules! set_attribute {
     }};
 }
 
-/// Multiplies with the library. Returns false, and computes nothing, if there is no library or if it cannot compute the product.
+/// Computes a matrix product with cuBLASLt. Returns false, and computes nothing, if there is no library or if it cannot compute the
+/// product.
 pub(crate) fn multiply(launch: Launch, task: &ProductTask<'_>) -> Result<bool> {
-    let Some(library) = (if launch.gpu.machine.has_libraries() { LIBRARY.as_ref() } else { None }) else {
+    let Some(library) = (if launch.gpu.driver.supports_vendor_libraries() { LIBRARY.as_ref() } else { None }) else {
         return Ok(false);
     };
     if task.out.view.strides[2] != 1 && task.out.view.strides[1] == 1 {
-        return multiply_with(launch, library, &task.transposed());
+        return multiply_with_library(launch, library, &task.transposed());
     }
-    multiply_with(launch, library, task)
+    multiply_with_library(launch, library, task)
 }
 
-fn multiply_with(launch: Launch, library: &Mutex<Library>, task: &ProductTask<'_>) -> Result<bool> {
-    let Some(mut problem) = Problem::of(task, TF32.load(Ordering::Relaxed)) else { return Ok(false) };
+fn multiply_with_library(launch: Launch, library: &Mutex<Library>, task: &ProductTask<'_>) -> Result<bool> {
+    let Some(mut problem) = ProductProblem::of(task, ALLOW_TF32.load(Ordering::Relaxed)) else { return Ok(false) };
     let [left, right, out] = [&task.left, &task.right, &task.out].map(|operand| launch.pointer(operand.tensor));
     let (left, right, out) = (left?, right?, out?);
     let mut added = task.added.as_ref().map_or(Ok(out), |(added, _)| launch.pointer(added.tensor))?;
-    let is_not_row_major = |added: &Operand<'_>| Layout::row_major(&added.view).is_none();
+    let is_not_row_major = |added: &Operand<'_>| MatrixLayout::row_major(&added.view).is_none();
     let copied_operand = task
         .added
         .as_ref()
@@ -214,7 +218,7 @@ fn multiply_with(launch: Launch, library: &Mutex<Library>, task: &ProductTask<'_
         added = out;
     }
     problem.device = launch.gpu.index;
-    // A row is not read as a matrix, but by the epilogue that writes the result.
+    // An added row is the bias of the library's epilogue, which is read when the result is written.
     let (read, written) = if problem.added == AddedOperand::Row {
         (out, alignment(out).min(alignment(added)))
     } else {
@@ -223,13 +227,13 @@ fn multiply_with(launch: Launch, library: &Mutex<Library>, task: &ProductTask<'_
     problem.alignments = [alignment(left), alignment(right), alignment(read), written];
 
     let mut library = locked(library);
-    launch.gpu.machine.make_current()?;
+    launch.gpu.driver.make_current()?;
     let handle = library.handle(launch.gpu.index)?;
     let known = library.prepared.get(&problem).copied();
     let Some(prepared) = known.map_or_else(|| library.prepare(handle, problem), Ok)? else { return Ok(false) };
     let workspace = Spec::contiguous(DType::U8, &[prepared.workspace]).on(launch.device())?;
     if let Some((from, _)) = copied_operand {
-        crate::engine::transfer::copy_into(&mut as_tensor(&task.out)?, &as_tensor(from)?)?;
+        crate::engine::transfer::copy_into(&mut operand_as_tensor(&task.out)?, &operand_as_tensor(from)?)?;
     }
     let product = prepared.product as sys::cublasLtMatmulDesc_t;
     if problem.added == AddedOperand::Row {
@@ -241,7 +245,7 @@ fn multiply_with(launch: Launch, library: &Mutex<Library>, task: &ProductTask<'_
         (AddedOperand::Matrix(_), Some((_, beta))) => *beta,
         _ => Scalar::Int(0),
     };
-    let (alpha, beta) = (Factor::new(task.alpha, problem.dtype), Factor::new(beta, problem.dtype));
+    let (alpha, beta) = (ScaleFactor::new(task.alpha, problem.dtype), ScaleFactor::new(beta, problem.dtype));
     let layout = |at: usize| prepared.layouts[at] as sys::cublasLtMatrixLayout_t;
     let pointer = |address: DevicePointer| address.address() as *mut c_void;
     let multiplied = call_library!(cublasLtMatmul(
@@ -263,8 +267,8 @@ fn multiply_with(launch: Launch, library: &Mutex<Library>, task: &ProductTask<'_
         launch.stream as sys::cudaStream_t,
     ));
     match multiplied {
-        // The library may refuse the algorithm that it found for a problem.
-        Err(CudaError::Driver { message, .. }) if REFUSALS.contains(&message.as_str()) => {
+        // cuBLASLt may refuse the algorithm that it selected for a product.
+        Err(CudaError::Driver { message, .. }) if REFUSED_STATUSES.contains(&message.as_str()) => {
             library.prepared.insert(problem, None);
             Ok(false)
         }
@@ -272,8 +276,8 @@ fn multiply_with(launch: Launch, library: &Mutex<Library>, task: &ProductTask<'_
     }
 }
 
-/// The library's errors for a product that it cannot compute, and has not begun.
-const REFUSALS: [&str; 2] = ["CUBLAS_STATUS_NOT_SUPPORTED", "CUBLAS_STATUS_INVALID_VALUE"];
+/// The errors of cuBLASLt for a product that it cannot compute, and has not begun.
+const REFUSED_STATUSES: [&str; 2] = ["CUBLAS_STATUS_NOT_SUPPORTED", "CUBLAS_STATUS_INVALID_VALUE"];
 
 /// Returns the alignment of an address in bytes, at most 256.
 fn alignment(address: DevicePointer) -> u32 {
@@ -281,19 +285,19 @@ fn alignment(address: DevicePointer) -> u32 {
 }
 
 /// Returns an operand as a tensor: a batch of matrices.
-fn as_tensor(operand: &Operand<'_>) -> Result<Tensor> {
+fn operand_as_tensor(operand: &Operand<'_>) -> Result<Tensor> {
     let (view, own) = (operand.view, operand.tensor.geometry());
     let geometry = Geometry::strided(&view.sizes, &view.strides, own.offset());
     Ok(operand.tensor.restride(geometry.unwrap_or_else(|| own.clone()))?)
 }
 
 /// A factor of a product, in the type that the product is accumulated in.
-enum Factor {
+enum ScaleFactor {
     Single(f32),
     Double(f64),
 }
 
-impl Factor {
+impl ScaleFactor {
     #[expect(clippy::cast_possible_truncation, reason = "sums of single precision are scaled in single precision")]
     fn new(factor: Scalar, dtype: DType) -> Self {
         let factor = factor.to_f64().unwrap_or(f64::NAN);
@@ -319,23 +323,23 @@ impl Library {
         Ok(handle.addr())
     }
 
-    /// Prepares a new problem and remembers the result.
-    fn prepare(&mut self, handle: usize, problem: Problem) -> Result<Option<PreparedProduct>, CudaError> {
-        let made = prepare(handle, &problem)?;
+    /// Selects an algorithm for a product that was not prepared yet, and caches it.
+    fn prepare(&mut self, handle: usize, problem: ProductProblem) -> Result<Option<PreparedProduct>, CudaError> {
+        let made = select_algorithm(handle, &problem)?;
         self.prepared.insert(problem, made);
         Ok(made)
     }
 }
 
-/// Describes a problem to the library and selects an algorithm. Returns `None` if there is none.
-fn prepare(handle: usize, problem: &Problem) -> Result<Option<PreparedProduct>, CudaError> {
+/// Describes a product to cuBLASLt and selects an algorithm. Returns `None` if there is none.
+fn select_algorithm(handle: usize, problem: &ProductProblem) -> Result<Option<PreparedProduct>, CudaError> {
     use sys::cublasLtMatmulDescAttributes_t as of_product;
     use sys::cublasLtMatmulPreferenceAttributes_t as preferred;
     let (data, scale, compute) = problem.library_types();
     let mut product = std::ptr::null_mut();
     call_library!(cublasLtMatmulDescCreate(&raw mut product, compute, scale))?;
     // `CUBLAS_OP_N` and `CUBLAS_OP_T`.
-    let is_transposed = |layout: Layout| i32::from(layout.is_transposed);
+    let is_transposed = |layout: MatrixLayout| i32::from(layout.is_transposed);
     set_attribute!(
         cublasLtMatmulDescSetAttribute,
         product,
@@ -363,7 +367,7 @@ fn prepare(handle: usize, problem: &Problem) -> Result<Option<PreparedProduct>, 
     let mut preference = std::ptr::null_mut();
     call_library!(cublasLtMatmulPreferenceCreate(&raw mut preference))?;
     let workspace = preferred::CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES;
-    set_attribute!(cublasLtMatmulPreferenceSetAttribute, preference, workspace, WORKSPACE as u64)?;
+    set_attribute!(cublasLtMatmulPreferenceSetAttribute, preference, workspace, MAX_WORKSPACE_BYTES as u64)?;
     let [left, right, added, out] = problem.alignments;
     for (attribute, alignment) in [
         (preferred::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, right),
@@ -398,9 +402,14 @@ fn prepare(handle: usize, problem: &Problem) -> Result<Option<PreparedProduct>, 
     Ok((found.state == sys::cublasStatus_t::CUBLAS_STATUS_SUCCESS).then_some(prepared))
 }
 
-/// Creates the library's description of a batch of matrices with these rows and columns. For the column-major library, a matrix has its
+/// Creates cuBLASLt's description of a batch of matrices with these rows and columns. For the column-major library, a matrix has its
 /// rows and columns exchanged unless it is transposed.
-fn create_layout(data: sys::cudaDataType, layout: Layout, lines: [i64; 2], items: i64) -> Result<usize, CudaError> {
+fn create_layout(
+    data: sys::cudaDataType,
+    layout: MatrixLayout,
+    lines: [i64; 2],
+    items: i64,
+) -> Result<usize, CudaError> {
     use sys::cublasLtMatrixLayoutAttribute_t as of_layout;
     let [rows, columns] = lines.map(i64::unsigned_abs);
     let (down, across) = if layout.is_transposed { (rows, columns) } else { (columns, rows) };
@@ -437,7 +446,7 @@ mod tests {
     #[test]
     fn layouts_follow_from_strides() {
         let found = |sizes, steps| {
-            Layout::of(&matrix_view(sizes, steps)).map(|layout| (layout.is_transposed, layout.leading_dimension))
+            MatrixLayout::of(&matrix_view(sizes, steps)).map(|layout| (layout.is_transposed, layout.leading_dimension))
         };
         assert_eq!(found([1, 3, 4], [0, 4, 1]), Some((false, 4)));
         assert_eq!(found([1, 3, 4], [0, 10, 1]), Some((false, 10)));
@@ -460,21 +469,21 @@ mod tests {
                 alpha: Scalar::Int(1),
                 added: Some((Operand { tensor: added, view }, Scalar::Int(beta))),
             };
-            Problem::of(&task, false).unwrap()
+            ProductProblem::of(&task, false).unwrap()
         };
         let (row, matrix, column) = (meta(&[3], &[1]), meta(&[2, 3], &[6, 1]), meta(&[2, 1], &[1, 1]));
         assert_eq!(of(&row, 1).added, AddedOperand::Row);
         assert_eq!(
             of(&row, 2).added,
-            AddedOperand::Matrix(Layout { is_transposed: false, leading_dimension: 3, batch_stride: 0 })
+            AddedOperand::Matrix(MatrixLayout { is_transposed: false, leading_dimension: 3, batch_stride: 0 })
         );
         assert_eq!(
             of(&matrix, 1).added,
-            AddedOperand::Matrix(Layout { is_transposed: false, leading_dimension: 6, batch_stride: 0 })
+            AddedOperand::Matrix(MatrixLayout { is_transposed: false, leading_dimension: 6, batch_stride: 0 })
         );
         assert_eq!(
             of(&column, 1).added,
-            AddedOperand::Matrix(Layout { is_transposed: false, leading_dimension: 3, batch_stride: 0 })
+            AddedOperand::Matrix(MatrixLayout { is_transposed: false, leading_dimension: 3, batch_stride: 0 })
         );
         let problem = of(&row, 1);
         assert_eq!((problem.rows, problem.columns, problem.steps), (2, 3, 5));

@@ -21,7 +21,7 @@ pub(crate) fn word_of_size(bytes: usize) -> DType {
     WORD_DTYPES.iter().copied().find(|dtype| dtype.size() >= bytes).unwrap_or(DType::C128)
 }
 
-/// One side of a copy: its address and its byte strides.
+/// The source or the target of a copy: an address and the byte strides of the copied dimensions.
 #[derive(Clone)]
 pub(crate) struct StridedPointer {
     pub(crate) address: DevicePointer,
@@ -35,7 +35,7 @@ impl StridedPointer {
     }
 }
 
-/// Copies elements of a dtype through these sizes. No two elements of `to` may have the same address.
+/// Copies a strided block of elements, of these sizes and this dtype. No two elements of `to` may have the same address.
 pub(crate) fn copy_strided(
     launch: Launch,
     dtype: DType,
@@ -50,7 +50,7 @@ pub(crate) fn copy_strided(
     let word = word_of_size(steps.merge_into_words(dtype.size(), to.address.address() | from.address.address()));
     for (walk, count, offsets) in steps.split_for_32_bits() {
         let arguments = (count, to.address.offset(offsets[0]), from.address.offset(offsets[1]), walk);
-        launch.cover(&DATA_MOVEMENT, "copy_words", &[word], count.into(), arguments)?;
+        launch.run_per_element(&DATA_MOVEMENT, "copy_words", &[word], count.into(), arguments)?;
     }
     Ok(())
 }

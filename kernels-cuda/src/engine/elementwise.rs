@@ -13,7 +13,7 @@ use dispatch_runtime::{
 };
 
 use crate::compile::source::Instances;
-use crate::device::machine::Grid;
+use crate::device::driver::Grid;
 use crate::engine::number::{encode_scalar, is_cpu_scalar, round_to_dtype, unsupported_dtype};
 use crate::engine::walk::WalkDims;
 use crate::error::CudaError;
@@ -23,7 +23,7 @@ use crate::launch::{DevicePointer, Launch, Parameter, WriteGuard};
 /// The kernel of an elementwise operator, and its properties.
 pub(crate) struct Loops {
     pub(crate) kernel: Kernel,
-    /// The types that it computes in, among the results of [`Loops::compute_dtype`].
+    /// The types that the kernel computes in, among the results of [`Loops::compute_dtype`].
     pub(crate) compute_dtypes: &'static [DType],
     pub(crate) marks: &'static [OperandMark],
 }
@@ -73,20 +73,21 @@ pub(crate) struct BoundLoops {
 
 /// Computes an operator's result into a fresh tensor.
 pub(crate) fn fresh<O: Operation, const N: usize>(inputs: [&Tensor; N], bound: &BoundLoops) -> Result<Tensor> {
-    CallRule::of::<O>().fresh(bound, inputs)
+    CalledOperator::of::<O>().compute_fresh(bound, inputs)
 }
 
-/// Computes loops into a fresh tensor, with a given type promotion instead of the operator's.
+/// Runs elementwise loops into a fresh tensor, with a given type promotion instead of the operator's.
 pub(crate) fn intermediate<O: Operation, const N: usize>(
     dtype: Promotion,
     loops: &'static Loops,
     inputs: [&Tensor; N],
     scalars: &[Scalar],
 ) -> Result<Tensor> {
-    CallRule { dtype, names: operand_names::<O>(), form: O::operator() }.fresh(&loops.with(scalars), inputs)
+    CalledOperator { dtype, names: operand_names::<O>(), form: O::operator() }
+        .compute_fresh(&loops.bind_scalars(scalars), inputs)
 }
 
-/// Computes loops into `out`, with a given type promotion instead of the operator's.
+/// Runs elementwise loops into `out`, with a given type promotion instead of the operator's.
 pub(crate) fn intermediate_into<O: Operation, const N: usize>(
     dtype: Promotion,
     loops: &'static Loops,
@@ -94,7 +95,12 @@ pub(crate) fn intermediate_into<O: Operation, const N: usize>(
     inputs: [&Tensor; N],
     scalars: &[Scalar],
 ) -> Result<()> {
-    CallRule { dtype, names: operand_names::<O>(), form: O::operator() }.into(&loops.with(scalars), "out", out, inputs)
+    CalledOperator { dtype, names: operand_names::<O>(), form: O::operator() }.compute_into(
+        &loops.bind_scalars(scalars),
+        "out",
+        out,
+        inputs,
+    )
 }
 
 /// Computes an operator's result into the caller's tensor.
@@ -103,7 +109,7 @@ pub(crate) fn into<O: Operation, const N: usize>(
     inputs: [&Tensor; N],
     bound: &BoundLoops,
 ) -> Result<()> {
-    CallRule::of::<O>().into(bound, name, out, inputs)
+    CalledOperator::of::<O>().compute_into(bound, name, out, inputs)
 }
 
 /// Computes an operator in place: into `this`, which stands for each input that is `None`. `F` is the form of the operator that was called.
@@ -112,7 +118,7 @@ pub(crate) fn in_place<O: Operation, F: Operation, const N: usize>(
     inputs: [Option<&Tensor>; N],
     bound: &BoundLoops,
 ) -> Result<()> {
-    let rule = CallRule { form: F::operator(), ..CallRule::of::<O>() };
+    let rule = CalledOperator { form: F::operator(), ..CalledOperator::of::<O>() };
     let written = this.clone();
     let inputs = inputs.map(|input| input.unwrap_or(&written));
     let computed = rule.dtype.compute_dtype(&inputs);
@@ -120,21 +126,22 @@ pub(crate) fn in_place<O: Operation, F: Operation, const N: usize>(
     rule.checked_run(bound, "self", this, inputs, computed)
 }
 
+/// The type promotion, the operand names and the form of an elementwise operator that is called.
 #[derive(Clone, Copy)]
-struct CallRule {
+struct CalledOperator {
     dtype: Promotion,
     /// The names of the operands, for errors.
     names: &'static [&'static str],
-    /// The form of the operator that was called, for errors.
+    /// The called operator (functional, in-place or out form), which errors name.
     form: &'static Operator,
 }
 
-impl CallRule {
+impl CalledOperator {
     fn of<O: Operation>() -> Self {
         Self { dtype: const { promotion::<O>() }, names: operand_names::<O>(), form: O::operator() }
     }
 
-    fn fresh<const N: usize>(self, bound: &BoundLoops, inputs: [&Tensor; N]) -> Result<Tensor> {
+    fn compute_fresh<const N: usize>(self, bound: &BoundLoops, inputs: [&Tensor; N]) -> Result<Tensor> {
         let computed = self.dtype.compute_dtype(&inputs);
         let dtype = self.dtype.result_dtype_from(computed);
         let on = inputs.iter().find(|input| !is_cpu_scalar(input)).unwrap_or(&inputs[0]);
@@ -143,7 +150,7 @@ impl CallRule {
         Ok(out)
     }
 
-    fn into<const N: usize>(
+    fn compute_into<const N: usize>(
         self,
         bound: &BoundLoops,
         name: &'static str,
@@ -205,7 +212,8 @@ impl CallRule {
             *slot = encode_scalar(*scalar, class);
         }
         let (kernel, to) = (&loops.kernel, launch.pointer(out)?);
-        let uniform = out.dtype() == self.dtype.result_dtype_from(computed) && loops.is_uniform(&inputs, computed);
+        let uniform =
+            out.dtype() == self.dtype.result_dtype_from(computed) && loops.has_uniform_dtypes(&inputs, computed);
         // Conversions between floating dtypes are frequent in networks, so the contiguous loop has instances for them.
         let converts = N == 1 && self.dtype == Promotion::First && out.dtype().is_floating() && computed.is_floating();
         let instance = loops.instance(class, computed, out.dtype());
@@ -304,8 +312,8 @@ fn operand_pointer(launch: Launch, name: &'static str, input: &Tensor) -> Result
 
 /// Copies the elements of `from` into `to`, which is not empty, and converts them.
 pub(crate) fn convert_into(copy: &'static Loops, to: &mut Tensor, from: &Tensor) -> Result<()> {
-    CallRule { dtype: Promotion::First, names: &["src"], form: aten::copy_::operator() }.run(
-        &copy.with(&[]),
+    CalledOperator { dtype: Promotion::First, names: &["src"], form: aten::copy_::operator() }.run(
+        &copy.bind_scalars(&[]),
         to,
         [from],
         from.dtype(),
@@ -334,7 +342,7 @@ pub(crate) fn begin_checked_write(
 
 impl Loops {
     /// Binds the loops to the scalar arguments of a call, at most four.
-    pub(crate) fn with(&'static self, scalars: &[Scalar]) -> BoundLoops {
+    pub(crate) fn bind_scalars(&'static self, scalars: &[Scalar]) -> BoundLoops {
         let mut given = [Scalar::Int(0); MAX_ARGUMENTS];
         given.iter_mut().zip(scalars).for_each(|(given, scalar)| *given = *scalar);
         BoundLoops { loops: self, scalars: given }
@@ -354,7 +362,7 @@ impl Loops {
     }
 
     /// Whether all operands have the computed dtype, apart from boolean operands and CPU scalars.
-    fn is_uniform(&self, inputs: &[&Tensor], computed: DType) -> bool {
+    fn has_uniform_dtypes(&self, inputs: &[&Tensor], computed: DType) -> bool {
         inputs.iter().enumerate().all(|(k, input)| {
             let expected = if self.marks.contains(&OperandMark::Boolean(k)) { DType::Bool } else { computed };
             input.dtype() == expected || is_cpu_scalar(input)
@@ -394,7 +402,7 @@ pub(crate) fn has_strided_loop(dtype: DType) -> bool {
     dtype.is_floating() || dtype.size() >= 4
 }
 
-/// The real dtypes, for which there are loops.
+/// The real dtypes (boolean, integers and floating), for which there are elementwise loops.
 pub(crate) const REAL_DTYPES: [DType; 10] = [
     DType::F32,
     DType::F64,

@@ -31,11 +31,11 @@ pub(crate) fn combine_dtype(dtype: DType) -> DType {
     }
 }
 
-/// Returns the `Site` of an operator's argument, looked up once for each use of the macro.
+/// Returns the `FaultSite` of an operator's argument, looked up once for each use of the macro.
 macro_rules! site {
     ($operator:expr, $argument:literal) => {{
-        static SITE: std::sync::OnceLock<$crate::Site> = std::sync::OnceLock::new();
-        *SITE.get_or_init(|| $crate::Site::of($operator, $argument))
+        static SITE: std::sync::OnceLock<$crate::FaultSite> = std::sync::OnceLock::new();
+        *SITE.get_or_init(|| $crate::FaultSite::of($operator, $argument))
     }};
 }
 pub(crate) use site;
@@ -70,7 +70,7 @@ impl IndexList {
 pub(crate) struct IndexLists {
     pub(crate) all: SmallVec<[IndexList; MAX_LISTS]>,
     pub(crate) wraps_negative: bool,
-    pub(crate) site: Site,
+    pub(crate) site: FaultSite,
 }
 
 const MAX_LISTS: usize = 4;
@@ -84,7 +84,7 @@ parameters! {
         count: u32,
         is_32_bit: u32,
         wraps_negative: bool,
-        site: Site,
+        site: FaultSite,
         fault: DevicePointer,
     }
 }
@@ -97,7 +97,7 @@ impl IndexListsParameter {
 }
 
 impl IndexLists {
-    pub(crate) fn single(list: IndexList, wraps_negative: bool, site: Site) -> Self {
+    pub(crate) fn single(list: IndexList, wraps_negative: bool, site: FaultSite) -> Self {
         Self { all: SmallVec::from_elem(list, 1), wraps_negative, site }
     }
 
@@ -142,7 +142,7 @@ impl IndexLists {
         let (to, parameter) = (StridedPointer::of(launch, &out, sizes)?, lists.parameter(launch)?);
         for (walk, count, offsets) in lists.walk_dims(sizes, &to.byte_strides, &to.byte_strides).split_for_32_bits() {
             let arguments = (count, to.address.offset(offsets[0]), walk, parameter.offset(&offsets), otherwise);
-            launch.cover(&GATHER, "index_offsets", &[], count.into(), arguments)?;
+            launch.run_per_element(&GATHER, "index_offsets", &[], count.into(), arguments)?;
         }
         Ok(out)
     }
@@ -154,7 +154,7 @@ impl IndexLists {
     }
 
     /// Calls `run` for each part of a walk through these sizes. Adjacent elements are moved as one word.
-    fn for_each_part(
+    fn for_each_walk_part(
         self,
         launch: Launch,
         element: usize,
@@ -189,8 +189,8 @@ pub(crate) fn gather(
     from: &StridedPointer,
     lists: IndexLists,
 ) -> Result<()> {
-    lists.for_each_part(launch, dtype.size(), sizes, [to, from], |word, (walk, count, _), [to, from], lists| {
-        launch.cover(&GATHER, "gather", &[word], count.into(), (count, to, from, walk, lists))
+    lists.for_each_walk_part(launch, dtype.size(), sizes, [to, from], |word, (walk, count, _), [to, from], lists| {
+        launch.run_per_element(&GATHER, "gather", &[word], count.into(), (count, to, from, walk, lists))
     })
 }
 
@@ -201,7 +201,7 @@ pub(crate) enum ScatterSource {
 }
 
 impl ScatterSource {
-    fn side(&self, rank: usize) -> StridedPointer {
+    fn strided_pointer(&self, rank: usize) -> StridedPointer {
         match self {
             Self::Elements(side) => side.clone(),
             Self::Scalar(_) => StridedPointer { address: DevicePointer::NULL, byte_strides: Dims::from_elem(0, rank) },
@@ -219,14 +219,14 @@ pub(crate) fn scatter(
     lists: IndexLists,
 ) -> Result<()> {
     let number = if let ScatterSource::Scalar(number) = source { scalar_bits(*number, dtype) } else { 0 };
-    lists.for_each_part(
+    lists.for_each_walk_part(
         launch,
         dtype.size(),
         sizes,
-        [to, &source.side(sizes.len())],
+        [to, &source.strided_pointer(sizes.len())],
         |word, (walk, count, _), [to, from], lists| {
             let arguments = (count, to, from, walk, lists, number);
-            launch.cover(&GATHER, "scatter", &[word], count.into(), arguments)
+            launch.run_per_element(&GATHER, "scatter", &[word], count.into(), arguments)
         },
     )
 }
@@ -246,7 +246,7 @@ fn scalar_bits(number: Scalar, dtype: DType) -> u64 {
 
 /// The operation that combines an existing element with a new one. The discriminant is the kernels' number of it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Combine {
+pub(crate) enum CombineOperation {
     Sum,
     Product,
     Max,
@@ -261,19 +261,19 @@ pub(crate) fn scatter_reduce(
     to: &StridedPointer,
     source: &ScatterSource,
     lists: IndexLists,
-    operation: Combine,
+    operation: CombineOperation,
 ) -> Result<()> {
     let number = if let ScatterSource::Scalar(number) = source { encode_scalar(*number, computed) } else { 0 };
-    // With the widest element size, `for_each_part` does not merge elements into words.
-    let from = source.side(sizes.len());
-    lists.for_each_part(launch, 16, sizes, [to, &from], |_, (walk, count, _), [to, from], lists| {
+    // With the widest element size, `for_each_walk_part` does not merge elements into words.
+    let from = source.strided_pointer(sizes.len());
+    lists.for_each_walk_part(launch, 16, sizes, [to, &from], |_, (walk, count, _), [to, from], lists| {
         let arguments = (count, to, from, walk, lists, number, dtype as i32, operation as i32);
-        launch.cover(&GATHER, "scatter_reduce", &[computed], count.into(), arguments)
+        launch.run_per_element(&GATHER, "scatter_reduce", &[computed], count.into(), arguments)
     })
 }
 
 /// Divides sums elementwise by counts of the same layout.
 pub(crate) fn divide_by_counts(launch: Launch, sums: &Tensor, counts: &Tensor) -> Result<()> {
     let count = sums.geometry().count();
-    launch.cover(&GATHER, "divide_by_counts", &[sums.dtype()], count, (count, sums, counts))
+    launch.run_per_element(&GATHER, "divide_by_counts", &[sums.dtype()], count, (count, sums, counts))
 }

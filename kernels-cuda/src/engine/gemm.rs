@@ -122,7 +122,7 @@ parameters! {
 }
 
 /// Returns the type that products of a dtype are accumulated in.
-fn sum_dtype(dtype: DType) -> DType {
+fn accumulation_dtype(dtype: DType) -> DType {
     match dtype {
         DType::F64 | DType::I64 => dtype,
         dtype if dtype.is_floating() => DType::F32,
@@ -150,13 +150,13 @@ pub(crate) fn multiply(task: &ProductTask<'_>) -> Result<()> {
 /// The division of a product among blocks: the kernel's template, the number of blocks for each portion, and the number of portions of the
 /// inner dimension.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Division {
+struct BlockDivision {
     template: &'static str,
     blocks: i64,
     portions: i64,
 }
 
-impl Division {
+impl BlockDivision {
     fn new(task: &ProductTask<'_>, multiprocessors: i64) -> Self {
         let ([items, rows, columns], left) = (task.out.view.sizes, &task.left.view);
         let steps = left.sizes[2];
@@ -187,8 +187,8 @@ fn multiply_with_kernels(launch: Launch, task: &ProductTask<'_>) -> Result<()> {
             strides: operand.view.strides,
         })
     };
-    let division = Division::new(task, launch.multiprocessors().into());
-    let class = sum_dtype(dtype);
+    let division = BlockDivision::new(task, launch.multiprocessors().into());
+    let class = accumulation_dtype(dtype);
     let parts = Spec::contiguous(class, &[division.portions, items, rows, columns]);
     let parts = if division.portions > 1 { Some(parts.on(launch.device())?) } else { None };
     let nothing = MatrixBatch { address: DevicePointer::NULL, strides: [0; 3] };
@@ -212,7 +212,7 @@ fn multiply_with_kernels(launch: Launch, task: &ProductTask<'_>) -> Result<()> {
     let grid = Grid { blocks: [blocks, portions, deep], threads: [256, 1, 1], shared_memory: 0 };
     launch.run(&GEMM, division.template, &[dtype], grid, (product,))?;
     if parts.is_some() {
-        launch.cover(&GEMM, "sum_portions", &[dtype], items * rows * columns, (product,))?;
+        launch.run_per_element(&GEMM, "sum_portions", &[dtype], items * rows * columns, (product,))?;
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use crate::prelude::*;
 /// The kernel of a reduction, and its properties.
 pub(crate) struct Fold {
     pub(crate) kernel: Kernel,
-    /// The types that it computes in, among F32, F64 and I64.
+    /// The types that the reduction computes in, among F32, F64 and I64.
     pub(crate) compute_dtypes: &'static [DType],
     /// Whether the fold uses the elements' indices, as `argmax` does.
     pub(crate) uses_indices: bool,
@@ -92,8 +92,8 @@ pub(crate) fn compute_dtype(dtype: DType) -> Option<DType> {
     }
 }
 
-/// Reduces the dimensions that `reduced_dims` marks into one or two fresh tensors, whose elements are those of the kept dimensions. It computes in
-/// the compute dtype of `computed`. `scalars` are values that the fold's expressions use.
+/// Reduces the dimensions that `reduced_dims` marks into one or two fresh tensors, whose elements are those of the kept dimensions. It
+/// computes in the compute dtype of `computed`. `scalars` are values that the fold's expressions use.
 pub(crate) fn reduce<O: Operation>(
     fold: &'static Fold,
     this: &Tensor,
@@ -176,7 +176,7 @@ impl ReductionPasses {
             ElementLayout::Rows
         } else if count > 0
             && from.is_aligned_to(COLUMNS_PER_THREAD * element)
-            && Self::has_columns(&kept, &reduced, element)
+            && Self::can_load_columns(&kept, &reduced, element)
         {
             ElementLayout::Columns
         } else {
@@ -240,7 +240,7 @@ impl ReductionPasses {
     }
 
     /// Whether a thread can load [`COLUMNS_PER_THREAD`] adjacent columns at once.
-    fn has_columns(kept: &WalkDimList, reduced: &WalkDimList, element: u64) -> bool {
+    fn can_load_columns(kept: &WalkDimList, reduced: &WalkDimList, element: u64) -> bool {
         let pack = (COLUMNS_PER_THREAD * element).cast_signed();
         match kept.split_first() {
             Some(((size, steps), others)) => {
@@ -254,7 +254,7 @@ impl ReductionPasses {
     }
 
     /// Returns the number of elements of a part, and the number of parts, of `length` elements.
-    fn chunks(&self, length: u64) -> (u64, u32) {
+    fn part_size_and_count(&self, length: u64) -> (u64, u32) {
         let pieces = self.target_parts.min(length / self.min_part).clamp(1, 1 << 16);
         let chunk = length.div_ceil(pieces).next_multiple_of(self.min_part).max(1);
         (chunk, u32::try_from(length.div_ceil(chunk)).unwrap_or(1).max(1))
@@ -270,8 +270,13 @@ impl ReductionPasses {
     ) -> Result<()> {
         let by_line = self.layout == ElementLayout::Rows;
         // The parts of a line, or of the elements that one launch reduces.
-        let pieces =
-            |count: u32| if by_line { self.chunks(self.length) } else { self.chunks(self.length.min(count.into())) };
+        let pieces = |count: u32| {
+            if by_line {
+                self.part_size_and_count(self.length)
+            } else {
+                self.part_size_and_count(self.length.min(count.into()))
+            }
+        };
         let shares = |count: u32| if by_line { count * pieces(count).1 } else { pieces(count).1 };
         let all: u32 = self.reduced.iter().map(|(_, count, _)| shares(*count)).sum();
         let partials = if all == 1 {

@@ -9,8 +9,8 @@ use crate::engine::prefix_sum::exclusive_sum;
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: elements are packed, `SortInputParameter` has their count, and results have room for `most` of each line. Writes are checked against that
-    // room, even if elements change meanwhile.
+    // SAFETY: elements are packed, `SortInputParameter` has their count, and results have room for `most` of each line. Writes are checked
+    // against that room, even if elements change meanwhile.
     static SORT_SELECT = unsafe { Kernel::new("sort_select", include_str!("../../kernels/engine/sort_select.cu"), |instances| {
         instances.add_all(&["sort_short_lines", "select_first", "select_nth", "make_keys", "count_digits", "scatter_by_digit", "most_frequent"], &[DType::I32, DType::I64]);
         instances.add("write_first", &[]);
@@ -51,7 +51,7 @@ pub(crate) type ValuesAndIndices = (Tensor, Tensor);
 
 /// The element that is selected of each line.
 #[derive(Clone, Copy)]
-pub(crate) enum Nth {
+pub(crate) enum SelectedElement {
     /// The n-th smallest element, counted from one.
     Smallest(i64),
     Median {
@@ -198,7 +198,7 @@ impl SortInput {
         let allocate = |dtype: DType, count: i64| Spec::contiguous(dtype, &[count]).on(self.elements.device());
         let mut keys = [allocate(key, count)?, allocate(key, count)?];
         let mut positions = [allocate(DType::I32, count)?, allocate(DType::I32, count)?];
-        launch.cover(&SORT_SELECT, "make_keys", &[key], count, (parameter, &keys[0]))?;
+        launch.run_per_element(&SORT_SELECT, "make_keys", &[key], count, (parameter, &keys[0]))?;
         let grid = Grid::new(tiles * parameter.count, 256);
         let counts = allocate(DType::I32, i64::from(tiles) * self.count * 256)?;
         for shift in (0..self.bits).step_by(8) {
@@ -217,15 +217,15 @@ impl SortInput {
             positions.swap(0, 1);
         }
         let arguments = (parameter, u32::try_from(most).unwrap_or(0), &positions[0], values, indices);
-        launch.cover(&SORT_SELECT, "write_first", &[], self.count * most, arguments)
+        launch.run_per_element(&SORT_SELECT, "write_first", &[], self.count * most, arguments)
     }
 
     /// Writes the selected element of each line and its index.
-    pub(crate) fn select_nth(&self, nth: Nth, found: &ValuesAndIndices) -> Result<()> {
+    pub(crate) fn select_nth(&self, nth: SelectedElement, found: &ValuesAndIndices) -> Result<()> {
         let launch = Launch::on(&self.elements)?;
         let (nth, which) = match nth {
-            Nth::Smallest(nth) => (u32::try_from(nth).unwrap_or(u32::MAX), 0),
-            Nth::Median { ignores_nan } => (1, 1 + i32::from(ignores_nan)),
+            SelectedElement::Smallest(nth) => (u32::try_from(nth).unwrap_or(u32::MAX), 0),
+            SelectedElement::Median { ignores_nan } => (1, 1 + i32::from(ignores_nan)),
         };
         let parameter = self.parameter(launch)?;
         let arguments = (parameter, nth, which, self.bits, &found.0, &found.1);

@@ -153,7 +153,7 @@ fn upload(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Result<()> {
     }
     let held = from.storage().hold_for_reading()?;
     let (start, size) = host_range(from, &held)?;
-    gpu.machine.copy_in(start, address, size, launch.stream)?;
+    gpu.driver.copy_in(start, address, size, launch.stream)?;
     Ok(gpu.transfers.hold_until_done(gpu, launch.stream, held)?)
 }
 
@@ -172,7 +172,7 @@ pub(crate) fn download(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Re
     }
     let (gpu, held) = (launch.gpu, to.storage().hold_for_writing()?);
     let (start, size) = host_range(to, &held)?;
-    gpu.machine.copy_out(pointer.address(), start, size, launch.stream)?;
+    gpu.driver.copy_out(pointer.address(), start, size, launch.stream)?;
     Ok(gpu.transfers.hold_until_done(gpu, launch.stream, held)?)
 }
 

@@ -11,15 +11,15 @@ use aten::AttentionPlan;
 use dispatch_runtime::broadcast_strides;
 
 use crate::prelude::*;
-use flash::Flash;
+use flash::FlashKernels;
 
 kernel! {
     // SAFETY: each operand comes with the strides of its own tensor, whose sizes `aten` checked, and a thread stays inside of the sizes in
     // `AttentionTask`.
     static ATTENTION = unsafe { Kernel::new("attention", include_str!("../../kernels/attention/attention.cu"), |instances| {
         instances.add_each("output_dot_gradient", &[DType::F32, DType::F64]);
-        for width in WIDTHS {
-            let dtypes: &[DType] = if width.columns > WIDEST_DOUBLE { &[DType::F32] } else { &[DType::F32, DType::F64] };
+        for width in KERNELS_BY_WIDTH {
+            let dtypes: &[DType] = if width.columns > MAX_DOUBLE_COLUMNS { &[DType::F32] } else { &[DType::F32, DType::F64] };
             for name in [width.forward, width.query_gradients, width.key_value_gradients] {
                 instances.add_each(name, dtypes);
             }
@@ -27,29 +27,29 @@ kernel! {
     }) };
 }
 
-/// The names of the kernels for rows of up to `columns` elements.
+/// The names of the attention kernels for rows of up to `columns` elements.
 #[derive(Clone, Copy)]
-struct Width {
+struct WidthKernels {
     columns: i64,
     forward: &'static str,
     query_gradients: &'static str,
     key_value_gradients: &'static str,
 }
 
-const WIDTHS: [Width; 3] = [
-    Width {
+const KERNELS_BY_WIDTH: [WidthKernels; 3] = [
+    WidthKernels {
         columns: 64,
         forward: "attention_64",
         query_gradients: "query_gradients_64",
         key_value_gradients: "key_value_gradients_64",
     },
-    Width {
+    WidthKernels {
         columns: 128,
         forward: "attention_128",
         query_gradients: "query_gradients_128",
         key_value_gradients: "key_value_gradients_128",
     },
-    Width {
+    WidthKernels {
         columns: 256,
         forward: "attention_256",
         query_gradients: "query_gradients_256",
@@ -58,50 +58,51 @@ const WIDTHS: [Width; 3] = [
 ];
 
 /// The maximum number of columns in double precision.
-const WIDEST_DOUBLE: i64 = 128;
+const MAX_DOUBLE_COLUMNS: i64 = 128;
 
-impl Width {
+impl WidthKernels {
     fn of(query: &Tensor) -> Result<Self, BadArgument> {
-        let (columns, most) = (query.sizes()[3], if query.dtype() == DType::F64 { WIDEST_DOUBLE } else { i64::MAX });
-        let width = WIDTHS.into_iter().find(|width| columns <= width.columns && width.columns <= most);
+        let (columns, most) =
+            (query.sizes()[3], if query.dtype() == DType::F64 { MAX_DOUBLE_COLUMNS } else { i64::MAX });
+        let width = KERNELS_BY_WIDTH.into_iter().find(|width| columns <= width.columns && width.columns <= most);
         width.ok_or_else(|| BadArgument::sizes("query", query.sizes(), "rows of at most 256 columns, 128 of doubles"))
     }
 
     /// Whether the backward kernels use small tiles.
-    fn is_small(self) -> bool {
-        self.columns == WIDTHS[2].columns
+    fn has_small_tiles(self) -> bool {
+        self.columns == KERNELS_BY_WIDTH[2].columns
     }
 }
 
-/// The shared memory of a block: tiles of `rows` rows, `sides` of them for operands and `products` of them for scores.
+/// The shared memory of a block: tiles of `rows` rows, `operand_tiles` of them for operands and `score_tiles` of them for scores.
 #[derive(Clone, Copy)]
 struct BlockTiles {
     rows: u32,
     bytes: u32,
-    sides: u32,
-    products: u32,
+    operand_tiles: u32,
+    score_tiles: u32,
 }
 
 impl BlockTiles {
-    fn new(dtype: DType, small: bool, sides: u32, products: u32) -> Self {
+    fn new(dtype: DType, small: bool, operand_tiles: u32, score_tiles: u32) -> Self {
         let (rows, bytes) = match dtype {
             DType::F64 => (32, 8),
             _ if small => (32, 4),
             _ => (64, 4),
         };
-        Self { rows, bytes, sides, products }
+        Self { rows, bytes, operand_tiles, score_tiles }
     }
 
-    /// Returns the number of threads in a row of a block, which has as many rows of threads.
-    fn lanes(self) -> u32 {
+    /// Returns the number of threads along each side of a block, which is a square of threads.
+    fn threads_per_row(self) -> u32 {
         self.rows / 4
     }
 
     /// Returns the shared memory of a block in bytes, for rows of `columns` elements.
     fn shared_memory(self, columns: u32) -> u32 {
         let vector = 16 / self.bytes;
-        let pitch = columns.next_multiple_of(self.lanes()) + vector;
-        self.rows * self.bytes * (self.sides * pitch + self.products * (self.rows + vector))
+        let pitch = columns.next_multiple_of(self.threads_per_row()) + vector;
+        self.rows * self.bytes * (self.operand_tiles * pitch + self.score_tiles * (self.rows + vector))
     }
 }
 
@@ -113,13 +114,15 @@ fn compute_dtype(dtype: DType) -> DType {
 #[op_impl(aten::_fused_sdp_choice, CUDA)]
 fn fused_sdp_choice(_: ...) -> i64 {
     let fits = AttentionPlan::blocked_kernel_supports(query, key, value, attn_mask, dropout_p, enable_gqa)
-        && Width::of(query).is_ok_and(|width| {
+        && WidthKernels::of(query).is_ok_and(|width| {
             let columns = u32::try_from(query.sizes()[3]).unwrap_or(u32::MAX);
             // The backward pass needs the most shared memory, and its kernel can no longer be chosen then.
-            let tiles =
-                [BlockTiles::new(query.dtype(), false, 2, 1), BlockTiles::new(query.dtype(), width.is_small(), 3, 2)];
+            let tiles = [
+                BlockTiles::new(query.dtype(), false, 2, 1),
+                BlockTiles::new(query.dtype(), width.has_small_tiles(), 3, 2),
+            ];
             let plain = || tiles.iter().map(|tiles| tiles.shared_memory(columns)).max().unwrap_or(0);
-            let needed = Flash::of(query).map_or_else(plain, |flash| flash.shared_memory());
+            let needed = FlashKernels::of(query).map_or_else(plain, |flash| flash.shared_memory());
             Launch::on(query).is_ok_and(|launch| needed <= launch.max_shared_memory())
         });
     if fits { AttentionPlan::CHOICE_BLOCKED } else { AttentionPlan::CHOICE_COMPOSED }
@@ -202,8 +205,8 @@ impl AttentionTask {
         })
     }
 
-    fn grid(&self, tiles: BlockTiles, sides: [u32; 2]) -> Grid {
-        self.row_tile_grid(sides, tiles.rows, tiles.lanes() * tiles.lanes())
+    fn grid(&self, tiles: BlockTiles, sizes: [u32; 2]) -> Grid {
+        self.row_tile_grid(sizes, tiles.rows, tiles.threads_per_row() * tiles.threads_per_row())
             .with_shared_memory(tiles.shared_memory(self.width))
     }
 
@@ -216,12 +219,12 @@ impl AttentionTask {
 
 #[op_impl(aten::_scaled_dot_product_flash_attention_for_cpu, CUDA)]
 fn attention(plan: &AttentionPlan, [output, sums]: [&mut Tensor; 2], _: ...) -> Result<()> {
-    let width = Width::of(query)?;
+    let width = WidthKernels::of(query)?;
     let launch = Launch::on(output)?;
     let mut task = AttentionTask::new(launch, query, key, value, is_causal, attn_mask, plan.scale)?;
     task.out = strided_rows(launch, output, output.sizes())?;
     task.logsumexps = strided_rows(launch, sums, sums.sizes())?;
-    if let Some(flash) = Flash::of(query) {
+    if let Some(flash) = FlashKernels::of(query) {
         return Ok(flash.forward(launch, &task)?);
     }
     let grid = task.grid(BlockTiles::new(query.dtype(), false, 2, 1), [task.rows, task.heads]);
@@ -234,7 +237,7 @@ fn attention_backward(
     [grad_query, grad_key, grad_value]: [&mut Tensor; 3],
     _: ...
 ) -> Result<()> {
-    let (width, dtype) = (Width::of(query)?, query.dtype());
+    let (width, dtype) = (WidthKernels::of(query)?, query.dtype());
     let launch = Launch::on(query)?;
     let output_dots = Spec::contiguous(logsumexp.dtype(), logsumexp.sizes()).on(query.device())?;
     let own = |tensor: &Tensor| strided_rows(launch, tensor, tensor.sizes());
@@ -250,10 +253,10 @@ fn attention_backward(
         Grid::of_blocks(queries.div_ceil(8), 256),
         (task,),
     )?;
-    if let Some(flash) = Flash::of(query) {
+    if let Some(flash) = FlashKernels::of(query) {
         return Ok(flash.backward(launch, &task)?);
     }
-    let tiles = |products: u32| BlockTiles::new(dtype, width.is_small(), 3, products);
+    let tiles = |score_tiles: u32| BlockTiles::new(dtype, width.has_small_tiles(), 3, score_tiles);
     let grid = task.grid(tiles(1), [task.rows, task.heads]);
     launch.run(&ATTENTION, width.query_gradients, &[compute_dtype(dtype)], grid, (task,))?;
     let grid = task.grid(tiles(2), [task.keys, task.groups]);
@@ -267,9 +270,13 @@ mod tests {
     #[test]
     fn blocks_fit_into_the_shared_memory_of_supported_devices() {
         for dtype in [DType::F32, DType::F64] {
-            for width in WIDTHS.iter().filter(|width| dtype == DType::F32 || width.columns <= WIDEST_DOUBLE) {
+            for width in
+                KERNELS_BY_WIDTH.iter().filter(|width| dtype == DType::F32 || width.columns <= MAX_DOUBLE_COLUMNS)
+            {
                 let columns = u32::try_from(width.columns).unwrap();
-                for tiles in [BlockTiles::new(dtype, false, 2, 1), BlockTiles::new(dtype, width.is_small(), 3, 2)] {
+                for tiles in
+                    [BlockTiles::new(dtype, false, 2, 1), BlockTiles::new(dtype, width.has_small_tiles(), 3, 2)]
+                {
                     assert!(tiles.shared_memory(columns) <= 163 << 10, "{dtype}, {columns} columns");
                 }
             }

@@ -216,8 +216,8 @@ impl GradientSums {
         Ok(Self { sums, parts, channels, pieces })
     }
 
-    /// Adds the partial sums up to the gradients of weight and bias. With `with_coefficients`, also computes the channels' coefficients for the
-    /// input's gradient.
+    /// Adds the partial sums up to the gradients of weight and bias. With `with_coefficients`, also computes the channels' coefficients for
+    /// the input's gradient.
     fn parameter_gradients(
         &self,
         out: [&Tensor; 2],

@@ -28,10 +28,10 @@ parameters! {
     }
 }
 
-/// The kind of windows. The discriminant is the kernels' number of it.
+/// The way in which the windows of pooling are placed. The discriminant is the kernels' number of it.
 #[derive(Clone, Copy)]
 enum WindowKind {
-    Windows,
+    Regular,
     Adaptive,
     Random,
 }
@@ -43,7 +43,7 @@ impl PoolWindows {
     }
 
     fn regular(window: &aten::Window) -> Self {
-        Self::new(window, WindowKind::Windows)
+        Self::new(window, WindowKind::Regular)
     }
 
     fn adaptive(rank: usize) -> Self {
@@ -85,25 +85,25 @@ macro_rules! pools {
         #[op_impl(aten::$avg, CUDA)]
         fn $avg(plan: &aten::Window, out: &mut Tensor, _: ...) -> Result<()> {
             check_dtype(aten::$avg::operator(), "self", this.dtype(), &NUMERIC_DTYPES)?;
-            average("avg_pool", $rank, this, out, PoolWindows::regular(plan).with_divisor(count_include_pad, divisor_override))
+            average_pool("avg_pool", $rank, this, out, PoolWindows::regular(plan).with_divisor(count_include_pad, divisor_override))
         }
 
         #[op_impl(aten::$avg_backward, CUDA)]
         fn $avg_backward(plan: &aten::Window, out: &mut Tensor, _: ...) -> Result<()> {
             check_dtype(aten::$avg_backward::operator(), "grad_output", out.dtype(), &NUMERIC_DTYPES)?;
-            average("avg_pool_backward", $rank, grad_output, out, PoolWindows::regular(plan).with_divisor(count_include_pad, divisor_override))
+            average_pool("avg_pool_backward", $rank, grad_output, out, PoolWindows::regular(plan).with_divisor(count_include_pad, divisor_override))
         }
 
         #[op_impl(aten::$adaptive, CUDA)]
         fn $adaptive(_plan: &(), out: &mut Tensor, this: &Tensor) -> Result<()> {
             check_dtype(aten::$adaptive::operator(), "self", this.dtype(), &FLOATING_DTYPES)?;
-            average("avg_pool", $rank, this, out, PoolWindows::adaptive($rank))
+            average_pool("avg_pool", $rank, this, out, PoolWindows::adaptive($rank))
         }
 
         #[op_impl(aten::$adaptive_backward, CUDA)]
         fn $adaptive_backward(_plan: &(), out: &mut Tensor, grad_output: &Tensor) -> Result<()> {
             check_dtype(aten::$adaptive_backward::operator(), "grad_output", out.dtype(), &FLOATING_DTYPES)?;
-            average("avg_pool_backward", $rank, grad_output, out, PoolWindows::adaptive($rank))
+            average_pool("avg_pool_backward", $rank, grad_output, out, PoolWindows::adaptive($rank))
         }
 
         #[op_impl(aten::$adaptive_max, CUDA)]
@@ -154,7 +154,7 @@ fn max_pool(rank: usize, this: &Tensor, [out, found]: [&mut Tensor; 2], windows:
     let (launch, count) = (Launch::on(out)?, out.geometry().count());
     let images = (Images::of(out, rank), Images::of(this, rank));
     let arguments = (count, out, found, this, images.0, images.1, windows);
-    launch.cover(&POOLING, "max_pool", &[this.dtype()], count, arguments)
+    launch.run_per_element(&POOLING, "max_pool", &[this.dtype()], count, arguments)
 }
 
 fn fractional_max_pool(
@@ -169,7 +169,7 @@ fn fractional_max_pool(
     let images = (Images::of(out, rank), Images::of(this, rank));
     let arguments =
         (count, out, found, this, images.0, images.1, PoolWindows::random(random_windows), &samples, rank as u64);
-    launch.cover(&POOLING, "fractional_max_pool", &[this.dtype()], count, arguments)
+    launch.run_per_element(&POOLING, "fractional_max_pool", &[this.dtype()], count, arguments)
 }
 
 fn max_pool_backward(
@@ -178,24 +178,24 @@ fn max_pool_backward(
     out: &Tensor,
     indices: &Tensor,
     windows: PoolWindows,
-    site: Site,
+    site: FaultSite,
 ) -> Result<()> {
     let (launch, count) = (Launch::on(out)?, out.geometry().count());
     let images = (Images::of(out, rank), Images::of(grad_output, rank), Images::of(indices, rank));
     let arguments = (count, out, grad_output, indices, images.0, images.1, images.2, windows);
-    launch.cover(&POOLING, "max_pool_backward", &[out.dtype()], count, arguments)?;
+    launch.run_per_element(&POOLING, "max_pool_backward", &[out.dtype()], count, arguments)?;
     if out.dtype().is_floating() {
         let count = grad_output.geometry().count();
         let faults = launch.fault_record();
         let arguments = (count, out, grad_output, indices, images.0, images.1, images.2, windows, faults, site);
-        launch.cover(&POOLING, "max_pool_backward_outside", &[out.dtype()], count, arguments)?;
+        launch.run_per_element(&POOLING, "max_pool_backward_outside", &[out.dtype()], count, arguments)?;
     }
     Ok(())
 }
 
-fn average(template: &'static str, rank: usize, this: &Tensor, out: &Tensor, windows: PoolWindows) -> Result<()> {
+fn average_pool(template: &'static str, rank: usize, this: &Tensor, out: &Tensor, windows: PoolWindows) -> Result<()> {
     let (launch, count) = (Launch::on(out)?, out.geometry().count());
     let images = (Images::of(out, rank), Images::of(this, rank));
     let arguments = (count, out, this, images.0, images.1, windows);
-    launch.cover(&POOLING, template, &[out.dtype()], count, arguments)
+    launch.run_per_element(&POOLING, template, &[out.dtype()], count, arguments)
 }

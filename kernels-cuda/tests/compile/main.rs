@@ -47,7 +47,7 @@ fn run_worker<'a>(jobs: &Mutex<impl Iterator<Item = (&'a str, u32)>>) -> Vec<Res
         .unwrap();
     let (mut ask, output) = (process.stdin.take().unwrap(), BufReader::new(process.stdout.take().unwrap()));
     let mut replies =
-        output.lines().map_while(Result::ok).filter_map(|line| line.strip_prefix(REPLY).map(str::to_owned));
+        output.lines().map_while(Result::ok).filter_map(|line| line.strip_prefix(REPLY_PREFIX).map(str::to_owned));
     let next = || jobs.lock().unwrap().next();
     let mut counts = Vec::new();
     for (name, sm) in std::iter::from_fn(next) {
@@ -60,7 +60,7 @@ fn run_worker<'a>(jobs: &Mutex<impl Iterator<Item = (&'a str, u32)>>) -> Vec<Res
     counts
 }
 
-const REPLY: &str = "reply: ";
+const REPLY_PREFIX: &str = "reply: ";
 
 #[test]
 #[ignore = "child processes of `every_kernel_compiles_within_the_limits_of_devices` run this test, because NVRTC compiles one program at a time in a process"]
@@ -70,8 +70,8 @@ fn run_jobs() {
         let (sm, name) = job.split_once(' ').unwrap();
         let kernel = kernels().find(|kernel| kernel.name() == name).unwrap();
         match check_kernel(kernel, sm.parse().unwrap()) {
-            Ok(count) => println!("\n{REPLY}{count}"),
-            Err(problem) => println!("\n{REPLY}{}", problem.escape_debug()),
+            Ok(count) => println!("\n{REPLY_PREFIX}{count}"),
+            Err(problem) => println!("\n{REPLY_PREFIX}{}", problem.escape_debug()),
         }
     }
 }
@@ -135,7 +135,7 @@ fn kernel_names_are_unique() {
 }
 
 // SAFETY: the kernel does not compile, so it is never launched.
-static INVALID: Kernel = unsafe {
+static INVALID_KERNEL: Kernel = unsafe {
     Kernel::new(
         "invalid",
         "template <class T> __global__ void invalid(T *out) {\n    out[0] = nowhere;\n}\n",
@@ -146,7 +146,7 @@ static INVALID: Kernel = unsafe {
 #[test]
 fn a_compile_error_has_the_line_in_the_kernel() {
     let Some(_) = tool_or_skip(Tool::Nvrtc, compiler_version()) else { return };
-    match INVALID.source().compile(90) {
+    match INVALID_KERNEL.source().compile(90) {
         Err(CudaError::Compile { kernel: "invalid", target, log }) => {
             assert_eq!(target, "sm_90");
             assert!(log.contains("invalid(2)") && log.contains("nowhere"), "{log}");

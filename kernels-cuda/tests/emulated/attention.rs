@@ -3,7 +3,7 @@
 
 use dispatch_runtime::prelude::*;
 
-use crate::error_bound::{Nudged, assert_close, elements, max_distance, unit_roundoff};
+use crate::error_bound::{NudgedArguments, assert_close, elements, max_distance, unit_roundoff};
 use crate::{ReverseOrder, free_device, to};
 
 /// The memory layout of an attention operand.
@@ -64,7 +64,7 @@ pub(crate) fn assert_attention(
 ) {
     let is_half = matches!(query.dtype(), DType::F16 | DType::BF16);
     // In half precision, weights are rounded before they are multiplied by values. The logsumexp is in single precision.
-    let forward = if is_half { Nudged::ForEachResult(&[Some(2), None]) } else { Nudged::All };
+    let forward = if is_half { NudgedArguments::ForEachResult(&[Some(2), None]) } else { NudgedArguments::All };
     let mut arguments = vec![query, key, value];
     arguments.extend(mask);
     let found = assert_close(case, &arguments, forward, |x| {
@@ -73,7 +73,8 @@ pub(crate) fn assert_attention(
         Ok(vec![out, sums])
     });
     // Rounded numbers are multiplied by the key for the query's gradient, by the query for the key's, and by the cotangent for the value's.
-    let backward = if is_half { Nudged::ForEachResult(&[Some(1), Some(0), Some(5)]) } else { Nudged::All };
+    let backward =
+        if is_half { NudgedArguments::ForEachResult(&[Some(1), Some(0), Some(5)]) } else { NudgedArguments::All };
     let mut arguments = vec![query, key, value, &found[0], &found[1], grad_output];
     arguments.extend(mask);
     assert_close(&format!("gradients, {case}"), &arguments, backward, |x| {
@@ -136,7 +137,7 @@ fn fully_masked_queries_give_zeros_unless_the_mask_is_finite() {
     let masked = |with: f32| {
         let mask = to(&Tensor::from_vec(vec![with; 70 * 70], &[70, 70]).unwrap(), cuda);
         let [query, key, value] = &there;
-        assert_close("a mask", &[query, key, value, &mask], Nudged::ForEachResult(&[Some(2), None]), |x| {
+        assert_close("a mask", &[query, key, value, &mask], NudgedArguments::ForEachResult(&[Some(2), None]), |x| {
             let attend = aten::_scaled_dot_product_flash_attention_for_cpu;
             let (out, sums) = attend(&x[0], &x[1], &x[2], 0.0, false, x.get(3), None)?;
             Ok(vec![out, sums])
@@ -145,7 +146,7 @@ fn fully_masked_queries_give_zeros_unless_the_mask_is_finite() {
     for nothing in masked(f32::NEG_INFINITY) {
         assert!(elements(&nothing).iter().all(|&x| x == 0.0));
     }
-    // Such masks absorb the scores, so every key has the same weight.
+    // A mask of the most negative number absorbs the scores that it is added to, so every key has the same weight.
     let least = masked(f32::MIN);
     let mean = aten::mean_dim(&value, Some(&[2]), true, Some(DType::F64)).unwrap();
     let spread = max_distance(&elements(&least[0]), &elements(&aten::expand(&mean, &sizes, false).unwrap()));

@@ -9,7 +9,7 @@ use kernels_cuda::{CudaError, Graph, Grid, Kernel, Launch, Stream, kernel};
 
 use crate::{device, to};
 
-/// Returns the number of rounds: a GPU does more than an emulated device in the same time.
+/// Returns the number of repetitions of a test: a GPU does more than an emulated device in the same time.
 fn rounds(device: i64, emulated: i64) -> i64 {
     if kernels_cuda::properties(0).unwrap().memory == usize::MAX { emulated } else { device }
 }
@@ -141,7 +141,7 @@ fn allocation_works_again_after_out_of_memory() {
 kernel! {
     // SAFETY: it writes to an invalid address, which ends the device's work for the process. The test below launches it in a separate
     // process, on a GPU only, as an emulated device shares the memory of the process.
-    static CRASHES = unsafe { Kernel::new("crashes", "__global__ void crashes(float *) { *(volatile float *)16 = 1; }", |instances| {
+    static CRASHING_KERNEL = unsafe { Kernel::new("crashes", "__global__ void crashes(float *) { *(volatile float *)16 = 1; }", |instances| {
         instances.add("crashes", &[]);
     }) };
 }
@@ -153,7 +153,7 @@ fn the_next_wait_names_the_kernel_that_crashed() {
         let cuda: Device = "cuda:0".parse().unwrap();
         let x = filled_tensor(cuda, 8, 1);
         let launch = Launch::on(&x).unwrap();
-        launch.run(&CRASHES, "crashes", &[], Grid::new(1, 1), (launch.pointer(&x).unwrap(),)).unwrap();
+        launch.run(&CRASHING_KERNEL, "crashes", &[], Grid::new(1, 1), (launch.pointer(&x).unwrap(),)).unwrap();
         return println!("{}", cuda.synchronize().unwrap_err());
     }
     let Some((_, _lock)) = device() else { return };

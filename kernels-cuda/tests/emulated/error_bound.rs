@@ -19,10 +19,10 @@ const DRAWS: u64 = 4;
 
 /// The arguments that are changed slightly (nudged).
 #[derive(Clone, Copy)]
-pub(crate) enum Nudged<'a> {
+pub(crate) enum NudgedArguments<'a> {
     /// Nudges every argument.
     All,
-    /// Gives, for each result, the index of the only nudged argument, which is multiplied by rounded numbers; or `None` for all arguments.
+    /// Nudges one argument for each result: the one with the given index, or all arguments for `None`.
     ForEachResult(&'a [Option<usize>]),
 }
 
@@ -33,7 +33,7 @@ pub(crate) enum Nudged<'a> {
 pub(crate) fn assert_close(
     case: &str,
     arguments: &[&Tensor],
-    nudged: Nudged<'_>,
+    nudged: NudgedArguments<'_>,
     f: impl Fn(&mut [Tensor]) -> Result<Vec<Tensor>>,
 ) -> Vec<Tensor> {
     match check_results(arguments, nudged, f) {
@@ -45,7 +45,7 @@ pub(crate) fn assert_close(
 /// Returns the results on the device, or a description of the first element outside of the bound.
 fn check_results(
     arguments: &[&Tensor],
-    nudged: Nudged<'_>,
+    nudged: NudgedArguments<'_>,
     f: impl Fn(&mut [Tensor]) -> Result<Vec<Tensor>>,
 ) -> Result<Vec<Tensor>, String> {
     // The arguments are copied first, as the call may write to them.
@@ -58,8 +58,8 @@ fn check_results(
         // A kernel computes at least as precisely as its result's dtype.
         let unit = unit_roundoff(tensor.dtype());
         let is_nudged = |argument: usize| match nudged {
-            Nudged::All => true,
-            Nudged::ForEachResult(of) => of[index].is_none_or(|only| only == argument),
+            NudgedArguments::All => true,
+            NudgedArguments::ForEachResult(of) => of[index].is_none_or(|only| only == argument),
         };
         let change = (1..=DRAWS).map(|mut seed| {
             let arguments = doubles.iter().enumerate();
@@ -142,7 +142,7 @@ fn an_error_of_a_few_units_is_detected() {
         let line: Vec<f64> = (0..256_i32).map(|i| 1.0 + f64::from(i * 37 % 256) / 256.0).collect();
         let numbers = to(&aten::to_dtype(&Tensor::from_slice(&line), dtype, false, true, None).unwrap(), cuda);
         let doubled_but = |units: f64| {
-            check_results(&[&numbers], Nudged::All, |x| {
+            check_results(&[&numbers], NudgedArguments::All, |x| {
                 let doubled = aten::mul_scalar(&x[0], 2.into())?;
                 if doubled.device() == cuda {
                     let wrong = aten::mul_scalar(

@@ -12,7 +12,7 @@ use kernels_cuda::{CudaError, Grid, Kernel, Launch};
 use crate::{device, to};
 
 // SAFETY: the invalid templates are launched by `run_invalid_template` alone, in a separate process, which the emulator ends.
-static INVALID: Kernel = unsafe {
+static INVALID_KERNEL: Kernel = unsafe {
     Kernel::new(
         "invalid",
         r#"
@@ -42,7 +42,7 @@ static INVALID: Kernel = unsafe {
 };
 
 /// The templates that a process launches, and the messages that it ends with.
-const MESSAGES: [(&str, &str); 5] = [
+const EXPECTED_MESSAGES: [(&str, &str); 5] = [
     ("misaligned", "invalid:3: a misaligned address"),
     ("outside", "an index out of bounds of 'int [4]'"),
     ("shifted", "a shift by too many bits of 'unsigned int'"),
@@ -57,7 +57,7 @@ fn an_invalid_access_ends_the_program_with_a_message() {
     if !is_emulated() {
         return println!("skipped: a GPU is present");
     }
-    for (template, problem) in MESSAGES {
+    for (template, problem) in EXPECTED_MESSAGES {
         let mut program = Command::new(std::env::current_exe().unwrap());
         program
             .args(["--exact", "memory_errors::run_invalid_template", "--ignored", "--nocapture"])
@@ -77,11 +77,11 @@ fn an_invalid_access_ends_the_program_with_a_message() {
 fn run_invalid_template() {
     let Some((cuda, _lock)) = device() else { return };
     let Ok(wanted) = std::env::var(TEMPLATE_VARIABLE) else { return };
-    let (template, _) = MESSAGES.into_iter().find(|(template, _)| *template == wanted).unwrap();
+    let (template, _) = EXPECTED_MESSAGES.into_iter().find(|(template, _)| *template == wanted).unwrap();
     let out = Spec::contiguous(DType::I32, &[8]).on(cuda).unwrap();
     let launch = Launch::on(&out).unwrap();
     let (pointer, grid) = (launch.pointer(&out).unwrap(), Grid::new(1, 32).with_shared_memory(16));
-    launch.run(&INVALID, template, &[DType::I32], grid, (pointer, 1_u32)).unwrap();
+    launch.run(&INVALID_KERNEL, template, &[DType::I32], grid, (pointer, 1_u32)).unwrap();
     cuda.synchronize().unwrap();
 }
 
@@ -103,15 +103,17 @@ fn a_launch_over_a_limit_is_an_error_and_the_next_launch_works() {
         (threads, "threads", 1024),
         (Grid::new(u32::MAX, 32), "blocks", 0x7fff_ffff),
     ] {
-        let refused: Error = launch.run(&INVALID, "shifted", &[DType::I32], grid, (pointer, 0_u32)).unwrap_err().into();
+        let refused: Error =
+            launch.run(&INVALID_KERNEL, "shifted", &[DType::I32], grid, (pointer, 0_u32)).unwrap_err().into();
         let cause = refused.source().and_then(|source| source.downcast_ref::<CudaError>());
         let expected = matches!(cause, Some(CudaError::Launch { quantity, limit: found, .. }) if *quantity == wanted && *found == limit);
         assert!(expected, "{refused}");
     }
     let much = Grid::new(1, 32).with_shared_memory(1 << 20);
-    let refused = launch.run(&INVALID, "shifted", &[DType::I32], much, (pointer, 0_u32)).unwrap_err().to_string();
+    let refused =
+        launch.run(&INVALID_KERNEL, "shifted", &[DType::I32], much, (pointer, 0_u32)).unwrap_err().to_string();
     assert!(refused.contains("needs 1048576 bytes of shared memory"), "{refused}");
-    launch.run(&INVALID, "shifted", &[DType::I32], Grid::new(1, 1), (pointer, 0_u32)).unwrap();
+    launch.run(&INVALID_KERNEL, "shifted", &[DType::I32], Grid::new(1, 1), (pointer, 0_u32)).unwrap();
     cuda.synchronize().unwrap();
 }
 
@@ -122,9 +124,9 @@ fn a_launch_with_wrong_parameters_is_an_error() {
     let launch = Launch::on(&out).unwrap();
     let (pointer, one) = (launch.pointer(&out).unwrap(), Grid::new(1, 1));
     let refused = [
-        (vec![8], launch.run(&INVALID, "shifted", &[DType::I32], one, (pointer,))),
-        (vec![8, 8], launch.run(&INVALID, "shifted", &[DType::I32], one, (pointer, 0_u64))),
-        (vec![8, 4, 4], launch.run(&INVALID, "shifted", &[DType::I32], one, (pointer, 0_u32, 0_u32))),
+        (vec![8], launch.run(&INVALID_KERNEL, "shifted", &[DType::I32], one, (pointer,))),
+        (vec![8, 8], launch.run(&INVALID_KERNEL, "shifted", &[DType::I32], one, (pointer, 0_u64))),
+        (vec![8, 4, 4], launch.run(&INVALID_KERNEL, "shifted", &[DType::I32], one, (pointer, 0_u32, 0_u32))),
     ];
     for (sizes, refused) in refused {
         match refused {
@@ -143,11 +145,12 @@ fn a_template_name_that_is_no_identifier_is_an_error() {
     let out = Spec::contiguous(DType::I32, &[8]).on(cuda).unwrap();
     let launch = Launch::on(&out).unwrap();
     let text = "shifted<i32>>>(\"\", *launched); abort(); } void more() { int x = (1";
-    match launch.run(&INVALID, text, &[], Grid::new(1, 1), (launch.pointer(&out).unwrap(), 0_u32)) {
+    match launch.run(&INVALID_KERNEL, text, &[], Grid::new(1, 1), (launch.pointer(&out).unwrap(), 0_u32)) {
         Err(CudaError::Compile { log, .. }) => assert!(log.contains("has no instance"), "{log}"),
         other => panic!("{other:?}"),
     }
     let many = [DType::I32; 64];
-    let refused = launch.run(&INVALID, "shifted", &many, Grid::new(1, 1), (launch.pointer(&out).unwrap(), 0_u32));
+    let refused =
+        launch.run(&INVALID_KERNEL, "shifted", &many, Grid::new(1, 1), (launch.pointer(&out).unwrap(), 0_u32));
     assert!(matches!(refused, Err(CudaError::Compile { .. })), "{refused:?}");
 }

@@ -6,7 +6,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Geometry, MemoryFormat};
 
 use crate::attention::assert_attention;
-use crate::error_bound::Nudged::All;
+use crate::error_bound::NudgedArguments::All;
 use crate::error_bound::{assert_close, elements};
 use crate::{free_device, to};
 
@@ -65,29 +65,29 @@ fn for_each_offset(case: &str, dtypes: &[DType], sizes: [&[i64]; 3], f: impl Fn(
     }
 }
 
-const FLOATING: &[DType] = &[DType::F32, DType::F64, DType::BF16];
+const FLOATING_DTYPES: &[DType] = &[DType::F32, DType::F64, DType::BF16];
 const ANY_DTYPE: &[DType] = &[DType::F32, DType::F16, DType::I64, DType::U8, DType::Bool];
-const ROWS: [&[i64]; 3] = [&[8, 64], &[8, 64], &[8, 64]];
+const MATRIX_SIZES: [&[i64]; 3] = [&[8, 64], &[8, 64], &[8, 64]];
 
 #[test]
 fn elementwise_operators() {
-    assert_same_as_cpu("add", &[DType::F32, DType::BF16, DType::U8, DType::I64], ROWS, |[x, y, to]| {
+    assert_same_as_cpu("add", &[DType::F32, DType::BF16, DType::U8, DType::I64], MATRIX_SIZES, |[x, y, to]| {
         aten::add_out(x, y, 1.into(), to)?;
         aten::mul_(x, y)?;
         Ok(vec![aten::add(x, y, 2.into())?, aten::gt(x, y)?])
     });
-    assert_same_as_cpu("choices", FLOATING, ROWS, |[x, y, to]| {
+    assert_same_as_cpu("choices", FLOATING_DTYPES, MATRIX_SIZES, |[x, y, to]| {
         aten::relu_(to)?;
         Ok(vec![aten::where_self(&aten::gt(x, y)?, x, to)?])
     });
-    for_each_offset("activations", FLOATING, ROWS, |case, [x, y, _]| {
+    for_each_offset("activations", FLOATING_DTYPES, MATRIX_SIZES, |case, [x, y, _]| {
         assert_close(case, &[x, y], All, |x| Ok(vec![aten::gelu(&x[0], "none")?, aten::silu_backward(&x[0], &x[1])?]));
     });
 }
 
 #[test]
 fn copies_and_conversions() {
-    assert_same_as_cpu("copy", ANY_DTYPE, ROWS, |[x, y, to]| {
+    assert_same_as_cpu("copy", ANY_DTYPE, MATRIX_SIZES, |[x, y, to]| {
         aten::copy_(to, x, false)?;
         let converted = aten::to_dtype(y, DType::F32, false, true, None)?;
         let halved = aten::to_dtype(&converted, DType::BF16, false, true, None)?;
@@ -103,7 +103,7 @@ fn copies_and_conversions() {
 
 #[test]
 fn reductions_by_rows_and_columns() {
-    for_each_offset("sums", FLOATING, [&[32, 640], &[640, 32], &[6, 40, 36]], |case, operands| {
+    for_each_offset("sums", FLOATING_DTYPES, [&[32, 640], &[640, 32], &[6, 40, 36]], |case, operands| {
         for x in operands {
             assert_close(case, &[x], All, |x| {
                 let x = &x[0];
@@ -122,7 +122,7 @@ fn reductions_by_rows_and_columns() {
 
 #[test]
 fn softmax_and_layer_norm() {
-    for_each_offset("softmax", FLOATING, ROWS, |case, [x, y, _]| {
+    for_each_offset("softmax", FLOATING_DTYPES, MATRIX_SIZES, |case, [x, y, _]| {
         assert_close(case, &[x, y], All, |x| {
             Ok(vec![
                 aten::_softmax(&x[0], 1, false)?,
@@ -131,7 +131,7 @@ fn softmax_and_layer_norm() {
             ])
         });
     });
-    for_each_offset("layer_norm", FLOATING, [&[70, 64], &[64], &[70, 64]], |case, [x, weight, grad]| {
+    for_each_offset("layer_norm", FLOATING_DTYPES, [&[70, 64], &[64], &[70, 64]], |case, [x, weight, grad]| {
         let found = assert_close(case, &[x, weight], All, |x| {
             let (y, mean, rstd) = aten::native_layer_norm(&x[0], &[64], Some(&x[1]), Some(&x[1]), 1e-5)?;
             Ok(vec![y, mean, rstd])
@@ -152,7 +152,7 @@ fn batch_and_group_norm() {
         MemoryFormat::Contiguous => tensor.clone(),
         _ => aten::permute(&aten::view(tensor, &[3, 8, 8, 8]).unwrap(), &[0, 3, 1, 2]).unwrap(),
     };
-    for_each_offset("batch_norm", FLOATING, [&[3, 8, 8, 8], &[8], &[3, 8, 8, 8]], |case, [x, weight, grad]| {
+    for_each_offset("batch_norm", FLOATING_DTYPES, [&[3, 8, 8, 8], &[8], &[3, 8, 8, 8]], |case, [x, weight, grad]| {
         for format in [MemoryFormat::Contiguous, MemoryFormat::ChannelsLast] {
             let (x, grad) = (laid(x, format), laid(grad, format));
             let found = assert_close(case, &[&x, weight], All, |x| {
@@ -169,7 +169,7 @@ fn batch_and_group_norm() {
             });
         }
     });
-    for_each_offset("group_norm", FLOATING, [&[3, 8, 8, 8], &[8], &[3, 8, 8, 8]], |case, [x, weight, grad]| {
+    for_each_offset("group_norm", FLOATING_DTYPES, [&[3, 8, 8, 8], &[8], &[3, 8, 8, 8]], |case, [x, weight, grad]| {
         let found = assert_close(case, &[x, weight], All, |x| {
             let w = Some(&x[1]);
             let (y, mean, rstd) = aten::native_group_norm(&x[0], w, w, 3, 8, 64, 2, 1e-5)?;
@@ -194,7 +194,7 @@ fn matrix_products_and_convolutions() {
         });
     });
     let (one, none) = ([1, 1], [0, 0]);
-    for_each_offset("convolution", FLOATING, [&[2, 16, 12, 12], &[32, 16, 3, 3], &[32]], |case, operands| {
+    for_each_offset("convolution", FLOATING_DTYPES, [&[2, 16, 12, 12], &[32, 16, 3, 3], &[32]], |case, operands| {
         let found = assert_close(case, &operands, All, |x| {
             Ok(vec![aten::convolution(&x[0], &x[1], Some(&x[2]), &one, &one, &one, false, &none, 1)?])
         });
@@ -228,7 +228,7 @@ fn attention() {
 
 #[test]
 fn indexing_and_masks() {
-    assert_same_as_cpu("index", &[DType::F32, DType::F16, DType::U8], ROWS, |[x, y, to]| {
+    assert_same_as_cpu("index", &[DType::F32, DType::F16, DType::U8], MATRIX_SIZES, |[x, y, to]| {
         let device = x.device();
         let list = tensor_at_offset(device, DType::I64, &[5], 1);
         let mask = aten::gt(x, y)?;
@@ -250,7 +250,7 @@ fn indexing_and_masks() {
 
 #[test]
 fn random_numbers() {
-    assert_same_as_cpu("uniform", FLOATING, ROWS, |[x, y, _]| {
+    assert_same_as_cpu("uniform", FLOATING_DTYPES, MATRIX_SIZES, |[x, y, _]| {
         let generator = Generator::new(x.device(), 5);
         aten::uniform_(x, 0.0, 1.0, Some(&generator))?;
         aten::random_(y, Some(&generator))?;

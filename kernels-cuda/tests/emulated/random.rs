@@ -5,7 +5,7 @@ use dispatch_runtime::prelude::*;
 
 use crate::{ReverseOrder, device, to};
 
-const FLOATING: [DType; 4] = [DType::F32, DType::F64, DType::F16, DType::BF16];
+const FLOATING_DTYPES: [DType; 4] = [DType::F32, DType::F64, DType::F16, DType::BF16];
 
 /// Returns the distance between adjacent numbers near one. A device's logarithms may differ from the CPU's in the last digit.
 fn unit_near_one(dtype: DType) -> f64 {
@@ -68,7 +68,7 @@ fn cycle(values: &[f64], count: usize, dtype: DType) -> Tensor {
 fn poisson_binomial_and_gamma_equal_the_cpu() {
     let Some((cuda, _lock)) = device() else { return };
     let _reversed = ReverseOrder::on(true);
-    for dtype in FLOATING {
+    for dtype in FLOATING_DTYPES {
         let rates = cycle(&[0.0, 0.3, 5.0, 11.9, 12.1, 40.0, 1e4], 700, dtype);
         assert_same_draws("poisson", cuda, &[&rates], |x, generator| aten::poisson(x[0], Some(generator)));
         let counts = cycle(&[0.0, 7.0, 7.9, 100.0, 1000.0, f64::NAN, -2.0], 700, dtype);
@@ -188,7 +188,7 @@ fn multinomial_equals_the_cpu() {
     {
         let count = usize::try_from(sizes.iter().product::<i64>()).unwrap();
         let weights = aten::view(&weights(count), sizes).unwrap();
-        for dtype in FLOATING {
+        for dtype in FLOATING_DTYPES {
             let weights = aten::to_dtype(&weights, dtype, false, false, None).unwrap();
             let width = usize::try_from(*sizes.last().unwrap()).unwrap();
             let flat = aten::to_dtype(&weights, DType::F64, false, false, None).unwrap().to_vec::<f64>().unwrap();

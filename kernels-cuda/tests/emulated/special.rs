@@ -168,7 +168,7 @@ fn glu_jvp_equals_the_cpu() {
     let Some((cuda, _lock)) = free_device() else { return };
     let [x, dx] = pairs(&[-30.0, -1.5, 0.0, 0.3, 2.0, 20.0], &[-2.0, -0.7, 0.0, 1.0, 3.0]);
     assert_same_as_cpu("glu_jvp", cuda, [&x, &dx], |[x, dx]| {
-        // First with interleaved halves, and then with one half after the other.
+        // Calls the function with interleaved halves, and then with one half after the other.
         let [x, dx] = [x, dx].map(|tensor| aten::reshape(tensor, &[15, 2]));
         let (x, dx) = (x?, dx?);
         let beside = aten::glu_jvp(&aten::glu(&x, 1)?, &x, &dx, 1)?;

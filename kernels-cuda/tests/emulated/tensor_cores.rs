@@ -8,9 +8,9 @@ use crate::{ReverseOrder, free_device, to};
 
 kernel! {
     // SAFETY: the tests below launch it, with tensors that have as many elements as their threads access.
-    static FRAGMENTS = unsafe { Kernel::new("fragments", r#"
+    static TENSOR_CORE_KERNEL = unsafe { Kernel::new("fragments", r#"
     #include "tensor_cores.cuh"
-    // The words of each lane as they are given: four of the left side, two of the right, four sums.
+    // Multiplies fragments. Each lane has four words of the left operand, two words of the right one, and four sums.
     template <class T> __global__ void multiply(float *sums, const u32 *left, const u32 *right) {
         u32 lane = threadIdx.x, mine[4];
         for (int i = 0; i < 4; i++) mine[i] = left[lane * 4 + i];
@@ -19,7 +19,7 @@ kernel! {
         mma16816<T>(own, mine, right[lane * 2], right[lane * 2 + 1]);
         for (int i = 0; i < 4; i++) sums[lane * 4 + i] = own[i];
     }
-    // Four matrices of 64 halves each, whose rows lie apart.
+    // Loads four matrices of 64 halves each, with gaps between their rows in shared memory.
     template <class T> __global__ void load_matrices(T *straight, T *turned, const T *from) {
         DYNAMIC_SHARED_MEMORY(bytes);
         T *rows = (T *)bytes;
@@ -31,7 +31,7 @@ kernel! {
         ldmatrix_x4_trans(words, rows + lane * 24);
         for (int i = 0; i < 4; i++) ((u32 *)turned)[threadIdx.x * 4 + i] = words[i];
     }
-    // Every second eight is left out.
+    // Copies groups of eight elements; for every second group, zeros are written instead.
     template <class T> __global__ void copy(T *to, const T *from) {
         DYNAMIC_SHARED_MEMORY(bytes);
         T *eights = (T *)bytes;
@@ -98,7 +98,7 @@ fn mma_equals_the_matrix_product() {
         let launch = Launch::on(&sums).unwrap();
         let arguments =
             (launch.pointer(&sums).unwrap(), launch.pointer(&of_left).unwrap(), launch.pointer(&of_right).unwrap());
-        launch.run(&FRAGMENTS, "multiply", &[dtype], Grid::new(1, 32), arguments).unwrap();
+        launch.run(&TENSOR_CORE_KERNEL, "multiply", &[dtype], Grid::new(1, 32), arguments).unwrap();
         assert_eq!(numbers(&sums), expected.collect::<Vec<f32>>(), "{dtype}");
     }
 }
@@ -111,14 +111,20 @@ fn ldmatrix_loads_and_transposes_four_matrices() {
         let element =
             |matrix: usize, row: usize, column: usize| f32::from(u8::try_from(matrix * 64 + row * 8 + column).unwrap());
         let from = half_tensor((0..256).map(|i| element(i / 64, i / 8 % 8, i % 8)), dtype, cuda);
-        // Two warps, each with its own registers.
+        // The results of two warps, each with its own registers.
         let (straight, turned) =
             (half_tensor((0..512).map(|_| 0.0), dtype, cuda), half_tensor((0..512).map(|_| 0.0), dtype, cuda));
         let launch = Launch::on(&from).unwrap();
         let arguments =
             (launch.pointer(&straight).unwrap(), launch.pointer(&turned).unwrap(), launch.pointer(&from).unwrap());
         launch
-            .run(&FRAGMENTS, "load_matrices", &[dtype], Grid::new(1, 64).with_shared_memory(32 * 24 * 2), arguments)
+            .run(
+                &TENSOR_CORE_KERNEL,
+                "load_matrices",
+                &[dtype],
+                Grid::new(1, 64).with_shared_memory(32 * 24 * 2),
+                arguments,
+            )
             .unwrap();
         // Lane `l` holds row `l / 4`, elements `l % 4 * 2` and the next, of each matrix; transposed, that of a column.
         let places = || (0..64).flat_map(|lane| (0..8).map(move |i| (i / 2, lane % 32 / 4, lane % 4 * 2 + i % 2)));
@@ -138,7 +144,9 @@ fn asynchronous_copies_write_sixteen_bytes_or_zeros() {
     let copied = half_tensor((0..512).map(|_| -1.0), DType::BF16, cuda);
     let launch = Launch::on(&from).unwrap();
     let arguments = (launch.pointer(&copied).unwrap(), launch.pointer(&from).unwrap());
-    launch.run(&FRAGMENTS, "copy", &[DType::BF16], Grid::new(1, 64).with_shared_memory(64 * 16), arguments).unwrap();
+    launch
+        .run(&TENSOR_CORE_KERNEL, "copy", &[DType::BF16], Grid::new(1, 64).with_shared_memory(64 * 16), arguments)
+        .unwrap();
     let kept = numbers(&from).into_iter().enumerate();
     let expected: Vec<f32> = kept.map(|(i, x)| if i / 8 % 2 == 0 { x } else { 0.0 }).collect();
     assert_eq!(numbers(&copied), expected);
@@ -155,7 +163,7 @@ fn pack_halves_puts_the_first_number_into_the_low_half() {
         let from = to(&from, cuda);
         let launch = Launch::on(&from).unwrap();
         let arguments = (launch.pointer(&found).unwrap(), launch.pointer(&from).unwrap());
-        launch.run(&FRAGMENTS, "pack_pairs", &[dtype], Grid::new(1, 32), arguments).unwrap();
+        launch.run(&TENSOR_CORE_KERNEL, "pack_pairs", &[dtype], Grid::new(1, 32), arguments).unwrap();
         assert_eq!(numbers(&found), expected, "{dtype}");
     }
 }

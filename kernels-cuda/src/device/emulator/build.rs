@@ -17,7 +17,7 @@ fn compiler_command() -> OsString {
 }
 
 /// The output of the C++ compiler's `--version`, or `None` if there is no compiler.
-pub(super) static COMPILER: LazyLock<Option<String>> = LazyLock::new(|| {
+pub(super) static COMPILER_VERSION: LazyLock<Option<String>> = LazyLock::new(|| {
     let output =
         Command::new(compiler_command()).arg("--version").output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
@@ -27,12 +27,15 @@ pub(super) fn compile_error(source: &Source, log: String) -> CudaError {
     CudaError::Compile { kernel: source.name, target: "the emulator".to_owned(), log }
 }
 
-const SHIM: &str = include_str!("../../../host/emulator.h");
+const SHIM_HEADER: &str = include_str!("../../../host/emulator.h");
 
 /// Returns the path of a program's compiled library, and compiles it if the disk cache has none.
 pub(super) fn compiled_library(source: &Source, expressions: &[String]) -> Result<PathBuf, CudaError> {
     let program = program_text(source, expressions);
-    let key = source.cache_key(COMPILER.as_deref().unwrap_or_default(), &[&OPTIONS[..], &[SHIM, &program]].concat());
+    let key = source.cache_key(
+        COMPILER_VERSION.as_deref().unwrap_or_default(),
+        &[&COMPILER_OPTIONS[..], &[SHIM_HEADER, &program]].concat(),
+    );
     let folder = cache_folder().ok_or_else(|| {
         compile_error(source, "the cache folder is unknown; name one in OPDISPATCH_CUDA_CACHE".to_owned())
     })?;
@@ -55,7 +58,7 @@ pub(super) fn compiled_library(source: &Source, expressions: &[String]) -> Resul
 /// The compiler's options for emulated kernels. With `-fno-gnu-unique`, shared variables of templates belong to one library: a variable of
 /// the same name in another library may be larger. The sanitizers find errors that a device does not survive, or computes differently from
 /// the CPU; the functions that they call are in the shim.
-const OPTIONS: [&str; 10] = [
+const COMPILER_OPTIONS: [&str; 10] = [
     "-std=c++17",
     "-Og",
     "-w",
@@ -71,22 +74,25 @@ const OPTIONS: [&str; 10] = [
 /// Returns a folder with all headers. `emulator.h`, which each program includes first, is precompiled for compilers that support it (GCC):
 /// reading it takes a quarter of the time of a small program.
 fn headers_folder(folder: &Path) -> std::io::Result<PathBuf> {
-    static LOCK: Mutex<()> = Mutex::new(());
-    let _lock = locked(&LOCK);
-    let key = HEADERS_FINGERPRINT.add_text(COMPILER.as_deref().unwrap_or_default()).add_texts(&OPTIONS).add_text(SHIM);
+    static BUILD_LOCK: Mutex<()> = Mutex::new(());
+    let _lock = locked(&BUILD_LOCK);
+    let key = HEADERS_FINGERPRINT
+        .add_text(COMPILER_VERSION.as_deref().unwrap_or_default())
+        .add_texts(&COMPILER_OPTIONS)
+        .add_text(SHIM_HEADER);
     let built = folder.join(format!("headers-{key}"));
     if built.exists() {
         return Ok(built);
     }
     let work = built.with_extension(std::process::id().to_string());
     std::fs::create_dir_all(&work)?;
-    for (name, content) in HEADERS.iter().chain([&("emulator.h", SHIM)]) {
+    for (name, content) in HEADERS.iter().chain([&("emulator.h", SHIM_HEADER)]) {
         std::fs::write(work.join(name), content)?;
     }
     // If precompiling fails, the compiler reads the header's text.
     let [text, compiled] = ["emulator.h", "emulator.h.gch"].map(|name| work.join(name));
     _ = Command::new(compiler_command())
-        .args(OPTIONS)
+        .args(COMPILER_OPTIONS)
         .args(["-x", "c++-header"])
         .arg(text)
         .arg("-o")
@@ -110,7 +116,7 @@ fn build_library(source: &Source, program: &str, work: &Path, headers: &Path) ->
         let log = || String::from_utf8_lossy(&output.stderr).into_owned();
         if output.status.success() { Ok(()) } else { Err(compile_error(source, log())) }
     };
-    run(&[&OPTIONS[..], &["-c", "-I", &headers.to_string_lossy()]].concat(), &text, &object)?;
+    run(&[&COMPILER_OPTIONS[..], &["-c", "-I", &headers.to_string_lossy()]].concat(), &text, &object)?;
     // Linked in a separate step without the sanitizer options, so that the compiler's sanitizer library is not needed.
     run(&["-shared"], &object, &library)?;
     Ok(library)

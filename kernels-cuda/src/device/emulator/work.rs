@@ -6,8 +6,8 @@ use std::mem::MaybeUninit;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::block::{Block, pointer};
-use crate::device::machine::{Address, EventHandle, Function, Grid, StreamHandle};
+use super::block::{GuardedBlock, pointer};
+use crate::device::driver::{Address, EventHandle, Function, Grid, StreamHandle};
 use crate::error::CudaError;
 
 #[derive(Default)]
@@ -27,7 +27,7 @@ pub(super) struct EmulatorState {
 #[derive(Default)]
 pub(super) struct DeferredWork {
     done: usize,
-    steps: VecDeque<Step>,
+    steps: VecDeque<WorkStep>,
 }
 
 /// A point in a stream's work, as the number of steps before it.
@@ -40,19 +40,19 @@ pub(super) struct StreamPosition {
 /// Recorded steps, and the memory that they allocated and freed: each replay uses the same memory.
 #[derive(Default)]
 pub(super) struct RecordedWork {
-    steps: Vec<Step>,
+    steps: Vec<WorkStep>,
     pub(super) allocated: Vec<Address>,
     pub(super) freed: Vec<Address>,
 }
 
 impl Drop for RecordedWork {
     fn drop(&mut self) {
-        self.freed.drain(..).for_each(|block| _ = Block::free(block));
+        self.freed.drain(..).for_each(|block| _ = GuardedBlock::free(block));
     }
 }
 
 /// One step of a stream's work.
-pub(super) enum Step {
+pub(super) enum WorkStep {
     Launch { function: Function, grid: Grid, parameters: Vec<Vec<MaybeUninit<u128>>>, reversed: bool },
     Copy { from: Address, to: Address, bytes: usize },
     Fill { to: Address, byte: u8, bytes: usize },
@@ -68,7 +68,7 @@ const MAX_DEFERRED_STEPS: usize = 1000;
 
 impl EmulatorState {
     /// Adds a step to the stream's recording if there is one, and to its deferred work otherwise.
-    pub(super) fn add_step(&mut self, stream: StreamHandle, step: Step) {
+    pub(super) fn add_step(&mut self, stream: StreamHandle, step: WorkStep) {
         if let Some(work) = self.recording.get_mut(&stream) {
             work.steps.push(step);
             return;
@@ -76,12 +76,12 @@ impl EmulatorState {
         let pending = &mut self.streams[stream - 1];
         pending.steps.push_back(step);
         if pending.steps.len() > MAX_DEFERRED_STEPS {
-            let end = self.end_of(stream);
+            let end = self.end_of_stream(stream);
             self.run_until(end);
         }
     }
 
-    pub(super) fn end_of(&self, stream: StreamHandle) -> StreamPosition {
+    pub(super) fn end_of_stream(&self, stream: StreamHandle) -> StreamPosition {
         let pending = &self.streams[stream - 1];
         StreamPosition { stream, steps: pending.done + pending.steps.len() }
     }
@@ -97,8 +97,8 @@ impl EmulatorState {
             let Some(step) = pending.steps.pop_front() else { break };
             pending.done += 1;
             match step {
-                Step::Wait(first) => self.run_until(first),
-                Step::Free(block) => self.reserved -= Block::free(block),
+                WorkStep::Wait(first) => self.run_until(first),
+                WorkStep::Free(block) => self.reserved -= GuardedBlock::free(block),
                 step => step.run(),
             }
         }
@@ -106,7 +106,7 @@ impl EmulatorState {
 
     pub(super) fn record_event(&mut self, stream: StreamHandle) -> EventHandle {
         self.events_created += 1;
-        self.events.insert(self.events_created, self.end_of(stream));
+        self.events.insert(self.events_created, self.end_of_stream(stream));
         self.events_created
     }
 
@@ -133,7 +133,7 @@ pub(super) struct LaunchArguments {
     parameters: *const *const c_void,
 }
 
-impl Step {
+impl WorkStep {
     fn run(&self) {
         match self {
             Self::Launch { function, grid, parameters, reversed } => {
@@ -156,8 +156,8 @@ impl Step {
             // SAFETY: the caller's address is inside of a block of this machine.
             Self::Fill { to, byte, bytes } => unsafe { pointer(*to).write_bytes(*byte, *bytes) },
             Self::Replay(work) => work.steps.iter().for_each(Self::run),
-            Self::NoteAllocated { block, bytes } => Block::set_allocated(*block, *bytes),
-            Self::NoteFreed(block) => Block::set_free(*block),
+            Self::NoteAllocated { block, bytes } => GuardedBlock::set_allocated(*block, *bytes),
+            Self::NoteFreed(block) => GuardedBlock::set_free(*block),
             // Only a stream runs these steps, in `run_until`; a recording does not.
             Self::Wait(_) | Self::Free(_) => {}
         }

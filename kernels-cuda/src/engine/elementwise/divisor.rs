@@ -30,6 +30,6 @@ pub(crate) fn check_divisor(divisor: &Tensor, computed: DType) -> Result<()> {
     let narrows = divisor.dtype().promote(computed) != computed;
     let divisor = contiguous(divisor, if narrows { computed } else { divisor.dtype() })?;
     let (launch, count) = (Launch::on(&divisor)?, divisor.geometry().count());
-    let arguments = (&divisor, count, launch.fault_record(), Site::of("aten::div", "other"));
-    launch.cover(&CHECK_DIVISOR, "check_divisor", &[divisor.dtype()], count, arguments)
+    let arguments = (&divisor, count, launch.fault_record(), FaultSite::of("aten::div", "other"));
+    launch.run_per_element(&CHECK_DIVISOR, "check_divisor", &[divisor.dtype()], count, arguments)
 }

@@ -96,7 +96,7 @@ macro_rules! elementwise_kernel {
             #[allow(unused_variables, clippy::unnecessary_wraps, reason = "some loops use no argument")]
             #[dispatch_runtime::op_impl(aten::$name, CUDA, engine = $crate::engine::elementwise)]
             fn $name($($argument: $ty),+) -> dispatch_runtime::Result<$crate::engine::elementwise::BoundLoops> {
-                Ok(LOOPS.with(&[$(dispatch_runtime::Scalar::from($number)),*]))
+                Ok(LOOPS.bind_scalars(&[$(dispatch_runtime::Scalar::from($number)),*]))
             }
         };
     };

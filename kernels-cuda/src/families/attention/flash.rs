@@ -6,10 +6,10 @@ use crate::families::attention::AttentionTask;
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: attention.rs gives each side the strides of its own tensor. A thread stays inside of the sizes in `AttentionTask`, and a block's
-    // shared memory has the bytes of its tiles.
+    // SAFETY: attention.rs gives each side the strides of its own tensor. A thread stays inside of the sizes in `AttentionTask`, and a
+    // block's shared memory has the bytes of its tiles.
     static FLASH = unsafe { Kernel::new("flash", include_str!("../../../kernels/attention/flash.cu"), |instances| {
-        for width in WIDTHS {
+        for width in KERNELS_BY_WIDTH {
             for name in [width.forward, width.query_gradients, width.key_value_gradients] {
                 instances.add_each(name, &HALF_DTYPES);
             }
@@ -19,9 +19,9 @@ kernel! {
 
 const HALF_DTYPES: [DType; 2] = [DType::F16, DType::BF16];
 
-/// The names of the kernels for rows of up to `columns` elements.
+/// The names of the flash kernels for rows of up to `columns` elements.
 #[derive(Clone, Copy)]
-struct Width {
+struct WidthKernels {
     columns: u32,
     forward: &'static str,
     query_gradients: &'static str,
@@ -30,22 +30,22 @@ struct Width {
     keys: u32,
 }
 
-const WIDTHS: [Width; 3] = [
-    Width {
+const KERNELS_BY_WIDTH: [WidthKernels; 3] = [
+    WidthKernels {
         columns: 64,
         forward: "attention_64",
         query_gradients: "query_gradients_64",
         key_value_gradients: "key_value_gradients_64",
         keys: 64,
     },
-    Width {
+    WidthKernels {
         columns: 96,
         forward: "attention_96",
         query_gradients: "query_gradients_96",
         key_value_gradients: "key_value_gradients_96",
         keys: 64,
     },
-    Width {
+    WidthKernels {
         columns: 128,
         forward: "attention_128",
         query_gradients: "query_gradients_128",
@@ -56,23 +56,23 @@ const WIDTHS: [Width; 3] = [
 
 /// The number of threads of a block, and of its queries in the forward kernel.
 const THREADS: u32 = 128;
-const QUERIES: u32 = 128;
+const FORWARD_ROWS: u32 = 128;
 
 /// The number of rows that a block computes gradients of, and the number of other rows in a tile.
-const ROWS: u32 = 64;
-const OTHER_ROWS: u32 = 32;
+const BACKWARD_ROWS: u32 = 64;
+const BACKWARD_TILE_ROWS: u32 = 32;
 
 /// The flash kernels for a dtype and a width of rows.
-pub(crate) struct Flash {
+pub(crate) struct FlashKernels {
     dtype: DType,
-    width: Width,
+    width: WidthKernels,
 }
 
-impl Flash {
+impl FlashKernels {
     /// Returns the kernels for these queries, or `None` if there are none for the dtype or the width.
     pub(crate) fn of(query: &Tensor) -> Option<Self> {
         let (dtype, columns) = (query.dtype(), query.sizes()[3]);
-        let width = WIDTHS.into_iter().find(|width| columns <= width.columns.into());
+        let width = KERNELS_BY_WIDTH.into_iter().find(|width| columns <= width.columns.into());
         width.filter(|_| HALF_DTYPES.contains(&dtype)).map(|width| Self { dtype, width })
     }
 
@@ -83,12 +83,12 @@ impl Flash {
 
     /// Returns the shared memory of the forward kernel: queries, a tile of keys and a tile of values.
     fn forward_shared_memory(&self) -> u32 {
-        self.row_bytes(QUERIES + 2 * self.width.keys)
+        self.row_bytes(FORWARD_ROWS + 2 * self.width.keys)
     }
 
     /// Returns the shared memory of a backward kernel: the block's rows of two operands, and the current and the next tile of two others.
     fn backward_shared_memory(&self) -> u32 {
-        self.row_bytes(2 * ROWS + 4 * OTHER_ROWS)
+        self.row_bytes(2 * BACKWARD_ROWS + 4 * BACKWARD_TILE_ROWS)
     }
 
     /// Returns the larger of the forward and the backward kernels' shared memory.
@@ -97,7 +97,7 @@ impl Flash {
     }
 
     pub(crate) fn forward(&self, launch: Launch, task: &AttentionTask) -> Result<(), CudaError> {
-        let grid = task.row_tile_grid([task.rows, task.heads], QUERIES, THREADS);
+        let grid = task.row_tile_grid([task.rows, task.heads], FORWARD_ROWS, THREADS);
         launch.run(
             &FLASH,
             self.width.forward,
@@ -112,7 +112,7 @@ impl Flash {
             (self.width.query_gradients, task.rows, task.heads),
             (self.width.key_value_gradients, task.keys, task.groups),
         ] {
-            let grid = task.row_tile_grid([count, heads], ROWS, THREADS);
+            let grid = task.row_tile_grid([count, heads], BACKWARD_ROWS, THREADS);
             launch.run(
                 &FLASH,
                 template,

@@ -12,7 +12,7 @@ use crate::engine::images::Images;
 use crate::engine::walk::Divisor;
 use crate::prelude::*;
 
-/// The dtypes that are computed in. Narrower integers are converted.
+/// The dtypes that convolutions are computed in. Narrower integers are converted.
 const COMPUTE_DTYPES: [DType; 5] = [DType::F32, DType::F64, DType::F16, DType::BF16, DType::I64];
 const SINGLE_PRECISION_DTYPES: [DType; 3] = [DType::F32, DType::F16, DType::BF16];
 
@@ -31,28 +31,28 @@ kernel! {
     }) };
 }
 
-/// The names of the kernels of one of the three sums.
+/// The names of the kernels that compute one of the small images, the large images or the weight's gradient.
 #[derive(Clone, Copy)]
-struct Templates {
+struct KernelNames {
     large_tiles: &'static str,
     small_tiles: &'static str,
     direct: &'static str,
     sum_portions: &'static str,
 }
 
-const SMALL_FROM_LARGE: Templates = Templates {
+const SMALL_FROM_LARGE: KernelNames = KernelNames {
     large_tiles: "small_from_large_128",
     small_tiles: "small_from_large_64",
     direct: "small_from_large_direct",
     sum_portions: "small_from_large_sum",
 };
-const LARGE_FROM_SMALL: Templates = Templates {
+const LARGE_FROM_SMALL: KernelNames = KernelNames {
     large_tiles: "large_from_small_128",
     small_tiles: "large_from_small_64",
     direct: "large_from_small_direct",
     sum_portions: "large_from_small_sum",
 };
-const WEIGHT_GRADIENT: Templates = Templates {
+const WEIGHT_GRADIENT: KernelNames = KernelNames {
     large_tiles: "weight_gradient_128",
     small_tiles: "weight_gradient_64",
     direct: "weight_gradient_direct",
@@ -124,7 +124,7 @@ fn to_i32(number: i64) -> i32 {
     i32::try_from(number).unwrap_or(i32::MAX >> 1)
 }
 
-fn divisor(number: i64) -> Divisor {
+fn to_divisor(number: i64) -> Divisor {
     Divisor::new(to_i32(number).unsigned_abs())
 }
 
@@ -143,8 +143,8 @@ impl Convolution<'_> {
             padding: [0; 3],
             dilation: [1; 3],
             taps: [Divisor::new(1); 3],
-            filters: divisor(weight[0] / self.groups),
-            channels: divisor(weight[1]),
+            filters: to_divisor(weight[0] / self.groups),
+            channels: to_divisor(weight[1]),
             groups: to_i32(self.groups).unsigned_abs(),
             portions: 1,
             window_positions: elements_per_channel(small_side),
@@ -157,11 +157,11 @@ impl Convolution<'_> {
         let mut taps = 1;
         for dim in (0..rank).rev() {
             let at = 3 - rank + dim;
-            geometry.stride[at] = divisor(self.window.stride[dim]);
+            geometry.stride[at] = to_divisor(self.window.stride[dim]);
             geometry.padding[at] = to_i32(self.window.padding[dim]);
             geometry.dilation[at] = if self.window.kernel[dim] == 1 { 1 } else { to_i32(self.window.dilation[dim]) };
             taps *= self.window.kernel[dim];
-            geometry.taps[at] = divisor(taps);
+            geometry.taps[at] = to_divisor(taps);
         }
         for at in (0..3 - rank).rev() {
             geometry.taps[at] = geometry.taps[at + 1];
@@ -169,7 +169,7 @@ impl Convolution<'_> {
         geometry
     }
 
-    /// Computes one side from the other. The weight is contiguous.
+    /// Computes the small images from the large ones, or the reverse if `scatter`. The weight is contiguous.
     fn compute_side(
         &self,
         out: &Tensor,
@@ -193,12 +193,12 @@ impl Convolution<'_> {
         let task =
             TileDivision::new(launch, out.dtype(), [rows, elements_per_channel(out), summed * taps], self.groups);
         let from = launch.pointer(from)?;
-        self.run(launch, templates, geometry, &task, out.dtype(), |launch, template, grid, geometry| {
+        self.launch_kernels(launch, templates, geometry, &task, out.dtype(), |launch, template, grid, geometry| {
             launch.run(&CONVOLUTION, template, &[out.dtype()], grid, (geometry, from))
         })
     }
 
-    /// Computes the gradient of the weight, which is contiguous, from both sides.
+    /// Computes the gradient of the weight, which is contiguous, from the large and the small images.
     fn weight_gradient(&self, large: &Tensor, small_side: &Tensor, out: &Tensor) -> Result<()> {
         if out.geometry().count() == 0 {
             return Ok(());
@@ -210,15 +210,22 @@ impl Convolution<'_> {
         let problem = [sizes[0] / self.groups, sizes[1] * taps, elements_per_channel(small_side)];
         let task = TileDivision::new(launch, out.dtype(), problem, self.groups);
         let (large, small_side) = (launch.pointer(large)?, launch.pointer(small_side)?);
-        self.run(launch, WEIGHT_GRADIENT, geometry, &task, out.dtype(), |launch, template, grid, geometry| {
-            launch.run(&CONVOLUTION, template, &[out.dtype()], grid, (geometry, large, small_side))
-        })
+        self.launch_kernels(
+            launch,
+            WEIGHT_GRADIENT,
+            geometry,
+            &task,
+            out.dtype(),
+            |launch, template, grid, geometry| {
+                launch.run(&CONVOLUTION, template, &[out.dtype()], grid, (geometry, large, small_side))
+            },
+        )
     }
 
-    fn run(
+    fn launch_kernels(
         &self,
         launch: Launch,
-        templates: Templates,
+        templates: KernelNames,
         mut geometry: ConvGeometry,
         division: &TileDivision,
         dtype: DType,
@@ -226,7 +233,8 @@ impl Convolution<'_> {
     ) -> Result<()> {
         let TileDivision { tiles, count, portions, .. } = *division;
         let Some((large, tiles)) = tiles else {
-            let grid = if templates.direct == WEIGHT_GRADIENT.direct { grid_of(count) } else { Grid::cover(count) };
+            let grid =
+                if templates.direct == WEIGHT_GRADIENT.direct { grid_of_blocks(count) } else { Grid::cover(count) };
             return Ok(start(launch, templates.direct, grid, geometry)?);
         };
         let class = if dtype == DType::F64 { dtype } else { DType::F32 };
@@ -236,7 +244,7 @@ impl Convolution<'_> {
         geometry.portions = u32::try_from(portions).unwrap_or(1);
         let deep = u32::try_from(self.groups.min(1 << 15)).unwrap_or(1);
         let grid = Grid {
-            blocks: [grid_of(tiles).blocks[0], geometry.portions, deep],
+            blocks: [grid_of_blocks(tiles).blocks[0], geometry.portions, deep],
             threads: [256, 1, 1],
             shared_memory: 0,
         };
@@ -296,7 +304,7 @@ fn as_matrices(images: &Tensor) -> Option<MatrixView> {
     Some(MatrixView { sizes: [sizes[0], sizes[1], count], strides: [strides[0], strides[1], step] })
 }
 
-fn grid_of(count: i64) -> Grid {
+fn grid_of_blocks(count: i64) -> Grid {
     Grid::of_blocks(count.unsigned_abs(), 256)
 }
 

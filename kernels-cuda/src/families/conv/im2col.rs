@@ -44,7 +44,7 @@ fn im2col(plan: &aten::Window, out: &mut Tensor, this: &Tensor) -> Result<()> {
     let (launch, count) = (Launch::on(out)?, out.geometry().count());
     let columns = PatchMatrix::of(out, plan, this.sizes());
     let arguments = (count, out, this, Images::of(this, 2), columns, Window::of(plan));
-    launch.cover(&IM2COL, "im2col", &[word_dtype(this.dtype())], count, arguments)
+    launch.run_per_element(&IM2COL, "im2col", &[word_dtype(this.dtype())], count, arguments)
 }
 
 #[op_impl(aten::col2im, CUDA)]
@@ -53,5 +53,5 @@ fn col2im(plan: &aten::Window, out: &mut Tensor, this: &Tensor) -> Result<()> {
     let (launch, count) = (Launch::on(out)?, out.geometry().count());
     let columns = PatchMatrix::of(this, plan, out.sizes());
     let arguments = (count, &*out, this, Images::of(out, 2), columns, Window::of(plan));
-    launch.cover(&IM2COL, "col2im", &[this.dtype()], count, arguments)
+    launch.run_per_element(&IM2COL, "col2im", &[this.dtype()], count, arguments)
 }

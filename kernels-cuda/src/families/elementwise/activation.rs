@@ -33,7 +33,7 @@ loops!(unsafe {
 /// Selects the loops of `gelu`, or of its gradient, by the argument `approximate`.
 pub(crate) fn gelu_loops(approximate: &str, exact: &'static Loops, by_tanh: &'static Loops) -> BoundLoops {
     let loops = if approximate == "tanh" { by_tanh } else { exact };
-    loops.with(&[])
+    loops.bind_scalars(&[])
 }
 
 #[op_impl(aten::log_sigmoid_forward, CUDA)]
@@ -42,6 +42,6 @@ fn log_sigmoid_forward(this: &Tensor) -> Result<(Tensor, Tensor)> {
         return Err(BadArgument::dtype("self", this.dtype(), DTypes::Floating).into());
     }
     let this = aten::contiguous(this, MemoryFormat::Contiguous)?;
-    let either = |loops: &'static Loops| fresh::<aten::silu, _>([&this], &loops.with(&[]));
+    let either = |loops: &'static Loops| fresh::<aten::silu, _>([&this], &loops.bind_scalars(&[]));
     Ok((either(&LOG_SIGMOID)?, either(&LOG_SIGMOID_BUFFER)?))
 }

@@ -39,10 +39,10 @@ loops!(unsafe {
 fn logit_backward_loops(eps: Option<f64>) -> BoundLoops {
     // With `eps`, the gradient is zero outside of the bounds; without, it is NaN there.
     let (low, high, outside) = eps.map_or((0.0, 1.0, f64::NAN), |eps| (eps, 1.0 - eps, 0.0));
-    LOGIT.with(&[low.into(), high.into(), outside.into()])
+    LOGIT.bind_scalars(&[low.into(), high.into(), outside.into()])
 }
 
 fn elu_backward_loops(numbers: [Scalar; 3], is_result: bool) -> BoundLoops {
     let loops = if is_result { &ELU_OF_RESULT } else { &ELU };
-    loops.with(&numbers)
+    loops.bind_scalars(&numbers)
 }

@@ -41,10 +41,10 @@ fn add_relu_loops(dtype: DType, alpha: Scalar) -> BoundLoops {
         DType::I16 => &ADD_RELU_I16,
         _ => &ADD_RELU,
     };
-    loops.with(&[alpha])
+    loops.bind_scalars(&[alpha])
 }
 
 /// Passes the dtype to the loops of `nextafter`: the next number is that of the dtype, not of the type that is computed in.
 fn nextafter_loops(this: &Tensor, other: &Tensor) -> BoundLoops {
-    NEXTAFTER.with(&[i64::from(result_dtype([this, other]) as u8).into()])
+    NEXTAFTER.bind_scalars(&[i64::from(result_dtype([this, other]) as u8).into()])
 }

@@ -26,7 +26,7 @@ loops!(unsafe {
 
 #[op_impl(aten::floor_divide_, CUDA)]
 fn floor_divide_(this: &mut Tensor, other: &Tensor) -> Result<()> {
-    in_place::<aten::floor_divide, aten::floor_divide_, _>(this, [None, Some(other)], &FLOOR.with(&[]))
+    in_place::<aten::floor_divide, aten::floor_divide_, _>(this, [None, Some(other)], &FLOOR.bind_scalars(&[]))
 }
 
 /// Selects the loops of a rounded division. They promote as `floor_divide` does, for both roundings.
@@ -46,11 +46,11 @@ fn rounded_division_loops(this: &Tensor, other: &Tensor, rounding: Rounding) -> 
 #[op_impl(aten::div_tensor_mode, CUDA, in_place, strided, converts)]
 fn div_mode(plan: &Option<Rounding>, out: &mut Tensor, this: &Tensor, other: &Tensor) -> Result<()> {
     match *plan {
-        None => into::<aten::div, _>(("out", out), [this, other], &TRUE.with(&[])),
+        None => into::<aten::div, _>(("out", out), [this, other], &TRUE.bind_scalars(&[])),
         Some(rounding) => into::<aten::floor_divide, _>(
             ("out", out),
             [this, other],
-            &rounded_division_loops(this, other, rounding).with(&[]),
+            &rounded_division_loops(this, other, rounding).bind_scalars(&[]),
         ),
     }
 }

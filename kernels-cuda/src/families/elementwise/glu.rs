@@ -16,7 +16,7 @@ loops!(unsafe {
 
 #[op_impl(aten::glu, CUDA)]
 fn glu(plan: &GluHalves, out: &mut Tensor) -> Result<()> {
-    into::<aten::mul, _>(("out", out), [&plan.gated, &plan.gate], &GATED.with(&[]))
+    into::<aten::mul, _>(("out", out), [&plan.gated, &plan.gate], &GATED.bind_scalars(&[]))
 }
 
 #[op_impl(aten::glu_backward, CUDA)]
@@ -24,8 +24,8 @@ fn glu_backward(plan: &GluHalves, out: &mut Tensor, grad_output: &Tensor, dim: i
     let GluHalves { gated, gate } = plan;
     let mut halves = aten::chunk(out, 2, dim)?.into_iter();
     let (Some(mut of_gated), Some(mut of_gate)) = (halves.next(), halves.next()) else { return Ok(()) };
-    into::<aten::mul, _>(("out", &mut of_gated), [grad_output, gate], &GATED.with(&[]))?;
-    into::<aten::addcmul, _>(("out", &mut of_gate), [grad_output, gated, gate], &GATE_GRADIENT.with(&[]))
+    into::<aten::mul, _>(("out", &mut of_gated), [grad_output, gate], &GATED.bind_scalars(&[]))?;
+    into::<aten::addcmul, _>(("out", &mut of_gate), [grad_output, gated, gate], &GATE_GRADIENT.bind_scalars(&[]))
 }
 
 #[op_impl(aten::glu_jvp, CUDA)]

@@ -34,5 +34,5 @@ loops!(unsafe {
 /// Selects the loops of `bitwise_not`. A boolean is negated as a value, as inverting all bits would not give a boolean.
 fn bitwise_not_loops(this: &Tensor) -> BoundLoops {
     let loops = if this.dtype() == DType::Bool { &OPPOSITE } else { &NOT };
-    loops.with(&[])
+    loops.bind_scalars(&[])
 }

@@ -32,8 +32,12 @@ fn clamp(
     max: Option<&Tensor>,
 ) -> Result<()> {
     match (min, max) {
-        (Some(min), Some(max)) => into::<aten::clamp_tensor, _>(("out", out), [this, min, max], &CLAMP.with(&[])),
-        (Some(min), None) => into::<aten::clamp_min_tensor, _>(("out", out), [this, min], &LOW.with(&[])),
-        (None, max) => into::<aten::clamp_max_tensor, _>(("out", out), [this, max.unwrap_or(this)], &HIGH.with(&[])),
+        (Some(min), Some(max)) => {
+            into::<aten::clamp_tensor, _>(("out", out), [this, min, max], &CLAMP.bind_scalars(&[]))
+        }
+        (Some(min), None) => into::<aten::clamp_min_tensor, _>(("out", out), [this, min], &LOW.bind_scalars(&[])),
+        (None, max) => {
+            into::<aten::clamp_max_tensor, _>(("out", out), [this, max.unwrap_or(this)], &HIGH.bind_scalars(&[]))
+        }
     }
 }

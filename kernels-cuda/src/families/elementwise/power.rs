@@ -16,5 +16,5 @@ loops!(unsafe {
 
 #[op_impl(aten::pow_, CUDA)]
 fn pow_(this: &mut Tensor, exponent: &Tensor) -> Result<()> {
-    in_place::<aten::pow_tensor_tensor, aten::pow_, _>(this, [None, Some(exponent)], &POWER.with(&[]))
+    in_place::<aten::pow_tensor_tensor, aten::pow_, _>(this, [None, Some(exponent)], &POWER.bind_scalars(&[]))
 }

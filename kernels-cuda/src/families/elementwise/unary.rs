@@ -18,7 +18,7 @@ elementwise!(unsafe {
     trunc => |x| "return rounded_to_zero(x);";
     round => |x| "return rounded_to_nearest(x);";
     round_decimals => by { round_loops(decimals) };
-    nan_to_num => by { NAN_TO_NUM.with(&nan_to_num_values(this.dtype(), nan, posinf, neginf)) };
+    nan_to_num => by { NAN_TO_NUM.bind_scalars(&nan_to_num_values(this.dtype(), nan, posinf, neginf)) };
     frac => |x| "return x - trunc(x);";
     sqrt => |x| "return sqrt(x);";
     rsqrt => |x| "return rsqrt(x);";
@@ -52,7 +52,7 @@ elementwise!(unsafe {
     deg2rad => |x| "return x * C(0.017453292519943295);";
     rad2deg => |x| "return x * C(57.29577951308232);";
     logit => by { logit_loops(eps) };
-    polygamma => by { POLYGAMMA.with(&[n.into()]) };
+    polygamma => by { POLYGAMMA.bind_scalars(&[n.into()]) };
 });
 
 loops!(unsafe {
@@ -69,13 +69,13 @@ loops!(unsafe {
 /// Returns the loops of `logit`, clamped to `eps`. Without `eps` nothing is clamped, so an element outside of 0 to 1 becomes NaN.
 fn logit_loops(eps: Option<f64>) -> BoundLoops {
     let (low, high) = eps.map_or((f64::NEG_INFINITY, f64::INFINITY), |eps| (eps, 1.0 - eps));
-    LOGIT.with(&[low.into(), high.into()])
+    LOGIT.bind_scalars(&[low.into(), high.into()])
 }
 
 fn round_loops(decimals: i64) -> BoundLoops {
     let scale = 10_f64.powi(i32::try_from(decimals.unsigned_abs()).unwrap_or(i32::MAX));
     let loops = if decimals < 0 { &ROUND_LEFT } else { &ROUND_RIGHT };
-    loops.with(&[scale.into()])
+    loops.bind_scalars(&[scale.into()])
 }
 
 #[op_impl(aten::frexp, CUDA)]

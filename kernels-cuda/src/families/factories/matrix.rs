@@ -44,5 +44,5 @@ fn triu_indices(_plan: &(), out: &mut Tensor, row: i64, col: i64, offset: i64) -
 
 fn triangle_indices(out: &Tensor, rows: i64, triangle: Triangle) -> Result<()> {
     let count = out.geometry().count() / 2;
-    Launch::on(out)?.cover(&MATRIX, "triangle_indices", &[out.dtype()], count, (count, rows, triangle, out))
+    Launch::on(out)?.run_per_element(&MATRIX, "triangle_indices", &[out.dtype()], count, (count, rows, triangle, out))
 }

@@ -15,9 +15,9 @@ kernel! {
 fn arange_start_step(_plan: &(), out: &mut Tensor, start: Scalar, step: Scalar) -> Result<()> {
     let (launch, count, dtypes) = (Launch::on(out)?, out.geometry().count(), [out.dtype()]);
     if out.dtype().is_floating() {
-        launch.cover(&SEQUENCE, "float_sequence", &dtypes, count, (out, count, to_f64(start), to_f64(step)))
+        launch.run_per_element(&SEQUENCE, "float_sequence", &dtypes, count, (out, count, to_f64(start), to_f64(step)))
     } else {
-        launch.cover(&SEQUENCE, "integer_sequence", &dtypes, count, (out, count, to_i64(start), to_i64(step)))
+        launch.run_per_element(&SEQUENCE, "integer_sequence", &dtypes, count, (out, count, to_i64(start), to_i64(step)))
     }
 }
 
@@ -35,7 +35,7 @@ fn equally_spaced(out: &Tensor, start: Scalar, end: Scalar, base: Option<f64>) -
     let (launch, count) = (Launch::on(out)?, out.geometry().count());
     let end_of = |number| if out.dtype().is_floating() { to_f64(number) } else { to_f64(number).trunc() };
     let arguments = (out, count, end_of(start), end_of(end), base.unwrap_or(0.0));
-    launch.cover(&SEQUENCE, "equally_spaced", &[out.dtype()], count, arguments)
+    launch.run_per_element(&SEQUENCE, "equally_spaced", &[out.dtype()], count, arguments)
 }
 
 #[op_impl(aten::linspace, CUDA)]

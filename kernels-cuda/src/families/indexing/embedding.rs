@@ -36,7 +36,7 @@ fn one_hot(_plan: &(), this: &Tensor, num_classes: i64) -> Result<Tensor> {
     let count = if num_classes == -1 {
         let mut largest = Spec::contiguous(DType::I64, &[1]).on(this.device())?;
         copy_into(&mut largest, &Tensor::number(0.into()))?;
-        launch.cover(&EMBEDDING, "max_class", &[], all, (all, &classes, &largest))?;
+        launch.run_per_element(&EMBEDDING, "max_class", &[], all, (all, &classes, &largest))?;
         read_integer(launch, &largest)?.saturating_add(1)
     } else {
         num_classes
@@ -46,6 +46,6 @@ fn one_hot(_plan: &(), this: &Tensor, num_classes: i64) -> Result<Tensor> {
     let out = Spec::contiguous(DType::I64, &sizes).on(this.device())?;
     let spots = out.geometry().count();
     let (site, fault) = (site!("aten::one_hot", "self"), launch.fault_record());
-    launch.cover(&EMBEDDING, "one_hot", &[], spots, (spots, &out, &classes, count, site, fault))?;
+    launch.run_per_element(&EMBEDDING, "one_hot", &[], spots, (spots, &out, &classes, count, site, fault))?;
     Ok(out)
 }

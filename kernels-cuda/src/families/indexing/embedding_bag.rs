@@ -41,7 +41,7 @@ parameters! {
         count: i64,
         rows: i64,
         padding: i64,
-        sites: [Site; 2],
+        sites: [FaultSite; 2],
         fault: DevicePointer,
     }
 }
@@ -70,9 +70,15 @@ fn embedding_bag(plan: &BagMode, [out, of_places, counts, most]: [&mut Tensor; 4
     }
     let (dtype_number, mode) = (dtype as i32, *plan as i32);
     let arguments = (bags, width, &weight, dtype_number, shares.as_ref(), mode, out, counts, most, narrow);
-    launch.cover(&EMBEDDING_BAG, "reduce_bags", &[combine_dtype(dtype)], bags.count * width.max(1), arguments)?;
+    launch.run_per_element(
+        &EMBEDDING_BAG,
+        "reduce_bags",
+        &[combine_dtype(dtype)],
+        bags.count * width.max(1),
+        arguments,
+    )?;
     let (spots, narrow) = (of_places.geometry().count(), of_places.dtype() == DType::I32);
-    launch.cover(&EMBEDDING_BAG, "bag_indices", &[], spots, (bags, of_places, narrow))
+    launch.run_per_element(&EMBEDDING_BAG, "bag_indices", &[], spots, (bags, of_places, narrow))
 }
 
 #[op_impl(aten::_embedding_bag_dense_backward, CUDA)]
@@ -91,7 +97,7 @@ fn _embedding_bag_dense_backward(plan: &BagMode, out: &mut Tensor, _: ...) -> Re
         let (count, site) = (keys.geometry().count(), site!("aten::_embedding_bag_dense_backward", "maximum_indices"));
         let most = IndexVector::of(launch, &most)?;
         let arguments = (count, width, &keys, most, &counts, num_weights, site, launch.fault_record());
-        launch.cover(&EMBEDDING_BAG, "max_positions", &[], count, arguments)?;
+        launch.run_per_element(&EMBEDDING_BAG, "max_positions", &[], count, arguments)?;
         let column = |tensor: &Tensor| {
             Ok::<_, Error>(RowLayout {
                 address: launch.pointer(tensor)?,
@@ -113,7 +119,7 @@ fn _embedding_bag_dense_backward(plan: &BagMode, out: &mut Tensor, _: ...) -> Re
         let weighed = Spec::contiguous(computed, &[index_count]).on(grad.device())?;
         let counts = (mode == BagMode::Mean).then_some(&counts);
         let arguments = (index_count, &weighed, weights.as_ref(), dtype as i32, &bags, counts, grad.sizes()[0]);
-        launch.cover(&EMBEDDING_BAG, "index_weights", &[computed], index_count, arguments)?;
+        launch.run_per_element(&EMBEDDING_BAG, "index_weights", &[computed], index_count, arguments)?;
         shares = Some(weighed);
     }
     if scale_grad_by_freq {

@@ -10,8 +10,8 @@ use crate::engine::gather::{self, IndexList, IndexLists, ScatterSource};
 use crate::engine::number::is_cpu_scalar;
 use crate::prelude::*;
 
-/// Describes a tensor through `rank` dimensions, with stride 0 along the dimension `except`.
-pub(crate) fn side_without_dim(
+/// Returns a tensor's address and its strides in `rank` dimensions, with stride 0 in the indexed dimension `except`.
+pub(crate) fn pointer_without_dim(
     launch: Launch,
     tensor: &Tensor,
     rank: usize,
@@ -38,7 +38,7 @@ fn gather(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor) -> Resu
         false,
         site!("aten::gather", "index"),
     );
-    let from = side_without_dim(launch, this, sizes.len(), Some(at))?;
+    let from = pointer_without_dim(launch, this, sizes.len(), Some(at))?;
     gather::gather(launch, this.dtype(), sizes, &StridedPointer::of(launch, out, sizes)?, &from, lists)
 }
 
@@ -47,7 +47,7 @@ fn index_select(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor) -
     let (launch, sizes, at) = (Launch::on(out)?, out.sizes(), *plan);
     let list = IndexList::along(index, sizes.len(), at, dim_size_and_stride(this, at));
     let lists = IndexLists::single(list, false, site!("aten::index_select", "index"));
-    let from = side_without_dim(launch, this, sizes.len(), Some(at))?;
+    let from = pointer_without_dim(launch, this, sizes.len(), Some(at))?;
     gather::gather(launch, this.dtype(), sizes, &StridedPointer::of(launch, out, sizes)?, &from, lists)
 }
 
@@ -61,13 +61,12 @@ fn take(_plan: &(), out: &mut Tensor, this: &Tensor, index: &Tensor) -> Result<(
     gather::gather(launch, this.dtype(), sizes, &StridedPointer::of(launch, out, sizes)?, &from, lists)
 }
 
-/// Returns `tensor`, which has the sizes of the indexed tensor, with strides through the sizes of the result, and the lists of the indices
-/// into it.
-pub(crate) fn indexed_sides(
+/// Returns the strides by which the result's dimensions move through the indexed `tensor`, and the lists of indices into that tensor.
+pub(crate) fn indexed_operand(
     indexed: &IndexPlan,
     launch: Launch,
     tensor: &Tensor,
-    site: Site,
+    site: FaultSite,
 ) -> Result<(StridedPointer, IndexLists)> {
     let IndexPlan { sizes, index_sizes, index_dim: at, dims, indices } = indexed;
     let whole = (0..tensor.sizes().len()).filter(|dim| !dims.contains(dim));
@@ -94,7 +93,7 @@ pub(crate) fn indexed_sides(
 #[op_impl(aten::index, CUDA)]
 fn index(plan: &IndexPlan, out: &mut Tensor, this: &Tensor) -> Result<()> {
     let (launch, sizes) = (Launch::on(out)?, &plan.sizes);
-    let (from, lists) = indexed_sides(plan, launch, this, site!("aten::index.Tensor", "indices"))?;
+    let (from, lists) = indexed_operand(plan, launch, this, site!("aten::index.Tensor", "indices"))?;
     gather::gather(launch, this.dtype(), sizes, &StridedPointer::of(launch, out, sizes)?, &from, lists)
 }
 
@@ -103,20 +102,20 @@ fn index_put(plan: &IndexPlan, out: &mut Tensor, this: &Tensor, values: &Tensor,
     let (launch, sizes, site) = (Launch::on(this)?, &plan.sizes, site!("aten::index_put", "indices"));
     if accumulate {
         copy_into(out, this)?;
-        let (to, lists) = indexed_sides(plan, launch, out, site)?;
-        return add_values(launch, out, plan, &to, lists, values);
+        let (to, lists) = indexed_operand(plan, launch, out, site)?;
+        return add_values_at_indices(launch, out, plan, &to, lists, values);
     }
     let source = if is_cpu_scalar(values) {
         ScatterSource::Scalar(values.to_scalar()?)
     } else {
         ScatterSource::Elements(StridedPointer::of(launch, values, sizes)?)
     };
-    let lists = |launch, tensor: &Tensor| indexed_sides(plan, launch, tensor, site);
+    let lists = |launch, tensor: &Tensor| indexed_operand(plan, launch, tensor, site);
     ScatterTarget { launch, sizes, lists: &lists }.scatter(out, this, &source)
 }
 
 /// Adds `values` to the indexed elements of `out`. Values for the same element are added in order.
-fn add_values(
+fn add_values_at_indices(
     launch: Launch,
     out: &Tensor,
     indexed: &IndexPlan,

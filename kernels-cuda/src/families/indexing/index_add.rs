@@ -4,7 +4,7 @@
 
 use aten::{IndexAddPlan, ReductionType, ScatterReducePlan};
 
-use super::index::{dim_size_and_stride, side_without_dim};
+use super::index::{dim_size_and_stride, pointer_without_dim};
 use super::scatter::source_elements;
 use super::scatter_target::ScatterTarget;
 use crate::engine::data_movement::StridedPointer;
@@ -54,7 +54,7 @@ pub(crate) struct SortedRows {
     pub(crate) skipped: i64,
 }
 
-/// The rows of one side: the first row's address, the stride between rows, and the strides within a row.
+/// The layout of the source or target rows: the first row's address, the stride between rows, and the strides within a row.
 pub(crate) struct RowLayout {
     pub(crate) address: DevicePointer,
     pub(crate) row_stride: i64,
@@ -77,8 +77,8 @@ impl SortedRows {
         Ok(Self { keys, positions, limit, skipped })
     }
 
-    /// Adds rows of these sizes, each multiplied by its scale, to their target rows. If `source_rows` is given, it has the source row of each
-    /// key, and the number of source rows.
+    /// Adds rows of these sizes, each multiplied by its scale, to their target rows. If `source_rows` is given, it has the source row of
+    /// each key, and the number of source rows.
     pub(crate) fn add(
         &self,
         dtype: DType,
@@ -121,7 +121,7 @@ impl SortedRows {
                 ..parameter
             };
             for template in ["add_tiles", "join_tiles"] {
-                launch.cover(
+                launch.run_per_element(
                     &INDEX_ADD,
                     template,
                     &[computed],
@@ -140,7 +140,7 @@ impl SortedRows {
             Some(scales) => scales,
             None => Spec::contiguous(computed, &[count]).on(launch.device())?,
         };
-        launch.cover(
+        launch.run_per_element(
             &INDEX_ADD,
             "inverse_counts",
             &[computed],
@@ -151,22 +151,22 @@ impl SortedRows {
     }
 }
 
-/// Returns a function that finds the indexed rows in a tensor of rank `rank`.
-fn index_along(
+/// Returns a function that describes the rows of a tensor of rank `rank` that a one-dimensional index selects along dimension `at`.
+fn find_rows_along(
     index: &Tensor,
     rank: usize,
     at: usize,
-    (wraps, site): (bool, Site),
+    (wraps, site): (bool, FaultSite),
 ) -> impl Fn(Launch, &Tensor) -> Result<(StridedPointer, IndexLists)> {
     move |launch, tensor| {
         let list = IndexList::along(index, rank, at, dim_size_and_stride(tensor, at));
-        Ok((side_without_dim(launch, tensor, rank, Some(at))?, IndexLists::single(list, wraps, site)))
+        Ok((pointer_without_dim(launch, tensor, rank, Some(at))?, IndexLists::single(list, wraps, site)))
     }
 }
 
 #[op_impl(aten::index_copy, CUDA)]
 fn index_copy(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, source: &Tensor) -> Result<()> {
-    let lists = index_along(index, source.sizes().len(), *plan, (false, site!("aten::index_copy", "index")));
+    let lists = find_rows_along(index, source.sizes().len(), *plan, (false, site!("aten::index_copy", "index")));
     ScatterTarget::of(this, source.sizes(), &lists)?.scatter(out, this, &source_elements(source, source)?)
 }
 
@@ -178,14 +178,14 @@ fn index_add(plan: &IndexAddPlan, out: &mut Tensor, this: &Tensor, index: &Tenso
         aten::mul(&contiguous_copy(source, combine_dtype(source.dtype()))?, &Tensor::number(plan.alpha))?
     };
     let from = source_elements(&scaled, &scaled)?;
-    let lists = index_along(index, source.sizes().len(), plan.dim, (false, site!("aten::index_add", "index")));
+    let lists = find_rows_along(index, source.sizes().len(), plan.dim, (false, site!("aten::index_add", "index")));
     ScatterTarget::of(this, source.sizes(), &lists)?.combine(out, this, &from, scaled.dtype(), ReductionType::Sum, true)
 }
 
 #[op_impl(aten::index_reduce, CUDA)]
 fn index_reduce(plan: &ScatterReducePlan, out: &mut Tensor, _: ...) -> Result<()> {
     let from = source_elements(source, source)?;
-    let lists = index_along(index, source.sizes().len(), plan.dim, (false, site!("aten::index_reduce", "index")));
+    let lists = find_rows_along(index, source.sizes().len(), plan.dim, (false, site!("aten::index_reduce", "index")));
     ScatterTarget::of(this, source.sizes(), &lists)?.combine(
         out,
         this,
@@ -202,6 +202,6 @@ fn index_fill(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, val
     if let Some(size) = sizes.get_mut(*plan) {
         *size = index.geometry().count();
     }
-    let lists = index_along(index, sizes.len(), *plan, (true, site!("aten::index_fill", "index")));
+    let lists = find_rows_along(index, sizes.len(), *plan, (true, site!("aten::index_fill", "index")));
     ScatterTarget::of(this, &sizes, &lists)?.scatter(out, this, &ScatterSource::Scalar(value))
 }

@@ -4,38 +4,38 @@ use aten::ReductionType;
 
 use crate::engine::data_movement::StridedPointer;
 use crate::engine::gather::{
-    Combine, IndexLists, ScatterSource, combine_dtype, divide_by_counts, scatter, scatter_reduce,
+    CombineOperation, IndexLists, ScatterSource, combine_dtype, divide_by_counts, scatter, scatter_reduce,
 };
 use crate::prelude::*;
 
 /// Returns the operation of a reduction and its neutral element, in the computed type.
-fn combine_of(how: ReductionType, computed: DType) -> (Combine, Scalar) {
+fn operation_and_neutral(how: ReductionType, computed: DType) -> (CombineOperation, Scalar) {
     let real = |fraction: f64, narrow: i32, wide: i64| match computed {
         DType::F32 | DType::F64 => Scalar::Float(fraction),
         DType::I32 => Scalar::Int(narrow.into()),
         _ => Scalar::Int(wide),
     };
     match how {
-        ReductionType::Sum | ReductionType::Mean => (Combine::Sum, Scalar::Int(0)),
-        ReductionType::Product => (Combine::Product, Scalar::Int(1)),
-        ReductionType::Max => (Combine::Max, real(f64::NEG_INFINITY, i32::MIN, i64::MIN)),
-        ReductionType::Min => (Combine::Min, real(f64::INFINITY, i32::MAX, i64::MAX)),
+        ReductionType::Sum | ReductionType::Mean => (CombineOperation::Sum, Scalar::Int(0)),
+        ReductionType::Product => (CombineOperation::Product, Scalar::Int(1)),
+        ReductionType::Max => (CombineOperation::Max, real(f64::NEG_INFINITY, i32::MIN, i64::MIN)),
+        ReductionType::Min => (CombineOperation::Min, real(f64::INFINITY, i32::MAX, i64::MAX)),
     }
 }
 
-/// A function that returns a tensor as the target side of a scatter, and the lists of indices into it.
-type TargetOf<'a> = dyn Fn(Launch, &Tensor) -> Result<(StridedPointer, IndexLists)> + 'a;
+/// A function that returns a tensor's address and strides as the target of a scatter, and the lists of indices into it.
+type FindTarget<'a> = dyn Fn(Launch, &Tensor) -> Result<(StridedPointer, IndexLists)> + 'a;
 
 /// The target of a scatter, for a tensor of any layout.
 pub(super) struct ScatterTarget<'a> {
     pub(super) launch: Launch,
     pub(super) sizes: &'a [i64],
-    pub(super) lists: &'a TargetOf<'a>,
+    pub(super) lists: &'a FindTarget<'a>,
 }
 
 impl<'a> ScatterTarget<'a> {
     /// Creates a target with the sizes of the index, on the device of a tensor.
-    pub(super) fn of(this: &Tensor, sizes: &'a [i64], lists: &'a TargetOf<'a>) -> Result<Self> {
+    pub(super) fn of(this: &Tensor, sizes: &'a [i64], lists: &'a FindTarget<'a>) -> Result<Self> {
         Ok(Self { launch: Launch::on(this)?, sizes, lists })
     }
 
@@ -66,7 +66,7 @@ impl<'a> ScatterTarget<'a> {
             return copy_into(out, &sum);
         }
         copy_into(out, this)?;
-        let (combine, neutral) = combine_of(how, computed);
+        let (combine, neutral) = operation_and_neutral(how, computed);
         if !include {
             let (to, lists) = (self.lists)(self.launch, out)?;
             scatter(self.launch, computed, self.sizes, &to, &ScatterSource::Scalar(neutral), lists)?;
@@ -79,7 +79,7 @@ impl<'a> ScatterTarget<'a> {
             copy_into(&mut counts, &Tensor::number(i64::from(include).into()))?;
             let (to, lists) = (self.lists)(self.launch, &counts)?;
             let one = ScatterSource::Scalar(1.into());
-            scatter_reduce(self.launch, [DType::I64; 2], self.sizes, &to, &one, lists, Combine::Sum)?;
+            scatter_reduce(self.launch, [DType::I64; 2], self.sizes, &to, &one, lists, CombineOperation::Sum)?;
             divide_by_counts(self.launch, out, &counts)?;
         }
         Ok(())

@@ -61,7 +61,7 @@ fn search(out: &mut Tensor, boundaries: &Tensor, wanted: &Tensor, right: bool, s
     let sides = (SearchRows::of(launch, &wanted)?, SearchRows::of(launch, &among)?);
     let narrow = out.dtype() == DType::I32;
     let arguments = (count, sides.0, sides.1, each, right, order.as_ref(), &*out, narrow, site, launch.fault_record());
-    launch.cover(&SEARCH, "searchsorted", &[computed], count, arguments)
+    launch.run_per_element(&SEARCH, "searchsorted", &[computed], count, arguments)
 }
 
 #[op_impl(aten::isin_tensor_tensor, CUDA)]
@@ -79,5 +79,5 @@ fn isin(_plan: &(), out: &mut Tensor, elements: &Tensor, test_elements: &Tensor,
     let (sorted, _) = SortInput::single_line(&tests).sort()?;
     let (count, size) = (out.geometry().count(), tests.geometry().count());
     let arguments = (count, SearchRows::of(launch, &elements)?, &sorted, size, invert, out);
-    launch.cover(&SEARCH, "isin", &[computed], count, arguments)
+    launch.run_per_element(&SEARCH, "isin", &[computed], count, arguments)
 }

@@ -27,7 +27,7 @@ parameters! {
         starts: DevicePointer,
         reduce: i32,
         partial: bool,
-        site: Site,
+        site: FaultSite,
         fault: DevicePointer,
     }
 }
@@ -39,12 +39,12 @@ impl SegmentsParameter {
 }
 
 /// The lengths or offsets of segments, on the device.
-struct Boundaries {
+struct SegmentBoundaries {
     numbers: Tensor,
     starts: Option<Tensor>,
 }
 
-impl Boundaries {
+impl SegmentBoundaries {
     fn of(segments: &SegmentReducePlan<'_>) -> Result<Self> {
         let (told, by_ends) = segments.boundaries;
         let numbers = contiguous(told, DType::I64)?;
@@ -73,7 +73,7 @@ impl Boundaries {
             starts: launch.pointer_or_null(self.starts.as_ref())?,
             reduce: segments.reduce as i32,
             partial,
-            site: Site::of("aten::segment_reduce", if self.starts.is_some() { "lengths" } else { "offsets" }),
+            site: FaultSite::of("aten::segment_reduce", if self.starts.is_some() { "lengths" } else { "offsets" }),
             fault: launch.fault_record(),
         })
     }
@@ -86,7 +86,7 @@ fn initial_value(initial: Option<Scalar>, otherwise: f64) -> f64 {
 
 #[op_impl(aten::segment_reduce, CUDA)]
 fn segment_reduce(plan: &SegmentReducePlan<'_>, out: &mut Tensor, _: ...) -> Result<()> {
-    let (launch, boundaries, dtype) = (Launch::on(out)?, Boundaries::of(plan)?, data.dtype());
+    let (launch, boundaries, dtype) = (Launch::on(out)?, SegmentBoundaries::of(plan)?, data.dtype());
     let parameter = boundaries.parameter(launch, plan, data, r#unsafe)?;
     let elements = contiguous(data, dtype)?;
     let start = initial_value(
@@ -105,7 +105,7 @@ fn segment_reduce(plan: &SegmentReducePlan<'_>, out: &mut Tensor, _: ...) -> Res
 #[op_impl(aten::_segment_reduce_backward, CUDA)]
 fn _segment_reduce_backward(plan: &SegmentReducePlan<'_>, out: &mut Tensor, _: ...) -> Result<()> {
     let (dtype, computed) = (data.dtype(), combine_dtype(data.dtype()));
-    let (launch, boundaries) = (Launch::on(out)?, Boundaries::of(plan)?);
+    let (launch, boundaries) = (Launch::on(out)?, SegmentBoundaries::of(plan)?);
     let parameter = boundaries.parameter(launch, plan, data, true)?;
     let (grads, results, elements) = (contiguous(grad, dtype)?, contiguous(output, dtype)?, contiguous(data, dtype)?);
     compute_contiguous(out, computed, |out| {

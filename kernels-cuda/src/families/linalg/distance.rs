@@ -43,13 +43,13 @@ parameters! {
 }
 
 impl DistanceShape {
-    /// Returns the sizes for two batches of matrices, whose distances have the sizes `result`.
+    /// Returns the sizes of two batches of matrices for `cdist`, whose result has the sizes `result`.
     fn of(x: &Tensor, result: &[i64]) -> Self {
         let [height, breadth] = [result.len() - 2, result.len() - 1].map(|dim| result[dim]);
         Self { height, breadth, width: x.sizes().last().copied().unwrap_or(0) }
     }
 
-    fn pairs(this: &Tensor) -> Self {
+    fn of_pairs(this: &Tensor) -> Self {
         Self { height: this.sizes()[0], breadth: 0, width: this.sizes()[1] }
     }
 }
@@ -61,7 +61,7 @@ fn broadcast_batch(x: &Tensor, result: &[i64]) -> Result<Tensor> {
 }
 
 /// Returns a grid with a warp for each of `count` distances.
-fn warps(count: i64) -> Grid {
+fn grid_of_warps(count: i64) -> Grid {
     Grid::of_blocks(count.max(0).unsigned_abs().div_ceil(8), 256)
 }
 
@@ -74,7 +74,7 @@ fn _cdist_forward(plan: &CdistPlan, out: &mut Tensor, x1: &Tensor, x2: &Tensor, 
     let (left, right) = (broadcast_batch(x1, out.sizes())?, broadcast_batch(x2, out.sizes())?);
     let count = out.geometry().count();
     let arguments = (count, &*out, &left, &right, DistanceShape::of(x1, out.sizes()), Norm::of(p));
-    Ok(Launch::on(out)?.run(&DISTANCE, "distances", &[out.dtype()], warps(count), arguments)?)
+    Ok(Launch::on(out)?.run(&DISTANCE, "distances", &[out.dtype()], grid_of_warps(count), arguments)?)
 }
 
 #[op_impl(aten::_cdist_backward, CUDA)]
@@ -84,7 +84,7 @@ fn _cdist_backward(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     let (grad, distances) = (contiguous(grad, out.dtype())?, contiguous(cdist, out.dtype())?);
     let count = out.geometry().count();
     let arguments = (count, &*out, &grad, &left, &right, &distances, DistanceShape::of(x1, cdist.sizes()), Norm::of(p));
-    Launch::on(out)?.cover(&DISTANCE, "distance_gradient", &[out.dtype()], count, arguments)
+    Launch::on(out)?.run_per_element(&DISTANCE, "distance_gradient", &[out.dtype()], count, arguments)
 }
 
 #[op_impl(aten::_pdist_forward, CUDA)]
@@ -92,8 +92,8 @@ fn _pdist_forward(_plan: &(), out: &mut Tensor, this: &Tensor, p: f64) -> Result
     check_dtype(aten::_pdist_forward::operator(), "self", this.dtype(), &FLOATING_DTYPES)?;
     let elements = contiguous(this, this.dtype())?;
     let count = out.geometry().count();
-    let arguments = (count, &*out, &elements, DistanceShape::pairs(this), Norm::of(p));
-    Ok(Launch::on(out)?.run(&DISTANCE, "pair_distances", &[out.dtype()], warps(count), arguments)?)
+    let arguments = (count, &*out, &elements, DistanceShape::of_pairs(this), Norm::of(p));
+    Ok(Launch::on(out)?.run(&DISTANCE, "pair_distances", &[out.dtype()], grid_of_warps(count), arguments)?)
 }
 
 #[op_impl(aten::_pdist_backward, CUDA)]
@@ -102,6 +102,6 @@ fn _pdist_backward(_plan: &(), out: &mut Tensor, grad: &Tensor, this: &Tensor, p
     let elements = contiguous(this, this.dtype())?;
     let (grad, distances) = (contiguous(grad, out.dtype())?, contiguous(pdist, out.dtype())?);
     let count = out.geometry().count();
-    let arguments = (count, &*out, &grad, &elements, &distances, DistanceShape::pairs(this), Norm::of(p));
-    Launch::on(out)?.cover(&DISTANCE, "pair_distance_gradient", &[out.dtype()], count, arguments)
+    let arguments = (count, &*out, &grad, &elements, &distances, DistanceShape::of_pairs(this), Norm::of(p));
+    Launch::on(out)?.run_per_element(&DISTANCE, "pair_distance_gradient", &[out.dtype()], count, arguments)
 }

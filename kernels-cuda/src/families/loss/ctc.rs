@@ -22,7 +22,7 @@ parameters! {
         classes: i64,
         width: i64,
         blank: i64,
-        site: Site,
+        site: FaultSite,
         fault: DevicePointer,
     }
 }
@@ -58,7 +58,7 @@ impl CtcInputs {
             classes: log_probs.sizes()[2],
             width: 2 * whole(labelling.longest) + 1,
             blank,
-            site: Site::of(name, "targets"),
+            site: FaultSite::of(name, "targets"),
             fault: launch.fault_record(),
         };
         let (probs, targets) = (contiguous(log_probs, dtype)?, contiguous(targets, DType::I64)?);

@@ -21,7 +21,7 @@ parameters! {
         stride: i64,
         ignored: i64,
         dtype: i32,
-        site: Site,
+        site: FaultSite,
         fault: DevicePointer,
     }
 }
@@ -51,7 +51,7 @@ impl NllInputs {
             stride: this.sizes()[likelihood.dim + 1..].iter().product(),
             ignored,
             dtype: target.dtype() as i32,
-            site: Site::of(if this.sizes().len() == 4 { images } else { lines }, "target"),
+            site: FaultSite::of(if this.sizes().len() == 4 { images } else { lines }, "target"),
             fault: launch.fault_record(),
         };
         Ok(Self { launch, target: contiguous(target, target.dtype())?, weight, targets })
@@ -67,7 +67,7 @@ fn forward(plan: &NllLossPlan, [output, total]: [&mut Tensor; 2], _: ...) -> Res
     if plan.reduction == Reduction::None {
         copy_into(total, &Tensor::number(0.into()))?;
         let arguments = (&this, &target, weight, output, DevicePointer::NULL, targets);
-        return launch.cover(&CLASS_LOSSES, "nll_loss", &dtypes, targets.count, arguments);
+        return launch.run_per_element(&CLASS_LOSSES, "nll_loss", &dtypes, targets.count, arguments);
     }
     let blocks = targets.count.unsigned_abs().div_ceil(256).clamp(1, u64::from(launch.multiprocessors()) * 4);
     let blocks = u32::try_from(blocks).unwrap_or(1);
@@ -89,5 +89,5 @@ fn backward(plan: &NllLossPlan, out: &mut Tensor, _: ...) -> Result<()> {
     let total = (plan.reduction == Reduction::Mean).then_some(&total);
     let one = i32::from(plan.reduction != Reduction::None);
     let arguments = (out, &target, weight.as_ref(), &grad, total, targets, one);
-    launch.cover(&CLASS_LOSSES, "nll_loss_backward", &[this.dtype()], targets.count, arguments)
+    launch.run_per_element(&CLASS_LOSSES, "nll_loss_backward", &[this.dtype()], targets.count, arguments)
 }

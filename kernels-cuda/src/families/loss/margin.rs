@@ -15,7 +15,7 @@ parameters! {
         margin: f64,
         squared: i32,
         multi_label: i32,
-        site: Site,
+        site: FaultSite,
         fault: DevicePointer,
     }
 }
@@ -45,7 +45,7 @@ impl MarginInputs {
             margin,
             squared: i32::from(p.to_bits() == 2.0_f64.to_bits()),
             multi_label: multi_label.into(),
-            site: Site::of(name, "target"),
+            site: FaultSite::of(name, "target"),
             fault: launch.fault_record(),
         };
         let weight = weight.map(|weight| contiguous(weight, this.dtype())).transpose()?;

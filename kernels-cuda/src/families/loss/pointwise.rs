@@ -28,7 +28,7 @@ loops!(unsafe {
 });
 
 /// Computes a loss: the loops' result for each element, reduced as requested.
-fn loss<O: Operation, const N: usize>(
+fn compute_loss<O: Operation, const N: usize>(
     reduction: Reduction,
     loops: &'static Loops,
     out: &mut Tensor,
@@ -46,7 +46,7 @@ macro_rules! losses {
     ($($name:ident $loops:ident $backward:ident $slope:ident [$($number:ident)?] $factor:literal;)*) => {$(
         #[op_impl(aten::$name, CUDA)]
         fn $name(plan: &Reduction, out: &mut Tensor, this: &Tensor, target: &Tensor $(, $number: f64)?) -> Result<()> {
-            loss::<aten::$name, _>(*plan, &$loops, out, [this, target], &[$($number.into())?])
+            compute_loss::<aten::$name, _>(*plan, &$loops, out, [this, target], &[$($number.into())?])
         }
 
         #[op_impl(aten::$backward, CUDA)]
@@ -59,7 +59,7 @@ macro_rules! losses {
         ) -> Result<Tensor> {
             let scale = $factor * Reduction::parse(reduction)?.gradient_scale(this);
             let numbers = [scale.into() $(, $number.into())?];
-            fresh::<aten::$backward, _>([grad_output, this, target], &$slope.with(&numbers))
+            fresh::<aten::$backward, _>([grad_output, this, target], &$slope.bind_scalars(&numbers))
         }
     )*};
 }
@@ -73,11 +73,14 @@ losses! {
 #[op_impl(aten::soft_margin_loss_backward, CUDA)]
 fn soft_margin_loss_backward(grad_output: &Tensor, this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
     let scale = -Reduction::parse(reduction)?.gradient_scale(this);
-    fresh::<aten::soft_margin_loss_backward, _>([grad_output, this, target], &MARGIN_GRADIENT.with(&[scale.into()]))
+    fresh::<aten::soft_margin_loss_backward, _>(
+        [grad_output, this, target],
+        &MARGIN_GRADIENT.bind_scalars(&[scale.into()]),
+    )
 }
 
 /// Returns the weights in a dtype, or one if there are none.
-fn weights(tensor: Option<&Tensor>, dtype: DType) -> Result<Tensor> {
+fn weights_or_one(tensor: Option<&Tensor>, dtype: DType) -> Result<Tensor> {
     match tensor {
         Some(tensor) => aten::to_dtype(tensor, dtype, false, false, None),
         None => Ok(Tensor::number(Scalar::Float(1.0))),
@@ -101,20 +104,20 @@ fn check_probabilities(this: &Tensor) -> Result<()> {
     check_dtype(aten::binary_cross_entropy::operator(), "self", this.dtype(), &FLOATING_DTYPES)?;
     let this = contiguous(this, this.dtype())?;
     let (launch, count) = (Launch::on(&this)?, this.geometry().count());
-    let arguments = (&this, count, launch.fault_record(), Site::of("aten::binary_cross_entropy", "self"));
-    launch.cover(&PROBABILITIES, "probabilities", &[this.dtype()], count, arguments)
+    let arguments = (&this, count, launch.fault_record(), FaultSite::of("aten::binary_cross_entropy", "self"));
+    launch.run_per_element(&PROBABILITIES, "probabilities", &[this.dtype()], count, arguments)
 }
 
 #[op_impl(aten::binary_cross_entropy, CUDA)]
 fn binary_cross_entropy(plan: &Reduction, out: &mut Tensor, _: ...) -> Result<()> {
     check_probabilities(this)?;
-    let weight = weights(weight, out.dtype())?;
-    loss::<aten::binary_cross_entropy, _>(*plan, &ENTROPY, out, [this, target, &weight], &[])
+    let weight = weights_or_one(weight, out.dtype())?;
+    compute_loss::<aten::binary_cross_entropy, _>(*plan, &ENTROPY, out, [this, target, &weight], &[])
 }
 
 #[op_impl(aten::binary_cross_entropy_backward, CUDA)]
 fn binary_cross_entropy_backward(plan: &f64, out: &mut Tensor, _: ...) -> Result<()> {
-    let (grad, weight) = (weights(Some(grad_output), out.dtype())?, weights(weight, out.dtype())?);
+    let (grad, weight) = (weights_or_one(Some(grad_output), out.dtype())?, weights_or_one(weight, out.dtype())?);
     let (inputs, numbers) = ([&grad, this, target, &weight], [Scalar::Float(*plan)]);
     intermediate_into::<aten::binary_cross_entropy_backward, _>(
         Promotion::Common,
@@ -127,7 +130,7 @@ fn binary_cross_entropy_backward(plan: &f64, out: &mut Tensor, _: ...) -> Result
 
 #[op_impl(aten::binary_cross_entropy_with_logits, CUDA)]
 fn binary_cross_entropy_with_logits(plan: &Reduction, out: &mut Tensor, _: ...) -> Result<()> {
-    let (weight, positive) = (weights(weight, out.dtype())?, weights(pos_weight, out.dtype())?);
+    let (weight, positive) = (weights_or_one(weight, out.dtype())?, weights_or_one(pos_weight, out.dtype())?);
     let inputs = [this, target, &weight, &positive];
-    loss::<aten::binary_cross_entropy_with_logits, _>(*plan, &LOGITS, out, inputs, &[])
+    compute_loss::<aten::binary_cross_entropy_with_logits, _>(*plan, &LOGITS, out, inputs, &[])
 }

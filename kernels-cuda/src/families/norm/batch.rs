@@ -83,7 +83,7 @@ fn normalize<O: Operation>(
     let coefficients = allocate_coefficients(input)?;
     let launch = Launch::on(&coefficients)?;
     let vector = |tensor| StridedVector::of(launch, tensor);
-    let own = if train { Some(moments::<O>(input)?) } else { None };
+    let own = if train { Some(channel_moments::<O>(input)?) } else { None };
     let [means, vars] = match &own {
         Some([vars, means]) => [vector(Some(means))?, vector(Some(vars))?],
         None => [vector(running[0])?, vector(running[1])?],
@@ -98,13 +98,13 @@ fn normalize<O: Operation>(
     let saved = (vector(Some(mean))?, vector(Some(rstd))?);
     let (weight, bias) = (vector(weight)?, vector(bias)?);
     let arguments = (means, vars, weight, bias, saved.0, saved.1, moving[0], moving[1], &coefficients, batch);
-    launch.cover(&NORMALIZATION, "batch_statistics", &[coefficients.dtype()], input.sizes()[1], arguments)?;
+    launch.run_per_element(&NORMALIZATION, "batch_statistics", &[coefficients.dtype()], input.sizes()[1], arguments)?;
     drop(written);
     apply_coefficients(Some(&aten::contiguous(input, input.geometry().suggested_format())?), None, &coefficients, out)
 }
 
 /// Returns the variances of channels, without correction, and their means.
-fn moments<O: Operation>(input: &Tensor) -> Result<[Tensor; 2]> {
+fn channel_moments<O: Operation>(input: &Tensor) -> Result<[Tensor; 2]> {
     let reduced_dims: Vec<bool> = (0..input.sizes().len()).map(|dim| dim != 1).collect();
     let spec = Spec::contiguous(compute_dtype(input.dtype()).unwrap_or(DType::F32), &[input.sizes()[1]]);
     let (vars, means) = (spec.clone().on(input.device())?, spec.on(input.device())?);
@@ -134,7 +134,13 @@ fn batch_norm_backward(_plan: &(), [of_input, of_weight, of_bias]: [&mut Tensor;
         let (means, vars) = (StridedVector::of(launch, Some(mean))?, StridedVector::of(launch, Some(spread))?);
         let (none, saved) = (StridedVector::NONE, StridedVector::of(launch, Some(&rstd))?);
         let arguments = (means, vars, by, none, none, saved, none, none, &coefficients, batch);
-        launch.cover(&NORMALIZATION, "batch_statistics", &[coefficients.dtype()], input.sizes()[1], arguments)?;
+        launch.run_per_element(
+            &NORMALIZATION,
+            "batch_statistics",
+            &[coefficients.dtype()],
+            input.sizes()[1],
+            arguments,
+        )?;
         rstd
     };
     let layout = input.geometry().suggested_format();

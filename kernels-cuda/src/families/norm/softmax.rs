@@ -36,7 +36,7 @@ parameters! {
     }
 }
 
-/// The function that is computed of a line. The discriminant is the kernels' number of it.
+/// The variant of softmax that is computed for each line. The discriminant is the kernels' number of it.
 #[derive(Clone, Copy)]
 enum SoftmaxKind {
     Softmax,

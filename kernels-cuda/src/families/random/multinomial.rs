@@ -22,7 +22,7 @@ parameters! {
         count: i64,
         width: i64,
         piece: i64,
-        site: Site,
+        site: FaultSite,
         fault: DevicePointer,
     }
 }
@@ -56,8 +56,14 @@ fn with_replacement(out: &mut Tensor, weights: &Tensor, samples: i64, generator:
         let rows = WeightRows::of(weights, launch);
         let room = |sizes: &[i64]| Spec::contiguous(DType::F64, sizes).on(weights.device());
         let (within, before) = (room(weights.sizes())?, room(&[rows.count, rows.pieces() + 1])?);
-        launch.cover(&MULTINOMIAL, "sum_within_pieces", &[], rows.count * rows.pieces(), (weights, &within, rows))?;
-        launch.cover(&MULTINOMIAL, "sum_before_pieces", &[], rows.count, (&within, &before, rows))?;
+        launch.run_per_element(
+            &MULTINOMIAL,
+            "sum_within_pieces",
+            &[],
+            rows.count * rows.pieces(),
+            (weights, &within, rows),
+        )?;
+        launch.run_per_element(&MULTINOMIAL, "sum_before_pieces", &[], rows.count, (&within, &before, rows))?;
         Ok(launch.run(&MULTINOMIAL, "with_replacement", &[], grid, (to, stream, &within, &before, samples, rows))?)
     })
 }
@@ -79,6 +85,6 @@ fn without_replacement(weights: &Tensor, samples: i64, generator: Option<&Genera
         SortInput::along(&times, times.sizes().len().saturating_sub(1), false)?.first_elements(samples)?;
     let launch = Launch::on(&first)?;
     let rows = WeightRows::of(weights, launch);
-    launch.cover(&MULTINOMIAL, "check_weight_sums", &[], rows.count, (&first, samples, rows))?;
+    launch.run_per_element(&MULTINOMIAL, "check_weight_sums", &[], rows.count, (&first, samples, rows))?;
     Ok(positions)
 }

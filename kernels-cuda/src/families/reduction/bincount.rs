@@ -38,11 +38,11 @@ fn bincount(_plan: &(), this: &Tensor, weights: Option<&Tensor>, minlength: i64)
     }
     let Some(weights) = weights else {
         let counts = zeros(DType::I64, length, device)?;
-        launch.cover(&BINCOUNT, "count_integers", &[], count, (count, &numbers, length, &counts))?;
+        launch.run_per_element(&BINCOUNT, "count_integers", &[], count, (count, &numbers, length, &counts))?;
         return Ok(counts);
     };
     let (sums, values) = (zeros(DType::F64, length, device)?, contiguous(weights, DType::F64)?);
-    launch.cover(&BINCOUNT, "sum_weights", &[], count, (count, &numbers, &values, length, &sums))?;
+    launch.run_per_element(&BINCOUNT, "sum_weights", &[], count, (count, &numbers, &values, length, &sums))?;
     if weights.dtype() == DType::F32 { contiguous_copy(&sums, DType::F32) } else { Ok(sums) }
 }
 
@@ -50,7 +50,7 @@ fn bincount(_plan: &(), this: &Tensor, weights: Option<&Tensor>, minlength: i64)
 fn histc(_plan: &(), out: &mut Tensor, this: &Tensor, bins: i64, min: Scalar, max: Scalar) -> Result<()> {
     let computed = combine_dtype(this.dtype());
     let (values, count) = (contiguous(this, computed)?, this.geometry().count());
-    let range = to_device(&Tensor::from_slice(&range(this, [min, max])?), this.device())?;
+    let range = to_device(&Tensor::from_slice(&histogram_range(this, [min, max])?), this.device())?;
     let (range, launch) = (contiguous(&range, computed)?, Launch::on(out)?);
     let counts = zeros(DType::I64, bins, this.device())?;
     let grid = Grid::new(Grid::cover(count).blocks[0].min(8 * launch.multiprocessors()), 256);
@@ -61,7 +61,7 @@ fn histc(_plan: &(), out: &mut Tensor, this: &Tensor, bins: i64, min: Scalar, ma
 
 /// Returns the range of a histogram: the given one, or that of the values. If all values are equal, the range extends by one to both sides.
 #[expect(clippy::float_cmp, reason = "a range is none where its ends are the same number")]
-fn range(this: &Tensor, given: [Scalar; 2]) -> Result<[f64; 2]> {
+fn histogram_range(this: &Tensor, given: [Scalar; 2]) -> Result<[f64; 2]> {
     let real = |number: Scalar| f64::from_bits(crate::engine::number::encode_scalar(number, DType::F64));
     let [mut min, mut max] = given.map(real);
     if min == max && this.geometry().count() > 0 {

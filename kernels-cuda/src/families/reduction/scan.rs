@@ -9,9 +9,9 @@ use crate::engine::number::unsupported_dtype;
 use crate::prelude::*;
 
 /// The kernel of a scan, and its dtypes.
-struct Scan {
+struct ScanKernel {
     kernel: Kernel,
-    /// The dtypes that it computes in.
+    /// The dtypes that the scan computes in.
     dtypes: &'static [DType],
 }
 
@@ -25,9 +25,9 @@ const ALL_DTYPES: &[DType] = &[DType::F32, DType::F64, DType::F16, DType::BF16, 
 /// The expressions compute values from these variables only: they terminate, and access no memory.
 macro_rules! scan {
     (unsafe { $($name:ident $kernel:literal $dtypes:expr, $state:literal: $begin:literal, $of:literal, $join:literal => $first:literal, $second:literal;)* }) => {$(
-        static $name: Scan = Scan {
-            // SAFETY: a `Scan` is launched by this file alone, which passes packed tensors with the elements of `ScanShape`. The rest of the
-            // text are the expressions, for which the macro's caller vouches with `unsafe`.
+        static $name: ScanKernel = ScanKernel {
+            // SAFETY: a `ScanKernel` is launched by this file alone, which passes packed tensors with the elements of `ScanShape`. The rest
+            // of the text are the expressions, for which the macro's caller vouches with `unsafe`.
             kernel: unsafe {
                 Kernel::new(
                     $kernel,
@@ -109,7 +109,7 @@ impl ScanShape {
 
 /// Scans along a dimension into one or two tensors: the results and, if requested, their indices.
 fn scan_dim<O: Operation>(
-    scan: &'static Scan,
+    scan: &'static ScanKernel,
     out: &mut Tensor,
     indices: Option<&mut Tensor>,
     this: &Tensor,
@@ -165,7 +165,7 @@ fn move_dim_last(tensor: &Tensor, dim: usize) -> Result<Tensor> {
 }
 
 fn launch_scan(
-    scan: &'static Scan,
+    scan: &'static ScanKernel,
     launch: Launch,
     this: &Tensor,
     out: &Tensor,
@@ -174,7 +174,7 @@ fn launch_scan(
 ) -> Result<()> {
     let dtypes = [out.dtype()];
     if shape.inner > 1 {
-        return launch.cover(&scan.kernel, "scan_columns", &dtypes, shape.lines, (this, out, indices, shape));
+        return launch.run_per_element(&scan.kernel, "scan_columns", &dtypes, shape.lines, (this, out, indices, shape));
     }
     if shape.chunks == 1 {
         let arguments = (this, out, indices, DevicePointer::NULL, shape);
@@ -192,7 +192,7 @@ fn launch_scan(
     Ok(launch.run(&scan.kernel, "scan_lines", &dtypes, shape.grid(), (this, out, indices, &partials, shape))?)
 }
 
-macro_rules! kernels {
+macro_rules! scan_kernels {
     ([$($name:ident $scan:ident;)*] [$($with_indices:ident $indexed_scan:ident;)*]) => {
         $(#[op_impl(aten::$name, CUDA)]
         fn $name(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
@@ -206,7 +206,7 @@ macro_rules! kernels {
     };
 }
 
-kernels! {
+scan_kernels! {
     [cumsum SUMS; cumprod PRODUCTS; logcumsumexp EXPONENTIALS;]
     [cummax LARGEST; cummin SMALLEST;]
 }

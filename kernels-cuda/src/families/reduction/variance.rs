@@ -17,7 +17,7 @@ fn variances<O: Operation>(plan: &VariancePlan, outs: [&Tensor; 2], this: &Tenso
     reduce::<O>(&MOMENTS, this, &plan.reduced_dims, this.dtype(), [plan.correction, f64::from(u8::from(root))], &outs)
 }
 
-macro_rules! kernels {
+macro_rules! variance_kernels {
     ($($name:ident $with_mean:ident $root:literal;)*) => {$(
         #[op_impl(aten::$name, CUDA)]
         fn $name(plan: &VariancePlan, out: &mut Tensor, this: &Tensor) -> Result<()> {
@@ -32,7 +32,7 @@ macro_rules! kernels {
     )*};
 }
 
-kernels! {
+variance_kernels! {
     var_correction var_mean_correction false;
     std_correction std_mean_correction true;
 }

@@ -70,7 +70,7 @@ fn grid_sample(rank: usize, sampling: &GridSamplePlan, out: &Tensor, input: &Ten
     Ok(launch.run(&GRID_SAMPLE, "grid_sample", &[input.dtype()], blocks, arguments)?)
 }
 
-fn gradients(
+fn grid_sample_gradients(
     rank: usize,
     sampling: &GridSamplePlan,
     [of_input, of_grid]: [&mut Tensor; 2],
@@ -87,7 +87,7 @@ fn gradients(
     if output_mask[1] {
         let arguments =
             (positions, of_grid, grad_output, input, grid, output, Images::of(input, rank), sampling_values);
-        launch.cover(&GRID_SAMPLE, "grid_gradient", &[dtype], positions, arguments)?;
+        launch.run_per_element(&GRID_SAMPLE, "grid_gradient", &[dtype], positions, arguments)?;
     }
     if output_mask[0] {
         // Half-precision gradients are accumulated in `f32`.
@@ -114,7 +114,7 @@ macro_rules! samplers {
         #[op_impl(aten::$backward, CUDA)]
         fn $backward(plan: &GridSamplePlan, out: [&mut Tensor; 2], _: ...) -> Result<()> {
             check_dtype(aten::$backward::operator(), "input", input.dtype(), &FLOATING_DTYPES)?;
-            gradients($rank, plan, out, grad_output, input, grid, output_mask)
+            grid_sample_gradients($rank, plan, out, grad_output, input, grid, output_mask)
         }
     )*};
 }

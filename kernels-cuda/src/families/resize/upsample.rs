@@ -18,19 +18,22 @@ kernel! {
 
 /// The interpolation mode: the names of its kernels, and the kernels' number of it.
 #[derive(Clone, Copy)]
-struct Mode {
+struct InterpolationMode {
     forward: &'static str,
     backward: &'static str,
     number: u32,
 }
 
-const NEAREST: Mode = Mode { forward: "upsample_nearest", backward: "upsample_nearest_backward", number: 0 };
-const NEAREST_EXACT: Mode = Mode { number: 1, ..NEAREST };
-const LINEAR: Mode = Mode { forward: "upsample_linear", backward: "upsample_linear_backward", number: 2 };
-const CUBIC: Mode = Mode { forward: "upsample_cubic", backward: "upsample_cubic_backward", number: 3 };
-const ANTIALIASED_LINEAR: Mode =
-    Mode { forward: "upsample_antialiased", backward: "upsample_antialiased_backward", number: 4 };
-const ANTIALIASED_CUBIC: Mode = Mode { number: 5, ..ANTIALIASED_LINEAR };
+const NEAREST: InterpolationMode =
+    InterpolationMode { forward: "upsample_nearest", backward: "upsample_nearest_backward", number: 0 };
+const NEAREST_EXACT: InterpolationMode = InterpolationMode { number: 1, ..NEAREST };
+const LINEAR: InterpolationMode =
+    InterpolationMode { forward: "upsample_linear", backward: "upsample_linear_backward", number: 2 };
+const CUBIC: InterpolationMode =
+    InterpolationMode { forward: "upsample_cubic", backward: "upsample_cubic_backward", number: 3 };
+const ANTIALIASED_LINEAR: InterpolationMode =
+    InterpolationMode { forward: "upsample_antialiased", backward: "upsample_antialiased_backward", number: 4 };
+const ANTIALIASED_CUBIC: InterpolationMode = InterpolationMode { number: 5, ..ANTIALIASED_LINEAR };
 
 parameters! {
     /// The kernels' `struct AxisScale`: the scale and sizes of one dimension.
@@ -51,7 +54,14 @@ parameters! {
 impl Scales {
     /// Computes the scales from images of sizes `from` to images of sizes `to`. Both begin with batch and channels.
     #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "positions in images")]
-    fn new(mode: Mode, align_corners: bool, from: &[i64], to: &[i64], scales: &[Option<f64>], dtype: DType) -> Self {
+    fn new(
+        mode: InterpolationMode,
+        align_corners: bool,
+        from: &[i64],
+        to: &[i64],
+        scales: &[Option<f64>],
+        dtype: DType,
+    ) -> Self {
         let single = dtype != DType::F64 || mode.number <= NEAREST_EXACT.number;
         let round = |x: f64| if single { f64::from(x as f32) } else { x };
         let mut axes = [AxisScale { step: 1.0, from: 1, to: 1, align_corners: 0 }; 3];
@@ -118,7 +128,7 @@ fn resize(
     rank: usize,
     this: &Tensor,
     out: &Tensor,
-    mode: Mode,
+    mode: InterpolationMode,
     align_corners: bool,
     scales: &[Option<f64>],
 ) -> Result<()> {
@@ -146,12 +156,12 @@ fn resize_backward(
     rank: usize,
     grad_output: &Tensor,
     out: &Tensor,
-    mode: Mode,
+    mode: InterpolationMode,
     align_corners: bool,
     scales: &[Option<f64>],
 ) -> Result<()> {
     let (count, images) = (out.geometry().count(), (Images::of(out, rank), Images::of(grad_output, rank)));
     let scales = Scales::new(mode, align_corners, out.sizes(), grad_output.sizes(), scales, out.dtype());
     let arguments = (count, out, grad_output, images.0, images.1, scales);
-    Launch::on(out)?.cover(&UPSAMPLE, mode.backward, &[out.dtype()], count, arguments)
+    Launch::on(out)?.run_per_element(&UPSAMPLE, mode.backward, &[out.dtype()], count, arguments)
 }

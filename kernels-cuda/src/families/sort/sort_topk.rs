@@ -1,6 +1,6 @@
 //! CUDA kernels of `sort`, `topk`, `kthvalue`, medians and `mode`.
 
-use crate::engine::sort_select::{Nth, SortInput, ValuesAndIndices, write_along_dim};
+use crate::engine::sort_select::{SelectedElement, SortInput, ValuesAndIndices, write_along_dim};
 use crate::prelude::*;
 
 /// Writes the first elements of each line into the results. If lines are not contiguous there, they are copied from temporary tensors.
@@ -33,17 +33,19 @@ fn result_tensors([values, indices]: [&mut Tensor; 2]) -> ValuesAndIndices {
 
 #[op_impl(aten::kthvalue, CUDA)]
 fn kthvalue(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, k: i64) -> Result<()> {
-    SortInput::along(this, *plan, false)?.select_nth(Nth::Smallest(k), &result_tensors(out))
+    SortInput::along(this, *plan, false)?.select_nth(SelectedElement::Smallest(k), &result_tensors(out))
 }
 
 #[op_impl(aten::median_dim, CUDA)]
 fn median_dim(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    SortInput::along(this, *plan, false)?.select_nth(Nth::Median { ignores_nan: false }, &result_tensors(out))
+    SortInput::along(this, *plan, false)?
+        .select_nth(SelectedElement::Median { ignores_nan: false }, &result_tensors(out))
 }
 
 #[op_impl(aten::nanmedian_dim, CUDA)]
 fn nanmedian_dim(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    SortInput::along(this, *plan, false)?.select_nth(Nth::Median { ignores_nan: true }, &result_tensors(out))
+    SortInput::along(this, *plan, false)?
+        .select_nth(SelectedElement::Median { ignores_nan: true }, &result_tensors(out))
 }
 
 #[op_impl(aten::mode, CUDA)]
@@ -59,7 +61,8 @@ fn write_median(out: &mut Tensor, this: &Tensor, ignores_nan: bool) -> Result<()
     let row = contiguous(this, this.dtype())?;
     let row = row.restride(Geometry::contiguous(&[row.geometry().count()]).with_offset(row.geometry().offset()))?;
     let mut index = out.fresh_like(DType::I64)?;
-    SortInput::along(&row, 0, false)?.select_nth(Nth::Median { ignores_nan }, &result_tensors([out, &mut index]))
+    SortInput::along(&row, 0, false)?
+        .select_nth(SelectedElement::Median { ignores_nan }, &result_tensors([out, &mut index]))
 }
 
 #[op_impl(aten::median, CUDA)]

@@ -65,21 +65,21 @@ fn unique_slices(this: &Tensor, options: UniqueOptions) -> Result<UniqueResult> 
     let flags = room(count)?;
     let key = if rows.dtype().size() == 8 { DType::I64 } else { DType::I32 };
     let arguments = (count, width, SortInput::single_line(&rows).parameter(launch)?, order.as_ref(), &flags);
-    launch.cover(&UNIQUE, "flag_distinct", &[key], count, arguments)?;
+    launch.run_per_element(&UNIQUE, "flag_distinct", &[key], count, arguments)?;
     let distinct_count = exclusive_sum(launch, &flags)?;
     let inverse_sizes = if options.dim.is_some() { &[count] } else { this.sizes() };
     let inverse = Spec::contiguous(DType::I64, if options.inverse { inverse_sizes } else { &[0] }).on(rows.device())?;
     let (firsts, starts) = (room(count)?, room(count)?);
     let wanted = options.inverse.then_some(&inverse);
     let arguments = (count, &flags, &distinct_count, order.as_ref(), wanted, &firsts, &starts);
-    launch.cover(&UNIQUE, "number_distinct", &[], count, arguments)?;
+    launch.run_per_element(&UNIQUE, "number_distinct", &[], count, arguments)?;
     let distinct_count = read_integer(launch, &distinct_count)?;
     let firsts = aten::narrow(&firsts, 0, 0, distinct_count)?;
     // The slices are now along dimension 0; the result has them along `dim`.
     let values = aten::movedim_int(&aten::index_select(&slices, 0, &firsts)?, 0, dim)?;
     let counts = room(if options.counts { distinct_count } else { 0 })?;
     let all = counts.geometry().count();
-    launch.cover(&UNIQUE, "run_lengths", &[], all, (distinct_count, count, &starts, &counts))?;
+    launch.run_per_element(&UNIQUE, "run_lengths", &[], all, (distinct_count, count, &starts, &counts))?;
     Ok((values, inverse, counts))
 }
 

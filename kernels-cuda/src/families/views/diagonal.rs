@@ -35,7 +35,13 @@ fn copy_triangle(out: &Tensor, this: &Tensor, diagonal: i64, lower: bool) -> Res
         let (row, col) = (offsets[2].cast_signed(), offsets[3].cast_signed());
         let arguments =
             (count, to.address.offset(offsets[0]), from.address.offset(offsets[1]), walk, row, col, diagonal, lower);
-        launch.cover(&DIAGONAL, "copy_triangle", &[word_of_size(this.dtype().size())], count.into(), arguments)?;
+        launch.run_per_element(
+            &DIAGONAL,
+            "copy_triangle",
+            &[word_of_size(this.dtype().size())],
+            count.into(),
+            arguments,
+        )?;
     }
     Ok(())
 }

@@ -46,10 +46,10 @@ fn launch_pad(
     let (images, pad_parameter) =
         ((Images::of(out, plan.dim_count), Images::of(from, plan.dim_count)), Padding::new(plan, padding));
     let arguments = (count, out, from, images.0, images.1, pad_parameter);
-    launch.cover(&PAD, template, &[dtype], count, arguments)
+    launch.run_per_element(&PAD, template, &[dtype], count, arguments)
 }
 
-macro_rules! borders {
+macro_rules! border_pads {
     ($($name:ident $backward:ident;)*) => {$(
         #[op_impl(aten::$name, CUDA)]
         fn $name(plan: &PadPlan, out: &mut Tensor, this: &Tensor, padding: &[i64]) -> Result<()> {
@@ -64,7 +64,7 @@ macro_rules! borders {
     )*};
 }
 
-borders! {
+border_pads! {
     reflection_pad1d reflection_pad1d_backward;
     reflection_pad2d reflection_pad2d_backward;
     reflection_pad3d reflection_pad3d_backward;

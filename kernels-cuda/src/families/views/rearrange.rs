@@ -94,12 +94,12 @@ fn repeat_interleave(_plan: &(), repeats: &Tensor, output_size: Option<i64>) -> 
     let starts = Spec::contiguous(DType::I64, &[count]).on(repeats.device())?;
     let site = site!("aten::repeat_interleave", "repeats");
     let arguments = (count, &repeats, &starts, site, launch.fault_record());
-    launch.cover(&REPEAT_INTERLEAVE, "check_repeats", &[dtype], count, arguments)?;
+    launch.run_per_element(&REPEAT_INTERLEAVE, "check_repeats", &[dtype], count, arguments)?;
     let total = read_integer(launch, &exclusive_sum(launch, &starts)?)?;
     if let Some(wanted) = output_size.filter(|wanted| *wanted != total) {
         return Err(BadArgument::number("output_size", wanted, total).because("the sum of `repeats` is").into());
     }
     let out = Spec::contiguous(dtype, &[total]).on(repeats.device())?;
-    launch.cover(&REPEAT_INTERLEAVE, "repeat_indices", &[dtype], total, (total, &out, count, &starts))?;
+    launch.run_per_element(&REPEAT_INTERLEAVE, "repeat_indices", &[dtype], total, (total, &out, count, &starts))?;
     Ok(out)
 }

@@ -13,10 +13,10 @@ use crate::compile::source::Source;
 /// An address in a device's memory.
 pub(crate) type Address = u64;
 
-/// The machine's handle of a CUDA stream, which runs its work in order.
+/// The driver's handle of a CUDA stream, which runs its work in order.
 pub(crate) type StreamHandle = usize;
 
-/// The machine's handle of a kernel that can be launched.
+/// The driver's handle of a kernel that can be launched.
 pub(crate) type Function = usize;
 
 /// A kernel that can be launched, and the size of each of its parameters in bytes.
@@ -28,15 +28,15 @@ pub(crate) struct EntryPoint {
 
 /// Loaded code of some instances of a kernel, and their names by C++ expression.
 pub(crate) struct Module {
-    /// The machine's handle of the code. It is never unloaded.
+    /// The driver's handle of the code. It is never unloaded.
     pub(crate) code: usize,
     pub(crate) names: HashMap<String, String>,
 }
 
-/// The machine's handle of recorded work: a CUDA graph.
+/// The driver's handle of recorded work: a CUDA graph.
 pub(crate) type Recording = usize;
 
-/// The machine's handle of a point in a stream's work: a CUDA event.
+/// The driver's handle of a point in a stream's work: a CUDA event.
 pub(crate) type EventHandle = usize;
 
 /// The size of a launch: blocks, threads of a block, and dynamic shared memory.
@@ -86,8 +86,8 @@ impl Grid {
         Self { shared_memory: bytes, ..self }
     }
 
-    /// Returns the first quantity that exceeds a device's limits: its name, the requested amount and the limit. `max_shared_memory` is the device's
-    /// limit of shared memory for a block.
+    /// Returns the first quantity that exceeds a device's limits: its name, the requested amount and the limit. `max_shared_memory` is the
+    /// device's limit of shared memory for a block.
     #[inline]
     pub(crate) fn exceeded_limit(&self, max_shared_memory: u32) -> Option<(&'static str, u64, u64)> {
         let ([x, y, z], [across, down, deep]) = (self.blocks.map(u64::from), self.threads.map(u64::from));
@@ -119,11 +119,11 @@ pub struct Properties {
     pub shared_memory: u32,
 }
 
-pub(crate) trait Machine: Send + Sync {
+pub(crate) trait DeviceDriver: Send + Sync {
     fn properties(&self) -> &Properties;
 
     /// Whether the vendor's libraries (cuBLASLt) work with this device.
-    fn has_libraries(&self) -> bool;
+    fn supports_vendor_libraries(&self) -> bool;
 
     /// Makes the device current on this thread, for libraries whose calls take no device.
     fn make_current(&self) -> Result<(), CudaError>;
