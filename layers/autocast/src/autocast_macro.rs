@@ -47,7 +47,7 @@ macro_rules! autocast {
     };
 }
 
-/// Submits one kernel record for each operator. Not public API.
+/// Registers the policy as an autocast kernel of each operator. Not public API.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __autocast {

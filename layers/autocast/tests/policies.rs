@@ -51,7 +51,7 @@ fn gather_into_(this: &mut Tensor, source: &Tensor) -> Result<()> {
     aten::copy_(this, source, false)
 }
 
-/// Returns a product of products, or an error if `fails`.
+/// Multiplies a matrix twice by itself, or returns an error if `fails`.
 #[op_def("composed(Tensor self, bool fails) -> Tensor")]
 fn composed(this: &Tensor, fails: bool) -> Result<Tensor> {
     assert!(!autocast::is_enabled(Device::CPU), "the calls of a composite are not cast again");
@@ -120,7 +120,7 @@ fn fp32_casts_lower_dtypes_and_leaves_float64() {
 }
 
 #[test]
-fn promote_casts_to_float32_only_if_dtypes_differ() {
+fn promote_casts_to_float32_unless_all_have_the_dtype_of_the_region() {
     let _on = autocast::enable(Device::CPU, BF16).unwrap();
     let cases = [
         (BF16, [BF16, BF16], "bf16 bf16 bf16"),

@@ -74,7 +74,7 @@ thread_local! {
 }
 
 #[op_fallback(PreDispatch)]
-fn modes(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+fn modes_fallback(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let keys = keys.below(keys::PreDispatch);
     let inner_modes = ModeList::current();
     let Some((entered, next_modes)) = inner_modes.innermost() else { return operator.redispatch_boxed(keys, stack) };
@@ -202,7 +202,7 @@ impl Call<'_> {
         if self.state == state { self.stack.values().get(self.stack_base..).unwrap_or_default() } else { &[] }
     }
 
-    /// Returns how many calls that this mode has passed on enclose the call.
+    /// Returns the nesting depth of the call: the number of enclosing calls that this mode has passed on.
     #[must_use]
     pub fn nesting_depth(&self) -> usize {
         let of_this = |modes: &Vec<_>| modes.iter().filter(|&&entered| entered == Arc::as_ptr(self.entered)).count();

@@ -68,7 +68,7 @@ impl ModeList {
         self.all.get(..self.count).unwrap_or_default()
     }
 
-    /// Makes these the modes that see this thread's calls, until the result is dropped.
+    /// Makes these the modes that see this thread's calls, until the returned guard is dropped.
     pub(crate) fn make_current(self) -> RestoreModes {
         RestoreModes(Some(CURRENT_MODES.replace(self)))
     }
@@ -90,7 +90,7 @@ impl Drop for RestoreModes {
     }
 }
 
-/// Switches a mode on for this thread, until the result is dropped. The result dereferences to the mode.
+/// Switches a mode on for this thread, until the returned guard is dropped. The result dereferences to the mode.
 ///
 /// Modes can be left in any order. If a mode enters another mode while it handles a call, the latter ends with that call at the latest.
 ///
@@ -173,13 +173,13 @@ impl<M> Drop for ModeGuard<M> {
     }
 }
 
-/// Packs the modes of this thread for a thread that it starts. Modes inside of a transformed function stay behind, as the function does.
+/// Captures the modes of this thread for a thread that it starts. Modes inside of a transformed function stay behind, as the function does.
 fn capture_modes() -> InstallState {
     let modes: ModeList = ModeList::current().active().iter().filter(|entered| entered.level == 0).cloned().collect();
     Box::new(move || Box::new(modes.make_current()) as Box<dyn Any>)
 }
 
-/// Tells the thread's modes of a span. The span ends for the innermost mode first.
+/// Reports the start of a span to the modes of this thread. The span ends for the innermost mode first.
 fn notify_span(name: &dyn Display) -> Box<dyn Any> {
     let modes = ModeList::current();
     let on = modes.active().iter().filter(|entered| entered.is_active());

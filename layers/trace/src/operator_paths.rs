@@ -9,7 +9,7 @@ use std::sync::{LazyLock, Once, PoisonError, RwLock, RwLockReadGuard};
 use dispatch_runtime::schema::suggest;
 use dispatch_runtime::{Operator, on_operator_event};
 
-/// The operators of each path.
+/// The operators that each path names.
 type Paths = HashMap<String, Vec<&'static Operator>>;
 
 static PATHS: LazyLock<RwLock<Paths>> = LazyLock::new(RwLock::default);

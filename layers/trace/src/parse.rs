@@ -76,7 +76,7 @@ struct Parser<'t> {
     names: Names,
 }
 
-/// The names of values.
+/// The value that each name in the text stands for.
 #[derive(Default)]
 struct Names {
     known: HashMap<String, ValueId>,
@@ -84,7 +84,7 @@ struct Names {
     new: HashMap<String, ValueId>,
 }
 
-/// One result of a call, before its operator is known.
+/// The text of one result of a call, parsed before the operator of the call is known.
 enum Pattern {
     Nothing,
     One(ValueId),

@@ -214,7 +214,7 @@ impl Drop for InnerCallGuard {
 }
 
 #[op_fallback(Tracer)]
-fn tracer(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+fn tracer_fallback(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let below = keys.below(keys::Tracer);
     let (own, inner) = Traces::current().split_by_nesting();
     let arguments = stack.top(operator.argument_count()).unwrap_or_default().to_vec();

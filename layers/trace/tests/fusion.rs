@@ -375,7 +375,7 @@ fn inputs_can_be_the_same_tensor() {
     );
 }
 
-fn chain(x: &[Tensor]) -> Result<Vec<Tensor>> {
+fn fusible_calls(x: &[Tensor]) -> Result<Vec<Tensor>> {
     Ok(vec![x[0].mul(&x[1])?.sigmoid()?.add(&x[0])?])
 }
 
@@ -385,7 +385,7 @@ fn pair() -> [Tensor; 2] {
 
 #[test]
 fn gradients_equal_those_of_separate_calls() {
-    let graph = trace(chain, &pair()).unwrap();
+    let graph = trace(fusible_calls, &pair()).unwrap();
     let fused = fused(&graph);
     let slopes = |run: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>| {
         let inputs = pair().map(|x| x.requires_grad_(true).unwrap());
@@ -416,15 +416,15 @@ fn active_layers_see_the_separate_calls() {
 
 #[test]
 fn calls_with_batched_tensors_are_separate() {
-    let fused = fused(&trace(chain, &pair().map(|x| x.select_int(0, 0).unwrap())).unwrap());
+    let fused = fused(&trace(fusible_calls, &pair().map(|x| x.select_int(0, 0).unwrap())).unwrap());
     let [a, b] = pair();
     let batched = vmap(|(a, b): &(Tensor, Tensor)| Ok(fused.run(&[a.clone(), b.clone()])?.remove(0)), (&a, &b));
-    assert_same_bits(&[batched.unwrap()], &chain(&pair()).unwrap(), "a batch");
+    assert_same_bits(&[batched.unwrap()], &fusible_calls(&pair()).unwrap(), "a batch");
 }
 
 #[test]
 fn other_devices_and_layouts_use_separate_calls() {
-    let graph = trace(chain, &pair()).unwrap();
+    let graph = trace(fusible_calls, &pair()).unwrap();
     let fused = fused(&graph);
     let shapes = pair().map(|x| Spec::contiguous(x.dtype(), x.sizes()).on(Device::META).unwrap());
     assert_eq!(fused.run(&shapes).unwrap()[0].device(), Device::META);
@@ -436,7 +436,7 @@ fn other_devices_and_layouts_use_separate_calls() {
 
 #[test]
 fn an_input_that_is_locked_is_rejected_by_its_operator() {
-    let fused = fused(&trace(chain, &pair()).unwrap());
+    let fused = fused(&trace(fusible_calls, &pair()).unwrap());
     let mut inputs = pair();
     let held = inputs[1].clone();
     let guard = inputs[1].write::<f32>().unwrap();

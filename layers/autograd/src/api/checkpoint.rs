@@ -114,8 +114,8 @@ fn detached_inputs(inputs: &[Tensor], requires: &[bool]) -> Result<Vec<Tensor>> 
     inputs.iter().zip(requires).map(detach).collect()
 }
 
-/// Returns the edges that lead out of a function's graph, other than those to its inputs. `first_sequence` is the function's smallest
-/// sequence number.
+/// Returns the edges from a function's own nodes to captured tensors, which are neither made by the function nor its inputs.
+/// `first_sequence` is the function's smallest sequence number.
 fn captured_edges(outputs: &[Tensor], inputs: &[Tensor], first_sequence: u64) -> Result<Vec<Edge>> {
     let edges = |tensors: &[Tensor]| {
         tensors.iter().filter_map(|tensor| history::gradient_edge(tensor).transpose()).collect::<Result<Vec<Edge>>>()
@@ -137,7 +137,7 @@ fn captured_edges(outputs: &[Tensor], inputs: &[Tensor], first_sequence: u64) ->
 }
 
 impl Recompute {
-    /// Calls the function again, with the thread state and the random numbers of the forward pass.
+    /// Calls the checkpointed function again, with the thread state and the random numbers of the forward pass.
     fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
         let modes = guard::included() & KeySet::from(keys::PreDispatch);
         let _state = self.state.enter();

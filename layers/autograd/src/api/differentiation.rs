@@ -42,7 +42,7 @@ impl<'a> Differentiation<'a> {
         Self { outputs, seeds: None, retain_graph: false, create_graph: false, allow_unused: false }
     }
 
-    /// Starts with these gradients of the outputs, one for each.
+    /// Sets the seed gradients with which the backward pass starts, one for each output.
     pub const fn seeded(mut self, seeds: &'a [&'a Tensor]) -> Self {
         self.seeds = Some(seeds);
         self
@@ -61,13 +61,13 @@ impl<'a> Differentiation<'a> {
         self
     }
 
-    /// Returns `None` for inputs that have no path to the outputs.
+    /// Allows inputs that have no path to the outputs: their gradient is `None`, not an error.
     pub const fn allow_unused(mut self) -> Self {
         self.allow_unused = true;
         self
     }
 
-    /// Computes the gradients of all leaves and adds them to the leaves' own.
+    /// Computes the gradients of all leaves and adds them to the gradients that the leaves have accumulated.
     ///
     /// # Errors
     ///

@@ -89,7 +89,7 @@ pub fn value_and_grad(f: impl FnOnce(&Tensor) -> Result<Tensor>, x: &Tensor) -> 
     Ok((entered.level().lower(&output), entered.level().lower(&gradient)))
 }
 
-/// The function that maps gradients of another function's results to gradients of its inputs. [`vjp`] makes it.
+/// A function that computes gradients of the inputs of a differentiated function from gradients of its results. [`vjp`] makes it.
 pub struct Pullback {
     inputs: Vec<Tensor>,
     outputs: Vec<Tensor>,
@@ -180,7 +180,7 @@ pub fn jvp(
     Ok((values, forward.call(tangents)?))
 }
 
-/// Leaves inference mode for this level, which must record. The levels below still record nothing.
+/// Leaves inference mode, if the thread is in it, so that a level can record. The levels below still record nothing.
 fn leave_inference_mode() -> Option<[Guard; 2]> {
     let autograd = KeySet::layers_of(keys::Autograd);
     guard::is_inference_mode().then(|| {

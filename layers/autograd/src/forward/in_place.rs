@@ -29,7 +29,7 @@ pub(crate) struct WrittenTensor {
 pub(crate) fn check_writes(operator: &Operator, arguments: &[Value], is_recorded: bool) -> Result<Writes> {
     let schema = operator.schema();
     if is_recorded && schema.arguments.iter().any(Argument::is_out) {
-        return Err(out_error(operator, arguments)?.into());
+        return Err(out_requires_grad_error(operator, arguments)?.into());
     }
     let mut tensors = SmallVec::new();
     for (argument, described) in schema.arguments.iter().enumerate().filter(|(_, described)| described.is_written()) {
@@ -97,7 +97,7 @@ fn check_write(tensor: &Tensor, operator: &Operator, argument: &str, is_recorded
     Err(error.into())
 }
 
-fn out_error(operator: &Operator, arguments: &[Value]) -> Result<GradientError> {
+fn out_requires_grad_error(operator: &Operator, arguments: &[Value]) -> Result<GradientError> {
     let names = arguments.iter().zip(&operator.schema().arguments).find_map(|(value, argument)| {
         history::any_requires_grad(value).map(|any| any.then(|| argument.name.clone())).transpose()
     });

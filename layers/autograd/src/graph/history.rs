@@ -20,7 +20,7 @@ use crate::graph::views;
 
 #[derive(Default)]
 pub(crate) struct History {
-    /// How the view was made. It never changes.
+    /// How the tensor was made, if it is a view. It never changes.
     origin: ViewOrigin,
     /// The number of recorded writes to the tensor. Of a view, the generation of the base that its node belongs to.
     generation: AtomicU64,
@@ -35,7 +35,7 @@ struct ComputedBy {
 
 #[derive(Default)]
 pub(crate) struct State {
-    /// The node that replaces `ComputedBy`: of the last write, or, of a view, the one derived from its base.
+    /// The node that replaces the one in `ComputedBy`: the node of the last write or, for a view, the node derived from that of its base.
     pub(crate) node: Option<(Shared<Node>, u32)>,
     pub(crate) gradient: Option<Tensor>,
     pub(crate) rare: Option<Box<RareState>>,
@@ -50,7 +50,7 @@ pub(crate) struct RareState {
 }
 
 impl State {
-    pub(crate) fn rare(&mut self) -> &mut RareState {
+    pub(crate) fn rare_or_init(&mut self) -> &mut RareState {
         self.rare.get_or_insert_default()
     }
 
@@ -120,7 +120,7 @@ pub(crate) fn view_origin(tensor: &Tensor) -> ViewOrigin {
     }
 }
 
-/// Ties a new tensor to its base. Stores an extension only if the view is not plain or the base was written to.
+/// Makes a new tensor a view of its base. Stores an extension only if the view is not plain or the base was written to.
 pub(crate) fn set_view(view: &mut Tensor, base: &Tensor, origin: ViewOrigin) {
     if !view.make_view_of(base) {
         return;
@@ -204,7 +204,7 @@ pub(crate) fn detach(tensor: &Tensor) -> Result<Tensor> {
     }
 }
 
-/// Returns the generation of a tensor. Of a view, the generation that its node belongs to.
+/// Returns the generation of a tensor: the number of recorded writes to it. For a view, the generation that its node belongs to.
 pub(crate) fn generation(tensor: &Tensor) -> u64 {
     tensor.extension::<History>().map_or(0, |history| history.generation.load(Ordering::Acquire))
 }

@@ -86,7 +86,8 @@ impl Outline {
         aten::as_strided(piece, self.geometry().sizes(), self.geometry().strides(), Some(self.start_offset() - start))
     }
 
-    /// Returns this outline's elements from `piece`. An element that is shown several times is divided by that number.
+    /// Returns this outline's elements from `piece`, a part of the storage that begins at offset `start`. An element that is shown several
+    /// times is divided by that number.
     fn elements_divided_by_overlap(&self, piece: &Tensor, start: i64) -> Result<Tensor> {
         if self.has_no_overlap() {
             return self.elements_in(piece, start);
@@ -172,7 +173,8 @@ pub(crate) struct CopySlices {
 }
 
 impl CopySlices {
-    /// Makes the node. Its first edge leads to the base before the write, the others are the other edges of the call.
+    /// Makes the node of a base whose view was written to. Its first edge leads to the base before the write, the others are the other
+    /// edges of the call.
     pub(crate) fn new_node(
         base: &Tensor,
         view: &Tensor,

@@ -173,10 +173,10 @@ fn a_second_backward_is_possible_if_nothing_was_saved() -> Result<()> {
 }
 
 /// An extension whose reference count tells when a tensor's body is dropped.
-struct CountedHook(#[expect(dead_code, reason = "it is only counted")] Arc<()>);
+struct CountedExtension(#[expect(dead_code, reason = "it is only counted")] Arc<()>);
 
 fn attach_counter(tensor: &Tensor, counter: &Arc<()>) {
-    tensor.extension_or_init(|| CountedHook(counter.clone()));
+    tensor.extension_or_init(|| CountedExtension(counter.clone()));
 }
 
 #[test]

@@ -6,7 +6,7 @@
 
 use super::{BoxRole, Drawing};
 
-/// The number of rounds that improve the order, and the number that improve the positions.
+/// The number of rounds that improve the order of boxes in their layers, and again of rounds that improve their positions.
 const IMPROVEMENT_ROUNDS: usize = 12;
 /// The horizontal and the vertical space between boxes or dummy nodes.
 const GAP: (f64, f64) = (28.0, 52.0);
@@ -17,9 +17,9 @@ const MARGIN: f64 = 20.0;
 /// The position and the size of a box.
 #[derive(Clone, Copy)]
 pub(super) struct BoxGeometry {
-    /// The horizontal centre.
+    /// The horizontal centre of the box.
     pub(super) x: f64,
-    /// The upper edge.
+    /// The upper edge of the box.
     pub(super) y: f64,
     pub(super) width: f64,
     pub(super) height: f64,
@@ -157,7 +157,7 @@ fn pack_row(row: &[usize], nodes: &mut [LayoutNode]) {
     }
 }
 
-/// Moves each spot as close to the mean position of its neighbours as the other nodes of its row allow.
+/// Moves each node as close to the mean position of its neighbours as the other nodes of its row allow.
 fn align_rows(rows: &[Vec<usize>], nodes: &mut [LayoutNode], down: bool) {
     let in_order: Vec<&Vec<usize>> = if down { rows.iter().collect() } else { rows.iter().rev().collect() };
     for row in in_order {

@@ -7,8 +7,8 @@ use crate::formulas::reduction::sums::reduced_count;
 
 pub(super) type ThreeGradients = (Option<Tensor>, Option<Tensor>, Option<Tensor>);
 
-/// Returns those of three gradients that the mask requests.
-pub(super) fn requested((first, second, third): (Tensor, Tensor, Tensor), mask: [bool; 3]) -> ThreeGradients {
+/// Drops those of three gradients that the mask does not request.
+pub(super) fn select_requested((first, second, third): (Tensor, Tensor, Tensor), mask: [bool; 3]) -> ThreeGradients {
     (mask[0].then_some(first), mask[1].then_some(second), mask[2].then_some(third))
 }
 

@@ -151,7 +151,7 @@ impl<'a> ImageDim<'a> {
     fn taps(&self, coordinate: &Tensor) -> Result<Vec<Tap>> {
         let (between, scale) = (self.sampling.interpolation, self.span / 2.0);
         let position = (((coordinate + 1)? * scale)? + self.start)?;
-        // A cubic curve is not clipped at the border: the indices of its elements are.
+        // For cubic interpolation, padding applies to the index of each sampled element, not to the position.
         let is_cubic = between == Interpolation::Cubic;
         let (position, sign) =
             if is_cubic { (position.clone(), position.ones_like()?) } else { self.apply_padding(&position)? };
@@ -201,15 +201,15 @@ impl<'a> ImageDim<'a> {
 
 /// Returns the weight polynomial of each sampled element: the coefficients of all powers of the offset from the first element.
 fn weight_polynomials(between: Interpolation) -> &'static [&'static [f64]] {
-    const A: f64 = -0.75;
+    const CUBIC_COEFFICIENT: f64 = -0.75;
     match between {
         Interpolation::Nearest => &[&[1.0]],
         Interpolation::Linear => &[&[1.0, -1.0], &[0.0, 1.0]],
         Interpolation::Cubic => &[
-            &[0.0, A, -2.0 * A, A],
-            &[1.0, 0.0, -A - 3.0, A + 2.0],
-            &[0.0, -A, 2.0 * A + 3.0, -A - 2.0],
-            &[0.0, 0.0, A, -A],
+            &[0.0, CUBIC_COEFFICIENT, -2.0 * CUBIC_COEFFICIENT, CUBIC_COEFFICIENT],
+            &[1.0, 0.0, -CUBIC_COEFFICIENT - 3.0, CUBIC_COEFFICIENT + 2.0],
+            &[0.0, -CUBIC_COEFFICIENT, 2.0 * CUBIC_COEFFICIENT + 3.0, -CUBIC_COEFFICIENT - 2.0],
+            &[0.0, 0.0, CUBIC_COEFFICIENT, -CUBIC_COEFFICIENT],
         ],
     }
 }
