@@ -65,8 +65,8 @@ fn path_of_overload(operator: &Operator) -> String {
 /// Returns all paths, and keeps them up to date as operators are defined and removed. Changes may be reported out of order, so a report
 /// only says which path to look up again.
 fn paths() -> RwLockReadGuard<'static, Paths> {
-    static LISTENING: Once = Once::new();
-    LISTENING.call_once(|| {
+    static REGISTER_LISTENER: Once = Once::new();
+    REGISTER_LISTENER.call_once(|| {
         let _listener = on_operator_event(|_, changed| {
             let mut paths = PATHS.write().unwrap_or_else(PoisonError::into_inner);
             let owners = paths.entry(path_of_overload(changed)).or_default();

@@ -80,7 +80,7 @@ impl VmapInputs for &[&Tensor] {
     }
 }
 
-macro_rules! tuples {
+macro_rules! impl_for_tuples {
     ($($($name:ident)*;)*) => {$(
         impl<$($name: TensorTree),*> TensorTree for ($($name,)*) {
             #[expect(non_snake_case, reason = "each value has the name of its type")]
@@ -109,7 +109,7 @@ macro_rules! tuples {
     )*};
 }
 
-tuples! {
+impl_for_tuples! {
     A;
     A B;
     A B C;

@@ -159,7 +159,8 @@ impl Recording {
 
     fn save_tensors(&mut self, value: Value) -> Result<()> {
         let (rule, position) = (self.rule, self.node.function.saved().len());
-        let value = SavedValue::argument(value, || (rule.operator().name().to_string(), rule.saved_name(position)))?;
+        let value =
+            SavedValue::from_argument(value, || (rule.operator().name().to_string(), rule.saved_name(position)))?;
         self.node.function.save(value);
         Ok(())
     }

@@ -24,7 +24,7 @@ pub(crate) struct History {
     origin: ViewOrigin,
     /// The number of recorded writes to the tensor. Of a view, the generation of the base that its node belongs to.
     generation: AtomicU64,
-    state: Mutex<State>,
+    state: Mutex<HistoryState>,
 }
 
 /// The call that computed a tensor, while the tensor has no other history.
@@ -34,7 +34,7 @@ struct ComputedBy {
 }
 
 #[derive(Default)]
-pub(crate) struct State {
+pub(crate) struct HistoryState {
     /// The node that replaces the one in `ComputedBy`: the node of the last write or, for a view, the node derived from that of its base.
     pub(crate) node: Option<(Shared<Node>, u32)>,
     pub(crate) gradient: Option<Tensor>,
@@ -49,22 +49,22 @@ pub(crate) struct RareState {
     pub(crate) retained: Option<RetainedGradient>,
 }
 
-impl State {
+impl HistoryState {
     pub(crate) fn rare_or_init(&mut self) -> &mut RareState {
         self.rare.get_or_insert_default()
     }
 
-    fn retained(&self) -> Option<&RetainedGradient> {
+    fn retained_gradient(&self) -> Option<&RetainedGradient> {
         self.rare.as_ref()?.retained.as_ref()
     }
 
     pub(crate) fn gradient(&self) -> Option<Tensor> {
-        self.retained().map_or_else(|| self.gradient.clone(), RetainedGradient::gradient)
+        self.retained_gradient().map_or_else(|| self.gradient.clone(), RetainedGradient::gradient)
     }
 
     /// Replaces the gradient and returns the old one.
     pub(crate) fn replace_gradient(&mut self, gradient: Option<Tensor>) -> Option<Tensor> {
-        match self.retained() {
+        match self.retained_gradient() {
             Some(retained) => retained.replace(gradient),
             None => std::mem::replace(&mut self.gradient, gradient),
         }
@@ -97,18 +97,18 @@ impl ViewOrigin {
 }
 
 impl History {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, HistoryState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Calls `f` with the state of a tensor, if it has one.
-pub(crate) fn with_state<T>(tensor: &Tensor, f: impl FnOnce(&mut State) -> T) -> Option<T> {
+pub(crate) fn with_state<T>(tensor: &Tensor, f: impl FnOnce(&mut HistoryState) -> T) -> Option<T> {
     tensor.extension::<History>().map(|history| f(&mut history.lock()))
 }
 
 /// Calls `f` with the state of a tensor, which is created if it has none. `f` must call no operator.
-pub(crate) fn update_state<T>(tensor: &Tensor, f: impl FnOnce(&mut State) -> T) -> T {
+pub(crate) fn update_state<T>(tensor: &Tensor, f: impl FnOnce(&mut HistoryState) -> T) -> T {
     f(&mut tensor.extension_or_init(History::default).lock())
 }
 

@@ -85,7 +85,7 @@ impl SavedValues {
 
 impl SavedValue {
     /// Saves an argument of an operator.
-    pub(crate) fn argument(value: Value, name: impl Fn() -> (String, String)) -> Result<Self> {
+    pub(crate) fn from_argument(value: Value, name: impl Fn() -> (String, String)) -> Result<Self> {
         Ok(match value {
             Value::Tensor(tensor) => Self::Tensor(SavedTensor::new(tensor, name)?),
             Value::Tensors(tensors) => {
