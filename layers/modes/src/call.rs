@@ -141,7 +141,7 @@ impl Call<'_> {
     ///
     /// Returns the errors of [`pass_on`](Self::pass_on).
     pub fn pass_on_hiding_inner_calls(&mut self) -> Result<()> {
-        self.inner_modes = self.inner_modes.without(self.entered);
+        self.inner_modes = self.inner_modes.without_mode(self.entered);
         self.pass_on()
     }
 

@@ -60,7 +60,7 @@ impl ModeList {
     }
 
     /// Returns the active modes without `entered`.
-    pub(crate) fn without(&self, entered: &Arc<EnteredMode>) -> Self {
+    pub(crate) fn without_mode(&self, entered: &Arc<EnteredMode>) -> Self {
         self.active().iter().filter(|other| !Arc::ptr_eq(entered, other)).cloned().collect()
     }
 
@@ -92,7 +92,7 @@ impl Drop for RestoreModes {
 
 /// Switches a mode on for this thread, until the returned guard is dropped. The result dereferences to the mode.
 ///
-/// Modes can be left in any order. If a mode enters another mode while it handles a call, the latter ends with that call at the latest.
+/// Modes can be left in any order. If a mode enters another mode while it handles a call, the inner mode ends with that call at the latest.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -156,7 +156,7 @@ impl<M> Deref for ModeGuard<M> {
 impl<M> Drop for ModeGuard<M> {
     fn drop(&mut self) {
         self.entered.ended.store(true, Ordering::Release);
-        drop(CURRENT_MODES.replace(ModeList::current().without(&self.entered)));
+        drop(CURRENT_MODES.replace(ModeList::current().without_mode(&self.entered)));
         let left = KEY_GUARDS.with_borrow_mut(|included| {
             let at = included.iter().position(|(entered, _)| Arc::ptr_eq(entered, &self.entered))?;
             let (_, include) = included.remove(at);

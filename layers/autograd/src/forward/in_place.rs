@@ -25,7 +25,7 @@ pub(crate) struct WrittenTensor {
 }
 
 /// Checks the tensors that a call writes to. Returns an error if a gradient could not follow the write, or if the tensor counts no
-/// versions. For a call that is not recorded, only the latter is checked.
+/// versions. For a call that is not recorded, only the second condition is checked.
 pub(crate) fn check_writes(operator: &Operator, arguments: &[Value], is_recorded: bool) -> Result<WrittenTensors> {
     let schema = operator.schema();
     if is_recorded && schema.arguments.iter().any(Argument::is_out) {

@@ -159,8 +159,8 @@ impl Node {
     }
 }
 
-/// A scope in which this thread's nodes get sequence numbers above those of all earlier nodes of all threads. It tells the nodes recorded
-/// in the scope from all others.
+/// A scope in which this thread's nodes get sequence numbers above those of all earlier nodes of all threads. It makes the nodes recorded
+/// in the scope distinguishable from all others.
 pub(crate) struct SequenceScope {
     first_sequence: u64,
     outer_sequence: u64,

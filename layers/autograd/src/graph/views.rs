@@ -99,7 +99,8 @@ impl Outline {
         self.elements_in(&(piece / count)?, start)
     }
 
-    /// Whether no element is shown twice, judged by strides: each stride exceeds the extent of the smaller dimensions.
+    /// Whether all positions show different elements of storage. It is judged by strides: each stride must exceed the extent of the smaller
+    /// dimensions.
     fn has_no_overlap(&self) -> bool {
         let steps = self.geometry().strides().iter().zip(self.geometry().sizes()).filter(|(_, size)| **size > 1);
         let mut steps: Vec<(i64, i64)> = steps.map(|(stride, size)| (*stride, *size)).collect();

@@ -1,5 +1,5 @@
-//! Tests with whole programs: the graph of each does what the program does, on other inputs, under every layer, and if it is traced under a
-//! layer.
+//! Tests that the graph of a whole program has the same results as the program: on other inputs, under every layer, and if it is traced
+//! under a layer.
 
 use aten::prelude::*;
 use dispatch_autocast as autocast;
@@ -115,7 +115,7 @@ const TRANSFORMABLE_PROGRAMS: [(Program, &[&[i64]]); 5] = [
 ];
 
 /// Returns the graph, the clean graph, and the graphs parsed from their texts.
-fn variants(graph: &Graph) -> Vec<Graph> {
+fn equivalent_graphs(graph: &Graph) -> Vec<Graph> {
     let print_and_parse = |graph: &Graph| {
         let text = graph.to_string();
         Graph::parse(&text, graph.constants()).unwrap_or_else(|error| panic!("{error}\n{text}"))
@@ -160,7 +160,7 @@ fn with_autocast<R>(f: impl FnOnce() -> R) -> R {
 fn a_program_and_its_graphs_have_the_same_results() {
     for (program, sizes) in PROGRAMS {
         let graph = trace(program, &inputs(sizes, 1)).unwrap();
-        for graph in variants(&graph) {
+        for graph in equivalent_graphs(&graph) {
             assert_same_results(program, |x| graph.run(x), sizes);
         }
     }
@@ -179,7 +179,7 @@ fn a_graph_can_be_mapped_over_batches() {
         let batch = with_batch(sizes);
         let batch: Vec<&[i64]> = batch.iter().map(Vec::as_slice).collect();
         let graph = trace(program, &inputs(sizes, 1)).unwrap();
-        for graph in variants(&graph) {
+        for graph in equivalent_graphs(&graph) {
             assert_same_results(|x| run_mapped(program, x), |x| run_mapped(|x| graph.run(x), x), &batch);
         }
     }
@@ -194,7 +194,7 @@ fn a_graph_can_be_differentiated() {
     };
     for (program, sizes) in [(digits_forward as Program, &DIGITS_SIZES[..]), (attention, &ATTENTION_SIZES)] {
         let graph = trace(program, &inputs(sizes, 1)).unwrap();
-        for graph in variants(&graph) {
+        for graph in equivalent_graphs(&graph) {
             assert_same_results(|x| gradients(&program, x), |x| gradients(&|x| graph.run(x), x), sizes);
         }
     }
@@ -211,7 +211,7 @@ fn a_graph_can_run_under_autocast() {
     ];
     for (program, sizes) in forward {
         let graph = trace(program, &inputs(sizes, 1)).unwrap();
-        for graph in variants(&graph) {
+        for graph in equivalent_graphs(&graph) {
             assert_same_results(|x| with_autocast(|| program(x)), |x| with_autocast(|| graph.run(x)), sizes);
         }
     }
@@ -221,7 +221,7 @@ fn a_graph_can_run_under_autocast() {
 fn casts_of_autocast_are_recorded_in_the_graph() {
     for (program, sizes) in PROGRAMS {
         let graph = with_autocast(|| trace(program, &inputs(sizes, 1))).unwrap();
-        for graph in variants(&graph) {
+        for graph in equivalent_graphs(&graph) {
             assert_same_results(|x| with_autocast(|| program(x)), |x| graph.run(x), sizes);
         }
     }
@@ -276,7 +276,7 @@ fn the_calls_of_a_transform_are_in_the_graph() {
     let sizes: [&[i64]; 1] = [&[4, 3]];
     let graph = trace(transformed_gradients, &inputs(&sizes, 1)).unwrap();
     assert!(graph.constants().iter().all(|tensor| tensor.sizes().is_empty()), "{graph}");
-    for graph in variants(&graph) {
+    for graph in equivalent_graphs(&graph) {
         assert_same_results(transformed_gradients, |x| graph.run(x), &sizes);
     }
 }

@@ -29,7 +29,7 @@ fn print_and_parse(graph: &Graph) -> Graph {
     read
 }
 
-fn variants(graph: &Graph) -> Vec<Graph> {
+fn equivalent_graphs(graph: &Graph) -> Vec<Graph> {
     let clean = graph.clean();
     vec![print_and_parse(graph), print_and_parse(&clean), clean, graph.clone()]
 }
@@ -46,7 +46,7 @@ fn assert_same_effects(f: impl Fn(&[Tensor]) -> Result<Vec<Tensor>>, with: &[Ten
         (bits(&results), bits(&given), memory)
     };
     let expected = made(&f);
-    for graph in variants(&graph) {
+    for graph in equivalent_graphs(&graph) {
         assert_eq!(made(&|x| graph.run(x)), expected, "{graph}");
         assert_eq!(made(&|x| graph.fuse().run(x)), expected, "{graph}");
     }
@@ -65,7 +65,7 @@ fn number(value: impl Into<Scalar>) -> Tensor {
 }
 
 #[test]
-fn an_operator_that_returned_its_argument_copies_in_another_run() {
+fn a_returned_argument_in_the_trace_can_be_a_copy_in_a_run() {
     let square = || Tensor::from([[1.0, 2.0], [3.0, 4.0]]);
     let turned = || vec![square().t().unwrap()];
     // The argument and the result are the same tensor in the trace, and two tensors in the run.
@@ -133,7 +133,7 @@ fn no_grad_sections_are_replayed() {
             run(&leaves).unwrap()[0].sum().unwrap().backward().unwrap();
             leaves.map(|leaf| leaf.grad().map(|slope| bits(&[slope])))
         };
-        for graph in variants(&trace(f, &[three_elements(), three_other_elements()]).unwrap()) {
+        for graph in equivalent_graphs(&trace(f, &[three_elements(), three_other_elements()]).unwrap()) {
             assert_eq!(slopes(&|x| graph.run(x)), slopes(&f), "{graph}");
             assert_eq!(slopes(&|x| graph.fuse().run(x)), slopes(&f), "{graph}");
         }
