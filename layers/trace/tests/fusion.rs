@@ -49,12 +49,12 @@ fn assert_same_bits(found: &[Tensor], expected: &[Tensor], what: &str) {
 
 /// Returns elements of every kind (zeros, infinities, NaN, ..). Their period differs from the size of tiles.
 fn numbers(dtype: DType, sizes: &[i64], seed: i64) -> Tensor {
-    const FRACTIONS: [f64; 13] =
+    const SPECIAL_NUMBERS: [f64; 13] =
         [0.0, -0.0, 1.0, -1.5, 0.3, 2.75, -7.0, 1e-3, 65504.0, -1e30, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
     let count = sizes.iter().product::<i64>();
     let at = |i: i64| usize::try_from((i * 7 + seed * 5 + i / 13) % 13).unwrap();
     let made: Tensor = if dtype.is_floating() || dtype.is_complex() {
-        Tensor::from_slice(&(0..count).map(|i| FRACTIONS[at(i)]).collect::<Vec<f64>>())
+        Tensor::from_slice(&(0..count).map(|i| SPECIAL_NUMBERS[at(i)]).collect::<Vec<f64>>())
     } else {
         Tensor::from_slice(&(0..count).map(|i| i64::try_from(at(i)).unwrap() - 4).collect::<Vec<i64>>())
     };

@@ -20,8 +20,8 @@ pub(crate) fn needs_batching(batch: &Batch, operator: &Operator, arguments: &[Va
 pub(crate) fn call_batched(batch: &Batch, operator: &Operator, arguments: &mut [Value]) -> Result<Vec<Value>> {
     check_written(batch, operator, arguments)?;
     let strategy = Strategy::after_decomposition(operator);
-    // Checked before the call: a rule would not notice bad slices. A call by shape word reports its own errors, unless it writes to an
-    // argument.
+    // The slices are checked before the call, because a batch rule would not notice invalid slices. A call by shape word reports its own
+    // errors, unless it writes to an argument.
     if matches!(strategy, Strategy::Rule | Strategy::ViaFunctional)
         || strategy == Strategy::ShapeWord && operator.functional().is_some()
     {

@@ -140,7 +140,7 @@ impl Pullback {
         let (outputs, seeds): (Vec<&Tensor>, Vec<&Tensor>) =
             self.outputs.iter().zip(gradients).filter(|(output, _)| output.requires_grad()).unzip();
         let inputs: Vec<&Tensor> = self.inputs.iter().collect();
-        // The level has ended but the graph lives on. Calls here belong to the levels below, which may differentiate them.
+        // The level has ended, but the recorded graph still exists. Calls here belong to the levels below, which may differentiate them.
         let found = Differentiation::of(&outputs).seeded(&seeds).create_graph().allow_unused().grad(&inputs)?;
         let zeros = |input: &Tensor| Outline::of(input).zeros();
         found.into_iter().zip(&self.inputs).map(|(gradient, input)| gradient.map_or_else(|| zeros(input), Ok)).collect()

@@ -57,8 +57,8 @@ fn autograd_fallback(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Re
         (Some(_), _, Some(rule), _) if (0..schema.returns.len()).all(|i| schema.written_return(i).is_none()) => {
             record_call_with_side_writes(operator, rule, keys, stack)
         }
-        // Recorded by the generated kernel of the operator. Only operators registered at run time, or without a kernel on this key, come
-        // here.
+        // Such a call is recorded by the generated kernel of the operator. Only operators registered at run time, or without a kernel on
+        // this key, come here.
         (None, _, Some(_), _) => operator.redispatch_boxed(keys.below(keys::AutogradOther), stack),
         _ => without_derivative(operator, keys, stack),
     }

@@ -108,7 +108,7 @@ fn value_before_call(value: &Value, writes: &WrittenTensors, edge: Option<&Edge>
         let _guard = below_autograd_guard();
         aten::clone(tensor, None)?
     };
-    // Only nodes: a recorded call does not write to a leaf.
+    // The edge cannot lead to a leaf, because a recorded call does not write to a leaf.
     if let Some(Edge::Node(node, result)) = edge {
         history::set_node(&mut copy, node.clone(), *result);
     }

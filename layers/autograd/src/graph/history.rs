@@ -148,12 +148,12 @@ fn is_older_generation(view: &Tensor, base: &Tensor) -> bool {
     generation(view) != generation(base)
 }
 
-/// Whether calls with this tensor are recorded.
+/// Whether a call with this tensor is recorded, because the tensor requires gradients.
 pub(crate) fn requires_grad(tensor: &Tensor) -> Result<bool> {
     Ok(may_require_grad(tensor) && gradient_edge(tensor)?.is_some())
 }
 
-/// Whether calls with any tensor of this value are recorded.
+/// Whether a call with this argument is recorded, because one of its tensors requires gradients.
 pub(crate) fn any_requires_grad(value: &Value) -> Result<bool> {
     value.tensors().try_fold(false, |any, tensor| Ok(any || requires_grad(tensor)?))
 }

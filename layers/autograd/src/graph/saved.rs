@@ -75,7 +75,7 @@ impl SavedValues {
     pub(crate) fn release(&self) {
         let mut saved = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if saved.iter().any(SavedValue::holds_memory) {
-            // Dropped without the lock: a tensor may be the last handle to a part of the graph.
+            // The values are dropped without the lock: a tensor may be the last handle to a part of the graph.
             let freed = std::mem::replace(&mut *saved, smallvec![SavedValue::Freed]);
             drop(saved);
             drop(freed);

@@ -190,7 +190,7 @@ impl CopySlices {
     }
 
     /// Returns the call that wrote to the view.
-    pub(crate) fn call(&self) -> &Node {
+    pub(crate) fn writing_call(&self) -> &Node {
         &self.call
     }
 

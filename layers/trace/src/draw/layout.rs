@@ -49,7 +49,7 @@ pub(super) fn layout(drawing: &Drawing) -> Layout {
     (0..nodes.len()).for_each(|node| rows[nodes[node].layer].push(node));
     for round in 0..IMPROVEMENT_ROUNDS {
         order_rows(&mut rows, &nodes, round % 2 == 0);
-        // The next round uses the positions of this one.
+        // Places the nodes side by side in their new order.
         for row in &rows {
             pack_row(row, &mut nodes);
         }

@@ -135,7 +135,7 @@ fn reading_elements_is_an_error_even_if_the_function_continues() {
             trace(|x| Ok([x[0].mul(&Tensor::number(read(&x[0]).unwrap_or(1.0).into()))?]), &[pair()]).unwrap_err();
         assert!(matches!(cause(&error), TraceError::DataDependent { .. }), "{error}");
     }
-    // The thread's state is as before.
+    // A failed trace leaves no state on the thread: operators can read elements again.
     assert_eq!(numbers(&pair().sum().unwrap()), [7.0]);
 }
 
@@ -143,7 +143,7 @@ fn reading_elements_is_an_error_even_if_the_function_continues() {
 fn data_dependent_sizes_are_an_error() {
     let error = trace(|x| Ok([aten::nonzero(&x[0])?]), &[pair()]).unwrap_err();
     assert_eq!(cause(&error), &TraceError::DataDependent { operator: "aten::nonzero".to_owned() });
-    // This operator has no Meta kernel, so only a run can notice it.
+    // The operator has no Meta kernel, so only a run can find that the sizes depend on elements.
     let graph = trace(|x| Ok([select_positive(&x[0])?]), &[pair()]).unwrap();
     let error = graph.run(&[Tensor::from([3.0, -4.0])]).unwrap_err();
     assert!(

@@ -163,7 +163,7 @@ impl<'a> ImageDim<'a> {
                 if is_cubic {
                     index = self.apply_padding(&index)?.0;
                 }
-                // Negated, so that NaN counts as outside of the image.
+                // The comparison is negated, so that NaN counts as outside of the image.
                 let outside = index.ge_scalar(0)?.logical_and(&index.lt_scalar(self.size)?)?.logical_not()?;
                 let inside = |weight: Tensor| weight.masked_fill_scalar(&outside, 0);
                 let slope = polynomial_derivative(coefficients);
