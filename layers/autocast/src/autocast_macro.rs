@@ -10,7 +10,7 @@
 /// | `lower` | eligible tensors are cast to the dtype of the region |
 /// | `fp32` | eligible tensors are cast to `float32` |
 /// | `set_dtype` | no casts; if the first tensor is eligible, and the call gives no `dtype`, the `dtype` is `float32` |
-/// | `append_dtype` | as `set_dtype`, for an operator whose `dtype` is in another overload: `norm => norm_with_dtype` |
+/// | `append_dtype` | as `set_dtype`, for an operator whose `dtype` is in another overload: `norm_scalar => norm_scalaropt_dtype` |
 /// | `promote` | eligible tensors are cast to `float32`, unless all of them have the dtype of the region |
 /// | `banned` | `lossy => "use another"`: the call returns an error with this advice |
 /// | `untouched` | autocast does not change the call, even if the operator has a policy for all backends |
@@ -47,7 +47,7 @@ macro_rules! autocast {
     };
 }
 
-/// Submits one kernel record for each operator. Not public API.
+/// Registers the policy as an autocast kernel of each operator. Not public API.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __autocast {

@@ -116,7 +116,7 @@ impl CachedCast {
         (is_fresh && is_recorded).then(|| tensor.clone())
     }
 
-    /// Keeps a cast, unless all regions ended in the meantime: then no region's end would drop it.
+    /// Stores the cast of a weight, unless all regions have ended in the meantime: then the end of no region would drop it.
     fn store(&self, weight: &Tensor, cast: VersionedCast) {
         let mut active = lock(&ACTIVE_REGIONS);
         if active.thread_count == 0 {

@@ -12,9 +12,9 @@ use dispatch_runtime::schema::TypeKind;
 
 use crate::cast_cache::{cached_cast, is_eligible, promote_type};
 
-/// The device of a call that is autocast, and the low-precision dtype of the region.
+/// The device of a call whose arguments are cast, and the low-precision dtype of the region.
 #[derive(Clone, Copy)]
-struct Target {
+struct CastTarget {
     device: Device,
     low: DType,
 }
@@ -107,20 +107,20 @@ impl fmt::Display for BannedOperator {
 
 impl std::error::Error for BannedOperator {}
 
-/// Runs a policy with autocast off, if it is on for the call's backend. Redispatches below autocast otherwise.
+/// Switches autocast off and runs a policy. If autocast is already off for the call's backend, redispatches below autocast instead.
 fn with_autocast_off(
     operator: &Operator,
     keys: KeySet,
     stack: &mut Stack,
-    policy: impl FnOnce(Target, &mut Stack) -> Result<()>,
+    policy: impl FnOnce(CastTarget, &mut Stack) -> Result<()>,
 ) -> Result<()> {
-    let target = keys.device().and_then(|device| Some(Target { device, low: guard::autocast_dtype(device)? }));
+    let target = keys.device().and_then(|device| Some(CastTarget { device, low: guard::autocast_dtype(device)? }));
     let Some(target) = target else { return operator.redispatch_boxed(keys.below(Autocast), stack) };
     let _off = guard::autocast(target.device, None);
     policy(target, stack)
 }
 
-fn cast_arguments(operator: &Operator, stack: &mut Stack, target: Target, to: DType) -> Result<()> {
+fn cast_arguments(operator: &Operator, stack: &mut Stack, target: CastTarget, to: DType) -> Result<()> {
     let arguments = stack.top_mut(operator.argument_count()).unwrap_or(&mut []);
     for (value, argument) in arguments.iter_mut().zip(&operator.schema().arguments) {
         // An operator must write to the given tensor, not to a cast copy of it.

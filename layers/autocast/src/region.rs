@@ -32,7 +32,8 @@ use crate::cast_cache;
 #[must_use = "a region that is not bound to a name ends at once"]
 #[derive(Debug)]
 pub struct Region {
-    /// The change to the thread's keys. It ends before the cached casts are dropped, so autocast is off for code that the drop runs.
+    /// The guard that includes or excludes the autocast key on this thread. It ends before the cached casts are dropped, so autocast is off
+    /// for code that the drop runs.
     guard: Option<Guard>,
 }
 
@@ -133,7 +134,7 @@ pub fn default_dtype(device: Device) -> DType {
     if BF16_BACKENDS.contains(&device.key()) { DType::BF16 } else { DType::F16 }
 }
 
-/// Switches the cache of casts off on this thread: every call casts its weights anew, until the result is dropped.
+/// Switches the cache of casts off on this thread: every call casts its weights anew, until the returned guard is dropped.
 ///
 /// ```
 /// let _uncached = dispatch_autocast::disable_cache();

@@ -102,7 +102,7 @@ fn a_new_backend_uses_the_common_lists() {
 }
 
 #[test]
-fn a_policy_for_a_new_backend_is_one_line() {
+fn a_new_backend_can_have_a_policy_of_its_own() {
     let _on = (autocast::enable(npu(), None).unwrap(), autocast::enable(Device::CPU, None).unwrap());
     assert_eq!(fp32_on_npu(&matrix()).unwrap().dtype(), DType::F16);
     assert_eq!(fp32_on_npu(&Tensor::from_slice(&[1.0_f32])).unwrap().dtype(), DType::F32);

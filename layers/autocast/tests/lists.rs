@@ -10,7 +10,8 @@ use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 use recorded::{Call, ListedOperator, arguments, dtypes, recorded};
 
-const LOW: [(&str, DType); 4] =
+/// The backend and the low-precision dtype of each column of the recording.
+const RECORDED_COLUMNS: [(&str, DType); 4] =
     [("cpu", DType::BF16), ("cpu", DType::F16), ("cuda", DType::F16), ("cuda", DType::BF16)];
 
 fn calls() -> impl Iterator<Item = (&'static Operator, [&'static str; 2], Call)> {
@@ -29,7 +30,7 @@ fn autocast_call(operator: &Operator, text: &str, device: Device, low: DType) ->
 fn check_dtypes(i: usize, device: Device) {
     let (mut checked, mut wrong) = (0, Vec::new());
     for (operator, _, Call { arguments: text, results }) in calls().filter(|(.., call)| call.results[i] != "-") {
-        let ours = match autocast_call(operator, text, device, LOW[i].1) {
+        let ours = match autocast_call(operator, text, device, RECORDED_COLUMNS[i].1) {
             Ok(results) => dtypes(&results),
             Err(error) if error.to_string().contains("unsafe under autocast") => "banned".to_owned(),
             Err(error) => error.to_string(),

@@ -51,9 +51,9 @@ fn gather_into_(this: &mut Tensor, source: &Tensor) -> Result<()> {
     aten::copy_(this, source, false)
 }
 
-/// Returns a product of products, or an error if `fails`.
-#[op_def("composed(Tensor self, bool fails) -> Tensor")]
-fn composed(this: &Tensor, fails: bool) -> Result<Tensor> {
+/// Multiplies a matrix twice by itself, or returns an error if `fails`.
+#[op_def("composite_product(Tensor self, bool fails) -> Tensor")]
+fn composite_product(this: &Tensor, fails: bool) -> Result<Tensor> {
     assert!(!autocast::is_enabled(Device::CPU), "the calls of a composite are not cast again");
     if fails { Err(Error::kernel("as asked")) } else { aten::mm(&aten::mm(this, this)?, this) }
 }
@@ -63,7 +63,7 @@ fn lower_on_meta(this: &Tensor) -> Result<Tensor> {
     Ok(this.clone())
 }
 
-autocast!(lower: dtypes_lower, gather_into_, composed);
+autocast!(lower: dtypes_lower, gather_into_, composite_product);
 autocast!(fp32: dtypes_fp32);
 autocast!(promote: dtypes_promote);
 autocast!(set_dtype: sum_with_dtype);
@@ -120,7 +120,7 @@ fn fp32_casts_lower_dtypes_and_leaves_float64() {
 }
 
 #[test]
-fn promote_casts_to_float32_only_if_dtypes_differ() {
+fn promote_casts_to_float32_unless_all_have_the_dtype_of_the_region() {
     let _on = autocast::enable(Device::CPU, BF16).unwrap();
     let cases = [
         (BF16, [BF16, BF16], "bf16 bf16 bf16"),
@@ -210,9 +210,9 @@ fn in_place_and_out_forms_are_in_no_list() {
 #[test]
 fn autocast_is_off_inside_of_a_call_and_on_after_it() {
     let _on = autocast::enable(Device::CPU, BF16).unwrap();
-    assert_eq!(composed(&tensor_of(F32), false).unwrap().dtype(), BF16);
+    assert_eq!(composite_product(&tensor_of(F32), false).unwrap().dtype(), BF16);
     assert!(autocast::is_enabled(Device::CPU));
-    assert!(composed(&tensor_of(F32), true).is_err());
+    assert!(composite_product(&tensor_of(F32), true).is_err());
     assert!(autocast::is_enabled(Device::CPU), "autocast is on again after an error");
 }
 

@@ -12,7 +12,7 @@ pub struct Derivative {
     pub operator: fn() -> &'static Operator,
     /// The positions of the differentiable arguments.
     pub inputs: &'static [usize],
-    /// Whether each result is differentiable.
+    /// For each result, whether it is differentiable.
     pub differentiable_results: &'static [bool],
     /// The parameters of the derivative function after the gradients, in order: arguments, then results.
     pub saved: &'static [SavedSource],
@@ -51,7 +51,7 @@ impl Derivative {
         (self.operator)()
     }
 
-    /// Returns the schema's name of the saved value at a position.
+    /// Returns the name that the schema gives to the argument or result saved at a position.
     pub(crate) fn saved_name(&self, position: usize) -> String {
         let schema = self.operator().schema();
         match self.saved.get(position) {
@@ -105,7 +105,7 @@ impl BackwardStep<'_> {
         self.gradients.to_vec()
     }
 
-    /// Returns whether the gradient of each differentiable tensor is requested.
+    /// Returns, for each differentiable tensor, whether its gradient is requested.
     #[must_use]
     pub fn needs(&self) -> Vec<bool> {
         self.needs.to_vec()

@@ -151,7 +151,7 @@ impl BackwardPass<'_> {
             pending_leaf.needed =
                 inputs.iter().any(|input| matches!(input, Edge::Leaf(leaf) if leaf.same(&pending_leaf.leaf)));
         }
-        // A node must be decided after the nodes that it leads to, so the order of arrival is read backwards.
+        // Whether a node is needed depends on the nodes that it leads to, so the order of arrival is read backwards.
         let mut missing_gradients: Vec<usize> = self.nodes.iter().map(|pending| pending.missing_gradients).collect();
         let (mut order, mut stack) = (Vec::new(), Vec::new());
         let mut count_down = |edge: &Edge, stack: &mut Vec<usize>| {
@@ -243,7 +243,7 @@ impl BackwardPass<'_> {
         let needed = self.nodes[at].needed;
         let mut out: Gradients = smallvec![None; node.edges().len()];
         if needed && gradients.iter().any(Option::is_some) {
-            let _state = enter_state(node.state(), self.caller_keys, self.task.create_graph);
+            let _state = enter_state(node.thread_state(), self.caller_keys, self.task.create_graph);
             if let Some(hooks) = node.hooks() {
                 hooks.run_before(&mut gradients)?;
             }

@@ -26,9 +26,9 @@ use dispatch_runtime::{DType, Device, Error};
 pub enum GradientError {
     /// A tensor that a derivative needs was written to after it was saved.
     SavedModified {
-        /// The operator or custom function whose derivative needs the tensor.
+        /// The name of the operator or custom function whose derivative needs the tensor.
         operator: String,
-        /// The saved argument or result, or the position of a tensor that a custom function saved.
+        /// The name of the saved argument or result, or the position of a tensor that a custom function saved.
         saved: String,
         /// The sizes of the tensor.
         sizes: Vec<i64>,
@@ -41,56 +41,56 @@ pub enum GradientError {
     },
     /// A node's saved tensors were already freed by an earlier backward pass.
     SavedFreed {
-        /// The operator or custom function whose derivative needs the saved tensors.
+        /// The name of the operator or custom function whose derivative needs the saved tensors.
         operator: String,
     },
     /// An operator in the graph has no derivative.
     NoDerivative {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
     },
     /// A call would write to a leaf that requires gradients.
     LeafWritten {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
-        /// The written argument.
+        /// The name of the written argument.
         argument: String,
     },
     /// A call would write to a view of a leaf that requires gradients.
     ViewOfLeafWritten {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
-        /// The written argument.
+        /// The name of the written argument.
         argument: String,
     },
     /// A call would write to a view whose gradient cannot follow the write.
     ViewWritten {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
-        /// The written argument.
+        /// The name of the written argument.
         argument: String,
         /// How the view was made.
         reason: &'static str,
     },
     /// A call outside of inference mode would write to an inference tensor.
     InferenceWritten {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
-        /// The written argument.
+        /// The name of the written argument.
         argument: String,
     },
     /// A derivative would have to save an inference tensor.
     InferenceSaved {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
-        /// The argument or result to be saved.
+        /// The name of the argument or result to be saved.
         saved: String,
     },
     /// An `out=` variant was called with a tensor that requires gradients.
     OutRequiresGrad {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
-        /// The argument that requires gradients.
+        /// The name of the argument that requires gradients.
         argument: String,
     },
     /// A tensor to differentiate is neither a leaf that requires gradients nor computed from one.
@@ -130,7 +130,7 @@ pub enum GradientError {
     },
     /// A derivative returned another number of gradients than its operator has differentiable inputs.
     GradientCount {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
         /// The number of returned gradients.
         found: usize,
@@ -155,7 +155,7 @@ pub enum GradientError {
     CaptureMismatch,
     /// A derivative returned NaN in anomaly mode.
     NaN {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
         /// The position of the gradient.
         position: usize,

@@ -95,21 +95,21 @@ fn chains_through_custom_functions_and_hooks_are_dropped_in_a_small_stack() {
 #[test]
 fn a_long_chain_in_a_thread_local_is_dropped_in_a_small_stack() {
     thread_local! {
-        static LAST: RefCell<Option<Tensor>> = const { RefCell::new(None) };
+        static LAST_TENSOR: RefCell<Option<Tensor>> = const { RefCell::new(None) };
     }
     run_in_a_small_stack(|| {
         let x = leaf(&[1.0]);
-        LAST.set(Some(x.clone()));
+        LAST_TENSOR.set(Some(x.clone()));
         drop(chain(&x, 100));
-        LAST.set(Some(chain(&x, 100_000)));
+        LAST_TENSOR.set(Some(chain(&x, 100_000)));
     });
 }
 
 /// An extension whose reference count tells when a tensor's body is dropped.
-struct CountedHook(#[expect(dead_code, reason = "it is only counted")] Arc<()>);
+struct CountedExtension(#[expect(dead_code, reason = "it is only counted")] Arc<()>);
 
 fn attach_counter(tensor: &Tensor, counter: &Arc<()>) {
-    tensor.extension_or_init(|| CountedHook(counter.clone()));
+    tensor.extension_or_init(|| CountedExtension(counter.clone()));
 }
 
 #[test]

@@ -16,7 +16,7 @@ const WARM_UP_STEPS: usize = 1_000;
 /// One step in this many runs a special forward pass instead of the plain one.
 const VARIANT_INTERVAL: usize = 8;
 const LEARNING_RATE: f64 = 0.01;
-/// The sum reduction of the loss.
+/// The value of `reduction` for which `mse_loss` returns a sum.
 const REDUCTION_SUM: i64 = 2;
 
 struct Network {
@@ -36,7 +36,7 @@ impl Network {
         input.mm(&self.first)?.relu()
     }
 
-    fn error(&self, hidden: &Tensor, target: &Tensor) -> Result<Tensor> {
+    fn loss(&self, hidden: &Tensor, target: &Tensor) -> Result<Tensor> {
         hidden.mm(&self.second)?.mse_loss(target, REDUCTION_SUM)
     }
 }
@@ -57,24 +57,24 @@ const VARIANTS: [(&str, Forward); 7] = [
     ("hooks", with_hooks),
     ("a checkpoint", with_checkpoint),
     ("gradients of gradients", gradients_of_gradients),
-    ("failures", failures),
+    ("failures", failing_calls),
 ];
 
-fn plain(network: &Network, sample: &Sample) -> Result<Tensor> {
-    network.error(&network.hidden(&sample.input)?, &sample.target)
+fn plain_forward(network: &Network, sample: &Sample) -> Result<Tensor> {
+    network.loss(&network.hidden(&sample.input)?, &sample.target)
 }
 
 fn views_of_parameters(network: &Network, sample: &Sample) -> Result<Tensor> {
     let turned = network.first.transpose_int(0, 1)?;
     let hidden = turned.mm(&sample.input.transpose_int(0, 1)?)?.relu()?;
-    network.error(&hidden.transpose_int(0, 1)?, &sample.target)
+    network.loss(&hidden.transpose_int(0, 1)?, &sample.target)
 }
 
 fn writes_to_results(network: &Network, sample: &Sample) -> Result<Tensor> {
     let mut hidden = sample.input.mm(&network.first)?;
     aten::mul_(&mut hidden, &Tensor::from([0.5, 1.0, 2.0]))?;
     hidden.relu_()?;
-    network.error(&hidden, &sample.target)
+    network.loss(&hidden, &sample.target)
 }
 
 fn writes_to_views(network: &Network, sample: &Sample) -> Result<Tensor> {
@@ -83,7 +83,7 @@ fn writes_to_views(network: &Network, sample: &Sample) -> Result<Tensor> {
     let read = base.narrow(1, 0, 2)?;
     aten::mul_(&mut base.narrow(1, 1, 2)?, &Tensor::from(0.5))?;
     aten::copy_(&mut base.select_int(1, 0)?, &read.select_int(1, 1)?, false)?;
-    network.error(&(&base + &hidden)?, &sample.target)
+    network.loss(&(&base + &hidden)?, &sample.target)
 }
 
 fn with_hooks(network: &Network, sample: &Sample) -> Result<Tensor> {
@@ -91,7 +91,7 @@ fn with_hooks(network: &Network, sample: &Sample) -> Result<Tensor> {
     let seen = hidden.clone();
     let _stays = hidden.register_hook(|gradient| (gradient * 0.5).map(Some))?;
     hidden.retain_grad()?;
-    let error = network.error(&hidden, &sample.target)?;
+    let error = network.loss(&hidden, &sample.target)?;
     let of_leaf = network.first.register_hook(|_| Ok(None))?;
     Differentiation::of(&[&error]).retain_graph().backward()?;
     of_leaf.remove();
@@ -102,31 +102,31 @@ fn with_hooks(network: &Network, sample: &Sample) -> Result<Tensor> {
 fn with_checkpoint(network: &Network, sample: &Sample) -> Result<Tensor> {
     let block = |inputs: &[Tensor]| Ok(vec![inputs[0].mm(&inputs[1])?.relu()?]);
     let hidden = checkpoint(block, &[&sample.input, &network.first])?.remove(0);
-    network.error(&hidden, &sample.target)
+    network.loss(&hidden, &sample.target)
 }
 
 fn gradients_of_gradients(network: &Network, sample: &Sample) -> Result<Tensor> {
-    let error = plain(network, sample)?;
+    let error = plain_forward(network, sample)?;
     let gradient = Differentiation::of(&[&error]).create_graph().grad(&[&network.second])?.remove(0).unwrap();
     &error + &((&gradient * &gradient)?.sum()? * 0.01)?
 }
 
 /// Runs a failing call in the forward pass, a forward pass that is dropped, and a failing backward pass.
-fn failures(network: &Network, sample: &Sample) -> Result<Tensor> {
+fn failing_calls(network: &Network, sample: &Sample) -> Result<Tensor> {
     let hidden = network.hidden(&sample.input)?;
     assert!(hidden.mm(&sample.input).is_err());
     let mut squares = (&hidden * &hidden)?.exp()?;
     let sum = squares.sum()?;
     aten::add_(&mut squares, &Tensor::from(1.0), 1.into())?;
     assert!(sum.backward().is_err());
-    network.error(&hidden, &sample.target)
+    network.loss(&hidden, &sample.target)
 }
 
 fn forward_of_step(at: usize) -> (&'static str, Forward) {
     if at.is_multiple_of(VARIANT_INTERVAL) {
         VARIANTS[at / VARIANT_INTERVAL % VARIANTS.len()]
     } else {
-        ("plain", plain)
+        ("plain", plain_forward)
     }
 }
 
@@ -146,7 +146,7 @@ fn step(network: &mut Network, sample: &Sample, forward: Forward) -> Result<f64>
 fn memory_does_not_grow_in_a_hundred_thousand_training_steps() {
     let mut network = Network::new().unwrap();
     let sample = Sample { input: Tensor::from([[1.0, 2.0], [-1.0, 0.5]]), target: Tensor::from([[1.0], [-1.0]]) };
-    let before = plain(&network, &sample).unwrap().item::<f64>().unwrap();
+    let before = plain_forward(&network, &sample).unwrap().item::<f64>().unwrap();
     let mut settled = 0;
     for at in 0..STEPS {
         let (name, forward) = forward_of_step(at);
@@ -157,6 +157,6 @@ fn memory_does_not_grow_in_a_hundred_thousand_training_steps() {
         }
         assert_eq!(alive, settled, "bytes after step {at}, with {name}, and after the warm-up");
     }
-    let after = plain(&network, &sample).unwrap().item::<f64>().unwrap();
+    let after = plain_forward(&network, &sample).unwrap().item::<f64>().unwrap();
     assert!(after < before / 10.0, "the steps train: {before} {after}");
 }

@@ -74,7 +74,7 @@ thread_local! {
 }
 
 #[op_fallback(PreDispatch)]
-fn modes(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+fn modes_fallback(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let keys = keys.below(keys::PreDispatch);
     let inner_modes = ModeList::current();
     let Some((entered, next_modes)) = inner_modes.innermost() else { return operator.redispatch_boxed(keys, stack) };
@@ -141,7 +141,7 @@ impl Call<'_> {
     ///
     /// Returns the errors of [`pass_on`](Self::pass_on).
     pub fn pass_on_hiding_inner_calls(&mut self) -> Result<()> {
-        self.inner_modes = self.inner_modes.without(self.entered);
+        self.inner_modes = self.inner_modes.without_mode(self.entered);
         self.pass_on()
     }
 
@@ -202,7 +202,7 @@ impl Call<'_> {
         if self.state == state { self.stack.values().get(self.stack_base..).unwrap_or_default() } else { &[] }
     }
 
-    /// Returns how many calls that this mode has passed on enclose the call.
+    /// Returns the nesting depth of the call: the number of enclosing calls that this mode has passed on.
     #[must_use]
     pub fn nesting_depth(&self) -> usize {
         let of_this = |modes: &Vec<_>| modes.iter().filter(|&&entered| entered == Arc::as_ptr(self.entered)).count();

@@ -60,7 +60,7 @@ impl ModeList {
     }
 
     /// Returns the active modes without `entered`.
-    pub(crate) fn without(&self, entered: &Arc<EnteredMode>) -> Self {
+    pub(crate) fn without_mode(&self, entered: &Arc<EnteredMode>) -> Self {
         self.active().iter().filter(|other| !Arc::ptr_eq(entered, other)).cloned().collect()
     }
 
@@ -68,7 +68,7 @@ impl ModeList {
         self.all.get(..self.count).unwrap_or_default()
     }
 
-    /// Makes these the modes that see this thread's calls, until the result is dropped.
+    /// Makes these the modes that see this thread's calls, until the returned guard is dropped.
     pub(crate) fn make_current(self) -> RestoreModes {
         RestoreModes(Some(CURRENT_MODES.replace(self)))
     }
@@ -90,9 +90,9 @@ impl Drop for RestoreModes {
     }
 }
 
-/// Switches a mode on for this thread, until the result is dropped. The result dereferences to the mode.
+/// Switches a mode on for this thread, until the returned guard is dropped. The result dereferences to the mode.
 ///
-/// Modes can be left in any order. If a mode enters another mode while it handles a call, the latter ends with that call at the latest.
+/// Modes can be left in any order. If a mode enters another mode while it handles a call, the inner mode ends with that call at the latest.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -156,7 +156,7 @@ impl<M> Deref for ModeGuard<M> {
 impl<M> Drop for ModeGuard<M> {
     fn drop(&mut self) {
         self.entered.ended.store(true, Ordering::Release);
-        drop(CURRENT_MODES.replace(ModeList::current().without(&self.entered)));
+        drop(CURRENT_MODES.replace(ModeList::current().without_mode(&self.entered)));
         let left = KEY_GUARDS.with_borrow_mut(|included| {
             let at = included.iter().position(|(entered, _)| Arc::ptr_eq(entered, &self.entered))?;
             let (_, include) = included.remove(at);
@@ -173,13 +173,13 @@ impl<M> Drop for ModeGuard<M> {
     }
 }
 
-/// Packs the modes of this thread for a thread that it starts. Modes inside of a transformed function stay behind, as the function does.
+/// Captures the modes of this thread for a thread that it starts. Modes inside of a transformed function stay behind, as the function does.
 fn capture_modes() -> InstallState {
     let modes: ModeList = ModeList::current().active().iter().filter(|entered| entered.level == 0).cloned().collect();
     Box::new(move || Box::new(modes.make_current()) as Box<dyn Any>)
 }
 
-/// Tells the thread's modes of a span. The span ends for the innermost mode first.
+/// Reports the start of a span to the modes of this thread. The span ends for the innermost mode first.
 fn notify_span(name: &dyn Display) -> Box<dyn Any> {
     let modes = ModeList::current();
     let on = modes.active().iter().filter(|entered| entered.is_active());

@@ -30,7 +30,8 @@ fn main() -> Result<()> {
     report::<bf16, Arithmetic>("arithmetic, bf16", &narrow, arithmetic)
 }
 
-/// An element of a chain, computed by hand. It must be inlined completely, or it is not compiled for the widest instructions.
+/// A chain of operators, written by hand as a function of one element. It must be inlined completely, or it is not compiled for the widest
+/// instructions.
 trait HandwrittenLoop<T> {
     fn apply(x: T) -> T;
 }
@@ -100,7 +101,7 @@ fn report<T: Element + Send + Sync + PartialEq, H: HandwrittenLoop<T>>(
     // The loop written by hand allocates its result, too.
     let by_hand = || -> Result<Tensor> {
         let mut out = Spec::contiguous(x.dtype(), x.sizes()).on(Device::CPU)?;
-        run::<T, H>(&x.read::<T>()?, &mut out.write::<T>()?);
+        run_handwritten_loop::<T, H>(&x.read::<T>()?, &mut out.write::<T>()?);
         Ok(out)
     };
     let mut best = [f64::INFINITY; 3];
@@ -123,8 +124,8 @@ fn report<T: Element + Send + Sync + PartialEq, H: HandwrittenLoop<T>>(
     Ok(())
 }
 
-/// Runs the loop over all elements, on as many threads as the kernels use.
-fn run<T: Copy + Send + Sync, H: HandwrittenLoop<T>>(from: &[T], to: &mut [T]) {
+/// Runs the handwritten loop over all elements, on as many threads as the kernels use.
+fn run_handwritten_loop<T: Copy + Send + Sync, H: HandwrittenLoop<T>>(from: &[T], to: &mut [T]) {
     let part = from.len().div_ceil(thread_pool::num_threads()).max(1);
     thread::scope(|scope| {
         for (to, from) in to.chunks_mut(part).zip(from.chunks(part)) {

@@ -255,7 +255,7 @@ const fn as_id(argument: &Argument) -> Option<ValueId> {
 
 /// Combines items to a list with this element type. Returns `None` if an item has another type.
 pub(crate) fn list_of(items: Vec<Argument>, element: &TypeKind) -> Option<Argument> {
-    macro_rules! all {
+    macro_rules! typed_list {
         ($from:ident => $to:ident) => {
             Argument::$to(
                 items
@@ -266,10 +266,10 @@ pub(crate) fn list_of(items: Vec<Argument>, element: &TypeKind) -> Option<Argume
         };
     }
     Some(match element {
-        TypeKind::Int | TypeKind::SymInt => all!(Int => Ints),
-        TypeKind::Float => all!(Float => Floats),
-        TypeKind::Bool | TypeKind::SymBool => all!(Bool => Bools),
-        TypeKind::Str => all!(String => Strings),
+        TypeKind::Int | TypeKind::SymInt => typed_list!(Int => Ints),
+        TypeKind::Float => typed_list!(Float => Floats),
+        TypeKind::Bool | TypeKind::SymBool => typed_list!(Bool => Bools),
+        TypeKind::Str => typed_list!(String => Strings),
         _ => Argument::List(items),
     })
 }

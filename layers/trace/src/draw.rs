@@ -134,7 +134,7 @@ impl Drawing {
 
 /// Returns the arguments of a call that are not tensors, and its effects, as text.
 fn detail_text(node: &Node) -> String {
-    const MAX_DETAIL: usize = 36;
+    const MAX_DETAIL_LENGTH: usize = 36;
     let is_plain = |arg: &Argument| arg.ids().is_empty() && *arg != Argument::Tensors(Vec::new());
     let plain = node.inputs.iter().filter(|input| is_plain(&input.arg));
     let mut parts: Vec<String> = plain.map(|input| format!("{} = {}", input.name, ArgumentText(&input.arg))).collect();
@@ -146,7 +146,7 @@ fn detail_text(node: &Node) -> String {
         parts.push("random".to_owned());
     }
     let text = parts.join(", ");
-    match text.char_indices().nth(MAX_DETAIL) {
+    match text.char_indices().nth(MAX_DETAIL_LENGTH) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }

@@ -113,20 +113,20 @@ pub enum TraceError {
         node: usize,
         /// The name of the node's operator.
         operator: String,
-        /// The mistake.
+        /// The description of the mistake.
         problem: String,
     },
     /// A text is not a valid graph.
     Syntax {
-        /// The line, counted from 1.
+        /// The line of the mistake, counted from 1.
         line: usize,
-        /// The column, counted from 1.
+        /// The column of the mistake, counted from 1.
         column: usize,
-        /// The text of the line.
+        /// The text of the line with the mistake.
         source: String,
-        /// The number of characters of the mistake.
+        /// The number of characters that the mistake covers.
         length: usize,
-        /// The mistake.
+        /// The description of the mistake.
         problem: String,
     },
     /// A tensor for a constant has another dtype or other sizes than the text says.

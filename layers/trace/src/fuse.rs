@@ -66,28 +66,28 @@ enum RunStep {
     Group(Arc<FusionGroup>),
 }
 
-/// Calls that are fused.
+/// A group of calls that one fused pass computes.
 struct FusionGroup {
     nodes: Vec<usize>,
     inputs: Vec<ValueId>,
     results: Vec<ValueId>,
     pass: Box<dyn FusedKernel>,
     /// The kernels that the pass replaces.
-    kernels: Vec<OperatorDestinations>,
+    kernels: Vec<OperatorKernels>,
     /// Whether autograd records one of the calls even if the caller is in `no_grad`.
     records_grad: bool,
 }
 
-/// The destinations of an operator's calls at the time of fusion.
-struct OperatorDestinations {
+/// The kernels that calls of an operator reached at the time of fusion.
+struct OperatorKernels {
     operator: &'static Operator,
-    /// The destination of a call on the CPU below all layers.
+    /// The kernel of a call on the CPU below all layers.
     direct: KernelId,
-    /// The destination of a call with the keys that every CPU tensor has.
+    /// The kernel of a call with the keys that every CPU tensor has.
     with_default_keys: Option<KernelId>,
 }
 
-impl OperatorDestinations {
+impl OperatorKernels {
     fn of(operator: &'static Operator) -> Option<Self> {
         let direct = operator.kernel_id(keys::CPU.into())?;
         Some(Self { operator, direct, with_default_keys: operator.kernel_id(Self::default_keys()) })
@@ -105,7 +105,7 @@ impl OperatorDestinations {
 }
 
 impl FusedGraph {
-    /// Returns the graph.
+    /// Returns the graph whose calls are fused.
     #[must_use]
     pub fn graph(&self) -> &Graph {
         &self.graph
@@ -184,7 +184,7 @@ impl FusedGraph {
 }
 
 impl FusionGroup {
-    /// Runs the pass. Returns false if it cannot stand for the calls on these inputs.
+    /// Computes the group's results in one pass. Returns false if the pass cannot replace the calls for these inputs.
     fn run(&self, values: &mut RunValues) -> Result<bool> {
         let inputs: Option<Vec<&Tensor>> = self.inputs.iter().map(|id| values.get(id.0)?.as_ref()).collect();
         let Some(inputs) = inputs.filter(|inputs| self.reaches_kernels(inputs)) else { return Ok(false) };
@@ -195,7 +195,7 @@ impl FusionGroup {
         Ok(true)
     }
 
-    /// Returns whether calls with such arguments reach the kernels that the pass replaces.
+    /// Returns whether calls with these inputs reach the kernels that the pass replaces.
     fn reaches_kernels(&self, inputs: &[&Tensor]) -> bool {
         if (self.records_grad || guard::is_grad_enabled()) && inputs.iter().any(|input| input.requires_grad()) {
             return false;

@@ -45,9 +45,9 @@ pub struct Graph {
 /// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct ValueInfo {
-    /// The dtype.
+    /// The dtype of the value.
     pub dtype: DType,
-    /// The sizes and strides. The offset is not kept.
+    /// The sizes and strides of the value. The offset is not kept.
     pub geometry: Geometry,
     /// The first value with the same memory, or `None` if this is the first.
     pub shares_memory_with: Option<ValueId>,
@@ -70,7 +70,7 @@ pub struct ValueInfo {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// The operator.
+    /// The called operator.
     pub operator: &'static Operator,
     /// The arguments with their names in the schema, without those that have the default value.
     pub inputs: Vec<NamedArgument>,
@@ -91,9 +91,9 @@ pub struct Node {
 /// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct NamedArgument {
-    /// The name in the schema.
+    /// The name of the argument in the schema.
     pub name: String,
-    /// The value.
+    /// The value of the argument.
     pub arg: Argument,
     /// Whether the argument is keyword-only.
     pub keyword: bool,
@@ -280,7 +280,7 @@ impl GraphBuilder {
                 order.push(id);
             }
         }
-        // Memory is named by the first of its values that is left.
+        // Memory is identified by the first remaining value that shares it.
         let mut first = vec![None; self.values.len()];
         let mut values = Vec::with_capacity(order.len());
         for (at, old) in order.iter().enumerate() {

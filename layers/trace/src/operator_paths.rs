@@ -9,7 +9,7 @@ use std::sync::{LazyLock, Once, PoisonError, RwLock, RwLockReadGuard};
 use dispatch_runtime::schema::suggest;
 use dispatch_runtime::{Operator, on_operator_event};
 
-/// The operators of each path.
+/// The operators that each path names.
 type Paths = HashMap<String, Vec<&'static Operator>>;
 
 static PATHS: LazyLock<RwLock<Paths>> = LazyLock::new(RwLock::default);
@@ -65,8 +65,8 @@ fn path_of_overload(operator: &Operator) -> String {
 /// Returns all paths, and keeps them up to date as operators are defined and removed. Changes may be reported out of order, so a report
 /// only says which path to look up again.
 fn paths() -> RwLockReadGuard<'static, Paths> {
-    static LISTENING: Once = Once::new();
-    LISTENING.call_once(|| {
+    static REGISTER_LISTENER: Once = Once::new();
+    REGISTER_LISTENER.call_once(|| {
         let _listener = on_operator_event(|_, changed| {
             let mut paths = PATHS.write().unwrap_or_else(PoisonError::into_inner);
             let owners = paths.entry(path_of_overload(changed)).or_default();

@@ -46,8 +46,13 @@ impl Graph {
     /// Returns [`TraceError::Syntax`], with the position, if the text is not a valid graph. Returns [`TraceError::ConstantCount`] or
     /// [`TraceError::ConstantMismatch`] if the constants are not those of the text. Returns the errors of [`verify`](Self::verify).
     pub fn parse(text: &str, constants: &[Tensor]) -> Result<Self> {
-        let mut parser =
-            Parser { text, tokens: lex(text)?, position: 0, builder: GraphBuilder::default(), names: Names::default() };
+        let mut parser = Parser {
+            text,
+            tokens: lex(text)?,
+            position: 0,
+            builder: GraphBuilder::default(),
+            names: ValueNames::default(),
+        };
         let found = parser.parse_graph()?;
         if found.len() != constants.len() {
             return Err(TraceError::ConstantCount { expected: found.len(), found: constants.len() }.into());
@@ -73,19 +78,19 @@ struct Parser<'t> {
     tokens: Vec<SpannedToken>,
     position: usize,
     builder: GraphBuilder,
-    names: Names,
+    names: ValueNames,
 }
 
-/// The names of values.
+/// The value that each name in the text stands for.
 #[derive(Default)]
-struct Names {
+struct ValueNames {
     known: HashMap<String, ValueId>,
     /// The names that the current statement defines. Its call cannot use them.
     new: HashMap<String, ValueId>,
 }
 
-/// One result of a call, before its operator is known.
-enum Pattern {
+/// The text of one result of a call, parsed before the operator of the call is known.
+enum ResultPattern {
     Nothing,
     One(ValueId),
     List(Vec<Option<ValueId>>),
@@ -184,20 +189,20 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn parse_patterns(&mut self) -> ParseResult<Vec<Pattern>> {
+    fn parse_patterns(&mut self) -> ParseResult<Vec<ResultPattern>> {
         if self.eat_sign('(') { self.parse_list(')', Self::parse_pattern) } else { Ok(vec![self.parse_pattern()?]) }
     }
 
-    fn parse_pattern(&mut self) -> ParseResult<Pattern> {
+    fn parse_pattern(&mut self) -> ParseResult<ResultPattern> {
         if self.eat_word("_") {
-            return Ok(Pattern::Nothing);
+            return Ok(ResultPattern::Nothing);
         }
         if !self.eat_sign('[') {
-            return Ok(Pattern::One(self.parse_definition_or_use()?));
+            return Ok(ResultPattern::One(self.parse_definition_or_use()?));
         }
         let id = |parser: &mut Self| parser.parse_definition_or_use().map(Some);
         let ids = self.parse_list(']', |parser| if parser.eat_word("_") { Ok(None) } else { id(parser) })?;
-        Ok(Pattern::List(ids))
+        Ok(ResultPattern::List(ids))
     }
 
     /// Parses a definition, if a colon follows the name, or a use of a value.
@@ -268,7 +273,7 @@ impl Parser<'_> {
     fn resolve_name(&mut self, in_statement: bool) -> ParseResult<ValueId> {
         let span = self.current_span();
         let name = self.parse_name("a value")?;
-        let Names { known, new } = &self.names;
+        let ValueNames { known, new } = &self.names;
         let here = new.get(&name).filter(|_| in_statement);
         known.get(&name).or(here).copied().ok_or_else(|| {
             let mut known: Vec<&str> = known.keys().map(String::as_str).collect();
@@ -298,12 +303,14 @@ fn implicit_output(node: &Node, schema: &Schema, at: usize) -> Argument {
     input.map_or(Argument::None, |input| input.arg.clone())
 }
 
-fn pattern_to_argument(pattern: Pattern, ty: &Type) -> Option<Argument> {
+fn pattern_to_argument(pattern: ResultPattern, ty: &Type) -> Option<Argument> {
     Some(match (pattern, &ty.without_optional().kind) {
-        (Pattern::Nothing, _) => Argument::None,
-        (Pattern::One(id), TypeKind::Tensor | TypeKind::Any) => Argument::Tensor(id),
-        (Pattern::List(ids), TypeKind::List(element, _)) if element.accepts_none() => Argument::OptionalTensors(ids),
-        (Pattern::List(ids), TypeKind::List(element, _)) if element.kind == TypeKind::Tensor => {
+        (ResultPattern::Nothing, _) => Argument::None,
+        (ResultPattern::One(id), TypeKind::Tensor | TypeKind::Any) => Argument::Tensor(id),
+        (ResultPattern::List(ids), TypeKind::List(element, _)) if element.accepts_none() => {
+            Argument::OptionalTensors(ids)
+        }
+        (ResultPattern::List(ids), TypeKind::List(element, _)) if element.kind == TypeKind::Tensor => {
             Argument::Tensors(ids.into_iter().collect::<Option<_>>()?)
         }
         _ => return None,

@@ -46,9 +46,9 @@ impl<T: fmt::Display> fmt::Display for CommaSeparated<'_, T> {
 }
 
 /// The definition of a value, such as `v3: &'v1 f32[2]`.
-struct Definition<'a>(&'a Graph, ValueId);
+struct ValueDefinition<'a>(&'a Graph, ValueId);
 
-impl fmt::Display for Definition<'_> {
+impl fmt::Display for ValueDefinition<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let info = self.0.value(self.1);
         write!(f, "{}: ", self.1)?;
@@ -86,10 +86,10 @@ impl Graph {
         f: &mut fmt::Formatter<'_>,
         remark: &dyn Fn(usize) -> Option<String>,
     ) -> fmt::Result {
-        let inputs: Vec<Definition<'_>> = self.inputs().map(|id| Definition(self, id)).collect();
+        let inputs: Vec<ValueDefinition<'_>> = self.inputs().map(|id| ValueDefinition(self, id)).collect();
         writeln!(f, "fn graph({}) {{", CommaSeparated(&inputs))?;
         for at in self.inputs..self.inputs + self.constants.len() {
-            writeln!(f, "    const {};", Definition(self, ValueId(at)))?;
+            writeln!(f, "    const {};", ValueDefinition(self, ValueId(at)))?;
         }
         let mut defined = self.inputs + self.constants.len();
         for (at, node) in self.nodes.iter().enumerate() {
@@ -115,7 +115,7 @@ impl Graph {
         let start = *defined;
         *defined = node.result_values().map(|id| id.0 + 1).fold(start, usize::max);
         if *defined > start || node.result_values().any(|id| !written.contains(&id)) {
-            let name = |id: ValueId| if id.0 < start { id.to_string() } else { Definition(self, id).to_string() };
+            let name = |id: ValueId| if id.0 < start { id.to_string() } else { ValueDefinition(self, id).to_string() };
             let outputs: Vec<String> = node.outputs.iter().map(|output| format_pattern(output, &name)).collect();
             match &outputs[..] {
                 [one] => write!(f, "let {one} = ")?,

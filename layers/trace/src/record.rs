@@ -31,7 +31,7 @@ use crate::graph::Graph;
 
 thread_local! {
     /// The traces of this thread, the innermost last.
-    static SESSIONS: RefCell<Vec<TraceSession>> = const { RefCell::new(Vec::new()) };
+    static TRACE_SESSIONS: RefCell<Vec<TraceSession>> = const { RefCell::new(Vec::new()) };
 }
 
 /// A function that is being traced.
@@ -159,14 +159,14 @@ struct RecordingGuard;
 impl RecordingGuard {
     fn begin(session: TraceSession) -> Self {
         other_threads::inherit_traces();
-        SESSIONS.with_borrow_mut(|sessions| sessions.push(session));
+        TRACE_SESSIONS.with_borrow_mut(|sessions| sessions.push(session));
         Self
     }
 }
 
 impl Drop for RecordingGuard {
     fn drop(&mut self) {
-        drop(SESSIONS.with_borrow_mut(Vec::pop));
+        drop(TRACE_SESSIONS.with_borrow_mut(Vec::pop));
     }
 }
 
@@ -179,7 +179,7 @@ impl Traces {
         let depth = depth();
         let of_level = |session: &&TraceSession| session.depth == depth;
         let trace = |session: &TraceSession| session.trace.clone();
-        SESSIONS.with_borrow(|sessions| Self(sessions.iter().filter(of_level).map(trace).collect()))
+        TRACE_SESSIONS.with_borrow(|sessions| Self(sessions.iter().filter(of_level).map(trace).collect()))
     }
 
     /// Splits the traces into those for which the call is the function's own, and those for which it is inside of a recorded call.
@@ -214,7 +214,7 @@ impl Drop for InnerCallGuard {
 }
 
 #[op_fallback(Tracer)]
-fn tracer(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+fn tracer_fallback(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let below = keys.below(keys::Tracer);
     let (own, inner) = Traces::current().split_by_nesting();
     let arguments = stack.top(operator.argument_count()).unwrap_or_default().to_vec();

@@ -9,8 +9,8 @@ use crate::record::is_unknown_on_meta;
 use crate::run::{RunValues, matches_info, node_arguments, store_result};
 
 impl Graph {
-    /// Checks that every node matches its operator's schema and uses only values defined before it, and that the operators on Meta return
-    /// what the graph says. Nothing is computed.
+    /// Checks that every node matches its operator's schema and uses only values defined before it, and that the results of the operators
+    /// on Meta match the graph. Nothing is computed.
     ///
     /// Parsed graphs are verified already. Use this for a graph from another program, or after the linked operators have changed.
     ///

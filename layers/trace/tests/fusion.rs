@@ -49,12 +49,12 @@ fn assert_same_bits(found: &[Tensor], expected: &[Tensor], what: &str) {
 
 /// Returns elements of every kind (zeros, infinities, NaN, ..). Their period differs from the size of tiles.
 fn numbers(dtype: DType, sizes: &[i64], seed: i64) -> Tensor {
-    const FRACTIONS: [f64; 13] =
+    const SPECIAL_NUMBERS: [f64; 13] =
         [0.0, -0.0, 1.0, -1.5, 0.3, 2.75, -7.0, 1e-3, 65504.0, -1e30, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
     let count = sizes.iter().product::<i64>();
     let at = |i: i64| usize::try_from((i * 7 + seed * 5 + i / 13) % 13).unwrap();
     let made: Tensor = if dtype.is_floating() || dtype.is_complex() {
-        Tensor::from_slice(&(0..count).map(|i| FRACTIONS[at(i)]).collect::<Vec<f64>>())
+        Tensor::from_slice(&(0..count).map(|i| SPECIAL_NUMBERS[at(i)]).collect::<Vec<f64>>())
     } else {
         Tensor::from_slice(&(0..count).map(|i| i64::try_from(at(i)).unwrap() - 4).collect::<Vec<i64>>())
     };
@@ -67,7 +67,7 @@ fn lock_fuser() -> MutexGuard<'static, ()> {
     LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn fused(graph: &Graph) -> FusedGraph {
+fn fuse_and_reparse(graph: &Graph) -> FusedGraph {
     let fused = graph.fuse();
     let text = fused.to_string();
     assert_eq!(&Graph::parse(&text, graph.constants()).unwrap(), graph, "{text}");
@@ -77,7 +77,7 @@ fn fused(graph: &Graph) -> FusedGraph {
 /// Returns the number of calls in each pass of the fused graph. Its results and text must be those of the graph.
 fn pass_lengths(f: impl FnOnce(&[Tensor]) -> Result<Vec<Tensor>>, inputs: &[Tensor]) -> Vec<usize> {
     let graph = trace(f, inputs).unwrap();
-    let fused = fused(&graph);
+    let fused = fuse_and_reparse(&graph);
     assert_same_bits(&fused.run(inputs).unwrap(), &graph.run(inputs).unwrap(), &fused.to_string());
     fused.passes().map(<[usize]>::len).collect()
 }
@@ -207,19 +207,19 @@ fn a_pass_accepts_any_number_of_elements() {
             let inputs = [numbers(dtype, &[size], 1), numbers(dtype, &[size], 2)];
             let chain = |x: &[Tensor]| {
                 let y = aten::add(&x[0].mul_scalar(3)?, &x[1], 2.into())?.relu()?.sub_scalar(1, 1)?;
-                Ok(vec![y.abs()?.clamp(Some(1.into()), Some(50.into()))?.maximum(&x[1])?.neg_if_signed()?])
+                Ok(vec![y.abs()?.clamp(Some(1.into()), Some(50.into()))?.maximum(&x[1])?.neg_or_bitwise_not()?])
             };
             assert_eq!(pass_lengths(chain, &inputs), [8], "{size} of {dtype}");
         }
     }
 }
 
-trait NegIfSigned {
-    fn neg_if_signed(&self) -> Result<Tensor>;
+trait NegOrBitwiseNot {
+    fn neg_or_bitwise_not(&self) -> Result<Tensor>;
 }
 
-impl NegIfSigned for Tensor {
-    fn neg_if_signed(&self) -> Result<Tensor> {
+impl NegOrBitwiseNot for Tensor {
+    fn neg_or_bitwise_not(&self) -> Result<Tensor> {
         if self.dtype().is_integral() { self.bitwise_not() } else { self.neg() }
     }
 }
@@ -326,7 +326,7 @@ fn only_results_that_are_used_outside_are_written() {
     };
     assert_eq!(pass_lengths(f, &inputs), [2, 3]);
     let graph = trace(f, &inputs).unwrap().clean();
-    assert_eq!(fused(&graph).passes().map(<[usize]>::len).collect::<Vec<_>>(), [2, 2]);
+    assert_eq!(fuse_and_reparse(&graph).passes().map(<[usize]>::len).collect::<Vec<_>>(), [2, 2]);
 }
 
 #[test]
@@ -343,7 +343,7 @@ fn writing_calls_are_not_fused() {
         Ok(vec![d, view, a])
     };
     let graph = trace(f, &inputs).unwrap();
-    let fused = fused(&graph);
+    let fused = fuse_and_reparse(&graph);
     assert_eq!(fused.passes().map(<[usize]>::len).collect::<Vec<_>>(), [2, 2]);
     assert_same_bits(&fused.run(&inputs).unwrap(), &graph.run(&inputs).unwrap(), "writes");
     // Writes to an input that shares memory with another input.
@@ -354,12 +354,15 @@ fn writing_calls_are_not_fused() {
     };
     let base = || Tensor::from([1.0, 2.0, 3.0]);
     let graph = trace(f, &[base(), Tensor::from([0.0, 0.0])]).unwrap();
-    let results = [&graph.fuse().run(&overlapping(&base())).unwrap(), &graph.run(&overlapping(&base())).unwrap()]
-        .map(|r| bits(&r[0]));
+    let results = [
+        &graph.fuse().run(&base_and_overlapping_view(&base())).unwrap(),
+        &graph.run(&base_and_overlapping_view(&base())).unwrap(),
+    ]
+    .map(|r| bits(&r[0]));
     assert_eq!(results[0], results[1]);
 }
 
-fn overlapping(base: &Tensor) -> [Tensor; 2] {
+fn base_and_overlapping_view(base: &Tensor) -> [Tensor; 2] {
     [base.clone(), aten::slice(base, 0, Some(0), Some(2), 1).unwrap()]
 }
 
@@ -375,7 +378,7 @@ fn inputs_can_be_the_same_tensor() {
     );
 }
 
-fn chain(x: &[Tensor]) -> Result<Vec<Tensor>> {
+fn fusible_calls(x: &[Tensor]) -> Result<Vec<Tensor>> {
     Ok(vec![x[0].mul(&x[1])?.sigmoid()?.add(&x[0])?])
 }
 
@@ -385,8 +388,8 @@ fn pair() -> [Tensor; 2] {
 
 #[test]
 fn gradients_equal_those_of_separate_calls() {
-    let graph = trace(chain, &pair()).unwrap();
-    let fused = fused(&graph);
+    let graph = trace(fusible_calls, &pair()).unwrap();
+    let fused = fuse_and_reparse(&graph);
     let slopes = |run: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>| {
         let inputs = pair().map(|x| x.requires_grad_(true).unwrap());
         run(&inputs).unwrap()[0].sum().unwrap().backward().unwrap();
@@ -404,7 +407,7 @@ fn gradients_equal_those_of_separate_calls() {
 fn active_layers_see_the_separate_calls() {
     let f = |x: &[Tensor]| Ok(vec![x[0].add(&x[0].mm(&x[1])?)?.exp()?.log()?.pow_tensor_scalar(2)?]);
     let graph = trace(f, &pair()).unwrap();
-    let fused = fused(&graph);
+    let fused = fuse_and_reparse(&graph);
     assert_eq!(fused.passes().count(), 1);
     {
         let _on = autocast::enable(Device::CPU, DType::BF16).unwrap();
@@ -416,16 +419,16 @@ fn active_layers_see_the_separate_calls() {
 
 #[test]
 fn calls_with_batched_tensors_are_separate() {
-    let fused = fused(&trace(chain, &pair().map(|x| x.select_int(0, 0).unwrap())).unwrap());
+    let fused = fuse_and_reparse(&trace(fusible_calls, &pair().map(|x| x.select_int(0, 0).unwrap())).unwrap());
     let [a, b] = pair();
     let batched = vmap(|(a, b): &(Tensor, Tensor)| Ok(fused.run(&[a.clone(), b.clone()])?.remove(0)), (&a, &b));
-    assert_same_bits(&[batched.unwrap()], &chain(&pair()).unwrap(), "a batch");
+    assert_same_bits(&[batched.unwrap()], &fusible_calls(&pair()).unwrap(), "a batch");
 }
 
 #[test]
 fn other_devices_and_layouts_use_separate_calls() {
-    let graph = trace(chain, &pair()).unwrap();
-    let fused = fused(&graph);
+    let graph = trace(fusible_calls, &pair()).unwrap();
+    let fused = fuse_and_reparse(&graph);
     let shapes = pair().map(|x| Spec::contiguous(x.dtype(), x.sizes()).on(Device::META).unwrap());
     assert_eq!(fused.run(&shapes).unwrap()[0].device(), Device::META);
     let turned = pair().map(|x| x.t().unwrap());
@@ -436,7 +439,7 @@ fn other_devices_and_layouts_use_separate_calls() {
 
 #[test]
 fn an_input_that_is_locked_is_rejected_by_its_operator() {
-    let fused = fused(&trace(chain, &pair()).unwrap());
+    let fused = fuse_and_reparse(&trace(fusible_calls, &pair()).unwrap());
     let mut inputs = pair();
     let held = inputs[1].clone();
     let guard = inputs[1].write::<f32>().unwrap();
@@ -449,7 +452,7 @@ fn an_input_that_is_locked_is_rejected_by_its_operator() {
 fn integer_division_is_not_fused() {
     let f = |x: &[Tensor]| Ok(vec![aten::floor_divide(&x[0].neg()?.abs()?, &x[1])?]);
     let graph = trace(f, &[Tensor::from([4_i64, 5]), Tensor::from([2_i64, 2])]).unwrap();
-    let fused = fused(&graph);
+    let fused = fuse_and_reparse(&graph);
     assert_eq!(fused.passes().collect::<Vec<_>>(), [[0, 1]]);
     assert!(fused.run(&[Tensor::from([4_i64, 5]), Tensor::from([2_i64, 0])]).is_err());
 }
@@ -473,7 +476,7 @@ fn operators_unknown_to_the_fuser_are_not_fused() {
 fn a_kernel_that_was_replaced_is_called() {
     let _alone = lock_fuser();
     let graph = trace(|x| Ok([x[0].erfc()?.erfinv()?]), &[Tensor::from([0.5_f32])]).unwrap();
-    let fused = fused(&graph);
+    let fused = fuse_and_reparse(&graph);
     let before = bits(&fused.run(&[Tensor::from([0.5_f32])]).unwrap()[0]);
     let replaced = Registrar::new("aten")
         .override_kernel("erfc", keys::CPU, |_, _, stack| {
@@ -497,7 +500,7 @@ fn a_kernel_of_autograd_that_was_replaced_is_called() {
     let _alone = lock_fuser();
     let x = [Tensor::from([0.5_f32])];
     let graph = trace(|x| Ok([x[0].erfc()?.erfinv()?]), &x).unwrap();
-    let fused = fused(&graph);
+    let fused = fuse_and_reparse(&graph);
     let replaced = Registrar::new("aten").override_kernel("erfc", keys::AutogradCPU, |_, _, stack| {
         stack.drop_top(1);
         stack.push(Tensor::from([0.25_f32]));

@@ -8,11 +8,11 @@ use dispatch_runtime::{KeySet, Operator, Result, Stack, keys, op_fallback};
 use crate::level_stack::{PoppedLevel, front_and_back_layers, innermost_entry};
 
 thread_local! {
-    /// The thread state of the call that is between front and back.
+    /// The thread state of the call that is between the front and the back layer.
     static CALLER_STATE: Cell<Option<ThreadState>> = const { Cell::new(None) };
 }
 
-/// Returns the thread state in which the function made the current call, without the changes of the levels.
+/// Returns the thread state in which the transformed function made the current call, without the changes of the levels.
 ///
 /// A layer that later calls operators on the function's behalf stores this state.
 ///
@@ -55,7 +55,7 @@ fn transform_layers() -> KeySet {
 }
 
 #[op_fallback(FuncTorchDynamicLayerFrontMode)]
-fn front(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+fn front_fallback(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let Some(entry) = innermost_entry() else {
         return operator.redispatch_boxed(keys.below(keys::FuncTorchDynamicLayerFrontMode), stack);
     };
@@ -70,7 +70,7 @@ fn front(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
 }
 
 #[op_fallback(FuncTorchDynamicLayerBackMode)]
-fn back(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+fn back_fallback(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let below = keys.below(keys::FuncTorchDynamicLayerBackMode);
     let Some(popped) = PoppedLevel::pop() else { return operator.redispatch_boxed(below, stack) };
     let Some(entry) = popped.entry() else { return operator.redispatch_boxed(below, stack) };
@@ -81,7 +81,7 @@ fn back(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
         .transform
         .has_own_grad_mode()
         .then(|| if entry.records_below { guard::enable_grad() } else { guard::no_grad() });
-    // The layers are neither included nor excluded, so that the kernel of the call may enter levels of its own.
+    // The front and back layers are neither included nor excluded, so that the kernel of the call may enter levels of its own.
     let without_levels = || guard::force(guard::included() - front_and_back_layers(), guard::excluded());
     let _guard = (crate::depth() == 0).then(without_levels);
     entry.transform.call_below(&entry.level, operator, stack, &mut |stack| operator.call_boxed(stack))

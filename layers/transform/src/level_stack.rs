@@ -180,7 +180,7 @@ pub(crate) fn innermost_entry() -> Option<StackEntry> {
 pub struct LevelGuard {
     level: Level,
     _recording: Option<Guard>,
-    /// The level is on the stack of its own thread.
+    /// Makes the guard `!Send`: the level is on the stack of its own thread.
     not_send: PhantomData<*const ()>,
 }
 
@@ -220,7 +220,7 @@ pub(crate) fn front_and_back_layers() -> KeySet {
 }
 
 impl LevelGuard {
-    /// Returns the level.
+    /// Returns the level that the guard has entered.
     #[must_use]
     pub const fn level(&self) -> &Level {
         &self.level
@@ -270,16 +270,16 @@ impl Drop for PoppedLevel {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum TransformError {
-    /// The function wrote to a tensor from outside of it.
+    /// The transformed function wrote to a tensor from outside of the function.
     WriteToCaptured {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
-        /// The written argument.
+        /// The name of the written argument.
         argument: String,
     },
     /// A tensor of a level was used on another thread than the level's.
     OtherThread {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
     },
 }

@@ -19,7 +19,7 @@ impl LiftInfo {
         &self.level
     }
 
-    /// Returns the tensor below.
+    /// Returns the tensor below the level, whose elements the lifted tensor shows.
     #[must_use]
     pub const fn below(&self) -> &Tensor {
         &self.below

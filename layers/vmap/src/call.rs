@@ -10,7 +10,7 @@ use crate::strategy::{Strategy, shape_word};
 use crate::vmap::Randomness;
 use crate::{check_slice, shape_words, slice_loop, views};
 
-/// Whether a call differs from one without a batch.
+/// Whether a call must be batched: an argument is batched, or a random operator may not draw the same numbers for all slices.
 pub(crate) fn needs_batching(batch: &Batch, operator: &Operator, arguments: &[Value]) -> bool {
     arguments.iter().any(|value| batch.has_batched(value))
         || (is_random(operator) && batch.randomness != Randomness::Same)
@@ -20,8 +20,8 @@ pub(crate) fn needs_batching(batch: &Batch, operator: &Operator, arguments: &[Va
 pub(crate) fn call_batched(batch: &Batch, operator: &Operator, arguments: &mut [Value]) -> Result<Vec<Value>> {
     check_written(batch, operator, arguments)?;
     let strategy = Strategy::after_decomposition(operator);
-    // Checked before the call: a rule would not notice bad slices. A call by shape word reports its own errors, unless it writes to an
-    // argument.
+    // The slices are checked before the call, because a batch rule would not notice invalid slices. A call by shape word reports its own
+    // errors, unless it writes to an argument.
     if matches!(strategy, Strategy::Rule | Strategy::ViaFunctional)
         || strategy == Strategy::ShapeWord && operator.functional().is_some()
     {
@@ -83,7 +83,8 @@ fn call_functional_or_loop(batch: &Batch, operator: &Operator, arguments: &mut [
     }
 }
 
-/// Wraps results whose batch dimension is 0. A written argument is returned as it was passed.
+/// Wraps the results of a call, whose batch dimension is 0, as the mapped function sees them. A written argument is returned as it was
+/// passed.
 pub(crate) fn wrap_call_results(
     batch: &Batch,
     operator: &Operator,

@@ -12,20 +12,20 @@ pub enum VmapError {
     NoMappedInput,
     /// The number of dimensions differs from the number of tensors.
     DimCount {
-        /// `in_dims` or `out_dims`.
+        /// The wrong option: `in_dims` or `out_dims`.
         argument: &'static str,
-        /// The number of dimensions.
+        /// The number of dimensions that the option gives.
         found: usize,
         /// The number of tensors.
         tensors: usize,
     },
     /// A tensor does not have the mapped dimension.
     MissingDim {
-        /// `in_dims` or `out_dims`.
+        /// The wrong option: `in_dims` or `out_dims`.
         argument: &'static str,
         /// The position of the tensor.
         position: usize,
-        /// The dimension.
+        /// The missing dimension.
         dim: i64,
         /// The number of dimensions of the tensor.
         rank: usize,
@@ -53,39 +53,39 @@ pub enum VmapError {
     },
     /// An operator draws random numbers, but the caller did not choose a `Randomness`.
     RandomnessNotChosen {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
     },
     /// An operator returns something other than a tensor, such as a scalar, from a batched tensor.
     NotATensor {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
     },
     /// The sizes of the results depend on element values and may differ between slices.
     DataDependent {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
     },
     /// A call writes batched values to a tensor that is not batched.
     WriteToUnbatched {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
-        /// The written argument.
+        /// The name of the written argument.
         argument: String,
     },
     /// An operator returns a view, or a handle bound to one, that has no batch rule.
     ViewWithoutRule {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
     },
     /// An operator has no batch rule, and slow loops are set to be errors.
     LoopRefused {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
     },
     /// A batch rule returned a tensor without the batch in the stated dimension.
     RuleBatchDim {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
         /// The sizes of the tensor.
         sizes: Vec<i64>,
@@ -96,7 +96,7 @@ pub enum VmapError {
     },
     /// A kernel returned other results than its schema declares.
     UnexpectedResults {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
     },
 }

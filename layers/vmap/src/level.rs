@@ -73,20 +73,20 @@ pub(crate) fn is_decomposed(operator: &Operator) -> bool {
 /// for `FuncTorchBatched`.
 fn composite_keys(operator: &Operator) -> Option<KeySet> {
     /// The cached result and table version, by the operator's address. Operators are never freed.
-    type Cache = HashMap<usize, (TableVersion, Option<KeySet>)>;
-    static CACHE: LazyLock<RwLock<Cache>> = LazyLock::new(RwLock::default);
+    type CompositeKeysCache = HashMap<usize, (TableVersion, Option<KeySet>)>;
+    static COMPOSITE_KEYS_CACHE: LazyLock<RwLock<CompositeKeysCache>> = LazyLock::new(RwLock::default);
     if operator.rule::<BatchRule>().is_some() {
         return None;
     }
     let version = operator.table_version()?;
     let at = std::ptr::from_ref(operator).addr();
-    if let Some((of, cached)) = CACHE.read().unwrap_or_else(PoisonError::into_inner).get(&at)
+    if let Some((of, cached)) = COMPOSITE_KEYS_CACHE.read().unwrap_or_else(PoisonError::into_inner).get(&at)
         && *of == version
     {
         return *cached;
     }
     let found = find_composite_keys(operator);
-    CACHE.write().unwrap_or_else(PoisonError::into_inner).insert(at, (version, found));
+    COMPOSITE_KEYS_CACHE.write().unwrap_or_else(PoisonError::into_inner).insert(at, (version, found));
     found
 }
 

@@ -6,17 +6,17 @@ macro_rules! value_rules {
     ($rule:expr => $($(#[$family:meta])? $($operator:ident)+);+) => {$(
         $(#[$family])?
         const _: () = {
-            const RUN: crate::rules::ValueRule = $rule;
+            const VALUE_RULE: crate::rules::ValueRule = $rule;
             $(const _: () = {
-                static BATCHED: crate::rule::BatchRule = crate::rule::BatchRule::new(|batch, arguments| {
-                    RUN(batch, <aten::$operator as dispatch_runtime::Operation>::operator(), arguments)
+                static BATCH_RULE: crate::rule::BatchRule = crate::rule::BatchRule::new(|batch, arguments| {
+                    VALUE_RULE(batch, <aten::$operator as dispatch_runtime::Operation>::operator(), arguments)
                 });
-                static RULE: dispatch_runtime::RuleRecord = dispatch_runtime::RuleRecord::new(
+                static RULE_RECORD: dispatch_runtime::RuleRecord = dispatch_runtime::RuleRecord::new(
                     <aten::$operator as dispatch_runtime::Operation>::operator,
-                    &BATCHED,
+                    &BATCH_RULE,
                     dispatch_runtime::Location::new(file!(), line!()),
                 );
-                dispatch_runtime::__submit! { dispatch_runtime::__private::Record::Rule(&RULE) }
+                dispatch_runtime::__submit! { dispatch_runtime::__private::Record::Rule(&RULE_RECORD) }
             };)+
         };
     )+};

@@ -16,12 +16,12 @@ use crate::views::returns_views;
 /// The treatment of operators without a batch rule: a loop over slices, with or without a warning, or an error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum SlowLoops {
-    /// Loops, and prints a warning once per operator. This is the default.
+    /// Loops over slices, and prints a warning once per operator. This is the default.
     #[default]
     Warn,
-    /// Loops without a warning.
+    /// Loops over slices without a warning.
     Allow,
-    /// Returns an error.
+    /// Returns an error instead of a loop over slices.
     Refuse,
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn check_loop_allowed(operator: &Operator) -> Result<()> {
     Ok(())
 }
 
-/// Loops over slices.
+/// Calls the operator once for each slice, and stacks the results.
 pub(crate) fn loop_over_slices(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Vec<Value>> {
     run_loop(batch, operator, arguments, |values| operator.call(values))
 }

@@ -2,7 +2,8 @@
 
 use dispatch_runtime::Tensor;
 
-/// A tensor, a tuple of such, or a vector of such. A mapped function returns it, and receives a reference to it.
+/// A tensor, or a tuple or vector whose members are tensors, tuples or vectors again. A mapped function returns it, and receives a
+/// reference to it.
 ///
 /// ```
 /// use dispatch_runtime::Tensor;
@@ -38,7 +39,7 @@ impl<T: TensorTree> TensorTree for Vec<T> {
     }
 }
 
-/// The inputs of a mapped function: a reference to a tensor, a tuple of such, or a slice.
+/// The inputs of a mapped function: a reference to a tensor, a slice of tensors, or a tuple of such inputs.
 ///
 /// ```
 /// use dispatch_runtime::Tensor;
@@ -51,7 +52,7 @@ pub trait VmapInputs {
     /// The type that the function receives a reference to.
     type Structure: TensorTree;
 
-    /// Clones the handles into that type.
+    /// Clones the tensor handles into a [`Structure`](Self::Structure).
     fn into_structure(self) -> Self::Structure;
 }
 
@@ -79,7 +80,7 @@ impl VmapInputs for &[&Tensor] {
     }
 }
 
-macro_rules! tuples {
+macro_rules! impl_for_tuples {
     ($($($name:ident)*;)*) => {$(
         impl<$($name: TensorTree),*> TensorTree for ($($name,)*) {
             #[expect(non_snake_case, reason = "each value has the name of its type")]
@@ -108,7 +109,7 @@ macro_rules! tuples {
     )*};
 }
 
-tuples! {
+impl_for_tuples! {
     A;
     A B;
     A B C;

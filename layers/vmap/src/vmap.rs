@@ -161,7 +161,7 @@ impl Vmap {
         }
     }
 
-    /// Runs the function at its own level.
+    /// Runs the function for one chunk of the batch, at a level of its own.
     fn run_chunk<S: TensorTree, O: TensorTree>(
         &self,
         f: &impl Fn(&S) -> Result<O>,

@@ -3,10 +3,10 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-/// An operator of PyTorch's lists, or one that is in none of them.
+/// An operator with its recorded calls, and its policies in PyTorch's lists, if any.
 pub(crate) struct ListedOperator {
     pub(crate) operator: &'static Operator,
-    /// Its policies on the CPU and on CUDA.
+    /// The policies of the operator on the CPU and on CUDA.
     pub(crate) policies: [&'static str; 2],
     pub(crate) calls: Vec<Call>,
 }
@@ -87,8 +87,8 @@ fn sizes(word: &str) -> Vec<i64> {
     word.trim_matches(['[', ']']).split(',').map(|size| size.parse().unwrap()).collect()
 }
 
-/// Creates a tensor. Integers are zeros, so they are valid indices. Other elements are between 0 and 1, where every listed operator is
-/// defined.
+/// Creates the tensor of a recorded argument such as `f32[2,3]`. Integers are zeros, so they are valid indices. Other elements are between
+/// 0 and 1, where every listed operator is defined.
 fn tensor(word: &str, device: Device) -> Option<Tensor> {
     let (dtype, sizes) = (word.split('[').next()?.parse::<DType>().ok()?, sizes(word.get(word.find('[')?..)?));
     let count: i64 = sizes.iter().product();

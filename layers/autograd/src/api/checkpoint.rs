@@ -75,7 +75,7 @@ pub fn checkpoint(
     for saved in inputs.iter().chain(leaves) {
         ctx.save(saved);
     }
-    let recompute = Recompute {
+    let recompute = CheckpointBackward {
         f: Box::new(f),
         input_count: inputs.len(),
         captured_count,
@@ -91,7 +91,7 @@ type CheckpointedFn = Box<dyn Fn(&[Tensor]) -> Result<Vec<Tensor>> + Send + Sync
 
 /// The backward of a checkpoint. It saves the inputs and then the captured leaves. Its edges are those of the inputs and then the captured
 /// ones.
-struct Recompute {
+struct CheckpointBackward {
     f: CheckpointedFn,
     /// The number of inputs.
     input_count: usize,
@@ -114,8 +114,8 @@ fn detached_inputs(inputs: &[Tensor], requires: &[bool]) -> Result<Vec<Tensor>> 
     inputs.iter().zip(requires).map(detach).collect()
 }
 
-/// Returns the edges that lead out of a function's graph, other than those to its inputs. `first_sequence` is the function's smallest
-/// sequence number.
+/// Returns the edges from a function's own nodes to captured tensors, which are neither made by the function nor its inputs.
+/// `first_sequence` is the function's smallest sequence number.
 fn captured_edges(outputs: &[Tensor], inputs: &[Tensor], first_sequence: u64) -> Result<Vec<Edge>> {
     let edges = |tensors: &[Tensor]| {
         tensors.iter().filter_map(|tensor| history::gradient_edge(tensor).transpose()).collect::<Result<Vec<Edge>>>()
@@ -136,9 +136,9 @@ fn captured_edges(outputs: &[Tensor], inputs: &[Tensor], first_sequence: u64) ->
     Ok(captured)
 }
 
-impl Recompute {
-    /// Calls the function again, with the thread state and the random numbers of the forward pass.
-    fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
+impl CheckpointBackward {
+    /// Calls the checkpointed function again, with the thread state and the random numbers of the forward pass.
+    fn recompute(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
         let modes = guard::included() & KeySet::from(keys::PreDispatch);
         let _state = self.state.enter();
         let _modes = guard::include(modes);
@@ -154,7 +154,7 @@ impl Recompute {
     }
 }
 
-impl Backward for Recompute {
+impl Backward for CheckpointBackward {
     fn name(&self) -> String {
         "checkpoint".to_owned()
     }
@@ -172,7 +172,7 @@ impl Backward for Recompute {
         let outputs = {
             let _recorded = guard::enable_grad();
             let _scope = SequenceScope::begin();
-            let outputs = self.run(&inputs)?;
+            let outputs = self.recompute(&inputs)?;
             self.check_captured(&captured_before, &captured_edges(&outputs, &inputs, self.first_sequence)?)?;
             outputs
         };

@@ -38,8 +38,8 @@ pub trait Differentiable: Sized {
     /// transform runs, and [`GradientError::NotALeaf`] if `requires_grad` is false and the tensor was computed from others.
     fn requires_grad_(self, requires_grad: bool) -> Result<Self>;
 
-    /// Computes the gradients of this one-element tensor with respect to all leaves that it was computed from, and adds each to the leaf's
-    /// own.
+    /// Computes the gradients of this one-element tensor with respect to all leaves that it was computed from, and adds each to the
+    /// gradient that the leaf has accumulated.
     ///
     /// [`Differentiation`] has more options.
     ///

@@ -42,7 +42,7 @@ impl<'a> Differentiation<'a> {
         Self { outputs, seeds: None, retain_graph: false, create_graph: false, allow_unused: false }
     }
 
-    /// Starts with these gradients of the outputs, one for each.
+    /// Sets the seed gradients with which the backward pass starts, one for each output.
     pub const fn seeded(mut self, seeds: &'a [&'a Tensor]) -> Self {
         self.seeds = Some(seeds);
         self
@@ -61,20 +61,20 @@ impl<'a> Differentiation<'a> {
         self
     }
 
-    /// Returns `None` for inputs that have no path to the outputs.
+    /// Allows inputs that have no path to the outputs: their gradient is `None`, not an error.
     pub const fn allow_unused(mut self) -> Self {
         self.allow_unused = true;
         self
     }
 
-    /// Computes the gradients of all leaves and adds them to the leaves' own.
+    /// Computes the gradients of all leaves and adds them to the gradients that the leaves have accumulated.
     ///
     /// # Errors
     ///
     /// Returns the errors of [`Differentiable::backward`](crate::Differentiable::backward). Returns [`GradientError::SeedCount`] or
     /// [`GradientError::GradientSizes`] if the seeds do not match the outputs.
     pub fn backward(self) -> Result<()> {
-        engine::run(&self.task(None)?).map(drop)
+        engine::run(&self.graph_task(None)?).map(drop)
     }
 
     /// Returns the gradients with respect to these inputs. The gradients of leaves do not change.
@@ -87,7 +87,7 @@ impl<'a> Differentiation<'a> {
             history::gradient_edge(input)?.ok_or_else(|| GradientError::NoGraph { position }.into())
         });
         let edges: Vec<Edge> = edges.collect::<Result<_>>()?;
-        let gradients = engine::run(&self.task(Some(&edges))?)?;
+        let gradients = engine::run(&self.graph_task(Some(&edges))?)?;
         match gradients.iter().position(Option::is_none) {
             Some(position) if !self.allow_unused => Err(GradientError::UnusedInput { position }.into()),
             _ => Ok(gradients),
@@ -96,10 +96,10 @@ impl<'a> Differentiation<'a> {
 
     /// Returns the gradients that arrive at these edges. The walk stops there, and no hooks are called on them.
     pub(crate) fn grad_at_edges(self, edges: &[Edge]) -> Result<Vec<Option<Tensor>>> {
-        engine::run(&GraphTask { stops_at_inputs: true, ..self.task(Some(edges))? })
+        engine::run(&GraphTask { stops_at_inputs: true, ..self.graph_task(Some(edges))? })
     }
 
-    fn task<'b>(&self, inputs: Option<&'b [Edge]>) -> Result<GraphTask<'b>> {
+    fn graph_task<'b>(&self, inputs: Option<&'b [Edge]>) -> Result<GraphTask<'b>> {
         if let Some(seeds) = self.seeds
             && seeds.len() != self.outputs.len()
         {

@@ -89,7 +89,7 @@ pub fn value_and_grad(f: impl FnOnce(&Tensor) -> Result<Tensor>, x: &Tensor) -> 
     Ok((entered.level().lower(&output), entered.level().lower(&gradient)))
 }
 
-/// The function that maps gradients of another function's results to gradients of its inputs. [`vjp`] makes it.
+/// A function that computes gradients of the inputs of a differentiated function from gradients of its results. [`vjp`] makes it.
 pub struct Pullback {
     inputs: Vec<Tensor>,
     outputs: Vec<Tensor>,
@@ -140,7 +140,7 @@ impl Pullback {
         let (outputs, seeds): (Vec<&Tensor>, Vec<&Tensor>) =
             self.outputs.iter().zip(gradients).filter(|(output, _)| output.requires_grad()).unzip();
         let inputs: Vec<&Tensor> = self.inputs.iter().collect();
-        // The level has ended but the graph lives on. Calls here belong to the levels below, which may differentiate them.
+        // The level has ended, but the recorded graph still exists. Calls here belong to the levels below, which may differentiate them.
         let found = Differentiation::of(&outputs).seeded(&seeds).create_graph().allow_unused().grad(&inputs)?;
         let zeros = |input: &Tensor| Outline::of(input).zeros();
         found.into_iter().zip(&self.inputs).map(|(gradient, input)| gradient.map_or_else(|| zeros(input), Ok)).collect()
@@ -180,7 +180,7 @@ pub fn jvp(
     Ok((values, forward.call(tangents)?))
 }
 
-/// Leaves inference mode for this level, which must record. The levels below still record nothing.
+/// Leaves inference mode, if the thread is in it, so that a level can record. The levels below still record nothing.
 fn leave_inference_mode() -> Option<[Guard; 2]> {
     let autograd = KeySet::layers_of(keys::Autograd);
     guard::is_inference_mode().then(|| {

@@ -4,10 +4,10 @@ use dispatch_runtime::prelude::*;
 
 use crate::{not_differentiable, op_grad};
 
-// It returns an integer.
+// `_fused_sdp_choice` returns an integer.
 not_differentiable!(aten::_fused_sdp_choice);
 
-/// The kernel never receives a mask that requires gradients: attention is decomposed then.
+/// Gradients of flash attention. The mask has none: attention with a mask that requires gradients is decomposed.
 #[op_grad(aten::_scaled_dot_product_flash_attention_for_cpu, not_differentiable(attn_mask, logsumexp))]
 fn _scaled_dot_product_flash_attention_for_cpu(
     grad: &Tensor,

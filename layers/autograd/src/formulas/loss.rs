@@ -105,7 +105,7 @@ fn binary_cross_entropy_backward(
     _: ...
 ) -> (impl Gradient, impl Gradient, impl Gradient, impl Gradient) {
     let both = move || apply_weight(&divide_if_mean((grad * grad_output)?, reduction)?, weight);
-    // Clamped as in the first-order gradient.
+    // The variance is clamped as in the first-order gradient.
     let variance = move || (this * (1 - this)?)?.clamp_min(1e-12);
     (
         move || aten::binary_cross_entropy_backward(grad, this, target, weight, reduction),

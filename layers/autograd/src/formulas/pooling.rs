@@ -7,19 +7,19 @@ use dispatch_runtime::prelude::*;
 
 use crate::Outline;
 
-macro_rules! max_pools {
+macro_rules! max_pool_derivatives {
     ($($pool:ident $backward:ident;)*) => { derivatives! {$(
         $pool(grad; this: &Outline, result1: &Tensor, _: ...), not_differentiable(result1) =>
             aten::$backward(grad, &this.placeholder()?, kernel_size, stride, padding, dilation, ceil_mode, result1);
     )*} };
 }
 
-max_pools! {
+max_pool_derivatives! {
     max_pool2d_with_indices max_pool2d_with_indices_backward;
     max_pool3d_with_indices max_pool3d_with_indices_backward;
 }
 
-macro_rules! avg_pools {
+macro_rules! avg_pool_derivatives {
     ($($pool:ident $backward:ident;)*) => { derivatives! {$(
         $pool(grad; this: &Outline, _: ...) => {
             let image = this.placeholder()?;
@@ -30,12 +30,12 @@ macro_rules! avg_pools {
     )*} };
 }
 
-avg_pools! {
+avg_pool_derivatives! {
     avg_pool2d avg_pool2d_backward;
     avg_pool3d avg_pool3d_backward;
 }
 
-macro_rules! adaptive_pools {
+macro_rules! adaptive_pool_derivatives {
     ($($rank:literal $avg:ident $avg_backward:ident $max:ident $max_backward:ident;)*) => { derivatives! {$(
         $avg(grad; this: &Outline) => aten::$avg_backward(grad, &this.placeholder()?);
         $avg_backward(grad; grad_output: &Outline), not_differentiable(this) =>
@@ -45,7 +45,7 @@ macro_rules! adaptive_pools {
     )*} };
 }
 
-adaptive_pools! {
+adaptive_pool_derivatives! {
     2 _adaptive_avg_pool2d _adaptive_avg_pool2d_backward adaptive_max_pool2d adaptive_max_pool2d_backward;
     3 _adaptive_avg_pool3d _adaptive_avg_pool3d_backward adaptive_max_pool3d adaptive_max_pool3d_backward;
 }

@@ -50,14 +50,15 @@ fn autograd_fallback(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Re
     let mut written = (0..arguments.len()).filter(|&i| schema.arguments[i].is_written());
     match (written.next(), written.next(), rule, functional_rule) {
         (Some(at), None, Some(rule), _) | (Some(at), None, None, Some(rule))
-            if written_is_returned(schema, at) && matches!(arguments[at], Value::Tensor(_)) =>
+            if returns_written_argument(schema, at) && matches!(arguments[at], Value::Tensor(_)) =>
         {
             record_in_place_call(operator, rule, at, keys, stack)
         }
         (Some(_), _, Some(rule), _) if (0..schema.returns.len()).all(|i| schema.written_return(i).is_none()) => {
             record_call_with_side_writes(operator, rule, keys, stack)
         }
-        // The generated kernel records. Only operators registered at run time, or without a kernel on this key, come here.
+        // Such a call is recorded by the generated kernel of the operator. Only operators registered at run time, or without a kernel on
+        // this key, come here.
         (None, _, Some(_), _) => operator.redispatch_boxed(keys.below(keys::AutogradOther), stack),
         _ => without_derivative(operator, keys, stack),
     }
@@ -71,18 +72,19 @@ fn must_record(schema: &Schema, arguments: &[Value]) -> Result<bool> {
     Ok(guard::is_grad_enabled() && arguments.iter().zip(&schema.arguments).try_fold(false, or_requires_grad)?)
 }
 
-fn written_is_returned(schema: &Schema, at: usize) -> bool {
+fn returns_written_argument(schema: &Schema, at: usize) -> bool {
     schema.returns.is_empty() || (schema.returns.len() == 1 && schema.written_return(0) == Some(at))
 }
 
-/// Whether a tensor's base requires gradients, although the tensor itself may not: it was made while nothing was recorded.
+/// Whether a tensor is a view of a base that requires gradients. The view itself may not require them, if it was made while nothing was
+/// recorded.
 fn is_view_of_recorded(value: &Value) -> bool {
     value.tensors().any(|tensor| tensor.base().is_some_and(Tensor::requires_grad))
 }
 
 /// Marks views and counts versions for calls that skip autograd: under a guard, or with tensors that require no gradients.
 #[op_fallback(ADInplaceOrView, aliasing, marked(INFERENCE, NOT_ON_HOST))]
-fn in_place_or_view(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+fn in_place_or_view_fallback(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let schema = operator.schema();
     let arguments = stack.top(operator.argument_count()).unwrap_or_default().to_vec();
     let mut writes = check_writes(operator, &arguments, false)?;

@@ -12,7 +12,7 @@ use crate::graph::node::Node;
 use crate::graph::views::{self, CopySlices};
 
 /// The tensors that a call writes to.
-pub(crate) struct Writes {
+pub(crate) struct WrittenTensors {
     pub(crate) tensors: SmallVec<[WrittenTensor; 1]>,
     is_recorded: bool,
 }
@@ -25,11 +25,11 @@ pub(crate) struct WrittenTensor {
 }
 
 /// Checks the tensors that a call writes to. Returns an error if a gradient could not follow the write, or if the tensor counts no
-/// versions. For a call that is not recorded, only the latter is checked.
-pub(crate) fn check_writes(operator: &Operator, arguments: &[Value], is_recorded: bool) -> Result<Writes> {
+/// versions. For a call that is not recorded, only the second condition is checked.
+pub(crate) fn check_writes(operator: &Operator, arguments: &[Value], is_recorded: bool) -> Result<WrittenTensors> {
     let schema = operator.schema();
     if is_recorded && schema.arguments.iter().any(Argument::is_out) {
-        return Err(out_error(operator, arguments)?.into());
+        return Err(out_requires_grad_error(operator, arguments)?.into());
     }
     let mut tensors = SmallVec::new();
     for (argument, described) in schema.arguments.iter().enumerate().filter(|(_, described)| described.is_written()) {
@@ -38,7 +38,7 @@ pub(crate) fn check_writes(operator: &Operator, arguments: &[Value], is_recorded
             tensors.push(WrittenTensor { tensor: tensor.clone(), argument, version: tensor.storage().version() });
         }
     }
-    Ok(Writes { tensors, is_recorded })
+    Ok(WrittenTensors { tensors, is_recorded })
 }
 
 /// Redispatches below autograd, and increments the version of each written tensor if the call did not. A returned tensor with new metadata
@@ -47,7 +47,7 @@ pub(crate) fn redispatch_below(
     operator: &Operator,
     keys: KeySet,
     stack: &mut Stack,
-    writes: &mut Writes,
+    writes: &mut WrittenTensors,
 ) -> Result<()> {
     {
         let _guard = writes.is_recorded.then(below_autograd_guard);
@@ -97,7 +97,7 @@ fn check_write(tensor: &Tensor, operator: &Operator, argument: &str, is_recorded
     Err(error.into())
 }
 
-fn out_error(operator: &Operator, arguments: &[Value]) -> Result<GradientError> {
+fn out_requires_grad_error(operator: &Operator, arguments: &[Value]) -> Result<GradientError> {
     let names = arguments.iter().zip(&operator.schema().arguments).find_map(|(value, argument)| {
         history::any_requires_grad(value).map(|any| any.then(|| argument.name.clone())).transpose()
     });

@@ -103,7 +103,7 @@ impl Recording {
     /// Starts the recording of a call.
     #[must_use]
     pub fn start(rule: &'static Derivative) -> Self {
-        Self { rule, node: Node::unlinked(Function::derivative(rule)) }
+        Self { rule, node: Node::new_unlinked(Function::derivative(rule)) }
     }
 
     /// Adds the edges of an input. Call it in the order in which the derivative returns gradients.
@@ -122,7 +122,8 @@ impl Recording {
         self.save_value(argument.to_value())
     }
 
-    /// Saves an argument if an input whose gradient needs it requires gradients.
+    /// Saves an argument, unless no gradient that will be computed needs it. `inputs` has one bit for each input whose gradient needs the
+    /// argument.
     pub fn save_if_needed<'a>(&mut self, inputs: u64, argument: &impl Argument<'a>) -> Result<()> {
         self.save_value_if_needed(inputs, |_| Ok(argument.to_value()))
     }
@@ -158,7 +159,8 @@ impl Recording {
 
     fn save_tensors(&mut self, value: Value) -> Result<()> {
         let (rule, position) = (self.rule, self.node.function.saved().len());
-        let value = SavedValue::argument(value, || (rule.operator().name().to_string(), rule.saved_name(position)))?;
+        let value =
+            SavedValue::from_argument(value, || (rule.operator().name().to_string(), rule.saved_name(position)))?;
         self.node.function.save(value);
         Ok(())
     }
@@ -187,7 +189,7 @@ impl Recording {
         }
     }
 
-    /// Links the only result to the node.
+    /// Makes the only result of the call a result of the node.
     pub fn finish_one(mut self, result: &mut Tensor) -> Result<()> {
         self.save_results(&mut [(result, true)])?;
         if outline::is_differentiable(result.dtype()) {
@@ -196,7 +198,7 @@ impl Recording {
         Ok(())
     }
 
-    /// Links the results to the node.
+    /// Makes the results of the call results of the node.
     pub fn finish(self, results: &mut [RecordedResult<'_>]) -> Result<()> {
         let node = self.into_node(results)?;
         for ((tensor, differentiable), i) in results.iter_mut().zip(0..) {

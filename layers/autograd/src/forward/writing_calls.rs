@@ -4,7 +4,7 @@ use dispatch_runtime::{KeySet, Operator, Result, Stack, Tensor, Value};
 use smallvec::smallvec;
 
 use crate::derivative::{Derivative, SavedSource};
-use crate::forward::in_place::{Writes, check_writes, rebase_history, redispatch_below};
+use crate::forward::in_place::{WrittenTensors, check_writes, rebase_history, redispatch_below};
 use crate::forward::record::{Recording, below_autograd_guard, copy_if_shared};
 use crate::graph::function::Function;
 use crate::graph::history;
@@ -61,7 +61,11 @@ pub(crate) fn record_call_with_side_writes(
 }
 
 /// Finds the edges of the inputs and saves the arguments before the call. Returns `None` if no gradient goes anywhere.
-fn start_recording(rule: &'static Derivative, arguments: &[Value], writes: &Writes) -> Result<Option<Recording>> {
+fn start_recording(
+    rule: &'static Derivative,
+    arguments: &[Value],
+    writes: &WrittenTensors,
+) -> Result<Option<Recording>> {
     let mut recording = Recording::start(rule);
     for &input in rule.inputs {
         match &arguments[input] {
@@ -93,7 +97,7 @@ fn start_recording(rule: &'static Derivative, arguments: &[Value], writes: &Writ
 }
 
 /// Returns an argument as it is before the call, with its history. It is copied if it shares storage with a written tensor.
-fn value_before_call(value: &Value, writes: &Writes, edge: Option<&Edge>) -> Result<Value> {
+fn value_before_call(value: &Value, writes: &WrittenTensors, edge: Option<&Edge>) -> Result<Value> {
     let is_written =
         |tensor: &Tensor| writes.tensors.iter().any(|written| written.tensor.storage().same(tensor.storage()));
     let Value::Tensor(tensor) = value else { return Ok(value.clone()) };
@@ -104,7 +108,7 @@ fn value_before_call(value: &Value, writes: &Writes, edge: Option<&Edge>) -> Res
         let _guard = below_autograd_guard();
         aten::clone(tensor, None)?
     };
-    // Only nodes: a recorded call does not write to a leaf.
+    // The edge cannot lead to a leaf, because a recorded call does not write to a leaf.
     if let Some(Edge::Node(node, result)) = edge {
         history::set_node(&mut copy, node.clone(), *result);
     }

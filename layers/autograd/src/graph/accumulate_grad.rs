@@ -33,13 +33,13 @@ pub(crate) fn store_or_take(slot: &mut Option<Tensor>, gradient: Tensor) -> Opti
 /// Returns the gradient, or a copy if it is shared, not dense, or recorded. A later write to another tensor must not change a leaf's
 /// gradient.
 fn copy_if_shared(gradient: Tensor) -> Result<Tensor> {
-    let mut gradient = without_base(gradient)?;
+    let mut gradient = detach_from_base(gradient)?;
     if can_add_in_place(&mut gradient) { Ok(gradient) } else { aten::clone(&gradient, None) }
 }
 
 /// Returns the sum of two gradients, computed in place if the first has no other owner.
 pub(crate) fn add_gradients(sum: Tensor, gradient: &Tensor) -> Result<Tensor> {
-    let mut sum = without_base(sum)?;
+    let mut sum = detach_from_base(sum)?;
     if can_add_in_place(&mut sum) {
         aten::add_(&mut sum, gradient, 1.into())?;
         Ok(sum)
@@ -48,9 +48,9 @@ pub(crate) fn add_gradients(sum: Tensor, gradient: &Tensor) -> Result<Tensor> {
     }
 }
 
-/// Returns the gradient without its link to a base. A view keeps its base alive, which often has no other owner (a product that was then
+/// Detaches a gradient that is a view from its base. A view keeps its base alive, which often has no other owner (a product that was then
 /// transposed).
-fn without_base(gradient: Tensor) -> Result<Tensor> {
+fn detach_from_base(gradient: Tensor) -> Result<Tensor> {
     let is_view = !guard::is_grad_enabled() && gradient.is_view();
     if is_view { history::detach(&gradient) } else { Ok(gradient) }
 }

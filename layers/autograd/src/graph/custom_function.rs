@@ -189,7 +189,7 @@ impl BackwardContext<'_> {
         self.saved_with_names(saved_name)
     }
 
-    /// Returns the saved tensors. Errors name them by `name`.
+    /// Returns the saved tensors, which errors name by `name`.
     pub(crate) fn saved_with_names(&self, name: impl Fn(usize) -> String) -> Result<Vec<Tensor>> {
         self.saved.unpack(self.node, name)?.iter_mut().map(|saved| unpack_value::<&Tensor>(saved).cloned()).collect()
     }

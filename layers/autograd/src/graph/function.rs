@@ -53,7 +53,7 @@ impl Function {
         match self {
             Self::Derivative(rule, _) => rule.operator().name().to_string(),
             Self::Custom(custom) => custom.backward.name(),
-            Self::CopySlices(rebase) => rebase.call().name(),
+            Self::CopySlices(rebase) => rebase.writing_call().name(),
             Self::Overwriting(name) => name.clone(),
         }
     }
@@ -86,7 +86,7 @@ impl Function {
         match self {
             Self::Derivative(_, saved) => saved.release(),
             Self::Custom(custom) => custom.saved.release(),
-            Self::CopySlices(rebase) => rebase.call().function().release(),
+            Self::CopySlices(rebase) => rebase.writing_call().function().release(),
             Self::Overwriting(_) => {}
         }
     }

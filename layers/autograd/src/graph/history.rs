@@ -20,11 +20,11 @@ use crate::graph::views;
 
 #[derive(Default)]
 pub(crate) struct History {
-    /// How the view was made. It never changes.
+    /// How the tensor was made, if it is a view. It never changes.
     origin: ViewOrigin,
     /// The number of recorded writes to the tensor. Of a view, the generation of the base that its node belongs to.
     generation: AtomicU64,
-    state: Mutex<State>,
+    state: Mutex<HistoryState>,
 }
 
 /// The call that computed a tensor, while the tensor has no other history.
@@ -34,8 +34,8 @@ struct ComputedBy {
 }
 
 #[derive(Default)]
-pub(crate) struct State {
-    /// The node that replaces `ComputedBy`: of the last write, or, of a view, the one derived from its base.
+pub(crate) struct HistoryState {
+    /// The node that replaces the one in `ComputedBy`: the node of the last write or, for a view, the node derived from that of its base.
     pub(crate) node: Option<(Shared<Node>, u32)>,
     pub(crate) gradient: Option<Tensor>,
     pub(crate) rare: Option<Box<RareState>>,
@@ -49,22 +49,22 @@ pub(crate) struct RareState {
     pub(crate) retained: Option<RetainedGradient>,
 }
 
-impl State {
-    pub(crate) fn rare(&mut self) -> &mut RareState {
+impl HistoryState {
+    pub(crate) fn rare_or_init(&mut self) -> &mut RareState {
         self.rare.get_or_insert_default()
     }
 
-    fn retained(&self) -> Option<&RetainedGradient> {
+    fn retained_gradient(&self) -> Option<&RetainedGradient> {
         self.rare.as_ref()?.retained.as_ref()
     }
 
     pub(crate) fn gradient(&self) -> Option<Tensor> {
-        self.retained().map_or_else(|| self.gradient.clone(), RetainedGradient::gradient)
+        self.retained_gradient().map_or_else(|| self.gradient.clone(), RetainedGradient::gradient)
     }
 
     /// Replaces the gradient and returns the old one.
     pub(crate) fn replace_gradient(&mut self, gradient: Option<Tensor>) -> Option<Tensor> {
-        match self.retained() {
+        match self.retained_gradient() {
             Some(retained) => retained.replace(gradient),
             None => std::mem::replace(&mut self.gradient, gradient),
         }
@@ -97,18 +97,18 @@ impl ViewOrigin {
 }
 
 impl History {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, HistoryState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Calls `f` with the state of a tensor, if it has one.
-pub(crate) fn with_state<T>(tensor: &Tensor, f: impl FnOnce(&mut State) -> T) -> Option<T> {
+pub(crate) fn with_state<T>(tensor: &Tensor, f: impl FnOnce(&mut HistoryState) -> T) -> Option<T> {
     tensor.extension::<History>().map(|history| f(&mut history.lock()))
 }
 
 /// Calls `f` with the state of a tensor, which is created if it has none. `f` must call no operator.
-pub(crate) fn update_state<T>(tensor: &Tensor, f: impl FnOnce(&mut State) -> T) -> T {
+pub(crate) fn update_state<T>(tensor: &Tensor, f: impl FnOnce(&mut HistoryState) -> T) -> T {
     f(&mut tensor.extension_or_init(History::default).lock())
 }
 
@@ -120,7 +120,7 @@ pub(crate) fn view_origin(tensor: &Tensor) -> ViewOrigin {
     }
 }
 
-/// Ties a new tensor to its base. Stores an extension only if the view is not plain or the base was written to.
+/// Makes a new tensor a view of its base. Stores an extension only if the view is not plain or the base was written to.
 pub(crate) fn set_view(view: &mut Tensor, base: &Tensor, origin: ViewOrigin) {
     if !view.make_view_of(base) {
         return;
@@ -148,12 +148,12 @@ fn is_older_generation(view: &Tensor, base: &Tensor) -> bool {
     generation(view) != generation(base)
 }
 
-/// Whether calls with this tensor are recorded.
+/// Whether a call with this tensor is recorded, because the tensor requires gradients.
 pub(crate) fn requires_grad(tensor: &Tensor) -> Result<bool> {
     Ok(may_require_grad(tensor) && gradient_edge(tensor)?.is_some())
 }
 
-/// Whether calls with any tensor of this value are recorded.
+/// Whether a call with this argument is recorded, because one of its tensors requires gradients.
 pub(crate) fn any_requires_grad(value: &Value) -> Result<bool> {
     value.tensors().try_fold(false, |any, tensor| Ok(any || requires_grad(tensor)?))
 }
@@ -204,7 +204,7 @@ pub(crate) fn detach(tensor: &Tensor) -> Result<Tensor> {
     }
 }
 
-/// Returns the generation of a tensor. Of a view, the generation that its node belongs to.
+/// Returns the generation of a tensor: the number of recorded writes to it. For a view, the generation that its node belongs to.
 pub(crate) fn generation(tensor: &Tensor) -> u64 {
     tensor.extension::<History>().map_or(0, |history| history.generation.load(Ordering::Acquire))
 }

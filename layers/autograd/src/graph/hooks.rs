@@ -84,7 +84,7 @@ pub(crate) fn register_post_accumulate_hook(
 
 fn register_on_leaf(leaf: &Tensor, add: impl FnOnce(&mut LeafHooks, u64)) -> HookHandle {
     let id = next_id();
-    history::update_state(leaf, |state| add(&mut state.rare().hooks, id));
+    history::update_state(leaf, |state| add(&mut state.rare_or_init().hooks, id));
     HookHandle { id, target: HookTarget::Leaf(leaf.clone()) }
 }
 
@@ -94,7 +94,7 @@ fn take_by_id<T>(hooks: &mut Vec<(u64, T)>, id: u64) -> Vec<(u64, T)> {
 }
 
 impl Node {
-    /// Calls `hook` with the gradients of this node's results before it runs. The hook may change them.
+    /// Registers a hook that is called with the gradients of the node's results before the node runs. The hook may change them.
     pub fn register_prehook(
         &self,
         hook: impl Fn(&mut [Option<Tensor>]) -> Result<()> + Send + Sync + 'static,
@@ -102,7 +102,7 @@ impl Node {
         self.add_hook(|hooks, id| hooks.pre_hooks.push((id, Arc::new(hook))))
     }
 
-    /// Calls `hook` with the gradients of this node's inputs after it ran. The hook may change them.
+    /// Registers a hook that is called with the gradients of the node's inputs after the node ran. The hook may change them.
     pub fn register_hook(
         &self,
         hook: impl Fn(&mut [Option<Tensor>]) -> Result<()> + Send + Sync + 'static,
@@ -160,7 +160,7 @@ impl HookHandle {
                 )
             })),
             HookTarget::Leaf(leaf) => drop(history::update_state(&leaf, |state| {
-                let hooks = &mut state.rare().hooks;
+                let hooks = &mut state.rare_or_init().hooks;
                 (take_by_id(&mut hooks.tensor_hooks, id), take_by_id(&mut hooks.post_accumulate_hooks, id))
             })),
         }

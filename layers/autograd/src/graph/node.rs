@@ -31,14 +31,14 @@ pub struct Node {
     state: ThreadState,
     call_site: Option<CallSite>,
     hooks: OnceLock<Arc<NodeHooks>>,
-    /// The last field, because fields are dropped in this order.
+    /// Ends the drop of the node. It is the last field, because fields are dropped in order.
     _after_drop: AfterDrop,
 }
 
 /// The destination of a gradient.
 #[derive(Clone)]
 pub(crate) enum Edge {
-    /// A node, and the index of its result.
+    /// A node, and the index of the result to which the gradient belongs.
     Node(Shared<Node>, u32),
     /// A leaf, which accumulates the gradient.
     Leaf(Tensor),
@@ -54,8 +54,8 @@ thread_local! {
     static NEXT_SEQUENCE: Cell<u64> = const { Cell::new(0) };
     /// The current depth of nested node drops.
     static DROP_DEPTH: Cell<u32> = const { Cell::new(0) };
-    /// The contents of deferred drops. Empty whenever no node is being dropped. Never dropped itself, as a thread may drop graphs until it
-    /// ends.
+    /// The contents of nodes whose drop is deferred. Empty whenever no node is being dropped. Never dropped itself, as a thread may drop
+    /// graphs until it ends.
     static DEFERRED_DROPS: ManuallyDrop<RefCell<Vec<DeferredDrop>>> = const { ManuallyDrop::new(RefCell::new(Vec::new())) };
 }
 
@@ -74,7 +74,7 @@ struct DeferredDrop {
 
 impl Node {
     pub(crate) fn new(function: Function, edges: Edges, results: Outlines) -> Shared<Self> {
-        let mut node = Self::unlinked(function);
+        let mut node = Self::new_unlinked(function);
         (node.edges, node.results) = (edges, results);
         node.into_shared()
     }
@@ -86,7 +86,7 @@ impl Node {
 
     /// Makes the node of this thread's next call. Its edges and results are set later.
     #[inline(always)]
-    pub(crate) fn unlinked(function: Function) -> Unique<Self> {
+    pub(crate) fn new_unlinked(function: Function) -> Unique<Self> {
         let sequence = NEXT_SEQUENCE.get();
         NEXT_SEQUENCE.set(sequence + 1);
         Unique::new(Self {
@@ -112,12 +112,13 @@ impl Node {
         self.function.name()
     }
 
-    /// Returns the name of its derivative in error messages.
+    /// Returns the text by which error messages name the derivative of the node.
     pub(crate) fn derivative_name(&self) -> String {
         format!("the derivative of `{}`", self.name())
     }
 
-    /// Returns the nodes that its gradients go to. `None` for a leaf, and for a tensor that does not require gradients.
+    /// Returns the nodes to which the node sends gradients, in the order of its inputs. `None` for a leaf, and for a tensor that does not
+    /// require gradients.
     pub fn next_nodes(&self) -> impl Iterator<Item = Option<&Shared<Self>>> {
         self.edges.iter().map(|edge| match edge {
             Some(Edge::Node(node, _)) => Some(node),
@@ -141,7 +142,7 @@ impl Node {
         self.sequence
     }
 
-    pub(crate) fn state(&self) -> ThreadState {
+    pub(crate) fn thread_state(&self) -> ThreadState {
         self.state
     }
 
@@ -158,8 +159,8 @@ impl Node {
     }
 }
 
-/// A scope in which this thread's nodes get sequence numbers above those of all earlier nodes of all threads. It tells the nodes recorded
-/// in the scope from all others.
+/// A scope in which this thread's nodes get sequence numbers above those of all earlier nodes of all threads. It makes the nodes recorded
+/// in the scope distinguishable from all others.
 pub(crate) struct SequenceScope {
     first_sequence: u64,
     outer_sequence: u64,
@@ -167,8 +168,8 @@ pub(crate) struct SequenceScope {
 
 impl SequenceScope {
     pub(crate) fn begin() -> Self {
-        static SCOPES: AtomicU64 = AtomicU64::new(0);
-        let first_sequence = 1 << 63 | SCOPES.fetch_add(1, Ordering::Relaxed) << 32;
+        static SCOPE_COUNT: AtomicU64 = AtomicU64::new(0);
+        let first_sequence = 1 << 63 | SCOPE_COUNT.fetch_add(1, Ordering::Relaxed) << 32;
         Self { first_sequence, outer_sequence: NEXT_SEQUENCE.replace(first_sequence) }
     }
 

@@ -37,7 +37,7 @@ impl Outline {
         self.geometry.sizes()
     }
 
-    /// Returns sizes, strides and offset.
+    /// Returns the sizes, strides and offset of the tensor.
     #[must_use]
     pub const fn geometry(&self) -> &Geometry {
         &self.geometry
@@ -55,13 +55,13 @@ impl Outline {
         self.geometry.count()
     }
 
-    /// Returns the dtype.
+    /// Returns the dtype of the tensor.
     #[must_use]
     pub const fn dtype(&self) -> DType {
         self.dtype
     }
 
-    /// Returns the device.
+    /// Returns the device of the tensor.
     #[must_use]
     pub const fn device(&self) -> Device {
         self.device
@@ -76,18 +76,18 @@ impl Outline {
         Tensor::zeros(self.sizes(), (self.dtype, self.device))
     }
 
-    /// Returns the outline with another geometry.
+    /// Returns a copy of the outline with another geometry.
     pub(crate) fn with_geometry(&self, geometry: Geometry) -> Self {
         Self { geometry, ..*self }
     }
 
-    /// Returns a tensor of these sizes whose elements all show one zero. It is for operators that only read sizes.
+    /// Returns a tensor of zeros with these sizes that allocates one element only. It is for operators that only read sizes.
     pub(crate) fn placeholder(&self) -> Result<Tensor> {
         Tensor::zeros(&[], (self.dtype, self.device))?.expand(self.sizes())
     }
 }
 
-/// The outlines of a call's results, mostly one.
+/// The outlines of the results of a call, of which most calls have one.
 pub(crate) enum Outlines {
     One(Outline),
     Several(Vec<Outline>),

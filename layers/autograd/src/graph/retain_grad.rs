@@ -36,23 +36,25 @@ impl RetainedGradient {
 
 /// Retains the gradients of a tensor from now on.
 pub(crate) fn retain(tensor: &Tensor, edge: Edge) {
-    if !history::update_state(tensor, |state| state.rare().retained.is_some()) {
+    if !history::update_state(tensor, |state| state.rare_or_init().retained.is_some()) {
         let retained = RetainedGradient::new(edge, GradientSlot::default());
-        history::update_state(tensor, |state| state.rare().retained = Some(retained));
+        history::update_state(tensor, |state| state.rare_or_init().retained = Some(retained));
     }
 }
 
-/// Moves the hook to the new node of a tensor that was written to. The retained gradient is that of the new contents.
+/// Moves the hook that retains a gradient to the new node of a tensor that was written to. The retained gradient is that of the new
+/// contents.
 pub(crate) fn move_hook(tensor: &Tensor, edge: Edge) {
     let before = history::with_state(tensor, |state| state.rare.as_mut()?.retained.take()).flatten();
     if let Some(RetainedGradient { slot, hook }) = before {
         hook.remove();
         let retained = RetainedGradient::new(edge, slot);
-        history::update_state(tensor, |state| state.rare().retained = Some(retained));
+        history::update_state(tensor, |state| state.rare_or_init().retained = Some(retained));
     }
 }
 
-/// Adds a copy of the gradient, as its storage may be shared. A gradient that another thread has stored in between is added too.
+/// Adds a gradient to a retained gradient. It is copied, as its storage may be shared. A gradient that another thread has stored in between
+/// is added too.
 fn add_to_slot(slot: &Mutex<Option<Tensor>>, gradient: &Tensor) -> Result<()> {
     let mut sum = match with_lock(slot, Option::take) {
         Some(before) => aten::add(&before, gradient, 1.into())?,

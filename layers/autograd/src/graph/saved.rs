@@ -34,7 +34,8 @@ pub(crate) enum SavedValue {
 pub(crate) struct SavedTensor {
     tensor: Tensor,
     version: u64,
-    /// The index, if the tensor is a result of the node. It is saved without history, as its history is the node itself.
+    /// The index of the tensor among the results of the node, if it is one. A result is saved without history, as its history is the node
+    /// itself.
     result: Option<u32>,
 }
 
@@ -74,7 +75,7 @@ impl SavedValues {
     pub(crate) fn release(&self) {
         let mut saved = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if saved.iter().any(SavedValue::holds_memory) {
-            // Dropped without the lock: a tensor may be the last handle to a part of the graph.
+            // The values are dropped without the lock: a tensor may be the last handle to a part of the graph.
             let freed = std::mem::replace(&mut *saved, smallvec![SavedValue::Freed]);
             drop(saved);
             drop(freed);
@@ -84,7 +85,7 @@ impl SavedValues {
 
 impl SavedValue {
     /// Saves an argument of an operator.
-    pub(crate) fn argument(value: Value, name: impl Fn() -> (String, String)) -> Result<Self> {
+    pub(crate) fn from_argument(value: Value, name: impl Fn() -> (String, String)) -> Result<Self> {
         Ok(match value {
             Value::Tensor(tensor) => Self::Tensor(SavedTensor::new(tensor, name)?),
             Value::Tensors(tensors) => {
@@ -150,7 +151,7 @@ impl SavedTensor {
         Ok(Self { tensor: history::detach(tensor)?, version, result: Some(result) })
     }
 
-    /// Whether the tensor was written to since.
+    /// Whether the tensor was written to after it was saved.
     pub(crate) fn is_modified(&self) -> bool {
         self.tensor.storage().version() != self.version
     }
@@ -186,7 +187,7 @@ pub fn unpack_value<'a, T: Argument<'a>>(saved: &'a mut UnpackedValue) -> Result
         UnpackedValue::Value(value) => T::from_value(value),
         UnpackedValue::Outline(_) | UnpackedValue::Outlines(_) => None,
     };
-    value.ok_or_else(wrong_kind)
+    value.ok_or_else(wrong_kind_error)
 }
 
 /// Unpacks a saved outline.
@@ -194,7 +195,7 @@ pub fn unpack_value<'a, T: Argument<'a>>(saved: &'a mut UnpackedValue) -> Result
 pub fn unpack_outline(saved: &mut UnpackedValue) -> Result<&Outline> {
     match saved {
         UnpackedValue::Outline(outline) => Ok(outline),
-        _ => Err(wrong_kind()),
+        _ => Err(wrong_kind_error()),
     }
 }
 
@@ -203,11 +204,11 @@ pub fn unpack_outline(saved: &mut UnpackedValue) -> Result<&Outline> {
 pub fn unpack_outlines(saved: &mut UnpackedValue) -> Result<&[Outline]> {
     match saved {
         UnpackedValue::Outlines(outlines) => Ok(outlines),
-        _ => Err(wrong_kind()),
+        _ => Err(wrong_kind_error()),
     }
 }
 
-fn wrong_kind() -> Error {
+fn wrong_kind_error() -> Error {
     Error::kernel("a saved value has another kind than when it was saved")
 }
 

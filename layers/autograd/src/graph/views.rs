@@ -86,7 +86,8 @@ impl Outline {
         aten::as_strided(piece, self.geometry().sizes(), self.geometry().strides(), Some(self.start_offset() - start))
     }
 
-    /// Returns this outline's elements from `piece`. An element that is shown several times is divided by that number.
+    /// Returns this outline's elements from `piece`, a part of the storage that begins at offset `start`. An element that is shown several
+    /// times is divided by that number.
     fn elements_divided_by_overlap(&self, piece: &Tensor, start: i64) -> Result<Tensor> {
         if self.has_no_overlap() {
             return self.elements_in(piece, start);
@@ -98,7 +99,8 @@ impl Outline {
         self.elements_in(&(piece / count)?, start)
     }
 
-    /// Whether no element is shown twice, judged by strides: each stride exceeds the extent of the smaller dimensions.
+    /// Whether all positions show different elements of storage. It is judged by strides: each stride must exceed the extent of the smaller
+    /// dimensions.
     fn has_no_overlap(&self) -> bool {
         let steps = self.geometry().strides().iter().zip(self.geometry().sizes()).filter(|(_, size)| **size > 1);
         let mut steps: Vec<(i64, i64)> = steps.map(|(stride, size)| (*stride, *size)).collect();
@@ -172,7 +174,8 @@ pub(crate) struct CopySlices {
 }
 
 impl CopySlices {
-    /// Makes the node. Its first edge leads to the base before the write, the others are the other edges of the call.
+    /// Makes the node of a base whose view was written to. Its first edge leads to the base before the write, the others are the other
+    /// edges of the call.
     pub(crate) fn new_node(
         base: &Tensor,
         view: &Tensor,
@@ -187,7 +190,7 @@ impl CopySlices {
     }
 
     /// Returns the call that wrote to the view.
-    pub(crate) fn call(&self) -> &Node {
+    pub(crate) fn writing_call(&self) -> &Node {
         &self.call
     }
 

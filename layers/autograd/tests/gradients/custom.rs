@@ -173,10 +173,10 @@ fn a_second_backward_is_possible_if_nothing_was_saved() -> Result<()> {
 }
 
 /// An extension whose reference count tells when a tensor's body is dropped.
-struct CountedHook(#[expect(dead_code, reason = "it is only counted")] Arc<()>);
+struct CountedExtension(#[expect(dead_code, reason = "it is only counted")] Arc<()>);
 
 fn attach_counter(tensor: &Tensor, counter: &Arc<()>) {
-    tensor.extension_or_init(|| CountedHook(counter.clone()));
+    tensor.extension_or_init(|| CountedExtension(counter.clone()));
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn an_output_is_copied_only_if_it_has_another_handle() -> Result<()> {
 #[test]
 fn an_input_that_is_returned_and_saved_keeps_its_history() -> Result<()> {
     let x = leaf(&[3.]);
-    // Deliberately not the derivative of the identity, so that a second derivative shows which path it took.
+    // The backward is deliberately not the derivative of the identity, so that a second derivative shows which path it took.
     let backward = Unary("odd", |ctx, gradient| gradient * &ctx.saved()?[0]);
     let y = record(&[&x], backward, |ctx| {
         ctx.save(&x);

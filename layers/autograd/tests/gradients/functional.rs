@@ -170,7 +170,7 @@ fn jvp_of_grad_is_a_hessian_vector_product() {
     let cube = |x: &Tensor| (&(x * x)? * x)?.sum();
     let (_, product) = jvp(|inputs| Ok(vec![grad(cube, &inputs[0])?]), &[&x], &[&Tensor::from([1.0, 10.0])]).unwrap();
     assert_eq!(product[0].to_vec::<f64>().unwrap(), [6.0, 120.0]);
-    // The other order of the transforms.
+    // The same product with the transforms in the other order.
     let along = |x: &Tensor| {
         let (_, change) = jvp(|inputs| Ok(vec![cube(&inputs[0])?]), &[x], &[&Tensor::from([1.0, 10.0])])?;
         Ok(change[0].clone())

@@ -14,7 +14,7 @@ fn gradient_error(error: &Error) -> &GradientError {
     std::error::Error::source(error).unwrap().downcast_ref().unwrap()
 }
 
-fn part(tensor: &Tensor) -> Tensor {
+fn first_element(tensor: &Tensor) -> Tensor {
     tensor.slice(0, Some(0), Some(1), 1).unwrap()
 }
 
@@ -24,17 +24,17 @@ fn a_recorded_write_to_an_unrecorded_view_is_an_error() {
     let y = (&x * 2.0).unwrap();
     let unrecorded = {
         let _no_grad = guard::no_grad();
-        part(&y)
+        first_element(&y)
     };
     let in_inference = {
         let _inference = guard::inference_mode();
-        part(&y)
+        first_element(&y)
     };
     let of_leaf = {
         let _no_grad = guard::no_grad();
-        part(&x)
+        first_element(&x)
     };
-    for mut view in [part(&unrecorded), unrecorded, in_inference, of_leaf] {
+    for mut view in [first_element(&unrecorded), unrecorded, in_inference, of_leaf] {
         let error = view.mul__scalar(10.0).unwrap_err();
         assert!(matches!(gradient_error(&error), GradientError::ViewWritten { .. }), "{error}");
     }
@@ -56,7 +56,7 @@ fn an_integer_tensor_does_not_require_gradients_after_a_copy_into_it() {
 fn a_write_to_a_view_of_a_leaf_view_is_an_error() {
     let buffer = Tensor::from([1.0, 2.0, 3.0, 4.0]);
     let parameter = buffer.slice(0, Some(0), Some(2), 1).unwrap().requires_grad_(true).unwrap();
-    let mut view = part(&parameter);
+    let mut view = first_element(&parameter);
     for error in [aten::mul_(&mut view, &leaf(&[5.0])).unwrap_err(), view.zero_().unwrap_err()] {
         assert!(matches!(gradient_error(&error), GradientError::ViewOfLeafWritten { .. }), "{error}");
     }
@@ -101,7 +101,7 @@ fn a_rejected_write_does_not_invalidate_saved_tensors() {
 fn a_backward_frees_the_tensors_saved_by_a_write_to_a_view() {
     let (x, factor) = (leaf(&[1.0, 2.0]), Tensor::from([3.0]));
     let y = aten::clone(&x, None).unwrap();
-    aten::mul_(&mut part(&y), &factor).unwrap();
+    aten::mul_(&mut first_element(&y), &factor).unwrap();
     let sum = y.sum().unwrap();
     sum.backward().unwrap();
     assert_eq!(x.grad().unwrap().to_vec::<f64>().unwrap(), [3.0, 1.0]);

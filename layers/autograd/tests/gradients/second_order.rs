@@ -59,8 +59,8 @@ fn gradient_sum_at(function: Function, values: &[Tensor]) -> f64 {
     gradient_sum(function, &leaves(values)).unwrap().map_or(0.0, |gradient_sum| gradient_sum.item().unwrap())
 }
 
-/// Returns the maximal difference of the two second derivatives, and their magnitude.
-fn compare(example: &Example) -> Result<(f64, f64)> {
+/// Returns the maximal difference of the computed second derivatives from finite differences, and their magnitude.
+fn compare_with_finite_differences(example: &Example) -> Result<(f64, f64)> {
     const STEP: f64 = 1e-5;
     let values: Vec<Tensor> = example
         .sizes
@@ -109,7 +109,7 @@ macro_rules! second_order_tests {
             }),*];
             let mut wrong = Vec::new();
             for example in &second_order_tests {
-                match compare(example) {
+                match compare_with_finite_differences(example) {
                     // If all derivatives are zero, nothing was checked.
                     Ok((apart, size)) if size > 1e-3 && apart <= 2e-6 * size.max(1.0) => {}
                     Ok((apart, size)) => wrong.push(format!("{}: the difference is {apart}, the size {size}", example.name)),

@@ -23,7 +23,7 @@ fn gradients(weights: &[Tensor; 2]) -> Vec<f64> {
     weights.iter().flat_map(|weight| weight.grad().unwrap().to_vec::<f64>().unwrap()).collect()
 }
 
-/// Small integers, whose sums are exact in any order.
+/// Returns small integers, whose sums are exact in any order.
 fn inputs() -> Vec<f64> {
     (0..400).map(|i| f64::from(i % 7 - 3)).collect()
 }
@@ -132,7 +132,7 @@ fn removing_a_hook_can_drop_values_that_read_gradients() {
     assert!(done.recv_timeout(std::time::Duration::from_mins(1)).is_ok(), "the removal of the hook deadlocks");
 }
 
-fn drop_half(x: &Tensor) -> Result<Tensor> {
+fn dropout_half(x: &Tensor) -> Result<Tensor> {
     Ok(aten::native_dropout(x, 0.5, Some(true))?.0)
 }
 
@@ -146,11 +146,11 @@ fn a_checkpoint_ignores_random_numbers_of_other_threads() {
     let x = Tensor::ones(&[64], DType::F64).unwrap().requires_grad_(true).unwrap();
     let runs = AtomicUsize::new(0);
     let block = move |inputs: &[Tensor]| {
-        let half = drop_half(&inputs[0])?;
+        let half = dropout_half(&inputs[0])?;
         if runs.fetch_add(1, Ordering::Relaxed) == 0 {
             draw_on_another_thread();
         }
-        Ok(vec![drop_half(&half)?])
+        Ok(vec![dropout_half(&half)?])
     };
     let y = checkpoint(block, &[&x]).unwrap().remove(0);
     y.sum().unwrap().backward().unwrap();
@@ -161,7 +161,7 @@ fn a_checkpoint_ignores_random_numbers_of_other_threads() {
 fn a_checkpoint_without_inputs_replays_its_random_numbers() {
     let x = Tensor::ones(&[64], DType::F64).unwrap().requires_grad_(true).unwrap();
     let captured = x.clone();
-    let y = checkpoint(move |_| Ok(vec![drop_half(&captured)?]), &[]).unwrap().remove(0);
+    let y = checkpoint(move |_| Ok(vec![dropout_half(&captured)?]), &[]).unwrap().remove(0);
     y.sum().unwrap().backward().unwrap();
     assert_eq!(x.grad().unwrap().to_vec::<f64>().unwrap(), y.to_vec::<f64>().unwrap());
 }
@@ -173,7 +173,7 @@ fn other_threads_draw_new_random_numbers_during_a_replay() {
     let log = seen.clone();
     let block = move |inputs: &[Tensor]| {
         log.lock().unwrap().push(draw_on_another_thread().1);
-        Ok(vec![drop_half(&inputs[0])?])
+        Ok(vec![dropout_half(&inputs[0])?])
     };
     checkpoint(block, &[&x]).unwrap()[0].sum().unwrap().backward().unwrap();
     let after = draw_on_another_thread().1;
@@ -187,7 +187,7 @@ fn a_panic_during_a_replay_ends_the_replay() {
     let runs = AtomicUsize::new(0);
     let block = move |inputs: &[Tensor]| {
         assert_eq!(runs.fetch_add(1, Ordering::Relaxed), 0, "panic in the recomputation");
-        Ok(vec![drop_half(&inputs[0])?])
+        Ok(vec![dropout_half(&inputs[0])?])
     };
     let sum = checkpoint(block, &[&x]).unwrap()[0].sum().unwrap();
     let before = draw_on_another_thread().1;

@@ -100,7 +100,8 @@ fn conv_result_count(image: &Tensor, weight: &Tensor, arguments: &[Value], trans
     Some(size_product(&sizes))
 }
 
-/// Returns two operations for every combination of letters. The first group of letters is the dimensions of the argument at index `first`.
+/// Returns the number of operations of a product with the dimensions `letters`: two for every combination of indices. The first group of
+/// letters is the dimensions of the argument at index `first`.
 fn product_flops(letters: &str, arguments: &[Value], first: usize) -> Option<u64> {
     Some(2 * size_product(&letter_sizes(letters, arguments, first)?.iter().map(|&(_, size)| size).collect::<Vec<_>>()))
 }
@@ -112,7 +113,7 @@ fn product_result_count(letters: &str, arguments: &[Value], first: usize) -> Opt
     Some(size_product(&kept.collect::<Vec<_>>()))
 }
 
-/// Returns every letter once, with its size.
+/// Returns every dimension letter of a product once, with the size of that dimension.
 fn letter_sizes(letters: &str, arguments: &[Value], first: usize) -> Option<Vec<(char, i64)>> {
     let mut known: Vec<(char, i64)> = Vec::new();
     for (i, word) in letters.split("->").next()?.split(',').enumerate() {

@@ -15,7 +15,7 @@ pub(super) struct Event {
     pub(super) number: usize,
     pub(super) thread: u64,
     pub(super) start: u64,
-    /// The end; `None` until the event ends.
+    /// The time of the end; `None` until the event ends.
     pub(super) end: Option<u64>,
 }
 

@@ -11,7 +11,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{guard, keys};
 use kernels_cpu as _;
 
-/// A shared list of notes.
+/// A shared log, in which modes note the calls that they see.
 #[derive(Clone, Default)]
 struct EventLog(Arc<Mutex<Vec<String>>>);
 
@@ -31,7 +31,7 @@ impl EventLog {
     }
 }
 
-/// A mode that notes each call under a name, and passes it on.
+/// A mode that writes its own name and the operator of each call to a log, and passes the call on.
 struct LoggingMode(&'static str, EventLog);
 
 impl Mode for LoggingMode {
@@ -42,7 +42,7 @@ impl Mode for LoggingMode {
     }
 }
 
-/// A mode made of a closure.
+/// A mode whose handler is a closure.
 struct ClosureMode<F>(F);
 
 impl<F: Fn(&mut Call<'_>) -> Result<()> + Send + Sync> Mode for ClosureMode<F> {
@@ -59,21 +59,21 @@ fn input() -> Tensor {
     Tensor::from([[1.0, 2.0], [3.0, 4.0]])
 }
 
-#[op_def("part(Tensor self) -> Tensor")]
-fn part(this: &Tensor) -> Result<Tensor>;
+#[op_def("part_operator(Tensor self) -> Tensor")]
+fn part_operator(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(part, CPU)]
-fn part_cpu(this: &Tensor) -> Result<Tensor> {
+#[op_impl(part_operator, CPU)]
+fn part_operator_cpu(this: &Tensor) -> Result<Tensor> {
     Ok(this.clone())
 }
 
-#[op_def("whole(Tensor self) -> Tensor")]
-fn whole(this: &Tensor) -> Result<Tensor> {
-    part(&part(this)?)
+#[op_def("composite_operator(Tensor self) -> Tensor")]
+fn composite_operator(this: &Tensor) -> Result<Tensor> {
+    part_operator(&part_operator(this)?)
 }
 
-#[op_def("nothing() -> int")]
-fn nothing() -> Result<i64> {
+#[op_def("zero_operator() -> int")]
+fn zero_operator() -> Result<i64> {
     Ok(0)
 }
 
@@ -82,12 +82,15 @@ fn a_mode_sees_operators_of_any_crate_and_the_parts_of_composites() {
     let notes = EventLog::default();
     {
         let _on = enter(LoggingMode("", notes.clone()));
-        whole(&input()).unwrap();
-        assert_eq!(nothing().unwrap(), 0);
-        part::operator().call([input().into()]).unwrap();
+        composite_operator(&input()).unwrap();
+        assert_eq!(zero_operator().unwrap(), 0);
+        part_operator::operator().call([input().into()]).unwrap();
     }
-    part(&input()).unwrap();
-    assert_eq!(notes.take(), ["whole", "  part", "  part", "nothing", "part"]);
+    part_operator(&input()).unwrap();
+    assert_eq!(
+        notes.take(),
+        ["composite_operator", "  part_operator", "  part_operator", "zero_operator", "part_operator"]
+    );
 }
 
 #[test]
@@ -100,30 +103,33 @@ fn pass_on_hiding_inner_calls_hides_them_from_that_mode_only() {
             hiding.log(format!("inner {}", call.operator().name().base));
             call.pass_on_hiding_inner_calls()
         }),
-        || whole(&input()).unwrap(),
+        || composite_operator(&input()).unwrap(),
     );
-    assert_eq!(notes.take(), ["inner whole", "outer whole", "  outer part", "  outer part"]);
+    assert_eq!(
+        notes.take(),
+        ["inner composite_operator", "outer composite_operator", "  outer part_operator", "  outer part_operator"]
+    );
 }
 
 #[test]
 fn the_innermost_mode_gets_a_call_first() {
     let notes = EventLog::default();
     let [a, b, c] = ["a ", "b ", "c "].map(|name| enter(LoggingMode(name, notes.clone())));
-    part(&input()).unwrap();
-    assert_eq!(notes.take(), ["c part", "b part", "a part"]);
+    part_operator(&input()).unwrap();
+    assert_eq!(notes.take(), ["c part_operator", "b part_operator", "a part_operator"]);
     drop(a);
-    part(&input()).unwrap();
-    assert_eq!(notes.take(), ["c part", "b part"]);
+    part_operator(&input()).unwrap();
+    assert_eq!(notes.take(), ["c part_operator", "b part_operator"]);
     drop(c);
-    part(&input()).unwrap();
-    assert_eq!(notes.take(), ["b part"]);
+    part_operator(&input()).unwrap();
+    assert_eq!(notes.take(), ["b part_operator"]);
     let d = enter(LoggingMode("d ", notes.clone()));
     drop(b);
-    part(&input()).unwrap();
-    assert_eq!(notes.take(), ["d part"]);
+    part_operator(&input()).unwrap();
+    assert_eq!(notes.take(), ["d part_operator"]);
     drop(d);
     assert!(!guard::included().has(keys::PreDispatch));
-    part(&input()).unwrap();
+    part_operator(&input()).unwrap();
     assert!(notes.take().is_empty());
 }
 
@@ -134,12 +140,12 @@ fn calls_of_a_mode_go_to_the_modes_below_it() {
     let inside = notes.clone();
     let _calling = enter(ClosureMode(move |call: &mut Call<'_>| {
         inside.log("has it");
-        whole(&input())?;
+        composite_operator(&input())?;
         call.pass_on()
     }));
-    part(&input()).unwrap();
-    let own = ["below whole", "  below part", "  below part"];
-    assert_eq!(notes.take(), [&["has it"], &own[..], &["below part"]].concat());
+    part_operator(&input()).unwrap();
+    let own = ["below composite_operator", "  below part_operator", "  below part_operator"];
+    assert_eq!(notes.take(), [&["has it"], &own[..], &["below part_operator"]].concat());
 }
 
 #[test]
@@ -160,15 +166,12 @@ fn a_mode_can_replace_the_results() {
         let mut z = input();
         z.add_(&input()).unwrap();
     });
-    let never =
-        ClosureMode(
-            |call: &mut Call<'_>| {
-                if is_operator(call, "part") { call.set_results([Value::from(input())]) } else { call.pass_on() }
-            },
-        );
+    let never = ClosureMode(|call: &mut Call<'_>| {
+        if is_operator(call, "part_operator") { call.set_results([Value::from(input())]) } else { call.pass_on() }
+    });
     with_mode(never, || {
         let meta = dispatch_runtime::Spec::contiguous(DType::F32, &[1]).on(Device::META).unwrap();
-        assert_eq!(part(&meta).unwrap().to_vec::<f64>().unwrap(), [1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(part_operator(&meta).unwrap().to_vec::<f64>().unwrap(), [1.0, 2.0, 3.0, 4.0]);
     });
 }
 
@@ -177,14 +180,14 @@ fn a_mode_can_change_arguments_and_their_backend() {
     let notes = EventLog::default();
     let inside = notes.clone();
     let _on = enter(ClosureMode(move |call: &mut Call<'_>| {
-        if is_operator(call, "part") {
+        if is_operator(call, "part_operator") {
             call.arguments_mut()[0] = input().into();
             inside.log(call.keys().device().unwrap().to_string());
         }
         call.pass_on()
     }));
     let meta = dispatch_runtime::Spec::contiguous(DType::F32, &[1]).on(Device::META).unwrap();
-    assert_eq!(part(&meta).unwrap().to_vec::<f64>().unwrap(), [1.0, 2.0, 3.0, 4.0]);
+    assert_eq!(part_operator(&meta).unwrap().to_vec::<f64>().unwrap(), [1.0, 2.0, 3.0, 4.0]);
     assert_eq!(notes.take(), ["meta"]);
 }
 
@@ -204,18 +207,15 @@ fn an_in_place_call_returns_the_written_tensor() {
 fn an_error_of_a_mode_is_the_error_of_the_call() {
     let notes = EventLog::default();
     let _below = enter(LoggingMode("", notes.clone()));
-    let refusing =
-        enter(ClosureMode(
-            |call: &mut Call<'_>| {
-                if is_operator(call, "part") { Err(Error::kernel("not today")) } else { call.pass_on() }
-            },
-        ));
-    assert!(whole(&input()).unwrap_err().to_string().contains("not today"));
-    nothing().unwrap();
-    assert_eq!(notes.take(), ["whole", "nothing"]);
+    let refusing = enter(ClosureMode(|call: &mut Call<'_>| {
+        if is_operator(call, "part_operator") { Err(Error::kernel("not today")) } else { call.pass_on() }
+    }));
+    assert!(composite_operator(&input()).unwrap_err().to_string().contains("not today"));
+    zero_operator().unwrap();
+    assert_eq!(notes.take(), ["composite_operator", "zero_operator"]);
     drop(refusing);
-    whole(&input()).unwrap();
-    assert_eq!(notes.take(), ["whole", "  part", "  part"]);
+    composite_operator(&input()).unwrap();
+    assert_eq!(notes.take(), ["composite_operator", "  part_operator", "  part_operator"]);
 }
 
 #[test]
@@ -225,8 +225,8 @@ fn a_mode_can_recover_from_an_error_of_the_call() {
         fine => fine,
     }));
     let meta = dispatch_runtime::Spec::contiguous(DType::F32, &[1]).on(Device::META).unwrap();
-    assert_eq!(part(&meta).unwrap().sizes(), [2, 2]);
-    assert_eq!(part(&input()).unwrap().sizes(), [2, 2]);
+    assert_eq!(part_operator(&meta).unwrap().sizes(), [2, 2]);
+    assert_eq!(part_operator(&input()).unwrap().sizes(), [2, 2]);
 }
 
 #[test]
@@ -235,9 +235,10 @@ fn a_mode_that_breaks_the_rules_is_an_error() {
         let source = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<ModeError>());
         source.unwrap_or_else(|| panic!("{error}")).clone()
     };
-    let operator = || part::operator().name().to_string();
-    let fails =
-        |mode: fn(&mut Call<'_>) -> Result<()>| cause(with_mode(ClosureMode(mode), || part(&input())).unwrap_err());
+    let operator = || part_operator::operator().name().to_string();
+    let fails = |mode: fn(&mut Call<'_>) -> Result<()>| {
+        cause(with_mode(ClosureMode(mode), || part_operator(&input())).unwrap_err())
+    };
     assert_eq!(fails(|_| Ok(())), ModeError::NoResults { operator: operator() });
     assert_eq!(
         fails(|call| call.pass_on().and_then(|()| call.pass_on())),
@@ -254,15 +255,18 @@ fn a_panic_restores_the_modes() {
     let notes = EventLog::default();
     let _below = enter(LoggingMode("below ", notes.clone()));
     let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        let _on = enter(ClosureMode(
-            |call: &mut Call<'_>| if is_operator(call, "part") { panic!("inside") } else { call.pass_on() },
-        ));
-        whole(&input())
+        let _on =
+            enter(ClosureMode(
+                |call: &mut Call<'_>| {
+                    if is_operator(call, "part_operator") { panic!("inside") } else { call.pass_on() }
+                },
+            ));
+        composite_operator(&input())
     }));
     assert!(caught.is_err());
     notes.take();
-    whole(&input()).unwrap();
-    assert_eq!(notes.take(), ["below whole", "  below part", "  below part"]);
+    composite_operator(&input()).unwrap();
+    assert_eq!(notes.take(), ["below composite_operator", "  below part_operator", "  below part_operator"]);
 }
 
 #[test]
@@ -270,14 +274,14 @@ fn a_mode_entered_by_a_handler_ends_with_the_handler() {
     let notes = EventLog::default();
     let inside = notes.clone();
     let _on = enter(ClosureMode(move |call: &mut Call<'_>| {
-        if is_operator(call, "part") {
-            with_mode(LoggingMode("own ", inside.clone()), || whole(&input()))?;
+        if is_operator(call, "part_operator") {
+            with_mode(LoggingMode("own ", inside.clone()), || composite_operator(&input()))?;
         }
         call.pass_on()
     }));
-    part(&input()).unwrap();
-    assert_eq!(notes.take(), ["own whole", "  own part", "  own part"]);
-    nothing().unwrap();
+    part_operator(&input()).unwrap();
+    assert_eq!(notes.take(), ["own composite_operator", "  own part_operator", "  own part_operator"]);
+    zero_operator().unwrap();
     assert!(notes.take().is_empty());
 }
 
@@ -289,18 +293,18 @@ fn spawned_threads_inherit_the_modes() {
     let (go, gone) = std::sync::mpsc::channel::<()>();
     let (done, waiting) = std::sync::mpsc::channel();
     let thread = guard::spawn(move || {
-        part(&input()).unwrap();
+        part_operator(&input()).unwrap();
         done.send(()).unwrap();
         gone.recv().unwrap();
-        part(&input()).unwrap();
+        part_operator(&input()).unwrap();
     });
     waiting.recv().unwrap();
-    assert_eq!(notes.take(), ["inner part", "outer part"]);
+    assert_eq!(notes.take(), ["inner part_operator", "outer part_operator"]);
     drop(inner);
     go.send(()).unwrap();
     thread.join().unwrap();
-    assert_eq!(notes.take(), ["outer part"]);
-    std::thread::spawn(|| part(&input()).unwrap()).join().unwrap();
+    assert_eq!(notes.take(), ["outer part_operator"]);
+    std::thread::spawn(|| part_operator(&input()).unwrap()).join().unwrap();
     assert!(notes.take().is_empty(), "a plain thread inherits no mode");
     drop(outer);
 }
@@ -347,16 +351,16 @@ fn a_mode_inside_of_a_transform_sees_the_calls_of_the_function_once() {
     let x = Tensor::from(3.0);
     let f = |x: &Tensor| {
         let _in = enter(LoggingMode("", inside.clone()));
-        whole(&x.exp()?)
+        composite_operator(&x.exp()?)
     };
     let before = x.exp().unwrap().item::<f64>().unwrap();
     outside.take();
-    // `part` has no gradient formula, so the test compares the value and not the gradient.
+    // `part_operator` has no gradient formula, so the test compares the value and not the gradient.
     let value = dispatch_autograd::functional::vjp(|inputs| Ok(vec![f(&inputs[0])?]), &[&x]).unwrap().0;
-    assert_eq!(inside.take(), ["exp", "whole", "  part", "  part"]);
+    assert_eq!(inside.take(), ["exp", "composite_operator", "  part_operator", "  part_operator"]);
     let seen = outside.outermost();
-    assert_eq!(seen.iter().filter(|name| ["exp", "part"].contains(&&***name)).count(), 3, "{seen:?}");
-    assert!(!seen.contains(&"whole".to_owned()), "the transform decomposes composites: {seen:?}");
+    assert_eq!(seen.iter().filter(|name| ["exp", "part_operator"].contains(&&***name)).count(), 3, "{seen:?}");
+    assert!(!seen.contains(&"composite_operator".to_owned()), "the transform decomposes composites: {seen:?}");
     assert!((value[0].item::<f64>().unwrap() - before).abs() < 1e-12);
 }
 
@@ -430,13 +434,17 @@ impl std::io::Write for SharedWriter {
 #[test]
 fn calls_are_printed_with_arguments_keys_and_kernel() {
     let text = SharedWriter::default();
-    with_mode(Print::to(text.clone()), || whole(&Tensor::from([1.0_f32])).unwrap());
+    with_mode(Print::to(text.clone()), || composite_operator(&Tensor::from([1.0_f32])).unwrap());
     let text = String::from_utf8(text.0.lock().unwrap().clone()).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     let tensor = "(Tensor(float32 [1] on cpu))  {CPU, BackendSelect, ADInplaceOrView, AutogradCPU}  ";
     assert_eq!(lines.len(), 3, "{text}");
-    assert!(lines[0].starts_with(&format!("modes::whole{tensor}CompositeImplicitAutograd `whole` (")), "{text}");
-    assert!(lines[1].starts_with(&format!("  modes::part{tensor}CPU `part_cpu` (")), "{text}");
+    assert!(
+        lines[0]
+            .starts_with(&format!("modes::composite_operator{tensor}CompositeImplicitAutograd `composite_operator` (")),
+        "{text}"
+    );
+    assert!(lines[1].starts_with(&format!("  modes::part_operator{tensor}CPU `part_operator_cpu` (")), "{text}");
     assert!(lines[1].contains("tests/modes/calls.rs:"), "{text}");
 }
 
@@ -451,6 +459,6 @@ fn a_print_mode_that_cannot_write_fails_the_call() {
             Ok(())
         }
     }
-    let error = with_mode(Print::to(FailingWriter), || part(&input())).unwrap_err();
+    let error = with_mode(Print::to(FailingWriter), || part_operator(&input())).unwrap_err();
     assert!(error.to_string().contains("the disk is full"), "{error}");
 }

@@ -31,7 +31,7 @@ fn nanoseconds(json: &Json) -> u64 {
 }
 
 /// Returns every event with its parent. Fails if two events of a thread overlap and neither is inside of the other.
-fn with_parents(events: &[Json]) -> Vec<(&Json, Option<&Json>)> {
+fn events_with_parents(events: &[Json]) -> Vec<(&Json, Option<&Json>)> {
     let mut threads: BTreeMap<u64, Vec<&Json>> = BTreeMap::new();
     for event in events {
         threads.entry(event["tid"].as_u64().unwrap()).or_default().push(event);
@@ -56,7 +56,7 @@ fn with_parents(events: &[Json]) -> Vec<(&Json, Option<&Json>)> {
     found
 }
 
-fn row(profiler: &Profiler, name: &str) -> ProfileRow {
+fn profile_row(profiler: &Profiler, name: &str) -> ProfileRow {
     profiler.rows().into_iter().find(|row| row.name == name).unwrap_or_else(|| panic!("no {name}:\n{profiler}"))
 }
 
@@ -115,7 +115,7 @@ fn inner_calls_are_nested_and_threads_are_separate() {
         thread.join().unwrap();
     }
     let events = trace_events(&profiler);
-    let with_parents = with_parents(&events);
+    let with_parents = events_with_parents(&events);
     assert_eq!(with_parents.len(), events.len());
     let inside: Vec<_> = with_parents.iter().filter(|(event, _)| event["name"] == "aten::t").collect();
     let in_linear = inside.iter().filter(|(_, outer)| outer.is_some_and(|outer| outer["name"] == "aten::linear"));
@@ -143,7 +143,7 @@ fn self_time_excludes_inner_calls() {
     slow(&x).unwrap();
     slow(&x).unwrap();
     let took = start.elapsed();
-    let (whole, part) = (row(&profiler, "modes::slow"), row(&profiler, "modes::slow_inner"));
+    let (whole, part) = (profile_row(&profiler, "modes::slow"), profile_row(&profiler, "modes::slow_inner"));
     assert_eq!((whole.calls, part.calls), (2, 2));
     let least = Duration::from_millis(40);
     assert!(part.total_time >= least && part.self_time == part.total_time, "{part:?}");
@@ -158,7 +158,7 @@ fn a_call_inside_of_one_with_the_same_name_counts_once() {
     let profiler = enter(Profiler::new());
     let pause = || std::thread::sleep(Duration::from_millis(10));
     span("again", || span("again", pause));
-    let again = row(&profiler, "again");
+    let again = profile_row(&profiler, "again");
     assert_eq!((again.calls, again.total_time), (2, again.self_time));
     assert!(again.total_time >= Duration::from_millis(10));
 }
@@ -170,7 +170,7 @@ fn calls_that_fail_or_panic_are_recorded() {
     with_mode(profiler.clone(), || x.mm(&x).unwrap_err());
     let fails = || span("fails", || panic!("inside"));
     assert!(std::panic::catch_unwind(|| with_mode(profiler.clone(), fails)).is_err());
-    assert_eq!((row(&profiler, "aten::mm").calls, row(&profiler, "fails").calls), (1, 1));
+    assert_eq!((profile_row(&profiler, "aten::mm").calls, profile_row(&profiler, "fails").calls), (1, 1));
 }
 
 #[test]

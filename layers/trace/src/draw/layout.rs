@@ -6,10 +6,10 @@
 
 use super::{BoxRole, Drawing};
 
-/// The number of rounds that improve the order, and the number that improve the positions.
+/// The number of rounds that improve the order of boxes in their layers, and again of rounds that improve their positions.
 const IMPROVEMENT_ROUNDS: usize = 12;
 /// The horizontal and the vertical space between boxes or dummy nodes.
-const GAP: (f64, f64) = (28.0, 52.0);
+const BOX_GAP: (f64, f64) = (28.0, 52.0);
 /// The width of a letter and the height of a line of text.
 const LETTER_SIZE: (f64, f64) = (7.3, 16.0);
 const MARGIN: f64 = 20.0;
@@ -17,9 +17,9 @@ const MARGIN: f64 = 20.0;
 /// The position and the size of a box.
 #[derive(Clone, Copy)]
 pub(super) struct BoxGeometry {
-    /// The horizontal centre.
+    /// The horizontal centre of the box.
     pub(super) x: f64,
-    /// The upper edge.
+    /// The upper edge of the box.
     pub(super) y: f64,
     pub(super) width: f64,
     pub(super) height: f64,
@@ -49,7 +49,7 @@ pub(super) fn layout(drawing: &Drawing) -> Layout {
     (0..nodes.len()).for_each(|node| rows[nodes[node].layer].push(node));
     for round in 0..IMPROVEMENT_ROUNDS {
         order_rows(&mut rows, &nodes, round % 2 == 0);
-        // The next round uses the positions of this one.
+        // Places the nodes side by side in their new order.
         for row in &rows {
             pack_row(row, &mut nodes);
         }
@@ -149,15 +149,15 @@ fn order_rows(rows: &mut [Vec<usize>], nodes: &[LayoutNode], down: bool) {
 
 /// Places the nodes of a row side by side, centred around 0.
 fn pack_row(row: &[usize], nodes: &mut [LayoutNode]) {
-    let total: f64 = row.iter().map(|&node| nodes[node].width + GAP.0).sum();
+    let total: f64 = row.iter().map(|&node| nodes[node].width + BOX_GAP.0).sum();
     let mut x = -total / 2.0;
     for &node in row {
-        nodes[node].x = x + f64::midpoint(nodes[node].width, GAP.0);
-        x += nodes[node].width + GAP.0;
+        nodes[node].x = x + f64::midpoint(nodes[node].width, BOX_GAP.0);
+        x += nodes[node].width + BOX_GAP.0;
     }
 }
 
-/// Moves each spot as close to the mean position of its neighbours as the other nodes of its row allow.
+/// Moves each node as close to the mean position of its neighbours as the other nodes of its row allow.
 fn align_rows(rows: &[Vec<usize>], nodes: &mut [LayoutNode], down: bool) {
     let in_order: Vec<&Vec<usize>> = if down { rows.iter().collect() } else { rows.iter().rev().collect() };
     for row in in_order {
@@ -168,7 +168,7 @@ fn align_rows(rows: &[Vec<usize>], nodes: &mut [LayoutNode], down: bool) {
                 mean(near.map(|&other| nodes[other].x)).unwrap_or(nodes[node].x)
             })
             .collect();
-        let min_distance = |a: usize, b: usize| f64::midpoint(nodes[row[a]].width, nodes[row[b]].width) + GAP.0;
+        let min_distance = |a: usize, b: usize| f64::midpoint(nodes[row[a]].width, nodes[row[b]].width) + BOX_GAP.0;
         let (mut pushed_right, mut pushed_left) = (targets.clone(), targets);
         for at in 1..row.len() {
             pushed_right[at] = pushed_right[at].max(pushed_right[at - 1] + min_distance(at - 1, at));
@@ -191,9 +191,9 @@ fn layer_tops(drawing: &Drawing, layers: &[usize], count: usize) -> (Vec<(f64, f
         let boxes = drawing.boxes.iter().zip(layers).filter(|(_, at)| **at == layer);
         let height = boxes.map(|(block, _)| box_size(block).1).fold(0.0, f64::max);
         tops.push((y, height));
-        y += height + GAP.1;
+        y += height + BOX_GAP.1;
     }
-    (tops, y - GAP.1 + MARGIN)
+    (tops, y - BOX_GAP.1 + MARGIN)
 }
 
 /// Returns the width and the height of a box.

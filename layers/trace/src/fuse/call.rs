@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use dispatch_runtime::{Device, Fuser, FusionGroup, FusionStep, Operator, Spec, StepArgument, Tensor, Value};
 
-use super::OperatorDestinations;
+use super::OperatorKernels;
 use crate::argument::{Argument, ValueId};
 use crate::graph::{Graph, Node, ValueInfo};
 use crate::record::trace_decomposed;
@@ -43,7 +43,7 @@ pub(super) fn elementwise_calls(
 ) -> Option<Vec<ElementwiseCall>> {
     let node = &graph.nodes[at];
     let result = only_result(graph, node)?;
-    OperatorDestinations::of(node.operator)?;
+    OperatorKernels::of(node.operator)?;
     let mut used: Vec<ValueId> = node.used_values().collect();
     used.sort_unstable();
     used.dedup();
@@ -73,7 +73,7 @@ fn calls_of_graph(parts: &Graph, given: Vec<Tensor>, result: &Tensor) -> Option<
     let mut calls = Vec::new();
     for (at, node) in parts.nodes().iter().enumerate() {
         let id = only_result(parts, node)?;
-        OperatorDestinations::of(node.operator)?;
+        OperatorKernels::of(node.operator)?;
         let info = parts.value(id);
         if info.geometry.sizes() != result.sizes() {
             return None;
@@ -91,15 +91,12 @@ fn calls_of_graph(parts: &Graph, given: Vec<Tensor>, result: &Tensor) -> Option<
 }
 
 /// Returns the kernels of nodes and of the calls of which they are composed.
-pub(super) fn kernels<'a>(
-    nodes: impl Iterator<Item = &'a Node>,
-    calls: &[ElementwiseCall],
-) -> Vec<OperatorDestinations> {
+pub(super) fn kernels<'a>(nodes: impl Iterator<Item = &'a Node>, calls: &[ElementwiseCall]) -> Vec<OperatorKernels> {
     let operators = nodes.map(|node| node.operator).chain(calls.iter().map(|call| call.operator));
-    let mut kernels: Vec<OperatorDestinations> = Vec::new();
+    let mut kernels: Vec<OperatorKernels> = Vec::new();
     for operator in operators {
         if !kernels.iter().any(|known| known.operator.name() == operator.name()) {
-            kernels.extend(OperatorDestinations::of(operator));
+            kernels.extend(OperatorKernels::of(operator));
         }
     }
     kernels

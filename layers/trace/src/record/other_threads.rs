@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, Once, PoisonError};
 use dispatch_runtime::Operator;
 use dispatch_runtime::guard::{self, InstallState};
 
-use super::SESSIONS;
+use super::TRACE_SESSIONS;
 use crate::error::TraceError;
 
 thread_local! {
@@ -35,7 +35,8 @@ pub(super) fn inherit_traces() {
 }
 
 fn capture_traces() -> InstallState {
-    let here = SESSIONS.with_borrow(|sessions| sessions.iter().map(|session| session.other_thread.clone()).collect());
+    let here =
+        TRACE_SESSIONS.with_borrow(|sessions| sessions.iter().map(|session| session.other_thread.clone()).collect());
     let parents: Vec<OtherThreadCall> = [here, PARENT_TRACES.with_borrow(Clone::clone)].concat();
     Box::new(|| {
         PARENT_TRACES.set(parents);

@@ -23,7 +23,7 @@ pub(super) struct Recorder {
     builder: GraphBuilder,
     /// The tensor of each value. They are kept alive, so that identities stay unique.
     tensors: Vec<Tensor>,
-    /// Other tensors that were recognised as one of the values, kept alive for the same reason.
+    /// Other tensors that were recognised as one of the values. They are kept alive, so that identities stay unique.
     aliases: Vec<Tensor>,
     by_identity: HashMap<usize, ValueId>,
     /// The tensors that operators made inside of recorded calls, with the names of these operators.

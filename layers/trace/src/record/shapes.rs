@@ -71,7 +71,8 @@ fn needs_elements(error: &Error) -> bool {
         || access.is_some_and(|access| *access == AccessError::NotOnHost { device: Device::META })
 }
 
-/// Returns whether an error only says that Meta cannot tell: the operator has no Meta kernel, or it uses tensors of another device.
+/// Returns whether an error only says that Meta cannot compute the results: the operator has no Meta kernel, or it uses tensors of another
+/// device.
 pub(crate) fn is_unknown_on_meta(error: &Error) -> bool {
     let bad: Option<&BadArgument> = std::error::Error::source(error).and_then(|source| source.downcast_ref());
     matches!(

@@ -32,53 +32,53 @@ fn total_cpu(this: &Tensor) -> Result<f64> {
 }
 
 /// An operator that writes to its argument without saying so in the schema.
-#[op_def("shop::restock(Tensor self) -> Tensor")]
-fn restock(this: &Tensor) -> Result<Tensor>;
+#[op_def("shop::undeclared_write(Tensor self) -> Tensor")]
+fn undeclared_write(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(restock, CPU)]
-fn restock_cpu(this: &Tensor) -> Result<Tensor> {
+#[op_impl(undeclared_write, CPU)]
+fn undeclared_write_cpu(this: &Tensor) -> Result<Tensor> {
     let mut handle = this.clone();
     aten::add_(&mut handle, &Tensor::number(1.into()), 1.into())?;
     aten::neg(this)
 }
 
 /// An operator during which another thread draws random numbers.
-#[op_def("shop::wait(Tensor self) -> Tensor")]
-fn wait(this: &Tensor) -> Result<Tensor>;
+#[op_def("shop::draw_on_other_thread(Tensor self) -> Tensor")]
+fn draw_on_other_thread(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(wait, CPU)]
-fn wait_cpu(this: &Tensor) -> Result<Tensor> {
+#[op_impl(draw_on_other_thread, CPU)]
+fn draw_on_other_thread_cpu(this: &Tensor) -> Result<Tensor> {
     std::thread::spawn(|| aten::rand!(&[8]).unwrap()).join().unwrap();
     aten::neg(this)
 }
 
 /// An operator whose result has as many elements as the argument has positive ones.
-#[op_def("shop::positive(Tensor self) -> Tensor")]
-fn positive(this: &Tensor) -> Result<Tensor>;
+#[op_def("shop::select_positive(Tensor self) -> Tensor")]
+fn select_positive(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(positive, CPU)]
-fn positive_cpu(this: &Tensor) -> Result<Tensor> {
+#[op_impl(select_positive, CPU)]
+fn select_positive_cpu(this: &Tensor) -> Result<Tensor> {
     let kept: Vec<f64> = this.read::<f64>()?.iter().copied().filter(|&x| x > 0.0).collect();
     Ok(Tensor::from_slice(&kept))
 }
 
 /// An operator whose kernel does not return the sizes of its shape word.
-#[op_def("shop::half(Tensor self) -> Tensor", shape = pointwise)]
-fn half(this: &Tensor) -> Result<Tensor>;
+#[op_def("shop::half_of_elements(Tensor self) -> Tensor", shape = pointwise)]
+fn half_of_elements(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(half, CPU)]
-fn half_cpu(this: &Tensor) -> Result<Tensor> {
+#[op_impl(half_of_elements, CPU)]
+fn half_of_elements_cpu(this: &Tensor) -> Result<Tensor> {
     aten::narrow(this, 0, 0, this.sizes()[0] / 2)
 }
 
 /// An operator that keeps a tensor that it made inside of the call.
-#[op_def("shop::keep(Tensor self) -> Tensor")]
-fn keep(this: &Tensor) -> Result<Tensor>;
+#[op_def("shop::keep_intermediate(Tensor self) -> Tensor")]
+fn keep_intermediate(this: &Tensor) -> Result<Tensor>;
 
 static STORED: Mutex<Option<Tensor>> = Mutex::new(None);
 
-#[op_impl(keep, CPU)]
-fn keep_cpu(this: &Tensor) -> Result<Tensor> {
+#[op_impl(keep_intermediate, CPU)]
+fn keep_intermediate_cpu(this: &Tensor) -> Result<Tensor> {
     let made = aten::exp(this)?;
     *STORED.lock().unwrap() = Some(made.clone());
     aten::neg(&made)
@@ -98,7 +98,7 @@ fn operators(graph: &Graph) -> Vec<String> {
 }
 
 /// Parses the text of a graph, and checks that the result equals the graph.
-fn reread(graph: &Graph) -> Graph {
+fn print_and_parse(graph: &Graph) -> Graph {
     let text = graph.to_string();
     let read = Graph::parse(&text, graph.constants()).unwrap_or_else(|error| panic!("{error}\n{text}"));
     assert_eq!(&read, graph, "{text}");
@@ -116,7 +116,7 @@ fn an_operator_of_another_crate_is_one_node() {
     assert_eq!(operators(&graph), ["shop::discount", "shop::discount"]);
     let text = graph.to_string();
     assert!(text.contains("shop::discount(&v0);") && text.contains("shop::discount(&v0, part = 0.25);"), "{text}");
-    let results = reread(&graph).run(&[Tensor::from([8.0, 4.0])]).unwrap();
+    let results = print_and_parse(&graph).run(&[Tensor::from([8.0, 4.0])]).unwrap();
     assert_eq!((numbers(&results[0]), numbers(&results[1])), (vec![4.0, 2.0], vec![6.0, 3.0]));
 }
 
@@ -135,7 +135,7 @@ fn reading_elements_is_an_error_even_if_the_function_continues() {
             trace(|x| Ok([x[0].mul(&Tensor::number(read(&x[0]).unwrap_or(1.0).into()))?]), &[pair()]).unwrap_err();
         assert!(matches!(cause(&error), TraceError::DataDependent { .. }), "{error}");
     }
-    // The thread's state is as before.
+    // A failed trace leaves no state on the thread: operators can read elements again.
     assert_eq!(numbers(&pair().sum().unwrap()), [7.0]);
 }
 
@@ -143,20 +143,20 @@ fn reading_elements_is_an_error_even_if_the_function_continues() {
 fn data_dependent_sizes_are_an_error() {
     let error = trace(|x| Ok([aten::nonzero(&x[0])?]), &[pair()]).unwrap_err();
     assert_eq!(cause(&error), &TraceError::DataDependent { operator: "aten::nonzero".to_owned() });
-    // This operator has no Meta kernel, so only a run can notice it.
-    let graph = trace(|x| Ok([positive(&x[0])?]), &[pair()]).unwrap();
+    // The operator has no Meta kernel, so only a run can find that the sizes depend on elements.
+    let graph = trace(|x| Ok([select_positive(&x[0])?]), &[pair()]).unwrap();
     let error = graph.run(&[Tensor::from([3.0, -4.0])]).unwrap_err();
     assert!(
-        error.to_string().contains("`shop::positive` returned f64[1] for v1, which is f64[2] in the graph"),
+        error.to_string().contains("`shop::select_positive` returned f64[1] for v1, which is f64[2] in the graph"),
         "{error}"
     );
 }
 
 #[test]
 fn a_result_that_differs_from_meta_is_an_error() {
-    let error = trace(|x| Ok([half(&x[0])?]), &[pair()]).unwrap_err();
+    let error = trace(|x| Ok([half_of_elements(&x[0])?]), &[pair()]).unwrap_err();
     let expected = TraceError::MetaMismatch {
-        operator: "shop::half".to_owned(),
+        operator: "shop::half_of_elements".to_owned(),
         result: 0,
         planned: "f64[2]".to_owned(),
         found: "f64[1]".to_owned(),
@@ -175,13 +175,13 @@ fn a_graph_that_was_traced_on_meta_runs_on_the_cpu() {
         &[shape],
     )
     .unwrap();
-    let moved = reread(&graph.to(Device::CPU).unwrap());
+    let moved = print_and_parse(&graph.to(Device::CPU).unwrap());
     assert_eq!(numbers(&moved.run(&[pair()]).unwrap()[0]), [9.0, 12.0]);
     // A factory call that names no device gets the device, too.
     let graph = trace(|_| Ok([Tensor::ones(&[2], DType::F64)?]), &[]).unwrap();
     let moved = graph.to(Device::META).unwrap();
     assert_eq!(moved.run(&[]).unwrap()[0].device(), Device::META);
-    assert_eq!(reread(&moved), moved);
+    assert_eq!(print_and_parse(&moved), moved);
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn a_write_through_a_view_is_seen_in_its_base_at_replay() {
         &[pair()],
     )
     .unwrap();
-    for graph in [graph.clean(), reread(&graph).clean(), reread(&graph.clean()), graph] {
+    for graph in [graph.clean(), print_and_parse(&graph).clean(), print_and_parse(&graph.clean()), graph] {
         let results = graph.run(&[Tensor::from([1.0, 5.0])]).unwrap();
         assert_eq!(numbers(&results[0]), [0.0, 10.0]);
         // Two equal calls with a write between them are not merged.
@@ -250,7 +250,7 @@ fn a_rebound_handle_is_a_new_value_with_the_same_memory() {
         &[Tensor::from([[1.0, 2.0, 3.0]])],
     )
     .unwrap();
-    let result = reread(&graph).clean().run(&[Tensor::from([[0.0, 0.0, 0.0]])]).unwrap();
+    let result = print_and_parse(&graph).clean().run(&[Tensor::from([[0.0, 0.0, 0.0]])]).unwrap();
     assert_eq!((result[0].sizes(), numbers(&result[0])), (&[3, 1][..], vec![-1.0; 3]));
 }
 
@@ -259,14 +259,14 @@ fn a_write_that_the_schema_does_not_declare_is_an_effect() {
     let graph = trace(
         |x| {
             let stock = x[0].exp()?;
-            let (before, _, after) = (stock.neg()?, restock(&stock)?, stock.neg()?);
+            let (before, _, after) = (stock.neg()?, undeclared_write(&stock)?, stock.neg()?);
             Ok([before.sub(&after)?])
         },
         &[pair()],
     )
     .unwrap();
     assert!(graph.to_string().contains("#[writes(v1)]"), "{graph}");
-    let clean = reread(&graph).clean();
+    let clean = print_and_parse(&graph).clean();
     assert_eq!(operators(&clean), operators(&graph));
     assert_eq!(numbers(&clean.run(&[pair()]).unwrap()[0]).iter().map(|x| x.round()).collect::<Vec<_>>(), [1.0, 1.0]);
 }
@@ -292,7 +292,7 @@ fn a_write_to_a_captured_tensor_is_an_error() {
 fn a_tensor_from_inside_of_a_recorded_call_is_an_error() {
     let error = trace(
         |x| {
-            keep(&x[0])?;
+            keep_intermediate(&x[0])?;
             let kept = STORED.lock().unwrap().take();
             Ok([kept.unwrap().neg()?])
         },
@@ -317,7 +317,7 @@ fn random_nodes_are_neither_merged_nor_dropped() {
     )
     .unwrap();
     let x = Tensor::ones(&[64], DType::F64).unwrap();
-    let clean = reread(&graph).clean();
+    let clean = print_and_parse(&graph).clean();
     assert_eq!(clean.nodes().len(), 4);
     manual_seed(7);
     let function = [aten::dropout(&x, 0.5, true).unwrap(), aten::dropout(&x, 0.5, true).unwrap()];
@@ -331,7 +331,7 @@ fn random_nodes_are_neither_merged_nor_dropped() {
 #[test]
 fn random_numbers_of_other_threads_are_no_effect() {
     let _alone = lock_random_numbers();
-    let graph = trace(|x| Ok([wait(&x[0])?]), &[pair()]).unwrap();
+    let graph = trace(|x| Ok([draw_on_other_thread(&x[0])?]), &[pair()]).unwrap();
     assert!(!graph.nodes()[0].has_effects(), "{graph}");
 }
 
@@ -394,7 +394,7 @@ fn a_training_step_of_the_digits_network_is_a_graph() {
     assert!(operators(&graph).iter().any(|name| name.contains("backward")), "{graph}");
     let others = inputs(make());
     let expected = step(&others).unwrap();
-    for graph in [reread(&graph), graph.clean(), graph] {
+    for graph in [print_and_parse(&graph), graph.clean(), graph] {
         let found = graph.run(&others).unwrap();
         assert_eq!(found.len(), 5);
         for (found, expected) in found.iter().zip(&expected) {
@@ -412,7 +412,7 @@ fn a_replay_of_attention_can_be_differentiated() {
         Ok([aten::transpose_int(&met, 1, 2)?.reshape(&[2, 4, 6])?])
     };
     let random = || Tensor::randn(&[2, 4, 6], DType::F64).unwrap();
-    let graph = reread(&trace(attention, &[random()]).unwrap()).clean();
+    let graph = print_and_parse(&trace(attention, &[random()]).unwrap()).clean();
     let x = random();
     let gradient = |f: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>| {
         let leaf = x.detach().unwrap().requires_grad_(true).unwrap();
@@ -471,7 +471,7 @@ fn several_results_and_lists_are_values() {
         &[pair()],
     )
     .unwrap();
-    let results = reread(&graph).clean().run(&[Tensor::from([7.0, 2.0])]).unwrap();
+    let results = print_and_parse(&graph).clean().run(&[Tensor::from([7.0, 2.0])]).unwrap();
     assert_eq!(numbers(&results[2]), [2.0, 7.0]);
     assert_eq!(results[1].item::<i64>().unwrap(), 0);
 }

@@ -1,5 +1,5 @@
-//! Tests with whole programs: the graph of each does what the program does, on other inputs, under every layer, and if it is traced under a
-//! layer.
+//! Tests that the graph of a whole program has the same results as the program: on other inputs, under every layer, and if it is traced
+//! under a layer.
 
 use aten::prelude::*;
 use dispatch_autocast as autocast;
@@ -20,7 +20,7 @@ fn inputs(sizes: &[&[i64]], seed: u64) -> Vec<Tensor> {
 }
 
 /// The sizes of the network of the example `digits_forward`: images, and two layers with a weight and a bias each.
-const DIGITS: [&[i64]; 5] = [&[16, 64], &[128, 64], &[128], &[10, 128], &[10]];
+const DIGITS_SIZES: [&[i64]; 5] = [&[16, 64], &[128, 64], &[128], &[10, 128], &[10]];
 
 fn digits_forward(x: &[Tensor]) -> Result<Vec<Tensor>> {
     let hidden = aten::linear(&x[0], &x[1], Some(&x[2]))?.relu()?;
@@ -32,7 +32,7 @@ fn loss(x: &[Tensor]) -> Result<Tensor> {
     aten::cross_entropy_loss!(&digits_forward(x)?[0], &labels)
 }
 
-/// Returns the loss and the gradients by a backward pass, which is part of the function.
+/// Returns the loss and its gradients. The program itself runs the backward pass.
 fn digits_with_gradients(x: &[Tensor]) -> Result<Vec<Tensor>> {
     let parameters: Vec<Tensor> = x[1..].iter().map(|x| x.detach()?.requires_grad_(true)).collect::<Result<_>>()?;
     let given: Vec<Tensor> = x[..1].iter().chain(&parameters).cloned().collect();
@@ -63,24 +63,30 @@ fn training_step(x: &[Tensor]) -> Result<Vec<Tensor>> {
     Ok(vec![loss(&x[..5])?])
 }
 
-const STEP: [&[i64]; 9] = [&[16, 64], &[128, 64], &[128], &[10, 128], &[10], &[128, 64], &[128], &[10, 128], &[10]];
+const TRAINING_STEP_SIZES: [&[i64]; 9] =
+    [&[16, 64], &[128, 64], &[128], &[10, 128], &[10], &[128, 64], &[128], &[10, 128], &[10]];
 
 /// The sizes of a transformer block: token vectors, the projections to queries, keys and values, the output projection, and a norm.
-const ATTENTION: [&[i64]; 6] = [&[2, 5, 12], &[36, 12], &[36], &[12, 12], &[12], &[12]];
+const ATTENTION_SIZES: [&[i64]; 6] = [&[2, 5, 12], &[36, 12], &[36], &[12, 12], &[12], &[12]];
 
 fn attention(x: &[Tensor]) -> Result<Vec<Tensor>> {
-    block(x, |queries, keys, values| aten::scaled_dot_product_attention!(queries, keys, values, is_causal = true))
+    transformer_block(x, |queries, keys, values| {
+        aten::scaled_dot_product_attention!(queries, keys, values, is_causal = true)
+    })
 }
 
 /// Computes `attention` with matrix products and a softmax.
 fn decomposed_attention(x: &[Tensor]) -> Result<Vec<Tensor>> {
-    block(x, |queries, keys, values| {
+    transformer_block(x, |queries, keys, values| {
         let scores = queries.matmul(&aten::transpose_int(keys, -2, -1)?)?.mul(&Tensor::number(0.5.into()))?;
         aten::softmax_int!(&scores, -1)?.matmul(values)
     })
 }
 
-fn block(x: &[Tensor], attend: impl Fn(&Tensor, &Tensor, &Tensor) -> Result<Tensor>) -> Result<Vec<Tensor>> {
+fn transformer_block(
+    x: &[Tensor],
+    attend: impl Fn(&Tensor, &Tensor, &Tensor) -> Result<Tensor>,
+) -> Result<Vec<Tensor>> {
     let normed = aten::layer_norm!(&x[0], &[12], weight = Some(&x[5]))?;
     let projected = aten::linear(&normed, &x[1], Some(&x[2]))?;
     let heads = |part: &Tensor| aten::transpose_int(&part.reshape(&[2, 5, 3, 4])?, 1, 2);
@@ -91,31 +97,31 @@ fn block(x: &[Tensor], attend: impl Fn(&Tensor, &Tensor, &Tensor) -> Result<Tens
 }
 
 const PROGRAMS: [(Program, &[&[i64]]); 6] = [
-    (digits_forward, &DIGITS),
-    (digits_with_gradients, &DIGITS),
-    (transformed_gradients, &DIGITS),
-    (training_step, &STEP),
-    (attention, &ATTENTION),
-    (decomposed_attention, &ATTENTION),
+    (digits_forward, &DIGITS_SIZES),
+    (digits_with_gradients, &DIGITS_SIZES),
+    (transformed_gradients, &DIGITS_SIZES),
+    (training_step, &TRAINING_STEP_SIZES),
+    (attention, &ATTENTION_SIZES),
+    (decomposed_attention, &ATTENTION_SIZES),
 ];
 
 /// The programs that can be transformed. Those with state of their own, such as `requires_grad_`, cannot.
-const TRANSFORMED: [(Program, &[&[i64]]); 5] = [
-    (digits_forward, &DIGITS),
-    (transformed_gradients, &DIGITS),
-    (training_step, &STEP),
-    (attention, &ATTENTION),
-    (decomposed_attention, &ATTENTION),
+const TRANSFORMABLE_PROGRAMS: [(Program, &[&[i64]]); 5] = [
+    (digits_forward, &DIGITS_SIZES),
+    (transformed_gradients, &DIGITS_SIZES),
+    (training_step, &TRAINING_STEP_SIZES),
+    (attention, &ATTENTION_SIZES),
+    (decomposed_attention, &ATTENTION_SIZES),
 ];
 
 /// Returns the graph, the clean graph, and the graphs parsed from their texts.
-fn variants(graph: &Graph) -> Vec<Graph> {
-    let reread = |graph: &Graph| {
+fn equivalent_graphs(graph: &Graph) -> Vec<Graph> {
+    let print_and_parse = |graph: &Graph| {
         let text = graph.to_string();
         Graph::parse(&text, graph.constants()).unwrap_or_else(|error| panic!("{error}\n{text}"))
     };
     let clean = graph.clean();
-    vec![reread(graph), reread(&clean), clean, graph.clone()]
+    vec![print_and_parse(graph), print_and_parse(&clean), clean, graph.clone()]
 }
 
 fn bits(tensors: &[Tensor]) -> Vec<(Vec<i64>, Vec<u64>)> {
@@ -154,7 +160,7 @@ fn with_autocast<R>(f: impl FnOnce() -> R) -> R {
 fn a_program_and_its_graphs_have_the_same_results() {
     for (program, sizes) in PROGRAMS {
         let graph = trace(program, &inputs(sizes, 1)).unwrap();
-        for graph in variants(&graph) {
+        for graph in equivalent_graphs(&graph) {
             assert_same_results(program, |x| graph.run(x), sizes);
         }
     }
@@ -162,18 +168,18 @@ fn a_program_and_its_graphs_have_the_same_results() {
 
 #[test]
 fn the_backward_of_a_program_is_in_its_graph() {
-    let graph = trace(digits_with_gradients, &inputs(&DIGITS, 1)).unwrap().clean();
+    let graph = trace(digits_with_gradients, &inputs(&DIGITS_SIZES, 1)).unwrap().clean();
     let names: Vec<&str> = graph.nodes().iter().map(|node| node.operator.name().base).collect();
     assert!(names.contains(&"threshold_backward") && names.contains(&"nll_loss_backward"), "{names:?}");
 }
 
 #[test]
 fn a_graph_can_be_mapped_over_batches() {
-    for (program, sizes) in TRANSFORMED {
+    for (program, sizes) in TRANSFORMABLE_PROGRAMS {
         let batch = with_batch(sizes);
         let batch: Vec<&[i64]> = batch.iter().map(Vec::as_slice).collect();
         let graph = trace(program, &inputs(sizes, 1)).unwrap();
-        for graph in variants(&graph) {
+        for graph in equivalent_graphs(&graph) {
             assert_same_results(|x| run_mapped(program, x), |x| run_mapped(|x| graph.run(x), x), &batch);
         }
     }
@@ -186,9 +192,9 @@ fn a_graph_can_be_differentiated() {
         f(&leaves)?[0].square()?.sum()?.backward()?;
         Ok(leaves.iter().map(|leaf| leaf.grad().unwrap()).collect())
     };
-    for (program, sizes) in [(digits_forward as Program, &DIGITS[..]), (attention, &ATTENTION)] {
+    for (program, sizes) in [(digits_forward as Program, &DIGITS_SIZES[..]), (attention, &ATTENTION_SIZES)] {
         let graph = trace(program, &inputs(sizes, 1)).unwrap();
-        for graph in variants(&graph) {
+        for graph in equivalent_graphs(&graph) {
             assert_same_results(|x| gradients(&program, x), |x| gradients(&|x| graph.run(x), x), sizes);
         }
     }
@@ -198,11 +204,14 @@ fn a_graph_can_be_differentiated() {
 fn a_graph_can_run_under_autocast() {
     // Programs with a backward pass are excluded: their graphs recorded it in single precision, and under autocast it runs in the dtype of
     // the forward pass.
-    let forward =
-        [(digits_forward as Program, &DIGITS[..]), (attention, &ATTENTION), (decomposed_attention, &ATTENTION)];
+    let forward = [
+        (digits_forward as Program, &DIGITS_SIZES[..]),
+        (attention, &ATTENTION_SIZES),
+        (decomposed_attention, &ATTENTION_SIZES),
+    ];
     for (program, sizes) in forward {
         let graph = trace(program, &inputs(sizes, 1)).unwrap();
-        for graph in variants(&graph) {
+        for graph in equivalent_graphs(&graph) {
             assert_same_results(|x| with_autocast(|| program(x)), |x| with_autocast(|| graph.run(x)), sizes);
         }
     }
@@ -212,7 +221,7 @@ fn a_graph_can_run_under_autocast() {
 fn casts_of_autocast_are_recorded_in_the_graph() {
     for (program, sizes) in PROGRAMS {
         let graph = with_autocast(|| trace(program, &inputs(sizes, 1))).unwrap();
-        for graph in variants(&graph) {
+        for graph in equivalent_graphs(&graph) {
             assert_same_results(|x| with_autocast(|| program(x)), |x| graph.run(x), sizes);
         }
     }
@@ -220,7 +229,7 @@ fn casts_of_autocast_are_recorded_in_the_graph() {
 
 #[test]
 fn a_program_can_be_traced_inside_of_a_mapped_function() {
-    for (program, sizes) in TRANSFORMED {
+    for (program, sizes) in TRANSFORMABLE_PROGRAMS {
         let batch = with_batch(sizes);
         let batch: Vec<&[i64]> = batch.iter().map(Vec::as_slice).collect();
         // The traced function sees one slice of the batch.
@@ -253,7 +262,7 @@ fn a_program_can_be_traced_inside_of_a_differentiated_function() {
         let one = |first: &Tensor| f(&[std::slice::from_ref(first), &rest[..]].concat())?[0].square()?.sum();
         Ok(vec![functional::grad(one, &x[0])?])
     };
-    for (program, sizes) in [(digits_forward as Program, &DIGITS[..]), (attention, &ATTENTION)] {
+    for (program, sizes) in [(digits_forward as Program, &DIGITS_SIZES[..]), (attention, &ATTENTION_SIZES)] {
         assert_same_results(|x| energy(&program, x), |x| energy(&|x| trace(program, x)?.run(x), x), sizes);
     }
 }
@@ -267,7 +276,7 @@ fn the_calls_of_a_transform_are_in_the_graph() {
     let sizes: [&[i64]; 1] = [&[4, 3]];
     let graph = trace(transformed_gradients, &inputs(&sizes, 1)).unwrap();
     assert!(graph.constants().iter().all(|tensor| tensor.sizes().is_empty()), "{graph}");
-    for graph in variants(&graph) {
+    for graph in equivalent_graphs(&graph) {
         assert_same_results(transformed_gradients, |x| graph.run(x), &sizes);
     }
 }

@@ -22,16 +22,16 @@ fn bits(tensors: &[Tensor]) -> Vec<TensorBits> {
     tensors.iter().map(one).collect()
 }
 
-fn reread(graph: &Graph) -> Graph {
+fn print_and_parse(graph: &Graph) -> Graph {
     let text = graph.to_string();
     let read = Graph::parse(&text, graph.constants()).unwrap_or_else(|error| panic!("{error}\n{text}"));
     assert_eq!(&read, graph, "{text}");
     read
 }
 
-fn variants(graph: &Graph) -> Vec<Graph> {
+fn equivalent_graphs(graph: &Graph) -> Vec<Graph> {
     let clean = graph.clean();
-    vec![reread(graph), reread(&clean), clean, graph.clone()]
+    vec![print_and_parse(graph), print_and_parse(&clean), clean, graph.clone()]
 }
 
 /// Compares the graphs of a function that was traced with some tensors with the function on other tensors: results, the memory that they
@@ -46,7 +46,7 @@ fn assert_same_effects(f: impl Fn(&[Tensor]) -> Result<Vec<Tensor>>, with: &[Ten
         (bits(&results), bits(&given), memory)
     };
     let expected = made(&f);
-    for graph in variants(&graph) {
+    for graph in equivalent_graphs(&graph) {
         assert_eq!(made(&|x| graph.run(x)), expected, "{graph}");
         assert_eq!(made(&|x| graph.fuse().run(x)), expected, "{graph}");
     }
@@ -65,7 +65,7 @@ fn number(value: impl Into<Scalar>) -> Tensor {
 }
 
 #[test]
-fn an_operator_that_returned_its_argument_copies_in_another_run() {
+fn a_returned_argument_in_the_trace_can_be_a_copy_in_a_run() {
     let square = || Tensor::from([[1.0, 2.0], [3.0, 4.0]]);
     let turned = || vec![square().t().unwrap()];
     // The argument and the result are the same tensor in the trace, and two tensors in the run.
@@ -133,7 +133,7 @@ fn no_grad_sections_are_replayed() {
             run(&leaves).unwrap()[0].sum().unwrap().backward().unwrap();
             leaves.map(|leaf| leaf.grad().map(|slope| bits(&[slope])))
         };
-        for graph in variants(&trace(f, &[three_elements(), three_other_elements()]).unwrap()) {
+        for graph in equivalent_graphs(&trace(f, &[three_elements(), three_other_elements()]).unwrap()) {
             assert_eq!(slopes(&|x| graph.run(x)), slopes(&f), "{graph}");
             assert_eq!(slopes(&|x| graph.fuse().run(x)), slopes(&f), "{graph}");
         }
@@ -166,7 +166,7 @@ fn enable_grad_sections_are_replayed() {
     .unwrap();
     let not = trace(|x| Ok([x[0].exp()?.neg()?]), &[three_elements()]).unwrap();
     let leaf = [three_elements().requires_grad_(true).unwrap()];
-    for (graph, records) in [(reread(&shown), true), (not, false)] {
+    for (graph, records) in [(print_and_parse(&shown), true), (not, false)] {
         assert_eq!(graph.run(&leaf).unwrap()[0].requires_grad(), records, "{graph}");
         assert_eq!(graph.fuse().run(&leaf).unwrap()[0].requires_grad(), records, "{graph}");
     }
@@ -254,7 +254,7 @@ fn a_captured_view_of_an_input_follows_the_input() {
     };
     for (sizes, strides, offset) in [(&[2_i64][..], &[2_i64][..], 1), (&[2, 2], &[1, 1], 2), (&[], &[], 4)] {
         let outside = view(&memory, sizes, strides, offset);
-        let graph = reread(&trace(|x| Ok([x[0].sum()?.mul(&outside)?]), &[input(&memory, 1)]).unwrap());
+        let graph = print_and_parse(&trace(|x| Ok([x[0].sum()?.mul(&outside)?]), &[input(&memory, 1)]).unwrap());
         let elsewhere = Tensor::from_slice(&[7.0_f64, 8.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0]);
         let x = input(&elsewhere, 3);
         let expected = x.sum().unwrap().mul(&view(&elsewhere, sizes, strides, offset + 2)).unwrap();
@@ -279,7 +279,10 @@ fn a_view_of_a_merged_value_shares_the_remaining_memory() {
 #[test]
 fn a_large_graph_is_parsed_cleaned_and_run() {
     let deep = trace(|x| (0..10_000).try_fold(x[0].clone(), |y, _| y.neg()).map(|y| [y]), &[three_elements()]).unwrap();
-    assert_eq!(bits(&reread(&deep).clean().run(&[three_other_elements()]).unwrap()), bits(&[three_other_elements()]));
+    assert_eq!(
+        bits(&print_and_parse(&deep).clean().run(&[three_other_elements()]).unwrap()),
+        bits(&[three_other_elements()])
+    );
     let passes = |x: &[Tensor]| {
         let step = |y: Tensor, _| aten::cumsum(&y.neg()?.abs()?, 0, None);
         (0..300).try_fold(x[0].clone(), step).map(|y| [y])

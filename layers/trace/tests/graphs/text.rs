@@ -169,7 +169,7 @@ fn graph(v0: f32[2, 2]) {
 }
 ";
 
-const STRANGE: [&str; 24] = [
+const UNUSUAL_TOKENS: [&str; 24] = [
     "-9223372036854775808",
     "9223372036854775807, ",
     "99999999999999999999",
@@ -266,7 +266,7 @@ fn bits(tensors: &[Tensor]) -> Vec<Vec<u64>> {
 /// The bits of two gradients, each of which may be missing, or an error.
 type GradientBits = std::result::Result<Vec<Option<Vec<Vec<u64>>>>, String>;
 
-fn two(start: f64) -> [Tensor; 2] {
+fn two_matrices(start: f64) -> [Tensor; 2] {
     [Tensor::from([[start, 0.5], [1.5, -2.0]]), Tensor::from([[0.25, start], [-0.125, 3.0]])]
 }
 
@@ -278,7 +278,7 @@ proptest! {
         steps in proptest::collection::vec(random_step(), 1..24),
         start in -3.0..3.0_f64,
     ) {
-        let graph = trace(|x| run_steps(&steps, x), &two(1.0)).unwrap();
+        let graph = trace(|x| run_steps(&steps, x), &two_matrices(1.0)).unwrap();
         let text = graph.to_string();
         let read = Graph::parse(&text, graph.constants()).unwrap_or_else(|error| panic!("{error}\n{text}"));
         prop_assert_eq!(&read, &graph);
@@ -286,15 +286,15 @@ proptest! {
         let clean = graph.clean();
         prop_assert!(clean.nodes().len() <= graph.nodes().len());
         prop_assert_eq!(&clean.clean(), &clean);
-        let inputs = two(start);
+        let inputs = two_matrices(start);
         let expected = bits(&run_steps(&steps, &inputs).unwrap());
         let written = bits(&inputs);
         for graph in [&graph, &clean] {
-            let inputs = two(start);
+            let inputs = two_matrices(start);
             prop_assert_eq!(&bits(&graph.run(&inputs).unwrap()), &expected, "{}", graph);
             prop_assert_eq!(&bits(&inputs), &written, "{}", graph);
         }
-        let batch = || two(start).map(|x| aten::stack(&[x.clone(), aten::neg(&x).unwrap()], 0).unwrap());
+        let batch = || two_matrices(start).map(|x| aten::stack(&[x.clone(), aten::neg(&x).unwrap()], 0).unwrap());
         let mapped = |f: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>| {
             let inputs = batch();
             let made = vmap(|x: &Vec<Tensor>| f(x), &inputs[..]).map_err(|error| error.to_string());
@@ -302,7 +302,7 @@ proptest! {
         };
         let expected = mapped(&|x| run_steps(&steps, x));
         let slopes = |f: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>| -> GradientBits {
-            let leaves = two(start).map(|x| x.requires_grad_(true).unwrap());
+            let leaves = two_matrices(start).map(|x| x.requires_grad_(true).unwrap());
             let copies = leaves.each_ref().map(|x| aten::clone(x, None).unwrap());
             let made = f(&copies).and_then(|made| {
                 let of: Vec<&Tensor> = made.iter().filter(|x| x.requires_grad()).collect();
@@ -342,7 +342,7 @@ proptest! {
             match kind {
                 0 => _ = pieces.remove(at),
                 1 => pieces[at] = pieces[to],
-                2 => pieces.insert(at, *other.get(&STRANGE[..])),
+                2 => pieces.insert(at, *other.get(&UNUSUAL_TOKENS[..])),
                 _ => pieces.swap(at, to),
             }
         }

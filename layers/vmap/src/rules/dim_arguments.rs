@@ -13,9 +13,9 @@ use crate::shape_words::shift_dim;
 enum DimKind {
     Existing,
     New,
-    /// Dimensions of the first tensor that are reduced. An empty list reduces all.
+    /// Dimensions of the first tensor that are reduced; an empty list means all dimensions.
     Reduced,
-    /// Dimensions of the first tensor that are reduced. An empty list reduces none.
+    /// Dimensions of the first tensor that are reduced; an empty list means no dimensions.
     ReducedIfListed,
     /// A dimension of the first tensor, with one index tensor for all slices.
     Indexed,

@@ -64,7 +64,7 @@ struct IndexTensors {
     indices: Vec<Option<Mapped>>,
     /// The number of dimensions to which the indices broadcast.
     rank: usize,
-    /// The number of dimensions in front of those in the result of one slice.
+    /// The number of dimensions that come before the dimensions of the indices in the result of one slice.
     leading_dims: usize,
 }
 
@@ -121,7 +121,7 @@ impl IndexTensors {
         if index.is_mapped() { align_rank(index, self.rank) } else { Ok(index.tensor().clone()) }
     }
 
-    /// Returns the dimensions of the indices in the batched result, and where they belong.
+    /// Returns the dimensions of the indices in the batched result, and the positions to which they must be moved.
     fn dim_moves(&self) -> (Vec<i64>, Vec<i64>) {
         let dims = |from: usize| (from..from + self.rank).filter_map(|dim| i64::try_from(dim).ok()).collect();
         (dims(1), dims(1 + self.leading_dims))

@@ -11,14 +11,14 @@ use dispatch_vmap::{Batch, Mapped, VmapError, op_vmap, vmap};
 use crate::{assert_close, cause, check, numbers};
 
 thread_local! {
-    static CALLS: Cell<usize> = const { Cell::new(0) };
+    static KERNEL_CALLS: Cell<usize> = const { Cell::new(0) };
 }
 
 /// Returns how often the kernel runs during a function.
 fn count_calls(f: impl FnOnce()) -> usize {
-    let before = CALLS.get();
+    let before = KERNEL_CALLS.get();
     f();
-    CALLS.get() - before
+    KERNEL_CALLS.get() - before
 }
 
 /// Subtracts the last element from the first, along the last dimension.
@@ -27,11 +27,11 @@ pub fn difference(this: &Tensor) -> Result<Tensor>;
 
 #[op_impl(difference, CPU)]
 fn difference_cpu(this: &Tensor) -> Result<Tensor> {
-    CALLS.set(CALLS.get() + 1);
+    KERNEL_CALLS.set(KERNEL_CALLS.get() + 1);
     this.select_int(-1, 0)? - this.select_int(-1, -1)?
 }
 
-/// Computes `difference`. It has a batch rule.
+/// Computes `difference`, with a batch rule.
 #[op_def("difference_with_rule(Tensor self) -> Tensor")]
 pub fn difference_with_rule(this: &Tensor) -> Result<Tensor>;
 
@@ -45,7 +45,7 @@ fn difference_with_rule_of_all(_: &Batch, this: Mapped) -> Result<Mapped> {
     Ok(Mapped::from_batch_first(difference_with_rule(&this.batch_first()?)?))
 }
 
-/// Computes `difference`. Its batch rule covers only matrices.
+/// Computes `difference`, with a batch rule that covers only matrices.
 #[op_def("difference_with_matrix_rule(Tensor self) -> Tensor")]
 pub fn difference_with_matrix_rule(this: &Tensor) -> Result<Tensor>;
 
@@ -68,11 +68,11 @@ pub fn twice(this: &Tensor) -> Result<Tensor>;
 
 #[op_impl(twice, CPU)]
 fn twice_cpu(this: &Tensor) -> Result<Tensor> {
-    CALLS.set(CALLS.get() + 1);
+    KERNEL_CALLS.set(KERNEL_CALLS.get() + 1);
     this + this
 }
 
-/// Computes `difference` for each row. Its kernel calls `vmap`.
+/// Computes `difference` for each row, with a kernel that calls `vmap`.
 #[op_def("mapped_difference(Tensor self) -> Tensor")]
 pub fn mapped_difference(this: &Tensor) -> Result<Tensor>;
 
@@ -81,13 +81,13 @@ fn mapped_difference_cpu(this: &Tensor) -> Result<Tensor> {
     vmap(difference, this)
 }
 
-/// Computes `difference` of the doubled tensor. It is a composite.
+/// Computes `difference` of the doubled tensor, as a composite.
 #[op_def("doubled_difference(Tensor self) -> Tensor")]
 pub fn doubled_difference(this: &Tensor) -> Result<Tensor> {
     difference_with_rule(&twice(this)?)
 }
 
-/// Computes `difference` of the doubled tensor. It is a composite with a batch rule, which takes precedence over the decomposition.
+/// Computes `difference` of the doubled tensor, as a composite with a batch rule, which takes precedence over the decomposition.
 #[op_def("doubled_difference_with_rule(Tensor self) -> Tensor")]
 pub fn doubled_difference_with_rule(this: &Tensor) -> Result<Tensor> {
     difference_with_rule(&twice(this)?)
@@ -117,7 +117,7 @@ fn two_differences_cpu(this: &Tensor, other: Option<&Tensor>) -> Result<(Tensor,
     Ok((difference_cpu(this)?, other.map(difference_cpu).transpose()?))
 }
 
-/// Computes `difference`. Its batch rule returns a tensor without the batch dimension, which is an error.
+/// Computes `difference`, with a batch rule that returns a tensor without the batch dimension, which is an error.
 #[op_def("difference_with_wrong_rule(Tensor self) -> Tensor")]
 pub fn difference_with_wrong_rule(this: &Tensor) -> Result<Tensor>;
 
@@ -131,7 +131,7 @@ fn difference_with_wrong_rule_of_all(_: &Batch, this: Mapped) -> Result<Mapped> 
     Ok(Mapped::from_batch_first(this.batch_first()?.sum()?))
 }
 
-/// Returns the first size. It returns no tensor, so it cannot be batched.
+/// Returns the first size of a tensor. It returns no tensor, so it cannot be batched.
 #[op_def("size_of_first(Tensor self) -> int")]
 pub fn size_of_first(this: &Tensor) -> Result<i64>;
 
@@ -149,7 +149,7 @@ fn from_second_any(this: &Tensor) -> Result<Tensor> {
     this.narrow(0, 1, this.sizes()[0] - 1)
 }
 
-/// Computes `difference`. Its kernel is boxed.
+/// Computes `difference`, with a boxed kernel.
 #[op_def("boxed_difference(Tensor self) -> Tensor")]
 pub fn boxed_difference(this: &Tensor) -> Result<Tensor>;
 
@@ -287,12 +287,12 @@ fn a_boxed_call_is_mapped() {
 static Watch: Key;
 
 thread_local! {
-    static SEEN: std::cell::RefCell<Vec<String>> = const { std::cell::RefCell::new(Vec::new()) };
+    static SEEN_OPERATORS: std::cell::RefCell<Vec<String>> = const { std::cell::RefCell::new(Vec::new()) };
 }
 
 #[op_fallback(Watch)]
 fn watch(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
-    SEEN.with_borrow_mut(|seen| seen.push(operator.name().base.to_string()));
+    SEEN_OPERATORS.with_borrow_mut(|seen| seen.push(operator.name().base.to_string()));
     operator.redispatch_boxed(keys.below(Watch), stack)
 }
 
@@ -302,7 +302,7 @@ fn a_layer_above_vmap_sees_the_call_of_the_function_first() {
     let _watching = guard::include(Watch.into());
     vmap(difference_with_rule, &x).unwrap();
     assert_eq!(
-        SEEN.with_borrow(|seen| seen.iter().find(|name| name.contains("difference")).cloned()).unwrap(),
+        SEEN_OPERATORS.with_borrow(|seen| seen.iter().find(|name| name.contains("difference")).cloned()).unwrap(),
         "difference_with_rule"
     );
 }

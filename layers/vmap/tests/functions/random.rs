@@ -7,10 +7,10 @@ use dispatch_vmap::{Randomness, Vmap, VmapError, vmap};
 
 use crate::{cause, slice, values};
 
-type Draw = fn(&Tensor) -> Result<Tensor>;
+type RandomFunction = fn(&Tensor) -> Result<Tensor>;
 
 /// Random operators, each drawing for one slice of 8 elements.
-const DRAWS: [(&str, Draw); 18] = [
+const RANDOM_OPERATORS: [(&str, RandomFunction); 18] = [
     ("rand", |_| Tensor::rand(&[8], DType::F64)),
     ("randn", |_| Tensor::randn(&[8], DType::F64)),
     ("randint", |_| Tensor::randint(0..1_000_000, &[8], DType::I64)),
@@ -35,13 +35,13 @@ fn halves() -> Tensor {
     Tensor::full(&[3, 8], 0.5, DType::F64).unwrap()
 }
 
-fn draw_mapped(randomness: Randomness, draw: Draw) -> Tensor {
+fn draw_mapped(randomness: Randomness, draw: RandomFunction) -> Tensor {
     Vmap::new().randomness(randomness).call(draw, &halves()).unwrap()
 }
 
 #[test]
 fn every_random_operator_is_an_error_without_randomness() {
-    for (name, draw) in DRAWS {
+    for (name, draw) in RANDOM_OPERATORS {
         let error = vmap(draw, &halves()).expect_err(name);
         assert!(matches!(cause(&error), VmapError::RandomnessNotChosen { .. }), "{name}: {error}");
         assert!(error.to_string().contains("randomness"), "{error}");
@@ -50,7 +50,7 @@ fn every_random_operator_is_an_error_without_randomness() {
 
 #[test]
 fn randomness_same_gives_all_slices_the_same_numbers() {
-    for (name, draw) in DRAWS {
+    for (name, draw) in RANDOM_OPERATORS {
         let found = draw_mapped(Randomness::Same, draw);
         assert_eq!(slice(&found, 1), slice(&found, 0), "{name}");
         assert_eq!(slice(&found, 2), slice(&found, 0), "{name}");
@@ -59,7 +59,7 @@ fn randomness_same_gives_all_slices_the_same_numbers() {
 
 #[test]
 fn randomness_different_gives_each_slice_its_own_numbers() {
-    for (name, draw) in DRAWS {
+    for (name, draw) in RANDOM_OPERATORS {
         let found = draw_mapped(Randomness::Different, draw);
         assert_ne!(slice(&found, 1), slice(&found, 0), "{name}");
         assert_ne!(slice(&found, 2), slice(&found, 1), "{name}");

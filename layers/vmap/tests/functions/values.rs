@@ -7,18 +7,18 @@ use dispatch_vmap::vmap;
 
 use crate::{check, numbers};
 
-fn of(dtype: DType, sizes: &[i64]) -> Tensor {
+fn numbers_of(dtype: DType, sizes: &[i64]) -> Tensor {
     (numbers(sizes) * 4.0).unwrap().to(dtype).unwrap()
 }
 
 #[test]
 fn zero_dimensional_slices_promote_only_by_category() {
     for (slices, other) in [(DType::F64, DType::F32), (DType::I64, DType::I32), (DType::I64, DType::F32)] {
-        check([(&of(slices, &[3]), Some(0)), (&of(other, &[2]), None)], |x| &x[0] * &x[1]);
-        check([(&of(slices, &[3]), Some(0)), (&of(other, &[3, 2]), Some(0))], |x| &x[1] - &x[0]);
+        check([(&numbers_of(slices, &[3]), Some(0)), (&numbers_of(other, &[2]), None)], |x| &x[0] * &x[1]);
+        check([(&numbers_of(slices, &[3]), Some(0)), (&numbers_of(other, &[3, 2]), Some(0))], |x| &x[1] - &x[0]);
     }
     let f = |x: &Tensor| x * &Tensor::ones(&[2], DType::F32)?;
-    assert_eq!(vmap(f, &of(DType::F64, &[3])).unwrap().dtype(), DType::F32);
+    assert_eq!(vmap(f, &numbers_of(DType::F64, &[3])).unwrap().dtype(), DType::F32);
 }
 
 #[test]
@@ -26,22 +26,22 @@ fn slices_of_different_dtypes_are_promoted() {
     for (a, b) in
         [(DType::I32, DType::F32), (DType::F32, DType::F64), (DType::Bool, DType::I64), (DType::U8, DType::I8)]
     {
-        check([(&of(a, &[3, 2]), Some(0)), (&of(b, &[3, 2]), Some(0))], |x| &x[0] * &x[1]);
-        check([(&of(a, &[3, 2]), Some(0)), (&of(b, &[2]), None)], |x| &x[0] * &x[1]);
+        check([(&numbers_of(a, &[3, 2]), Some(0)), (&numbers_of(b, &[3, 2]), Some(0))], |x| &x[0] * &x[1]);
+        check([(&numbers_of(a, &[3, 2]), Some(0)), (&numbers_of(b, &[2]), None)], |x| &x[0] * &x[1]);
     }
 }
 
 #[test]
 fn scalars_do_not_change_the_dtype_of_slices() {
-    check([(&of(DType::I64, &[3, 2]), Some(0))], |x| &x[0] * 2.5);
-    check([(&of(DType::F32, &[3, 2]), Some(0))], |x| &x[0] * 2.5);
-    check([(&of(DType::F32, &[3]), Some(0))], |x| &x[0] + 1);
-    check([(&of(DType::Bool, &[3]), Some(0))], |x| &x[0] + 1);
+    check([(&numbers_of(DType::I64, &[3, 2]), Some(0))], |x| &x[0] * 2.5);
+    check([(&numbers_of(DType::F32, &[3, 2]), Some(0))], |x| &x[0] * 2.5);
+    check([(&numbers_of(DType::F32, &[3]), Some(0))], |x| &x[0] + 1);
+    check([(&numbers_of(DType::Bool, &[3]), Some(0))], |x| &x[0] + 1);
 }
 
 #[test]
 fn division_of_integer_slices_is_a_float() {
-    check([(&of(DType::I64, &[3]), Some(0)), (&Tensor::from([4_i64, 5]), None)], |x| &x[0] / &x[1]);
+    check([(&numbers_of(DType::I64, &[3]), Some(0)), (&Tensor::from([4_i64, 5]), None)], |x| &x[0] / &x[1]);
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn operators_on_complex_slices() {
 #[test]
 fn a_slice_can_be_cast() {
     check([(&numbers(&[3, 4]), Some(0))], |x| x[0].to(DType::F32));
-    check([(&numbers(&[3, 4]), Some(0)), (&of(DType::I64, &[2]), None)], |x| x[0].type_as(&x[1]));
+    check([(&numbers(&[3, 4]), Some(0)), (&numbers_of(DType::I64, &[2]), None)], |x| x[0].type_as(&x[1]));
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn zero_dimensional_slices_promote_by_category_in_losses() {
         |x, y| aten::smooth_l1_loss(x, y, 2, 1.0),
     ];
     for loss in losses {
-        let (x, y) = (of(DType::F32, &[3, 2]), of(DType::F64, &[3]));
+        let (x, y) = (numbers_of(DType::F32, &[3, 2]), numbers_of(DType::F64, &[3]));
         check([(&x, Some(0)), (&y, Some(0))], |x| loss(&x[0], &x[1]));
         check([(&x, Some(0)), (&Tensor::from(0.5), None)], |x| loss(&x[0], &x[1]));
     }

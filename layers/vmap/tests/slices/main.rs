@@ -36,18 +36,18 @@ fn set_slow_loops_exclusively(slow: SlowLoops) -> MutexGuard<'static, ()> {
 /// One argument of a slice: a tensor of these sizes, or another value.
 #[derive(Clone)]
 enum TestArgument {
-    Numbers(Vec<i64>),
-    Places(Vec<i64>, i64),
-    List(Vec<Vec<i64>>),
+    Elements(Vec<i64>),
+    Indices(Vec<i64>, i64),
+    TensorList(Vec<Vec<i64>>),
     Value(Value),
 }
 
 fn tensor(sizes: &[i64]) -> TestArgument {
-    TestArgument::Numbers(sizes.to_vec())
+    TestArgument::Elements(sizes.to_vec())
 }
 
 fn index_tensor(sizes: &[i64], below: i64) -> TestArgument {
-    TestArgument::Places(sizes.to_vec(), below)
+    TestArgument::Indices(sizes.to_vec(), below)
 }
 
 fn value(value: impl Into<Value>) -> TestArgument {
@@ -79,7 +79,7 @@ impl Call {
             .iter()
             .map(|given| match given {
                 TestArgument::Value(_) => 0,
-                TestArgument::List(all) => all.len(),
+                TestArgument::TensorList(all) => all.len(),
                 _ => 1,
             })
             .sum()
@@ -91,11 +91,11 @@ impl Call {
         let mut made = Vec::new();
         for given in &self.given {
             match given {
-                TestArgument::Numbers(sizes) => made.push(distinct_tensor(&with_batch(sizes, dims.next().unwrap()))),
-                TestArgument::Places(sizes, below) => {
+                TestArgument::Elements(sizes) => made.push(distinct_tensor(&with_batch(sizes, dims.next().unwrap()))),
+                TestArgument::Indices(sizes, below) => {
                     made.push(index_elements(&with_batch(sizes, dims.next().unwrap()), *below));
                 }
-                TestArgument::List(all) => {
+                TestArgument::TensorList(all) => {
                     made.extend(all.iter().map(|sizes| distinct_tensor(&with_batch(sizes, dims.next().unwrap()))));
                 }
                 TestArgument::Value(_) => {}
@@ -110,7 +110,7 @@ impl Call {
         for given in &self.given {
             values.push(match given {
                 TestArgument::Value(value) => value.clone(),
-                TestArgument::List(all) => tensors.by_ref().take(all.len()).collect::<Vec<_>>().into(),
+                TestArgument::TensorList(all) => tensors.by_ref().take(all.len()).collect::<Vec<_>>().into(),
                 _ => tensors.next().unwrap().into(),
             });
         }
@@ -261,8 +261,8 @@ fn views() {
 #[test]
 fn operators_along_dimensions() {
     let _slow = set_slow_loops_exclusively(SlowLoops::Allow);
-    check(aten::cat::operator(), [TestArgument::List(vec![vec![2, 4], vec![3, 4]]), value(0_i64)]);
-    check(aten::stack::operator(), [TestArgument::List(vec![vec![2, 4], vec![2, 4]]), value(-1_i64)]);
+    check(aten::cat::operator(), [TestArgument::TensorList(vec![vec![2, 4], vec![3, 4]]), value(0_i64)]);
+    check(aten::stack::operator(), [TestArgument::TensorList(vec![vec![2, 4], vec![2, 4]]), value(-1_i64)]);
     check(aten::cumsum::operator(), [tensor(&[2, 4]), value(1_i64), none()]);
     check(aten::softmax_int::operator(), [tensor(&[2, 4]), value(-1_i64), none()]);
     check(aten::softmax_int::operator(), [tensor(&[]), value(0_i64), none()]);

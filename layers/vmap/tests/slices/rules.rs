@@ -2,11 +2,11 @@
 
 use super::*;
 
-fn i(values: &[i64]) -> TestArgument {
+fn ints(values: &[i64]) -> TestArgument {
     value(values.to_vec())
 }
 
-fn mask(values: &[bool]) -> TestArgument {
+fn bools(values: &[bool]) -> TestArgument {
     value(values.to_vec())
 }
 
@@ -14,54 +14,55 @@ fn mask(values: &[bool]) -> TestArgument {
 fn pooling() {
     let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
     for image in [tensor(&[2, 3, 6, 6]), tensor(&[3, 6, 6])] {
-        check(aten::_adaptive_avg_pool2d::operator(), [image.clone(), i(&[3, 2])]);
-        check(aten::adaptive_max_pool2d::operator(), [image.clone(), i(&[3, 2])]);
-        let given = [image.clone(), i(&[2, 2]), i(&[]), i(&[1, 1]), value(false), value(true), none()];
+        check(aten::_adaptive_avg_pool2d::operator(), [image.clone(), ints(&[3, 2])]);
+        check(aten::adaptive_max_pool2d::operator(), [image.clone(), ints(&[3, 2])]);
+        let given = [image.clone(), ints(&[2, 2]), ints(&[]), ints(&[1, 1]), value(false), value(true), none()];
         check(aten::avg_pool2d::operator(), given);
-        let given = [image, i(&[3, 3]), i(&[2, 2]), i(&[1, 1]), i(&[1, 1]), value(false)];
+        let given = [image, ints(&[3, 3]), ints(&[2, 2]), ints(&[1, 1]), ints(&[1, 1]), value(false)];
         check(aten::max_pool2d_with_indices::operator(), given);
     }
     check(aten::_adaptive_avg_pool2d_backward::operator(), [tensor(&[2, 3, 3, 2]), tensor(&[2, 3, 6, 6])]);
     let given = [
         tensor(&[2, 3, 3, 3]),
         tensor(&[2, 3, 6, 6]),
-        i(&[2, 2]),
-        i(&[2, 2]),
-        i(&[0, 0]),
+        ints(&[2, 2]),
+        ints(&[2, 2]),
+        ints(&[0, 0]),
         value(false),
         value(true),
         none(),
     ];
     check(aten::avg_pool2d_backward::operator(), given);
     let (grad, image, places) = (tensor(&[2, 3, 3, 3]), tensor(&[2, 3, 6, 6]), index_tensor(&[2, 3, 3, 3], 36));
-    let given = [grad, image, i(&[2, 2]), i(&[2, 2]), i(&[0, 0]), i(&[1, 1]), value(false), places];
+    let given = [grad, image, ints(&[2, 2]), ints(&[2, 2]), ints(&[0, 0]), ints(&[1, 1]), value(false), places];
     check(aten::max_pool2d_with_indices_backward::operator(), given);
-    check(aten::max_unpool2d::operator(), [tensor(&[2, 1, 2]), index_tensor(&[2, 1, 2], 8), i(&[2, 4])]);
-    let given = [tensor(&[2, 2, 4, 4, 4]), i(&[2, 2, 2]), i(&[]), i(&[0, 0, 0]), value(false), value(true), none()];
+    check(aten::max_unpool2d::operator(), [tensor(&[2, 1, 2]), index_tensor(&[2, 1, 2], 8), ints(&[2, 4])]);
+    let given =
+        [tensor(&[2, 2, 4, 4, 4]), ints(&[2, 2, 2]), ints(&[]), ints(&[0, 0, 0]), value(false), value(true), none()];
     check(aten::avg_pool3d::operator(), given);
 }
 
 #[test]
 fn image_operators() {
     let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
-    check(aten::upsample_nearest2d::operator(), [tensor(&[2, 3, 4, 4]), i(&[6, 8]), none(), none()]);
-    check(aten::upsample_bilinear2d::operator(), [tensor(&[2, 3, 4, 4]), i(&[6, 8]), value(true), none(), none()]);
-    let given = [tensor(&[2, 3, 6, 8]), i(&[6, 8]), i(&[2, 3, 4, 4]), value(false), none(), none()];
+    check(aten::upsample_nearest2d::operator(), [tensor(&[2, 3, 4, 4]), ints(&[6, 8]), none(), none()]);
+    check(aten::upsample_bilinear2d::operator(), [tensor(&[2, 3, 4, 4]), ints(&[6, 8]), value(true), none(), none()]);
+    let given = [tensor(&[2, 3, 6, 8]), ints(&[6, 8]), ints(&[2, 3, 4, 4]), value(false), none(), none()];
     check(aten::upsample_bicubic2d_backward::operator(), given);
-    check(aten::upsample_linear1d::operator(), [tensor(&[2, 3, 4]), i(&[6]), value(false), none()]);
+    check(aten::upsample_linear1d::operator(), [tensor(&[2, 3, 4]), ints(&[6]), value(false), none()]);
     for lines in [tensor(&[2, 3, 4]), tensor(&[3, 4])] {
-        check(aten::reflection_pad1d::operator(), [lines.clone(), i(&[1, 2])]);
-        check(aten::replication_pad1d::operator(), [lines, i(&[1, 2])]);
+        check(aten::reflection_pad1d::operator(), [lines.clone(), ints(&[1, 2])]);
+        check(aten::replication_pad1d::operator(), [lines, ints(&[1, 2])]);
     }
     check(
         aten::reflection_pad2d_backward::operator(),
-        [tensor(&[2, 3, 6, 5]), tensor(&[2, 3, 4, 4]), i(&[1, 0, 1, 1])],
+        [tensor(&[2, 3, 6, 5]), tensor(&[2, 3, 4, 4]), ints(&[1, 0, 1, 1])],
     );
     let given = [tensor(&[2, 3, 4, 4]), tensor(&[2, 5, 5, 2]), value(0_i64), value(0_i64), value(false)];
     check(aten::grid_sampler_2d::operator(), given);
-    let given = [tensor(&[2, 3, 4, 4]), i(&[2, 2]), i(&[1, 1]), i(&[0, 0]), i(&[1, 1])];
+    let given = [tensor(&[2, 3, 4, 4]), ints(&[2, 2]), ints(&[1, 1]), ints(&[0, 0]), ints(&[1, 1])];
     check(aten::im2col::operator(), given);
-    let given = [tensor(&[2, 12, 9]), i(&[4, 4]), i(&[2, 2]), i(&[1, 1]), i(&[0, 0]), i(&[1, 1])];
+    let given = [tensor(&[2, 12, 9]), ints(&[4, 4]), ints(&[2, 2]), ints(&[1, 1]), ints(&[0, 0]), ints(&[1, 1])];
     check(aten::col2im::operator(), given);
     check(aten::pixel_shuffle::operator(), [tensor(&[2, 8, 2, 3]), value(2_i64)]);
     check(aten::pixel_unshuffle::operator(), [tensor(&[2, 4, 6]), value(2_i64)]);
@@ -71,7 +72,7 @@ fn image_operators() {
 fn norms() {
     let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
     for (weight, bias) in [(tensor(&[4]), tensor(&[4])), (tensor(&[4]), none()), (none(), none())] {
-        let given = [tensor(&[2, 3, 4]), i(&[4]), weight.clone(), bias.clone(), value(1e-5)];
+        let given = [tensor(&[2, 3, 4]), ints(&[4]), weight.clone(), bias.clone(), value(1e-5)];
         check(aten::native_layer_norm::operator(), given);
         let given = [
             tensor(&[2, 4, 3]),
@@ -148,11 +149,11 @@ fn gradients_of_norms_in_half_precision_are_rounded_once() {
 #[test]
 fn gradients_of_norms() {
     let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
-    let all = || mask(&[true; 3]);
+    let all = || bools(&[true; 3]);
     let given = [
         tensor(&[2, 4]),
         tensor(&[2, 4]),
-        i(&[4]),
+        ints(&[4]),
         tensor(&[2, 1]),
         tensor(&[2, 1]),
         tensor(&[4]),
@@ -293,8 +294,8 @@ fn like_factories() {
     check(aten::zeros_like::operator(), [vec![tensor(&[2, 3])], plain().to_vec(), vec![none()]].concat());
     check(aten::ones_like::operator(), [vec![tensor(&[])], plain().to_vec(), vec![none()]].concat());
     check(aten::full_like::operator(), [vec![tensor(&[2, 3]), value(2_i64)], plain().to_vec(), vec![none()]].concat());
-    check(aten::new_zeros::operator(), [vec![tensor(&[2, 3]), i(&[4])], plain().to_vec()].concat());
-    check(aten::new_full::operator(), [vec![tensor(&[2, 3]), i(&[4]), value(3_i64)], plain().to_vec()].concat());
+    check(aten::new_zeros::operator(), [vec![tensor(&[2, 3]), ints(&[4])], plain().to_vec()].concat());
+    check(aten::new_full::operator(), [vec![tensor(&[2, 3]), ints(&[4]), value(3_i64)], plain().to_vec()].concat());
     let cast = [tensor(&[2, 3]), value(DType::F32), none(), none(), none(), value(false), none()];
     check(aten::_to_copy::operator(), cast);
 }
@@ -302,12 +303,12 @@ fn like_factories() {
 #[test]
 fn scatter_operators_of_views() {
     let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
-    check(aten::select_backward::operator(), [tensor(&[2]), i(&[2, 3]), value(1_i64), value(2_i64)]);
+    check(aten::select_backward::operator(), [tensor(&[2]), ints(&[2, 3]), value(1_i64), value(2_i64)]);
     check(
         aten::slice_backward::operator(),
-        [tensor(&[2, 2]), i(&[2, 4]), value(-1_i64), value(0_i64), value(4_i64), value(2_i64)],
+        [tensor(&[2, 2]), ints(&[2, 4]), value(-1_i64), value(0_i64), value(4_i64), value(2_i64)],
     );
-    check(aten::diagonal_backward::operator(), [tensor(&[2]), i(&[2, 3]), value(1_i64), value(0_i64), value(1_i64)]);
+    check(aten::diagonal_backward::operator(), [tensor(&[2]), ints(&[2, 3]), value(1_i64), value(0_i64), value(1_i64)]);
     check(aten::select_scatter::operator(), [tensor(&[2, 3]), tensor(&[2]), value(1_i64), value(0_i64)]);
     check(
         aten::slice_scatter::operator(),
@@ -318,7 +319,7 @@ fn scatter_operators_of_views() {
         [tensor(&[2, 3]), tensor(&[2]), value(0_i64), value(0_i64), value(1_i64)],
     );
     check(aten::copy::operator(), [tensor(&[2, 3]), tensor(&[3]), value(false)]);
-    check(aten::repeat::operator(), [tensor(&[2, 3]), i(&[2, 1, 3])]);
+    check(aten::repeat::operator(), [tensor(&[2, 3]), ints(&[2, 1, 3])]);
     check(aten::diag_embed::operator(), [tensor(&[2, 3]), value(1_i64), value(-1_i64), value(0_i64)]);
 }
 
@@ -330,7 +331,7 @@ fn reductions_with_and_without_keepdim() {
         check(aten::argmin::operator(), [tensor(&[]), none(), value(keepdim)]);
         check(aten::aminmax::operator(), [tensor(&[2, 4]), none(), value(keepdim)]);
         check(aten::aminmax::operator(), [tensor(&[2, 4]), value(-1_i64), value(keepdim)]);
-        check(aten::var_mean_correction::operator(), [tensor(&[2, 4]), i(&[1]), none(), value(keepdim)]);
+        check(aten::var_mean_correction::operator(), [tensor(&[2, 4]), ints(&[1]), none(), value(keepdim)]);
         check(aten::std_mean_correction::operator(), [tensor(&[2, 4]), none(), none(), value(keepdim)]);
     }
     check(aten::nanmedian::operator(), [tensor(&[2, 4])]);
@@ -350,22 +351,24 @@ fn elementwise_operators_without_a_shape_word() {
 fn gradients_that_are_not_requested() {
     let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
     for asked in [[true, true, false], [false, true, true], [true, false, false], [false, false, true]] {
-        let rest = [i(&[4]), i(&[1]), i(&[0]), i(&[1]), value(false), i(&[0]), value(1_i64), mask(&asked)];
+        let rest =
+            [ints(&[4]), ints(&[1]), ints(&[0]), ints(&[1]), value(false), ints(&[0]), value(1_i64), bools(&asked)];
         let given = [vec![tensor(&[2, 4, 3]), tensor(&[2, 2, 5]), tensor(&[4, 2, 3])], rest.to_vec()].concat();
         check(aten::convolution_backward::operator(), given);
         let (grad, input, statistics) = (tensor(&[2, 4]), tensor(&[2, 4]), tensor(&[2, 1]));
-        let given = [grad, input, i(&[4]), statistics.clone(), statistics, tensor(&[4]), tensor(&[4]), mask(&asked)];
+        let given =
+            [grad, input, ints(&[4]), statistics.clone(), statistics, tensor(&[4]), tensor(&[4]), bools(&asked)];
         check(aten::native_layer_norm_backward::operator(), given);
     }
     let given = [
         tensor(&[2, 4]),
         tensor(&[2, 4]),
-        i(&[4]),
+        ints(&[4]),
         tensor(&[2, 1]),
         tensor(&[2, 1]),
         none(),
         none(),
-        mask(&[true, false, false]),
+        bools(&[true, false, false]),
     ];
     check(aten::native_layer_norm_backward::operator(), given);
 }
@@ -373,15 +376,15 @@ fn gradients_that_are_not_requested() {
 #[test]
 fn slices_of_one_element() {
     let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
-    check(aten::stack::operator(), [TestArgument::List(vec![vec![], vec![]]), value(0_i64)]);
+    check(aten::stack::operator(), [TestArgument::TensorList(vec![vec![], vec![]]), value(0_i64)]);
     check(aten::cumsum::operator(), [tensor(&[]), value(-1_i64), none()]);
     check(aten::softmax_int::operator(), [tensor(&[]), value(0_i64), none()]);
     check(aten::sort::operator(), [tensor(&[]), value(0_i64), value(true)]);
     check(aten::topk::operator(), [tensor(&[]), value(1_i64), value(0_i64), value(true), value(true)]);
     check(aten::gather::operator(), [tensor(&[]), value(0_i64), index_tensor(&[], 1), value(false)]);
     for keepdim in [false, true] {
-        check(aten::sum_dim_intlist::operator(), [tensor(&[]), i(&[0]), value(keepdim), none()]);
-        check(aten::amax::operator(), [tensor(&[]), i(&[]), value(keepdim)]);
+        check(aten::sum_dim_intlist::operator(), [tensor(&[]), ints(&[0]), value(keepdim), none()]);
+        check(aten::amax::operator(), [tensor(&[]), ints(&[]), value(keepdim)]);
         check(aten::mean_dim::operator(), [tensor(&[]), none(), value(keepdim), none()]);
         check(aten::prod_dim_int::operator(), [tensor(&[]), value(-1_i64), value(keepdim), none()]);
         check(aten::var_correction::operator(), [tensor(&[]), none(), value(0_i64), value(keepdim)]);

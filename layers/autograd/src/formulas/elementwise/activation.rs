@@ -8,21 +8,21 @@ use dispatch_runtime::prelude::*;
 use crate::complex::conj;
 use crate::{Gradient, op_grad};
 
-/// Returns the second derivative of `x * Phi(x)`, which is `phi(x) * (2 - x^2)`.
+/// Returns the second derivative of GELU, `x * Phi(x)`, which is `phi(x) * (2 - x^2)`.
 fn gelu_second_derivative(x: &Tensor) -> Result<Tensor> {
     let square = (x * x)?;
     let density = ((&square * -0.5)?.exp()? * (0.5 * FRAC_2_SQRT_PI * FRAC_1_SQRT_2))?;
     density * (2 - square)?
 }
 
-/// Returns the second derivative of `x / 2 * (1 + tanh(inner(x)))`.
+/// Returns the second derivative of the tanh approximation of GELU, `x / 2 * (1 + tanh(inner(x)))`.
 fn gelu_tanh_second_derivative(x: &Tensor) -> Result<Tensor> {
-    const SCALE: f64 = FRAC_2_SQRT_PI * FRAC_1_SQRT_2;
-    const CUBIC: f64 = 0.044_715;
+    const GELU_SCALE: f64 = FRAC_2_SQRT_PI * FRAC_1_SQRT_2;
+    const GELU_CUBIC_COEFFICIENT: f64 = 0.044_715;
     let square = (x * x)?;
-    let tanh = (((&square * CUBIC)? + 1)? * (x * SCALE)?)?.tanh()?;
-    let slope = (((&square * (3.0 * CUBIC))? + 1)? * SCALE)?;
-    let second_derivative = (x * (3.0 * CUBIC * SCALE))?;
+    let tanh = (((&square * GELU_CUBIC_COEFFICIENT)? + 1)? * (x * GELU_SCALE)?)?.tanh()?;
+    let slope = (((&square * (3.0 * GELU_CUBIC_COEFFICIENT))? + 1)? * GELU_SCALE)?;
+    let second_derivative = (x * (3.0 * GELU_CUBIC_COEFFICIENT * GELU_SCALE))?;
     let inner = (&slope + (x * (second_derivative - (&tanh * slope.square()?)?)?)?)?;
     (1 - tanh.square()?)? * inner
 }

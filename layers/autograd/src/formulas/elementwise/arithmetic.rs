@@ -16,7 +16,7 @@ pub(crate) fn scale_gradient(grad: &Tensor, factor: Scalar) -> Result<Tensor> {
     }
 }
 
-/// Returns the negative of [`scaled`].
+/// Returns the negative of [`scale_gradient`].
 fn scale_and_negate(grad: &Tensor, factor: Scalar) -> Result<Tensor> {
     scale_gradient(grad, factor)?.neg()
 }

@@ -49,7 +49,7 @@ not_differentiable!(
     aten::special_airy_ai
 );
 
-// Orthogonal polynomials.
+// Orthogonal polynomials are declared not differentiable.
 not_differentiable!(
     aten::special_chebyshev_polynomial_t,
     aten::special_chebyshev_polynomial_u,

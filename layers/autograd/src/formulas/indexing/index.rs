@@ -7,7 +7,8 @@ use crate::{Outline, not_differentiable};
 
 not_differentiable!(aten::nonzero, aten::nonzero_static, aten::one_hot);
 
-/// Returns the gradient of a source that was written to slices. The source may have no dimensions, and broadcasts.
+/// Returns the gradient of a source that was written to the slices at `index` along a dimension. The source may have no dimensions, and
+/// broadcasts.
 fn source_gradient(grad: &Tensor, dim: i64, index: &Tensor, source: &Outline) -> Result<Tensor> {
     if source.rank() == 0 {
         return grad.index_select(dim, &index.reshape(&[-1])?)?.reshape(&[]);

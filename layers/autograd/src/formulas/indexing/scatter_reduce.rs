@@ -8,13 +8,13 @@ use crate::op_grad;
 
 /// How the elements of a source are mapped to positions of the target.
 pub(super) trait ScatterIndex {
-    /// Returns, for each element of the source, the element of `tensor` at its position.
+    /// Returns, for each element of the source, the element of `tensor` at the position to which the source element is mapped.
     fn gather(&self, tensor: &Tensor) -> Result<Tensor>;
 
-    /// Adds each element of the source to its position.
+    /// Adds each element of the source to the element at its target position.
     fn scatter_add(&self, to: &Tensor, source: &Tensor) -> Result<Tensor>;
 
-    /// Calls the reduction operator of this kind.
+    /// Calls the operator that reduces the source into a tensor with this mapping.
     fn reduce(&self, this: &Tensor, source: &Tensor, name: &str, include_self: bool) -> Result<Tensor>;
 
     /// Fills all targeted positions with zeros.

@@ -19,7 +19,7 @@ derivatives! {
 #[op_grad(aten::_cdist_backward)]
 fn cdist_backward(grad0: &Tensor, _: ...) -> Result<(impl Gradient, impl Gradient, impl Gradient, impl Gradient)> {
     let difference = (x1.unsqueeze(-2)? - x2.unsqueeze(-3)?)?;
-    let second_order = SecondOrder::new(&grad0.unsqueeze(-2)?, grad, &difference, cdist, p)?;
+    let second_order = SecondOrderGradients::new(&grad0.unsqueeze(-2)?, grad, &difference, cdist, p)?;
     let of_x1 = second_order.difference.sum_dim_intlist(Some(&[-2]), false)?;
     let of_x2 = second_order.difference.sum_dim_intlist(Some(&[-3]), false)?.neg()?;
     Ok((second_order.grad, of_x1, of_x2, second_order.distance))
@@ -40,19 +40,19 @@ fn pdist_backward(grad0: &Tensor, _: ...) -> Result<(impl Gradient, impl Gradien
     let pairs = Tensor::arange(0..this.sizes()[0], (DType::I64, this.device()))?.combinations(2, false)?;
     let (first, second) = (pairs.select_int(1, 0)?, pairs.select_int(1, 1)?);
     let between = |rows: &Tensor| rows.index_select(0, &first)? - rows.index_select(0, &second)?;
-    let second_order = SecondOrder::new(&between(grad0)?, grad, &between(this)?, pdist, p)?;
+    let second_order = SecondOrderGradients::new(&between(grad0)?, grad, &between(this)?, pdist, p)?;
     let of_first = this.zeros_like()?.index_add(0, &first, &second_order.difference)?;
     Ok((second_order.grad, of_first.index_add(0, &second, &second_order.difference.neg()?)?, second_order.distance))
 }
 
 /// The second-order gradients of distances: of the incoming gradient, of each difference, and of the distances.
-struct SecondOrder {
+struct SecondOrderGradients {
     grad: Tensor,
     difference: Tensor,
     distance: Tensor,
 }
 
-impl SecondOrder {
+impl SecondOrderGradients {
     /// Computes the second-order gradients. `outer` is the difference of the gradients that arrived for the two points.
     fn new(outer: &Tensor, grad: &Tensor, difference: &Tensor, distance: &Tensor, p: f64) -> Result<Self> {
         let (sign, size) = (difference.sign()?, difference.abs()?);

@@ -3,7 +3,7 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use super::normalized::{Normalized, ThreeGradients, request_mask, requested};
+use super::normalized::{Normalized, ThreeGradients, request_mask, select_requested};
 use crate::formulas::no_formula_error;
 use crate::{Gradient, op_grad};
 
@@ -41,7 +41,8 @@ batch_norm_derivatives! {
         not_differentiable(running_mean, running_var, result1, result2, result3) => [None, None], true;
 }
 
-/// Returns the gradients of input, weight and bias, computed with the running statistics or with those of the batch.
+/// Returns the gradients of the input, weight and bias of a batch normalization, computed with the running statistics or with those of the
+/// batch.
 #[expect(clippy::too_many_arguments, reason = "the operators have these arguments")]
 fn batch_norm_gradients(
     grad: &Tensor,
@@ -67,7 +68,7 @@ fn batch_norm_gradients(
         eps,
         &mask,
     )?;
-    Ok(requested(all, mask))
+    Ok(select_requested(all, mask))
 }
 
 #[op_grad(aten::native_batch_norm_backward, not_differentiable(running_mean, running_var, save_mean, save_invstd))]

@@ -3,11 +3,11 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use super::normalized::{Normalized, request_mask, requested};
+use super::normalized::{Normalized, request_mask, select_requested};
 use crate::formulas::reduction::sums::sum_optional;
 use crate::{Gradient, op_grad};
 
-/// The returned mean and reciprocal deviation of each group are differentiable too.
+/// Gradients of group normalization. The returned mean and reciprocal deviation of each group are differentiable too.
 #[op_grad(aten::native_group_norm)]
 fn group_norm(
     grad0: &Tensor,
@@ -20,10 +20,10 @@ fn group_norm(
 ) -> Result<(impl Gradient, impl Gradient, impl Gradient)> {
     let mask = request_mask(needs);
     let all = aten::native_group_norm_backward(grad0, input, result1, result2, weight, N, C, HxW, group, &mask)?;
-    let (mut of_input, of_weight, of_bias) = requested(all, mask);
+    let (mut of_input, of_weight, of_bias) = select_requested(all, mask);
     if mask[0] && (grad1.is_some() || grad2.is_some()) {
         let groups = GroupSizes { n: N, c: C, inner: HxW, group };
-        let normal = groups.normalized(input, result1, result2)?;
+        let normal = groups.normalize(input, result1, result2)?;
         let of_mean = grad1.map(|grad| normal.mean_gradient(&groups.reshape_statistic(grad)?)).transpose()?;
         let of_invstd = grad2.map(|grad| normal.invstd_gradient(&groups.reshape_statistic(grad)?)).transpose()?;
         let statistics = sum_optional(of_mean, of_invstd)?.map(|grad| grad.reshape(input.sizes())).transpose()?;
@@ -40,7 +40,7 @@ fn group_norm_backward(
     _: ...
 ) -> Result<(impl Gradient, impl Gradient, impl Gradient)> {
     let groups = GroupSizes { n: N, c: C, inner: HxW, group };
-    let normal = groups.normalized(input, mean, rstd)?;
+    let normal = groups.normalize(input, mean, rstd)?;
     let weight = weight.map(|weight| groups.reshape_channels(weight)).transpose()?;
     let channels = |grad: Option<&Tensor>| grad.map(|grad| groups.reshape_channels(grad)).transpose();
     let outer = [grad0.map(|grad| groups.reshape_elements(grad)).transpose()?, channels(grad1)?, channels(grad2)?];
@@ -72,7 +72,7 @@ impl GroupSizes {
         tensor.reshape(&[1, self.group, self.c / self.group, 1])
     }
 
-    fn normalized(self, input: &Tensor, mean: &Tensor, invstd: &Tensor) -> Result<Normalized> {
+    fn normalize(self, input: &Tensor, mean: &Tensor, invstd: &Tensor) -> Result<Normalized> {
         Normalized::new(
             &self.reshape_elements(input)?,
             &self.reshape_statistic(mean)?,

@@ -2,7 +2,7 @@
 
 use dispatch_runtime::prelude::*;
 
-use super::normalized::{Normalized, request_mask, requested};
+use super::normalized::{Normalized, request_mask, select_requested};
 use crate::{Gradient, op_grad};
 
 #[op_grad(aten::native_layer_norm, not_differentiable(result1, result2))]
@@ -15,7 +15,7 @@ fn layer_norm(
 ) -> Result<(impl Gradient, impl Gradient, impl Gradient)> {
     let mask = request_mask(needs);
     let all = aten::native_layer_norm_backward(grad, input, normalized_shape, result1, result2, weight, bias, &mask)?;
-    Ok(requested(all, mask))
+    Ok(select_requested(all, mask))
 }
 
 #[op_grad(aten::native_layer_norm_backward, not_differentiable(mean, rstd))]

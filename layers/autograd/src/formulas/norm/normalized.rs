@@ -7,8 +7,8 @@ use crate::formulas::reduction::sums::reduced_count;
 
 pub(super) type ThreeGradients = (Option<Tensor>, Option<Tensor>, Option<Tensor>);
 
-/// Returns those of three gradients that the mask requests.
-pub(super) fn requested((first, second, third): (Tensor, Tensor, Tensor), mask: [bool; 3]) -> ThreeGradients {
+/// Drops those of three gradients that the mask does not request.
+pub(super) fn select_requested((first, second, third): (Tensor, Tensor, Tensor), mask: [bool; 3]) -> ThreeGradients {
     (mask[0].then_some(first), mask[1].then_some(second), mask[2].then_some(third))
 }
 
@@ -26,7 +26,7 @@ pub(super) struct Normalized {
 }
 
 /// The second-order gradients: of the incoming gradient, the input, and the weight.
-pub(super) struct SecondOrder {
+pub(super) struct SecondOrderGradients {
     pub(super) grad: Tensor,
     pub(super) input: Tensor,
     /// The gradient of the weight for each element, not yet summed over the elements that share a weight.
@@ -70,10 +70,10 @@ impl Normalized {
         grad: &Tensor,
         weight: Option<&Tensor>,
         [of_input, of_weight, of_bias]: [Option<Tensor>; 3],
-    ) -> Result<SecondOrder> {
+    ) -> Result<SecondOrderGradients> {
         let zeros = || self.elements.zeros_like();
         let by_weight = |tensor: &Tensor| weight.map_or_else(|| Ok(tensor.clone()), |weight| tensor * weight);
-        let mut result = SecondOrder { grad: zeros()?, input: zeros()?, weight: zeros()? };
+        let mut result = SecondOrderGradients { grad: zeros()?, input: zeros()?, weight: zeros()? };
         if let Some(outer) = &of_input {
             let (inner, back) = (by_weight(grad)?, self.input_gradient(outer)?);
             result.grad = (result.grad + by_weight(&back)?)?;

@@ -27,8 +27,8 @@ derivatives! {
         Tensor::zeros(this.sizes(), grad)?.scatter_add(dim, indices, grad);
 }
 
-/// Elements before the first zero are divided out of the products that contain them. The first zero is left out of its products. Elements
-/// after it have gradient zero.
+/// Gradient of `cumprod`. Elements before the first zero are divided out of the products that contain them. The first zero is left out of
+/// its products. Elements after it have gradient zero.
 #[op_grad(aten::cumprod)]
 fn cumprod(grad: &Tensor, this: &Tensor, dim: i64, result: &Tensor) -> Result<Tensor> {
     if guard::is_grad_enabled() && !this.sizes().is_empty() {

@@ -7,7 +7,7 @@ use dispatch_runtime::{Dims, wrap_dim};
 use crate::complex::conj;
 use crate::{Outline, not_differentiable};
 
-/// Returns the reduced dimensions. An empty list reduces all.
+/// Returns the dimensions that a reduction removes, counted from the front. An empty list reduces all.
 fn reduced_dims(sizes: &[i64], dims: &[i64]) -> Result<Vec<usize>> {
     let rank = sizes.len();
     if dims.is_empty() {

@@ -10,7 +10,7 @@ use dispatch_runtime::prelude::*;
 use crate::formulas::reduction::sums::sum_optional;
 use crate::op_grad;
 
-macro_rules! grid_samplers {
+macro_rules! grid_sampler_derivatives {
     ($($name:ident $backward:ident;)*) => {$(
         #[op_grad(aten::$name)]
         fn $name(grad: &Tensor, needs: &[bool], _: ...) -> Result<(Option<Tensor>, Option<Tensor>)> {
@@ -44,7 +44,7 @@ macro_rules! grid_samplers {
     )*};
 }
 
-grid_samplers! {
+grid_sampler_derivatives! {
     grid_sampler_2d grid_sampler_2d_backward;
     grid_sampler_3d grid_sampler_3d_backward;
 }
@@ -72,8 +72,8 @@ impl GridDerivative {
         let (coordinates, shifts) = (split_coordinates(&grid.to(dtype)?)?, split_coordinates(&shift.to(dtype)?)?);
         let mut every = vec![Vec::new()];
         for (coordinate, &size) in coordinates.iter().zip(sizes) {
-            let taps = ImageDim::new(sampling, size).taps(coordinate)?;
-            let with = |some: &Vec<Tap>, tap: &Tap| some.iter().chain([tap]).cloned().collect();
+            let taps = ImageDim::new(sampling, size).sampled_elements(coordinate)?;
+            let with = |some: &Vec<SampledElement>, tap: &SampledElement| some.iter().chain([tap]).cloned().collect();
             every = every.iter().flat_map(|some| taps.iter().map(move |tap| with(some, tap))).collect();
         }
         let (mut output, mut of_image) = (slopes.zeros_like()?, image.zeros_like()?);
@@ -110,7 +110,7 @@ fn split_coordinates(grid: &Tensor) -> Result<Vec<Tensor>> {
 }
 
 /// Returns the directional derivative of an element's weight along the shifts, or its derivative along one dimension.
-fn weight_derivative(taps: &[Tap], shifts: &[Tensor], along: Option<usize>) -> Result<Tensor> {
+fn weight_derivative(taps: &[SampledElement], shifts: &[Tensor], along: Option<usize>) -> Result<Tensor> {
     let mut sum = None;
     for (moved, shift) in shifts.iter().enumerate() {
         let mut product = shift.clone();
@@ -126,7 +126,7 @@ fn weight_derivative(taps: &[Tap], shifts: &[Tensor], along: Option<usize>) -> R
 /// A sampled element along one dimension: its index, and its weight with first and second derivative. The weight is zero outside of the
 /// image.
 #[derive(Clone)]
-struct Tap {
+struct SampledElement {
     index: Tensor,
     weight: [Tensor; 3],
 }
@@ -148,10 +148,10 @@ impl<'a> ImageDim<'a> {
     }
 
     /// Returns the elements along this dimension that are sampled at a coordinate.
-    fn taps(&self, coordinate: &Tensor) -> Result<Vec<Tap>> {
+    fn sampled_elements(&self, coordinate: &Tensor) -> Result<Vec<SampledElement>> {
         let (between, scale) = (self.sampling.interpolation, self.span / 2.0);
         let position = (((coordinate + 1)? * scale)? + self.start)?;
-        // A cubic curve is not clipped at the border: the indices of its elements are.
+        // For cubic interpolation, padding applies to the index of each sampled element, not to the position.
         let is_cubic = between == Interpolation::Cubic;
         let (position, sign) =
             if is_cubic { (position.clone(), position.ones_like()?) } else { self.apply_padding(&position)? };
@@ -163,7 +163,7 @@ impl<'a> ImageDim<'a> {
                 if is_cubic {
                     index = self.apply_padding(&index)?.0;
                 }
-                // Negated, so that NaN counts as outside of the image.
+                // The comparison is negated, so that NaN counts as outside of the image.
                 let outside = index.ge_scalar(0)?.logical_and(&index.lt_scalar(self.size)?)?.logical_not()?;
                 let inside = |weight: Tensor| weight.masked_fill_scalar(&outside, 0);
                 let slope = polynomial_derivative(coefficients);
@@ -174,7 +174,7 @@ impl<'a> ImageDim<'a> {
                         (evaluate_polynomial(&polynomial_derivative(&slope), &offset_in_cell)? * stretch.square()?)?,
                     )?,
                 ];
-                Ok(Tap { index: index.masked_fill_scalar(&outside, 0)?.to(DType::I64)?, weight })
+                Ok(SampledElement { index: index.masked_fill_scalar(&outside, 0)?.to(DType::I64)?, weight })
             },
         );
         taps.collect()
@@ -201,15 +201,15 @@ impl<'a> ImageDim<'a> {
 
 /// Returns the weight polynomial of each sampled element: the coefficients of all powers of the offset from the first element.
 fn weight_polynomials(between: Interpolation) -> &'static [&'static [f64]] {
-    const A: f64 = -0.75;
+    const CUBIC_COEFFICIENT: f64 = -0.75;
     match between {
         Interpolation::Nearest => &[&[1.0]],
         Interpolation::Linear => &[&[1.0, -1.0], &[0.0, 1.0]],
         Interpolation::Cubic => &[
-            &[0.0, A, -2.0 * A, A],
-            &[1.0, 0.0, -A - 3.0, A + 2.0],
-            &[0.0, -A, 2.0 * A + 3.0, -A - 2.0],
-            &[0.0, 0.0, A, -A],
+            &[0.0, CUBIC_COEFFICIENT, -2.0 * CUBIC_COEFFICIENT, CUBIC_COEFFICIENT],
+            &[1.0, 0.0, -CUBIC_COEFFICIENT - 3.0, CUBIC_COEFFICIENT + 2.0],
+            &[0.0, -CUBIC_COEFFICIENT, 2.0 * CUBIC_COEFFICIENT + 3.0, -CUBIC_COEFFICIENT - 2.0],
+            &[0.0, 0.0, CUBIC_COEFFICIENT, -CUBIC_COEFFICIENT],
         ],
     }
 }

@@ -6,7 +6,7 @@ use dispatch_runtime::wrap_dim;
 
 use crate::{Outline, not_differentiable, op_grad};
 
-// It returns indices.
+// `repeat_interleave` returns indices.
 not_differentiable!(aten::repeat_interleave);
 
 #[op_grad(aten::cat)]
