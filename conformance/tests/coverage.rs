@@ -70,7 +70,7 @@ fn name_in_aten(operator: &Operator) -> String {
 }
 
 fn coverage_cells(operator: &'static Operator) -> [&'static str; 5] {
-    let table = operator.coverage_table();
+    let table = operator.table();
     let [cpu, meta, autograd, autocast] = KEYS.map(|key| {
         if key == AutogradCPU {
             return derivative_kind(operator, &table);
@@ -148,7 +148,7 @@ fn meta_kernel_kind(operator: &'static Operator) -> &'static str {
         Some(_) => "shape",
         None if functional.is_data_dependent() => "data",
         None if functional == operator => "-",
-        None => match cells(functional)[1] {
+        None => match coverage_cells(functional)[1] {
             "-" => "-",
             _ => "form",
         },
