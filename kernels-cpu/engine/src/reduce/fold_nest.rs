@@ -188,7 +188,7 @@ impl FoldNest<'_> {
             for other in parts {
                 // SAFETY: both buffers have the totals of this unit.
                 unsafe {
-                    self.fold.merge(first.totals_pointer(), other.totals.as_ptr().cast(), self.unit_location(unit).0)
+                    self.fold.merge(first.totals_pointer(), other.totals.as_ptr().cast(), self.unit_location(unit).0);
                 };
             }
             self.write_unit(unit, &mut first);
