@@ -65,13 +65,13 @@ fn log_and_redispatch(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<
         return op.redispatch_boxed(keys, stack);
     };
     let arguments: Vec<String> = stack.top(op.argument_count()).unwrap_or_default().iter().map(argument_text).collect();
-    let call = format!("{op}({})", arguments.join(", "));
+    let text = format!("{op}({})", arguments.join(", "));
     // A layer that redispatches with the same arguments makes no new call.
     let is_new = LOG.with_borrow_mut(|log| {
-        let is_new = log.running_calls.last() != Some(&call);
+        let is_new = log.running_calls.last() != Some(&text);
         if is_new {
-            _ = writeln!(log.text, "{:1$}{call}", "", 4 * log.running_calls.len());
-            log.running_calls.push(call);
+            _ = writeln!(log.text, "{:1$}{text}", "", 4 * log.running_calls.len());
+            log.running_calls.push(text);
         }
         _ = writeln!(log.text, "{:3$}{} {}", "", cell.key, cell.kernels.join(" or "), 4 * log.running_calls.len() - 2);
         is_new

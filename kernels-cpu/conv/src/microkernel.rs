@@ -198,13 +198,13 @@ impl<T: ConvElement> WithSimd for &mut OutputSums<'_, T> {
                             (1, 2) => self.compute_block::<S, 1, 2>(simd, row, place, inner),
                             (1, _) => self.compute_block::<S, 1, MAX_VECTORS>(simd, row, place, inner),
                             (MIN_REGISTER_ROWS, 1) => {
-                                self.compute_block::<S, MIN_REGISTER_ROWS, 1>(simd, row, place, inner)
+                                self.compute_block::<S, MIN_REGISTER_ROWS, 1>(simd, row, place, inner);
                             }
                             (MIN_REGISTER_ROWS, 2) => {
-                                self.compute_block::<S, MIN_REGISTER_ROWS, 2>(simd, row, place, inner)
+                                self.compute_block::<S, MIN_REGISTER_ROWS, 2>(simd, row, place, inner);
                             }
                             (MIN_REGISTER_ROWS, _) => {
-                                self.compute_block::<S, MIN_REGISTER_ROWS, MAX_VECTORS>(simd, row, place, inner)
+                                self.compute_block::<S, MIN_REGISTER_ROWS, MAX_VECTORS>(simd, row, place, inner);
                             }
                             (_, 1) => self.compute_block::<S, ROWS_PER_BLOCK, 1>(simd, row, place, inner),
                             (_, 2) => self.compute_block::<S, ROWS_PER_BLOCK, 2>(simd, row, place, inner),
