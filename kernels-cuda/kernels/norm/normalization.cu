@@ -217,7 +217,7 @@ struct ColumnSumShape {
     u32 by_column;
 };
 
-// Sums the gradients over columns, for a part of the rows. A thread has four adjacent columns, and the warps of a block share the rows.
+// For each column, sums the gradients of a part of the rows. A thread has four adjacent columns, and the warps of a block share the rows.
 template <class T>
 __global__ void __launch_bounds__(256) sum_column_gradients(const T *grad, const T *in, compute_t<T> *partial_sums, StridedVector means, StridedVector rstds, ColumnSumShape rows) {
     typedef compute_t<T> C;

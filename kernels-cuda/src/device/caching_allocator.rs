@@ -99,7 +99,7 @@ impl CachingAllocator {
 
     #[cold]
     fn allocate_uncached(&self, gpu: &Gpu, bytes: usize) -> Result<Address, CudaError> {
-        self.free_finished(gpu, |event| gpu.driver.is_complete(event));
+        self.free_finished(gpu, |event| gpu.driver.is_event_complete(event));
         if let Some(address) = SizeClass::of(bytes).and_then(|class| self.free_lists().pop(class)) {
             return Ok(address);
         }

@@ -173,7 +173,7 @@ pub(crate) trait DeviceDriver: Send + Sync {
     fn record_events(&self, streams: &[StreamHandle]) -> Result<Vec<EventHandle>, CudaError>;
 
     /// Whether the work before an event is done.
-    fn is_complete(&self, event: EventHandle) -> bool;
+    fn is_event_complete(&self, event: EventHandle) -> bool;
 
     /// Waits until the work before an event is done.
     fn wait_for_event(&self, event: EventHandle);

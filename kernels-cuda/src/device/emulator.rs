@@ -210,7 +210,7 @@ impl DeviceDriver for Emulator {
         Ok(running.into_iter().map(|stream| state.record_event(stream)).collect())
     }
 
-    fn is_complete(&self, event: EventHandle) -> bool {
+    fn is_event_complete(&self, event: EventHandle) -> bool {
         let state = self.state();
         state.events.get(&event).is_none_or(|position| state.has_reached(*position))
     }

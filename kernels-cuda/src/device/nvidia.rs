@@ -297,7 +297,7 @@ impl DeviceDriver for Nvidia {
         streams.iter().filter(|stream| !recorded.contains(stream)).map(|stream| self.record_event(*stream)).collect()
     }
 
-    fn is_complete(&self, event: EventHandle) -> bool {
+    fn is_event_complete(&self, event: EventHandle) -> bool {
         self.set_current_context().and_then(|()| driver!(cuEventQuery(event as sys::CUevent))).is_ok()
     }
 

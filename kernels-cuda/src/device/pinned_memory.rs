@@ -87,7 +87,7 @@ impl Transfers {
             }
         };
         let mut running = locked(&self.0);
-        Self::release_if(&mut running, gpu, |transfer| gpu.driver.is_complete(transfer.event));
+        Self::release_if(&mut running, gpu, |transfer| gpu.driver.is_event_complete(transfer.event));
         running.push(Transfer { hold, event });
         Ok(())
     }
@@ -107,7 +107,7 @@ impl Transfers {
 
     /// Releases the memory of all copies that are done.
     pub(crate) fn release_finished(&self, gpu: &Gpu) {
-        Self::release_if(&mut locked(&self.0), gpu, |transfer| gpu.driver.is_complete(transfer.event));
+        Self::release_if(&mut locked(&self.0), gpu, |transfer| gpu.driver.is_event_complete(transfer.event));
     }
 
     fn release_if(running: &mut Vec<Transfer>, gpu: &Gpu, is_done: impl Fn(&Transfer) -> bool) {

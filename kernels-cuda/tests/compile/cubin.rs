@@ -13,7 +13,7 @@ pub(crate) struct ResourceUse {
     pub(crate) shared: u64,
     /// The local memory of a thread in bytes, for values that do not fit into registers.
     pub(crate) local: u32,
-    /// The size of the parameters in bytes.
+    /// The size of the kernel's parameters in bytes.
     pub(crate) parameters: u32,
 }
 

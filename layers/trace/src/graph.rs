@@ -172,7 +172,7 @@ impl Node {
     }
 
     /// Returns the values to which the node writes, according to the schema.
-    pub(crate) fn schema_writes(&self) -> Vec<ValueId> {
+    pub(crate) fn values_written_by_schema(&self) -> Vec<ValueId> {
         let schema = self.schema();
         let written =
             |input: &&NamedArgument| schema.argument(&input.name).is_some_and(|(_, argument)| argument.is_written());

@@ -158,7 +158,7 @@ impl Parser<'_> {
         effects.random |= aten::is_random(operator);
         let mut node = Node { operator, inputs, outputs: Vec::new(), effects, grad_mode };
         let schema = operator.schema();
-        let mut writes = node.schema_writes();
+        let mut writes = node.values_written_by_schema();
         writes.retain(|id| !node.effects.writes.contains(id));
         writes.append(&mut node.effects.writes);
         node.effects.writes = writes;

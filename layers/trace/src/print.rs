@@ -106,7 +106,7 @@ impl Graph {
         if let Some(grad) = node.grad_mode {
             writeln!(f, "    #[{}]", if grad { "enable_grad" } else { "no_grad" })?;
         }
-        let written = node.schema_writes();
+        let written = node.values_written_by_schema();
         let undeclared: Vec<ValueId> = node.effects.writes.iter().filter(|id| !written.contains(id)).copied().collect();
         if !undeclared.is_empty() {
             writeln!(f, "    #[writes({})]", CommaSeparated(&undeclared))?;

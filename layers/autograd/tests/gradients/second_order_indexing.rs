@@ -70,7 +70,7 @@ fn scale_grad_by_freq_has_second_gradients() {
 }
 
 #[test]
-fn small_norms_have_second_gradients() {
+fn renorm_has_second_gradients() {
     for p in [1.5, 2.0, 3.0] {
         assert_second_order(&[&irregular_tensor(&[2, 3])], |inputs| aten::renorm(inputs[0], p.into(), 0, 0.8.into()));
     }
