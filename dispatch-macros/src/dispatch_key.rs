@@ -9,15 +9,15 @@ use syn::{Attribute, Ident, Path, Token, Visibility};
 use crate::crate_path;
 use crate::errors::move_to_last_token;
 
-/// The argument: `backend`, or `layer, above = ..` with a landing or the key of another layer.
+/// The argument: `backend`, or `layer, above = ..` with an insertion point or the key of another layer.
 enum KeyKind {
     Backend,
-    LayerAboveLanding(Ident),
+    LayerAtInsertionPoint(Ident),
     LayerAboveKey(Path),
 }
 
-/// The landings above which a layer can be.
-const LANDINGS: [&str; 4] = ["Backends", "Autograd", "Autocast", "Everything"];
+/// The insertion points, by the layer below each.
+const INSERTION_POINTS: [&str; 4] = ["Backends", "Autograd", "Autocast", "Everything"];
 
 impl Parse for KeyKind {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
@@ -56,10 +56,10 @@ impl Parse for KeyKind {
                     ));
                 }
                 let Some(word) = above.get_ident() else { return Ok(Self::LayerAboveKey(above)) };
-                match dispatch_schema::suggest(&word.to_string(), LANDINGS) {
-                    Some(landing) if word == landing => Ok(Self::LayerAboveLanding(word.clone())),
-                    Some(landing) => {
-                        let message = format!("there is no landing `{word}`; did you mean `{landing}`?");
+                match dispatch_schema::suggest(&word.to_string(), INSERTION_POINTS) {
+                    Some(point) if word == point => Ok(Self::LayerAtInsertionPoint(word.clone())),
+                    Some(point) => {
+                        let message = format!("there is no insertion point `{word}`; did you mean `{point}`?");
                         Err(syn::Error::new_spanned(word, message))
                     }
                     None => Ok(Self::LayerAboveKey(above)),
@@ -131,7 +131,7 @@ pub(crate) fn expand(attribute: &TokenStream, item: TokenStream) -> TokenStream 
     let location = quote!(#runtime::Location::new(::core::file!(), ::core::line!()));
     let user_key = match kind {
         KeyKind::Backend => quote!(#runtime::UserKey::backend(::core::stringify!(#name), #location)),
-        KeyKind::LayerAboveLanding(above) => {
+        KeyKind::LayerAtInsertionPoint(above) => {
             quote!(#runtime::UserKey::layer(::core::stringify!(#name), #runtime::InsertionPoint::#above, #location))
         }
         KeyKind::LayerAboveKey(other) => {
