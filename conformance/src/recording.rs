@@ -40,9 +40,9 @@ pub struct Call {
     pub named: Map<String, Json>,
     /// The returned value.
     pub returned: Json,
-    /// The values of the positional arguments after the call, if the operator writes to any of them.
+    /// The values of the positional arguments when the call has returned, if the operator writes to any of them.
     pub arguments_after: Option<Vec<Json>>,
-    /// The named arguments after the call, if the operator writes any.
+    /// The values of the named arguments when the call has returned, if the operator writes to any of them.
     pub named_after: Map<String, Json>,
     /// The gradients of the `f32` and `f64` tensors among the arguments, in double precision, if they were recorded. The gradient is `None`
     /// for a tensor that does not influence the results. The cotangent of each differentiable result has the cosines of 1, 2, and so on.

@@ -128,7 +128,7 @@ pub enum Failure {
     },
     /// The check of a derived call failed.
     Derived {
-        /// The description of the derived call.
+        /// The difference of the derived call from the recorded one, such as a layout or a mistake.
         variant: String,
         /// The reason of the failure.
         failure: Box<Self>,

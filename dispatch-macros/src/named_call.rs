@@ -160,7 +160,7 @@ fn build_call(call: &NamedCall, mut arguments: Vec<ArgumentValue>) -> TokenStrea
     quote!((|#(#parameters),*| #function(#(#values),*))(#(#given),*))
 }
 
-/// Returns the value of each argument in the schema's order, and the number of values written before it.
+/// Returns the value of each argument in the schema's order, with its position in the call, or `None` if the call leaves it out.
 fn values_by_argument<'a>(call: &'a NamedCall, errors: &mut Errors) -> Vec<Option<(usize, &'a Expr)>> {
     let schema = &call.schema;
     let operator = &schema.name;

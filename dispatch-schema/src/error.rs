@@ -175,7 +175,7 @@ pub enum SyntaxErrorKind {
 /// use dispatch_schema::{SyntaxErrorKind, Type, TypeProblem};
 ///
 /// let errors = Type::parse("None?").unwrap_err();
-/// assert_eq!(errors[0].kind, SyntaxErrorKind::BadType { problem: TypeProblem::OptionalNone });
+/// assert_eq!(errors[0].kind, SyntaxErrorKind::BadType { problem: TypeProblem::OptionalOfNone });
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -185,7 +185,7 @@ pub enum TypeProblem {
     /// A list size that is not an integer up to 65536.
     Size,
     /// The type `None?`, which is no different from `None`.
-    OptionalNone,
+    OptionalOfNone,
     /// A type that cannot be a dictionary key.
     DictKey,
     /// A union of fewer than two different types.

@@ -41,7 +41,7 @@ namespace emulator {
 // The name of the instance that runs.
 static const char *kernel;
 
-// The source location and the type of a failed check, as the compiler passes them.
+// The argument that the compiler passes to UBSan's handlers about a failed check: the source location and the type of the operand.
 struct FailedCheck {
     const char *file;
     unsigned line, column;

@@ -109,7 +109,7 @@ pub enum Missing {
         /// The number of devices.
         count: usize,
     },
-    /// A device of a supported architecture.
+    /// A device of a supported architecture: that of the device is older.
     Architecture {
         /// The device's architecture: 75 is `sm_75`.
         found: u32,

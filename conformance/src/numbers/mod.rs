@@ -61,7 +61,7 @@ impl RecordedScalars {
         names
     }
 
-    /// Makes the calls of an operator in the dtypes of the device. A sampled target uses every third scalar.
+    /// Runs the recorded calls of an operator with each scalar, in the dtypes of the device, and checks the outcomes. A sampled target uses every third scalar.
     pub(crate) fn check(&self, operator: &'static Operator, target: Target<'_>) -> Vec<Verdict> {
         let Target { without, is_sampled, .. } = target;
         let name = operator.name().to_string();

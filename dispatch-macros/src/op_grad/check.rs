@@ -290,7 +290,7 @@ fn check_all_gradients_are_taken(
     );
 }
 
-/// Reports a number of gradients that differs from the number of inputs. Returns whether the gradients are returned in a `Result`.
+/// Adds an error if the derivative does not return one gradient for each differentiable input. Returns whether the gradients are returned in a `Result`.
 fn check_gradient_count(schema: &Schema, inputs: &[usize], function: &Signature, errors: &mut Errors) -> Option<bool> {
     let operator = &schema.name;
     let list = inputs.iter().map(|&i| format!("`{}`", schema.arguments[i].name)).collect::<Vec<_>>().join(", ");

@@ -66,7 +66,7 @@ pub(crate) fn assign_elements(to: &mut Tensor, from: &Tensor) -> Result<()> {
 
 static RUST_OPERATOR_IMPLS: [OnceLock<&'static RustOperatorImpl>; 13] = [const { OnceLock::new() }; 13];
 
-/// Selects an implementation for each Rust operator: the first in the order of operator names. `verify` reports the others.
+/// Selects, for each operator of Rust such as `+`, the tensor operator that implements it: the first by name. `verify` reports the others.
 pub(crate) fn select_impls(rust_operator_impls: &mut [&'static RustOperatorImpl]) {
     rust_operator_impls.sort_by_key(|implementation| implementation.operator.name());
     for implementation in rust_operator_impls {

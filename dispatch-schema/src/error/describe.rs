@@ -136,7 +136,7 @@ impl fmt::Display for TypeProblem {
                 "the size of a list is a whole number up to 65536; write such a \
                  number or leave it out: `[]`"
             }
-            Self::OptionalNone => "`None?` is the same as `None`; leave the `?` out",
+            Self::OptionalOfNone => "`None?` is the same as `None`; leave the `?` out",
             Self::DictKey => {
                 "this type cannot be the key of a `Dict`; write `int`, `bool`, `float`, \
                  `complex`, `str`, `Device` or `Tensor`"

@@ -104,7 +104,7 @@ impl Parser<'_> {
 
     fn optional_suffix(&mut self, ty: Type) -> Parsed<Type> {
         if ty.kind == TypeKind::NoneType {
-            return Err(self.report_bad_type(TypeProblem::OptionalNone));
+            return Err(self.report_bad_type(TypeProblem::OptionalOfNone));
         }
         self.position += 1;
         if self.is_at('(') || self.is_at('!') {

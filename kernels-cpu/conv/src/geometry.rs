@@ -99,7 +99,7 @@ impl ConvGeometry {
         self.large.iter().product()
     }
 
-    /// Returns the range of the channels of one group of an image.
+    /// Returns the range of the elements of one group of one image. `item` counts the groups of all images.
     pub(super) fn image_range(&self, item: usize) -> Range<usize> {
         item * self.channels * self.area()..(item + 1) * self.channels * self.area()
     }

@@ -27,7 +27,7 @@ pub(super) struct ConvPass {
     /// The number of results, and the size of the image that has them.
     count: [usize; 3],
     result: [usize; 3],
-    /// The first result in the image, and the stride between results.
+    /// The coordinates of the first result in the result image, and the step to the next result.
     first: [usize; 3],
     step: [usize; 3],
     source: [usize; 3],

@@ -299,8 +299,8 @@ impl<T: ConvElement> WeightSums<'_, T> {
         totals
     }
 
-    /// Returns the gradient of one weight, summed without the gaps between rows. Elsewhere, elements in gaps are multiplied with zero,
-    /// which is wrong if an element is infinite or NaN.
+    /// Returns the gradient of one weight. It skips the elements between the rows of the tile. Other functions multiply these with zero,
+    /// which is wrong if one is infinite or NaN.
     #[cold]
     fn exact_sum(&self, filter: usize, offset: usize) -> T {
         let rows = (0..self.images).flat_map(|image| (0..self.rows).map(move |row| (image, row)));

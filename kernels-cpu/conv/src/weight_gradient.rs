@@ -26,7 +26,8 @@ impl ConvGeometry {
         }
     }
 
-    /// Computes the gradient for many filters and channels: adjacent sums, one position of the window after another.
+    /// Computes the gradient for many filters and channels. A vector holds the sums of several channels, and each position of the window adds a
+    /// term to them.
     fn weight_gradient_many<T: ConvElement>(&self, large: &[T], small: &[T], weight: &mut [T]) {
         let pass = self.convolution_pass();
         if pass.taps.is_empty() {

@@ -16,7 +16,7 @@ use engine::reduce::with_compute_type;
 /// The operations of reductions besides arithmetic.
 pub(super) trait Reducible: Compute {
     const LOWEST: Self;
-    const HIGHEST: Self;
+    const MAX_VALUE: Self;
 
     fn maximum(self, other: Self) -> Self;
     fn minimum(self, other: Self) -> Self;
@@ -26,7 +26,7 @@ pub(super) trait Reducible: Compute {
 inlined! {
     impl Reducible for f32, f64 {
         const LOWEST: Self = Self::NEG_INFINITY;
-        const HIGHEST: Self = Self::INFINITY;
+        const MAX_VALUE: Self = Self::INFINITY;
         fn maximum(self, other: Self) -> Self = if self.is_nan() || self > other { self } else { other };
         fn minimum(self, other: Self) -> Self = if self.is_nan() || self < other { self } else { other };
         fn divided_by_count(self, count: i64) -> Self = self / Self::from_scalar(count.into());
@@ -34,7 +34,7 @@ inlined! {
 
     impl Reducible for i64 {
         const LOWEST: Self = Self::MIN;
-        const HIGHEST: Self = Self::MAX;
+        const MAX_VALUE: Self = Self::MAX;
         fn maximum(self, other: Self) -> Self = self.max(other);
         fn minimum(self, other: Self) -> Self = self.min(other);
         fn divided_by_count(self, count: i64) -> Self = self.div_euclid(count);
@@ -43,7 +43,7 @@ inlined! {
     // Complex numbers have no order; plans refuse minima and maxima of them.
     impl Reducible for Complex32, Complex64 {
         const LOWEST: Self = Self::ZERO;
-        const HIGHEST: Self = Self::ZERO;
+        const MAX_VALUE: Self = Self::ZERO;
         fn maximum(self, other: Self) -> Self = self.plus(other);
         fn minimum(self, other: Self) -> Self = self.plus(other);
         fn divided_by_count(self, count: i64) -> Self = self / Self::from_scalar(count.into());
@@ -123,7 +123,7 @@ fn reduce_elements<T: Reducible>(
             ReductionType::Sum | ReductionType::Mean => T::ZERO,
             ReductionType::Product => T::from_scalar(Scalar::Int(1)),
             ReductionType::Max => T::LOWEST,
-            ReductionType::Min => T::HIGHEST,
+            ReductionType::Min => T::MAX_VALUE,
         };
         target.combine_with_number(out, neutral, |_, neutral| neutral)?;
     }

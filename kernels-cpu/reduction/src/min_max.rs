@@ -29,7 +29,7 @@ fn reduce_extreme<O: Operation>(plan: &ReductionDims, out: &mut Tensor, this: &T
     with_compute_type!(O, this.dtype(), T: [f32, f64, i64] => if largest {
         fold_into(out, this, &plan.is_reduced, &ExtremeFold(T::LOWEST, larger))
     } else {
-        fold_into(out, this, &plan.is_reduced, &ExtremeFold(T::HIGHEST, smaller))
+        fold_into(out, this, &plan.is_reduced, &ExtremeFold(T::MAX_VALUE, smaller))
     })
 }
 
@@ -51,7 +51,7 @@ fn reduce_extreme_with_index<O: Operation>(
     let operands = operands!(write values, indices; read this)?;
     with_compute_type!(O, this.dtype(), T: [f32, f64, i64] => {
         lines(&plan.is_reduced, &operands, |_, [line]: [&[T]; 1], [value]: [&mut [T]; 1], [index]: [&mut [i64]; 1]| {
-            let (best, at) = if largest { find_extreme(line, T::LOWEST, larger) } else { find_extreme(line, T::HIGHEST, smaller) };
+            let (best, at) = if largest { find_extreme(line, T::LOWEST, larger) } else { find_extreme(line, T::MAX_VALUE, smaller) };
             value[0] = best;
             index[0] = i64::try_from(at).unwrap_or(i64::MAX);
         });

@@ -96,7 +96,7 @@ fn vector_norm<T: Magnitude + Sync>(out: &mut Tensor, this: &Tensor, reduced_dim
         1.0 => vector_norm!(zero, None, |sum: T::Real, x: T::Real| sum.plus(x), sum),
         2.0 => vector_norm!(zero, Some(2.0), |sum: T::Real, x: T::Real| sum.plus(x.times(x)), sum),
         f64::INFINITY => vector_norm!(zero, None, larger, larger::<f64>),
-        f64::NEG_INFINITY => vector_norm!(T::Real::HIGHEST, None, smaller, smaller::<f64>),
+        f64::NEG_INFINITY => vector_norm!(T::Real::MAX_VALUE, None, smaller, smaller::<f64>),
         order => {
             let power = T::Real::from_f64(order);
             vector_norm!(zero, Some(order), move |sum: T::Real, x: T::Real| sum.plus(Real::pow(x, power)), sum)
@@ -134,7 +134,7 @@ fn complex_log_sum_exp(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tens
 
 fn log_sum_exp<T: OrderedFloat>(line: &[T]) -> T {
     let highest = line_totals::max_of_line(line);
-    let shift = if Real::abs(highest) == T::HIGHEST { T::ZERO } else { highest };
+    let shift = if Real::abs(highest) == T::MAX_VALUE { T::ZERO } else { highest };
     let sum = vectorised!(line_totals::sum_of_line([line], [T::LOWEST], |[x]| Real::exp(x.minus(shift))));
     Real::log(sum).plus(shift)
 }

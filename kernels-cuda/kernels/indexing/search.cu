@@ -1,7 +1,7 @@
 // Kernels of `searchsorted`, `bucketize` and `isin`.
 #include "opdispatch.cuh"
 
-struct SearchRows {
+struct ElementRows {
     const u8 *elements;
     i32 dtype;
     i64 width;
@@ -11,7 +11,7 @@ struct SearchRows {
 // sort a row.
 template <class C>
 __global__ void __launch_bounds__(256)
-    searchsorted(i64 count, SearchRows wanted, SearchRows sorted, i64 each, bool right, const i64 *order, u8 *to, bool is_32_bit, u32 site, Fault *fault) {
+    searchsorted(i64 count, ElementRows wanted, ElementRows sorted, i64 each, bool right, const i64 *order, u8 *to, bool is_32_bit, u32 site, Fault *fault) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at >= count) return;
     C x = load<C>(wanted.elements + at * dtype_size(wanted.dtype), wanted.dtype);
@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(256)
 }
 
 // Finds whether values are in a sorted row.
-template <class C> __global__ void __launch_bounds__(256) isin(i64 count, SearchRows wanted, const C *sorted, i64 size, bool invert, boolean *to) {
+template <class C> __global__ void __launch_bounds__(256) isin(i64 count, ElementRows wanted, const C *sorted, i64 size, bool invert, boolean *to) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at >= count) return;
     C x = load<C>(wanted.elements + at * dtype_size(wanted.dtype), wanted.dtype);

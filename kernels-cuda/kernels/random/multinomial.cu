@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(256) with_replacement(i64 *out, RandomStream s
         u64 line = at / samples, pieces = rows.pieces();
         const double *sums = within + line * rows.width, *starts = before + line * (pieces + 1);
         double all = starts[pieces], point = UniformNumbers<double>::half_open(words, row, 52) * all;
-        // Rounding must not make the point equal to the sum.
+        // The product may be rounded up to `all`, where no index lies. Such a point becomes 0.
         if (!(point < all)) point = 0;
         u64 piece = count_leading(pieces - 1, [=](u64 i) { return starts[i + 1] <= point; });
         u64 first = piece * rows.piece;

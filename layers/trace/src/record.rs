@@ -144,7 +144,7 @@ fn trace_with<O: IntoIterator<Item = Tensor>>(
 struct TraceTransform;
 
 impl Transform for TraceTransform {
-    fn layers(&self) -> KeySet {
+    fn layer_keys(&self) -> KeySet {
         KeySet::layers_of(keys::Autograd) | KeySet::layers_of(keys::ADInplaceOrView)
     }
 

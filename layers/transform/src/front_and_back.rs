@@ -64,7 +64,7 @@ fn front_fallback(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Resul
     }
     let _calling = CallerScope::set(Some(ThreadState::capture()));
     let _modes = guard::include(entry.transform.modes());
-    let _only = guard::exclude(transform_layers() - entry.transform.layers());
+    let _only = guard::exclude(transform_layers() - entry.transform.layer_keys());
     // The layers above the front have already seen this call.
     operator.call_boxed_below(keys::FuncTorchDynamicLayerFrontMode, stack)
 }

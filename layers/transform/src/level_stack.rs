@@ -17,7 +17,7 @@ use crate::lifted::{lift, lift_with_geometry, lower};
 /// The provided methods suit a transform whose tensors need no more than [`LiftInfo`](crate::LiftInfo).
 pub trait Transform: 'static {
     /// Returns the layers that do the work of this transform. They see the calls of this level only.
-    fn layers(&self) -> KeySet;
+    fn layer_keys(&self) -> KeySet;
 
     /// Returns the layers that see every call of this level, with any tensors.
     fn modes(&self) -> KeySet {
@@ -193,7 +193,7 @@ pub struct LevelGuard {
 /// struct NoOp;
 ///
 /// impl Transform for NoOp {
-///     fn layers(&self) -> KeySet {
+///     fn layer_keys(&self) -> KeySet {
 ///         KeySet::layers_of(keys::Autograd)
 ///     }
 /// }
@@ -316,7 +316,7 @@ mod tests {
     struct NoOp;
 
     impl Transform for NoOp {
-        fn layers(&self) -> KeySet {
+        fn layer_keys(&self) -> KeySet {
             KeySet::layers_of(keys::Autograd)
         }
     }

@@ -18,7 +18,7 @@ pub(crate) struct VmapTransform {
 }
 
 impl Transform for VmapTransform {
-    fn layers(&self) -> KeySet {
+    fn layer_keys(&self) -> KeySet {
         KeySet::layers_of(keys::FuncTorchBatched) | self.modes()
     }
 

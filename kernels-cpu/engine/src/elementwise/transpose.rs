@@ -88,9 +88,12 @@ impl TransposeTiles {
         });
     }
 
+    /// Copies a tile and transposes it.
+    ///
     /// # Safety
     ///
-    /// `columns` lines of `rows` elements can be read, `rows` lines of `columns` elements can be written, and none is on both sides.
+    /// `columns` lines of `rows` elements of the source can be read, and `rows` lines of `columns` elements of the destination can be
+    /// written. They do not overlap.
     unsafe fn copy_tile<const SIZE: usize>(&self, tile: &mut [[u8; SIZE]], here: &TileLocation, next: &TileLocation) {
         let side = LINE_BYTES / SIZE;
         let mut line = [[0_u8; SIZE]; LINE_BYTES];

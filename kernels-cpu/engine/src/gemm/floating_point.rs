@@ -87,7 +87,7 @@ pub(super) fn product<T: HasMicroKernel>(alpha: T, a: Matrix<'_, T>, b: Matrix<'
     }
 }
 
-/// Computes the transposed product and transposes the result, if that is cheaper than transposing the left operand.
+/// Computes the transposed product and transposes the result, for calls for which that is cheaper than transposing the left operand.
 fn transposed_result<T: HasMicroKernel>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: &MatrixMut<'_, T>) {
     const TILE: usize = 16;
     let (rows, columns) = (c.rows, c.columns);

@@ -9,7 +9,7 @@ pub trait Comparable: Element + PartialOrd {
     /// The smallest value.
     const LOWEST: Self;
     /// The largest value.
-    const HIGHEST: Self;
+    const MAX_VALUE: Self;
 
     /// Returns whether the value is NaN.
     fn is_nan(self) -> bool;
@@ -18,13 +18,13 @@ pub trait Comparable: Element + PartialOrd {
 inlined! {
     impl Comparable for f32, f64 {
         const LOWEST: Self = Self::NEG_INFINITY;
-        const HIGHEST: Self = Self::INFINITY;
+        const MAX_VALUE: Self = Self::INFINITY;
         fn is_nan(self) -> bool = self.is_nan();
     }
 
     impl Comparable for i64 {
         const LOWEST: Self = Self::MIN;
-        const HIGHEST: Self = Self::MAX;
+        const MAX_VALUE: Self = Self::MAX;
         fn is_nan(self) -> bool = false;
     }
 }

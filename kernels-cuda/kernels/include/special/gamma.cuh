@@ -20,7 +20,7 @@ static __device__ __noinline__ double digamma_of(double x) {
 
 // Returns the sum of `(x + n)^-s` over all `n` from zero, for `x` above zero: term by term up to where the Euler-Maclaurin series holds.
 static __device__ __noinline__ double zeta_positive(double s, double x) {
-    // PyTorch returns NaN for both limits.
+    // PyTorch returns NaN for an infinite `x`, and for an infinite `s` with `x` above 1, although the sum has a limit there.
     if (x == Limits<double>::max_value() || (s == Limits<double>::max_value() && x > 1)) return Limits<double>::nan();
     // Beyond 171, factorials that multiply the sum overflow.
     double sum = 0, start = 10 + fmin(s, 171.0);

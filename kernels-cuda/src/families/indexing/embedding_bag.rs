@@ -34,7 +34,7 @@ impl IndexVector {
 }
 
 parameters! {
-    /// The kernels' `struct Bags`: the indices, the offsets and the sizes of bags.
+    /// The kernels' `struct Bags`: the indices, the offset of each bag, and the numbers of bags and of weight rows.
     struct Bags {
         indices: IndexVector,
         offsets: IndexVector,

@@ -9,7 +9,7 @@ use crate::families::indexing::index::{dim_size_and_stride, pointer_without_dim}
 use crate::prelude::*;
 
 /// Returns a function that describes the positions of a tensor that an index selects along dimension `at`.
-fn find_positions_along(
+fn index_lists_along(
     index: &Tensor,
     at: usize,
     site: FaultSite,
@@ -27,13 +27,13 @@ pub(super) fn source_elements(src: &Tensor, index: &Tensor) -> Result<ScatterSou
 
 #[op_impl(aten::scatter_src, CUDA)]
 fn scatter_src(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, src: &Tensor) -> Result<()> {
-    let lists = find_positions_along(index, *plan, site!("aten::scatter.src", "index"));
+    let lists = index_lists_along(index, *plan, site!("aten::scatter.src", "index"));
     ScatterTarget::of(this, index.sizes(), &lists)?.scatter(out, this, &source_elements(src, index)?)
 }
 
 #[op_impl(aten::scatter_value, CUDA)]
 fn scatter_value(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, value: Scalar) -> Result<()> {
-    let lists = find_positions_along(index, *plan, site!("aten::scatter.value", "index"));
+    let lists = index_lists_along(index, *plan, site!("aten::scatter.value", "index"));
     ScatterTarget::of(this, index.sizes(), &lists)?.scatter(out, this, &ScatterSource::Scalar(value))
 }
 
@@ -45,7 +45,7 @@ fn scatter_reduce_tensor(
     site: FaultSite,
 ) -> Result<()> {
     let source = source_elements(src, index)?;
-    ScatterTarget::of(this, index.sizes(), &find_positions_along(index, at, site))?.combine(
+    ScatterTarget::of(this, index.sizes(), &index_lists_along(index, at, site))?.combine(
         out,
         this,
         &source,
@@ -81,7 +81,7 @@ fn scatter_value_reduce(
     value: Scalar,
 ) -> Result<()> {
     let source = ScatterSource::Scalar(value.cast(this.dtype()));
-    let lists = find_positions_along(index, plan.dim, site!("aten::scatter.value_reduce", "index"));
+    let lists = index_lists_along(index, plan.dim, site!("aten::scatter.value_reduce", "index"));
     ScatterTarget::of(this, index.sizes(), &lists)?.combine(out, this, &source, this.dtype(), plan.reduce, true)
 }
 

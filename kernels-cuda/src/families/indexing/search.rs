@@ -14,15 +14,15 @@ kernel! {
 }
 
 parameters! {
-    /// The kernels' `struct SearchRows`: the address, dtype and width of rows.
-    struct SearchRows {
+    /// The kernels' `struct ElementRows`: the address, dtype and width of rows.
+    struct ElementRows {
         elements: DevicePointer,
         dtype: i32,
         width: i64,
     }
 }
 
-impl SearchRows {
+impl ElementRows {
     fn of(launch: Launch, packed: &Tensor) -> Result<Self> {
         let width = packed.sizes().last().copied().unwrap_or(1);
         Ok(Self { elements: launch.pointer(packed)?, dtype: packed.dtype() as i32, width })
@@ -58,7 +58,7 @@ fn search(out: &mut Tensor, boundaries: &Tensor, wanted: &Tensor, right: bool, s
     let (among, wanted) = (contiguous(boundaries, boundaries.dtype())?, contiguous(&wanted, wanted.dtype())?);
     let order = sorter.map(|sorter| contiguous(sorter, DType::I64)).transpose()?;
     let (site, count) = (site!("aten::searchsorted", "sorter"), out.geometry().count());
-    let sides = (SearchRows::of(launch, &wanted)?, SearchRows::of(launch, &among)?);
+    let sides = (ElementRows::of(launch, &wanted)?, ElementRows::of(launch, &among)?);
     let narrow = out.dtype() == DType::I32;
     let arguments = (count, sides.0, sides.1, each, right, order.as_ref(), &*out, narrow, site, launch.fault_record());
     launch.run_per_element(&SEARCH, "searchsorted", &[computed], count, arguments)
@@ -78,6 +78,6 @@ fn isin(_plan: &(), out: &mut Tensor, elements: &Tensor, test_elements: &Tensor,
     let launch = Launch::on(out)?;
     let (sorted, _) = SortInput::single_line(&tests).sort()?;
     let (count, size) = (out.geometry().count(), tests.geometry().count());
-    let arguments = (count, SearchRows::of(launch, &elements)?, &sorted, size, invert, out);
+    let arguments = (count, ElementRows::of(launch, &elements)?, &sorted, size, invert, out);
     launch.run_per_element(&SEARCH, "isin", &[computed], count, arguments)
 }

@@ -17,7 +17,7 @@ use crate::graph::outline::is_differentiable;
 struct ReverseMode;
 
 impl Transform for ReverseMode {
-    fn layers(&self) -> KeySet {
+    fn layer_keys(&self) -> KeySet {
         KeySet::layers_of(keys::Autograd) | KeySet::layers_of(keys::ADInplaceOrView)
     }
 

@@ -51,7 +51,7 @@ impl Outline {
 
     /// Returns the number of elements.
     #[must_use]
-    pub fn count(&self) -> i64 {
+    pub fn element_count(&self) -> i64 {
         self.geometry.count()
     }
 

@@ -43,7 +43,7 @@ fn digits_with_gradients(x: &[Tensor]) -> Result<Vec<Tensor>> {
 }
 
 /// Returns the same gradients as `digits_with_gradients`, by the transform `grad`.
-fn transformed_gradients(x: &[Tensor]) -> Result<Vec<Tensor>> {
+fn gradients_by_transform(x: &[Tensor]) -> Result<Vec<Tensor>> {
     let slope = |i: usize| {
         let one = |parameter: &Tensor| loss(&[&x[..i], std::slice::from_ref(parameter), &x[i + 1..5]].concat());
         functional::grad(one, &x[i])
@@ -53,7 +53,7 @@ fn transformed_gradients(x: &[Tensor]) -> Result<Vec<Tensor>> {
 
 /// Makes a step of gradient descent with momentum, which writes to parameters and momenta.
 fn training_step(x: &[Tensor]) -> Result<Vec<Tensor>> {
-    let gradients = transformed_gradients(x)?;
+    let gradients = gradients_by_transform(x)?;
     for (i, gradient) in gradients.iter().enumerate() {
         let (mut parameter, mut momentum) = (x[1 + i].clone(), x[5 + i].clone());
         momentum.mul_(&Tensor::number(0.9.into()))?;
@@ -99,7 +99,7 @@ fn transformer_block(
 const PROGRAMS: [(Program, &[&[i64]]); 6] = [
     (digits_forward, &DIGITS_SIZES),
     (digits_with_gradients, &DIGITS_SIZES),
-    (transformed_gradients, &DIGITS_SIZES),
+    (gradients_by_transform, &DIGITS_SIZES),
     (training_step, &TRAINING_STEP_SIZES),
     (attention, &ATTENTION_SIZES),
     (decomposed_attention, &ATTENTION_SIZES),
@@ -108,7 +108,7 @@ const PROGRAMS: [(Program, &[&[i64]]); 6] = [
 /// The programs that can be transformed. Those with state of their own, such as `requires_grad_`, cannot.
 const TRANSFORMABLE_PROGRAMS: [(Program, &[&[i64]]); 5] = [
     (digits_forward, &DIGITS_SIZES),
-    (transformed_gradients, &DIGITS_SIZES),
+    (gradients_by_transform, &DIGITS_SIZES),
     (training_step, &TRAINING_STEP_SIZES),
     (attention, &ATTENTION_SIZES),
     (decomposed_attention, &ATTENTION_SIZES),
@@ -269,15 +269,15 @@ fn a_program_can_be_traced_inside_of_a_differentiated_function() {
 
 #[test]
 fn the_calls_of_a_transform_are_in_the_graph() {
-    let transformed_gradients: Program = |x| {
+    let gradients_by_transform: Program = |x| {
         let cubes = |row: &Tensor| functional::grad(|row| row.mul(row)?.mul(row)?.sum(), row);
         Ok(vec![vmap(cubes, &x[0])?])
     };
     let sizes: [&[i64]; 1] = [&[4, 3]];
-    let graph = trace(transformed_gradients, &inputs(&sizes, 1)).unwrap();
+    let graph = trace(gradients_by_transform, &inputs(&sizes, 1)).unwrap();
     assert!(graph.constants().iter().all(|tensor| tensor.sizes().is_empty()), "{graph}");
     for graph in equivalent_graphs(&graph) {
-        assert_same_results(transformed_gradients, |x| graph.run(x), &sizes);
+        assert_same_results(gradients_by_transform, |x| graph.run(x), &sizes);
     }
 }
 

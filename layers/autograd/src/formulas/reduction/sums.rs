@@ -59,7 +59,7 @@ derivatives! {
         restore_dims(grad, this.sizes(), dim.unwrap_or_default(), keepdim)?.expand(this.sizes());
     nansum(grad, this; dim: Option<&[i64]>, keepdim: bool) =>
         restore_dims(grad, this.sizes(), dim.unwrap_or_default(), keepdim)? * this.isnan()?.logical_not()?;
-    mean(grad; this: &Outline) => (grad / this.count())?.expand(this.sizes());
+    mean(grad; this: &Outline) => (grad / this.element_count())?.expand(this.sizes());
     mean_dim(grad; this: &Outline, dim: Option<&[i64]>, keepdim: bool) =>
         mean_gradient(grad, this.sizes(), dim.unwrap_or_default(), keepdim);
     prod(grad, this) => {
