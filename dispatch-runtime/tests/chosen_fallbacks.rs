@@ -88,7 +88,7 @@ fn dumps_and_explanations_show_the_fallback_only_for_aliasing_operators() {
     };
     assert_eq!(provenance(view::operator()), Some(Provenance::BackendFallback));
     assert_eq!(provenance(no_alias::operator()), Some(Provenance::Missing));
-    assert!(view::operator().dump_table().contains("ADInplaceOrView: `track`"));
+    assert!(view::operator().dump_table().contains("ADInplaceOrView: `view_tracking_fallback`"));
     assert!(!no_alias::operator().dump_table().contains("ADInplaceOrView"));
 
     let explanation = view::operator().explain(&[tensor().into()]);
