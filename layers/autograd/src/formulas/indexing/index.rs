@@ -67,7 +67,7 @@ derivatives! {
         grad.masked_fill_scalar(mask, 0),
         {
             let taken = grad.masked_select(mask)?;
-            let left = source.count() - taken.geometry().count();
+            let left = source.element_count() - taken.geometry().count();
             aten::constant_pad_nd(&taken, &[0, left], 0.into())?.reshape(source.sizes())
         };
 }

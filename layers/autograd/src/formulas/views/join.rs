@@ -61,7 +61,7 @@ fn block_diag(grad: &Tensor, tensors: &[Outline]) -> Result<Vec<Tensor>> {
     let blocks = tensors.iter().map(|tensor| {
         let (rows, columns) = match *tensor.sizes() {
             [rows, columns] => (rows, columns),
-            _ => (1, tensor.count()),
+            _ => (1, tensor.element_count()),
         };
         let block = grad.narrow(0, row, rows)?.narrow(1, column, columns)?.reshape(tensor.sizes());
         (row, column) = (row.saturating_add(rows), column.saturating_add(columns));
