@@ -97,7 +97,7 @@ fn dumps_and_explanations_show_the_fallback_only_for_aliasing_operators() {
         (Some(keys::ADInplaceOrView), "view_tracking_fallback")
     );
     let explanation = no_alias::operator().explain(&[tensor().into(), tensor().into()]);
-    assert_eq!((explanation.key, explanation.winner.unwrap().kernel), (Some(keys::CPU), "cpu"));
+    assert_eq!((explanation.key, explanation.winner.unwrap().kernel), (Some(keys::CPU), "cpu_kernel"));
     assert!(explanation.skipped.has(keys::ADInplaceOrView));
 }
 

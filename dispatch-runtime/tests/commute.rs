@@ -164,6 +164,7 @@ fn a_second_definition_is_an_error_and_changes_nothing() {
 
 #[test]
 fn a_second_kernel_for_a_key_is_an_error_and_changes_nothing() {
+    let _lock = lock_fallbacks();
     let registrar = Registrar::new("again");
     let operator = registrar.define("op() -> int").unwrap().operator().unwrap();
     let first = registrar.kernel("op", CompositeImplicitAutograd, |_, _, stack| {
