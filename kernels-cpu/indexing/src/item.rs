@@ -8,7 +8,7 @@ fn local_scalar_dense(this: &Tensor) -> Result<Scalar> {
     if this.geometry().count() == 0 {
         return Err(BadArgument::element_count("self", this.sizes(), 1..).into());
     }
-    // Reads the first element, whatever the sizes are.
+    // Reads the first element of a tensor of any sizes.
     let first = Geometry::strided(&[], &[], this.geometry().offset()).unwrap_or_else(|| this.geometry().clone());
     Ok(this.restride(first)?.to_scalar()?)
 }

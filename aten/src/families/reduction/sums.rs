@@ -1,7 +1,7 @@
 //! Sums, means, products, and counts of nonzero elements.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, DTypes, Promotion, ReductionDims, wrap_dim};
+use dispatch_runtime::{BadArgument, DTypes, Promotion, ReductionDims};
 
 use crate::prelude::*;
 
@@ -85,15 +85,6 @@ pub fn logsumexp(_: ...) -> Result<Tensor>;
 #[must_use]
 pub fn sum_dtype(this: &Tensor, dtype: Option<DType>) -> DType {
     dtype.unwrap_or_else(|| Promotion::Sum.result_dtype(&[this]))
-}
-
-/// Converts `dim`, which counts from the end if it is negative, to the index of a dimension of `this`.
-///
-/// # Errors
-///
-/// Returns an error if there is no such dimension.
-pub fn wrapped_dim(this: &Tensor, dim: i64) -> Result<usize, BadArgument> {
-    wrap_dim("dim", dim, this.sizes().len())
 }
 
 /// Computes the sum of the diagonal.

@@ -187,7 +187,7 @@ fn overwriting_a_saved_tensor_is_an_error_through_every_alias() {
         ("the base", |saved| aten::add_(&mut saved.clone(), &Tensor::from(1.0), 1.into()).unwrap()),
         ("a view", |saved| aten::add_(&mut tail(saved, 1).unwrap(), &Tensor::from(1.0), 1.into()).unwrap()),
         ("a clone of the handle", |saved| aten::copy_(&mut saved.clone(), &Tensor::from(1.0), false).unwrap()),
-        ("somebody's operator", |saved| overwrite_without_derivative_(&mut saved.clone()).unwrap()),
+        ("an operator without a derivative", |saved| overwrite_without_derivative_(&mut saved.clone()).unwrap()),
         ("a write guard", |saved| saved.clone().write::<f64>().unwrap()[0] = 7.0),
         ("a detached tensor", |saved| {
             aten::add_(&mut saved.detach().unwrap(), &Tensor::from(1.0), 1.into()).unwrap();
