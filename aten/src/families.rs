@@ -2,6 +2,7 @@
 //!
 //! The families of the first list call one another and are always built. Each of the others is a Cargo feature.
 
+pub(super) mod assertions;
 pub(super) mod elementwise;
 pub(super) mod factories;
 pub(super) mod indexing;

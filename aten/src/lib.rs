@@ -23,6 +23,7 @@ mod methods;
 mod tensor_api;
 
 pub use checks::*;
+pub use families::assertions::operators::*;
 #[cfg(feature = "attention")]
 pub use families::attention::operators::*;
 pub use families::elementwise::operators::*;

@@ -12,6 +12,8 @@ mod segment_reduce;
 mod unsafe_index;
 mod view_scatter;
 
+pub(super) use item::is_nonzero_scalar;
+
 /// The items that the crate re-exports at its root. They need a separate module, because a file may have the name of an operator.
 pub(crate) mod operators {
     pub use super::{

@@ -7,7 +7,11 @@ use super::convolution::window_and_output_sizes;
 use crate::{Window, convolution};
 
 /// Calls `convolve`, with a batch dimension of size 1 inserted and removed again if the input has none.
-fn with_batch_dim(input: &Tensor, weight: &Tensor, convolve: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<Tensor> {
+pub(super) fn with_batch_dim(
+    input: &Tensor,
+    weight: &Tensor,
+    convolve: impl FnOnce(&Tensor) -> Result<Tensor>,
+) -> Result<Tensor> {
     if input.sizes().len() + 1 != weight.sizes().len() {
         return convolve(input);
     }
@@ -142,7 +146,7 @@ fn check_named_padding(
     Ok(check_convolution(input, weight, bias, groups, false)?)
 }
 
-fn convolution_with_named_padding(
+pub(super) fn convolution_with_named_padding(
     input: &Tensor,
     weight: &Tensor,
     bias: Option<&Tensor>,

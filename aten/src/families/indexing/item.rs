@@ -18,12 +18,17 @@ pub fn item(this: &Tensor) -> Result<Scalar> {
 #[op_def("is_nonzero(Tensor self) -> bool")]
 pub fn is_nonzero(this: &Tensor) -> Result<bool> {
     check_one_element(this)?;
-    Ok(match _local_scalar_dense(this)? {
+    Ok(is_nonzero_scalar(_local_scalar_dense(this)?))
+}
+
+/// Returns whether a scalar is not zero.
+pub(crate) fn is_nonzero_scalar(scalar: Scalar) -> bool {
+    match scalar {
         Scalar::Bool(value) => value,
         Scalar::Int(value) => value != 0,
         Scalar::Float(value) => value != 0.0,
         Scalar::Complex(value) => value.re != 0.0 || value.im != 0.0,
-    })
+    }
 }
 
 fn check_one_element(this: &Tensor) -> Result<(), BadArgument> {

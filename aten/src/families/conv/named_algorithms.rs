@@ -1,0 +1,161 @@
+//! PyTorch's operators for one algorithm of a convolution. They compute a [`convolution`] with the arguments that their algorithm has.
+
+use dispatch_runtime::BadArgument;
+use dispatch_runtime::prelude::*;
+
+use super::conv_nd::{convolution_with_named_padding, with_batch_dim};
+use crate::convolution;
+
+/// A [`convolution`]. The options of cuDNN have no effect.
+#[op_def(
+    "_convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool benchmark, bool deterministic, bool cudnn_enabled, bool allow_tf32) -> Tensor",
+    out = "out",
+    calls = convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
+)]
+pub fn _convolution(_: ...) -> Result<Tensor>;
+
+/// An earlier signature of [`_convolution`].
+#[op_def(
+    "_convolution.deprecated(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, int[] output_padding, SymInt groups, bool benchmark, bool deterministic, bool cudnn_enabled) -> Tensor",
+    calls = convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
+)]
+pub fn _convolution_deprecated(_: ...) -> Result<Tensor>;
+
+/// A [`convolution`] with the padding `valid` (none) or `same`, which keeps the sizes of the image.
+#[op_def(
+    "_convolution_mode(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, str padding, SymInt[] dilation, SymInt groups) -> Tensor"
+)]
+pub fn _convolution_mode(_: ...) -> Result<Tensor> {
+    convolution_with_named_padding(input, weight, bias, stride, padding, dilation, groups)
+}
+
+/// Checks that a convolution over `rank` dimensions has the kernel sizes of its weight.
+fn check_kernel_size(rank: usize, weight: &Tensor, kernel_size: &[i64]) -> Result<(), BadArgument> {
+    if weight.sizes().len() != rank + 2 {
+        return Err(BadArgument::rank("weight", weight.sizes().len(), rank + 2));
+    }
+    if *kernel_size != weight.sizes()[2..] {
+        return Err(BadArgument::sizes("kernel_size", kernel_size, &weight.sizes()[2..]).because("`weight` has"));
+    }
+    Ok(())
+}
+
+macro_rules! forward_convolutions {
+    ($($rank:literal $name:ident $schema:literal $overload:literal $out:ident;)*) => {$(
+        /// A [`convolution`] over the number of dimensions in the operator's name.
+        #[op_def($schema, out = $overload($out))]
+        pub fn $name(_: ...) -> Result<Tensor> {
+            check_kernel_size($rank, weight, kernel_size)?;
+            convolution(this, weight, bias, stride, padding, &[1], false, &[0], 1)
+        }
+    )*};
+}
+
+forward_convolutions! {
+    2 thnn_conv2d "thnn_conv2d(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias=None, SymInt[2] stride=[1, 1], SymInt[2] padding=[0, 0]) -> Tensor" "out" out;
+    2 _slow_conv2d_forward "_slow_conv2d_forward(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias, SymInt[2] stride, SymInt[2] padding) -> Tensor" "output" output;
+    3 slow_conv3d "slow_conv3d(Tensor self, Tensor weight, SymInt[3] kernel_size, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0]) -> Tensor" "out" out;
+    3 slow_conv3d_forward "slow_conv3d_forward(Tensor self, Tensor weight, SymInt[3] kernel_size, Tensor? bias, SymInt[3] stride, SymInt[3] padding) -> Tensor" "output" output;
+}
+
+macro_rules! dilated_convolutions {
+    ($($rank:literal $name:ident $schema:literal;)*) => {$(
+        /// A [`convolution`] with a dilation, over the number of dimensions in the operator's name. The batch dimension is optional.
+        #[op_def($schema, out = "out")]
+        pub fn $name(_: ...) -> Result<Tensor> {
+            check_kernel_size($rank, weight, kernel_size)?;
+            with_batch_dim(this, weight, |input| {
+                convolution(input, weight, bias, stride, padding, dilation, false, &[0], 1)
+            })
+        }
+    )*};
+}
+
+dilated_convolutions! {
+    2 slow_conv_dilated2d "slow_conv_dilated2d(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias=None, SymInt[2] stride=[1, 1], SymInt[2] padding=[0, 0], SymInt[2] dilation=[1, 1]) -> Tensor";
+    3 slow_conv_dilated3d "slow_conv_dilated3d(Tensor self, Tensor weight, SymInt[3] kernel_size, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0], SymInt[3] dilation=[1, 1, 1]) -> Tensor";
+}
+
+macro_rules! transposed_convolutions {
+    ($($rank:literal $name:ident $schema:literal;)*) => {$(
+        /// A transposed [`convolution`] over the number of dimensions in the operator's name. The batch dimension is optional.
+        #[op_def($schema, out = "out")]
+        pub fn $name(_: ...) -> Result<Tensor> {
+            check_kernel_size($rank, weight, kernel_size)?;
+            with_batch_dim(this, weight, |input| {
+                convolution(input, weight, bias, stride, padding, dilation, true, output_padding, 1)
+            })
+        }
+    )*};
+}
+
+transposed_convolutions! {
+    2 slow_conv_transpose2d "slow_conv_transpose2d(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias=None, SymInt[2] stride=[1, 1], SymInt[2] padding=[0, 0], SymInt[2] output_padding=[0, 0], SymInt[2] dilation=[1, 1]) -> Tensor";
+    3 slow_conv_transpose3d "slow_conv_transpose3d(Tensor self, Tensor weight, SymInt[3] kernel_size, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0], SymInt[3] output_padding=[0, 0, 0], SymInt[3] dilation=[1, 1, 1]) -> Tensor";
+}
+
+/// The gradients of [`_slow_conv2d_forward`] for its input, weight and bias. A gradient that `output_mask` does not request is empty.
+#[op_def(
+    "_slow_conv2d_backward.output_mask(Tensor grad_output, Tensor self, Tensor weight, SymInt[2] kernel_size, SymInt[2] stride, SymInt[2] padding, bool[3] output_mask) -> (Tensor grad_input, Tensor grad_weight, Tensor grad_bias)",
+    out = "output_mask_out"(out0, out1, out2)
+)]
+pub fn _slow_conv2d_backward_output_mask(_: ...) -> Result<(Tensor, Tensor, Tensor)> {
+    check_kernel_size(2, weight, kernel_size)?;
+    let bias_sizes = Some(&weight.sizes()[..1]);
+    crate::convolution_backward(
+        grad_output,
+        this,
+        weight,
+        bias_sizes,
+        stride,
+        padding,
+        &[1],
+        false,
+        &[0],
+        1,
+        output_mask,
+    )
+}
+
+/// The convolution of sequences with sizes `[time, batch, channels]`, padded by `pad` zeros at both ends. The weight has the sizes
+/// `[kernel, input channels, output channels]`.
+#[op_def("conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor", out = "out")]
+pub fn conv_tbc(_: ...) -> Result<Tensor> {
+    check_time_batch_channels(this, weight)?;
+    let (input, weight) = (crate::permute(this, &[1, 2, 0])?, crate::permute(weight, &[2, 1, 0])?);
+    let result = convolution(&input, &weight, Some(bias), &[1], &[pad], &[1], false, &[0], 1)?;
+    crate::contiguous(&crate::permute(&result, &[2, 0, 1])?, dispatch_runtime::MemoryFormat::Contiguous)
+}
+
+/// The gradients of [`conv_tbc`] for its input, weight and bias.
+#[op_def(
+    "conv_tbc_backward(Tensor self, Tensor input, Tensor weight, Tensor bias, int pad) -> (Tensor, Tensor, Tensor)"
+)]
+pub fn conv_tbc_backward(_: ...) -> Result<(Tensor, Tensor, Tensor)> {
+    check_time_batch_channels(input, weight)?;
+    let (grad, input) = (crate::permute(this, &[1, 2, 0])?, crate::permute(input, &[1, 2, 0])?);
+    let weight = crate::permute(weight, &[2, 1, 0])?;
+    let (of_input, of_weight, of_bias) = crate::convolution_backward(
+        &grad,
+        &input,
+        &weight,
+        Some(bias.sizes()),
+        &[1],
+        &[pad],
+        &[1],
+        false,
+        &[0],
+        1,
+        &[true; 3],
+    )?;
+    Ok((crate::permute(&of_input, &[2, 0, 1])?, crate::permute(&of_weight, &[2, 1, 0])?, of_bias))
+}
+
+fn check_time_batch_channels(input: &Tensor, weight: &Tensor) -> Result<(), BadArgument> {
+    for (name, tensor) in [("self", input), ("weight", weight)] {
+        if tensor.sizes().len() != 3 {
+            return Err(BadArgument::rank(name, tensor.sizes().len(), 3));
+        }
+    }
+    Ok(())
+}
