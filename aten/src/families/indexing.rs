@@ -2,6 +2,7 @@
 
 mod embedding;
 mod embedding_bag;
+mod gradients;
 mod index;
 mod index_add;
 mod item;
@@ -17,7 +18,7 @@ pub(super) use item::is_nonzero_scalar;
 /// The items that the crate re-exports at its root. They need a separate module, because a file may have the name of an operator.
 pub(crate) mod operators {
     pub use super::{
-        embedding::*, embedding_bag::*, index::*, index_add::*, item::*, mask::*, scatter::*, search::*,
+        embedding::*, embedding_bag::*, gradients::*, index::*, index_add::*, item::*, mask::*, scatter::*, search::*,
         segment_reduce::*, unsafe_index::*, view_scatter::*,
     };
 }

@@ -1,6 +1,7 @@
 //! Views, copies, concatenation and padding.
 
 mod alias;
+mod casts;
 mod combinations;
 mod copy;
 mod diagonal;
@@ -22,7 +23,7 @@ mod view_copies;
 /// The public items of the family. They are in a module of their own, as a file may have the name of an operator.
 pub(crate) mod operators {
     pub use super::{
-        alias::*, combinations::*, copy::*, diagonal::*, expand::*, join::*, metadata::*, pad::*, pinned_memory::*,
+        alias::*, casts::*, combinations::*, copy::*, diagonal::*, expand::*, join::*, metadata::*, pad::*, pinned_memory::*,
         pixel_shuffle::*, rearrange::*, reshape::*, select::*, split::*, squeeze::*, transpose::*, view_backward::*,
         view_copies::*,
     };

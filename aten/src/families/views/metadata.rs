@@ -117,3 +117,29 @@ pub fn is_same_size(this: &Tensor, other: &Tensor) -> Result<bool> {
 pub fn is_set_to(this: &Tensor, tensor: &Tensor) -> Result<bool> {
     Ok(this.storage().same(tensor.storage()) && this.geometry() == tensor.geometry())
 }
+
+/// Returns the index of the tensor's device among the devices of its backend, or -1 for the CPU.
+#[op_def("get_device(Tensor self) -> int")]
+pub fn get_device(this: &Tensor) -> Result<i64> {
+    let device = this.device();
+    Ok(if device == Device::CPU { -1 } else { device.index().map_or(0, i64::from) })
+}
+
+/// Returns whether the storages of two tensors have the same number of elements of their dtypes.
+#[op_def("_has_same_storage_numel(Tensor self, Tensor other) -> bool")]
+pub fn _has_same_storage_numel(this: &Tensor, other: &Tensor) -> Result<bool> {
+    let count = |tensor: &Tensor| tensor.storage().size() / tensor.dtype().size();
+    Ok(count(this) == count(other))
+}
+
+/// Returns whether a tensor is contiguous in a memory format. In PyTorch the result may be symbolic.
+#[op_def("sym_is_contiguous(Tensor self, MemoryFormat memory_format=contiguous_format) -> SymBool")]
+pub fn sym_is_contiguous(this: &Tensor, memory_format: MemoryFormat) -> Result<bool> {
+    is_contiguous_memory_format(this, memory_format)
+}
+
+/// Returns the sizes of a tensor as a vector of integers.
+#[op_def("_shape_as_tensor(Tensor self) -> Tensor")]
+pub fn _shape_as_tensor(this: &Tensor) -> Result<Tensor> {
+    Ok(Tensor::from(this.sizes().to_vec()))
+}

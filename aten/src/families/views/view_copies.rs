@@ -155,3 +155,15 @@ pub fn split_copy(this: &Tensor, split_size: i64, dim: i64) -> Result<Vec<Tensor
 pub fn split_with_sizes_copy(this: &Tensor, split_sizes: &[i64], dim: i64) -> Result<Vec<Tensor>> {
     crate::split_with_sizes(this, split_sizes, dim)?.iter().map(alias_copy).collect()
 }
+
+/// Copies the result of [`reshape`] to new memory.
+#[op_def("_reshape_copy(Tensor self, SymInt[] size) -> Tensor")]
+pub fn _reshape_copy(this: &Tensor, size: &[i64]) -> Result<Tensor> {
+    alias_copy(&crate::reshape(this, size)?)
+}
+
+/// Copies the result of [`_reshape_alias`] to new memory.
+#[op_def("_reshape_alias_copy(Tensor self, SymInt[] size, SymInt[] stride) -> Tensor", out = "out")]
+pub fn _reshape_alias_copy(this: &Tensor, size: &[i64], stride: &[i64]) -> Result<Tensor> {
+    alias_copy(&crate::_reshape_alias(this, size, stride)?)
+}
