@@ -32,6 +32,41 @@ for options in ((), ([2, 3],), (None, [3, 1]), (None, None, torch.float32), ([2,
     record("_assert_tensor_metadata", tensor, *options, with_gradients=False)
 record("_assert_tensor_metadata", tensor.t(), [3, 2], [1, 3], device=torch.device("cpu"), layout=torch.strided, with_gradients=False)
 
+record("_make_dep_token")
+for sizes, layout in (([2, 3, 4], [2, 0, 1]), ([2, 3], [0, 1]), ([], []), ([2, 0, 3], [1, 2, 0]), ([3, 1, 2], [2, 1, 0])):
+    record("empty_permuted", sizes, layout)
+    record("empty_permuted", sizes, layout, dtype=torch.int16)
+
+# Conversions, copies and queries.
+for name in ("Byte", "Char", "Short", "Int", "Long", "Half", "Float", "Double"):
+    record("_cast_" + name, torch.tensor([[1.5, -2.25], [100.0, 0.0]]), with_gradients=False)
+    record("_cast_" + name, torch.tensor([True, False, True]), True, with_gradients=False)
+record("_reshape_copy", f64(2, 3, 4).transpose(0, 1), [6, -1])
+record("_reshape_alias_copy", f64(2, 3), [3, 2], [2, 1])
+record("get_device", f64(2))
+record("_has_same_storage_numel", f64(2, 3), f64(6))
+record("_has_same_storage_numel", f64(2, 3), f64(2, 3)[0].clone())
+for strides in ((12, 4, 2, 1), (24, 1, 6, 3), (1, 2, 4, 8)):
+    tensor = f64(100).as_strided((2, 3, 2, 2), strides)
+    record("sym_is_contiguous", tensor)
+    record("sym_is_contiguous", tensor, torch.channels_last)
+record("_shape_as_tensor", f64(2, 0, 3))
+record("_shape_as_tensor", f64())
+
+# Gradients of operators that select elements.
+index = torch.tensor([[0, 2, 2], [1, 1, 0]])
+record("gather_backward", f64(2, 3), f64(2, 4), 1, index, False)
+record("gather_backward", f64(2, 3), f64(3, 4), -2, index, False)
+for sizes in ([3], [2, 4]):
+    record("masked_scatter_backward", f64(2, 3), index > 1, sizes)
+    record("masked_scatter_backward", f64(2, 3), torch.tensor([True, False, True]), [2, 2])
+record("value_selecting_reduction_backward", f64(2), 1, torch.tensor([2, 0]), [2, 3], False)
+record("value_selecting_reduction_backward", f64(1, 3), 0, torch.tensor([[1, 1, 0]]), [2, 3], True)
+record("value_selecting_reduction_backward", f64(), 0, torch.tensor(0), [], False)
+record("cummaxmin_backward", f64(2, 3), f64(2, 3), torch.tensor([[0, 0, 2], [0, 1, 1]]), 1)
+record("trace_backward", f64(), [3, 3])
+record("trace_backward", f64(), [2, 4])
+
 # Names of one algorithm of a convolution.
 image, kernel, bias = f64(2, 4, 6, 5), f64(3, 4, 3, 2), f64(3)
 for more in ((None,), (bias,), (bias, [2, 1]), (None, [1, 2], [1, 0])):

@@ -93,10 +93,7 @@ pub fn _assert_scalar(this: Scalar, assert_msg: &str) -> Result<()> {
 }
 
 /// Asserts that a scalar is not zero, and returns a copy of the token.
-#[op_def(
-    "_functional_assert_scalar(Scalar self, str assert_msg, Tensor dep_token) -> Tensor",
-    body = CompositeExplicitAutograd
-)]
+#[op_def("_functional_assert_scalar(Scalar self, str assert_msg, Tensor dep_token) -> Tensor")]
 pub fn _functional_assert_scalar(this: Scalar, assert_msg: &str, dep_token: &Tensor) -> Result<Tensor> {
     check_assertion(is_nonzero_scalar(this), assert_msg)?;
     crate::clone(dep_token, None)
@@ -128,10 +125,7 @@ pub fn sym_constrain_range_for_size(size: Scalar, min: Option<i64>, max: Option<
 }
 
 /// Asserts that an integer is between `min` and `max`, and returns a copy of the token.
-#[op_def(
-    "_functional_sym_constrain_range(Scalar size, int? min, int? max, Tensor dep_token) -> Tensor",
-    body = CompositeExplicitAutograd
-)]
+#[op_def("_functional_sym_constrain_range(Scalar size, int? min, int? max, Tensor dep_token) -> Tensor")]
 pub fn _functional_sym_constrain_range(
     size: Scalar,
     min: Option<i64>,
@@ -143,10 +137,7 @@ pub fn _functional_sym_constrain_range(
 }
 
 /// Asserts that the size of a dimension is between `min` and `max`, and returns a copy of the token.
-#[op_def(
-    "_functional_sym_constrain_range_for_size(Scalar size, int? min, int? max, Tensor dep_token) -> Tensor",
-    body = CompositeExplicitAutograd
-)]
+#[op_def("_functional_sym_constrain_range_for_size(Scalar size, int? min, int? max, Tensor dep_token) -> Tensor")]
 pub fn _functional_sym_constrain_range_for_size(
     size: Scalar,
     min: Option<i64>,

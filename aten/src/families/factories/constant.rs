@@ -71,6 +71,25 @@ fn empty_strided_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     Ok(Plan::new((), [Spec { dtype: dtype.unwrap_or(DType::F32), geometry }]))
 }
 
+/// A tensor with arbitrary elements, and with its dimensions in memory in the order `physical_layout`, outermost first.
+#[op_def(
+    "empty_permuted(SymInt[] size, int[] physical_layout, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out = "out", body = CompositeExplicitAutograd
+)]
+pub fn empty_permuted(_: ...) -> Result<Tensor> {
+    check_not_negative("size", size)?;
+    let rank = size.len();
+    if physical_layout.len() != rank {
+        return Err(BadArgument::length("physical_layout", physical_layout.len(), rank).like("size").into());
+    }
+    let inner_to_outer = physical_layout.iter().rev().map(|dim| usize::try_from(*dim).unwrap_or(rank));
+    let geometry = Geometry::dense(size, inner_to_outer).ok_or_else(|| {
+        let expected = format!("a list with each number below {rank} once");
+        BadArgument::value("physical_layout", format!("{physical_layout:?}"), expected)
+    })?;
+    empty_strided(size, geometry.strides(), dtype, layout, device, pin_memory)
+}
+
 /// A tensor with `fill_value` in each element.
 #[op_def(
     "full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",

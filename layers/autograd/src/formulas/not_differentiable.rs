@@ -32,6 +32,7 @@ not_differentiable!(aten::searchsorted, aten::bucketize, aten::isin_tensor_tenso
 not_differentiable!(
     aten::empty_memory_format,
     aten::empty_strided,
+    aten::empty_permuted,
     aten::full,
     aten::scalar_tensor,
     aten::zeros,
@@ -80,3 +81,6 @@ not_differentiable!(
     aten::tril_indices,
     aten::triu_indices
 );
+
+// A copied token of an assertion.
+not_differentiable!(aten::_functional_assert_async_msg);
