@@ -8,9 +8,14 @@ macro_rules! for_each_family {
             _scaled_dot_product_flash_attention_for_cpu_backward scaled_dot_product_attention
         }
         $family! { "conv" conv:
-            col2im col2im_out conv1d conv1d_padding conv2d conv2d_padding conv3d conv3d_padding conv_transpose1d
-            conv_transpose2d_input conv_transpose3d_input convolution convolution_backward convolution_backward_out
-            convolution_out im2col im2col_out
+            _convolution _convolution_deprecated _convolution_mode _convolution_out _slow_conv2d_backward_output_mask
+            _slow_conv2d_backward_output_mask_out _slow_conv2d_forward _slow_conv2d_forward_output col2im col2im_out
+            conv1d conv1d_padding conv2d conv2d_padding conv3d conv3d_padding conv_tbc conv_tbc_backward conv_tbc_out
+            conv_transpose1d conv_transpose2d_input conv_transpose3d_input convolution convolution_backward
+            convolution_backward_out convolution_out im2col im2col_out slow_conv3d slow_conv3d_forward
+            slow_conv3d_forward_output slow_conv3d_out slow_conv_dilated2d slow_conv_dilated2d_out slow_conv_dilated3d
+            slow_conv_dilated3d_out slow_conv_transpose2d slow_conv_transpose2d_out slow_conv_transpose3d
+            slow_conv_transpose3d_out thnn_conv2d thnn_conv2d_out
         }
         $family! { "linalg" linalg:
             _cdist_backward _cdist_backward_out _cdist_forward _cdist_forward_out _euclidean_dist _euclidean_dist_out

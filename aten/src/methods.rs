@@ -779,6 +779,18 @@ pub trait Methods {
     /// Returns `self`, or a copy if its elements are not in this memory format.
     fn contiguous(&self) -> Result<Tensor>;
 
+    /// The convolution of sequences with sizes `[time, batch, channels]`, padded by `pad` zeros at both ends. The weight has the sizes
+    #[cfg(feature = "conv")]
+    fn conv_tbc(&self, weight: &Tensor, bias: &Tensor, pad: i64) -> Result<Tensor>;
+
+    /// The gradients of `conv_tbc` for its input, weight and bias.
+    #[cfg(feature = "conv")]
+    fn conv_tbc_backward(&self, input: &Tensor, weight: &Tensor, bias: &Tensor, pad: i64) -> Result<(Tensor, Tensor, Tensor)>;
+
+    /// `conv_tbc`, into a tensor of the caller's.
+    #[cfg(feature = "conv")]
+    fn conv_tbc_out(&self, weight: &Tensor, bias: &Tensor, pad: i64, out: &mut Tensor) -> Result<()>;
+
     /// Returns the elements of `src`, broadcast and converted to the sizes and dtype of `self`.
     fn copy(&self, src: &Tensor, non_blocking: bool) -> Result<Tensor>;
 
@@ -1402,6 +1414,9 @@ pub trait Methods {
     /// `ger`, into a tensor of the caller's.
     #[cfg(feature = "linalg")]
     fn ger_out(&self, vec2: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// Returns the index of the tensor's device among the devices of its backend, or -1 for the CPU.
+    fn get_device(&self) -> Result<i64>;
 
     /// The gated linear unit: the first half of a dimension, times the sigmoid of the second.
     fn glu(&self, dim: i64) -> Result<Tensor>;
@@ -3238,6 +3253,54 @@ pub trait Methods {
     /// `slice_scatter`, into a tensor of the caller's.
     fn slice_scatter_out(&self, src: &Tensor, dim: i64, start: Option<i64>, end: Option<i64>, step: i64, out: &mut Tensor) -> Result<()>;
 
+    /// A `convolution` over the number of dimensions in the operator's name.
+    #[cfg(feature = "conv")]
+    fn slow_conv3d(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64]) -> Result<Tensor>;
+
+    /// A `convolution` over the number of dimensions in the operator's name.
+    #[cfg(feature = "conv")]
+    fn slow_conv3d_forward(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64]) -> Result<Tensor>;
+
+    /// `slow_conv3d_forward`, into a tensor of the caller's.
+    #[cfg(feature = "conv")]
+    fn slow_conv3d_forward_output(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64], output: &mut Tensor) -> Result<()>;
+
+    /// `slow_conv3d`, into a tensor of the caller's.
+    #[cfg(feature = "conv")]
+    fn slow_conv3d_out(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// A `convolution` with a dilation, over the number of dimensions in the operator's name. The batch dimension is optional.
+    #[cfg(feature = "conv")]
+    fn slow_conv_dilated2d(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64], dilation: &[i64]) -> Result<Tensor>;
+
+    /// `slow_conv_dilated2d`, into a tensor of the caller's.
+    #[cfg(feature = "conv")]
+    fn slow_conv_dilated2d_out(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64], dilation: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// A `convolution` with a dilation, over the number of dimensions in the operator's name. The batch dimension is optional.
+    #[cfg(feature = "conv")]
+    fn slow_conv_dilated3d(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64], dilation: &[i64]) -> Result<Tensor>;
+
+    /// `slow_conv_dilated3d`, into a tensor of the caller's.
+    #[cfg(feature = "conv")]
+    fn slow_conv_dilated3d_out(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64], dilation: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// A transposed `convolution` over the number of dimensions in the operator's name. The batch dimension is optional.
+    #[cfg(feature = "conv")]
+    fn slow_conv_transpose2d(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64], output_padding: &[i64], dilation: &[i64]) -> Result<Tensor>;
+
+    /// `slow_conv_transpose2d`, into a tensor of the caller's.
+    #[cfg(feature = "conv")]
+    fn slow_conv_transpose2d_out(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64], output_padding: &[i64], dilation: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// A transposed `convolution` over the number of dimensions in the operator's name. The batch dimension is optional.
+    #[cfg(feature = "conv")]
+    fn slow_conv_transpose3d(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64], output_padding: &[i64], dilation: &[i64]) -> Result<Tensor>;
+
+    /// `slow_conv_transpose3d`, into a tensor of the caller's.
+    #[cfg(feature = "conv")]
+    fn slow_conv_transpose3d_out(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64], output_padding: &[i64], dilation: &[i64], out: &mut Tensor) -> Result<()>;
+
     /// Computes `(self - target)^2 / (2 * beta)` where the two are closer than `beta`, and `|self - target| - beta / 2` elsewhere.
     #[cfg(feature = "loss")]
     fn smooth_l1_loss(&self, target: &Tensor, reduction: i64, beta: f64) -> Result<Tensor>;
@@ -3709,6 +3772,9 @@ pub trait Methods {
     /// Another name of `transpose_`.
     fn swapdims_(&mut self, dim0: i64, dim1: i64) -> Result<()>;
 
+    /// Returns whether a tensor is contiguous in a memory format. In PyTorch the result may be symbolic.
+    fn sym_is_contiguous(&self, memory_format: MemoryFormat) -> Result<bool>;
+
     /// Returns the number of elements. In PyTorch it may be symbolic.
     fn sym_numel(&self) -> Result<i64>;
 
@@ -3785,6 +3851,14 @@ pub trait Methods {
     /// `tensordot`, into a tensor of the caller's.
     #[cfg(feature = "linalg")]
     fn tensordot_out(&self, other: &Tensor, dims_self: &[i64], dims_other: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// A `convolution` over the number of dimensions in the operator's name.
+    #[cfg(feature = "conv")]
+    fn thnn_conv2d(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64]) -> Result<Tensor>;
+
+    /// `thnn_conv2d`, into a tensor of the caller's.
+    #[cfg(feature = "conv")]
+    fn thnn_conv2d_out(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64], out: &mut Tensor) -> Result<()>;
 
     /// `self` if it is above `threshold`, else `value`
     fn threshold(&self, threshold: impl Into<Scalar>, value: impl Into<Scalar>) -> Result<Tensor>;
@@ -5122,6 +5196,21 @@ impl Methods for Tensor {
         crate::contiguous!(self)
     }
 
+    #[cfg(feature = "conv")]
+    fn conv_tbc(&self, weight: &Tensor, bias: &Tensor, pad: i64) -> Result<Tensor> {
+        crate::conv_tbc(self, weight, bias, pad)
+    }
+
+    #[cfg(feature = "conv")]
+    fn conv_tbc_backward(&self, input: &Tensor, weight: &Tensor, bias: &Tensor, pad: i64) -> Result<(Tensor, Tensor, Tensor)> {
+        crate::conv_tbc_backward(self, input, weight, bias, pad)
+    }
+
+    #[cfg(feature = "conv")]
+    fn conv_tbc_out(&self, weight: &Tensor, bias: &Tensor, pad: i64, out: &mut Tensor) -> Result<()> {
+        crate::conv_tbc_out(self, weight, bias, pad, out)
+    }
+
     fn copy(&self, src: &Tensor, non_blocking: bool) -> Result<Tensor> {
         crate::copy(self, src, non_blocking)
     }
@@ -5944,6 +6033,10 @@ impl Methods for Tensor {
     #[cfg(feature = "linalg")]
     fn ger_out(&self, vec2: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::ger_out(self, vec2, out)
+    }
+
+    fn get_device(&self) -> Result<i64> {
+        crate::get_device(self)
     }
 
     fn glu(&self, dim: i64) -> Result<Tensor> {
@@ -8350,6 +8443,66 @@ impl Methods for Tensor {
         crate::slice_scatter_out(self, src, dim, start, end, step, out)
     }
 
+    #[cfg(feature = "conv")]
+    fn slow_conv3d(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64]) -> Result<Tensor> {
+        crate::slow_conv3d(self, weight, kernel_size, bias, stride, padding)
+    }
+
+    #[cfg(feature = "conv")]
+    fn slow_conv3d_forward(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64]) -> Result<Tensor> {
+        crate::slow_conv3d_forward(self, weight, kernel_size, bias, stride, padding)
+    }
+
+    #[cfg(feature = "conv")]
+    fn slow_conv3d_forward_output(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64], output: &mut Tensor) -> Result<()> {
+        crate::slow_conv3d_forward_output(self, weight, kernel_size, bias, stride, padding, output)
+    }
+
+    #[cfg(feature = "conv")]
+    fn slow_conv3d_out(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::slow_conv3d_out(self, weight, kernel_size, bias, stride, padding, out)
+    }
+
+    #[cfg(feature = "conv")]
+    fn slow_conv_dilated2d(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64], dilation: &[i64]) -> Result<Tensor> {
+        crate::slow_conv_dilated2d(self, weight, kernel_size, bias, stride, padding, dilation)
+    }
+
+    #[cfg(feature = "conv")]
+    fn slow_conv_dilated2d_out(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64], dilation: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::slow_conv_dilated2d_out(self, weight, kernel_size, bias, stride, padding, dilation, out)
+    }
+
+    #[cfg(feature = "conv")]
+    fn slow_conv_dilated3d(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64], dilation: &[i64]) -> Result<Tensor> {
+        crate::slow_conv_dilated3d(self, weight, kernel_size, bias, stride, padding, dilation)
+    }
+
+    #[cfg(feature = "conv")]
+    fn slow_conv_dilated3d_out(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64], dilation: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::slow_conv_dilated3d_out(self, weight, kernel_size, bias, stride, padding, dilation, out)
+    }
+
+    #[cfg(feature = "conv")]
+    fn slow_conv_transpose2d(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64], output_padding: &[i64], dilation: &[i64]) -> Result<Tensor> {
+        crate::slow_conv_transpose2d(self, weight, kernel_size, bias, stride, padding, output_padding, dilation)
+    }
+
+    #[cfg(feature = "conv")]
+    fn slow_conv_transpose2d_out(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64], output_padding: &[i64], dilation: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::slow_conv_transpose2d_out(self, weight, kernel_size, bias, stride, padding, output_padding, dilation, out)
+    }
+
+    #[cfg(feature = "conv")]
+    fn slow_conv_transpose3d(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64], output_padding: &[i64], dilation: &[i64]) -> Result<Tensor> {
+        crate::slow_conv_transpose3d(self, weight, kernel_size, bias, stride, padding, output_padding, dilation)
+    }
+
+    #[cfg(feature = "conv")]
+    fn slow_conv_transpose3d_out(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64], output_padding: &[i64], dilation: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::slow_conv_transpose3d_out(self, weight, kernel_size, bias, stride, padding, output_padding, dilation, out)
+    }
+
     #[cfg(feature = "loss")]
     fn smooth_l1_loss(&self, target: &Tensor, reduction: i64, beta: f64) -> Result<Tensor> {
         crate::smooth_l1_loss(self, target, reduction, beta)
@@ -8974,6 +9127,10 @@ impl Methods for Tensor {
         crate::swapdims_(self, dim0, dim1)
     }
 
+    fn sym_is_contiguous(&self, memory_format: MemoryFormat) -> Result<bool> {
+        crate::sym_is_contiguous(self, memory_format)
+    }
+
     fn sym_numel(&self) -> Result<i64> {
         crate::sym_numel(self)
     }
@@ -9074,6 +9231,16 @@ impl Methods for Tensor {
     #[cfg(feature = "linalg")]
     fn tensordot_out(&self, other: &Tensor, dims_self: &[i64], dims_other: &[i64], out: &mut Tensor) -> Result<()> {
         crate::tensordot_out(self, other, dims_self, dims_other, out)
+    }
+
+    #[cfg(feature = "conv")]
+    fn thnn_conv2d(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64]) -> Result<Tensor> {
+        crate::thnn_conv2d(self, weight, kernel_size, bias, stride, padding)
+    }
+
+    #[cfg(feature = "conv")]
+    fn thnn_conv2d_out(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::thnn_conv2d_out(self, weight, kernel_size, bias, stride, padding, out)
     }
 
     fn threshold(&self, threshold: impl Into<Scalar>, value: impl Into<Scalar>) -> Result<Tensor> {
