@@ -64,7 +64,7 @@ struct RunningSums {
 impl RunningSums {
     fn of(weights: &[f64]) -> Result<Self, BadArgument> {
         let (mut within, mut before, mut all) = (Vec::with_capacity(weights.len()), Vec::new(), 0.0);
-        for piece in weights.chunks(MultinomialPlan::CHUNK_SIZE) {
+        for piece in weights.chunks(MultinomialPlan::SCAN_CHUNK_SIZE) {
             let mut sum = 0.0;
             within.extend(piece.iter().map(|weight| {
                 sum += weight;
@@ -85,8 +85,8 @@ impl RunningSums {
         // Because of rounding, the product may reach the end of the last interval.
         let point = if point < self.all { point } else { 0.0 };
         let piece = self.before[1..].partition_point(|before| *before <= point);
-        let (first, before) = (piece * MultinomialPlan::CHUNK_SIZE, self.before[piece]);
-        let within = &self.within[first..self.within.len().min(first + MultinomialPlan::CHUNK_SIZE)];
+        let (first, before) = (piece * MultinomialPlan::SCAN_CHUNK_SIZE, self.before[piece]);
+        let within = &self.within[first..self.within.len().min(first + MultinomialPlan::SCAN_CHUNK_SIZE)];
         first + within.partition_point(|sum| before + sum <= point)
     }
 }

@@ -9,7 +9,7 @@ use crate::arange_start_step;
 use crate::prelude::*;
 
 /// The tensor options of a window: dtype, layout, device and pinning.
-struct WindowOptions {
+struct WindowTensorOptions {
     dtype: DType,
     layout: Option<Layout>,
     device: Option<Device>,
@@ -20,10 +20,10 @@ struct WindowOptions {
 fn make_window(
     length: i64,
     periodic: bool,
-    options: &WindowOptions,
+    options: &WindowTensorOptions,
     weights: impl Fn(Tensor) -> Result<Tensor>,
 ) -> Result<Tensor> {
-    let WindowOptions { dtype, layout, device, pin_memory } = *options;
+    let WindowTensorOptions { dtype, layout, device, pin_memory } = *options;
     if length < 0 {
         return Err(BadArgument::number("window_length", length, 0..).into());
     }
@@ -63,7 +63,7 @@ fn kaiser(x: Tensor, beta: f64) -> Result<Tensor> {
     (root * beta)?.i0()? / centered.full_like(beta)?.i0()?
 }
 
-macro_rules! windows {
+macro_rules! define_window_functions {
     ($($(#[$doc:meta])* $name:ident($($setting:ident: $ty:ty),*) $schema:literal $out:literal = $periodic:expr, |$x:ident| $weights:expr;)*) => {$(
         $(#[$doc])*
         #[op_def($schema, out = $out)]
@@ -79,14 +79,14 @@ macro_rules! windows {
                 device: Option<Device>,
                 pin_memory: Option<bool>,
             ) -> Result<Tensor> {
-                let options = WindowOptions { dtype: dtype.unwrap_or(DType::F32), layout, device, pin_memory };
+                let options = WindowTensorOptions { dtype: dtype.unwrap_or(DType::F32), layout, device, pin_memory };
                 make_window(window_length, $periodic, &options, |$x| $weights)
             }
         };
     )*};
 }
 
-windows! {
+define_window_functions! {
     /// The periodic Hann window: `0.5 - 0.5 cos(2 pi x)`.
     hann_window()
     "hann_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"

@@ -29,7 +29,7 @@ impl BagMode {
     }
 }
 
-macro_rules! embedding_bags {
+macro_rules! define_embedding_bags {
     ($($name:ident $plan:ident $forward_only:literal $schema:literal;)*) => {$(
         /// Reduces the embedding rows of each bag to one row.
         /// Returns the reduced rows, the bag of each index, the size of each bag, and the indices of the maxima.
@@ -44,7 +44,7 @@ macro_rules! embedding_bags {
     )*};
 }
 
-embedding_bags! {
+define_embedding_bags! {
     _embedding_bag _embedding_bag_plan false
     "_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)";
     _embedding_bag_forward_only _embedding_bag_forward_only_plan true
@@ -172,7 +172,7 @@ fn per_sample_weights_backward_plan(_: ...) -> Result<Plan<()>, BadArgument> {
 }
 
 #[op_impl(_embedding_bag_per_sample_weights_backward, CompositeExplicitAutograd)]
-fn per_sample_weights_backward_any(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
+fn per_sample_weights_backward_composite(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     let bags = crate::index_select(grad, 0, &bag_of_each_index(indices, offsets, offset2bag)?)?;
     let rows = crate::index_select(weight, 0, indices)?;
     let each = crate::sum_dim_intlist(&crate::mul(&bags, &rows)?, Some(&[1]), false, Some(out.dtype()))?;

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes};
 
-use crate::{check_devices, copy_, leaky_relu, leaky_relu_, leaky_relu_backward, mul, mul_};
+use crate::{check_same_device, copy_, leaky_relu, leaky_relu_, leaky_relu_backward, mul, mul_};
 
 /// Multiplies elements that are not positive by random slopes from `lower` to `upper` in training, else by the mean of both.
 #[op_def(
@@ -86,7 +86,7 @@ fn slope_bounds(
     [lower, upper]: [Scalar; 2],
     training: bool,
 ) -> Result<[f64; 2], BadArgument> {
-    check_devices([("self", this), ("noise", noise)])?;
+    check_same_device([("self", this), ("noise", noise)])?;
     if !this.dtype().is_floating() {
         return Err(BadArgument::dtype("self", this.dtype(), DTypes::Floating));
     }
@@ -94,7 +94,7 @@ fn slope_bounds(
         return Err(BadArgument::sizes("noise", noise.sizes(), this.sizes()).like("self"));
     }
     let bounds = [lower, upper].map(|bound| bound.to_f64().unwrap_or(f64::NAN));
-    crate::check_scalars(DType::F64, [("lower", lower), ("upper", upper)])?;
+    crate::check_scalars_fit(DType::F64, [("lower", lower), ("upper", upper)])?;
     if !training || bounds[0] <= bounds[1] && bounds.iter().all(|bound| bound.is_finite()) {
         return Ok(bounds);
     }

@@ -81,7 +81,7 @@ fn diag_embed_plan(this: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<P
 }
 
 #[op_impl(diag_embed, CompositeExplicitAutograd)]
-fn diag_embed_any(_plan: &(), out: &mut Tensor, this: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<()> {
+fn diag_embed_composite(_plan: &(), out: &mut Tensor, this: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<()> {
     crate::zero_(out)?;
     crate::copy_(&mut diagonal(out, offset, dim1, dim2)?, this, false)
 }

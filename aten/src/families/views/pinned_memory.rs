@@ -28,7 +28,7 @@ pub fn _pin_memory(this: &Tensor, device: Option<Device>) -> Result<Tensor> {
 }
 
 /// Creates a CPU tensor in memory pinned for `device`, or in ordinary memory if the device cannot pin memory.
-pub(crate) fn pinned_or_pageable(spec: Spec, device: Device) -> Result<Tensor> {
+pub(crate) fn pinned_or_pageable_tensor(spec: Spec, device: Device) -> Result<Tensor> {
     match pinned_tensor(spec.clone(), &pinning_backends(Some(device))?) {
         Err(_) => spec.on(Device::CPU),
         pinned => pinned,

@@ -31,7 +31,7 @@ impl WeightRows {
     fn of(weights: &Tensor, launch: Launch) -> Self {
         let width = weights.sizes().last().copied().unwrap_or(1).max(1);
         let count = weights.geometry().count() / width;
-        let piece = i64::try_from(MultinomialPlan::CHUNK_SIZE).unwrap_or(1);
+        let piece = i64::try_from(MultinomialPlan::SCAN_CHUNK_SIZE).unwrap_or(1);
         Self { count, width, piece, site: site!("aten::multinomial", "self"), fault: launch.fault_record() }
     }
 
