@@ -1,4 +1,4 @@
-//! Argument checks that several families share: devices, gradients, widths and output masks.
+//! Argument checks that several families share: devices, gradients, lower limits of numbers, and output masks.
 
 use dispatch_runtime::{BadArgument, Expected, Problem, Tensor};
 

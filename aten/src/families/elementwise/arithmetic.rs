@@ -178,7 +178,7 @@ pub fn check_subtraction(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result
     if added.fits(dtype) { Ok(()) } else { Err(BadArgument::overflow("alpha", alpha, dtype).into()) }
 }
 
-/// Returns the result's dtype. Refuses an `alpha` of another kind, such as a float for integers.
+/// Refuses an `alpha` whose kind the result's dtype does not have, such as a float for integers. Returns that dtype.
 fn check_alpha_kind(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<DType, BadArgument> {
     let dtype = result_dtype([this, other]);
     let is_of_kind = match alpha {

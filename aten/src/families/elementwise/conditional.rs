@@ -67,7 +67,7 @@ pub fn masked_fill__scalar(this: &mut Tensor, mask: &Tensor, value: Scalar) -> R
     masked_fill_(this, mask, &fill_value_tensor(this, value))
 }
 
-/// Converts a scalar to a tensor for the elements of `this`. If `this` is boolean, a fraction such as 0.5 becomes true. A truncating cast
+/// Converts a scalar with which `this` is filled to a tensor. If `this` is boolean, a fraction such as 0.5 becomes true. A truncating cast
 /// would make it false.
 fn fill_value_tensor(this: &Tensor, value: Scalar) -> Tensor {
     Tensor::number(if this.dtype() == DType::Bool { value.cast(DType::Bool) } else { value })

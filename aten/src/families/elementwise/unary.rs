@@ -196,7 +196,7 @@ pub fn digamma(_: ...) -> Result<Tensor>;
 #[op_def("polygamma(int n, Tensor self) -> Tensor", shape = pointwise(this), dtype = float, dtypes(floating), check = check_polygamma_order(n), out = "out")]
 pub fn polygamma(_: ...) -> Result<Tensor>;
 
-/// Refuses a negative order of a derivative.
+/// Refuses a negative order `n` of [`polygamma`].
 fn check_polygamma_order(n: i64) -> Result<(), BadArgument> {
     if n < 0 { Err(BadArgument::number("n", n, 0..)) } else { Ok(()) }
 }

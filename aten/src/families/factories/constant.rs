@@ -121,7 +121,7 @@ pub fn ones(_: ...) -> Result<Tensor> {
     full(size, Scalar::Int(1), Some(dtype.unwrap_or(DType::F32)), layout, device, pin_memory)
 }
 
-/// Returns the spec of a dense tensor with the sizes of `this`, and with its strides or the memory format.
+/// Returns the spec of a dense tensor with the sizes of `this`, in the memory format `format`, or with the strides of `this` without one.
 fn spec_like(
     this: &Tensor,
     dtype: Option<DType>,

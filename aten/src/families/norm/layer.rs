@@ -56,7 +56,7 @@ fn layer_norm_backward_plan(_: ...) -> Result<Plan<LayerNormPlan, 3>, BadArgumen
     Ok(Plan::new(rows, gradient_specs(grad_out, input, normalized_shape, weight, output_mask)?))
 }
 
-/// Checks the arguments of a normalisation over the last dimensions and returns its rows. `normalized_shape` must equal the last sizes of
+/// Checks the arguments of a normalisation over the last dimensions and returns its plan. `normalized_shape` must equal the last sizes of
 /// the input, and the sizes of the parameters.
 pub(super) fn check_layer_norm(
     input: &Tensor,

@@ -116,7 +116,7 @@ fn check_counts_device(data: (&'static str, &Tensor), counts: (&'static str, &Te
     if is_read_on_cpu { Ok(()) } else { check_same_device([data, counts]) }
 }
 
-/// Copies integers from a tensor. The sizes of results depend on them.
+/// Copies the elements of an integer tensor to a list. On Meta, returns [`ErrorKind::DataDependent`].
 fn read_integer_tensor(tensor: &Tensor, operator: &'static Operator) -> Result<Vec<i64>> {
     if tensor.device() == Device::META {
         return Err(ErrorKind::DataDependent { operator: operator.name() }.into());

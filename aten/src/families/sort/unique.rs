@@ -12,7 +12,7 @@ use dispatch_runtime::{BadArgument, wrap_dim};
 )]
 pub fn _unique2(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 
-/// The plan of an operator that compares elements or slices.
+/// The plan of an operator that finds equal elements, or equal slices.
 pub struct UniquePlan {
     /// The dimension of the slices, or `None` for elements.
     pub dim: Option<usize>,
@@ -60,7 +60,7 @@ fn unique_consecutive_plan(this: &Tensor, dim: Option<i64>) -> Result<Plan<Uniqu
     unique_plan(this, dim)
 }
 
-/// Returns the plan of an operator that compares slices along a dimension, or elements.
+/// Returns the plan of an operator that finds equal slices along a dimension, or equal elements.
 fn unique_plan(this: &Tensor, dim: Option<i64>) -> Result<Plan<UniquePlan, 0>, BadArgument> {
     let at = wrap_dim("dim", dim.unwrap_or(0), this.sizes().len())?;
     let size = this.sizes().get(at).filter(|_| dim.is_some());

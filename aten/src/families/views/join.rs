@@ -134,7 +134,7 @@ pub(super) fn check_cat_sizes(
     }
 }
 
-/// Returns the sizes of a tensor as columns. A vector is one column.
+/// Returns the sizes of a tensor as a matrix of columns. A vector becomes one column.
 fn sizes_as_columns(sizes: &[i64]) -> Dims {
     match sizes {
         [] => Dims::from_slice(&[1, 1]),

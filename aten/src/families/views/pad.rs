@@ -42,7 +42,7 @@ pub fn constant_pad_nd(this: &Tensor, pad: &[i64], value: Scalar) -> Result<Tens
     Ok(result)
 }
 
-/// Returns the padded dimensions with the paddings before and after.
+/// Returns each padded dimension, with the numbers of elements to add before and after it.
 fn dim_paddings(pad: &[i64], rank: usize) -> impl Iterator<Item = (usize, i64, i64)> {
     pad.chunks_exact(2).enumerate().map(move |(i, pair)| (rank - 1 - i, pair[0], pair[1]))
 }
