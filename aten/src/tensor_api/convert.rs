@@ -42,7 +42,7 @@ pub trait ItemType: Sized {
     fn from_element(element: Self::Element) -> Self;
 }
 
-macro_rules! impl_item_for_elements {
+macro_rules! impl_item_type_for_elements {
     ($($ty:ty)*) => {$(
         impl ItemType for $ty {
             type Element = Self;
@@ -54,7 +54,7 @@ macro_rules! impl_item_for_elements {
     )*};
 }
 
-impl_item_for_elements! { u8 i8 i16 i32 i64 f16 bf16 f32 f64 Complex32 Complex64 }
+impl_item_type_for_elements! { u8 i8 i16 i32 i64 f16 bf16 f32 f64 Complex32 Complex64 }
 
 impl ItemType for bool {
     type Element = Bool;

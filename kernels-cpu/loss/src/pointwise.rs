@@ -89,7 +89,7 @@ macro_rules! loss_gradients {
             reduction: i64,
             $($number: f64,)?
         ) -> Result<Tensor> {
-            let scale = $factor * Reduction::parse(reduction)?.gradient_scale(this);
+            let scale = $factor * Reduction::from_number(reduction)?.gradient_scale(this);
             let loops = loops!([f32 f64] |[grad, $x, $y]| scale_by($derivative, scale) * grad);
             fresh::<aten::$name, _>([grad_output, this, target], &loops)
         }

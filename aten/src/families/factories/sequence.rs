@@ -188,17 +188,23 @@ pub(crate) const fn is_complex_scalar(number: Scalar) -> bool {
     matches!(number, Scalar::Complex(_))
 }
 
-/// Whether a tensor without dimensions is complex. Refuses a tensor with dimensions.
-pub fn is_complex_0d_tensor(argument: &'static str, number: &Tensor) -> Result<bool, BadArgument> {
-    match number.sizes().len() {
-        0 => Ok(number.dtype().is_complex()),
+/// Refuses a tensor that has dimensions.
+pub(crate) fn check_0d_tensor(argument: &'static str, tensor: &Tensor) -> Result<(), BadArgument> {
+    match tensor.sizes().len() {
+        0 => Ok(()),
         rank => Err(BadArgument::rank(argument, rank, 0)),
     }
 }
 
+/// Whether a tensor without dimensions is complex. Refuses a tensor that has dimensions.
+fn is_complex_0d_tensor(argument: &'static str, tensor: &Tensor) -> Result<bool, BadArgument> {
+    check_0d_tensor(argument, tensor)?;
+    Ok(tensor.dtype().is_complex())
+}
+
 /// Reads the element of a tensor without dimensions.
 fn read_scalar(argument: &'static str, tensor: &Tensor) -> Result<Scalar> {
-    is_complex_0d_tensor(argument, tensor)?;
+    check_0d_tensor(argument, tensor)?;
     crate::_local_scalar_dense(tensor)
 }
 

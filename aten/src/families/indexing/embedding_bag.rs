@@ -19,7 +19,7 @@ pub enum BagMode {
 }
 
 impl BagMode {
-    fn parse(mode: i64) -> Result<Self, BadArgument> {
+    fn from_number(mode: i64) -> Result<Self, BadArgument> {
         match mode {
             0 => Ok(Self::Sum),
             1 => Ok(Self::Mean),
@@ -122,7 +122,7 @@ pub fn _embedding_bag_dense_backward(_: ...) -> Result<Tensor>;
 
 #[op_plan(_embedding_bag_dense_backward)]
 fn _embedding_bag_dense_backward_plan(_: ...) -> Result<Plan<BagMode>, BadArgument> {
-    let mode = BagMode::parse(mode)?;
+    let mode = BagMode::from_number(mode)?;
     let &[bags, width] = grad.sizes() else {
         return Err(BadArgument::rank("grad", grad.sizes().len(), 2));
     };
@@ -156,7 +156,7 @@ pub fn _embedding_bag_per_sample_weights_backward(_: ...) -> Result<Tensor>;
 
 #[op_plan(_embedding_bag_per_sample_weights_backward)]
 fn per_sample_weights_backward_plan(_: ...) -> Result<Plan<()>, BadArgument> {
-    if BagMode::parse(mode)? != BagMode::Sum {
+    if BagMode::from_number(mode)? != BagMode::Sum {
         return Err(BadArgument::number("mode", mode, 0).because("only sums have weights"));
     }
     let count = check_index_vector("indices", indices)?;
@@ -188,7 +188,7 @@ fn embedding_bag_plan(
     (include_last_offset, forward_only): (bool, bool),
     padding_idx: i64,
 ) -> Result<Plan<BagMode, 4>, BadArgument> {
-    let mode = BagMode::parse(mode)?;
+    let mode = BagMode::from_number(mode)?;
     let &[_, width] = weight.sizes() else {
         return Err(BadArgument::rank("weight", weight.sizes().len(), 2));
     };

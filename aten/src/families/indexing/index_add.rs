@@ -35,7 +35,7 @@ pub fn index_fill_int_tensor(_: ...) -> Result<Tensor>;
 
 #[op_plan(index_fill_int_tensor)]
 fn index_fill_int_tensor_plan(_: ...) -> Result<Plan<usize>, BadArgument> {
-    crate::is_complex_0d_tensor("value", value)?;
+    crate::check_0d_tensor("value", value)?;
     index_fill_plan(this, dim, index)
 }
 

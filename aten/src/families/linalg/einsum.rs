@@ -28,7 +28,7 @@ pub fn einsum(equation: &str, tensors: &[Tensor], path: Option<&[i64]>) -> Resul
         operands.insert(if path.is_some() { operands.len() } else { 0 }, product);
     }
     let Some(last) = operands.pop() else { return Err(BadArgument::length("tensors", 0, 1..).into()) };
-    last.sum_dims_except(|label| output.contains(label))?.permuted_to(&output)
+    last.sum_dims_except(|label| output.contains(label))?.permute_to_labels(&output)
 }
 
 /// The label of a dimension: a letter, or the distance to the last dimension of the ellipsis.
@@ -45,7 +45,7 @@ struct Operand {
 }
 
 impl Operand {
-    fn size(&self, label: Label) -> Option<i64> {
+    fn size_of_label(&self, label: Label) -> Option<i64> {
         self.labels.iter().position(|own| *own == label).map(|at| self.tensor.sizes()[at])
     }
 
@@ -88,7 +88,7 @@ impl Operand {
     }
 
     /// Permutes the dimensions to the order of these labels. The operand must have each label.
-    fn permuted_to(&self, labels: &[Label]) -> Result<Tensor> {
+    fn permute_to_labels(&self, labels: &[Label]) -> Result<Tensor> {
         let dims = labels.iter().filter_map(|label| self.labels.iter().position(|own| own == label)).map(dim_to_i64);
         let dims: Dims = dims.collect();
         if dims.iter().enumerate().all(|(at, &dim)| dim_to_i64(at) == dim) {
@@ -98,9 +98,9 @@ impl Operand {
     }
 
     /// Returns the tensor with one dimension for each of these labels. A label that the operand lacks becomes a dimension of size 1.
-    fn aligned_to(&self, labels: &[Label]) -> Result<Tensor> {
-        let sizes: Dims = labels.iter().map(|&label| self.size(label).unwrap_or(1)).collect();
-        reshape(&self.permuted_to(labels)?, &sizes)
+    fn reshape_to_labels(&self, labels: &[Label]) -> Result<Tensor> {
+        let sizes: Dims = labels.iter().map(|&label| self.size_of_label(label).unwrap_or(1)).collect();
+        reshape(&self.permute_to_labels(labels)?, &sizes)
     }
 }
 
@@ -133,17 +133,18 @@ fn contract_pair(left: Operand, right: Operand, output: &[Label], needed: impl F
     let (batch, inner): (Vec<Label>, Vec<Label>) = both.into_iter().partition(&needed);
     let labels = [&batch[..], &rows, &columns].concat();
     if inner.is_empty() {
-        let tensor = mul(&left.aligned_to(&labels)?, &right.aligned_to(&labels)?)?;
+        let tensor = mul(&left.reshape_to_labels(&labels)?, &right.reshape_to_labels(&labels)?)?;
         return Ok(Operand { tensor, labels });
     }
-    let sizes: Dims = labels.iter().filter_map(|&label| left.size(label).or_else(|| right.size(label))).collect();
-    let inner_sizes: Dims = inner.iter().filter_map(|&label| left.size(label)).collect();
+    let sizes: Dims =
+        labels.iter().filter_map(|&label| left.size_of_label(label).or_else(|| right.size_of_label(label))).collect();
+    let inner_sizes: Dims = inner.iter().filter_map(|&label| left.size_of_label(label)).collect();
     let (rows_end, inner_count) = (batch.len() + rows.len(), element_count(&inner_sizes));
     let items = element_count(&sizes[..batch.len()]);
     let height = element_count(&sizes[batch.len()..rows_end]);
     let width = element_count(&sizes[rows_end..]);
-    let down = left.permuted_to(&[&batch[..], &rows, &inner].concat())?;
-    let across = right.permuted_to(&[&batch[..], &inner, &columns].concat())?;
+    let down = left.permute_to_labels(&[&batch[..], &rows, &inner].concat())?;
+    let across = right.permute_to_labels(&[&batch[..], &inner, &columns].concat())?;
     let product =
         bmm(&reshape(&down, &[items, height, inner_count])?, &reshape(&across, &[items, inner_count, width])?)?;
     Ok(Operand { tensor: reshape(&product, &sizes)?, labels })
@@ -270,8 +271,8 @@ fn parse_labels(
 fn check_label_sizes(operands: &[Operand]) -> Result<(), BadArgument> {
     for (at, operand) in operands.iter().enumerate() {
         for &label in &operand.labels {
-            let known = operands[..at].iter().filter_map(|other| other.size(label)).find(|&size| size != 1);
-            match (known, operand.size(label)) {
+            let known = operands[..at].iter().filter_map(|other| other.size_of_label(label)).find(|&size| size != 1);
+            match (known, operand.size_of_label(label)) {
                 (Some(known), Some(size)) if size != 1 && size != known => {
                     let expected =
                         format!("{known} or 1 instead of {size}, as an earlier tensor has for the same letter");

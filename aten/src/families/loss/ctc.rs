@@ -77,7 +77,7 @@ pub fn _ctc_loss_backward_tensor(_: ...) -> Result<Tensor> {
     check = check_ctc_loss_batch(log_probs, targets, input_lengths, target_lengths, blank)
 )]
 pub fn ctc_loss_intlist(_: ...) -> Result<Tensor> {
-    let reduction = Reduction::parse(reduction)?;
+    let reduction = Reduction::from_number(reduction)?;
     let single = log_probs.sizes().len() == 2;
     let losses = if single {
         let (probs, targets) = (unsqueeze(log_probs, 1)?, unsqueeze(targets, 0)?);

@@ -110,7 +110,7 @@ fn nll_loss_plan(
             return Err(BadArgument::dtype("weight", weight.dtype(), this.dtype()).like("self"));
         }
     }
-    let reduction = match Reduction::parse(reduction)? {
+    let reduction = match Reduction::from_number(reduction)? {
         Reduction::None if rank == 1 => Reduction::Sum,
         other => other,
     };
@@ -139,7 +139,7 @@ pub fn nll_loss_nd(_: ...) -> Result<Tensor> {
     let inner = rest.iter().fold(1, |count: i64, &size| count.saturating_mul(size));
     let (this, target) = (reshape(this, &[n, c, 1, inner])?, reshape(target, &[n, 1, inner])?);
     let loss = nll_loss2d(&this, &target, weight, reduction, ignore_index)?;
-    if Reduction::parse(reduction)? == Reduction::None { reshape(&loss, &target_sizes) } else { Ok(loss) }
+    if Reduction::from_number(reduction)? == Reduction::None { reshape(&loss, &target_sizes) } else { Ok(loss) }
 }
 
 /// Checks that the target has one class for each row of `self`, and that `weight` has one element for each class. If
@@ -196,7 +196,7 @@ pub fn cross_entropy_loss(_: ...) -> Result<Tensor> {
     };
     let smooth = neg(&sum_dim_intlist(&weighted, Some(&[dim]), false, None)?)?;
     let smooth = masked_fill_scalar(&smooth, &crate::eq_scalar(target, Scalar::Int(ignore_index))?, Scalar::Int(0))?;
-    let smooth = if Reduction::parse(reduction)? == Reduction::Mean {
+    let smooth = if Reduction::from_number(reduction)? == Reduction::Mean {
         // If all log-probabilities are -1, the sum of the losses is the sum of the weights.
         let ones = scalar_tensor(Scalar::Int(-1), Some(logs.dtype()), None, Some(logs.device()), None)?;
         let ones = expand(&ones, logs.sizes(), false)?;
@@ -245,7 +245,7 @@ fn cross_entropy_of_probabilities(
     if let Some(weight) = weight {
         product = mul(&product, &broadcast_class_weights(weight, logs.sizes().len(), dim)?)?;
     }
-    match Reduction::parse(reduction)? {
+    match Reduction::from_number(reduction)? {
         Reduction::None => neg(&sum_dim_intlist(&product, Some(&[dim]), false, None)?),
         Reduction::Sum => neg(&sum(&product, None)?),
         Reduction::Mean => {

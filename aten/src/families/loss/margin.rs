@@ -102,7 +102,7 @@ impl MarginLossPlan {
             return Err(BadArgument::size("self", this.sizes(), this.sizes().len() - 1, 1..)
                 .because("the last dimension has the classes"));
         }
-        let reduction = Reduction::parse(reduction)?;
+        let reduction = Reduction::from_number(reduction)?;
         let each = reduction == Reduction::None && !single;
         let sizes = if each { Dims::from_slice(&[rows]) } else { Dims::new() };
         let count = |size: i64| usize::try_from(size).unwrap_or(0);

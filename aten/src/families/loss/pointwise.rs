@@ -145,7 +145,7 @@ fn binary_cross_entropy_with_logits_plan(_: ...) -> Result<Plan<Reduction>, BadA
 #[op_plan(binary_cross_entropy_backward)]
 fn binary_cross_entropy_backward_plan(_: ...) -> Result<Plan<f64>, BadArgument> {
     check_bce_sizes(this, target, [("grad_output", Some(grad_output)), ("weight", weight)])?;
-    Ok(Plan::new(Reduction::parse(reduction)?.gradient_scale(this), [unreduced_loss_spec(this, target)?]))
+    Ok(Plan::new(Reduction::from_number(reduction)?.gradient_scale(this), [unreduced_loss_spec(this, target)?]))
 }
 
 /// Refuses a target that does not have the input's sizes, and weights that do not broadcast to them.

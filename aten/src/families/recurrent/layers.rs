@@ -3,7 +3,7 @@
 use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
-use super::cells::{CellKind, CellWeights, to_array};
+use super::cells::{CellKind, CellWeights, tensors_to_array};
 use super::packed_sequence::read_batch_sizes;
 use crate::{cat, check_call_count, dropout, flatten_using_ints, reshape, select_int, stack, transpose_int};
 

@@ -20,7 +20,7 @@ pub struct UniquePlan {
 
 #[op_plan(_unique2)]
 fn unique2_plan(this: &Tensor) -> Result<Plan<UniquePlan, 0>, BadArgument> {
-    unique_plan(this, None)
+    shared_unique_plan(this, None)
 }
 
 /// Returns the distinct elements in ascending order, and the index of each element among them.
@@ -41,7 +41,7 @@ pub fn unique_dim(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 
 #[op_plan(unique_dim)]
 fn unique_dim_plan(this: &Tensor, dim: i64) -> Result<Plan<UniquePlan, 0>, BadArgument> {
-    unique_plan(this, Some(dim))
+    shared_unique_plan(this, Some(dim))
 }
 
 /// Removes elements, or slices along a dimension, that equal the one before.
@@ -57,11 +57,11 @@ pub fn unique_consecutive(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 
 #[op_plan(unique_consecutive)]
 fn unique_consecutive_plan(this: &Tensor, dim: Option<i64>) -> Result<Plan<UniquePlan, 0>, BadArgument> {
-    unique_plan(this, dim)
+    shared_unique_plan(this, dim)
 }
 
 /// Returns the plan of an operator that finds equal slices along a dimension, or equal elements.
-fn unique_plan(this: &Tensor, dim: Option<i64>) -> Result<Plan<UniquePlan, 0>, BadArgument> {
+fn shared_unique_plan(this: &Tensor, dim: Option<i64>) -> Result<Plan<UniquePlan, 0>, BadArgument> {
     let at = wrap_dim("dim", dim.unwrap_or(0), this.sizes().len())?;
     let size = this.sizes().get(at).filter(|_| dim.is_some());
     if this.geometry().count() == 0 && size.is_some_and(|&size| size > 0) {

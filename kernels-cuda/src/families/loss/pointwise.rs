@@ -57,7 +57,7 @@ macro_rules! losses {
             reduction: i64
             $(, $number: f64)?
         ) -> Result<Tensor> {
-            let scale = $factor * Reduction::parse(reduction)?.gradient_scale(this);
+            let scale = $factor * Reduction::from_number(reduction)?.gradient_scale(this);
             let numbers = [scale.into() $(, $number.into())?];
             fresh::<aten::$backward, _>([grad_output, this, target], &$slope.bind_scalars(&numbers))
         }
@@ -72,7 +72,7 @@ losses! {
 
 #[op_impl(aten::soft_margin_loss_backward, CUDA)]
 fn soft_margin_loss_backward(grad_output: &Tensor, this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
-    let scale = -Reduction::parse(reduction)?.gradient_scale(this);
+    let scale = -Reduction::from_number(reduction)?.gradient_scale(this);
     fresh::<aten::soft_margin_loss_backward, _>(
         [grad_output, this, target],
         &MARGIN_GRADIENT.bind_scalars(&[scale.into()]),

@@ -11,7 +11,7 @@ use crate::{Gradient, op_grad};
 
 /// Divides the gradient by its number of elements if the reduction is a mean.
 fn divide_if_mean(grad: Tensor, reduction: i64) -> Result<Tensor> {
-    match Reduction::parse(reduction)? {
+    match Reduction::from_number(reduction)? {
         Reduction::Mean => &grad / grad.geometry().count(),
         Reduction::None | Reduction::Sum => Ok(grad),
     }
