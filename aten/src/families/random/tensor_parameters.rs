@@ -92,7 +92,7 @@ pub fn normal_tensor_float(mean: &Tensor, std: f64, generator: Option<&Generator
 )]
 pub fn normal_float_tensor(mean: f64, std: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
     let mut result = empty_memory_format(std.sizes(), Some(std.dtype()), None, Some(std.device()), None, None)?;
-    fill_normal(&mut result, std, generator)?;
+    fill_normal_with_std(&mut result, std, generator)?;
     crate::add__scalar(&mut result, mean.into(), 1.into())?;
     Ok(result)
 }
@@ -105,13 +105,13 @@ pub fn normal_float_tensor(mean: f64, std: &Tensor, generator: Option<&Generator
 pub fn normal_tensor_tensor(mean: &Tensor, std: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
     let sizes = broadcast([mean.sizes(), std.sizes()]).map_err(|error| BadArgument::new("std", error.problem))?;
     let mut result = empty_memory_format(&sizes, Some(mean.dtype()), None, Some(mean.device()), None, None)?;
-    fill_normal(&mut result, std, generator)?;
+    fill_normal_with_std(&mut result, std, generator)?;
     crate::add_(&mut result, mean, 1.into())?;
     Ok(result)
 }
 
 /// Fills a tensor with normal numbers of mean zero and the standard deviations `std`.
-fn fill_normal(result: &mut Tensor, std: &Tensor, generator: Option<&Generator>) -> Result<()> {
+fn fill_normal_with_std(result: &mut Tensor, std: &Tensor, generator: Option<&Generator>) -> Result<()> {
     if std.dtype().is_complex() {
         return Err(BadArgument::dtype("std", std.dtype(), DTypes::Real).into());
     }

@@ -84,7 +84,7 @@ pub fn _pack_padded_sequence_backward(_: ...) -> Result<Tensor> {
         let expected = format!("{} steps and {} sequences or more, as `batch_sizes` has", sizes.len(), sizes[0]);
         return Err(BadArgument::value("input_size", format!("{input_size:?}"), expected).into());
     }
-    pad_packed(grad, &sizes, (steps, batch), 0.into(), batch_first)
+    pad_packed_rows(grad, &sizes, (steps, batch), 0.into(), batch_first)
 }
 
 /// Pads packed sequences to the length of the longest, or to `total_length`. Also returns the length of each.
@@ -103,7 +103,7 @@ pub fn _pad_packed_sequence(_: ...) -> Result<(Tensor, Tensor)> {
     let steps = if total_length > 0 { total_length } else { longest };
     let mut lengths = integers_with_capacity(batch)?;
     lengths.extend((0..batch).map(|at| count_to_i64(sizes.iter().filter(|&&size| size > at).count())));
-    Ok((pad_packed(data, &sizes, (steps, batch), padding_value, batch_first)?, Tensor::from_slice(&lengths)))
+    Ok((pad_packed_rows(data, &sizes, (steps, batch), padding_value, batch_first)?, Tensor::from_slice(&lengths)))
 }
 
 fn count_to_i64(elements: usize) -> i64 {
@@ -157,7 +157,7 @@ fn transpose_if_batch_first(input: &Tensor, batch_first: bool) -> Result<Tensor>
     if batch_first { transpose_int(input, 0, 1) } else { Ok(input.clone()) }
 }
 
-fn pad_packed(
+fn pad_packed_rows(
     data: &Tensor,
     sizes: &[i64],
     (steps, batch): (i64, i64),
