@@ -35,7 +35,7 @@ impl OperatorName {
     /// assert!(OperatorName::parse("aten::add.default").is_err()); // no overload name is written by leaving it out
     /// ```
     pub fn parse(text: &str) -> Result<Self, SyntaxErrors> {
-        parse::from_text(text, parse::whole_name)
+        parse::parse_text(text, parse::parse_whole_name)
     }
 
     /// Returns the name of the operator's Rust function: the base, and the overload in lower case.

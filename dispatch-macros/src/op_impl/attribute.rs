@@ -15,30 +15,30 @@ pub(crate) struct Attribute {
     pub(crate) keys: Vec<Expr>,
     pub(crate) overrides: Option<Ident>,
     pub(crate) boxed: Option<Ident>,
-    pub(crate) when: Option<When>,
+    pub(crate) when: Option<WhenOption>,
     pub(crate) priority: Option<TokenStream>,
-    pub(crate) dtypes: Option<DTypes>,
+    pub(crate) dtypes: Option<DTypesOption>,
     pub(crate) by: Option<Ident>,
     /// The outputs that a planned kernel writes directly: `in_place`, `strided`, `converts`.
     pub(crate) direct_writes: Vec<Ident>,
     /// The engine of an elementwise kernel: a module with the functions `fresh`, `into` and `in_place`.
-    pub(crate) engine: Option<Engine>,
+    pub(crate) engine: Option<EngineOption>,
 }
 
 /// The option `engine = path`.
-pub(crate) struct Engine {
+pub(crate) struct EngineOption {
     pub(crate) word: Ident,
     pub(crate) path: Path,
 }
 
 /// The option `when(condition)`.
-pub(crate) struct When {
+pub(crate) struct WhenOption {
     pub(crate) word: Ident,
     pub(crate) condition: TokenStream,
 }
 
 /// The option `dtypes(words)`.
-pub(crate) struct DTypes {
+pub(crate) struct DTypesOption {
     pub(crate) word: Ident,
     pub(crate) words: Vec<Ident>,
 }
@@ -137,11 +137,11 @@ impl Attribute {
                         "`when()` has no condition; write one: `when(this.is_contiguous())`",
                     ));
                 }
-                self.when.replace(When { word: word.clone(), condition: inside }).is_some()
+                self.when.replace(WhenOption { word: word.clone(), condition: inside }).is_some()
             }
             "dtypes" if call => {
                 let words = Punctuated::<Ident, Token![,]>::parse_terminated.parse2(parse_parentheses(input)?)?;
-                self.dtypes.replace(DTypes { word: word.clone(), words: words.into_iter().collect() }).is_some()
+                self.dtypes.replace(DTypesOption { word: word.clone(), words: words.into_iter().collect() }).is_some()
             }
             "priority" if assign => {
                 parse_name_and_equals(input)?;
@@ -150,7 +150,7 @@ impl Attribute {
             "engine" if assign => {
                 parse_name_and_equals(input)?;
                 let path = input.call(Path::parse_mod_style)?;
-                self.engine.replace(Engine { word: word.clone(), path }).is_some()
+                self.engine.replace(EngineOption { word: word.clone(), path }).is_some()
             }
             "by" if assign => {
                 parse_name_and_equals(input)?;

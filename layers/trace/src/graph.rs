@@ -149,7 +149,7 @@ impl Node {
     /// Returns the written argument's values if the schema says that the result at index `result` is a written argument.
     pub(crate) fn written_values_of_result(&self, result: usize) -> Vec<ValueId> {
         let schema = self.schema();
-        let written = schema.written_return(result).and_then(|at| schema.arguments.get(at));
+        let written = schema.written_argument_of_return(result).and_then(|at| schema.arguments.get(at));
         let input = written.and_then(|written| self.inputs.iter().find(|input| input.name == written.name));
         input.map_or_else(Vec::new, |input| input.arg.ids())
     }

@@ -72,7 +72,7 @@ pub trait Transform: 'static {
         let below: Vec<Value> = arguments.to_vec();
         call(stack)?;
         for (i, result) in stack.top_mut(schema.returns.len()).unwrap_or_default().iter_mut().enumerate() {
-            let written = schema.written_return(i).map(|at| (&above[at], &below[at]));
+            let written = schema.written_argument_of_return(i).map(|at| (&above[at], &below[at]));
             match (written, &*result) {
                 // A written argument is returned as the same tensor that was passed.
                 (Some((above, Value::Tensor(below))), Value::Tensor(now)) if now.same(below) => *result = above.clone(),
