@@ -8,17 +8,17 @@ use dispatch_runtime::{
     guard, on_operator_event, registrations_for,
 };
 
-fn registrar() -> Registrar {
+fn test_registrar() -> Registrar {
     Registrar::new("registration")
 }
 
-fn define(name: &str) -> &'static Operator {
-    registrar().define(&format!("{name}(Tensor? x) -> str")).unwrap().operator().unwrap()
+fn define_operator(name: &str) -> &'static Operator {
+    test_registrar().define(&format!("{name}(Tensor? x) -> str")).unwrap().operator().unwrap()
 }
 
 /// Registers a kernel that returns the text `answer`.
 fn register_answer(name: &str, key: Key, answer: &'static str) -> Registration {
-    registrar()
+    test_registrar()
         .override_kernel(name, key, move |_, _, stack| {
             push_answer(stack, answer);
             Ok(())
@@ -44,7 +44,7 @@ fn call_for_answer(operator: &Operator, argument: Value) -> Result<String, Error
 
 #[test]
 fn a_call_goes_to_the_kernel_of_its_tensors_backend() {
-    let operator = define("backends");
+    let operator = define_operator("backends");
     drop((register_answer("backends", CPU, "cpu"), register_answer("backends", CUDA, "cuda")));
     assert_eq!(call_for_answer(operator, tensor_on(CPU)).unwrap(), "cpu");
     assert_eq!(call_for_answer(operator, tensor_on(CUDA)).unwrap(), "cuda");
@@ -56,7 +56,7 @@ fn a_call_goes_to_the_kernel_of_its_tensors_backend() {
 
 #[test]
 fn a_call_with_two_backends_runs_on_the_higher_one() {
-    let operator = registrar().define("pair(Tensor[] xs) -> str").unwrap().operator().unwrap();
+    let operator = test_registrar().define("pair(Tensor[] xs) -> str").unwrap().operator().unwrap();
     drop((register_answer("pair", CPU, "cpu"), register_answer("pair", CUDA, "cuda")));
     let plain = Tensor::from_slice(&[1_i64]);
     let pair = vec![plain.with_keys(CPU | ADInplaceOrView), plain.with_keys(CUDA | ADInplaceOrView)];
@@ -65,7 +65,7 @@ fn a_call_with_two_backends_runs_on_the_higher_one() {
 
 #[test]
 fn an_explicit_composite_serves_every_backend_without_its_own_kernel() {
-    let operator = define("explicit");
+    let operator = define_operator("explicit");
     drop((register_answer("explicit", CompositeExplicitAutograd, "all"), register_answer("explicit", CPU, "cpu")));
     assert_eq!(
         ["cpu", "all", "all"],
@@ -77,7 +77,7 @@ fn an_explicit_composite_serves_every_backend_without_its_own_kernel() {
 
 #[test]
 fn an_implicit_composite_serves_autograd_if_the_backend_has_no_kernel() {
-    let operator = define("implicit");
+    let operator = define_operator("implicit");
     drop((
         register_answer("implicit", CompositeImplicitAutograd, "parts"),
         register_answer("implicit", Autograd, "derivative"),
@@ -93,7 +93,7 @@ fn an_implicit_composite_serves_autograd_if_the_backend_has_no_kernel() {
 
 #[test]
 fn a_kernel_for_one_autograd_key_wins_over_the_alias() {
-    let operator = define("precedence");
+    let operator = define_operator("precedence");
     drop((
         register_answer("precedence", Autograd, "all"),
         register_answer("precedence", AutogradXLA, "xla"),
@@ -107,7 +107,7 @@ fn a_kernel_for_one_autograd_key_wins_over_the_alias() {
 
 #[test]
 fn an_ambiguous_call_is_an_error_until_autograd_other_has_a_kernel() {
-    let operator = define("ambiguous");
+    let operator = define_operator("ambiguous");
     drop((
         register_answer("ambiguous", CompositeImplicitAutograd, "parts"),
         register_answer("ambiguous", SparseCPU, "sparse"),
@@ -123,9 +123,9 @@ fn an_ambiguous_call_is_an_error_until_autograd_other_has_a_kernel() {
 
 #[test]
 fn backend_selection_redispatches_calls_without_tensors() {
-    let operator = define("factory");
+    let operator = define_operator("factory");
     drop(register_answer("factory", CUDA, "made"));
-    let select = registrar().kernel("factory", BackendSelect, |operator, keys, stack| {
+    let select = test_registrar().kernel("factory", BackendSelect, |operator, keys, stack| {
         operator.redispatch_boxed(keys.below(BackendSelect) | CUDA, stack)
     });
     assert_eq!(call_for_answer(operator, Value::None).unwrap(), "made");
@@ -144,7 +144,7 @@ fn a_kernel_without_definition_is_not_callable_until_it_is_defined() {
     assert!(matches!(error.kind(), ErrorKind::NotDefined { .. }), "{error}");
     assert!(dispatch_runtime::verify().iter().any(|finding| finding.to_string().contains("dangling")));
     assert!(dump_name("registration::dangling").contains("schema: (none)"));
-    let definition = registrar().define("dangling(Tensor? x) -> str").unwrap();
+    let definition = test_registrar().define("dangling(Tensor? x) -> str").unwrap();
     let operator = definition.operator().unwrap();
     assert_eq!(call_for_answer(operator, tensor_on(CPU)).unwrap(), "cpu");
     definition.remove();
@@ -156,12 +156,12 @@ fn a_kernel_without_definition_is_not_callable_until_it_is_defined() {
 
 #[test]
 fn a_removed_operator_can_be_defined_again_with_another_schema() {
-    let old = registrar().define("reborn(Tensor? x) -> str").unwrap();
+    let old = test_registrar().define("reborn(Tensor? x) -> str").unwrap();
     let handle = old.operator().unwrap();
     drop(register_answer("reborn", CPU, "cpu"));
     assert_eq!(call_for_answer(handle, tensor_on(CPU)).unwrap(), "cpu");
     old.remove();
-    let new = registrar().define("reborn(Tensor? x, int n) -> str").unwrap().operator().unwrap();
+    let new = test_registrar().define("reborn(Tensor? x, int n) -> str").unwrap().operator().unwrap();
     assert!(call_for_answer(handle, tensor_on(CPU)).is_err());
     assert_eq!(new.argument_count(), 2);
     assert!(matches!(
@@ -172,8 +172,8 @@ fn a_removed_operator_can_be_defined_again_with_another_schema() {
 
 #[test]
 fn overloads_are_separate_operators() {
-    let plain = registrar().define("over(Tensor? x) -> str").unwrap().operator().unwrap();
-    let other = registrar().define("over.other(Tensor? x) -> str").unwrap().operator().unwrap();
+    let plain = test_registrar().define("over(Tensor? x) -> str").unwrap().operator().unwrap();
+    let other = test_registrar().define("over.other(Tensor? x) -> str").unwrap().operator().unwrap();
     drop((
         register_answer("over", CPU, "plain"),
         register_answer("over.other", CPU, "other"),
@@ -191,11 +191,11 @@ fn overloads_are_separate_operators() {
 
 #[test]
 fn an_override_can_call_the_replaced_kernel_until_its_removal() {
-    let operator = define("displaced");
+    let operator = define_operator("displaced");
     let below = register_answer("displaced", CPU, "below");
     let displaced = operator.kernels(CPU).remove(0);
     let above =
-        registrar().override_kernel("displaced", CPU, move |_, keys, stack| displaced.call(keys, stack)).unwrap();
+        test_registrar().override_kernel("displaced", CPU, move |_, keys, stack| displaced.call(keys, stack)).unwrap();
     assert_eq!(
         (call_for_answer(operator, tensor_on(CPU)).unwrap(), operator.kernels(CPU).len()),
         ("below".to_owned(), 2)
@@ -208,7 +208,7 @@ fn an_override_can_call_the_replaced_kernel_until_its_removal() {
 
 #[test]
 fn a_scoped_registration_ends_with_its_scope_and_a_plain_one_does_not() {
-    let operator = define("scopes");
+    let operator = define_operator("scopes");
     {
         let _scoped = register_answer("scopes", CPU, "scoped").scoped();
         drop(register_answer("scopes", CUDA, "permanent"));
@@ -220,8 +220,8 @@ fn a_scoped_registration_ends_with_its_scope_and_a_plain_one_does_not() {
 
 #[test]
 fn a_call_without_tensors_whose_kernel_falls_through_is_an_error() {
-    let operator = define("through");
-    drop(registrar().fallthrough("through", CompositeExplicitAutograd).unwrap());
+    let operator = define_operator("through");
+    drop(test_registrar().fallthrough("through", CompositeExplicitAutograd).unwrap());
     for argument in [Value::None, tensor_on(CPU)] {
         assert!(matches!(call_for_answer(operator, argument).unwrap_err().kind(), ErrorKind::NoKernel(_)));
     }
@@ -239,11 +239,11 @@ fn listeners_receive_operator_events_and_may_call_operators() {
         }
     });
     drop(register_answer("heard", BackendSelect, "yes"));
-    let operator = registrar().define("heard(Tensor? x) -> str").unwrap();
+    let operator = test_registrar().define("heard(Tensor? x) -> str").unwrap();
     drop(register_answer("heard", CPU, "kernels are not news"));
     operator.remove();
     listening.remove();
-    drop(registrar().define("heard(Tensor? x) -> str").unwrap());
+    drop(test_registrar().define("heard(Tensor? x) -> str").unwrap());
     assert_eq!(
         *heard.lock().unwrap(),
         [format!("{:?}, answers", OperatorEvent::Defined), format!("{:?}, does not answer", OperatorEvent::Removed)]
@@ -252,7 +252,7 @@ fn listeners_receive_operator_events_and_may_call_operators() {
 
 #[test]
 fn operators_can_be_listed_by_key() {
-    let _operator = define("listed");
+    let _operator = define_operator("listed");
     let kernel = register_answer("listed", MkldnnCPU, "");
     assert_eq!(registrations_for(MkldnnCPU), ["registration::listed"]);
     kernel.remove();
@@ -261,7 +261,7 @@ fn operators_can_be_listed_by_key() {
 
 #[test]
 fn an_unknown_name_suggests_a_similar_one() {
-    let _operator = define("misspelt_name");
+    let _operator = define_operator("misspelt_name");
     let error = Operator::find("registration::mispelt_name").unwrap_err();
     assert!(error.to_string().contains("did you mean `registration::misspelt_name`?"), "{error}");
 }
@@ -269,7 +269,7 @@ fn an_unknown_name_suggests_a_similar_one() {
 #[test]
 fn an_unknown_name_lists_its_overloads_or_suggests_the_name_without_torch_ops() {
     for overload in ["One", "Two"] {
-        drop(registrar().define(&format!("loaded.{overload}() -> int")).unwrap());
+        drop(test_registrar().define(&format!("loaded.{overload}() -> int")).unwrap());
     }
     for name in ["loaded", "registration::loaded"] {
         let error = Operator::find(name).unwrap_err().to_string();
@@ -282,7 +282,7 @@ fn an_unknown_name_lists_its_overloads_or_suggests_the_name_without_torch_ops() 
 
 #[test]
 fn a_name_without_definition_is_not_suggested() {
-    let removed = registrar().define("once_was(Tensor? x) -> str").unwrap();
+    let removed = test_registrar().define("once_was(Tensor? x) -> str").unwrap();
     removed.remove();
     drop(register_answer("never_wass", CPU, "a kernel defines nothing"));
     for (name, close) in [("once_wass", "once_was"), ("never_was", "never_wass")] {
@@ -299,11 +299,11 @@ fn an_operator_has_at_most_64_arguments() {
         format!("{name}({}) -> str", arguments.join(", "))
     };
     assert!(matches!(
-        registrar().define(&schema("too_wide", 65)).unwrap_err().kind(),
+        test_registrar().define(&schema("too_wide", 65)).unwrap_err().kind(),
         ErrorKind::UnsupportedSchema { .. }
     ));
-    let operator = registrar().define(&schema("wide", 64)).unwrap().operator().unwrap();
-    drop(registrar().kernel("wide", CUDA, |operator, _, stack| {
+    let operator = test_registrar().define(&schema("wide", 64)).unwrap().operator().unwrap();
+    drop(test_registrar().kernel("wide", CUDA, |operator, _, stack| {
         stack.drop_top(operator.argument_count());
         stack.push("last");
         Ok(())
@@ -314,7 +314,7 @@ fn an_operator_has_at_most_64_arguments() {
 
 #[test]
 fn only_arguments_that_carry_keys_select_the_kernel() {
-    let operator = registrar()
+    let operator = test_registrar()
         .define("carriers(Tensor[] a, Tensor?[] b, Any c, Generator? d) -> str")
         .unwrap()
         .operator()
@@ -342,7 +342,7 @@ fn only_arguments_that_carry_keys_select_the_kernel() {
 
 #[test]
 fn a_fallback_serves_operators_without_a_kernel() {
-    let operator = define("served");
+    let operator = define_operator("served");
     let all = fallback(Vulkan, |_, _, stack| {
         push_answer(stack, "fallback");
         Ok(())
@@ -373,7 +373,7 @@ fn a_registrar_rejects_names_that_are_invalid_in_a_schema() {
 
 #[test]
 fn a_handle_of_a_removed_closure_does_not_call_its_successor() {
-    let operator = define("placed");
+    let operator = define_operator("placed");
     let first = register_answer("placed", CPU, "first");
     let handle = operator.kernels(CPU).remove(0);
     let call = || handle.call(CPU.into(), &mut [tensor_on(CPU)].into_iter().collect());
@@ -388,11 +388,11 @@ fn a_handle_of_a_removed_closure_does_not_call_its_successor() {
 
 #[test]
 fn a_call_of_a_replaced_definition_names_the_new_one() {
-    let first = registrar().define("replaced(Tensor x) -> Tensor").unwrap();
+    let first = test_registrar().define("replaced(Tensor x) -> Tensor").unwrap();
     let old = first.operator().unwrap();
     first.remove();
     assert!(matches!(old.call([tensor_on(CPU)]).unwrap_err().kind(), ErrorKind::NotDefined { .. }));
-    let new = registrar().define("replaced(Tensor x, int n) -> Tensor").unwrap().operator().unwrap();
+    let new = test_registrar().define("replaced(Tensor x, int n) -> Tensor").unwrap().operator().unwrap();
     let error = old.call([tensor_on(CPU)]).unwrap_err();
     let ErrorKind::Redefined { location, new_location, .. } = error.kind() else { panic!("{error}") };
     assert_eq!((*location, *new_location), (old.location(), new.location()));
@@ -401,7 +401,7 @@ fn a_call_of_a_replaced_definition_names_the_new_one() {
 
 #[test]
 fn redefining_from_the_same_line_gives_the_same_operator() {
-    let define = |n: u8| registrar().define(if n == 2 { "again() -> str" } else { "again() -> int" }).unwrap();
+    let define = |n: u8| test_registrar().define(if n == 2 { "again() -> str" } else { "again() -> int" }).unwrap();
     let first = define(0);
     let operator = first.operator().unwrap();
     first.remove();
@@ -414,7 +414,7 @@ fn redefining_from_the_same_line_gives_the_same_operator() {
 
 #[test]
 fn a_list_of_lists_of_tensors_is_rejected() {
-    let error = registrar().define("nested(Tensor[][] lists) -> Tensor").unwrap_err();
+    let error = test_registrar().define("nested(Tensor[][] lists) -> Tensor").unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::UnsupportedSchema { .. }), "{error}");
-    assert!(registrar().define("nested_numbers(int[][] lists) -> int").is_ok());
+    assert!(test_registrar().define("nested_numbers(int[][] lists) -> int").is_ok());
 }

@@ -49,7 +49,7 @@ fn same_priority_empty(_: &Tensor) -> i64 {
 }
 
 #[op_impl(same_priority, CPU, when(!this.sizes().is_empty()), priority = 1)]
-fn same_priority_full(_: &Tensor) -> i64 {
+fn same_priority_non_empty(_: &Tensor) -> i64 {
     2
 }
 
@@ -82,7 +82,7 @@ fn with_body(this: &Tensor) -> Result<Tensor> {
 }
 
 #[op_impl(with_body)]
-fn catch_all_kernel(this: &Tensor) -> Tensor {
+fn with_body_catch_all(this: &Tensor) -> Tensor {
     this.clone()
 }
 
@@ -119,7 +119,7 @@ fn tracer_fallback(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()>
 
 fallthrough!(Tracer);
 
-fn tensor() -> Tensor {
+fn one_element_tensor() -> Tensor {
     Tensor::from_slice(&[1.0_f32])
 }
 
@@ -141,27 +141,27 @@ fn duplicate_kernels_are_found_and_only_their_operators_fail() {
         matches!(&findings[..], [Finding::Error(error)] if matches!(error.kind(), ErrorKind::DuplicateKernel { kernels, .. } if kernels.len() == 2)),
         "{findings:?}"
     );
-    let error = two_kernels(&tensor()).unwrap_err().to_string();
+    let error = two_kernels(&one_element_tensor()).unwrap_err().to_string();
     assert!(
         error.contains("`first_kernel`") && error.contains("`second_kernel`") && error.contains("override"),
         "{error}"
     );
     assert_eq!(error.matches("tests/verify.rs:").count(), 2, "{error}");
     // Calls for a key with only one of the kernels succeed.
-    assert!(two_kernels::call_for(keys::Meta, &tensor()).is_ok());
+    assert!(two_kernels::call_for(keys::Meta, &one_element_tensor()).is_ok());
 }
 
 #[test]
 fn an_override_replaces_the_other_kernel_and_is_no_finding() {
     assert!(findings_of("verify::overridden").is_empty());
-    assert_eq!(overridden(&tensor()).unwrap(), 2);
+    assert_eq!(overridden(&one_element_tensor()).unwrap(), 2);
     let kernels = overridden::operator().kernels(keys::CPU);
     assert_eq!(
         kernels.iter().map(dispatch_runtime::KernelHandle::name).collect::<Vec<_>>(),
         ["overriding_kernel", "overridden_kernel"]
     );
     let mut stack = Stack::new();
-    stack.push(tensor());
+    stack.push(one_element_tensor());
     kernels[1].call(keys::CPU.into(), &mut stack).unwrap();
     assert_eq!(format!("{:?}", stack.values()), "[1]");
 }
@@ -169,7 +169,7 @@ fn an_override_replaces_the_other_kernel_and_is_no_finding() {
 #[test]
 fn conditions_with_the_same_priority_conflict() {
     assert_eq!(findings_of("verify::same_priority").len(), 1);
-    assert!(matches!(same_priority(&tensor()).unwrap_err().kind(), ErrorKind::DuplicateKernel { .. }));
+    assert!(matches!(same_priority(&one_element_tensor()).unwrap_err().kind(), ErrorKind::DuplicateKernel { .. }));
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn a_backend_kernel_of_a_composite_is_a_finding_and_runs() {
     assert!(
         matches!(&findings_of("verify::composite")[..], [Finding::LosesAutograd { backend, .. }] if *backend == keys::CPU)
     );
-    assert!(composite(&tensor()).is_ok());
+    assert!(composite(&one_element_tensor()).is_ok());
 }
 
 #[test]
@@ -185,9 +185,9 @@ fn a_storage_kernel_beside_a_composite_is_ambiguous_for_autograd_other() {
     assert!(
         matches!(&findings_of("verify::ambiguous")[..], [Finding::Ambiguous { storage, .. }] if *storage == keys::SparseCPU)
     );
-    let sparse = tensor().with_keys(keys::SparseCPU | keys::AutogradOther);
+    let sparse = one_element_tensor().with_keys(keys::SparseCPU | keys::AutogradOther);
     assert!(matches!(ambiguous(&sparse).unwrap_err().kind(), ErrorKind::Ambiguous(_)));
-    assert!(ambiguous(&tensor()).is_ok());
+    assert!(ambiguous(&one_element_tensor()).is_ok());
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn two_fallbacks_for_one_key_are_found() {
     let duplicate = |finding: &Finding| matches!(finding, Finding::Error(error) if matches!(error.kind(), ErrorKind::DuplicateFallback { .. }));
     assert_eq!(verify().iter().filter(|finding| duplicate(finding)).count(), 1);
     let _tracing = dispatch_runtime::guard::include(keys::Tracer.into());
-    assert!(matches!(overridden(&tensor()).unwrap_err().kind(), ErrorKind::DuplicateFallback { .. }));
+    assert!(matches!(overridden(&one_element_tensor()).unwrap_err().kind(), ErrorKind::DuplicateFallback { .. }));
 }
 
 #[test]
@@ -244,7 +244,7 @@ fn register_late(records: Vec<Record>) {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "it has the type of a boxed kernel")]
-fn no_op(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
+fn no_op_kernel(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
     Ok(())
 }
 
@@ -299,7 +299,7 @@ const TEST_LOCATION: Location = Location::new("plug-in.rs", 1);
 #[test]
 fn a_kernel_that_is_registered_late_clashes_unless_it_is_overridden() {
     static RECORD: KernelRecord =
-        KernelRecord::boxed::<LateOperator>(no_op, &[&keys::CPU], "plugged_in", TEST_LOCATION);
+        KernelRecord::boxed::<LateOperator>(no_op_kernel, &[&keys::CPU], "plugged_in", TEST_LOCATION);
 
     let _alone = lock_registrations();
     let lab = Registrar::new("late");
@@ -325,7 +325,7 @@ fn a_kernel_that_is_registered_late_clashes_unless_it_is_overridden() {
 
 #[test]
 fn a_fallback_that_is_registered_late_clashes() {
-    static RECORD: FallbackRecord = FallbackRecord::boxed(no_op, &keys::Conjugate, "plugged_in", TEST_LOCATION);
+    static RECORD: FallbackRecord = FallbackRecord::boxed(no_op_kernel, &keys::Conjugate, "plugged_in", TEST_LOCATION);
 
     let _alone = lock_registrations();
     let lab = Registrar::new("late");
@@ -400,7 +400,7 @@ fn a_kernel_for_an_invalid_key_is_a_finding_and_never_runs() {
             "{findings:?}"
         );
     }
-    assert!(matches!(invalid_keys(&tensor()).unwrap_err().kind(), ErrorKind::NoKernel(_)));
+    assert!(matches!(invalid_keys(&one_element_tensor()).unwrap_err().kind(), ErrorKind::NoKernel(_)));
     let registrar = Registrar::new("verify");
     let errors = [
         registrar.kernel("invalid_keys", keys::Tracer.on(keys::CPU), |_, _, _| Ok(())).unwrap_err(),

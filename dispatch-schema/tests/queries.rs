@@ -36,7 +36,7 @@ fn views_share_an_alias_set_with_a_read_argument() {
 }
 
 #[test]
-fn written_return_gives_the_returned_argument() {
+fn written_argument_of_return_gives_the_index_of_the_argument() {
     let schema = parse_schema(
         "f(Tensor(a!) x, *, Tensor(b!) y, Tensor(c!)[] z) -> (Tensor(b!), Tensor(a!), Tensor(c!)[], Tensor)",
     );

@@ -30,7 +30,7 @@ use crate::text_table::{format_percent, format_scaled, write_table};
 /// let flops = enter(Flops::new());
 /// let (x, w) = (Tensor::zeros(&[10, 20], ())?, Tensor::zeros(&[30, 20], ())?);
 /// aten::linear(&x, &w, None)?.relu()?;
-/// assert_eq!((flops.of("aten::mm"), flops.total()), (2 * 10 * 20 * 30, 12_000 + 300));
+/// assert_eq!((flops.of_operator("aten::mm"), flops.total()), (2 * 10 * 20 * 30, 12_000 + 300));
 /// println!("{}", *flops);
 /// # Ok(())
 /// # }
@@ -61,7 +61,7 @@ impl Flops {
 
     /// Returns the number of operations of the calls of one operator, such as `aten::mm`.
     #[must_use]
-    pub fn of(&self, operator: &str) -> u64 {
+    pub fn of_operator(&self, operator: &str) -> u64 {
         Name::parse(operator).and_then(|name| self.counts().get(&name).copied()).map_or(0, |count| count.flops)
     }
 

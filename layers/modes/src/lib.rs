@@ -26,7 +26,7 @@
 //! let flops = modes::enter(Flops::new());
 //! let x = Tensor::from([[-1.0, 0.0], [1.0, 2.0]]);
 //! let y = modes::with_mode(Smooth, || x.mm(&x)?.relu())?;
-//! assert_eq!(flops.of("aten::mm"), 16);
+//! assert_eq!(flops.of_operator("aten::mm"), 16);
 //! assert!(y.to_vec::<f64>()? != x.mm(&x)?.relu()?.to_vec::<f64>()?);
 //! # Ok(())
 //! # }

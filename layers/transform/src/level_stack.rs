@@ -20,7 +20,7 @@ pub trait Transform: 'static {
     fn layer_keys(&self) -> KeySet;
 
     /// Returns the layers that see every call of this level, with any tensors.
-    fn modes(&self) -> KeySet {
+    fn mode_keys(&self) -> KeySet {
         KeySet::EMPTY
     }
 
@@ -190,15 +190,15 @@ pub struct LevelGuard {
 /// use dispatch_runtime::{KeySet, Tensor, keys};
 /// use dispatch_transform::{Transform, depth, enter};
 ///
-/// struct NoOp;
+/// struct NoOpTransform;
 ///
-/// impl Transform for NoOp {
+/// impl Transform for NoOpTransform {
 ///     fn layer_keys(&self) -> KeySet {
 ///         KeySet::layers_of(keys::Autograd)
 ///     }
 /// }
 ///
-/// let entered = enter(NoOp);
+/// let entered = enter(NoOpTransform);
 /// let x = Tensor::from_slice(&[1.0_f32]);
 /// let lifted = entered.level().lift(&x);
 /// assert!(entered.level().owns(&lifted) && entered.level().lower(&lifted).same(&x));
@@ -313,9 +313,9 @@ impl From<TransformError> for Error {
 mod tests {
     use super::*;
 
-    struct NoOp;
+    struct NoOpTransform;
 
-    impl Transform for NoOp {
+    impl Transform for NoOpTransform {
         fn layer_keys(&self) -> KeySet {
             KeySet::layers_of(keys::Autograd)
         }
@@ -324,7 +324,7 @@ mod tests {
     #[test]
     fn levels_can_be_left_in_any_order() {
         let has_front_layer = || guard::included().has(keys::FuncTorchDynamicLayerFrontMode);
-        let (outer, inner) = (enter(NoOp), enter(NoOp));
+        let (outer, inner) = (enter(NoOpTransform), enter(NoOpTransform));
         drop(outer);
         assert!(depth() == 1 && has_front_layer());
         drop(inner);

@@ -38,7 +38,7 @@ pub(super) struct Counts {
 ///
 /// let memory = enter(Memory::new());
 /// Tensor::from([1.0_f32, 2.0]).exp().unwrap();
-/// assert_eq!(memory.of("aten::exp"), AllocationCounts { blocks: 1, bytes: 8, freed: 8 });
+/// assert_eq!(memory.of_operator("aten::exp"), AllocationCounts { blocks: 1, bytes: 8, freed: 8 });
 /// ```
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct AllocationCounts {
@@ -51,7 +51,7 @@ pub struct AllocationCounts {
 }
 
 impl Counts {
-    pub(super) fn of(&self, operator: Option<Name<'_>>) -> AllocationCounts {
+    pub(super) fn of_operator(&self, operator: Option<Name<'_>>) -> AllocationCounts {
         self.by_operator.get(&operator).copied().unwrap_or_default()
     }
 

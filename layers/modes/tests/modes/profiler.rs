@@ -22,7 +22,7 @@ fn trace_events(profiler: &Profiler) -> Vec<Json> {
 }
 
 /// Converts a time of the trace to nanoseconds. The trace has microseconds with three decimals.
-fn nanoseconds(json: &Json) -> u64 {
+fn parse_nanoseconds(json: &Json) -> u64 {
     let nanoseconds = json.as_f64().unwrap() * 1e3;
     assert!((nanoseconds - nanoseconds.round()).abs() < 1e-2, "{nanoseconds}");
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a time of a test")]
@@ -41,8 +41,8 @@ fn events_with_parents(events: &[Json]) -> Vec<(&Json, Option<&Json>)> {
         let mut open: Vec<(&Json, u64)> = Vec::new();
         let mut before = 0;
         for &event in events {
-            let start = nanoseconds(&event["ts"]);
-            let end = start + nanoseconds(&event["dur"]);
+            let start = parse_nanoseconds(&event["ts"]);
+            let end = start + parse_nanoseconds(&event["dur"]);
             assert!(before <= start, "in order: {event}");
             before = start;
             while open.pop_if(|(_, end)| *end <= start).is_some() {}
@@ -57,7 +57,7 @@ fn events_with_parents(events: &[Json]) -> Vec<(&Json, Option<&Json>)> {
 }
 
 fn profile_row(profiler: &Profiler, name: &str) -> ProfileRow {
-    profiler.rows().into_iter().find(|row| row.name == name).unwrap_or_else(|| panic!("no {name}:\n{profiler}"))
+    profiler.table_rows().into_iter().find(|row| row.name == name).unwrap_or_else(|| panic!("no {name}:\n{profiler}"))
 }
 
 /// Sleeps, and calls a part that sleeps as long.

@@ -12,19 +12,19 @@ struct CountingAllocator;
 
 thread_local! {
     /// The number of bytes that this thread has allocated. It is per thread, because the test harness has its own threads.
-    static ALLOCATED: Cell<isize> = const { Cell::new(0) };
+    static ALLOCATED_BYTES: Cell<isize> = const { Cell::new(0) };
 }
 
 // SAFETY: all calls are passed on to the system's allocator.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATED.set(ALLOCATED.get() + layout.size().cast_signed());
+        ALLOCATED_BYTES.set(ALLOCATED_BYTES.get() + layout.size().cast_signed());
         // SAFETY: the caller meets the same requirements.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        ALLOCATED.set(ALLOCATED.get() - layout.size().cast_signed());
+        ALLOCATED_BYTES.set(ALLOCATED_BYTES.get() - layout.size().cast_signed());
         // SAFETY: the caller meets the same requirements.
         unsafe { System.dealloc(memory, layout) }
     }
@@ -73,7 +73,7 @@ fn repeated_registration_and_removal_does_not_grow_memory() {
         defined.remove();
     };
     (0..3).for_each(round);
-    let before = ALLOCATED.get();
+    let before = ALLOCATED_BYTES.get();
     (0..100).for_each(round);
-    assert_eq!(ALLOCATED.get() - before, 0);
+    assert_eq!(ALLOCATED_BYTES.get() - before, 0);
 }
