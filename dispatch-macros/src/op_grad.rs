@@ -26,12 +26,12 @@ pub(crate) struct Attribute {
     pub(crate) not_differentiable: Vec<Ident>,
 }
 
-const USAGE: &str = "`#[op_grad(path::to::operator)]`";
+const USAGE_TEXT: &str = "`#[op_grad(path::to::operator)]`";
 
 impl Parse for Attribute {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         if input.is_empty() {
-            return Err(syn::Error::new(Span::call_site(), format!("the operator is missing; write {USAGE}")));
+            return Err(syn::Error::new(Span::call_site(), format!("the operator is missing; write {USAGE_TEXT}")));
         }
         let operator = input.call(Path::parse_mod_style)?;
         let mut not_differentiable = Vec::new();

@@ -23,16 +23,16 @@ struct Attribute {
     operator: Path,
 }
 
-const USAGE: &str = "`#[op_vmap(path::to::operator)]`";
+const USAGE_TEXT: &str = "`#[op_vmap(path::to::operator)]`";
 
 impl Parse for Attribute {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         if input.is_empty() {
-            return Err(syn::Error::new(Span::call_site(), format!("the operator is missing; write {USAGE}")));
+            return Err(syn::Error::new(Span::call_site(), format!("the operator is missing; write {USAGE_TEXT}")));
         }
         let operator = input.call(Path::parse_mod_style)?;
         if !input.is_empty() {
-            return Err(input.error(format!("`#[op_vmap]` has no options; write {USAGE}")));
+            return Err(input.error(format!("`#[op_vmap]` has no options; write {USAGE_TEXT}")));
         }
         Ok(Self { operator })
     }

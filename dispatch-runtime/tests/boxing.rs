@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use dispatch_runtime::guard;
 use dispatch_runtime::prelude::*;
 
-/// The kernel_backends of the kernels: every operator here has a typed kernel for the CPU, and an equal boxed kernel for Meta.
+/// The backends of the kernels: every operator here has a typed kernel for the CPU, and an equal boxed kernel for Meta.
 macro_rules! kernel_backends {
     () => {
         [keys::CPU, keys::Meta]

@@ -37,7 +37,7 @@ fn doubled_cpu(_plan: &(), out: &mut Tensor, this: &Tensor) -> Result<()> {
     let taken = operands!(write out; read this)?;
     drop(taken);
     let values: Vec<i64> = this.to_vec()?;
-    out.write::<i64>()?.iter_mut().zip(to_ints).for_each(|(place, value)| *place = 2 * value);
+    out.write::<i64>()?.iter_mut().zip(values).for_each(|(place, value)| *place = 2 * value);
     Ok(())
 }
 
@@ -190,7 +190,7 @@ fn composite_plan(this: &Tensor, other: &Tensor) -> Result<Plan<()>, BadArgument
 }
 
 fn int_vector(values: &[i64]) -> Tensor {
-    Tensor::from_slice(to_ints)
+    Tensor::from_slice(values)
 }
 
 fn to_ints(tensor: &Tensor) -> Vec<i64> {

@@ -63,7 +63,7 @@ pub use compat::{Change, Incompatibility};
 pub use default::DefaultValue;
 pub use error::{AliasProblem, NumberProblem, StringProblem, SyntaxError, SyntaxErrorKind, SyntaxErrors, TypeProblem};
 pub use name::{OperatorName, is_identifier};
-pub use query::{Position, SchemaKind, View};
+pub use query::{SchemaKind, ValuePosition, View};
 pub use rust_type::{rust_argument_type, rust_function_type, rust_result_type};
 pub use schema::{Argument, Declaration, Return, Schema};
 pub use suggest::suggest;

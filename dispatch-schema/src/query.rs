@@ -46,14 +46,14 @@ pub struct View {
 /// A value of a call: an argument or a return, by index.
 ///
 /// ```
-/// use dispatch_schema::{Position, Schema};
+/// use dispatch_schema::{ValuePosition, Schema};
 ///
 /// let schema = Schema::parse("view(Tensor(a) self, int[] size) -> Tensor(a)").unwrap();
-/// assert!(schema.may_alias(Position::Argument(0), Position::Return(0)));
-/// assert!(!schema.may_alias(Position::Argument(1), Position::Return(0)));
+/// assert!(schema.may_alias(ValuePosition::Argument(0), ValuePosition::Return(0)));
+/// assert!(!schema.may_alias(ValuePosition::Argument(1), ValuePosition::Return(0)));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Position {
+pub enum ValuePosition {
     /// The argument with this index.
     Argument(usize),
     /// The return with this index.
@@ -218,14 +218,14 @@ impl Schema {
     /// exist shares nothing.
     ///
     /// ```
-    /// use dispatch_schema::{Position, Schema};
+    /// use dispatch_schema::{ValuePosition, Schema};
     ///
     /// let schema = Schema::parse("pick(Tensor(a)[] list, Tensor(*) any) -> Tensor(a)").unwrap();
-    /// assert!(!schema.may_alias(Position::Argument(0), Position::Return(0)));
-    /// assert!(schema.may_alias(Position::Argument(1), Position::Return(0)));
+    /// assert!(!schema.may_alias(ValuePosition::Argument(0), ValuePosition::Return(0)));
+    /// assert!(schema.may_alias(ValuePosition::Argument(1), ValuePosition::Return(0)));
     /// ```
     #[must_use]
-    pub fn may_alias(&self, a: Position, b: Position) -> bool {
+    pub fn may_alias(&self, a: ValuePosition, b: ValuePosition) -> bool {
         let (Some(a), Some(b)) = (self.type_at_position(a), self.type_at_position(b)) else {
             return false;
         };
@@ -235,23 +235,23 @@ impl Schema {
     /// Whether the values at two positions, or values inside them, may share memory.
     ///
     /// ```
-    /// use dispatch_schema::{Position, Schema};
+    /// use dispatch_schema::{ValuePosition, Schema};
     ///
     /// let schema = Schema::parse("pick(Tensor(a)[] list) -> Tensor(a)").unwrap();
-    /// assert!(schema.may_contain_alias(Position::Argument(0), Position::Return(0)));
+    /// assert!(schema.may_contain_alias(ValuePosition::Argument(0), ValuePosition::Return(0)));
     /// ```
     #[must_use]
-    pub fn may_contain_alias(&self, a: Position, b: Position) -> bool {
+    pub fn may_contain_alias(&self, a: ValuePosition, b: ValuePosition) -> bool {
         let (Some(a), Some(b)) = (self.type_at_position(a), self.type_at_position(b)) else {
             return false;
         };
         type_and_nested_types(a).iter().any(|a| type_and_nested_types(b).iter().any(|b| may_alias_directly(a, b)))
     }
 
-    fn type_at_position(&self, position: Position) -> Option<&Type> {
+    fn type_at_position(&self, position: ValuePosition) -> Option<&Type> {
         match position {
-            Position::Argument(i) => self.arguments.get(i).map(|argument| &argument.ty),
-            Position::Return(i) => self.returns.get(i).map(|ret| &ret.ty),
+            ValuePosition::Argument(i) => self.arguments.get(i).map(|argument| &argument.ty),
+            ValuePosition::Return(i) => self.returns.get(i).map(|ret| &ret.ty),
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Tests of queries of alias annotations: out arguments, views, and shared memory.
 
-use dispatch_schema::{Position, Schema, SchemaKind, View};
+use dispatch_schema::{Schema, SchemaKind, ValuePosition, View};
 
 fn parse_schema(text: &str) -> Schema {
     Schema::parse(text).unwrap_or_else(|errors| panic!("{}", errors.render(text)))
 }
 
-use Position::{Argument, Return};
+use ValuePosition::{Argument, Return};
 
 #[test]
 fn written_keyword_arguments_are_out_arguments() {
@@ -23,7 +23,7 @@ fn written_keyword_arguments_are_out_arguments() {
 #[test]
 fn written_values_inside_containers_make_a_schema_mutable() {
     assert!(parse_schema("f(Dict(str, Tensor(a!)) x) -> ()").is_mutable());
-    assert!(!schema("f(Dict(str, Tensor(a)) x) -> Tensor(a)").is_mutable());
+    assert!(!parse_schema("f(Dict(str, Tensor(a)) x) -> Tensor(a)").is_mutable());
 }
 
 #[test]

@@ -151,7 +151,7 @@ fn generate_static_operator(definition: &Definition, kernels: impl Iterator<Item
     let docs = author_docs_text(&function.attributes);
     let arguments = schema.arguments.len();
     let tensor_results = schema.tensor_return_count().and_then(|count| u8::try_from(count).ok()).unwrap_or(u8::MAX);
-    let key_argument_bits = key_argument_bits(definition);
+    let key_arguments = key_argument_bits(definition);
     let device = match schema.device_argument() {
         Some(device) => quote!(::core::option::Option::Some(#device)),
         None => quote!(::core::option::Option::None),
@@ -173,7 +173,7 @@ fn generate_static_operator(definition: &Definition, kernels: impl Iterator<Item
             location: #runtime::Location::new(::core::file!(), ::core::line!()),
             argument_count: #arguments,
             tensor_results: #tensor_results,
-            key_argument_bits: #key_argument_bits,
+            key_arguments: #key_arguments,
             aliasing: #aliasing,
             returns_views: #viewing,
             device_argument: #device,

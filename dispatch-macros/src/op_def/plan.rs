@@ -220,7 +220,7 @@ impl Definition {
                 let __spec = #runtime::Spec::contiguous(#one.dtype(), &[#(#result),*]);
                 return ::core::result::Result::Ok(#runtime::Plan::new((), [__spec]));
             }
-            #runtime::__private::generate_product_plan(#operator, &[#(#tensors),*])
+            #runtime::__private::product_plan(#operator, &[#(#tensors),*])
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::syntax::rust_type::RustType;
 use crate::syntax::signature::{self, Parameter, rust_argument_name};
 
 /// A gradient formula without mistakes.
-pub(super) struct Derivative {
+pub(super) struct CheckedDerivative {
     /// The indices of the arguments that have gradients.
     pub(super) inputs: Vec<usize>,
     /// For each tensor result, whether it has a gradient.
@@ -40,7 +40,7 @@ pub(super) fn check_derivative(
     attribute: &Attribute,
     function: &Signature,
     errors: &mut Errors,
-) -> Option<Derivative> {
+) -> Option<CheckedDerivative> {
     let results = tensor_results(schema);
     let operator = &schema.name;
     let not_differentiable: Vec<String> = attribute.not_differentiable.iter().map(ToString::to_string).collect();
@@ -84,7 +84,7 @@ pub(super) fn check_derivative(
     }
     report_unused_gradients(schema, &results, &differentiable, &parameters, function, errors);
     let returns_result = check_gradient_count(schema, &inputs, function, errors)?;
-    Some(Derivative { inputs, results: differentiable, parameters, returns_result })
+    Some(CheckedDerivative { inputs, results: differentiable, parameters, returns_result })
 }
 
 fn set_saved_for(schema: &Schema, function: &Signature, parameters: &mut [FormulaParameter]) {

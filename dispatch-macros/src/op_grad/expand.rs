@@ -5,7 +5,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::Path;
 
-use super::check::{Derivative, FormulaParameter};
+use super::check::{CheckedDerivative, FormulaParameter};
 use super::saved_for::ALL_GRADIENT_BITS;
 use crate::crate_path;
 use crate::syntax::rust_type::RustType;
@@ -27,7 +27,7 @@ pub(super) fn expand_derivative(
     schema: &Schema,
     operator: &Path,
     name: &Ident,
-    derivative: &Derivative,
+    derivative: &CheckedDerivative,
 ) -> TokenStream {
     let paths = CratePaths::new();
     let CratePaths { layer, .. } = &paths;
@@ -111,7 +111,12 @@ fn generate_rule_record(operator: &Path, fields: &TokenStream, paths: &CratePath
 }
 
 /// Generates the function that calls the formula with its parameters, and converts the gradients that it returns.
-fn generate_formula_call(schema: &Schema, name: &Ident, derivative: &Derivative, paths: &CratePaths) -> TokenStream {
+fn generate_formula_call(
+    schema: &Schema,
+    name: &Ident,
+    derivative: &CheckedDerivative,
+    paths: &CratePaths,
+) -> TokenStream {
     let CratePaths { runtime, layer } = paths;
     let arguments =
         derivative.parameters.iter().filter(|taken| matches!(taken, FormulaParameter::Argument { .. })).count();
@@ -221,7 +226,7 @@ fn is_list_argument(schema: &Schema, argument: usize) -> bool {
 }
 
 /// Returns whether the call may write to a saved argument although the schema does not say so.
-fn may_write_saved_argument(schema: &Schema, derivative: &Derivative) -> bool {
+fn may_write_saved_argument(schema: &Schema, derivative: &CheckedDerivative) -> bool {
     derivative.parameters.iter().any(|taken| match taken {
         FormulaParameter::Argument { index: at, outline: false, .. } => {
             let ty = &schema.arguments[*at].ty;
@@ -236,7 +241,7 @@ fn generate_recording_kernel(
     schema: &Schema,
     operator: &Path,
     name: &Ident,
-    derivative: &Derivative,
+    derivative: &CheckedDerivative,
     paths: &CratePaths,
 ) -> TokenStream {
     let CratePaths { runtime, layer } = paths;

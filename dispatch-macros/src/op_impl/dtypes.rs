@@ -109,7 +109,7 @@ pub(super) fn check_by_option(
             };
             errors.add_at(by, format!("kernel `{kernel}` has no argument `{by}`; {hint}"));
         }
-        Some(at) if !types.get(at).is_some_and(has_dtype) => {
+        Some(at) if !types.get(at).is_some_and(is_type_with_dtype) => {
             let ty = types.get(at).map_or("", RustType::text);
             errors.add_at(by, format!("argument `{by}` is `{ty}`, which has no dtype; name a tensor or a `DType`"));
         }

@@ -34,14 +34,14 @@ pub(super) fn expand(checked: &KernelWithSchema) -> TokenStream {
 }
 
 /// The kind of outputs that a kernel takes.
-enum Outputs {
+enum OutputKind {
     /// The operator has no results, or the kernel creates them.
     None,
     Tensors(usize),
     List,
 }
 
-impl Outputs {
+impl OutputKind {
     fn for_kernel(checked: &KernelWithSchema) -> Self {
         let results: Vec<_> = checked.schema.new_returns().collect();
         match &results[..] {
@@ -76,7 +76,7 @@ impl Outputs {
 /// Generated code refers to the runtime as `__r` and to its private module as `__p`.
 struct PlannedKernel<'a> {
     checked: &'a KernelWithSchema,
-    outputs: Outputs,
+    outputs: OutputKind,
     body: Computation<'a>,
     /// The arguments that the kernel names, with their positions.
     named: Vec<(Parameter, usize)>,
@@ -97,7 +97,7 @@ enum Computation<'a> {
 
 fn check_planned_kernel<'a>(checked: &'a KernelWithSchema, errors: &mut Errors) -> Option<PlannedKernel<'a>> {
     let KernelWithSchema { schema, signature, attribute, .. } = checked;
-    let outputs = Outputs::for_kernel(checked);
+    let outputs = OutputKind::for_kernel(checked);
     let mut parameters = signature::parameters(signature);
     let body = match &attribute.engine {
         Some(engine) => engine::check_engine(checked, engine, errors)?,
@@ -122,7 +122,7 @@ fn check_planned_kernel<'a>(checked: &'a KernelWithSchema, errors: &mut Errors) 
 /// Takes the plan and the outputs out of the parameters of a planned kernel.
 fn split_off_plan_and_outputs<'a>(
     checked: &KernelWithSchema,
-    outputs: &Outputs,
+    outputs: &OutputKind,
     parameters: &mut Vec<Parameter>,
     errors: &mut Errors,
 ) -> Option<Computation<'a>> {
@@ -138,7 +138,7 @@ fn split_off_plan_and_outputs<'a>(
         return None;
     }
     let out = match (outputs, parameters.first()) {
-        (Outputs::None, _) => None,
+        (OutputKind::None, _) => None,
         // A pattern names several outputs: `[values, indices]: [&mut Tensor; 2]`.
         (_, Some(out)) if is_named(out, "out") || out.name.is_none() => Some(Box::new(parameters.remove(0))),
         (outputs, first) => {
@@ -238,7 +238,7 @@ impl PlannedKernel<'_> {
     /// Returns the type that the kernel itself returns.
     fn kernel_result_type(&self) -> TokenStream {
         match self.outputs {
-            Outputs::None => RustType::from_returns(&self.checked.schema).tokens(&quote!(__r)),
+            OutputKind::None => RustType::from_returns(&self.checked.schema).tokens(&quote!(__r)),
             _ => quote!(()),
         }
     }

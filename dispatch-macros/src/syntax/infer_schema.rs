@@ -53,7 +53,7 @@ fn infer_returns(function: &Signature, errors: &mut Errors) -> Option<String> {
     let returns = value.and_then(|value| match value.strip_prefix('(') {
         Some(tuple) => {
             let parts: Option<Vec<&str>> =
-                split_tuple_elements(tuple.strip_suffix(')')?).into_iter().map(return_type).collect();
+                split_tuple_elements(tuple.strip_suffix(')')?).into_iter().map(schema_return_type).collect();
             Some(format!("({})", parts?.join(", ")))
         }
         None => schema_return_type(value).map(str::to_owned),

@@ -20,7 +20,7 @@ const WORDS_FOR_INTEGERS: [(&str, i64, Option<TypeKind>); 7] = [
 ];
 
 /// The reason why a literal is not a value of a type.
-enum Misfit {
+enum LiteralMismatch {
     /// The literal is a value of another type.
     OtherType,
     BadNumber(String, NumberProblem),
@@ -31,17 +31,17 @@ enum Misfit {
 impl Parser<'_> {
     /// Converts a literal to a default of type `ty`. Reports an error if it does not fit.
     pub(super) fn convert_to_default(&mut self, literal: Literal, ty: &Type) -> Option<DefaultValue> {
-        let misfit = match convert_literal(&literal.kind, ty) {
+        let mismatch = match convert_literal(&literal.kind, ty) {
             Ok(value) => return Some(value),
-            Err(misfit) => misfit,
+            Err(mismatch) => mismatch,
         };
-        let kind = match misfit {
-            Misfit::OtherType => {
+        let kind = match mismatch {
+            LiteralMismatch::OtherType => {
                 SyntaxErrorKind::DefaultDoesNotFit { ty: ty.clone(), default: literal_text(&literal.kind) }
             }
-            Misfit::BadNumber(text, problem) => SyntaxErrorKind::BadNumber { text, problem },
-            Misfit::WrongLength(found) => SyntaxErrorKind::BadDefaultLength { ty: ty.clone(), found },
-            Misfit::UnknownWord(word) => {
+            LiteralMismatch::BadNumber(text, problem) => SyntaxErrorKind::BadNumber { text, problem },
+            LiteralMismatch::WrongLength(found) => SyntaxErrorKind::BadDefaultLength { ty: ty.clone(), found },
+            LiteralMismatch::UnknownWord(word) => {
                 let known =
                     WORDS_FOR_INTEGERS.iter().map(|(known, ..)| *known).chain(["True", "False", "None", "inf", "nan"]);
                 match suggest(&word, known) {
@@ -57,7 +57,7 @@ impl Parser<'_> {
     }
 }
 
-fn convert_literal(literal: &LiteralKind, ty: &Type) -> Result<DefaultValue, Misfit> {
+fn convert_literal(literal: &LiteralKind, ty: &Type) -> Result<DefaultValue, LiteralMismatch> {
     match &ty.kind {
         TypeKind::Optional(_) if is_none_word(literal) => Ok(DefaultValue::None),
         TypeKind::Optional(inner) => {
@@ -89,13 +89,13 @@ fn is_none_word(literal: &LiteralKind) -> bool {
     matches!(literal, LiteralKind::Word(word) if word == "None")
 }
 
-fn convert_list(literal: &LiteralKind, element: &Type, size: Option<u32>) -> Result<DefaultValue, Misfit> {
+fn convert_list(literal: &LiteralKind, element: &Type, size: Option<u32>) -> Result<DefaultValue, LiteralMismatch> {
     if !allows_list_defaults(&element.kind) {
-        return Err(Misfit::OtherType);
+        return Err(LiteralMismatch::OtherType);
     }
     let LiteralKind::List(literals) = literal else {
         // One value stands for all elements if the list has a size.
-        let size = size.ok_or(Misfit::OtherType)?;
+        let size = size.ok_or(LiteralMismatch::OtherType)?;
         let value = convert_constant(literal, &element.kind)?;
         return Ok(DefaultValue::List(vec![value; size as usize]));
     };
@@ -104,44 +104,44 @@ fn convert_list(literal: &LiteralKind, element: &Type, size: Option<u32>) -> Res
     // `int[1]` accepts a single value, but also longer lists. An empty list means "not given".
     match size {
         Some(size) if size != 1 && !values.is_empty() && values.len() != size as usize => {
-            Err(Misfit::WrongLength(values.len()))
+            Err(LiteralMismatch::WrongLength(values.len()))
         }
         _ => Ok(DefaultValue::List(values)),
     }
 }
 
-fn convert_constant(literal: &LiteralKind, kind: &TypeKind) -> Result<DefaultValue, Misfit> {
+fn convert_constant(literal: &LiteralKind, kind: &TypeKind) -> Result<DefaultValue, LiteralMismatch> {
     match (literal, kind) {
         (LiteralKind::Word(word), _) => convert_word(word, kind),
         (LiteralKind::Str(text), TypeKind::Str) => Ok(DefaultValue::Str(text.clone())),
         (LiteralKind::Str(text), TypeKind::Device) if is_device_name(text) => Ok(DefaultValue::Device(text.clone())),
         (LiteralKind::Number(text), _) => convert_number(text, kind),
         (LiteralKind::Complex(re, im), TypeKind::Complex | TypeKind::Scalar) => convert_complex(re, im),
-        _ => Err(Misfit::OtherType),
+        _ => Err(LiteralMismatch::OtherType),
     }
 }
 
-fn convert_word(word: &str, kind: &TypeKind) -> Result<DefaultValue, Misfit> {
+fn convert_word(word: &str, kind: &TypeKind) -> Result<DefaultValue, LiteralMismatch> {
     match (word, kind) {
         ("True" | "False", TypeKind::Bool | TypeKind::Scalar) => {
             return Ok(DefaultValue::Bool(word == "True"));
         }
-        ("True" | "False" | "None", _) => return Err(Misfit::OtherType),
+        ("True" | "False" | "None", _) => return Err(LiteralMismatch::OtherType),
         _ => {}
     }
     let Some((_, value, only)) = WORDS_FOR_INTEGERS.iter().find(|(known, ..)| *known == word) else {
-        return Err(Misfit::UnknownWord(word.to_owned()));
+        return Err(LiteralMismatch::UnknownWord(word.to_owned()));
     };
     if *kind == TypeKind::Int || only.as_ref() == Some(kind) {
         Ok(DefaultValue::Int(*value))
     } else {
-        Err(Misfit::OtherType)
+        Err(LiteralMismatch::OtherType)
     }
 }
 
-fn convert_number(text: &str, kind: &TypeKind) -> Result<DefaultValue, Misfit> {
+fn convert_number(text: &str, kind: &TypeKind) -> Result<DefaultValue, LiteralMismatch> {
     use TypeKind::{Complex, Float, Int, Layout, MemoryFormat, Scalar, ScalarType, SymInt};
-    let bad = |problem| Misfit::BadNumber(text.to_owned(), problem);
+    let bad = |problem| LiteralMismatch::BadNumber(text.to_owned(), problem);
     match (kind, parse_number(text)) {
         (Int | SymInt | Scalar | ScalarType | Layout | MemoryFormat, Ok(Number::Int(value))) => {
             Ok(DefaultValue::Int(value))
@@ -154,15 +154,16 @@ fn convert_number(text: &str, kind: &TypeKind) -> Result<DefaultValue, Misfit> {
             parse_float(text).map(|re| DefaultValue::Complex(re, 0.0)).map_err(bad)
         }
         (Complex | Scalar, Ok(Number::Imaginary(im))) => Ok(DefaultValue::Complex(0.0, im)),
-        (_, Ok(_)) => Err(Misfit::OtherType),
+        (_, Ok(_)) => Err(LiteralMismatch::OtherType),
         (_, Err(problem)) => Err(bad(problem)),
     }
 }
 
-fn convert_complex(re: &str, im: &str) -> Result<DefaultValue, Misfit> {
-    let read = |text: &str| parse_float(text).map_err(|problem| Misfit::BadNumber(text.to_owned(), problem));
-    let imaginary =
-        im.strip_suffix('j').ok_or_else(|| Misfit::BadNumber(format!("{re}{im}"), NumberProblem::Malformed))?;
+fn convert_complex(re: &str, im: &str) -> Result<DefaultValue, LiteralMismatch> {
+    let read = |text: &str| parse_float(text).map_err(|problem| LiteralMismatch::BadNumber(text.to_owned(), problem));
+    let imaginary = im
+        .strip_suffix('j')
+        .ok_or_else(|| LiteralMismatch::BadNumber(format!("{re}{im}"), NumberProblem::Malformed))?;
     Ok(DefaultValue::Complex(read(re)?, read(imaginary)?))
 }
 

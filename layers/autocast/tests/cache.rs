@@ -70,7 +70,7 @@ fn a_weight_is_cast_once() {
     let cast = return_cast_argument(&weight).unwrap();
     assert_eq!((cast.dtype(), cast.to_vec::<bf16>().unwrap()), (DType::BF16, [1.0, 2.0].map(bf16::from_f32).to_vec()));
     assert!(cast.same(&return_cast_argument(&weight.clone()).unwrap()), "every handle of the weight shares the cast");
-    assert!(!cast.same(&return_cast_argument(&self::new_weight()).unwrap()), "another weight has its own cast");
+    assert!(!cast.same(&return_cast_argument(&new_weight()).unwrap()), "another weight has its own cast");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use dispatch_runtime::keys::{Autocast, AutocastCPU, AutocastMeta};
 use dispatch_runtime::prelude::*;
 // Links the CPU kernels.
 use kernels_cpu as _;
-use recorded::{Call, ListedOperator, arguments, dtypes, recorded};
+use recorded::{Call, ListedOperator, dtype_names, load_recorded_operators, parse_arguments};
 
 /// The backend and the low-precision dtype of each column of the recording.
 const RECORDED_COLUMNS: [(&str, DType); 4] =

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use dispatch_runtime::{Explanation, KeySet, Operator, Result, Stack, Value, keys, op_fallback};
 
+use crate::entered_modes::{EnteredMode, ModeList};
 use crate::mode::ModeError;
-use crate::scope::{EnteredMode, ModeList};
 
 /// The call of an operator that a mode receives in [`Mode::on_op`](crate::Mode::on_op).
 ///

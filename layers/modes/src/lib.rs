@@ -64,18 +64,18 @@
 #![forbid(unsafe_code)]
 
 mod call;
+mod entered_modes;
 mod flops;
 mod memory;
 mod mode;
 mod print;
 mod profiler;
-mod scope;
 mod text_table;
 
 pub use call::Call;
+pub use entered_modes::{ModeGuard, enter, with_mode};
 pub use flops::Flops;
 pub use memory::{AllocationCounts, Memory};
 pub use mode::{Mode, ModeError};
 pub use print::Print;
 pub use profiler::{ProfileRow, Profiler};
-pub use scope::{ModeGuard, enter, with_mode};

@@ -7,7 +7,7 @@ use std::fmt;
 use dispatch_runtime::{Device, Name, Result, Tensor, Value};
 
 pub use self::counts::AllocationCounts;
-use self::counts::SharedCounts;
+use self::counts::SharedMemoryCounts;
 use crate::call::Call;
 use crate::mode::Mode;
 
@@ -35,7 +35,7 @@ use crate::mode::Mode;
 /// # }
 /// ```
 #[derive(Default)]
-pub struct Memory(SharedCounts);
+pub struct Memory(SharedMemoryCounts);
 
 impl Memory {
     /// Creates a mode that tracks nothing yet.

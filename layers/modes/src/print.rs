@@ -42,7 +42,7 @@ impl Print {
     /// Creates a mode that prints to the standard output.
     #[must_use]
     pub fn new() -> Self {
-        Self::to(io::stdout())
+        Self::with_writer(io::stdout())
     }
 }
 

@@ -60,13 +60,13 @@ impl Profiler {
     ///
     /// Returns the error of the writer if writing fails.
     pub fn write_trace(&self, to: &mut impl Write) -> io::Result<()> {
-        trace::write_events(to, &self.log.events())
+        trace::write_events(to, &self.log.ended_events())
     }
 
     /// Returns the rows of the table, sorted by the time without inner calls and spans, the longest first.
     #[must_use]
     pub fn table_rows(&self) -> Vec<ProfileRow> {
-        summary::summarise_events(&self.log.events())
+        summary::summarise_events(&self.log.ended_events())
     }
 }
 

@@ -4,7 +4,7 @@ use dispatch_schema::Schema;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
-use super::{Outputs, PlannedKernel};
+use super::{OutputKind, PlannedKernel};
 use crate::crate_path;
 use crate::op_impl::when;
 use crate::syntax::keys::{generate_static_keys, key_name};
@@ -39,7 +39,7 @@ impl PlannedKernel<'_> {
             });
         }
         // The `out=` form of a factory takes fewer arguments. Its default kernel copies.
-        if let (Some(form), Outputs::Tensors(outs)) = (&checked.properties.out, &self.outputs)
+        if let (Some(form), OutputKind::Tensors(outs)) = (&checked.properties.out, &self.outputs)
             && form.arguments.len() == self.types.len() + outs
         {
             let operator = quote!(<#operator as __r::HasOut>::Form);
@@ -114,12 +114,12 @@ impl PlannedKernel<'_> {
         let plan_arguments = self.plan_arguments();
         let body = match self.outputs {
             _ if self.runs_in_engine() => self.generate_functional_run(),
-            Outputs::None => {
+            OutputKind::None => {
                 let (plan, call) =
                     (self.generate_plan_call(&operator), self.generate_shared_function_call(&quote!(())));
                 quote!(#plan #call)
             }
-            Outputs::List => {
+            OutputKind::List => {
                 let (plan, call, device) = (
                     self.generate_plan_call(&operator),
                     self.generate_shared_function_call(&quote!(&mut __out[..])),
@@ -133,7 +133,7 @@ impl PlannedKernel<'_> {
                     ::core::result::Result::Ok(__out)
                 }
             }
-            Outputs::Tensors(n) => {
+            OutputKind::Tensors(n) => {
                 let (outs, device) = (numbered_idents("__out", n), self.generate_result_device());
                 let call = self.generate_shared_function_call(&if n == 1 {
                     quote!(&mut __out0)
@@ -250,7 +250,7 @@ impl PlannedKernel<'_> {
     fn generate_plan_call(&self, operator: &TokenStream) -> TokenStream {
         let plan_arguments = self.plan_arguments();
         let value = match self.outputs {
-            Outputs::List => TokenStream::new(),
+            OutputKind::List => TokenStream::new(),
             _ => quote!(let __value = __plan.value;),
         };
         quote! {

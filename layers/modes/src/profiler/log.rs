@@ -18,7 +18,7 @@ impl EventLog {
     }
 
     /// Returns all events that have ended, by thread. An event stands before the events inside of it.
-    pub(super) fn events(&self) -> Vec<Event> {
+    pub(super) fn ended_events(&self) -> Vec<Event> {
         let mut events: Vec<Event> = self.lock().iter().filter(|event| event.end.is_some()).cloned().collect();
         events.sort_by_key(|event| (event.thread, event.number));
         events
