@@ -128,7 +128,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 
 /// The value of an argument of the call.
 struct ArgumentValue {
-    /// The number of values written before it; `None` for a default, whose evaluation has no effect.
+    /// The index of the value among the values of the call; `None` for a default, whose evaluation has no effect.
     source_index: Option<usize>,
     value: TokenStream,
     ty: RustType,

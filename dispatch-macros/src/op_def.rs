@@ -35,10 +35,10 @@ struct Definition {
     types: Vec<RustType>,
     /// The argument names in generated functions. They cannot clash with names that a user writes.
     names: Vec<Ident>,
-    /// The Rust operator that calls the operator, such as `Add`.
+    /// The Rust operator, such as `Add`, that calls the defined operator.
     rust_operator: Option<Ident>,
     shape: Option<shape::CheckedShapeWord>,
-    /// The condition on the arguments: it adds to the shape word or, for a composite, gives a better error if the body fails.
+    /// The check of the arguments (`check = ..`): it adds to the shape word or, for a composite, gives a better error if the body fails.
     check: Option<Expr>,
     data_dependent: bool,
     /// Whether the operator's plan is a function under `#[op_plan]`.
@@ -47,7 +47,7 @@ struct Definition {
     body_key: Option<Expr>,
     /// The call of another operator that defines this one. Forms of this operator call forms of the other one.
     defining_call: Option<ExprCall>,
-    /// The call of `defining_call`, which forms have too. It translates argument names in errors to those of this operator.
+    /// The same call as `defining_call`, which is kept for forms too. It translates argument names in errors to those of this operator.
     call_for_error_names: Option<ExprCall>,
     /// The functional operator, if this is a form.
     functional: Option<Ident>,

@@ -186,7 +186,7 @@ impl Parse for OperatorProperties {
     }
 }
 
-/// Parses the schema in front, and skips the properties.
+/// Parses the schema at the start of the input, and skips the operator's properties after it.
 pub(crate) fn parse_schema_skipping_properties(input: ParseStream<'_>) -> syn::Result<Schema> {
     let schema = parse_schema_literal(input)?;
     input.parse::<OperatorProperties>()?;

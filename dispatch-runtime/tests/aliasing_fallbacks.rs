@@ -1,4 +1,4 @@
-//! Tests of fallbacks that serve only some operators.
+//! Tests of fallbacks with the option `aliasing`, which serve only operators that view or write their arguments.
 
 use std::cell::RefCell;
 

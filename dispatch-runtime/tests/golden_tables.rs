@@ -172,7 +172,7 @@ impl Recordings {
         set.table.get(&name).or_else(|| self.without_kernels.get(&name)).map_or("missing", String::as_str)
     }
 
-    /// Compares every column, and returns the number of columns.
+    /// Compares every column of the operator's table with the recording, and returns the number of columns.
     fn compare_table(&self, set: &RegistrationSet, test: &TestOperator, steps: &[Option<Key>]) -> usize {
         let operator = test.operator();
         let table = operator.table();

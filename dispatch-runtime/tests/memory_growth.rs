@@ -1,4 +1,4 @@
-//! Tests that a program which registers and removes in a loop does not grow.
+//! Tests that the memory of a program which registers and removes kernels in a loop does not grow.
 
 #![allow(unsafe_code, reason = "a counting allocator")]
 

@@ -388,7 +388,7 @@ impl History {
     }
 }
 
-/// An operator whose kernels have the letters of the table in PyTorch's tests.
+/// An operator whose table cells are shown as letters, as in PyTorch's tests.
 struct LetteredOperator(&'static Operator);
 
 impl LetteredOperator {

@@ -21,7 +21,7 @@ struct CallCounter {
     alive: bool,
 }
 
-/// Held by tests with listeners or fallbacks, which affect all operators.
+/// A lock that is held by tests with listeners or fallbacks, which affect all operators.
 static ALL_OPERATORS_LOCK: Mutex<()> = Mutex::new(());
 
 fn lock_all_operators() -> MutexGuard<'static, ()> {

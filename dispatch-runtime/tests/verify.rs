@@ -248,7 +248,7 @@ fn no_op_kernel(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
     Ok(())
 }
 
-/// The types of an operator that `lab` defines, in the form in which attributes name it.
+/// A type for an operator that a registrar defines, as an attribute would generate it.
 enum LateOperator {}
 
 // SAFETY: the operator is always the same, and has no types.

@@ -194,7 +194,7 @@ impl<'t> Parser<'t> {
         if self.eat(c) { Ok(()) } else { Err(self.report_expected(what)) }
     }
 
-    /// Whether the next tokens are the characters of `joined` without space between them.
+    /// Whether the next tokens are the characters of `joined`, such as `->`, without space between them.
     fn is_at_punctuation(&self, joined: &str) -> bool {
         let here = self.tokens.get(self.position..).unwrap_or(&[]);
         here.len() >= joined.len()

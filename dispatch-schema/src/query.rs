@@ -43,7 +43,7 @@ pub struct View {
     pub argument: usize,
 }
 
-/// A value of a call: an argument or a return, by index.
+/// The position of a value in a call: the index of an argument or of a return.
 ///
 /// ```
 /// use dispatch_schema::{ValuePosition, Schema};

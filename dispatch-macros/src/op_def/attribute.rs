@@ -73,7 +73,7 @@ pub(super) enum ShapeWord {
     Pointwise { operands: Vec<Ident> },
     /// `reduce`, or `reduce(dim)`.
     Reduce { dims: Option<Ident> },
-    /// `"mk,kn->mn"`.
+    /// A product by the letters of its dimensions, such as `"mk,kn->mn"`.
     Product(LitStr),
 }
 

@@ -25,7 +25,7 @@ pub(super) fn expand_definition(definition: &Definition) -> TokenStream {
     quote!(#function #body #types #plan #named #(#forms)* #generate_form_functions #generate_form_impls)
 }
 
-/// Generates the function: it unites the keys, looks up the kernel, and jumps to it.
+/// Generates the function that users call: it unites the keys, looks up the kernel, and jumps to it.
 fn generate_function(definition: &Definition) -> TokenStream {
     let Definition { function, runtime, .. } = definition;
     let visibility = &function.visibility;
@@ -62,7 +62,7 @@ fn generate_function(definition: &Definition) -> TokenStream {
     }
 }
 
-/// Generates the enum and its implementations.
+/// Generates the type of the operator, an enum without variants, and its trait implementations.
 fn generate_operator_enum(definition: &Definition) -> TokenStream {
     let Definition { function, types, names, schema, runtime, .. } = definition;
     let (visibility, name) = (&function.visibility, &function.signature.ident);
@@ -135,7 +135,7 @@ fn generate_operator_enum(definition: &Definition) -> TokenStream {
     }
 }
 
-/// Generates the static operator, with the kernels that the definition brings.
+/// Generates the static `__OPERATOR` and the static array of the kernels that belong to its definition.
 fn generate_static_operator(definition: &Definition, kernels: impl Iterator<Item = TokenStream>) -> TokenStream {
     let kernels: Vec<TokenStream> = kernels.collect();
     let count = kernels.len();
@@ -208,7 +208,7 @@ fn generate_named_call_macro(definition: &Definition) -> TokenStream {
     }
 }
 
-/// Returns the name of the macro at the root of the crate. The lengths distinguish `sum_dim.IntList` from `sum.dim_IntList`.
+/// Returns the name under which the operator's macro is exported at the root of the crate. The lengths distinguish `sum_dim.IntList` from `sum.dim_IntList`.
 fn named_call_macro_name(operator: &OperatorName) -> Ident {
     let OperatorName { namespace, base, overload } = operator;
     let namespace = namespace.as_deref().unwrap_or("");

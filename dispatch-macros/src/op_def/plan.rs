@@ -47,7 +47,7 @@ impl Definition {
         quote!(#(#forms)*)
     }
 
-    /// Generates the `Option<Outline>` that describes the results of a boxed call.
+    /// Generates the optional function that computes the specs of the results of a boxed call.
     pub(super) fn result_specs_tokens(&self) -> TokenStream {
         let Self { runtime, function, .. } = self;
         let name = &function.signature.ident;
@@ -127,7 +127,7 @@ impl Definition {
         })
     }
 
-    /// Returns the type of the plan's value, and the plan.
+    /// Returns the type of the plan's value, and the expression that computes the plan.
     fn value_type_and_plan(&self, shape: &CheckedShapeWord, names: &[Ident]) -> (TokenStream, TokenStream) {
         let Self { runtime, schema, .. } = self;
         let private = quote!(#runtime::__private);
@@ -171,7 +171,7 @@ impl Definition {
         }
     }
 
-    /// Generates the plan's value and the allocation of the result on `__device`.
+    /// Generates code that computes the plan's value and allocates the result on `__device`.
     fn generate_plan_and_allocation(&self, shape: &CheckedShapeWord, names: &[Ident]) -> TokenStream {
         let Self { runtime, types, .. } = self;
         match shape {

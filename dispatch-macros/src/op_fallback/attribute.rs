@@ -39,7 +39,7 @@ impl Parse for Attribute {
 }
 
 impl Attribute {
-    /// Generates the method calls after the record's constructor.
+    /// Generates the method calls that set the options of the fallback's record.
     pub(super) fn option_method_calls(&self, runtime: &TokenStream) -> TokenStream {
         let aliasing = self.aliasing.as_ref().map(|_| quote!(.aliasing()));
         let marked = self.marked.as_ref().map(|marks| quote!(.marked(&[#(#runtime::Marks::#marks),*])));

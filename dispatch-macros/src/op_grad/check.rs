@@ -255,7 +255,7 @@ fn list_gradient_names(candidates: &[usize], results: &[TensorResult]) -> String
     each.collect::<Vec<_>>().join(", ")
 }
 
-/// Reports results whose gradient no parameter takes: it would be lost.
+/// Reports results whose gradients no parameter takes: these gradients would be lost.
 fn report_unused_gradients(
     schema: &Schema,
     results: &[TensorResult],

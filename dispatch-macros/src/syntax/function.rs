@@ -8,7 +8,7 @@ use syn::{Attribute, LitStr, Pat, Safety, Signature, Token, Variadic, Visibility
 use crate::errors::{Errors, move_error_to_last_token};
 use crate::syntax::user_tokens::source_text;
 
-/// A function. Its body is opaque tokens, so that a half-typed body still reaches the compiler and the editor.
+/// A parsed function. Its body is opaque tokens, so that a half-typed body still reaches the compiler and the editor.
 pub(crate) struct Function {
     pub(crate) attributes: Vec<Attribute>,
     pub(crate) visibility: Visibility,
@@ -60,7 +60,7 @@ impl Function {
         })
     }
 
-    /// Parses the function under `#[attribute(options)]`, which must be a `noun`. Returns it with the options and the `_: ...` that may
+    /// Parses the function under `#[attribute(options)]`; messages call it a `noun`, such as a kernel. Returns it with the options and the `_: ...` that may
     /// stand for its parameters. If there are mistakes, returns the tokens to expand to: the unchanged item with errors, to which `check`
     /// may add.
     pub(crate) fn parse_with_options<Options: Parse>(

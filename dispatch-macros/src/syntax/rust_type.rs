@@ -25,7 +25,7 @@ impl RustType {
         Self(rust_result_type(schema))
     }
 
-    /// Returns a type that a user wrote in a comparable form: without lifetimes, and with the last segments of paths only.
+    /// Converts a type that a user wrote to a comparable form: without lifetimes, and with the last segments of paths only.
     pub(crate) fn from_user_type(ty: &syn::Type) -> Self {
         Self(text_with_usual_spacing(&strip_paths_and_lifetimes(ty.to_token_stream())))
     }
@@ -99,7 +99,7 @@ fn strip_paths_and_lifetimes(tokens: TokenStream) -> TokenStream {
     out.into_iter().collect()
 }
 
-/// Returns tokens as text with usual spacing. The compiler breaks long types into lines, and prints other spaces.
+/// Returns the text of tokens with the usual spacing. The compiler breaks long types into lines, and prints other spaces.
 pub(crate) fn text_with_usual_spacing(tokens: &impl ToTokens) -> String {
     const SPACING_REPLACEMENTS: [(&str, &str); 14] = [
         ("& ", "&"),

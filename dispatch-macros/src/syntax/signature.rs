@@ -43,7 +43,7 @@ pub(crate) fn parameter_name(input: &FnArg) -> Option<&Ident> {
     if let Pat::Ident(pattern) = &*typed.pat { Some(&pattern.ident) } else { None }
 }
 
-/// Returns the parameters for a schema's arguments, of types that `of_type` returns, with the span of `dots`.
+/// Returns a parameter for each argument of a schema, with the span of `dots` and the type that `of_type` returns.
 pub(crate) fn parameters_for_schema(
     schema: &Schema,
     dots: Token![...],

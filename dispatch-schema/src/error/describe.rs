@@ -87,7 +87,7 @@ fn write_hint(near: Option<&str>, otherwise: fmt::Arguments<'_>, f: &mut fmt::Fo
     }
 }
 
-/// Displays the token that was found in quotes, or `the end`.
+/// Displays a token in quotes, or `the end` if there is none.
 struct QuotedOrEnd<'a>(Option<&'a str>);
 
 impl fmt::Display for QuotedOrEnd<'_> {
