@@ -169,12 +169,12 @@ fn only_cuda_kernel(this: &Tensor) -> Tensor {
 fn two_kernels(this: &Tensor) -> Result<Tensor>;
 
 #[op_impl(two_kernels, CPU)]
-fn first_kernel(this: &Tensor) -> Tensor {
+fn two_kernels_first(this: &Tensor) -> Tensor {
     this.clone()
 }
 
 #[op_impl(two_kernels, CPU)]
-fn second_kernel(this: &Tensor) -> Tensor {
+fn two_kernels_second(this: &Tensor) -> Tensor {
     this.clone()
 }
 
@@ -186,7 +186,7 @@ fn the_error_names_the_backend_and_no_skipped_layer() {
         assert!(error.contains("for CPU") && error.contains("#[op_impl(absent_marks::only_cuda, CPU)]"), "{error}");
     }
     for error in [two_kernels(&x).unwrap_err().to_string(), boxed(two_kernels::operator())] {
-        assert!(error.contains("first_kernel") && error.contains("second_kernel"), "{error}");
+        assert!(error.contains("two_kernels_first") && error.contains("two_kernels_second"), "{error}");
     }
     assert_eq!(only_cuda::operator().explain(&[Value::from(&x)]).key, Some(CPU));
 }

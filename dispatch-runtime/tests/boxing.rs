@@ -96,7 +96,7 @@ fn run_cpu_kernel(op: &Operator, stack: &mut Stack) -> Result<()> {
     op.kernels(keys::CPU)[0].call(keys::CPU.into(), stack)
 }
 
-macro_rules! boxed_kernels {
+macro_rules! define_boxed_meta_kernels {
     ($($operator:ident $kernel:ident;)*) => {$(
         #[op_impl($operator, Meta, boxed)]
         fn $kernel(op: &Operator, _keys: KeySet, stack: &mut Stack) -> Result<()> {
@@ -105,7 +105,7 @@ macro_rules! boxed_kernels {
     )*};
 }
 
-boxed_kernels! {
+define_boxed_meta_kernels! {
     no_results no_results_meta;
     one_result one_result_meta;
     three_results three_results_meta;
@@ -646,11 +646,11 @@ fn the_error_names_the_argument_that_is_no_tensor() {
     assert!(error.contains("`rest`") && error.contains("Tensor[]") && error.contains("list"), "{error}");
 }
 
-#[op_def("write_only(Tensor(a!) self, Tensor(b!)[] rest, int mode) -> ()")]
-fn write_only(this: &mut Tensor, rest: &mut [Tensor], mode: i64) -> Result<()>;
+#[op_def("write_without_returning(Tensor(a!) self, Tensor(b!)[] rest, int mode) -> ()")]
+fn write_without_returning(this: &mut Tensor, rest: &mut [Tensor], mode: i64) -> Result<()>;
 
-#[op_impl(write_only, CPU)]
-fn write_only_cpu(this: &mut Tensor, rest: &mut [Tensor], mode: i64) -> Result<()> {
+#[op_impl(write_without_returning, CPU)]
+fn write_without_returning_cpu(this: &mut Tensor, rest: &mut [Tensor], mode: i64) -> Result<()> {
     match mode {
         0 => set_first_element(this, 7)?,
         1 => *this = int_tensor(&[7]),
@@ -664,14 +664,14 @@ fn replacing_a_written_argument_that_is_not_returned_is_an_error() {
     let watched = |mode| {
         let _watching = guard::include(keys::PreDispatch.into());
         let (mut x, mut rest) = (int_tensor_on(keys::CPU, 1), [int_tensor_on(keys::CPU, 2)]);
-        write_only(&mut x, &mut rest, mode).map(|()| first_element(&x))
+        write_without_returning(&mut x, &mut rest, mode).map(|()| first_element(&x))
     };
     assert_eq!(watched(0).unwrap(), 7);
     for (mode, argument) in [(1, "self"), (2, "rest")] {
         assert_eq!(
             watched(mode).unwrap_err().to_string(),
             format!(
-                "a kernel of `boxing::write_only` replaced `{argument}` by another tensor, which a boxed call cannot return: \
+                "a kernel of `boxing::write_without_returning` replaced `{argument}` by another tensor, which a boxed call cannot return: \
                  write into the tensor, or make it a result in the schema"
             )
         );

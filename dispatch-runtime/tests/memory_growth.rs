@@ -33,11 +33,11 @@ unsafe impl GlobalAlloc for CountingAllocator {
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-#[op_def("growth::permanent(Tensor self) -> Tensor")]
-fn permanent(this: &Tensor) -> Result<Tensor>;
+#[op_def("growth::permanent_operator(Tensor self) -> Tensor")]
+fn permanent_operator(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(permanent, CPU)]
-fn permanent_cpu(this: &Tensor) -> Tensor {
+#[op_impl(permanent_operator, CPU)]
+fn permanent_operator_cpu(this: &Tensor) -> Tensor {
     this.clone()
 }
 
@@ -48,22 +48,22 @@ fn repeated_registration_and_removal_does_not_grow_memory() {
     let (registrar, x) = (Registrar::new("growth"), Tensor::from_slice(&[1.0_f32]));
     let round = |state: u64| {
         let boxed_override = registrar
-            .override_kernel("permanent", keys::CPU, move |_, _, _| {
+            .override_kernel("permanent_operator", keys::CPU, move |_, _, _| {
                 assert!(state < 100);
                 Ok(())
             })
             .unwrap();
-        permanent(&x).unwrap();
+        permanent_operator(&x).unwrap();
         let typed: Box<TypedKernel> = Box::new(move |x| Ok((state, x.clone()).1));
-        let typed_override = registrar.override_typed_kernel("permanent", keys::CPU, typed).unwrap();
-        permanent(&x).unwrap();
+        let typed_override = registrar.override_typed_kernel("permanent_operator", keys::CPU, typed).unwrap();
+        permanent_operator(&x).unwrap();
         typed_override.remove();
         boxed_override.remove();
-        permanent(&x).unwrap();
+        permanent_operator(&x).unwrap();
 
         let tracer =
             fallback(keys::Tracer, |op, keys, stack| op.redispatch_boxed(keys.below(keys::Tracer), stack)).unwrap();
-        permanent(&x).unwrap();
+        permanent_operator(&x).unwrap();
         tracer.remove();
 
         let defined = registrar.define("temporary(Tensor x) -> Tensor").unwrap();

@@ -119,7 +119,7 @@ fn stacked_overrides_can_be_removed_in_any_order() {
             .collect();
         for at in removal {
             let newest = (0..3).rev().find(|&i| overrides[i].is_some()).unwrap();
-            assert_eq!(call_results(operator), newest.to_string());
+            assert_eq!(call_result_text(operator), newest.to_string());
             assert_eq!(operator.dump().matches("(inactive)").count(), overrides.iter().flatten().count() - 1);
             overrides[at].take().unwrap().remove();
         }
@@ -172,7 +172,7 @@ fn a_second_kernel_for_a_key_is_an_error_and_changes_nothing() {
         stack.push(1);
         Ok(())
     });
-    let (before, result) = ((operator.dump(), operator.dump_table()), call_results(operator));
+    let (before, result) = ((operator.dump(), operator.dump_table()), call_result_text(operator));
     // `Undefined` stands for the same cell.
     for key in [CompositeImplicitAutograd, Undefined] {
         let error = registrar.kernel("op", key, |_, _, _| Ok(())).unwrap_err();
@@ -180,7 +180,7 @@ fn a_second_kernel_for_a_key_is_an_error_and_changes_nothing() {
         assert_eq!(kernels.len(), 2);
         assert!(error.to_string().contains(&format!("registration_order.rs:{}", kernels[0].1.line())));
     }
-    assert_eq!(((operator.dump(), operator.dump_table()), call_results(operator)), (before, result));
+    assert_eq!(((operator.dump(), operator.dump_table()), call_result_text(operator)), (before, result));
     first.unwrap().remove();
     drop(registrar.kernel("op", CompositeImplicitAutograd, |_, _, _| Ok(())).expect("the key is free again"));
 }
@@ -268,7 +268,7 @@ fn permutations(count: usize) -> Vec<Vec<usize>> {
     shorter.iter().flat_map(|order| (0..count).map(move |at| [&order[..at], &[last], &order[at..]].concat())).collect()
 }
 
-fn call_results(operator: &Operator) -> String {
+fn call_result_text(operator: &Operator) -> String {
     let mut stack = Stack::new();
     operator.call_boxed(&mut stack).unwrap();
     stack.values().iter().map(|value| format!("{value:?}")).collect::<Vec<_>>().concat()

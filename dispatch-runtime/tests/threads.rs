@@ -135,7 +135,7 @@ fn every_call_after_a_late_registration_finds_the_kernel() {
                     let must_arrive = registered.load(SeqCst) || arrived > 0;
                     match call_operator(operator, x) {
                         Ok(plus) => arrived += usize::try_from(plus).unwrap(),
-                        Err(error) => assert!(is_missing_kernel(&error) && !must_arrive, "{error}"),
+                        Err(error) => assert!(is_missing_kernel_error(&error) && !must_arrive, "{error}"),
                     }
                 }
                 arrived
@@ -157,7 +157,7 @@ fn calls_during_registration_and_removal_run_the_kernel_or_find_none() {
             while !done.load(SeqCst) {
                 match call_operator(operator, 5) {
                     Ok(plus) => arrived += usize::try_from(plus).unwrap(),
-                    Err(error) => assert!(is_missing_kernel(&error), "{error}"),
+                    Err(error) => assert!(is_missing_kernel_error(&error), "{error}"),
                 }
             }
             arrived
@@ -167,7 +167,7 @@ fn calls_during_registration_and_removal_run_the_kernel_or_find_none() {
                 let kernel = register_adder(&lab, "flicker", 1, CallCounter::new(&calls)).unwrap();
                 assert_eq!(call_operator(operator, 0).unwrap(), 1);
                 kernel.remove();
-                assert!(is_missing_kernel(&call_operator(operator, 0).unwrap_err()));
+                assert!(is_missing_kernel_error(&call_operator(operator, 0).unwrap_err()));
             }
         },
     );
@@ -352,6 +352,6 @@ fn guards_belong_to_their_thread() {
     );
 }
 
-fn is_missing_kernel(error: &Error) -> bool {
+fn is_missing_kernel_error(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::NoKernel(_))
 }

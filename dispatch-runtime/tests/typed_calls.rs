@@ -241,7 +241,7 @@ fn with_body(_: &Tensor, _: i64) -> Result<Str> {
 }
 
 #[op_impl(with_body, CPU, when(n > 9))]
-fn with_body_large(_: &Tensor, n: i64) -> Str {
+fn with_body_large_n_cpu(_: &Tensor, n: i64) -> Str {
     format!("large {n}").into()
 }
 

@@ -30,8 +30,8 @@ fn every_argument_kind(
     i: Option<Device>,
 ) -> Result<(Tensor, i64)>;
 
-#[op_def("handles::written_(Tensor(a!) self, Tensor(b!) other, *, Tensor(c!)? more) -> (Tensor(a!), int)")]
-fn written_(this: &mut Tensor, other: &mut Tensor, more: Option<&mut Tensor>) -> Result<i64>;
+#[op_def("handles::write_all_(Tensor(a!) self, Tensor(b!) other, *, Tensor(c!)? more) -> (Tensor(a!), int)")]
+fn write_all_(this: &mut Tensor, other: &mut Tensor, more: Option<&mut Tensor>) -> Result<i64>;
 
 #[op_def("handles::no_arguments() -> ()")]
 fn no_arguments() -> Result<()>;
@@ -54,7 +54,7 @@ type EveryKindFunction = fn(
     Option<Device>,
 ) -> Result<(Tensor, i64)>;
 
-type WrittenFunction = fn(&mut Tensor, &mut Tensor, Option<&mut Tensor>) -> Result<i64>;
+type WriteAllFunction = fn(&mut Tensor, &mut Tensor, Option<&mut Tensor>) -> Result<i64>;
 
 fn int_tensor(n: i64) -> Tensor {
     Tensor::from_slice(&[n])
@@ -67,7 +67,7 @@ fn an_operator_found_by_name_returns_its_typed_function() {
     assert_eq!(function(&int_tensor(2), 3).unwrap(), 5);
     assert!(no_arguments::operator().typed::<fn() -> Result<()>>().is_ok());
     assert!(every_argument_kind::operator().typed::<EveryKindFunction>().is_ok());
-    assert!(written_::operator().typed::<WrittenFunction>().is_ok());
+    assert!(write_all_::operator().typed::<WriteAllFunction>().is_ok());
 }
 
 #[test]

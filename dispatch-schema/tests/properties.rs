@@ -19,7 +19,7 @@ fn recorded_texts() -> Vec<String> {
 }
 
 /// Parses `text`, and checks the properties of any text: it prints and parses back, or its errors have valid spans.
-fn check_parse(text: &str) -> Result<(), TestCaseError> {
+fn check_parse_properties(text: &str) -> Result<(), TestCaseError> {
     match Declaration::parse(text) {
         Ok(declaration) => {
             let printed = declaration.to_string();
@@ -89,7 +89,7 @@ proptest! {
 
     #[test]
     fn random_texts_parse_or_give_valid_errors(text in random_text()) {
-        check_parse(&text)?;
+        check_parse_properties(&text)?;
     }
 }
 
@@ -106,7 +106,7 @@ proptest! {
             let (at, cut) = (places[0].index(chars.len()), places[1].index(4));
             let damaged: String = chars[..at].iter().collect::<String>() + insert
                 + &chars[(at + cut).min(chars.len())..].iter().collect::<String>();
-            check_parse(&damaged)?;
+            check_parse_properties(&damaged)?;
         }
     }
 }

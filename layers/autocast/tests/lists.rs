@@ -20,7 +20,7 @@ fn recorded_calls() -> impl Iterator<Item = (&'static Operator, [&'static str; 2
     })
 }
 
-fn autocast_call(operator: &Operator, text: &str, device: Device, low: DType) -> Result<Vec<Value>> {
+fn call_under_autocast(operator: &Operator, text: &str, device: Device, low: DType) -> Result<Vec<Value>> {
     let arguments = parse_arguments(operator, text, device);
     let _on = autocast::enable(device, low)?;
     operator.call(arguments)
@@ -31,7 +31,7 @@ fn check_result_dtypes(i: usize, device: Device) {
     let (mut checked, mut wrong) = (0, Vec::new());
     for (operator, _, Call { arguments: text, results }) in recorded_calls().filter(|(.., call)| call.results[i] != "-")
     {
-        let ours = match autocast_call(operator, text, device, RECORDED_COLUMNS[i].1) {
+        let ours = match call_under_autocast(operator, text, device, RECORDED_COLUMNS[i].1) {
             Ok(results) => dtype_names(&results),
             Err(error) if error.to_string().contains("unsafe under autocast") => "banned".to_owned(),
             Err(error) => error.to_string(),
@@ -134,7 +134,7 @@ fn results_on_the_cpu_equal_those_of_manual_casts() {
         if results[0] == "-" || !alone(policy, operator) {
             continue;
         }
-        let ours = autocast_call(operator, text, Device::CPU, low).unwrap();
+        let ours = call_under_autocast(operator, text, Device::CPU, low).unwrap();
         let expected =
             call_with_manual_casts(operator, parse_arguments(operator, text, Device::CPU), policy, low).unwrap();
         assert_eq!(dtypes_and_bits(&ours), dtypes_and_bits(&expected), "{operator} {text}");

@@ -72,8 +72,8 @@ fn composite_operator(this: &Tensor) -> Result<Tensor> {
     part_operator(&part_operator(this)?)
 }
 
-#[op_def("zero_operator() -> int")]
-fn zero_operator() -> Result<i64> {
+#[op_def("operator_without_tensors() -> int")]
+fn operator_without_tensors() -> Result<i64> {
     Ok(0)
 }
 
@@ -83,13 +83,13 @@ fn a_mode_sees_operators_of_any_crate_and_the_parts_of_composites() {
     {
         let _on = enter(LoggingMode("", notes.clone()));
         composite_operator(&input_matrix()).unwrap();
-        assert_eq!(zero_operator().unwrap(), 0);
+        assert_eq!(operator_without_tensors().unwrap(), 0);
         part_operator::operator().call([input_matrix().into()]).unwrap();
     }
     part_operator(&input_matrix()).unwrap();
     assert_eq!(
         notes.take_notes(),
-        ["composite_operator", "  part_operator", "  part_operator", "zero_operator", "part_operator"]
+        ["composite_operator", "  part_operator", "  part_operator", "operator_without_tensors", "part_operator"]
     );
 }
 
@@ -215,8 +215,8 @@ fn an_error_of_a_mode_is_the_error_of_the_call() {
         if is_operator(call, "part_operator") { Err(Error::kernel("not today")) } else { call.pass_on() }
     }));
     assert!(composite_operator(&input_matrix()).unwrap_err().to_string().contains("not today"));
-    zero_operator().unwrap();
-    assert_eq!(notes.take_notes(), ["composite_operator", "zero_operator"]);
+    operator_without_tensors().unwrap();
+    assert_eq!(notes.take_notes(), ["composite_operator", "operator_without_tensors"]);
     drop(refusing);
     composite_operator(&input_matrix()).unwrap();
     assert_eq!(notes.take_notes(), ["composite_operator", "  part_operator", "  part_operator"]);
@@ -285,7 +285,7 @@ fn a_mode_entered_by_a_handler_ends_with_the_handler() {
     }));
     part_operator(&input_matrix()).unwrap();
     assert_eq!(notes.take_notes(), ["own composite_operator", "  own part_operator", "  own part_operator"]);
-    zero_operator().unwrap();
+    operator_without_tensors().unwrap();
     assert!(notes.take_notes().is_empty());
 }
 

@@ -68,7 +68,7 @@ fn a_composite_counts_as_its_parts() {
 fn doubled(this: &Tensor) -> Result<Tensor>;
 
 #[op_impl(doubled, CPU)]
-fn doubled_by_a_sum(this: &Tensor) -> Result<Tensor> {
+fn doubled_cpu(this: &Tensor) -> Result<Tensor> {
     this.add(this)
 }
 

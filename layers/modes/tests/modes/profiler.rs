@@ -61,14 +61,14 @@ fn profile_row(profiler: &Profiler, name: &str) -> ProfileRow {
 }
 
 /// Sleeps, and calls a part that sleeps as long.
-#[op_def("slow(Tensor self) -> Tensor")]
-fn slow(this: &Tensor) -> Result<Tensor> {
+#[op_def("sleep_twice(Tensor self) -> Tensor")]
+fn sleep_twice(this: &Tensor) -> Result<Tensor> {
     std::thread::sleep(Duration::from_millis(20));
-    slow_inner(this)
+    sleep_once(this)
 }
 
-#[op_def("slow_inner(Tensor self) -> Tensor")]
-fn slow_inner(this: &Tensor) -> Result<Tensor> {
+#[op_def("sleep_once(Tensor self) -> Tensor")]
+fn sleep_once(this: &Tensor) -> Result<Tensor> {
     std::thread::sleep(Duration::from_millis(20));
     Ok(this.clone())
 }
@@ -140,10 +140,10 @@ fn self_time_excludes_inner_calls() {
     let profiler = enter(Profiler::new());
     let x = Tensor::from(1.0);
     let start = Instant::now();
-    slow(&x).unwrap();
-    slow(&x).unwrap();
+    sleep_twice(&x).unwrap();
+    sleep_twice(&x).unwrap();
     let took = start.elapsed();
-    let (whole, part) = (profile_row(&profiler, "modes::slow"), profile_row(&profiler, "modes::slow_inner"));
+    let (whole, part) = (profile_row(&profiler, "modes::sleep_twice"), profile_row(&profiler, "modes::sleep_once"));
     assert_eq!((whole.calls, part.calls), (2, 2));
     let least = Duration::from_millis(40);
     assert!(part.total_time >= least && part.self_time == part.total_time, "{part:?}");
