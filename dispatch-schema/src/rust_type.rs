@@ -46,7 +46,7 @@ fn parameter_type(ty: &Type, written: bool) -> Option<String> {
     Some(match &ty.kind {
         TypeKind::Tensor => format!("{reference}Tensor"),
         TypeKind::Optional(inner) => format!("Option<{}>", parameter_type(inner, written)?),
-        TypeKind::List(element, _) if is_list_of_lists_of_tensors(element) => return None,
+        TypeKind::List(element, _) if is_list_of_tensors(element) => return None,
         TypeKind::List(element, _) => match list_element_type(element) {
             Some(element) => format!("{reference}[{element}]"),
             None => "&Value".to_owned(),
@@ -57,7 +57,7 @@ fn parameter_type(ty: &Type, written: bool) -> Option<String> {
     })
 }
 
-fn is_list_of_lists_of_tensors(element: &Type) -> bool {
+fn is_list_of_tensors(element: &Type) -> bool {
     matches!(&element.without_optional().kind, TypeKind::List(inner, _) if inner.without_optional().kind == TypeKind::Tensor)
 }
 

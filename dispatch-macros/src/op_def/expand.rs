@@ -208,7 +208,8 @@ fn generate_named_call_macro(definition: &Definition) -> TokenStream {
     }
 }
 
-/// Returns the name under which the operator's macro is exported at the root of the crate. The lengths distinguish `sum_dim.IntList` from `sum.dim_IntList`.
+/// Returns the name under which the operator's macro is exported at the root of the crate. The lengths distinguish `sum_dim.IntList` from
+/// `sum.dim_IntList`.
 fn named_call_macro_name(operator: &OperatorName) -> Ident {
     let OperatorName { namespace, base, overload } = operator;
     let namespace = namespace.as_deref().unwrap_or("");

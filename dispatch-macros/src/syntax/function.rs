@@ -60,9 +60,9 @@ impl Function {
         })
     }
 
-    /// Parses the function under `#[attribute(options)]`; messages call it a `noun`, such as a kernel. Returns it with the options and the `_: ...` that may
-    /// stand for its parameters. If there are mistakes, returns the tokens to expand to: the unchanged item with errors, to which `check`
-    /// may add.
+    /// Parses the function under `#[attribute(options)]`; messages call it a `noun`, such as a kernel. Returns it with the options and the
+    /// `_: ...` that may stand for its parameters. If there are mistakes, returns the tokens to expand to: the unchanged item with errors,
+    /// to which `check` may add.
     pub(crate) fn parse_with_options<Options: Parse>(
         [attribute, noun]: [&str; 2],
         options: &TokenStream,

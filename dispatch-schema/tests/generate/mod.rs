@@ -145,7 +145,7 @@ fn any_atomic_type() -> impl Strategy<Value = TypeKind> {
     ]
 }
 
-fn any_alias() -> impl Strategy<Value = Option<Alias>> {
+fn any_optional_alias() -> impl Strategy<Value = Option<Alias>> {
     let sets = || {
         vec(select(vec!["a", "b", "c9", "*"]), 1..3).prop_map(|sets| {
             let mut sets: Vec<_> = sets.into_iter().map(str::to_owned).collect();
@@ -161,7 +161,7 @@ fn any_alias() -> impl Strategy<Value = Option<Alias>> {
 }
 
 fn any_type() -> impl Strategy<Value = Type> {
-    let leaf = (any_atomic_type(), any_alias()).prop_map(|(kind, alias)| Type { kind, alias });
+    let leaf = (any_atomic_type(), any_optional_alias()).prop_map(|(kind, alias)| Type { kind, alias });
     let nested = leaf.prop_recursive(3, 12, 3, |inner| {
         let boxed = inner.clone().prop_map(Box::new);
         let kind = prop_oneof![
@@ -174,7 +174,7 @@ fn any_type() -> impl Strategy<Value = Type> {
                 .prop_map(|(key, value)| { TypeKind::Dict(Box::new(Type::parse(key).unwrap()), value) }),
         ];
         prop_oneof![
-            3 => (kind, any_alias()).prop_map(|(kind, alias)| Type { kind, alias }),
+            3 => (kind, any_optional_alias()).prop_map(|(kind, alias)| Type { kind, alias }),
             1 => inner.prop_map(make_optional),
         ]
     });
