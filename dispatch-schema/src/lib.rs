@@ -42,7 +42,7 @@
 
 #[doc = include_str!("../README.md")]
 #[cfg(doctest)]
-struct Readme;
+struct ReadmeDoctests;
 
 mod alias;
 mod compat;

@@ -73,7 +73,7 @@ fn generate_operator_enum(definition: &Definition) -> TokenStream {
     let (composite, own) = records::generate_composite_kernel(definition, &parameters, &output).unzip();
     let static_definition =
         generate_static_operator(definition, own.into_iter().chain(definition.derived_kernel_records()));
-    let (rust_operator, shape) = (records::generate_rust_operator_record(definition), definition.shape_tokens());
+    let (rust_operator, shape) = (records::generate_rust_operator_record(definition), definition.shape_word_tokens());
     let identity = definition_number::hash_definition(&schema.name.to_string());
     quote! {
         #[doc(hidden)]

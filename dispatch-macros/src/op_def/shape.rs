@@ -184,7 +184,7 @@ fn check_product_letters(at: impl ToTokens, text: &str, schema: &Schema, errors:
 
 impl Definition {
     /// Generates the `Option<ShapeWord>` of the operator.
-    pub(super) fn shape_tokens(&self) -> TokenStream {
+    pub(super) fn shape_word_tokens(&self) -> TokenStream {
         let runtime = &self.runtime;
         let option = |position: &Option<usize>| match position {
             Some(position) => quote!(::core::option::Option::Some(#position)),

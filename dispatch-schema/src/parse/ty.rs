@@ -8,10 +8,10 @@ use crate::token::TokenKind;
 use crate::ty::{ATOMIC_TYPES, Type, TypeKind};
 
 /// The largest depth of nested types. All functions on types recurse, so the depth needs a limit.
-const MAX_DEPTH: usize = 32;
+const MAX_TYPE_DEPTH: usize = 32;
 
 /// The largest size of a list. A single default value for a list becomes that many values.
-const MAX_SIZE: u32 = 1 << 16;
+const MAX_LIST_SIZE: u32 = 1 << 16;
 
 /// Words that are followed by types in parentheses.
 pub(super) const GENERIC_TYPES: [&str; 5] = ["Dict", "Future", "Await", "RRef", "Union"];
@@ -40,14 +40,14 @@ impl Parser<'_> {
     /// Parses a base type with its suffixes. After a size, only one `?` may follow.
     fn parse_type_with_suffixes(&mut self) -> ParseResult<(Type, bool)> {
         self.depth += 1;
-        if self.depth > MAX_DEPTH {
+        if self.depth > MAX_TYPE_DEPTH {
             return Err(self.report_bad_type(TypeProblem::TooDeep));
         }
         let base = self.parse_base_type()?;
         let mut ty = self.parse_alias_after(base)?;
         let mut sized = false;
         for suffixes in 0.. {
-            if suffixes > MAX_DEPTH {
+            if suffixes > MAX_TYPE_DEPTH {
                 return Err(self.report_bad_type(TypeProblem::TooDeep));
             }
             if self.is_at('[') && !sized {
@@ -93,7 +93,7 @@ impl Parser<'_> {
             Some(TokenKind::Number(text)) if text.bytes().all(|byte| byte.is_ascii_digit()) => text.parse().ok(),
             _ => None,
         };
-        match size.filter(|&size| size <= MAX_SIZE) {
+        match size.filter(|&size| size <= MAX_LIST_SIZE) {
             Some(size) => {
                 self.position += 1;
                 Ok(size)
@@ -174,7 +174,7 @@ impl Parser<'_> {
             ("Future", Ok([inner])) => Ok(TypeKind::Future(Box::new(inner))),
             ("Await", Ok([inner])) => Ok(TypeKind::Await(Box::new(inner))),
             ("RRef", Ok([inner])) => Ok(TypeKind::RRef(Box::new(inner))),
-            ("Dict", Err(types)) if types.len() == 2 => dict_type(types),
+            ("Dict", Err(types)) if types.len() == 2 => make_dict_type(types),
             _ => {
                 self.position = open;
                 return Err(self.report_expected(what));
@@ -219,7 +219,7 @@ fn is_path_component(kind: &TokenKind) -> bool {
     matches!(kind, TokenKind::Ident(word) if is_identifier(word))
 }
 
-fn dict_type(types: Vec<Type>) -> Result<TypeKind, TypeProblem> {
+fn make_dict_type(types: Vec<Type>) -> Result<TypeKind, TypeProblem> {
     let Ok([key, value]) = <[Type; 2]>::try_from(types) else {
         return Err(TypeProblem::BadDictKey);
     };

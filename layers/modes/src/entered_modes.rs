@@ -55,16 +55,16 @@ impl ModeList {
     pub(crate) fn innermost(&self) -> Option<(Arc<EnteredMode>, Self)> {
         let level = dispatch_transform::depth();
         let sees_level = |entered: &Arc<EnteredMode>| entered.is_active() && entered.level == level;
-        let at = self.active_modes().iter().rposition(sees_level)?;
+        let at = self.listed_modes().iter().rposition(sees_level)?;
         Some((self.all[at].clone(), Self { all: self.all.clone(), count: at }))
     }
 
-    /// Returns the active modes without `entered`.
+    /// Returns the list without the mode `entered`.
     pub(crate) fn without_mode(&self, entered: &Arc<EnteredMode>) -> Self {
-        self.active_modes().iter().filter(|other| !Arc::ptr_eq(entered, other)).cloned().collect()
+        self.listed_modes().iter().filter(|other| !Arc::ptr_eq(entered, other)).cloned().collect()
     }
 
-    fn active_modes(&self) -> &[Arc<EnteredMode>] {
+    fn listed_modes(&self) -> &[Arc<EnteredMode>] {
         self.all.get(..self.count).unwrap_or_default()
     }
 
@@ -114,7 +114,7 @@ pub fn enter<M: Mode + 'static>(mode: M) -> ModeGuard<M> {
     let entered =
         Arc::new(EnteredMode { mode: mode.clone(), level: dispatch_transform::depth(), ended: AtomicBool::new(false) });
     let modes =
-        CURRENT_MODES.with_borrow(|modes| modes.active_modes().iter().cloned().chain([entered.clone()]).collect());
+        CURRENT_MODES.with_borrow(|modes| modes.listed_modes().iter().cloned().chain([entered.clone()]).collect());
     // The drop of the old list may drop a mode, which may call operators. It must not happen while the cell is borrowed.
     drop(CURRENT_MODES.replace(modes));
     let include = (!guard::included().has(keys::PreDispatch)).then(|| guard::include(KeySet::from(keys::PreDispatch)));
@@ -177,14 +177,14 @@ impl<M> Drop for ModeGuard<M> {
 /// Captures the modes of this thread for a thread that it starts. Modes inside of a transformed function stay behind, as the function does.
 fn capture_modes() -> InstallState {
     let modes: ModeList =
-        ModeList::current().active_modes().iter().filter(|entered| entered.level == 0).cloned().collect();
+        ModeList::current().listed_modes().iter().filter(|entered| entered.level == 0).cloned().collect();
     Box::new(move || Box::new(modes.make_current()) as Box<dyn Any>)
 }
 
 /// Reports the start of a span to the modes of this thread. The span ends for the innermost mode first.
 fn notify_span(name: &dyn Display) -> Box<dyn Any> {
     let modes = ModeList::current();
-    let on = modes.active_modes().iter().filter(|entered| entered.is_active());
+    let on = modes.listed_modes().iter().filter(|entered| entered.is_active());
     let mut open: Vec<Box<dyn Any>> = on.map(|entered| entered.mode.on_span(name)).collect();
     open.reverse();
     Box::new(open)
