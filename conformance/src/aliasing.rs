@@ -80,7 +80,7 @@ pub(crate) fn check(
     for (index, result) in results.iter().enumerate() {
         let views: Vec<usize> =
             schema.views().iter().filter(|view| view.ret == index).map(|view| view.argument).collect();
-        let written = schema.written_return(index);
+        let written = schema.written_argument_of_return(index);
         for (i, value) in given.iter().enumerate() {
             let argument = || schema.arguments[i].name.clone();
             let shared = result.tensors().any(|result| shares_memory(result, value));

@@ -292,7 +292,7 @@ pub(crate) fn read_outcome(operator: &Operator, outcome: &Outcome) -> Result<Hos
     let schema = operator.schema();
     let after = outcome.given.iter().enumerate().map(|(i, value)| {
         // An operator may return a written argument with another geometry.
-        let returned = (0..results.len()).find(|&ret| schema.written_return(ret) == Some(i));
+        let returned = (0..results.len()).find(|&ret| schema.written_argument_of_return(ret) == Some(i));
         returned.map_or_else(|| Datum::from_value(value), |ret| Ok(results[ret].clone()))
     });
     let after = after.collect::<Result<Vec<_>>>()?;

@@ -7,7 +7,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Ident, Path, Token, Visibility};
 
 use crate::crate_path;
-use crate::errors::move_to_last_token;
+use crate::errors::move_error_to_last_token;
 
 /// The argument: `backend`, or `layer, above = ..` with an insertion point or the key of another layer.
 enum KeyKind {
@@ -122,11 +122,11 @@ pub(crate) fn expand(attribute: &TokenStream, item: TokenStream) -> TokenStream 
         Ok(item) => item,
         Err(error) => return error.to_compile_error(),
     };
-    let runtime = crate_path::runtime();
+    let runtime = crate_path::runtime_path();
     let (kind, error) = match syn::parse2::<KeyKind>(attribute.clone()) {
         Ok(kind) => (kind, None),
         // The key is declared in spite of the error, so that its uses are not reported as errors, too.
-        Err(error) => (KeyKind::Backend, Some(move_to_last_token(error, attribute).to_compile_error())),
+        Err(error) => (KeyKind::Backend, Some(move_error_to_last_token(error, attribute).to_compile_error())),
     };
     let location = quote!(#runtime::Location::new(::core::file!(), ::core::line!()));
     let user_key = match kind {

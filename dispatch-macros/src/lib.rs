@@ -126,7 +126,7 @@ pub fn op_vmap(attribute: TokenStream, item: TokenStream) -> TokenStream {
 #[doc(hidden)]
 #[proc_macro]
 pub fn unknown_operator_import_it_or_define_it_with_op_def(input: TokenStream) -> TokenStream {
-    schema_callback::find_operator(input.into()).into()
+    schema_callback::generate_operator_lookup(input.into()).into()
 }
 
 /// Expands a batch rule, with the operator's schema, which the operator's own macro passes. Not public API.
@@ -195,7 +195,7 @@ pub fn __row(input: TokenStream) -> TokenStream {
 #[doc(hidden)]
 #[proc_macro]
 pub fn unknown_backend_import_its_key_or_declare_it_with_dispatch_key(input: TokenStream) -> TokenStream {
-    syntax::keys::find_key(input.into()).into()
+    syntax::keys::respan_key(input.into()).into()
 }
 
 /// Reports the error of `autocast!` for an unknown policy. Not public API.

@@ -27,7 +27,7 @@ static Gnu: Key;
 
 static LAYERS_OF_CALL: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
 
-macro_rules! recording_fallbacks {
+macro_rules! define_recording_fallbacks {
     ($($key:ident $name:ident),*) => {$(
         #[op_fallback($key)]
         fn $name(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
@@ -37,7 +37,7 @@ macro_rules! recording_fallbacks {
     )*};
 }
 
-recording_fallbacks! { Zebra zebra, Ant ant, Bee bee }
+define_recording_fallbacks! { Zebra zebra, Ant ant, Bee bee }
 
 #[op_def("identity(Tensor self) -> Tensor")]
 fn identity(this: &Tensor) -> Result<Tensor>;

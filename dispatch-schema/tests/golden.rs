@@ -16,18 +16,20 @@ struct Recording {
 
 #[test]
 fn golden_schemas_parse_and_print() {
-    let Some(recordings) = recordings() else {
+    let Some(recordings) = load_recordings() else {
         return;
     };
     let wrong: Vec<_> = recordings
         .iter()
-        .filter_map(|recording| check(recording).err().map(|reason| format!("{}\n{reason}", recording.written)))
+        .filter_map(|recording| {
+            check_recording(recording).err().map(|reason| format!("{}\n{reason}", recording.written))
+        })
         .collect();
     println!("{} schemas, {} wrong", recordings.len(), wrong.len());
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), recordings.len(), wrong.join("\n\n"));
 }
 
-fn check(recording: &Recording) -> Result<(), String> {
+fn check_recording(recording: &Recording) -> Result<(), String> {
     let schema = match Schema::parse(&recording.written) {
         Ok(schema) => schema,
         Err(errors) if errors.iter().all(|error| is_intended_error(&error.kind)) => return Ok(()),
@@ -41,7 +43,7 @@ fn check(recording: &Recording) -> Result<(), String> {
         || equals_intended_text(&printed, &recording.canonical)
         || with_base_16_as_zero(&recording.written)
             .is_some_and(|zero| equals_intended_text(&zero, &recording.canonical))
-        || is_unparsable_or_lacks_annotations(&schema, &recording.canonical)
+        || pytorch_text_loses_information(&schema, &recording.canonical)
     {
         Ok(())
     } else {
@@ -76,16 +78,16 @@ fn only_known_golden_schemas_are_errors() {
 }
 
 /// An intended difference from PyTorch's text: a description, and a function that applies it to PyTorch's text.
-type Difference = (&'static str, fn(&str) -> String);
+type IntendedDifference = (&'static str, fn(&str) -> String);
 
 /// The intended differences.
-const DIFFERENCES: [Difference; 2] = [
+const INTENDED_DIFFERENCES: [IntendedDifference; 2] = [
     ("the sets of an annotation stand in alphabetical order", with_sorted_sets),
     ("the default of a device is quoted, so that it parses back", with_quoted_devices),
 ];
 
 fn equals_intended_text(ours: &str, canonical: &str) -> bool {
-    let expected = DIFFERENCES.iter().fold(canonical.to_owned(), |text, (_, apply)| apply(&text));
+    let expected = INTENDED_DIFFERENCES.iter().fold(canonical.to_owned(), |text, (_, apply)| apply(&text));
     ours == expected
 }
 
@@ -107,7 +109,7 @@ fn with_base_16_as_zero(written: &str) -> Option<String> {
 
 /// Whether PyTorch's text cannot be parsed back, such as `Tensor($0! -> )` or `int[] x=0` for two zeros, or lacks the annotations inside
 /// containers. Canonical text here always parses back, and keeps them.
-fn is_unparsable_or_lacks_annotations(schema: &Schema, canonical: &str) -> bool {
+fn pytorch_text_loses_information(schema: &Schema, canonical: &str) -> bool {
     let Ok(read_back) = Schema::parse(canonical) else { return true };
     let mut less = schema.clone();
     less.arguments.iter_mut().for_each(|argument| argument.ty = without_inner_annotations(&argument.ty));
@@ -153,7 +155,7 @@ fn with_quoted_devices(text: &str) -> String {
 }
 
 /// Returns the recordings, or `None` if `DISPATCH_GOLDEN` names a folder without them.
-fn recordings() -> Option<Vec<Recording>> {
+fn load_recordings() -> Option<Vec<Recording>> {
     let text = match env::var_os("DISPATCH_GOLDEN") {
         Some(folder) => {
             let path = Path::new(&folder).join("schemas.jsonl");
@@ -165,7 +167,7 @@ fn recordings() -> Option<Vec<Recording>> {
         }
         None => return Some(repository_recordings()),
     };
-    Some(recordings_in(&text))
+    Some(parse_recordings(&text))
 }
 
 /// Returns the recordings of the repository.
@@ -173,14 +175,14 @@ fn repository_recordings() -> Vec<Recording> {
     let packed: &[u8] = include_bytes!("golden/schemas.jsonl.gz");
     let mut text = String::new();
     flate2::read::GzDecoder::new(packed).read_to_string(&mut text).expect("the recordings are valid gzip");
-    recordings_in(&text)
+    parse_recordings(&text)
 }
 
-fn recordings_in(text: &str) -> Vec<Recording> {
-    text.lines().filter(|line| !line.trim().is_empty()).map(recording).collect()
+fn parse_recordings(text: &str) -> Vec<Recording> {
+    text.lines().filter(|line| !line.trim().is_empty()).map(parse_recording).collect()
 }
 
-fn recording(line: &str) -> Recording {
+fn parse_recording(line: &str) -> Recording {
     let line: Value = serde_json::from_str(line).expect("every line is one object");
     let field = |name: &str| line[name].as_str().expect("both fields are strings").to_owned();
     Recording { written: field("in"), canonical: field("canonical") }
@@ -188,8 +190,9 @@ fn recording(line: &str) -> Recording {
 
 #[test]
 fn texts_that_pytorch_cannot_parse_back_print_in_canonical_form() {
-    let check_line =
-        |written: &str, canonical: &str| check(&Recording { written: written.into(), canonical: canonical.into() });
+    let check_line = |written: &str, canonical: &str| {
+        check_recording(&Recording { written: written.into(), canonical: canonical.into() })
+    };
     assert_eq!(check_line("f(Tensor! x) -> ()", "f(Tensor($0! -> ) x) -> ()"), Ok(()));
     assert_eq!(check_line("f(int[] x=[0, 0]) -> ()", "f(int[] x=0) -> ()"), Ok(()));
     assert_eq!(check_line("f(Dict(str, Tensor(a!)) x) -> ()", "f(Dict(str, Tensor) x) -> ()"), Ok(()));

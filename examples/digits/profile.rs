@@ -35,7 +35,7 @@ pub(crate) fn profile_epoch(network: &Network, optimiser: &mut dyn Optimiser, di
 impl Profile {
     /// Returns the fraction of the epoch's time in named spans inside of the epoch: operator calls, backward passes, or others.
     pub(crate) fn named_fraction(&self) -> f64 {
-        let rows = self.profiler.rows();
+        let rows = self.profiler.table_rows();
         let named = rows.iter().filter(|row| row.name != EPOCH_SPAN).map(|row| row.self_time).sum::<Duration>();
         named.as_secs_f64() / self.duration.as_secs_f64()
     }

@@ -87,7 +87,7 @@ fn signature(name: &str, schema: &Schema) -> String {
         let ty = if ty == "Scalar" { "impl Into<Scalar>".to_owned() } else { ty };
         parameters.push(format!("{}: {ty}", rust_name(&argument.name)));
     }
-    let returned = schema.returns.iter().enumerate().filter(|(i, _)| schema.written_return(*i).is_none());
+    let returned = schema.returns.iter().enumerate().filter(|(i, _)| schema.written_argument_of_return(*i).is_none());
     let returned: Vec<String> = returned.map(|(_, returned)| owned_type(&returned.ty)).collect();
     let returned = match &returned[..] {
         [one] => one.clone(),

@@ -89,7 +89,7 @@ impl Inputs {
 /// no leaf.
 pub(crate) fn is_leaf(case: &Case, position: usize, dtype: DType) -> bool {
     let schema = case.operator.schema();
-    let is_given_back = || (0..schema.returns.len()).any(|i| schema.written_return(i) == Some(position));
+    let is_given_back = || (0..schema.returns.len()).any(|i| schema.written_argument_of_return(i) == Some(position));
     let is_updated = schema.arguments[position].is_written() && !is_given_back();
     matches!(dtype, DType::F32 | DType::F64)
         && case.scalar_arguments.get(position) != Some(&true)

@@ -46,7 +46,7 @@ impl Operator {
     ) -> Result<&'static TypedAdapters> {
         let typed = self.adapters().ok_or_else(|| self.no_function_error())?;
         if select(typed) != requested {
-            let (operator, expected) = (self.name(), dispatch_schema::rust_function(self.schema()));
+            let (operator, expected) = (self.name(), dispatch_schema::rust_function_type(self.schema()));
             return Err(ErrorKind::FunctionTypeMismatch { operator, expected, found: name() }.into());
         }
         Ok(typed)

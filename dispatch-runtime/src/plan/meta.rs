@@ -34,7 +34,7 @@ fn meta_results(operator: &Operator, arguments: &mut [Value]) -> Result<Vec<Valu
     let mut specs = specs.into_iter();
     let mut results = Vec::with_capacity(schema.returns.len());
     for (place, result) in schema.returns.iter().enumerate() {
-        results.push(match (schema.written_return(place), &result.ty.kind) {
+        results.push(match (schema.written_argument_of_return(place), &result.ty.kind) {
             (Some(argument), _) => arguments[argument].clone(),
             (None, TypeKind::List(..)) => allocate_all_on(specs.by_ref().collect(), Device::META)?.into(),
             (None, _) => specs.next().ok_or_else(|| no_shape_inference_error(operator))?.on(Device::META)?.into(),

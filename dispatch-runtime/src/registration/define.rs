@@ -1,6 +1,6 @@
 //! Definition of operators at run time.
 
-use dispatch_schema::{Schema, rust_argument};
+use dispatch_schema::{Schema, rust_argument_type};
 
 use super::handle::{Registration, RegistrationKind};
 use super::listener::{self, OperatorEvent};
@@ -60,7 +60,7 @@ fn new_operator(name: Name<'static>, schema: Schema, signature: &str, location: 
         docs: "",
         location,
         argument_count: schema.arguments.len(),
-        tensor_results: schema.tensor_returns().and_then(|count| u8::try_from(count).ok()).unwrap_or(u8::MAX),
+        tensor_results: schema.tensor_return_count().and_then(|count| u8::try_from(count).ok()).unwrap_or(u8::MAX),
         key_arguments: key_arguments.fold(0, |bits, (i, _)| bits | 1 << i),
         aliasing: schema.is_aliasing(),
         returns_views: !schema.views().is_empty(),
@@ -84,7 +84,7 @@ fn check_schema(text: &str, schema: &Schema) -> Result<()> {
     if schema.arguments.len() > 64 {
         return unsupported("an operator has at most 64 arguments");
     }
-    if schema.arguments.iter().any(|argument| rust_argument(argument).is_none()) {
+    if schema.arguments.iter().any(|argument| rust_argument_type(argument).is_none()) {
         return unsupported(
             "a list of lists of tensors cannot be an argument, because dispatch reads lists one level deep; pass a list of tensors",
         );

@@ -1,6 +1,6 @@
 //! The graph: values, nodes, inputs and outputs.
 
-use dispatch_runtime::schema::{Position, Schema};
+use dispatch_runtime::schema::{Schema, ValuePosition};
 use dispatch_runtime::{DType, Geometry, Operator, Tensor};
 
 use crate::argument::{Argument, ValueId};
@@ -149,7 +149,7 @@ impl Node {
     /// Returns the written argument's values if the schema says that the result at index `result` is a written argument.
     pub(crate) fn written_values_of_result(&self, result: usize) -> Vec<ValueId> {
         let schema = self.schema();
-        let written = schema.written_return(result).and_then(|at| schema.arguments.get(at));
+        let written = schema.written_argument_of_return(result).and_then(|at| schema.arguments.get(at));
         let input = written.and_then(|written| self.inputs.iter().find(|input| input.name == written.name));
         input.map_or_else(Vec::new, |input| input.arg.ids())
     }
@@ -160,7 +160,7 @@ impl Node {
         if !schema.is_aliasing() {
             return Vec::new();
         }
-        let may_contain = |at| schema.may_contain_alias(Position::Argument(at), Position::Return(result));
+        let may_contain = |at| schema.may_contain_alias(ValuePosition::Argument(at), ValuePosition::Return(result));
         let may_alias = |input: &&NamedArgument| schema.argument(&input.name).is_some_and(|(at, _)| may_contain(at));
         self.inputs.iter().filter(may_alias).flat_map(|input| input.arg.ids()).collect()
     }

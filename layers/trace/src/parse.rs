@@ -298,7 +298,7 @@ impl Parser<'_> {
 
 /// Returns the result of a call for which the text has no pattern: the written argument, or nothing.
 fn implicit_output(node: &Node, schema: &Schema, at: usize) -> Argument {
-    let written = schema.written_return(at).and_then(|at| schema.arguments.get(at));
+    let written = schema.written_argument_of_return(at).and_then(|at| schema.arguments.get(at));
     let input = written.and_then(|written| node.inputs.iter().find(|input| input.name == written.name));
     input.map_or(Argument::None, |input| input.arg.clone())
 }

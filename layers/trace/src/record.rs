@@ -280,7 +280,7 @@ fn alias_returned_arguments(operator: &Operator, arguments: &[Value], stack: &mu
     for (at, result) in stack.top_mut(schema.returns.len()).unwrap_or_default().iter_mut().enumerate() {
         let Value::Tensor(tensor) = result else { continue };
         let is_given = arguments.iter().flat_map(Value::tensors).any(|argument| argument.same(tensor));
-        if is_given && schema.written_return(at).is_none() {
+        if is_given && schema.written_argument_of_return(at).is_none() {
             *tensor = aten::alias(tensor)?;
         }
     }

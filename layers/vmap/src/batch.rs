@@ -120,7 +120,7 @@ impl Batch {
     /// Unwraps a tensor of the mapped function to the tensor below and its batch dimension.
     pub(crate) fn unwrap_tensor(&self, tensor: &Tensor) -> Mapped {
         let dim = tensor.extension::<BatchDim>().filter(|_| self.level.owns(tensor)).map(|dim| dim.0);
-        let below = tensor.extension::<LiftInfo>().filter(|_| dim.is_some()).map(LiftInfo::below);
+        let below = tensor.extension::<LiftInfo>().filter(|_| dim.is_some()).map(LiftInfo::tensor_below);
         Mapped { tensor: below.unwrap_or(tensor).clone(), dim }
     }
 

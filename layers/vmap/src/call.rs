@@ -92,7 +92,7 @@ pub(crate) fn wrap_call_results(
     results: Vec<Value>,
 ) -> Result<Vec<Value>> {
     let schema = operator.schema();
-    let results = results.into_iter().enumerate().map(|(i, result)| match schema.written_return(i) {
+    let results = results.into_iter().enumerate().map(|(i, result)| match schema.written_argument_of_return(i) {
         Some(at) => Ok(vec![arguments[at].clone()]),
         None => batch.wrap_results(operator, vec![result]),
     });

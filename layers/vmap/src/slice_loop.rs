@@ -126,7 +126,7 @@ fn run_loop(
         let are_all_alike = are_arguments_alike && (!is_drawn || have_no_readable_elements(&results));
         for (at, (column, result)) in columns.iter_mut().zip(results).enumerate() {
             // A returned handle with other sizes is bound to another tensor, which a write through the slice cannot change.
-            if let (Some(written), Value::Tensor(now)) = (schema.written_return(at), &result)
+            if let (Some(written), Value::Tensor(now)) = (schema.written_argument_of_return(at), &result)
                 && before_call[written].as_tensor().is_some_and(|before| before.sizes() != now.sizes())
             {
                 return Err(VmapError::ViewWithoutRule { operator: operator.to_string() }.into());
@@ -139,7 +139,7 @@ fn run_loop(
         }
     }
     let stacked = columns.iter().enumerate().map(|(at, column)| {
-        if schema.written_return(at).is_some() {
+        if schema.written_argument_of_return(at).is_some() {
             return Ok(Value::None);
         }
         let mut stacked = stack_results(operator, column)?;

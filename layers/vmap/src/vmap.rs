@@ -1,7 +1,7 @@
 //! The function `vmap` and its options.
 
 use dispatch_runtime::{BadArgument, Device, Generator, Result, Tensor, wrap_dim};
-use dispatch_transform::{enter, unwrap_ended};
+use dispatch_transform::{enter, unwrap_ended_levels};
 
 use crate::batch::{Batch, Mapped};
 use crate::error::VmapError;
@@ -142,7 +142,7 @@ impl Vmap {
         let dims = resolve_dims("in_dims", self.in_dims.as_deref(), tensors.len())?;
         let (mut mapped, mut size) = (Vec::new(), None);
         for (position, (&tensor, dim)) in tensors.iter().zip(dims).enumerate() {
-            let tensor = unwrap_ended(tensor);
+            let tensor = unwrap_ended_levels(tensor);
             let rank = tensor.sizes().len();
             let dim = dim.map(|dim| wrap_mapped_dim("in_dims", position, dim, rank)).transpose()?;
             if let Some(dim) = dim {
@@ -176,7 +176,7 @@ impl Vmap {
             let inputs = structure.rebuild(&mut wrapped.into_iter()).ok_or(VmapError::NoMappedInput)?;
             let outputs = f(&inputs)?;
             let found: Vec<Mapped> =
-                outputs.tensors().into_iter().map(|tensor| batch.unwrap_tensor(&unwrap_ended(tensor))).collect();
+                outputs.tensors().into_iter().map(|tensor| batch.unwrap_tensor(&unwrap_ended_levels(tensor))).collect();
             (outputs, found)
         };
         let dims = resolve_dims("out_dims", self.out_dims.as_deref(), found.len())?;

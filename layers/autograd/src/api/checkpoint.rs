@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use dispatch_runtime::guard::{self, ThreadState};
 use dispatch_runtime::{KeySet, RandomRecording, Result, Tensor, keys};
-use dispatch_transform::calling_state;
+use dispatch_transform::caller_state;
 
 use crate::api::differentiable::Differentiable;
 use crate::api::differentiation::Differentiation;
@@ -81,7 +81,7 @@ pub fn checkpoint(
         captured_count,
         first_sequence,
         recording,
-        state: calling_state(),
+        state: caller_state(),
     };
     let edges = edges.into_iter().chain(captured.into_iter().map(Some)).collect();
     link_outputs(edges, outputs, ctx, recompute)

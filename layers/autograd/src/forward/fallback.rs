@@ -54,7 +54,9 @@ fn autograd_fallback(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Re
         {
             record_in_place_call(operator, rule, at, keys, stack)
         }
-        (Some(_), _, Some(rule), _) if (0..schema.returns.len()).all(|i| schema.written_return(i).is_none()) => {
+        (Some(_), _, Some(rule), _)
+            if (0..schema.returns.len()).all(|i| schema.written_argument_of_return(i).is_none()) =>
+        {
             record_call_with_side_writes(operator, rule, keys, stack)
         }
         // Such a call is recorded by the generated kernel of the operator. Only operators registered at run time, or without a kernel on
@@ -73,7 +75,7 @@ fn must_record(schema: &Schema, arguments: &[Value]) -> Result<bool> {
 }
 
 fn returns_written_argument(schema: &Schema, at: usize) -> bool {
-    schema.returns.is_empty() || (schema.returns.len() == 1 && schema.written_return(0) == Some(at))
+    schema.returns.is_empty() || (schema.returns.len() == 1 && schema.written_argument_of_return(0) == Some(at))
 }
 
 /// Whether a tensor is a view of a base that requires gradients. The view itself may not require them, if it was made while nothing was

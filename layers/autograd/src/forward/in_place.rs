@@ -55,7 +55,7 @@ pub(crate) fn redispatch_below(
     }
     let schema = operator.schema();
     for (i, result) in stack.top_mut(schema.returns.len()).unwrap_or_default().iter_mut().enumerate() {
-        let (Value::Tensor(now), Some(argument)) = (result, schema.written_return(i)) else { continue };
+        let (Value::Tensor(now), Some(argument)) = (result, schema.written_argument_of_return(i)) else { continue };
         let is_rebound = |written: &&WrittenTensor| written.argument == argument && !written.tensor.same(now);
         if let Some(before) = writes.tensors.iter().find(is_rebound).map(|written| written.tensor.clone()) {
             views::mark_view(now, &before, ViewOrigin::Plain);

@@ -29,7 +29,7 @@ pub(crate) fn without_derivative(operator: &Operator, keys: KeySet, stack: &mut 
         Node::with_one_result(tensor, function, edges.clone())
     };
     for (i, result) in stack.top_mut(schema.returns.len()).unwrap_or_default().iter_mut().enumerate() {
-        if let Some(at) = schema.written_return(i) {
+        if let Some(at) = schema.written_argument_of_return(i) {
             if let (Value::Tensor(now), Value::Tensor(before)) = (&mut *result, &arguments[at])
                 && !now.same(before)
             {

@@ -199,7 +199,7 @@ pub(crate) fn set_node_after_write(tensor: &Tensor, node: Shared<Node>) {
 /// Returns a tensor with the same elements and no history. A tensor of a transform level stays on its level.
 pub(crate) fn detach(tensor: &Tensor) -> Result<Tensor> {
     match tensor.extension::<LiftInfo>() {
-        Some(lifted) => Ok(lifted.level().lift(lifted.below())),
+        Some(lifted) => Ok(lifted.level().lift(lifted.tensor_below())),
         None => Ok(tensor.restride(tensor.geometry().clone())?),
     }
 }

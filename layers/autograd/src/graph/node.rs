@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 use aten::prelude::*;
 use dispatch_runtime::guard::ThreadState;
 use dispatch_runtime::{Result, Shared, Tensor, Unique};
-use dispatch_transform::calling_state;
+use dispatch_transform::caller_state;
 use smallvec::SmallVec;
 
 use crate::graph::anomaly::CallSite;
@@ -94,7 +94,7 @@ impl Node {
             edges: Edges::new(),
             results: Outlines::default(),
             sequence,
-            state: calling_state(),
+            state: caller_state(),
             call_site: CallSite::capture(),
             hooks: OnceLock::new(),
             _after_drop: AfterDrop,

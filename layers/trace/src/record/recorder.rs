@@ -197,7 +197,7 @@ impl Recorder {
         }
         let mut outputs = Vec::new();
         for (at, value) in results.iter().enumerate() {
-            let written = schema.written_return(at).map(|at| &arguments[at]);
+            let written = schema.written_argument_of_return(at).map(|at| &arguments[at]);
             let recorded = Argument::from_value(value, &mut |tensor| {
                 let is_written = written.is_some_and(|written| written.tensors().any(|known| known.same(tensor)));
                 if is_written { self.argument_for(&name, tensor) } else { Ok(Argument::Tensor(self.add_value(tensor))) }

@@ -90,15 +90,15 @@ fn adding_and_removing_in_random_order_gives_the_same_dumps() {
         let steps = random_steps(&mut random, 6);
         let count = steps.len();
         let mut harness = HistoryChecker::new(&format!("mixed{round}"), steps);
-        let mut history = harness.start();
+        let mut history = harness.start_history();
         for _ in 0..60 {
             let step = random.below(count);
             match history.registered.iter().position(|(other, _)| *other == step) {
-                Some(at) => harness.remove(&mut history, at),
-                None => harness.add(&mut history, step),
+                Some(at) => harness.remove_step(&mut history, at),
+                None => harness.add_step(&mut history, step),
             }
         }
-        (0..history.registered.len()).for_each(|_| harness.remove(&mut history, 0));
+        (0..history.registered.len()).for_each(|_| harness.remove_step(&mut history, 0));
     }
 }
 
@@ -119,7 +119,7 @@ fn stacked_overrides_can_be_removed_in_any_order() {
             .collect();
         for at in removal {
             let newest = (0..3).rev().find(|&i| overrides[i].is_some()).unwrap();
-            assert_eq!(call_results(operator), newest.to_string());
+            assert_eq!(call_result_text(operator), newest.to_string());
             assert_eq!(operator.dump().matches("(inactive)").count(), overrides.iter().flatten().count() - 1);
             overrides[at].take().unwrap().remove();
         }
@@ -130,22 +130,23 @@ fn stacked_overrides_can_be_removed_in_any_order() {
 
 #[test]
 fn an_implicit_composite_fills_the_backends_without_kernels() {
-    let (op, _registered) = lettered_table("beside", &[CompositeImplicitAutograd, CPU, XLA, Autograd, AutogradCPU]);
-    assert_eq!(op.cells(), "M K M K M K M A");
+    let (op, _registered) =
+        define_lettered_operator("beside", &[CompositeImplicitAutograd, CPU, XLA, Autograd, AutogradCPU]);
+    assert_eq!(op.letters(), "M K M K M K M A");
 }
 
 #[test]
 fn a_kernel_of_a_backend_without_autograd_key_makes_autograd_other_ambiguous() {
-    let (op, _registered) = lettered_table("ambiguous", &[CompositeImplicitAutograd, FPGA]);
-    assert_eq!(op.cells(), "M M M M ! M M M");
-    assert_eq!(op.cell(FPGA), "K");
+    let (op, _registered) = define_lettered_operator("ambiguous", &[CompositeImplicitAutograd, FPGA]);
+    assert_eq!(op.letters(), "M M M M ! M M M");
+    assert_eq!(op.letter(FPGA), "K");
 }
 
 #[test]
 fn an_explicit_composite_does_not_fill_autograd_keys() {
-    let (op, _registered) = lettered_table("explicit", &[CPU, CompositeExplicitAutograd, Autograd]);
-    assert_eq!(op.cells(), "D K D D A A A A");
-    assert_eq!(op.cell(FPGA), "D");
+    let (op, _registered) = define_lettered_operator("explicit", &[CPU, CompositeExplicitAutograd, Autograd]);
+    assert_eq!(op.letters(), "D K D D A A A A");
+    assert_eq!(op.letter(FPGA), "D");
 }
 
 #[test]
@@ -171,15 +172,15 @@ fn a_second_kernel_for_a_key_is_an_error_and_changes_nothing() {
         stack.push(1);
         Ok(())
     });
-    let (before, result) = ((operator.dump(), operator.dump_table()), call_results(operator));
+    let (before, result) = ((operator.dump(), operator.dump_table()), call_result_text(operator));
     // `Undefined` stands for the same cell.
     for key in [CompositeImplicitAutograd, Undefined] {
         let error = registrar.kernel("op", key, |_, _, _| Ok(())).unwrap_err();
         let ErrorKind::DuplicateKernel { kernels, .. } = error.kind() else { panic!("{error}") };
         assert_eq!(kernels.len(), 2);
-        assert!(error.to_string().contains(&format!("commute.rs:{}", kernels[0].1.line())));
+        assert!(error.to_string().contains(&format!("registration_order.rs:{}", kernels[0].1.line())));
     }
-    assert_eq!(((operator.dump(), operator.dump_table()), call_results(operator)), (before, result));
+    assert_eq!(((operator.dump(), operator.dump_table()), call_result_text(operator)), (before, result));
     first.unwrap().remove();
     drop(registrar.kernel("op", CompositeImplicitAutograd, |_, _, _| Ok(())).expect("the key is free again"));
 }
@@ -267,7 +268,7 @@ fn permutations(count: usize) -> Vec<Vec<usize>> {
     shorter.iter().flat_map(|order| (0..count).map(move |at| [&order[..at], &[last], &order[at..]].concat())).collect()
 }
 
-fn call_results(operator: &Operator) -> String {
+fn call_result_text(operator: &Operator) -> String {
     let mut stack = Stack::new();
     operator.call_boxed(&mut stack).unwrap();
     stack.values().iter().map(|value| format!("{value:?}")).collect::<Vec<_>>().concat()
@@ -279,7 +280,7 @@ impl HistoryChecker {
     }
 
     /// Starts a history without registrations.
-    fn start(&self) -> History {
+    fn start_history(&self) -> History {
         let registrar = Registrar::new("commute");
         let full_name = format!("commute::{}", self.name);
         History { registrar, full_name, name: self.name.clone(), registered: Vec::new(), log: String::new() }
@@ -287,33 +288,33 @@ impl HistoryChecker {
 
     /// Registers all steps in one order, and removes them in another.
     fn register_and_remove(&mut self, order: &[usize], removal: &[usize]) {
-        let mut history = self.start();
+        let mut history = self.start_history();
         for &step in order {
-            self.add(&mut history, step);
+            self.add_step(&mut history, step);
         }
         for &step in removal {
             let at = history.registered.iter().position(|(other, _)| *other == step).expect("it was registered");
-            self.remove(&mut history, at);
+            self.remove_step(&mut history, at);
         }
     }
 
-    fn add(&mut self, history: &mut History, step: usize) {
-        let registration = history.register(self.steps[step]);
+    fn add_step(&mut self, history: &mut History, step: usize) {
+        let registration = history.register_step(self.steps[step]);
         history.registered.push((step, registration));
         _ = write!(history.log, " +{:?}", self.steps[step]);
-        self.compare(history);
+        self.compare_state(history);
     }
 
-    fn remove(&mut self, history: &mut History, at: usize) {
+    fn remove_step(&mut self, history: &mut History, at: usize) {
         let (step, registration) = history.registered.remove(at);
         registration.remove();
         _ = write!(history.log, " -{:?}", self.steps[step]);
-        self.compare(history);
+        self.compare_state(history);
     }
 
-    fn compare(&mut self, history: &History) {
+    fn compare_state(&mut self, history: &History) {
         let set: BTreeSet<usize> = history.registered.iter().map(|(step, _)| *step).collect();
-        let state = history.state();
+        let state = history.visible_state();
         if set.is_empty() {
             assert_eq!(state, VisibleState::default(), "after{}", history.log);
         }
@@ -332,7 +333,7 @@ impl HistoryChecker {
 
 impl History {
     /// Makes the registration of a step. All kernels are registered on one source line and differ by their keys.
-    fn register(&self, step: RegistrationStep) -> Registration {
+    fn register_step(&self, step: RegistrationStep) -> Registration {
         match step {
             Define => self.registrar.define(&format!("{}(Tensor x) -> str", self.name)),
             Kernel(key) => self.registrar.kernel(&self.name, key, move |_, _, stack| {
@@ -352,7 +353,7 @@ impl History {
     }
 
     /// Returns both dumps, and the kernels that calls reach. All are empty if nothing is registered.
-    fn state(&self) -> VisibleState {
+    fn visible_state(&self) -> VisibleState {
         let normal = |text: String| text.replace(&self.full_name, "commute::op");
         let operator = Operator::find(&self.full_name).ok();
         let table = operator.map_or_else(String::new, Operator::dump_table);
@@ -368,13 +369,13 @@ impl History {
                 AutocastCUDA,
                 FuncTorchBatched,
             ]
-            .map(|key| self.call(operator, key))
+            .map(|key| self.call_with_key(operator, key))
             .to_vec()
         });
         (normal(dump_name(&self.full_name)), normal(table), calls)
     }
 
-    fn call(&self, operator: &Operator, key: Key) -> String {
+    fn call_with_key(&self, operator: &Operator, key: Key) -> String {
         let mut stack: Stack = [dispatch_runtime::Tensor::from_slice(&[1.0_f32])].into_iter().collect();
         match operator.redispatch_boxed(key | CUDA, &mut stack) {
             Ok(()) => format!("{:?}", stack.values()),
@@ -387,11 +388,11 @@ impl History {
     }
 }
 
-/// An operator whose kernels have the letters of the table in PyTorch's tests.
-struct LetteredTable(&'static Operator);
+/// An operator whose table cells are shown as letters, as in PyTorch's tests.
+struct LetteredOperator(&'static Operator);
 
-impl LetteredTable {
-    fn cell(&self, key: Key) -> &'static str {
+impl LetteredOperator {
+    fn letter(&self, key: Key) -> &'static str {
         let table = self.0.table();
         match table.iter().find(|cell| cell.key == key).unwrap().provenance.name() {
             "kernel" => "K",
@@ -404,16 +405,16 @@ impl LetteredTable {
         }
     }
 
-    fn cells(&self) -> String {
+    fn letters(&self) -> String {
         let columns = [Undefined, CPU, CUDA, XLA, AutogradOther, AutogradCPU, AutogradCUDA, AutogradXLA];
-        columns.map(|key| self.cell(key)).join(" ")
+        columns.map(|key| self.letter(key)).join(" ")
     }
 }
 
-fn lettered_table(name: &str, keys: &[Key]) -> (LetteredTable, Vec<Registration>) {
+fn define_lettered_operator(name: &str, keys: &[Key]) -> (LetteredOperator, Vec<Registration>) {
     let registrar = Registrar::new("lettered");
     let definition = registrar.define(&format!("{name}(Tensor x) -> Tensor")).unwrap();
     let operator = definition.operator().unwrap();
     let kernels = keys.iter().map(|&key| registrar.kernel(name, key, |_, _, _| Ok(())).unwrap());
-    (LetteredTable(operator), std::iter::once(definition).chain(kernels).collect())
+    (LetteredOperator(operator), std::iter::once(definition).chain(kernels).collect())
 }

@@ -1,4 +1,4 @@
-//! Tests of fallbacks that serve only some operators.
+//! Tests of fallbacks with the option `aliasing`, which serve only operators that view or write their arguments.
 
 use std::cell::RefCell;
 
@@ -6,7 +6,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{ErrorKind, FallbackRecord, Location, Provenance, Record, Registrar, register, verify};
 
 /// Defines operators that all have a kernel for the same keys.
-macro_rules! define {
+macro_rules! define_cpu_operators {
     ($($schema:literal $name:ident($($argument:ident: $ty:ty),*) -> $output:ty = $result:expr;)*) => {$(
         #[op_def($schema)]
         fn $name($($argument: $ty),*) -> Result<$output>;
@@ -21,7 +21,7 @@ macro_rules! define {
     )*};
 }
 
-define! {
+define_cpu_operators! {
     "no_alias(Tensor self, Tensor other) -> Tensor" no_alias(this: &Tensor, other: &Tensor) -> Tensor = this.clone();
     "view(Tensor(a) self) -> Tensor(a)" view(this: &Tensor) -> Tensor = this.clone();
     "split(Tensor(a -> *) self) -> Tensor(a)[]" split(this: &Tensor) -> Vec<Tensor> = vec![this.clone()];
@@ -31,53 +31,53 @@ define! {
 }
 
 thread_local! {
-    static CALLS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    static FALLBACK_OPERATORS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-fn take_calls() -> Vec<String> {
-    CALLS.take()
+fn take_fallback_operators() -> Vec<String> {
+    FALLBACK_OPERATORS.take()
 }
 
 #[op_fallback(ADInplaceOrView, aliasing)]
 fn view_tracking_fallback(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
-    CALLS.with_borrow_mut(|calls| calls.push(op.name().base.to_owned()));
+    FALLBACK_OPERATORS.with_borrow_mut(|calls| calls.push(op.name().base.to_owned()));
     op.redispatch_boxed(keys.below(keys::ADInplaceOrView), stack)
 }
 
-fn tensor() -> Tensor {
+fn one_element_tensor() -> Tensor {
     Tensor::from_slice(&[1.0_f32])
 }
 
 #[test]
 fn a_fallback_for_aliasing_operators_runs_only_for_views_and_writes() {
-    let mut out = tensor();
-    no_alias(&tensor(), &tensor()).unwrap();
-    view(&tensor()).unwrap();
-    split(&tensor()).unwrap();
+    let mut out = one_element_tensor();
+    no_alias(&one_element_tensor(), &one_element_tensor()).unwrap();
+    view(&one_element_tensor()).unwrap();
+    split(&one_element_tensor()).unwrap();
     fill_(&mut out).unwrap();
-    fill_out(&tensor(), &mut out).unwrap();
-    fill_each_(&mut [tensor(), tensor()]).unwrap();
-    no_alias(&tensor(), &tensor()).unwrap();
-    assert_eq!(take_calls(), ["view", "split", "fill_", "fill", "fill_each_"]);
+    fill_out(&one_element_tensor(), &mut out).unwrap();
+    fill_each_(&mut [one_element_tensor(), one_element_tensor()]).unwrap();
+    no_alias(&one_element_tensor(), &one_element_tensor()).unwrap();
+    assert_eq!(take_fallback_operators(), ["view", "split", "fill_", "fill", "fill_each_"]);
 }
 
 #[test]
 fn a_fallback_for_aliasing_operators_runs_for_the_same_boxed_calls() {
-    no_alias::operator().call([tensor().into(), tensor().into()]).unwrap();
-    view::operator().call([tensor().into()]).unwrap();
-    fill_::operator().call([tensor().into()]).unwrap();
-    assert_eq!(take_calls(), ["view", "fill_"]);
+    no_alias::operator().call([one_element_tensor().into(), one_element_tensor().into()]).unwrap();
+    view::operator().call([one_element_tensor().into()]).unwrap();
+    fill_::operator().call([one_element_tensor().into()]).unwrap();
+    assert_eq!(take_fallback_operators(), ["view", "fill_"]);
 }
 
 #[test]
 fn a_fallback_for_aliasing_operators_selects_dynamic_operators_by_schema() {
-    let registrar = Registrar::new("chosen");
+    let registrar = Registrar::new("aliasing");
     for schema in ["narrow(Tensor(a) self) -> Tensor(a)", "copy(Tensor self) -> Tensor"] {
         let operator = registrar.define(schema).unwrap().operator().unwrap();
         drop(registrar.kernel(operator.name().base, keys::CPU, |_, _, _| Ok(())));
-        operator.call([tensor().into()]).unwrap();
+        operator.call([one_element_tensor().into()]).unwrap();
     }
-    assert_eq!(take_calls(), ["narrow"]);
+    assert_eq!(take_fallback_operators(), ["narrow"]);
 }
 
 #[test]
@@ -91,12 +91,12 @@ fn dumps_and_explanations_show_the_fallback_only_for_aliasing_operators() {
     assert!(view::operator().dump_table().contains("ADInplaceOrView: `view_tracking_fallback`"));
     assert!(!no_alias::operator().dump_table().contains("ADInplaceOrView"));
 
-    let explanation = view::operator().explain(&[tensor().into()]);
+    let explanation = view::operator().explain(&[one_element_tensor().into()]);
     assert_eq!(
         (explanation.key, explanation.winner.unwrap().kernel),
         (Some(keys::ADInplaceOrView), "view_tracking_fallback")
     );
-    let explanation = no_alias::operator().explain(&[tensor().into(), tensor().into()]);
+    let explanation = no_alias::operator().explain(&[one_element_tensor().into(), one_element_tensor().into()]);
     assert_eq!((explanation.key, explanation.winner.unwrap().kernel), (Some(keys::CPU), "cpu_kernel"));
     assert!(explanation.skipped.has(keys::ADInplaceOrView));
 }
@@ -108,12 +108,12 @@ fn a_late_fallback_applies_to_operators_that_were_called_before() {
             .aliasing();
     static RECORDS: [Record; 1] = [Record::Fallback(&LATE_FALLBACK)];
 
-    let with_key = tensor().with_keys(tensor().keys() | keys::Functionalize);
+    let with_key = one_element_tensor().with_keys(one_element_tensor().keys() | keys::Functionalize);
     view(&with_key).unwrap();
-    no_alias(&with_key, &tensor()).unwrap();
+    no_alias(&with_key, &one_element_tensor()).unwrap();
     register(&RECORDS);
     assert!(view(&with_key).unwrap_err().to_string().contains("refused"));
-    no_alias(&with_key, &tensor()).unwrap();
+    no_alias(&with_key, &one_element_tensor()).unwrap();
 }
 
 fn refusing_fallback(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
@@ -133,8 +133,8 @@ fn general_fallback(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
 
 #[test]
 fn two_fallbacks_for_one_key_are_an_error_even_if_one_is_only_for_aliasing() {
-    let with_key = tensor().with_keys(tensor().keys() | keys::Conjugate);
-    for error in [view(&with_key).unwrap_err(), no_alias(&with_key, &tensor()).unwrap_err()] {
+    let with_key = one_element_tensor().with_keys(one_element_tensor().keys() | keys::Conjugate);
+    for error in [view(&with_key).unwrap_err(), no_alias(&with_key, &one_element_tensor()).unwrap_err()] {
         assert!(matches!(error.kind(), ErrorKind::DuplicateFallback { fallbacks, .. } if fallbacks.len() == 2));
     }
     assert!(verify().iter().any(|finding| finding.to_string().contains("fallbacks for Conjugate")));

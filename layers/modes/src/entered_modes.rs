@@ -55,22 +55,22 @@ impl ModeList {
     pub(crate) fn innermost(&self) -> Option<(Arc<EnteredMode>, Self)> {
         let level = dispatch_transform::depth();
         let sees_level = |entered: &Arc<EnteredMode>| entered.is_active() && entered.level == level;
-        let at = self.active().iter().rposition(sees_level)?;
+        let at = self.listed_modes().iter().rposition(sees_level)?;
         Some((self.all[at].clone(), Self { all: self.all.clone(), count: at }))
     }
 
-    /// Returns the active modes without `entered`.
+    /// Returns the list without the mode `entered`.
     pub(crate) fn without_mode(&self, entered: &Arc<EnteredMode>) -> Self {
-        self.active().iter().filter(|other| !Arc::ptr_eq(entered, other)).cloned().collect()
+        self.listed_modes().iter().filter(|other| !Arc::ptr_eq(entered, other)).cloned().collect()
     }
 
-    fn active(&self) -> &[Arc<EnteredMode>] {
+    fn listed_modes(&self) -> &[Arc<EnteredMode>] {
         self.all.get(..self.count).unwrap_or_default()
     }
 
     /// Makes these the modes that see this thread's calls, until the returned guard is dropped.
-    pub(crate) fn make_current(self) -> RestoreModes {
-        RestoreModes(Some(CURRENT_MODES.replace(self)))
+    pub(crate) fn make_current(self) -> RestoreModesGuard {
+        RestoreModesGuard(Some(CURRENT_MODES.replace(self)))
     }
 }
 
@@ -82,9 +82,9 @@ impl FromIterator<Arc<EnteredMode>> for ModeList {
 }
 
 /// A guard that restores the thread's previous modes when it is dropped, during a panic too.
-pub(crate) struct RestoreModes(Option<ModeList>);
+pub(crate) struct RestoreModesGuard(Option<ModeList>);
 
-impl Drop for RestoreModes {
+impl Drop for RestoreModesGuard {
     fn drop(&mut self) {
         drop(self.0.take().map(|modes| CURRENT_MODES.replace(modes)));
     }
@@ -113,7 +113,8 @@ pub fn enter<M: Mode + 'static>(mode: M) -> ModeGuard<M> {
     let mode = Arc::new(mode);
     let entered =
         Arc::new(EnteredMode { mode: mode.clone(), level: dispatch_transform::depth(), ended: AtomicBool::new(false) });
-    let modes = CURRENT_MODES.with_borrow(|modes| modes.active().iter().cloned().chain([entered.clone()]).collect());
+    let modes =
+        CURRENT_MODES.with_borrow(|modes| modes.listed_modes().iter().cloned().chain([entered.clone()]).collect());
     // The drop of the old list may drop a mode, which may call operators. It must not happen while the cell is borrowed.
     drop(CURRENT_MODES.replace(modes));
     let include = (!guard::included().has(keys::PreDispatch)).then(|| guard::include(KeySet::from(keys::PreDispatch)));
@@ -175,14 +176,15 @@ impl<M> Drop for ModeGuard<M> {
 
 /// Captures the modes of this thread for a thread that it starts. Modes inside of a transformed function stay behind, as the function does.
 fn capture_modes() -> InstallState {
-    let modes: ModeList = ModeList::current().active().iter().filter(|entered| entered.level == 0).cloned().collect();
+    let modes: ModeList =
+        ModeList::current().listed_modes().iter().filter(|entered| entered.level == 0).cloned().collect();
     Box::new(move || Box::new(modes.make_current()) as Box<dyn Any>)
 }
 
 /// Reports the start of a span to the modes of this thread. The span ends for the innermost mode first.
 fn notify_span(name: &dyn Display) -> Box<dyn Any> {
     let modes = ModeList::current();
-    let on = modes.active().iter().filter(|entered| entered.is_active());
+    let on = modes.listed_modes().iter().filter(|entered| entered.is_active());
     let mut open: Vec<Box<dyn Any>> = on.map(|entered| entered.mode.on_span(name)).collect();
     open.reverse();
     Box::new(open)
