@@ -11,7 +11,7 @@ use std::cmp::Ordering;
 use dispatch_runtime::{Bool, Complex32, Complex64, DType, bf16, f16};
 
 use crate::math::vectorised;
-use floats::{from_bf16, from_f16, to_bf16, to_f16};
+use floats::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 pub use floats::{rounded_to_bf16, rounded_to_f16};
 
 /// Returns the dtype that elements of `dtype` are computed in.
@@ -57,8 +57,8 @@ macro_rules! primitive_conversions {
 }
 
 /// Converts floating-point numbers to integers through `i64`, so that values out of range wrap.
-macro_rules! floats_to_integers {
-    ($($from:ty)* => $to:tt) => {$( floats_to_integers! { @ $from => $to } )*};
+macro_rules! float_to_integer_conversions {
+    ($($from:ty)* => $to:tt) => {$( float_to_integer_conversions! { @ $from => $to } )*};
     (@ $from:ty => [$($to:ty)*]) => {$(
         #[expect(clippy::allow_attributes, reason = "some of the conversions are lossless")]
         #[allow(clippy::cast_lossless, clippy::cast_possible_truncation, clippy::cast_sign_loss, trivial_numeric_casts, reason = "the conversion is lossy on purpose")]
@@ -72,8 +72,8 @@ macro_rules! floats_to_integers {
             unsafe fn convert_contiguous(from: *const Self, to: *mut $to, count: usize) -> bool {
                 // SAFETY: guaranteed by the caller.
                 let from = unsafe { std::slice::from_raw_parts(from, count) };
-                for (block, from) in from.chunks(CHECK_BLOCK).enumerate() {
-                    let to = to.wrapping_add(block * CHECK_BLOCK);
+                for (block, from) in from.chunks(ELEMENTS_PER_CHECK).enumerate() {
+                    let to = to.wrapping_add(block * ELEMENTS_PER_CHECK);
                     vectorised(#[inline(always)] move || {
                         // SAFETY: `to` has room for as many elements, and a number below 2^31 is not NaN and fits `i32`.
                         unsafe {
@@ -94,7 +94,7 @@ macro_rules! floats_to_integers {
 }
 
 /// The number of elements that are checked and then converted together.
-const CHECK_BLOCK: usize = 1024;
+const ELEMENTS_PER_CHECK: usize = 1024;
 
 primitive_conversions! { u8 => u8 i8 i16 i32 i64 f32 f64 }
 primitive_conversions! { i8 => u8 i8 i16 i32 i64 f32 f64 }
@@ -103,7 +103,7 @@ primitive_conversions! { i32 => u8 i8 i16 i32 i64 f32 f64 }
 primitive_conversions! { i64 => u8 i8 i16 i32 i64 f32 f64 }
 primitive_conversions! { f32 => f32 f64 }
 primitive_conversions! { f64 => f32 f64 }
-floats_to_integers! { f32 f64 => [u8 i8 i16 i32 i64] }
+float_to_integer_conversions! { f32 f64 => [u8 i8 i16 i32 i64] }
 
 /// Implements conversions through an intermediate type.
 macro_rules! conversions {
@@ -124,10 +124,10 @@ macro_rules! conversions_with_reals {
         conversions! {
             Bool, $real: |x| { let x: u8 = u8::from(x.0 != 0); x.to() };
             $real, Bool: |x| Bool(u8::from(x.partial_cmp(&<$real>::default()) != Some(Ordering::Equal)));
-            f16, $real: |x| { let x = from_f16(x); x.to() };
-            $real, f16: |x| { let x: f32 = x.to(); to_f16(x) };
-            bf16, $real: |x| { let x = from_bf16(x); x.to() };
-            $real, bf16: |x| { let x: f32 = x.to(); to_bf16(x) };
+            f16, $real: |x| { let x = f16_to_f32(x); x.to() };
+            $real, f16: |x| { let x: f32 = x.to(); f32_to_f16(x) };
+            bf16, $real: |x| { let x = bf16_to_f32(x); x.to() };
+            $real, bf16: |x| { let x: f32 = x.to(); f32_to_bf16(x) };
             Complex32, $real: |x| x.re.to();
             $real, Complex32: |x| Complex32::new(x.to(), 0.0);
             Complex64, $real: |x| x.re.to();
@@ -141,8 +141,8 @@ conversions_with_reals! { u8 i8 i16 i32 i64 f64 }
 conversions! {
     Bool, f32: |x| { let x: u8 = u8::from(x.0 != 0); x.to() };
     f32, Bool: |x| Bool(u8::from(x.partial_cmp(&0.0) != Some(Ordering::Equal)));
-    bf16, f32: |x| from_bf16(x);
-    f32, bf16: |x| to_bf16(x);
+    bf16, f32: |x| bf16_to_f32(x);
+    f32, bf16: |x| f32_to_bf16(x);
     Complex32, f32: |x| x.re;
     f32, Complex32: |x| Complex32::new(x, 0.0);
     Complex64, f32: |x| x.re.to();
@@ -156,28 +156,28 @@ conversions! {
     Complex64, Complex32: |x| Complex32::new(x.re.to(), x.im.to());
     Complex32, Bool: |x| Bool(u8::from(x.re != 0.0 || x.im != 0.0));
     Complex64, Bool: |x| Bool(u8::from(x.re != 0.0 || x.im != 0.0));
-    Bool, f16: |x| { let x: f32 = x.to(); to_f16(x) };
-    f16, Bool: |x| Bool(u8::from(from_f16(x) != 0.0));
-    Bool, bf16: |x| { let x: f32 = x.to(); to_bf16(x) };
+    Bool, f16: |x| { let x: f32 = x.to(); f32_to_f16(x) };
+    f16, Bool: |x| Bool(u8::from(f16_to_f32(x) != 0.0));
+    Bool, bf16: |x| { let x: f32 = x.to(); f32_to_bf16(x) };
     bf16, Bool: |x| { let x: f32 = x.to(); x.to() };
-    f16, bf16: |x| to_bf16(from_f16(x));
-    bf16, f16: |x| { let x: f32 = x.to(); to_f16(x) };
+    f16, bf16: |x| f32_to_bf16(f16_to_f32(x));
+    bf16, f16: |x| { let x: f32 = x.to(); f32_to_f16(x) };
     Bool, Complex32: |x| { let x: f32 = x.to(); x.to() };
     Bool, Complex64: |x| { let x: f64 = x.to(); x.to() };
     f16, Complex32: |x| { let x: f32 = x.to(); x.to() };
     f16, Complex64: |x| { let x: f32 = x.to(); x.to() };
     bf16, Complex32: |x| { let x: f32 = x.to(); x.to() };
     bf16, Complex64: |x| { let x: f32 = x.to(); x.to() };
-    Complex32, f16: |x| to_f16(x.re);
-    Complex64, f16: |x| { let x: f32 = x.re.to(); to_f16(x) };
-    Complex32, bf16: |x| to_bf16(x.re);
-    Complex64, bf16: |x| { let x: f32 = x.re.to(); to_bf16(x) };
+    Complex32, f16: |x| f32_to_f16(x.re);
+    Complex64, f16: |x| { let x: f32 = x.re.to(); f32_to_f16(x) };
+    Complex32, bf16: |x| f32_to_bf16(x.re);
+    Complex64, bf16: |x| { let x: f32 = x.re.to(); f32_to_bf16(x) };
 }
 
 impl ConvertTo<f32> for f16 {
     #[inline(always)]
     fn to(self) -> f32 {
-        from_f16(self)
+        f16_to_f32(self)
     }
 
     unsafe fn convert_contiguous(from: *const Self, to: *mut f32, count: usize) -> bool {
@@ -189,7 +189,7 @@ impl ConvertTo<f32> for f16 {
 impl ConvertTo<f16> for f32 {
     #[inline(always)]
     fn to(self) -> f16 {
-        to_f16(self)
+        f32_to_f16(self)
     }
 
     unsafe fn convert_contiguous(from: *const Self, to: *mut f16, count: usize) -> bool {
@@ -237,13 +237,13 @@ unsafe fn convert_row<A: ConvertTo<B> + Copy, B>(
 macro_rules! conversion_table {
     ($($variant:ident $ty:ty),*) => {
         /// Returns the function that converts elements of `from` to `to`.
-        pub fn conversion(from: DType, to: DType) -> ConvertFn {
+        pub fn conversion_function(from: DType, to: DType) -> ConvertFn {
             match from {
-                $(DType::$variant => conversion_from::<$ty>(to),)*
+                $(DType::$variant => conversion_function_from::<$ty>(to),)*
             }
         }
 
-        fn conversion_from<A>(to: DType) -> ConvertFn
+        fn conversion_function_from<A>(to: DType) -> ConvertFn
         where
             A: Copy $(+ ConvertTo<$ty>)*,
         {
@@ -265,7 +265,7 @@ mod tests {
         let from = [1.5_f32, 9.0, -2.5, 9.0, 300.0];
         let mut to = [0_u8; 6];
         // SAFETY: three elements, two apart on either side.
-        unsafe { conversion(DType::F32, DType::U8)(from.as_ptr().cast(), 8, to.as_mut_ptr(), 2, 3) };
+        unsafe { conversion_function(DType::F32, DType::U8)(from.as_ptr().cast(), 8, to.as_mut_ptr(), 2, 3) };
         assert_eq!(to, [1, 0, 254, 0, 44, 0]);
     }
 
@@ -278,8 +278,8 @@ mod tests {
             let (mut bytes, mut wide) = ([9_u8; 1500], [9_i64; 1500]);
             // SAFETY: there are 1500 elements on either side.
             unsafe {
-                conversion(DType::F32, DType::U8)(from.as_ptr().cast(), 4, bytes.as_mut_ptr(), 1, 1500);
-                conversion(DType::F32, DType::I64)(from.as_ptr().cast(), 4, wide.as_mut_ptr().cast(), 8, 1500);
+                conversion_function(DType::F32, DType::U8)(from.as_ptr().cast(), 4, bytes.as_mut_ptr(), 1, 1500);
+                conversion_function(DType::F32, DType::I64)(from.as_ptr().cast(), 4, wide.as_mut_ptr().cast(), 8, 1500);
             }
             for (x, (byte, wide)) in from.iter().zip(bytes.iter().zip(&wide)) {
                 assert_eq!((*byte, *wide), (ConvertTo::<u8>::to(*x), ConvertTo::<i64>::to(*x)), "{x}");
@@ -291,11 +291,11 @@ mod tests {
     fn nonzero_bytes_and_numbers_convert_to_true() {
         let (from, mut to) = ([0_u8, 1, 2, 255].map(Bool), [7_i64; 4]);
         // SAFETY: four elements side by side.
-        unsafe { conversion(DType::Bool, DType::I64)(from.as_ptr().cast(), 1, to.as_mut_ptr().cast(), 8, 4) };
+        unsafe { conversion_function(DType::Bool, DType::I64)(from.as_ptr().cast(), 1, to.as_mut_ptr().cast(), 8, 4) };
         assert_eq!(to, [0, 1, 1, 1]);
         let (from, mut to) = ([0.0, -0.0, f64::NAN, 0.5], [Bool(9); 4]);
         // SAFETY: four elements side by side.
-        unsafe { conversion(DType::F64, DType::Bool)(from.as_ptr().cast(), 8, to.as_mut_ptr().cast(), 1, 4) };
+        unsafe { conversion_function(DType::F64, DType::Bool)(from.as_ptr().cast(), 8, to.as_mut_ptr().cast(), 1, 4) };
         assert_eq!(to.map(|truth| truth.0), [0, 0, 1, 1]);
     }
 }

@@ -47,7 +47,7 @@ pub use crate::inlined::vectorised;
 /// ```
 #[inline(always)]
 pub fn map_trigonometric<T: Real>(block: &mut [T], limited: impl Fn(T) -> T, exact: impl Fn(T) -> T) {
-    let limit = T::from_f64(trigonometric::RANGE_LIMIT);
+    let limit = T::from_f64(trigonometric::MAX_LIMITED_ARGUMENT);
     let far = block.iter().fold(false, |far, x| far | (x.magnitude() >= limit));
     if far {
         for x in block {

@@ -4,8 +4,8 @@ use dispatch_runtime::{Operation, Result, Tensor, op_impl, operands};
 
 use engine::compute::sum_lanes;
 use engine::math::{Real, vectorised};
-use engine::reduce::line_totals::{LANE_DEPTH, LANES, OrderedFloat, max_of_line, padded_block, sum_of_line};
-use engine::reduce::{dim_mask, lines, with_compute_type};
+use engine::reduce::line_totals::{ELEMENTS_PER_LANE, LANES, OrderedFloat, max_of_line, padded_block, sum_of_line};
+use engine::reduce::{dim_mask, for_each_line, with_compute_type};
 
 /// The variant of softmax.
 #[derive(Clone, Copy, PartialEq)]
@@ -20,7 +20,7 @@ enum SoftmaxKind {
 #[inline(always)]
 fn write_exponentials<T: OrderedFloat>(line: &[T], highest: T, out: &mut [T]) -> T {
     let mut sum = 0.0;
-    for (line, out) in line.chunks(LANES * LANE_DEPTH).zip(out.chunks_mut(LANES * LANE_DEPTH)) {
+    for (line, out) in line.chunks(LANES * ELEMENTS_PER_LANE).zip(out.chunks_mut(LANES * ELEMENTS_PER_LANE)) {
         let mut lanes = [T::ZERO; LANES];
         let mut add = |values: &[T; LANES], out: &mut [T; LANES]| {
             for ((lane, &x), out) in lanes.iter_mut().zip(values).zip(out) {
@@ -34,7 +34,7 @@ fn write_exponentials<T: OrderedFloat>(line: &[T], highest: T, out: &mut [T]) ->
         }
         if !rest.is_empty() {
             let mut last = [T::ZERO; LANES];
-            add(&padded_block(rest, T::LOWEST), &mut last);
+            add(&padded_block(rest, T::MIN_VALUE), &mut last);
             rest_out.copy_from_slice(&last[..rest.len()]);
         }
         sum += sum_lanes(lanes).into();
@@ -44,12 +44,12 @@ fn write_exponentials<T: OrderedFloat>(line: &[T], highest: T, out: &mut [T]) ->
 
 fn softmax_row<T: OrderedFloat>(line: &[T], out: &mut [T], kind: SoftmaxKind) {
     let highest = max_of_line(line);
-    if kind == SoftmaxKind::Safe && highest == T::LOWEST {
+    if kind == SoftmaxKind::Safe && highest == T::MIN_VALUE {
         return out.fill(T::ZERO);
     }
     vectorised!({
         if kind == SoftmaxKind::Log {
-            let sum = sum_of_line([line], [T::LOWEST], |[x]| Real::exp(x.minus(highest)));
+            let sum = sum_of_line([line], [T::MIN_VALUE], |[x]| Real::exp(x.minus(highest)));
             let shift = Real::log(sum);
             for (out, &x) in out.iter_mut().zip(line) {
                 *out = x.minus(highest).minus(shift);
@@ -84,7 +84,7 @@ fn softmax<O: Operation>(dim: usize, out: &mut Tensor, this: &Tensor, kind: Soft
     let (dims, dtype) = (dim_mask(this.sizes().len(), dim), out.dtype());
     let operands = operands!(write out; read this)?;
     with_compute_type!(O, dtype, T: [f32, f64] => {
-        lines(&dims, &operands, |_, [line]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
+        for_each_line(&dims, &operands, |_, [line]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
             softmax_row(line, out, kind);
         });
         Ok(())
@@ -101,7 +101,7 @@ fn softmax_backward<O: Operation>(
     let dims = dim_mask(output.sizes().len(), dim);
     let operands = operands!(write out; read grad_output, output)?;
     with_compute_type!(O, output.dtype(), T: [f32, f64] => {
-        lines(&dims, &operands, |_, [grad, output]: [&[T]; 2], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
+        for_each_line(&dims, &operands, |_, [grad, output]: [&[T]; 2], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
             softmax_gradient_row(grad, output, out, kind);
         });
         Ok(())

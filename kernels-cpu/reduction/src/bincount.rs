@@ -3,8 +3,8 @@
 use dispatch_runtime::{BadArgument, DType, Result, Scalar, Spec, Tensor, op_impl};
 
 use engine::allocation::{filled_vec, to_usize};
-use engine::compute::{Compute, RealFloat};
-use engine::contiguous::{convert_to_vec, write_values};
+use engine::compute::{ComputeType, RealFloat};
+use engine::contiguous::{convert_to_vec, write_f64_values};
 use engine::reduce::with_compute_type;
 
 #[op_impl(aten::bincount, CPU)]
@@ -42,10 +42,10 @@ fn bincount(_plan: &(), this: &Tensor, weights: Option<&Tensor>, minlength: i64)
 fn histc(_plan: &(), out: &mut Tensor, this: &Tensor, bins: i64, min: Scalar, max: Scalar) -> Result<()> {
     let counts = with_compute_type!(aten::histc, this.dtype(), T: [f32, f64] => {
         let values = convert_to_vec::<T>(this)?;
-        let given = [min, max].map(<T as Compute>::from_scalar);
+        let given = [min, max].map(<T as ComputeType>::from_scalar);
         bin_counts(&values, bin_range(&values, given)?, to_usize(bins))
     })?;
-    write_values(out, &counts)
+    write_f64_values(out, &counts)
 }
 
 /// Returns the range of the bins: the given range, or that of the values. If all values are equal, it extends by 1 on both sides.

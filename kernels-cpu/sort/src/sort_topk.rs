@@ -2,9 +2,9 @@
 
 use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, op_impl, operands};
 
-use crate::sort_select::{Direction, Entry, Ranked, RowSorter, with_row_sorter};
+use crate::sort_select::{Direction, RankEntry, Ranked, RowSorter, with_row_sorter};
 use engine::allocation::to_usize;
-use engine::reduce::{dim_mask, keepdim_view, lines, with_compute_type};
+use engine::reduce::{dim_mask, for_each_line, keepdim_view, with_compute_type};
 
 /// The elements of a row to select.
 #[derive(Clone, Copy)]
@@ -25,7 +25,7 @@ impl Selection {
     }
 
     /// Writes the selected elements of a row, and their indices.
-    fn select_in_row<T: Ranked, E: Entry>(
+    fn select_in_row<T: Ranked, E: RankEntry>(
         self,
         sorter: &RowSorter<T, E>,
         line: &[T],
@@ -79,7 +79,7 @@ fn select_in_rows<O: Operation>(
 ) -> Result<()> {
     let operands = operands!(write values, indices; read this)?;
     with_compute_type!(O, this.dtype(), T: [f32, f64, i64] => {
-        lines(dims, &operands, |_, [line]: [&[T]; 1], [values]: [&mut [T]; 1], [indices]: [&mut [i64]; 1]| {
+        for_each_line(dims, &operands, |_, [line]: [&[T]; 1], [values]: [&mut [T]; 1], [indices]: [&mut [i64]; 1]| {
             with_row_sorter!(line, selection.direction(), sorter => selection.select_in_row(&sorter, line, values, indices));
         });
         Ok(())
@@ -87,7 +87,12 @@ fn select_in_rows<O: Operation>(
 }
 
 /// Selects one element of each row.
-fn select_one<O: Operation>(out: [&mut Tensor; 2], this: &Tensor, dim: usize, selection: Selection) -> Result<()> {
+fn select_one_per_row<O: Operation>(
+    out: [&mut Tensor; 2],
+    this: &Tensor,
+    dim: usize,
+    selection: Selection,
+) -> Result<()> {
     let dims = dim_mask(this.sizes().len(), dim);
     let [values, indices] = out.map(|out| keepdim_view(out, this, &dims));
     select_in_rows::<O>([&mut values?, &mut indices?], this, &dims, selection)
@@ -115,7 +120,7 @@ fn topk(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, largest: bool) -> Re
 
 #[op_impl(aten::kthvalue, CPU)]
 fn kthvalue(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, k: i64) -> Result<()> {
-    select_one::<aten::kthvalue>(out, this, *plan, Selection::Nth(to_usize(k - 1)))
+    select_one_per_row::<aten::kthvalue>(out, this, *plan, Selection::Nth(to_usize(k - 1)))
 }
 
 /// Computes the median of all elements, or NaN if there are none.
@@ -141,15 +146,15 @@ fn nanmedian(_plan: &(), out: &mut Tensor, this: &Tensor) -> Result<()> {
 
 #[op_impl(aten::median_dim, CPU)]
 fn median_dim(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    select_one::<aten::median_dim>(out, this, *plan, Selection::Median { of_numbers: false })
+    select_one_per_row::<aten::median_dim>(out, this, *plan, Selection::Median { of_numbers: false })
 }
 
 #[op_impl(aten::nanmedian_dim, CPU)]
 fn nanmedian_dim(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    select_one::<aten::nanmedian_dim>(out, this, *plan, Selection::Median { of_numbers: true })
+    select_one_per_row::<aten::nanmedian_dim>(out, this, *plan, Selection::Median { of_numbers: true })
 }
 
 #[op_impl(aten::mode, CPU)]
 fn mode(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    select_one::<aten::mode>(out, this, *plan, Selection::Mode)
+    select_one_per_row::<aten::mode>(out, this, *plan, Selection::Mode)
 }

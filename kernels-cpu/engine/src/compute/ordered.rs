@@ -3,10 +3,10 @@
 use crate::inlined::inlined;
 use crate::math::Real;
 
-use super::{Compute, RealFloat};
+use super::{ComputeType, RealFloat};
 
 /// A real number type, integer or floating-point: order, division with rounding, signs.
-pub trait Ordered: Compute + PartialOrd {
+pub trait Ordered: ComputeType + PartialOrd {
     /// Returns the larger value; NaN if either is NaN.
     fn larger(self, other: Self) -> Self;
     /// Returns the smaller value; NaN if either is NaN.

@@ -6,13 +6,13 @@
 use dispatch_runtime::{bf16, f16};
 
 #[inline(always)]
-pub(super) fn from_bf16(x: bf16) -> f32 {
+pub(super) fn bf16_to_f32(x: bf16) -> f32 {
     f32::from_bits(u32::from(x.to_bits()) << 16)
 }
 
 /// Rounds to the nearest `bf16`, ties to even.
 #[inline(always)]
-pub(super) fn to_bf16(x: f32) -> bf16 {
+pub(super) fn f32_to_bf16(x: f32) -> bf16 {
     let bits = x.to_bits();
     let rounded = bits.wrapping_add(0x7fff + (bits >> 16 & 1)) >> 16;
     let bits = if x.is_nan() { bits >> 16 | 0x40 } else { rounded };
@@ -23,17 +23,17 @@ pub(super) fn to_bf16(x: f32) -> bf16 {
 /// Rounds a number to `bf16` and converts it back.
 #[inline(always)]
 pub fn rounded_to_bf16(x: f32) -> f32 {
-    from_bf16(to_bf16(x))
+    bf16_to_f32(f32_to_bf16(x))
 }
 
 /// Rounds a number to `f16` and converts it back.
 #[inline(always)]
 pub fn rounded_to_f16(x: f32) -> f32 {
-    from_f16(to_f16(x))
+    f16_to_f32(f32_to_f16(x))
 }
 
 #[inline(always)]
-pub(super) fn from_f16(x: f16) -> f32 {
+pub(super) fn f16_to_f32(x: f16) -> f32 {
     let bits = u32::from(x.to_bits());
     let (sign, rest) = ((bits & 0x8000) << 16, (bits & 0x7fff) << 13);
     // The exponent biases differ by 112. The multiplication also converts subnormal numbers correctly.
@@ -44,7 +44,7 @@ pub(super) fn from_f16(x: f16) -> f32 {
 
 /// Rounds to the nearest `f16`, ties to even.
 #[inline(always)]
-pub(super) fn to_f16(x: f32) -> f16 {
+pub(super) fn f32_to_f16(x: f32) -> f16 {
     let (sign, rest) = (x.to_bits() >> 16 & 0x8000, x.to_bits() & 0x7fff_ffff);
     // A carry out of the fraction correctly increments the exponent.
     let normal = rest.wrapping_sub((112 << 23) - 0xfff - (rest >> 13 & 1)) >> 13;
@@ -162,15 +162,15 @@ mod tests {
         for bits in 0..=u16::MAX {
             let half = f16::from_bits(bits);
             assert!(
-                from_f16(half).to_bits() == half.to_f32().to_bits() || half.is_nan() && from_f16(half).is_nan(),
+                f16_to_f32(half).to_bits() == half.to_f32().to_bits() || half.is_nan() && f16_to_f32(half).is_nan(),
                 "{bits:#x}"
             );
             let brain = bf16::from_bits(bits);
-            assert_eq!(to_bf16(brain.to_f32()).is_nan(), brain.is_nan());
+            assert_eq!(f32_to_bf16(brain.to_f32()).is_nan(), brain.is_nan());
             for step in [0x1_u32, 0xfff, 0x1000, 0x1001, 0x3000, 0x7fff, 0x8000, 0x8001, 0xffff] {
                 let x = f32::from_bits(u32::from(bits) << 16 | step);
-                assert!(to_bf16(x) == bf16::from_f32(x) || x.is_nan() && to_bf16(x).is_nan(), "{x}");
-                let (half, expected) = (to_f16(x), f16::from_f32_const(x));
+                assert!(f32_to_bf16(x) == bf16::from_f32(x) || x.is_nan() && f32_to_bf16(x).is_nan(), "{x}");
+                let (half, expected) = (f32_to_f16(x), f16::from_f32_const(x));
                 assert!(half.to_bits() == expected.to_bits() || x.is_nan() && half.is_nan(), "{x}");
             }
         }
@@ -185,7 +185,7 @@ mod tests {
             return;
         }
         for (half, float) in halves.iter().zip(&floats) {
-            assert!(from_f16(*half).to_bits() == float.to_bits() || half.is_nan() && float.is_nan(), "{half}");
+            assert!(f16_to_f32(*half).to_bits() == float.to_bits() || half.is_nan() && float.is_nan(), "{half}");
         }
         for step in [0, 1, 0xfff, 0x1000, 0x1001, 0x1fff] {
             let floats: Vec<f32> = floats.iter().map(|float| f32::from_bits(float.to_bits() | step)).collect();
@@ -193,7 +193,7 @@ mod tests {
             // SAFETY: the source has three elements more than are read.
             unsafe { narrow_to_f16(floats.as_ptr(), back.as_mut_ptr(), back.len()) };
             for (float, half) in floats.iter().zip(&back) {
-                assert_eq!(to_f16(*float).to_bits(), half.to_bits(), "{float}");
+                assert_eq!(f32_to_f16(*float).to_bits(), half.to_bits(), "{float}");
             }
         }
     }

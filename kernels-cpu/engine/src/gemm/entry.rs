@@ -1,6 +1,6 @@
 //! The entry types of matrices, and the types in which their products are summed.
 
-use super::{Matrix, MatrixMut, blocked, complex, floating_point, widened};
+use super::{Matrix, MatrixMut, complex, floating_point, half_precision, integer};
 use crate::inlined::inlined;
 use dispatch_runtime::{Arithmetic, Complex32, Complex64, Element, bf16, f16};
 
@@ -71,7 +71,7 @@ inlined! {
         fn narrow(sum: Self) -> Self = sum;
         fn as_sums(entries: &[Self]) -> Option<&[Self]> = Some(entries);
         fn large_product(alpha: Self, a: Matrix<'_, Self>, b: Matrix<'_, Self>, beta: Self, c: MatrixMut<'_, Self>) =
-            blocked::product(alpha, a, b, beta, c);
+            integer::product(alpha, a, b, beta, c);
     }
 
     // The conversions to `f32` have no branches, so the compiler vectorises them.
@@ -80,7 +80,7 @@ inlined! {
         fn widen(self) -> f32 = f32::from_bits(u32::from(self.to_bits()) << 16);
         fn narrow(sum: f32) -> Self = Self::from_f32(sum);
         fn large_product(alpha: f32, a: Matrix<'_, Self>, b: Matrix<'_, Self>, beta: f32, c: MatrixMut<'_, Self>) =
-            widened::product(alpha, a, b, beta, c);
+            half_precision::product(alpha, a, b, beta, c);
     }
 
     impl EntryImpl for f16 {
@@ -98,6 +98,6 @@ inlined! {
         };
         fn narrow(sum: f32) -> Self = Self::from_f32(sum);
         fn large_product(alpha: f32, a: Matrix<'_, Self>, b: Matrix<'_, Self>, beta: f32, c: MatrixMut<'_, Self>) =
-            widened::product(alpha, a, b, beta, c);
+            half_precision::product(alpha, a, b, beta, c);
     }
 }

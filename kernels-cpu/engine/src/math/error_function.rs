@@ -185,15 +185,15 @@ fn erfcx_above_half(a: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use crate::math::Real;
-    use crate::math::ulp_error::check;
+    use crate::math::ulp_error::check_ulp_error;
 
     #[test]
     fn error_functions_are_accurate_to_a_few_ulps() {
         for range in [(-1.0, 1.0), (-5.0, 5.0), (-1e-3, 1e-3), (-30.0, 30.0)] {
-            check::<f32>(range, 2.0, Real::erf, libm::erf);
-            check::<f64>(range, 3.0, Real::erf, libm::erf);
-            check::<f32>(range, 2.0, Real::erfc, libm::erfc);
-            check::<f64>(range, 7.0, Real::erfc, libm::erfc);
+            check_ulp_error::<f32>(range, 2.0, Real::erf, libm::erf);
+            check_ulp_error::<f64>(range, 3.0, Real::erf, libm::erf);
+            check_ulp_error::<f32>(range, 2.0, Real::erfc, libm::erfc);
+            check_ulp_error::<f64>(range, 7.0, Real::erfc, libm::erfc);
         }
     }
 

@@ -82,11 +82,11 @@ macro_rules! impl_float {
                 fn times_power_of_two(self, shifted: Self) -> Self =
                     Self::from_bits(self.to_bits().wrapping_add(shifted.to_bits() << $mantissa));
                 fn exponent_and_mantissa(self) -> (Self, Self) = {
-                    const ONE: $bits = (1.0 as $impl_float).to_bits();
+                    const ONE_BITS: $bits = (1.0 as $impl_float).to_bits();
                     const MANTISSA_MASK: $bits = (1 << $mantissa) - 1;
                     #[allow(clippy::cast_precision_loss, reason = "a power of two is exact")]
                     const TWO_TO_MANTISSA: $impl_float = (1_u64 << $mantissa) as $impl_float;
-                    let bits = self.to_bits().wrapping_add(ONE - $sqrt_half);
+                    let bits = self.to_bits().wrapping_add(ONE_BITS - $sqrt_half);
                     // An integer in the low bits of 2^mantissa adds its own value.
                     let exponent = Self::from_bits((bits >> $mantissa) | TWO_TO_MANTISSA.to_bits()) - (TWO_TO_MANTISSA + $bias);
                     (exponent, Self::from_bits((bits & MANTISSA_MASK) + $sqrt_half))

@@ -164,23 +164,23 @@ fn small_asin(s: f64, z: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use crate::math::Real;
-    use crate::math::ulp_error::{check, check_pairs};
+    use crate::math::ulp_error::{check_ulp_error, check_ulp_error_of_pairs};
 
     #[test]
     fn inverse_trigonometric_functions_are_accurate() {
         for range in [(-1.0, 1.0), (-10.0, 10.0), (-1e-3, 1e-3)] {
-            check::<f32>(range, 2.5, Real::asin, f64::asin);
-            check::<f64>(range, 3.0, Real::asin, f64::asin);
-            check::<f32>(range, 2.0, Real::acos, f64::acos);
-            check::<f64>(range, 4.0, Real::acos, f64::acos);
-            check::<f32>(range, 1.0, Real::atan, f64::atan);
-            check::<f64>(range, 3.0, Real::atan, f64::atan);
+            check_ulp_error::<f32>(range, 2.5, Real::asin, f64::asin);
+            check_ulp_error::<f64>(range, 3.0, Real::asin, f64::asin);
+            check_ulp_error::<f32>(range, 2.0, Real::acos, f64::acos);
+            check_ulp_error::<f64>(range, 4.0, Real::acos, f64::acos);
+            check_ulp_error::<f32>(range, 1.0, Real::atan, f64::atan);
+            check_ulp_error::<f64>(range, 3.0, Real::atan, f64::atan);
         }
     }
 
     #[test]
     fn atan2_is_accurate_in_all_quadrants() {
-        check_pairs::<f32>((-2.0, 2.0), 1.0, Real::atan2, f64::atan2);
-        check_pairs::<f64>((-2.0, 2.0), 3.0, Real::atan2, f64::atan2);
+        check_ulp_error_of_pairs::<f32>((-2.0, 2.0), 1.0, Real::atan2, f64::atan2);
+        check_ulp_error_of_pairs::<f64>((-2.0, 2.0), 3.0, Real::atan2, f64::atan2);
     }
 }

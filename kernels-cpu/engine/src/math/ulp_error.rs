@@ -119,7 +119,7 @@ pub(super) fn test_arguments<T: UlpFloat>(low: f64, high: f64) -> Vec<T> {
 }
 
 /// Checks that `function` is within `bound` units of `reference`, and gives the same results for every instruction set.
-pub(super) fn check<T: UlpFloat>(
+pub(super) fn check_ulp_error<T: UlpFloat>(
     (low, high): (f64, f64),
     bound: f64,
     function: impl Fn(T) -> T,
@@ -139,8 +139,8 @@ pub(super) fn check<T: UlpFloat>(
     println!("{}: {:.2} units at {:e}", std::any::type_name::<T>(), worst.0, worst.1);
 }
 
-/// Checks a function of two arguments like [`check`]: with all pairs of special arguments, and with pairs from the range.
-pub(super) fn check_pairs<T: UlpFloat>(
+/// Checks a function of two arguments like [`check_ulp_error`]: with all pairs of special arguments, and with pairs from the range.
+pub(super) fn check_ulp_error_of_pairs<T: UlpFloat>(
     range: (f64, f64),
     bound: f64,
     function: impl Fn(T, T) -> T,

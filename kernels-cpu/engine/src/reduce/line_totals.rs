@@ -8,7 +8,7 @@ use crate::reduce::min_max::{Comparable, larger};
 pub const LANES: usize = 32;
 
 /// The most elements that are added to each lane before the sum continues in double precision.
-pub const LANE_DEPTH: usize = 64;
+pub const ELEMENTS_PER_LANE: usize = 64;
 
 /// A floating-point type with an order, in which softmax, norms and attention are computed.
 pub trait OrderedFloat: Comparable + compute::RealFloat + Into<f64> {}
@@ -19,16 +19,16 @@ impl OrderedFloat for f64 {}
 /// Returns the largest element of a line; NaN if one is NaN.
 pub fn max_of_line<T: Comparable>(line: &[T]) -> T {
     vectorised!({
-        let mut lanes = [T::LOWEST; LANES];
+        let mut lanes = [T::MIN_VALUE; LANES];
         let (wide, rest) = line.as_chunks::<LANES>();
         // The last block may overlap the one before, which does not change a maximum.
-        let last = line.last_chunk().copied().unwrap_or_else(|| padded_block(rest, T::LOWEST));
+        let last = line.last_chunk().copied().unwrap_or_else(|| padded_block(rest, T::MIN_VALUE));
         for values in wide.iter().chain([&last]) {
             for (lane, &value) in lanes.iter_mut().zip(values) {
                 *lane = larger(value, *lane);
             }
         }
-        lanes.into_iter().fold(T::LOWEST, larger)
+        lanes.into_iter().fold(T::MIN_VALUE, larger)
     })
 }
 
@@ -46,8 +46,8 @@ pub fn padded_block<T: Copy>(rest: &[T], filler: T) -> [T; LANES] {
 pub fn sum_of_line<T: OrderedFloat, const K: usize>(slices: [&[T]; K], filler: [T; K], f: impl Fn([T; K]) -> T) -> T {
     let length = slices[0].len();
     let mut sum = 0.0;
-    for start in (0..length).step_by(LANES * LANE_DEPTH) {
-        let end = length.min(start + LANES * LANE_DEPTH);
+    for start in (0..length).step_by(LANES * ELEMENTS_PER_LANE) {
+        let end = length.min(start + LANES * ELEMENTS_PER_LANE);
         let cut = slices.map(|slice| slice[start..end].as_chunks::<LANES>());
         let mut lanes = [T::ZERO; LANES];
         let mut add = |blocks: [&[T; LANES]; K]| {

@@ -2,20 +2,20 @@
 
 use dispatch_runtime::{bf16, f16};
 
-use engine::compute::{AnyFloat, Compute};
+use engine::compute::{AnyFloat, ComputeType};
 use engine::inlined::inlined;
 use engine::math::Real;
 
 /// A floating-point type in which positions in images are computed.
 pub(super) trait Coordinate: AnyFloat + Into<f64> + Send + Sync {
     /// The type that loops compute in. It represents each value of this type.
-    type ComputeType: Compute;
+    type LoopType: ComputeType;
 
     /// Converts a value of the compute type that this type represents.
-    fn from_compute(value: Self::ComputeType) -> Self;
+    fn from_compute(value: Self::LoopType) -> Self;
 
     /// Converts to the same value of the compute type.
-    fn to_compute(self) -> Self::ComputeType;
+    fn to_compute(self) -> Self::LoopType;
 
     /// Rounds down to an integer.
     fn floor(self) -> Self;
@@ -32,7 +32,7 @@ pub(super) trait Coordinate: AnyFloat + Into<f64> + Send + Sync {
 
 inlined! {
     impl Coordinate for f32, f64 {
-        type ComputeType = Self;
+        type LoopType = Self;
         fn from_compute(value: Self) -> Self = value;
         fn to_compute(self) -> Self = self;
         fn floor(self) -> Self = Real::floor(self);
@@ -42,7 +42,7 @@ inlined! {
     }
 
     impl Coordinate for bf16, f16 {
-        type ComputeType = f32;
+        type LoopType = f32;
         fn from_compute(value: f32) -> Self = Self::from_f32(value);
         fn to_compute(self) -> f32 = self.to_f32();
         fn floor(self) -> Self = Self::from_f32(Real::floor(self.to_f32()));

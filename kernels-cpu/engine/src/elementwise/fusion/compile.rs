@@ -3,16 +3,16 @@
 use dispatch_runtime::{DType, FusionGroup, FusionStep, Geometry, Scalar, Spec, StepArgument, Storage, Tensor, Value};
 
 use super::check::is_valid_chain;
-use super::registers::{self, RunStep};
+use super::registers::{self, RegisterRunStep};
 use super::{
-    BroadcastInput, CallOperand, ElementBytes, FusedPass, Location, LoopCall, MAX_INPUTS, TILE_ELEMENTS, TileOffset,
-    UniformInput, UniformSource,
+    BroadcastInput, CallOperand, ElementBytes, ElementLocation, FusedPass, LoopCall, MAX_INPUTS, TILE_ELEMENTS,
+    TileOffset, UniformInput, UniformSource,
 };
-use crate::compute::Compute;
+use crate::compute::ComputeType;
 use crate::convert::compute_dtype;
 use crate::elementwise::CheapOperation;
-use crate::elementwise::fusible::{BoundLoop, FusionRule, Loop};
-use crate::elementwise::operands::ElementPath;
+use crate::elementwise::fusible::{BoundLoop, ContiguousLoop, FusionRule};
+use crate::elementwise::operands::OperandConversion;
 
 /// The most memory for the tiles of one thread.
 const MAX_TILE_BYTES: usize = 16 << 20;
@@ -77,7 +77,7 @@ fn argument_values(step: &FusionStep) -> impl Iterator<Item = usize> {
 const MAX_OPERATION_INPUTS: usize = 4;
 
 /// Returns whether a sequence of fused operations on this dtype may keep its intermediate results in registers.
-fn has_register_runs(dtype: DType) -> bool {
+fn supports_register_runs(dtype: DType) -> bool {
     matches!(dtype, DType::F32 | DType::F64 | DType::BF16 | DType::F16)
 }
 
@@ -97,7 +97,7 @@ struct Compiler<'a> {
     count: i64,
     last_uses: Vec<usize>,
     /// The location of each value computed so far, and the size of its elements.
-    locations: Vec<Option<(Location, usize)>>,
+    locations: Vec<Option<(ElementLocation, usize)>>,
     /// Unused tiles, with the size of their elements.
     free_tiles: Vec<(TileOffset, usize)>,
     /// The run of the last steps, which is not yet a call because the next step may continue it in registers.
@@ -111,11 +111,11 @@ struct OpenRun {
     value: usize,
     dtype: DType,
     /// The loop of the first step.
-    kernel_loop: Box<dyn Loop>,
+    kernel_loop: Box<dyn ContiguousLoop>,
     /// The operations of the run; empty if runs do not know the first step.
-    steps: Vec<RunStep>,
+    steps: Vec<RegisterRunStep>,
     inputs: Vec<CallOperand>,
-    out: ElementPath,
+    out: OperandConversion,
     /// Tiles that are free once this call is done.
     released_tiles: Vec<(TileOffset, usize)>,
 }
@@ -123,8 +123,10 @@ struct OpenRun {
 impl Compiler<'_> {
     fn compile_step(&mut self, at: usize) -> Option<()> {
         let step = &self.chain.steps[at];
-        let mut arguments = step.arguments.iter().map(|given| self.placeholder(given)).collect::<Option<Vec<_>>>()?;
-        let BoundLoop { mut kernel_loop, inputs: paths, out, dtype } = FusionRule::bind(step.operator, &mut arguments)?;
+        let mut arguments =
+            step.arguments.iter().map(|given| self.placeholder_argument(given)).collect::<Option<Vec<_>>>()?;
+        let BoundLoop { mut kernel_loop, inputs: paths, out, dtype } =
+            FusionRule::bind_call(step.operator, &mut arguments)?;
         let tensors = step
             .arguments
             .iter()
@@ -136,10 +138,10 @@ impl Compiler<'_> {
         let cheap = kernel_loop
             .cheap
             .take()
-            .filter(|_| has_register_runs(dtype) && kernel_loop.result_dtype == compute_dtype(dtype))
+            .filter(|_| supports_register_runs(dtype) && kernel_loop.result_dtype == compute_dtype(dtype))
             .map(without_unit_factor);
         let register_argument =
-            cheap.as_ref().and_then(|(cheap, _)| self.continued_argument(at, *cheap, dtype, &tensors));
+            cheap.as_ref().and_then(|(cheap, _)| self.argument_from_open_run(at, *cheap, dtype, &tensors));
         if register_argument.is_none() {
             self.close_run()?;
         }
@@ -158,7 +160,7 @@ impl Compiler<'_> {
         ended.sort_unstable();
         ended.dedup();
         for value in ended {
-            if let Some((Location::Tile(tile), size)) = self.locations[value] {
+            if let Some((ElementLocation::Tile(tile), size)) = self.locations[value] {
                 released_tiles.push((tile, size));
             }
         }
@@ -175,7 +177,11 @@ impl Compiler<'_> {
             for number in numbers {
                 open_run.inputs.push(self.scalar_operand(number, dtype)?);
             }
-            open_run.steps.push(RunStep { cheap, register_argument: register_argument.unwrap_or(0), first_operand });
+            open_run.steps.push(RegisterRunStep {
+                cheap,
+                register_argument: register_argument.unwrap_or(0),
+                first_operand,
+            });
         }
         self.open_run = Some(open_run);
         Some(())
@@ -183,7 +189,7 @@ impl Compiler<'_> {
 
     /// Returns the argument of a step that is the result of the open run, if the step can continue that run: no other step uses the result,
     /// and runs know both.
-    fn continued_argument(
+    fn argument_from_open_run(
         &self,
         at: usize,
         cheap: CheapOperation,
@@ -208,11 +214,11 @@ impl Compiler<'_> {
         };
         let size = dtype.size();
         let location = match self.chain.results.iter().position(|result| *result == value) {
-            Some(result) => Location::Result(result),
-            None => Location::Tile(self.allocate_tile(size)),
+            Some(result) => ElementLocation::Result(result),
+            None => ElementLocation::Tile(self.reuse_or_append_tile(size)),
         };
         self.locations[value] = Some((location, size));
-        let conversion_tile = if out.direct { 0 } else { self.allocate_tile(out.size) };
+        let conversion_tile = if out.direct { 0 } else { self.reuse_or_append_tile(out.size) };
         self.free_tiles.extend(released_tiles);
         if !out.direct {
             self.free_tiles.push((conversion_tile, out.size));
@@ -221,10 +227,11 @@ impl Compiler<'_> {
             self.pass
                 .uniform_inputs
                 .iter()
-                .any(|uniform| matches!(operand.location, Location::Tile(tile) if tile == uniform.tile))
+                .any(|uniform| matches!(operand.location, ElementLocation::Tile(tile) if tile == uniform.tile))
         };
         let uniform: Vec<bool> = inputs.iter().map(is_uniform).collect();
-        let kernel_loop = if steps.len() < 2 { kernel_loop } else { registers::run_loop(dtype, steps, &uniform)? };
+        let kernel_loop =
+            if steps.len() < 2 { kernel_loop } else { registers::register_run_loop(dtype, steps, &uniform)? };
         self.pass.calls.push(LoopCall {
             kernel_loop,
             inputs,
@@ -234,7 +241,7 @@ impl Compiler<'_> {
     }
 
     /// Returns a tensor of zeros with the dtype and rank of a step's argument, for binding the kernel's loop.
-    fn placeholder(&self, given: &StepArgument) -> Option<Value> {
+    fn placeholder_argument(&self, given: &StepArgument) -> Option<Value> {
         let value = match given {
             StepArgument::Constant(value) => return Some(value.clone()),
             StepArgument::Value(value) => *value,
@@ -250,24 +257,24 @@ impl Compiler<'_> {
         Some(Tensor::new(Storage::try_host(tensor.dtype().size()).ok()?, tensor.dtype(), zeros).ok()?.into())
     }
 
-    fn input_operand(&mut self, given: &StepArgument, path: ElementPath) -> Option<CallOperand> {
+    fn input_operand(&mut self, given: &StepArgument, path: OperandConversion) -> Option<CallOperand> {
         let value = match given {
             StepArgument::Value(value) => *value,
             StepArgument::Constant(Value::Tensor(number)) => {
-                return Some(self.uniform_operand(UniformSource::Scalar(ElementBytes::of_tensor(number)?), path));
+                return Some(self.uniform_operand(UniformSource::Scalar(ElementBytes::from_tensor(number)?), path));
             }
             StepArgument::Constant(_) => return None,
         };
         let Some(input) = self.chain.inputs.get(value) else {
             let (location, size) = self.locations[value]?;
-            let conversion_tile = if path.direct { 0 } else { self.allocate_tile(path.size) };
+            let conversion_tile = if path.direct { 0 } else { self.reuse_or_append_tile(path.size) };
             return Some(CallOperand { location, size, path, conversion_tile });
         };
         let size = input.dtype().size();
         Some(match input.geometry().count() {
             count if count == self.count => {
-                let conversion_tile = if path.direct { 0 } else { self.allocate_tile(path.size) };
-                CallOperand { location: Location::Input(value), size, path, conversion_tile }
+                let conversion_tile = if path.direct { 0 } else { self.reuse_or_append_tile(path.size) };
+                CallOperand { location: ElementLocation::Input(value), size, path, conversion_tile }
             }
             1 => self.uniform_operand(UniformSource::Input(value), path),
             _ => {
@@ -286,22 +293,22 @@ impl Compiler<'_> {
             DType::F64 => Tensor::from([f64::from_scalar(number)]),
             _ => return None,
         };
-        let path = ElementPath::of_input(computed, computed, None, false);
-        Some(self.uniform_operand(UniformSource::Scalar(ElementBytes::of_tensor(&number)?), path))
+        let path = OperandConversion::for_input(computed, computed, None, false);
+        Some(self.uniform_operand(UniformSource::Scalar(ElementBytes::from_tensor(&number)?), path))
     }
 
-    fn uniform_operand(&mut self, source: UniformSource, path: ElementPath) -> CallOperand {
+    fn uniform_operand(&mut self, source: UniformSource, path: OperandConversion) -> CallOperand {
         let (operand, tile) = self.preloaded_operand(&path);
         self.pass.uniform_inputs.push(UniformInput { source, path, tile });
         operand
     }
 
     /// Returns an input that is converted for the loop before any call, in a tile of its own.
-    fn preloaded_operand(&mut self, path: &ElementPath) -> (CallOperand, TileOffset) {
-        let tile = self.new_tile(path.size);
+    fn preloaded_operand(&mut self, path: &OperandConversion) -> (CallOperand, TileOffset) {
+        let tile = self.append_tile(path.size);
         (
             CallOperand {
-                location: Location::Tile(tile),
+                location: ElementLocation::Tile(tile),
                 size: path.size,
                 path: path.without_conversion(),
                 conversion_tile: 0,
@@ -311,14 +318,14 @@ impl Compiler<'_> {
     }
 
     /// Returns an unused tile for elements of this size.
-    fn allocate_tile(&mut self, size: usize) -> TileOffset {
+    fn reuse_or_append_tile(&mut self, size: usize) -> TileOffset {
         match self.free_tiles.iter().position(|(_, free)| *free == size) {
             Some(at) => self.free_tiles.swap_remove(at).0,
-            None => self.new_tile(size),
+            None => self.append_tile(size),
         }
     }
 
-    fn new_tile(&mut self, size: usize) -> TileOffset {
+    fn append_tile(&mut self, size: usize) -> TileOffset {
         let tile = self.pass.tile_bytes;
         self.pass.tile_bytes += TILE_ELEMENTS * size;
         tile

@@ -7,7 +7,7 @@
 use std::array;
 use std::ops::Range;
 
-use super::{BLOCK_ELEMENTS, ConvertedOperand, ElementPath, RowRunner};
+use super::{BLOCK_ELEMENTS, ConvertedOperand, OperandConversion, RowRunner};
 use crate::elementwise::loop_nest::{LoopNest, to_isize};
 use crate::elementwise::prefetch;
 
@@ -22,21 +22,21 @@ pub(super) fn transposed_inputs<const N: usize, const M: usize>(
     nest: &LoopNest<M>,
     inputs: &[ConvertedOperand; N],
 ) -> Option<[bool; N]> {
-    let ((length, steps), (height, across)) = (nest.row(), nest.second_dim()?);
+    let ((length, steps), (height, across)) = (nest.innermost_dim(), nest.second_dim()?);
     if length < TILE_COLUMNS || height < TILE_ROWS {
         return None;
     }
     let transposed = array::from_fn(|i| {
-        let ElementPath { size, direct, .. } = inputs[i].path;
+        let OperandConversion { size, direct, .. } = inputs[i].path;
         direct && across[i + 1] == to_isize(size) && steps[i + 1].unsigned_abs() >= CACHE_LINE_BYTES
     });
     transposed.contains(&true).then_some(transposed)
 }
 
 /// Returns the number of groups of rows, and the number of elements of a group.
-pub(super) fn row_groups<const M: usize>(nest: &LoopNest<M>) -> (usize, usize) {
-    let (length, height) = (nest.row().0, nest.second_dim().map_or(1, |(height, _)| height));
-    (nest.count() / (length * height) * height.div_ceil(TILE_ROWS), length * TILE_ROWS)
+pub(super) fn row_group_count_and_length<const M: usize>(nest: &LoopNest<M>) -> (usize, usize) {
+    let (length, height) = (nest.innermost_dim().0, nest.second_dim().map_or(1, |(height, _)| height));
+    (nest.element_count() / (length * height) * height.div_ceil(TILE_ROWS), length * TILE_ROWS)
 }
 
 impl<const N: usize> RowRunner<'_, N> {
@@ -45,13 +45,13 @@ impl<const N: usize> RowRunner<'_, N> {
     /// # Safety
     ///
     /// The safety conditions of [`run_row`](Self::run_row) hold for the elements of these groups of the operands' nest.
-    pub(super) unsafe fn run_tiled<const M: usize>(
+    pub(super) unsafe fn run_row_groups<const M: usize>(
         &mut self,
         nest: &LoopNest<M>,
         transposed: [bool; N],
         groups: Range<usize>,
     ) {
-        let ((length, steps), Some((height, across))) = (nest.row(), nest.second_dim()) else { return };
+        let ((length, steps), Some((height, across))) = (nest.innermost_dim(), nest.second_dim()) else { return };
         for group in groups {
             let (outer, first) = (group / height.div_ceil(TILE_ROWS), group % height.div_ceil(TILE_ROWS) * TILE_ROWS);
             let start = (outer * height + first) * length;
@@ -114,7 +114,10 @@ unsafe fn transpose_tile<T: Copy>(from: *const u8, step: isize, to: *mut u8, row
     for column in 0..columns {
         if columns == TILE_COLUMNS {
             // Prefetches the next column, which is likely transposed next. The processor does not predict strides of this length.
-            prefetch::for_reading(from.wrapping_offset(step * to_isize(column + TILE_COLUMNS)), rows * size_of::<T>());
+            prefetch::prefetch_for_reading(
+                from.wrapping_offset(step * to_isize(column + TILE_COLUMNS)),
+                rows * size_of::<T>(),
+            );
         }
         let from = from.wrapping_offset(step * to_isize(column)).cast::<T>();
         // SAFETY: guaranteed by the caller.

@@ -13,7 +13,7 @@ const GRAIN_SIZE: usize = 1 << 15;
 const BLOCK_ROWS: usize = 1024;
 
 /// The fewest rows of a column that a thread reads in a row.
-const MIN_COLUMN_ROWS: usize = 512;
+const MIN_ROWS_PER_PIECE: usize = 512;
 
 /// The number of independent sums per row.
 const LANES: usize = 16;
@@ -37,7 +37,7 @@ pub(super) fn product<T: EntryImpl>(
         || (0..b.rows).map(|row| unsafe { *b.entry_pointer(row, 0) }.widen()).collect(),
         Cow::Borrowed,
     );
-    let grain = GRAIN_SIZE.div_ceil(a.columns.max(1)).max(if a.column_stride == 1 { 1 } else { MIN_COLUMN_ROWS });
+    let grain = GRAIN_SIZE.div_ceil(a.columns.max(1)).max(if a.column_stride == 1 { 1 } else { MIN_ROWS_PER_PIECE });
     thread_pool::parallel_for(0..c.rows, grain, |rows| {
         for row in rows.clone().step_by(BLOCK_ROWS) {
             let height = BLOCK_ROWS.min(rows.end - row);

@@ -3,7 +3,7 @@
 //! The `f16` product of the `gemm` crate would round the intermediate sum to `f16` after every few hundred terms.
 
 use super::{Matrix, MatrixMut, entry::EntryImpl, floating_point, store_entry};
-use crate::convert::conversion;
+use crate::convert::conversion_function;
 use crate::thread_pool;
 use dispatch_runtime::DType;
 
@@ -41,7 +41,7 @@ pub(super) fn product<T: EntryImpl<Sum = f32>>(
                     a,
                     b,
                     beta,
-                    MatrixMut::new(&mut sums, [rows, columns], [columns, 1]).expect(BUFFER_FITS_MESSAGE),
+                    MatrixMut::new(&mut sums, [rows, columns], [columns, 1]).expect(BLOCK_FITS_MESSAGE),
                 );
             }
             // SAFETY: blocks do not overlap.
@@ -50,12 +50,12 @@ pub(super) fn product<T: EntryImpl<Sum = f32>>(
     }
 }
 
-const BUFFER_FITS_MESSAGE: &str = "the buffer holds the largest block";
+const BLOCK_FITS_MESSAGE: &str = "the buffer holds the largest block";
 
 /// Writes rounded sums to `C`, added to `beta` times its entries.
 fn store_rounded<T: EntryImpl<Sum = f32>>(sums: &[f32], beta: f32, c: &MatrixMut<'_, T>) {
     let columns = c.columns;
-    let convert = conversion(DType::F32, T::DTYPE);
+    let convert = conversion_function(DType::F32, T::DTYPE);
     thread_pool::parallel_for(0..c.rows, GRAIN_SIZE.div_ceil(columns), |rows| {
         for row in rows {
             let sums = &sums[row * columns..][..columns];
@@ -83,8 +83,8 @@ fn widen_matrix<'a, T: EntryImpl<Sum = f32>>(matrix: Matrix<'_, T>, buffer: &'a 
     let by_rows = matrix.row_stride.unsigned_abs() >= matrix.column_stride.unsigned_abs();
     let lines = if by_rows { matrix } else { matrix.transposed() };
     let (sizes, strides) = (lines.sizes(), [lines.columns, 1]);
-    let into = MatrixMut::new(buffer, sizes, strides).expect(BUFFER_FITS_MESSAGE);
-    let convert = conversion(T::DTYPE, DType::F32);
+    let into = MatrixMut::new(buffer, sizes, strides).expect(BLOCK_FITS_MESSAGE);
+    let convert = conversion_function(T::DTYPE, DType::F32);
     thread_pool::parallel_for(0..lines.rows, GRAIN_SIZE.div_ceil(lines.columns), |rows| {
         for row in rows {
             let (from, to) = (lines.entry_pointer(row, 0).cast(), into.entry_pointer(row, 0).cast());
@@ -92,6 +92,6 @@ fn widen_matrix<'a, T: EntryImpl<Sum = f32>>(matrix: Matrix<'_, T>, buffer: &'a 
             unsafe { convert(from, byte_stride::<T>(lines.column_stride), to, byte_stride::<f32>(1), lines.columns) };
         }
     });
-    let wide = Matrix::new(buffer, sizes, strides).expect(BUFFER_FITS_MESSAGE);
+    let wide = Matrix::new(buffer, sizes, strides).expect(BLOCK_FITS_MESSAGE);
     if by_rows { wide } else { wide.transposed() }
 }
