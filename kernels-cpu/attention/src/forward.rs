@@ -86,7 +86,7 @@ impl<'a, T: AttentionFloat> AttentionScores<'a, T> {
     }
 
     /// Returns the head of the keys that belongs to a head of the queries.
-    pub(super) fn key_head(&self, head: usize) -> usize {
+    pub(super) fn key_head_of_query_head(&self, head: usize) -> usize {
         head / (self.query.sizes()[1] / self.key.sizes()[1].max(1)).max(1)
     }
 
@@ -115,7 +115,8 @@ impl<'a, T: AttentionFloat> AttentionScores<'a, T> {
         block: &mut ScoreBlock<T>,
     ) {
         let (height, count, width) = (rows.len(), keys.len(), self.query.sizes()[3]);
-        let matrix = self.key.rows_as_matrix([item, self.key_head(head), keys.start], count, &mut block.keys);
+        let matrix =
+            self.key.rows_as_matrix([item, self.key_head_of_query_head(head), keys.start], count, &mut block.keys);
         let queries = Matrix::new(block.queries.as_flattened(), [width, height], [QUERIES_PER_BLOCK, 1]);
         let scores = MatrixMut::new(&mut block.scores, [count, height], [QUERIES_PER_BLOCK, 1]);
         if let (Some(queries), Some(scores)) = (queries, scores) {
@@ -210,11 +211,11 @@ impl<T: AttentionFloat> AttentionForward<'_, T> {
         for first in (0..attended_key_count).step_by(KEYS_PER_BLOCK) {
             let keys = first..attended_key_count.min(first + KEYS_PER_BLOCK);
             self.scores.compute_score_block([item, head], rows, &keys, &mut softmax.block);
-            softmax.softmax_block(keys.len(), height);
+            softmax.scores_to_weights(keys.len(), height);
             if first > 0 {
                 softmax.rescale_totals(width);
             }
-            let place = [item, self.scores.key_head(head), first];
+            let place = [item, self.scores.key_head_of_query_head(head), first];
             let values = self.value.rows_as_matrix(place, keys.len(), &mut softmax.values);
             let weights = Matrix::new(&softmax.block.scores, [height, keys.len()], [1, QUERIES_PER_BLOCK]);
             let totals = MatrixMut::new(&mut softmax.totals, [height, width], [width, 1]);
@@ -248,7 +249,7 @@ impl<T: AttentionFloat> OnlineSoftmax<T> {
     }
 
     /// Turns scores into weights, by an online softmax. Columns beyond `height` have no meaning.
-    fn softmax_block(&mut self, keys: usize, height: usize) {
+    fn scores_to_weights(&mut self, keys: usize, height: usize) {
         let Self { block, maxima, sums, shifts, scales, .. } = self;
         let across = height.next_multiple_of(LANES);
         let lines = block.scores[..keys * QUERIES_PER_BLOCK].as_chunks_mut::<QUERIES_PER_BLOCK>().0;

@@ -11,7 +11,9 @@ use dispatch_runtime::{Complex32, Complex64};
 
 use crate::geometry::ConvGeometry;
 use crate::input_tile::{ConvPass, ImageResultRows, InputTile, ResultStrip, copy_short_row};
-use crate::microkernel::{ConvElement, MAX_LANES, MAX_ROW_ELEMENTS, ResultMicrokernel, WEIGHT_ROWS_PER_BLOCK};
+use crate::microkernel::{
+    ConvElement, MAX_LANES, MAX_ROW_ELEMENTS_IN_REGISTERS, ResultMicrokernel, WEIGHT_ROWS_PER_BLOCK,
+};
 use crate::{GRAIN_SIZE, MAX_ELEMENTS_IN_L2};
 use engine::contiguous::{contiguous_elements, with_compute_type, write_contiguous};
 use engine::elementwise::prefetch;
@@ -290,7 +292,7 @@ fn compute_strip_sums<T: ConvElement>(
 ) {
     let lines = rows.next_multiple_of(WEIGHT_ROWS_PER_BLOCK);
     let positions = strip.sum_count();
-    let at_once = (MAX_SUMS_IN_L2 / rows.max(1) / MAX_ROW_ELEMENTS).max(1) * MAX_ROW_ELEMENTS;
+    let at_once = (MAX_SUMS_IN_L2 / rows.max(1) / MAX_ROW_ELEMENTS_IN_REGISTERS).max(1) * MAX_ROW_ELEMENTS_IN_REGISTERS;
     for first in (0..positions).step_by(at_once) {
         let count = at_once.min(positions - first);
         let line = count.next_multiple_of(MAX_LANES);

@@ -9,7 +9,7 @@
 
 use std::ops::Range;
 
-use crate::microkernel::{MAX_LANES, MAX_ROW_ELEMENTS};
+use crate::microkernel::{MAX_LANES, MAX_ROW_ELEMENTS_IN_REGISTERS};
 use engine::compute::ComputeType;
 
 /// An element of the window.
@@ -76,7 +76,7 @@ impl ResultStrip {
     }
 
     /// Returns the number of rows and the number of columns of the strip's results.
-    pub(super) fn result_sizes(&self) -> [usize; 2] {
+    pub(super) fn row_and_column_count(&self) -> [usize; 2] {
         [self.rows.len(), self.columns.len()]
     }
 }
@@ -337,7 +337,8 @@ impl<T: ComputeType> InputTile<T> {
     pub(super) fn cached_offset_count(pass: &ConvPass) -> usize {
         /// The number of elements that stay in the L1 cache beside other data.
         const MAX_ELEMENTS_IN_L1: usize = 1 << 13;
-        (MAX_ELEMENTS_IN_L1 / (pass.source_rows * (MAX_ROW_ELEMENTS + 2 * MAX_LANES))).max(1) * pass.taps.len()
+        (MAX_ELEMENTS_IN_L1 / (pass.source_rows * (MAX_ROW_ELEMENTS_IN_REGISTERS + 2 * MAX_LANES))).max(1)
+            * pass.taps.len()
     }
 }
 

@@ -21,7 +21,7 @@ const MIN_ROWS_IN_REGISTERS: usize = 4;
 const MAX_VECTORS_PER_ROW: usize = 3;
 
 /// The most elements of a row of results that are computed at once.
-pub(super) const MAX_ROW_ELEMENTS: usize = MAX_VECTORS_PER_ROW * MAX_LANES;
+pub(super) const MAX_ROW_ELEMENTS_IN_REGISTERS: usize = MAX_VECTORS_PER_ROW * MAX_LANES;
 
 /// The most filters whose gradients are computed in registers at once.
 pub(super) const MAX_FILTERS_IN_REGISTERS: usize = 4;

@@ -52,7 +52,7 @@ impl ConvGeometry {
 
     /// Copies the small side's elements, with those of [`WEIGHT_ROWS_PER_BLOCK`] filters at a position side by side.
     fn interleave_filters<T: ConvElement>(&self, part: &WeightGradientPart<'_>, small: &[T]) -> Vec<T> {
-        let [rows, columns] = part.strip.result_sizes();
+        let [rows, columns] = part.strip.row_and_column_count();
         let (start, step) = part.pass.result_start_and_row_stride(part.strip);
         let count = part.images * rows * columns;
         let mut interleaved = vec![T::ZERO; self.filters.next_multiple_of(WEIGHT_ROWS_PER_BLOCK) * count];
@@ -185,7 +185,7 @@ impl ConvGeometry {
                                 channels.start + channel,
                             )
                         });
-                        let [rows, columns] = strip.result_sizes();
+                        let [rows, columns] = strip.row_and_column_count();
                         let (start, step) = pass.result_start_and_row_stride(strip);
                         let from = ((first * self.groups + group) * self.filters + filters.start)
                             * self.position_count()
@@ -249,7 +249,7 @@ struct WeightGradientPart<'a> {
 impl WeightGradientPart<'_> {
     /// Returns the offsets of the positions in a tile in which [`MAX_LANES`] channels are interleaved.
     fn tile_offsets(&self) -> Vec<usize> {
-        let [rows, columns] = self.strip.result_sizes();
+        let [rows, columns] = self.strip.row_and_column_count();
         let lines = (0..self.images).flat_map(|image| (0..rows).map(move |row| (image, row)));
         let lines = lines.map(|(image, row)| image * self.strip.area + row * self.strip.pitch);
         lines.flat_map(|line| (line..line + columns).map(|place| place * MAX_LANES)).collect()

@@ -12,7 +12,7 @@ use engine::elementwise::{Loops, elementwise, in_place, into, loops};
 elementwise! {
     div [keeps 1] => cheap divide;
     floor_divide [keeps 1] [if check_divisor_is_nonzero(this, other)?] => |[a, b]| a.floor_divided(b);
-    remainder [if check_divisor_is_nonzero(this, other)?] => |[a, b]| a.modulo(b);
+    remainder [if check_divisor_is_nonzero(this, other)?] => |[a, b]| a.floored_remainder(b);
     fmod [if check_divisor_is_nonzero(this, other)?] => |[a, b]| a.truncated_remainder(b);
 }
 

@@ -12,7 +12,7 @@ use dispatch_runtime::{Bool, Complex32, Complex64, DType, bf16, f16};
 
 use crate::math::vectorised;
 use floats::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
-pub use floats::{rounded_to_bf16, rounded_to_f16};
+pub use floats::{round_through_bf16, round_through_f16};
 
 /// Returns the dtype that elements of `dtype` are computed in.
 #[must_use]
@@ -38,12 +38,12 @@ trait ConvertTo<T>: Sized {
     ///
     /// `from` and `to` each point to `count` elements.
     #[inline(always)]
-    unsafe fn convert_contiguous(_from: *const Self, _to: *mut T, _count: usize) -> bool {
+    unsafe fn try_convert_contiguous(_from: *const Self, _to: *mut T, _count: usize) -> bool {
         false
     }
 }
 
-macro_rules! primitive_conversions {
+macro_rules! impl_primitive_conversions {
     ($from:ty => $($to:ty)*) => {$(
         impl ConvertTo<$to> for $from {
             #[inline(always)]
@@ -57,8 +57,8 @@ macro_rules! primitive_conversions {
 }
 
 /// Converts floating-point numbers to integers through `i64`, so that values out of range wrap.
-macro_rules! float_to_integer_conversions {
-    ($($from:ty)* => $to:tt) => {$( float_to_integer_conversions! { @ $from => $to } )*};
+macro_rules! impl_float_to_integer_conversions {
+    ($($from:ty)* => $to:tt) => {$( impl_float_to_integer_conversions! { @ $from => $to } )*};
     (@ $from:ty => [$($to:ty)*]) => {$(
         #[expect(clippy::allow_attributes, reason = "some of the conversions are lossless")]
         #[allow(clippy::cast_lossless, clippy::cast_possible_truncation, clippy::cast_sign_loss, trivial_numeric_casts, reason = "the conversion is lossy on purpose")]
@@ -69,7 +69,7 @@ macro_rules! float_to_integer_conversions {
             }
 
             /// Converts through `i32` if every number of a block is below 2^31, because machines have few vector instructions for `i64`.
-            unsafe fn convert_contiguous(from: *const Self, to: *mut $to, count: usize) -> bool {
+            unsafe fn try_convert_contiguous(from: *const Self, to: *mut $to, count: usize) -> bool {
                 // SAFETY: guaranteed by the caller.
                 let from = unsafe { std::slice::from_raw_parts(from, count) };
                 for (block, from) in from.chunks(ELEMENTS_PER_CHECK).enumerate() {
@@ -96,17 +96,17 @@ macro_rules! float_to_integer_conversions {
 /// The number of elements that are checked and then converted together.
 const ELEMENTS_PER_CHECK: usize = 1024;
 
-primitive_conversions! { u8 => u8 i8 i16 i32 i64 f32 f64 }
-primitive_conversions! { i8 => u8 i8 i16 i32 i64 f32 f64 }
-primitive_conversions! { i16 => u8 i8 i16 i32 i64 f32 f64 }
-primitive_conversions! { i32 => u8 i8 i16 i32 i64 f32 f64 }
-primitive_conversions! { i64 => u8 i8 i16 i32 i64 f32 f64 }
-primitive_conversions! { f32 => f32 f64 }
-primitive_conversions! { f64 => f32 f64 }
-float_to_integer_conversions! { f32 f64 => [u8 i8 i16 i32 i64] }
+impl_primitive_conversions! { u8 => u8 i8 i16 i32 i64 f32 f64 }
+impl_primitive_conversions! { i8 => u8 i8 i16 i32 i64 f32 f64 }
+impl_primitive_conversions! { i16 => u8 i8 i16 i32 i64 f32 f64 }
+impl_primitive_conversions! { i32 => u8 i8 i16 i32 i64 f32 f64 }
+impl_primitive_conversions! { i64 => u8 i8 i16 i32 i64 f32 f64 }
+impl_primitive_conversions! { f32 => f32 f64 }
+impl_primitive_conversions! { f64 => f32 f64 }
+impl_float_to_integer_conversions! { f32 f64 => [u8 i8 i16 i32 i64] }
 
 /// Implements conversions through an intermediate type.
-macro_rules! conversions {
+macro_rules! impl_conversions {
     ($($from:ty, $to:ty : |$x:ident| $body:expr;)*) => {$(
         impl ConvertTo<$to> for $from {
             #[inline(always)]
@@ -119,9 +119,9 @@ macro_rules! conversions {
 }
 
 /// Implements conversions between each real type and `Bool`, `f16`, `bf16` and the complex types.
-macro_rules! conversions_with_reals {
+macro_rules! impl_conversions_with_reals {
     ($($real:ty)*) => {$(
-        conversions! {
+        impl_conversions! {
             Bool, $real: |x| { let x: u8 = u8::from(x.0 != 0); x.to() };
             $real, Bool: |x| Bool(u8::from(x.partial_cmp(&<$real>::default()) != Some(Ordering::Equal)));
             f16, $real: |x| { let x = f16_to_f32(x); x.to() };
@@ -136,9 +136,9 @@ macro_rules! conversions_with_reals {
     )*};
 }
 
-conversions_with_reals! { u8 i8 i16 i32 i64 f64 }
+impl_conversions_with_reals! { u8 i8 i16 i32 i64 f64 }
 
-conversions! {
+impl_conversions! {
     Bool, f32: |x| { let x: u8 = u8::from(x.0 != 0); x.to() };
     f32, Bool: |x| Bool(u8::from(x.partial_cmp(&0.0) != Some(Ordering::Equal)));
     bf16, f32: |x| bf16_to_f32(x);
@@ -180,9 +180,9 @@ impl ConvertTo<f32> for f16 {
         f16_to_f32(self)
     }
 
-    unsafe fn convert_contiguous(from: *const Self, to: *mut f32, count: usize) -> bool {
+    unsafe fn try_convert_contiguous(from: *const Self, to: *mut f32, count: usize) -> bool {
         // SAFETY: guaranteed by the caller.
-        unsafe { floats::widen_f16(from, to, count) }
+        unsafe { floats::try_widen_f16(from, to, count) }
     }
 }
 
@@ -192,9 +192,9 @@ impl ConvertTo<f16> for f32 {
         f32_to_f16(self)
     }
 
-    unsafe fn convert_contiguous(from: *const Self, to: *mut f16, count: usize) -> bool {
+    unsafe fn try_convert_contiguous(from: *const Self, to: *mut f16, count: usize) -> bool {
         // SAFETY: guaranteed by the caller.
-        unsafe { floats::narrow_to_f16(from, to, count) }
+        unsafe { floats::try_narrow_to_f16(from, to, count) }
     }
 }
 
@@ -207,7 +207,7 @@ unsafe fn convert_row<A: ConvertTo<B> + Copy, B>(
 ) {
     let side_by_side = from_stride.unsigned_abs() == size_of::<A>() && to_stride.unsigned_abs() == size_of::<B>();
     // SAFETY: the caller guarantees `count` elements at `from` and at `to`.
-    if side_by_side && unsafe { A::convert_contiguous(from.cast(), to.cast(), count) } {
+    if side_by_side && unsafe { A::try_convert_contiguous(from.cast(), to.cast(), count) } {
         return;
     }
     // The closure captures by value: through a reference, the compiler would reload the pointers after each write.
@@ -234,7 +234,7 @@ unsafe fn convert_row<A: ConvertTo<B> + Copy, B>(
     );
 }
 
-macro_rules! conversion_table {
+macro_rules! define_conversion_functions {
     ($($variant:ident $ty:ty),*) => {
         /// Returns the function that converts elements of `from` to `to`.
         pub fn conversion_function(from: DType, to: DType) -> ConvertFn {
@@ -254,7 +254,7 @@ macro_rules! conversion_table {
     };
 }
 
-conversion_table! { U8 u8, I8 i8, I16 i16, I32 i32, I64 i64, F16 f16, BF16 bf16, F32 f32, F64 f64, C64 Complex32, C128 Complex64, Bool Bool }
+define_conversion_functions! { U8 u8, I8 i8, I16 i16, I32 i32, I64 i64, F16 f16, BF16 bf16, F32 f32, F64 f64, C64 Complex32, C128 Complex64, Bool Bool }
 
 #[cfg(test)]
 mod tests {

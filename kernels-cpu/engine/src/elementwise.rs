@@ -187,7 +187,7 @@ impl PointwiseOperator {
     }
 
     #[cold]
-    fn unsupported_dtype(&self, dtype: DType, supported: &'static [DType]) -> Error {
+    fn unsupported_dtype_error(&self, dtype: DType, supported: &'static [DType]) -> Error {
         let supported = if self.dtypes.is_empty() { supported } else { self.dtypes };
         ErrorKind::UnsupportedDType { operator: (self.called_form)().name(), argument: "self", dtype, supported }.into()
     }
@@ -221,7 +221,7 @@ impl PointwiseOperator {
             return Ok(());
         }
         run(crate::convert::compute_dtype(compute_dtype))
-            .map_err(|supported| self.unsupported_dtype(compute_dtype, supported))
+            .map_err(|supported| self.unsupported_dtype_error(compute_dtype, supported))
     }
 }
 

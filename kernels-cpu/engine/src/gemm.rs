@@ -47,7 +47,7 @@ const GRAIN_SIZE: usize = 1 << 18;
 /// Panics if the sizes disagree: `A` must have `C`'s rows, `B` must have `C`'s columns, and `A` must have as many columns as `B` has rows.
 #[inline]
 pub fn gemm<T: Entry>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T::Sum, c: MatrixMut<'_, T>) {
-    let work = check_sizes(a.sizes(), b.sizes(), c.sizes());
+    let work = checked_multiply_add_count(a.sizes(), b.sizes(), c.sizes());
     // Without columns the number of rows can be arbitrarily large.
     if c.sizes().contains(&0) {
         return;
@@ -86,7 +86,7 @@ pub fn batched_gemm<T: Entry>(alpha: T::Sum, a: Batch<'_, T>, b: Batch<'_, T>, b
     if count == 0 || c.sizes().contains(&0) {
         return;
     }
-    let each = check_sizes(a.get(0).sizes(), b.get(0).sizes(), c.sizes());
+    let each = checked_multiply_add_count(a.get(0).sizes(), b.get(0).sizes(), c.sizes());
     // If there are fewer products than threads, the threads divide each product.
     let grain = if count < thread_pool::region_thread_count() { count } else { GRAIN_SIZE.div_ceil(each.max(1)) };
     thread_pool::parallel_for(0..count, grain, |piece| {
@@ -100,7 +100,7 @@ pub fn batched_gemm<T: Entry>(alpha: T::Sum, a: Batch<'_, T>, b: Batch<'_, T>, b
 
 /// Checks that the sizes agree, and returns the number of multiply-adds.
 #[inline]
-fn check_sizes(a: [usize; 2], b: [usize; 2], c: [usize; 2]) -> usize {
+fn checked_multiply_add_count(a: [usize; 2], b: [usize; 2], c: [usize; 2]) -> usize {
     assert!(
         a[0] == c[0] && a[1] == b[0] && b[1] == c[1],
         "sizes do not match: {}x{} times {}x{} is not {}x{}",

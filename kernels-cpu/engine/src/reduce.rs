@@ -77,7 +77,7 @@ pub fn dim_mask(rank: usize, dim: usize) -> Vec<bool> {
 
 /// Returns the error for an argument whose dtype the operator does not support.
 #[cold]
-pub fn unsupported_dtype<O: Operation>(
+pub fn unsupported_dtype_error<O: Operation>(
     argument: &'static str,
     dtype: DType,
     supported: &'static [DType],
@@ -99,7 +99,7 @@ macro_rules! __with_compute_type_reduce {
             type $name = $ty;
             $body
         } else)+ {
-            Err($crate::reduce::unsupported_dtype::<$operator>(
+            Err($crate::reduce::unsupported_dtype_error::<$operator>(
                 $argument, $dtype, &[$(<$ty as ::dispatch_runtime::Element>::DTYPE),+],
             ))
         }

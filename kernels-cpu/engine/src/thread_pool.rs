@@ -27,7 +27,7 @@ pub use disjoint::{DisjointLines, DisjointSlices};
 const PIECES_PER_THREAD: usize = 4;
 
 /// The length of a piece from which pieces start at multiples of [`PIECE_ALIGNMENT`] elements.
-const MIN_ALIGNED_LENGTH: usize = 1024;
+const MIN_ALIGNED_PIECE_LENGTH: usize = 1024;
 
 /// The alignment of long pieces in elements. Pieces of aligned data begin aligned, and no two threads write one cache line.
 const PIECE_ALIGNMENT: usize = 64;
@@ -110,7 +110,7 @@ pub fn parallel_for(range: Range<usize>, grain: usize, job: impl Fn(Range<usize>
 fn run_pieces(range: Range<usize>, grain: usize, job: &(dyn Fn(Range<usize>) + Sync)) {
     let length = range.len();
     let mut step = length.div_ceil(length.div_ceil(grain.max(1)).min(num_threads() * PIECES_PER_THREAD));
-    if step >= MIN_ALIGNED_LENGTH {
+    if step >= MIN_ALIGNED_PIECE_LENGTH {
         step = step.next_multiple_of(PIECE_ALIGNMENT);
     }
     parallel_each(length.div_ceil(step), |piece| {

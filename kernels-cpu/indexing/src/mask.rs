@@ -39,7 +39,7 @@ impl MaskFlags<'_> {
 }
 
 /// The number of elements of a block.
-const BLOCK_ELEMENTS: usize = 1 << 12;
+const ELEMENTS_PER_BLOCK: usize = 1 << 12;
 /// The fewest blocks that are worth a thread.
 const GRAIN_SIZE: usize = 8;
 
@@ -51,10 +51,10 @@ impl<'a> MaskedPositions<'a> {
             MaskFlags::Copied(to_contiguous(mask, DType::Bool)?)
         };
         let mut starts = flags.with_flags(|flags| {
-            let blocks = flags.len().div_ceil(BLOCK_ELEMENTS);
+            let blocks = flags.len().div_ceil(ELEMENTS_PER_BLOCK);
             let mut counts = vec![0; blocks + 1];
             DisjointLines::new(&mut counts[..blocks], 1).for_each(GRAIN_SIZE, |block, count| {
-                let flags = &flags[block * BLOCK_ELEMENTS..flags.len().min((block + 1) * BLOCK_ELEMENTS)];
+                let flags = &flags[block * ELEMENTS_PER_BLOCK..flags.len().min((block + 1) * ELEMENTS_PER_BLOCK)];
                 count[0] = flags.iter().filter(|flag| flag.0 != 0).count();
             });
             counts
@@ -76,12 +76,12 @@ impl<'a> MaskedPositions<'a> {
         let out = DisjointSlices::new(&mut out[..self.selected_count()]);
         self.flags.with_flags(|flags| {
             parallel_for(0..self.starts.len() - 1, GRAIN_SIZE, |blocks| {
-                let mut positions = vec![0; BLOCK_ELEMENTS];
+                let mut positions = vec![0; ELEMENTS_PER_BLOCK];
                 for block in blocks {
-                    let flags = &flags[block * BLOCK_ELEMENTS..flags.len().min((block + 1) * BLOCK_ELEMENTS)];
+                    let flags = &flags[block * ELEMENTS_PER_BLOCK..flags.len().min((block + 1) * ELEMENTS_PER_BLOCK)];
                     let mut count = 0;
-                    for (position, flag) in (block * BLOCK_ELEMENTS..).zip(flags) {
-                        positions[count % BLOCK_ELEMENTS] = position;
+                    for (position, flag) in (block * ELEMENTS_PER_BLOCK..).zip(flags) {
+                        positions[count % ELEMENTS_PER_BLOCK] = position;
                         count += usize::from(flag.0 != 0);
                     }
                     let [start, end] = [self.starts[block], self.starts[block + 1]];

@@ -128,7 +128,7 @@ fn multi_margin_loss_backward(plan: &MarginLossPlan, out: &mut Tensor, _: ...) -
 }
 
 /// Returns the true classes of each row: the targets before the first -1.
-fn label_lists(target: &Tensor, margins: &MarginLossPlan) -> Result<Vec<Vec<usize>>> {
+fn read_label_lists(target: &Tensor, margins: &MarginLossPlan) -> Result<Vec<Vec<usize>>> {
     let classes = convert_to_vec::<i64>(target)?;
     let line = |line: &[i64]| {
         let ends = line.iter().position(|&class| class == -1).unwrap_or(line.len());
@@ -139,7 +139,7 @@ fn label_lists(target: &Tensor, margins: &MarginLossPlan) -> Result<Vec<Vec<usiz
 
 #[op_impl(aten::multilabel_margin_loss_forward, CPU)]
 fn multilabel_margin_loss_forward(plan: &MarginLossPlan, [output, is_target]: [&mut Tensor; 2], _: ...) -> Result<()> {
-    let label_lists = label_lists(target, plan)?;
+    let label_lists = read_label_lists(target, plan)?;
     let mut marks = vec![0.0; plan.rows * plan.classes];
     for (line, classes) in label_lists.iter().enumerate() {
         classes.iter().for_each(|class| marks[line * plan.classes + class] = 1.0);
@@ -154,7 +154,7 @@ fn multilabel_margin_loss_forward(plan: &MarginLossPlan, [output, is_target]: [&
 
 #[op_impl(aten::multilabel_margin_loss_backward, CPU)]
 fn multilabel_margin_loss_backward(plan: &MarginLossPlan, out: &mut Tensor, _: ...) -> Result<()> {
-    let (label_lists, is_target) = (label_lists(target, plan)?, contiguous_elements::<f64>(is_target)?);
+    let (label_lists, is_target) = (read_label_lists(target, plan)?, contiguous_elements::<f64>(is_target)?);
     write_margin_gradient(plan, out, grad_output, this, |line, row, out| {
         for &class in &label_lists[line] {
             for (at, x) in row.iter().enumerate() {

@@ -13,7 +13,7 @@ use engine::math::Real;
 use engine::reduce::{Fold, fold_into, with_compute_type};
 
 /// Computes a loss, given the loss of each element.
-fn pointwise_loss<O: Operation, const N: usize>(
+fn write_pointwise_loss<O: Operation, const N: usize>(
     reduction: Reduction,
     out: &mut Tensor,
     inputs: [&Tensor; N],
@@ -27,17 +27,17 @@ fn pointwise_loss<O: Operation, const N: usize>(
 
 #[op_impl(aten::mse_loss, CPU)]
 fn mse_loss(plan: &Reduction, out: &mut Tensor, this: &Tensor, target: &Tensor) -> Result<()> {
-    pointwise_loss::<aten::mse_loss, _>(*plan, out, [this, target], loops!([f32 f64] |[x, y]| (x - y) * (x - y)))
+    write_pointwise_loss::<aten::mse_loss, _>(*plan, out, [this, target], loops!([f32 f64] |[x, y]| (x - y) * (x - y)))
 }
 
 #[inline(always)]
-fn scale_by<T: RealFloat>(x: T, scale: f64) -> T {
+fn multiply_by_f64<T: RealFloat>(x: T, scale: f64) -> T {
     x * T::from_f64(scale)
 }
 
 #[op_impl(aten::smooth_l1_loss, CPU)]
 fn smooth_l1_loss(plan: &Reduction, out: &mut Tensor, this: &Tensor, target: &Tensor, beta: f64) -> Result<()> {
-    pointwise_loss::<aten::smooth_l1_loss, _>(
+    write_pointwise_loss::<aten::smooth_l1_loss, _>(
         *plan,
         out,
         [this, target],
@@ -65,7 +65,7 @@ fn smooth_l1_derivative<T: RealFloat>(difference: T, beta: f64) -> T {
 
 #[op_impl(aten::huber_loss, CPU)]
 fn huber_loss(plan: &Reduction, out: &mut Tensor, this: &Tensor, target: &Tensor, delta: f64) -> Result<()> {
-    pointwise_loss::<aten::huber_loss, _>(
+    write_pointwise_loss::<aten::huber_loss, _>(
         *plan,
         out,
         [this, target],
@@ -95,7 +95,7 @@ macro_rules! define_loss_gradients {
             $($number: f64,)?
         ) -> Result<Tensor> {
             let scale = $factor * Reduction::parse(reduction)?.gradient_scale(this);
-            let loops = loops!([f32 f64] |[grad, $x, $y]| scale_by($derivative, scale) * grad);
+            let loops = loops!([f32 f64] |[grad, $x, $y]| multiply_by_f64($derivative, scale) * grad);
             fresh::<aten::$name, _>([grad_output, this, target], &loops)
         }
     )*};
@@ -121,7 +121,7 @@ fn binary_cross_entropy(plan: &Reduction, out: &mut Tensor, _: ...) -> Result<()
     check_probabilities(this)?;
     let weight = weights_or_one(weight, out.dtype())?;
     let loops = loops!([f32 f64] |[x, y, weight]| element_cross_entropy(x, y) * weight);
-    pointwise_loss::<aten::binary_cross_entropy, _>(*plan, out, [this, target, &weight], loops)
+    write_pointwise_loss::<aten::binary_cross_entropy, _>(*plan, out, [this, target, &weight], loops)
 }
 
 /// A fold that tests if any element is not a probability.
@@ -163,7 +163,7 @@ fn element_cross_entropy<T: RealFloat>(x: T, y: T) -> T {
 fn binary_cross_entropy_backward(plan: &f64, out: &mut Tensor, _: ...) -> Result<()> {
     let (scale, grad, weight) =
         (*plan, weights_or_one(Some(grad_output), out.dtype())?, weights_or_one(weight, out.dtype())?);
-    let loops = loops!([f32 f64] |[grad, x, y, weight]| scale_by(element_cross_entropy_derivative(x, y) * weight, scale) * grad);
+    let loops = loops!([f32 f64] |[grad, x, y, weight]| multiply_by_f64(element_cross_entropy_derivative(x, y) * weight, scale) * grad);
     let inputs = [&grad, this, target, &weight];
     compute_intermediate_into::<aten::binary_cross_entropy_backward, _>(Promotion::Common, out, inputs, &loops)
 }
@@ -177,11 +177,16 @@ fn element_cross_entropy_derivative<T: RealFloat>(x: T, y: T) -> T {
 fn binary_cross_entropy_with_logits(plan: &Reduction, out: &mut Tensor, _: ...) -> Result<()> {
     if weight.is_none() && pos_weight.is_none() {
         let loops = loops!([f32 f64] |[x, y]| element_cross_entropy_of_logit(x, y, 1.0));
-        return pointwise_loss::<aten::binary_cross_entropy_with_logits, _>(*plan, out, [this, target], loops);
+        return write_pointwise_loss::<aten::binary_cross_entropy_with_logits, _>(*plan, out, [this, target], loops);
     }
     let (weight, positive) = (weights_or_one(weight, out.dtype())?, weights_or_one(pos_weight, out.dtype())?);
     let loops = loops!([f32 f64] |[x, y, weight, positive]| element_cross_entropy_of_logit(x, y, positive) * weight);
-    pointwise_loss::<aten::binary_cross_entropy_with_logits, _>(*plan, out, [this, target, &weight, &positive], loops)
+    write_pointwise_loss::<aten::binary_cross_entropy_with_logits, _>(
+        *plan,
+        out,
+        [this, target, &weight, &positive],
+        loops,
+    )
 }
 
 #[inline(always)]

@@ -17,12 +17,12 @@ use engine::math::vectorised;
 use engine::reduce::{for_each_line, with_compute_type};
 
 /// The minimum size of a plane that is a row. Shorter planes of a channel form one row together.
-const MIN_PLANE_SIZE: i64 = 64;
+const MIN_PLANE_ROW_SIZE: i64 = 64;
 
 /// Returns marks for the dimensions that a row of the normalisation spans. It is a plane, which is the channel of one image, or the whole
 /// channel if planes are short. In both cases the channel is the row's number modulo the number of channels.
 fn row_dims_mask(input: &Tensor) -> Vec<bool> {
-    let short = dispatch_runtime::element_count(&input.sizes()[2..]) < MIN_PLANE_SIZE;
+    let short = dispatch_runtime::element_count(&input.sizes()[2..]) < MIN_PLANE_ROW_SIZE;
     (0..input.sizes().len()).map(|dim| if short { dim != 1 } else { dim > 1 }).collect()
 }
 

@@ -80,7 +80,7 @@ fn softmax_gradient_row<T: OrderedFloat>(grad: &[T], output: &[T], out: &mut [T]
     });
 }
 
-fn softmax<O: Operation>(dim: usize, out: &mut Tensor, this: &Tensor, kind: SoftmaxKind) -> Result<()> {
+fn write_softmax<O: Operation>(dim: usize, out: &mut Tensor, this: &Tensor, kind: SoftmaxKind) -> Result<()> {
     let (dims, dtype) = (dim_mask(this.sizes().len(), dim), out.dtype());
     let operands = operands!(write out; read this)?;
     with_compute_type!(O, dtype, T: [f32, f64] => {
@@ -91,7 +91,7 @@ fn softmax<O: Operation>(dim: usize, out: &mut Tensor, this: &Tensor, kind: Soft
     })
 }
 
-fn softmax_backward<O: Operation>(
+fn write_softmax_gradient<O: Operation>(
     dim: usize,
     out: &mut Tensor,
     grad_output: &Tensor,
@@ -110,25 +110,25 @@ fn softmax_backward<O: Operation>(
 
 #[op_impl(aten::_softmax, CPU)]
 fn softmax_cpu(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    softmax::<aten::_softmax>(*plan, out, this, SoftmaxKind::Softmax)
+    write_softmax::<aten::_softmax>(*plan, out, this, SoftmaxKind::Softmax)
 }
 
 #[op_impl(aten::_log_softmax, CPU)]
 fn log_softmax_cpu(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    softmax::<aten::_log_softmax>(*plan, out, this, SoftmaxKind::Log)
+    write_softmax::<aten::_log_softmax>(*plan, out, this, SoftmaxKind::Log)
 }
 
 #[op_impl(aten::_safe_softmax, CPU)]
 fn safe_softmax_cpu(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    softmax::<aten::_safe_softmax>(*plan, out, this, SoftmaxKind::Safe)
+    write_softmax::<aten::_safe_softmax>(*plan, out, this, SoftmaxKind::Safe)
 }
 
 #[op_impl(aten::_softmax_backward_data, CPU)]
 fn softmax_backward_cpu(plan: &usize, out: &mut Tensor, grad_output: &Tensor, output: &Tensor) -> Result<()> {
-    softmax_backward::<aten::_softmax_backward_data>(*plan, out, grad_output, output, SoftmaxKind::Softmax)
+    write_softmax_gradient::<aten::_softmax_backward_data>(*plan, out, grad_output, output, SoftmaxKind::Softmax)
 }
 
 #[op_impl(aten::_log_softmax_backward_data, CPU)]
 fn log_softmax_backward_cpu(plan: &usize, out: &mut Tensor, grad_output: &Tensor, output: &Tensor) -> Result<()> {
-    softmax_backward::<aten::_log_softmax_backward_data>(*plan, out, grad_output, output, SoftmaxKind::Log)
+    write_softmax_gradient::<aten::_log_softmax_backward_data>(*plan, out, grad_output, output, SoftmaxKind::Log)
 }

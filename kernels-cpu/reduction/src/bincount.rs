@@ -43,7 +43,7 @@ fn histc(_plan: &(), out: &mut Tensor, this: &Tensor, bins: i64, min: Scalar, ma
     let counts = with_compute_type!(aten::histc, this.dtype(), T: [f32, f64] => {
         let values = convert_to_vec::<T>(this)?;
         let given = [min, max].map(<T as ComputeType>::from_scalar);
-        bin_counts(&values, bin_range(&values, given)?, to_usize(bins))
+        count_values_per_bin(&values, bin_range(&values, given)?, to_usize(bins))
     })?;
     write_f64_values(out, &counts)
 }
@@ -67,7 +67,7 @@ fn bin_range<T: RealFloat>(values: &[T], [min, max]: [T; 2]) -> Result<[T; 2], B
 }
 
 /// Counts the values in each of the equal bins of a range. The upper end belongs to the last bin.
-fn bin_counts<T: RealFloat + Into<f64>>(values: &[T], [min, max]: [T; 2], bins: usize) -> Result<Vec<f64>> {
+fn count_values_per_bin<T: RealFloat + Into<f64>>(values: &[T], [min, max]: [T; 2], bins: usize) -> Result<Vec<f64>> {
     let mut counts = filled_vec(0.0, bins)?;
     #[expect(clippy::cast_precision_loss, reason = "the number of bins is limited by memory")]
     let parts = T::from_f64(bins as f64);

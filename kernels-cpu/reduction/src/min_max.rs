@@ -3,7 +3,7 @@
 use dispatch_runtime::{Bool, Operation, ReductionDims, Result, Spec, Tensor, op_impl, operands};
 
 use engine::inlined::inlined;
-use engine::reduce::min_max::{Comparable, find_extreme, larger, smaller};
+use engine::reduce::min_max::{Comparable, find_extreme_and_index, larger, smaller};
 use engine::reduce::{Fold, fold_into, for_each_line, keepdim_view, with_compute_type};
 
 /// A fold to a maximum or minimum: the initial value, and the function that picks one of two values.
@@ -51,7 +51,7 @@ fn reduce_extreme_with_index<O: Operation>(
     let operands = operands!(write values, indices; read this)?;
     with_compute_type!(O, this.dtype(), T: [f32, f64, i64] => {
         for_each_line(&plan.is_reduced, &operands, |_, [line]: [&[T]; 1], [value]: [&mut [T]; 1], [index]: [&mut [i64]; 1]| {
-            let (best, at) = if largest { find_extreme(line, T::MIN_VALUE, larger) } else { find_extreme(line, T::MAX_VALUE, smaller) };
+            let (best, at) = if largest { find_extreme_and_index(line, T::MIN_VALUE, larger) } else { find_extreme_and_index(line, T::MAX_VALUE, smaller) };
             value[0] = best;
             index[0] = i64::try_from(at).unwrap_or(i64::MAX);
         });

@@ -10,7 +10,7 @@ use engine::reduce::min_max::Comparable;
 use engine::reduce::{dim_mask, for_each_line, with_compute_type};
 
 /// Computes cumulative sums or products, accumulated in a wider type.
-fn cumulate<O: Operation>(out: &mut Tensor, this: &Tensor, dim: usize, product: bool) -> Result<()> {
+fn write_cumulative_results<O: Operation>(out: &mut Tensor, this: &Tensor, dim: usize, product: bool) -> Result<()> {
     let (dims, dtype) = (dim_mask(this.sizes().len(), dim), out.dtype());
     let operands = operands!(write out; read this)?;
     with_compute_type!(O, dtype, T: [f32, f64, i64, Complex32, Complex64] => {
@@ -27,12 +27,12 @@ fn cumulate<O: Operation>(out: &mut Tensor, this: &Tensor, dim: usize, product: 
 
 #[op_impl(aten::cumsum, CPU)]
 fn cumsum(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    cumulate::<aten::cumsum>(out, this, *plan, false)
+    write_cumulative_results::<aten::cumsum>(out, this, *plan, false)
 }
 
 #[op_impl(aten::cumprod, CPU)]
 fn cumprod(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    cumulate::<aten::cumprod>(out, this, *plan, true)
+    write_cumulative_results::<aten::cumprod>(out, this, *plan, true)
 }
 
 #[op_impl(aten::logcumsumexp, CPU)]
@@ -77,7 +77,7 @@ impl LogAddExp for Complex64 {
 }
 
 /// Computes cumulative maxima or minima and their indices. Of equal elements, the last counts.
-fn cumulate_extreme<O: Operation>(
+fn write_cumulative_extremes<O: Operation>(
     [values, indices]: [&mut Tensor; 2],
     this: &Tensor,
     dim: usize,
@@ -104,10 +104,10 @@ fn cumulate_extreme<O: Operation>(
 
 #[op_impl(aten::cummax, CPU)]
 fn cummax(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    cumulate_extreme::<aten::cummax>(out, this, *plan, true)
+    write_cumulative_extremes::<aten::cummax>(out, this, *plan, true)
 }
 
 #[op_impl(aten::cummin, CPU)]
 fn cummin(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    cumulate_extreme::<aten::cummin>(out, this, *plan, false)
+    write_cumulative_extremes::<aten::cummin>(out, this, *plan, false)
 }

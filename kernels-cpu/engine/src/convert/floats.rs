@@ -22,13 +22,13 @@ pub(super) fn f32_to_bf16(x: f32) -> bf16 {
 
 /// Rounds a number to `bf16` and converts it back.
 #[inline(always)]
-pub fn rounded_to_bf16(x: f32) -> f32 {
+pub fn round_through_bf16(x: f32) -> f32 {
     bf16_to_f32(f32_to_bf16(x))
 }
 
 /// Rounds a number to `f16` and converts it back.
 #[inline(always)]
-pub fn rounded_to_f16(x: f32) -> f32 {
+pub fn round_through_f16(x: f32) -> f32 {
     f16_to_f32(f32_to_f16(x))
 }
 
@@ -61,7 +61,7 @@ pub(super) fn f32_to_f16(x: f32) -> f16 {
 /// # Safety
 ///
 /// `from` and `to` each point to `count` contiguous elements.
-pub(super) unsafe fn widen_f16(from: *const f16, to: *mut f32, count: usize) -> bool {
+pub(super) unsafe fn try_widen_f16(from: *const f16, to: *mut f32, count: usize) -> bool {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if std::arch::is_x86_feature_detected!("f16c") {
         // SAFETY: guaranteed by the caller, and the machine has the instruction.
@@ -77,7 +77,7 @@ pub(super) unsafe fn widen_f16(from: *const f16, to: *mut f32, count: usize) -> 
 /// # Safety
 ///
 /// `from` and `to` each point to `count` contiguous elements.
-pub(super) unsafe fn narrow_to_f16(from: *const f32, to: *mut f16, count: usize) -> bool {
+pub(super) unsafe fn try_narrow_to_f16(from: *const f32, to: *mut f16, count: usize) -> bool {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if std::arch::is_x86_feature_detected!("f16c") {
         // SAFETY: guaranteed by the caller, and the machine has the instruction.

@@ -22,7 +22,7 @@ use crate::thread_pool;
 const TILE_ELEMENTS: usize = 512;
 
 /// The most inputs of a loop, and of all operations of a run together.
-const MAX_INPUTS: usize = 24;
+const MAX_LOOP_INPUTS: usize = 24;
 
 struct CpuFuser;
 
@@ -133,7 +133,7 @@ impl dispatch_runtime::FusedKernel for FusedPass {
             results: written.iter().map(|operands: &Operands<'_, 1, 0>| operands.written()[0].start()).collect(),
         };
         let nests: Vec<LoopNest<2>> = self.broadcast_inputs.iter().map(|input| self.broadcast_nest(input)).collect();
-        thread_pool::parallel_for(0..self.result_count(), GRAIN_SIZE, |part| {
+        thread_pool::parallel_for(0..self.result_element_count(), GRAIN_SIZE, |part| {
             let mut tiles = TileBuffers::new(self.tile_bytes);
             // SAFETY: inputs match their specs, results have the pass's number and sizes, no other thread has this part of them, and the
             // tiles are those of this pass.
@@ -163,7 +163,7 @@ fn input_matches_spec(spec: &Spec, input: &Tensor) -> bool {
 }
 
 impl FusedPass {
-    fn result_count(&self) -> usize {
+    fn result_element_count(&self) -> usize {
         usize::try_from(Spec::contiguous(DType::Bool, &self.sizes).geometry.count()).unwrap_or(0)
     }
 
@@ -266,7 +266,7 @@ impl LoopCall {
     /// The safety conditions of [`BroadcastInput::fill_tile`] hold, and the calls before this one have run.
     #[inline]
     unsafe fn run(&self, pointers: &OperandPointers, tiles: &mut TileBuffers, start: usize, count: usize) {
-        let mut inputs = [std::ptr::null(); MAX_INPUTS];
+        let mut inputs = [std::ptr::null(); MAX_LOOP_INPUTS];
         for (pointer, operand) in inputs.iter_mut().zip(&self.inputs) {
             let mut at = operand.element_pointer(pointers, tiles, start);
             if !operand.path.direct {

@@ -123,7 +123,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn geometry(sizes: &[i64], strides: &[i64]) -> Geometry {
+    fn strided_geometry(sizes: &[i64], strides: &[i64]) -> Geometry {
         Geometry::strided(sizes, strides, 0).unwrap()
     }
 
@@ -131,7 +131,7 @@ mod tests {
     fn contiguous_operands_are_one_row() {
         let plain = Geometry::contiguous(&[2, 3, 4]);
         assert_eq!(LoopNest::new(&[2, 3, 4], [(&plain, 4), (&plain, 8)]).innermost_dim(), (24, [4, 8]));
-        let transposed = geometry(&[4, 3], &[1, 4]);
+        let transposed = strided_geometry(&[4, 3], &[1, 4]);
         assert_eq!(LoopNest::new(&[4, 3], [(&transposed, 4)]).innermost_dim(), (12, [4]));
     }
 

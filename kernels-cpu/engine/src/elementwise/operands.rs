@@ -16,7 +16,7 @@ use crate::thread_pool;
 use row_runner::{RowRunner, run_contiguous, run_in_place};
 
 /// The number of elements of a block, which fits the cache.
-pub(super) const BLOCK_ELEMENTS: usize = 1024;
+pub(super) const ELEMENTS_PER_BLOCK: usize = 1024;
 /// The row length below which several rows are gathered into one block.
 const MAX_SHORT_ROW_LENGTH: usize = 128;
 /// The fewest elements that are worth a thread.
@@ -46,11 +46,11 @@ pub struct CallOperands<'a, const N: usize> {
 
 /// A buffer for a block of elements of any type that loops compute in.
 #[repr(align(64))]
-pub(super) struct ElementBlock([MaybeUninit<u8>; BLOCK_ELEMENTS * 16]);
+pub(super) struct ElementBlock([MaybeUninit<u8>; ELEMENTS_PER_BLOCK * 16]);
 
 impl ElementBlock {
     pub(super) const fn new() -> Self {
-        Self([MaybeUninit::uninit(); BLOCK_ELEMENTS * 16])
+        Self([MaybeUninit::uninit(); ELEMENTS_PER_BLOCK * 16])
     }
 
     fn as_mut_ptr(&mut self) -> *mut u8 {
@@ -259,7 +259,7 @@ impl NarrowRounding {
     }
 
     /// Returns whether the narrow dtype represents every value of `dtype`.
-    fn represents(&self, dtype: DType) -> bool {
+    fn represents_all_values_of(&self, dtype: DType) -> bool {
         // `bf16`, the dtype with the shortest significand, has eight bits of it: enough for integers of one byte.
         let is_exact = |dtype: DType| dtype.is_floating() || dtype.size() == 1;
         dtype.promote(self.dtype) == self.dtype && (self.dtype.is_integral() || is_exact(dtype))
@@ -270,7 +270,7 @@ impl NarrowRounding {
     /// # Safety
     ///
     /// There are `count` elements of the loop's dtype, which are `size` bytes large, and no more than a block has room for.
-    unsafe fn round(&self, elements: *mut u8, count: usize, block: &mut ElementBlock, size: isize) {
+    unsafe fn round_elements(&self, elements: *mut u8, count: usize, block: &mut ElementBlock, size: isize) {
         let narrow_size = isize::try_from(self.dtype.size()).unwrap_or(0);
         // SAFETY: guaranteed by the caller, and the block has room for as many.
         unsafe {
@@ -290,8 +290,8 @@ impl OperandConversion {
         rounding: Option<NarrowRounding>,
         is_kept: bool,
     ) -> Self {
-        let rounding =
-            rounding.filter(|rounding| !(rounding.represents(dtype) || is_kept && rounding.dtype.is_floating()));
+        let rounding = rounding
+            .filter(|rounding| !(rounding.represents_all_values_of(dtype) || is_kept && rounding.dtype.is_floating()));
         let direct = dtype == compute_dtype && rounding.is_none();
         let convert = if dtype == compute_dtype {
             strided_copy_function(dtype.size())
@@ -331,7 +331,7 @@ impl OperandConversion {
         unsafe { (self.convert)(from, step, to, size, distinct) };
         if let Some(narrow) = self.rounding {
             // SAFETY: `distinct` elements have just been written to `to`.
-            unsafe { narrow.round(to, distinct, buffer, size) };
+            unsafe { narrow.round_elements(to, distinct, buffer, size) };
         }
         if distinct < count {
             // SAFETY: `to` has room for `count` elements, and the first was written.
@@ -355,7 +355,7 @@ impl OperandConversion {
         let size = self.size.cast_signed();
         if let Some(narrow) = self.rounding {
             // SAFETY: guaranteed by the caller; the results were written by the loop.
-            unsafe { narrow.round(from, count, buffer, size) };
+            unsafe { narrow.round_elements(from, count, buffer, size) };
         }
         // SAFETY: guaranteed by the caller.
         unsafe { (self.convert)(from, size, to, step, count) };

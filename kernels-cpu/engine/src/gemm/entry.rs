@@ -87,12 +87,12 @@ inlined! {
         type Sum = f32;
         fn widen(self) -> f32 = {
             /// 2 to the power 112, the difference of the exponent biases. The multiplication also converts subnormal numbers correctly.
-            const REBIAS_FACTOR: f32 = f32::from_bits((127 + 112) << 23);
+            const EXPONENT_REBIAS_FACTOR: f32 = f32::from_bits((127 + 112) << 23);
             const INFINITY_BITS: u32 = 0x7c00 << 13;
             const EXPONENT_MASK: u32 = 0xff << 23;
             let bits = u32::from(self.to_bits());
             let magnitude = (bits & 0x7fff) << 13;
-            let finite = (f32::from_bits(magnitude) * REBIAS_FACTOR).to_bits();
+            let finite = (f32::from_bits(magnitude) * EXPONENT_REBIAS_FACTOR).to_bits();
             let magnitude = if magnitude >= INFINITY_BITS { magnitude | EXPONENT_MASK } else { finite };
             f32::from_bits(magnitude | (bits & 0x8000) << 16)
         };

@@ -63,7 +63,7 @@ const PIECE_SIZE_MULTIPLE: usize = 64;
 const PIECES_PER_THREAD: usize = 4;
 
 /// The largest operand, in bytes, that stays in the L2 cache if every piece reads it.
-const L2_BYTES: usize = 1 << 20;
+const MAX_L2_OPERAND_BYTES: usize = 1 << 20;
 
 /// The fewest rows of a piece if the operand that every piece reads does not fit the L2 cache.
 const MIN_PIECE_ROWS_BEYOND_L2: usize = 256;
@@ -154,7 +154,7 @@ fn column_major_product<T: HasMicroKernel>(
     // Every piece reads all of `b`, and packs it unless its columns are contiguous.
     let again = if b.row_stride == 1 { PIECES_PER_THREAD } else { 1 };
     let pieces = if threads == 1 { 1 } else { (threads * again).min(useful_pieces.max(1)) };
-    let fits_l2 = b.columns.saturating_mul(inner).saturating_mul(size_of::<T>()) <= L2_BYTES;
+    let fits_l2 = b.columns.saturating_mul(inner).saturating_mul(size_of::<T>()) <= MAX_L2_OPERAND_BYTES;
     let by_rows = c.rows >= threads * PIECE_SIZE_MULTIPLE || c.rows >= c.columns;
     let (length, min_length) = match (by_rows, fits_l2) {
         (true, true) => (c.rows, PIECE_SIZE_MULTIPLE),

@@ -59,15 +59,16 @@ pub(super) fn product<T: EntryImpl>(
 
 #[inline(always)]
 fn add_row_products<T: EntryImpl>(a: Matrix<'_, T>, vector: &[T::Sum], sums: &mut [T::Sum]) {
-    const ROWS: usize = 8;
+    const ROWS_PER_GROUP: usize = 8;
     // SAFETY: a row's entries are valid, and the caller checked that they are contiguous.
     let line = |row| unsafe { std::slice::from_raw_parts(a.entry_pointer(row, 0), vector.len()) };
-    let (groups, rest) = sums.as_chunks_mut::<ROWS>();
+    let (groups, rest) = sums.as_chunks_mut::<ROWS_PER_GROUP>();
     for (group, sums) in groups.iter_mut().enumerate() {
-        *sums = dot_products(std::array::from_fn::<_, ROWS, _>(|row| line(group * ROWS + row)), vector);
+        *sums =
+            dot_products(std::array::from_fn::<_, ROWS_PER_GROUP, _>(|row| line(group * ROWS_PER_GROUP + row)), vector);
     }
     for (row, sum) in rest.iter_mut().enumerate() {
-        [*sum] = dot_products([line(groups.len() * ROWS + row)], vector);
+        [*sum] = dot_products([line(groups.len() * ROWS_PER_GROUP + row)], vector);
     }
 }
 

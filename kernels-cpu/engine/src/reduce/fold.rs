@@ -18,7 +18,7 @@ const LANE_COUNTS: [usize; 2] = [64, 16];
 /// The most elements in a lane after all lanes are joined. A lane that counts elements must be able to hold this number.
 pub const MAX_LANE_ELEMENTS: usize = LANE_COUNTS[0] * ELEMENTS_PER_LANE;
 /// The distance of prefetching in bytes: the processor itself does not prefetch beyond a page.
-const PREFETCH_BYTES: usize = 8192;
+const PREFETCH_BYTE_DISTANCE: usize = 8192;
 
 /// A fold with erased types, for a fold nest. Every pointer must point to as many contiguous totals, elements or results as the function
 /// states.
@@ -157,7 +157,7 @@ fn fold_in_lanes<F: Fold, const N: usize>(
             let (wide, rest) = block.as_chunks::<N>();
             for values in wide {
                 prefetch::prefetch_for_reading(
-                    values.as_ptr().cast::<u8>().wrapping_add(PREFETCH_BYTES),
+                    values.as_ptr().cast::<u8>().wrapping_add(PREFETCH_BYTE_DISTANCE),
                     size_of_val(values),
                 );
                 for (lane, &value) in lanes.iter_mut().zip(values) {

@@ -15,7 +15,7 @@ use crate::thread_pool::{self, DisjointLines};
 /// The fewest elements that are worth a thread.
 const GRAIN_SIZE: usize = 32 * 1024;
 /// The most elements that are converted at a time: enough that lanes are seldom restarted, and no more than the L1 cache holds.
-const BLOCK_ELEMENTS: [usize; 2] = [4 * MAX_FOLDED_COLUMNS, 8 * MAX_FOLDED_COLUMNS];
+const ELEMENTS_PER_BLOCK: [usize; 2] = [4 * MAX_FOLDED_COLUMNS, 8 * MAX_FOLDED_COLUMNS];
 /// The fewest neighbouring results that are folded row by row. Shorter rows would be too slow.
 const MIN_ROW_WIDTH: usize = 8;
 
@@ -69,7 +69,7 @@ pub(super) fn fold_dims(from: &Operand<'_>, reduced_dims: &[bool], to: &Operand<
         return;
     }
     let (element_size, result) = (from.dtype().size(), to.dtype().size());
-    let (kept, reduced) = split_dims(from, reduced_dims, element_size, result);
+    let (kept, reduced) = split_kept_and_reduced_dims(from, reduced_dims, element_size, result);
     let folds_rows = match (kept.first(), reduced.first()) {
         (Some(kept), Some(reduced_dims)) => kept.0 >= MIN_ROW_WIDTH && kept.1.abs() < reduced_dims.1.abs(),
         _ => false,
@@ -103,13 +103,13 @@ pub(super) fn fold_dims(from: &Operand<'_>, reduced_dims: &[bool], to: &Operand<
     let passing = if nest.direct && step.is_none_or(|step| step == to_isize(element_size)) {
         1
     } else {
-        run.min(BLOCK_ELEMENTS[usize::from(folds_rows)])
+        run.min(ELEMENTS_PER_BLOCK[usize::from(folds_rows)])
     };
     nest.block_elements = passing.max(nest.unit_results);
     nest.run(count);
 }
 
-fn split_dims(
+fn split_kept_and_reduced_dims(
     from: &Operand<'_>,
     reduced_dims: &[bool],
     element_size: usize,

@@ -42,7 +42,7 @@ pub fn smaller<T: Comparable>(a: T, b: T) -> T {
 }
 
 /// Returns the extreme element of a line and its first index. Two passes over the line, because each is a vectorised loop.
-pub fn find_extreme<T: Comparable>(line: &[T], begin: T, choose: impl Fn(T, T) -> T) -> (T, usize) {
+pub fn find_extreme_and_index<T: Comparable>(line: &[T], begin: T, choose: impl Fn(T, T) -> T) -> (T, usize) {
     let best = vectorised!({
         let mut lanes = [begin; 16];
         let (wide, rest) = line.as_chunks::<16>();

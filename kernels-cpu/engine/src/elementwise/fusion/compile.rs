@@ -5,7 +5,7 @@ use dispatch_runtime::{DType, FusionGroup, FusionStep, Geometry, Scalar, Spec, S
 use super::check::is_valid_chain;
 use super::registers::{self, RegisterRunStep};
 use super::{
-    BroadcastInput, CallOperand, ElementBytes, ElementLocation, FusedPass, LoopCall, MAX_INPUTS, TILE_ELEMENTS,
+    BroadcastInput, CallOperand, ElementBytes, ElementLocation, FusedPass, LoopCall, MAX_LOOP_INPUTS, TILE_ELEMENTS,
     TileOffset, UniformInput, UniformSource,
 };
 use crate::compute::ComputeType;
@@ -38,7 +38,7 @@ pub(super) fn compile_pass(chain: &FusionGroup) -> Option<FusedPass> {
             uniform_inputs: Vec::new(),
             broadcast_inputs: Vec::new(),
             calls: Vec::new(),
-            results: chain.results.iter().map(|&value| result_dtype(chain, value)).collect::<Option<_>>()?,
+            results: chain.results.iter().map(|&value| step_result_dtype(chain, value)).collect::<Option<_>>()?,
             tile_bytes: 0,
         },
     };
@@ -54,7 +54,7 @@ fn contiguous_spec(tensor: &Tensor) -> Spec {
 }
 
 /// Returns the dtype of a step's result.
-fn result_dtype(chain: &FusionGroup, value: usize) -> Option<DType> {
+fn step_result_dtype(chain: &FusionGroup, value: usize) -> Option<DType> {
     Some(chain.steps.get(value.checked_sub(chain.inputs.len())?)?.result.dtype())
 }
 
@@ -62,14 +62,14 @@ fn result_dtype(chain: &FusionGroup, value: usize) -> Option<DType> {
 fn last_uses(chain: &FusionGroup) -> Vec<usize> {
     let mut last = vec![0; chain.inputs.len() + chain.steps.len()];
     for (at, step) in chain.steps.iter().enumerate() {
-        for value in argument_values(step) {
+        for value in argument_value_numbers(step) {
             last[value] = at;
         }
     }
     last
 }
 
-fn argument_values(step: &FusionStep) -> impl Iterator<Item = usize> {
+fn argument_value_numbers(step: &FusionStep) -> impl Iterator<Item = usize> {
     step.arguments.iter().filter_map(|given| if let StepArgument::Value(value) = given { Some(*value) } else { None })
 }
 
@@ -132,7 +132,7 @@ impl Compiler<'_> {
             .iter()
             .filter(|given| !matches!(given, StepArgument::Constant(value) if value.as_tensor().is_none()));
         let tensors: Vec<&StepArgument> = tensors.collect();
-        if dtype != step.result.dtype() || tensors.len() != paths.len() || paths.len() > MAX_INPUTS {
+        if dtype != step.result.dtype() || tensors.len() != paths.len() || paths.len() > MAX_LOOP_INPUTS {
             return None;
         }
         let cheap = kernel_loop
@@ -156,7 +156,7 @@ impl Compiler<'_> {
             .filter(|operand| !operand.path.direct)
             .map(|operand| (operand.conversion_tile, operand.path.size));
         let mut released_tiles: Vec<(TileOffset, usize)> = conversion_tiles.collect();
-        let mut ended: Vec<usize> = argument_values(step).filter(|&value| self.last_uses[value] == at).collect();
+        let mut ended: Vec<usize> = argument_value_numbers(step).filter(|&value| self.last_uses[value] == at).collect();
         ended.sort_unstable();
         ended.dedup();
         for value in ended {
@@ -203,7 +203,7 @@ impl Compiler<'_> {
             && tensors.iter().filter(is_open).count() == 1
             && !self.chain.results.contains(&open_run.value);
         let both = !open_run.steps.is_empty() && open_run.dtype == dtype && cheap.accepts_register_at(argument);
-        (only_here && both && open_run.inputs.len() + MAX_OPERATION_INPUTS <= MAX_INPUTS).then_some(argument)
+        (only_here && both && open_run.inputs.len() + MAX_OPERATION_INPUTS <= MAX_LOOP_INPUTS).then_some(argument)
     }
 
     /// Turns the steps of the open run into one call, and adds it to the pass.

@@ -13,7 +13,7 @@ use pulp::bytemuck::Pod;
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::compute::{ComputeType, Divide, Ordered, RealFloat};
-use crate::convert::{rounded_to_bf16, rounded_to_f16};
+use crate::convert::{round_through_bf16, round_through_f16};
 use crate::elementwise::fusible::ContiguousLoop;
 use crate::inlined::inlined;
 use crate::math::Real;
@@ -177,8 +177,8 @@ inlined! {
         type Vector[S: Simd] = Floats<S>;
         fn round_to(self, rounding: RegisterRounding) -> Self = match rounding {
             RegisterRounding::None => self,
-            RegisterRounding::BF16 => rounded_to_bf16(self),
-            RegisterRounding::F16 => rounded_to_f16(self),
+            RegisterRounding::BF16 => round_through_bf16(self),
+            RegisterRounding::F16 => round_through_f16(self),
         };
     }
 
@@ -266,7 +266,7 @@ vector_types! {
 }
 
 /// The number of vectors in a block: enough to hide the latency of an operation, few enough to leave registers for operands.
-const BLOCK_VECTORS: usize = 8;
+const VECTORS_PER_BLOCK: usize = 8;
 
 type VectorBlock<S, T, const W: usize> = [<T as RegisterRunElement>::Vector<S>; W];
 
@@ -284,19 +284,19 @@ impl<T: RegisterRunElement> WithSimd for RegisterRunCall<'_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let length = size_of::<VectorBlock<S, T, BLOCK_VECTORS>>() / size_of::<T>();
+        let length = size_of::<VectorBlock<S, T, VECTORS_PER_BLOCK>>() / size_of::<T>();
         let Some(last) = self.count.checked_sub(length) else {
             return self.compute_short();
         };
         let mut start = 0;
         while start < last {
             // SAFETY: there are `count` elements at every input and result, and `new` checked the operands of each operation.
-            unsafe { self.compute_block::<S, BLOCK_VECTORS>(start) };
+            unsafe { self.compute_block::<S, VECTORS_PER_BLOCK>(start) };
             start += length;
         }
         // The last block may overlap the block before it. Results overlap no input, so they are just computed again.
         // SAFETY: there are `count` elements at every input and result, and `new` checked the operands of each operation.
-        unsafe { self.compute_block::<S, BLOCK_VECTORS>(last) };
+        unsafe { self.compute_block::<S, VECTORS_PER_BLOCK>(last) };
     }
 }
 
@@ -382,9 +382,9 @@ impl<T: RegisterRunElement> RegisterRunCall<'_, T> {
 /// Calls `f` with the indices of a block's vectors. The compiler would unroll a loop too late to keep the block in registers.
 #[inline(always)]
 fn for_each_vector<const W: usize>(mut f: impl FnMut(usize)) {
-    const { assert!(W == 1 || W == BLOCK_VECTORS) };
+    const { assert!(W == 1 || W == VECTORS_PER_BLOCK) };
     f(0);
-    if W == BLOCK_VECTORS {
+    if W == VECTORS_PER_BLOCK {
         f(1);
         f(2);
         f(3);

@@ -1,7 +1,7 @@
 //! Loops over the operands of a call, along a loop nest.
 #![expect(unsafe_code, reason = "one loop over slices of several operands")]
 
-use super::{BLOCK_ELEMENTS, BasePointers, ConvertedOperand, ElementBlock, GRAIN_SIZE};
+use super::{BasePointers, ConvertedOperand, ELEMENTS_PER_BLOCK, ElementBlock, GRAIN_SIZE};
 use crate::elementwise::LoopNest;
 use crate::elementwise::fusible::ContiguousLoop;
 use crate::thread_pool;
@@ -41,8 +41,8 @@ pub(super) unsafe fn run_in_place<const N: usize>(
 ) {
     thread_pool::parallel_for(0..count, GRAIN_SIZE, |part| {
         let mut block = ElementBlock::new();
-        for start in part.clone().step_by(BLOCK_ELEMENTS) {
-            let length = BLOCK_ELEMENTS.min(part.end - start);
+        for start in part.clone().step_by(ELEMENTS_PER_BLOCK) {
+            let length = ELEMENTS_PER_BLOCK.min(part.end - start);
             let here = BasePointers {
                 out: pointers.out.wrapping_add(start * size),
                 inputs: pointers.inputs.map(|input| input.wrapping_add(start * size)),
@@ -109,11 +109,11 @@ impl<'a, const N: usize> RowRunner<'a, N> {
         for i in 0..N {
             if uniform[i] && !direct[i] {
                 // SAFETY: guaranteed by the caller.
-                unsafe { self.load_input(i, offsets[i + 1], 0, BLOCK_ELEMENTS.min(count), 0) };
+                unsafe { self.load_input(i, offsets[i + 1], 0, ELEMENTS_PER_BLOCK.min(count), 0) };
             }
         }
         let all_direct = out_direct && (0..N).all(|i| direct[i] || preloaded[i].is_some());
-        let block = if all_direct { count } else { BLOCK_ELEMENTS };
+        let block = if all_direct { count } else { ELEMENTS_PER_BLOCK };
         for start in (0..count).step_by(block.max(1)) {
             let length = block.min(count - start);
             let along = |step: isize| step * isize::try_from(start).unwrap_or(0);
@@ -151,8 +151,8 @@ impl<'a, const N: usize> RowRunner<'a, N> {
     /// The safety conditions of [`run_row`](Self::run_row) hold for this part of the elements of the operands' nest.
     pub(super) unsafe fn run_short_rows<const M: usize>(&mut self, nest: &LoopNest<M>, part: std::ops::Range<usize>) {
         let (_, steps) = nest.innermost_dim();
-        for start in part.clone().step_by(BLOCK_ELEMENTS) {
-            let end = part.end.min(start + BLOCK_ELEMENTS);
+        for start in part.clone().step_by(ELEMENTS_PER_BLOCK) {
+            let end = part.end.min(start + ELEMENTS_PER_BLOCK);
             let mut filled = 0;
             nest.visit_rows(start, end, |offsets, count| {
                 for i in 0..N {
@@ -181,7 +181,7 @@ impl<'a, const N: usize> RowRunner<'a, N> {
     unsafe fn load_input(&mut self, input: usize, offset: isize, step: isize, count: usize, filled: usize) {
         let operand = &self.inputs[input];
         let to = self.blocks[input].as_mut_ptr().wrapping_add(filled * operand.path.size);
-        // SAFETY: guaranteed by the caller; a block has room for `BLOCK_ELEMENTS` elements of any type.
+        // SAFETY: guaranteed by the caller; a block has room for `ELEMENTS_PER_BLOCK` elements of any type.
         unsafe {
             operand.path.load_elements(
                 operand.start.wrapping_offset(offset),

@@ -7,13 +7,13 @@
 use std::array;
 use std::ops::Range;
 
-use super::{BLOCK_ELEMENTS, ConvertedOperand, OperandConversion, RowRunner};
+use super::{ConvertedOperand, ELEMENTS_PER_BLOCK, OperandConversion, RowRunner};
 use crate::elementwise::loop_nest::{LoopNest, to_isize};
 use crate::elementwise::prefetch;
 
 /// The rows of a tile: as many as a cache line has `f32` elements.
 const TILE_ROWS: usize = 16;
-const TILE_COLUMNS: usize = BLOCK_ELEMENTS / TILE_ROWS;
+const TILE_COLUMNS: usize = ELEMENTS_PER_BLOCK / TILE_ROWS;
 /// The bytes of a cache line.
 const CACHE_LINE_BYTES: usize = 64;
 

@@ -54,10 +54,10 @@ fn cdf_and_survival(shape: f64, x: f64) -> (f64, f64) {
         return normal_approximation(shape, x);
     }
     if x < shape + 1.0 {
-        let below = scaled_density(shape, x) / shape * lower_series(shape, x);
+        let below = scaled_density(shape, x) / shape * lower_gamma_series(shape, x);
         (below, 1.0 - below)
     } else {
-        let above = scaled_density(shape, x) * continued_fraction(shape, x);
+        let above = scaled_density(shape, x) * upper_gamma_fraction(shape, x);
         (1.0 - above, above)
     }
 }
@@ -80,7 +80,7 @@ fn half_deviance(shape: f64, x: f64) -> f64 {
 }
 
 /// Returns the series `1 + x / (shape + 1) + x^2 / ((shape + 1) (shape + 2)) + ..`
-fn lower_series(shape: f64, x: f64) -> f64 {
+fn lower_gamma_series(shape: f64, x: f64) -> f64 {
     let (mut term, mut sum) = (1.0, 1.0);
     for n in 1..MAX_TERMS {
         term *= x / (shape + f64::from(n));
@@ -93,7 +93,7 @@ fn lower_series(shape: f64, x: f64) -> f64 {
 }
 
 /// Returns the continued fraction `1 / (x + 1 - shape - 1 (1 - shape) / (x + 3 - shape - 2 (2 - shape) / ..))`, by Lentz's method.
-fn continued_fraction(shape: f64, x: f64) -> f64 {
+fn upper_gamma_fraction(shape: f64, x: f64) -> f64 {
     const MIN_DENOMINATOR: f64 = 1e-290;
     let or_tiny = |value: f64| if value.abs() < MIN_DENOMINATOR { MIN_DENOMINATOR } else { value };
     let mut divisor = x + 1.0 - shape;
