@@ -17,7 +17,7 @@ use crate::microkernel::{
 use crate::{GRAIN_SIZE, MAX_ELEMENTS_IN_L2};
 use engine::contiguous::{contiguous_elements, with_compute_type, write_contiguous};
 use engine::elementwise::prefetch;
-use engine::gemm::{Batch, BatchMut, batched};
+use engine::gemm::{Batch, BatchMut, batched_gemm};
 use engine::thread_pool::{self, DisjointLines, DisjointSlices};
 
 /// The number of sums that stay in the L2 cache beside other data.
@@ -239,7 +239,7 @@ impl ConvLayout {
                 Batch::new(&source[first..], [images, channels, area], [self.groups * channels * area, area, 1]);
             let into = BatchMut::new(result, [images, rows, area], [self.groups * rows * area, area, 1]);
             let (Some(weight), Some(source), Some(into)) = (weight, source, into) else { return };
-            batched(T::ONE, weight, source, if bias.is_some() { T::ONE } else { T::ZERO }, into);
+            batched_gemm(T::ONE, weight, source, if bias.is_some() { T::ONE } else { T::ZERO }, into);
         }
     }
 

@@ -26,7 +26,8 @@ pub use fusion::registers::{CheapOperation, scalar_functions};
 use loop_nest::LoopNest;
 pub use operands::LoopInput;
 
-/// The loops of an operator: runs the loop for a dtype to compute in, or returns the dtypes that have a loop.
+/// The loops of an operator: a function that runs the loop of the given compute dtype. If there is no such loop, it returns the dtypes that
+/// have one.
 pub type Loops<'a, const N: usize> = &'a dyn Fn(DType, &mut LoopInput<'_, N>) -> Result<(), &'static [DType]>;
 
 /// Computes the result of an elementwise operator in a fresh tensor.
@@ -76,6 +77,7 @@ pub fn in_place<O: Operation, F: Operation, const N: usize>(
     PointwiseOperator::for_operator::<O, F>().compute_in_place(this, inputs, loops)
 }
 
+/// The dtype rules and operand names of an elementwise operator, for one of its forms.
 struct PointwiseOperator {
     dtype: Promotion,
     /// The names of the operands.
@@ -87,7 +89,7 @@ struct PointwiseOperator {
 }
 
 impl PointwiseOperator {
-    /// Returns the rule of an operator, for one of its forms.
+    /// Returns the rules and names of the operator `O`; errors name its form `F`.
     #[inline(always)]
     fn for_operator<O: Operation, F: Operation>() -> &'static Self {
         const {

@@ -175,8 +175,8 @@ fn channel_gradient_sums<T: RealFloat + Into<f64>>(both: [&Tensor; 2], means: &[
     Ok(totals)
 }
 
-/// Computes the input's gradient if the statistics depend on the input. Returns the channels' sums, from which `coefficients` makes
-/// coefficients.
+/// Computes the input's gradient if the statistics depend on the input. `coefficients` computes the coefficients of a channel from the
+/// channel's number and gradient sums. Returns the gradient sums of all channels.
 fn write_input_gradient_by_channel<T: RealFloat + Into<f64>>(
     both: [&Tensor; 2],
     out: &mut Tensor,

@@ -121,8 +121,8 @@ impl WordStream {
         d
     }
 
-    /// Draws a Poisson number. The time of a far event is a gamma number: counting continues from there, or if it is too late, a binomial
-    /// number counts the events before it.
+    /// Draws a Poisson number: the number of events in a time `rate`. For a high rate, it draws the time of a far event, a gamma number. If
+    /// that event is in time, counting continues after it. If it is too late, a binomial number counts the events before it.
     fn draw_poisson(&mut self, rate: f64) -> f64 {
         let (mut rest, mut sum) = (rate, 0.0);
         while rest > 12.0 {
@@ -142,8 +142,8 @@ impl WordStream {
         sum
     }
 
-    /// Draws a binomial number. Halves the sorted tries at their middle one until few successes or failures are left, and counts those by
-    /// the gaps between them.
+    /// Draws a binomial number. The tries are uniform numbers, and those below the probability are successes. The sorted tries are split at
+    /// the middle one until few successes or failures are left. These are counted by the gaps between them.
     fn draw_binomial(&mut self, count: f64, probability: f64) -> f64 {
         if count.is_nan() || probability.is_nan() {
             return f64::NAN;

@@ -181,7 +181,7 @@ mod tests {
         let halves: Vec<f16> = (0..=u16::MAX).map(f16::from_bits).collect();
         let mut floats = vec![0.0; halves.len()];
         // SAFETY: there are as many elements on either side.
-        if !unsafe { widen_f16(halves.as_ptr(), floats.as_mut_ptr(), halves.len()) } {
+        if !unsafe { try_widen_f16(halves.as_ptr(), floats.as_mut_ptr(), halves.len()) } {
             return;
         }
         for (half, float) in halves.iter().zip(&floats) {
@@ -191,7 +191,7 @@ mod tests {
             let floats: Vec<f32> = floats.iter().map(|float| f32::from_bits(float.to_bits() | step)).collect();
             let mut back = vec![f16::ZERO; floats.len() - 3];
             // SAFETY: the source has three elements more than are read.
-            unsafe { narrow_to_f16(floats.as_ptr(), back.as_mut_ptr(), back.len()) };
+            unsafe { try_narrow_to_f16(floats.as_ptr(), back.as_mut_ptr(), back.len()) };
             for (float, half) in floats.iter().zip(&back) {
                 assert_eq!(f32_to_f16(*float).to_bits(), half.to_bits(), "{float}");
             }

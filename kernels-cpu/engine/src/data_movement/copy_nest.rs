@@ -175,7 +175,7 @@ fn greatest_common_divisor(a: u64, b: u64) -> u64 {
     a
 }
 
-/// Copies a part of a row.
+/// Combines a part of a row with elements of the source: `f` gets the present and the new element.
 ///
 /// # Safety
 ///
@@ -211,7 +211,7 @@ pub(super) unsafe fn combine_row_part<W: Copy>(
     }
 }
 
-/// Copies contiguous elements. With slices, the compiler turns a plain copy into a `memcpy`.
+/// Combines contiguous elements. With slices, the compiler turns a plain copy into a `memcpy`.
 #[inline(never)]
 fn combine_contiguous<W: Copy>(to: &mut [W], from: &[W], f: &impl Fn(W, W) -> W) {
     for (to, &from) in to.iter_mut().zip(from) {

@@ -167,7 +167,7 @@ impl PointwiseOperator {
     }
 }
 
-/// The rule for how this backend fuses an operator's kernel into a pass.
+/// The rule by which this backend fuses an operator's kernel into a pass.
 pub struct FusionRule {
     kernel: FusibleKernel,
     /// Binds the kernel's loop to arguments; `None` if it has no such loop. Each tensor has the dtype and rank of the later one, a size of

@@ -323,7 +323,7 @@ impl OperandConversion {
         step: isize,
         to: *mut u8,
         count: usize,
-        buffer: &mut Block,
+        buffer: &mut ElementBlock,
     ) {
         let size = self.size.cast_signed();
         let distinct = if step == 0 { count.min(1) } else { count };
@@ -350,7 +350,7 @@ impl OperandConversion {
         to: *mut u8,
         step: isize,
         count: usize,
-        buffer: &mut Block,
+        buffer: &mut ElementBlock,
     ) {
         let size = self.size.cast_signed();
         if let Some(narrow) = self.rounding {

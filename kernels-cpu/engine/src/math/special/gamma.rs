@@ -114,8 +114,8 @@ fn upper_gamma_fraction(shape: f64, x: f64) -> f64 {
     product
 }
 
-/// Returns the probabilities below and above `x` by Temme's expansion: the normal distribution at a distance whose square is twice the
-/// surplus, and a correction.
+/// Returns the probabilities below and above `x` by Temme's expansion: those of the normal distribution at a distance whose square is
+/// `2 * shape * half_deviance`, and a correction.
 fn normal_approximation(shape: f64, x: f64) -> (f64, f64) {
     let half_deviance = half_deviance(shape, x);
     let eta = (2.0 * half_deviance).max(0.0).sqrt().copysign(x - shape);
@@ -164,11 +164,11 @@ mod tests {
         assert!((cdf(3.0, 3.0) - 0.576_809_918_873_156_5).abs() < 1e-15);
         assert!((survival(3.0, 3.0) - 0.423_190_081_126_843_5).abs() < 1e-15);
         assert!((cdf(1.0, 2.0) - (1.0 - (-2.0_f64).exp())).abs() < 1e-15);
-        assert_eq!(probabilities(1.0, f64::INFINITY), (1.0, 0.0));
-        assert_eq!(probabilities(f64::INFINITY, 1.0), (0.0, 1.0));
-        assert_eq!(probabilities(2.0, 0.0), (0.0, 1.0));
-        assert_eq!(probabilities(f64::NAN, f64::INFINITY), (1.0, 0.0));
-        assert_eq!(probabilities(f64::INFINITY, f64::NAN), (0.0, 1.0));
+        assert_eq!(cdf_and_survival(1.0, f64::INFINITY), (1.0, 0.0));
+        assert_eq!(cdf_and_survival(f64::INFINITY, 1.0), (0.0, 1.0));
+        assert_eq!(cdf_and_survival(2.0, 0.0), (0.0, 1.0));
+        assert_eq!(cdf_and_survival(f64::NAN, f64::INFINITY), (1.0, 0.0));
+        assert_eq!(cdf_and_survival(f64::INFINITY, f64::NAN), (0.0, 1.0));
         assert!(cdf(-1.0, 1.0).is_nan() && cdf(0.0, 0.0).is_nan() && cdf(1.0, f64::NAN).is_nan());
     }
 }
