@@ -9,7 +9,7 @@ use dispatch_runtime::prelude::*;
 
 use super::forward::{AttentionScores, ScoreBlock};
 use super::head_operand::HeadOperand;
-use super::{AttentionFloat, KEYS_PER_BLOCK, LANES, QUERIES_PER_BLOCK};
+use super::{AttentionFloat, KEYS_PER_BLOCK, LANE_COUNT, QUERIES_PER_BLOCK};
 use engine::contiguous::with_compute_type;
 use engine::gemm::{Matrix, MatrixMut, gemm};
 use engine::math::{Real, vectorised};
@@ -161,16 +161,16 @@ impl<T: AttentionFloat> AttentionBackward<'_, T> {
             gemm(T::ONE, value, grads, T::ZERO, into);
         }
         let scale = self.scores.scale;
-        let across = height.next_multiple_of(LANES);
+        let across = height.next_multiple_of(LANE_COUNT);
         let lines =
             block.scores.chunks_exact_mut(QUERIES_PER_BLOCK).zip(weight_grads.chunks_exact_mut(QUERIES_PER_BLOCK));
         vectorised!({
             for (weights, weight_grads) in lines.take(count) {
-                for start in (0..across).step_by(LANES) {
-                    let part = start..start + LANES;
+                for start in (0..across).step_by(LANE_COUNT) {
+                    let part = start..start + LANE_COUNT;
                     let (weights, weight_grads) = (&mut weights[part.clone()], &mut weight_grads[part.clone()]);
                     let (logsumexp, row_dots) = (&logsumexp[part.clone()], &row_dots[part]);
-                    for lane in 0..LANES {
+                    for lane in 0..LANE_COUNT {
                         weights[lane] = Real::exp(weights[lane].minus(logsumexp[lane]));
                         weight_grads[lane] = weight_grads[lane].minus(row_dots[lane]).times(weights[lane]).times(scale);
                     }

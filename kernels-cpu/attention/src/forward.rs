@@ -8,7 +8,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Operand, Operands};
 
 use super::head_operand::HeadOperand;
-use super::{AttentionFloat, GRAIN_SIZE, KEYS_PER_BLOCK, LANES, QUERIES_PER_BLOCK};
+use super::{AttentionFloat, GRAIN_SIZE, KEYS_PER_BLOCK, LANE_COUNT, QUERIES_PER_BLOCK};
 use engine::contiguous::with_compute_type;
 use engine::gemm::{Matrix, MatrixMut, gemm};
 use engine::math::{Real, vectorised};
@@ -81,7 +81,7 @@ impl<'a, T: AttentionFloat> AttentionScores<'a, T> {
             queries: vec![[T::ZERO; QUERIES_PER_BLOCK]; width],
             scores: zeros(KEYS_PER_BLOCK * QUERIES_PER_BLOCK),
             keys: Vec::new(),
-            mask: zeros(if self.mask.is_some() { LANES * KEYS_PER_BLOCK } else { 0 }),
+            mask: zeros(if self.mask.is_some() { LANE_COUNT * KEYS_PER_BLOCK } else { 0 }),
         }
     }
 
@@ -137,8 +137,8 @@ impl<'a, T: AttentionFloat> AttentionScores<'a, T> {
 impl<T: AttentionFloat> ScoreBlock<T> {
     /// Adds a mask to the scores.
     fn add_mask(&mut self, mask: &HeadOperand<'_>, [item, head]: [usize; 2], rows: &Range<usize>, keys: &Range<usize>) {
-        for start in (0..rows.len()).step_by(LANES) {
-            let height = LANES.min(rows.len() - start);
+        for start in (0..rows.len()).step_by(LANE_COUNT) {
+            let height = LANE_COUNT.min(rows.len() - start);
             for row in 0..height {
                 let line = &mut self.mask[row * KEYS_PER_BLOCK..][..keys.len()];
                 mask.read_row([item, head, rows.start + start + row, keys.start], line);
@@ -251,7 +251,7 @@ impl<T: AttentionFloat> OnlineSoftmax<T> {
     /// Turns scores into weights, by an online softmax. Columns beyond `height` have no meaning.
     fn scores_to_weights(&mut self, keys: usize, height: usize) {
         let Self { block, maxima, sums, shifts, scales, .. } = self;
-        let across = height.next_multiple_of(LANES);
+        let across = height.next_multiple_of(LANE_COUNT);
         let lines = block.scores[..keys * QUERIES_PER_BLOCK].as_chunks_mut::<QUERIES_PER_BLOCK>().0;
         vectorised!({
             shifts.copy_from_slice(&maxima[..]);
@@ -270,10 +270,10 @@ impl<T: AttentionFloat> OnlineSoftmax<T> {
                 *sum = sum.times(scale);
             }
             for line in lines {
-                let shifts = shifts[..across].as_chunks::<LANES>().0;
-                let sums = sums[..across].as_chunks_mut::<LANES>().0;
-                for ((line, shift), sum) in line.as_chunks_mut::<LANES>().0.iter_mut().zip(shifts).zip(sums) {
-                    for lane in 0..LANES {
+                let shifts = shifts[..across].as_chunks::<LANE_COUNT>().0;
+                let sums = sums[..across].as_chunks_mut::<LANE_COUNT>().0;
+                for ((line, shift), sum) in line.as_chunks_mut::<LANE_COUNT>().0.iter_mut().zip(shifts).zip(sums) {
+                    for lane in 0..LANE_COUNT {
                         line[lane] = Real::exp_or_zero(line[lane].minus(shift[lane]));
                         sum[lane] = sum[lane].plus(line[lane]);
                     }

@@ -32,7 +32,7 @@ const QUERIES_PER_BLOCK: usize = 128;
 const KEYS_PER_BLOCK: usize = 256;
 
 /// The number of elements that are computed side by side.
-const LANES: usize = 32;
+const LANE_COUNT: usize = 32;
 
 /// The fewest multiply-adds that are worth a thread.
 const GRAIN_SIZE: usize = 1 << 18;

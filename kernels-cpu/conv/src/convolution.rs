@@ -12,7 +12,7 @@ use dispatch_runtime::{Complex32, Complex64};
 use crate::geometry::ConvGeometry;
 use crate::input_tile::{ConvPass, ImageResultRows, InputTile, ResultStrip, copy_short_row};
 use crate::microkernel::{
-    ConvElement, MAX_LANES, MAX_ROW_ELEMENTS_IN_REGISTERS, ResultMicrokernel, WEIGHT_ROWS_PER_BLOCK,
+    ConvElement, MAX_LANE_COUNT, MAX_ROW_ELEMENTS_IN_REGISTERS, ResultMicrokernel, WEIGHT_ROWS_PER_BLOCK,
 };
 use crate::{GRAIN_SIZE, MAX_ELEMENTS_IN_L2};
 use engine::contiguous::{contiguous_elements, with_compute_type, write_contiguous};
@@ -83,7 +83,7 @@ impl ConvGeometry {
         let layout = ConvLayout {
             items: self.batch * self.groups,
             groups: self.groups,
-            source: (self.channels, self.large_area()),
+            source: (self.channels, self.large_side_area()),
             result: (self.filters, self.position_count()),
             weight_strides: (self.tap_count(), self.channels * self.tap_count()),
         };
@@ -97,13 +97,13 @@ impl ConvGeometry {
     /// Computes the large side: the weight times the small side, added at the window's positions, and a bias.
     fn convolve_transposed<T: ConvElement>(&self, small: &[T], weight: &[T], bias: Option<&[T]>, large: &mut [T]) {
         if small.is_empty() || weight.is_empty() {
-            return fill_with_bias(bias, self.large_area(), large);
+            return fill_with_bias(bias, self.large_side_area(), large);
         }
         let layout = ConvLayout {
             items: self.batch * self.groups,
             groups: self.groups,
             source: (self.filters, self.position_count()),
-            result: (self.channels, self.large_area()),
+            result: (self.channels, self.large_side_area()),
             weight_strides: (self.channels * self.tap_count(), self.tap_count()),
         };
         if self.is_pointwise() {
@@ -158,7 +158,7 @@ impl ConvLayout {
         let pieces = if thread_pool::region_thread_count() == 1 { 1 } else { 2 * thread_pool::num_threads() };
         let batch = self.items / self.groups;
         // With few channels, computing several images together costs more than it saves, as their results must be separated.
-        let most = if self.source.0 < MAX_LANES { 1 } else { batch / pieces.div_ceil(self.groups).min(batch) };
+        let most = if self.source.0 < MAX_LANE_COUNT { 1 } else { batch / pieces.div_ceil(self.groups).min(batch) };
         let strips = pass.divide_into_strips(
             [batch, most],
             MAX_ELEMENTS_IN_L2 / self.source.0.max(1),
@@ -243,8 +243,8 @@ impl ConvLayout {
         }
     }
 
-    /// Copies the weight into the order in which it is read: for each block of [`WEIGHT_ROWS_PER_BLOCK`] rows, their weights for each channel and
-    /// tap.
+    /// Copies the weight into the order in which it is read: for each block of [`WEIGHT_ROWS_PER_BLOCK`] rows, their weights for each
+    /// channel and tap.
     fn pack_weights<T: ConvElement>(&self, pass: &ConvPass, weight: &[T]) -> Vec<T> {
         let (channels, rows, taps) = (self.source.0, self.result.0, pass.taps.len());
         let blocks = rows.div_ceil(WEIGHT_ROWS_PER_BLOCK);
@@ -295,7 +295,7 @@ fn compute_strip_sums<T: ConvElement>(
     let at_once = (MAX_SUMS_IN_L2 / rows.max(1) / MAX_ROW_ELEMENTS_IN_REGISTERS).max(1) * MAX_ROW_ELEMENTS_IN_REGISTERS;
     for first in (0..positions).step_by(at_once) {
         let count = at_once.min(positions - first);
-        let line = count.next_multiple_of(MAX_LANES);
+        let line = count.next_multiple_of(MAX_LANE_COUNT);
         sums.resize(lines * line, T::ZERO);
         let all = ResultMicrokernel {
             weights: weights.values,

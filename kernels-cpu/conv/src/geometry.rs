@@ -95,13 +95,13 @@ impl ConvGeometry {
     }
 
     /// Returns the number of elements of a channel of the large side.
-    pub(super) fn large_area(&self) -> usize {
+    pub(super) fn large_side_area(&self) -> usize {
         self.large.iter().product()
     }
 
     /// Returns the range of the elements of one group of one image. `item` counts the groups of all images.
     pub(super) fn group_range(&self, item: usize) -> Range<usize> {
-        item * self.channels * self.large_area()..(item + 1) * self.channels * self.large_area()
+        item * self.channels * self.large_side_area()..(item + 1) * self.channels * self.large_side_area()
     }
 
     /// Returns the range of the columns of an image.
@@ -146,7 +146,7 @@ impl ConvGeometry {
         let (position_count, step) = (self.position_count(), self.stride[2]);
         columns.fill(T::ZERO);
         for (at, row) in columns.chunks_exact_mut(position_count.max(1)).enumerate() {
-            let image = &large[at / self.tap_count() * self.large_area()..][..self.large_area()];
+            let image = &large[at / self.tap_count() * self.large_side_area()..][..self.large_side_area()];
             self.visit_tap_runs(at % self.tap_count(), |position, at, count| {
                 let row = &mut row[position..position + count];
                 if step == 1 {
@@ -162,7 +162,7 @@ impl ConvGeometry {
     pub(super) fn fold<T: ComputeType>(&self, columns: &[T], large: &mut [T]) {
         let (position_count, step) = (self.position_count(), self.stride[2]);
         for (at, row) in columns.chunks_exact(position_count.max(1)).enumerate() {
-            let image = &mut large[at / self.tap_count() * self.large_area()..][..self.large_area()];
+            let image = &mut large[at / self.tap_count() * self.large_side_area()..][..self.large_side_area()];
             self.visit_tap_runs(at % self.tap_count(), |position, at, count| {
                 let row = &row[position..position + count];
                 if step == 1 {

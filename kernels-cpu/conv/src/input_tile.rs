@@ -9,7 +9,7 @@
 
 use std::ops::Range;
 
-use crate::microkernel::{MAX_LANES, MAX_ROW_ELEMENTS_IN_REGISTERS};
+use crate::microkernel::{MAX_LANE_COUNT, MAX_ROW_ELEMENTS_IN_REGISTERS};
 use engine::compute::ComputeType;
 
 /// An element of the window.
@@ -137,7 +137,7 @@ impl ConvPass {
         wanted: usize,
     ) -> Vec<ResultStrip> {
         /// The length from which rows have few gaps.
-        const MIN_LONG_ROW_LENGTH: usize = 4 * MAX_LANES;
+        const MIN_LONG_ROW_LENGTH: usize = 4 * MAX_LANE_COUNT;
         let [planes, rows, columns] = self.count;
         if self.count.contains(&0) {
             return Vec::new();
@@ -320,7 +320,7 @@ impl<T: ComputeType> InputTile<T> {
             }
             // Zeros after the last row, because sums are computed up to a full vector.
             let ends = pass.taps.iter().map(|tap| pass.tap_offset(tap, strip) + strip.sum_count());
-            let beyond = ends.max().unwrap_or(0).saturating_sub(strip.area) + MAX_LANES;
+            let beyond = ends.max().unwrap_or(0).saturating_sub(strip.area) + MAX_LANE_COUNT;
             self.elements.clear();
             self.elements.resize(channels * images * strip.area + beyond, T::ZERO);
         }
@@ -337,7 +337,7 @@ impl<T: ComputeType> InputTile<T> {
     pub(super) fn cached_offset_count(pass: &ConvPass) -> usize {
         /// The number of elements that stay in the L1 cache beside other data.
         const MAX_ELEMENTS_IN_L1: usize = 1 << 13;
-        (MAX_ELEMENTS_IN_L1 / (pass.source_rows * (MAX_ROW_ELEMENTS_IN_REGISTERS + 2 * MAX_LANES))).max(1)
+        (MAX_ELEMENTS_IN_L1 / (pass.source_rows * (MAX_ROW_ELEMENTS_IN_REGISTERS + 2 * MAX_LANE_COUNT))).max(1)
             * pass.taps.len()
     }
 }

@@ -21,13 +21,13 @@ const MIN_ROWS_IN_REGISTERS: usize = 4;
 const MAX_VECTORS_PER_ROW: usize = 3;
 
 /// The most elements of a row of results that are computed at once.
-pub(super) const MAX_ROW_ELEMENTS_IN_REGISTERS: usize = MAX_VECTORS_PER_ROW * MAX_LANES;
+pub(super) const MAX_ROW_ELEMENTS_IN_REGISTERS: usize = MAX_VECTORS_PER_ROW * MAX_LANE_COUNT;
 
 /// The most filters whose gradients are computed in registers at once.
 pub(super) const MAX_FILTERS_IN_REGISTERS: usize = 4;
 
 /// The most elements of a vector.
-pub(super) const MAX_LANES: usize = 16;
+pub(super) const MAX_LANE_COUNT: usize = 16;
 
 /// A type that convolutions compute in.
 pub(super) trait ConvElement: ComputeType + Entry<Sum = Self> {
@@ -103,9 +103,10 @@ pub(super) struct ResultMicrokernel<'a, T> {
 impl<T: ConvElement> ResultMicrokernel<'_, T> {
     pub(super) fn compute(mut self) {
         let lines = self.rows.next_multiple_of(WEIGHT_ROWS_PER_BLOCK);
-        let reached = self.offsets.iter().max().map_or(0, |&most| most + self.positions.next_multiple_of(MAX_LANES));
+        let reached =
+            self.offsets.iter().max().map_or(0, |&most| most + self.positions.next_multiple_of(MAX_LANE_COUNT));
         assert!(
-            self.line.is_multiple_of(MAX_LANES)
+            self.line.is_multiple_of(MAX_LANE_COUNT)
                 && self.line >= self.positions
                 && self.results.len() >= lines * self.line
                 && self.initial_sums.len() >= lines
@@ -116,7 +117,7 @@ impl<T: ConvElement> ResultMicrokernel<'_, T> {
             self.rows,
             self.tile.len()
         );
-        // `MAX_LANES` is a multiple of every number of lanes.
+        // `MAX_LANE_COUNT` is a multiple of every number of lanes.
         Arch::new().dispatch(&mut self);
     }
 
@@ -259,7 +260,7 @@ impl<T: ConvElement> WeightGradientMicrokernel<'_, T> {
 
     /// Returns the number of contiguous elements of an image that are read, gaps between rows included.
     fn image_line_length(&self) -> usize {
-        ((self.rows - 1) * self.tile_steps[1] + self.columns).next_multiple_of(MAX_LANES)
+        ((self.rows - 1) * self.tile_steps[1] + self.columns).next_multiple_of(MAX_LANE_COUNT)
     }
 
     /// Returns the sums of `F` filters, whose rows are in `small`, for `K` offsets.

@@ -3,7 +3,7 @@
 use super::geometry::ConvGeometry;
 use super::input_tile::{ConvPass, InputTile, ResultStrip};
 use super::microkernel::{
-    ConvElement, MAX_FILTERS_IN_REGISTERS, MAX_LANES, ResultMicrokernel, WEIGHT_ROWS_PER_BLOCK,
+    ConvElement, MAX_FILTERS_IN_REGISTERS, MAX_LANE_COUNT, ResultMicrokernel, WEIGHT_ROWS_PER_BLOCK,
     WeightGradientMicrokernel,
 };
 use super::{GRAIN_SIZE, MAX_ELEMENTS_IN_L2};
@@ -21,7 +21,7 @@ impl ConvGeometry {
             self.weight_gradient_pointwise(large, small, weight);
         } else if self.filters >= WEIGHT_ROWS_PER_BLOCK
             && self.channels > 0
-            && 4 * self.channels >= 3 * self.channels.next_multiple_of(MAX_LANES)
+            && 4 * self.channels >= 3 * self.channels.next_multiple_of(MAX_LANE_COUNT)
         {
             self.weight_gradient_of_many_filters(large, small, weight);
         } else {
@@ -29,15 +29,15 @@ impl ConvGeometry {
         }
     }
 
-    /// Computes the gradient for many filters and channels. A vector holds the sums of several channels, and each position of the window adds a
-    /// term to them.
+    /// Computes the gradient for many filters and channels. A vector holds the sums of several channels, and each position of the window
+    /// adds a term to them.
     fn weight_gradient_of_many_filters<T: ConvElement>(&self, large: &[T], small: &[T], weight: &mut [T]) {
         let pass = self.convolution_pass();
         if pass.taps.is_empty() {
             return;
         }
         // The number of positions at which the elements of all filters fit the L2 cache.
-        let room = 4 * MAX_ELEMENTS_IN_L2 / self.filters.max(4 * MAX_LANES);
+        let room = 4 * MAX_ELEMENTS_IN_L2 / self.filters.max(4 * MAX_LANE_COUNT);
         let images = (room / self.position_count().max(1)).clamp(1, self.batch.max(1));
         for strip in pass.divide_into_strips([1; 2], room * pass.tile_rows_per_channel_row(), 1) {
             for first in (0..self.batch).step_by(images) {
@@ -88,32 +88,32 @@ impl ConvGeometry {
         let area = images * strip.area;
         let positions = part.tile_offsets();
         let (taps, window) = (pass.taps.len(), self.tap_count());
-        let blocks = self.channels.div_ceil(MAX_LANES);
+        let blocks = self.channels.div_ceil(MAX_LANE_COUNT);
         let filters_each =
             self.filters.div_ceil(thread_pool::num_threads().div_ceil(blocks)).next_multiple_of(WEIGHT_ROWS_PER_BLOCK);
         let parts = self.filters.div_ceil(filters_each);
         let zeros = vec![T::ZERO; filters_each];
         let out = DisjointSlices::new(weight);
-        let work = positions.len().saturating_mul(MAX_LANES * taps * filters_each);
+        let work = positions.len().saturating_mul(MAX_LANE_COUNT * taps * filters_each);
         thread_pool::parallel_for(0..blocks * parts, GRAIN_SIZE.div_ceil(work.max(1)), |pieces| {
             let (mut tile, mut interleaved_tile, mut sums) = (InputTile::new(), Vec::new(), Vec::new());
             for piece in pieces {
-                let from = piece / parts * MAX_LANES;
-                let channels = from..self.channels.min(from + MAX_LANES);
+                let from = piece / parts * MAX_LANE_COUNT;
+                let channels = from..self.channels.min(from + MAX_LANE_COUNT);
                 let from = piece % parts * filters_each;
                 let filters = from..self.filters.min(from + filters_each);
                 tile.copy_channels(pass, strip, [channels.len(), images], |channel, image| {
-                    self.large_channel(large, (first + image) * self.groups + group, channels.start + channel)
+                    self.large_side_channel(large, (first + image) * self.groups + group, channels.start + channel)
                 });
                 let beyond = tile.elements.len() - channels.len() * area;
                 interleaved_tile.clear();
-                interleaved_tile.resize(area + beyond, [T::ZERO; MAX_LANES]);
+                interleaved_tile.resize(area + beyond, [T::ZERO; MAX_LANE_COUNT]);
                 interleave_lines(&tile.elements.chunks_exact(area).take(channels.len()), &mut interleaved_tile[..area]);
                 let mut offsets: Vec<_> = tile.offsets[..taps].iter().zip(0..).collect();
                 offsets.sort_unstable();
                 // The sums of taps with adjacent offsets are computed side by side.
                 for run in offsets.chunk_by(|(before, _), (offset, _)| **before + 1 == **offset) {
-                    let line = run.len() * MAX_LANES;
+                    let line = run.len() * MAX_LANE_COUNT;
                     sums.resize(filters.len().next_multiple_of(WEIGHT_ROWS_PER_BLOCK) * line, T::ZERO);
                     let all = ResultMicrokernel {
                         weights: &interleaved[filters.start * positions.len()..],
@@ -135,7 +135,7 @@ impl ConvGeometry {
                         for (channel, entries) in entries.chunks_exact_mut(window).enumerate() {
                             for (at, &(_, tap)) in run.iter().enumerate() {
                                 let entry = &mut entries[pass.taps[tap].index];
-                                *entry = entry.plus(sums[at * MAX_LANES + channel]);
+                                *entry = entry.plus(sums[at * MAX_LANE_COUNT + channel]);
                             }
                         }
                     }
@@ -145,8 +145,8 @@ impl ConvGeometry {
     }
 
     /// Returns a channel of an item of the large side.
-    fn large_channel<'a, T>(&self, large: &'a [T], item: usize, channel: usize) -> &'a [T] {
-        &large[self.group_range(item)][channel * self.large_area()..][..self.large_area()]
+    fn large_side_channel<'a, T>(&self, large: &'a [T], item: usize, channel: usize) -> &'a [T] {
+        &large[self.group_range(item)][channel * self.large_side_area()..][..self.large_side_area()]
     }
 
     /// Computes the gradient for few filters or channels: the terms of each sum are adjacent.
@@ -179,7 +179,7 @@ impl ConvGeometry {
                     let images = first..self.batch.min(first + images);
                     for strip in &strips {
                         tile.copy_channels(&pass, strip, [channels.len(), images.len()], |channel, image| {
-                            self.large_channel(
+                            self.large_side_channel(
                                 large,
                                 (images.start + image) * self.groups + group,
                                 channels.start + channel,
@@ -247,12 +247,12 @@ struct WeightGradientPart<'a> {
 }
 
 impl WeightGradientPart<'_> {
-    /// Returns the offsets of the positions in a tile in which [`MAX_LANES`] channels are interleaved.
+    /// Returns the offsets of the positions in a tile in which [`MAX_LANE_COUNT`] channels are interleaved.
     fn tile_offsets(&self) -> Vec<usize> {
         let [rows, columns] = self.strip.row_and_column_count();
         let lines = (0..self.images).flat_map(|image| (0..rows).map(move |row| (image, row)));
         let lines = lines.map(|(image, row)| image * self.strip.area + row * self.strip.pitch);
-        lines.flat_map(|line| (line..line + columns).map(|place| place * MAX_LANES)).collect()
+        lines.flat_map(|line| (line..line + columns).map(|place| place * MAX_LANE_COUNT)).collect()
     }
 }
 

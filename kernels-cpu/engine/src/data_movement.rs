@@ -15,7 +15,7 @@ use copy_nest::{CopyNest, combine_row_part, is_offset_table};
 /// The fewest elements that are worth a thread.
 pub const GRAIN_SIZE: usize = 1 << 15;
 /// The number of adjacent elements that one thread copies, because they share a cache line.
-pub const CACHE_LINE_ELEMENTS: usize = 16;
+pub const ELEMENTS_PER_CACHE_LINE: usize = 16;
 /// The size at which a dimension is large enough to be divided among threads; the outermost such dimension is divided.
 pub const MIN_DIVIDED_SIZE: i64 = 16;
 /// The number of rows between a copied row and the row that is prefetched.
@@ -198,8 +198,8 @@ fn combine_words_along_axes<W: Copy>(
         };
         if let Some([to, from]) = next {
             let (to, from) = start(to, from);
-            prefetch::prefetch_for_writing(to.cast(), count.min(CACHE_LINE_ELEMENTS * 4) * size_of::<W>());
-            prefetch::prefetch_for_reading(from.cast(), count.min(CACHE_LINE_ELEMENTS * 4) * size_of::<W>());
+            prefetch::prefetch_for_writing(to.cast(), count.min(ELEMENTS_PER_CACHE_LINE * 4) * size_of::<W>());
+            prefetch::prefetch_for_reading(from.cast(), count.min(ELEMENTS_PER_CACHE_LINE * 4) * size_of::<W>());
         }
         let (to, from) = start(to_offset, from_offset);
         // SAFETY: `check_bounds` found every offset inside the storages, which the operands hold; no other thread has the elements of a

@@ -230,8 +230,8 @@ impl PointwiseOperator {
 /// The dtype that integers of at most 32 bits are computed in, if the operator has a loop for it. A vector holds more of them.
 const NARROW_INTEGER_COMPUTE_DTYPE: DType = i32::DTYPE;
 
-/// Returns whether the operands can be computed in [`NARROW_INTEGER_COMPUTE_DTYPE`]. Booleans qualify only if all inputs are, because the truth of
-/// a wider integer depends on all its bits.
+/// Returns whether the operands can be computed in [`NARROW_INTEGER_COMPUTE_DTYPE`]. Booleans qualify only if all inputs are, because the
+/// truth of a wider integer depends on all its bits.
 #[inline]
 fn inputs_fit_i32(compute_dtype: DType, mut inputs: impl Iterator<Item = DType>) -> bool {
     match compute_dtype {

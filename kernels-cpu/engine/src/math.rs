@@ -22,7 +22,7 @@ mod trigonometric;
 mod ulp_error;
 mod vectorised;
 
-use double_precision::DoublePrecision;
+use double_precision::GammaAndErfinv;
 pub use double_precision::zeta;
 use error_function::ErrorFunction;
 use hyperbolic::Hyperbolic;
@@ -174,11 +174,11 @@ define_real! {
     /// The nearest integer; ties to even.
     round() = Self::round_ties_even;
     /// The inverse of [`erf`](Self::erf), one element at a time.
-    erfinv() = DoublePrecision::erfinv;
+    erfinv() = GammaAndErfinv::erfinv;
     /// The logarithm of the magnitude of the gamma function, one element at a time.
-    lgamma() = DoublePrecision::lgamma;
+    lgamma() = GammaAndErfinv::lgamma;
     /// The derivative of [`lgamma`](Self::lgamma), one element at a time.
-    digamma() = DoublePrecision::digamma;
+    digamma() = GammaAndErfinv::digamma;
     /// The derivative of [`digamma`](Self::digamma) of an integer order, one element at a time.
-    polygamma(order) = DoublePrecision::polygamma;
+    polygamma(order) = GammaAndErfinv::polygamma;
 }

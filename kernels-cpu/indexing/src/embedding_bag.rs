@@ -21,7 +21,7 @@ use engine::thread_pool::DisjointLines;
 const GRAIN_SIZE: usize = 1 << 14;
 
 /// The bags of a call: the rows of the embedding table that each bag selects.
-struct Bags {
+struct EmbeddingBags {
     rows: Vec<usize>,
     /// The range of each bag in the list of indices.
     ranges: Vec<Range<usize>>,
@@ -36,7 +36,7 @@ fn read_checked_indices(argument: &'static str, tensor: &Tensor, size: i64) -> R
     Ok(list.into_iter().map(to_usize).collect())
 }
 
-impl Bags {
+impl EmbeddingBags {
     fn new(weight: &Tensor, indices: &Tensor, offsets: &Tensor, last: bool, padding: i64) -> Result<Self> {
         let rows = read_checked_indices("indices", indices, weight.sizes()[0])?;
         let mut starts = read_checked_indices("offsets", offsets, i64::try_from(rows.len()).unwrap_or(0) + 1)?;
@@ -82,7 +82,7 @@ fn to_i64(count: usize) -> i64 {
 #[op_impl(aten::_embedding_bag_forward_only, CPU)]
 fn embedding_bag(plan: &BagMode, [out, bag_of, bag_size, maximum]: [&mut Tensor; 4], _: ...) -> Result<()> {
     let mode = *plan;
-    let bags = Bags::new(weight, indices, offsets, include_last_offset, padding_idx)?;
+    let bags = EmbeddingBags::new(weight, indices, offsets, include_last_offset, padding_idx)?;
     let width = to_usize(weight.sizes()[1]);
     let counts = bags.bag_sizes();
     let mut maxima = vec![0_i64; if mode == BagMode::Max { counts.len() * width } else { 0 }];

@@ -12,7 +12,7 @@ use dispatch_runtime::{BadArgument, Dims, Element, Geometry, Operand, Problem, o
 
 use engine::allocation::to_usize;
 use engine::data_movement::{
-    BasePointer, CACHE_LINE_ELEMENTS, GRAIN_SIZE, MIN_DIVIDED_SIZE, to_contiguous, with_word_of_size,
+    BasePointer, ELEMENTS_PER_CACHE_LINE, GRAIN_SIZE, MIN_DIVIDED_SIZE, to_contiguous, with_word_of_size,
 };
 use engine::elementwise::loop_nest::LoopNest;
 use engine::thread_pool::{parallel_for, region_thread_count};
@@ -147,7 +147,7 @@ impl<'a> IndexedElementPairs<'a> {
             return unsafe { self.visit_part::<W>(0, 0..sizes.first().map_or(1, |&size| to_usize(size)), &f) };
         };
         let (size, count) = (to_usize(sizes[cut]), to_usize(self.index.geometry().count()));
-        let line = if self.selected.geometry().strides()[cut] == 1 { CACHE_LINE_ELEMENTS } else { 1 };
+        let line = if self.selected.geometry().strides()[cut] == 1 { ELEMENTS_PER_CACHE_LINE } else { 1 };
         let least = if apart { line } else { line.max(size.div_ceil(region_thread_count())) };
         let inside = AtomicBool::new(true);
         parallel_for(0..size, (GRAIN_SIZE / (count / size).max(1)).max(least), |piece| {

@@ -75,12 +75,12 @@ impl<T: RealFloat> Norm<T> {
 
 /// Reduces all differences of two rows to one value, in lanes.
 fn fold_differences<T: RealFloat>(a: &[T], b: &[T], add: impl Fn(T, T) -> T, join: impl Fn(T, T) -> T) -> T {
-    const LANES: usize = 16;
+    const LANE_COUNT: usize = 16;
     vectorised!({
-        let ((many, rest), (others, other)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
-        let mut lanes = [T::from_f64(0.0); LANES];
+        let ((many, rest), (others, other)) = (a.as_chunks::<LANE_COUNT>(), b.as_chunks::<LANE_COUNT>());
+        let mut lanes = [T::from_f64(0.0); LANE_COUNT];
         for (a, b) in many.iter().zip(others) {
-            for i in 0..LANES {
+            for i in 0..LANE_COUNT {
                 lanes[i] = add(lanes[i], a[i] - b[i]);
             }
         }

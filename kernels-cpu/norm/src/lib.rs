@@ -18,8 +18,9 @@ use engine::contiguous::{convert_to_vec, write_f64_values};
 use engine::math::vectorised;
 use engine::reduce::{for_each_line, keepdim_sizes, with_compute_type};
 
-/// The number of elements that are added in parallel. After `ELEMENTS_PER_LANE` elements in each lane, the sum continues in double precision.
-const LANES: usize = 64;
+/// The number of elements that are added in parallel. After `ELEMENTS_PER_LANE` elements in each lane, the sum continues in double
+/// precision.
+const LANE_COUNT: usize = 64;
 const ELEMENTS_PER_LANE: usize = 64;
 
 /// The parameters of a row. Each weight and bias is shared by a run of consecutive elements.
@@ -37,13 +38,13 @@ fn sum_over_slices<T: RealFloat + Into<f64>, const K: usize, const N: usize>(
 ) -> [f64; N] {
     let length = slices[0].len();
     let mut sums = [0.0; N];
-    for start in (0..length).step_by(LANES * ELEMENTS_PER_LANE) {
-        let end = length.min(start + LANES * ELEMENTS_PER_LANE);
-        let parts = slices.map(|slice| slice[start..end].as_chunks::<LANES>());
-        let mut lanes = [[T::ZERO; LANES]; N];
+    for start in (0..length).step_by(LANE_COUNT * ELEMENTS_PER_LANE) {
+        let end = length.min(start + LANE_COUNT * ELEMENTS_PER_LANE);
+        let parts = slices.map(|slice| slice[start..end].as_chunks::<LANE_COUNT>());
+        let mut lanes = [[T::ZERO; LANE_COUNT]; N];
         for n in 0..parts[0].0.len() {
             let cut = parts.map(|part| &part.0[n]);
-            for i in 0..LANES {
+            for i in 0..LANE_COUNT {
                 let values = f(std::array::from_fn(|k| cut[k][i]));
                 for (lane, value) in lanes.iter_mut().zip(values) {
                     lane[i] = lane[i] + value;
@@ -88,7 +89,7 @@ impl Moments {
         }
     }
 
-    /// Computes the moments of at most `LANES` elements.
+    /// Computes the moments of at most `LANE_COUNT` elements.
     #[inline(always)]
     fn from_slice<T: RealFloat + Into<f64>>(values: &[T]) -> Self {
         let count = to_f64(values.len());
@@ -101,13 +102,13 @@ impl Moments {
         Self { count, mean, squares: squares - rounding_error * rounding_error * count }
     }
 
-    /// Computes the moments of at most `ELEMENTS_PER_LANE` elements in each lane, in one pass. A lane's deviations are from its first element. As
-    /// that is one of the elements, the error is at most one rounding per element of a lane, even if it is far from the others.
+    /// Computes the moments of at most `ELEMENTS_PER_LANE` elements in each lane, in one pass. A lane's deviations are from its first
+    /// element. As that is one of the elements, the error is at most one rounding per element of a lane, even if it is far from the others.
     #[inline(always)]
-    fn from_lanes<T: RealFloat + Into<f64>>(first: &[T; LANES], others: &[[T; LANES]]) -> Self {
-        let (mut sums, mut squares) = ([T::ZERO; LANES], [T::ZERO; LANES]);
+    fn from_lanes<T: RealFloat + Into<f64>>(first: &[T; LANE_COUNT], others: &[[T; LANE_COUNT]]) -> Self {
+        let (mut sums, mut squares) = ([T::ZERO; LANE_COUNT], [T::ZERO; LANE_COUNT]);
         for values in others {
-            for i in 0..LANES {
+            for i in 0..LANE_COUNT {
                 let difference = values[i] - first[i];
                 sums[i] = sums[i] + difference;
                 squares[i] = squares[i] + difference * difference;
@@ -115,19 +116,19 @@ impl Moments {
         }
         let depth = to_f64(others.len() + 1);
         let (each, part) = (T::from_f64(depth), T::from_f64(depth.recip()));
-        let mut means = [T::ZERO; LANES];
-        for i in 0..LANES {
+        let mut means = [T::ZERO; LANE_COUNT];
+        for i in 0..LANE_COUNT {
             let mean = sums[i] * part;
             squares[i] = squares[i] - mean * sums[i];
             means[i] = (first[i] - first[0]) + mean;
         }
-        let mean = sum_lanes(means) * T::from_f64(to_f64(LANES).recip());
-        for i in 0..LANES {
+        let mean = sum_lanes(means) * T::from_f64(to_f64(LANE_COUNT).recip());
+        for i in 0..LANE_COUNT {
             let difference = means[i] - mean;
             squares[i] = squares[i] + difference * difference * each;
         }
         let origin: f64 = first[0].into();
-        Self { count: depth * to_f64(LANES), mean: origin + mean.into(), squares: sum_lanes(squares).into() }
+        Self { count: depth * to_f64(LANE_COUNT), mean: origin + mean.into(), squares: sum_lanes(squares).into() }
     }
 }
 
@@ -135,7 +136,7 @@ impl Moments {
 fn mean_and_variance<T: RealFloat + Into<f64>>(line: &[T]) -> (f64, f64) {
     vectorised!({
         let mut all = Moments::default();
-        for block in line.chunks(LANES * ELEMENTS_PER_LANE) {
+        for block in line.chunks(LANE_COUNT * ELEMENTS_PER_LANE) {
             let (wide, rest) = block.as_chunks();
             if let [first, others @ ..] = wide {
                 all = all.merge(Moments::from_lanes(first, others));

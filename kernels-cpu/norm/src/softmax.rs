@@ -4,7 +4,9 @@ use dispatch_runtime::{Operation, Result, Tensor, op_impl, operands};
 
 use engine::compute::sum_lanes;
 use engine::math::{Real, vectorised};
-use engine::reduce::line_totals::{ELEMENTS_PER_LANE, LANES, OrderedFloat, max_of_line, padded_block, sum_of_line};
+use engine::reduce::line_totals::{
+    ELEMENTS_PER_LANE, LANE_COUNT, OrderedFloat, max_of_line, padded_block, sum_of_line,
+};
 use engine::reduce::{dim_mask, for_each_line, with_compute_type};
 
 /// The variant of softmax.
@@ -20,20 +22,20 @@ enum SoftmaxKind {
 #[inline(always)]
 fn write_exponentials<T: OrderedFloat>(line: &[T], highest: T, out: &mut [T]) -> T {
     let mut sum = 0.0;
-    for (line, out) in line.chunks(LANES * ELEMENTS_PER_LANE).zip(out.chunks_mut(LANES * ELEMENTS_PER_LANE)) {
-        let mut lanes = [T::ZERO; LANES];
-        let mut add = |values: &[T; LANES], out: &mut [T; LANES]| {
+    for (line, out) in line.chunks(LANE_COUNT * ELEMENTS_PER_LANE).zip(out.chunks_mut(LANE_COUNT * ELEMENTS_PER_LANE)) {
+        let mut lanes = [T::ZERO; LANE_COUNT];
+        let mut add = |values: &[T; LANE_COUNT], out: &mut [T; LANE_COUNT]| {
             for ((lane, &x), out) in lanes.iter_mut().zip(values).zip(out) {
                 *out = Real::exp(x.minus(highest));
                 *lane = lane.plus(*out);
             }
         };
-        let ((wide, rest), (wide_out, rest_out)) = (line.as_chunks::<LANES>(), out.as_chunks_mut::<LANES>());
+        let ((wide, rest), (wide_out, rest_out)) = (line.as_chunks::<LANE_COUNT>(), out.as_chunks_mut::<LANE_COUNT>());
         for (values, out) in wide.iter().zip(wide_out) {
             add(values, out);
         }
         if !rest.is_empty() {
-            let mut last = [T::ZERO; LANES];
+            let mut last = [T::ZERO; LANE_COUNT];
             add(&padded_block(rest, T::MIN_VALUE), &mut last);
             rest_out.copy_from_slice(&last[..rest.len()]);
         }

@@ -32,7 +32,7 @@ macro_rules! define_upsamples {
             let mode = (UpsampleMode::$mode, false $(|| $align)?);
             let scales = [$($scale),+];
             $(define_upsamples! { @bytes $bytes this, out, mode, &scales })?
-            define_upsamples! { @computed $types $name "self", this.dtype(), T => resize::<T>(this, out, mode, &scales) }
+            define_upsamples! { @computed $types $name "self", this.dtype(), T => write_upsampled::<T>(this, out, mode, &scales) }
         }
 
         #[op_impl(aten::$backward, CPU)]
@@ -45,13 +45,13 @@ macro_rules! define_upsamples {
         ) -> Result<()> {
             let mode = (UpsampleMode::$mode, false $(|| $align)?);
             with_compute_type!($backward "grad_output", grad_output.dtype(); T in [f32 f64] => {
-                resize_backward::<T>(grad_output, out, mode, &[$($scale),+])
+                write_upsample_gradient::<T>(grad_output, out, mode, &[$($scale),+])
             })
         }
     )*};
     (@bytes bytes $this:expr, $out:expr, $mode:expr, $scales:expr) => {
         if $this.dtype() == DType::U8 {
-            return uint8::resize($this, $out, $mode, $scales);
+            return uint8::write_upsampled($this, $out, $mode, $scales);
         }
     };
     (@computed [$($ty:ident)+] $name:ident $argument:literal, $dtype:expr, $T:ident => $body:expr) => {
@@ -92,7 +92,7 @@ fn taps_of_dims<T: ComputeType>(
     Ok([along(0)?, along(1)?, along(2)?])
 }
 
-fn resize<T: ComputeType>(
+fn write_upsampled<T: ComputeType>(
     this: &Tensor,
     out: &mut Tensor,
     mode: (UpsampleMode, bool),
@@ -128,7 +128,7 @@ fn resize<T: ComputeType>(
     })
 }
 
-fn resize_backward<T: ComputeType>(
+fn write_upsample_gradient<T: ComputeType>(
     grad_output: &Tensor,
     out: &mut Tensor,
     mode: (UpsampleMode, bool),

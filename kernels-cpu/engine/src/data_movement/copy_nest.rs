@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use dispatch_runtime::{BadArgument, Operand, Operands, Result};
 
-use super::{AxisOffsets, CACHE_LINE_ELEMENTS, CopyAxis, GRAIN_SIZE, MIN_DIVIDED_SIZE, PREFETCH_ROW_DISTANCE};
+use super::{AxisOffsets, CopyAxis, ELEMENTS_PER_CACHE_LINE, GRAIN_SIZE, MIN_DIVIDED_SIZE, PREFETCH_ROW_DISTANCE};
 use crate::thread_pool::{parallel_for, region_thread_count};
 
 /// The dimensions of a copy, from outermost to innermost.
@@ -103,7 +103,7 @@ impl CopyNest {
             return self.visit_rows(&sizes, 0..self.count, visit);
         };
         let (least, others) =
-            (if divided_dim + 1 == sizes.len() { CACHE_LINE_ELEMENTS } else { 1 }, self.count / sizes[divided_dim]);
+            (if divided_dim + 1 == sizes.len() { ELEMENTS_PER_CACHE_LINE } else { 1 }, self.count / sizes[divided_dim]);
         let grain = sizes[divided_dim].div_ceil(region_thread_count()).max(GRAIN_SIZE / others).max(least);
         parallel_for(0..sizes[divided_dim], grain, |piece| {
             let mut sizes = sizes.clone();

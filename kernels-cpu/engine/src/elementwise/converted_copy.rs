@@ -25,7 +25,8 @@ pub fn copy_converted(operands: &Operands<'_, 1, 1>) {
     if from.dtype() == to.dtype()
         && let Some(tiles) = TransposeTiles::for_nest(&nest, to_size)
     {
-        // SAFETY: the nest stays inside the operands, which share no element: only operands with the same elements may, and for those the function has returned.
+        // SAFETY: the nest stays inside the operands, which share no element: only operands with the same elements may, and for those the
+        // function has returned.
         return unsafe { tiles.copy_in_tiles(to.start(), from.start()) };
     }
     let (to, from) = (BasePointer(to.start()), BasePointer(from.start()));
@@ -33,7 +34,8 @@ pub fn copy_converted(operands: &Operands<'_, 1, 1>) {
         let (_, [to_step, from_step]) = nest.innermost_dim();
         nest.visit_rows(part.start, part.end, |[to_offset, from_offset], count| {
             let (to, from) = (to.at_byte_offset(to_offset), from.at_byte_offset(from_offset));
-            // SAFETY: the nest stays inside the operands, which share no element: only operands with the same elements may, and for those the function has returned.
+            // SAFETY: the nest stays inside the operands, which share no element: only operands with the same elements may, and for those
+            // the function has returned.
             unsafe { conversion.copy_row(from, from_step, to, to_step, count) };
         });
     });

@@ -19,7 +19,7 @@ use super::operands::{ElementBlock, GRAIN_SIZE, OperandConversion};
 use crate::thread_pool;
 
 /// The number of elements of a tile: small enough that a dozen tiles stay in the L1 cache while the processor prefetches the next ones.
-const TILE_ELEMENTS: usize = 512;
+const ELEMENTS_PER_TILE: usize = 512;
 
 /// The most inputs of a loop, and of all operations of a run together.
 const MAX_LOOP_INPUTS: usize = 24;
@@ -42,7 +42,7 @@ struct FusedPass {
     uniform_inputs: Vec<UniformInput>,
     /// Inputs that are broadcast to the results' sizes.
     broadcast_inputs: Vec<BroadcastInput>,
-    calls: Vec<LoopCall>,
+    calls: Vec<FusedCall>,
     results: Vec<DType>,
     /// The size of a thread's memory for tiles.
     tile_bytes: usize,
@@ -59,14 +59,14 @@ enum ElementLocation {
     Tile(TileOffset),
 }
 
-struct LoopCall {
+struct FusedCall {
     kernel_loop: Box<dyn ContiguousLoop>,
-    inputs: Vec<CallOperand>,
-    out: CallOperand,
+    inputs: Vec<FusedCallOperand>,
+    out: FusedCallOperand,
 }
 
 /// One input or result of a call.
-struct CallOperand {
+struct FusedCallOperand {
     location: ElementLocation,
     /// The size of an element at this location.
     size: usize,
@@ -139,8 +139,8 @@ impl dispatch_runtime::FusedKernel for FusedPass {
             // tiles are those of this pass.
             unsafe {
                 self.uniform_inputs.iter().for_each(|uniform| uniform.fill_tile(&pointers, &mut tiles));
-                for start in part.clone().step_by(TILE_ELEMENTS) {
-                    let count = TILE_ELEMENTS.min(part.end - start);
+                for start in part.clone().step_by(ELEMENTS_PER_TILE) {
+                    let count = ELEMENTS_PER_TILE.min(part.end - start);
                     for (input, nest) in self.broadcast_inputs.iter().zip(&nests) {
                         input.fill_tile(nest, &pointers, &mut tiles, start, count);
                     }
@@ -218,8 +218,8 @@ impl UniformInput {
             UniformSource::Input(input) => pointers.inputs[*input].cast_const(),
             UniformSource::Scalar(ElementBytes(bytes)) => bytes.as_ptr(),
         };
-        // SAFETY: there is one element, and a tile has room for `TILE_ELEMENTS` of the loop's elements.
-        unsafe { self.path.load_elements(from, 0, to, TILE_ELEMENTS, &mut tiles.rounding_buffer) };
+        // SAFETY: there is one element, and a tile has room for `ELEMENTS_PER_TILE` of the loop's elements.
+        unsafe { self.path.load_elements(from, 0, to, ELEMENTS_PER_TILE, &mut tiles.rounding_buffer) };
     }
 }
 
@@ -241,7 +241,7 @@ impl BroadcastInput {
         let mut filled = 0;
         nest.visit_rows(start, start + count, |[_, offset], count| {
             let to = to.wrapping_add(filled * self.path.size);
-            // SAFETY: the nest stays inside the input, and a tile has room for `TILE_ELEMENTS` of the loop's elements.
+            // SAFETY: the nest stays inside the input, and a tile has room for `ELEMENTS_PER_TILE` of the loop's elements.
             unsafe {
                 self.path.load_elements(from.wrapping_offset(offset), step, to, count, &mut tiles.rounding_buffer)
             };
@@ -250,7 +250,7 @@ impl BroadcastInput {
     }
 }
 
-impl CallOperand {
+impl FusedCallOperand {
     fn element_pointer(&self, pointers: &OperandPointers, tiles: &mut TileBuffers, start: usize) -> *mut u8 {
         match self.location {
             ElementLocation::Input(input) => pointers.inputs[input].wrapping_add(start * self.size),
@@ -260,7 +260,7 @@ impl CallOperand {
     }
 }
 
-impl LoopCall {
+impl FusedCall {
     /// # Safety
     ///
     /// The safety conditions of [`BroadcastInput::fill_tile`] hold, and the calls before this one have run.
@@ -271,7 +271,8 @@ impl LoopCall {
             let mut at = operand.element_pointer(pointers, tiles, start);
             if !operand.path.direct {
                 let from = std::mem::replace(&mut at, tiles.tile_pointer(operand.conversion_tile));
-                // SAFETY: inputs have as many elements as there are results, and tiles have `TILE_ELEMENTS`, including the conversion tile.
+                // SAFETY: inputs have as many elements as there are results, and tiles have `ELEMENTS_PER_TILE`, including the conversion
+                // tile.
                 unsafe {
                     operand.path.load_elements(from, operand.size.cast_signed(), at, count, &mut tiles.rounding_buffer)
                 };

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_element_is_repeated() {
+    fn repeat_first_element_fills_the_buffer() {
         let mut elements = [7_u64, 0, 0, 1];
         // SAFETY: room for three.
         unsafe { repeat_first_element(8, elements.as_mut_ptr().cast(), 3) };

@@ -108,8 +108,8 @@ fn product_by_transposition<T: HasMicroKernel>(
             for first in piece.clone().step_by(TILE_SIZE) {
                 let width = TILE_SIZE.min(piece.end - first);
                 for (block, lines) in sums.chunks(TILE_SIZE * columns).enumerate() {
-                    // Transposes column by column, so that every cache line of `C` is written at once, even if many of them share a set of the
-                    // cache.
+                    // Transposes column by column, so that every cache line of `C` is written at once, even if many of them share a set of
+                    // the cache.
                     for column in first..first + width {
                         for (row, line) in lines.chunks_exact(columns).enumerate() {
                             let sum = line[column];

@@ -12,9 +12,9 @@ const GRAIN_SIZE: usize = 1 << 15;
 
 /// The sizes of blocks: rows and columns of `C`, and terms of a sum. Each widened element is used hundreds of times, so the cost of
 /// widening some elements again is negligible.
-const BLOCK_ROWS: usize = 256;
-const BLOCK_COLUMNS: usize = 512;
-const BLOCK_TERMS: usize = 256;
+const ROWS_PER_BLOCK: usize = 256;
+const COLUMNS_PER_BLOCK: usize = 512;
+const TERMS_PER_BLOCK: usize = 256;
 
 pub(super) fn product<T: EntryImpl<Sum = f32>>(
     alpha: f32,
@@ -25,14 +25,14 @@ pub(super) fn product<T: EntryImpl<Sum = f32>>(
 ) {
     let by_rows = c.row_stride.unsigned_abs() > c.column_stride.unsigned_abs();
     let (a, b, c) = if by_rows { (a, b, c) } else { (b.transposed(), a.transposed(), c.transposed()) };
-    let most = [BLOCK_ROWS.min(c.rows), BLOCK_COLUMNS.min(c.columns), BLOCK_TERMS.min(a.columns)];
+    let most = [ROWS_PER_BLOCK.min(c.rows), COLUMNS_PER_BLOCK.min(c.columns), TERMS_PER_BLOCK.min(a.columns)];
     let [mut left, mut right, mut sums] = [[0, 2], [2, 1], [0, 1]].map(|[i, j]| vec![0.0; most[i] * most[j]]);
-    for column in (0..c.columns).step_by(BLOCK_COLUMNS) {
-        let columns = BLOCK_COLUMNS.min(c.columns - column);
-        for row in (0..c.rows).step_by(BLOCK_ROWS) {
-            let rows = BLOCK_ROWS.min(c.rows - row);
-            for term in (0..a.columns).step_by(BLOCK_TERMS) {
-                let terms = BLOCK_TERMS.min(a.columns - term);
+    for column in (0..c.columns).step_by(COLUMNS_PER_BLOCK) {
+        let columns = COLUMNS_PER_BLOCK.min(c.columns - column);
+        for row in (0..c.rows).step_by(ROWS_PER_BLOCK) {
+            let rows = ROWS_PER_BLOCK.min(c.rows - row);
+            for term in (0..a.columns).step_by(TERMS_PER_BLOCK) {
+                let terms = TERMS_PER_BLOCK.min(a.columns - term);
                 let a = widen_matrix(a.block(row, term, [rows, terms]), &mut left);
                 let b = widen_matrix(b.block(term, column, [terms, columns]), &mut right);
                 let beta = if term == 0 { 0.0 } else { 1.0 };

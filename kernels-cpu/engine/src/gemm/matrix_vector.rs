@@ -10,13 +10,13 @@ use std::borrow::Cow;
 const GRAIN_SIZE: usize = 1 << 15;
 
 /// The number of rows whose sums are accumulated at a time.
-const BLOCK_ROWS: usize = 1024;
+const ROWS_PER_BLOCK: usize = 1024;
 
 /// The fewest rows of a column that a thread reads in a row.
 const MIN_ROWS_PER_PIECE: usize = 512;
 
 /// The number of independent sums per row.
-const LANES: usize = 16;
+const LANE_COUNT: usize = 16;
 
 /// Computes the product with a vector: `b` and `c` have one column.
 pub(super) fn product<T: EntryImpl>(
@@ -39,9 +39,9 @@ pub(super) fn product<T: EntryImpl>(
     );
     let grain = GRAIN_SIZE.div_ceil(a.columns.max(1)).max(if a.column_stride == 1 { 1 } else { MIN_ROWS_PER_PIECE });
     thread_pool::parallel_for(0..c.rows, grain, |rows| {
-        for row in rows.clone().step_by(BLOCK_ROWS) {
-            let height = BLOCK_ROWS.min(rows.end - row);
-            let mut sums = [T::Sum::ZERO; BLOCK_ROWS];
+        for row in rows.clone().step_by(ROWS_PER_BLOCK) {
+            let height = ROWS_PER_BLOCK.min(rows.end - row);
+            let mut sums = [T::Sum::ZERO; ROWS_PER_BLOCK];
             let sums = &mut sums[..height];
             let a = a.block(row, 0, [height, a.columns]);
             if a.column_stride == 1 {
@@ -74,19 +74,19 @@ fn add_row_products<T: EntryImpl>(a: Matrix<'_, T>, vector: &[T::Sum], sums: &mu
 
 #[inline(always)]
 fn dot_products<T: EntryImpl, const ROWS: usize>(lines: [&[T]; ROWS], vector: &[T::Sum]) -> [T::Sum; ROWS] {
-    let mut partial = [[T::Sum::ZERO; LANES]; ROWS];
-    let (chunks, rest) = vector.as_chunks::<LANES>();
-    let heads = lines.map(|line| &line.as_chunks::<LANES>().0[..chunks.len()]);
+    let mut partial = [[T::Sum::ZERO; LANE_COUNT]; ROWS];
+    let (chunks, rest) = vector.as_chunks::<LANE_COUNT>();
+    let heads = lines.map(|line| &line.as_chunks::<LANE_COUNT>().0[..chunks.len()]);
     for (index, chunk) in chunks.iter().enumerate() {
         for row in 0..ROWS {
-            for lane in 0..LANES {
+            for lane in 0..LANE_COUNT {
                 partial[row][lane] = partial[row][lane].plus(heads[row][index][lane].widen().times(chunk[lane]));
             }
         }
     }
     let mut sums = [T::Sum::ZERO; ROWS];
     for row in 0..ROWS {
-        let tail = &lines[row][chunks.len() * LANES..];
+        let tail = &lines[row][chunks.len() * LANE_COUNT..];
         sums[row] = partial[row].into_iter().fold(T::Sum::ZERO, Arithmetic::plus);
         for (entry, &x) in tail.iter().zip(rest) {
             sums[row] = sums[row].plus(entry.widen().times(x));

@@ -3,7 +3,7 @@
 //! The exponent bits of `e^r` are increased by `n - 1`, and a final multiplication by two does the rest: so only the multiplication can
 //! overflow. If the result may be denormal, a larger power is added, and the final multiplication rounds.
 
-use super::float::{Float, poly};
+use super::float::{Float, polynomial};
 
 pub(super) trait Exponential: Float {
     /// `ln(2)` in two terms. The first ends with enough zero bits for `n LN2_HIGH` to be exact.
@@ -31,7 +31,7 @@ impl Exponential for f32 {
 
     #[inline(always)]
     fn exp_remainder_term(r: Self) -> Self {
-        poly!(r; 0.5, 0.166_665_45, 0.041_666_288, 8.366_407e-3, 1.394_619_5e-3)
+        polynomial!(r; 0.5, 0.166_665_45, 0.041_666_288, 8.366_407e-3, 1.394_619_5e-3)
     }
 }
 
@@ -45,7 +45,7 @@ impl Exponential for f64 {
 
     #[inline(always)]
     fn exp_remainder_term(r: Self) -> Self {
-        poly!(
+        polynomial!(
             r;
             0.500_000_000_000_000_4,
             0.166_666_666_666_666_85,
@@ -96,7 +96,7 @@ pub(super) fn exp_in_normal_range<T: Exponential>(x: T) -> T {
 pub(super) fn approximate_exp2(x: f32) -> f32 {
     let shifted = x + f32::ROUNDING_SHIFT;
     let r = x - (shifted - f32::ROUNDING_SHIFT);
-    let rest = poly!(r; std::f32::consts::LN_2, 0.240_222_44, 0.055_507_045, 0.009_671_435, 0.001_327_232_2);
+    let rest = polynomial!(r; std::f32::consts::LN_2, 0.240_222_44, 0.055_507_045, 0.009_671_435, 0.001_327_232_2);
     r.mul_add(rest, 1.0).times_power_of_two(shifted)
 }
 

@@ -12,19 +12,19 @@ use crate::inlined::inlined;
 ///
 /// Adjacent terms are combined, then adjacent pairs of terms: the dependencies form a tree instead of a chain, so a processor can execute
 /// more instructions in parallel. It is a macro so that the evaluation is straight-line code before the loop vectoriser runs.
-macro_rules! poly {
+macro_rules! polynomial {
     ($x:expr; $only:expr $(,)?) => { $only };
     ($x:expr; $($coefficient:expr),+ $(,)?) => {{
         let x = $x;
-        poly!(@pair x; []; $($coefficient),+)
+        polynomial!(@pair x; []; $($coefficient),+)
     }};
     (@pair $x:ident; [$($done:expr,)*]; $a:expr, $b:expr $(, $($rest:expr),+)?) => {
-        poly!(@pair $x; [$($done,)* $b.mul_add($x, $a),]; $($($rest),+)?)
+        polynomial!(@pair $x; [$($done,)* $b.mul_add($x, $a),]; $($($rest),+)?)
     };
-    (@pair $x:ident; [$($done:expr,)*]; $last:expr) => { poly!($x * $x; $($done,)* $last) };
-    (@pair $x:ident; [$($done:expr,)*];) => { poly!($x * $x; $($done),*) };
+    (@pair $x:ident; [$($done:expr,)*]; $last:expr) => { polynomial!($x * $x; $($done,)* $last) };
+    (@pair $x:ident; [$($done:expr,)*];) => { polynomial!($x * $x; $($done),*) };
 }
-pub(super) use poly;
+pub(super) use polynomial;
 
 /// `f32` or `f64`, with the operations that the formulas of this module need.
 ///

@@ -1,7 +1,7 @@
 //! The hyperbolic functions, their inverses and the logistic function, in terms of exponentials and logarithms.
 
 use super::exponential::{Exponential, exp_below_overflow, exp_in_normal_range, expm1, expm1_below_overflow, half_exp};
-use super::float::{Float, poly};
+use super::float::{Float, polynomial};
 use super::logarithm::{Logarithm, log1p};
 
 pub(super) trait Hyperbolic: Exponential {
@@ -14,8 +14,8 @@ impl Hyperbolic for f32 {
     fn tanh(self) -> Self {
         let a = self.abs();
         let z = a * a;
-        let near =
-            (a * z).mul_add(poly!(z; -0.333_332_8, 0.133_314_15, -0.053_737_77, 0.020_633_517, -0.005_699_398), a);
+        let near = (a * z)
+            .mul_add(polynomial!(z; -0.333_332_8, 0.133_314_15, -0.053_737_77, 0.020_633_517, -0.005_699_398), a);
         // From 9.02 on the result rounds to one.
         let far = 1.0 - 2.0 / (1.0 + exp_in_normal_range(2.0 * a.at_most(9.02)));
         (if a > 0.625 { far } else { near }).copysign(self)

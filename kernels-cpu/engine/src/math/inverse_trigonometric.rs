@@ -1,6 +1,6 @@
 //! Inverse trigonometric functions. In `f32`, `atan` and `atan2` are computed in `f64` and rounded.
 
-use super::float::{Float, poly};
+use super::float::{Float, polynomial};
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
 pub(super) trait InverseTrigonometric: Float {
@@ -101,7 +101,7 @@ fn first_quadrant_angle(a: f64, b: f64) -> f64 {
     let z = t * t;
     let rest = t
         * z
-        * poly!(
+        * polynomial!(
             z;
             -0.333_333_333_333_333_26,
             0.199_999_999_999_977_4,
@@ -129,7 +129,7 @@ fn half_angle_asin_f32(a: f32) -> f32 {
 
 #[inline(always)]
 fn small_asin_f32(s: f32, z: f32) -> f32 {
-    (s * z).mul_add(poly!(z; 0.166_667_52, 0.074_953_1, 0.045_469_02, 0.024_185_503, 0.042_157_013), s)
+    (s * z).mul_add(polynomial!(z; 0.166_667_52, 0.074_953_1, 0.045_469_02, 0.024_185_503, 0.042_157_013), s)
 }
 
 #[inline(always)]
@@ -143,7 +143,7 @@ fn half_angle_asin(a: f64) -> f64 {
 fn small_asin(s: f64, z: f64) -> f64 {
     s + s
         * z
-        * poly!(
+        * polynomial!(
             z;
             0.166_666_666_666_667_6,
             0.074_999_999_999_707_77,

@@ -1,6 +1,6 @@
 //! Logarithms, computed as `ln(2^e m) = e ln(2) + ln(m)` with `m` around one.
 
-use super::float::{Float, poly};
+use super::float::{Float, polynomial};
 
 pub(super) trait Logarithm: Float {
     /// The exponent of a power of two by which every denormal becomes normal.
@@ -19,7 +19,7 @@ impl Logarithm for f32 {
     #[inline(always)]
     fn log_of_parts(e: Self, f: Self) -> Self {
         let square = f * f;
-        let rest = poly!(
+        let rest = polynomial!(
             f;
             0.333_333_3,
             -0.250_008_2,
@@ -45,7 +45,7 @@ impl Logarithm for f64 {
     fn log_of_parts(e: Self, f: Self) -> Self {
         let s = f / (2.0 + f);
         let z = s * s;
-        let series = z * poly!(
+        let series = z * polynomial!(
             z;
             0.666_666_666_666_666_6,
             0.400_000_000_000_056_37,

@@ -1,9 +1,9 @@
 //! Sine, cosine and tangent, computed from the distance to the nearest multiple of a quarter turn.
 //!
-//! The larger the argument is, the more digits of pi that distance needs. This module has enough for arguments up to [`MAX_LIMITED_ARGUMENT`], with
-//! vector instructions. Larger arguments go to the standard library, one element at a time.
+//! The larger the argument is, the more digits of pi that distance needs. This module has enough for arguments up to
+//! [`MAX_LIMITED_ARGUMENT`], with vector instructions. Larger arguments go to the standard library, one element at a time.
 
-use super::float::{Float, poly};
+use super::float::{Float, polynomial};
 use crate::compute::AnyFloat;
 use crate::inlined::inlined;
 
@@ -102,8 +102,8 @@ fn reduce_argument_f32(x: f32) -> (u32, f32) {
 #[inline(always)]
 fn sin_after_quarter_turns_f32(n: u32, r: f32) -> f32 {
     let z = r * r;
-    let sine = r + r * z * poly!(z; -0.166_666_55, 0.008_332_181, -0.000_195_175_45);
-    let cosine = 1.0 - z * (0.5 - z * poly!(z; 0.041_666_646, -0.001_388_737_7, 2.443_941_6e-5));
+    let sine = r + r * z * polynomial!(z; -0.166_666_55, 0.008_332_181, -0.000_195_175_45);
+    let cosine = 1.0 - z * (0.5 - z * polynomial!(z; 0.041_666_646, -0.001_388_737_7, 2.443_941_6e-5));
     let result = if n & 1 == 0 { sine } else { cosine };
     f32::from_bits(result.to_bits() ^ ((n & 2) << 30))
 }
@@ -134,7 +134,7 @@ fn reduced_sin(r: f64, low: f64) -> f64 {
     let z = r * r;
     let cube = r
         * z
-        * poly!(
+        * polynomial!(
             z;
             -0.166_666_666_666_666_32,
             0.008_333_333_333_322_552,
@@ -152,7 +152,7 @@ fn reduced_cos(r: f64, low: f64) -> f64 {
     let z = r * r;
     let fourth = z
         * z
-        * poly!(
+        * polynomial!(
             z;
             0.041_666_666_666_666_616,
             -0.001_388_888_888_887_613_7,

@@ -56,7 +56,7 @@ impl UlpFloat for f32 {
     #[expect(clippy::cast_possible_truncation, reason = "the reference overflows if rounding overflows")]
     fn ulp_distance(self, reference: f64) -> f64 {
         let rounded = reference as Self;
-        if same_with_sign(self, rounded) {
+        if are_identical(self, rounded) {
             return 0.0;
         }
         // The spacing around the reference; near overflow, the spacing below infinity.
@@ -77,7 +77,7 @@ impl UlpFloat for f64 {
 
     #[expect(clippy::cast_precision_loss, reason = "a rounded distance is enough")]
     fn ulp_distance(self, reference: f64) -> f64 {
-        if same_with_sign(self, reference) {
+        if are_identical(self, reference) {
             return 0.0;
         }
         if self.is_nan() || reference.is_nan() || self.is_sign_negative() != reference.is_sign_negative() {
@@ -93,7 +93,7 @@ impl UlpFloat for f64 {
 
 /// Returns whether two values are equal, signs of zero included, or both NaN.
 #[expect(clippy::float_cmp, reason = "the function compares exactly")]
-fn same_with_sign<T: UlpFloat>(a: T, b: T) -> bool {
+fn are_identical<T: UlpFloat>(a: T, b: T) -> bool {
     let (a, b) = (a.widen(), b.widen());
     (a.is_nan() && b.is_nan()) || (a == b && a.is_sign_negative() == b.is_sign_negative())
 }
@@ -129,7 +129,7 @@ pub(super) fn check_ulp_error<T: UlpFloat>(
     let results: Vec<T> = vectorised!(arguments.iter().map(|&x| function(x)).collect());
     let mut worst = (0.0, 0.0);
     for (&x, &result) in arguments.iter().zip(&results) {
-        assert!(same_with_sign(result, function(x)), "the vectorised result differs at {x:?}: {result:?}");
+        assert!(are_identical(result, function(x)), "the vectorised result differs at {x:?}: {result:?}");
         let error = result.ulp_distance(reference(x.widen()));
         if error.is_nan() || error > worst.0 {
             worst = (error, x.widen());
@@ -153,7 +153,7 @@ pub(super) fn check_ulp_error_of_pairs<T: UlpFloat>(
     let arguments: Vec<(T, T)> = crossed.chain(shifted).collect();
     let results: Vec<T> = vectorised!(arguments.iter().map(|&(a, b)| function(a, b)).collect());
     for (&(a, b), &result) in arguments.iter().zip(&results) {
-        assert!(same_with_sign(result, function(a, b)), "the vectorised result differs at ({a:?}, {b:?}): {result:?}");
+        assert!(are_identical(result, function(a, b)), "the vectorised result differs at ({a:?}, {b:?}): {result:?}");
         let expected = reference(a.widen(), b.widen());
         let error = result.ulp_distance(expected);
         assert!(error <= bound, "{error} units at ({a:?}, {b:?}): {result:?}, not {expected:e}");

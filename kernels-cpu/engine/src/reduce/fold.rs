@@ -27,7 +27,7 @@ pub(super) trait ErasedFold: Sync {
 
     fn output_dtype(&self) -> DType;
 
-    fn total_size(&self) -> usize;
+    fn bytes_per_total(&self) -> usize;
 
     /// Initialises `count` totals.
     unsafe fn init_totals(&self, totals: *mut u8, count: usize);
@@ -54,7 +54,7 @@ impl<F: Fold> ErasedFold for F {
         F::Output::DTYPE
     }
 
-    fn total_size(&self) -> usize {
+    fn bytes_per_total(&self) -> usize {
         size_of::<F::TotalAccumulator>()
     }
 

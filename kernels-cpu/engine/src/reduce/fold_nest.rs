@@ -242,7 +242,7 @@ impl FoldNest<'_> {
             let step = self.innermost_kept_dim().1;
             for column in 0..columns {
                 let from = from.wrapping_offset(to_isize(column).wrapping_mul(step));
-                let total = scratch.totals_pointer().wrapping_add(column * self.fold.total_size());
+                let total = scratch.totals_pointer().wrapping_add(column * self.fold.bytes_per_total());
                 visit_rows(&sizes, from, |at| self.fold_line(at, (count, stride), total, scratch));
             }
         }
@@ -330,7 +330,7 @@ impl FoldBuffers {
     fn new(nest: &FoldNest<'_>) -> Self {
         let size = nest.fold.input_dtype().size().max(nest.fold.output_dtype().size());
         Self {
-            totals: vec![0; (nest.unit_results * nest.fold.total_size()).div_ceil(16)],
+            totals: vec![0; (nest.unit_results * nest.fold.bytes_per_total()).div_ceil(16)],
             block: vec![0; (nest.block_elements * size).div_ceil(16)],
         }
     }

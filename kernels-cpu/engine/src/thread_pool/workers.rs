@@ -105,9 +105,9 @@ impl OfferSlot {
         loop {
             let offer = self.wait_for_offer();
             if self.offer.compare_exchange(offer, TAKEN_OFFER, AcqRel, Relaxed).is_ok() {
-                // SAFETY: the offer was valid when it was taken, so its caller is inside `run_region` and has not withdrawn it. From now on the
-                // caller waits there until the slot is empty, with the region and all that it borrows. If a later offer at the same address
-                // has replaced the one that `wait_for_offer` saw, it is just as valid.
+                // SAFETY: the offer was valid when it was taken, so its caller is inside `run_region` and has not withdrawn it. From now on
+                // the caller waits there until the slot is empty, with the region and all that it borrows. If a later offer at the same
+                // address has replaced the one that `wait_for_offer` saw, it is just as valid.
                 unsafe { (*offer).run_share(share) };
                 self.offer.store(NO_OFFER, SeqCst);
                 COMPLETION.notify_caller();

@@ -31,14 +31,14 @@ impl<T: Coordinate> AxisTaps<T> {
 }
 
 /// The sizes of an image, and the options of the sampling.
-pub(super) struct Sampler<'a> {
+pub(super) struct GridSampler<'a> {
     pub(super) sampling: &'a GridSamplePlan,
     pub(super) sizes: Vec<usize>,
     /// The number of elements of the image that a sample is made of.
     pub(super) taps_per_sample: usize,
 }
 
-impl<'a> Sampler<'a> {
+impl<'a> GridSampler<'a> {
     pub(super) fn new(sampling: &'a GridSamplePlan, input: &Tensor) -> Self {
         let sizes: Vec<usize> = input.sizes()[2..].iter().map(|&size| to_usize(size)).collect();
         let along: usize = match sampling.interpolation {

@@ -8,7 +8,7 @@ use dispatch_runtime::Dims;
 use dispatch_runtime::prelude::*;
 
 use super::GRAIN_SIZE;
-use super::axis_taps::{AxisTaps, Sampler};
+use super::axis_taps::{AxisTaps, GridSampler};
 use super::coordinate::Coordinate;
 use engine::allocation::to_usize;
 use engine::contiguous::{contiguous_elements, element_count, write_contiguous};
@@ -27,7 +27,7 @@ struct Tap<T> {
 }
 
 /// Returns the taps of a position along columns, rows and planes, one list for each coordinate.
-fn position_taps<T: Coordinate>(sampler: &Sampler<'_>, coordinates: &[T]) -> [AxisTaps<T>; 3] {
+fn position_taps<T: Coordinate>(sampler: &GridSampler<'_>, coordinates: &[T]) -> [AxisTaps<T>; 3] {
     let mut axes_taps = [AxisTaps::for_missing_dim(); 3];
     for (along, (&coordinate, &size)) in axes_taps.iter_mut().zip(coordinates.iter().zip(sampler.sizes.iter().rev())) {
         *along = sampler.axis_taps(coordinate, size);
@@ -42,13 +42,13 @@ fn tap_number_triples<T>(axes_taps: &[AxisTaps<T>; 3]) -> impl Iterator<Item = [
 }
 
 /// Returns the index in the image of an element of a sample, or `None` outside of the image.
-fn tap_image_index<T>(sampler: &Sampler<'_>, axes_taps: &[AxisTaps<T>; 3], corner: [usize; 3]) -> Option<usize> {
+fn tap_image_index<T>(sampler: &GridSampler<'_>, axes_taps: &[AxisTaps<T>; 3], corner: [usize; 3]) -> Option<usize> {
     let mut dims = sampler.sizes.iter().enumerate().map(|(dim, &size)| (sampler.sizes.len() - 1 - dim, size));
     dims.try_fold(0, |at, (along, size)| Some(at * size + axes_taps[along].indices[corner[along]]?))
 }
 
 /// Computes the taps of all positions of a grid.
-fn grid_taps<T: Coordinate>(sampler: &Sampler<'_>, grid: &[T]) -> Vec<Tap<T>> {
+fn grid_taps<T: Coordinate>(sampler: &GridSampler<'_>, grid: &[T]) -> Vec<Tap<T>> {
     let outside = Tap { index: usize::MAX, weight: T::from_f64(0.0), row_weight: T::from_f64(0.0) };
     let rank = sampler.sizes.len();
     let mut taps = vec![outside; grid.len() / rank * sampler.taps_per_sample];
@@ -86,7 +86,7 @@ pub(super) fn write_samples<T: Coordinate>(
 ) -> Result<()> {
     let (image, grid) =
         (contiguous_elements::<T::LoopType>(input)?, from_compute_elements::<T>(&contiguous_elements(grid)?));
-    let sampler = Sampler::new(sampling, input);
+    let sampler = GridSampler::new(sampling, input);
     let (channels, area) = (to_usize(input.sizes()[1]), sampler.image_area());
     // The taps of a row are summed before the rows.
     let row = if sampling.interpolation == Interpolation::Cubic { 4 } else { sampler.taps_per_sample };
@@ -131,7 +131,7 @@ pub(super) fn write_sample_gradients<T: Coordinate>(
 ) -> Result<()> {
     let grads = from_compute_elements::<T>(&contiguous_elements(grad_output)?);
     let coordinates = from_compute_elements::<T>(&contiguous_elements(grid)?);
-    let sampler = Sampler::new(sampling, input);
+    let sampler = GridSampler::new(sampling, input);
     let (channels, area, rank) = (to_usize(input.sizes()[1]), sampler.image_area(), sampler.sizes.len());
     let positions = element_count(&grad_output.sizes()[2..]);
     write_contiguous(input_grad, |out: &mut [T::LoopType]| {
@@ -177,7 +177,12 @@ pub(super) fn write_sample_gradients<T: Coordinate>(
 }
 
 /// Adds the gradients of one plane of the result to the gradient of the image.
-fn add_image_gradient<T: Coordinate>(sampler: &Sampler<'_>, grads: &[T], taps: &[Tap<T>], image: &mut [T::LoopType]) {
+fn add_image_gradient<T: Coordinate>(
+    sampler: &GridSampler<'_>,
+    grads: &[T],
+    taps: &[Tap<T>],
+    image: &mut [T::LoopType],
+) {
     let together = if sampler.sizes.len() == 2 { PYTORCH_VECTOR_LENGTH } else { 1 };
     for (grads, taps) in grads.chunks(together).zip(taps.chunks(together * sampler.taps_per_sample)) {
         for number in 0..sampler.taps_per_sample {
@@ -199,7 +204,7 @@ fn add_image_gradient<T: Coordinate>(sampler: &Sampler<'_>, grads: &[T], taps: &
 
 /// Adds the derivatives of one sample by its position along each dimension.
 fn add_grid_gradient<T: Coordinate>(
-    sampler: &Sampler<'_>,
+    sampler: &GridSampler<'_>,
     axes_taps: &[AxisTaps<T>; 3],
     value: impl Fn([usize; 3]) -> Option<T>,
     grad: T,

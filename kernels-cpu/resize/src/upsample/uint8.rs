@@ -12,7 +12,7 @@ use engine::contiguous::{contiguous_elements, write_contiguous};
 use engine::thread_pool::{self, DisjointLines};
 
 /// Resizes uint8 images. The sizes of both tensors are batch, channels, height and width.
-pub(super) fn resize(
+pub(super) fn write_upsampled(
     this: &Tensor,
     out: &mut Tensor,
     (mode, align_corners): (UpsampleMode, bool),

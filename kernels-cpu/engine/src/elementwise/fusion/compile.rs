@@ -5,8 +5,8 @@ use dispatch_runtime::{DType, FusionGroup, FusionStep, Geometry, Scalar, Spec, S
 use super::check::is_valid_chain;
 use super::registers::{self, RegisterRunStep};
 use super::{
-    BroadcastInput, CallOperand, ElementBytes, ElementLocation, FusedPass, LoopCall, MAX_LOOP_INPUTS, TILE_ELEMENTS,
-    TileOffset, UniformInput, UniformSource,
+    BroadcastInput, ELEMENTS_PER_TILE, ElementBytes, ElementLocation, FusedCall, FusedCallOperand, FusedPass,
+    MAX_LOOP_INPUTS, TileOffset, UniformInput, UniformSource,
 };
 use crate::compute::ComputeType;
 use crate::convert::compute_dtype;
@@ -114,7 +114,7 @@ struct OpenRun {
     kernel_loop: Box<dyn ContiguousLoop>,
     /// The operations of the run; empty if runs do not know the first step.
     steps: Vec<RegisterRunStep>,
-    inputs: Vec<CallOperand>,
+    inputs: Vec<FusedCallOperand>,
     out: OperandConversion,
     /// Tiles that are free once this call is done.
     released_tiles: Vec<(TileOffset, usize)>,
@@ -223,7 +223,7 @@ impl Compiler<'_> {
         if !out.direct {
             self.free_tiles.push((conversion_tile, out.size));
         }
-        let is_uniform = |operand: &CallOperand| {
+        let is_uniform = |operand: &FusedCallOperand| {
             self.pass
                 .uniform_inputs
                 .iter()
@@ -232,10 +232,10 @@ impl Compiler<'_> {
         let uniform: Vec<bool> = inputs.iter().map(is_uniform).collect();
         let kernel_loop =
             if steps.len() < 2 { kernel_loop } else { registers::register_run_loop(dtype, steps, &uniform)? };
-        self.pass.calls.push(LoopCall {
+        self.pass.calls.push(FusedCall {
             kernel_loop,
             inputs,
-            out: CallOperand { location, size, path: out, conversion_tile },
+            out: FusedCallOperand { location, size, path: out, conversion_tile },
         });
         Some(())
     }
@@ -257,7 +257,7 @@ impl Compiler<'_> {
         Some(Tensor::new(Storage::try_host(tensor.dtype().size()).ok()?, tensor.dtype(), zeros).ok()?.into())
     }
 
-    fn input_operand(&mut self, given: &StepArgument, path: OperandConversion) -> Option<CallOperand> {
+    fn input_operand(&mut self, given: &StepArgument, path: OperandConversion) -> Option<FusedCallOperand> {
         let value = match given {
             StepArgument::Value(value) => *value,
             StepArgument::Constant(Value::Tensor(number)) => {
@@ -268,13 +268,13 @@ impl Compiler<'_> {
         let Some(input) = self.chain.inputs.get(value) else {
             let (location, size) = self.locations[value]?;
             let conversion_tile = if path.direct { 0 } else { self.reuse_or_append_tile(path.size) };
-            return Some(CallOperand { location, size, path, conversion_tile });
+            return Some(FusedCallOperand { location, size, path, conversion_tile });
         };
         let size = input.dtype().size();
         Some(match input.geometry().count() {
             count if count == self.count => {
                 let conversion_tile = if path.direct { 0 } else { self.reuse_or_append_tile(path.size) };
-                CallOperand { location: ElementLocation::Input(value), size, path, conversion_tile }
+                FusedCallOperand { location: ElementLocation::Input(value), size, path, conversion_tile }
             }
             1 => self.uniform_operand(UniformSource::Input(value), path),
             _ => {
@@ -286,7 +286,7 @@ impl Compiler<'_> {
     }
 
     /// Returns a scalar argument of the call as an input of its loop.
-    fn scalar_operand(&mut self, number: Scalar, dtype: DType) -> Option<CallOperand> {
+    fn scalar_operand(&mut self, number: Scalar, dtype: DType) -> Option<FusedCallOperand> {
         let computed = compute_dtype(dtype);
         let number = match computed {
             DType::F32 => Tensor::from([f32::from_scalar(number)]),
@@ -297,17 +297,17 @@ impl Compiler<'_> {
         Some(self.uniform_operand(UniformSource::Scalar(ElementBytes::from_tensor(&number)?), path))
     }
 
-    fn uniform_operand(&mut self, source: UniformSource, path: OperandConversion) -> CallOperand {
+    fn uniform_operand(&mut self, source: UniformSource, path: OperandConversion) -> FusedCallOperand {
         let (operand, tile) = self.preloaded_operand(&path);
         self.pass.uniform_inputs.push(UniformInput { source, path, tile });
         operand
     }
 
     /// Returns an input that is converted for the loop before any call, in a tile of its own.
-    fn preloaded_operand(&mut self, path: &OperandConversion) -> (CallOperand, TileOffset) {
+    fn preloaded_operand(&mut self, path: &OperandConversion) -> (FusedCallOperand, TileOffset) {
         let tile = self.append_tile(path.size);
         (
-            CallOperand {
+            FusedCallOperand {
                 location: ElementLocation::Tile(tile),
                 size: path.size,
                 path: path.without_conversion(),
@@ -327,7 +327,7 @@ impl Compiler<'_> {
 
     fn append_tile(&mut self, size: usize) -> TileOffset {
         let tile = self.pass.tile_bytes;
-        self.pass.tile_bytes += TILE_ELEMENTS * size;
+        self.pass.tile_bytes += ELEMENTS_PER_TILE * size;
         tile
     }
 }

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn functions_have_their_known_values() {
+    fn ai_has_known_values() {
         let known = [
             (0.0, 0.355_028_053_887_817_2),
             (1.5, 0.071_749_497_008_105_4),
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn formulas_agree_where_they_change() {
+    fn ai_is_continuous_where_its_formula_changes() {
         for x in [1.0_f64, -2.0] {
             let (left, right) = (ai(x.next_down()), ai(x.next_up()));
             assert!((left - right).abs() < 1e-15, "{left} {right}");

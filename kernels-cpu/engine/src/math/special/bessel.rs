@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_have_their_known_values() {
+    fn bessel_functions_have_known_values() {
         let near = |found: f64, known: f64| assert!((found / known - 1.0).abs() < 4e-15, "{found}, not {known}");
         near(i0(1.0), 1.266_065_877_752_008_4);
         near(i1(-3.5), -6.205_834_922_258_364);

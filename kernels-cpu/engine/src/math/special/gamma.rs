@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_have_their_known_values() {
+    fn cdf_and_survival_have_known_values() {
         assert!((cdf(3.0, 3.0) - 0.576_809_918_873_156_5).abs() < 1e-15);
         assert!((survival(3.0, 3.0) - 0.423_190_081_126_843_5).abs() < 1e-15);
         assert!((cdf(1.0, 2.0) - (1.0 - (-2.0_f64).exp())).abs() < 1e-15);
