@@ -69,7 +69,7 @@ struct BackwardBuffers<T> {
     /// The gradient of the result, transposed.
     transposed_grad: Vec<[T; QUERIES_PER_BLOCK]>,
     logsumexp: [T; QUERIES_PER_BLOCK],
-    /// For every query, the inner product of its result and the result's gradient.
+    /// For every query, the inner product of the query's result and of that result's gradient.
     row_dots: [T; QUERIES_PER_BLOCK],
     grad_query: Vec<T>,
     grad_key: Vec<T>,
@@ -115,7 +115,7 @@ impl<T: AttentionFloat> AttentionBackward<'_, T> {
         });
     }
 
-    /// Computes the gradients of a block of queries, and adds to those of the keys and values.
+    /// Computes the gradients of a block of queries, and adds the block's contribution to the gradients of the keys and values.
     fn add_query_block_gradients(
         &self,
         [item, head, group]: [usize; 3],

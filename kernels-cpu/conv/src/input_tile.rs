@@ -16,7 +16,7 @@ use engine::compute::ComputeType;
 pub(super) struct Tap {
     /// The index of the element in the window.
     pub(super) index: usize,
-    /// The phase of the stride that it reads.
+    /// The phase of the stride whose elements the tap reads.
     phase: usize,
     /// The offset from the result's own position in that phase.
     shift: [isize; 3],
@@ -24,7 +24,7 @@ pub(super) struct Tap {
 
 /// One pass of a convolution: the results that need the same taps, which are the whole small side or one phase of the large side.
 pub(super) struct ConvPass {
-    /// The number of results, and the size of the image that has them.
+    /// The number of results, and the size of the result image.
     count: [usize; 3],
     result: [usize; 3],
     /// The coordinates of the first result in the result image, and the step to the next result.
@@ -49,7 +49,7 @@ pub(super) struct ResultStrip {
     plane: usize,
     rows: Range<usize>,
     columns: Range<usize>,
-    /// The distance from an image's row, of results and in the tile, to that of the next image.
+    /// The distance from a row of an image to the same row of the next image. It is the same for results and in the tile.
     image_stride: usize,
     /// The distance from a row of the strip to the next row.
     pub(super) pitch: usize,

@@ -95,7 +95,7 @@ pub(super) struct ResultMicrokernel<'a, T> {
     pub(super) cached_offsets: usize,
     pub(super) tile: &'a [T],
     pub(super) positions: usize,
-    /// Lines of results, for a multiple of [`WEIGHT_ROWS_PER_BLOCK`] rows, whose length is a multiple of that of vectors.
+    /// Lines of results, for a multiple of [`WEIGHT_ROWS_PER_BLOCK`] rows. The length of a line is a multiple of the length of a vector.
     pub(super) results: &'a mut [T],
     pub(super) line: usize,
 }

@@ -135,8 +135,8 @@ unsafe fn store_entry<T: EntryImpl>(entry: *mut T, alpha: T::Sum, product: T::Su
     let scaled = alpha.times(product);
     // SAFETY: guaranteed by the caller.
     unsafe {
-        let value = if beta == T::Sum::ZERO { scaled } else { scaled.plus(beta.times((*entry).widen())) };
-        *entry = T::narrow(value);
+        let value = if beta == T::Sum::ZERO { scaled } else { scaled.plus(beta.times((*entry).widen_to_sum())) };
+        *entry = T::narrow_from_sum(value);
     }
 }
 

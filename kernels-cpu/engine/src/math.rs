@@ -121,7 +121,7 @@ define_real! {
     atanh() = hyperbolic::atanh;
     /// The error function.
     erf() = ErrorFunction::erf;
-    /// `1 - erf(self)`, without its loss for large arguments.
+    /// `1 - erf(self)`, without the loss of digits that the subtraction would have for large arguments.
     erfc() = ErrorFunction::erfc;
     /// `e^(self^2) erfc(self)`, one element at a time.
     erfcx() = ErrorFunction::erfcx;

@@ -7,7 +7,7 @@
 //! Only one region uses the workers at a time. A second region, from another thread or from a piece of the running region, runs on its
 //! caller's thread alone, at once. So regions never nest across threads, and no deadlock is possible.
 
-mod disjoint;
+mod disjoint_slices;
 mod region;
 mod workers;
 
@@ -21,7 +21,7 @@ use std::{
     thread,
 };
 
-pub use disjoint::{DisjointLines, DisjointSlices};
+pub use disjoint_slices::{DisjointLines, DisjointSlices};
 
 /// The most pieces per thread: more than one, so that other threads can help one that the system delays.
 const PIECES_PER_THREAD: usize = 4;

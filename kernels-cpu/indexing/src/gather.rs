@@ -131,7 +131,7 @@ impl<'a> IndexedElementPairs<'a> {
         Self { dim, index, paired, selected }
     }
 
-    /// Calls `f` with every pair of a selected element and the element beside its index. Returns whether all indices are in range; others
+    /// Calls `f` for every index with the element that it selects and the paired element. Returns whether all indices are in range; others
     /// are skipped. Pairs that differ only in dimension `dim` are visited in order by one thread, unless `apart` is true.
     ///
     /// # Safety
@@ -212,7 +212,7 @@ impl<'a> IndexedElementPairs<'a> {
     }
 }
 
-/// A row of indices, with the elements beside them and those that they select. Distances are in bytes.
+/// A row of indices, with the paired elements and the selected elements. Distances are in bytes.
 struct IndexRow<W> {
     positions: *const i64,
     paired: *mut W,

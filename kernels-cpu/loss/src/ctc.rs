@@ -101,7 +101,7 @@ impl<'a> CtcBatch<'a> {
         }
     }
 
-    /// Returns the negative log-likelihood of the sequence: of an end in its last label or in the blank after it.
+    /// Returns the negative log-likelihood of the sequence, which may end in its last label or in the blank after that.
     fn sequence_loss(&self, sequence: usize, width: usize, alphas: &[f64]) -> f64 {
         let last = self.states[sequence].len() - 1;
         match self.steps[sequence].checked_sub(1) {

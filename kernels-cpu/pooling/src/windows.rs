@@ -4,7 +4,7 @@ use aten::Window;
 
 use engine::allocation::to_usize;
 
-/// The range of a window in one dimension, and the number of its elements in an average, which may include padding.
+/// The range of a window in one dimension, and the number of elements by which an average divides, which may include padding.
 #[derive(Clone, Copy)]
 struct WindowSpan {
     start: usize,

@@ -48,7 +48,7 @@ fn histc(_plan: &(), out: &mut Tensor, this: &Tensor, bins: i64, min: Scalar, ma
     write_f64_values(out, &counts)
 }
 
-/// Returns the range of the bins: the given range, or that of the values. If all values are equal, it extends by 1 on both sides.
+/// Returns the range of the bins: the given range, or the range of the values. If all values are equal, it extends by 1 on both sides.
 fn bin_range<T: RealFloat>(values: &[T], [min, max]: [T; 2]) -> Result<[T; 2], BadArgument> {
     let one = T::from_f64(1.0);
     let [min, max] = match values.split_first() {

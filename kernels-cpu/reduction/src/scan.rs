@@ -17,7 +17,7 @@ fn write_cumulative_results<O: Operation>(out: &mut Tensor, this: &Tensor, dim: 
         for_each_line(&dims, &operands, |_, [line]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
             let mut running = <T as Accumulate>::Accumulator::from_scalar(Scalar::Int(i64::from(product)));
             for (out, &value) in out.iter_mut().zip(line) {
-                running = if product { running.times(value.widen()) } else { running.plus(value.widen()) };
+                running = if product { running.times(value.widen_to_accumulator()) } else { running.plus(value.widen_to_accumulator()) };
                 *out = T::divide_sum(running, 1.0);
             }
         });

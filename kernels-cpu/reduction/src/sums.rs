@@ -14,7 +14,7 @@ use engine::reduce::{Fold, MAX_LANE_ELEMENTS, fold_into, with_compute_type};
 pub(crate) trait Accumulate: ComputeType {
     type Accumulator: ComputeType;
 
-    fn widen(self) -> Self::Accumulator;
+    fn widen_to_accumulator(self) -> Self::Accumulator;
 
     /// Returns the sum, divided by `count` unless the type is an integer.
     fn divide_sum(sum: Self::Accumulator, count: f64) -> Self;
@@ -26,7 +26,7 @@ macro_rules! impl_accumulate {
             type Accumulator = $wide;
 
             #[inline(always)]
-            fn widen(self) -> $wide {
+            fn widen_to_accumulator(self) -> $wide {
                 let $x = self;
                 $widen
             }
@@ -69,7 +69,7 @@ inlined! {
         fn empty_lane(&self) -> T = T::from_scalar(Scalar::Int(0));
         fn add_to_lane(&self, lane: T, value: T) -> T = lane.plus((self.term)(value));
         fn join_lanes(&self, a: T, b: T) -> T = a.plus(b);
-        fn lane_to_total(&self, lane: T) -> T::Accumulator = lane.widen();
+        fn lane_to_total(&self, lane: T) -> T::Accumulator = lane.widen_to_accumulator();
         fn merge_totals(&self, a: T::Accumulator, b: T::Accumulator) -> T::Accumulator = a.plus(b);
         fn total_to_result(&self, total: T::Accumulator) -> T = T::divide_sum(total, self.count);
     }

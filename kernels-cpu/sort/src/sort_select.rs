@@ -264,7 +264,7 @@ impl<T: Ranked, E: RankEntry> RowSorter<T, E> {
         }
     }
 
-    /// Sorts [`to_entries`](Self::to_entries) that are in the order of their indices.
+    /// Sorts the result of [`to_entries`](Self::to_entries), whose entries are in the order of their indices.
     pub(crate) fn sort_entries(&self, entries: &mut [E]) {
         let Some(&any) = entries.first().filter(|_| entries.len() >= MIN_RADIX_ENTRIES) else {
             return entries.sort_unstable();

@@ -11,9 +11,9 @@ pub trait Ordered: ComputeType + PartialOrd {
     fn larger(self, other: Self) -> Self;
     /// Returns the smaller value; NaN if either is NaN.
     fn smaller(self, other: Self) -> Self;
-    /// Returns the larger value; the other one if one of them is NaN.
+    /// Returns the larger value. If one value is NaN, returns the other.
     fn fmax(self, other: Self) -> Self;
-    /// Returns the smaller value; the other one if one of them is NaN.
+    /// Returns the smaller value. If one value is NaN, returns the other.
     fn fmin(self, other: Self) -> Self;
     /// Returns the quotient, rounded downwards.
     fn floor_divided(self, divisor: Self) -> Self;

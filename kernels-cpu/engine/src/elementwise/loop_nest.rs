@@ -61,7 +61,7 @@ impl<const M: usize> LoopNest<M> {
         self.dims.iter().map(|(size, _)| size).product()
     }
 
-    /// Returns the length of a row, and every operand's stride along it.
+    /// Returns the innermost dimension, along which a row lies: its size, and every operand's stride in bytes.
     pub fn innermost_dim(&self) -> (usize, [isize; M]) {
         self.dims[0]
     }

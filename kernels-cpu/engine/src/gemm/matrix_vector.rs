@@ -34,7 +34,7 @@ pub(super) fn product<T: EntryImpl>(
     };
     let vector = vector.map_or_else(
         // SAFETY: the index is below the size.
-        || (0..b.rows).map(|row| unsafe { *b.entry_pointer(row, 0) }.widen()).collect(),
+        || (0..b.rows).map(|row| unsafe { *b.entry_pointer(row, 0) }.widen_to_sum()).collect(),
         Cow::Borrowed,
     );
     let grain = GRAIN_SIZE.div_ceil(a.columns.max(1)).max(if a.column_stride == 1 { 1 } else { MIN_ROWS_PER_PIECE });
@@ -80,7 +80,7 @@ fn dot_products<T: EntryImpl, const ROWS: usize>(lines: [&[T]; ROWS], vector: &[
     for (index, chunk) in chunks.iter().enumerate() {
         for row in 0..ROWS {
             for lane in 0..LANE_COUNT {
-                partial[row][lane] = partial[row][lane].plus(heads[row][index][lane].widen().times(chunk[lane]));
+                partial[row][lane] = partial[row][lane].plus(heads[row][index][lane].widen_to_sum().times(chunk[lane]));
             }
         }
     }
@@ -89,7 +89,7 @@ fn dot_products<T: EntryImpl, const ROWS: usize>(lines: [&[T]; ROWS], vector: &[
         let tail = &lines[row][chunks.len() * LANE_COUNT..];
         sums[row] = partial[row].into_iter().fold(T::Sum::ZERO, Arithmetic::plus);
         for (entry, &x) in tail.iter().zip(rest) {
-            sums[row] = sums[row].plus(entry.widen().times(x));
+            sums[row] = sums[row].plus(entry.widen_to_sum().times(x));
         }
     }
     sums
@@ -101,7 +101,7 @@ fn add_column_products<T: EntryImpl>(matrix: Matrix<'_, T>, vector: &[T::Sum], s
         for (inner, &x) in vector.iter().enumerate() {
             for (row, sum) in sums.iter_mut().enumerate() {
                 // SAFETY: the indices are below the sizes.
-                *sum = sum.plus(unsafe { *matrix.entry_pointer(row, inner) }.widen().times(x));
+                *sum = sum.plus(unsafe { *matrix.entry_pointer(row, inner) }.widen_to_sum().times(x));
             }
         }
         return;
@@ -113,13 +113,13 @@ fn add_column_products<T: EntryImpl>(matrix: Matrix<'_, T>, vector: &[T::Sum], s
     for (group, factors) in groups.iter().enumerate() {
         let lines: [_; 4] = std::array::from_fn(|inner| line(group * 4 + inner));
         for (row, sum) in sums.iter_mut().enumerate() {
-            let term = |inner: usize| lines[inner][row].widen().times(factors[inner]);
+            let term = |inner: usize| lines[inner][row].widen_to_sum().times(factors[inner]);
             *sum = sum.plus(term(0).plus(term(1)).plus(term(2).plus(term(3))));
         }
     }
     for (inner, &x) in rest.iter().enumerate() {
         for (sum, entry) in sums.iter_mut().zip(line(groups.len() * 4 + inner)) {
-            *sum = sum.plus(entry.widen().times(x));
+            *sum = sum.plus(entry.widen_to_sum().times(x));
         }
     }
 }

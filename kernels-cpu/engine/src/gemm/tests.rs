@@ -17,7 +17,7 @@ macro_rules! impl_test_entry {
     ($($T:ty: $of:expr, $poison:expr;)*) => {$(
         impl TestEntry for $T {
             fn from_int(value: i64) -> Self {
-                Self::narrow(Self::sum_from_int(value))
+                Self::narrow_from_sum(Self::sum_from_int(value))
             }
 
             fn sum_from_int(value: i64) -> Self::Sum {
@@ -276,11 +276,12 @@ fn floats_of_16_bits_widen_exactly() {
     for bits in 0..=u16::MAX {
         let (half, brain) = (f16::from_bits(bits), bf16::from_bits(bits));
         assert!(
-            half.widen().to_bits() == half.to_f32().to_bits() || half.is_nan() && half.widen().is_nan(),
+            half.widen_to_sum().to_bits() == half.to_f32().to_bits() || half.is_nan() && half.widen_to_sum().is_nan(),
             "{bits:x}"
         );
         assert!(
-            brain.widen().to_bits() == brain.to_f32().to_bits() || brain.is_nan() && brain.widen().is_nan(),
+            brain.widen_to_sum().to_bits() == brain.to_f32().to_bits()
+                || brain.is_nan() && brain.widen_to_sum().is_nan(),
             "{bits:x}"
         );
     }

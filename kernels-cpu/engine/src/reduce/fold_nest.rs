@@ -298,7 +298,7 @@ impl FoldNest<'_> {
     }
 }
 
-/// Visits the rows of a loop nest, whose first dimension is that of the rows.
+/// Visits the rows of a loop nest. The first of `sizes` is the dimension along which a row lies.
 fn visit_rows(sizes: &[ReducedDim], from: *const u8, mut visit: impl FnMut(*const u8)) {
     let outer = sizes.get(1..).unwrap_or(&[]);
     let mut at: SmallVec<[usize; 4]> = SmallVec::from_elem(0, outer.len());

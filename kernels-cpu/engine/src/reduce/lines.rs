@@ -149,7 +149,8 @@ pub fn for_each_line<
     f: impl Fn(usize, [&[C]; I], [&mut [R]; O], [&mut [S]; P]) + Sync,
 ) {
     const { assert!(O + P == W) };
-    let (sizes, operands) = line_operands(dims, [C::DTYPE, R::DTYPE, S::DTYPE], operands.read(), operands.written(), O);
+    let (sizes, operands) =
+        new_line_operands(dims, [C::DTYPE, R::DTYPE, S::DTYPE], operands.read(), operands.written(), O);
     visit_lines(&sizes, &operands, I, &|number, at| {
         // SAFETY: `visit_lines` passes the line of every operand, of the type that the operand was made with, and no line to two calls. No
         // written line overlaps a line that is read.
@@ -167,7 +168,7 @@ pub fn for_each_line<
 
 /// Returns the sizes of the unmarked dimensions, from innermost to outermost, and the lines of every operand. The three dtypes are those of
 /// the inputs, of the first `first` results, and of the other results.
-fn line_operands(
+fn new_line_operands(
     dims: &[bool],
     [read, written, others]: [DType; 3],
     inputs: &[Operand<'_>],

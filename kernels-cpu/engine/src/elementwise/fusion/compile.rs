@@ -303,7 +303,7 @@ impl Compiler<'_> {
         operand
     }
 
-    /// Returns an input that is converted for the loop before any call, in a tile of its own.
+    /// Returns an input with a tile of its own, into which elements are converted before the first call.
     fn preloaded_operand(&mut self, path: &OperandConversion) -> (FusedCallOperand, TileOffset) {
         let tile = self.append_tile(path.size);
         (

@@ -106,7 +106,7 @@ pub(super) struct RegisterRunStep {
     pub(super) cheap: CheapOperation,
     /// The index of the argument that is in registers.
     pub(super) register_argument: usize,
-    /// The index of its first other argument among the inputs of the run.
+    /// The index, among the inputs of the run, of the operation's first argument that is not in registers.
     pub(super) first_operand: usize,
 }
 
@@ -338,7 +338,7 @@ impl<T: RegisterRunElement> RegisterRunCall<'_, T> {
         }
     }
 
-    /// Applies `f` to a block, as its argument number `PLACE`.
+    /// Applies `f` to a block, which is argument number `PLACE` of `f`.
     ///
     /// # Safety
     ///
