@@ -81,7 +81,7 @@ fn index_put(plan: &IndexPlan, out: &mut Tensor, this: &Tensor, values: &Tensor,
 }
 
 #[op_impl(aten::put, CPU)]
-fn put_flat(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
+fn put(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     let mut list = index_to_vec(index)?;
     check_indices("index", &mut list, this.geometry().count(), NegativeIndex::Wrap)?;
     let axes =

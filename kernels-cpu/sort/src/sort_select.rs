@@ -201,7 +201,7 @@ impl<T: Ranked, E: RankEntry> RowSorter<T, E> {
     }
 
     /// Returns the first `count` entries of a row, sorted. The row has at least `count` elements.
-    pub(crate) fn select_first(&self, line: &[T], count: usize) -> Vec<E> {
+    pub(crate) fn select_first_entries(&self, line: &[T], count: usize) -> Vec<E> {
         if count == 0 {
             return Vec::new();
         }

@@ -36,7 +36,7 @@ impl RowSelection {
         let place = match self {
             Self::InOrder(_) if values.len() == line.len() => return sorter.sort_row(line, values, places),
             Self::InOrder(_) => {
-                for (i, entry) in sorter.select_first(line, values.len()).into_iter().enumerate() {
+                for (i, entry) in sorter.select_first_entries(line, values.len()).into_iter().enumerate() {
                     write_element(line, sorter.index(entry), &mut values[i..], &mut places[i..]);
                 }
                 return;

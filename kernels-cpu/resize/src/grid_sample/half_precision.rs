@@ -73,9 +73,9 @@ fn grid_taps<T: Coordinate>(sampler: &GridSampler<'_>, grid: &[T]) -> Vec<Tap<T>
     taps
 }
 
-/// Converts elements of the compute type to the narrow type.
-fn from_compute_elements<T: Coordinate>(elements: &[T::LoopType]) -> Vec<T> {
-    elements.iter().map(|&element| T::from_compute(element)).collect()
+/// Converts elements of the loop type to the narrow type.
+fn from_loop_elements<T: Coordinate>(elements: &[T::LoopType]) -> Vec<T> {
+    elements.iter().map(|&element| T::from_loop_type(element)).collect()
 }
 
 pub(super) fn write_samples<T: Coordinate>(
@@ -85,7 +85,7 @@ pub(super) fn write_samples<T: Coordinate>(
     grid: &Tensor,
 ) -> Result<()> {
     let (image, grid) =
-        (contiguous_elements::<T::LoopType>(input)?, from_compute_elements::<T>(&contiguous_elements(grid)?));
+        (contiguous_elements::<T::LoopType>(input)?, from_loop_elements::<T>(&contiguous_elements(grid)?));
     let sampler = GridSampler::new(sampling, input);
     let (channels, area) = (to_usize(input.sizes()[1]), sampler.image_area());
     // The taps of a row are summed before the rows.
@@ -108,12 +108,13 @@ pub(super) fn write_samples<T: Coordinate>(
                     {
                         let zero = T::from_f64(0.0);
                         let along = |row: &[Tap<T>]| {
-                            let seen =
-                                row.iter().filter_map(|tap| Some(T::from_compute(*image.get(tap.index)?) * tap.weight));
+                            let seen = row
+                                .iter()
+                                .filter_map(|tap| Some(T::from_loop_type(*image.get(tap.index)?) * tap.weight));
                             seen.fold(zero, |sum, part| sum + part)
                         };
                         let sum = taps.chunks_exact(row).fold(zero, |sum, row| sum + along(row) * row[0].row_weight);
-                        *to = sum.to_compute();
+                        *to = sum.to_loop_type();
                     }
                 },
             );
@@ -129,13 +130,13 @@ pub(super) fn write_sample_gradients<T: Coordinate>(
     input: &Tensor,
     grid: &Tensor,
 ) -> Result<()> {
-    let grads = from_compute_elements::<T>(&contiguous_elements(grad_output)?);
-    let coordinates = from_compute_elements::<T>(&contiguous_elements(grid)?);
+    let grads = from_loop_elements::<T>(&contiguous_elements(grad_output)?);
+    let coordinates = from_loop_elements::<T>(&contiguous_elements(grid)?);
     let sampler = GridSampler::new(sampling, input);
     let (channels, area, rank) = (to_usize(input.sizes()[1]), sampler.image_area(), sampler.sizes.len());
     let positions = element_count(&grad_output.sizes()[2..]);
     write_contiguous(input_grad, |out: &mut [T::LoopType]| {
-        out.fill(T::from_f64(0.0).to_compute());
+        out.fill(T::from_f64(0.0).to_loop_type());
         for (batch, out) in out.chunks_mut((channels * area).max(1)).enumerate() {
             let taps = grid_taps(&sampler, &coordinates[batch * positions * rank..][..positions * rank]);
             DisjointLines::new(out, area).for_each(
@@ -163,12 +164,12 @@ pub(super) fn write_sample_gradients<T: Coordinate>(
                 for plane in batch * channels..(batch + 1) * channels {
                     let values = |corner| {
                         tap_image_index(&sampler, &axes_taps, corner)
-                            .map(|at| T::from_compute(image[plane * area + at]))
+                            .map(|at| T::from_loop_type(image[plane * area + at]))
                     };
                     add_grid_gradient(&sampler, &axes_taps, values, grads[plane * positions + position], &mut sums);
                 }
                 for (to, (sum, along)) in out.iter_mut().zip(sums.into_iter().zip(axes_taps)) {
-                    *to = (sum * along.scale).to_compute();
+                    *to = (sum * along.scale).to_loop_type();
                 }
             },
         );
@@ -195,7 +196,7 @@ fn add_image_gradient<T: Coordinate>(
             for (&grad, taps) in grads.iter().zip(taps.chunks_exact(sampler.taps_per_sample)) {
                 let tap = taps[number];
                 if let Some(to) = image.get_mut(tap.index) {
-                    *to = (T::from_compute(*to) + grad * tap.weight * tap.row_weight).to_compute();
+                    *to = (T::from_loop_type(*to) + grad * tap.weight * tap.row_weight).to_loop_type();
                 }
             }
         }

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cdf_has_its_known_values() {
+    fn cdf_has_known_values() {
         // For the parameters two and three the function is a polynomial.
         let known = |x: f64| x * x * (6.0 - 8.0 * x + 3.0 * x * x);
         for x in [0.1, 0.3, 0.39] {

@@ -134,7 +134,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn cdf_has_its_recurrence_in_the_shape(shape in 0.05_f64..300.0, ratio in 0.1_f64..3.0) {
+        fn cdf_satisfies_the_recurrence_in_the_shape(shape in 0.05_f64..300.0, ratio in 0.1_f64..3.0) {
             let x = shape * ratio;
             let step = cdf(shape, x) - cdf(shape + 1.0, x);
             let expected = scaled_density(shape, x) / shape;
