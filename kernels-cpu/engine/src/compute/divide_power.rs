@@ -2,18 +2,18 @@
 
 use dispatch_runtime::{Complex32, Complex64};
 
-use super::Compute;
+use super::ComputeType;
 use crate::inlined::inlined;
 use crate::math::Real;
 
 /// A floating-point number type with division, real or complex.
-pub trait Divide: Compute {
+pub trait Divide: ComputeType {
     /// Returns `self / divisor`.
     fn divide(self, divisor: Self) -> Self;
 }
 
 /// A number type with powers.
-pub trait Power: Compute {
+pub trait Power: ComputeType {
     /// Raises this number to a power. A negative power of an integer is rounded towards zero.
     fn pow(self, exponent: Self) -> Self;
 }

@@ -6,8 +6,8 @@ use crate::data_movement::with_word_of_size;
 use crate::math::vectorised;
 
 /// Returns the function that copies strided elements of this size to contiguous memory.
-pub(super) fn strided_copy(size: usize) -> ConvertFn {
-    with_word_of_size!(size, Word => copy_strided::<Word>)
+pub(super) fn strided_copy_function(size: usize) -> ConvertFn {
+    with_word_of_size!(size, Word => copy_strided_to_contiguous::<Word>)
 }
 
 /// Copies the first of `count` contiguous elements over the others.
@@ -15,16 +15,16 @@ pub(super) fn strided_copy(size: usize) -> ConvertFn {
 /// # Safety
 ///
 /// `first` points to an initialised element, and has room for `count`.
-pub(super) unsafe fn repeat_first(size: usize, first: *mut u8, count: usize) {
+pub(super) unsafe fn repeat_first_element(size: usize, first: *mut u8, count: usize) {
     // SAFETY: guaranteed by the caller; both strides are zero, so only the first element is read.
-    unsafe { strided_copy(size)(first, 0, first, 0, count) };
+    unsafe { strided_copy_function(size)(first, 0, first, 0, count) };
 }
 
 /// # Safety
 ///
 /// There are `count` elements, `step` bytes apart, and room for `count` contiguous ones. Elements are plain data of the size of `T`, and
 /// aligned to it.
-unsafe fn copy_strided<T: Copy>(from: *const u8, step: isize, to: *mut u8, _: isize, count: usize) {
+unsafe fn copy_strided_to_contiguous<T: Copy>(from: *const u8, step: isize, to: *mut u8, _: isize, count: usize) {
     let (size, to) = (size_of::<T>().cast_signed(), to.cast::<T>());
     if step == size {
         // SAFETY: guaranteed by the caller; the two ranges do not overlap.
@@ -76,7 +76,9 @@ mod tests {
                 let mut to = [99; 21];
                 let start = if step < 0 { 63 } else { 0 };
                 // SAFETY: up to twenty elements, three apart, are inside of the sixty-four.
-                unsafe { strided_copy(4)(from[start..].as_ptr().cast(), 4 * step, to.as_mut_ptr().cast(), 4, count) };
+                unsafe {
+                    strided_copy_function(4)(from[start..].as_ptr().cast(), 4 * step, to.as_mut_ptr().cast(), 4, count)
+                };
                 for (i, &element) in to.iter().enumerate() {
                     let expected = start.wrapping_add_signed(step * i.cast_signed());
                     assert_eq!(
@@ -90,10 +92,10 @@ mod tests {
     }
 
     #[test]
-    fn the_first_element_is_repeated() {
+    fn repeat_first_element_fills_the_buffer() {
         let mut elements = [7_u64, 0, 0, 1];
         // SAFETY: room for three.
-        unsafe { repeat_first(8, elements.as_mut_ptr().cast(), 3) };
+        unsafe { repeat_first_element(8, elements.as_mut_ptr().cast(), 3) };
         assert_eq!(elements, [7, 7, 7, 1]);
     }
 }

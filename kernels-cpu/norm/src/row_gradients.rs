@@ -3,38 +3,42 @@
 
 use dispatch_runtime::{Result, Tensor, operands};
 
-use super::{row_statistics, sum_terms};
+use super::{new_row_statistics, sum_over_slices};
 use engine::compute::RealFloat;
 use engine::math::vectorised;
-use engine::reduce::lines;
-use engine::thread_pool::{DisjointLines, threads_here};
+use engine::reduce::for_each_line;
+use engine::thread_pool::{DisjointLines, region_thread_count};
 
 /// The number of elements that fit into the second-level cache twice.
-pub(super) const CACHE_ELEMENTS: usize = 1 << 16;
+pub(super) const MAX_ELEMENTS_IN_L2: usize = 1 << 16;
 
 /// The minimum number of elements for each thread.
 const GRAIN_SIZE: usize = 1 << 15;
 
 /// Sums for every row the gradients, and the gradients times the deviations from its mean.
-pub(super) fn gradient_sums<T: RealFloat + Into<f64>>(
+pub(super) fn gradient_sums_of_all_rows<T: RealFloat + Into<f64>>(
     [grad_out, input]: [&Tensor; 2],
     dims: &[bool],
     mean: impl Fn(usize) -> T + Sync,
 ) -> Result<[Vec<f64>; 2]> {
-    let [mut sums, mut slopes] = row_statistics(input, dims)?;
+    let [mut sums, mut slopes] = new_row_statistics(input, dims)?;
     let operands = operands!(write sums, slopes; read grad_out, input)?;
-    lines(dims, &operands, |number, [grad, line]: [&[T]; 2], [sum]: [&mut [f64]; 1], [slope]: [&mut [f64]; 1]| {
-        let mean = mean(number);
-        [sum[0], slope[0]] = vectorised!(row_gradient_sums([grad, line], mean));
-    });
+    for_each_line(
+        dims,
+        &operands,
+        |number, [grad, line]: [&[T]; 2], [sum]: [&mut [f64]; 1], [slope]: [&mut [f64]; 1]| {
+            let mean = mean(number);
+            [sum[0], slope[0]] = vectorised!(gradient_sums_of_row([grad, line], mean));
+        },
+    );
     drop(operands);
     Ok([sums.to_vec()?, slopes.to_vec()?])
 }
 
 /// Sums gradients, and gradients times the deviations from a mean.
 #[inline(always)]
-pub(super) fn row_gradient_sums<T: RealFloat + Into<f64>>(both: [&[T]; 2], mean: T) -> [f64; 2] {
-    sum_terms(both, |[grad, x]| [grad, grad * (x - mean)])
+pub(super) fn gradient_sums_of_row<T: RealFloat + Into<f64>>(both: [&[T]; 2], mean: T) -> [f64; 2] {
+    sum_over_slices(both, |[grad, x]| [grad, grad * (x - mean)])
 }
 
 /// The coefficients of the gradient of a row: `(grad * weight - sum - (x - mean) * slope) * scale`.
@@ -55,7 +59,7 @@ pub(super) fn write_input_gradient<T: RealFloat>(
     coefficients: impl Fn(usize) -> GradientCoefficients<T> + Sync,
 ) -> Result<()> {
     let operands = operands!(write out; read grad_out, input)?;
-    lines(dims, &operands, |number, [grad, line]: [&[T]; 2], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
+    for_each_line(dims, &operands, |number, [grad, line]: [&[T]; 2], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
         let coefficients = coefficients(number);
         vectorised!(coefficients.write_gradient([grad, line], out));
     });
@@ -74,7 +78,7 @@ impl<T: RealFloat> GradientCoefficients<T> {
 
 /// Computes the sums and the gradient of channels whose planes are contiguous, image by image. A block of channels is fetched from memory
 /// once. Returns the sums.
-pub(super) fn gradient_sums_and_input_gradient<T: RealFloat + Into<f64>>(
+pub(super) fn write_input_gradient_and_sum<T: RealFloat + Into<f64>>(
     both: [&[T]; 2],
     out: &mut [T],
     [channels, area]: [usize; 2],
@@ -82,7 +86,7 @@ pub(super) fn gradient_sums_and_input_gradient<T: RealFloat + Into<f64>>(
     coefficients: impl Fn(usize, [f64; 2]) -> GradientCoefficients<T> + Sync,
 ) -> Vec<[f64; 2]> {
     let each = out.len() / channels.max(1);
-    let together = (CACHE_ELEMENTS / each.max(1)).clamp(1, channels.div_ceil(2 * threads_here()).max(1));
+    let together = (MAX_ELEMENTS_IN_L2 / each.max(1)).clamp(1, channels.div_ceil(2 * region_thread_count()).max(1));
     let mut found = vec![[0.0; 2]; channels.next_multiple_of(together)];
     let planes = DisjointLines::new(out, area);
     let images = planes.len() / channels.max(1);
@@ -93,7 +97,7 @@ pub(super) fn gradient_sums_and_input_gradient<T: RealFloat + Into<f64>>(
         vectorised!({
             for plane in (0..images).map(|image| image * channels + first) {
                 for (at, found) in found.iter_mut().enumerate() {
-                    let [sum, slope] = row_gradient_sums(elements(plane + at), mean(first + at));
+                    let [sum, slope] = gradient_sums_of_row(elements(plane + at), mean(first + at));
                     *found = [found[0] + sum, found[1] + slope];
                 }
             }

@@ -10,13 +10,13 @@ use std::borrow::Cow;
 const GRAIN_SIZE: usize = 1 << 15;
 
 /// The number of rows whose sums are accumulated at a time.
-const BLOCK_ROWS: usize = 1024;
+const ROWS_PER_BLOCK: usize = 1024;
 
 /// The fewest rows of a column that a thread reads in a row.
-const MIN_COLUMN_ROWS: usize = 512;
+const MIN_ROWS_PER_PIECE: usize = 512;
 
 /// The number of independent sums per row.
-const LANES: usize = 16;
+const LANE_COUNT: usize = 16;
 
 /// Computes the product with a vector: `b` and `c` have one column.
 pub(super) fn product<T: EntryImpl>(
@@ -34,14 +34,14 @@ pub(super) fn product<T: EntryImpl>(
     };
     let vector = vector.map_or_else(
         // SAFETY: the index is below the size.
-        || (0..b.rows).map(|row| unsafe { *b.entry_pointer(row, 0) }.widen()).collect(),
+        || (0..b.rows).map(|row| unsafe { *b.entry_pointer(row, 0) }.widen_to_sum()).collect(),
         Cow::Borrowed,
     );
-    let grain = GRAIN_SIZE.div_ceil(a.columns.max(1)).max(if a.column_stride == 1 { 1 } else { MIN_COLUMN_ROWS });
+    let grain = GRAIN_SIZE.div_ceil(a.columns.max(1)).max(if a.column_stride == 1 { 1 } else { MIN_ROWS_PER_PIECE });
     thread_pool::parallel_for(0..c.rows, grain, |rows| {
-        for row in rows.clone().step_by(BLOCK_ROWS) {
-            let height = BLOCK_ROWS.min(rows.end - row);
-            let mut sums = [T::Sum::ZERO; BLOCK_ROWS];
+        for row in rows.clone().step_by(ROWS_PER_BLOCK) {
+            let height = ROWS_PER_BLOCK.min(rows.end - row);
+            let mut sums = [T::Sum::ZERO; ROWS_PER_BLOCK];
             let sums = &mut sums[..height];
             let a = a.block(row, 0, [height, a.columns]);
             if a.column_stride == 1 {
@@ -59,36 +59,37 @@ pub(super) fn product<T: EntryImpl>(
 
 #[inline(always)]
 fn add_row_products<T: EntryImpl>(a: Matrix<'_, T>, vector: &[T::Sum], sums: &mut [T::Sum]) {
-    const ROWS: usize = 8;
+    const ROWS_PER_GROUP: usize = 8;
     // SAFETY: a row's entries are valid, and the caller checked that they are contiguous.
     let line = |row| unsafe { std::slice::from_raw_parts(a.entry_pointer(row, 0), vector.len()) };
-    let (groups, rest) = sums.as_chunks_mut::<ROWS>();
+    let (groups, rest) = sums.as_chunks_mut::<ROWS_PER_GROUP>();
     for (group, sums) in groups.iter_mut().enumerate() {
-        *sums = dot_products(std::array::from_fn::<_, ROWS, _>(|row| line(group * ROWS + row)), vector);
+        *sums =
+            dot_products(std::array::from_fn::<_, ROWS_PER_GROUP, _>(|row| line(group * ROWS_PER_GROUP + row)), vector);
     }
     for (row, sum) in rest.iter_mut().enumerate() {
-        [*sum] = dot_products([line(groups.len() * ROWS + row)], vector);
+        [*sum] = dot_products([line(groups.len() * ROWS_PER_GROUP + row)], vector);
     }
 }
 
 #[inline(always)]
 fn dot_products<T: EntryImpl, const ROWS: usize>(lines: [&[T]; ROWS], vector: &[T::Sum]) -> [T::Sum; ROWS] {
-    let mut partial = [[T::Sum::ZERO; LANES]; ROWS];
-    let (chunks, rest) = vector.as_chunks::<LANES>();
-    let heads = lines.map(|line| &line.as_chunks::<LANES>().0[..chunks.len()]);
+    let mut partial = [[T::Sum::ZERO; LANE_COUNT]; ROWS];
+    let (chunks, rest) = vector.as_chunks::<LANE_COUNT>();
+    let heads = lines.map(|line| &line.as_chunks::<LANE_COUNT>().0[..chunks.len()]);
     for (index, chunk) in chunks.iter().enumerate() {
         for row in 0..ROWS {
-            for lane in 0..LANES {
-                partial[row][lane] = partial[row][lane].plus(heads[row][index][lane].widen().times(chunk[lane]));
+            for lane in 0..LANE_COUNT {
+                partial[row][lane] = partial[row][lane].plus(heads[row][index][lane].widen_to_sum().times(chunk[lane]));
             }
         }
     }
     let mut sums = [T::Sum::ZERO; ROWS];
     for row in 0..ROWS {
-        let tail = &lines[row][chunks.len() * LANES..];
+        let tail = &lines[row][chunks.len() * LANE_COUNT..];
         sums[row] = partial[row].into_iter().fold(T::Sum::ZERO, Arithmetic::plus);
         for (entry, &x) in tail.iter().zip(rest) {
-            sums[row] = sums[row].plus(entry.widen().times(x));
+            sums[row] = sums[row].plus(entry.widen_to_sum().times(x));
         }
     }
     sums
@@ -100,7 +101,7 @@ fn add_column_products<T: EntryImpl>(matrix: Matrix<'_, T>, vector: &[T::Sum], s
         for (inner, &x) in vector.iter().enumerate() {
             for (row, sum) in sums.iter_mut().enumerate() {
                 // SAFETY: the indices are below the sizes.
-                *sum = sum.plus(unsafe { *matrix.entry_pointer(row, inner) }.widen().times(x));
+                *sum = sum.plus(unsafe { *matrix.entry_pointer(row, inner) }.widen_to_sum().times(x));
             }
         }
         return;
@@ -112,13 +113,13 @@ fn add_column_products<T: EntryImpl>(matrix: Matrix<'_, T>, vector: &[T::Sum], s
     for (group, factors) in groups.iter().enumerate() {
         let lines: [_; 4] = std::array::from_fn(|inner| line(group * 4 + inner));
         for (row, sum) in sums.iter_mut().enumerate() {
-            let term = |inner: usize| lines[inner][row].widen().times(factors[inner]);
+            let term = |inner: usize| lines[inner][row].widen_to_sum().times(factors[inner]);
             *sum = sum.plus(term(0).plus(term(1)).plus(term(2).plus(term(3))));
         }
     }
     for (inner, &x) in rest.iter().enumerate() {
         for (sum, entry) in sums.iter_mut().zip(line(groups.len() * 4 + inner)) {
-            *sum = sum.plus(entry.widen().times(x));
+            *sum = sum.plus(entry.widen_to_sum().times(x));
         }
     }
 }

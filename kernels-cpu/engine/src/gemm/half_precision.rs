@@ -3,7 +3,7 @@
 //! The `f16` product of the `gemm` crate would round the intermediate sum to `f16` after every few hundred terms.
 
 use super::{Matrix, MatrixMut, entry::EntryImpl, floating_point, store_entry};
-use crate::convert::conversion;
+use crate::convert::conversion_function;
 use crate::thread_pool;
 use dispatch_runtime::DType;
 
@@ -12,9 +12,9 @@ const GRAIN_SIZE: usize = 1 << 15;
 
 /// The sizes of blocks: rows and columns of `C`, and terms of a sum. Each widened element is used hundreds of times, so the cost of
 /// widening some elements again is negligible.
-const BLOCK_ROWS: usize = 256;
-const BLOCK_COLUMNS: usize = 512;
-const BLOCK_TERMS: usize = 256;
+const ROWS_PER_BLOCK: usize = 256;
+const COLUMNS_PER_BLOCK: usize = 512;
+const TERMS_PER_BLOCK: usize = 256;
 
 pub(super) fn product<T: EntryImpl<Sum = f32>>(
     alpha: f32,
@@ -25,14 +25,14 @@ pub(super) fn product<T: EntryImpl<Sum = f32>>(
 ) {
     let by_rows = c.row_stride.unsigned_abs() > c.column_stride.unsigned_abs();
     let (a, b, c) = if by_rows { (a, b, c) } else { (b.transposed(), a.transposed(), c.transposed()) };
-    let most = [BLOCK_ROWS.min(c.rows), BLOCK_COLUMNS.min(c.columns), BLOCK_TERMS.min(a.columns)];
+    let most = [ROWS_PER_BLOCK.min(c.rows), COLUMNS_PER_BLOCK.min(c.columns), TERMS_PER_BLOCK.min(a.columns)];
     let [mut left, mut right, mut sums] = [[0, 2], [2, 1], [0, 1]].map(|[i, j]| vec![0.0; most[i] * most[j]]);
-    for column in (0..c.columns).step_by(BLOCK_COLUMNS) {
-        let columns = BLOCK_COLUMNS.min(c.columns - column);
-        for row in (0..c.rows).step_by(BLOCK_ROWS) {
-            let rows = BLOCK_ROWS.min(c.rows - row);
-            for term in (0..a.columns).step_by(BLOCK_TERMS) {
-                let terms = BLOCK_TERMS.min(a.columns - term);
+    for column in (0..c.columns).step_by(COLUMNS_PER_BLOCK) {
+        let columns = COLUMNS_PER_BLOCK.min(c.columns - column);
+        for row in (0..c.rows).step_by(ROWS_PER_BLOCK) {
+            let rows = ROWS_PER_BLOCK.min(c.rows - row);
+            for term in (0..a.columns).step_by(TERMS_PER_BLOCK) {
+                let terms = TERMS_PER_BLOCK.min(a.columns - term);
                 let a = widen_matrix(a.block(row, term, [rows, terms]), &mut left);
                 let b = widen_matrix(b.block(term, column, [terms, columns]), &mut right);
                 let beta = if term == 0 { 0.0 } else { 1.0 };
@@ -41,7 +41,7 @@ pub(super) fn product<T: EntryImpl<Sum = f32>>(
                     a,
                     b,
                     beta,
-                    MatrixMut::new(&mut sums, [rows, columns], [columns, 1]).expect(BUFFER_FITS_MESSAGE),
+                    MatrixMut::new(&mut sums, [rows, columns], [columns, 1]).expect(BLOCK_FITS_MESSAGE),
                 );
             }
             // SAFETY: blocks do not overlap.
@@ -50,12 +50,12 @@ pub(super) fn product<T: EntryImpl<Sum = f32>>(
     }
 }
 
-const BUFFER_FITS_MESSAGE: &str = "the buffer holds the largest block";
+const BLOCK_FITS_MESSAGE: &str = "the buffer holds the largest block";
 
 /// Writes rounded sums to `C`, added to `beta` times its entries.
 fn store_rounded<T: EntryImpl<Sum = f32>>(sums: &[f32], beta: f32, c: &MatrixMut<'_, T>) {
     let columns = c.columns;
-    let convert = conversion(DType::F32, T::DTYPE);
+    let convert = conversion_function(DType::F32, T::DTYPE);
     thread_pool::parallel_for(0..c.rows, GRAIN_SIZE.div_ceil(columns), |rows| {
         for row in rows {
             let sums = &sums[row * columns..][..columns];
@@ -83,8 +83,8 @@ fn widen_matrix<'a, T: EntryImpl<Sum = f32>>(matrix: Matrix<'_, T>, buffer: &'a 
     let by_rows = matrix.row_stride.unsigned_abs() >= matrix.column_stride.unsigned_abs();
     let lines = if by_rows { matrix } else { matrix.transposed() };
     let (sizes, strides) = (lines.sizes(), [lines.columns, 1]);
-    let into = MatrixMut::new(buffer, sizes, strides).expect(BUFFER_FITS_MESSAGE);
-    let convert = conversion(T::DTYPE, DType::F32);
+    let into = MatrixMut::new(buffer, sizes, strides).expect(BLOCK_FITS_MESSAGE);
+    let convert = conversion_function(T::DTYPE, DType::F32);
     thread_pool::parallel_for(0..lines.rows, GRAIN_SIZE.div_ceil(lines.columns), |rows| {
         for row in rows {
             let (from, to) = (lines.entry_pointer(row, 0).cast(), into.entry_pointer(row, 0).cast());
@@ -92,6 +92,6 @@ fn widen_matrix<'a, T: EntryImpl<Sum = f32>>(matrix: Matrix<'_, T>, buffer: &'a 
             unsafe { convert(from, byte_stride::<T>(lines.column_stride), to, byte_stride::<f32>(1), lines.columns) };
         }
     });
-    let wide = Matrix::new(buffer, sizes, strides).expect(BUFFER_FITS_MESSAGE);
+    let wide = Matrix::new(buffer, sizes, strides).expect(BLOCK_FITS_MESSAGE);
     if by_rows { wide } else { wide.transposed() }
 }

@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 
 use dispatch_runtime::{DType, Operand, broadcast, broadcast_strides};
 
-use crate::{AttentionFloat, QUERY_BLOCK};
-use engine::convert::conversion;
+use crate::{AttentionFloat, QUERIES_PER_BLOCK};
+use engine::convert::conversion_function;
 use engine::gemm::Matrix;
 
 /// An operand with the elements `[item, head, row, column]`.
@@ -19,13 +19,13 @@ pub(super) struct HeadOperand<'a> {
     lifetime: PhantomData<&'a Operand<'a>>,
 }
 
-// SAFETY: a `HeadOperand` points to elements that operands hold; a caller of `write` promises exclusive use.
+// SAFETY: a `HeadOperand` points to elements that operands hold; a caller of `write_rows` promises exclusive use.
 unsafe impl Send for HeadOperand<'_> {}
-// SAFETY: a `HeadOperand` points to elements that operands hold; a caller of `write` promises exclusive use.
+// SAFETY: a `HeadOperand` points to elements that operands hold; a caller of `write_rows` promises exclusive use.
 unsafe impl Sync for HeadOperand<'_> {}
 
 impl<'a> HeadOperand<'a> {
-    pub(super) fn of(operand: &'a Operand<'_>) -> Self {
+    pub(super) fn new(operand: &'a Operand<'_>) -> Self {
         Self::broadcast_to(operand, operand.geometry().sizes())
     }
 
@@ -70,7 +70,7 @@ impl<'a> HeadOperand<'a> {
     }
 
     /// Copies elements of a row to `line`, starting at a column, converted to `T`.
-    pub(super) fn read<T: AttentionFloat>(&self, position: [usize; 4], line: &mut [T]) {
+    pub(super) fn read_row<T: AttentionFloat>(&self, position: [usize; 4], line: &mut [T]) {
         if line.is_empty() {
             return;
         }
@@ -88,7 +88,7 @@ impl<'a> HeadOperand<'a> {
             } else {
                 let step = self.strides[3] * self.element_size();
                 let size = size_of::<T>().cast_signed();
-                conversion(self.dtype, T::DTYPE)(from, step, line.as_mut_ptr().cast(), size, line.len());
+                conversion_function(self.dtype, T::DTYPE)(from, step, line.as_mut_ptr().cast(), size, line.len());
             }
         }
     }
@@ -103,7 +103,7 @@ impl<'a> HeadOperand<'a> {
     /// # Safety
     ///
     /// The operand is one that the kernel writes, and no other code uses the rows.
-    pub(super) unsafe fn write<T: AttentionFloat>(&self, [item, head, first]: [usize; 3], lines: &[T]) {
+    pub(super) unsafe fn write_rows<T: AttentionFloat>(&self, [item, head, first]: [usize; 3], lines: &[T]) {
         let width = self.sizes[3];
         if lines.is_empty() || width == 0 {
             return;
@@ -114,7 +114,7 @@ impl<'a> HeadOperand<'a> {
             "rows {first}.. ({count} rows) are outside of an operand of sizes {:?}",
             self.sizes
         );
-        let convert = conversion(T::DTYPE, self.dtype);
+        let convert = conversion_function(T::DTYPE, self.dtype);
         let [down, across] = [2, 3].map(|dim| self.strides[dim] * self.element_size());
         let mut to = self.element_pointer([item, head, first, 0]);
         for line in lines.chunks_exact(width) {
@@ -150,23 +150,23 @@ impl<'a> HeadOperand<'a> {
         }
         buffer.resize(count * width, T::ZERO);
         for (row, line) in buffer.chunks_exact_mut(width.max(1)).enumerate() {
-            self.read([item, head, first + row, 0], line);
+            self.read_row([item, head, first + row, 0], line);
         }
         // SAFETY: `buffer` has as many elements as the matrix.
         unsafe { Matrix::from_raw(buffer.as_ptr(), [count, width], [width.cast_signed(), 1]) }
     }
 
     /// Copies some rows of a head, transposed and multiplied by a factor.
-    pub(super) fn read_transposed<T: AttentionFloat>(
+    pub(super) fn read_rows_transposed<T: AttentionFloat>(
         &self,
         [item, head, first]: [usize; 3],
         count: usize,
         factor: T,
-        transposed: &mut [[T; QUERY_BLOCK]],
+        transposed: &mut [[T; QUERIES_PER_BLOCK]],
     ) {
         let mut line = vec![T::ZERO; self.sizes[3]];
         for row in 0..count {
-            self.read([item, head, first + row, 0], &mut line);
+            self.read_row([item, head, first + row, 0], &mut line);
             for (column, element) in transposed.iter_mut().zip(&line) {
                 column[row] = element.times(factor);
             }

@@ -24,21 +24,21 @@ pub(super) struct AxisTaps<T> {
 
 impl<T: Coordinate> AxisTaps<T> {
     /// Returns the taps of a dimension that a two-dimensional image lacks: the element at index 0, with weight 1.
-    pub(super) fn missing_dim() -> Self {
+    pub(super) fn for_missing_dim() -> Self {
         let (zero, one) = (T::from_f64(0.0), T::from_f64(1.0));
         Self { indices: [Some(0), None, None, None], weights: [one; 4], derivatives: [zero; 4], scale: zero, count: 1 }
     }
 }
 
 /// The sizes of an image, and the options of the sampling.
-pub(super) struct Sampler<'a> {
+pub(super) struct GridSampler<'a> {
     pub(super) sampling: &'a GridSamplePlan,
     pub(super) sizes: Vec<usize>,
     /// The number of elements of the image that a sample is made of.
     pub(super) taps_per_sample: usize,
 }
 
-impl<'a> Sampler<'a> {
+impl<'a> GridSampler<'a> {
     pub(super) fn new(sampling: &'a GridSamplePlan, input: &Tensor) -> Self {
         let sizes: Vec<usize> = input.sizes()[2..].iter().map(|&size| to_usize(size)).collect();
         let along: usize = match sampling.interpolation {
@@ -50,7 +50,7 @@ impl<'a> Sampler<'a> {
     }
 
     /// Returns the number of elements of an image.
-    pub(super) fn area(&self) -> usize {
+    pub(super) fn image_area(&self) -> usize {
         self.sizes.iter().fold(1, |area: usize, &size| area.saturating_mul(size))
     }
 
@@ -69,14 +69,14 @@ impl<'a> Sampler<'a> {
             along.count = 4;
             for (number, (weight, derivative)) in cubic_weights(middle - first).into_iter().enumerate() {
                 let offset = [-1.0, 0.0, 1.0, 2.0][number];
-                along.indices[number] = to_index(bounds.pad_position(first + T::from_f64(offset)).0, size);
+                along.indices[number] = position_to_index(bounds.pad_position(first + T::from_f64(offset)).0, size);
                 (along.weights[number], along.derivatives[number]) = (weight, derivative);
             }
             return along;
         }
         let (middle, sign) = bounds.pad_position(middle);
         if self.sampling.interpolation == Interpolation::Nearest {
-            (along.indices[0], along.weights[0]) = (to_index(middle.round_to_nearest(), size), one);
+            (along.indices[0], along.weights[0]) = (position_to_index(middle.round_to_nearest(), size), one);
             return along;
         }
         let first = middle.floor();
@@ -84,7 +84,8 @@ impl<'a> Sampler<'a> {
         along.count = 2;
         along.scale = scale * sign;
         // The second position is computed in `f64`: a narrow type may not represent the next integer.
-        (along.indices[0], along.indices[1]) = (to_index(first, size), to_index(first.into() + 1.0, size));
+        (along.indices[0], along.indices[1]) =
+            (position_to_index(first, size), position_to_index(first.into() + 1.0, size));
         (along.weights[0], along.weights[1]) = (one - right, right);
         (along.derivatives[0], along.derivatives[1]) = (-one, one);
         along
@@ -112,8 +113,8 @@ impl<'a, T: Coordinate> AxisBounds<'a, T> {
         let (position, sign) = match self.sampling.padding_mode {
             PaddingMode::Zeros => return (position, one),
             PaddingMode::Border => (position, one),
-            PaddingMode::Reflection if self.sampling.align_corners => mirror(position, zero, self.last),
-            PaddingMode::Reflection => mirror(position, -half, self.size),
+            PaddingMode::Reflection if self.sampling.align_corners => reflect_position(position, zero, self.last),
+            PaddingMode::Reflection => reflect_position(position, -half, self.size),
         };
         if position <= zero {
             (zero, zero)
@@ -126,7 +127,7 @@ impl<'a, T: Coordinate> AxisBounds<'a, T> {
 }
 
 /// Reflects a position into a range, as often as necessary. Also returns the sign of the derivative.
-fn mirror<T: Coordinate>(position: T, start: T, span: T) -> (T, T) {
+fn reflect_position<T: Coordinate>(position: T, start: T, span: T) -> (T, T) {
     let (zero, one, two) = (T::from_f64(0.0), T::from_f64(1.0), T::from_f64(2.0));
     if span == zero {
         return (zero, zero);
@@ -139,7 +140,7 @@ fn mirror<T: Coordinate>(position: T, start: T, span: T) -> (T, T) {
 
 /// Converts a position to an index, or to `None` if it is outside of the image.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the position is inside of the image")]
-fn to_index(position: impl Into<f64>, size: usize) -> Option<usize> {
+fn position_to_index(position: impl Into<f64>, size: usize) -> Option<usize> {
     let position: f64 = position.into();
     #[expect(clippy::cast_precision_loss, reason = "sizes of images are small")]
     (position >= 0.0 && position < size as f64).then_some(position as usize)

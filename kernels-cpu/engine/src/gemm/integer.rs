@@ -5,8 +5,8 @@ use crate::math::vectorised;
 use crate::thread_pool;
 use std::borrow::Cow;
 
-const BLOCK_ROWS: usize = 4;
-const BLOCK_COLUMNS: usize = 128;
+const ROWS_PER_BLOCK: usize = 4;
+const COLUMNS_PER_BLOCK: usize = 128;
 
 #[expect(clippy::needless_pass_by_value, reason = "the caller gives up the exclusive view")]
 pub(super) fn product<T: Accumulator>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: MatrixMut<'_, T>) {
@@ -21,12 +21,12 @@ pub(super) fn product<T: Accumulator>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, 
             }
         })
         .collect();
-    let grain = GRAIN_SIZE.div_ceil(b.columns.saturating_mul(b.rows).max(1)).next_multiple_of(BLOCK_ROWS);
+    let grain = GRAIN_SIZE.div_ceil(b.columns.saturating_mul(b.rows).max(1)).next_multiple_of(ROWS_PER_BLOCK);
     thread_pool::parallel_for(0..c.rows, grain, |rows| {
-        for row in rows.clone().step_by(BLOCK_ROWS) {
-            let height = BLOCK_ROWS.min(rows.end - row);
-            for column in (0..c.columns).step_by(BLOCK_COLUMNS) {
-                let width = BLOCK_COLUMNS.min(c.columns - column);
+        for row in rows.clone().step_by(ROWS_PER_BLOCK) {
+            let height = ROWS_PER_BLOCK.min(rows.end - row);
+            for column in (0..c.columns).step_by(COLUMNS_PER_BLOCK) {
+                let width = COLUMNS_PER_BLOCK.min(c.columns - column);
                 let sums = vectorised!(block_sums(a.block(row, 0, [height, a.columns]), &lines, column, width));
                 for (down, sums) in sums[..height].iter().enumerate() {
                     for (right, &sum) in sums[..width].iter().enumerate() {
@@ -45,8 +45,8 @@ fn block_sums<T: Accumulator>(
     lines: &[Cow<'_, [T]>],
     column: usize,
     width: usize,
-) -> [[T; BLOCK_COLUMNS]; BLOCK_ROWS] {
-    let mut sums = [[T::ZERO; BLOCK_COLUMNS]; BLOCK_ROWS];
+) -> [[T; COLUMNS_PER_BLOCK]; ROWS_PER_BLOCK] {
+    let mut sums = [[T::ZERO; COLUMNS_PER_BLOCK]; ROWS_PER_BLOCK];
     for (inner, line) in lines.iter().enumerate() {
         let line = &line[column..column + width];
         for (row, sums) in sums[..a.rows].iter_mut().enumerate() {

@@ -5,17 +5,17 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex32, Complex64, Geometry, Spec};
 
 use crate::gather::combine_along;
-use crate::scatter::broadcast_number;
-use engine::compute::Compute;
+use crate::scatter::broadcast_number_to_index;
+use engine::compute::ComputeType;
 use engine::convert::compute_dtype;
-use engine::data_movement::{Axis, AxisOffsets, combine_along_axes, copy, to_contiguous};
+use engine::data_movement::{AxisOffsets, CopyAxis, combine_along_axes, copy_elements, to_contiguous};
 use engine::fill::fill;
 use engine::inlined::inlined;
 use engine::reduce::with_compute_type;
 
 /// The operations of reductions besides arithmetic.
-pub(super) trait Reducible: Compute {
-    const LOWEST: Self;
+pub(super) trait ReducibleElement: ComputeType {
+    const MIN_VALUE: Self;
     const MAX_VALUE: Self;
 
     fn maximum(self, other: Self) -> Self;
@@ -24,16 +24,16 @@ pub(super) trait Reducible: Compute {
 }
 
 inlined! {
-    impl Reducible for f32, f64 {
-        const LOWEST: Self = Self::NEG_INFINITY;
+    impl ReducibleElement for f32, f64 {
+        const MIN_VALUE: Self = Self::NEG_INFINITY;
         const MAX_VALUE: Self = Self::INFINITY;
         fn maximum(self, other: Self) -> Self = if self.is_nan() || self > other { self } else { other };
         fn minimum(self, other: Self) -> Self = if self.is_nan() || self < other { self } else { other };
         fn divided_by_count(self, count: i64) -> Self = self / Self::from_scalar(count.into());
     }
 
-    impl Reducible for i64 {
-        const LOWEST: Self = Self::MIN;
+    impl ReducibleElement for i64 {
+        const MIN_VALUE: Self = Self::MIN;
         const MAX_VALUE: Self = Self::MAX;
         fn maximum(self, other: Self) -> Self = self.max(other);
         fn minimum(self, other: Self) -> Self = self.min(other);
@@ -41,8 +41,8 @@ inlined! {
     }
 
     // Complex numbers have no order; plans refuse minima and maxima of them.
-    impl Reducible for Complex32, Complex64 {
-        const LOWEST: Self = Self::ZERO;
+    impl ReducibleElement for Complex32, Complex64 {
+        const MIN_VALUE: Self = Self::ZERO;
         const MAX_VALUE: Self = Self::ZERO;
         fn maximum(self, other: Self) -> Self = self.plus(other);
         fn minimum(self, other: Self) -> Self = self.plus(other);
@@ -51,15 +51,15 @@ inlined! {
 }
 
 /// The elements of a tensor with which other elements are combined.
-pub(super) enum CombineTarget<'a> {
+pub(super) enum ReductionTarget<'a> {
     /// The elements that these dimensions of a copy reach.
-    Axes(&'a [Axis]),
+    Axes(&'a [CopyAxis]),
     /// The elements that an index selects along a dimension.
     Index(usize, &'a Tensor),
 }
 
-impl CombineTarget<'_> {
-    fn combine<T: Compute>(&self, out: &mut Tensor, from: &Tensor, f: impl Fn(T, T) -> T + Sync) -> Result<()> {
+impl ReductionTarget<'_> {
+    fn combine<T: ComputeType>(&self, out: &mut Tensor, from: &Tensor, f: impl Fn(T, T) -> T + Sync) -> Result<()> {
         match self {
             Self::Axes(axes) => combine_along_axes(out, from, axes, f),
             Self::Index(at, index) => combine_along(out, *at, index, from, f),
@@ -67,15 +67,20 @@ impl CombineTarget<'_> {
     }
 
     /// Combines every element of the destination with one number.
-    fn combine_with_number<T: Compute>(&self, out: &mut Tensor, number: T, f: impl Fn(T, T) -> T + Sync) -> Result<()> {
+    fn combine_with_number<T: ComputeType>(
+        &self,
+        out: &mut Tensor,
+        number: T,
+        f: impl Fn(T, T) -> T + Sync,
+    ) -> Result<()> {
         let from = Tensor::from_slice(&[number]);
         match self {
             Self::Axes(axes) => {
-                let axes: Vec<Axis> =
-                    axes.iter().map(|axis| Axis { from: AxisOffsets::Stride(0), ..axis.clone() }).collect();
+                let axes: Vec<CopyAxis> =
+                    axes.iter().map(|axis| CopyAxis { from: AxisOffsets::Stride(0), ..axis.clone() }).collect();
                 combine_along_axes(out, &from, &axes, f)
             }
-            Self::Index(at, index) => combine_along(out, *at, index, &broadcast_number(&from, index)?, f),
+            Self::Index(at, index) => combine_along(out, *at, index, &broadcast_number_to_index(&from, index)?, f),
         }
     }
 }
@@ -85,7 +90,7 @@ pub(super) fn reduce_into(
     out: &mut Tensor,
     this: &Tensor,
     from: &Tensor,
-    target: &CombineTarget<'_>,
+    target: &ReductionTarget<'_>,
     reduce: ReductionType,
     include: bool,
 ) -> Result<()> {
@@ -93,16 +98,16 @@ pub(super) fn reduce_into(
     if out.dtype() != computed {
         let mut sum = Spec { dtype: computed, geometry: out.geometry().clone().with_offset(0) }.on(out.device())?;
         reduce_into(&mut sum, this, from, target, reduce, include)?;
-        return copy(out, &sum);
+        return copy_elements(out, &sum);
     }
-    copy(out, this)?;
+    copy_elements(out, this)?;
     with_compute_type!(aten::scatter_reduce, computed, T: [f32, f64, Complex32, Complex64, i64] =>
         reduce_elements::<T>(out, from, target, reduce, include))
 }
 
 /// Writes the sums of `this` and the elements of `from` along `axes` to `out`. `from` must be [`to_compute_dtype`].
-pub fn add_along_axes(out: &mut Tensor, this: &Tensor, from: &Tensor, axes: &[Axis]) -> Result<()> {
-    reduce_into(out, this, from, &CombineTarget::Axes(axes), ReductionType::Sum, true)
+pub fn add_along_axes(out: &mut Tensor, this: &Tensor, from: &Tensor, axes: &[CopyAxis]) -> Result<()> {
+    reduce_into(out, this, from, &ReductionTarget::Axes(axes), ReductionType::Sum, true)
 }
 
 /// Returns the tensor itself if its dtype is one that loops compute in, otherwise a converted copy.
@@ -111,10 +116,10 @@ pub fn to_compute_dtype(tensor: &Tensor) -> Result<Tensor> {
     if tensor.dtype() == computed { Ok(tensor.clone()) } else { to_contiguous(tensor, computed) }
 }
 
-fn reduce_elements<T: Reducible>(
+fn reduce_elements<T: ReducibleElement>(
     out: &mut Tensor,
     from: &Tensor,
-    target: &CombineTarget<'_>,
+    target: &ReductionTarget<'_>,
     reduce: ReductionType,
     include: bool,
 ) -> Result<()> {
@@ -122,7 +127,7 @@ fn reduce_elements<T: Reducible>(
         let neutral = match reduce {
             ReductionType::Sum | ReductionType::Mean => T::ZERO,
             ReductionType::Product => T::from_scalar(Scalar::Int(1)),
-            ReductionType::Max => T::LOWEST,
+            ReductionType::Max => T::MIN_VALUE,
             ReductionType::Min => T::MAX_VALUE,
         };
         target.combine_with_number(out, neutral, |_, neutral| neutral)?;

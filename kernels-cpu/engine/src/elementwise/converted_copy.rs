@@ -4,9 +4,9 @@
 use dispatch_runtime::{DType, Operands};
 
 use super::LoopNest;
-use super::gather::{repeat_first, strided_copy};
+use super::strided_copy::{repeat_first_element, strided_copy_function};
 use super::transpose::TransposeTiles;
-use crate::convert::{ConvertFn, conversion};
+use crate::convert::{ConvertFn, conversion_function};
 use crate::data_movement::BasePointer;
 use crate::thread_pool;
 
@@ -14,7 +14,7 @@ use crate::thread_pool;
 const GRAIN_SIZE: usize = 32 * 1024;
 
 /// Copies the elements of the tensor that is read to the tensor that is written, converted and broadcast.
-pub fn transfer(operands: &Operands<'_, 1, 1>) {
+pub fn copy_converted(operands: &Operands<'_, 1, 1>) {
     let ([to], [from]) = (operands.written(), operands.read());
     if from.is_same_elements_as(to) {
         return;
@@ -25,15 +25,17 @@ pub fn transfer(operands: &Operands<'_, 1, 1>) {
     if from.dtype() == to.dtype()
         && let Some(tiles) = TransposeTiles::for_nest(&nest, to_size)
     {
-        // SAFETY: the nest stays inside the operands, which share no element: only equal operands may, and those are not moved.
-        return unsafe { tiles.copy(to.start(), from.start()) };
+        // SAFETY: the nest stays inside the operands, which share no element: only operands with the same elements may, and for those the
+        // function has returned.
+        return unsafe { tiles.copy_in_tiles(to.start(), from.start()) };
     }
     let (to, from) = (BasePointer(to.start()), BasePointer(from.start()));
-    thread_pool::parallel_for(0..nest.count(), GRAIN_SIZE, |part| {
-        let (_, [to_step, from_step]) = nest.row();
+    thread_pool::parallel_for(0..nest.element_count(), GRAIN_SIZE, |part| {
+        let (_, [to_step, from_step]) = nest.innermost_dim();
         nest.visit_rows(part.start, part.end, |[to_offset, from_offset], count| {
-            let (to, from) = (to.byte_offset(to_offset), from.byte_offset(from_offset));
-            // SAFETY: the nest stays inside the operands, which share no element: only equal operands may, and those are not moved.
+            let (to, from) = (to.at_byte_offset(to_offset), from.at_byte_offset(from_offset));
+            // SAFETY: the nest stays inside the operands, which share no element: only operands with the same elements may, and for those
+            // the function has returned.
             unsafe { conversion.copy_row(from, from_step, to, to_step, count) };
         });
     });
@@ -48,7 +50,7 @@ struct RowConversion {
 
 impl RowConversion {
     fn new(from: DType, to: DType) -> Self {
-        Self { convert: conversion(from, to), size: to.size(), is_same_dtype: from == to }
+        Self { convert: conversion_function(from, to), size: to.size(), is_same_dtype: from == to }
     }
 
     /// # Safety
@@ -63,11 +65,11 @@ impl RowConversion {
             // SAFETY: guaranteed by the caller.
             unsafe {
                 (self.convert)(from, 0, to, to_step, 1);
-                repeat_first(self.size, to, count);
+                repeat_first_element(self.size, to, count);
             }
         } else if self.is_same_dtype && to_step == self.size.cast_signed() {
             // SAFETY: guaranteed by the caller.
-            unsafe { strided_copy(self.size)(from, from_step, to, to_step, count) };
+            unsafe { strided_copy_function(self.size)(from, from_step, to, to_step, count) };
         } else {
             // SAFETY: guaranteed by the caller.
             unsafe { (self.convert)(from, from_step, to, to_step, count) };
