@@ -244,7 +244,7 @@ fn calls_find_a_changing_definition_or_report_not_defined() {
                 let result = Operator::find("threads::fleeting").and_then(|operator| call(operator, 7));
                 match result {
                     Ok(plus) => found += usize::try_from(plus).unwrap(),
-                    Err(error) => assert!(matches!(error.kind(), ErrorKind::NotDefined { .. }), "{error}"),
+                    Err(error) => assert!(matches!(error.kind(), ErrorKind::MissingDefinition { .. }), "{error}"),
                 }
             }
             found
@@ -288,7 +288,7 @@ fn a_kernel_can_register_and_remove_kernels() {
     *itself.lock().unwrap() = Some(first.unwrap());
     assert_eq!(call(operator, 0).unwrap(), 2);
     assert_eq!(Arc::strong_count(&itself), 1, "a kernel that removes itself is dropped when it returns");
-    assert_eq!(operator.kernels(CPU).len(), 1);
+    assert_eq!(operator.kernels_for_key(CPU).len(), 1);
 }
 
 #[test]

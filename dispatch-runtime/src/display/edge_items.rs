@@ -2,7 +2,7 @@
 
 use num_complex::Complex64;
 
-use super::columns::{Cells, ElementValues};
+use super::element_texts::{ElementTexts, ElementValues};
 use crate::error::{BadArgument, Error, ErrorKind, Problem, Result};
 use crate::key::Device;
 use crate::memory::Storage;
@@ -31,17 +31,17 @@ pub(crate) struct PrintedElements {
 impl PrintedElements {
     /// Chooses the elements that are printed by default: if there are many, only the first and last ones of each dimension. Returns `None`
     /// if even these are too many.
-    pub(crate) fn summarized(tensor: &Tensor) -> Option<Self> {
+    pub(crate) fn selected_by_default(tensor: &Tensor) -> Option<Self> {
         Self { sizes: tensor.sizes().to_vec(), is_summary: tensor.geometry().count() > MAX_FULL_ELEMENTS }
-            .within_limits()
+            .if_within_limits()
     }
 
     /// Chooses all elements of a tensor for printing. Returns `None` if they are too many.
     pub(crate) fn all(tensor: &Tensor) -> Option<Self> {
-        Self { sizes: tensor.sizes().to_vec(), is_summary: false }.within_limits()
+        Self { sizes: tensor.sizes().to_vec(), is_summary: false }.if_within_limits()
     }
 
-    fn within_limits(self) -> Option<Self> {
+    fn if_within_limits(self) -> Option<Self> {
         let printed = (0..self.sizes.len()).fold(1, |count: i64, dim| count.saturating_mul(self.printed_count(dim)));
         (printed <= MAX_PRINTED_ELEMENTS && self.sizes.len() <= MAX_PRINTED_DIMS).then_some(self)
     }
@@ -105,14 +105,14 @@ impl PrintedElements {
     }
 
     /// Writes the text of a tensor: the cells with brackets, commas and line breaks.
-    pub(crate) fn write_cells(&self, cells: &mut Cells, text: &mut String) {
+    pub(crate) fn write_elements(&self, cells: &mut ElementTexts, text: &mut String) {
         self.write_dimension(0, cells, text);
     }
 
-    fn write_dimension(&self, dim: usize, cells: &mut Cells, text: &mut String) {
+    fn write_dimension(&self, dim: usize, cells: &mut ElementTexts, text: &mut String) {
         let inside = self.sizes.len() - dim;
         if inside == 0 {
-            text.push_str(&cells.next());
+            text.push_str(&cells.next_padded());
             return;
         }
         text.push('[');
@@ -159,8 +159,8 @@ fn copy_to_cpu(tensor: &Tensor) -> Result<Tensor> {
     let hold = from.hold_for_reading().map_err(|_| BadArgument::new("self", Problem::InUse))?;
     memory.copy_out(from, &mut bytes)?;
     drop(hold);
-    let storage = Storage::try_host(bytes.len())?;
-    access::fill_storage(&storage, &bytes);
+    let storage = Storage::try_new_host(bytes.len())?;
+    access::copy_into_storage(&storage, &bytes);
     Ok(Tensor::new(storage, tensor.dtype(), tensor.geometry().clone())?)
 }
 

@@ -1,7 +1,7 @@
 //! Selection of a kernel's code by dtype, for kernels over several dtypes.
 
 use crate::error::{Error, ErrorKind};
-use crate::name::name_in_schema;
+use crate::name::argument_name_in_schema;
 use crate::operator::Operation;
 use crate::scalar::DType;
 use crate::tensor::Tensor;
@@ -56,7 +56,7 @@ pub fn unsupported_dtype<O: Operation>(
     dtype: Option<DType>,
     supported: &'static [DType],
 ) -> Error {
-    let (operator, argument) = (O::operator().name(), name_in_schema(argument));
+    let (operator, argument) = (O::operator().name(), argument_name_in_schema(argument));
     match dtype {
         Some(dtype) => ErrorKind::UnsupportedDType { operator, argument, dtype, supported }.into(),
         None => {

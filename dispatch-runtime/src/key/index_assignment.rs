@@ -113,7 +113,7 @@ fn reserve_index(key: &'static UserKey) -> u8 {
 /// Iterates over the backend or layer indices that the key may get.
 fn candidate_indices(key: &UserKey) -> impl Iterator<Item = u8> {
     let (is_backend, insertion_point) = (key.is_backend(), key.insertion_point());
-    let is_free = move |&layer: &u8| matches!(LAYER_ORDER[layer as usize].kind, LayerKind::Free(point) if insertion_point == Some(point));
+    let is_free = move |&layer: &u8| matches!(LAYER_ORDER[layer as usize].kind, LayerKind::FreeForUser(point) if insertion_point == Some(point));
     ASSIGNABLE_BACKENDS.into_iter().filter(move |_| is_backend).chain((0..LAYER_END).filter(is_free))
 }
 

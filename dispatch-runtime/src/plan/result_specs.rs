@@ -1,7 +1,7 @@
 //! The dtype and geometry of the results of operators with a shape word.
 
-use super::contraction::product_plan;
 use super::pointwise::{PointwiseOperand, pointwise_plan};
+use super::product::product_plan;
 use super::reduction::{DimList, reduction_plan};
 use crate::error::{ErrorKind, Result};
 use crate::operator::Operator;

@@ -6,7 +6,6 @@ mod collect;
 mod define;
 mod disabled_feature;
 mod fallback;
-mod first_mark;
 mod fuser;
 mod handle;
 mod listener;
@@ -18,11 +17,12 @@ mod registrar;
 pub(crate) mod registry;
 mod rules;
 mod rust_operator_impl;
+mod set_marks;
 
 pub use annotation::AnnotationRecord;
 pub use bind::bind_all;
 #[cfg(feature = "linkme")]
-pub use collect::RECORDS;
+pub use collect::SUBMITTED_RECORDS;
 #[cfg(feature = "inventory")]
 pub use collect::SubmittedRecord;
 pub use collect::register;

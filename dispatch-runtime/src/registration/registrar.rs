@@ -17,7 +17,7 @@ use super::registry;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Key, KeySet};
 use crate::location::Location;
-use crate::name::{CLOSURE_NAME, Name};
+use crate::name::{CLOSURE_KERNEL_NAME, Name};
 use crate::operator::{BoxedClosure, Operator};
 use crate::table::KernelRegistration;
 use crate::value::Stack;
@@ -160,13 +160,13 @@ impl Registrar {
             && let Some(cell) = row.cell(target).filter(|cell| cell.has_own_kernel())
         {
             let mut kernels: Vec<_> =
-                cell.by_precedence().iter().map(|kernel| (kernel.name, kernel.location)).collect();
+                cell.kernels_by_precedence().iter().map(|kernel| (kernel.name, kernel.location)).collect();
             kernels.push((label, location));
             return Err(ErrorKind::DuplicateKernel { operator: row.name, key, kernels }.into());
         }
-        let (operator, source) = (registry.intern(name), registry.next_source());
+        let (operator, source) = (registry.intern_name(name), registry.next_registrar_source());
         let kernel = closure.map(|closure| registry.store_closure((Some(operator), target), closure));
-        let mut kernel = KernelRegistration::without_options(kernel.into(), label, location, source);
+        let mut kernel = KernelRegistration::new_without_options(kernel.into(), label, location, source);
         (kernel.compiled_for, kernel.overrides) = (compiled_for, overrides);
         registry.push_kernel(operator, target, kernel);
         Ok(Registration(RegistrationKind::Kernel { operator, target, source }))
@@ -197,7 +197,7 @@ pub(super) fn to_name(name: &OperatorName) -> Name<'_> {
 }
 
 pub(super) fn kernel_label(closure: Option<&BoxedClosure>) -> &'static str {
-    if closure.is_some() { CLOSURE_NAME } else { "fallthrough" }
+    if closure.is_some() { CLOSURE_KERNEL_NAME } else { "fallthrough" }
 }
 
 /// Makes a boxed kernel from a closure with an operator's types. `closure_from_address` in call/signature/mod.rs reads the closure's
@@ -206,11 +206,11 @@ fn box_typed_closure<F>(operator: &Operator, kernel: Box<F>) -> Result<BoxedClos
 where
     F: ?Sized + Send + Sync + 'static,
 {
-    let typed = operator.check_types(TypeId::of::<F>(), |typed| typed.closure_type, type_name::<F>)?;
+    let typed = operator.check_adapter_type(TypeId::of::<F>(), |typed| typed.closure_type, type_name::<F>)?;
     Ok(Box::new(move |operator, _, stack| {
         let address = KeySet::from_bits((&raw const kernel).expose_provenance() as u64);
-        // SAFETY: both functions have the same signature. `unbox` checks the number and kinds of the arguments, for any operator, and
-        // `call_closure` gets a box of the type that was compared.
-        unsafe { (typed.unbox)(operator, Some(typed.call_closure), address, stack) }
+        // SAFETY: both functions have the same signature. `run_typed` checks the number and kinds of the arguments, for any operator, and
+        // `call_typed_closure` gets a box of the type that was compared.
+        unsafe { (typed.run_typed)(operator, Some(typed.call_typed_closure), address, stack) }
     }))
 }

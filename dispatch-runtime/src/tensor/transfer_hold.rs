@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn an_address_is_inside_the_storage() {
-        let held = Storage::host(8).hold_for_writing().unwrap();
+        let held = Storage::new_host(8).hold_for_writing().unwrap();
         let start = held.address(0, 8).unwrap();
         assert_eq!(held.address(3, 5).unwrap().addr().get(), start.addr().get() + 3);
         assert_eq!((held.address(4, 5), held.address(usize::MAX, 2)), (None, None));

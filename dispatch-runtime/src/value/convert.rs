@@ -13,7 +13,7 @@ use crate::scalar::{DType, Layout, MemoryFormat, Scalar, Str};
 use crate::tensor::{Marks, Tensor};
 
 /// Implements [`Argument`] for references to tensors and to lists of tensors. The closure iterates over the tensors.
-macro_rules! tensor_arguments {
+macro_rules! impl_argument_for_tensor_references {
     ($($ty:ty, $kind:literal, $variant:ident, |$argument:ident| $tensors:expr;)*) => {$(
         impl<'a> Argument<'a> for $ty {
             const KIND: &'static str = $kind;
@@ -49,7 +49,7 @@ macro_rules! tensor_arguments {
     )*};
 }
 
-tensor_arguments! {
+impl_argument_for_tensor_references! {
     &'a Tensor, "Tensor", Tensor, |tensor| std::iter::once(tensor);
     &'a mut Tensor, "Tensor", Tensor, |tensor| std::iter::once(tensor);
     &'a [Tensor], "Tensor[]", Tensors, |tensors| tensors.iter();
@@ -219,7 +219,7 @@ impl<T: Into<Self>> From<Option<T>> for Value {
 }
 
 /// Implements the conversions of types that are copied, and are stored directly or in a box.
-macro_rules! copied_types {
+macro_rules! impl_argument_for_copied_types {
     ($($ty:ty, $kind:literal, $variant:ident $(, $boxed:ident)?;)*) => {$(
         impl Argument<'_> for $ty {
             const KIND: &'static str = $kind;
@@ -229,23 +229,23 @@ macro_rules! copied_types {
             }
 
             fn from_value(value: &mut Value) -> Option<Self> {
-                if let Value::$variant(value) = value { Some(copied_types!(@read value $($boxed)?)) } else { None }
+                if let Value::$variant(value) = value { Some(impl_argument_for_copied_types!(@read value $($boxed)?)) } else { None }
             }
         }
-        copied_types!(@owned $ty, $kind, $variant $(, $boxed)?);
+        impl_argument_for_copied_types!(@owned $ty, $kind, $variant $(, $boxed)?);
     )*};
     (@read $value:ident) => { *$value };
     (@read $value:ident $boxed:ident) => { **$value };
     (@owned $ty:ty, $kind:literal, $variant:ident) => {
-        owned_types! { $ty, $kind, $variant, |value| value, |value| value }
+        impl_output_for_owned_types! { $ty, $kind, $variant, |value| value, |value| value }
     };
     (@owned $ty:ty, $kind:literal, $variant:ident, boxed) => {
-        owned_types! { $ty, $kind, $variant, |value| Box::new(value), |value| *value }
+        impl_output_for_owned_types! { $ty, $kind, $variant, |value| Box::new(value), |value| *value }
     };
 }
 
 /// Implements the conversions of types that can be returned and pushed on a stack.
-macro_rules! owned_types {
+macro_rules! impl_output_for_owned_types {
     ($ty:ty, $kind:literal, $variant:ident, |$in:ident| $into:expr, |$out:ident| $from:expr) => {
         impl From<$ty> for Value {
             #[inline]
@@ -271,7 +271,7 @@ macro_rules! owned_types {
 }
 
 /// Implements the conversions of lists, which are taken as slices and returned as vectors.
-macro_rules! list_types {
+macro_rules! impl_argument_for_slices {
     ($($element:ty, $kind:literal, $variant:ident;)*) => {$(
         impl<'a> Argument<'a> for &'a [$element] {
             const KIND: &'static str = $kind;
@@ -284,11 +284,11 @@ macro_rules! list_types {
                 if let Value::$variant(values) = value { Some(values) } else { None }
             }
         }
-        owned_types! { Vec<$element>, $kind, $variant, |values| Box::new(values), |values| *values }
+        impl_output_for_owned_types! { Vec<$element>, $kind, $variant, |values| Box::new(values), |values| *values }
     )*};
 }
 
-copied_types! {
+impl_argument_for_copied_types! {
     bool, "bool", Bool;
     i64, "int", Int;
     f64, "float", Float;
@@ -299,7 +299,7 @@ copied_types! {
     Device, "Device", Device;
 }
 
-list_types! {
+impl_argument_for_slices! {
     i64, "int[]", Ints;
     f64, "float[]", Floats;
     bool, "bool[]", Bools;
@@ -307,10 +307,10 @@ list_types! {
     Str, "str[]", Strs;
 }
 
-owned_types! { Tensor, "Tensor", Tensor, |tensor| tensor, |tensor| tensor }
-owned_types! { Vec<Tensor>, "Tensor[]", Tensors, |tensors| Box::new(tensors), |tensors| *tensors }
-owned_types! { Vec<Option<Tensor>>, "Tensor?[]", OptionalTensors, |tensors| Box::new(tensors), |tensors| *tensors }
-owned_types! { Str, "str", Str, |text| Box::new(text), |text| *text }
-owned_types! { Generator, "Generator", Generator, |generator| generator, |generator| generator }
-owned_types! { Storage, "Storage", Storage, |storage| storage, |storage| storage }
-owned_types! { Object, "object", Object, |object| Box::new(object), |object| *object }
+impl_output_for_owned_types! { Tensor, "Tensor", Tensor, |tensor| tensor, |tensor| tensor }
+impl_output_for_owned_types! { Vec<Tensor>, "Tensor[]", Tensors, |tensors| Box::new(tensors), |tensors| *tensors }
+impl_output_for_owned_types! { Vec<Option<Tensor>>, "Tensor?[]", OptionalTensors, |tensors| Box::new(tensors), |tensors| *tensors }
+impl_output_for_owned_types! { Str, "str", Str, |text| Box::new(text), |text| *text }
+impl_output_for_owned_types! { Generator, "Generator", Generator, |generator| generator, |generator| generator }
+impl_output_for_owned_types! { Storage, "Storage", Storage, |storage| storage, |storage| storage }
+impl_output_for_owned_types! { Object, "object", Object, |object| Box::new(object), |object| *object }

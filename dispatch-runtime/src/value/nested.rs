@@ -67,15 +67,15 @@ impl FromIterator<Value> for Values {
 const MAX_PRINTED_DEPTH: usize = 64;
 
 /// A value and its nesting depth, for printing.
-pub(super) struct PrintedNested<'a> {
+pub(super) struct NestedValueDisplay<'a> {
     pub(super) value: &'a Value,
     pub(super) depth: usize,
 }
 
-impl<'a> fmt::Debug for PrintedNested<'a> {
+impl<'a> fmt::Debug for NestedValueDisplay<'a> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let depth = self.depth + 1;
-        let items = |nested: &'a Values| nested.iter().map(move |value| PrintedNested { value, depth });
+        let items = |nested: &'a Values| nested.iter().map(move |value| NestedValueDisplay { value, depth });
         match self.value {
             Value::List(_) | Value::Tuple(_) | Value::Dict(_) if depth > MAX_PRINTED_DEPTH => f.write_str(".."),
             Value::List(values) => f.debug_list().entries(items(values)).finish(),

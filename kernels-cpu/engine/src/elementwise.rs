@@ -91,7 +91,7 @@ impl PointwiseOperator {
     #[inline(always)]
     fn of_operator<O: Operation, F: Operation>() -> &'static Self {
         const {
-            let Some(ShapeWord::Pointwise { dtype, dtypes, .. }) = O::SHAPE else {
+            let Some(ShapeWord::Pointwise { dtype, dtypes, .. }) = O::SHAPE_WORD else {
                 panic!("an elementwise kernel serves an operator with `shape = pointwise`");
             };
             &Self { dtype, names: operand_names::<O>(), dtypes, called_form: F::operator }
@@ -102,7 +102,7 @@ impl PointwiseOperator {
         let (compute_dtype, are_alike) = self.inspect_inputs(&inputs);
         let dtype = self.dtype.result_dtype_from(compute_dtype);
         let mut out = if are_alike {
-            inputs[0].fresh_like(dtype)?
+            inputs[0].allocate_like(dtype)?
         } else {
             self.result_spec(&inputs, dtype)?.on(inputs[0].device())?
         };
@@ -238,7 +238,7 @@ fn fits_i32(compute_dtype: DType, mut inputs: impl Iterator<Item = DType>) -> bo
 
 /// Returns the names of an operator's tensor operands, for errors.
 const fn operand_names<O: Operation>() -> &'static [&'static str] {
-    match O::SHAPE {
+    match O::SHAPE_WORD {
         Some(ShapeWord::Pointwise { names, .. }) => names,
         _ => &["self", "self", "self"],
     }
