@@ -265,7 +265,7 @@ fn readers_see_a_registration_completely_or_not_at_all() {
                 // All autograd keys are served, or none.
                 assert!([0, 18].contains(&cells), "{cells}");
                 assert!([0, 18].contains(&operator.dump_table().lines().count()));
-                _ = (operator.explain(&[Value::Int(1)]).to_string(), operator.kernels(Autograd), verify());
+                _ = (operator.explain(&[Value::Int(1)]).to_string(), operator.kernels_for_key(Autograd), verify());
             }
         },
         || (0..50).for_each(|_| lab.kernel("watched", Autograd, |_, _, _| Ok(())).unwrap().remove()),

@@ -179,7 +179,7 @@ fn static_operator(definition: &Definition, kernels: impl Iterator<Item = TokenS
             data_dependent: #data_dependent,
             functional: #functional,
             typed: ::core::option::Option::Some(__ADAPTERS),
-            function: ::core::option::Option::Some(#runtime::__private::operator_code::<#identity, #name>()),
+            function: ::core::option::Option::Some(#runtime::__private::operator_function_code::<#identity, #name>()),
             kernels: &__KERNELS,
         }) };
         #runtime::__submit! { #runtime::__private::Record::Operator(&__OPERATOR) }
@@ -197,7 +197,7 @@ fn named_call_macro(definition: &Definition) -> TokenStream {
     let properties = definition.properties_tokens();
     let export = matches!(visibility, Visibility::Public(_)).then(|| quote!(#[macro_export]));
     quote! {
-        #runtime::__named_form! { (#dollar) #hidden (#text) ({ #properties }) (#identity) #export }
+        #runtime::__define_operator_macro! { (#dollar) #hidden (#text) ({ #properties }) (#identity) #export }
 
         #[doc(hidden)]
         #[allow(unused_imports)]

@@ -41,7 +41,7 @@ pub(super) fn check(
     function: &Signature,
     errors: &mut Errors,
 ) -> Option<Derivative> {
-    let results = tensor_result_count(schema);
+    let results = tensor_results(schema);
     let operator = &schema.name;
     let not_differentiable: Vec<String> = attribute.not_differentiable.iter().map(ToString::to_string).collect();
     for word in &attribute.not_differentiable {
@@ -97,7 +97,7 @@ fn set_saved_for(schema: &Schema, function: &Signature, parameters: &mut [Formul
     }
 }
 
-fn tensor_result_count(schema: &Schema) -> Vec<TensorResult> {
+fn tensor_results(schema: &Schema) -> Vec<TensorResult> {
     let returned = schema.returns.iter().filter(|ret| ret.ty.is_tensor_like());
     let mut results: Vec<TensorResult> =
         returned.map(|ret| TensorResult { name: ret.name.clone(), ty: ret.ty.clone() }).collect();

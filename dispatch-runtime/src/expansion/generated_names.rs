@@ -43,7 +43,7 @@ pub struct OperatorFunctions;
 
 /// Returns the code of an operator's function, for its definition.
 #[must_use]
-pub const fn operator_code<const ID: u64, O>() -> CodePointer
+pub const fn operator_function_code<const ID: u64, O>() -> CodePointer
 where
     OperatorFunctions: OperatorFunction<ID, O>,
 {
@@ -55,7 +55,7 @@ where
 /// Defines an operator's macro. `$crate` inside is the runtime, whichever crate uses the macro. Not public API.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __named_form {
+macro_rules! __define_operator_macro {
     (($dollar:tt) $name:ident ($schema:literal) ($contract:tt) ($identity:literal) $($export:tt)*) => {
         #[doc(hidden)]
         #[allow(unused_macros, non_local_definitions)]

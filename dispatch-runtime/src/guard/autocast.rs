@@ -78,7 +78,7 @@ impl AutocastChange {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::guard::layers::{exclude, excluded};
+    use crate::guard::key_guards::{exclude, excluded};
     use crate::guard::thread_state::spawn;
     use crate::keys::*;
 

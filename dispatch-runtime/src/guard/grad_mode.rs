@@ -1,6 +1,6 @@
 //! Grad mode and inference mode: whether autograd records calls, and whether views are tracked.
 
-use super::layers::change_key_sets;
+use super::key_guards::change_key_sets;
 use super::{GUARD_STATE, Guard, GuardState, UndoAction, load_guard_state};
 use crate::key::keys::{ADInplaceOrView, Autograd};
 use crate::key::{AD_INPLACE_OR_VIEW, KeySet, layer_bit};

@@ -9,7 +9,7 @@
 mod autocast;
 mod autocast_dtypes;
 pub(crate) mod grad_mode;
-mod layers;
+mod key_guards;
 mod thread_state;
 
 use std::cell::Cell;
@@ -22,7 +22,7 @@ use autocast_dtypes::AutocastDTypes;
 
 pub use autocast::{autocast, autocast_dtype};
 pub use grad_mode::{enable_grad, inference_mode, is_grad_enabled, is_inference_mode, no_grad};
-pub use layers::{
+pub use key_guards::{
     below_ad_inplace_or_view, below_autograd, exclude, excluded, force_key_sets, include, included, skip_functionalize,
 };
 pub use thread_state::{InstallState, ThreadState, register_inherited_state, spawn};
@@ -54,7 +54,7 @@ pub struct Guard {
 enum UndoAction {
     /// Layers that the guard excluded. This is the fast path, for guards in kernels.
     ExcludedLayers(KeySet, GuardLocations),
-    KeySets(layers::KeySetChange),
+    KeySets(key_guards::KeySetChange),
     /// The guard switched the grad mode.
     GradMode,
     Autocast(autocast::AutocastChange),
@@ -220,7 +220,7 @@ mod tests {
     use crate::DType;
     use crate::Device;
     use crate::guard::grad_mode::inference_mode;
-    use crate::guard::layers::{exclude, excluded, include, included};
+    use crate::guard::key_guards::{exclude, excluded, include, included};
     use crate::keys::*;
     use proptest::prelude::*;
 

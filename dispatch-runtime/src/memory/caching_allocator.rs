@@ -334,21 +334,21 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn pages_of_a_large_block_are_mapped_at_the_first_write() {
         use std::os::unix::fs::FileExt;
-        const PAGE: usize = 4096;
+        const PAGE_SIZE: usize = 4096;
         let block = OwnedBlock::allocate(64 << 20);
         // Counted in this block alone: other tests allocate at the same time.
         let mapped_pages = || {
-            let (first, count) = (block.1.addr().get().div_ceil(PAGE), (64 << 20) / PAGE);
+            let (first, count) = (block.1.addr().get().div_ceil(PAGE_SIZE), (64 << 20) / PAGE_SIZE);
             let mut entries = vec![0; count * 8];
             let pagemap = std::fs::File::open("/proc/self/pagemap").unwrap();
             pagemap.read_exact_at(&mut entries, first as u64 * 8).unwrap();
             // The two highest bits of an entry: the page is in memory, or it is swapped out.
             entries.chunks_exact(8).filter(|entry| entry[7] >> 6 != 0).count()
         };
-        assert!(mapped_pages() < (8 << 20) / PAGE);
+        assert!(mapped_pages() < (8 << 20) / PAGE_SIZE);
         // SAFETY: the block has that many bytes, and no other user.
         unsafe { block.1.write_bytes(1, 64 << 20) };
-        assert!(mapped_pages() > (63 << 20) / PAGE);
+        assert!(mapped_pages() > (63 << 20) / PAGE_SIZE);
     }
 
     #[test]

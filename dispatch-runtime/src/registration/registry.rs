@@ -131,7 +131,7 @@ impl Registry {
                     defined.push(operator);
                 }
                 Record::Kernel(kernel) => self.add_kernel_record(kernel),
-                Record::Kernels(kernels) => kernels.iter().for_each(|kernel| self.add_kernel_record(kernel)),
+                Record::KernelAndForms(kernels) => kernels.iter().for_each(|kernel| self.add_kernel_record(kernel)),
                 Record::Fallback(fallback) => self.add_fallback_record(fallback),
                 Record::Rule(rule) => (rule.operator)().rules().add(rule),
                 Record::Annotation(record) => self.annotations.push(record),

@@ -127,7 +127,7 @@ macro_rules! define_dtypes {
                 match self { $(Self::$variant => $name,)* }
             }
 
-            /// Returns the name of the Rust type, such as `f32`.
+            /// Returns the short name of the dtype, such as `f32` or `c64`.
             #[must_use]
             pub const fn short_name(self) -> &'static str {
                 match self { $(Self::$variant => $short,)* }

@@ -2,7 +2,7 @@
 
 mod broadcast;
 mod promotion;
-mod shape;
+mod shape_word;
 
 use crate::error::Result;
 use crate::scalar::DType;
@@ -11,7 +11,7 @@ use crate::tensor::{Dims, Geometry, Tensor};
 pub use broadcast::{OperandError, broadcast, broadcast_strides, wrap_dim};
 pub(crate) use promotion::PromotionState;
 pub use promotion::{Promotion, result_dtype};
-pub use shape::ShapeWord;
+pub use shape_word::ShapeWord;
 
 /// The dtype and geometry of a tensor that has no memory yet. A plan computes it, and Meta or a backend creates the tensor.
 ///

@@ -244,7 +244,7 @@ impl<'a, const R: usize> Operands<'a, 1, R> {
     /// ```
     /// use dispatch_runtime::{Operands, Tensor};
     /// let (mut a, b) = (Tensor::from_slice(&[1.0_f32]), Tensor::from_slice(&[2.0_f32]));
-    /// let operands = Operands::in_place("a", &mut a, &["a", "b"], |a| [a, &b]).unwrap();
+    /// let operands = Operands::borrow_in_place("a", &mut a, &["a", "b"], |a| [a, &b]).unwrap();
     /// let ([written], [first, _]) = (operands.written(), operands.read());
     /// assert!(first.is_same_elements_as(written));
     /// ```
@@ -253,7 +253,7 @@ impl<'a, const R: usize> Operands<'a, 1, R> {
     ///
     /// Returns the errors of [`operands!`](crate::operands).
     #[inline(always)]
-    pub fn in_place(
+    pub fn borrow_in_place(
         name: &'static str,
         tensor: &'a mut Tensor,
         read_names: &[&'static str],

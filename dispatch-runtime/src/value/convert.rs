@@ -16,7 +16,7 @@ use crate::tensor::{Marks, Tensor};
 macro_rules! impl_argument_for_tensor_references {
     ($($ty:ty, $kind:literal, $variant:ident, |$argument:ident| $tensors:expr;)*) => {$(
         impl<'a> Argument<'a> for $ty {
-            const KIND: &'static str = $kind;
+            const KIND_NAME: &'static str = $kind;
 
             #[inline(always)]
             fn keys(&self) -> KeySet {
@@ -58,7 +58,7 @@ impl_argument_for_tensor_references! {
 }
 
 impl<'a> Argument<'a> for &'a Generator {
-    const KIND: &'static str = "Generator";
+    const KIND_NAME: &'static str = "Generator";
 
     #[inline]
     fn keys(&self) -> KeySet {
@@ -79,7 +79,7 @@ impl<'a> Argument<'a> for &'a Generator {
 }
 
 impl<'a> Argument<'a> for &'a Value {
-    const KIND: &'static str = "Any";
+    const KIND_NAME: &'static str = "Any";
 
     fn has_any_mark(&self, marks: Marks) -> bool {
         Value::has_any_mark(self, marks)
@@ -95,7 +95,7 @@ impl<'a> Argument<'a> for &'a Value {
 }
 
 impl<'a> Argument<'a> for &'a str {
-    const KIND: &'static str = "str";
+    const KIND_NAME: &'static str = "str";
 
     fn to_value(&self) -> Value {
         (*self).into()
@@ -107,7 +107,7 @@ impl<'a> Argument<'a> for &'a str {
 }
 
 impl<'a, T: Argument<'a>> Argument<'a> for Option<T> {
-    const KIND: &'static str = T::KIND;
+    const KIND_NAME: &'static str = T::KIND_NAME;
 
     #[inline(always)]
     fn keys(&self) -> KeySet {
@@ -136,7 +136,7 @@ impl<'a, T: Argument<'a>> Argument<'a> for Option<T> {
 }
 
 impl<T: Output> Output for Option<T> {
-    const KIND: &'static str = T::KIND;
+    const KIND_NAME: &'static str = T::KIND_NAME;
 
     fn into_value(self) -> Value {
         self.map_or(Value::None, T::into_value)
@@ -148,7 +148,7 @@ impl<T: Output> Output for Option<T> {
 }
 
 impl Output for Value {
-    const KIND: &'static str = "Any";
+    const KIND_NAME: &'static str = "Any";
 
     fn into_value(self) -> Value {
         self
@@ -160,7 +160,7 @@ impl Output for Value {
 }
 
 impl Argument<'_> for Scalar {
-    const KIND: &'static str = "Scalar";
+    const KIND_NAME: &'static str = "Scalar";
 
     fn to_value(&self) -> Value {
         (*self).into()
@@ -178,7 +178,7 @@ impl Argument<'_> for Scalar {
 }
 
 impl Output for Scalar {
-    const KIND: &'static str = "Scalar";
+    const KIND_NAME: &'static str = "Scalar";
 
     fn into_value(self) -> Value {
         self.into()
@@ -222,7 +222,7 @@ impl<T: Into<Self>> From<Option<T>> for Value {
 macro_rules! impl_argument_for_copied_types {
     ($($ty:ty, $kind:literal, $variant:ident $(, $boxed:ident)?;)*) => {$(
         impl Argument<'_> for $ty {
-            const KIND: &'static str = $kind;
+            const KIND_NAME: &'static str = $kind;
 
             fn to_value(&self) -> Value {
                 (*self).into()
@@ -255,7 +255,7 @@ macro_rules! impl_output_for_owned_types {
         }
 
         impl Output for $ty {
-            const KIND: &'static str = $kind;
+            const KIND_NAME: &'static str = $kind;
 
             #[inline]
             fn into_value(self) -> Value {
@@ -274,7 +274,7 @@ macro_rules! impl_output_for_owned_types {
 macro_rules! impl_argument_for_slices {
     ($($element:ty, $kind:literal, $variant:ident;)*) => {$(
         impl<'a> Argument<'a> for &'a [$element] {
-            const KIND: &'static str = $kind;
+            const KIND_NAME: &'static str = $kind;
 
             fn to_value(&self) -> Value {
                 self.to_vec().into()

@@ -27,17 +27,17 @@ impl Values {
     }
 
     /// Takes the values out, or returns no values if other handles share them.
-    fn take_unshared(&mut self) -> Vec<Value> {
+    fn take_if_unshared(&mut self) -> Vec<Value> {
         self.0.take().and_then(Arc::into_inner).unwrap_or_default()
     }
 }
 
 impl Drop for Values {
     fn drop(&mut self) {
-        let mut values = self.take_unshared();
+        let mut values = self.take_if_unshared();
         while let Some(value) = values.pop() {
             if let Value::List(mut nested) | Value::Tuple(mut nested) | Value::Dict(mut nested) = value {
-                values.append(&mut nested.take_unshared());
+                values.append(&mut nested.take_if_unshared());
             }
         }
     }

@@ -320,7 +320,7 @@ mod tests {
                 }
                 prop_assert_eq!((stack.len(), stack.is_empty()), (vector.len(), vector.is_empty()));
                 prop_assert_eq!(&to_integers(stack.values()), &vector);
-                prop_assert_eq!(stack.top(3).map(integers), vector.len().checked_sub(3).map(|at| vector[at..].to_vec()));
+                prop_assert_eq!(stack.top(3).map(to_integers), vector.len().checked_sub(3).map(|at| vector[at..].to_vec()));
                 prop_assert_eq!(stack.top_array::<2>().map(|top| to_integers(top)).ok(), vector.last_chunk::<2>().map(|top| top.to_vec()));
             }
             prop_assert_eq!(to_integers(&stack.into_values()), vector);

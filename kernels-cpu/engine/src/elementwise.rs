@@ -153,7 +153,8 @@ impl PointwiseOperator {
         if !(are_alike && self.dtype.result_dtype_from(compute_dtype) == this.dtype()) {
             self.resize_to_result("self", this, &all, self.dtype.result_dtype_from(compute_dtype))?;
         }
-        let operands = Operands::in_place("self", this, self.names, |this| inputs.map(|input| input.unwrap_or(this)))?;
+        let operands =
+            Operands::borrow_in_place("self", this, self.names, |this| inputs.map(|input| input.unwrap_or(this)))?;
         // SAFETY: `are_alike` is true only if the inputs and `this` were checked.
         unsafe { self.run_loops(&operands, compute_dtype, are_alike, loops) }
     }

@@ -67,7 +67,7 @@ impl PlannedKernel<'_> {
                 #keys
                 const __LOCATION: __r::Location = __r::Location::new(::core::file!(), ::core::line!());
                 static __KERNELS: [__r::KernelRecord; #count] = [#(#records),*];
-                __r::__submit! { __p::Record::Kernels(&__KERNELS) }
+                __r::__submit! { __p::Record::KernelAndForms(&__KERNELS) }
             };
         }
     }

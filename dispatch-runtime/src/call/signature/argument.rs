@@ -12,24 +12,24 @@ use crate::value::{Argument, Output, Value};
 /// The type of one argument, without its lifetime.
 pub trait ArgumentKind: 'static {
     /// The argument's Rust type.
-    type Type<'a>: Argument<'a>;
+    type RustType<'a>: Argument<'a>;
     /// The argument's type in a condition, which only reads written arguments.
     type ConditionType<'a>;
     /// Whether a kernel writes to the argument.
     const IS_WRITTEN: bool = false;
 
     /// Returns the argument in the form that a condition takes.
-    fn as_condition_argument<'a>(argument: &'a Self::Type<'_>) -> Self::ConditionType<'a>;
+    fn as_condition_argument<'a>(argument: &'a Self::RustType<'_>) -> Self::ConditionType<'a>;
 
     /// Returns the keys that the argument adds to a boxed call, or `None` if the value is of another kind.
     #[inline(always)]
     fn keys_in_value(value: &Value) -> Option<KeySet> {
-        <Self::Type<'_> as Argument<'_>>::keys_in_value(value)
+        <Self::RustType<'_> as Argument<'_>>::keys_in_value(value)
     }
 
     /// Binds a written argument to the handle that a boxed kernel returned, which can be another tensor.
     #[inline]
-    fn replace_written(_argument: Self::Type<'_>, _operator: &Operator, _value: Option<Value>) -> Result<()> {
+    fn replace_written(_argument: Self::RustType<'_>, _operator: &Operator, _value: Option<Value>) -> Result<()> {
         Ok(())
     }
 }
@@ -59,11 +59,11 @@ impl<T: Copy + 'static> ArgumentKind for Owned<T>
 where
     for<'a> T: Argument<'a>,
 {
-    type Type<'a> = T;
+    type RustType<'a> = T;
     type ConditionType<'a> = T;
 
     #[inline(always)]
-    fn as_condition_argument<'a>(argument: &'a Self::Type<'_>) -> Self::ConditionType<'a> {
+    fn as_condition_argument<'a>(argument: &'a Self::RustType<'_>) -> Self::ConditionType<'a> {
         *argument
     }
 }
@@ -72,11 +72,11 @@ impl<T: Copy + 'static> ArgumentKind for OptOwned<T>
 where
     for<'a> T: Argument<'a>,
 {
-    type Type<'a> = Option<T>;
+    type RustType<'a> = Option<T>;
     type ConditionType<'a> = Option<T>;
 
     #[inline(always)]
-    fn as_condition_argument<'a>(argument: &'a Self::Type<'_>) -> Self::ConditionType<'a> {
+    fn as_condition_argument<'a>(argument: &'a Self::RustType<'_>) -> Self::ConditionType<'a> {
         *argument
     }
 }
@@ -85,11 +85,11 @@ impl<T: ?Sized + 'static> ArgumentKind for Ref<T>
 where
     for<'a> &'a T: Argument<'a>,
 {
-    type Type<'a> = &'a T;
+    type RustType<'a> = &'a T;
     type ConditionType<'a> = &'a T;
 
     #[inline(always)]
-    fn as_condition_argument<'a>(argument: &'a Self::Type<'_>) -> Self::ConditionType<'a> {
+    fn as_condition_argument<'a>(argument: &'a Self::RustType<'_>) -> Self::ConditionType<'a> {
         argument
     }
 }
@@ -98,11 +98,11 @@ impl<T: ?Sized + 'static> ArgumentKind for OptRef<T>
 where
     for<'a> &'a T: Argument<'a>,
 {
-    type Type<'a> = Option<&'a T>;
+    type RustType<'a> = Option<&'a T>;
     type ConditionType<'a> = Option<&'a T>;
 
     #[inline(always)]
-    fn as_condition_argument<'a>(argument: &'a Self::Type<'_>) -> Self::ConditionType<'a> {
+    fn as_condition_argument<'a>(argument: &'a Self::RustType<'_>) -> Self::ConditionType<'a> {
         *argument
     }
 }
@@ -111,12 +111,12 @@ impl<T: ReplaceTensors + ?Sized + 'static> ArgumentKind for Mut<T>
 where
     for<'a> &'a mut T: Argument<'a>,
 {
-    type Type<'a> = &'a mut T;
+    type RustType<'a> = &'a mut T;
     type ConditionType<'a> = &'a T;
     const IS_WRITTEN: bool = true;
 
     #[inline(always)]
-    fn as_condition_argument<'a>(argument: &'a Self::Type<'_>) -> Self::ConditionType<'a> {
+    fn as_condition_argument<'a>(argument: &'a Self::RustType<'_>) -> Self::ConditionType<'a> {
         argument
     }
 
@@ -131,12 +131,12 @@ impl<T: ReplaceTensors + ?Sized + 'static> ArgumentKind for OptMut<T>
 where
     for<'a> &'a mut T: Argument<'a>,
 {
-    type Type<'a> = Option<&'a mut T>;
+    type RustType<'a> = Option<&'a mut T>;
     type ConditionType<'a> = Option<&'a T>;
     const IS_WRITTEN: bool = true;
 
     #[inline(always)]
-    fn as_condition_argument<'a>(argument: &'a Self::Type<'_>) -> Self::ConditionType<'a> {
+    fn as_condition_argument<'a>(argument: &'a Self::RustType<'_>) -> Self::ConditionType<'a> {
         argument.as_deref()
     }
 
@@ -152,11 +152,11 @@ impl<T: HasDeviceKeys + Copy + 'static> ArgumentKind for DeviceArgument<T>
 where
     for<'a> T: Argument<'a>,
 {
-    type Type<'a> = T;
+    type RustType<'a> = T;
     type ConditionType<'a> = T;
 
     #[inline(always)]
-    fn as_condition_argument<'a>(argument: &'a Self::Type<'_>) -> Self::ConditionType<'a> {
+    fn as_condition_argument<'a>(argument: &'a Self::RustType<'_>) -> Self::ConditionType<'a> {
         *argument
     }
 

@@ -41,15 +41,15 @@ macro_rules! impl_signatures {
     (@ $count:literal $(($kind:ident $argument:ident $life:lifetime $at:literal))*) => {
         #[allow(unused_lifetimes, reason = "there may be no argument")]
         impl<$($kind: ArgumentKind,)* R: Results, O: ResultOrigins> Signature for Sig<($($kind,)*), R, O> {
-            type Kernel = for<'a> fn($($kind::Type<'a>,)* KeySet, TableRef) -> Result<R>;
+            type Kernel = for<'a> fn($($kind::RustType<'a>,)* KeySet, TableRef) -> Result<R>;
             type ConditionFn = for<'a> fn($($kind::ConditionType<'a>),*) -> bool;
             const TYPED_ADAPTERS: &'static TypedAdapters = &TypedAdapters {
                 slow_path: CodePointer::from_fn::<Self::Kernel>(Self::slow_path),
                 run_boxed: CodePointer::from_fn::<Self::Kernel>(Self::run_boxed),
                 run_boxed_unless_skipped: CodePointer::from_fn::<Self::Kernel>(Self::run_boxed_unless_skipped),
                 run_typed: Self::run_typed,
-                function_type: TypeId::of::<for<$($life),*> fn($($kind::Type<$life>),*) -> Result<R>>(),
-                closure_type: TypeId::of::<dyn for<$($life),*> Fn($($kind::Type<$life>),*) -> Result<R> + Send + Sync>(),
+                function_type: TypeId::of::<for<$($life),*> fn($($kind::RustType<$life>),*) -> Result<R>>(),
+                closure_type: TypeId::of::<dyn for<$($life),*> Fn($($kind::RustType<$life>),*) -> Result<R> + Send + Sync>(),
                 call_typed_closure: CodePointer::from_fn::<Self::Kernel>(Self::call_typed_closure),
             };
         }
@@ -64,7 +64,7 @@ macro_rules! impl_signatures {
 
             /// Binds the operator, skips a layer, chooses between kernels, or returns the error of a missing kernel.
             #[cold]
-            fn slow_path<'a>($($argument: $kind::Type<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
+            fn slow_path<'a>($($argument: $kind::RustType<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
                 // SAFETY: adapters are called through tables of operators with types.
                 let operator = unsafe { table.operator() };
                 let mut holds = |condition: CodePointer| {
@@ -79,7 +79,7 @@ macro_rules! impl_signatures {
             }
 
             /// Puts the arguments on a stack and runs the slot's boxed kernel. Its conditions were evaluated before.
-            fn run_boxed<'a>($($argument: $kind::Type<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
+            fn run_boxed<'a>($($argument: $kind::RustType<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
                 // SAFETY: as in `slow_path`.
                 let operator = unsafe { table.operator() };
                 let mut stack = if $count < MIN_ARGUMENTS_FOR_SHARED_CODE {
@@ -98,7 +98,7 @@ macro_rules! impl_signatures {
             }
 
             /// Skips the slot's boxed kernel if the tensors' marks permit it; otherwise runs it.
-            fn run_boxed_unless_skipped<'a>($($argument: $kind::Type<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
+            fn run_boxed_unless_skipped<'a>($($argument: $kind::RustType<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
                 let has_any_mark = |marks: Marks| false $(|| $argument.has_any_mark(marks))*;
                 match table.as_bound().and_then(|table| table.lookup_below_skipped_unless_marked(keys, has_any_mark)) {
                     Some((code, keys)) => {
@@ -150,8 +150,8 @@ macro_rules! impl_signatures {
             }
 
             /// Implements [`TypedAdapters::call_typed_closure`].
-            fn call_typed_closure<'a>($($argument: $kind::Type<'a>,)* address: KeySet, _: TableRef) -> Result<R> {
-                type Closure<$($kind,)* R> = dyn for<$($life),*> Fn($(<$kind as ArgumentKind>::Type<$life>),*) -> Result<R> + Send + Sync;
+            fn call_typed_closure<'a>($($argument: $kind::RustType<'a>,)* address: KeySet, _: TableRef) -> Result<R> {
+                type Closure<$($kind,)* R> = dyn for<$($life),*> Fn($(<$kind as ArgumentKind>::RustType<$life>),*) -> Result<R> + Send + Sync;
                 // SAFETY: `Registrar` calls this with the address of such a box, which lives during the call.
                 let closure = unsafe { &*closure_from_address::<Box<Closure<$($kind,)* R>>>(address) };
                 closure($($argument),*)
@@ -167,7 +167,7 @@ macro_rules! impl_signatures {
                 // SAFETY: the caller guarantees it.
                 let kernel: <Self as Signature>::Kernel = unsafe { code.to_fn() };
                 let [$($argument),*] = arguments;
-                kernel($(convert_argument::<$kind::Type<'_>>(operator, $argument, $at)?,)* keys, operator.published_table())
+                kernel($(convert_argument::<$kind::RustType<'_>>(operator, $argument, $at)?,)* keys, operator.published_table())
             }
         }
     };
@@ -226,7 +226,7 @@ fn call_boxed_with_wrong_value_kind(operator: &Operator, stack: &mut Stack) -> R
 pub fn convert_argument<'a, T: Argument<'a>>(operator: &Operator, value: &'a mut Value, position: usize) -> Result<T> {
     let found = value.kind_index();
     let Some(argument) = T::from_value(value) else {
-        return Err(wrong_argument_error(operator, position, T::KIND, found));
+        return Err(wrong_argument_error(operator, position, T::KIND_NAME, found));
     };
     Ok(argument)
 }

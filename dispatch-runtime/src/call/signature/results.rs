@@ -103,10 +103,10 @@ fn take_result<T: Output>(operator: &Operator, results: &mut [Value], at: usize)
 #[inline]
 pub(crate) fn convert_result<T: Output>(operator: &Operator, value: Option<Value>) -> Result<T> {
     let Some(value) = value else {
-        return Err(wrong_result_error(operator, T::KIND, None));
+        return Err(wrong_result_error(operator, T::KIND_NAME, None));
     };
     let found = value.kind_index();
-    T::from_value(value).ok_or_else(|| wrong_result_error(operator, T::KIND, Some(found)))
+    T::from_value(value).ok_or_else(|| wrong_result_error(operator, T::KIND_NAME, Some(found)))
 }
 
 /// Returns all results that a boxed kernel left on the stack, or an error if there are too many.
