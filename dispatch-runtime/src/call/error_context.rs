@@ -8,7 +8,7 @@ use crate::name::Name;
 use crate::operator::Operator;
 
 impl Error {
-    /// Adds the boxed kernel that left wrong results in a call with these keys.
+    /// Adds to an error about wrong results the boxed kernel that left them in a call with these keys.
     #[cold]
     pub(crate) fn with_faulty_kernel(mut self, operator: &Operator, keys: KeySet) -> Self {
         if let (ErrorKind::WrongResult { kernel, .. } | ErrorKind::SurplusResults { kernel, .. }, _) =
@@ -19,7 +19,7 @@ impl Error {
         self
     }
 
-    /// Adds the operator whose boxed kernel the error passed through, if the error names the operator in which it arose.
+    /// Adds `operator`, whose boxed kernel returned the error, to the error's callers. An error that names no operator stays as it is.
     #[cold]
     #[inline(never)]
     pub(crate) fn with_boxed_caller(self, operator: &Operator) -> Self {

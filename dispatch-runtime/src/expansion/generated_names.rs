@@ -13,7 +13,7 @@ pub const fn crate_name(module: &'static str) -> &'static str {
     module.split_at(end).0
 }
 
-/// A constant that stands for a key's name in generated code, unless a built-in key has this name.
+/// The type of a constant that generated code declares under a new key's name. The constant is hidden if a built-in key has this name.
 #[derive(Clone, Copy, Debug)]
 pub struct NotBuiltIn;
 

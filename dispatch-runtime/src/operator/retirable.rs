@@ -53,7 +53,7 @@ impl<T> Retirable<T> {
 
     /// Calls `f` with the value, if it is the value of this generation. Otherwise returns `None`.
     pub(crate) fn with_generation<R>(&self, generation: usize, f: impl FnOnce(&T) -> R) -> Option<R> {
-        // The value cannot change while a user is inside.
+        // The value cannot change while `with` counts this use.
         self.with(|value| (self.generation() == generation).then(|| f(value))).flatten()
     }
 

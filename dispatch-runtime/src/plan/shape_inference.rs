@@ -63,7 +63,7 @@ fn value_on_meta(value: &Value) -> Result<Value> {
 }
 
 fn tensor_on_meta(tensor: &Tensor) -> Result<Tensor> {
-    // A number stays a number, because it counts less in dtype promotion.
+    // A tensor that stands for a number is kept, because it counts less in dtype promotion.
     if tensor.is_number() {
         return Ok(tensor.clone());
     }

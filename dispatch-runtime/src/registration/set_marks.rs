@@ -1,7 +1,7 @@
 //! Setting marks on tensors, and the update of tables before the first tensor gets a mark.
 //!
-//! Tables do not contain the fallbacks for marks that no tensor has had yet. So a mark is announced to the registry before the first tensor
-//! gets it.
+//! Tables do not contain the fallbacks for marks that no tensor has had yet. So all operators are unbound before the
+//! first tensor gets a mark.
 
 use super::registry;
 use crate::table::OperatorRow;

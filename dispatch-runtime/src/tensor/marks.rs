@@ -112,7 +112,7 @@ impl Tensor {
         Marks::from_bits(self.0.marks.load(Ordering::Acquire)).intersects(marks)
     }
 
-    /// Sets marks of the tensor, which all its handles share. They must have been announced to the registry before.
+    /// Sets marks of the tensor, which all its handles share. The caller has called `unbind_before_first_use` for them.
     #[inline]
     pub(crate) fn store_marks(&self, marks: Marks) {
         self.0.marks.fetch_or(marks.bits(), Ordering::Release);

@@ -28,7 +28,7 @@ pub struct TransferHold {
 }
 
 impl Storage {
-    /// Locks the storage for reading, so that nothing can write it until the result is dropped.
+    /// Locks the storage for reading, so that nothing can write it until the returned hold is dropped.
     ///
     /// # Errors
     ///
@@ -37,7 +37,7 @@ impl Storage {
         self.hold(self.try_lock_read(), false)
     }
 
-    /// Locks the storage for writing and counts a write, so that nothing can read or write it until the result is dropped.
+    /// Locks the storage for writing and counts a write, so that nothing can read or write it until the returned hold is dropped.
     ///
     /// # Errors
     ///
