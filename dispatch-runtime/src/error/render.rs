@@ -127,7 +127,7 @@ pub(super) fn write_message(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Res
             write!(f, "`{key}` is not a single runtime key; name each runtime key that this should cover")
         }
         ErrorKind::KernelRemoved { operator } => {
-            write!(f, "this kernel of `{operator}` was removed; call `Operator::kernels` again")
+            write!(f, "this kernel of `{operator}` was removed; call `Operator::kernels_for_key` again")
         }
         ErrorKind::DataDependent { operator } => {
             write!(

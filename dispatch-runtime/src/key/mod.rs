@@ -6,7 +6,7 @@
 //! backend.
 
 mod alias;
-mod declared;
+mod declared_keys;
 mod device;
 mod error;
 mod index_assignment;
@@ -26,9 +26,9 @@ use layer::BACKEND_NAMES;
 
 pub(crate) use alias::Alias;
 #[cfg(feature = "linkme")]
-pub use declared::DECLARED_KEYS;
+pub use declared_keys::DECLARED_KEYS;
 #[cfg(feature = "inventory")]
-pub use declared::DeclaredKey;
+pub use declared_keys::DeclaredKey;
 pub use device::{Device, UnknownDevice};
 pub(crate) use device::{device_name, linked_devices_text};
 pub(crate) use error::KeyError;

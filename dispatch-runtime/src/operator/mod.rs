@@ -9,7 +9,7 @@ mod retirable;
 mod rules;
 mod sync;
 mod table;
-mod typed;
+mod typed_function;
 
 use std::fmt;
 use std::ptr::NonNull;

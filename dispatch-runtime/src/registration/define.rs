@@ -2,9 +2,9 @@
 
 use dispatch_schema::{Schema, rust_argument};
 
-use super::handle::{Registration, RegistrationKind};
 use super::listener::{self, OperatorEvent};
 use super::registrar::{Registrar, to_name};
+use super::registration_handle::{Registration, RegistrationKind};
 use super::registry;
 use crate::error::{Error, ErrorKind, Result};
 use crate::location::Location;

@@ -1,7 +1,7 @@
 //! Registration of fallbacks at run time.
 
-use super::handle::{Registration, RegistrationKind};
 use super::registrar::kernel_label;
+use super::registration_handle::{Registration, RegistrationKind};
 use super::registry;
 use crate::error::{ErrorKind, Result};
 use crate::key::{Key, KeySet, SlotOrAlias};

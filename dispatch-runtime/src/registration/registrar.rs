@@ -1,7 +1,7 @@
 //! Registration of operators and kernels at run time.
 //!
 //! A registration by a [`Registrar`] stays until it is removed: by [`Registration::remove`], or when a
-//! [`ScopedRegistration`](crate::Scoped) registration goes out of scope. Removal restores the state without the registration, in any order
+//! [`ScopedRegistration`](crate::ScopedRegistration) goes out of scope. Removal restores the state without the registration, in any order
 //! of removals. Only a registrar can register a kernel on top of another one for the same key. The newest one runs, and removing it
 //! restores the one below.
 //!
@@ -12,7 +12,7 @@ use std::any::{TypeId, type_name};
 
 use dispatch_schema::{OperatorName, is_identifier};
 
-use super::handle::{Registration, RegistrationKind};
+use super::registration_handle::{Registration, RegistrationKind};
 use super::registry;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Key, KeySet};
@@ -66,7 +66,7 @@ impl Registrar {
         self.add_kernel(operator, key, Some(Box::new(kernel)), None, false)
     }
 
-    /// Registers a boxed kernel that replaces existing ones. [`Operator::kernels`] returns the replaced kernels too.
+    /// Registers a boxed kernel that replaces existing ones. [`Operator::kernels_for_key`] returns the replaced kernels too.
     ///
     /// # Errors
     ///

@@ -8,7 +8,7 @@ mod convert;
 mod nested;
 mod schema_type;
 mod stack;
-mod tensors;
+mod value_tensors;
 
 use std::any::Any;
 use std::fmt;
