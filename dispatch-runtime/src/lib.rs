@@ -333,7 +333,7 @@ pub mod __private {
     pub use crate::expansion::{
         HasDType, KernelError, KernelParameter, NotBuiltIn, NotBuiltInName, OperatorFunction, OperatorFunctions,
         OptionalArgument, Returns, check_not_built_in, composite_error, crate_name, error_in_operator,
-        into_caller_error, into_form_error, operator_function_code, unsupported_dtype,
+        into_caller_error, into_form_error, operator_function_code, unsupported_dtype_error,
     };
     #[cfg(feature = "linkme")]
     pub use crate::key::DECLARED_KEYS;

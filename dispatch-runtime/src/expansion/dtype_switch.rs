@@ -51,7 +51,7 @@ impl HasDType for Option<DType> {
 /// Returns the error of a kernel that was called with a dtype that is not in its list.
 #[cold]
 #[must_use]
-pub fn unsupported_dtype<O: Operation>(
+pub fn unsupported_dtype_error<O: Operation>(
     argument: &'static str,
     dtype: Option<DType>,
     supported: &'static [DType],

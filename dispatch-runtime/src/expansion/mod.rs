@@ -6,7 +6,7 @@ mod generated_names;
 mod return_conversion;
 
 pub use argument_conversion::{KernelParameter, OptionalArgument};
-pub use dtype_switch::{HasDType, unsupported_dtype};
+pub use dtype_switch::{HasDType, unsupported_dtype_error};
 pub use generated_names::{
     NotBuiltIn, NotBuiltInName, OperatorFunction, OperatorFunctions, check_not_built_in, crate_name,
     operator_function_code,

@@ -151,13 +151,13 @@ impl Tensor {
     /// use dispatch_runtime::Tensor;
     ///
     /// let mut t = Tensor::from_slice(&[1.0_f32]);
-    /// assert!(t.is_unique());
+    /// assert!(t.owns_elements_alone());
     /// let other = t.restride(t.geometry().clone()).unwrap();
-    /// assert!(!t.is_unique());
+    /// assert!(!t.owns_elements_alone());
     /// # drop(other);
     /// ```
     #[inline]
-    pub fn is_unique(&mut self) -> bool {
+    pub fn owns_elements_alone(&mut self) -> bool {
         Shared::is_unique(&self.0) && self.0.storage.is_unique()
     }
 

@@ -125,7 +125,7 @@ impl<'a, const W: usize, const R: usize> Operands<'a, W, R> {
         let mut flags = unshared.iter_mut();
         let written = written.map(|tensor| {
             if let Some(unshared) = flags.next() {
-                *unshared = tensor.is_unique();
+                *unshared = tensor.owns_elements_alone();
             }
             Operand::new_unlocked(tensor)
         });
