@@ -30,8 +30,8 @@ pub use thread_state::{InstallState, ThreadState, register_inherited_state, spaw
 /// A guard: it undoes a change of the thread's key sets, grad mode or autocast dtypes when it is dropped.
 ///
 /// A guard undoes only the bits that it changed. So guards nest and may be dropped in any order. They belong to the thread that made them.
-/// Drop two guards for the same key in reverse order: the guard that changed the key restores it. [`force_key_sets`] and [`ThreadState::enter`]
-/// restore the whole state, and must be dropped after every guard that was made under them.
+/// Drop two guards for the same key in reverse order: the guard that changed the key restores it. [`force_key_sets`] and
+/// [`ThreadState::enter`] restore the whole state, and must be dropped after every guard that was made under them.
 ///
 /// ```
 /// use dispatch_runtime::{KeySet, guard, keys::*};

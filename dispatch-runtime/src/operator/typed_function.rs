@@ -11,8 +11,8 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// Returns [`ErrorKind::FunctionTypeMismatch`] if the function has another type. Returns [`ErrorKind::NoTypedFunction`] if the operator has
-    /// no function because it was defined at run time.
+    /// Returns [`ErrorKind::FunctionTypeMismatch`] if the function has another type. Returns [`ErrorKind::NoTypedFunction`] if the operator
+    /// has no function because it was defined at run time.
     ///
     /// ```
     /// use dispatch_runtime::prelude::*;

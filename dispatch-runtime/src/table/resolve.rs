@@ -1,7 +1,7 @@
 //! The rule that decides which registered kernel fills which cell.
 //!
-//! Only [`resolve_slot`] implements this rule. Tables, dumps, explanations and errors all use it. For one operator and one slot, it returns the
-//! first of these that exists:
+//! Only [`resolve_slot`] implements this rule. Tables, dumps, explanations and errors all use it. For one operator and one slot, it returns
+//! the first of these that exists:
 //!
 //! 1. a kernel registered for exactly this key;
 //! 2. a kernel registered for an alias that covers it, in this order:

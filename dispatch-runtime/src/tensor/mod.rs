@@ -195,8 +195,8 @@ impl Tensor {
         self.0.base.as_ref()
     }
 
-    /// Makes a new tensor a view of `base`. Returns false if it has other handles or a base already. `before_mark` runs before the tensor gets
-    /// [`Marks::VIEW`].
+    /// Makes a new tensor a view of `base`. Returns false if it has other handles or a base already. `before_mark` runs before the tensor
+    /// gets [`Marks::VIEW`].
     #[inline]
     pub(crate) fn set_base(&mut self, base: &Self, before_mark: impl FnOnce()) -> bool {
         match Shared::get_mut(&mut self.0) {
