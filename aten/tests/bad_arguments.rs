@@ -32,7 +32,7 @@ fn wrong_rank_error_has_the_expected_rank() {
     let x = ones(&[1, 5, 5, 1, 1], DType::F32);
     let bad = unwrap_bad_argument(aten::convolution(&x, &weight, None, &[1], &[0], &[1], false, &[0], 1));
     let Problem::Rank { found: 5, expected: Expected::Is(4) } = *bad.problem else { panic!("{bad}") };
-    assert_eq!(bad.reason.as_deref(), Some(&Reason::Like("weight".into())));
+    assert_eq!(bad.reason.as_deref(), Some(&Reason::SameAsArgument("weight".into())));
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn size_error_names_both_dimensions() {
     let bad = unwrap_bad_argument(ones(&[2, 3], DType::F32).mm(&ones(&[4, 2], DType::F32)));
     let Problem::Sizes { ref expected, .. } = *bad.problem else { panic!("{bad}") };
     assert_eq!(*expected, Sizes::Dim { dim: 0, size: Expected::Is(3) });
-    assert_eq!(bad.reason.as_deref(), Some(&Reason::LikeDim { argument: "self".into(), dim: 1 }));
+    assert_eq!(bad.reason.as_deref(), Some(&Reason::SameAsDimension { argument: "self".into(), dim: 1 }));
 }
 
 #[test]

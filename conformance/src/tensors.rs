@@ -69,7 +69,7 @@ fn from_device(tensor: &Tensor) -> Result<Tensor> {
         return Ok(tensor.clone());
     }
     let copy = || -> dispatch_runtime::Result<Storage> {
-        let host = Storage::host(tensor.storage().size());
+        let host = Storage::new_host(tensor.storage().size());
         device.synchronize()?;
         device.memory_backend()?.copy_out(tensor.storage(), &mut bytes_tensor(&host)?.write::<u8>()?)?;
         Ok(host)
@@ -86,7 +86,7 @@ fn bytes_tensor(storage: &Storage) -> dispatch_runtime::Result<Tensor> {
 
 fn meta_tensor(array: &Array) -> Result<Tensor> {
     let geometry = Geometry::strided(&array.sizes, &array.strides, array.offset).ok_or(Error::InvalidGeometry)?;
-    Ok(Tensor::new(Storage::meta(0), array.dtype, geometry)?)
+    Ok(Tensor::new(Storage::new_meta(0), array.dtype, geometry)?)
 }
 
 /// An element type that can be converted from and to [`Scalar`].

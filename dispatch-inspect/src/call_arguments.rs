@@ -24,7 +24,7 @@ pub(crate) struct KeyArgument {
 /// Returns the arguments of an operator that can add keys.
 pub(crate) fn key_arguments(operator: &Operator) -> Result<Vec<KeyArgument>, Failure> {
     // Even the explanation of a call without keys lists the arguments that could add some.
-    let arguments_with_keys = operator.explain_keys(&[], None)?.arguments;
+    let arguments_with_keys = operator.explain_call_with_keys(&[], None)?.arguments;
     let arguments = &operator.schema().arguments;
     let of = |(name, _): (String, KeySet)| {
         let ty = arguments.iter().find(|argument| argument.name == name).map(|argument| &argument.ty);
@@ -125,7 +125,7 @@ pub(crate) fn backend_mark(backend: Key) -> Option<Marks> {
 }
 
 fn unknown_word(word: &str, suggestion: Option<String>) -> Failure {
-    let devices: Vec<String> = Device::linked().iter().map(ToString::to_string).collect();
+    let devices: Vec<String> = Device::all_linked().iter().map(ToString::to_string).collect();
     let others = ["requires_grad", "view", "inference", "none"];
     let near = dispatch_runtime::schema::suggest(word, others.into_iter().chain(devices.iter().map(String::as_str)));
     let meant = match near.map(str::to_owned).or(suggestion) {

@@ -89,7 +89,7 @@ impl CallExplanation {
     pub fn with_guards(guards: &Guards, operator: &'static Operator, arguments: &[String]) -> Result<Self, Failure> {
         let (carried, marks) = call_arguments::parse_arguments(operator, arguments)?;
         let entered = guards.enter();
-        let mut explanation = operator.explain_keys(&carried, marks)?;
+        let mut explanation = operator.explain_call_with_keys(&carried, marks)?;
         drop(entered);
         // These guards were not entered in the caller's code, so their location says nothing.
         explanation.innermost_guard = None;

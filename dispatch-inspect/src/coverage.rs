@@ -109,7 +109,7 @@ impl Coverage {
 pub(crate) fn backends(operators: &[&'static Operator]) -> Vec<Key> {
     let registered = operators.iter().flat_map(|operator| operator.registrations()).map(|kernel| kernel.site.key);
     let registered = registered.filter(|&key| KeySet::from(key).device().is_some_and(|device| device.key() == key));
-    let linked = Device::linked().into_iter().map(Device::key);
+    let linked = Device::all_linked().into_iter().map(Device::key);
     let mut backends: Vec<Key> = Vec::new();
     registered.chain(linked).for_each(|key| {
         if !backends.contains(&key) {

@@ -122,7 +122,7 @@ impl Guards {
 
     /// Makes these guards the state of this thread, until the result is dropped.
     pub(crate) fn enter(&self) -> guard::Guard {
-        guard::force(self.include, self.exclude)
+        guard::force_key_sets(self.include, self.exclude)
     }
 }
 

@@ -130,12 +130,12 @@ pub(crate) fn expand(attribute: &TokenStream, item: TokenStream) -> TokenStream 
     };
     let location = quote!(#runtime::Location::new(::core::file!(), ::core::line!()));
     let user_key = match kind {
-        KeyKind::Backend => quote!(#runtime::UserKey::backend(::core::stringify!(#name), #location)),
+        KeyKind::Backend => quote!(#runtime::UserKey::new_backend(::core::stringify!(#name), #location)),
         KeyKind::LayerAtInsertionPoint(above) => {
-            quote!(#runtime::UserKey::layer(::core::stringify!(#name), #runtime::InsertionPoint::#above, #location))
+            quote!(#runtime::UserKey::new_layer(::core::stringify!(#name), #runtime::InsertionPoint::#above, #location))
         }
         KeyKind::LayerAboveKey(other) => {
-            quote!(#runtime::UserKey::layer_above(::core::stringify!(#name), &#other, #location))
+            quote!(#runtime::UserKey::new_layer_above(::core::stringify!(#name), &#other, #location))
         }
     };
     quote! {
@@ -149,7 +149,7 @@ pub(crate) fn expand(attribute: &TokenStream, item: TokenStream) -> TokenStream 
             static KEY: #runtime::UserKey = #user_key;
             #runtime::__submit! { #runtime::__private::Record::Key(&KEY) }
             #runtime::__declare_key! { &KEY }
-            #runtime::Key::user(&KEY)
+            #runtime::Key::from_user_key(&KEY)
         };
 
         // The name must differ from those of built-in keys, which hide it in kernels: a kernel would be registered for the built-in key.

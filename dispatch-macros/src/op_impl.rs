@@ -237,7 +237,7 @@ fn expand_typed(checked: &KernelWithSchema, kernel: &TypedKernel) -> TokenStream
     });
     let keys = generate_static_keys(&attribute.keys, &runtime);
     let overriding = attribute.overrides.is_some().then(|| quote!(.overriding()));
-    let priority = attribute.priority.as_ref().map(|priority| quote!(.priority(#priority)));
+    let priority = attribute.priority.as_ref().map(|priority| quote!(.with_priority(#priority)));
     let names = kernel.parameters.iter().map(|parameter| parameter.name.clone());
     let holds = when::generate_condition(attribute, &checked.schema, names, &kernel.types, &runtime);
     let mut record = quote! {

@@ -190,7 +190,7 @@ fn expand_plan(
                     let __operator = <#operator as #runtime::Operation>::operator();
                     let [#(#names),*] = __arguments else {
                         return ::core::result::Result::Err(
-                            #runtime::__private::too_few_arguments(__operator, __arguments.len()),
+                            #runtime::__private::too_few_arguments_error(__operator, __arguments.len()),
                         );
                     };
                     #(let #names = #runtime::__private::convert_argument::<#owned>(__operator, #names, #positions)?;)*

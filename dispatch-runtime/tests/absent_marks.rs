@@ -150,7 +150,8 @@ fn threads_that_set_a_mark_at_the_same_time_all_run_the_fallback() {
 
 #[test]
 fn an_explanation_names_the_kernel_that_runs() {
-    let explanation = |marks| identity::operator().explain_keys(&[tensor_with_layers(Tracer).keys()], marks).unwrap();
+    let explanation =
+        |marks| identity::operator().explain_call_with_keys(&[tensor_with_layers(Tracer).keys()], marks).unwrap();
     let winner = |marks| explanation(marks).winner.map(|winner| winner.kernel);
     assert_eq!(winner(None), Some("identity_cpu"));
     assert!(explanation(None).skipped.has(Tracer));

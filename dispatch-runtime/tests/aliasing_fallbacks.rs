@@ -105,7 +105,7 @@ fn dumps_and_explanations_show_the_fallback_only_for_aliasing_operators() {
 fn a_late_fallback_applies_to_operators_that_were_called_before() {
     static LATE_FALLBACK: FallbackRecord =
         FallbackRecord::boxed(refusing_fallback, &keys::Functionalize, "refuse", Location::new("late.rs", 1))
-            .aliasing();
+            .for_aliasing_operators();
     static RECORDS: [Record; 1] = [Record::Fallback(&LATE_FALLBACK)];
 
     let with_key = one_element_tensor().with_keys(one_element_tensor().keys() | keys::Functionalize);

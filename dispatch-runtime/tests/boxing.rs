@@ -93,7 +93,7 @@ fn reordered_results_cpu(this: &mut Tensor, other: &mut Tensor, rest: &mut [Tens
 
 /// Runs the CPU's typed kernel on the same stack. This is a boxed kernel for any operator.
 fn run_cpu_kernel(op: &Operator, stack: &mut Stack) -> Result<()> {
-    op.kernels(keys::CPU)[0].call(keys::CPU.into(), stack)
+    op.kernels_for_key(keys::CPU)[0].call(keys::CPU.into(), stack)
 }
 
 macro_rules! define_boxed_meta_kernels {

@@ -84,7 +84,7 @@ fn calls_reach_the_kernels_of_the_golden_tables() {
             check_call(operator, &table, keys, |stack| operator.redispatch_boxed(keys, stack));
             // This call also has the thread's included layers below the column.
             let keys = if column == Key::UNDEFINED { KeySet::EMPTY } else { guard::included().below(column) | keys };
-            check_call(operator, &table, keys, |stack| operator.call_boxed_for(column, stack));
+            check_call(operator, &table, keys, |stack| operator.call_boxed_for_key(column, stack));
         }
         for _ in 0..20 {
             // The set has few layers, so that low ones are often the highest.
@@ -118,7 +118,7 @@ fn check_call(
         Ok(()) => stack.values().iter().map(|value| format!("{value:?}")).collect::<Vec<_>>().join(" "),
         Err(error) => match error.kind() {
             ErrorKind::NoKernel(explanation) => format!("missing for {:?}", explanation.key),
-            ErrorKind::Ambiguous(explanation) => format!("ambiguous for {:?}", explanation.key),
+            ErrorKind::AmbiguousAutogradOther(explanation) => format!("ambiguous for {:?}", explanation.key),
             _ => panic!("{operator} with {keys}: {error}"),
         },
     };

@@ -19,7 +19,7 @@ fn keys_of_call(operator: &Operator) -> KeySet {
 fn a_thread_starts_with_backend_select_and_view_tracking_and_without_autocast() {
     let operator = define_operator("defaults");
     assert_eq!(keys_of_call(operator), CPU | BackendSelect | ADInplaceOrView | AutogradCPU);
-    let _bare = guard::force(KeySet::EMPTY, KeySet::EMPTY);
+    let _bare = guard::force_key_sets(KeySet::EMPTY, KeySet::EMPTY);
     assert_eq!(keys_of_call(operator), CPU | ADInplaceOrView | AutogradCPU | AutocastCPU);
 }
 
@@ -78,7 +78,7 @@ fn guards_below_a_layer_remove_its_keys_from_calls() {
 fn dropping_a_forced_state_undoes_the_guards_entered_in_it() {
     let before = (guard::included(), guard::excluded());
     {
-        let _forced = guard::force(KeySet::from(Tracer), KeySet::from(Negative));
+        let _forced = guard::force_key_sets(KeySet::from(Tracer), KeySet::from(Negative));
         let _more = guard::include(KeySet::from(Conjugate));
         assert_eq!((guard::included(), guard::excluded()), (Tracer | Conjugate, KeySet::from(Negative)));
     }

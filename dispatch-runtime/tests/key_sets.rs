@@ -160,7 +160,7 @@ fn a_layer_beyond_the_capacity_of_its_insertion_point_is_reported() {
     let operator = registrar.define("crowded() -> ()").unwrap().operator().unwrap();
     let errors = [
         registrar.kernel("crowded", L5, |_, _, _| Ok(())).unwrap_err(),
-        operator.call_boxed_for(L5, &mut dispatch_runtime::Stack::new()).unwrap_err(),
+        operator.call_boxed_for_key(L5, &mut dispatch_runtime::Stack::new()).unwrap_err(),
     ];
     for error in errors {
         assert!(
@@ -170,7 +170,7 @@ fn a_layer_beyond_the_capacity_of_its_insertion_point_is_reported() {
     }
     let found = verify();
     assert!(
-        matches!(&found[..], [Finding::OrderedByName { .. }, Finding::Error(error)] if error.to_string().starts_with("no index is left for the key `L5`")),
+        matches!(&found[..], [Finding::LayersOrderedByName { .. }, Finding::Error(error)] if error.to_string().starts_with("no index is left for the key `L5`")),
         "{found:?}"
     );
 }

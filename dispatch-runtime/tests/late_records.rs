@@ -86,8 +86,8 @@ fn explanations_and_findings_include_libraries_loaded_later() {
 #[test]
 fn keys_and_fallbacks_of_a_loaded_library_are_found_by_name() {
     static USER_KEY: UserKey =
-        UserKey::layer("LateLayer", dispatch_runtime::InsertionPoint::Everything, Location::caller());
-    static LATE_KEY: Key = Key::user(&USER_KEY);
+        UserKey::new_layer("LateLayer", dispatch_runtime::InsertionPoint::Everything, Location::caller());
+    static LATE_KEY: Key = Key::from_user_key(&USER_KEY);
     static FALLBACK: FallbackRecord =
         FallbackRecord::boxed(return_one_boxed, &LATE_KEY, "late_fallback", Location::caller());
     assert!("LateLayer".parse::<Key>().is_err());

@@ -245,7 +245,7 @@ fn skipping_a_fallback_of_one_backend_skips_no_kernel_of_another() {
 fn a_late_marked_fallback_is_skipped_too() {
     static LATE_FALLBACK: FallbackRecord =
         FallbackRecord::boxed(refusing_fallback, &keys::Negative, "refuse", Location::new("with_late_fallback.rs", 1))
-            .marked(&[Marks::NOT_ON_HOST]);
+            .for_marks(&[Marks::NOT_ON_HOST]);
     static RECORDS: [Record; 1] = [Record::Fallback(&LATE_FALLBACK)];
 
     #[op_def("with_late_fallback(Tensor self) -> Tensor")]

@@ -50,7 +50,7 @@ fn the_error_for_a_wrong_storage_names_device_and_size() {
         Spec::contiguous(DType::F32, &[4]).on(device)
     };
     assert_eq!(make(Storage::new(FakeBuffer(16))).unwrap().device(), device);
-    for wrong in [Storage::new(FakeBuffer(15)), Storage::host(8), Storage::host(16), Storage::meta(16)] {
+    for wrong in [Storage::new(FakeBuffer(15)), Storage::new_host(8), Storage::new_host(16), Storage::new_meta(16)] {
         let (found, available) = (wrong.device(), wrong.size());
         let error = make(wrong).unwrap_err();
         let ErrorKind::WrongAllocation { size: 16, .. } = error.kind() else { panic!("{error}") };
@@ -151,14 +151,14 @@ mod unregistered {
     pub(super) enum SameName {}
 
     pub(super) static OPERATOR: Operator = {
-        static UNBOUND: TableHeader = TableHeader::unbound(Some(&OPERATOR), IntegerSignature::ADAPTERS.slow_path);
+        static UNBOUND: TableHeader = TableHeader::unbound(Some(&OPERATOR), IntegerSignature::TYPED_ADAPTERS.slow_path);
         let definition = Definition {
             name: dispatch_runtime::Name { namespace: "memory_safety", base: "same_name", overload: "" },
             signature: "(int self) -> int",
             docs: "",
             location: Location::new("other.rs", 1),
             argument_count: 1,
-            tensor_results: u8::MAX,
+            tensor_result_count: u8::MAX,
             key_arguments: 0,
             aliasing: false,
             returns_views: false,
@@ -198,11 +198,10 @@ fn a_kernel_of_another_operator_of_the_same_name_is_never_called() {
     let x = Tensor::from_slice(&[1.0_f32]);
     assert!(matches!(same_name(&x).unwrap_err().kind(), ErrorKind::NoKernel(_)));
     register(vec![Record::Kernel(&RECORD)].leak());
-    let is_foreign =
-        |error: &Error| matches!(error.kind(), ErrorKind::ForeignKernel { kernels, .. } if kernels[0].0 == "number");
+    let is_foreign = |error: &Error| matches!(error.kind(), ErrorKind::KernelOfOtherDefinition { kernels, .. } if kernels[0].0 == "number");
     let error = same_name(&x).unwrap_err();
     assert!(is_foreign(&error), "{error}");
     assert!(is_foreign(&same_name::operator().call([Value::from(&x)]).unwrap_err()));
-    assert!(same_name::operator().kernels(keys::CPU).is_empty());
+    assert!(same_name::operator().kernels_for_key(keys::CPU).is_empty());
     assert!(verify().iter().any(|finding| finding.to_string().contains("compiled for another operator")));
 }

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use dispatch_runtime::keys::*;
 use dispatch_runtime::{
-    Error, ErrorKind, Key, Operator, OperatorEvent, Registrar, Registration, Stack, Tensor, Value, dump_name, fallback,
-    guard, on_operator_event, registrations_for,
+    Error, ErrorKind, Key, Operator, OperatorEvent, Registrar, Registration, Stack, Tensor, Value, dump_by_name,
+    fallback, guard, on_operator_event, operator_names_with_kernel_for,
 };
 
 fn test_registrar() -> Registrar {
@@ -74,7 +74,7 @@ fn an_explicit_composite_serves_every_backend_without_its_own_kernel() {
         ["cpu", "all", "all"],
         [CPU, CUDA, SparseCPU].map(|key| answer_of_call(operator, tensor_on(key)).unwrap())
     );
-    let _bare = guard::force(dispatch_runtime::KeySet::EMPTY, dispatch_runtime::KeySet::EMPTY);
+    let _bare = guard::force_key_sets(dispatch_runtime::KeySet::EMPTY, dispatch_runtime::KeySet::EMPTY);
     assert_eq!(answer_of_call(operator, Value::None).unwrap(), "all");
 }
 
@@ -117,7 +117,10 @@ fn an_ambiguous_call_is_an_error_until_autograd_other_has_a_kernel() {
     ));
     let tracked = || Value::from(Tensor::from_slice(&[1.0_f32]).with_keys(SparseCPU | AutogradOther));
     let error = answer_of_call(operator, tracked()).unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::Ambiguous(_)) && error.to_string().contains("AutogradOther"), "{error}");
+    assert!(
+        matches!(error.kind(), ErrorKind::AmbiguousAutogradOther(_)) && error.to_string().contains("AutogradOther"),
+        "{error}"
+    );
     let decided = register_answer_kernel("ambiguous", AutogradOther, "decided");
     assert_eq!(answer_of_call(operator, tracked()).unwrap(), "decided");
     decided.remove();
@@ -144,15 +147,15 @@ fn backend_selection_redispatches_calls_without_tensors() {
 fn a_kernel_without_definition_is_not_callable_until_it_is_defined() {
     drop(register_answer_kernel("dangling", CPU, "cpu"));
     let error = Operator::find("registration::dangling").unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::NotDefined { .. }), "{error}");
+    assert!(matches!(error.kind(), ErrorKind::MissingDefinition { .. }), "{error}");
     assert!(dispatch_runtime::verify().iter().any(|finding| finding.to_string().contains("dangling")));
-    assert!(dump_name("registration::dangling").contains("schema: (none)"));
+    assert!(dump_by_name("registration::dangling").contains("schema: (none)"));
     let definition = test_registrar().define("dangling(Tensor? x) -> str").unwrap();
     let operator = definition.operator().unwrap();
     assert_eq!(answer_of_call(operator, tensor_on(CPU)).unwrap(), "cpu");
     definition.remove();
     assert!(
-        matches!(answer_of_call(operator, tensor_on(CPU)).unwrap_err().kind(), ErrorKind::NotDefined { .. }),
+        matches!(answer_of_call(operator, tensor_on(CPU)).unwrap_err().kind(), ErrorKind::MissingDefinition { .. }),
         "an old handle is safe"
     );
 }
@@ -196,11 +199,11 @@ fn overloads_are_separate_operators() {
 fn an_override_can_call_the_replaced_kernel_until_its_removal() {
     let operator = define_operator("displaced");
     let below = register_answer_kernel("displaced", CPU, "below");
-    let displaced = operator.kernels(CPU).remove(0);
+    let displaced = operator.kernels_for_key(CPU).remove(0);
     let above =
         test_registrar().override_kernel("displaced", CPU, move |_, keys, stack| displaced.call(keys, stack)).unwrap();
     assert_eq!(
-        (answer_of_call(operator, tensor_on(CPU)).unwrap(), operator.kernels(CPU).len()),
+        (answer_of_call(operator, tensor_on(CPU)).unwrap(), operator.kernels_for_key(CPU).len()),
         ("below".to_owned(), 2)
     );
     below.remove();
@@ -228,7 +231,7 @@ fn a_call_without_tensors_whose_kernel_falls_through_is_an_error() {
     for argument in [Value::None, tensor_on(CPU)] {
         assert!(matches!(answer_of_call(operator, argument).unwrap_err().kind(), ErrorKind::NoKernel(_)));
     }
-    assert!(operator.call_boxed_for(Undefined, &mut [Value::None].into_iter().collect()).is_err());
+    assert!(operator.call_boxed_for_key(Undefined, &mut [Value::None].into_iter().collect()).is_err());
 }
 
 #[test]
@@ -257,9 +260,9 @@ fn listeners_receive_operator_events_and_may_call_operators() {
 fn operators_can_be_listed_by_key() {
     let _operator = define_operator("listed");
     let kernel = register_answer_kernel("listed", MkldnnCPU, "");
-    assert_eq!(registrations_for(MkldnnCPU), ["registration::listed"]);
+    assert_eq!(operator_names_with_kernel_for(MkldnnCPU), ["registration::listed"]);
     kernel.remove();
-    assert!(registrations_for(MkldnnCPU).is_empty());
+    assert!(operator_names_with_kernel_for(MkldnnCPU).is_empty());
 }
 
 #[test]
@@ -381,7 +384,7 @@ fn a_registrar_rejects_names_that_are_invalid_in_a_schema() {
 fn a_handle_of_a_removed_closure_does_not_call_its_successor() {
     let operator = define_operator("placed");
     let first = register_answer_kernel("placed", CPU, "first");
-    let handle = operator.kernels(CPU).remove(0);
+    let handle = operator.kernels_for_key(CPU).remove(0);
     let call = || handle.call(CPU.into(), &mut [tensor_on(CPU)].into_iter().collect());
     call().unwrap();
     first.remove();
@@ -397,10 +400,10 @@ fn a_call_of_a_replaced_definition_names_the_new_one() {
     let first = test_registrar().define("replaced(Tensor x) -> Tensor").unwrap();
     let old = first.operator().unwrap();
     first.remove();
-    assert!(matches!(old.call([tensor_on(CPU)]).unwrap_err().kind(), ErrorKind::NotDefined { .. }));
+    assert!(matches!(old.call([tensor_on(CPU)]).unwrap_err().kind(), ErrorKind::MissingDefinition { .. }));
     let new = test_registrar().define("replaced(Tensor x, int n) -> Tensor").unwrap().operator().unwrap();
     let error = old.call([tensor_on(CPU)]).unwrap_err();
-    let ErrorKind::Redefined { location, new_location, .. } = error.kind() else { panic!("{error}") };
+    let ErrorKind::OperatorRedefined { location, new_location, .. } = error.kind() else { panic!("{error}") };
     assert_eq!((*location, *new_location), (old.location(), new.location()));
     assert!(error.to_string().contains(&new.location().to_string()), "{error}");
 }

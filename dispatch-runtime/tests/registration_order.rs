@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dispatch_runtime::keys::*;
 use dispatch_runtime::{
-    ErrorKind, Key, Operator, Registrar, Registration, Stack, dump_name, fallback, fallback_fallthrough,
+    ErrorKind, Key, Operator, Registrar, Registration, Stack, dump_by_name, fallback, fallback_fallthrough,
 };
 use random::Random;
 
@@ -153,13 +153,13 @@ fn an_explicit_composite_does_not_fill_autograd_keys() {
 fn a_second_definition_is_an_error_and_changes_nothing() {
     let registrar = Registrar::new("twice");
     let (first, second) = (registrar.define("op(Tensor x) -> Tensor").unwrap(), line!());
-    let before = dump_name("twice::op");
+    let before = dump_by_name("twice::op");
     let (error, third) = (registrar.define("op(Tensor x, Tensor y) -> Tensor").unwrap_err(), line!());
     let ErrorKind::DuplicateOperator { locations, .. } = error.kind() else { panic!("{error}") };
     assert_eq!(locations.iter().map(|location| location.line()).collect::<Vec<_>>(), [second, third]);
-    assert_eq!(dump_name("twice::op"), before);
+    assert_eq!(dump_by_name("twice::op"), before);
     first.remove();
-    assert_eq!(dump_name("twice::op"), "");
+    assert_eq!(dump_by_name("twice::op"), "");
     drop(registrar.define("op(Tensor x, Tensor y) -> Tensor").expect("the name is free again"));
 }
 
@@ -216,7 +216,7 @@ fn registrations_with_a_wrong_name_or_key_change_nothing() {
     for key in [Autograd, Autocast, Undefined] {
         assert!(matches!(fallback_fallthrough(key).unwrap_err().kind(), ErrorKind::NotARuntimeKey { .. }), "{key}");
     }
-    assert_eq!(dump_name("nothing::op"), "");
+    assert_eq!(dump_by_name("nothing::op"), "");
     assert!(Operator::find("nothing::op").is_err());
 }
 
@@ -372,7 +372,7 @@ impl History {
             .map(|key| self.call_with_key(operator, key))
             .to_vec()
         });
-        (normal(dump_name(&self.full_name)), normal(table), calls)
+        (normal(dump_by_name(&self.full_name)), normal(table), calls)
     }
 
     fn call_with_key(&self, operator: &Operator, key: Key) -> String {
@@ -381,7 +381,7 @@ impl History {
             Ok(()) => format!("{:?}", stack.values()),
             Err(error) => match error.kind() {
                 ErrorKind::NoKernel(explanation) => format!("no kernel for {:?}", explanation.key),
-                ErrorKind::Ambiguous(_) => "ambiguous".to_owned(),
+                ErrorKind::AmbiguousAutogradOther(_) => "ambiguous".to_owned(),
                 _ => panic!("after{}: {error}", self.log),
             },
         }

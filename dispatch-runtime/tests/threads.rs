@@ -245,7 +245,7 @@ fn calls_find_a_changing_definition_or_report_not_defined() {
                 let result = Operator::find("threads::fleeting").and_then(|operator| call_operator(operator, 7));
                 match result {
                     Ok(plus) => found += usize::try_from(plus).unwrap(),
-                    Err(error) => assert!(matches!(error.kind(), ErrorKind::NotDefined { .. }), "{error}"),
+                    Err(error) => assert!(matches!(error.kind(), ErrorKind::MissingDefinition { .. }), "{error}"),
                 }
             }
             found
@@ -266,7 +266,7 @@ fn readers_see_a_registration_completely_or_not_at_all() {
                 // All autograd keys are served, or none.
                 assert!([0, 18].contains(&cells), "{cells}");
                 assert!([0, 18].contains(&operator.dump_table().lines().count()));
-                _ = (operator.explain(&[Value::Int(1)]).to_string(), operator.kernels(Autograd), verify());
+                _ = (operator.explain(&[Value::Int(1)]).to_string(), operator.kernels_for_key(Autograd), verify());
             }
         },
         || (0..50).for_each(|_| lab.kernel("watched", Autograd, |_, _, _| Ok(())).unwrap().remove()),
@@ -289,7 +289,7 @@ fn a_kernel_can_register_and_remove_kernels() {
     *itself.lock().unwrap() = Some(first.unwrap());
     assert_eq!(call_operator(operator, 0).unwrap(), 2);
     assert_eq!(Arc::strong_count(&itself), 1, "a kernel that removes itself is dropped when it returns");
-    assert_eq!(operator.kernels(CPU).len(), 1);
+    assert_eq!(operator.kernels_for_key(CPU).len(), 1);
 }
 
 #[test]

@@ -87,10 +87,10 @@ fn an_operator_defined_at_run_time_has_no_function() {
     let defined = Registrar::new("handles").define("running(Tensor x) -> Tensor").unwrap();
     let operator = defined.operator().unwrap();
     let error = operator.typed::<fn(&Tensor) -> Result<Tensor>>().unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::NoFunction { .. }), "{error}");
+    assert!(matches!(error.kind(), ErrorKind::NoTypedFunction { .. }), "{error}");
     let kernel: Box<CopyClosure> = Box::new(|x| Ok(x.clone()));
     let error = Registrar::new("handles").typed_kernel("running", keys::CPU, kernel).unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::NoFunction { .. }), "{error}");
+    assert!(matches!(error.kind(), ErrorKind::NoTypedFunction { .. }), "{error}");
 }
 
 type CopyClosure = dyn Fn(&Tensor) -> Result<Tensor> + Send + Sync;

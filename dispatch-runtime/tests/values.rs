@@ -110,7 +110,7 @@ fn a_kernel_knows_its_operator_and_the_keys_of_the_call() {
     }));
     let mut stack: Stack = [one_element_tensor()].into_iter().collect();
     operator.redispatch_boxed(CPU | CUDA | CPU, &mut [one_element_tensor()].into_iter().collect()).unwrap_err();
-    operator.call_boxed_for(CPU, &mut stack).unwrap();
+    operator.call_boxed_for_key(CPU, &mut stack).unwrap();
     assert_eq!(format!("{:?}", stack.values()), "[\"values::aware {CPU}\"]");
 }
 
@@ -122,7 +122,7 @@ fn a_call_for_a_key_that_is_not_a_single_runtime_key_is_an_error() {
         drop(lab.kernel("pointed", key, |_, _, _| Ok(())).unwrap());
     }
     for key in [Autograd, Autocast, CompositeExplicitAutograd, Sparse] {
-        let error = operator.call_boxed_for(key, &mut [one_element_tensor()].into_iter().collect()).unwrap_err();
+        let error = operator.call_boxed_for_key(key, &mut [one_element_tensor()].into_iter().collect()).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::NotARuntimeKey { key: found } if *found == key), "{error}");
         let error = fail_with_tensor_error::call_for(key, &one_element_tensor(), 3).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::NotARuntimeKey { key: found } if *found == key), "{error}");
@@ -130,7 +130,7 @@ fn a_call_for_a_key_that_is_not_a_single_runtime_key_is_an_error() {
     let error = fail_with_tensor_error::call_for(Tracer.on(CPU), &one_element_tensor(), 3).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::InvalidKey(_)), "{error}");
     for key in [CPU, AutogradCPU, AutogradOther] {
-        operator.call_boxed_for(key, &mut [one_element_tensor()].into_iter().collect()).unwrap();
+        operator.call_boxed_for_key(key, &mut [one_element_tensor()].into_iter().collect()).unwrap();
     }
 }
 
@@ -138,7 +138,8 @@ fn a_call_for_a_key_that_is_not_a_single_runtime_key_is_an_error() {
 fn a_call_with_too_few_arguments_is_an_error_and_pops_nothing() {
     let operator = define_echo_operator("lonely", "Tensor");
     let mut stack = Stack::new();
-    for call in [Operator::call_boxed, |operator: &Operator, stack: &mut Stack| operator.call_boxed_for(CPU, stack)] {
+    for call in [Operator::call_boxed, |operator: &Operator, stack: &mut Stack| operator.call_boxed_for_key(CPU, stack)]
+    {
         let error = call(operator, &mut stack).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::TooFewArguments { expected: 1, found: 0, .. }), "{error}");
     }
@@ -166,7 +167,7 @@ fn fail_with_tensor_error_cpu(this: &Tensor, how: i64) -> Result<Tensor> {
     Ok(match how {
         0 => Tensor::from_slice(&this.read::<f64>()?),
         1 => this.restride(Geometry::contiguous(&[9]))?,
-        _ => Tensor::new(Storage::try_host(usize::MAX)?, DType::F32, Geometry::contiguous(&[1]))?,
+        _ => Tensor::new(Storage::try_new_host(usize::MAX)?, DType::F32, Geometry::contiguous(&[1]))?,
     })
 }
 

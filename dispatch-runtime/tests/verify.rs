@@ -107,9 +107,9 @@ macro_rules! submit_keys {
 }
 
 submit_keys! {
-    UserKey::backend("NNP", Location::new(file!(), line!()));
-    UserKey::backend("Nnp", Location::new(file!(), line!()));
-    UserKey::layer("Tracer", InsertionPoint::Autograd, Location::new(file!(), line!()));
+    UserKey::new_backend("NNP", Location::new(file!(), line!()));
+    UserKey::new_backend("Nnp", Location::new(file!(), line!()));
+    UserKey::new_layer("Tracer", InsertionPoint::Autograd, Location::new(file!(), line!()));
 }
 
 #[op_fallback(Tracer)]
@@ -155,7 +155,7 @@ fn duplicate_kernels_are_found_and_only_their_operators_fail() {
 fn an_override_replaces_the_other_kernel_and_is_no_finding() {
     assert!(findings_about_operator("verify::overridden").is_empty());
     assert_eq!(overridden(&one_element_tensor()).unwrap(), 2);
-    let kernels = overridden::operator().kernels(keys::CPU);
+    let kernels = overridden::operator().kernels_for_key(keys::CPU);
     assert_eq!(
         kernels.iter().map(dispatch_runtime::KernelHandle::name).collect::<Vec<_>>(),
         ["overriding_kernel", "overridden_kernel"]
@@ -175,7 +175,7 @@ fn conditions_with_the_same_priority_conflict() {
 #[test]
 fn a_backend_kernel_of_a_composite_is_a_finding_and_runs() {
     assert!(
-        matches!(&findings_about_operator("verify::composite")[..], [Finding::LosesAutograd { backend, .. }] if *backend == keys::CPU)
+        matches!(&findings_about_operator("verify::composite")[..], [Finding::KernelDisablesAutograd { backend, .. }] if *backend == keys::CPU)
     );
     assert!(composite(&one_element_tensor()).is_ok());
 }
@@ -183,17 +183,17 @@ fn a_backend_kernel_of_a_composite_is_a_finding_and_runs() {
 #[test]
 fn a_storage_kernel_beside_a_composite_is_ambiguous_for_autograd_other() {
     assert!(
-        matches!(&findings_about_operator("verify::ambiguous_for_autograd_other")[..], [Finding::Ambiguous { storage, .. }] if *storage == keys::SparseCPU)
+        matches!(&findings_about_operator("verify::ambiguous_for_autograd_other")[..], [Finding::AmbiguousAutogradOther { storage, .. }] if *storage == keys::SparseCPU)
     );
     let sparse = one_element_tensor().with_keys(keys::SparseCPU | keys::AutogradOther);
-    assert!(matches!(ambiguous_for_autograd_other(&sparse).unwrap_err().kind(), ErrorKind::Ambiguous(_)));
+    assert!(matches!(ambiguous_for_autograd_other(&sparse).unwrap_err().kind(), ErrorKind::AmbiguousAutogradOther(_)));
     assert!(ambiguous_for_autograd_other(&one_element_tensor()).is_ok());
 }
 
 #[test]
 fn a_catch_all_beside_a_body_is_found() {
     assert!(
-        matches!(&findings_about_operator("verify::with_body")[..], [Finding::CatchAllBesideBody { kernels, .. }] if kernels.len() == 2)
+        matches!(&findings_about_operator("verify::with_body")[..], [Finding::AliasKernelBesideBody { kernels, .. }] if kernels.len() == 2)
     );
 }
 
@@ -227,10 +227,10 @@ fn a_kernel_without_definition_is_a_finding_until_it_is_defined() {
     let orphans = Registrar::new("orphans");
     let kernel = orphans.kernel("lost", keys::CPU, |_, _, _| Ok(())).unwrap();
     assert!(
-        matches!(&findings_about_operator("orphans::lost")[..], [Finding::Error(error)] if matches!(error.kind(), ErrorKind::NotDefined { .. }))
+        matches!(&findings_about_operator("orphans::lost")[..], [Finding::Error(error)] if matches!(error.kind(), ErrorKind::MissingDefinition { .. }))
     );
     let error = Operator::find("orphans::lost").unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::NotDefined { kernels, .. } if kernels.len() == 1));
+    assert!(matches!(error.kind(), ErrorKind::MissingDefinition { kernels, .. } if kernels.len() == 1));
     let definition = orphans.define("lost() -> ()").unwrap();
     assert!(findings_about_operator("orphans::lost").is_empty());
     definition.remove();
@@ -266,7 +266,7 @@ unsafe impl Operation for LateOperator {
 
 /// Makes another definition of a name, which is callable through a stack.
 fn late_definition(name: Name<'static>) -> Operator {
-    static UNBOUND: TableHeader = TableHeader::unbound(None, Sig::<(), ()>::ADAPTERS.slow_path);
+    static UNBOUND: TableHeader = TableHeader::unbound(None, Sig::<(), ()>::TYPED_ADAPTERS.slow_path);
     // SAFETY: the definition has no types.
     unsafe {
         Operator::new(
@@ -277,7 +277,7 @@ fn late_definition(name: Name<'static>) -> Operator {
                 docs: "",
                 location: TEST_LOCATION,
                 argument_count: 0,
-                tensor_results: u8::MAX,
+                tensor_result_count: u8::MAX,
                 key_arguments: 0,
                 aliasing: false,
                 returns_views: false,

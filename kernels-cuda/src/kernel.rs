@@ -37,7 +37,7 @@ use crate::lock::locked;
 ///
 /// fn doubled(this: &Tensor) -> Result<Tensor> {
 ///     let this = aten::contiguous(this, dispatch_runtime::MemoryFormat::Contiguous)?;
-///     let out = this.fresh_like(this.dtype())?;
+///     let out = this.allocate_like(this.dtype())?;
 ///     let (launch, count) = (Launch::on(&out)?, out.geometry().count());
 ///     let arguments = (launch.pointer(&out)?, launch.pointer(&this)?, count);
 ///     launch.run(&DOUBLED, "doubled", &[this.dtype()], Grid::cover(count), arguments)?;

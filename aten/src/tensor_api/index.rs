@@ -253,7 +253,7 @@ impl Indexing for Tensor {
 
     fn set(&mut self, indices: impl Indices, value: impl ArithmeticOperand) -> Result<()> {
         let (mut view, index_tensors) = apply_view_indices(self, indices.into_list())?;
-        value.with_tensor(|value| {
+        value.call_with_tensor(|value| {
             if index_tensors.iter().all(Option::is_none) {
                 return crate::copy_(&mut view, value, false);
             }

@@ -77,7 +77,7 @@ fn meta_inputs(graph: &Graph) -> Result<Vec<Tensor>> {
     let input = |id| {
         let shown = graph.value(id);
         let bytes = shown.geometry.count().saturating_mul(i64::try_from(shown.dtype.size()).unwrap_or(1));
-        let storage = Storage::meta(usize::try_from(bytes).unwrap_or(usize::MAX));
+        let storage = Storage::new_meta(usize::try_from(bytes).unwrap_or(usize::MAX));
         Ok(Tensor::new(storage, shown.dtype, shown.geometry.clone())?)
     };
     graph.inputs().map(input).collect()

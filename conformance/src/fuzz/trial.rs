@@ -139,7 +139,7 @@ impl Storages {
 
 fn create_storage(sample: &TensorSample, bytes: i64) -> Result<Storage> {
     if sample.is_meta {
-        return Ok(Storage::meta(usize::try_from(bytes).unwrap_or(usize::MAX)));
+        return Ok(Storage::new_meta(usize::try_from(bytes).unwrap_or(usize::MAX)));
     }
     let count = bytes.min(MAX_ELEMENTS * 16).unsigned_abs().div_ceil(u64::try_from(sample.dtype.size()).unwrap_or(1));
     let (count, zero) = (usize::try_from(count).unwrap_or(0), [Scalar::Int(0)]);

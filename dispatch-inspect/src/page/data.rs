@@ -246,7 +246,7 @@ fn alias_keys(alias: Key, keys: &[Key]) -> AliasKeys {
 
 /// Returns the linked devices, and then those of all other backends.
 fn devices(keys: &[Key]) -> Vec<Device> {
-    let mut devices = Device::linked();
+    let mut devices = Device::all_linked();
     let of_key = |&key: &Key| KeySet::from(key).device().filter(|device| device.key() == key);
     for device in keys.iter().filter_map(of_key) {
         if !devices.contains(&device) {

@@ -85,7 +85,7 @@ fn generate_operator_enum(definition: &Definition) -> TokenStream {
             unsafe impl #runtime::Operation for #name {
                 type Signature = #signature;
 
-                const SHAPE: ::core::option::Option<#runtime::ShapeWord> = #shape;
+                const SHAPE_WORD: ::core::option::Option<#runtime::ShapeWord> = #shape;
 
                 #[inline(always)]
                 fn operator() -> &'static #runtime::Operator {
@@ -118,7 +118,7 @@ fn generate_operator_enum(definition: &Definition) -> TokenStream {
                 #[allow(dead_code)]
                 #[inline]
                 #visibility fn call_for(__key: #runtime::Key, #(#names: #parameters),*) -> #runtime::Result<#output> {
-                    let __keys = #runtime::__private::call_keys_for(#carried_keys, __key)?;
+                    let __keys = #runtime::__private::call_keys_up_to(#carried_keys, __key)?;
                     let (__kernel, __table) = unsafe { #runtime::__private::lookup_kernel::<#name>(__keys) };
                     __kernel(#(#names,)* __keys, __table)
                 }
@@ -127,7 +127,7 @@ fn generate_operator_enum(definition: &Definition) -> TokenStream {
             static __UNBOUND: #runtime::__private::TableHeader =
                 #runtime::__private::TableHeader::unbound(::core::option::Option::Some(&__OPERATOR), __ADAPTERS.slow_path);
             const __ADAPTERS: &#runtime::__private::TypedAdapters =
-                <<#name as #runtime::Operation>::Signature as #runtime::__private::Signature>::ADAPTERS;
+                <<#name as #runtime::Operation>::Signature as #runtime::__private::Signature>::TYPED_ADAPTERS;
             #static_definition
             #composite
             #rust_operator
@@ -150,7 +150,7 @@ fn generate_static_operator(definition: &Definition, kernels: impl Iterator<Item
     let (base, overload) = (&schema.name.base, &schema.name.overload);
     let docs = author_docs_text(&function.attributes);
     let arguments = schema.arguments.len();
-    let tensor_results = schema.tensor_return_count().and_then(|count| u8::try_from(count).ok()).unwrap_or(u8::MAX);
+    let tensor_result_count = schema.tensor_return_count().and_then(|count| u8::try_from(count).ok()).unwrap_or(u8::MAX);
     let key_arguments = key_argument_bits(definition);
     let device = match schema.device_argument() {
         Some(device) => quote!(::core::option::Option::Some(#device)),
@@ -172,17 +172,17 @@ fn generate_static_operator(definition: &Definition, kernels: impl Iterator<Item
             docs: #docs,
             location: #runtime::Location::new(::core::file!(), ::core::line!()),
             argument_count: #arguments,
-            tensor_results: #tensor_results,
+            tensor_result_count: #tensor_result_count,
             key_arguments: #key_arguments,
             aliasing: #aliasing,
             returns_views: #viewing,
             device_argument: #device,
-            shape: <#name as #runtime::Operation>::SHAPE,
+            shape: <#name as #runtime::Operation>::SHAPE_WORD,
             plan: #plan,
             data_dependent: #data_dependent,
             functional: #functional,
             typed: ::core::option::Option::Some(__ADAPTERS),
-            function: ::core::option::Option::Some(#runtime::__private::operator_code::<#identity, #name>()),
+            function: ::core::option::Option::Some(#runtime::__private::operator_function_code::<#identity, #name>()),
             kernels: &__KERNELS,
         }) };
         #runtime::__submit! { #runtime::__private::Record::Operator(&__OPERATOR) }
@@ -200,7 +200,7 @@ fn generate_named_call_macro(definition: &Definition) -> TokenStream {
     let properties = definition.properties_tokens();
     let export = matches!(visibility, Visibility::Public(_)).then(|| quote!(#[macro_export]));
     quote! {
-        #runtime::__named_form! { (#dollar) #hidden (#text) ({ #properties }) (#identity) #export }
+        #runtime::__define_operator_macro! { (#dollar) #hidden (#text) ({ #properties }) (#identity) #export }
 
         #[doc(hidden)]
         #[allow(unused_imports)]
@@ -252,7 +252,7 @@ fn generate_type_signature(definition: &Definition, output: &TokenStream) -> Tok
     let origins: Vec<Option<usize>> = (0..schema.returns.len()).map(|i| schema.written_argument_of_return(i)).collect();
     let origin = |origin: &Option<usize>| match origin {
         Some(argument) => quote!(#runtime::__private::WrittenArgument<#argument>),
-        None => quote!(#runtime::__private::NewValue),
+        None => quote!(#runtime::__private::NewResult),
     };
     let origins = if origins.iter().all(Option::is_none) { Vec::new() } else { origins.iter().map(origin).collect() };
     quote!(#runtime::__private::Sig<(#(#kinds,)*), #output, (#(#origins,)*)>)

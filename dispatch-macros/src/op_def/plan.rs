@@ -79,7 +79,7 @@ impl Definition {
             quote! {
                 let __operator = <#operator as #runtime::Operation>::operator();
                 let [#(#names),*] = __arguments else {
-                    return ::core::result::Result::Err(#private::too_few_arguments(__operator, __arguments.len()));
+                    return ::core::result::Result::Err(#private::too_few_arguments_error(__operator, __arguments.len()));
                 };
                 #(let #names = #private::convert_argument::<#owned>(__operator, #names, #positions)?;)*
                 ::core::result::Result::Ok(Self::plan(#(#names),*)?.outputs.into())

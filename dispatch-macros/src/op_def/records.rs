@@ -166,9 +166,9 @@ pub(super) fn generate_rust_operator_record(definition: &Definition) -> Option<T
     let parameters = types[..tensors].iter().map(|ty| ty.tokens(runtime));
     let output = RustType::from_returns(schema).tokens(runtime);
     let arity = match tensors {
-        _ if rust_operator == "Assign" => format_ident!("assign"),
-        1 => format_ident!("unary"),
-        _ => format_ident!("binary"),
+        _ if rust_operator == "Assign" => format_ident!("new_assign"),
+        1 => format_ident!("new_unary"),
+        _ => format_ident!("new_binary"),
     };
     Some(quote! {
         fn __rust_operator(#(#names: #parameters),*) -> #runtime::Result<#output> {

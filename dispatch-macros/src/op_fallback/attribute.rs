@@ -41,8 +41,8 @@ impl Parse for Attribute {
 impl Attribute {
     /// Generates the method calls that set the options of the fallback's record.
     pub(super) fn option_method_calls(&self, runtime: &TokenStream) -> TokenStream {
-        let aliasing = self.aliasing.as_ref().map(|_| quote!(.aliasing()));
-        let marked = self.marked.as_ref().map(|marks| quote!(.marked(&[#(#runtime::Marks::#marks),*])));
+        let aliasing = self.aliasing.as_ref().map(|_| quote!(.for_aliasing_operators()));
+        let marked = self.marked.as_ref().map(|marks| quote!(.for_marks(&[#(#runtime::Marks::#marks),*])));
         quote!(#aliasing #marked)
     }
 

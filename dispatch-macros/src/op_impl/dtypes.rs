@@ -219,7 +219,7 @@ pub(super) fn generate_dtype_switch(
 
         match #runtime::__private::HasDType::dtype_of(&#argument) {
             #arms
-            __other => ::core::result::Result::Err(#runtime::__private::unsupported_dtype::<#operator>(
+            __other => ::core::result::Result::Err(#runtime::__private::unsupported_dtype_error::<#operator>(
                 #label,
                 __other,
                 &[#(#runtime::DType::#supported),*],

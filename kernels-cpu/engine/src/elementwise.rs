@@ -93,7 +93,7 @@ impl PointwiseOperator {
     #[inline(always)]
     fn for_operator<O: Operation, F: Operation>() -> &'static Self {
         const {
-            let Some(ShapeWord::Pointwise { dtype, dtypes, .. }) = O::SHAPE else {
+            let Some(ShapeWord::Pointwise { dtype, dtypes, .. }) = O::SHAPE_WORD else {
                 panic!("an elementwise kernel serves an operator with `shape = pointwise`");
             };
             &Self { dtype, names: operand_names::<O>(), dtypes, called_form: F::operator }
@@ -104,7 +104,7 @@ impl PointwiseOperator {
         let (compute_dtype, are_alike) = self.inspect_dtypes_and_layouts(&inputs);
         let dtype = self.dtype.result_dtype_from(compute_dtype);
         let mut out = if are_alike {
-            inputs[0].fresh_like(dtype)?
+            inputs[0].allocate_like(dtype)?
         } else {
             self.result_spec(&inputs, dtype)?.on(inputs[0].device())?
         };
@@ -155,7 +155,8 @@ impl PointwiseOperator {
         if !(are_alike && self.dtype.result_dtype_from(compute_dtype) == this.dtype()) {
             self.resize_to_result("self", this, &all, self.dtype.result_dtype_from(compute_dtype))?;
         }
-        let operands = Operands::in_place("self", this, self.names, |this| inputs.map(|input| input.unwrap_or(this)))?;
+        let operands =
+            Operands::borrow_in_place("self", this, self.names, |this| inputs.map(|input| input.unwrap_or(this)))?;
         // SAFETY: `are_alike` is true only if the inputs and `this` were checked.
         unsafe { self.run_loops(&operands, compute_dtype, are_alike, loops) }
     }
@@ -242,7 +243,7 @@ fn inputs_fit_i32(compute_dtype: DType, mut inputs: impl Iterator<Item = DType>)
 
 /// Returns the names of an operator's tensor operands, for errors.
 const fn operand_names<O: Operation>() -> &'static [&'static str] {
-    match O::SHAPE {
+    match O::SHAPE_WORD {
         Some(ShapeWord::Pointwise { names, .. }) => names,
         _ => &["self", "self", "self"],
     }

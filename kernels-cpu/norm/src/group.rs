@@ -46,7 +46,7 @@ fn group_norm_backward(
     let planes: Vec<i64> =
         [N, group, plan.group_channels].into_iter().chain(input.sizes()[2..].iter().map(|_| 1)).collect();
     let mut sums = Spec::contiguous(DType::F64, &planes).on(input.device())?;
-    let mut slopes = sums.fresh_like(DType::F64)?;
+    let mut slopes = sums.allocate_like(DType::F64)?;
     with_compute_type!(aten::native_group_norm_backward, input.dtype(), T: [f32, f64] => {
         let weight = parameter_or_default::<T>(weight, C, 1.0)?;
         let add_planes = |group: usize, both: [&[T]; 2], [sums, slopes]: [&mut [f64]; 2]| {

@@ -207,7 +207,7 @@ fn normalize_rows<O: Operation>(
 /// Creates two float64 tensors, with an element for each row along `dims`.
 fn new_row_statistics(input: &Tensor, dims: &[bool]) -> Result<[Tensor; 2]> {
     let first = Spec::contiguous(DType::F64, &keepdim_sizes(input.sizes(), dims)).on(input.device())?;
-    let second = first.fresh_like(DType::F64)?;
+    let second = first.allocate_like(DType::F64)?;
     Ok([first, second])
 }
 

@@ -418,7 +418,7 @@ pub(crate) const REAL_DTYPES: [DType; 10] = [
 
 /// Returns the type promotion of an operator's `shape`.
 pub(crate) const fn promotion<O: Operation>() -> Promotion {
-    match O::SHAPE {
+    match O::SHAPE_WORD {
         Some(ShapeWord::Pointwise { dtype, .. }) => dtype,
         _ => panic!("an elementwise kernel needs an operator with `shape = pointwise`"),
     }
@@ -426,7 +426,7 @@ pub(crate) const fn promotion<O: Operation>() -> Promotion {
 
 /// Returns the names of an operator's operands, for errors.
 pub(crate) const fn operand_names<O: Operation>() -> &'static [&'static str] {
-    match O::SHAPE {
+    match O::SHAPE_WORD {
         Some(ShapeWord::Pointwise { names, .. }) => names,
         _ => &["self", "self", "self"],
     }

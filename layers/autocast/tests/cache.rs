@@ -141,7 +141,7 @@ fn the_end_of_the_outermost_region_clears_the_cache() {
     let first = enable_bfloat16();
     let mut before = return_cast_argument(&weight).unwrap();
     drop(first);
-    assert!(before.is_unique(), "the cast has no other handle");
+    assert!(before.owns_elements_alone(), "the cast has no other handle");
     let _second = enable_bfloat16();
     assert!(!before.same(&return_cast_argument(&weight).unwrap()));
 }
@@ -193,7 +193,7 @@ fn clear_cache_drops_every_cast() {
     let (weight, _on) = (new_weight(), enable_bfloat16());
     let mut before = return_cast_argument(&weight).unwrap();
     autocast::clear_cache();
-    assert!(before.is_unique());
+    assert!(before.owns_elements_alone());
     assert!(is_cached(&weight));
 }
 
@@ -221,7 +221,7 @@ fn the_end_of_a_region_on_another_thread_clears_the_cache() {
     let (weight, _on) = (new_weight(), enable_bfloat16());
     let mut here = return_cast_argument(&weight).unwrap();
     thread::spawn(|| drop(enable_bfloat16())).join().unwrap();
-    assert!(here.is_unique());
+    assert!(here.owns_elements_alone());
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn nothing_is_cached_outside_of_regions() {
     .join()
     .unwrap();
     assert_eq!(cast.dtype(), DType::BF16);
-    assert!(cast.is_unique(), "no region would drop the cast");
+    assert!(cast.owns_elements_alone(), "no region would drop the cast");
 }
 
 #[test]

@@ -82,7 +82,7 @@ fn back_fallback(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result
         .has_own_grad_mode()
         .then(|| if entry.records_below { guard::enable_grad() } else { guard::no_grad() });
     // The front and back layers are neither included nor excluded, so that the kernel of the call may enter levels of its own.
-    let without_levels = || guard::force(guard::included() - front_and_back_layers(), guard::excluded());
+    let without_levels = || guard::force_key_sets(guard::included() - front_and_back_layers(), guard::excluded());
     let _guard = (crate::depth() == 0).then(without_levels);
     entry.transform.call_below(&entry.level, operator, stack, &mut |stack| operator.call_boxed(stack))
 }

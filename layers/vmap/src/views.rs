@@ -25,7 +25,7 @@ pub(crate) fn call_view(batch: &Batch, operator: &Operator, arguments: &[Value])
     values[at] = slice_without_elements(seen).into();
     let results = {
         // Only the geometry is computed, so no level and no layer takes part.
-        let _plain = guard::force(KeySet::EMPTY, KeySet::EMPTY);
+        let _plain = guard::force_key_sets(KeySet::EMPTY, KeySet::EMPTY);
         operator.call(values)?
     };
     let source = batch.unwrap_tensor(seen);

@@ -20,7 +20,7 @@ pub fn copy_(this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Result<()> 
     }
     let (storage, device) = (this.storage().clone(), this.device());
     let mut host = if covers_storage(this) {
-        Tensor::new(Storage::try_host_unzeroed(storage.size())?, this.dtype(), this.geometry().clone())?
+        Tensor::new(Storage::try_new_host_unzeroed(storage.size())?, this.dtype(), this.geometry().clone())?
     } else {
         host_copy_if_needed(this)?
     };
@@ -192,7 +192,7 @@ fn host_copy_if_needed(tensor: &Tensor) -> Result<Tensor> {
     if tensor.device() == Device::CPU {
         return Ok(tensor.clone());
     }
-    let storage = Storage::try_host_unzeroed(tensor.storage().size())?;
+    let storage = Storage::try_new_host_unzeroed(tensor.storage().size())?;
     tensor.device().memory_backend()?.copy_out(tensor.storage(), &mut storage_byte_tensor(&storage)?.write::<u8>()?)?;
     Ok(Tensor::new(storage, tensor.dtype(), tensor.geometry().clone())?)
 }

@@ -55,7 +55,7 @@ fn pinned_tensor(spec: Spec, backends: &[&'static dyn Backend]) -> Result<Tensor
 fn pinning_backends(device: Option<Device>) -> Result<Vec<&'static dyn Backend>> {
     match device {
         Some(device) => Ok(vec![device.memory_backend()?]),
-        None => Device::linked()
+        None => Device::all_linked()
             .into_iter()
             .filter(|device| ![Device::CPU, Device::META].contains(device))
             .map(Device::memory_backend)

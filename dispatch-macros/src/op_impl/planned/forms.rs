@@ -67,7 +67,7 @@ impl PlannedKernel<'_> {
                 #keys
                 const __LOCATION: __r::Location = __r::Location::new(::core::file!(), ::core::line!());
                 static __KERNELS: [__r::KernelRecord; #count] = [#(#records),*];
-                __r::__submit! { __p::Record::Kernels(&__KERNELS) }
+                __r::__submit! { __p::Record::KernelAndForms(&__KERNELS) }
             };
         }
     }
@@ -77,7 +77,7 @@ impl PlannedKernel<'_> {
         let attribute = &self.checked.attribute;
         let (kernel, function) = (&self.checked.signature.ident, format_ident!("{name}"));
         let overriding = attribute.overrides.is_some().then(|| quote!(.overriding()));
-        let priority = attribute.priority.as_ref().map(|priority| quote!(.priority(#priority)));
+        let priority = attribute.priority.as_ref().map(|priority| quote!(.with_priority(#priority)));
         let derived = (*name != "__functional").then(|| quote!(.derived()));
         let record = quote! {
             __r::KernelRecord::typed::<#operator>(#function, &__KEYS, ::core::stringify!(#kernel), __LOCATION)
@@ -179,7 +179,7 @@ impl PlannedKernel<'_> {
         // The kernel reads the first argument through another handle, which stays as it is even if the kernel changes the written one.
         let second = reads_first.then(|| quote!(let __read = ::core::clone::Clone::clone(&*#first);));
         let lent = reads_first.then(|| quote!(let #first = &__read;));
-        let call = self.generate_shared_function_call(&quote!(__target.tensor()));
+        let call = self.generate_shared_function_call(&quote!(__target.written_tensor()));
         quote! {
             fn __in_place(#(#arguments: #types,)* #keys: __r::KeySet, _: __p::TableRef) -> __r::Result<()> {
                 let __r::Plan { value: __value, outputs: [__spec] } =
@@ -216,9 +216,9 @@ impl PlannedKernel<'_> {
             };
         }
         let call = self.generate_shared_function_call(&if count == 1 {
-            quote!(__target0.tensor())
+            quote!(__target0.written_tensor())
         } else {
-            quote!([#(#targets.tensor()),*])
+            quote!([#(#targets.written_tensor()),*])
         });
         let first = names[0];
         let apart = (count > 1).then(|| {

@@ -23,7 +23,7 @@ fn mymul(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     {
         return Err(Error::kernel("`mymul` needs two contiguous tensors of the same sizes and dtype"));
     }
-    let (out, count) = (this.fresh_like(this.dtype())?, this.geometry().count());
+    let (out, count) = (this.allocate_like(this.dtype())?, this.geometry().count());
     let launch = Launch::on(&out)?;
     let arguments = (launch.pointer(&out)?, launch.pointer(this)?, launch.pointer(other)?, count);
     launch.run(&MUL, "mymul", &[this.dtype()], Grid::cover(count), arguments)?;

@@ -65,7 +65,7 @@ fn convolution(plan: &Window, out: &mut Tensor, _: ...) -> Result<()> {
     let convolution = Convolution { window: plan, groups };
     if input.dtype().is_integral() && input.dtype() != DType::I64 {
         let wide = |tensor: &Tensor| contiguous(tensor, DType::I64);
-        let (bias, beside) = (bias.map(wide).transpose()?, out.fresh_like(DType::I64)?);
+        let (bias, beside) = (bias.map(wide).transpose()?, out.allocate_like(DType::I64)?);
         convolution.compute_side(&beside, &wide(input)?, &wide(weight)?, bias.as_ref(), transposed)?;
         return copy_into(out, &beside);
     }

@@ -41,7 +41,7 @@ fn apply_coefficients(
     out: &mut Tensor,
 ) -> Result<()> {
     let Some(first) = input.or(gradient) else { return Ok(()) };
-    let result = if out.strides() == first.strides() { out.clone() } else { first.fresh_like(out.dtype())? };
+    let result = if out.strides() == first.strides() { out.clone() } else { first.allocate_like(out.dtype())? };
     let launch = Launch::on(&result)?;
     let (sizes, count) = (first.sizes(), first.geometry().count());
     let area =

@@ -123,7 +123,7 @@ fn scan_dim<O: Operation>(
         return Ok(());
     }
     let computed = if scan.dtypes.contains(&dtype) { dtype } else { DType::I64 };
-    let to = if computed == dtype { out.clone() } else { out.fresh_like(computed)? };
+    let to = if computed == dtype { out.clone() } else { out.allocate_like(computed)? };
     let (length, inner) = (this.sizes().get(dim).copied().unwrap_or(1), this.sizes().iter().skip(dim + 1).product());
     let lines = out.geometry().count() / length;
     let launch = Launch::on(out)?;
@@ -132,8 +132,10 @@ fn scan_dim<O: Operation>(
     if together {
         let last = |tensor: &Tensor| move_dim_last(tensor, dim);
         let from = contiguous(&last(this)?, computed)?;
-        let (contiguous_out, contiguous_indices) =
-            (to.fresh_like(computed)?, indices.as_ref().map(|indices| indices.fresh_like(DType::I64)).transpose()?);
+        let (contiguous_out, contiguous_indices) = (
+            to.allocate_like(computed)?,
+            indices.as_ref().map(|indices| indices.allocate_like(DType::I64)).transpose()?,
+        );
         let contiguous_out = contiguous_out.restride(Geometry::contiguous(from.sizes()))?;
         launch_scan(
             scan,

@@ -92,7 +92,7 @@ fn grid_sample_gradients(
     if output_mask[0] {
         // Half-precision gradients are accumulated in `f32`.
         let narrow = dtype != DType::F64 && dtype != DType::F32;
-        let mut sums = if narrow { of_input.fresh_like(DType::F32)? } else { of_input.clone() };
+        let mut sums = if narrow { of_input.allocate_like(DType::F32)? } else { of_input.clone() };
         copy_into(&mut sums, &Tensor::number(0.into()))?;
         let arguments = (positions, &sums, grad_output, grid, output, Images::of(&sums, rank), sampling_values);
         launch.run(&GRID_SAMPLE, "image_gradient", &[dtype], blocks, arguments)?;

@@ -60,7 +60,7 @@ fn write_median(out: &mut Tensor, this: &Tensor, ignores_nan: bool) -> Result<()
     }
     let row = contiguous(this, this.dtype())?;
     let row = row.restride(Geometry::contiguous(&[row.geometry().count()]).with_offset(row.geometry().offset()))?;
-    let mut index = out.fresh_like(DType::I64)?;
+    let mut index = out.allocate_like(DType::I64)?;
     SortInput::along(&row, 0, false)?
         .select_nth(SelectedElement::Median { ignores_nan }, &result_tensors([out, &mut index]))
 }

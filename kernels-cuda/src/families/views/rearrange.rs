@@ -75,7 +75,7 @@ fn roll_dims(out: &mut Tensor, this: &Tensor, by: &[i64]) -> Result<()> {
         let (at, by) = (i64::try_from(dim).unwrap_or(0), by[dim]);
         let stays = from.sizes()[dim] - by;
         let parts = [aten::narrow(&from, at, stays, by)?, aten::narrow(&from, at, 0, stays)?];
-        let to = if dim == last { out.clone() } else { out.fresh_like(out.dtype())? };
+        let to = if dim == last { out.clone() } else { out.allocate_like(out.dtype())? };
         concatenate(&to, &[&parts[0], &parts[1]], dim)?;
         from = to;
     }

@@ -185,7 +185,7 @@ fn leave_inference_mode() -> Option<[Guard; 2]> {
     let autograd = KeySet::layers_of(keys::Autograd);
     guard::is_inference_mode().then(|| {
         let include = guard::included() | KeySet::from(keys::ADInplaceOrView);
-        let left = guard::force(include, guard::excluded() - autograd);
+        let left = guard::force_key_sets(include, guard::excluded() - autograd);
         [guard::no_grad(), left]
     })
 }

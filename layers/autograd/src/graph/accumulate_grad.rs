@@ -57,7 +57,7 @@ fn detach_from_base(gradient: Tensor) -> Result<Tensor> {
 
 /// Whether a gradient can be added to in place: it has no other owner, its elements are dense, and nothing is recorded.
 fn can_add_in_place(gradient: &mut Tensor) -> bool {
-    gradient.is_unique() && gradient.geometry().is_dense() && !guard::is_grad_enabled()
+    gradient.owns_elements_alone() && gradient.geometry().is_dense() && !guard::is_grad_enabled()
 }
 
 /// Calls the hooks of a leaf, which may replace its gradient.

@@ -246,7 +246,7 @@ pub(crate) fn link_outputs(
         });
     }
     for output in &mut outputs {
-        if !output.is_unique() {
+        if !output.owns_elements_alone() {
             replace_by_copy(output)?;
         }
     }

@@ -254,7 +254,7 @@ impl Compiler<'_> {
         let few: Vec<i64> = tensor.sizes().iter().map(|&size| size.min(2)).collect();
         // One zero in memory is enough for tensors of any rank.
         let zeros = Geometry::strided(&few, &vec![0; few.len()], 0)?;
-        Some(Tensor::new(Storage::try_host(tensor.dtype().size()).ok()?, tensor.dtype(), zeros).ok()?.into())
+        Some(Tensor::new(Storage::try_new_host(tensor.dtype().size()).ok()?, tensor.dtype(), zeros).ok()?.into())
     }
 
     fn input_operand(&mut self, given: &StepArgument, path: OperandConversion) -> Option<FusedCallOperand> {

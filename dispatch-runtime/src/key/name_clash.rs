@@ -50,15 +50,15 @@ mod tests {
     #[test]
     fn keys_with_names_of_built_in_keys_or_devices_clash() {
         static KEYS: [UserKey; 9] = [
-            UserKey::backend("XPU", TEST_LOCATION),
-            UserKey::backend("Cuda", TEST_LOCATION),
-            UserKey::layer("Tracer", InsertionPoint::Autograd, TEST_LOCATION),
-            UserKey::layer("Autograd", InsertionPoint::Autograd, TEST_LOCATION),
-            UserKey::layer("SparseHIP", InsertionPoint::Autograd, TEST_LOCATION),
-            UserKey::layer("Sparse", InsertionPoint::Autograd, TEST_LOCATION),
-            UserKey::layer("Math", InsertionPoint::Autograd, TEST_LOCATION),
-            UserKey::layer("tracer", InsertionPoint::Autograd, TEST_LOCATION),
-            UserKey::layer("Audit", InsertionPoint::Autograd, TEST_LOCATION),
+            UserKey::new_backend("XPU", TEST_LOCATION),
+            UserKey::new_backend("Cuda", TEST_LOCATION),
+            UserKey::new_layer("Tracer", InsertionPoint::Autograd, TEST_LOCATION),
+            UserKey::new_layer("Autograd", InsertionPoint::Autograd, TEST_LOCATION),
+            UserKey::new_layer("SparseHIP", InsertionPoint::Autograd, TEST_LOCATION),
+            UserKey::new_layer("Sparse", InsertionPoint::Autograd, TEST_LOCATION),
+            UserKey::new_layer("Math", InsertionPoint::Autograd, TEST_LOCATION),
+            UserKey::new_layer("tracer", InsertionPoint::Autograd, TEST_LOCATION),
+            UserKey::new_layer("Audit", InsertionPoint::Autograd, TEST_LOCATION),
         ];
         let found = ["Autograd", "Cuda", "Math", "Sparse", "SparseHIP", "Tracer", "XPU"];
         assert_eq!(describe_clashes(&KEYS), found.map(|name| format!("built-in {name}")));
@@ -67,11 +67,11 @@ mod tests {
     #[test]
     fn backends_with_the_same_device_name_clash() {
         static KEYS: [UserKey; 5] = [
-            UserKey::backend("NPU", TEST_LOCATION),
-            UserKey::layer("nPU", InsertionPoint::Autograd, TEST_LOCATION),
-            UserKey::backend("Npv", TEST_LOCATION),
-            UserKey::backend("Npu", TEST_LOCATION),
-            UserKey::backend("Npv", TEST_LOCATION),
+            UserKey::new_backend("NPU", TEST_LOCATION),
+            UserKey::new_layer("nPU", InsertionPoint::Autograd, TEST_LOCATION),
+            UserKey::new_backend("Npv", TEST_LOCATION),
+            UserKey::new_backend("Npu", TEST_LOCATION),
+            UserKey::new_backend("Npv", TEST_LOCATION),
         ];
         assert_eq!(describe_clashes(&KEYS), ["key Npv Npv", "device NPU Npu"]);
     }

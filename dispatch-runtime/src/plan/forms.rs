@@ -3,7 +3,7 @@
 use super::meta::check_arguments_on_meta;
 use crate::error::{BadArgument, DTypes, Error, ErrorKind, Problem, Result};
 use crate::key::{Device, KeySet};
-use crate::operator::{Operator, too_few_arguments};
+use crate::operator::{Operator, too_few_arguments_error};
 use crate::registration::assign_elements;
 use crate::spec::Spec;
 use crate::tensor::Tensor;
@@ -46,7 +46,7 @@ pub fn form_meta_kernel(operator: &Operator, keys: KeySet, stack: &mut Stack) ->
     let depends = |operator: &Operator| operator.result_specs_fn().is_none() && operator.is_data_dependent();
     if depends(operator.functional().unwrap_or(operator)) {
         let count = operator.argument_count();
-        let arguments = stack.top(count).ok_or_else(|| too_few_arguments(operator, stack.len()))?;
+        let arguments = stack.top(count).ok_or_else(|| too_few_arguments_error(operator, stack.len()))?;
         check_arguments_on_meta(operator, arguments)
             .map_err(|error| Error::from(error).in_operator(operator.name()))?;
         return Err(ErrorKind::DataDependent { operator: operator.name() }.into());
@@ -63,7 +63,7 @@ pub fn form_kernel(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Resu
 fn run_through_functional(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let count = operator.argument_count();
     let Some(arguments) = stack.top(count) else {
-        return Err(too_few_arguments(operator, stack.len()));
+        return Err(too_few_arguments_error(operator, stack.len()));
     };
     let mut arguments = arguments.to_vec();
     stack.drop_top(count);
@@ -80,7 +80,7 @@ fn copy_functional_results(operator: &Operator, keys: KeySet, arguments: &mut [V
     let written = operator.schema().arguments.iter().enumerate().filter(|(_, argument)| argument.is_written());
     let written: Vec<(usize, &str)> = written.map(|(i, argument)| (i, argument.name.as_str())).collect();
     for &(at, argument) in &written {
-        check_disjoint(operator, arguments, at, argument)?;
+        check_written_disjoint(operator, arguments, at, argument)?;
     }
     let mut own: Stack = functional_arguments(operator, functional, arguments).into_iter().collect();
     let output = written.first().map_or("self", |&(_, argument)| argument);
@@ -147,7 +147,12 @@ fn write_results(argument: &str, tensors: &mut [Tensor], results: &[Tensor]) -> 
 }
 
 /// Checks that no argument shares memory with a written one, unless it has exactly the same elements.
-fn check_disjoint(operator: &Operator, arguments: &[Value], written: usize, argument: &str) -> Result<(), BadArgument> {
+fn check_written_disjoint(
+    operator: &Operator,
+    arguments: &[Value],
+    written: usize,
+    argument: &str,
+) -> Result<(), BadArgument> {
     let Some(tensor) = arguments[written].as_tensor() else { return Ok(()) };
     for (i, other) in arguments.iter().enumerate().filter(|(i, _)| *i != written) {
         let others = match other {

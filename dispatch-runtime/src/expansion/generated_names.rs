@@ -13,7 +13,7 @@ pub const fn crate_name(module: &'static str) -> &'static str {
     module.split_at(end).0
 }
 
-/// A constant that stands for a key's name in generated code, unless a built-in key has this name.
+/// The type of a constant that generated code declares under a new key's name. The constant is hidden if a built-in key has this name.
 #[derive(Clone, Copy, Debug)]
 pub struct NotBuiltIn;
 
@@ -43,7 +43,7 @@ pub struct OperatorFunctions;
 
 /// Returns the code of an operator's function, for its definition.
 #[must_use]
-pub const fn operator_code<const ID: u64, O>() -> CodePointer
+pub const fn operator_function_code<const ID: u64, O>() -> CodePointer
 where
     OperatorFunctions: OperatorFunction<ID, O>,
 {
@@ -55,7 +55,7 @@ where
 /// Defines an operator's macro. `$crate` inside is the runtime, whichever crate uses the macro. Not public API.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __named_form {
+macro_rules! __define_operator_macro {
     (($dollar:tt) $name:ident ($schema:literal) ($contract:tt) ($identity:literal) $($export:tt)*) => {
         #[doc(hidden)]
         #[allow(unused_macros, non_local_definitions)]

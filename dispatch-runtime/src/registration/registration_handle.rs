@@ -7,7 +7,7 @@ use super::registry;
 use crate::key::{Slot, SlotOrAlias};
 use crate::name::Name;
 use crate::operator::{BoxedKernel, Operator};
-use crate::table::Source;
+use crate::table::RegistrationSource;
 
 /// A registration that was made at run time. Dropping the handle does not remove it.
 #[derive(Debug)]
@@ -17,8 +17,8 @@ pub struct Registration(pub(crate) RegistrationKind);
 #[derive(Debug)]
 pub(crate) enum RegistrationKind {
     Operator(&'static Operator),
-    Kernel { operator: Name<'static>, target: SlotOrAlias, source: Source },
-    Fallback { slot: Slot, source: Source },
+    Kernel { operator: Name<'static>, target: SlotOrAlias, source: RegistrationSource },
+    Fallback { slot: Slot, source: RegistrationSource },
     Listener(u64),
 }
 
@@ -37,8 +37,8 @@ impl Registration {
     pub fn remove(self) {
         match self.0 {
             RegistrationKind::Operator(operator) => {
-                registry::lock().undefine(operator);
-                listener::notify(OperatorEvent::Removed, operator);
+                registry::lock().remove_definition(operator);
+                listener::notify_listeners(OperatorEvent::Removed, operator);
             }
             RegistrationKind::Kernel { operator, target, source } => {
                 let removed = registry::lock().remove_kernel(operator, target, source);
@@ -48,7 +48,7 @@ impl Registration {
                 let removed = registry::lock().remove_fallback(slot, source);
                 retire_kernel(removed);
             }
-            RegistrationKind::Listener(id) => listener::remove(id),
+            RegistrationKind::Listener(id) => listener::remove_listener(id),
         }
     }
 
@@ -85,7 +85,7 @@ impl Drop for ScopedRegistration {
 /// listening.remove();
 /// ```
 pub fn on_operator_event(listener: impl Fn(OperatorEvent, &'static Operator) + Send + Sync + 'static) -> Registration {
-    Registration(RegistrationKind::Listener(listener::add(&(Arc::new(listener) as _))))
+    Registration(RegistrationKind::Listener(listener::add_listener(&(Arc::new(listener) as _))))
 }
 
 fn retire_kernel(removed: Option<BoxedKernel>) {

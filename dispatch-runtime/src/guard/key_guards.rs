@@ -2,7 +2,7 @@
 
 use std::panic::Location as Caller;
 
-use super::{Guard, GuardLocations, GuardState, STATE, Undo, load_state, store_state};
+use super::{GUARD_STATE, Guard, GuardLocations, GuardState, UndoAction, load_guard_state, store_guard_state};
 use crate::key::keys::Autograd;
 use crate::key::{AD_INPLACE_OR_VIEW, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, KeySet, layer_bit};
 
@@ -14,7 +14,7 @@ use crate::key::{AD_INPLACE_OR_VIEW, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_
 /// ```
 #[must_use]
 pub fn included() -> KeySet {
-    load_state().include
+    load_guard_state().include
 }
 
 /// Returns the layers that this thread removes from every call.
@@ -25,7 +25,7 @@ pub fn included() -> KeySet {
 /// ```
 #[must_use]
 pub fn excluded() -> KeySet {
-    load_state().exclude()
+    load_guard_state().excluded_layers()
 }
 
 /// Adds `keys` to every call of this thread.
@@ -38,7 +38,7 @@ pub fn excluded() -> KeySet {
 #[track_caller]
 #[inline]
 pub fn include(keys: KeySet) -> Guard {
-    change_keys(keys, KeySet::EMPTY, KeySet::EMPTY)
+    change_key_sets(keys, KeySet::EMPTY, KeySet::EMPTY)
 }
 
 /// Removes the layers of `keys` from every call of this thread.
@@ -52,11 +52,11 @@ pub fn include(keys: KeySet) -> Guard {
 #[inline]
 pub fn exclude(layers: KeySet) -> Guard {
     let at = Caller::caller();
-    STATE.with(|cells| {
+    GUARD_STATE.with(|cells| {
         let before = cells.allowed.get();
         let excluded = layers.layers() & before;
         cells.allowed.set(before - excluded);
-        Guard::new(Undo::ExcludedLayers(
+        Guard::new(UndoAction::ExcludedLayers(
             excluded,
             GuardLocations { at, before: cells.innermost_guard.replace(Some(at)) },
         ))
@@ -68,19 +68,19 @@ pub fn exclude(layers: KeySet) -> Guard {
 ///
 /// ```
 /// use dispatch_runtime::{KeySet, guard, keys::*};
-/// let _bare = guard::force(KeySet::EMPTY, KeySet::from(Tracer));
+/// let _bare = guard::force_key_sets(KeySet::EMPTY, KeySet::from(Tracer));
 /// assert!(guard::included().is_empty() && !guard::excluded().has(Autocast));
 /// ```
 #[track_caller]
-pub fn force(include: KeySet, exclude: KeySet) -> Guard {
-    let before = load_state();
-    store_state(GuardState {
+pub fn force_key_sets(include: KeySet, exclude: KeySet) -> Guard {
+    let before = load_guard_state();
+    store_guard_state(GuardState {
         include,
         allowed: KeySet::FULL - exclude,
         innermost_guard: Some(Caller::caller()),
         ..before
     });
-    Guard::new(Undo::WholeState(before))
+    Guard::new(UndoAction::WholeState(before))
 }
 
 /// Removes autograd from every call of this thread. Autograd kernels hold this guard while they compute.
@@ -129,7 +129,7 @@ pub fn skip_functionalize() -> Guard {
 
 /// The keys that a guard included or excluded on its thread, so that the end of the guard can undo the change.
 #[derive(Debug)]
-pub(super) struct LayerChange {
+pub(super) struct KeySetChange {
     included: KeySet,
     no_longer_included: KeySet,
     excluded: KeySet,
@@ -138,28 +138,28 @@ pub(super) struct LayerChange {
 
 #[track_caller]
 #[inline]
-pub(super) fn change_keys(include: KeySet, no_longer_include: KeySet, exclude: KeySet) -> Guard {
-    let before = load_state();
+pub(super) fn change_key_sets(include: KeySet, no_longer_include: KeySet, exclude: KeySet) -> Guard {
+    let before = load_guard_state();
     let included = KeySet::from_bits(include.bits() & !before.include.bits());
     let no_longer_included = no_longer_include.layers() & before.include;
     let excluded = exclude.layers() & before.allowed;
     let locations = GuardLocations { at: Caller::caller(), before: before.innermost_guard };
-    store_state(GuardState {
+    store_guard_state(GuardState {
         include: (before.include | included) - no_longer_included,
         allowed: before.allowed - excluded,
         innermost_guard: Some(locations.at),
         ..before
     });
-    Guard::new(Undo::Keys(LayerChange { included, no_longer_included, excluded, locations }))
+    Guard::new(UndoAction::KeySets(KeySetChange { included, no_longer_included, excluded, locations }))
 }
 
-impl LayerChange {
+impl KeySetChange {
     #[inline]
     pub(super) fn undo(&self, now: GuardState) -> GuardState {
         GuardState {
             include: KeySet::from_bits(now.include.bits() & !self.included.bits()) | self.no_longer_included,
             allowed: now.allowed | self.excluded,
-            innermost_guard: self.locations.innermost_after_drop(now.innermost_guard),
+            innermost_guard: self.locations.innermost_location_after_drop(now.innermost_guard),
             ..now
         }
     }

@@ -11,8 +11,8 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// Returns [`ErrorKind::FunctionTypeMismatch`] if the function has another type. Returns [`ErrorKind::NoFunction`] if the operator has
-    /// no function because it was defined at run time.
+    /// Returns [`ErrorKind::FunctionTypeMismatch`] if the function has another type. Returns [`ErrorKind::NoTypedFunction`] if the operator
+    /// has no function because it was defined at run time.
     ///
     /// ```
     /// use dispatch_runtime::prelude::*;
@@ -30,21 +30,21 @@ impl Operator {
     /// # }
     /// ```
     pub fn typed<F: Copy + 'static>(&self) -> Result<F> {
-        self.check_types(TypeId::of::<F>(), |typed| typed.function_type, type_name::<F>)?;
-        let function = self.definition.function.ok_or_else(|| self.no_function_error())?;
+        self.check_adapter_type(TypeId::of::<F>(), |typed| typed.function_type, type_name::<F>)?;
+        let function = self.definition.function.ok_or_else(|| self.no_typed_function_error())?;
         // SAFETY: `Operator::new` says that the function is of the type that `TypedAdapters` names.
         Ok(unsafe { function.to_fn() })
     }
 
     /// Returns the operator's adapters if the type that `select` reads from them is `requested`. `name` returns the name of the requested
     /// type, for the error.
-    pub(crate) fn check_types(
+    pub(crate) fn check_adapter_type(
         &self,
         requested: TypeId,
         select: impl FnOnce(&TypedAdapters) -> TypeId,
         name: impl FnOnce() -> &'static str,
     ) -> Result<&'static TypedAdapters> {
-        let typed = self.adapters().ok_or_else(|| self.no_function_error())?;
+        let typed = self.typed_adapters().ok_or_else(|| self.no_typed_function_error())?;
         if select(typed) != requested {
             let (operator, expected) = (self.name(), dispatch_schema::rust_function_type(self.schema()));
             return Err(ErrorKind::FunctionTypeMismatch { operator, expected, found: name() }.into());
@@ -52,7 +52,7 @@ impl Operator {
         Ok(typed)
     }
 
-    fn no_function_error(&self) -> Error {
-        ErrorKind::NoFunction { operator: self.name(), location: self.location() }.into()
+    fn no_typed_function_error(&self) -> Error {
+        ErrorKind::NoTypedFunction { operator: self.name(), location: self.location() }.into()
     }
 }

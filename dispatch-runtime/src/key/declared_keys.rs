@@ -17,7 +17,7 @@ inventory::collect!(DeclaredKey);
 #[cfg(feature = "linkme")]
 #[doc(hidden)]
 #[linkme::distributed_slice]
-pub static KEYS: [&'static UserKey];
+pub static DECLARED_KEYS: [&'static UserKey];
 
 /// Returns every key that a linked crate declares. A key can occur twice.
 pub(crate) fn linked_keys() -> Vec<&'static UserKey> {
@@ -25,7 +25,7 @@ pub(crate) fn linked_keys() -> Vec<&'static UserKey> {
     #[cfg(feature = "inventory")]
     keys.extend(inventory::iter::<DeclaredKey>.into_iter().map(|declared| declared.0));
     #[cfg(feature = "linkme")]
-    keys.extend(KEYS);
+    keys.extend(DECLARED_KEYS);
     keys
 }
 
@@ -46,9 +46,9 @@ macro_rules! __declare_key {
 macro_rules! __declare_key {
     ($key:expr) => {
         const _: () = {
-            #[$crate::__private::linkme::distributed_slice($crate::__private::KEYS)]
+            #[$crate::__private::linkme::distributed_slice($crate::__private::DECLARED_KEYS)]
             #[linkme(crate = $crate::__private::linkme)]
-            static DECLARED: &$crate::UserKey = $key;
+            static DECLARED_KEY: &$crate::UserKey = $key;
         };
     };
 }
@@ -62,9 +62,9 @@ macro_rules! __declare_key {
         $crate::__private::inventory::submit! { $crate::__private::DeclaredKey($key) }
 
         const _: () = {
-            #[$crate::__private::linkme::distributed_slice($crate::__private::KEYS)]
+            #[$crate::__private::linkme::distributed_slice($crate::__private::DECLARED_KEYS)]
             #[linkme(crate = $crate::__private::linkme)]
-            static DECLARED: &$crate::UserKey = $key;
+            static DECLARED_KEY: &$crate::UserKey = $key;
         };
     };
 }

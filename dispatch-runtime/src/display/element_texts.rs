@@ -14,26 +14,26 @@ pub(crate) enum ElementValues {
 }
 
 /// The texts of the formatted elements, in order.
-pub(crate) struct Cells {
+pub(crate) struct ElementTexts {
     texts: std::vec::IntoIter<String>,
     width: usize,
     padding: usize,
 }
 
-impl Cells {
+impl ElementTexts {
     pub(crate) fn new(numbers: &ElementValues, digits: usize) -> Self {
         let (texts, width): (Vec<String>, usize) = match numbers {
             ElementValues::Bools(values) => to_texts(values),
             ElementValues::Ints(values) => to_texts(values),
             ElementValues::Floats(values) => {
                 let format = FloatFormat::for_values(values.iter().copied(), digits);
-                (values.iter().map(|&value| format.text(value)).collect(), format.width)
+                (values.iter().map(|&value| format.format(value)).collect(), format.width)
             }
             ElementValues::Complex(values) => {
                 let real = FloatFormat::for_values(values.iter().map(|value| value.re), digits);
                 let imaginary = FloatFormat::for_values(values.iter().map(|value| value.im), digits);
                 let text = |value: &Complex64| {
-                    let (re, im) = (real.padded(value.re), imaginary.text(value.im));
+                    let (re, im) = (real.format_padded(value.re), imaginary.format(value.im));
                     let plus = if im.starts_with('-') { "" } else { "+" };
                     format!("{re}{plus}{im}j")
                 };
@@ -44,13 +44,13 @@ impl Cells {
         Self { texts: texts.into_iter(), width, padding: width }
     }
 
-    /// Returns the width of a cell in characters.
+    /// Returns the common width in characters.
     pub(crate) fn width(&self) -> usize {
         self.width
     }
 
-    /// Returns the text of the next element, padded to the width of a cell.
-    pub(crate) fn next(&mut self) -> String {
+    /// Returns the text of the next element, padded to the common width.
+    pub(crate) fn next_padded(&mut self) -> String {
         format!("{:>1$}", self.texts.next().unwrap_or_default(), self.padding)
     }
 }
@@ -89,11 +89,11 @@ impl FloatFormat {
             FloatStyle::Decimal
         };
         let mut format = Self { style, digits, width: 1 };
-        format.width = decisive.map(|value| format.text(value).len()).max().unwrap_or(1);
+        format.width = decisive.map(|value| format.format(value).len()).max().unwrap_or(1);
         format
     }
 
-    fn text(&self, value: f64) -> String {
+    fn format(&self, value: f64) -> String {
         let digits = self.digits;
         if !value.is_finite() {
             return value.to_string().to_lowercase();
@@ -110,7 +110,7 @@ impl FloatFormat {
         }
     }
 
-    fn padded(&self, value: f64) -> String {
-        format!("{:>1$}", self.text(value), self.width)
+    fn format_padded(&self, value: f64) -> String {
+        format!("{:>1$}", self.format(value), self.width)
     }
 }

@@ -1,7 +1,7 @@
 //! Setting marks on tensors, and the update of tables before the first tensor gets a mark.
 //!
-//! Tables do not contain the fallbacks for marks that no tensor has had yet. So a mark is announced to the registry before the first tensor
-//! gets it.
+//! Tables do not contain the fallbacks for marks that no tensor has had yet. So all operators are unbound before the
+//! first tensor gets a mark.
 
 use super::registry;
 use crate::table::OperatorRow;
@@ -11,9 +11,9 @@ impl Marks {
     /// Unbinds all operators if no tensor has had one of these marks yet, so that their new tables contain the fallbacks for it. Call this
     /// before a tensor gets the marks.
     #[inline]
-    pub(crate) fn announce(self) {
+    pub(crate) fn unbind_before_first_use(self) {
         if self.intersects(Self::never_set()) {
-            unbind_for_new_marks(self);
+            unbind_all_for_new_marks(self);
         }
     }
 }
@@ -22,8 +22,8 @@ impl Tensor {
     /// Sets marks on the tensor, for all of its handles. Layers call this; they define the meaning of the marks.
     #[inline]
     pub fn mark(&self, marks: Marks) {
-        marks.announce();
-        self.add_marks(marks);
+        marks.unbind_before_first_use();
+        self.store_marks(marks);
     }
 
     /// Makes a new tensor a view of `base`, which it keeps alive. The layer that tracks views calls this. Returns false if the tensor has
@@ -39,16 +39,16 @@ impl Tensor {
     /// ```
     #[inline]
     pub fn make_view_of(&mut self, base: &Self) -> bool {
-        self.set_base(base, || Marks::VIEW.announce())
+        self.set_base(base, || Marks::VIEW.unbind_before_first_use())
     }
 }
 
 /// Unbinds all operators before the first tensor gets these marks. New tables then contain the fallbacks for the marks.
 #[cold]
-pub(crate) fn unbind_for_new_marks(marks: Marks) {
+pub(crate) fn unbind_all_for_new_marks(marks: Marks) {
     let registry = registry::lock();
     if marks.intersects(Marks::never_set()) {
-        registry.rows.iter().for_each(OperatorRow::unbind);
-        marks.record_set();
+        registry.rows.iter().for_each(OperatorRow::unbind_definitions);
+        marks.record_as_set();
     }
 }
