@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use aten::prelude::*;
-use dispatch_autograd::{Backward, BackwardContext, Differentiable, Differentiation, record};
+use dispatch_autograd::{Backward, BackwardContext, Differentiable, Differentiation, call_custom_function};
 use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 
@@ -18,7 +18,7 @@ fn run_in_a_small_stack(f: impl FnOnce() + Send + 'static) {
     std::thread::Builder::new().stack_size(256 << 10).spawn(f).unwrap().join().unwrap();
 }
 
-fn chain(x: &Tensor, length: usize) -> Tensor {
+fn sum_chain(x: &Tensor, length: usize) -> Tensor {
     (0..length).fold(x.clone(), |y, _| aten::add(&y, x, 1.into()).unwrap())
 }
 
@@ -26,14 +26,14 @@ fn chain(x: &Tensor, length: usize) -> Tensor {
 fn a_million_nodes_run_forward_and_backward_in_a_small_stack() {
     run_in_a_small_stack(|| {
         let x = leaf(&[1.0]);
-        chain(&x, 1_000_000).backward().unwrap();
+        sum_chain(&x, 1_000_000).backward().unwrap();
         assert_eq!(x.grad().unwrap().item::<f64>().unwrap(), 1_000_001.0);
     });
 }
 
 #[test]
 fn a_long_chain_is_dropped_without_a_backward_in_a_small_stack() {
-    run_in_a_small_stack(|| drop(chain(&leaf(&[1.0]), 300_000)));
+    run_in_a_small_stack(|| drop(sum_chain(&leaf(&[1.0]), 300_000)));
 }
 
 #[test]
@@ -60,8 +60,8 @@ fn a_chain_through_writes_to_views_is_dropped_in_a_small_stack() {
 
 #[test]
 fn chains_through_custom_functions_and_hooks_are_dropped_in_a_small_stack() {
-    struct HoldsTensor(#[expect(dead_code, reason = "it is only held")] Option<Tensor>);
-    impl Backward for HoldsTensor {
+    struct TensorHolder(#[expect(dead_code, reason = "it is only held")] Option<Tensor>);
+    impl Backward for TensorHolder {
         fn name(&self) -> String {
             "holds".to_owned()
         }
@@ -72,11 +72,11 @@ fn chains_through_custom_functions_and_hooks_are_dropped_in_a_small_stack() {
     run_in_a_small_stack(|| {
         let x = leaf(&[1.0]);
         let held = (0..50_000).fold(x.clone(), |y, _| {
-            record(&[&x], HoldsTensor(Some(y)), |_| Ok(vec![Tensor::from([1.0])])).unwrap().remove(0)
+            call_custom_function(&[&x], TensorHolder(Some(y)), |_| Ok(vec![Tensor::from([1.0])])).unwrap().remove(0)
         });
         drop(held);
         let saved = (0..50_000).fold(x.clone(), |y, _| {
-            let forward = record(&[&x], HoldsTensor(None), |ctx| {
+            let forward = call_custom_function(&[&x], TensorHolder(None), |ctx| {
                 ctx.save(&y);
                 Ok(vec![Tensor::from([1.0])])
             });
@@ -100,8 +100,8 @@ fn a_long_chain_in_a_thread_local_is_dropped_in_a_small_stack() {
     run_in_a_small_stack(|| {
         let x = leaf(&[1.0]);
         LAST_TENSOR.set(Some(x.clone()));
-        drop(chain(&x, 100));
-        LAST_TENSOR.set(Some(chain(&x, 100_000)));
+        drop(sum_chain(&x, 100));
+        LAST_TENSOR.set(Some(sum_chain(&x, 100_000)));
     });
 }
 
@@ -142,7 +142,7 @@ fn only_gradients_remain_after_a_second_order_backward() {
         attach_counter(&x, &counter);
         let y = (&x.exp().unwrap() * &x).unwrap();
         attach_counter(&y, &counter);
-        let first = Differentiation::of(&[&y]).create_graph().grad(&[&x]).unwrap().remove(0).unwrap();
+        let first = Differentiation::of_outputs(&[&y]).create_graph().grad(&[&x]).unwrap().remove(0).unwrap();
         attach_counter(&first, &counter);
     }
     assert_eq!(Arc::strong_count(&counter), 1);

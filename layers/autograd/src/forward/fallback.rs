@@ -4,13 +4,13 @@ use dispatch_runtime::schema::{Argument, Schema};
 use dispatch_runtime::{KeySet, Operator, Result, Stack, Tensor, Value, guard, keys, op_fallback};
 
 use crate::derivative::Derivative;
-use crate::forward::in_place::{check_writes, redispatch_below};
-use crate::forward::without_derivative::without_derivative;
+use crate::forward::in_place::{check_writes, redispatch_below_autograd};
+use crate::forward::missing_derivative::call_without_derivative;
 use crate::forward::writing_calls::{record_call_with_side_writes, record_in_place_call};
 use crate::graph::history;
 use crate::graph::views::mark_views;
 
-macro_rules! backend_fallbacks {
+macro_rules! define_backend_fallbacks {
     ($($name:ident $key:ident)*) => {$(
         #[op_fallback($key, marked(REQUIRES_GRAD, VIEW))]
         fn $name(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
@@ -19,7 +19,7 @@ macro_rules! backend_fallbacks {
     )*};
 }
 
-backend_fallbacks! {
+define_backend_fallbacks! {
     other AutogradOther
     cpu AutogradCPU
     cuda AutogradCUDA
@@ -60,7 +60,7 @@ fn autograd_fallback(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Re
         // Such a call is recorded by the generated kernel of the operator. Only operators registered at run time, or without a kernel on
         // this key, come here.
         (None, _, Some(_), _) => operator.redispatch_boxed(keys.below(keys::AutogradOther), stack),
-        _ => without_derivative(operator, keys, stack),
+        _ => call_without_derivative(operator, keys, stack),
     }
 }
 
@@ -88,7 +88,7 @@ fn in_place_or_view_fallback(operator: &Operator, keys: KeySet, stack: &mut Stac
     let schema = operator.schema();
     let arguments = stack.top(operator.argument_count()).unwrap_or_default().to_vec();
     let mut writes = check_writes(operator, &arguments, false)?;
-    redispatch_below(operator, keys, stack, &mut writes)?;
+    redispatch_below_autograd(operator, keys, stack, &mut writes)?;
     let results = stack.top_mut(schema.returns.len()).unwrap_or_default();
     for view in schema.views() {
         match results.get_mut(view.ret) {

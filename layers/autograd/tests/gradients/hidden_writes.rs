@@ -1,7 +1,7 @@
 //! Tests of writes whose effect on the graph is not visible on the written tensor.
 
 use aten::prelude::*;
-use dispatch_autograd::{Backward, BackwardContext, Differentiable, GradientError, op_grad, record};
+use dispatch_autograd::{Backward, BackwardContext, Differentiable, GradientError, call_custom_function, op_grad};
 use dispatch_runtime::guard;
 use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
@@ -14,7 +14,7 @@ fn gradient_error(error: &Error) -> &GradientError {
     std::error::Error::source(error).unwrap().downcast_ref().unwrap()
 }
 
-fn first_element(tensor: &Tensor) -> Tensor {
+fn first_element_view(tensor: &Tensor) -> Tensor {
     tensor.slice(0, Some(0), Some(1), 1).unwrap()
 }
 
@@ -24,17 +24,17 @@ fn a_recorded_write_to_an_unrecorded_view_is_an_error() {
     let y = (&x * 2.0).unwrap();
     let unrecorded = {
         let _no_grad = guard::no_grad();
-        first_element(&y)
+        first_element_view(&y)
     };
     let in_inference = {
         let _inference = guard::inference_mode();
-        first_element(&y)
+        first_element_view(&y)
     };
     let of_leaf = {
         let _no_grad = guard::no_grad();
-        first_element(&x)
+        first_element_view(&x)
     };
-    for mut view in [first_element(&unrecorded), unrecorded, in_inference, of_leaf] {
+    for mut view in [first_element_view(&unrecorded), unrecorded, in_inference, of_leaf] {
         let error = view.mul__scalar(10.0).unwrap_err();
         assert!(matches!(gradient_error(&error), GradientError::ViewWritten { .. }), "{error}");
     }
@@ -56,7 +56,7 @@ fn an_integer_tensor_does_not_require_gradients_after_a_copy_into_it() {
 fn a_write_to_a_view_of_a_leaf_view_is_an_error() {
     let buffer = Tensor::from([1.0, 2.0, 3.0, 4.0]);
     let parameter = buffer.slice(0, Some(0), Some(2), 1).unwrap().requires_grad_(true).unwrap();
-    let mut view = first_element(&parameter);
+    let mut view = first_element_view(&parameter);
     for error in [aten::mul_(&mut view, &leaf(&[5.0])).unwrap_err(), view.zero_().unwrap_err()] {
         assert!(matches!(gradient_error(&error), GradientError::ViewOfLeafWritten { .. }), "{error}");
     }
@@ -101,17 +101,17 @@ fn a_rejected_write_does_not_invalidate_saved_tensors() {
 fn a_backward_frees_the_tensors_saved_by_a_write_to_a_view() {
     let (x, factor) = (leaf(&[1.0, 2.0]), Tensor::from([3.0]));
     let y = aten::clone(&x, None).unwrap();
-    aten::mul_(&mut first_element(&y), &factor).unwrap();
+    aten::mul_(&mut first_element_view(&y), &factor).unwrap();
     let sum = y.sum().unwrap();
     sum.backward().unwrap();
     assert_eq!(x.grad().unwrap().to_vec::<f64>().unwrap(), [3.0, 1.0]);
     let error = sum.backward().unwrap_err();
-    assert!(matches!(gradient_error(&error), GradientError::SavedFreed { .. }), "{error}");
+    assert!(matches!(gradient_error(&error), GradientError::SavedTensorsFreed { .. }), "{error}");
 }
 
-struct Hundredfold;
+struct HundredfoldBackward;
 
-impl Backward for Hundredfold {
+impl Backward for HundredfoldBackward {
     fn name(&self) -> String {
         "hundredfold".to_owned()
     }
@@ -125,7 +125,7 @@ impl Backward for Hundredfold {
 fn a_later_write_to_the_input_does_not_change_a_custom_function() {
     let x = leaf(&[1.0, 2.0]);
     let mut y = (&x * 2.0).unwrap();
-    let output = record(&[&y], Hundredfold, |_| Ok(vec![y.view(&[2])?])).unwrap().remove(0);
+    let output = call_custom_function(&[&y], HundredfoldBackward, |_| Ok(vec![y.view(&[2])?])).unwrap().remove(0);
     y.mul__scalar(3.0).unwrap();
     assert_eq!(output.to_vec::<f64>().unwrap(), [2.0, 4.0]);
     output.sum().unwrap().backward().unwrap();

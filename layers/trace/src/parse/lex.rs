@@ -10,8 +10,8 @@ pub(super) enum Token {
     Word(String),
     Int(i64),
     Float(f64),
-    Text(String),
-    Sign(char),
+    StringLiteral(String),
+    Punctuation(char),
     End,
 }
 
@@ -62,9 +62,9 @@ pub(super) fn lex(text: &str) -> Result<Vec<SpannedToken>, TraceError> {
             (token.map_err(|_| syntax_error(text, &(at..at + length), format!("`{number}` is not a number")))?, length)
         } else if first == '"' {
             let (value, length) = parse_string(text, at)?;
-            (Token::Text(value), length)
+            (Token::StringLiteral(value), length)
         } else if "(){}[]<>,;:=&'#".contains(first) {
-            (Token::Sign(first), 1)
+            (Token::Punctuation(first), 1)
         } else {
             return Err(syntax_error(
                 text,

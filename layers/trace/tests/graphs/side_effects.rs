@@ -13,7 +13,7 @@ use crate::lock_random_numbers;
 type TensorBits = (DType, Vec<i64>, Vec<i64>, Vec<u64>);
 
 /// Returns the bits of every element. All NaNs are equal.
-fn bits(tensors: &[Tensor]) -> Vec<TensorBits> {
+fn tensor_bits(tensors: &[Tensor]) -> Vec<TensorBits> {
     let one = |tensor: &Tensor| {
         let row = tensor.detach().unwrap().to(DType::F64).unwrap().reshape(&[-1]).unwrap().to_vec::<f64>().unwrap();
         let row = row.into_iter().map(|x| if x.is_nan() { u64::MAX } else { x.to_bits() }).collect();
@@ -43,7 +43,7 @@ fn assert_same_effects(f: impl Fn(&[Tensor]) -> Result<Vec<Tensor>>, with: &[Ten
         let results = f(&given).unwrap_or_else(|error| panic!("{error}\n{graph}"));
         let shares = |result: &Tensor| given.iter().map(|given| given.storage().same(result.storage())).collect();
         let memory: Vec<Vec<bool>> = results.iter().map(shares).collect();
-        (bits(&results), bits(&given), memory)
+        (tensor_bits(&results), tensor_bits(&given), memory)
     };
     let expected = made(&f);
     for graph in equivalent_graphs(&graph) {
@@ -60,7 +60,7 @@ fn three_other_elements() -> Tensor {
     Tensor::from([0.5_f64, 4.0, -0.0])
 }
 
-fn number(value: impl Into<Scalar>) -> Tensor {
+fn number_tensor(value: impl Into<Scalar>) -> Tensor {
     Tensor::number(value.into())
 }
 
@@ -71,7 +71,7 @@ fn a_returned_argument_in_the_trace_can_be_a_copy_in_a_run() {
     // The argument and the result are the same tensor in the trace, and two tensors in the run.
     let write = |x: &[Tensor]| {
         let packed = x[0].contiguous()?;
-        x[0].clone().add_(&number(1))?;
+        x[0].clone().add_(&number_tensor(1))?;
         Ok(vec![packed])
     };
     assert_same_effects(write, &[square()], turned);
@@ -82,7 +82,7 @@ fn a_returned_argument_in_the_trace_can_be_a_copy_in_a_run() {
 fn a_write_to_an_input_reaches_inputs_with_the_same_memory() {
     let f = |x: &[Tensor]| {
         let before = x[1].neg()?;
-        x[0].clone().mul_(&number(2))?;
+        x[0].clone().mul_(&number_tensor(2))?;
         Ok(vec![before.add(&x[1].neg()?)?])
     };
     assert_same_effects(f, &[three_elements(), three_other_elements()], || vec![three_elements(); 2]);
@@ -100,10 +100,10 @@ fn a_copy_in_the_trace_can_be_a_view_in_a_run() {
         aten::add_(&mut written.clone(), add, 1.into())?;
         Ok(vec![before.add(&read.neg()?)?])
     };
-    let reshaped = move |x: &[Tensor]| between(&x[0], &x[0].reshape(&[4])?, &number(1));
+    let reshaped = move |x: &[Tensor]| between(&x[0], &x[0].reshape(&[4])?, &number_tensor(1));
     let packed = move |x: &[Tensor]| {
         let made = x[0].exp()?;
-        between(&made.contiguous()?, &made, &number(1))
+        between(&made.contiguous()?, &made, &number_tensor(1))
     };
     for f in [&reshaped as &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>, &packed] {
         assert_same_effects(f, &[square().t().unwrap()], || vec![square()]);
@@ -131,7 +131,7 @@ fn no_grad_sections_are_replayed() {
         let slopes = |run: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>| {
             let leaves = [three_other_elements(), three_elements()].map(|x| x.requires_grad_(true).unwrap());
             run(&leaves).unwrap()[0].sum().unwrap().backward().unwrap();
-            leaves.map(|leaf| leaf.grad().map(|slope| bits(&[slope])))
+            leaves.map(|leaf| leaf.grad().map(|slope| tensor_bits(&[slope])))
         };
         for graph in equivalent_graphs(&trace(f, &[three_elements(), three_other_elements()]).unwrap()) {
             assert_eq!(slopes(&|x| graph.run(x)), slopes(&f), "{graph}");
@@ -197,33 +197,33 @@ fn random_operators_traced_on_meta_are_not_merged() {
 fn number_tensors_promote_as_without_a_trace() {
     let whole = || vec![Tensor::from([4_i64, -2])];
     assert_same_effects(
-        |x| Ok(vec![x[0].mul(&number(1.5))?, x[0].add(&number(2))?, x[0].div(&number(2))?]),
+        |x| Ok(vec![x[0].mul(&number_tensor(1.5))?, x[0].add(&number_tensor(2))?, x[0].div(&number_tensor(2))?]),
         &whole(),
         whole,
     );
-    assert_same_effects(|x| Ok(vec![number(2).add(&number(3.5))?.mul(&x[0])?]), &whole(), whole);
+    assert_same_effects(|x| Ok(vec![number_tensor(2).add(&number_tensor(3.5))?.mul(&x[0])?]), &whole(), whole);
     let single = || vec![Tensor::from([4.0_f32, -2.0])];
     assert_same_effects(
-        |x| Ok(vec![x[0].gt(&number(1))?.mul(&number(2))?, x[0].mul(&number(1.5))?]),
+        |x| Ok(vec![x[0].gt(&number_tensor(1))?.mul(&number_tensor(2))?, x[0].mul(&number_tensor(1.5))?]),
         &single(),
         single,
     );
-    let turned = |x: &[Tensor]| Ok(vec![x[0].mul(&number(Complex64::new(0.0, 1.0)))?.view_as_real()?]);
+    let turned = |x: &[Tensor]| Ok(vec![x[0].mul(&number_tensor(Complex64::new(0.0, 1.0)))?.view_as_real()?]);
     assert_same_effects(turned, &single(), single);
     // In another run, the input may be any number.
-    let error = trace(|x| Ok([x[0].mul_scalar(x[0].item::<f64>()?)?]), &[number(2.0)]).unwrap_err();
+    let error = trace(|x| Ok([x[0].mul_scalar(x[0].item::<f64>()?)?]), &[number_tensor(2.0)]).unwrap_err();
     assert!(error.to_string().contains("reads elements"), "{error}");
 }
 
 #[test]
 fn number_tensors_of_every_dtype_can_be_parsed() {
     for value in [f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 1e-320, 5e-324, f64::MAX, 1e16] {
-        let f = |x: &[Tensor]| Ok(vec![x[0].mul(&number(value))?, x[0].mul_scalar(value)?]);
+        let f = |x: &[Tensor]| Ok(vec![x[0].mul(&number_tensor(value))?, x[0].mul_scalar(value)?]);
         assert_same_effects(f, &[three_elements()], || vec![three_other_elements()]);
     }
     for value in [i64::MIN, i64::MAX] {
         assert_same_effects(
-            |x| Ok(vec![x[0].mul(&number(value))?]),
+            |x| Ok(vec![x[0].mul(&number_tensor(value))?]),
             &[Tensor::from([1_i64, 2])],
             || vec![Tensor::from([3_i64, -2])],
         );
@@ -242,7 +242,7 @@ fn constants_that_share_memory_can_be_copied() {
     let graph = trace(f, &x).unwrap();
     let copies: Vec<Tensor> = graph.constants().iter().map(|constant| aten::clone(constant, None).unwrap()).collect();
     let again = Graph::parse(&graph.to_string(), &copies).unwrap();
-    assert_eq!(bits(&again.run(&x).unwrap()), bits(&f(&x).unwrap()));
+    assert_eq!(tensor_bits(&again.run(&x).unwrap()), tensor_bits(&f(&x).unwrap()));
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn a_captured_view_of_an_input_follows_the_input() {
         let elsewhere = Tensor::from_slice(&[7.0_f64, 8.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0]);
         let x = input(&elsewhere, 3);
         let expected = x.sum().unwrap().mul(&view(&elsewhere, sizes, strides, offset + 2)).unwrap();
-        assert_eq!(bits(&graph.run(&[x]).unwrap()), bits(&[expected]), "{graph}");
+        assert_eq!(tensor_bits(&graph.run(&[x]).unwrap()), tensor_bits(&[expected]), "{graph}");
     }
 }
 
@@ -269,9 +269,9 @@ fn a_view_of_a_merged_value_shares_the_remaining_memory() {
         Ok([a.view(&[3, 1])?.add(&b.view(&[1, 3])?)?])
     };
     let clean = trace(f, &[three_elements()]).unwrap().clean();
-    let (first, view) = (clean.outputs()[0], clean.nodes()[2].outputs[0].ids()[0]);
+    let (first, view) = (clean.outputs()[0], clean.nodes()[2].outputs[0].value_ids()[0]);
     assert!(
-        first != view && clean.value(view).shares_memory_with == Some(clean.nodes()[0].outputs[0].ids()[0]),
+        first != view && clean.value(view).shares_memory_with == Some(clean.nodes()[0].outputs[0].value_ids()[0]),
         "{clean}"
     );
 }
@@ -280,8 +280,8 @@ fn a_view_of_a_merged_value_shares_the_remaining_memory() {
 fn a_large_graph_is_parsed_cleaned_and_run() {
     let deep = trace(|x| (0..10_000).try_fold(x[0].clone(), |y, _| y.neg()).map(|y| [y]), &[three_elements()]).unwrap();
     assert_eq!(
-        bits(&print_and_parse(&deep).clean().run(&[three_other_elements()]).unwrap()),
-        bits(&[three_other_elements()])
+        tensor_bits(&print_and_parse(&deep).clean().run(&[three_other_elements()]).unwrap()),
+        tensor_bits(&[three_other_elements()])
     );
     let passes = |x: &[Tensor]| {
         let step = |y: Tensor, _| aten::cumsum(&y.neg()?.abs()?, 0, None);
@@ -302,7 +302,7 @@ fn calls_on_a_started_thread_are_an_error() {
     )
     .unwrap_err();
     let cause = std::error::Error::source(&error).and_then(|source| source.downcast_ref());
-    assert_eq!(cause, Some(&TraceError::OtherThread { operator: "aten::exp".to_owned() }));
+    assert_eq!(cause, Some(&TraceError::CallOnOtherThread { operator: "aten::exp".to_owned() }));
     // Calls on such a thread after the trace are not reported.
     let later = guard::spawn(|| trace(|x| Ok([x[0].neg()?]), &[three_elements()]).unwrap()).join().unwrap();
     assert_eq!(later.nodes().len(), 1);
