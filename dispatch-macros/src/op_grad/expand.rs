@@ -135,15 +135,15 @@ fn run_function(schema: &Schema, name: &Ident, derivative: &Derivative, paths: &
         };
         given.push(match taken {
             FormulaParameter::Gradient { result, optional: false } => {
-                before.extend(quote!(let #local = __backwards.gradient(#result)?;));
+                before.extend(quote!(let #local = __backwards.result_gradient_or_zeros(#result)?;));
                 quote!(&#local)
             }
             FormulaParameter::Gradient { result, optional: true } => {
-                before.extend(quote!(let #local = __backwards.optional_gradient(#result);));
+                before.extend(quote!(let #local = __backwards.optional_result_gradient(#result);));
                 quote!(#local.as_ref())
             }
             FormulaParameter::AllGradients => {
-                before.extend(quote!(let #local = __backwards.gradients();));
+                before.extend(quote!(let #local = __backwards.result_gradients();));
                 quote!(&#local)
             }
             FormulaParameter::Needs => {

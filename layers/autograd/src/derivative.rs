@@ -86,7 +86,7 @@ impl Derivative {
 
 impl BackwardStep<'_> {
     /// Returns the gradient of a result, or zeros if it received none.
-    pub fn gradient(&self, result: usize) -> Result<Tensor> {
+    pub fn result_gradient_or_zeros(&self, result: usize) -> Result<Tensor> {
         match &self.gradients[result] {
             Some(gradient) => Ok(gradient.clone()),
             None => self.results[result].zeros(),
@@ -95,13 +95,13 @@ impl BackwardStep<'_> {
 
     /// Returns the gradient of a result, if it received one.
     #[must_use]
-    pub fn optional_gradient(&self, result: usize) -> Option<Tensor> {
+    pub fn optional_result_gradient(&self, result: usize) -> Option<Tensor> {
         self.gradients[result].clone()
     }
 
     /// Returns the gradients of all results.
     #[must_use]
-    pub fn gradients(&self) -> Vec<Option<Tensor>> {
+    pub fn result_gradients(&self) -> Vec<Option<Tensor>> {
         self.gradients.to_vec()
     }
 

@@ -186,14 +186,14 @@ impl BackwardPass<'_> {
     /// Adds a gradient, if any, to the node, leaf or input at the end of an edge.
     fn add_gradient(&mut self, edge: &Edge, gradient: Option<Tensor>) -> Result<()> {
         if let Some(input) = self.stopping_input_index(edge) {
-            return gradient.map_or(Ok(()), |gradient| add_to_sum(&mut self.captured[input], gradient));
+            return gradient.map_or(Ok(()), |gradient| add_to_optional_sum(&mut self.captured[input], gradient));
         }
         match edge {
             Edge::Node(node, result) => {
                 let at = self.node_indices[&node.identity()];
                 let pending = &mut self.nodes[at];
                 if let Some(gradient) = gradient {
-                    add_to_sum(&mut pending.gradients[*result as usize], gradient)?;
+                    add_to_optional_sum(&mut pending.gradients[*result as usize], gradient)?;
                 }
                 pending.missing_gradients -= 1;
                 if pending.missing_gradients == 0 {
@@ -204,7 +204,7 @@ impl BackwardPass<'_> {
                 let at = self.leaf_indices[&leaf.identity()];
                 let pending_leaf = &mut self.leaves[at];
                 if let Some(gradient) = gradient {
-                    add_to_sum(&mut pending_leaf.gradient, gradient)?;
+                    add_to_optional_sum(&mut pending_leaf.gradient, gradient)?;
                 }
                 pending_leaf.missing_gradients -= 1;
                 if pending_leaf.missing_gradients == 0 {
@@ -306,7 +306,7 @@ fn enter_forward_state(forward: ThreadState, caller_keys: KeySet, create_graph: 
 }
 
 /// Adds a gradient to a sum, which may be empty.
-fn add_to_sum(sum: &mut Option<Tensor>, gradient: Tensor) -> Result<()> {
+fn add_to_optional_sum(sum: &mut Option<Tensor>, gradient: Tensor) -> Result<()> {
     *sum = Some(match sum.take() {
         Some(sum) => add_gradients(sum, &gradient)?,
         None => gradient,

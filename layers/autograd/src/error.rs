@@ -106,7 +106,7 @@ pub enum GradientError {
         dtype: DType,
     },
     /// The number of seed gradients differs from the number of tensors.
-    SeedCount {
+    WrongSeedCount {
         /// The number of tensors.
         tensors: usize,
         /// The number of seed gradients.
@@ -120,7 +120,7 @@ pub enum GradientError {
         expected: (Vec<i64>, DType, Device),
     },
     /// A gradient's sizes do not reduce to the sizes of its tensor.
-    GradientSizes {
+    WrongGradientSizes {
         /// The derivative, hook or seed that returned the gradient.
         from: String,
         /// The sizes of the gradient.
@@ -129,7 +129,7 @@ pub enum GradientError {
         expected: Vec<i64>,
     },
     /// A derivative returned another number of gradients than its operator has differentiable inputs.
-    GradientCount {
+    WrongGradientCount {
         /// The name of the operator.
         operator: String,
         /// The number of returned gradients.
@@ -223,7 +223,7 @@ impl fmt::Display for GradientError {
                 "a backward pass from a tensor of sizes {sizes:?} and dtype {dtype} needs a seed gradient; only one real element has a default \
                  seed, which is 1; reduce the tensor (`sum`, `mean`, `abs`), or pass a seed with `with_seeds(..)`"
             ),
-            Self::SeedCount { tensors, seeds } => {
+            Self::WrongSeedCount { tensors, seeds } => {
                 write!(f, "{seeds} seed gradients for {tensors} tensors; pass one for each tensor")
             }
             Self::SetGradientMismatch { found, expected } => write!(
@@ -232,12 +232,12 @@ impl fmt::Display for GradientError {
                  on {}",
                 expected.0, expected.1, expected.2, found.0, found.1, found.2
             ),
-            Self::GradientSizes { from, found, expected } => write!(
+            Self::WrongGradientSizes { from, found, expected } => write!(
                 f,
                 "wrong sizes of a gradient from {from}: {found:?} for a tensor of sizes {expected:?}; they must be equal, or reduce to those of \
                  the tensor"
             ),
-            Self::GradientCount { operator, found, expected } => write!(
+            Self::WrongGradientCount { operator, found, expected } => write!(
                 f,
                 "the derivative of `{operator}` returned {found} gradients for {expected} tensors; return one for each tensor, in order"
             ),

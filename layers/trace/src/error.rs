@@ -81,7 +81,7 @@ pub enum TraceError {
         found: String,
     },
     /// A run got more or fewer inputs than the graph has.
-    InputCount {
+    WrongInputCount {
         /// The number of inputs of the graph.
         expected: usize,
         /// The number of inputs of the run.
@@ -117,7 +117,7 @@ pub enum TraceError {
         problem: String,
     },
     /// A text is not a valid graph.
-    Syntax {
+    SyntaxError {
         /// The line of the mistake, counted from 1.
         line: usize,
         /// The column of the mistake, counted from 1.
@@ -139,7 +139,7 @@ pub enum TraceError {
         found: String,
     },
     /// The number of given tensors differs from the number of constants in the text.
-    ConstantCount {
+    WrongConstantCount {
         /// The number of constants in the text.
         expected: usize,
         /// The number of given tensors.
@@ -198,7 +198,7 @@ impl fmt::Display for TraceError {
                     "result {result} of `{operator}` is {found}, and on Meta {planned}; its kernel or its `#[op_meta]` is wrong"
                 )
             }
-            Self::InputCount { expected, found } => write!(f, "the graph takes {expected} inputs, not {found}"),
+            Self::WrongInputCount { expected, found } => write!(f, "the graph takes {expected} inputs, not {found}"),
             Self::InputMismatch { input, expected, found } => {
                 write!(
                     f,
@@ -209,7 +209,7 @@ impl fmt::Display for TraceError {
                 write!(f, "`{operator}` returned {found} for {value}, which is {expected} in the graph")
             }
             Self::InvalidNode { node, operator, problem } => write!(f, "node {node}, `{operator}`: {problem}"),
-            Self::Syntax { line, column, source, length, problem } => {
+            Self::SyntaxError { line, column, source, length, problem } => {
                 let (margin, space) = (line.to_string(), " ".repeat(column - 1));
                 let bar = " ".repeat(margin.len());
                 write!(f, "{problem}\n{bar} |\n{margin} | {source}\n{bar} | {space}{}", "^".repeat((*length).max(1)))
@@ -217,7 +217,7 @@ impl fmt::Display for TraceError {
             Self::ConstantMismatch { constant, expected, found } => {
                 write!(f, "constant {constant} is {expected} in the text, and the tensor for it is {found}")
             }
-            Self::ConstantCount { expected, found } => {
+            Self::WrongConstantCount { expected, found } => {
                 write!(
                     f,
                     "the text has {expected} constants, but {found} tensors were passed; pass one for each `const`, in order"

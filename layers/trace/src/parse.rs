@@ -43,8 +43,8 @@ impl Graph {
     ///
     /// # Errors
     ///
-    /// Returns [`TraceError::Syntax`], with the position, if the text is not a valid graph. Returns [`TraceError::ConstantCount`] or
-    /// [`TraceError::ConstantMismatch`] if the constants are not those of the text. Returns the errors of [`verify`](Self::verify).
+    /// Returns [`TraceError::SyntaxError`], with the position, if the text is not a valid graph. Returns [`TraceError::WrongConstantCount`]
+    /// or [`TraceError::ConstantMismatch`] if the constants are not those of the text. Returns the errors of [`verify`](Self::verify).
     pub fn parse(text: &str, constants: &[Tensor]) -> Result<Self> {
         let mut parser = Parser {
             text,
@@ -55,7 +55,7 @@ impl Graph {
         };
         let found = parser.parse_graph()?;
         if found.len() != constants.len() {
-            return Err(TraceError::ConstantCount { expected: found.len(), found: constants.len() }.into());
+            return Err(TraceError::WrongConstantCount { expected: found.len(), found: constants.len() }.into());
         }
         let mut builder = parser.builder;
         for (constant, (id, tensor)) in found.iter().zip(constants).enumerate() {

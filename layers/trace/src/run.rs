@@ -32,9 +32,9 @@ impl Graph {
     ///
     /// # Errors
     ///
-    /// Returns [`TraceError::InputCount`] or [`TraceError::InputMismatch`] if the number, the dtypes or the sizes of the inputs differ from
-    /// the trace. Returns [`TraceError::ResultMismatch`] if an operator returns other sizes than in the trace. Returns the errors of the
-    /// operators.
+    /// Returns [`TraceError::WrongInputCount`] or [`TraceError::InputMismatch`] if the number, the dtypes or the sizes of the inputs differ
+    /// from the trace. Returns [`TraceError::ResultMismatch`] if an operator returns other sizes than in the trace. Returns the errors of
+    /// the operators.
     pub fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
         let mut values = self.check_and_bind_inputs(inputs)?;
         let last = self.last_uses(self.nodes.iter().map(Node::all_values));
@@ -50,7 +50,7 @@ impl Graph {
     /// Checks the inputs, and returns the values before the first call: inputs and constants.
     pub(crate) fn check_and_bind_inputs(&self, inputs: &[Tensor]) -> Result<RunValues> {
         if inputs.len() != self.inputs {
-            return Err(TraceError::InputCount { expected: self.inputs, found: inputs.len() }.into());
+            return Err(TraceError::WrongInputCount { expected: self.inputs, found: inputs.len() }.into());
         }
         for (input, (tensor, info)) in inputs.iter().zip(&self.values).enumerate() {
             if !matches_value_info(info, tensor) {

@@ -160,7 +160,7 @@ impl Backward for CheckpointBackward {
     }
 
     fn backward(&self, ctx: &BackwardContext<'_>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
-        let mut inputs = ctx.saved_with_names(|i| match i.checked_sub(self.input_count) {
+        let mut inputs = ctx.saved_tensors_with_names(|i| match i.checked_sub(self.input_count) {
             None => format!("input {i}"),
             Some(i) => format!("captured leaf {i}"),
         })?;

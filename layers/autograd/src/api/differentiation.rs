@@ -71,8 +71,8 @@ impl<'a> Differentiation<'a> {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`Differentiable::backward`](crate::Differentiable::backward). Returns [`GradientError::SeedCount`] or
-    /// [`GradientError::GradientSizes`] if the seeds do not match the outputs.
+    /// Returns the errors of [`Differentiable::backward`](crate::Differentiable::backward). Returns [`GradientError::WrongSeedCount`] or
+    /// [`GradientError::WrongGradientSizes`] if the seeds do not match the outputs.
     pub fn backward(self) -> Result<()> {
         engine::run_backward(&self.to_graph_task(None)?).map(drop)
     }
@@ -103,7 +103,7 @@ impl<'a> Differentiation<'a> {
         if let Some(seeds) = self.seeds
             && seeds.len() != self.outputs.len()
         {
-            return Err(GradientError::SeedCount { tensors: self.outputs.len(), seeds: seeds.len() }.into());
+            return Err(GradientError::WrongSeedCount { tensors: self.outputs.len(), seeds: seeds.len() }.into());
         }
         let roots = self.outputs.iter().enumerate().map(|(position, output)| {
             let edge = history::gradient_edge(output)?.ok_or(GradientError::NoGraph { position })?;
@@ -113,7 +113,7 @@ impl<'a> Differentiation<'a> {
                     if seed.sizes() != output.sizes() {
                         let (found, expected) = (seed.sizes().to_vec(), output.sizes().to_vec());
                         let from = format!("seed {position}");
-                        return Err(GradientError::GradientSizes { from, found, expected }.into());
+                        return Err(GradientError::WrongGradientSizes { from, found, expected }.into());
                     }
                     reduce_and_cast(seed.clone(), output.sizes(), output.dtype(), &String::new)?
                 }

@@ -131,11 +131,11 @@ impl Pullback {
     ///
     /// # Errors
     ///
-    /// Returns [`GradientError::SeedCount`] or [`GradientError::GradientSizes`] if there is not one gradient of the right sizes for each
-    /// result, and the error of a derivative.
+    /// Returns [`GradientError::WrongSeedCount`] or [`GradientError::WrongGradientSizes`] if there is not one gradient of the right sizes
+    /// for each result, and the error of a derivative.
     pub fn call(&self, gradients: &[&Tensor]) -> Result<Vec<Tensor>> {
         if gradients.len() != self.outputs.len() {
-            return Err(GradientError::SeedCount { tensors: self.outputs.len(), seeds: gradients.len() }.into());
+            return Err(GradientError::WrongSeedCount { tensors: self.outputs.len(), seeds: gradients.len() }.into());
         }
         let (outputs, seeds): (Vec<&Tensor>, Vec<&Tensor>) =
             self.outputs.iter().zip(gradients).filter(|(output, _)| output.requires_grad()).unzip();

@@ -23,7 +23,7 @@ fn expand_gradient(grad: &Tensor, this: &Tensor, target: &Tensor, reduction: i64
     divide_if_mean(grad.expand(&sizes)?, reduction)
 }
 
-fn apply_weight(loss: &Tensor, weight: Option<&Tensor>) -> Result<Tensor> {
+fn multiply_by_weight(loss: &Tensor, weight: Option<&Tensor>) -> Result<Tensor> {
     weight.map_or_else(|| Ok(loss.clone()), |weight| loss * weight)
 }
 
@@ -43,7 +43,7 @@ derivatives! {
         aten::binary_cross_entropy_backward(grad, this, target, weight, reduction),
         {
             let slope = ((-this)?.log1p()? - this.log()?)?;
-            apply_weight(&(expand_gradient(grad, this, target, reduction)? * slope)?, weight)
+            multiply_by_weight(&(expand_gradient(grad, this, target, reduction)? * slope)?, weight)
         },
         expand_gradient(grad, this, target, reduction)? * aten::binary_cross_entropy(this, target, None, 0)?;
 }
@@ -104,7 +104,7 @@ fn binary_cross_entropy_backward(
     grad: &Tensor,
     _: ...
 ) -> (impl Gradient, impl Gradient, impl Gradient, impl Gradient) {
-    let both = move || apply_weight(&divide_if_mean((grad * grad_output)?, reduction)?, weight);
+    let both = move || multiply_by_weight(&divide_if_mean((grad * grad_output)?, reduction)?, weight);
     // The variance is clamped as in the first-order gradient.
     let variance = move || (this * (1 - this)?)?.clamp_min(1e-12);
     (
@@ -123,7 +123,7 @@ fn binary_cross_entropy_with_logits(
     grad: &Tensor,
     _: ...
 ) -> (impl Gradient, impl Gradient, impl Gradient, impl Gradient) {
-    let all = move || apply_weight(&expand_gradient(grad, this, target, reduction)?, weight);
+    let all = move || multiply_by_weight(&expand_gradient(grad, this, target, reduction)?, weight);
     (
         move || {
             let sigmoid = this.sigmoid()?;

@@ -50,7 +50,7 @@ fn autograd_fallback(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Re
     let mut written = (0..arguments.len()).filter(|&i| schema.arguments[i].is_written());
     match (written.next(), written.next(), rule, functional_rule) {
         (Some(at), None, Some(rule), _) | (Some(at), None, None, Some(rule))
-            if returns_written_argument(schema, at) && matches!(arguments[at], Value::Tensor(_)) =>
+            if returns_only_written_argument(schema, at) && matches!(arguments[at], Value::Tensor(_)) =>
         {
             record_in_place_call(operator, rule, at, keys, stack)
         }
@@ -67,18 +67,20 @@ fn autograd_fallback(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Re
 /// Whether a call is recorded: an argument requires gradients, or a written argument is a view of a tensor that does.
 fn must_record(schema: &Schema, arguments: &[Value]) -> Result<bool> {
     let or_requires_grad = |any: bool, (value, argument): (&Value, &Argument)| -> Result<bool> {
-        Ok(any || history::any_requires_grad(value)? || (argument.is_written() && is_view_of_recorded(value)))
+        Ok(any
+            || history::any_requires_grad(value)?
+            || (argument.is_written() && is_view_of_base_requiring_grad(value)))
     };
     Ok(guard::is_grad_enabled() && arguments.iter().zip(&schema.arguments).try_fold(false, or_requires_grad)?)
 }
 
-fn returns_written_argument(schema: &Schema, at: usize) -> bool {
+fn returns_only_written_argument(schema: &Schema, at: usize) -> bool {
     schema.returns.is_empty() || (schema.returns.len() == 1 && schema.written_return(0) == Some(at))
 }
 
 /// Whether a tensor is a view of a base that requires gradients. The view itself may not require them, if it was made while nothing was
 /// recorded.
-fn is_view_of_recorded(value: &Value) -> bool {
+fn is_view_of_base_requiring_grad(value: &Value) -> bool {
     value.tensors().any(|tensor| tensor.base().is_some_and(Tensor::requires_grad))
 }
 

@@ -25,8 +25,10 @@ pub(crate) fn call_without_derivative(operator: &Operator, keys: KeySet, stack: 
     redispatch_below_autograd(operator, keys, stack, &mut writes)?;
     let viewed = schema.views();
     let missing_node = |edges: &Edges, tensor: &Tensor| {
-        let function =
-            BackwardFunction::from_custom(MissingDerivative(operator.name().to_string()), SavedValues::default());
+        let function = BackwardFunction::from_custom(
+            MissingDerivativeBackward(operator.name().to_string()),
+            SavedValues::default(),
+        );
         Node::with_one_result(tensor, function, edges.clone())
     };
     for (i, result) in stack.top_mut(schema.returns.len()).unwrap_or_default().iter_mut().enumerate() {
@@ -58,9 +60,9 @@ pub(crate) fn call_without_derivative(operator: &Operator, keys: KeySet, stack: 
         .try_for_each(|tensor| rebase_history(tensor, missing_node(&edges, tensor), None))
 }
 
-struct MissingDerivative(String);
+struct MissingDerivativeBackward(String);
 
-impl Backward for MissingDerivative {
+impl Backward for MissingDerivativeBackward {
     fn name(&self) -> String {
         self.0.clone()
     }

@@ -33,7 +33,7 @@ use crate::graph::saved::{SavedTensor, SavedValue, SavedValues, unpack_value};
 ///
 ///     fn backward(&self, ctx: &BackwardContext<'_>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
 ///         let [Some(gradient)] = gradients else { return Ok(vec![None]) };
-///         let y = &ctx.saved()?[0];
+///         let y = &ctx.saved_tensors()?[0];
 ///         Ok(vec![Some((gradient * y)?)])
 ///     }
 /// }
@@ -59,7 +59,7 @@ pub trait Backward: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`BackwardContext::saved`] and of the called operators.
+    /// Returns the errors of [`BackwardContext::saved_tensors`] and of the called operators.
     fn backward(&self, ctx: &BackwardContext<'_>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>>;
 }
 
@@ -145,7 +145,7 @@ impl ForwardContext {
     ///
     ///     fn backward(&self, ctx: &BackwardContext<'_>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
     ///         let [Some(gradient)] = gradients else { return Ok(vec![None]) };
-    ///         let x = &ctx.saved()?[0];
+    ///         let x = &ctx.saved_tensors()?[0];
     ///         Ok(vec![Some((gradient * &(x * 2.0)?)?)])
     ///     }
     /// }
@@ -176,7 +176,7 @@ impl BackwardContext<'_> {
     /// # use dispatch_autograd::BackwardContext;
     /// # use dispatch_runtime::{Result, Tensor};
     /// fn product(ctx: &BackwardContext<'_>, gradient: &Tensor) -> Result<Tensor> {
-    ///     let saved = ctx.saved()?;
+    ///     let saved = ctx.saved_tensors()?;
     ///     gradient * &(&saved[0] * &saved[1])?
     /// }
     /// ```
@@ -186,12 +186,12 @@ impl BackwardContext<'_> {
     /// Returns [`GradientError::SavedTensorModified`](crate::GradientError::SavedTensorModified) if a saved tensor was written to since,
     /// and [`GradientError::SavedTensorsFreed`](crate::GradientError::SavedTensorsFreed) if a backward without `retain_graph` has freed
     /// them.
-    pub fn saved(&self) -> Result<Vec<Tensor>> {
-        self.saved_with_names(saved_tensor_name)
+    pub fn saved_tensors(&self) -> Result<Vec<Tensor>> {
+        self.saved_tensors_with_names(saved_tensor_name)
     }
 
     /// Returns the saved tensors, which errors name by `name`.
-    pub(crate) fn saved_with_names(&self, name: impl Fn(usize) -> String) -> Result<Vec<Tensor>> {
+    pub(crate) fn saved_tensors_with_names(&self, name: impl Fn(usize) -> String) -> Result<Vec<Tensor>> {
         self.saved.unpack(self.node, name)?.iter_mut().map(|saved| unpack_value::<&Tensor>(saved).cloned()).collect()
     }
 
@@ -204,7 +204,7 @@ impl BackwardContext<'_> {
     ///     if !ctx.needs_gradient(1) {
     ///         return Ok(None);
     ///     }
-    ///     Ok(Some((gradient * &ctx.saved()?[0])?))
+    ///     Ok(Some((gradient * &ctx.saved_tensors()?[0])?))
     /// }
     /// ```
     #[must_use]

@@ -76,7 +76,7 @@ impl BackwardFunction {
         };
         let (found, expected) = (out.len(), needs.len());
         if found != expected {
-            return Err(GradientError::GradientCount { operator: self_node.name(), found, expected }.into());
+            return Err(GradientError::WrongGradientCount { operator: self_node.name(), found, expected }.into());
         }
         Ok(out)
     }

@@ -39,19 +39,19 @@ pub(crate) struct HistoryState {
     /// base.
     pub(crate) node: Option<(Shared<Node>, u32)>,
     pub(crate) gradient: Option<Tensor>,
-    pub(crate) rare: Option<Box<RareState>>,
+    pub(crate) rare: Option<Box<RareHistoryState>>,
 }
 
 /// The parts of the history that few tensors have.
 #[derive(Default)]
-pub(crate) struct RareState {
+pub(crate) struct RareHistoryState {
     pub(crate) hooks: LeafHooks,
     /// The retained gradient of a computed tensor.
     pub(crate) retained: Option<RetainedGradient>,
 }
 
 impl HistoryState {
-    pub(crate) fn rare_or_init(&mut self) -> &mut RareState {
+    pub(crate) fn rare_or_init(&mut self) -> &mut RareHistoryState {
         self.rare.get_or_insert_default()
     }
 

@@ -32,7 +32,7 @@ pub struct Node {
     call_site: Option<CallSite>,
     hooks: OnceLock<Arc<NodeHooks>>,
     /// Ends the drop of the node. It is the last field, because fields are dropped in order.
-    _after_drop: AfterDrop,
+    _after_drop: AfterNodeDrop,
 }
 
 /// The destination of a gradient.
@@ -97,7 +97,7 @@ impl Node {
             state: calling_state(),
             call_site: CallSite::capture(),
             hooks: OnceLock::new(),
-            _after_drop: AfterDrop,
+            _after_drop: AfterNodeDrop,
         })
     }
 
@@ -215,7 +215,7 @@ pub(crate) fn reduce_and_cast(
     from: &dyn Fn() -> String,
 ) -> Result<Tensor> {
     if gradient.sizes() != sizes {
-        gradient = sum_to_sizes(&gradient, sizes).ok_or_else(|| crate::GradientError::GradientSizes {
+        gradient = sum_to_sizes(&gradient, sizes).ok_or_else(|| crate::GradientError::WrongGradientSizes {
             from: from(),
             found: gradient.sizes().to_vec(),
             expected: sizes.to_vec(),
@@ -273,9 +273,9 @@ impl Node {
 }
 
 /// A marker whose drop runs after all other fields of a node.
-struct AfterDrop;
+struct AfterNodeDrop;
 
-impl Drop for AfterDrop {
+impl Drop for AfterNodeDrop {
     #[inline]
     fn drop(&mut self) {
         let depth = DROP_DEPTH.get() - 1;

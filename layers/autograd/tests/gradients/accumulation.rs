@@ -82,7 +82,7 @@ fn a_leaf_hook_cannot_change_sizes_and_dtype_of_the_gradient() {
     let x = leaf(&[1.0, 2.0]);
     let hook = x.register_hook(|gradient| gradient.sum().map(Some)).unwrap();
     let error = (&x * 2.0).unwrap().sum().unwrap().backward().unwrap_err();
-    assert!(matches!(gradient_error(&error), GradientError::GradientSizes { .. }), "{error}");
+    assert!(matches!(gradient_error(&error), GradientError::WrongGradientSizes { .. }), "{error}");
     hook.remove();
     let _rounding = x.register_hook(|gradient| gradient.to(DType::F32).map(Some)).unwrap();
     (&x * 2.0).unwrap().sum().unwrap().backward().unwrap();

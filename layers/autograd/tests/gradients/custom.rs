@@ -44,7 +44,7 @@ impl Backward for UnaryBackward {
 /// Computes the cube with a custom function that saves its input.
 fn cube_by_custom_function(x: &Tensor) -> Result<Tensor> {
     let backward = UnaryBackward("cube", |ctx, gradient| {
-        let x = &ctx.saved()?[0];
+        let x = &ctx.saved_tensors()?[0];
         gradient * &(&(x * x)? * 3.0)?
     });
     let forward = |ctx: &mut ForwardContext| {
@@ -56,7 +56,7 @@ fn cube_by_custom_function(x: &Tensor) -> Result<Tensor> {
 
 /// Computes `exp` with a custom function that saves its output.
 fn exp_by_custom_function(x: &Tensor) -> Result<Tensor> {
-    let backward = UnaryBackward("exp", |ctx, gradient| gradient * &ctx.saved()?[0]);
+    let backward = UnaryBackward("exp", |ctx, gradient| gradient * &ctx.saved_tensors()?[0]);
     let forward = |ctx: &mut ForwardContext| {
         let y = x.exp()?;
         ctx.save(&y);
@@ -119,7 +119,7 @@ fn a_write_to_a_saved_tensor_is_an_error_that_names_both() -> Result<()> {
 #[test]
 fn a_write_in_the_forward_after_the_save_is_an_error() -> Result<()> {
     let x = leaf(&[1., 2.]);
-    let backward = UnaryBackward("late", |ctx, _| Ok(ctx.saved()?.remove(0)));
+    let backward = UnaryBackward("late", |ctx, _| Ok(ctx.saved_tensors()?.remove(0)));
     let y = call_custom_function(&[&x], backward, |ctx| {
         let mut y = x.exp()?;
         ctx.save(&y);
@@ -137,7 +137,7 @@ fn a_write_in_the_forward_after_the_save_is_an_error() -> Result<()> {
 #[test]
 fn the_second_saved_tensor_is_named_by_its_position() -> Result<()> {
     let (x, constant) = (leaf(&[1.]), Tensor::from([3.]));
-    let backward = UnaryBackward("twice", |ctx, gradient| gradient * &ctx.saved()?[1]);
+    let backward = UnaryBackward("twice", |ctx, gradient| gradient * &ctx.saved_tensors()?[1]);
     let y = call_custom_function(&[&x], backward, |ctx| {
         ctx.save(&x);
         ctx.save(&constant);
@@ -214,13 +214,14 @@ fn an_output_is_copied_only_if_it_has_another_handle() -> Result<()> {
     let x = leaf(&[1.]);
     let (mut inner, mut other) = (0, None);
     let mut run = |keep: bool| {
-        let outputs = call_custom_function(&[&x], UnaryBackward("kept", |ctx, _| Ok(ctx.saved()?.remove(0))), |ctx| {
-            let y = x.exp()?;
-            ctx.save(&y);
-            inner = y.identity();
-            other = keep.then(|| y.clone());
-            Ok(vec![y])
-        })?;
+        let outputs =
+            call_custom_function(&[&x], UnaryBackward("kept", |ctx, _| Ok(ctx.saved_tensors()?.remove(0))), |ctx| {
+                let y = x.exp()?;
+                ctx.save(&y);
+                inner = y.identity();
+                other = keep.then(|| y.clone());
+                Ok(vec![y])
+            })?;
         Ok::<_, Error>(outputs[0].identity() == inner)
     };
     assert!(run(false)?, "the saved handle does not count");
@@ -233,7 +234,7 @@ fn an_output_is_copied_only_if_it_has_another_handle() -> Result<()> {
 fn an_input_that_is_returned_and_saved_keeps_its_history() -> Result<()> {
     let x = leaf(&[3.]);
     // The backward is deliberately not the derivative of the identity, so that a second derivative shows which path it took.
-    let backward = UnaryBackward("odd", |ctx, gradient| gradient * &ctx.saved()?[0]);
+    let backward = UnaryBackward("odd", |ctx, gradient| gradient * &ctx.saved_tensors()?[0]);
     let y = call_custom_function(&[&x], backward, |ctx| {
         ctx.save(&x);
         Ok(vec![x.clone()])
@@ -255,7 +256,7 @@ impl Backward for ProductBackward {
 
     fn backward(&self, ctx: &BackwardContext<'_>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
         let [Some(gradient)] = gradients else { return Ok(vec![None, None]) };
-        let saved = ctx.saved()?;
+        let saved = ctx.saved_tensors()?;
         let of = |input: usize, other: usize| ctx.needs_gradient(input).then(|| gradient * &saved[other]).transpose();
         assert!(!ctx.needs_gradient(2));
         Ok(vec![of(0, 1)?, of(1, 0)?])

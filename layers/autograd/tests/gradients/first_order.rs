@@ -172,9 +172,9 @@ fn a_backward_needs_one_element_or_a_seed_gradient() {
     Differentiation::of_outputs(&[&y]).with_seeds(&[&seed]).backward().unwrap();
     assert_eq!(gradient_elements(&x), [2.0, 40.0]);
     let error = Differentiation::of_outputs(&[&y]).with_seeds(&[&Tensor::from([1.0])]).backward().unwrap_err();
-    assert!(matches!(gradient_error(&error), GradientError::GradientSizes { .. }), "{error}");
+    assert!(matches!(gradient_error(&error), GradientError::WrongGradientSizes { .. }), "{error}");
     let error = Differentiation::of_outputs(&[&y]).with_seeds(&[]).backward().unwrap_err();
-    assert_eq!(gradient_error(&error), &GradientError::SeedCount { tensors: 1, seeds: 0 });
+    assert_eq!(gradient_error(&error), &GradientError::WrongSeedCount { tensors: 1, seeds: 0 });
 }
 
 #[test]

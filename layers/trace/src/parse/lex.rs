@@ -25,7 +25,7 @@ pub(super) fn syntax_error(text: &str, span: &Range<usize>, problem: impl Into<S
     let source = text[line_start..].lines().next().unwrap_or_default().to_owned();
     let column = text[line_start..start].chars().count() + 1;
     let length = text.get(start..span.end).map_or(1, |part| part.lines().next().unwrap_or_default().chars().count());
-    TraceError::Syntax { line: before.matches('\n').count() + 1, column, source, length, problem: problem.into() }
+    TraceError::SyntaxError { line: before.matches('\n').count() + 1, column, source, length, problem: problem.into() }
 }
 
 pub(super) fn lex(text: &str) -> Result<Vec<SpannedToken>, TraceError> {

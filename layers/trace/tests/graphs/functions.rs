@@ -75,12 +75,12 @@ fn half_of_elements_cpu(this: &Tensor) -> Result<Tensor> {
 #[op_def("shop::keep_intermediate(Tensor self) -> Tensor")]
 fn keep_intermediate(this: &Tensor) -> Result<Tensor>;
 
-static STORED: Mutex<Option<Tensor>> = Mutex::new(None);
+static KEPT_INTERMEDIATE: Mutex<Option<Tensor>> = Mutex::new(None);
 
 #[op_impl(keep_intermediate, CPU)]
 fn keep_intermediate_cpu(this: &Tensor) -> Result<Tensor> {
     let made = aten::exp(this)?;
-    *STORED.lock().unwrap() = Some(made.clone());
+    *KEPT_INTERMEDIATE.lock().unwrap() = Some(made.clone());
     aten::neg(&made)
 }
 
@@ -296,7 +296,7 @@ fn a_tensor_from_inside_of_a_recorded_call_is_an_error() {
     let error = trace(
         |x| {
             keep_intermediate(&x[0])?;
-            let kept = STORED.lock().unwrap().take();
+            let kept = KEPT_INTERMEDIATE.lock().unwrap().take();
             Ok([kept.unwrap().neg()?])
         },
         &[three_and_four()],
@@ -451,7 +451,7 @@ fn a_replay_can_be_traced() {
 #[test]
 fn inputs_of_a_run_must_match_the_trace() {
     let graph = trace(|x| Ok([x[0].exp()?]), &[three_and_four()]).unwrap();
-    assert_eq!(trace_error(&graph.run(&[]).unwrap_err()), &TraceError::InputCount { expected: 1, found: 0 });
+    assert_eq!(trace_error(&graph.run(&[]).unwrap_err()), &TraceError::WrongInputCount { expected: 1, found: 0 });
     let error = graph.run(&[Tensor::from([1.0_f32])]).unwrap_err();
     assert!(error.to_string().contains("input 0 was traced as f64[2], and is f32[1]"), "{error}");
     let x = three_and_four();

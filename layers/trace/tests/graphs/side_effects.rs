@@ -52,11 +52,11 @@ fn assert_same_effects(f: impl Fn(&[Tensor]) -> Result<Vec<Tensor>>, with: &[Ten
     }
 }
 
-fn three_elements() -> Tensor {
+fn tensor_of_three_elements() -> Tensor {
     Tensor::from([1.0_f64, -2.0, 3.0])
 }
 
-fn three_other_elements() -> Tensor {
+fn tensor_of_three_other_elements() -> Tensor {
     Tensor::from([0.5_f64, 4.0, -0.0])
 }
 
@@ -85,9 +85,11 @@ fn a_write_to_an_input_reaches_inputs_with_the_same_memory() {
         x[0].clone().mul_(&number_tensor(2))?;
         Ok(vec![before.add(&x[1].neg()?)?])
     };
-    assert_same_effects(f, &[three_elements(), three_other_elements()], || vec![three_elements(); 2]);
-    assert_same_effects(f, &[three_elements(), Tensor::from([1.0, 2.0])], || {
-        let x = three_elements();
+    assert_same_effects(f, &[tensor_of_three_elements(), tensor_of_three_other_elements()], || {
+        vec![tensor_of_three_elements(); 2]
+    });
+    assert_same_effects(f, &[tensor_of_three_elements(), Tensor::from([1.0, 2.0])], || {
+        let x = tensor_of_three_elements();
         vec![x.clone(), aten::slice(&x, 0, Some(1), Some(3), 1).unwrap()]
     });
 }
@@ -129,11 +131,14 @@ fn no_grad_sections_are_replayed() {
     };
     for f in [constant, backward] {
         let slopes = |run: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>| {
-            let leaves = [three_other_elements(), three_elements()].map(|x| x.requires_grad_(true).unwrap());
+            let leaves =
+                [tensor_of_three_other_elements(), tensor_of_three_elements()].map(|x| x.requires_grad_(true).unwrap());
             run(&leaves).unwrap()[0].sum().unwrap().backward().unwrap();
             leaves.map(|leaf| leaf.grad().map(|slope| tensor_bits(&[slope])))
         };
-        for graph in equivalent_graphs(&trace(f, &[three_elements(), three_other_elements()]).unwrap()) {
+        for graph in
+            equivalent_graphs(&trace(f, &[tensor_of_three_elements(), tensor_of_three_other_elements()]).unwrap())
+        {
             assert_eq!(slopes(&|x| graph.run(x)), slopes(&f), "{graph}");
             assert_eq!(slopes(&|x| graph.fuse().run(x)), slopes(&f), "{graph}");
         }
@@ -148,8 +153,8 @@ fn an_optimizer_step_writes_to_leaves_in_a_run() {
         aten::sub_(&mut x[0].clone(), &slope, 1.into())?;
         Ok(vec![x[0].clone()])
     };
-    assert_same_effects(step, &[three_elements(), three_other_elements()], || {
-        vec![three_elements().requires_grad_(true).unwrap(), three_other_elements()]
+    assert_same_effects(step, &[tensor_of_three_elements(), tensor_of_three_other_elements()], || {
+        vec![tensor_of_three_elements().requires_grad_(true).unwrap(), tensor_of_three_other_elements()]
     });
 }
 
@@ -161,11 +166,11 @@ fn enable_grad_sections_are_replayed() {
             let _but_here = guard::enable_grad();
             Ok([x[0].exp()?.neg()?])
         },
-        &[three_elements()],
+        &[tensor_of_three_elements()],
     )
     .unwrap();
-    let not = trace(|x| Ok([x[0].exp()?.neg()?]), &[three_elements()]).unwrap();
-    let leaf = [three_elements().requires_grad_(true).unwrap()];
+    let not = trace(|x| Ok([x[0].exp()?.neg()?]), &[tensor_of_three_elements()]).unwrap();
+    let leaf = [tensor_of_three_elements().requires_grad_(true).unwrap()];
     for (graph, records) in [(print_and_parse(&shown), true), (not, false)] {
         assert_eq!(graph.run(&leaf).unwrap()[0].requires_grad(), records, "{graph}");
         assert_eq!(graph.fuse().run(&leaf).unwrap()[0].requires_grad(), records, "{graph}");
@@ -219,7 +224,7 @@ fn number_tensors_promote_as_without_a_trace() {
 fn number_tensors_of_every_dtype_can_be_parsed() {
     for value in [f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 1e-320, 5e-324, f64::MAX, 1e16] {
         let f = |x: &[Tensor]| Ok(vec![x[0].mul(&number_tensor(value))?, x[0].mul_scalar(value)?]);
-        assert_same_effects(f, &[three_elements()], || vec![three_other_elements()]);
+        assert_same_effects(f, &[tensor_of_three_elements()], || vec![tensor_of_three_other_elements()]);
     }
     for value in [i64::MIN, i64::MAX] {
         assert_same_effects(
@@ -228,12 +233,12 @@ fn number_tensors_of_every_dtype_can_be_parsed() {
             || vec![Tensor::from([3_i64, -2])],
         );
     }
-    let zero = |zero: f64| trace(|x| Ok([x[0].mul_scalar(zero)?]), &[three_elements()]).unwrap();
+    let zero = |zero: f64| trace(|x| Ok([x[0].mul_scalar(zero)?]), &[tensor_of_three_elements()]).unwrap();
     assert_ne!(zero(0.0), zero(-0.0));
 }
 
 #[test]
-fn constants_that_share_memory_can_be_copied() {
+fn a_graph_can_be_parsed_with_copies_of_constants_that_share_memory() {
     let memory = Tensor::from([1.0_f64, 2.0, 3.0, 4.0]);
     let part = |start| aten::slice(&memory, 0, Some(start), Some(start + 2), 1).unwrap();
     let (high, low) = (part(2), part(0));
@@ -268,7 +273,7 @@ fn a_view_of_a_merged_value_shares_the_remaining_memory() {
         let (a, b) = (x[0].exp()?, x[0].exp()?);
         Ok([a.view(&[3, 1])?.add(&b.view(&[1, 3])?)?])
     };
-    let clean = trace(f, &[three_elements()]).unwrap().clean();
+    let clean = trace(f, &[tensor_of_three_elements()]).unwrap().clean();
     let (first, view) = (clean.outputs()[0], clean.nodes()[2].outputs[0].value_ids()[0]);
     assert!(
         first != view && clean.value(view).shares_memory_with == Some(clean.nodes()[0].outputs[0].value_ids()[0]),
@@ -278,16 +283,18 @@ fn a_view_of_a_merged_value_shares_the_remaining_memory() {
 
 #[test]
 fn a_large_graph_is_parsed_cleaned_and_run() {
-    let deep = trace(|x| (0..10_000).try_fold(x[0].clone(), |y, _| y.neg()).map(|y| [y]), &[three_elements()]).unwrap();
+    let deep =
+        trace(|x| (0..10_000).try_fold(x[0].clone(), |y, _| y.neg()).map(|y| [y]), &[tensor_of_three_elements()])
+            .unwrap();
     assert_eq!(
-        tensor_bits(&print_and_parse(&deep).clean().run(&[three_other_elements()]).unwrap()),
-        tensor_bits(&[three_other_elements()])
+        tensor_bits(&print_and_parse(&deep).clean().run(&[tensor_of_three_other_elements()]).unwrap()),
+        tensor_bits(&[tensor_of_three_other_elements()])
     );
     let passes = |x: &[Tensor]| {
         let step = |y: Tensor, _| aten::cumsum(&y.neg()?.abs()?, 0, None);
         (0..300).try_fold(x[0].clone(), step).map(|y| [y])
     };
-    assert_eq!(trace(passes, &[three_elements()]).unwrap().fuse().passes().count(), 300);
+    assert_eq!(trace(passes, &[tensor_of_three_elements()]).unwrap().fuse().passes().count(), 300);
 }
 
 #[test]
@@ -298,12 +305,12 @@ fn calls_on_a_started_thread_are_an_error() {
             let y = guard::spawn(move || x.exp().unwrap()).join().unwrap();
             Ok([y.neg()?])
         },
-        &[three_elements()],
+        &[tensor_of_three_elements()],
     )
     .unwrap_err();
     let cause = std::error::Error::source(&error).and_then(|source| source.downcast_ref());
     assert_eq!(cause, Some(&TraceError::CallOnOtherThread { operator: "aten::exp".to_owned() }));
     // Calls on such a thread after the trace are not reported.
-    let later = guard::spawn(|| trace(|x| Ok([x[0].neg()?]), &[three_elements()]).unwrap()).join().unwrap();
+    let later = guard::spawn(|| trace(|x| Ok([x[0].neg()?]), &[tensor_of_three_elements()]).unwrap()).join().unwrap();
     assert_eq!(later.nodes().len(), 1);
 }

@@ -63,11 +63,11 @@ fn difference_with_matrix_rule_vmap(_: &Batch, this: Mapped) -> Result<Option<Ma
 }
 
 /// Doubles each element. It has a shape word and no batch rule.
-#[op_def("twice(Tensor self) -> Tensor", shape = pointwise, inplace)]
-pub fn twice(this: &Tensor) -> Result<Tensor>;
+#[op_def("doubled(Tensor self) -> Tensor", shape = pointwise, inplace)]
+pub fn doubled(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(twice, CPU)]
-fn twice_cpu(this: &Tensor) -> Result<Tensor> {
+#[op_impl(doubled, CPU)]
+fn doubled_cpu(this: &Tensor) -> Result<Tensor> {
     KERNEL_CALL_COUNT.set(KERNEL_CALL_COUNT.get() + 1);
     this + this
 }
@@ -84,13 +84,13 @@ fn mapped_difference_cpu(this: &Tensor) -> Result<Tensor> {
 /// Computes `difference` of the doubled tensor, as a composite.
 #[op_def("doubled_difference(Tensor self) -> Tensor")]
 pub fn doubled_difference(this: &Tensor) -> Result<Tensor> {
-    difference_with_rule(&twice(this)?)
+    difference_with_rule(&doubled(this)?)
 }
 
 /// Computes `difference` of the doubled tensor, as a composite with a batch rule, which takes precedence over the decomposition.
 #[op_def("doubled_difference_with_rule(Tensor self) -> Tensor")]
 pub fn doubled_difference_with_rule(this: &Tensor) -> Result<Tensor> {
-    difference_with_rule(&twice(this)?)
+    difference_with_rule(&doubled(this)?)
 }
 
 #[op_vmap(doubled_difference_with_rule)]
@@ -99,11 +99,11 @@ fn doubled_difference_with_rule_vmap(_: &Batch, this: Mapped) -> Result<Mapped> 
 }
 
 /// Returns the first element of a tensor, and a list of the last elements of others.
-#[op_def("ends(Tensor self, Tensor[] others) -> (Tensor first, Tensor[] lasts)")]
-pub fn ends(this: &Tensor, others: &[Tensor]) -> Result<(Tensor, Vec<Tensor>)>;
+#[op_def("first_and_last_elements(Tensor self, Tensor[] others) -> (Tensor first, Tensor[] lasts)")]
+pub fn first_and_last_elements(this: &Tensor, others: &[Tensor]) -> Result<(Tensor, Vec<Tensor>)>;
 
-#[op_impl(ends, CPU)]
-fn ends_cpu(this: &Tensor, others: &[Tensor]) -> Result<(Tensor, Vec<Tensor>)> {
+#[op_impl(first_and_last_elements, CPU)]
+fn first_and_last_elements_cpu(this: &Tensor, others: &[Tensor]) -> Result<(Tensor, Vec<Tensor>)> {
     let lasts = others.iter().map(|other| aten::clone(&other.select_int(0, -1)?, None));
     Ok((aten::clone(&this.select_int(0, 0)?, None)?, lasts.collect::<Result<_>>()?))
 }
@@ -132,20 +132,20 @@ fn difference_with_wrong_rule_vmap(_: &Batch, this: Mapped) -> Result<Mapped> {
 }
 
 /// Returns the first size of a tensor. It returns no tensor, so it cannot be batched.
-#[op_def("size_of_first(Tensor self) -> int")]
-pub fn size_of_first(this: &Tensor) -> Result<i64>;
+#[op_def("size_of_first_dim(Tensor self) -> int")]
+pub fn size_of_first_dim(this: &Tensor) -> Result<i64>;
 
-#[op_impl(size_of_first, CPU)]
-fn size_of_first_cpu(this: &Tensor) -> i64 {
+#[op_impl(size_of_first_dim, CPU)]
+fn size_of_first_dim_cpu(this: &Tensor) -> i64 {
     this.sizes()[0]
 }
 
 /// Returns a view of all elements but the first along dimension 0. Only the schema declares it as a view.
-#[op_def("from_second(Tensor(a) self) -> Tensor(a)")]
-pub fn from_second(this: &Tensor) -> Result<Tensor>;
+#[op_def("skip_first_element(Tensor(a) self) -> Tensor(a)")]
+pub fn skip_first_element(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(from_second, CompositeExplicitAutograd)]
-fn from_second_composite_explicit(this: &Tensor) -> Result<Tensor> {
+#[op_impl(skip_first_element, CompositeExplicitAutograd)]
+fn skip_first_element_composite_explicit(this: &Tensor) -> Result<Tensor> {
     this.narrow(0, 1, this.sizes()[0] - 1)
 }
 
@@ -197,11 +197,11 @@ fn a_call_without_batched_tensors_is_made_once() {
 #[test]
 fn an_operator_with_a_shape_word_needs_no_rule() {
     let x = varied_tensor(&[4, 3]);
-    assert_eq!(count_kernel_calls(|| drop(vmap(twice, &x).unwrap())), 1);
-    check_against_loop([(&x, Some(1))], |x| twice(&x[0]));
+    assert_eq!(count_kernel_calls(|| drop(vmap(doubled, &x).unwrap())), 1);
+    check_against_loop([(&x, Some(1))], |x| doubled(&x[0]));
     let written = varied_tensor(&[4, 3]);
-    vmap(|x| twice_(&mut x.clone()).map(|()| x.clone()), &written).unwrap();
-    assert_close(&written, &twice(&x).unwrap());
+    vmap(|x| doubled_(&mut x.clone()).map(|()| x.clone()), &written).unwrap();
+    assert_close(&written, &doubled(&x).unwrap());
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn a_composite_with_a_rule_is_not_decomposed() {
 #[test]
 fn several_results_and_lists_are_stacked() {
     let (x, y) = (varied_tensor(&[4, 3]), varied_tensor(&[4, 2]));
-    let (first, lasts) = vmap(|(x, y)| ends(x, &[y.clone(), x.clone()]), (&x, &y)).unwrap();
+    let (first, lasts) = vmap(|(x, y)| first_and_last_elements(x, &[y.clone(), x.clone()]), (&x, &y)).unwrap();
     assert_close(&first, &x.select_int(1, 0).unwrap());
     assert_close(&lasts[0], &y.select_int(1, -1).unwrap());
     assert_close(&lasts[1], &x.select_int(1, -1).unwrap());
@@ -227,15 +227,15 @@ fn several_results_and_lists_are_stacked() {
 
 #[test]
 fn a_result_that_is_not_a_tensor_is_an_error() {
-    let error = vmap(|x| x * size_of_first(x)?, &varied_tensor(&[4, 3])).unwrap_err();
+    let error = vmap(|x| x * size_of_first_dim(x)?, &varied_tensor(&[4, 3])).unwrap_err();
     assert!(matches!(vmap_error(&error), VmapError::NonTensorResult { .. }), "{error}");
-    assert!(error.to_string().contains("size_of_first"), "{error}");
+    assert!(error.to_string().contains("size_of_first_dim"), "{error}");
 }
 
 #[test]
 fn a_user_view_operator_makes_views_of_the_batch() {
     let x = varied_tensor(&[4, 3]);
-    let found = vmap(from_second, &x).unwrap();
+    let found = vmap(skip_first_element, &x).unwrap();
     assert!(found.storage().same(x.storage()));
     assert_close(&found, &x.narrow(1, 1, 2).unwrap());
 }

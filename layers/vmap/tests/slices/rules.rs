@@ -506,7 +506,7 @@ fn mapped_elementwise_operators_without_a_shape_word_equal_calls_of_slices() {
 }
 
 #[test]
-fn gradients_that_are_not_requested() {
+fn mapped_backwards_with_any_requested_gradients_equal_calls_of_slices() {
     let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
     for asked in [[true, true, false], [false, true, true], [true, false, false], [false, false, true]] {
         let rest = [
