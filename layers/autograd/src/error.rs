@@ -147,7 +147,7 @@ pub enum GradientError {
         /// The dtype of the tensor.
         dtype: DType,
     },
-    /// `requires_grad_(false)` was called on a tensor that was computed from others.
+    /// `requires_grad_(false)` or `register_post_accumulate_hook` was called on a tensor that was computed from others.
     NotALeaf,
     /// `requires_grad_(true)` was called inside of a transformed function.
     RequiresGradInsideTransform,

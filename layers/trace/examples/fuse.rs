@@ -51,7 +51,7 @@ impl HandwrittenChain<f32> for ArithmeticChain {
     }
 }
 
-/// Rounds after every step.
+/// Rounds to `bf16` after every operator, as separate calls do.
 impl HandwrittenChain<bf16> for ArithmeticChain {
     #[inline(always)]
     fn apply(x: bf16) -> bf16 {

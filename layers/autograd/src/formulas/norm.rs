@@ -3,5 +3,5 @@
 mod batch;
 mod group;
 mod layer;
-mod normalized;
+mod shared_gradients;
 mod softmax;

@@ -64,7 +64,7 @@ fn autograd_fallback(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Re
     }
 }
 
-/// Whether a call is recorded: an argument requires gradients, or a written argument is a view of a tensor that does.
+/// Whether a call is recorded: gradients are enabled, and an argument requires them or is a written view of a tensor that does.
 fn must_record(schema: &Schema, arguments: &[Value]) -> Result<bool> {
     let or_requires_grad = |any: bool, (value, argument): (&Value, &Argument)| -> Result<bool> {
         Ok(any

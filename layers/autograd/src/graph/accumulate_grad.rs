@@ -49,8 +49,8 @@ pub(crate) fn add_gradients(sum: Tensor, gradient: &Tensor) -> Result<Tensor> {
     }
 }
 
-/// Detaches a gradient that is a view from its base. A view keeps its base alive, which often has no other owner (a product that was then
-/// transposed).
+/// Detaches a gradient that is a view from its base. A view keeps its base alive, often as its only owner, such as a product that was then
+/// transposed.
 fn detach_from_base(gradient: Tensor) -> Result<Tensor> {
     let is_view = !guard::is_grad_enabled() && gradient.is_view();
     if is_view { history::detach(&gradient) } else { Ok(gradient) }

@@ -103,8 +103,8 @@ impl TensorOutline {
         self.view_elements_in(&(piece / count)?, start)
     }
 
-    /// Whether all positions show different elements of storage. It is judged by strides: each stride must exceed the extent of the smaller
-    /// dimensions.
+    /// Whether all positions show different elements of storage. The answer depends on the strides alone: each must exceed the extent of
+    /// the smaller dimensions.
     fn has_no_overlap(&self) -> bool {
         let steps = self.geometry().strides().iter().zip(self.geometry().sizes()).filter(|(_, size)| **size > 1);
         let mut steps: Vec<(i64, i64)> = steps.map(|(stride, size)| (*stride, *size)).collect();

@@ -80,8 +80,8 @@ fn gradients_go_through_a_saved_input_and_a_saved_output() -> Result<()> {
 fn second_and_third_derivatives_go_through_saved_tensors() -> Result<()> {
     let x = leaf(&[0.5, 2.]);
     for (function, expected) in [
-        (cube as fn(&Tensor) -> Result<Tensor>, [[3., 12.], [6., 6.]]),
-        (exp, [[0.5f64.exp(), 2f64.exp()], [0.5f64.exp(), 2f64.exp()]]),
+        (cube_by_custom_function as fn(&Tensor) -> Result<Tensor>, [[3., 12.], [6., 6.]]),
+        (exp_by_custom_function, [[0.5f64.exp(), 2f64.exp()], [0.5f64.exp(), 2f64.exp()]]),
     ] {
         // The input is no leaf, so the second derivative also needs its history.
         let y = function(&(&x * 1.0)?)?.sum()?;
@@ -154,7 +154,9 @@ fn the_second_saved_tensor_is_named_by_its_position() -> Result<()> {
 
 #[test]
 fn a_second_backward_needs_the_graph_retained() -> Result<()> {
-    for (name, function) in [("cube", cube as fn(&Tensor) -> Result<Tensor>), ("exp", exp)] {
+    for (name, function) in
+        [("cube", cube_by_custom_function as fn(&Tensor) -> Result<Tensor>), ("exp", exp_by_custom_function)]
+    {
         let x = leaf(&[1., 2.]);
         let y = function(&x)?.sum()?;
         Differentiation::of_outputs(&[&y]).retain_graph().backward()?;

@@ -46,7 +46,7 @@ fn svg_text_equals_the_golden_file() {
 #[test]
 fn a_use_of_written_memory_has_an_arrow_from_the_write() {
     let dot = graph_with_every_box().to_dot();
-    // 0: x, 1: weight, 2: mm, 3: select, 4: mul_, 5: dropout
+    // The boxes are 0: x, 1: weight, 2: mm, 3: select, 4: mul_, 5: dropout
     assert!(dot.contains("3 -> 4 [label = \"f32[2]\"];"), "{dot}");
     assert!(dot.contains("2 -> 5 [label = \"f32[2, 2]\"];") && dot.contains("4 -> 5 [style = dashed];"), "{dot}");
 }

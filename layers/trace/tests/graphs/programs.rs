@@ -19,7 +19,7 @@ fn random_inputs(sizes: &[&[i64]], seed: u64) -> Vec<Tensor> {
     sizes.iter().map(random).collect()
 }
 
-/// The sizes of the network of the example `digits_forward`: images, and two layers with a weight and a bias each.
+/// The sizes of the network of the example `digits`: images, and two layers with a weight and a bias each.
 const DIGITS_SIZES: [&[i64]; 5] = [&[16, 64], &[128, 64], &[128], &[10, 128], &[10]];
 
 fn digits_forward(x: &[Tensor]) -> Result<Vec<Tensor>> {
@@ -202,8 +202,8 @@ fn a_graph_can_be_differentiated() {
 
 #[test]
 fn a_graph_can_run_under_autocast() {
-    // Programs with a backward pass are excluded: their graphs recorded it in single precision, and under autocast it runs in the dtype of
-    // the forward pass.
+    // Programs with a backward pass are excluded. Their graphs recorded the backward pass in single precision, but under autocast it runs
+    // in the dtype of the forward pass.
     let forward = [
         (digits_forward as Program, &DIGITS_SIZES[..]),
         (attention, &ATTENTION_SIZES),

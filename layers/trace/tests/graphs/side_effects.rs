@@ -34,8 +34,8 @@ fn equivalent_graphs(graph: &Graph) -> Vec<Graph> {
     vec![print_and_parse(graph), print_and_parse(&clean), clean, graph.clone()]
 }
 
-/// Compares the graphs of a function that was traced with some tensors with the function on other tensors: results, the memory that they
-/// share with the inputs, and the elements of the inputs afterwards.
+/// Traces a function with the tensors `with`, and compares its graphs with the function on the tensors `on`: the results, the memory that
+/// these share with the inputs, and the elements of the inputs afterwards.
 fn assert_same_effects(f: impl Fn(&[Tensor]) -> Result<Vec<Tensor>>, with: &[Tensor], on: impl Fn() -> Vec<Tensor>) {
     let graph = trace(&f, with).unwrap_or_else(|error| panic!("{error}"));
     let made = |f: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>| {

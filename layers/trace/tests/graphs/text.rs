@@ -84,7 +84,7 @@ fn each_mistake_has_its_message() {
 
 #[test]
 fn undeclared_shared_memory_is_an_error() {
-    // Two equal calls with a write between them, which the text does not reveal.
+    // Two equal calls with a write between them to memory that they read. The text does not say that `y` shares the memory of `x`.
     let text = |kind: &str| {
         format!(
             "fn graph(x: f32[2]) {{

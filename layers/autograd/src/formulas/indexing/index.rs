@@ -50,7 +50,7 @@ derivatives! {
         aten::index(grad, indices);
     index_fill_int_scalar(grad; dim: i64, index: &Tensor), not_differentiable(index) =>
         grad.index_fill_int_scalar(dim, index, 0);
-    // The value fills a repeated index only once.
+    // The value fills a repeated index only once, so its gradient counts that index once.
     index_fill_int_tensor(grad; dim: i64, index: &Tensor), not_differentiable(index) =>
         grad.index_fill_int_scalar(dim, index, 0),
         {

@@ -3,7 +3,9 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use super::normalized::{NormalizedElements, RequestedGradients, keep_requested_gradients, requested_gradient_mask};
+use super::shared_gradients::{
+    NormalizedElements, RequestedGradients, keep_requested_gradients, requested_gradient_mask,
+};
 use crate::formulas::missing_formula_error;
 use crate::{Gradient, op_grad};
 

@@ -3,7 +3,7 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use super::normalized::{NormalizedElements, keep_requested_gradients, requested_gradient_mask};
+use super::shared_gradients::{NormalizedElements, keep_requested_gradients, requested_gradient_mask};
 use crate::formulas::reduction::sums::sum_optional_gradients;
 use crate::{Gradient, op_grad};
 

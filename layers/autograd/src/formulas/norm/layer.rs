@@ -2,7 +2,7 @@
 
 use dispatch_runtime::prelude::*;
 
-use super::normalized::{NormalizedElements, keep_requested_gradients, requested_gradient_mask};
+use super::shared_gradients::{NormalizedElements, keep_requested_gradients, requested_gradient_mask};
 use crate::{Gradient, op_grad};
 
 #[op_grad(aten::native_layer_norm, not_differentiable(result1, result2))]
