@@ -93,9 +93,9 @@ struct ValueNames {
 
 /// The text of one result of a call, parsed before the operator of the call is known.
 enum ResultPattern {
-    Nothing,
-    One(ValueId),
-    List(Vec<Option<ValueId>>),
+    Ignored,
+    OneValue(ValueId),
+    ValueList(Vec<Option<ValueId>>),
 }
 
 type ParseResult<T> = Result<T, TraceError>;
@@ -201,14 +201,14 @@ impl Parser<'_> {
 
     fn parse_pattern(&mut self) -> ParseResult<ResultPattern> {
         if self.eat_word("_") {
-            return Ok(ResultPattern::Nothing);
+            return Ok(ResultPattern::Ignored);
         }
         if !self.eat_punctuation('[') {
-            return Ok(ResultPattern::One(self.parse_definition_or_use()?));
+            return Ok(ResultPattern::OneValue(self.parse_definition_or_use()?));
         }
         let id = |parser: &mut Self| parser.parse_definition_or_use().map(Some);
         let ids = self.parse_list(']', |parser| if parser.eat_word("_") { Ok(None) } else { id(parser) })?;
-        Ok(ResultPattern::List(ids))
+        Ok(ResultPattern::ValueList(ids))
     }
 
     /// Parses a definition, if a colon follows the name, or a use of a value.
@@ -311,12 +311,12 @@ fn implicit_output(node: &Node, schema: &Schema, at: usize) -> Argument {
 
 fn pattern_to_argument(pattern: ResultPattern, ty: &Type) -> Option<Argument> {
     Some(match (pattern, &ty.without_optional().kind) {
-        (ResultPattern::Nothing, _) => Argument::None,
-        (ResultPattern::One(id), TypeKind::Tensor | TypeKind::Any) => Argument::Tensor(id),
-        (ResultPattern::List(ids), TypeKind::List(element, _)) if element.accepts_none() => {
+        (ResultPattern::Ignored, _) => Argument::None,
+        (ResultPattern::OneValue(id), TypeKind::Tensor | TypeKind::Any) => Argument::Tensor(id),
+        (ResultPattern::ValueList(ids), TypeKind::List(element, _)) if element.accepts_none() => {
             Argument::OptionalTensors(ids)
         }
-        (ResultPattern::List(ids), TypeKind::List(element, _)) if element.kind == TypeKind::Tensor => {
+        (ResultPattern::ValueList(ids), TypeKind::List(element, _)) if element.kind == TypeKind::Tensor => {
             Argument::Tensors(ids.into_iter().collect::<Option<_>>()?)
         }
         _ => return None,

@@ -6,7 +6,7 @@ use dispatch_transform::{enter, unwrap_ended};
 use crate::batch::{Batch, Mapped};
 use crate::error::VmapError;
 use crate::level::VmapTransform;
-use crate::structure::{TensorTree, VmapInputs};
+use crate::tensor_tree::{TensorTree, VmapInputs};
 
 /// How random operators in a mapped function draw their numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -42,7 +42,7 @@ pub enum Randomness {
 /// # Errors
 ///
 /// Returns the error of the function, and a [`VmapError`] if the function cannot be mapped.
-pub fn vmap<I: VmapInputs, O: TensorTree>(f: impl Fn(&I::Structure) -> Result<O>, inputs: I) -> Result<O> {
+pub fn vmap<I: VmapInputs, O: TensorTree>(f: impl Fn(&I::InputTree) -> Result<O>, inputs: I) -> Result<O> {
     Vmap::new().call(f, inputs)
 }
 
@@ -110,8 +110,8 @@ impl Vmap {
     /// # Errors
     ///
     /// Returns the errors of [`vmap`]. Returns [`VmapError::InvalidChunkSize`] if the chunk size is not positive.
-    pub fn call<I: VmapInputs, O: TensorTree>(&self, f: impl Fn(&I::Structure) -> Result<O>, inputs: I) -> Result<O> {
-        let structure = inputs.into_structure();
+    pub fn call<I: VmapInputs, O: TensorTree>(&self, f: impl Fn(&I::InputTree) -> Result<O>, inputs: I) -> Result<O> {
+        let structure = inputs.into_input_tree();
         let (mapped, size) = self.resolve_mapped_inputs(&structure.tensors())?;
         let chunk = self.chunk_size.unwrap_or(size);
         if chunk < 1 {

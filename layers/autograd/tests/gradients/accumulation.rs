@@ -6,7 +6,7 @@ use dispatch_runtime::Complex64;
 use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 
-fn leaf(elements: &[f64]) -> Tensor {
+fn leaf_tensor(elements: &[f64]) -> Tensor {
     Tensor::from_slice(elements).requires_grad_(true).unwrap()
 }
 
@@ -20,14 +20,14 @@ fn gradient_elements(tensor: &Tensor) -> Vec<f64> {
 
 #[test]
 fn leaves_do_not_share_recorded_gradients() {
-    let (a, b, c) = (leaf(&[1.0, 2.0]), leaf(&[3.0, 4.0]), Tensor::from([3.0, 4.0]));
+    let (a, b, c) = (leaf_tensor(&[1.0, 2.0]), leaf_tensor(&[3.0, 4.0]), Tensor::from([3.0, 4.0]));
     let sum = ((&a + &b).unwrap() * &c).unwrap().sum().unwrap();
     Differentiation::of_outputs(&[&sum]).create_graph().backward().unwrap();
     clip_grad_norm_(&[&a, &b], 1.0, 2.0).unwrap();
     for gradient in [gradient_elements(&a), gradient_elements(&b)] {
         assert!((gradient[0] - 0.424_264).abs() < 1e-5 && (gradient[1] - 0.565_685).abs() < 1e-5, "{gradient:?}");
     }
-    let x = leaf(&[1.0, 2.0]);
+    let x = leaf_tensor(&[1.0, 2.0]);
     let mut seed = Tensor::from([1.0, 1.0]);
     Differentiation::of_outputs(&[&x]).with_seeds(&[&seed]).create_graph().backward().unwrap();
     seed.zero_().unwrap();
@@ -36,7 +36,7 @@ fn leaves_do_not_share_recorded_gradients() {
 
 #[test]
 fn a_leaf_that_no_longer_requires_gradients_accumulates_none() {
-    let x = leaf(&[1.0, 2.0]);
+    let x = leaf_tensor(&[1.0, 2.0]);
     let y = (&x * 2.0).unwrap().sum().unwrap();
     let x = x.requires_grad_(false).unwrap();
     y.backward().unwrap();
@@ -45,7 +45,7 @@ fn a_leaf_that_no_longer_requires_gradients_accumulates_none() {
 
 #[test]
 fn a_retained_gradient_is_that_of_the_current_contents() {
-    let x = leaf(&[1.0, 2.0]);
+    let x = leaf_tensor(&[1.0, 2.0]);
     let mut y = (&x * 2.0).unwrap();
     y.retain_grad().unwrap();
     y.mul__scalar(3.0).unwrap();
@@ -55,7 +55,7 @@ fn a_retained_gradient_is_that_of_the_current_contents() {
 
 #[test]
 fn retained_gradients_accumulate_until_they_are_reset() {
-    let x = leaf(&[1.0, 2.0]);
+    let x = leaf_tensor(&[1.0, 2.0]);
     let y = (&x * 2.0).unwrap();
     y.retain_grad().unwrap();
     let sum = y.sum().unwrap();
@@ -79,7 +79,7 @@ fn retained_gradients_accumulate_until_they_are_reset() {
 
 #[test]
 fn a_leaf_hook_cannot_change_sizes_and_dtype_of_the_gradient() {
-    let x = leaf(&[1.0, 2.0]);
+    let x = leaf_tensor(&[1.0, 2.0]);
     let hook = x.register_hook(|gradient| gradient.sum().map(Some)).unwrap();
     let error = (&x * 2.0).unwrap().sum().unwrap().backward().unwrap_err();
     assert!(matches!(gradient_error(&error), GradientError::WrongGradientSizes { .. }), "{error}");

@@ -10,7 +10,7 @@ use dispatch_autograd::{Differentiable, Differentiation, checkpoint, functional,
 use dispatch_runtime::{Result, Tensor, guard};
 use kernels_cpu as _;
 
-fn leaf(values: &[f64]) -> Tensor {
+fn leaf_tensor(values: &[f64]) -> Tensor {
     Tensor::from_slice(values).requires_grad_(true).unwrap()
 }
 
@@ -44,7 +44,7 @@ fn run_backward(sum: &Tensor, recorded: bool) -> Result<()> {
 
 #[test]
 fn a_captured_weight_gets_a_gradient_if_the_input_does_not() -> Result<()> {
-    let (weight, head) = (leaf(&[3., 4.]), leaf(&[1., 1.]));
+    let (weight, head) = (leaf_tensor(&[3., 4.]), leaf_tensor(&[1., 1.]));
     let hidden = multiply_in_checkpoint(&Tensor::from([1., 2.]), &weight)?;
     (&hidden * &head)?.sum()?.backward()?;
     assert_eq!((gradient_elements(&weight), gradient_elements(&head)), (vec![1., 2.], vec![3., 8.]));
@@ -53,7 +53,7 @@ fn a_captured_weight_gets_a_gradient_if_the_input_does_not() -> Result<()> {
 
 #[test]
 fn a_recorded_backward_reaches_captured_tensors() -> Result<()> {
-    let (x, weight) = (leaf(&[1., 2.]), leaf(&[3., 4.]));
+    let (x, weight) = (leaf_tensor(&[1., 2.]), leaf_tensor(&[3., 4.]));
     let sum = multiply_in_checkpoint(&x, &weight)?.sum()?;
     Differentiation::of_outputs(&[&sum]).create_graph().backward()?;
     assert_eq!((gradient_elements(&x), gradient_elements(&weight)), (vec![3., 4.], vec![1., 2.]));
@@ -62,7 +62,7 @@ fn a_recorded_backward_reaches_captured_tensors() -> Result<()> {
 
 #[test]
 fn grad_returns_the_complete_gradient_of_a_captured_tensor() -> Result<()> {
-    let (x, weight) = (leaf(&[1., 2.]), leaf(&[3., 4.]));
+    let (x, weight) = (leaf_tensor(&[1., 2.]), leaf_tensor(&[3., 4.]));
     let sum = (multiply_in_checkpoint(&x, &weight)?.sum()? + weight.sum()?)?;
     assert_eq!(gradient_elements_of_all(&grad(&[&sum], &[&weight])?), [[2., 3.]]);
     Ok(())
@@ -70,7 +70,7 @@ fn grad_returns_the_complete_gradient_of_a_captured_tensor() -> Result<()> {
 
 #[test]
 fn grad_does_not_accumulate_into_captured_leaves() -> Result<()> {
-    let (x, weight) = (leaf(&[1., 2.]), leaf(&[3., 4.]));
+    let (x, weight) = (leaf_tensor(&[1., 2.]), leaf_tensor(&[3., 4.]));
     assert_eq!(gradient_elements_of_all(&grad(&[&multiply_in_checkpoint(&x, &weight)?.sum()?], &[&x])?), [[3., 4.]]);
     assert!(x.grad().is_none() && weight.grad().is_none());
     Ok(())
@@ -79,7 +79,7 @@ fn grad_does_not_accumulate_into_captured_leaves() -> Result<()> {
 #[test]
 fn second_derivatives_equal_those_without_checkpoint() -> Result<()> {
     let derivatives = |checkpointed: bool| -> Result<Vec<Vec<f64>>> {
-        let (x, weight) = (leaf(&[0.5, 2.]), leaf(&[3., 0.25]));
+        let (x, weight) = (leaf_tensor(&[0.5, 2.]), leaf_tensor(&[3., 0.25]));
         let captured = weight.clone();
         let block = move |inputs: &[Tensor]| Ok(vec![(&(&inputs[0] * &captured)?.sin()? * &captured)?]);
         let y = if checkpointed { checkpoint(block, &[&x])? } else { block(std::slice::from_ref(&x))? }.remove(0);
@@ -101,7 +101,7 @@ fn second_derivatives_equal_those_without_checkpoint() -> Result<()> {
 fn captured_tensors_can_depend_on_other_inputs() -> Result<()> {
     // The weight is reached directly and through the square, and each path must count once.
     for recorded in [false, true] {
-        let (x, weight) = (leaf(&[1., 2.]), leaf(&[3., 4.]));
+        let (x, weight) = (leaf_tensor(&[1., 2.]), leaf_tensor(&[3., 4.]));
         let square = (&weight * &weight)?;
         let (w, s) = (weight.clone(), square.clone());
         let y = checkpoint(move |inputs| Ok(vec![(&(&inputs[0] * &w)? * &s)?]), &[&x])?.remove(0);
@@ -116,7 +116,7 @@ fn captured_tensors_can_depend_on_other_inputs() -> Result<()> {
 
 #[test]
 fn a_recorded_backward_counts_dependent_inputs_once() -> Result<()> {
-    let x = leaf(&[2., 3.]);
+    let x = leaf_tensor(&[2., 3.]);
     let square = (&x * &x)?;
     let cube = checkpoint(|inputs| Ok(vec![(&inputs[0] * &inputs[1])?]), &[&x, &square])?.remove(0);
     let first = Differentiation::of_outputs(&[&cube.sum()?]).create_graph().grad(&[&x])?;
@@ -127,7 +127,7 @@ fn a_recorded_backward_counts_dependent_inputs_once() -> Result<()> {
 
 #[test]
 fn a_hook_on_a_captured_tensor_runs_once() -> Result<()> {
-    let (weight, calls) = (leaf(&[3., 4.]), Arc::new(AtomicUsize::new(0)));
+    let (weight, calls) = (leaf_tensor(&[3., 4.]), Arc::new(AtomicUsize::new(0)));
     let computed = (&weight * 1.0)?;
     let doubling = |tensor: &Tensor| {
         let calls = calls.clone();
@@ -147,7 +147,7 @@ fn a_hook_on_a_captured_tensor_runs_once() -> Result<()> {
 #[test]
 fn nested_checkpoints_capture_tensors_of_the_outer_one() -> Result<()> {
     for recorded in [false, true] {
-        let (x, weight) = (leaf(&[1., 2.]), leaf(&[3., 4.]));
+        let (x, weight) = (leaf_tensor(&[1., 2.]), leaf_tensor(&[3., 4.]));
         let captured = weight.clone();
         let block = move |inputs: &[Tensor]| {
             let square = (&captured * &captured)?;
@@ -162,7 +162,7 @@ fn nested_checkpoints_capture_tensors_of_the_outer_one() -> Result<()> {
 
 #[test]
 fn a_tensor_recorded_on_another_thread_counts_as_captured() -> Result<()> {
-    let weight = leaf(&[3., 4.]);
+    let weight = leaf_tensor(&[3., 4.]);
     let of_thread = weight.clone();
     let computed = std::thread::spawn(move || -> Result<Tensor> {
         let mut computed = of_thread;
@@ -180,7 +180,7 @@ fn a_tensor_recorded_on_another_thread_counts_as_captured() -> Result<()> {
 
 #[test]
 fn a_captured_view_gets_gradients_of_writes_to_its_base() -> Result<()> {
-    let weight = leaf(&[3., 4., 5.]);
+    let weight = leaf_tensor(&[3., 4., 5.]);
     let mut base = (&weight * 1.0)?;
     let view = base.narrow(0, 0, 2)?;
     base.mul_(&Tensor::from([2., 2., 2.]))?;
@@ -194,7 +194,7 @@ fn a_captured_view_gets_gradients_of_writes_to_its_base() -> Result<()> {
 
 #[test]
 fn an_output_can_be_an_input_or_a_captured_tensor() -> Result<()> {
-    let (x, weight) = (leaf(&[1., 2.]), leaf(&[3., 4.]));
+    let (x, weight) = (leaf_tensor(&[1., 2.]), leaf_tensor(&[3., 4.]));
     let captured = weight.clone();
     let outputs = checkpoint(move |inputs| Ok(vec![inputs[0].clone(), captured.clone()]), &[&x])?;
     (&outputs[0] * &outputs[1])?.sum()?.backward()?;
@@ -207,7 +207,7 @@ fn an_output_can_be_an_input_or_a_captured_tensor() -> Result<()> {
 
 #[test]
 fn a_backward_can_start_from_one_of_several_outputs() -> Result<()> {
-    let (x, weight) = (leaf(&[1., 2.]), leaf(&[3., 4.]));
+    let (x, weight) = (leaf_tensor(&[1., 2.]), leaf_tensor(&[3., 4.]));
     let captured = weight.clone();
     let block = move |inputs: &[Tensor]| Ok(vec![(&inputs[0] * 2.0)?, (&inputs[0] * &captured)?]);
     let outputs = checkpoint(block, &[&x])?;
@@ -219,7 +219,7 @@ fn a_backward_can_start_from_one_of_several_outputs() -> Result<()> {
 
 #[test]
 fn intermediate_tensors_of_the_forward_are_freed() -> Result<()> {
-    let (weight, inner) = (leaf(&[3., 4.]), Arc::new(Mutex::new(Vec::new())));
+    let (weight, inner) = (leaf_tensor(&[3., 4.]), Arc::new(Mutex::new(Vec::new())));
     let (captured, seen) = (weight.clone(), inner.clone());
     let block = move |inputs: &[Tensor]| {
         let product = (&inputs[0] * &captured)?;
@@ -236,7 +236,7 @@ fn intermediate_tensors_of_the_forward_are_freed() -> Result<()> {
 
 #[test]
 fn a_function_can_compute_gradients_of_its_own_leaf() -> Result<()> {
-    let (x, weight) = (leaf(&[1., 2.]), leaf(&[3., 4.]));
+    let (x, weight) = (leaf_tensor(&[1., 2.]), leaf_tensor(&[3., 4.]));
     let captured = weight.clone();
     // The derivative of w y^2 with respect to y at y = x is 2 w x. Its graph contains the leaf that the function made.
     let force = move |inputs: &[Tensor]| {
@@ -252,8 +252,8 @@ fn a_function_can_compute_gradients_of_its_own_leaf() -> Result<()> {
 
 #[test]
 fn a_write_to_a_captured_leaf_is_an_error() -> Result<()> {
-    let mut weight = leaf(&[3., 4.]);
-    let y = multiply_in_checkpoint(&leaf(&[1., 2.]), &weight)?.sum()?;
+    let mut weight = leaf_tensor(&[3., 4.]);
+    let y = multiply_in_checkpoint(&leaf_tensor(&[1., 2.]), &weight)?.sum()?;
     {
         let _unrecorded = guard::no_grad();
         weight.mul_(&Tensor::from([2., 2.]))?;
@@ -265,11 +265,11 @@ fn a_write_to_a_captured_leaf_is_an_error() -> Result<()> {
 
 #[test]
 fn different_captured_tensors_in_the_recomputation_are_an_error() -> Result<()> {
-    let current = Arc::new(Mutex::new(leaf(&[3., 4.])));
+    let current = Arc::new(Mutex::new(leaf_tensor(&[3., 4.])));
     let captured = current.clone();
     let block = move |inputs: &[Tensor]| Ok(vec![(&inputs[0] * &*captured.lock().unwrap())?]);
-    let y = checkpoint(block, &[&leaf(&[1., 2.])])?[0].sum()?;
-    *current.lock().unwrap() = leaf(&[5., 6.]);
+    let y = checkpoint(block, &[&leaf_tensor(&[1., 2.])])?[0].sum()?;
+    *current.lock().unwrap() = leaf_tensor(&[5., 6.]);
     let error = error_message(&y.backward().unwrap_err());
     assert!(error.contains("other tensors that require gradients"), "{error}");
     Ok(())
@@ -277,7 +277,7 @@ fn different_captured_tensors_in_the_recomputation_are_an_error() -> Result<()> 
 
 #[test]
 fn inside_of_a_transform_a_checkpoint_only_calls_its_function() -> Result<()> {
-    let (x, weight) = (Tensor::from(2.0), leaf(&[3.]));
+    let (x, weight) = (Tensor::from(2.0), leaf_tensor(&[3.]));
     let cube = |x: &Tensor| {
         let captured = x.clone();
         Ok(checkpoint(move |inputs| Ok(vec![(&(&inputs[0] * &captured)? * &captured)?]), &[x])?.remove(0))
@@ -315,7 +315,7 @@ fn transforms_differentiate_in_inference_mode() -> Result<()> {
 
 #[test]
 fn a_transform_in_inference_mode_records_nothing_outside() -> Result<()> {
-    let weight = leaf(&[3.]);
+    let weight = leaf_tensor(&[3.]);
     let gradient = {
         let _inference = guard::inference_mode();
         functional::grad(|x| (x * &weight)?.sum(), &Tensor::from([2.0]))?

@@ -11,7 +11,7 @@ use dispatch_runtime::guard;
 use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 
-fn leaf(values: &[f64]) -> Tensor {
+fn leaf_tensor(values: &[f64]) -> Tensor {
     Tensor::from_slice(values).requires_grad_(true).unwrap()
 }
 
@@ -67,10 +67,10 @@ fn exp_by_custom_function(x: &Tensor) -> Result<Tensor> {
 
 #[test]
 fn gradients_go_through_a_saved_input_and_a_saved_output() -> Result<()> {
-    let x = leaf(&[1., 2.]);
+    let x = leaf_tensor(&[1., 2.]);
     cube_by_custom_function(&x)?.sum()?.backward()?;
     assert_eq!(gradient_elements(&x), [3., 12.]);
-    let x = leaf(&[0., 1.]);
+    let x = leaf_tensor(&[0., 1.]);
     exp_by_custom_function(&x)?.sum()?.backward()?;
     assert_eq!(gradient_elements(&x), [1., 1f64.exp()]);
     Ok(())
@@ -78,7 +78,7 @@ fn gradients_go_through_a_saved_input_and_a_saved_output() -> Result<()> {
 
 #[test]
 fn second_and_third_derivatives_go_through_saved_tensors() -> Result<()> {
-    let x = leaf(&[0.5, 2.]);
+    let x = leaf_tensor(&[0.5, 2.]);
     for (function, expected) in [
         (cube_by_custom_function as fn(&Tensor) -> Result<Tensor>, [[3., 12.], [6., 6.]]),
         (exp_by_custom_function, [[0.5f64.exp(), 2f64.exp()], [0.5f64.exp(), 2f64.exp()]]),
@@ -99,7 +99,7 @@ fn second_and_third_derivatives_go_through_saved_tensors() -> Result<()> {
 
 #[test]
 fn a_write_to_a_saved_tensor_is_an_error_that_names_both() -> Result<()> {
-    let x = (leaf(&[1., 2.]) * 1.0)?;
+    let x = (leaf_tensor(&[1., 2.]) * 1.0)?;
     let (of_saved_input, saved_output) = (cube_by_custom_function(&x)?, exp_by_custom_function(&x)?);
     for (name, y, mut saved) in
         [("cube", of_saved_input, x.clone()), ("exp", saved_output.clone(), saved_output.clone())]
@@ -118,7 +118,7 @@ fn a_write_to_a_saved_tensor_is_an_error_that_names_both() -> Result<()> {
 
 #[test]
 fn a_write_in_the_forward_after_the_save_is_an_error() -> Result<()> {
-    let x = leaf(&[1., 2.]);
+    let x = leaf_tensor(&[1., 2.]);
     let backward = UnaryBackward("late", |ctx, _| Ok(ctx.saved_tensors()?.remove(0)));
     let y = call_custom_function(&[&x], backward, |ctx| {
         let mut y = x.exp()?;
@@ -136,7 +136,7 @@ fn a_write_in_the_forward_after_the_save_is_an_error() -> Result<()> {
 
 #[test]
 fn the_second_saved_tensor_is_named_by_its_position() -> Result<()> {
-    let (x, constant) = (leaf(&[1.]), Tensor::from([3.]));
+    let (x, constant) = (leaf_tensor(&[1.]), Tensor::from([3.]));
     let backward = UnaryBackward("twice", |ctx, gradient| gradient * &ctx.saved_tensors()?[1]);
     let y = call_custom_function(&[&x], backward, |ctx| {
         ctx.save(&x);
@@ -157,7 +157,7 @@ fn a_second_backward_needs_the_graph_retained() -> Result<()> {
     for (name, function) in
         [("cube", cube_by_custom_function as fn(&Tensor) -> Result<Tensor>), ("exp", exp_by_custom_function)]
     {
-        let x = leaf(&[1., 2.]);
+        let x = leaf_tensor(&[1., 2.]);
         let y = function(&x)?.sum()?;
         Differentiation::of_outputs(&[&y]).retain_graph().backward()?;
         y.backward()?;
@@ -169,7 +169,7 @@ fn a_second_backward_needs_the_graph_retained() -> Result<()> {
 
 #[test]
 fn a_second_backward_is_possible_if_nothing_was_saved() -> Result<()> {
-    let x = leaf(&[0.4]);
+    let x = leaf_tensor(&[0.4]);
     let y = call_custom_function(&[&x], UnaryBackward("round", |_, gradient| Ok(gradient.clone())), |_| {
         Ok(vec![x.round()?])
     })?;
@@ -189,7 +189,7 @@ fn attach_counter(tensor: &Tensor, counter: &Arc<()>) {
 #[test]
 fn saved_tensors_are_freed_with_the_graph_or_by_a_backward() -> Result<()> {
     let counter = Arc::new(());
-    let x = leaf(&[1., 2.]);
+    let x = leaf_tensor(&[1., 2.]);
     let graph = || -> Result<Tensor> {
         let input = (&x * 1.0)?;
         attach_counter(&input, &counter);
@@ -213,7 +213,7 @@ fn saved_tensors_are_freed_with_the_graph_or_by_a_backward() -> Result<()> {
 
 #[test]
 fn an_output_is_copied_only_if_it_has_another_handle() -> Result<()> {
-    let x = leaf(&[1.]);
+    let x = leaf_tensor(&[1.]);
     let (mut inner, mut other) = (0, None);
     let mut run = |keep: bool| {
         let outputs =
@@ -234,7 +234,7 @@ fn an_output_is_copied_only_if_it_has_another_handle() -> Result<()> {
 
 #[test]
 fn an_input_that_is_returned_and_saved_keeps_its_history() -> Result<()> {
-    let x = leaf(&[3.]);
+    let x = leaf_tensor(&[3.]);
     // The backward is deliberately not the derivative of the identity, so that a second derivative shows which path it took.
     let backward = UnaryBackward("odd", |ctx, gradient| gradient * &ctx.saved_tensors()?[0]);
     let y = call_custom_function(&[&x], backward, |ctx| {
@@ -267,7 +267,7 @@ impl Backward for ProductBackward {
 
 #[test]
 fn the_backward_knows_which_gradients_are_requested() -> Result<()> {
-    let (x, constant) = (leaf(&[2.]), Tensor::from([5.]));
+    let (x, constant) = (leaf_tensor(&[2.]), Tensor::from([5.]));
     let y = call_custom_function(&[&x, &constant], ProductBackward, |ctx| {
         ctx.save(&x);
         ctx.save(&constant);
@@ -286,7 +286,7 @@ fn an_inference_tensor_is_saved_only_if_nothing_is_recorded() -> Result<()> {
         Tensor::from([2.])
     };
     assert_eq!(elements(&cube_by_custom_function(&constant)?), [8.]);
-    let x = leaf(&[1.]);
+    let x = leaf_tensor(&[1.]);
     let error = call_custom_function(&[&x], UnaryBackward("scale", |_, gradient| Ok(gradient.clone())), |ctx| {
         ctx.save(&constant);
         Ok(vec![(&x * 2.0)?])
@@ -300,7 +300,7 @@ fn an_inference_tensor_is_saved_only_if_nothing_is_recorded() -> Result<()> {
 
 #[test]
 fn the_forward_is_not_recorded() -> Result<()> {
-    let x = leaf(&[2.]);
+    let x = leaf_tensor(&[2.]);
     {
         let _no_grad = guard::no_grad();
         assert!(!cube_by_custom_function(&x)?.requires_grad());

@@ -8,7 +8,7 @@ use dispatch_runtime::guard;
 use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 
-fn leaf(values: &[f64]) -> Tensor {
+fn leaf_tensor(values: &[f64]) -> Tensor {
     Tensor::from_slice(values).requires_grad_(true).unwrap()
 }
 
@@ -26,7 +26,7 @@ fn gradient_error(error: &Error) -> &GradientError {
 
 #[test]
 fn gradients_go_through_products_and_sums() {
-    let (x, y) = (leaf(&[1.0, 2.0]), leaf(&[3.0, -1.0]));
+    let (x, y) = (leaf_tensor(&[1.0, 2.0]), leaf_tensor(&[3.0, -1.0]));
     let z = ((&x * &y).unwrap() + &x).unwrap();
     z.sum().unwrap().backward().unwrap();
     assert_eq!(gradient_elements(&x), [4.0, 0.0]);
@@ -35,7 +35,7 @@ fn gradients_go_through_products_and_sums() {
 
 #[test]
 fn a_tensor_that_is_used_twice_gets_both_gradients() {
-    let x = leaf(&[3.0]);
+    let x = leaf_tensor(&[3.0]);
     let y = (&x * &x).unwrap();
     (&y + &y).unwrap().backward().unwrap();
     assert_eq!(gradient_elements(&x), [12.0]);
@@ -43,8 +43,8 @@ fn a_tensor_that_is_used_twice_gets_both_gradients() {
 
 #[test]
 fn gradients_of_broadcast_tensors_are_summed() {
-    let x = leaf(&[1.0, 2.0, 3.0]);
-    let w = leaf(&[10.0]);
+    let x = leaf_tensor(&[1.0, 2.0, 3.0]);
+    let w = leaf_tensor(&[10.0]);
     (&x * &w).unwrap().sum().unwrap().backward().unwrap();
     assert_eq!(gradient_elements(&w), [6.0]);
     assert_eq!(gradient_elements(&x), [10.0; 3]);
@@ -52,7 +52,7 @@ fn gradients_of_broadcast_tensors_are_summed() {
 
 #[test]
 fn a_second_backward_adds_to_the_gradient() {
-    let x = leaf(&[2.0]);
+    let x = leaf_tensor(&[2.0]);
     for expected in [4.0, 8.0] {
         (&x * &x).unwrap().backward().unwrap();
         assert_eq!(gradient_elements(&x), [expected]);
@@ -63,7 +63,7 @@ fn a_second_backward_adds_to_the_gradient() {
 
 #[test]
 fn a_returned_gradient_does_not_change_in_a_later_backward() {
-    let x = leaf(&[2.0]);
+    let x = leaf_tensor(&[2.0]);
     (&x * &x).unwrap().backward().unwrap();
     let first = x.grad().unwrap();
     (&x * &x).unwrap().backward().unwrap();
@@ -104,7 +104,7 @@ fn a_shared_gradient_is_copied_before_a_leaf_stores_it() {
 
 #[test]
 fn create_graph_makes_gradients_differentiable() {
-    let x = leaf(&[2.0]);
+    let x = leaf_tensor(&[2.0]);
     let y = (&(&x * &x).unwrap() * &x).unwrap();
     let first = Differentiation::of_outputs(&[&y]).create_graph().grad(&[&x]).unwrap().remove(0).unwrap();
     assert_eq!(elements(&first), [12.0]);
@@ -117,7 +117,7 @@ fn create_graph_makes_gradients_differentiable() {
 
 #[test]
 fn a_saved_result_has_a_history_in_a_second_derivative() {
-    let x = leaf(&[1.0, -2.0]);
+    let x = leaf_tensor(&[1.0, -2.0]);
     let y = x.relu().unwrap();
     let first = Differentiation::of_outputs(&[&(&y * &y).unwrap().sum().unwrap()]).create_graph().grad(&[&x]).unwrap();
     let first = first[0].clone().unwrap();
@@ -137,7 +137,7 @@ fn nothing_is_recorded_if_no_input_requires_gradients() {
 
 #[test]
 fn nothing_is_recorded_under_no_grad_and_again_under_enable_grad() {
-    let x = leaf(&[1.0]);
+    let x = leaf_tensor(&[1.0]);
     let _off = guard::no_grad();
     assert!(!(&x * &x).unwrap().requires_grad());
     let _on = guard::enable_grad();
@@ -146,7 +146,7 @@ fn nothing_is_recorded_under_no_grad_and_again_under_enable_grad() {
 
 #[test]
 fn inference_tensors_are_not_recorded_and_cannot_be_saved() {
-    let x = leaf(&[1.0]);
+    let x = leaf_tensor(&[1.0]);
     let constant = {
         let _inference = guard::inference_mode();
         assert!(!(&x * &x).unwrap().requires_grad());
@@ -162,7 +162,7 @@ fn inference_tensors_are_not_recorded_and_cannot_be_saved() {
 
 #[test]
 fn a_backward_needs_one_element_or_a_seed_gradient() {
-    let x = leaf(&[1.0, 2.0]);
+    let x = leaf_tensor(&[1.0, 2.0]);
     let y = (&x * &x).unwrap();
     assert_eq!(
         gradient_error(&y.backward().unwrap_err()),
@@ -179,7 +179,7 @@ fn a_backward_needs_one_element_or_a_seed_gradient() {
 
 #[test]
 fn a_second_backward_needs_the_graph_retained() {
-    let x = leaf(&[3.0]);
+    let x = leaf_tensor(&[3.0]);
     let y = (&x * &x).unwrap();
     Differentiation::of_outputs(&[&y]).retain_graph().backward().unwrap();
     y.backward().unwrap();
@@ -191,7 +191,7 @@ fn a_second_backward_needs_the_graph_retained() {
 
 #[test]
 fn a_checkpoint_checks_the_versions_of_its_inputs_and_frees_them() {
-    let (x, mut y) = (leaf(&[2.0]), Tensor::from([3.0]));
+    let (x, mut y) = (leaf_tensor(&[2.0]), Tensor::from([3.0]));
     let product = || checkpoint(|inputs| Ok(vec![(&inputs[0] * &inputs[1])?]), &[&x, &y]).unwrap().remove(0);
     let (freed, modified) = (product(), product());
     freed.backward().unwrap();
@@ -213,7 +213,7 @@ fn integers_have_no_gradients() {
 
 #[test]
 fn requires_grad_false_is_an_error_for_a_computed_tensor() {
-    let x = leaf(&[1.0]);
+    let x = leaf_tensor(&[1.0]);
     let y = (&x * &x).unwrap();
     assert_eq!(gradient_error(&y.clone().requires_grad_(false).unwrap_err()), &GradientError::NotALeaf);
     assert!(y.requires_grad_(true).is_ok());
@@ -222,7 +222,7 @@ fn requires_grad_false_is_an_error_for_a_computed_tensor() {
 
 #[test]
 fn an_unused_input_of_grad_is_an_error_unless_allowed() {
-    let (x, unused) = (leaf(&[1.0]), leaf(&[1.0]));
+    let (x, unused) = (leaf_tensor(&[1.0]), leaf_tensor(&[1.0]));
     let y = (&x * &x).unwrap();
     let error = Differentiation::of_outputs(&[&y]).retain_graph().grad(&[&x, &unused]).unwrap_err();
     assert_eq!(gradient_error(&error), &GradientError::UnusedInput { position: 1 });
@@ -232,7 +232,7 @@ fn an_unused_input_of_grad_is_an_error_unless_allowed() {
 
 #[test]
 fn grad_stops_at_a_computed_input() {
-    let x = leaf(&[3.0]);
+    let x = leaf_tensor(&[3.0]);
     let y = (&x * &x).unwrap();
     let z = (&y * &y).unwrap();
     let by_both = Differentiation::of_outputs(&[&z]).retain_graph().grad(&[&y, &x]).unwrap();
@@ -244,7 +244,7 @@ fn grad_stops_at_a_computed_input() {
 
 #[test]
 fn hooks_get_complete_gradients_and_can_replace_them() {
-    let x = leaf(&[1.0]);
+    let x = leaf_tensor(&[1.0]);
     let y = (&x * &x).unwrap();
     let seen = Arc::new(Mutex::new(Vec::new()));
     let keep = seen.clone();
@@ -261,7 +261,7 @@ fn hooks_get_complete_gradients_and_can_replace_them() {
 
 #[test]
 fn retain_grad_keeps_the_gradient_of_a_computed_tensor() {
-    let x = leaf(&[3.0]);
+    let x = leaf_tensor(&[3.0]);
     let y = (&x * &x).unwrap();
     y.retain_grad().unwrap();
     (&y * &y).unwrap().backward().unwrap();
@@ -271,7 +271,7 @@ fn retain_grad_keeps_the_gradient_of_a_computed_tensor() {
 
 #[test]
 fn detached_tensors_share_memory_and_no_history() {
-    let x = leaf(&[2.0]);
+    let x = leaf_tensor(&[2.0]);
     let y = (&x * &x).unwrap();
     let constant = y.detach().unwrap();
     assert!(!constant.requires_grad() && constant.storage().same(y.storage()));
@@ -281,7 +281,7 @@ fn detached_tensors_share_memory_and_no_history() {
 
 #[test]
 fn a_backward_on_another_thread_uses_the_thread_state_of_the_forward() {
-    let x = leaf(&[2.0]);
+    let x = leaf_tensor(&[2.0]);
     let y = (&x * &x).unwrap();
     std::thread::spawn(move || {
         let _off = guard::no_grad();

@@ -63,7 +63,7 @@ fn weighted_gradient_sum_at(function: ExampleFunction, values: &[Tensor]) -> f64
 
 /// Returns the maximal difference of the computed second derivatives from finite differences, and their magnitude.
 fn compare_with_finite_differences(example: &Example) -> Result<(f64, f64)> {
-    const STEP: f64 = 1e-5;
+    const DIFFERENCE_STEP: f64 = 1e-5;
     let values: Vec<Tensor> = example
         .sizes
         .iter()
@@ -91,7 +91,7 @@ fn compare_with_finite_differences(example: &Example) -> Result<(f64, f64)> {
                 moved[i] = Tensor::from_slice(&elements).view(value.sizes()).unwrap();
                 weighted_gradient_sum_at(example.function, &moved)
             };
-            let expected = (moved(STEP) - moved(-STEP)) / (2.0 * STEP);
+            let expected = (moved(DIFFERENCE_STEP) - moved(-DIFFERENCE_STEP)) / (2.0 * DIFFERENCE_STEP);
             apart = apart.max((found - expected).abs());
             size = size.max(expected.abs());
         }

@@ -56,7 +56,7 @@ fn without_derivative_cpu(this: &Tensor) -> Result<Tensor> {
     Ok(Tensor::from_slice(&this.to_vec::<f64>()?))
 }
 
-fn leaf(values: &[f64]) -> Tensor {
+fn leaf_tensor(values: &[f64]) -> Tensor {
     Tensor::from_slice(values).requires_grad_(true).unwrap()
 }
 
@@ -78,7 +78,7 @@ fn is_saved_tensor_modified(error: &Error, operator: &str) -> bool {
 
 #[test]
 fn an_in_place_operator_has_the_gradient_of_its_functional_form() {
-    let x = leaf(&[1.0, -2.0]);
+    let x = leaf_tensor(&[1.0, -2.0]);
     let mut y = copy_of_tensor(&x);
     aten::mul_(&mut y, &Tensor::from([3.0, 5.0])).unwrap();
     aten::relu_(&mut y).unwrap();
@@ -88,7 +88,7 @@ fn an_in_place_operator_has_the_gradient_of_its_functional_form() {
 
 #[test]
 fn an_in_place_product_saves_the_value_before_the_write() {
-    let (x, w) = (leaf(&[2.0]), leaf(&[5.0]));
+    let (x, w) = (leaf_tensor(&[2.0]), leaf_tensor(&[5.0]));
     let mut y = copy_of_tensor(&x);
     aten::mul_(&mut y, &w).unwrap();
     y.backward().unwrap();
@@ -97,7 +97,7 @@ fn an_in_place_product_saves_the_value_before_the_write() {
 
 #[test]
 fn a_tensor_times_itself_in_place_is_a_square() {
-    let x = leaf(&[3.0]);
+    let x = leaf_tensor(&[3.0]);
     let mut y = copy_of_tensor(&x);
     let other = y.clone();
     aten::mul_(&mut y, &other).unwrap();
@@ -107,7 +107,7 @@ fn a_tensor_times_itself_in_place_is_a_square() {
 
 #[test]
 fn a_write_to_a_view_changes_the_gradient_of_its_base() {
-    let x = leaf(&[1.0, 2.0, 3.0]);
+    let x = leaf_tensor(&[1.0, 2.0, 3.0]);
     let base = copy_of_tensor(&x);
     let mut end = tail(&base, 1).unwrap();
     aten::mul_(&mut end, &Tensor::from([10.0, 20.0])).unwrap();
@@ -117,7 +117,7 @@ fn a_write_to_a_view_changes_the_gradient_of_its_base() {
 
 #[test]
 fn a_write_to_a_base_changes_the_gradient_of_its_views() {
-    let x = leaf(&[1.0, 2.0, 3.0]);
+    let x = leaf_tensor(&[1.0, 2.0, 3.0]);
     let mut base = copy_of_tensor(&x);
     let end = tail(&base, 1).unwrap();
     aten::mul_(&mut base, &Tensor::from([10.0, 20.0, 30.0])).unwrap();
@@ -127,7 +127,7 @@ fn a_write_to_a_base_changes_the_gradient_of_its_views() {
 
 #[test]
 fn a_write_to_a_view_changes_other_views_of_the_base() {
-    let x = leaf(&[1.0, 2.0, 3.0]);
+    let x = leaf_tensor(&[1.0, 2.0, 3.0]);
     let base = copy_of_tensor(&x);
     let (mut first, second) = (tail(&base, 1).unwrap(), tail(&base, 2).unwrap());
     aten::mul_(&mut first, &Tensor::from([10.0, 20.0])).unwrap();
@@ -137,7 +137,7 @@ fn a_write_to_a_view_changes_other_views_of_the_base() {
 
 #[test]
 fn a_write_to_a_view_of_a_view_reaches_the_base() {
-    let x = leaf(&[1.0, 2.0, 3.0, 4.0]);
+    let x = leaf_tensor(&[1.0, 2.0, 3.0, 4.0]);
     let base = copy_of_tensor(&x);
     let mut deep = tail(&tail(&base, 1).unwrap(), 1).unwrap();
     triple_(&mut deep).unwrap();
@@ -148,7 +148,7 @@ fn a_write_to_a_view_of_a_view_reaches_the_base() {
 
 #[test]
 fn a_recorded_write_gives_a_plain_tensor_a_history() {
-    let w = leaf(&[5.0]);
+    let w = leaf_tensor(&[5.0]);
     let base = Tensor::from([1.0, 2.0, 3.0]);
     let (mut written, read) = (tail(&base, 1).unwrap(), tail(&base, 2).unwrap());
     aten::mul_(&mut written, &w).unwrap();
@@ -159,7 +159,7 @@ fn a_recorded_write_gives_a_plain_tensor_a_history() {
 
 #[test]
 fn a_copy_into_a_view_ends_the_gradient_of_the_old_elements() {
-    let (x, y) = (leaf(&[1.0, 2.0]), leaf(&[7.0]));
+    let (x, y) = (leaf_tensor(&[1.0, 2.0]), leaf_tensor(&[7.0]));
     let base = copy_of_tensor(&x);
     aten::copy_(&mut tail(&base, 1).unwrap(), &y, false).unwrap();
     (&base * &Tensor::from([2.0, 3.0])).unwrap().sum().unwrap().backward().unwrap();
@@ -168,7 +168,7 @@ fn a_copy_into_a_view_ends_the_gradient_of_the_old_elements() {
 
 #[test]
 fn second_derivatives_go_through_views() {
-    let x = leaf(&[1.0, 2.0]);
+    let x = leaf_tensor(&[1.0, 2.0]);
     let base = copy_of_tensor(&x);
     let mut end = tail(&base, 1).unwrap();
     let other = copy_of_tensor(&end);
@@ -182,8 +182,8 @@ fn second_derivatives_go_through_views() {
 
 #[test]
 fn overwriting_a_saved_tensor_is_an_error_through_every_alias() {
-    type Write = fn(&Tensor);
-    let writers: [(&str, Write); 6] = [
+    type WriteToSavedTensor = fn(&Tensor);
+    let writers: [(&str, WriteToSavedTensor); 6] = [
         ("the base", |saved| aten::add_(&mut saved.clone(), &Tensor::from(1.0), 1.into()).unwrap()),
         ("a view", |saved| aten::add_(&mut tail(saved, 1).unwrap(), &Tensor::from(1.0), 1.into()).unwrap()),
         ("a clone of the handle", |saved| aten::copy_(&mut saved.clone(), &Tensor::from(1.0), false).unwrap()),
@@ -194,7 +194,7 @@ fn overwriting_a_saved_tensor_is_an_error_through_every_alias() {
         }),
     ];
     for (name, write) in writers {
-        let x = leaf(&[1.0, 2.0]);
+        let x = leaf_tensor(&[1.0, 2.0]);
         let saved = copy_of_tensor(&x);
         let y = (&saved * &saved).unwrap();
         write(&saved);
@@ -206,7 +206,7 @@ fn overwriting_a_saved_tensor_is_an_error_through_every_alias() {
 
 #[test]
 fn overwriting_a_saved_result_is_an_error() {
-    let x = leaf(&[1.0, -2.0]);
+    let x = leaf_tensor(&[1.0, -2.0]);
     let mut y = x.relu().unwrap();
     aten::add_(&mut y, &Tensor::from(1.0), 1.into()).unwrap();
     let error = y.sum().unwrap().backward().unwrap_err();
@@ -218,7 +218,7 @@ fn overwriting_a_saved_result_is_an_error() {
 
 #[test]
 fn a_tensor_that_no_derivative_needs_can_be_overwritten() {
-    let x = leaf(&[1.0, 2.0]);
+    let x = leaf_tensor(&[1.0, 2.0]);
     let mut y = (&x + &x).unwrap();
     aten::mul_(&mut y, &Tensor::from(3.0)).unwrap();
     y.sum().unwrap().backward().unwrap();
@@ -227,7 +227,7 @@ fn a_tensor_that_no_derivative_needs_can_be_overwritten() {
 
 #[test]
 fn a_recorded_write_to_a_leaf_is_an_error() {
-    let mut x = leaf(&[1.0, 2.0]);
+    let mut x = leaf_tensor(&[1.0, 2.0]);
     let error = aten::add_(&mut x, &Tensor::from(1.0), 1.into()).unwrap_err();
     assert!(
         matches!(gradient_error(&error), GradientError::LeafWritten { argument, .. } if argument == "self"),
@@ -246,13 +246,13 @@ fn a_recorded_write_to_a_leaf_is_an_error() {
 
 #[test]
 fn a_later_recorded_write_to_an_unrecorded_view_is_an_error() {
-    let x = leaf(&[1.0, 2.0]);
+    let x = leaf_tensor(&[1.0, 2.0]);
     let base = copy_of_tensor(&x);
     let mut view = {
         let _off = guard::no_grad();
         tail(&base, 1).unwrap()
     };
-    let error = aten::mul_(&mut view, &leaf(&[2.0])).unwrap_err();
+    let error = aten::mul_(&mut view, &leaf_tensor(&[2.0])).unwrap_err();
     assert!(matches!(gradient_error(&error), GradientError::ViewWritten { .. }), "{error}");
     assert!(!view.requires_grad());
 }
@@ -272,7 +272,7 @@ fn inference_tensors_can_be_written_to_only_in_inference_mode() {
 
 #[test]
 fn a_backward_through_an_operator_without_derivative_names_it() {
-    let x = leaf(&[1.0, 2.0]);
+    let x = leaf_tensor(&[1.0, 2.0]);
     let y = without_derivative(&x).unwrap();
     assert!(y.requires_grad());
     let error = y.sum().unwrap().backward().unwrap_err();
@@ -291,7 +291,7 @@ fn a_backward_through_an_operator_without_derivative_names_it() {
 
 #[test]
 fn out_forms_are_an_error_if_an_argument_requires_gradients() {
-    let x = leaf(&[1.0]);
+    let x = leaf_tensor(&[1.0]);
     let mut out = Tensor::from([0.0]);
     let error = aten::mul_out(&x, &x, &mut out).unwrap_err();
     assert!(
@@ -304,7 +304,7 @@ fn out_forms_are_an_error_if_an_argument_requires_gradients() {
 
 #[test]
 fn an_in_place_transpose_makes_a_view_and_writes_nothing() {
-    let x = leaf(&[1.0, 2.0]);
+    let x = leaf_tensor(&[1.0, 2.0]);
     let y = (&x * &x).unwrap();
     let mut matrix = copy_of_tensor(&y).view(&[2, 1]).unwrap();
     let version = matrix.storage().version();

@@ -23,11 +23,11 @@ fn discount_cpu(this: &Tensor, part: f64) -> Result<Tensor> {
 }
 
 /// An operator that reads elements.
-#[op_def("shop::total(Tensor self) -> float")]
-fn total(this: &Tensor) -> Result<f64>;
+#[op_def("shop::sum_to_float(Tensor self) -> float")]
+fn sum_to_float(this: &Tensor) -> Result<f64>;
 
-#[op_impl(total, CPU)]
-fn total_cpu(this: &Tensor) -> Result<f64> {
+#[op_impl(sum_to_float, CPU)]
+fn sum_to_float_cpu(this: &Tensor) -> Result<f64> {
     Ok(this.read::<f64>()?.iter().sum())
 }
 
@@ -130,7 +130,7 @@ fn a_composite_is_one_node() {
 
 #[test]
 fn reading_elements_is_an_error_even_if_the_function_continues() {
-    for read in [|x: &Tensor| x.sum()?.item::<f64>(), total] {
+    for read in [|x: &Tensor| x.sum()?.item::<f64>(), sum_to_float] {
         let error = trace(|x| Ok([x[0].mul(&Tensor::number(read(&x[0]).unwrap_or(1.0).into()))?]), &[three_and_four()])
             .unwrap_err();
         assert!(matches!(trace_error(&error), TraceError::DataDependent { .. }), "{error}");

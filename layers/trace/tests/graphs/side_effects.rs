@@ -115,8 +115,8 @@ fn a_copy_in_the_trace_can_be_a_view_in_a_run() {
 
 #[test]
 fn no_grad_sections_are_replayed() {
-    type Function = fn(&[Tensor]) -> Result<Vec<Tensor>>;
-    let constant: Function = |x| {
+    type TracedFunction = fn(&[Tensor]) -> Result<Vec<Tensor>>;
+    let constant: TracedFunction = |x| {
         let kept = {
             let _no_grad = guard::no_grad();
             x[0].exp()?
@@ -124,7 +124,7 @@ fn no_grad_sections_are_replayed() {
         Ok(vec![kept.mul(&x[0])?])
     };
     // The backward pass is not differentiated itself.
-    let backward: Function = |x| {
+    let backward: TracedFunction = |x| {
         let leaf = x[0].detach()?.requires_grad_(true)?;
         let slope = grad(&[&leaf.mul(&x[1])?.exp()?.sum()?], &[&leaf])?.remove(0).unwrap();
         Ok(vec![slope.mul(&x[0])?])

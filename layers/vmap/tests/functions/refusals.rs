@@ -146,8 +146,8 @@ fn every_error_message_names_the_remedy() {
 /// Each call fails for one slice of these sizes, although a batch of such slices would be a valid argument.
 #[test]
 fn a_call_that_is_invalid_for_a_slice_is_invalid_for_a_batch() {
-    type Call = fn(&Tensor) -> Result<Tensor>;
-    let refused: [(&[i64], Call); 15] = [
+    type InvalidCall = fn(&Tensor) -> Result<Tensor>;
+    let refused: [(&[i64], InvalidCall); 15] = [
         (&[3], |x| x.triu(0)),
         (&[3], |x| x.tril(0)),
         (&[3], |x| aten::constant_pad_nd(x, &[1, 1, 2, 2], 0.into())),
