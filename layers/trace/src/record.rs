@@ -39,12 +39,12 @@ thread_local! {
 struct TraceSession {
     /// The number of levels of transforms around the function.
     depth: usize,
-    trace: Rc<RefCell<Trace>>,
+    trace: Rc<RefCell<TraceState>>,
     other_thread: OtherThreadCall,
 }
 
 #[derive(Default)]
-struct Trace {
+struct TraceState {
     /// Whether the next call is inside of a recorded call, and not the function's own.
     in_recorded_call: bool,
     /// Whether an operator inside of the recorded call draws random numbers.
@@ -122,7 +122,7 @@ fn trace_function<O: IntoIterator<Item = Tensor>>(
     let lift = |tensor: &Tensor| level.as_ref().map_or_else(|| tensor.clone(), |level: &Level| level.lift(tensor));
     let inputs: Vec<Tensor> = inputs.iter().map(lift).collect();
     let recorder = Recorder::new(level, guard::is_grad_enabled(), &inputs);
-    let trace = Rc::new(RefCell::new(Trace { decomposes, recorder, ..Trace::default() }));
+    let trace = Rc::new(RefCell::new(TraceState { decomposes, recorder, ..TraceState::default() }));
     let other_thread = OtherThreadCall::default();
     let results = {
         let _session = TraceSessionGuard::begin(TraceSession {
@@ -133,7 +133,7 @@ fn trace_function<O: IntoIterator<Item = Tensor>>(
         let _tracer = guard::include(keys::Tracer.into());
         f(&inputs)
     };
-    let Trace { recorder, error, .. } = trace.take();
+    let TraceState { recorder, error, .. } = trace.take();
     if let Some(error) = error.or_else(|| other_thread.take_error()) {
         return Err(error.into());
     }
@@ -172,7 +172,7 @@ impl Drop for TraceSessionGuard {
 
 /// The traces of the function that makes the current call.
 #[derive(Clone)]
-struct LevelTraces(Vec<Rc<RefCell<Trace>>>);
+struct LevelTraces(Vec<Rc<RefCell<TraceState>>>);
 
 impl LevelTraces {
     fn at_current_level() -> Self {
@@ -192,7 +192,7 @@ impl LevelTraces {
         self.0.is_empty()
     }
 
-    fn for_each(&self, mut f: impl FnMut(&mut Trace)) {
+    fn for_each(&self, mut f: impl FnMut(&mut TraceState)) {
         self.0.iter().for_each(|trace| f(&mut trace.borrow_mut()));
     }
 }

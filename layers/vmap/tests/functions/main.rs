@@ -2,13 +2,13 @@
 
 mod chunks;
 mod dims;
+mod errors;
 mod gradients;
 mod levels;
-mod maps;
+mod mapped_functions;
 mod networks;
 mod other_crates;
 mod random;
-mod refusals;
 mod values;
 mod writes;
 
