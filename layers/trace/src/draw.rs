@@ -60,7 +60,7 @@ impl BoxRole {
         }
     }
 
-    const fn as_str(self) -> &'static str {
+    const fn class_name(self) -> &'static str {
         match self {
             Self::Input => "input",
             Self::Constant => "constant",

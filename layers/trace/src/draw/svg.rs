@@ -42,7 +42,7 @@ fn write_svg(text: &mut String, drawing: &Drawing, layout: &Layout) -> fmt::Resu
     write!(text, "<style>{SVG_STYLE}")?;
     for role in BoxRole::ALL {
         let (fill, line) = role.fill_and_border_colours();
-        write!(text, " .{} {{ fill: {fill}; stroke: {line} }}", role.as_str())?;
+        write!(text, " .{} {{ fill: {fill}; stroke: {line} }}", role.class_name())?;
     }
     text.push_str("</style>\n");
     text.push_str(
@@ -85,7 +85,7 @@ fn draw_arrow(text: &mut String, arrow: &Arrow, points: &[(f64, f64)]) -> fmt::R
 fn draw_box(text: &mut String, block: &NodeBox, geometry: &BoxGeometry) -> fmt::Result {
     let BoxGeometry { x, y, width, height } = *geometry;
     let left = x - width / 2.0;
-    let (class, title) = (block.role.as_str(), XmlEscaped(&block.title));
+    let (class, title) = (block.role.class_name(), XmlEscaped(&block.title));
     write!(
         text,
         r#"<rect class="{class}" x="{left:.1}" y="{y:.1}" width="{width:.1}" height="{height:.1}" rx="5"/><text x="{x:.1}" y="{:.1}">{title}</text>"#,
