@@ -30,7 +30,7 @@ pub(crate) fn returns_uninitialized(base: &str) -> bool {
 /// Whether an operator may draw random numbers. Of other operators, values are compared even if a random generator was used during the
 /// call.
 fn may_be_random(operator: &'static Operator) -> bool {
-    aten::is_random(operator) || Strategy::of(operator) == Strategy::Decompose
+    aten::is_random(operator) || Strategy::for_operator(operator) == Strategy::Decompose
 }
 
 pub(crate) struct Case {

@@ -108,7 +108,7 @@ fn coverage_cells(operator: &'static Operator) -> [&'static str; 5] {
 
 /// Returns the strategy of `vmap` for an operator.
 fn vmap_strategy(operator: &'static Operator) -> &'static str {
-    match Strategy::of(operator) {
+    match Strategy::for_operator(operator) {
         Strategy::Decompose => "composite",
         Strategy::Random => "random",
         Strategy::Rule => "rule",

@@ -100,9 +100,9 @@ pub fn link(input: TokenStream) -> TokenStream {
 
 /// Registers the gradient formula of an operator: `#[op_grad(path::to::operator)]` over a function that returns the gradients of the
 /// operator's tensor arguments. Its parameters name what it needs: gradients of results (`grad`), and saved arguments and results
-/// (`result`). Of a tensor taken as `&Outline`, or a list taken as `&[Outline]`, no elements are saved. If the function ends in a tuple of
-/// closures, one for each input, a tensor that only one closure mentions is saved only if that input requires a gradient. `_: ...` stands
-/// for the arguments that the body mentions.
+/// (`result`). Of a tensor taken as `&TensorOutline`, or a list taken as `&[TensorOutline]`, no elements are saved. If the function ends in
+/// a tuple of closures, one for each input, a tensor that only one closure mentions is saved only if that input requires a gradient.
+/// `_: ...` stands for the arguments that the body mentions.
 #[proc_macro_attribute]
 pub fn op_grad(attribute: TokenStream, item: TokenStream) -> TokenStream {
     op_grad::expand(&attribute.into(), &item.into()).into()

@@ -177,7 +177,7 @@ fn generate_batch_rule(operator: &Path, signature: &Signature) -> TokenStream {
                 __batch: &#layer::Batch,
                 __values: &mut [#runtime::Value],
             ) -> #runtime::Result<::core::option::Option<::std::vec::Vec<#runtime::Value>>> {
-                let [#(#arguments),*] = __values else { return ::core::result::Result::Err(#layer::__private::arguments_error()) };
+                let [#(#arguments),*] = __values else { return ::core::result::Result::Err(#layer::__private::rule_arguments_error()) };
                 let __results = #name(__batch, #(#taken),*)?;
                 #give(__batch, __results)
             }

@@ -76,7 +76,7 @@ pub(crate) fn check_rules(case: &Case, number: usize) -> Vec<Verdict> {
     }
     let _slow = lock_slow_loops(SlowLoops::Refuse);
     let verdicts = check_operator(case, case.operator, number);
-    let has_parts = Strategy::of(case.operator) == Strategy::Decompose;
+    let has_parts = Strategy::for_operator(case.operator) == Strategy::Decompose;
     let judged = verdicts.into_iter().filter_map(|verdict| match verdict {
         Verdict::Passed if has_parts => Some(Verdict::NotApplicable("it is a composite of operators that have rules")),
         Verdict::Failed(failure) if is_slow_error(&failure) && has_parts => {
@@ -102,7 +102,7 @@ pub(crate) fn lock_slow_loops(slow: SlowLoops) -> MutexGuard<'static, ()> {
 
 fn is_slow_error(failure: &Failure) -> bool {
     match failure {
-        Failure::Refused(error) => matches!(find_cause(error), Some(VmapError::LoopRefused { .. })),
+        Failure::Refused(error) => matches!(find_cause(error), Some(VmapError::SlowLoopRefused { .. })),
         Failure::Derived { failure, .. } => is_slow_error(failure),
         _ => false,
     }
@@ -187,7 +187,7 @@ impl BatchChecks<'_> {
     fn is_written(&self, at: usize) -> bool {
         let SliceCalls { operator, .. } = self.slices;
         let says_so = operator.schema().arguments[self.slices.argument_index(at)].is_written();
-        says_so && Strategy::of(operator) != Strategy::Decompose || self.slices.is_written(at)
+        says_so && Strategy::for_operator(operator) != Strategy::Decompose || self.slices.is_written(at)
     }
 
     /// Whether the call reads elements on the host, so that `vmap` can only run it by a loop over slices.
@@ -237,8 +237,8 @@ impl BatchChecks<'_> {
         }
     }
 
-    /// Returns the slice number of each tensor, for each index of the batch. The slices differ from the recorded ones if the operator accepts
-    /// others. Returns `None` if the operator does not accept them together.
+    /// Returns the slice number of each tensor, for each index of the batch. The slices differ from the recorded ones if the operator
+    /// accepts others. Returns `None` if the operator does not accept them together.
     fn accepted_slices(&self, mapping: &Mapping) -> Option<Vec<Vec<usize>>> {
         let all: Vec<Vec<usize>> = batch_indices(mapping.sizes)
             .map(|place| {
@@ -293,7 +293,7 @@ pub(crate) fn is_randomness_error(error: &Error) -> bool {
 
 /// Whether a call was refused because it reads elements of a batch on the host.
 fn is_host_read_error(error: &Error) -> bool {
-    matches!(find_cause(error), Some(VmapError::DataDependent { .. } | VmapError::NotATensor { .. }))
+    matches!(find_cause(error), Some(VmapError::DataDependent { .. } | VmapError::NonTensorResult { .. }))
         || matches!(find_cause(error), Some(AccessError::NotOnHost { .. }))
         || find_cause(error).is_some_and(|cause: &BadArgument| matches!(*cause.problem, Problem::NotOnHost { .. }))
 }

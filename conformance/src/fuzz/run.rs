@@ -98,7 +98,7 @@ fn call_with_gradients(operator: &'static Operator, values: &[Value]) -> Result<
     }
     let seeds = of.iter().map(|of| aten::ones_like(of, None, None, None, None, None)).collect::<Result<Vec<_>>>()?;
     let seeds: Vec<&Tensor> = seeds.iter().collect();
-    let gradients = Differentiation::of(&of).seeded(&seeds).allow_unused().grad(&by)?;
+    let gradients = Differentiation::of_outputs(&of).with_seeds(&seeds).allow_unused().grad(&by)?;
     results.extend(gradients.into_iter().flatten().map(Value::from));
     Ok(results)
 }

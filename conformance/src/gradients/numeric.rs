@@ -225,7 +225,7 @@ impl<'a> Point<'a> {
         if results.is_empty() {
             return Ok(nothing());
         }
-        let task = Differentiation::of(&results).seeded(&seeds).allow_unused().create_graph();
+        let task = Differentiation::of_outputs(&results).with_seeds(&seeds).allow_unused().create_graph();
         let gradients = attempt(|| task.grad(&leaves))?;
         let mut mixture = mixture.iter().copied();
         let weights = leaves.iter().map(|leaf| {
@@ -239,7 +239,7 @@ impl<'a> Point<'a> {
         if of.is_empty() {
             return Ok(nothing());
         }
-        let second = attempt(|| Differentiation::of(&of).seeded(&weights).allow_unused().grad(&all))?;
+        let second = attempt(|| Differentiation::of_outputs(&of).with_seeds(&weights).allow_unused().grad(&all))?;
         let second = second.iter().map(|gradient| gradient.as_ref().map(to_array).transpose());
         let second: Vec<Option<Array>> = second.collect::<Result<_, _>>()?;
         Ok(concatenate(all.into_iter().zip(&second)))

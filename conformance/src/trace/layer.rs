@@ -85,7 +85,7 @@ fn run_with_gradients(
     if !of.is_empty() {
         let seeds = of.iter().map(|tensor| cotangent(tensor)).collect::<Result<Vec<_>, CallError>>()?;
         let seeds: Vec<&Tensor> = seeds.iter().collect();
-        let gradients = attempt(|| Differentiation::of(&of).seeded(&seeds).allow_unused().grad(&leaves))?;
+        let gradients = attempt(|| Differentiation::of_outputs(&of).with_seeds(&seeds).allow_unused().grad(&leaves))?;
         results.extend(gradients.into_iter().flatten());
     }
     Ok(RunOutcome { given, results })

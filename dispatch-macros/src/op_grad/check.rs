@@ -185,7 +185,7 @@ fn is_list_type(ty: &Type) -> bool {
 
 /// Returns whether only the outline of a saved tensor is requested, or of each tensor in a list.
 fn is_outline_requested(parameter: &Parameter, ty: &RustType, want: &str, errors: &mut Errors) -> Option<bool> {
-    let outline = matches!((ty.text(), want), ("&Outline", "&Tensor") | ("&[Outline]", "&[Tensor]"));
+    let outline = matches!((ty.text(), want), ("&TensorOutline", "&Tensor") | ("&[TensorOutline]", "&[Tensor]"));
     (outline || check_parameter_type(parameter, ty, &[want], errors)).then_some(outline)
 }
 
@@ -293,7 +293,8 @@ fn report_unused_gradients(
     );
 }
 
-/// Adds an error if the derivative does not return one gradient for each differentiable input. Returns whether the gradients are returned in a `Result`.
+/// Adds an error if the derivative does not return one gradient for each differentiable input. Returns whether the gradients are returned
+/// in a `Result`.
 fn check_gradient_count(schema: &Schema, inputs: &[usize], function: &Signature, errors: &mut Errors) -> Option<bool> {
     let operator = &schema.name;
     let list = inputs.iter().map(|&i| format!("`{}`", schema.arguments[i].name)).collect::<Vec<_>>().join(", ");

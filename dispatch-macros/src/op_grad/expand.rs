@@ -141,19 +141,19 @@ fn generate_formula_call(
         };
         given.push(match taken {
             FormulaParameter::Gradient { result, optional: false } => {
-                before.extend(quote!(let #local = __backwards.gradient(#result)?;));
+                before.extend(quote!(let #local = __backwards.result_gradient_or_zeros(#result)?;));
                 quote!(&#local)
             }
             FormulaParameter::Gradient { result, optional: true } => {
-                before.extend(quote!(let #local = __backwards.gradient_if_any(#result);));
+                before.extend(quote!(let #local = __backwards.optional_result_gradient(#result);));
                 quote!(#local.as_ref())
             }
             FormulaParameter::AllGradients => {
-                before.extend(quote!(let #local = __backwards.gradients();));
+                before.extend(quote!(let #local = __backwards.result_gradients();));
                 quote!(&#local)
             }
             FormulaParameter::NeededGradients => {
-                before.extend(quote!(let #local = __backwards.needs();));
+                before.extend(quote!(let #local = __backwards.requested_gradients();));
                 quote!(&#local)
             }
             FormulaParameter::Argument { index: at, outline, .. } => {
@@ -178,7 +178,7 @@ fn generate_formula_call(
             __backwards: &mut #layer::BackwardStep<'_>,
             __saved: &mut [#layer::UnpackedValue],
         ) -> #runtime::Result<()> {
-            let [#(#saved),*] = __saved else { return #layer::wrong_count() };
+            let [#(#saved),*] = __saved else { return #layer::saved_count_error() };
             #before
             let #pattern = #name(#(#given),*) #question;
             #(__backwards.push_gradient(#gradients)?;)*
@@ -253,8 +253,8 @@ fn generate_recording_kernel(
             Some(match (*outline, is_list_argument(schema, *at)) {
                 (true, false) => quote!(__recording.save_outline(#argument);),
                 (true, true) => quote!(__recording.save_outlines(#argument);),
-                (false, _) if *saved_for == ALL_GRADIENT_BITS => quote!(__recording.save(&#argument)?;),
-                (false, _) => quote!(__recording.save_if_needed(#saved_for, &#argument)?;),
+                (false, _) if *saved_for == ALL_GRADIENT_BITS => quote!(__recording.save_argument(&#argument)?;),
+                (false, _) => quote!(__recording.save_argument_if_needed(#saved_for, &#argument)?;),
             })
         }
         _ => None,
@@ -269,7 +269,7 @@ fn generate_recording_kernel(
         .collect();
     let is_view = |name: &Ident| schema.views().iter().any(|view| *name == format_ident!("__result{}", view.ret));
     let handle_results = tensors.iter().map(|(name, is_list)| {
-        let own = if is_view(name) { quote!(new_handle_if_shared) } else { quote!(copy_if_shared) };
+        let own = if is_view(name) { quote!(replace_view_if_shared) } else { quote!(copy_result_if_shared) };
         if *is_list {
             quote!(#name.iter_mut().try_for_each(#layer::#own)?;)
         } else {
@@ -292,19 +292,20 @@ fn generate_recording_kernel(
             quote! {
                 let mut __results: ::std::vec::Vec<(&mut #runtime::Tensor, bool)> =
                     #list.iter_mut().map(|__tensor| (__tensor, #differentiable)).collect();
-                __recording.finish(&mut __results)?;
+                __recording.finish_results(&mut __results)?;
             }
         }
-        [(result, false)] if derivative.results[0] => quote!(__recording.finish_one(&mut #result)?;),
+        [(result, false)] if derivative.results[0] => quote!(__recording.finish_one_result(&mut #result)?;),
         several => {
             let pairs = several
                 .iter()
                 .zip(&derivative.results)
                 .map(|((name, _), differentiable)| quote!((&mut #name, #differentiable)));
-            quote!(__recording.finish(&mut [#(#pairs),*])?;)
+            quote!(__recording.finish_results(&mut [#(#pairs),*])?;)
         }
     };
-    let forget = may_write_saved_argument(schema, derivative).then(|| quote!(__recording.forget_overwritten();));
+    let forget =
+        may_write_saved_argument(schema, derivative).then(|| quote!(__recording.clear_overwritten_arguments();));
     let without_recording = if mark_views.is_empty() {
         quote!(return <#operator>::redispatch(__on, #(#arguments),*);)
     } else {
@@ -328,7 +329,7 @@ fn generate_recording_kernel(
         #[inline(never)]
         fn __recorded_call(#(#arguments: #types,)* __on: #runtime::KeySet) -> #runtime::Result<#output> {
             let mut __recording = #layer::Recording::start(&__DERIVATIVE);
-            #(__recording.input(&#inputs)?;)*
+            #(__recording.link_input(&#inputs)?;)*
             if !__recording.must_record() {
                 #without_recording
             }

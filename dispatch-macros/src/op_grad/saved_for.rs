@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn a_body_needs_the_arguments_that_it_mentions_and_that_are_not_parameters() {
         let scaled: Function = syn::parse2(quote!(
-            fn scaled(grad: &Tensor, other: &Outline) -> Result<Tensor> {
+            fn scaled(grad: &Tensor, other: &TensorOutline) -> Result<Tensor> {
                 (grad * by)?.sum_to(other.sizes(), format!("{dim:width$}"), "this is no mention")
             }
         ))

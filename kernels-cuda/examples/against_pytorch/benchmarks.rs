@@ -207,7 +207,9 @@ impl Benchmarks {
                     let name = format!("attention and its gradients {name}");
                     measure(&benchmark(name, AmountKind::Operations, 3.5 * operations, move || {
                         let out = attended(&this, &keys, &values)?;
-                        drop_result(Differentiation::of(&[&out]).seeded(&[&grads]).grad(&[&this, &keys, &values]))
+                        drop_result(
+                            Differentiation::of_outputs(&[&out]).with_seeds(&[&grads]).grad(&[&this, &keys, &values]),
+                        )
                     }))?;
                 }
             }

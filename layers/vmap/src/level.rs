@@ -57,7 +57,7 @@ impl Transform for VmapTransform {
 /// Decomposes composite operators. It sees every call of a mapped function, because a call without batched tensors may decompose into
 /// random operators.
 #[op_fallback(FuncTorchVmapMode)]
-fn decompose(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+fn decompose_composite(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     match composite_keys(operator) {
         Some(keys) => operator.redispatch_boxed(keys, stack),
         None => operator.redispatch_boxed(keys.below(keys::FuncTorchVmapMode), stack),

@@ -19,8 +19,8 @@ pub(crate) fn job_for(name: &str) -> Option<Job> {
         let result_gradient = Tensor::ones(result.sizes(), &result).expect("the CPU has memory for these tensors");
         job(move || {
             let inputs: Vec<&Tensor> = inputs.iter().collect();
-            Differentiation::of(&[&result])
-                .seeded(&[&result_gradient])
+            Differentiation::of_outputs(&[&result])
+                .with_seeds(&[&result_gradient])
                 .retain_graph()
                 .grad(&inputs)
                 .expect("autograd recorded the forward call")

@@ -4,22 +4,23 @@ use std::sync::Arc;
 
 use aten::prelude::*;
 use dispatch_autograd::{
-    Backward, BackwardContext, Differentiable, Differentiation, ForwardContext, GradientError, grad, record,
+    Backward, BackwardContext, Differentiable, Differentiation, ForwardContext, GradientError, call_custom_function,
+    grad,
 };
 use dispatch_runtime::guard;
 use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 
-fn leaf(values: &[f64]) -> Tensor {
+fn leaf_tensor(values: &[f64]) -> Tensor {
     Tensor::from_slice(values).requires_grad_(true).unwrap()
 }
 
-fn values(tensor: &Tensor) -> Vec<f64> {
+fn elements(tensor: &Tensor) -> Vec<f64> {
     tensor.to_vec().unwrap()
 }
 
-fn gradient(tensor: &Tensor) -> Vec<f64> {
-    values(&tensor.grad().expect("a gradient was computed"))
+fn gradient_elements(tensor: &Tensor) -> Vec<f64> {
+    elements(&tensor.grad().expect("a gradient was computed"))
 }
 
 fn gradient_error(error: &Error) -> &GradientError {
@@ -27,9 +28,9 @@ fn gradient_error(error: &Error) -> &GradientError {
 }
 
 /// A custom function of one tensor: its name, and the function that computes the gradient of the input.
-struct Unary(&'static str, fn(&BackwardContext<'_>, &Tensor) -> Result<Tensor>);
+struct UnaryBackward(&'static str, fn(&BackwardContext<'_>, &Tensor) -> Result<Tensor>);
 
-impl Backward for Unary {
+impl Backward for UnaryBackward {
     fn name(&self) -> String {
         self.0.to_owned()
     }
@@ -41,53 +42,54 @@ impl Backward for Unary {
 }
 
 /// Computes the cube with a custom function that saves its input.
-fn cube(x: &Tensor) -> Result<Tensor> {
-    let backward = Unary("cube", |ctx, gradient| {
-        let x = &ctx.saved()?[0];
+fn cube_by_custom_function(x: &Tensor) -> Result<Tensor> {
+    let backward = UnaryBackward("cube", |ctx, gradient| {
+        let x = &ctx.saved_tensors()?[0];
         gradient * &(&(x * x)? * 3.0)?
     });
     let forward = |ctx: &mut ForwardContext| {
         ctx.save(x);
         Ok(vec![(&(x * x)? * x)?])
     };
-    Ok(record(&[x], backward, forward)?.remove(0))
+    Ok(call_custom_function(&[x], backward, forward)?.remove(0))
 }
 
 /// Computes `exp` with a custom function that saves its output.
-fn exp(x: &Tensor) -> Result<Tensor> {
-    let backward = Unary("exp", |ctx, gradient| gradient * &ctx.saved()?[0]);
+fn exp_by_custom_function(x: &Tensor) -> Result<Tensor> {
+    let backward = UnaryBackward("exp", |ctx, gradient| gradient * &ctx.saved_tensors()?[0]);
     let forward = |ctx: &mut ForwardContext| {
         let y = x.exp()?;
         ctx.save(&y);
         Ok(vec![y])
     };
-    Ok(record(&[x], backward, forward)?.remove(0))
+    Ok(call_custom_function(&[x], backward, forward)?.remove(0))
 }
 
 #[test]
 fn gradients_go_through_a_saved_input_and_a_saved_output() -> Result<()> {
-    let x = leaf(&[1., 2.]);
-    cube(&x)?.sum()?.backward()?;
-    assert_eq!(gradient(&x), [3., 12.]);
-    let x = leaf(&[0., 1.]);
-    exp(&x)?.sum()?.backward()?;
-    assert_eq!(gradient(&x), [1., 1f64.exp()]);
+    let x = leaf_tensor(&[1., 2.]);
+    cube_by_custom_function(&x)?.sum()?.backward()?;
+    assert_eq!(gradient_elements(&x), [3., 12.]);
+    let x = leaf_tensor(&[0., 1.]);
+    exp_by_custom_function(&x)?.sum()?.backward()?;
+    assert_eq!(gradient_elements(&x), [1., 1f64.exp()]);
     Ok(())
 }
 
 #[test]
 fn second_and_third_derivatives_go_through_saved_tensors() -> Result<()> {
-    let x = leaf(&[0.5, 2.]);
+    let x = leaf_tensor(&[0.5, 2.]);
     for (function, expected) in [
-        (cube as fn(&Tensor) -> Result<Tensor>, [[3., 12.], [6., 6.]]),
-        (exp, [[0.5f64.exp(), 2f64.exp()], [0.5f64.exp(), 2f64.exp()]]),
+        (cube_by_custom_function as fn(&Tensor) -> Result<Tensor>, [[3., 12.], [6., 6.]]),
+        (exp_by_custom_function, [[0.5f64.exp(), 2f64.exp()], [0.5f64.exp(), 2f64.exp()]]),
     ] {
         // The input is no leaf, so the second derivative also needs its history.
         let y = function(&(&x * 1.0)?)?.sum()?;
-        let mut derivative = Differentiation::of(&[&y]).create_graph().grad(&[&x])?.remove(0).unwrap();
+        let mut derivative = Differentiation::of_outputs(&[&y]).create_graph().grad(&[&x])?.remove(0).unwrap();
         for expected in expected {
-            derivative = Differentiation::of(&[&derivative.sum()?]).create_graph().grad(&[&x])?.remove(0).unwrap();
-            for (found, expected) in values(&derivative).into_iter().zip(expected) {
+            derivative =
+                Differentiation::of_outputs(&[&derivative.sum()?]).create_graph().grad(&[&x])?.remove(0).unwrap();
+            for (found, expected) in elements(&derivative).into_iter().zip(expected) {
                 assert!((found - expected).abs() < 1e-12, "{found} for {expected}");
             }
         }
@@ -97,14 +99,15 @@ fn second_and_third_derivatives_go_through_saved_tensors() -> Result<()> {
 
 #[test]
 fn a_write_to_a_saved_tensor_is_an_error_that_names_both() -> Result<()> {
-    let x = (leaf(&[1., 2.]) * 1.0)?;
-    let (of_saved_input, saved_output) = (cube(&x)?, exp(&x)?);
+    let x = (leaf_tensor(&[1., 2.]) * 1.0)?;
+    let (of_saved_input, saved_output) = (cube_by_custom_function(&x)?, exp_by_custom_function(&x)?);
     for (name, y, mut saved) in
         [("cube", of_saved_input, x.clone()), ("exp", saved_output.clone(), saved_output.clone())]
     {
         saved.mul__scalar(2.0)?;
         let error = y.sum()?.backward().unwrap_err();
-        let GradientError::SavedModified { operator, saved, sizes, version, found, .. } = gradient_error(&error) else {
+        let GradientError::SavedTensorModified { operator, saved, sizes, version, found, .. } = gradient_error(&error)
+        else {
             panic!("{error}")
         };
         assert_eq!((&**operator, &**saved, &**sizes, found - version), (name, "saved tensor 0", &[2][..], 1));
@@ -115,9 +118,9 @@ fn a_write_to_a_saved_tensor_is_an_error_that_names_both() -> Result<()> {
 
 #[test]
 fn a_write_in_the_forward_after_the_save_is_an_error() -> Result<()> {
-    let x = leaf(&[1., 2.]);
-    let backward = Unary("late", |ctx, _| Ok(ctx.saved()?.remove(0)));
-    let y = record(&[&x], backward, |ctx| {
+    let x = leaf_tensor(&[1., 2.]);
+    let backward = UnaryBackward("late", |ctx, _| Ok(ctx.saved_tensors()?.remove(0)));
+    let y = call_custom_function(&[&x], backward, |ctx| {
         let mut y = x.exp()?;
         ctx.save(&y);
         y.mul__scalar(2.0)?;
@@ -125,7 +128,7 @@ fn a_write_in_the_forward_after_the_save_is_an_error() -> Result<()> {
     })?;
     let error = y[0].sum()?.backward().unwrap_err();
     assert!(
-        matches!(gradient_error(&error), GradientError::SavedModified { operator, .. } if operator == "late"),
+        matches!(gradient_error(&error), GradientError::SavedTensorModified { operator, .. } if operator == "late"),
         "{error}"
     );
     Ok(())
@@ -133,9 +136,9 @@ fn a_write_in_the_forward_after_the_save_is_an_error() -> Result<()> {
 
 #[test]
 fn the_second_saved_tensor_is_named_by_its_position() -> Result<()> {
-    let (x, constant) = (leaf(&[1.]), Tensor::from([3.]));
-    let backward = Unary("twice", |ctx, gradient| gradient * &ctx.saved()?[1]);
-    let y = record(&[&x], backward, |ctx| {
+    let (x, constant) = (leaf_tensor(&[1.]), Tensor::from([3.]));
+    let backward = UnaryBackward("twice", |ctx, gradient| gradient * &ctx.saved_tensors()?[1]);
+    let y = call_custom_function(&[&x], backward, |ctx| {
         ctx.save(&x);
         ctx.save(&constant);
         Ok(vec![(&x * &constant)?])
@@ -143,7 +146,7 @@ fn the_second_saved_tensor_is_named_by_its_position() -> Result<()> {
     constant.clone().add__scalar(1, 1)?;
     let error = y[0].backward().unwrap_err();
     assert!(
-        matches!(gradient_error(&error), GradientError::SavedModified { saved, .. } if saved == "saved tensor 1"),
+        matches!(gradient_error(&error), GradientError::SavedTensorModified { saved, .. } if saved == "saved tensor 1"),
         "{error}"
     );
     Ok(())
@@ -151,24 +154,28 @@ fn the_second_saved_tensor_is_named_by_its_position() -> Result<()> {
 
 #[test]
 fn a_second_backward_needs_the_graph_retained() -> Result<()> {
-    for (name, function) in [("cube", cube as fn(&Tensor) -> Result<Tensor>), ("exp", exp)] {
-        let x = leaf(&[1., 2.]);
+    for (name, function) in
+        [("cube", cube_by_custom_function as fn(&Tensor) -> Result<Tensor>), ("exp", exp_by_custom_function)]
+    {
+        let x = leaf_tensor(&[1., 2.]);
         let y = function(&x)?.sum()?;
-        Differentiation::of(&[&y]).retain_graph().backward()?;
+        Differentiation::of_outputs(&[&y]).retain_graph().backward()?;
         y.backward()?;
         let error = y.backward().unwrap_err();
-        assert_eq!(gradient_error(&error), &GradientError::SavedFreed { operator: name.to_owned() });
+        assert_eq!(gradient_error(&error), &GradientError::SavedTensorsFreed { operator: name.to_owned() });
     }
     Ok(())
 }
 
 #[test]
 fn a_second_backward_is_possible_if_nothing_was_saved() -> Result<()> {
-    let x = leaf(&[0.4]);
-    let y = record(&[&x], Unary("round", |_, gradient| Ok(gradient.clone())), |_| Ok(vec![x.round()?]))?;
+    let x = leaf_tensor(&[0.4]);
+    let y = call_custom_function(&[&x], UnaryBackward("round", |_, gradient| Ok(gradient.clone())), |_| {
+        Ok(vec![x.round()?])
+    })?;
     y[0].backward()?;
     y[0].backward()?;
-    assert_eq!(gradient(&x), [2.]);
+    assert_eq!(gradient_elements(&x), [2.]);
     Ok(())
 }
 
@@ -182,11 +189,11 @@ fn attach_counter(tensor: &Tensor, counter: &Arc<()>) {
 #[test]
 fn saved_tensors_are_freed_with_the_graph_or_by_a_backward() -> Result<()> {
     let counter = Arc::new(());
-    let x = leaf(&[1., 2.]);
+    let x = leaf_tensor(&[1., 2.]);
     let graph = || -> Result<Tensor> {
         let input = (&x * 1.0)?;
         attach_counter(&input, &counter);
-        let output = exp(&cube(&input)?)?;
+        let output = exp_by_custom_function(&cube_by_custom_function(&input)?)?;
         attach_counter(&output, &counter);
         output.sum()
     };
@@ -194,7 +201,7 @@ fn saved_tensors_are_freed_with_the_graph_or_by_a_backward() -> Result<()> {
     assert_eq!(Arc::strong_count(&counter), 1, "the graph has no reference cycle");
     let sum = graph()?;
     assert_eq!(Arc::strong_count(&counter), 2, "only the input is saved with its handle");
-    let first = Differentiation::of(&[&sum]).create_graph().grad(&[&x])?;
+    let first = Differentiation::of_outputs(&[&sum]).create_graph().grad(&[&x])?;
     drop((sum, first));
     assert_eq!(Arc::strong_count(&counter), 1, "a recorded backward leaves no reference cycle");
     let sum = graph()?;
@@ -206,16 +213,17 @@ fn saved_tensors_are_freed_with_the_graph_or_by_a_backward() -> Result<()> {
 
 #[test]
 fn an_output_is_copied_only_if_it_has_another_handle() -> Result<()> {
-    let x = leaf(&[1.]);
+    let x = leaf_tensor(&[1.]);
     let (mut inner, mut other) = (0, None);
     let mut run = |keep: bool| {
-        let outputs = record(&[&x], Unary("kept", |ctx, _| Ok(ctx.saved()?.remove(0))), |ctx| {
-            let y = x.exp()?;
-            ctx.save(&y);
-            inner = y.identity();
-            other = keep.then(|| y.clone());
-            Ok(vec![y])
-        })?;
+        let outputs =
+            call_custom_function(&[&x], UnaryBackward("kept", |ctx, _| Ok(ctx.saved_tensors()?.remove(0))), |ctx| {
+                let y = x.exp()?;
+                ctx.save(&y);
+                inner = y.identity();
+                other = keep.then(|| y.clone());
+                Ok(vec![y])
+            })?;
         Ok::<_, Error>(outputs[0].identity() == inner)
     };
     assert!(run(false)?, "the saved handle does not count");
@@ -226,47 +234,47 @@ fn an_output_is_copied_only_if_it_has_another_handle() -> Result<()> {
 
 #[test]
 fn an_input_that_is_returned_and_saved_keeps_its_history() -> Result<()> {
-    let x = leaf(&[3.]);
+    let x = leaf_tensor(&[3.]);
     // The backward is deliberately not the derivative of the identity, so that a second derivative shows which path it took.
-    let backward = Unary("odd", |ctx, gradient| gradient * &ctx.saved()?[0]);
-    let y = record(&[&x], backward, |ctx| {
+    let backward = UnaryBackward("odd", |ctx, gradient| gradient * &ctx.saved_tensors()?[0]);
+    let y = call_custom_function(&[&x], backward, |ctx| {
         ctx.save(&x);
         Ok(vec![x.clone()])
     })?
     .remove(0);
     assert!(!y.same(&x));
-    let first = Differentiation::of(&[&y]).create_graph().grad(&[&x])?.remove(0).unwrap();
-    assert_eq!((values(&first), values(&grad(&[&first], &[&x])?[0].clone().unwrap())), (vec![3.], vec![1.]));
+    let first = Differentiation::of_outputs(&[&y]).create_graph().grad(&[&x])?.remove(0).unwrap();
+    assert_eq!((elements(&first), elements(&grad(&[&first], &[&x])?[0].clone().unwrap())), (vec![3.], vec![1.]));
     Ok(())
 }
 
 /// A product of two tensors whose backward computes only requested gradients.
-struct Product;
+struct ProductBackward;
 
-impl Backward for Product {
+impl Backward for ProductBackward {
     fn name(&self) -> String {
         "product".to_owned()
     }
 
     fn backward(&self, ctx: &BackwardContext<'_>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
         let [Some(gradient)] = gradients else { return Ok(vec![None, None]) };
-        let saved = ctx.saved()?;
-        let of = |input: usize, other: usize| ctx.needs(input).then(|| gradient * &saved[other]).transpose();
-        assert!(!ctx.needs(2));
+        let saved = ctx.saved_tensors()?;
+        let of = |input: usize, other: usize| ctx.needs_gradient(input).then(|| gradient * &saved[other]).transpose();
+        assert!(!ctx.needs_gradient(2));
         Ok(vec![of(0, 1)?, of(1, 0)?])
     }
 }
 
 #[test]
 fn the_backward_knows_which_gradients_are_requested() -> Result<()> {
-    let (x, constant) = (leaf(&[2.]), Tensor::from([5.]));
-    let y = record(&[&x, &constant], Product, |ctx| {
+    let (x, constant) = (leaf_tensor(&[2.]), Tensor::from([5.]));
+    let y = call_custom_function(&[&x, &constant], ProductBackward, |ctx| {
         ctx.save(&x);
         ctx.save(&constant);
         Ok(vec![(&x * &constant)?])
     })?;
     y[0].backward()?;
-    assert_eq!(gradient(&x), [5.]);
+    assert_eq!(gradient_elements(&x), [5.]);
     assert!(constant.grad().is_none());
     Ok(())
 }
@@ -277,26 +285,27 @@ fn an_inference_tensor_is_saved_only_if_nothing_is_recorded() -> Result<()> {
         let _inference = guard::inference_mode();
         Tensor::from([2.])
     };
-    assert_eq!(values(&cube(&constant)?), [8.]);
-    let x = leaf(&[1.]);
-    let error = record(&[&x], Unary("scale", |_, gradient| Ok(gradient.clone())), |ctx| {
+    assert_eq!(elements(&cube_by_custom_function(&constant)?), [8.]);
+    let x = leaf_tensor(&[1.]);
+    let error = call_custom_function(&[&x], UnaryBackward("scale", |_, gradient| Ok(gradient.clone())), |ctx| {
         ctx.save(&constant);
         Ok(vec![(&x * 2.0)?])
     })
     .unwrap_err();
-    let expected = GradientError::InferenceSaved { operator: "scale".to_owned(), saved: "saved tensor 0".to_owned() };
+    let expected =
+        GradientError::InferenceTensorSaved { operator: "scale".to_owned(), saved: "saved tensor 0".to_owned() };
     assert_eq!(gradient_error(&error), &expected);
     Ok(())
 }
 
 #[test]
 fn the_forward_is_not_recorded() -> Result<()> {
-    let x = leaf(&[2.]);
+    let x = leaf_tensor(&[2.]);
     {
         let _no_grad = guard::no_grad();
-        assert!(!cube(&x)?.requires_grad());
+        assert!(!cube_by_custom_function(&x)?.requires_grad());
     }
-    assert!(!cube(&Tensor::from([2.]))?.requires_grad());
-    assert!(cube(&x)?.requires_grad());
+    assert!(!cube_by_custom_function(&Tensor::from([2.]))?.requires_grad());
+    assert!(cube_by_custom_function(&x)?.requires_grad());
     Ok(())
 }

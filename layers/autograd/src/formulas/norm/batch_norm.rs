@@ -3,8 +3,10 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use super::normalized::{Normalized, ThreeGradients, request_mask, select_requested};
-use crate::formulas::no_formula_error;
+use super::shared_gradients::{
+    NormalizedElements, RequestedGradients, keep_requested_gradients, requested_gradient_mask,
+};
+use crate::formulas::missing_formula_error;
 use crate::{Gradient, op_grad};
 
 /// Defines the derivatives of the variants of batch normalization. Each row lists the arguments between the weight and `eps`, then the
@@ -53,8 +55,8 @@ fn batch_norm_gradients(
     training: bool,
     eps: f64,
     needs: &[bool],
-) -> Result<ThreeGradients> {
-    let mask = request_mask(needs);
+) -> Result<RequestedGradients> {
+    let mask = requested_gradient_mask(needs);
     let (mean, invstd) = (Some(mean), Some(invstd));
     let all = aten::native_batch_norm_backward(
         grad,
@@ -68,11 +70,11 @@ fn batch_norm_gradients(
         eps,
         &mask,
     )?;
-    Ok(select_requested(all, mask))
+    Ok(keep_requested_gradients(all, mask))
 }
 
 #[op_grad(aten::native_batch_norm_backward, not_differentiable(running_mean, running_var, save_mean, save_invstd))]
-fn batch_norm_backward(
+fn native_batch_norm_backward(
     grad0: Option<&Tensor>,
     grad1: Option<&Tensor>,
     grad2: Option<&Tensor>,
@@ -87,13 +89,13 @@ fn batch_norm_backward(
     };
     let invstd = if train { save_invstd.cloned() } else { running_var.map(|var| (var + eps)?.rsqrt()).transpose()? };
     let (Some(mean), Some(invstd)) = (if train { save_mean } else { running_mean }, invstd) else {
-        return Err(no_formula_error::<aten::native_batch_norm_backward>());
+        return Err(missing_formula_error::<aten::native_batch_norm_backward>());
     };
     let dims = if train { &but_channels[..] } else { &[] };
-    let normal = Normalized::new(input, &by_channel(mean)?, &by_channel(&invstd)?, dims)?;
+    let normal = NormalizedElements::new(input, &by_channel(mean)?, &by_channel(&invstd)?, dims)?;
     let weight = weight.map(by_channel).transpose()?;
     let outer = [grad0.cloned(), grad1.map(by_channel).transpose()?, grad2.map(by_channel).transpose()?];
-    let second = normal.second_order(grad_out, weight.as_ref(), outer)?;
+    let second = normal.second_order_gradients(grad_out, weight.as_ref(), outer)?;
     let of_weight = move || second.weight.sum_dim_intlist(Some(&but_channels), false);
     Ok((second.grad, second.input, of_weight))
 }

@@ -45,37 +45,37 @@ impl<T: TensorTree> TensorTree for Vec<T> {
 /// use dispatch_runtime::Tensor;
 /// use dispatch_vmap::VmapInputs;
 /// let x = Tensor::from_slice(&[1.0]);
-/// let (a, b) = (&x, &x).into_structure();
+/// let (a, b) = (&x, &x).into_input_tree();
 /// assert!(a.same(&b));
 /// ```
 pub trait VmapInputs {
     /// The type that the function receives a reference to.
-    type Structure: TensorTree;
+    type InputTree: TensorTree;
 
-    /// Clones the tensor handles into a [`Structure`](Self::Structure).
-    fn into_structure(self) -> Self::Structure;
+    /// Clones the tensor handles into an [`InputTree`](Self::InputTree).
+    fn into_input_tree(self) -> Self::InputTree;
 }
 
 impl VmapInputs for &Tensor {
-    type Structure = Tensor;
+    type InputTree = Tensor;
 
-    fn into_structure(self) -> Tensor {
+    fn into_input_tree(self) -> Tensor {
         self.clone()
     }
 }
 
 impl VmapInputs for &[Tensor] {
-    type Structure = Vec<Tensor>;
+    type InputTree = Vec<Tensor>;
 
-    fn into_structure(self) -> Vec<Tensor> {
+    fn into_input_tree(self) -> Vec<Tensor> {
         self.to_vec()
     }
 }
 
 impl VmapInputs for &[&Tensor] {
-    type Structure = Vec<Tensor>;
+    type InputTree = Vec<Tensor>;
 
-    fn into_structure(self) -> Vec<Tensor> {
+    fn into_input_tree(self) -> Vec<Tensor> {
         self.iter().map(|&tensor| tensor.clone()).collect()
     }
 }
@@ -98,12 +98,12 @@ macro_rules! impl_for_tuples {
         }
 
         impl<$($name: VmapInputs),*> VmapInputs for ($($name,)*) {
-            type Structure = ($($name::Structure,)*);
+            type InputTree = ($($name::InputTree,)*);
 
             #[expect(non_snake_case, reason = "each value has the name of its type")]
-            fn into_structure(self) -> Self::Structure {
+            fn into_input_tree(self) -> Self::InputTree {
                 let ($($name,)*) = self;
-                ($($name.into_structure(),)*)
+                ($($name.into_input_tree(),)*)
             }
         }
     )*};

@@ -3,10 +3,10 @@
 use dispatch_runtime::{KeySet, Operator, Result, Stack, Tensor, Value};
 
 use crate::error::GradientError;
-use crate::forward::in_place::{check_writes, rebase_history, redispatch_below};
-use crate::forward::record::{copy_if_shared, new_handle_if_shared};
+use crate::forward::in_place::{check_writes, rebase_history, redispatch_below_autograd};
+use crate::forward::record::{copy_result_if_shared, replace_view_if_shared};
 use crate::graph::custom_function::{Backward, BackwardContext};
-use crate::graph::function::Function;
+use crate::graph::function::BackwardFunction;
 use crate::graph::history;
 use crate::graph::node::{Edges, Node};
 use crate::graph::outline;
@@ -14,7 +14,7 @@ use crate::graph::saved::SavedValues;
 use crate::graph::views::mark_views;
 
 /// Computes a call of an operator without a declared derivative. A backward pass through its results is an error.
-pub(crate) fn without_derivative(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+pub(crate) fn call_without_derivative(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let schema = operator.schema();
     let arguments = stack.top(operator.argument_count()).unwrap_or_default().to_vec();
     let mut writes = check_writes(operator, &arguments, true)?;
@@ -22,10 +22,13 @@ pub(crate) fn without_derivative(operator: &Operator, keys: KeySet, stack: &mut 
     for tensor in arguments.iter().flat_map(Value::tensors) {
         edges.push(history::gradient_edge(tensor)?);
     }
-    redispatch_below(operator, keys, stack, &mut writes)?;
+    redispatch_below_autograd(operator, keys, stack, &mut writes)?;
     let viewed = schema.views();
     let missing_node = |edges: &Edges, tensor: &Tensor| {
-        let function = Function::custom(MissingDerivative(operator.name().to_string()), SavedValues::default());
+        let function = BackwardFunction::from_custom(
+            MissingDerivativeBackward(operator.name().to_string()),
+            SavedValues::default(),
+        );
         Node::with_one_result(tensor, function, edges.clone())
     };
     for (i, result) in stack.top_mut(schema.returns.len()).unwrap_or_default().iter_mut().enumerate() {
@@ -43,7 +46,7 @@ pub(crate) fn without_derivative(operator: &Operator, keys: KeySet, stack: &mut 
             _ => continue,
         };
         let is_view = viewed.iter().any(|view| view.ret == i);
-        tensors.iter_mut().try_for_each(if is_view { new_handle_if_shared } else { copy_if_shared })?;
+        tensors.iter_mut().try_for_each(if is_view { replace_view_if_shared } else { copy_result_if_shared })?;
         for view in viewed.iter().filter(|view| view.ret == i) {
             mark_views(&arguments[view.argument], tensors);
         }
@@ -57,9 +60,9 @@ pub(crate) fn without_derivative(operator: &Operator, keys: KeySet, stack: &mut 
         .try_for_each(|tensor| rebase_history(tensor, missing_node(&edges, tensor), None))
 }
 
-struct MissingDerivative(String);
+struct MissingDerivativeBackward(String);
 
-impl Backward for MissingDerivative {
+impl Backward for MissingDerivativeBackward {
     fn name(&self) -> String {
         self.0.clone()
     }

@@ -23,11 +23,11 @@ fn discount_cpu(this: &Tensor, part: f64) -> Result<Tensor> {
 }
 
 /// An operator that reads elements.
-#[op_def("shop::total(Tensor self) -> float")]
-fn total(this: &Tensor) -> Result<f64>;
+#[op_def("shop::sum_to_float(Tensor self) -> float")]
+fn sum_to_float(this: &Tensor) -> Result<f64>;
 
-#[op_impl(total, CPU)]
-fn total_cpu(this: &Tensor) -> Result<f64> {
+#[op_impl(sum_to_float, CPU)]
+fn sum_to_float_cpu(this: &Tensor) -> Result<f64> {
     Ok(this.read::<f64>()?.iter().sum())
 }
 
@@ -75,25 +75,25 @@ fn half_of_elements_cpu(this: &Tensor) -> Result<Tensor> {
 #[op_def("shop::keep_intermediate(Tensor self) -> Tensor")]
 fn keep_intermediate(this: &Tensor) -> Result<Tensor>;
 
-static STORED: Mutex<Option<Tensor>> = Mutex::new(None);
+static KEPT_INTERMEDIATE: Mutex<Option<Tensor>> = Mutex::new(None);
 
 #[op_impl(keep_intermediate, CPU)]
 fn keep_intermediate_cpu(this: &Tensor) -> Result<Tensor> {
     let made = aten::exp(this)?;
-    *STORED.lock().unwrap() = Some(made.clone());
+    *KEPT_INTERMEDIATE.lock().unwrap() = Some(made.clone());
     aten::neg(&made)
 }
 
-fn numbers(tensor: &Tensor) -> Vec<f64> {
+fn element_values(tensor: &Tensor) -> Vec<f64> {
     let row = aten::reshape(&tensor.detach().unwrap(), &[-1]).unwrap();
     row.to_vec::<f64>().unwrap()
 }
 
-fn cause(error: &Error) -> &TraceError {
+fn trace_error(error: &Error) -> &TraceError {
     std::error::Error::source(error).and_then(|source| source.downcast_ref()).unwrap_or_else(|| panic!("{error}"))
 }
 
-fn operators(graph: &Graph) -> Vec<String> {
+fn operator_names(graph: &Graph) -> Vec<String> {
     graph.nodes().iter().map(|node| node.operator.name().to_string()).collect()
 }
 
@@ -106,45 +106,45 @@ fn print_and_parse(graph: &Graph) -> Graph {
     read
 }
 
-fn pair() -> Tensor {
+fn three_and_four() -> Tensor {
     Tensor::from([3.0, 4.0])
 }
 
 #[test]
 fn an_operator_of_another_crate_is_one_node() {
-    let graph = trace(|x| Ok([discount(&x[0], 0.5)?, discount(&x[0], 0.25)?]), &[pair()]).unwrap();
-    assert_eq!(operators(&graph), ["shop::discount", "shop::discount"]);
+    let graph = trace(|x| Ok([discount(&x[0], 0.5)?, discount(&x[0], 0.25)?]), &[three_and_four()]).unwrap();
+    assert_eq!(operator_names(&graph), ["shop::discount", "shop::discount"]);
     let text = graph.to_string();
     assert!(text.contains("shop::discount(&v0);") && text.contains("shop::discount(&v0, part = 0.25);"), "{text}");
     let results = print_and_parse(&graph).run(&[Tensor::from([8.0, 4.0])]).unwrap();
-    assert_eq!((numbers(&results[0]), numbers(&results[1])), (vec![4.0, 2.0], vec![6.0, 3.0]));
+    assert_eq!((element_values(&results[0]), element_values(&results[1])), (vec![4.0, 2.0], vec![6.0, 3.0]));
 }
 
 #[test]
 fn a_composite_is_one_node() {
     let (x, w) = (Tensor::from([[1.0, 2.0]]), Tensor::from([[3.0, 4.0]]));
     let graph = trace(|x| Ok([aten::linear(&x[0], &w, None)?]), &[x]).unwrap();
-    assert_eq!(operators(&graph), ["aten::linear"]);
+    assert_eq!(operator_names(&graph), ["aten::linear"]);
     assert!(graph.constants()[0].same(&w));
 }
 
 #[test]
 fn reading_elements_is_an_error_even_if_the_function_continues() {
-    for read in [|x: &Tensor| x.sum()?.item::<f64>(), total] {
-        let error =
-            trace(|x| Ok([x[0].mul(&Tensor::number(read(&x[0]).unwrap_or(1.0).into()))?]), &[pair()]).unwrap_err();
-        assert!(matches!(cause(&error), TraceError::DataDependent { .. }), "{error}");
+    for read in [|x: &Tensor| x.sum()?.item::<f64>(), sum_to_float] {
+        let error = trace(|x| Ok([x[0].mul(&Tensor::number(read(&x[0]).unwrap_or(1.0).into()))?]), &[three_and_four()])
+            .unwrap_err();
+        assert!(matches!(trace_error(&error), TraceError::DataDependent { .. }), "{error}");
     }
     // A failed trace leaves no state on the thread: operators can read elements again.
-    assert_eq!(numbers(&pair().sum().unwrap()), [7.0]);
+    assert_eq!(element_values(&three_and_four().sum().unwrap()), [7.0]);
 }
 
 #[test]
 fn data_dependent_sizes_are_an_error() {
-    let error = trace(|x| Ok([aten::nonzero(&x[0])?]), &[pair()]).unwrap_err();
-    assert_eq!(cause(&error), &TraceError::DataDependent { operator: "aten::nonzero".to_owned() });
+    let error = trace(|x| Ok([aten::nonzero(&x[0])?]), &[three_and_four()]).unwrap_err();
+    assert_eq!(trace_error(&error), &TraceError::DataDependent { operator: "aten::nonzero".to_owned() });
     // The operator has no Meta kernel, so only a run can find that the sizes depend on elements.
-    let graph = trace(|x| Ok([select_positive(&x[0])?]), &[pair()]).unwrap();
+    let graph = trace(|x| Ok([select_positive(&x[0])?]), &[three_and_four()]).unwrap();
     let error = graph.run(&[Tensor::from([3.0, -4.0])]).unwrap_err();
     assert!(
         error.to_string().contains("`shop::select_positive` returned f64[1] for v1, which is f64[2] in the graph"),
@@ -154,14 +154,14 @@ fn data_dependent_sizes_are_an_error() {
 
 #[test]
 fn a_result_that_differs_from_meta_is_an_error() {
-    let error = trace(|x| Ok([half_of_elements(&x[0])?]), &[pair()]).unwrap_err();
+    let error = trace(|x| Ok([half_of_elements(&x[0])?]), &[three_and_four()]).unwrap_err();
     let expected = TraceError::MetaMismatch {
         operator: "shop::half_of_elements".to_owned(),
         result: 0,
         planned: "f64[2]".to_owned(),
         found: "f64[1]".to_owned(),
     };
-    assert_eq!(cause(&error), &expected);
+    assert_eq!(trace_error(&error), &expected);
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn a_graph_that_was_traced_on_meta_runs_on_the_cpu() {
     )
     .unwrap();
     let moved = print_and_parse(&graph.to(Device::CPU).unwrap());
-    assert_eq!(numbers(&moved.run(&[pair()]).unwrap()[0]), [9.0, 12.0]);
+    assert_eq!(element_values(&moved.run(&[three_and_four()]).unwrap()[0]), [9.0, 12.0]);
     // A factory call that names no device gets the device, too.
     let graph = trace(|_| Ok([Tensor::ones(&[2], DType::F64)?]), &[]).unwrap();
     let moved = graph.to(Device::META).unwrap();
@@ -192,10 +192,10 @@ fn calls_that_need_only_sizes_are_not_recorded() {
             let Some(Value::Bool(true)) = ask.call([x[0].clone().into()])?.pop() else { panic!("it is floating") };
             Ok([x[0].neg()?])
         },
-        &[pair()],
+        &[three_and_four()],
     )
     .unwrap();
-    assert_eq!(operators(&graph), ["aten::neg"]);
+    assert_eq!(operator_names(&graph), ["aten::neg"]);
 }
 
 #[test]
@@ -209,15 +209,15 @@ fn a_write_through_a_view_is_seen_in_its_base_at_replay() {
             let after = base.exp()?;
             Ok([base, before, after])
         },
-        &[pair()],
+        &[three_and_four()],
     )
     .unwrap();
     for graph in [graph.clean(), print_and_parse(&graph).clean(), print_and_parse(&graph.clean()), graph] {
         let results = graph.run(&[Tensor::from([1.0, 5.0])]).unwrap();
-        assert_eq!(numbers(&results[0]), [0.0, 10.0]);
+        assert_eq!(element_values(&results[0]), [0.0, 10.0]);
         // Two equal calls with a write between them are not merged.
-        assert!((numbers(&results[1])[0] - 2.0_f64.exp()).abs() < 1e-12);
-        assert_eq!(numbers(&results[2])[..1], [1.0]);
+        assert!((element_values(&results[1])[0] - 2.0_f64.exp()).abs() < 1e-12);
+        assert_eq!(element_values(&results[2])[..1], [1.0]);
     }
 }
 
@@ -229,13 +229,13 @@ fn an_input_that_is_written_is_written_at_replay() {
             state.add_(&x[1])?;
             Ok([])
         },
-        &[pair(), pair()],
+        &[three_and_four(), three_and_four()],
     )
     .unwrap();
     let state = Tensor::from([1.0, 1.0]);
     let results = graph.clean().run(&[state.clone(), Tensor::from([10.0, 20.0])]).unwrap();
     assert!(results.is_empty());
-    assert_eq!(numbers(&state), [11.0, 21.0]);
+    assert_eq!(element_values(&state), [11.0, 21.0]);
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn a_rebound_handle_is_a_new_value_with_the_same_memory() {
     )
     .unwrap();
     let result = print_and_parse(&graph).clean().run(&[Tensor::from([[0.0, 0.0, 0.0]])]).unwrap();
-    assert_eq!((result[0].sizes(), numbers(&result[0])), (&[3, 1][..], vec![-1.0; 3]));
+    assert_eq!((result[0].sizes(), element_values(&result[0])), (&[3, 1][..], vec![-1.0; 3]));
 }
 
 #[test]
@@ -262,28 +262,31 @@ fn a_write_that_the_schema_does_not_declare_is_an_effect() {
             let (before, _, after) = (stock.neg()?, undeclared_write(&stock)?, stock.neg()?);
             Ok([before.sub(&after)?])
         },
-        &[pair()],
+        &[three_and_four()],
     )
     .unwrap();
     assert!(graph.to_string().contains("#[writes(v1)]"), "{graph}");
     let clean = print_and_parse(&graph).clean();
-    assert_eq!(operators(&clean), operators(&graph));
-    assert_eq!(numbers(&clean.run(&[pair()]).unwrap()[0]).iter().map(|x| x.round()).collect::<Vec<_>>(), [1.0, 1.0]);
+    assert_eq!(operator_names(&clean), operator_names(&graph));
+    assert_eq!(
+        element_values(&clean.run(&[three_and_four()]).unwrap()[0]).iter().map(|x| x.round()).collect::<Vec<_>>(),
+        [1.0, 1.0]
+    );
 }
 
 #[test]
 fn a_write_to_a_captured_tensor_is_an_error() {
-    let outside = pair();
+    let outside = three_and_four();
     let error = trace(
         |x| {
             outside.clone().add_(&x[0])?;
             Ok([x[0].clone()])
         },
-        &[pair()],
+        &[three_and_four()],
     )
     .unwrap_err();
     assert!(
-        matches!(cause(&error), TraceError::WriteToCaptured { operator, .. } if operator == "aten::add_.Tensor"),
+        matches!(trace_error(&error), TraceError::WriteToCaptured { operator, .. } if operator == "aten::add_.Tensor"),
         "{error}"
     );
 }
@@ -293,14 +296,15 @@ fn a_tensor_from_inside_of_a_recorded_call_is_an_error() {
     let error = trace(
         |x| {
             keep_intermediate(&x[0])?;
-            let kept = STORED.lock().unwrap().take();
+            let kept = KEPT_INTERMEDIATE.lock().unwrap().take();
             Ok([kept.unwrap().neg()?])
         },
-        &[pair()],
+        &[three_and_four()],
     )
     .unwrap_err();
-    let expected = TraceError::InnerTensor { operator: "aten::neg".to_owned(), made_by: "aten::exp".to_owned() };
-    assert_eq!(cause(&error), &expected);
+    let expected =
+        TraceError::TensorFromInnerCall { operator: "aten::neg".to_owned(), made_by: "aten::exp".to_owned() };
+    assert_eq!(trace_error(&error), &expected);
 }
 
 #[test]
@@ -323,40 +327,43 @@ fn random_nodes_are_neither_merged_nor_dropped() {
     let function = [aten::dropout(&x, 0.5, true).unwrap(), aten::dropout(&x, 0.5, true).unwrap()];
     manual_seed(7);
     let run = clean.run(std::slice::from_ref(&x)).unwrap();
-    assert_eq!(numbers(&run[0]), numbers(&function[0]));
-    assert_eq!(numbers(&run[1]), numbers(&function[1]));
-    assert_ne!(numbers(&run[0]), numbers(&run[2]));
+    assert_eq!(element_values(&run[0]), element_values(&function[0]));
+    assert_eq!(element_values(&run[1]), element_values(&function[1]));
+    assert_ne!(element_values(&run[0]), element_values(&run[2]));
 }
 
 #[test]
 fn random_numbers_of_other_threads_are_no_effect() {
     let _alone = lock_random_numbers();
-    let graph = trace(|x| Ok([draw_on_other_thread(&x[0])?]), &[pair()]).unwrap();
+    let graph = trace(|x| Ok([draw_on_other_thread(&x[0])?]), &[three_and_four()]).unwrap();
     assert!(!graph.nodes()[0].has_effects(), "{graph}");
 }
 
 #[test]
 fn dropout_without_randomness_is_no_effect() {
-    let graph = trace(|x| Ok([aten::dropout(&x[0], 0.5, false)?.neg()?]), &[pair()]).unwrap();
+    let graph = trace(|x| Ok([aten::dropout(&x[0], 0.5, false)?.neg()?]), &[three_and_four()]).unwrap();
     assert!(!graph.nodes()[0].has_effects(), "{graph}");
 }
 
 #[test]
 fn clean_merges_equal_nodes_and_removes_unused_ones() {
-    let unused = pair();
+    let unused = three_and_four();
     let graph = trace(
         |x| {
             let _dead = x[0].exp()?.add(&unused)?;
             let (a, b) = (x[0].mul(&x[0])?.cos()?, x[0].mul(&x[0])?.cos()?);
             Ok([a.add(&b)?])
         },
-        &[pair()],
+        &[three_and_four()],
     )
     .unwrap();
     let clean = graph.clean();
-    assert_eq!(operators(&clean), ["aten::mul.Tensor", "aten::cos", "aten::add.Tensor"]);
+    assert_eq!(operator_names(&clean), ["aten::mul.Tensor", "aten::cos", "aten::add.Tensor"]);
     assert!(clean.constants().is_empty());
-    assert_eq!(numbers(&clean.run(&[pair()]).unwrap()[0]), numbers(&graph.run(&[pair()]).unwrap()[0]));
+    assert_eq!(
+        element_values(&clean.run(&[three_and_four()]).unwrap()[0]),
+        element_values(&graph.run(&[three_and_four()]).unwrap()[0])
+    );
 }
 
 #[test]
@@ -367,10 +374,10 @@ fn equal_factories_are_not_merged_if_their_results_are_written() {
             a.add_(&x[0])?;
             Ok([a.sub(&b)?])
         },
-        &[pair()],
+        &[three_and_four()],
     )
     .unwrap();
-    assert_eq!(numbers(&graph.clean().run(&[pair()]).unwrap()[0]), [3.0, 4.0]);
+    assert_eq!(element_values(&graph.clean().run(&[three_and_four()]).unwrap()[0]), [3.0, 4.0]);
 }
 
 #[test]
@@ -391,14 +398,14 @@ fn a_training_step_of_the_digits_network_is_a_graph() {
     let inputs = |made: [Tensor; 5]| made.into_iter().chain([labels.clone()]).collect::<Vec<_>>();
     let graph = trace(step, &inputs(make())).unwrap();
     assert!(graph.constants().iter().all(|tensor| tensor.sizes().is_empty()), "{graph}");
-    assert!(operators(&graph).iter().any(|name| name.contains("backward")), "{graph}");
+    assert!(operator_names(&graph).iter().any(|name| name.contains("backward")), "{graph}");
     let others = inputs(make());
     let expected = step(&others).unwrap();
     for graph in [print_and_parse(&graph), graph.clean(), graph] {
         let found = graph.run(&others).unwrap();
         assert_eq!(found.len(), 5);
         for (found, expected) in found.iter().zip(&expected) {
-            assert_eq!(numbers(found), numbers(expected));
+            assert_eq!(element_values(found), element_values(expected));
         }
     }
 }
@@ -420,7 +427,7 @@ fn a_replay_of_attention_can_be_differentiated() {
         leaf.grad().unwrap()
     };
     let expected = gradient(&|x| Ok(attention(x)?.to_vec()));
-    assert_eq!(numbers(&gradient(&|x| graph.run(x))), numbers(&expected));
+    assert_eq!(element_values(&gradient(&|x| graph.run(x))), element_values(&expected));
 }
 
 #[test]
@@ -437,26 +444,27 @@ fn a_replay_works_under_autocast_and_on_meta() {
 
 #[test]
 fn a_replay_can_be_traced() {
-    let graph = trace(|x| Ok([x[0].exp()?.neg()?]), &[pair()]).unwrap();
-    assert_eq!(trace(|x| graph.run(x), &[pair()]).unwrap(), graph);
+    let graph = trace(|x| Ok([x[0].exp()?.neg()?]), &[three_and_four()]).unwrap();
+    assert_eq!(trace(|x| graph.run(x), &[three_and_four()]).unwrap(), graph);
 }
 
 #[test]
 fn inputs_of_a_run_must_match_the_trace() {
-    let graph = trace(|x| Ok([x[0].exp()?]), &[pair()]).unwrap();
-    assert_eq!(cause(&graph.run(&[]).unwrap_err()), &TraceError::InputCount { expected: 1, found: 0 });
+    let graph = trace(|x| Ok([x[0].exp()?]), &[three_and_four()]).unwrap();
+    assert_eq!(trace_error(&graph.run(&[]).unwrap_err()), &TraceError::WrongInputCount { expected: 1, found: 0 });
     let error = graph.run(&[Tensor::from([1.0_f32])]).unwrap_err();
     assert!(error.to_string().contains("input 0 was traced as f64[2], and is f32[1]"), "{error}");
-    let x = pair();
+    let x = three_and_four();
     let error = trace(|x| Ok([x[0].clone()]), &[x.clone(), x]).unwrap_err();
-    assert_eq!(cause(&error), &TraceError::RepeatedInput { first: 0, second: 1 });
+    assert_eq!(trace_error(&error), &TraceError::RepeatedInput { first: 0, second: 1 });
 }
 
 #[test]
 fn nothing_is_recorded_after_a_panic() {
-    let panicked = std::panic::catch_unwind(|| trace(|_| -> Result<[Tensor; 0]> { panic!("on purpose") }, &[pair()]));
+    let panicked =
+        std::panic::catch_unwind(|| trace(|_| -> Result<[Tensor; 0]> { panic!("on purpose") }, &[three_and_four()]));
     assert!(panicked.is_err());
-    let graph = trace(|x| Ok([x[0].neg()?]), &[pair()]).unwrap();
+    let graph = trace(|x| Ok([x[0].neg()?]), &[three_and_four()]).unwrap();
     assert_eq!(graph.nodes().len(), 1);
 }
 
@@ -468,10 +476,10 @@ fn several_results_and_lists_are_values() {
             let parts = aten::split(&x[0], 1, 0)?;
             Ok([values, places, aten::cat(&[parts[1].clone(), parts[0].clone()], 0)?])
         },
-        &[pair()],
+        &[three_and_four()],
     )
     .unwrap();
     let results = print_and_parse(&graph).clean().run(&[Tensor::from([7.0, 2.0])]).unwrap();
-    assert_eq!(numbers(&results[2]), [2.0, 7.0]);
+    assert_eq!(element_values(&results[2]), [2.0, 7.0]);
     assert_eq!(results[1].item::<i64>().unwrap(), 0);
 }
