@@ -97,7 +97,7 @@ impl Datum {
     }
 
     /// Returns the datum with `change` applied to every array.
-    pub(crate) fn map(&self, mut change: impl FnMut(&Array) -> Array) -> Self {
+    pub(crate) fn map_arrays(&self, mut change: impl FnMut(&Array) -> Array) -> Self {
         match self {
             Self::Array(array) => Self::Array(change(array)),
             Self::Arrays(arrays) => Self::Arrays(arrays.iter().map(change).collect()),
@@ -110,7 +110,7 @@ impl Datum {
 
     /// Returns the datum in double precision: floating-point and complex arrays, and dtypes that request such results.
     pub(crate) fn in_double_precision(&self) -> Self {
-        self.map_dtypes(double_dtype)
+        self.map_dtypes(double_precision_dtype)
     }
 
     /// Returns the datum in double precision, with each element of a narrow dtype changed by that dtype's rounding error, up or down.
@@ -118,8 +118,8 @@ impl Datum {
         if let Self::Plain(_) = self {
             return self.in_double_precision();
         }
-        self.map(|array| {
-            let mut wide = array.cast(double_dtype(array.dtype));
+        self.map_arrays(|array| {
+            let mut wide = array.with_dtype(double_precision_dtype(array.dtype));
             let unit = unit_roundoff(array.dtype).unwrap_or(0.0);
             for (element, sign) in wide.elements.iter_mut().zip(pseudorandom_numbers(seed, &array.sizes, false)) {
                 if let Scalar::Float(x) = element {
@@ -131,7 +131,7 @@ impl Datum {
     }
 
     /// Returns the datum with `F32` replaced by `F64`, as gradients were recorded. Other dtypes stay.
-    pub(crate) fn with_f64(&self) -> Self {
+    pub(crate) fn with_f64_for_f32(&self) -> Self {
         self.map_dtypes(|dtype| if dtype == DType::F32 { DType::F64 } else { dtype })
     }
 
@@ -139,11 +139,11 @@ impl Datum {
         if let Self::Plain(Value::DType(dtype)) = self {
             return Self::Plain(change(*dtype).into());
         }
-        self.map(|array| array.cast(change(array.dtype)))
+        self.map_arrays(|array| array.with_dtype(change(array.dtype)))
     }
 }
 
-fn double_dtype(dtype: DType) -> DType {
+fn double_precision_dtype(dtype: DType) -> DType {
     match dtype {
         _ if dtype.is_floating() => DType::F64,
         _ if dtype.is_complex() => DType::C128,

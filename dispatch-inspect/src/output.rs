@@ -48,7 +48,7 @@ impl Output<'_> {
     /// # Errors
     ///
     /// Returns [`Failure::Io`] if the stream cannot be written.
-    pub fn answer(
+    pub fn write_answer(
         &mut self,
         value: &impl Serialize,
         text: impl FnOnce(Style) -> String,
@@ -65,7 +65,7 @@ impl Output<'_> {
     /// # Errors
     ///
     /// Returns [`Failure::Io`] if the stream cannot be written.
-    pub fn text(&mut self, text: &str) -> Result<CommandOutcome, Failure> {
+    pub fn write_text(&mut self, text: &str) -> Result<CommandOutcome, Failure> {
         self.out.write_all(text.as_bytes())?;
         Ok(CommandOutcome::Answered)
     }

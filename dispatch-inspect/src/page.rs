@@ -29,14 +29,14 @@ const SCRIPTS: [&str; 5] = [
 /// #[op_def("mend(Tensor self) -> Tensor")]
 /// pub fn mend(this: &Tensor) -> Result<Tensor>;
 ///
-/// let page = dispatch_inspect::page(&[mend::operator()]);
+/// let page = dispatch_inspect::html_page(&[mend::operator()]);
 /// assert!(page.starts_with("<!doctype html>") && page.contains("::mend(Tensor self) -> Tensor"));
 /// // Text from authors is data and never markup.
 /// assert!(!page.contains("Mends </script>") && page.contains("Mends \\u003c/script>"));
 /// ```
 #[must_use]
-pub fn page(operators: &[&'static Operator]) -> String {
-    let data = serde_json::to_string(&PageData::of(operators)).unwrap_or_default();
+pub fn html_page(operators: &[&'static Operator]) -> String {
+    let data = serde_json::to_string(&PageData::for_operators(operators)).unwrap_or_default();
     // Without `<`, no text in the data can end the element around it, or begin a comment.
     let data = data.replace('<', "\\u003c");
     let scripts = SCRIPTS.join("\n");
@@ -67,7 +67,7 @@ mod tests {
         for text in SCRIPTS.into_iter().chain([STYLES]) {
             assert!(!text.contains("</") && !text.contains("<!--"));
         }
-        let page = page(&[]);
+        let page = html_page(&[]);
         for word in ["http:", "https:", "src=", "@import", "url(", "fetch(", "innerHTML"] {
             assert!(!page.contains(word), "{word}");
         }

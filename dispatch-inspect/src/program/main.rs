@@ -18,10 +18,10 @@ enum ProgramCommand {
     Inspect(Command),
     /// Makes a call on tensors of ones, and shows it with the calls inside of it.
     #[command(after_help = "Example:\n  {program} trace linear f32[2,3],requires_grad f32[4,3]")]
-    Trace(trace::Options),
+    Trace(trace::TraceOptions),
     /// Shows the dtypes, sizes and strides of a call's results, without the call.
     #[command(after_help = "Example:\n  {program} plan linear f32[1000000,1000] f32[1000000,1000]")]
-    Plan(plan::Options),
+    Plan(plan::PlanOptions),
 }
 
 impl RunCommand for ProgramCommand {
