@@ -346,7 +346,7 @@ impl Report {
     ///
     /// ```
     /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only_operator("aten::relu");
-    /// for (operator, check, why) in suite.run()?.not_applicable() {
+    /// for (operator, check, why) in suite.run()?.not_applicable_checks() {
     ///     println!("{operator}, {check}: {why}");
     /// }
     /// # Ok::<(), conformance::Error>(())

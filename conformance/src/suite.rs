@@ -109,7 +109,7 @@ impl Suite {
         }
     }
 
-    /// Restricts the suite to this operator, and to operators of further calls of `only`.
+    /// Restricts the suite to this operator, and to operators of further calls of `only_operator`.
     ///
     /// ```
     /// # use conformance::Suite;
@@ -145,7 +145,7 @@ impl Suite {
         self
     }
 
-    /// Restricts the suite to this check, and to checks of further calls of `check`.
+    /// Restricts the suite to this check, and to checks of further calls of `only_check`.
     ///
     /// ```
     /// # use conformance::{Check, Suite};
@@ -374,7 +374,7 @@ impl Suite {
     /// # use conformance::{Call, Suite};
     /// let call = Call::parse(r#"{"op": "nowhere::f", "args": [], "kwargs": {}, "out": {"none": true}}"#)?;
     /// let report = Suite::new(dispatch_runtime::Device::CPU).run_calls(&[call]);
-    /// assert_eq!(report.count(conformance::OperatorState::NotImplemented), 1);
+    /// assert_eq!(report.operator_count(conformance::OperatorState::NotImplemented), 1);
     /// # Ok::<(), conformance::Error>(())
     /// ```
     #[must_use]

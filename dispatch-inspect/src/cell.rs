@@ -103,7 +103,7 @@ impl fmt::Display for KernelKind {
 ///
 /// ```
 /// use dispatch_runtime::{Registrar, keys::*};
-/// use dispatch_inspect::{KernelKind, table};
+/// use dispatch_inspect::{KernelKind, table_cells};
 ///
 /// let lab = Registrar::new("cell");
 /// let operator = lab.define("id(Tensor self) -> Tensor")?.operator().unwrap();

@@ -157,7 +157,9 @@ fn run_words<C: RunCommand>(
         clap_command.try_get_matches_from_mut(words).and_then(|matches| CommandLine::<C>::from_arg_matches(&matches));
     let CommandLine { command, json: as_json } = match parsed {
         Ok(command_line) => command_line,
-        Err(error) if !error.use_stderr() => return Output { out, style, as_json: false }.text(&error.to_string()),
+        Err(error) if !error.use_stderr() => {
+            return Output { out, style, as_json: false }.write_text(&error.to_string());
+        }
         Err(error) => return Err(Failure::Usage(without_error_prefix(&error.to_string()))),
     };
     let mut output = Output { out, style, as_json };

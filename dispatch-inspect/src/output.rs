@@ -55,9 +55,9 @@ impl Output<'_> {
     ) -> Result<CommandOutcome, Failure> {
         if self.as_json {
             serde_json::to_writer_pretty(&mut *self.out, value).map_err(std::io::Error::from)?;
-            return self.text("\n");
+            return self.write_text("\n");
         }
-        self.text(&text(self.style))
+        self.write_text(&text(self.style))
     }
 
     /// Writes text.

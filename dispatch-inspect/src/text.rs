@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use dispatch_runtime::Operator;
 
-use crate::{CallExplanation, Cell, Change, Coverage, KernelKind, OperatorInfo, WhatIf, doc_comment};
+use crate::{CallExplanation, Cell, CellChange, Coverage, KernelKind, OperatorInfo, WhatIf, doc_comment};
 
 /// The style of text: plain or coloured.
 ///
@@ -210,7 +210,7 @@ impl WhatIf {
             let by = by.map_or_else(String::new, |by| format!(" ({by})"));
             (format!("{}{by}", cell.served), Some(cell.served))
         };
-        let (unlinked, linked): (Vec<&Change>, Vec<&Change>) =
+        let (unlinked, linked): (Vec<&CellChange>, Vec<&CellChange>) =
             self.changes.iter().partition(|change| change.before.is_unlinked && change.after.is_unlinked);
         let rows = linked.iter();
         let rows = rows.map(|change| {

@@ -5,7 +5,7 @@ use std::process::{Command, Output, Stdio};
 fn run_program(words: &[&str]) -> (String, String, Option<i32>) {
     let Output { stdout, stderr, status } =
         Command::new(env!("CARGO_BIN_EXE_dispatch-inspect")).args(words).output().unwrap();
-    (String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap(), status.exit_code())
+    (String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap(), status.code())
 }
 
 fn run_json(words: &[&str]) -> serde_json::Value {
@@ -107,7 +107,7 @@ fn a_closed_output_pipe_is_no_error() {
         // The closed pipe refuses everything that the program writes.
         drop(child.stdout.take());
         let Output { stderr, status, .. } = child.wait_with_output().unwrap();
-        assert_eq!((String::from_utf8_lossy(&stderr).as_ref(), status.exit_code()), ("", Some(0)), "{words}");
+        assert_eq!((String::from_utf8_lossy(&stderr).as_ref(), status.code()), ("", Some(0)), "{words}");
     }
 }
 

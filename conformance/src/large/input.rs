@@ -74,7 +74,7 @@ pub(super) struct LineLayout {
     pub(super) column_major: bool,
 }
 
-/// LineLayouts of few long lines: contiguous, and strided.
+/// Layouts of few long lines: contiguous, and strided.
 pub(super) const LONG_LINE_LAYOUTS: &[LineLayout] = &[
     LineLayout { sizes: &[3, 23_417], dim: 1, column_major: false },
     LineLayout { sizes: &[23_417, 3], dim: 0, column_major: false },

@@ -1,9 +1,10 @@
 //! Large calls: checks with more elements than any recording has. Narrow counters, sums that lose small terms, and partial results that are
 //! combined wrongly do not show with few elements.
 //!
-//! The expected results are combined from calls of the same operator on the host, in double precision or `i64`, with at most `MAX_TRUSTED_ELEMENTS` elements
-//! each: the recordings cover such calls. For example, a sum is the sum of partial sums. If results cannot be combined, they follow from
-//! the construction of the input or from a plain loop: for stable sorts, for reads and writes at indices, and for normalisations.
+//! The expected results are combined from calls of the same operator on the host, in double precision or `i64`, with at most
+//! `MAX_TRUSTED_ELEMENTS` elements each: the recordings cover such calls. For example, a sum is the sum of partial sums. If results cannot
+//! be combined, they follow from the construction of the input or from a plain loop: for stable sorts, for reads and writes at indices,
+//! and for normalisations.
 //!
 //! Elements are small integers: every dtype represents them, and their sums are exact.
 

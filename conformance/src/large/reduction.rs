@@ -51,11 +51,11 @@ pub(super) const REDUCTION_FAMILY: TrialFamily = TrialFamily {
 /// The method that merges partial results.
 #[derive(Clone, Copy)]
 enum PartialMerge {
-    /// PartialMerge by the operator itself.
+    /// By the operator itself.
     SameOperator,
-    /// PartialMerge by other operators, one for each result.
+    /// By other operators, one for each result.
     OtherOperators(&'static [&'static str]),
-    /// PartialMerge by a mean, weighted by the number of elements of each partial result.
+    /// By a mean, weighted by the number of elements of each partial result.
     WeightedMean,
 }
 
@@ -70,7 +70,7 @@ fn merge_for(base: &str) -> PartialMerge {
     }
 }
 
-/// Returns the reduction_variants of a reduction: a label, arguments other than the dimension, and a merge that replaces the usual one.
+/// Returns the variants of a reduction: a label, arguments other than the dimension, and a merge that replaces the usual one.
 fn reduction_variants(base: &str) -> Vec<(&'static str, NamedArguments, Option<PartialMerge>)> {
     let order = |name, order: f64| (name, fixed_value(Scalar::Float(order)));
     let by = |name: &'static str| {

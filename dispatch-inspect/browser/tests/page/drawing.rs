@@ -6,7 +6,7 @@ use fantoccini::Client;
 use serde_json::{Value as Json, json};
 
 use super::steps::{click_element, evaluate_script};
-use super::{TestResult, folder};
+use super::{TestResult, output_folder};
 
 pub(super) async fn only_visible_cells_are_in_the_document(client: &Client) -> TestResult {
     click_element(client, "#keys input[name=all]").await?;
@@ -66,7 +66,7 @@ pub(super) async fn a_screenshot_is_saved(client: &Client) -> TestResult {
     .await?;
     let picture = client.screenshot().await?;
     assert!(picture.starts_with(b"\x89PNG") && picture.len() > 50_000);
-    std::fs::write(folder().join("page.png"), &picture)?;
+    std::fs::write(output_folder().join("page.png"), &picture)?;
     if std::env::var_os("UPDATE").is_some() {
         std::fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/page.png"), &picture)?;
     }

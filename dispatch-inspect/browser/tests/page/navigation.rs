@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use dispatch_inspect::{KernelKind, table};
+use dispatch_inspect::{KernelKind, table_cells};
 use dispatch_runtime::Operator;
 use fantoccini::{Client, Locator, key::Key};
 use serde_json::Value as Json;
@@ -39,9 +39,9 @@ pub(super) async fn filters_select_rows_and_columns(client: &Client) -> TestResu
     let cuda = evaluate_script(client, "dispatcher.byName.get('CUDA').at").await?;
     click_element(client, &format!(".key[data-key='{cuda}'] button")).await?;
     click_element(client, ".chip[data-served='missing']").await?;
-    let expected = Operator::all()
-        .into_iter()
-        .filter(|operator| table(operator).iter().any(|cell| cell.key == "CUDA" && cell.served == KernelKind::Missing));
+    let expected = Operator::all().into_iter().filter(|operator| {
+        table_cells(operator).iter().any(|cell| cell.key == "CUDA" && cell.served == KernelKind::Missing)
+    });
     assert_eq!(shown_operator_count(client).await?, expected.count());
     assert!(shown_operator_count(client).await? >= INVENTED_OPERATOR_COUNT);
 
