@@ -9,7 +9,7 @@ use dispatch_vmap::Strategy;
 use crate::aliasing::{self, version_counters};
 use crate::array::Array;
 use crate::compare::{ComparedProperties, Difference, compare_properties, is_as_precise_as_recording};
-use crate::datum::{Datum, to_values};
+use crate::datum::{Datum, create_values};
 use crate::decode;
 use crate::error::Result;
 use crate::recording::Call;
@@ -91,7 +91,7 @@ impl Case {
         })
     }
 
-    /// A call with arguments and expected results, and no other recorded data.
+    /// Creates a call with arguments and expected results, and no other recorded data.
     const fn from_parts(
         operator: &'static Operator,
         device: Device,
@@ -111,12 +111,12 @@ impl Case {
         }
     }
 
-    /// A call without a recorded outcome.
+    /// Creates a call without a recorded outcome.
     pub(crate) fn without_recording(operator: &'static Operator, call: &Call, device: Device) -> Result<Self> {
         Ok(Self::from_parts(operator, device, decode::decode_arguments(call, operator.schema())?, Vec::new()))
     }
 
-    /// A call of another operator, whose expected results were derived from this call's recording.
+    /// Creates a call of another operator, whose expected results were derived from this call's recording.
     pub(crate) fn derived_call(
         &self,
         operator: &'static Operator,
@@ -139,7 +139,7 @@ impl Case {
     /// Returns the dtypes of the tensors among arguments and results, and the dtypes that are arguments themselves.
     pub(crate) fn dtypes(&self) -> impl Iterator<Item = DType> {
         self.arguments.iter().chain(&self.expected).flat_map(|datum| match datum {
-            Datum::Plain(Value::DType(dtype)) => vec![*dtype],
+            Datum::NonTensor(Value::DType(dtype)) => vec![*dtype],
             datum => datum.arrays().into_iter().map(|array| array.dtype).collect(),
         })
     }
@@ -157,18 +157,18 @@ impl Case {
 
     /// Makes the call, and compares the properties that `properties` names.
     pub(crate) fn check(&self, properties: ComparedProperties) -> Verdict {
-        self.call(&self.arguments).and_then(|outcome| Ok(self.compare(&outcome, properties)?)).into()
+        self.call(&self.arguments).and_then(|outcome| Ok(self.compare_outcome(&outcome, properties)?)).into()
     }
 
     /// Calls the operator with these arguments.
     pub(crate) fn call(&self, arguments: &[Datum]) -> Result<Outcome, CallError> {
-        call_and_check_aliasing(self.operator, to_values(arguments, self.device)?)
+        call_and_check_aliasing(self.operator, create_values(arguments, self.device)?)
     }
 
     /// Compares an outcome with the recorded one.
-    pub(crate) fn compare(&self, outcome: &Outcome, properties: ComparedProperties) -> Result<(), Failure> {
+    pub(crate) fn compare_outcome(&self, outcome: &Outcome, properties: ComparedProperties) -> Result<(), Failure> {
         let properties = outcome.comparable_properties(properties);
-        let read = read_outcome(self.operator, outcome)?;
+        let read = copy_outcome_to_host(self.operator, outcome)?;
         for (index, (actual, expected)) in read.results.iter().zip(&self.expected).enumerate() {
             if let Err(difference) = compare_properties(properties, actual, expected)
                 && !self.is_allowed_difference(
@@ -228,7 +228,7 @@ impl Case {
     fn double_precision_result(&self, place: OutcomePosition) -> Option<&Array> {
         let read = self.double_precision.get_or_init(|| {
             let arguments: Vec<Datum> = self.arguments.iter().map(Datum::in_double_precision).collect();
-            read_outcome(self.operator, &self.call(&arguments).ok()?).ok()
+            copy_outcome_to_host(self.operator, &self.call(&arguments).ok()?).ok()
         });
         read.as_ref()?.array_at(place)
     }
@@ -240,7 +240,7 @@ impl Case {
         let distances = seeds.filter_map(|mut seed| {
             let arguments: Vec<Datum> =
                 self.arguments.iter().map(|datum| datum.with_rounding_errors(&mut seed)).collect();
-            let read = read_outcome(self.operator, &self.call(&arguments).ok()?).ok()?;
+            let read = copy_outcome_to_host(self.operator, &self.call(&arguments).ok()?).ok()?;
             Some(largest_distance(read.array_at(place)?, double))
         });
         distances.fold(0.0, f64::max)
@@ -298,7 +298,7 @@ enum OutcomePosition {
     Argument(usize),
 }
 
-pub(crate) fn read_outcome(operator: &Operator, outcome: &Outcome) -> Result<HostOutcome> {
+pub(crate) fn copy_outcome_to_host(operator: &Operator, outcome: &Outcome) -> Result<HostOutcome> {
     let results = outcome.results.iter().map(Datum::from_value).collect::<Result<Vec<_>>>()?;
     let schema = operator.schema();
     let after = outcome.given.iter().enumerate().map(|(i, value)| {

@@ -93,7 +93,7 @@ impl ComparedProperties {
 ///
 /// ```
 /// use conformance::{Datum, Difference, compare};
-/// let difference = compare(&Datum::Plain(1_i64.into()), &Datum::Plain(2_i64.into())).unwrap_err();
+/// let difference = compare(&Datum::NonTensor(1_i64.into()), &Datum::NonTensor(2_i64.into())).unwrap_err();
 /// assert_eq!(difference.to_string(), "is 1, expected 2");
 /// ```
 #[derive(Clone, PartialEq, Debug)]
@@ -206,7 +206,7 @@ pub(crate) fn compare_properties(
                 (actual, expected) => compare_lengths(actual.iter().count(), expected.iter().count()),
             })
         }
-        (Datum::Plain(actual), Datum::Plain(expected)) => compare_values(actual, expected),
+        (Datum::NonTensor(actual), Datum::NonTensor(expected)) => compare_values(actual, expected),
         _ => Err(Difference::Value { actual: describe_datum(actual), expected: describe_datum(expected) }),
     }
 }
@@ -231,7 +231,7 @@ fn describe_datum(datum: &Datum) -> String {
     match datum {
         Datum::Array(_) => "a tensor".to_owned(),
         Datum::Arrays(_) | Datum::OptionalArrays(_) => "a list of tensors".to_owned(),
-        Datum::Plain(value) => format!("{value:?}"),
+        Datum::NonTensor(value) => format!("{value:?}"),
     }
 }
 
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn the_unit_of_a_narrow_dtype_is_the_largest_change_by_rounding() {
+    fn unit_roundoff_is_the_largest_relative_change_by_rounding() {
         use crate::tensors::round_to_dtype;
         for dtype in [DType::BF16, DType::F16] {
             let unit = unit_roundoff(dtype).unwrap();

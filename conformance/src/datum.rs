@@ -28,7 +28,7 @@ pub enum Datum {
     /// A list of optional tensors.
     OptionalArrays(Vec<Option<Array>>),
     /// A value without tensors.
-    Plain(Value),
+    NonTensor(Value),
 }
 
 impl Datum {
@@ -45,7 +45,7 @@ impl Datum {
                 let read = |tensor: &Option<Tensor>| tensor.as_ref().map(to_array).transpose();
                 Self::OptionalArrays(tensors.iter().map(read).collect::<Result<_>>()?)
             }
-            other => Self::Plain(other.clone()),
+            other => Self::NonTensor(other.clone()),
         })
     }
 
@@ -58,7 +58,7 @@ impl Datum {
     /// ```
     /// # use conformance::Datum;
     /// # use dispatch_runtime::{Device, Value};
-    /// assert_eq!(Datum::Plain(Value::from(2_i64)).to_value(Device::CPU).unwrap().kind(), "int");
+    /// assert_eq!(Datum::NonTensor(Value::from(2_i64)).to_value(Device::CPU).unwrap().kind(), "int");
     /// ```
     pub fn to_value(&self, device: Device) -> Result<Value> {
         Ok(match self {
@@ -70,8 +70,8 @@ impl Datum {
                 let make = |array: &Option<Array>| array.as_ref().map(|array| to_tensor(array, device)).transpose();
                 arrays.iter().map(make).collect::<Result<Vec<_>>>()?.into()
             }
-            Self::Plain(Value::Device(_)) => device.into(),
-            Self::Plain(value) => value.clone(),
+            Self::NonTensor(Value::Device(_)) => device.into(),
+            Self::NonTensor(value) => value.clone(),
         })
     }
 
@@ -79,7 +79,7 @@ impl Datum {
     ///
     /// ```
     /// # use conformance::Datum;
-    /// assert!(Datum::Plain(true.into()).arrays().is_empty());
+    /// assert!(Datum::NonTensor(true.into()).arrays().is_empty());
     /// ```
     #[must_use]
     pub fn arrays(&self) -> Vec<&Array> {
@@ -87,7 +87,7 @@ impl Datum {
             Self::Array(array) => vec![array],
             Self::Arrays(arrays) => arrays.iter().collect(),
             Self::OptionalArrays(arrays) => arrays.iter().flatten().collect(),
-            Self::Plain(_) => Vec::new(),
+            Self::NonTensor(_) => Vec::new(),
         }
     }
 
@@ -104,7 +104,7 @@ impl Datum {
             Self::OptionalArrays(arrays) => {
                 Self::OptionalArrays(arrays.iter().map(|array| array.as_ref().map(&mut change)).collect())
             }
-            Self::Plain(value) => Self::Plain(value.clone()),
+            Self::NonTensor(value) => Self::NonTensor(value.clone()),
         }
     }
 
@@ -115,7 +115,7 @@ impl Datum {
 
     /// Returns the datum in double precision, with each element of a narrow dtype changed by that dtype's rounding error, up or down.
     pub(crate) fn with_rounding_errors(&self, seed: &mut u64) -> Self {
-        if let Self::Plain(_) = self {
+        if let Self::NonTensor(_) = self {
             return self.in_double_precision();
         }
         self.map_arrays(|array| {
@@ -136,8 +136,8 @@ impl Datum {
     }
 
     fn map_dtypes(&self, change: impl Fn(DType) -> DType) -> Self {
-        if let Self::Plain(Value::DType(dtype)) = self {
-            return Self::Plain(change(*dtype).into());
+        if let Self::NonTensor(Value::DType(dtype)) = self {
+            return Self::NonTensor(change(*dtype).into());
         }
         self.map_arrays(|array| array.with_dtype(change(array.dtype)))
     }
@@ -152,6 +152,6 @@ fn double_precision_dtype(dtype: DType) -> DType {
 }
 
 /// Creates the arguments of a call on `device`.
-pub(crate) fn to_values(data: &[Datum], device: Device) -> Result<Vec<Value>, Error> {
+pub(crate) fn create_values(data: &[Datum], device: Device) -> Result<Vec<Value>, Error> {
     data.iter().map(|datum| datum.to_value(device)).collect()
 }

@@ -22,8 +22,8 @@ use crate::tensors::{HOST_DEVICE, round_to_dtype};
 /// let call = Call::parse(r#"{"op": "f", "args": [{"int": 2}], "kwargs": {}, "out": {"none": true}}"#)?;
 /// let schema = Schema::parse("f(float x, *, int[2] y=1) -> ()").unwrap();
 /// let arguments = decode_arguments(&call, &schema)?;
-/// assert!(matches!(arguments[0], Datum::Plain(Value::Float(2.0))));
-/// assert!(matches!(&arguments[1], Datum::Plain(Value::Ints(y)) if **y == [1, 1]));
+/// assert!(matches!(arguments[0], Datum::NonTensor(Value::Float(2.0))));
+/// assert!(matches!(&arguments[1], Datum::NonTensor(Value::Ints(y)) if **y == [1, 1]));
 /// # Ok::<(), conformance::Error>(())
 /// ```
 ///
@@ -103,9 +103,9 @@ pub fn decode_results(call: &Call, schema: &Schema) -> Result<Vec<Datum>> {
 pub(crate) fn omitted_argument(argument: &Argument) -> Result<Datum> {
     match &argument.default {
         Some(default) => Value::default_of(argument)
-            .map(Datum::Plain)
+            .map(Datum::NonTensor)
             .ok_or_else(|| Error::WrongType { ty: argument.ty.to_string(), value: format!("the default {default}") }),
-        None if argument.ty.accepts_none() => Ok(Datum::Plain(Value::None)),
+        None if argument.ty.accepts_none() => Ok(Datum::NonTensor(Value::None)),
         None => Err(Error::MissingArgument { argument: argument.name.clone() }),
     }
 }
@@ -128,9 +128,9 @@ pub(crate) fn decode_arguments_after(call: &Call, schema: &Schema) -> Result<Opt
 
 fn decode_datum(json: &Json, ty: &Type) -> Result<Datum> {
     let unfit = || Error::WrongType { ty: ty.to_string(), value: json.to_string() };
-    let (tag, content) = split_tag(json).ok_or_else(unfit)?;
+    let (tag, content) = split_tagged_json(json).ok_or_else(unfit)?;
     if tag == "none" {
-        return Ok(Datum::Plain(Value::None));
+        return Ok(Datum::NonTensor(Value::None));
     }
     match &ty.without_optional().kind {
         TypeKind::Tensor => match decode_scalar(json) {
@@ -150,9 +150,9 @@ fn decode_datum(json: &Json, ty: &Type) -> Result<Datum> {
                 Some(items) => items.iter().map(decode_scalar).collect::<Option<Vec<Scalar>>>(),
                 None => decode_scalar(json).map(|one| vec![one; length.unwrap_or(1) as usize]),
             };
-            decode_list(&element.kind, numbers, several).map(Datum::Plain).ok_or_else(unfit)
+            decode_list(&element.kind, numbers, several).map(Datum::NonTensor).ok_or_else(unfit)
         }
-        kind => decode_value(kind, tag, content, json).map(Datum::Plain).ok_or_else(unfit),
+        kind => decode_value(kind, tag, content, json).map(Datum::NonTensor).ok_or_else(unfit),
     }
 }
 
@@ -167,8 +167,8 @@ fn decode_value(kind: &TypeKind, tag: &str, content: &Json, json: &Json) -> Opti
         TypeKind::Str => Str::from(text()?).into(),
         TypeKind::ScalarType if tag == "int" => DType::from_number(content.as_i64()?)?.into(),
         TypeKind::ScalarType => text()?.parse::<DType>().ok()?.into(),
-        TypeKind::Layout => enum_by_name(text()?, Layout::from_number)?.into(),
-        TypeKind::MemoryFormat => enum_by_name(text()?, MemoryFormat::from_number)?.into(),
+        TypeKind::Layout => parse_enum_name(text()?, Layout::from_number)?.into(),
+        TypeKind::MemoryFormat => parse_enum_name(text()?, MemoryFormat::from_number)?.into(),
         // `Datum::to_value` replaces this by the device under test.
         TypeKind::Device => HOST_DEVICE.into(),
         _ => return None,
@@ -245,7 +245,7 @@ fn parse_special_float(word: &str) -> Option<f64> {
 
 /// Decodes a scalar with a numeric tag. Returns `None` for other tags.
 pub(crate) fn decode_scalar(json: &Json) -> Option<Scalar> {
-    let (tag, content) = split_tag(json)?;
+    let (tag, content) = split_tagged_json(json)?;
     let number = decode_element(content)?;
     match (tag, number) {
         // `{"float": 2}` is a float.
@@ -263,7 +263,7 @@ fn scalar_to_integer(number: Scalar) -> Option<i64> {
     }
 }
 
-pub(crate) fn split_tag(json: &Json) -> Option<(&str, &Json)> {
+pub(crate) fn split_tagged_json(json: &Json) -> Option<(&str, &Json)> {
     let mut pairs = json.as_object()?.iter();
     let (tag, content) = pairs.next()?;
     pairs.next().is_none().then_some((tag, content))
@@ -274,7 +274,7 @@ fn is_json_none(json: &Json) -> bool {
 }
 
 /// Finds the enum value whose text is `word`, among the values of the numbers 0 to 15.
-pub(crate) fn enum_by_name<T: ToString>(word: &str, of_number: impl Fn(i64) -> Option<T>) -> Option<T> {
+pub(crate) fn parse_enum_name<T: ToString>(word: &str, of_number: impl Fn(i64) -> Option<T>) -> Option<T> {
     (0..16).filter_map(of_number).find(|value| value.to_string() == word)
 }
 
@@ -290,14 +290,14 @@ mod tests {
     fn the_schema_decides_the_type_of_a_number() {
         let kinds = [("float", "float"), ("Scalar", "int"), ("int", "int"), ("bool", "bool"), ("complex", "complex")];
         for (ty, kind) in kinds {
-            let Ok(Datum::Plain(value)) = decode_text(r#"{"int": 1}"#, ty) else { panic!("{ty}") };
+            let Ok(Datum::NonTensor(value)) = decode_text(r#"{"int": 1}"#, ty) else { panic!("{ty}") };
             assert_eq!(value.kind(), kind, "{ty}");
         }
-        assert!(matches!(decode_text(r#"{"bool": true}"#, "Scalar"), Ok(Datum::Plain(Value::Bool(true)))));
-        assert!(matches!(decode_text(r#"{"int": 3}"#, "int[2]"), Ok(Datum::Plain(Value::Ints(v))) if *v == [3, 3]));
+        assert!(matches!(decode_text(r#"{"bool": true}"#, "Scalar"), Ok(Datum::NonTensor(Value::Bool(true)))));
+        assert!(matches!(decode_text(r#"{"int": 3}"#, "int[2]"), Ok(Datum::NonTensor(Value::Ints(v))) if *v == [3, 3]));
         assert!(matches!(
             decode_text(r#"{"float": "-inf"}"#, "float"),
-            Ok(Datum::Plain(Value::Float(f64::NEG_INFINITY)))
+            Ok(Datum::NonTensor(Value::Float(f64::NEG_INFINITY)))
         ));
         assert!(matches!(decode_text(r#"{"list": []}"#, "Tensor?[]"), Ok(Datum::OptionalArrays(v)) if v.is_empty()));
         assert!(decode_text(r#"{"float": 1.5}"#, "int").is_err());
@@ -311,7 +311,7 @@ mod tests {
         assert_eq!(array.elements, [Scalar::Int(i64::MAX)]);
         assert!(matches!(
             decode_text(r#"{"int": 9223372036854775807}"#, "Scalar"),
-            Ok(Datum::Plain(Value::Int(i64::MAX)))
+            Ok(Datum::NonTensor(Value::Int(i64::MAX)))
         ));
     }
 
@@ -322,9 +322,9 @@ mod tests {
         let arguments = decode_arguments(&call, &Schema::parse(schema).unwrap()).unwrap();
         let kinds: Vec<&str> = arguments
             .iter()
-            .map(|argument| if let Datum::Plain(value) = argument { value.kind() } else { "tensor" })
+            .map(|argument| if let Datum::NonTensor(value) = argument { value.kind() } else { "tensor" })
             .collect();
         assert_eq!(kinds, ["int[]", "float", "ScalarType", "str", "None", "bool", "Layout"]);
-        assert!(matches!(&arguments[2], Datum::Plain(Value::DType(DType::I64))));
+        assert!(matches!(&arguments[2], Datum::NonTensor(Value::DType(DType::I64))));
     }
 }

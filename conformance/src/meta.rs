@@ -6,7 +6,7 @@ use dispatch_runtime::{DType, Device, Name, Operator, Value};
 
 use crate::case::Case;
 use crate::compare::{ComparedProperties, compare_results};
-use crate::datum::{Datum, to_values};
+use crate::datum::{Datum, create_values};
 use crate::tensors::geometry_as_array;
 use crate::verdict::{CallError, Failure, Verdict, call_catching_panics};
 
@@ -54,7 +54,7 @@ pub(crate) fn check(case: &Case) -> Verdict {
 
 /// Calls an operator on Meta, and returns its results without elements.
 pub(crate) fn call_on_meta(operator: &Operator, arguments: &[Datum]) -> Result<Vec<Datum>, CallError> {
-    let results = call_catching_panics(operator, to_values(arguments, Device::META)?)?;
+    let results = call_catching_panics(operator, create_values(arguments, Device::META)?)?;
     Ok(results.iter().map(to_datum_without_elements).collect())
 }
 
@@ -63,6 +63,6 @@ pub(crate) fn to_datum_without_elements(value: &Value) -> Datum {
     match value {
         Value::Tensor(tensor) => Datum::Array(geometry_as_array(tensor)),
         Value::Tensors(tensors) => Datum::Arrays(tensors.iter().map(geometry_as_array).collect()),
-        other => Datum::Plain(other.clone()),
+        other => Datum::NonTensor(other.clone()),
     }
 }

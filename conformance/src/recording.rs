@@ -63,7 +63,7 @@ impl Call {
     /// `f32`.
     pub(crate) fn with_f64_for_f32(&self) -> Self {
         let mut call = self.clone();
-        call.arguments.iter_mut().chain(call.named.values_mut()).for_each(replace_f32);
+        call.arguments.iter_mut().chain(call.named.values_mut()).for_each(replace_f32_by_f64);
         call
     }
 
@@ -84,15 +84,15 @@ impl Call {
 }
 
 /// Replaces the dtype `f32` by `f64` in all tensors of a JSON value.
-fn replace_f32(json: &mut Json) {
+fn replace_f32_by_f64(json: &mut Json) {
     match json {
         Json::Object(map) => {
             if let Some(dtype) = map.get_mut("dtype").filter(|dtype| *dtype == "f32") {
                 *dtype = "f64".into();
             }
-            map.values_mut().for_each(replace_f32);
+            map.values_mut().for_each(replace_f32_by_f64);
         }
-        Json::Array(list) => list.iter_mut().for_each(replace_f32),
+        Json::Array(list) => list.iter_mut().for_each(replace_f32_by_f64),
         _ => {}
     }
 }

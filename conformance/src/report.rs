@@ -190,7 +190,7 @@ impl OperatorRow {
 ///     check: Check::Values,
 ///     failure: Failure::Panicked { message: "overflow".to_owned() },
 /// };
-/// assert_eq!(failed.arguments(), "--only aten::neg --call 3 --check values");
+/// assert_eq!(failed.repeat_arguments(), "--only aten::neg --call 3 --check values");
 /// ```
 #[derive(Debug)]
 pub struct FailedCheck {
@@ -207,7 +207,7 @@ pub struct FailedCheck {
 impl FailedCheck {
     /// Returns the arguments with which the program `conformance` repeats only this check.
     #[must_use]
-    pub fn arguments(&self) -> String {
+    pub fn repeat_arguments(&self) -> String {
         format!("--only {} --call {} --check {}", self.operator, self.call, self.check)
     }
 }
@@ -215,7 +215,7 @@ impl FailedCheck {
 impl fmt::Display for FailedCheck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, call {}, {}: {}", self.operator, self.call, self.check, self.failure)?;
-        write!(f, "\n  repeat: cargo run --release -p conformance-program -- {}", self.arguments())
+        write!(f, "\n  repeat: cargo run --release -p conformance-program -- {}", self.repeat_arguments())
     }
 }
 

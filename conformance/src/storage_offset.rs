@@ -10,7 +10,7 @@ use crate::datum::Datum;
 
 /// Sets the storage offset of the first argument of an `as_strided` call so that it explains the result.
 pub(crate) fn infer_as_strided_offset(arguments: &mut [Datum], results: &[Datum]) {
-    let [Datum::Array(given), _, _, Datum::Plain(offset), ..] = arguments else { return };
+    let [Datum::Array(given), _, _, Datum::NonTensor(offset), ..] = arguments else { return };
     let (&mut Value::Int(offset), Some(Datum::Array(result))) = (offset, results.first()) else { return };
     let asked = Array { offset, ..result.clone() };
     if asked.required_element_count() > given.required_element_count() {
@@ -41,9 +41,9 @@ mod tests {
         };
         let mut arguments = [
             Datum::Array(array(&[7, 8, 9])),
-            Datum::Plain(Value::None),
-            Datum::Plain(Value::None),
-            Datum::Plain(Value::Int(3)),
+            Datum::NonTensor(Value::None),
+            Datum::NonTensor(Value::None),
+            Datum::NonTensor(Value::Int(3)),
         ];
         infer_as_strided_offset(&mut arguments, &[Datum::Array(array(&[8, 9]))]);
         assert_eq!(arguments[0].as_array().unwrap().offset, 2);

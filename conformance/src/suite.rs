@@ -188,10 +188,10 @@ impl Suite {
     ///
     /// ```
     /// # use conformance::{Check, Suite};
-    /// let suite = Suite::new(dispatch_runtime::Device::CPU).only_check(Check::Numbers).sampled();
+    /// let suite = Suite::new(dispatch_runtime::Device::CPU).only_check(Check::Numbers).with_sampled_calls();
     /// ```
     #[must_use]
-    pub const fn sampled(mut self) -> Self {
+    pub const fn with_sampled_calls(mut self) -> Self {
         self.is_sampled = true;
         self
     }

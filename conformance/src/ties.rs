@@ -14,7 +14,7 @@ use crate::datum::Datum;
 /// Returns the index of the result whose indices are not unique, if the call has one.
 pub(crate) fn ambiguous_index_result(name: Name<'_>, schema: &Schema, arguments: &[Datum]) -> Option<usize> {
     let stable = schema.argument("stable").and_then(|(i, _)| arguments.get(i));
-    if matches!(stable, Some(Datum::Plain(Value::Bool(true)))) {
+    if matches!(stable, Some(Datum::NonTensor(Value::Bool(true)))) {
         return None;
     }
     match (name.base, name.overload) {
@@ -35,7 +35,7 @@ pub(crate) fn select_equal_values(
 ) -> bool {
     let Some(source) = arguments.first().and_then(Datum::as_array) else { return false };
     let dim = match schema.argument("dim").and_then(|(i, _)| arguments.get(i)) {
-        Some(Datum::Plain(Value::Int(dim))) => *dim,
+        Some(Datum::NonTensor(Value::Int(dim))) => *dim,
         _ => -1,
     };
     if actual.dtype != recorded.dtype || actual.sizes != recorded.sizes || actual.strides != recorded.strides {
@@ -92,7 +92,7 @@ mod tests {
     fn are_equal_selections(name: &str, actual: &[i64], recorded: &[i64]) -> bool {
         let name = Name::parse(name).unwrap();
         let schema = Schema::parse("f(Tensor self, int dim=-1) -> (Tensor, Tensor)").unwrap();
-        let arguments = [Datum::Array(i64_array(&[3], &[4, 4, 7])), Datum::Plain(Value::Int(0))];
+        let arguments = [Datum::Array(i64_array(&[3], &[4, 4, 7])), Datum::NonTensor(Value::Int(0))];
         let sizes = [i64::try_from(actual.len()).unwrap()];
         select_equal_values(name, &schema, &arguments, &i64_array(&sizes, actual), &i64_array(&sizes, recorded))
     }

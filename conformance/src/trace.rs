@@ -11,7 +11,7 @@ use dispatch_trace::{Graph, TraceError};
 use crate::array::Array;
 use crate::case::{Case, returns_uninitialized};
 use crate::compare::{ComparedProperties, Difference, Tolerance, compare_properties, first_difference};
-use crate::datum::{Datum, to_values};
+use crate::datum::{Datum, create_values};
 use crate::meta::depends_on_data;
 use crate::tensors::to_array;
 use crate::verdict::{CallError, Failure, Verdict, catch_panics};
@@ -145,7 +145,7 @@ impl TraceCheck<'_> {
     /// Returns the call's arguments with changed elements, and the tensors among them. A recorded scalar stays a scalar.
     fn changed_arguments(&self, change: impl Fn(&Array) -> Array) -> Result<(Vec<Value>, Vec<Tensor>), CallError> {
         let changed: Vec<Datum> = self.case.arguments.iter().map(|datum| datum.map_arrays(&change)).collect();
-        let mut values = to_values(&changed, self.case.device)?;
+        let mut values = create_values(&changed, self.case.device)?;
         for (i, datum) in self.case.arguments.iter().enumerate() {
             if let (true, Some(array)) = (self.case.scalar_arguments.get(i) == Some(&true), datum.as_array())
                 && let [number] = array.elements[..]
@@ -169,7 +169,7 @@ impl TraceCheck<'_> {
             return Err(CallError::Failed(Failure::WrongResultCount { actual: found, expected: wanted }));
         }
         for (index, (one, other)) in actual.results.iter().zip(&expected.results).enumerate() {
-            compare_exactly(properties, one, other, |difference| Failure::WrongResult { index, difference })?;
+            compare_bits(properties, one, other, |difference| Failure::WrongResult { index, difference })?;
             let shares = |made: &RunOutcome, result: &Tensor| -> Vec<bool> {
                 made.given.iter().map(|given| given.storage().same(result.storage())).collect()
             };
@@ -186,7 +186,7 @@ impl TraceCheck<'_> {
         }
         for (at, (one, other)) in actual.given.iter().zip(&expected.given).enumerate() {
             let argument = format!("tensor {at}");
-            compare_exactly(properties, one, other, |difference| Failure::WrongArgument { argument, difference })?;
+            compare_bits(properties, one, other, |difference| Failure::WrongArgument { argument, difference })?;
         }
         Ok(())
     }
@@ -204,7 +204,7 @@ fn with_other_elements(array: &Array) -> Array {
 }
 
 /// Checks that two tensors have the same geometry and bits. All NaNs count as equal.
-fn compare_exactly(
+fn compare_bits(
     properties: ComparedProperties,
     actual: &Tensor,
     expected: &Tensor,
@@ -241,7 +241,7 @@ fn compare_errors(expected: &CallError, found: &CallError) -> Result<(), CallErr
         {
             Ok(())
         }
-        _ => Err(CallError::Failed(Failure::OtherError { expected: message(expected), found: message(found) })),
+        _ => Err(CallError::Failed(Failure::DifferentError { expected: message(expected), found: message(found) })),
     }
 }
 

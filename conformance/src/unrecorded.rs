@@ -118,8 +118,8 @@ fn check_derived_call(operator: &'static Operator, sibling: &Case, derived: Deri
 }
 
 /// Creates an argument from a value without tensors.
-pub(super) fn plain_datum(value: impl Into<Value>) -> Datum {
-    Datum::Plain(value.into())
+pub(super) fn non_tensor_datum(value: impl Into<Value>) -> Datum {
+    Datum::NonTensor(value.into())
 }
 
 #[cfg(test)]

@@ -111,7 +111,7 @@ pub enum Failure {
         mistake: String,
     },
     /// A graph is refused with another error than the call that it replaces.
-    OtherError {
+    DifferentError {
         /// The error of the call.
         expected: String,
         /// The error of the graph.
@@ -164,7 +164,7 @@ impl fmt::Display for Failure {
                 write!(f, "result {index} shares the memory of `{argument}`, which its schema does not declare")
             }
             Self::NotRefused { mistake } => write!(f, "accepted {mistake}"),
-            Self::OtherError { expected, found } => {
+            Self::DifferentError { expected, found } => {
                 write!(f, "is refused with another error than the call\n  the call: {expected}\n  this: {found}")
             }
             Self::ErrorWithoutName { mistake, missing_name, message } => {

@@ -36,7 +36,7 @@ use crate::{Command, CommandOutcome, Failure, Output, Style};
 /// }
 ///
 /// fn main() -> std::process::ExitCode {
-///     dispatch_inspect::main_with::<MyCommand>()
+///     dispatch_inspect::main_with_commands::<MyCommand>()
 /// }
 /// ```
 pub trait RunCommand: Subcommand {
@@ -96,12 +96,12 @@ Exit codes:
 /// ```
 #[must_use]
 pub fn main() -> ExitCode {
-    main_with::<Command>()
+    main_with_commands::<Command>()
 }
 
 /// Runs a program with these commands, as [`main`] does with [`Command`]. [`RunCommand`] has an example.
 #[must_use]
-pub fn main_with<C: RunCommand>() -> ExitCode {
+pub fn main_with_commands<C: RunCommand>() -> ExitCode {
     let wants_colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let mut out = std::io::stdout().lock();
     let style = if wants_colour && out.is_terminal() { Style::Colour } else { Style::Plain };
@@ -211,7 +211,7 @@ fn removals_to_options(mut words: Vec<OsString>) -> Vec<OsString> {
     words
 }
 
-/// Returns a message of the parser without `error: `, which [`main_with`] prints before all errors.
+/// Returns a message of the parser without `error: `, which [`main_with_commands`] prints before all errors.
 fn without_error_prefix(message: &str) -> String {
     message.strip_prefix("error: ").unwrap_or(message).trim_end().to_owned()
 }

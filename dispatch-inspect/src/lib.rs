@@ -49,7 +49,7 @@ mod what_if;
 pub use call_explanation::CallExplanation;
 pub use cell::{Cell, Kernel, KernelKind, SourceLocation, table_cells};
 pub use command::Command;
-pub use command_line::{RunCommand, main, main_with, run};
+pub use command_line::{RunCommand, main, main_with_commands, run};
 pub use coverage::{Coverage, CoverageRow};
 pub use docs::documentation_pages;
 pub use failure::Failure;

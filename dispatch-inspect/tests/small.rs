@@ -115,7 +115,7 @@ fn text_answers_match_the_golden_files() {
 }
 
 #[test]
-fn omitted_tensors_are_like_the_one_before_and_omitted_optional_arguments_are_absent() {
+fn an_omitted_tensor_is_like_the_previous_one_and_an_omitted_optional_argument_is_absent() {
     let explain = |words: &str| run_command(words).unwrap().0;
     let autograd = "ADInplaceOrView, AutogradCUDA, AutocastCUDA}";
     assert!(explain("explain mul cuda").contains(&format!("  other  -> {{CUDA, {autograd}")));
@@ -170,7 +170,7 @@ fn what_if_does_not_change_the_table() {
 }
 
 #[test]
-fn errors_say_what_to_do() {
+fn errors_contain_advice() {
     for (words, message) in [
         (
             "show pick",
@@ -259,7 +259,7 @@ fn completions_have_the_name_and_the_commands_of_this_program() {
 }
 
 #[test]
-fn the_option_without_removes_a_kernel_as_a_word_with_minus_does() {
+fn the_option_without_and_a_word_with_minus_both_remove_a_kernel() {
     let answer = run_command("what-if mul Meta -CUDA --json").unwrap();
     assert_eq!(run_command("what-if mul Meta --without CUDA --json").unwrap(), answer);
     assert_eq!(run_command("--json what-if mul --without=CUDA Meta").unwrap(), answer);

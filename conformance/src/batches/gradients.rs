@@ -14,7 +14,7 @@ use super::{ONE_LEVEL_BATCH_SIZES, is_host_read_error};
 use crate::array::Array;
 use crate::case::Case;
 use crate::compare::{ComparedProperties, compare_results};
-use crate::datum::{Datum, to_values};
+use crate::datum::{Datum, create_values};
 use crate::gradients::{cosine_cotangent, is_leaf};
 use crate::tensors::{to_array, to_tensor};
 use crate::verdict::{CallError, Failure, Verdict, catch_panics};
@@ -52,7 +52,7 @@ impl BatchGradientCheck<'_> {
     }
 
     fn compare_with_slices(&self) -> std::result::Result<(), CallError> {
-        let values = to_values(self.arguments, self.case.device)?;
+        let values = create_values(self.arguments, self.case.device)?;
         let leaves = self.leaf_flags();
         let arrays = self.arguments.iter().flat_map(Datum::arrays).zip(&leaves);
         let mut asked: Vec<Array> = arrays.filter(|(_, is_leaf)| **is_leaf).map(|(array, _)| array.clone()).collect();

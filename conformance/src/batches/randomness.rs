@@ -8,9 +8,9 @@ use super::batch::{slice_value, stack_slices};
 use super::mapped_call::{call_mapped, find_cause};
 use super::{expect_refusal, is_randomness_error};
 use crate::array::Array;
-use crate::case::{HostOutcome, Outcome, call_and_check_aliasing, read_outcome};
+use crate::case::{HostOutcome, Outcome, call_and_check_aliasing, copy_outcome_to_host};
 use crate::compare::{ComparedProperties, Difference, compare_results};
-use crate::datum::{Datum, to_values};
+use crate::datum::{Datum, create_values};
 use crate::verdict::{CallError, Failure, Verdict};
 
 const SLICE_COUNT: usize = 3;
@@ -49,8 +49,8 @@ impl RandomCall<'_> {
     fn call_outside_vmap(&self, seed: u64) -> Result<HostOutcome, CallError> {
         // A generator of this thread: draws of other threads do not change it.
         let _own = Generator::new(self.device, seed).make_default();
-        let outcome = call_and_check_aliasing(self.operator, to_values(self.arguments, self.device)?)?;
-        Ok(read_outcome(self.operator, &outcome)?)
+        let outcome = call_and_check_aliasing(self.operator, create_values(self.arguments, self.device)?)?;
+        Ok(copy_outcome_to_host(self.operator, &outcome)?)
     }
 
     /// Makes the call within `vmap` over equal slices, and returns the outcome of each slice. Without `maps_arguments`, the operator's tensors are
@@ -70,7 +70,7 @@ impl RandomCall<'_> {
         // This input gives `vmap` a batch even if the operator's tensors have none.
         arguments.push(Datum::Array(Array::from_floats(&[3], &[0.0; SLICE_COUNT])));
         dims.push(Some(0));
-        let mut given = to_values(&arguments, self.device)?;
+        let mut given = create_values(&arguments, self.device)?;
         let results = call_mapped(self.operator, &given, &[dims], randomness)?;
         given.truncate(self.arguments.len());
         let at = |values: &[Value], place: usize| {
@@ -79,7 +79,10 @@ impl RandomCall<'_> {
         };
         let read_at = |place| {
             let given = if maps_arguments { at(&given, place)? } else { given.clone() };
-            Ok(read_outcome(self.operator, &Outcome { given, results: at(&results, place)?, is_unpredictable: true })?)
+            Ok(copy_outcome_to_host(
+                self.operator,
+                &Outcome { given, results: at(&results, place)?, is_unpredictable: true },
+            )?)
         };
         (0..SLICE_COUNT).map(read_at).collect()
     }

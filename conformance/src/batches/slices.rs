@@ -8,9 +8,9 @@ use dispatch_runtime::{Generator, Operator, Scalar, Value};
 
 use crate::aliasing::version_counters;
 use crate::array::Array;
-use crate::case::{Case, HostOutcome, call_and_check_aliasing, read_outcome};
+use crate::case::{Case, HostOutcome, call_and_check_aliasing, copy_outcome_to_host};
 use crate::compare::{ComparedProperties, compare_properties};
-use crate::datum::{Datum, to_values};
+use crate::datum::{Datum, create_values};
 use crate::verdict::CallError;
 
 /// Makes a recorded call, and calls with slices in place of the recorded tensors.
@@ -86,7 +86,8 @@ impl<'a> SliceCalls<'a> {
 
     /// Whether the recorded call writes a tensor.
     pub(super) fn is_written(&self, at: usize) -> bool {
-        self.call_cached(&vec![0; self.tensor_count()]).is_some_and(|slice| slice.written[self.argument_index(at)])
+        self.call_with_slices_cached(&vec![0; self.tensor_count()])
+            .is_some_and(|slice| slice.written[self.argument_index(at)])
     }
 
     /// Returns slice `which` of a tensor. Slice 0 is the recorded tensor.
@@ -103,7 +104,7 @@ impl<'a> SliceCalls<'a> {
 
     /// Returns the recorded arguments with their tensors replaced, as values on the device.
     pub(super) fn values_with_tensors(&self, tensors: &[Array]) -> Result<Vec<Value>, CallError> {
-        Ok(to_values(&self.arguments_with_tensors(tensors), self.case.device)?)
+        Ok(create_values(&self.arguments_with_tensors(tensors), self.case.device)?)
     }
 
     /// Makes the recorded call.
@@ -112,7 +113,7 @@ impl<'a> SliceCalls<'a> {
     }
 
     /// Makes the call with these slices, once. Returns `None` if the operator refuses them.
-    pub(super) fn call_cached(&self, which: &[usize]) -> Option<Rc<SliceCall>> {
+    pub(super) fn call_with_slices_cached(&self, which: &[usize]) -> Option<Rc<SliceCall>> {
         if let Some(cached) = self.cache.borrow().get(which) {
             return cached.clone();
         }
@@ -124,12 +125,12 @@ impl<'a> SliceCalls<'a> {
     fn call_with_slices(&self, which: &[usize]) -> Result<Rc<SliceCall>, CallError> {
         let tensors: Vec<Array> = which.iter().enumerate().map(|(at, &which)| self.slice_array(at, which)).collect();
         let arguments = self.arguments_with_tensors(&tensors);
-        let given = to_values(&arguments, self.case.device)?;
+        let given = create_values(&arguments, self.case.device)?;
         let versions: Vec<_> = given.iter().map(version_counters).collect();
         let outcome = call_and_check_aliasing(self.operator, given)?;
         let written =
             outcome.given.iter().zip(versions).map(|(value, before)| version_counters(value) != before).collect();
-        Ok(Rc::new(SliceCall { arguments, outcome: read_outcome(self.operator, &outcome)?, written }))
+        Ok(Rc::new(SliceCall { arguments, outcome: copy_outcome_to_host(self.operator, &outcome)?, written }))
     }
 
     /// Returns `number` if the operator accepts this slice together with the recorded other tensors, and 0 (the recorded slice) otherwise.
@@ -141,7 +142,7 @@ impl<'a> SliceCalls<'a> {
 
     /// Whether the operator accepts all of these slices and returns results of the same sizes for all.
     pub(super) fn have_equal_result_sizes(&self, all: &[Vec<usize>]) -> bool {
-        let recorded = self.call_cached(&vec![0; self.tensor_count()]);
+        let recorded = self.call_with_slices_cached(&vec![0; self.tensor_count()]);
         let alike = |slice: &SliceCall, recorded: &SliceCall| {
             slice
                 .outcome
@@ -150,7 +151,7 @@ impl<'a> SliceCalls<'a> {
                 .zip(&recorded.outcome.results)
                 .all(|(a, b)| compare_properties(ComparedProperties::DTypeAndSizes, a, b).is_ok())
         };
-        all.iter().all(|which| match (self.call_cached(which), &recorded) {
+        all.iter().all(|which| match (self.call_with_slices_cached(which), &recorded) {
             (Some(slice), Some(recorded)) => alike(&slice, recorded),
             _ => false,
         })

@@ -8,7 +8,7 @@ use super::refusal::check_call_is_refused;
 use crate::array::Array;
 use crate::case::{Case, call_and_check_aliasing};
 use crate::compare::{ComparedProperties, compare_results};
-use crate::datum::{Datum, to_values};
+use crate::datum::{Datum, create_values};
 use crate::error::Result;
 use crate::verdict::Verdict;
 
@@ -25,7 +25,12 @@ pub(crate) fn check(case: &Case, form: &'static Operator) -> Vec<Verdict> {
 fn check_in_place_form(case: &Case, form: &'static Operator, this: &Array, result: &Array) -> Result<Vec<Verdict>> {
     let argument_to_name = form.schema().arguments[0].name.as_str();
     let mistake = |mistake: &str| -> Result<Vec<Verdict>> {
-        Ok(vec![check_call_is_refused(form, to_values(&case.arguments, case.device)?, mistake, &[argument_to_name])])
+        Ok(vec![check_call_is_refused(
+            form,
+            create_values(&case.arguments, case.device)?,
+            mistake,
+            &[argument_to_name],
+        )])
     };
     if this.sizes != result.sizes {
         return mistake("an in-place result of another shape");
@@ -43,9 +48,10 @@ fn check_in_place_form(case: &Case, form: &'static Operator, this: &Array, resul
     let derived = case.derived_call(form, case.arguments.clone(), vec![expected]);
     let mut verdicts = vec![derived.check(ComparedProperties::All).with_context("in place")];
     for other in same_shape_arguments(case, this).into_iter().filter(|&i| i > 0) {
-        verdicts.extend(check_same_tensor(case, form, other)?);
+        verdicts.extend(check_written_as_argument(case, form, other)?);
         if let Some((written, read)) = overlapping_tensors(case, this)? {
-            let values = with_tensors_at(to_values(&case.arguments, case.device)?, &[(0, &written), (other, &read)]);
+            let values =
+                with_tensors_at(create_values(&case.arguments, case.device)?, &[(0, &written), (other, &read)]);
             let other = form.schema().arguments[other].name.as_str();
             verdicts.push(check_call_is_refused(
                 form,
@@ -59,13 +65,13 @@ fn check_in_place_form(case: &Case, form: &'static Operator, this: &Array, resul
 }
 
 /// Checks the in-place call in which another argument is the written tensor itself. The result must equal that of a call with a copy.
-fn check_same_tensor(case: &Case, form: &'static Operator, other: usize) -> Result<Option<Verdict>> {
+fn check_written_as_argument(case: &Case, form: &'static Operator, other: usize) -> Result<Option<Verdict>> {
     let mut arguments = case.arguments.clone();
     arguments[other] = arguments[0].clone();
     let Ok(expected) = case.call(&arguments) else { return Ok(None) };
     // A device may report wrong elements only at synchronization.
     let Ok(expected) = Datum::from_value(&expected.results[0]) else { return Ok(None) };
-    let values = to_values(&arguments, case.device)?;
+    let values = create_values(&arguments, case.device)?;
     let Some(written) = values[0].as_tensor().cloned() else { return Ok(None) };
     let values = with_tensors_at(values, &[(other, &written)]);
     let name = &form.schema().arguments[other].name;

@@ -40,8 +40,8 @@ pub(crate) fn check(case: &Case) -> Vec<Verdict> {
     for (variant, change) in [
         ("with contiguous arguments", Array::contiguous as fn(&Array) -> Array),
         ("with arguments in column-major order", in_column_major_order),
-        ("with gaps between the elements of arguments", with_gaps),
-        ("with an offset of one element", with_offset),
+        ("with gaps between the elements of arguments", with_element_gaps),
+        ("with an offset of one element", with_storage_offset),
     ] {
         let arguments: Vec<Datum> = case.arguments.iter().map(|argument| argument.map_arrays(change)).collect();
         if have_same_layout(&arguments, &case.arguments) {
@@ -74,7 +74,7 @@ fn in_column_major_order(array: &Array) -> Array {
 }
 
 /// Returns the array with an offset of two elements and gaps between elements.
-fn with_gaps(array: &Array) -> Array {
+fn with_element_gaps(array: &Array) -> Array {
     if array.elements.is_empty() {
         return array.clone();
     }
@@ -82,7 +82,7 @@ fn with_gaps(array: &Array) -> Array {
 }
 
 /// Returns the array with an offset of one element, so that vector loads are not aligned.
-fn with_offset(array: &Array) -> Array {
+fn with_storage_offset(array: &Array) -> Array {
     if array.elements.is_empty() {
         return array.clone();
     }
@@ -164,7 +164,7 @@ mod tests {
     fn changed_layouts_have_the_same_elements() {
         let array = Array::new(DType::I64, &[2, 3], (0..6).map(Scalar::from).collect());
         assert_eq!(in_column_major_order(&array).strides, [1, 2]);
-        assert_eq!((with_gaps(&array).strides, with_gaps(&array).offset), (vec![9, 3], 2));
+        assert_eq!((with_element_gaps(&array).strides, with_element_gaps(&array).offset), (vec![9, 3], 2));
         assert_eq!(repeat_first_slice(&array, 0).elements, [0, 1, 2, 0, 1, 2].map(Scalar::from));
         assert_eq!(repeat_first_slice(&array, 1).elements, [0, 0, 0, 3, 3, 3].map(Scalar::from));
     }

@@ -6,7 +6,7 @@ use dispatch_runtime::{DType, Device, Scalar, Value};
 use super::refusal::check_call_is_refused;
 use crate::array::Array;
 use crate::case::Case;
-use crate::datum::{Datum, to_values};
+use crate::datum::{Datum, create_values};
 use crate::error::Result;
 use crate::verdict::Verdict;
 
@@ -75,7 +75,7 @@ fn check_replaced_argument(
 ) -> Result<Verdict> {
     let mut arguments = case.arguments.clone();
     arguments[position] = datum;
-    Ok(check_call_is_refused(case.operator, to_values(&arguments, case.device)?, mistake, arguments_to_name))
+    Ok(check_call_is_refused(case.operator, create_values(&arguments, case.device)?, mistake, arguments_to_name))
 }
 
 fn check_wrong_dims(case: &Case) -> Result<Vec<Verdict>> {
@@ -92,7 +92,7 @@ fn check_wrong_dims(case: &Case) -> Result<Vec<Verdict>> {
         for dim in [rank + 5, -rank - 6] {
             let wrong: Value = match (&argument.ty.without_optional().kind, &case.arguments[i]) {
                 (TypeKind::Int, _) => dim.into(),
-                (TypeKind::List(element, _), Datum::Plain(Value::Ints(dims)))
+                (TypeKind::List(element, _), Datum::NonTensor(Value::Ints(dims)))
                     if element.kind == TypeKind::Int && !dims.is_empty() =>
                 {
                     let mut dims = dims.clone();
@@ -101,7 +101,7 @@ fn check_wrong_dims(case: &Case) -> Result<Vec<Verdict>> {
                 }
                 _ => continue,
             };
-            verdicts.push(check_wrong_argument(case, i, Datum::Plain(wrong), "a dimension that does not exist")?);
+            verdicts.push(check_wrong_argument(case, i, Datum::NonTensor(wrong), "a dimension that does not exist")?);
         }
     }
     Ok(verdicts)
@@ -169,7 +169,7 @@ fn check_mixed_devices(case: &Case) -> Result<Vec<Verdict>> {
         case.arguments[i].as_array().is_some_and(|array| !array.sizes.is_empty() && !array.elements.is_empty())
     });
     let (Some(_), Some(second)) = (tensors.next(), tensors.next()) else { return Ok(Vec::new()) };
-    let mut values = to_values(&case.arguments, case.device)?;
+    let mut values = create_values(&case.arguments, case.device)?;
     values[second] = case.arguments[second].to_value(Device::META)?;
     Ok(vec![check_call_is_refused(case.operator, values, "arguments on several devices", &tensor_argument_names(case))])
 }

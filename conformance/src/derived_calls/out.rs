@@ -8,7 +8,7 @@ use super::refusal::check_call_is_refused;
 use crate::array::Array;
 use crate::case::{Case, call_and_check_aliasing};
 use crate::compare::{ComparedProperties, compare_properties};
-use crate::datum::{Datum, to_values};
+use crate::datum::{Datum, create_values};
 use crate::error::Result;
 use crate::tensors::GAP_ELEMENT;
 use crate::verdict::{CallError, Failure, Verdict};
@@ -81,7 +81,7 @@ impl OutFormCheck<'_> {
             let given = functional.argument(&argument.name).filter(|_| !argument.is_out());
             match given {
                 Some((i, _)) => self.case.arguments[i].clone(),
-                None => outs.next().map_or(Datum::Plain(Value::None), Datum::Array),
+                None => outs.next().map_or(Datum::NonTensor(Value::None), Datum::Array),
             }
         });
         arguments.collect()
@@ -118,7 +118,7 @@ impl OutFormCheck<'_> {
     fn check_wrong_out(&self, mistake: &str, out: impl Fn(&Array) -> Option<Array>) -> Result<Option<Verdict>> {
         let Some(wrong) = self.results.first().and_then(|result| out(result)) else { return Ok(None) };
         let others = self.results.iter().skip(1).map(|result| result.contiguous());
-        let values = to_values(&self.form_arguments(std::iter::once(wrong).chain(others)), self.case.device)?;
+        let values = create_values(&self.form_arguments(std::iter::once(wrong).chain(others)), self.case.device)?;
         let arguments_to_name: Vec<&str> = self.out_arguments().into_iter().take(1).map(|(_, name)| name).collect();
         Ok(Some(check_call_is_refused(self.form, values, mistake, &arguments_to_name)))
     }
@@ -127,7 +127,7 @@ impl OutFormCheck<'_> {
     fn check_overlapping_out(&self) -> Result<Vec<Verdict>> {
         let (&[result], [(out, name)]) = (&self.results[..], &self.out_arguments()[..]) else { return Ok(Vec::new()) };
         let mut verdicts = Vec::new();
-        let arguments = || to_values(&self.form_arguments(std::iter::once(result.contiguous())), self.case.device);
+        let arguments = || create_values(&self.form_arguments(std::iter::once(result.contiguous())), self.case.device);
         for read in same_shape_arguments(self.case, result) {
             let read_name = self.case.operator.schema().arguments[read].name.as_str();
             let Some((read, _)) = self.form.schema().argument(read_name) else { continue };
@@ -152,7 +152,7 @@ impl OutFormCheck<'_> {
 
     /// Returns the result of the call without `out`.
     fn call_functional_form(&self) -> Option<Datum> {
-        let values = to_values(&self.case.arguments, self.case.device).ok()?;
+        let values = create_values(&self.case.arguments, self.case.device).ok()?;
         Datum::from_value(call_and_check_aliasing(self.case.operator, values).ok()?.results.first()?).ok()
     }
 

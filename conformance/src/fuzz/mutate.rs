@@ -42,7 +42,7 @@ pub(super) fn mutate_call(call: &mut Call, random: &mut Random) {
 fn move_to_meta(call: &mut Call) {
     call.descriptions_mut().for_each(|description| description.is_meta = true);
     for given in &mut call.arguments {
-        if let TrialArgument::Plain(Value::Device(device)) = given {
+        if let TrialArgument::NonTensor(Value::Device(device)) = given {
             *device = Device::META;
         }
     }
@@ -80,7 +80,7 @@ fn enlarge_size(call: &mut Call, random: &mut Random) {
         move_to_meta(call);
     }
     for given in &mut call.arguments {
-        if let TrialArgument::Plain(Value::Ints(integers)) = given {
+        if let TrialArgument::NonTensor(Value::Ints(integers)) = given {
             integers.iter_mut().filter(|integer| **integer == size).for_each(|integer| *integer = huge);
         }
         for description in given.descriptions_mut() {
@@ -107,7 +107,7 @@ fn share_storage(call: &mut Call, random: &mut Random) {
 
 fn change_argument(given: &mut TrialArgument, random: &mut Random) {
     if random.true_with_percent(4) {
-        *given = TrialArgument::Plain(boundaries::draw_value(random));
+        *given = TrialArgument::NonTensor(boundaries::draw_value(random));
         return;
     }
     match given {
@@ -119,7 +119,7 @@ fn change_argument(given: &mut TrialArgument, random: &mut Random) {
                 other => *other = None,
             })
         }
-        TrialArgument::Plain(value) => change_value(value, random),
+        TrialArgument::NonTensor(value) => change_value(value, random),
     }
 }
 

@@ -110,7 +110,7 @@ fn argument_from_datum(datum: Datum) -> TrialArgument {
         Datum::OptionalArrays(arrays) => TrialArgument::OptionalTensors(
             arrays.iter().map(|array| array.as_ref().map(TensorDescription::from_array)).collect(),
         ),
-        Datum::Plain(value) => TrialArgument::Plain(value),
+        Datum::NonTensor(value) => TrialArgument::NonTensor(value),
     }
 }
 
@@ -131,12 +131,12 @@ impl DrawContext {
     fn draw_argument(&self, argument: &Argument, random: &mut Random) -> TrialArgument {
         if argument.default.is_some()
             && random.true_with_percent(60)
-            && let Ok(Datum::Plain(value)) = decode::omitted_argument(argument)
+            && let Ok(Datum::NonTensor(value)) = decode::omitted_argument(argument)
         {
-            return TrialArgument::Plain(value);
+            return TrialArgument::NonTensor(value);
         }
         if argument.ty.accepts_none() && random.true_with_percent(50) {
-            return TrialArgument::Plain(Value::None);
+            return TrialArgument::NonTensor(Value::None);
         }
         let count = random.pick(&[0, 1, 2, 2, 3]);
         match &argument.ty.without_optional().kind {
@@ -151,9 +151,9 @@ impl DrawContext {
             }
             TypeKind::List(element, length) => {
                 let count = length.map_or(count, |length| length as usize);
-                TrialArgument::Plain(self.draw_list(&argument.name, &element.kind, count, random))
+                TrialArgument::NonTensor(self.draw_list(&argument.name, &element.kind, count, random))
             }
-            kind => TrialArgument::Plain(self.draw_value(&argument.name, kind, random)),
+            kind => TrialArgument::NonTensor(self.draw_value(&argument.name, kind, random)),
         }
     }
 

@@ -50,7 +50,7 @@ pub(super) enum TrialArgument {
     Tensor(TensorDescription),
     Tensors(Vec<TensorDescription>),
     OptionalTensors(Vec<Option<TensorDescription>>),
-    Plain(Value),
+    NonTensor(Value),
 }
 
 /// The description of a tensor that the call creates.
@@ -70,7 +70,7 @@ pub(super) struct TensorDescription {
 }
 
 impl TensorDescription {
-    /// Creates a contiguous description on the CPU.
+    /// Creates the description of a contiguous tensor on the CPU.
     pub(super) fn new(dtype: DType, sizes: &[i64], elements: Vec<Scalar>) -> Self {
         let strides = Geometry::contiguous(sizes).strides().to_vec();
         let (offset, is_meta, memory, is_number) = (0, false, None, false);
@@ -156,7 +156,7 @@ impl TrialArgument {
             Self::Tensor(description) => vec![description],
             Self::Tensors(descriptions) => descriptions.iter().collect(),
             Self::OptionalTensors(descriptions) => descriptions.iter().flatten().collect(),
-            Self::Plain(_) => Vec::new(),
+            Self::NonTensor(_) => Vec::new(),
         }
     }
 
@@ -165,7 +165,7 @@ impl TrialArgument {
             Self::Tensor(description) => vec![description],
             Self::Tensors(descriptions) => descriptions.iter_mut().collect(),
             Self::OptionalTensors(descriptions) => descriptions.iter_mut().flatten().collect(),
-            Self::Plain(_) => Vec::new(),
+            Self::NonTensor(_) => Vec::new(),
         }
     }
 
@@ -183,7 +183,7 @@ impl TrialArgument {
                 };
                 descriptions.iter().map(&mut create).collect::<Result<Vec<_>>>()?.into()
             }
-            Self::Plain(value) => value.clone(),
+            Self::NonTensor(value) => value.clone(),
         })
     }
 }

@@ -9,7 +9,7 @@ use dispatch_runtime::{Complex64, DType, Device, Generator, Layout, MemoryFormat
 use serde_json::{Map, Value as Json, json};
 
 use super::trial::{Call, Layers, TensorDescription, Trial, TrialArgument, TrialKind};
-use crate::decode::{decode_element, decode_integer_list, enum_by_name, split_tag};
+use crate::decode::{decode_element, decode_integer_list, parse_enum_name, split_tagged_json};
 use crate::error::{Error, Result};
 
 impl fmt::Display for Trial {
@@ -76,12 +76,12 @@ fn argument_to_json(given: &TrialArgument) -> Json {
         TrialArgument::OptionalTensors(descriptions) => {
             json!({ "optional": descriptions.iter().map(optional).collect::<Vec<_>>() })
         }
-        TrialArgument::Plain(value) => value_to_json(value),
+        TrialArgument::NonTensor(value) => value_to_json(value),
     }
 }
 
 fn parse_argument(json: &Json) -> Option<TrialArgument> {
-    let (tag, content) = split_tag(json)?;
+    let (tag, content) = split_tagged_json(json)?;
     Some(match tag {
         "tensor" => TrialArgument::Tensor(parse_description(content)?),
         "tensors" => TrialArgument::Tensors(content.as_array()?.iter().map(parse_description).collect::<Option<_>>()?),
@@ -89,7 +89,7 @@ fn parse_argument(json: &Json) -> Option<TrialArgument> {
             let optional = |json: &Json| if json.is_null() { Some(None) } else { parse_description(json).map(Some) };
             TrialArgument::OptionalTensors(content.as_array()?.iter().map(optional).collect::<Option<_>>()?)
         }
-        _ => TrialArgument::Plain(parse_value(tag, content)?),
+        _ => TrialArgument::NonTensor(parse_value(tag, content)?),
     })
 }
 
@@ -189,12 +189,12 @@ fn parse_value(tag: &str, content: &Json) -> Option<Value> {
         "numbers" => items()?.iter().map(decode_element).collect::<Option<Vec<_>>>()?.into(),
         "strs" => items()?.iter().map(|text| text.as_str().map(Str::from)).collect::<Option<Vec<_>>>()?.into(),
         "dtype" => content.as_str()?.parse::<DType>().ok()?.into(),
-        "layout" => enum_by_name(content.as_str()?, Layout::from_number)?.into(),
-        "format" => enum_by_name(content.as_str()?, MemoryFormat::from_number)?.into(),
+        "layout" => parse_enum_name(content.as_str()?, Layout::from_number)?.into(),
+        "format" => parse_enum_name(content.as_str()?, MemoryFormat::from_number)?.into(),
         "device" => content.as_str()?.parse::<Device>().ok()?.into(),
         "generator" => Generator::new(content.as_str()?.parse().ok()?, 0).into(),
         "list" => {
-            let item = |json: &Json| split_tag(json).and_then(|(tag, content)| parse_value(tag, content));
+            let item = |json: &Json| split_tagged_json(json).and_then(|(tag, content)| parse_value(tag, content));
             Value::List(items()?.iter().map(item).collect::<Option<_>>()?)
         }
         _ => return None,

@@ -7,7 +7,7 @@ use crate::aliasing::has_undeclared_write;
 use crate::array::Array;
 use crate::case::Case;
 use crate::compare::{Difference, Tolerance, first_difference};
-use crate::datum::{Datum, to_values};
+use crate::datum::{Datum, create_values};
 use crate::error::Result;
 use crate::tensors::{to_array, to_tensor};
 use crate::verdict::{CallError, Failure, call_catching_panics, catch_panics};
@@ -34,7 +34,7 @@ impl DifferentiableInputs {
 
     /// Creates the inputs of a call from these arguments, which are in double precision.
     pub(super) fn from_arguments(case: &Case, arguments: &[Datum]) -> Result<Self, CallError> {
-        let mut values = to_values(arguments, case.device)?;
+        let mut values = create_values(arguments, case.device)?;
         let mut leaves = Vec::new();
         for (i, (datum, value)) in arguments.iter().zip(&mut values).enumerate() {
             let argument = &case.operator.schema().arguments[i];

@@ -56,7 +56,7 @@ pub(super) fn reads_one_triangle(base: &str) -> bool {
 
 fn value_of_argument<'a>(case: &'a Case, name: &str) -> Option<&'a Value> {
     let (i, _) = case.operator.schema().argument(name)?;
-    if let Datum::Plain(value) = &case.arguments[i] { Some(value) } else { None }
+    if let Datum::NonTensor(value) = &case.arguments[i] { Some(value) } else { None }
 }
 
 fn argument_is_true(case: &Case, name: &str) -> bool {

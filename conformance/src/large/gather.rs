@@ -133,7 +133,7 @@ fn index_trial(base: &str, kind: DTypeCategory) -> LargeTrial {
         Array::new(DType::Bool, &[ELEMENT_COUNT], (0..ELEMENT_COUNT).map(|i| Scalar::Bool(i % 3 != 0)).collect());
     given.extend([("mask", fixed_tensor(mask)), ("fill", fixed_value(1_i64))]);
     let element = |i: i64| if i % 3 == 0 { Scalar::Int(1) } else { array.elements[to_usize(place(i))] };
-    let expected = Array::new(kind.wide_dtype(), &[ELEMENT_COUNT], (0..ELEMENT_COUNT).map(element).collect());
+    let expected = Array::new(kind.reference_dtype(), &[ELEMENT_COUNT], (0..ELEMENT_COUNT).map(element).collect());
     LargeTrial::new("of [300, 301]", given, vec![ExpectedResult::Elements(expected)])
 }
 

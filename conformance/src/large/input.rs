@@ -32,7 +32,7 @@ impl DTypeCategory {
     }
 
     /// Returns the dtype in which expected results are computed.
-    pub(super) const fn wide_dtype(self) -> DType {
+    pub(super) const fn reference_dtype(self) -> DType {
         match self {
             Self::Real => DType::F64,
             Self::Integer | Self::Unsigned | Self::Bool => DType::I64,
@@ -43,7 +43,7 @@ impl DTypeCategory {
     /// Converts a number to the category. Unsigned integers take its magnitude, booleans whether it is nonzero, and complex numbers get an
     /// imaginary part.
     #[expect(clippy::cast_precision_loss, reason = "numbers are small")]
-    pub(super) fn scalar(self, number: i64) -> Scalar {
+    pub(super) fn to_scalar(self, number: i64) -> Scalar {
         match self {
             Self::Real => Scalar::Float(number as f64),
             Self::Integer => Scalar::Int(number),
@@ -60,7 +60,7 @@ impl DTypeCategory {
     /// Creates a contiguous array with `f(i)` at logical index `i`.
     pub(super) fn create_array(self, sizes: &[i64], f: impl Fn(i64) -> i64) -> Array {
         let count: i64 = sizes.iter().product();
-        Array::new(self.wide_dtype(), sizes, (0..count).map(|i| self.scalar(f(i))).collect())
+        Array::new(self.reference_dtype(), sizes, (0..count).map(|i| self.to_scalar(f(i))).collect())
     }
 }
 
@@ -104,7 +104,7 @@ impl LineLayout {
 }
 
 /// Returns a number from -4 to 4, mostly zero: sums of 90,000 of them stay in the range of `F16`.
-pub(super) fn sparse_number(i: i64) -> i64 {
+pub(super) fn mostly_zero_number(i: i64) -> i64 {
     let hash = (i * 37 + i / 101 + i / 7919) % 1009;
     if hash % 5 == 0 { hash / 5 % 9 - 4 } else { 0 }
 }

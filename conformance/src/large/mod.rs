@@ -146,7 +146,7 @@ fn recorded_input_dtypes(operator: &Operator, calls: &[Call]) -> Vec<DType> {
     let (schema, name) = (operator.schema(), operator.name().to_string());
     let converts = |data: &[Datum]| {
         let dtype = schema.argument("dtype").and_then(|(at, _)| data.get(at));
-        dtype.is_some_and(|dtype| !matches!(dtype, Datum::Plain(Value::None)))
+        dtype.is_some_and(|dtype| !matches!(dtype, Datum::NonTensor(Value::None)))
     };
     let of_call = |call: &Call| {
         let data = decode::decode_arguments(call, schema).ok()?;

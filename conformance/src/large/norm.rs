@@ -4,7 +4,7 @@
 use dispatch_runtime::{DType, Operator, Scalar, Value};
 
 use super::gather::to_usize;
-use super::input::{DTypeCategory, sparse_number};
+use super::input::{DTypeCategory, mostly_zero_number};
 use super::reduction::reduce_by_name;
 use super::trial::{ExpectedResult, LargeTrial, NamedArguments, fixed_value};
 use super::{LineLayouts, TrialFamily};
@@ -104,9 +104,13 @@ fn create_trials(operator: &'static Operator, _: DTypeCategory, _: LineLayouts) 
     let layouts = norm_layouts(name.base);
     Ok(layouts
         .iter()
-        .map(
-            |parts| if name.base.contains("backward") { backward_trial(parts) } else { forward_trial(operator, parts) },
-        )
+        .map(|parts| {
+            if name.base.contains("backward") {
+                norm_backward_trial(parts)
+            } else {
+                norm_forward_trial(operator, parts)
+            }
+        })
         .collect())
 }
 
@@ -145,7 +149,7 @@ impl NormLayout {
     }
 
     fn input_array(&self) -> Array {
-        DTypeCategory::Real.create_array(&self.sizes, |i| sparse_number(i) + i % 3)
+        DTypeCategory::Real.create_array(&self.sizes, |i| mostly_zero_number(i) + i % 3)
     }
 
     fn weight_array(&self) -> Array {
@@ -153,7 +157,7 @@ impl NormLayout {
     }
 }
 
-fn forward_trial(operator: &'static Operator, parts: &NormLayout) -> LargeTrial {
+fn norm_forward_trial(operator: &'static Operator, parts: &NormLayout) -> LargeTrial {
     let base = operator.name().base;
     let (input, weight) = (parts.input_array(), parts.weight_array());
     let bias = DTypeCategory::Real.create_array(&parts.channels, |i| i % 2);
@@ -206,12 +210,12 @@ fn forward_trial(operator: &'static Operator, parts: &NormLayout) -> LargeTrial 
 }
 
 /// Creates a trial of a backward operator, with means and scales that every dtype represents exactly.
-fn backward_trial(parts: &NormLayout) -> LargeTrial {
+fn norm_backward_trial(parts: &NormLayout) -> LargeTrial {
     const GIVEN_MEAN: f64 = 1.0;
     const GIVEN_SCALE: f64 = 0.5;
     let mean = if parts.is_scaled { 0.0 } else { GIVEN_MEAN };
     let (input, weight) = (parts.input_array(), parts.weight_array());
-    let grad = DTypeCategory::Real.create_array(&parts.sizes, |i| sparse_number(i + 11));
+    let grad = DTypeCategory::Real.create_array(&parts.sizes, |i| mostly_zero_number(i + 11));
     let own = |place: usize| (to_real(input.elements[place]) - mean) * GIVEN_SCALE;
     let slope = |place: usize| to_real(grad.elements[place]);
     let weighted = |place: usize, at: [usize; 2]| slope(place) * to_real(weight.elements[at[1]]);
@@ -246,7 +250,7 @@ fn backward_trial(parts: &NormLayout) -> LargeTrial {
 /// Creates a trial of a weight normalisation: each slice along `dim` has a direction and a norm.
 fn weight_norm_trial(operator: &'static Operator, sizes: &[i64; 2], dim: usize) -> Result<LargeTrial, CallError> {
     let base = operator.name().base;
-    let v = DTypeCategory::Real.create_array(sizes, sparse_number);
+    let v = DTypeCategory::Real.create_array(sizes, mostly_zero_number);
     let mut norms = reduce_by_name("aten::linalg_vector_norm", &v, 1 - dim)?;
     let kept = norms.sizes.clone();
     let g = DTypeCategory::Real.create_array(&kept, |i| i + 1);
@@ -276,7 +280,7 @@ fn weight_norm_trial(operator: &'static Operator, sizes: &[i64; 2], dim: usize) 
             expected,
         ));
     }
-    let grad = DTypeCategory::Real.create_array(sizes, |i| sparse_number(i + 11));
+    let grad = DTypeCategory::Real.create_array(sizes, |i| mostly_zero_number(i + 11));
     let mut along = vec![0.0; g.elements.len()];
     (0..v.elements.len()).for_each(|place| along[of(place)] += at(&grad, place) * at(&v, place));
     let of_v = elements(&|place| {

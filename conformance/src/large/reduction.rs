@@ -3,7 +3,7 @@
 use dispatch_runtime::schema::TypeKind;
 use dispatch_runtime::{Operator, Scalar, Value};
 
-use super::input::{DTypeCategory, sparse_number, varied_number};
+use super::input::{DTypeCategory, mostly_zero_number, varied_number};
 use super::trial::{
     ExpectedResult, LargeArgument, LargeTrial, NamedArguments, call_small, call_small_by_name, fixed_value,
 };
@@ -94,7 +94,7 @@ fn element_function(base: &str) -> fn(i64) -> i64 {
         "all" => |i| i64::from(i % 23_417 != 23_390),
         "any" => |i| i64::from(i % 23_417 == 23_390),
         "amax" | "amin" | "aminmax" | "max" | "min" => |i| varied_number(i) / 2 + if i == 23_390 { 60 } else { 0 },
-        _ => sparse_number,
+        _ => mostly_zero_number,
     }
 }
 
@@ -244,7 +244,7 @@ fn merge_weighted_means(partial: &Array, dim: usize, counts: &[usize]) -> Array 
 /// Creates the trial of `trace`, the sum of the diagonal of a matrix.
 fn trace_trials(operator: &'static Operator, kind: DTypeCategory) -> Result<Vec<LargeTrial>, CallError> {
     let side: usize = 300;
-    let array = kind.create_array(&[300, 300], sparse_number);
+    let array = kind.create_array(&[300, 300], mostly_zero_number);
     // Blocks along the diagonal have few elements and together the same diagonal.
     let mut parts = Vec::new();
     for first in (0..side).step_by(10) {

@@ -2,7 +2,7 @@
 
 use dispatch_runtime::{Operator, Scalar};
 
-use super::input::{DTypeCategory, sparse_number, varied_number};
+use super::input::{DTypeCategory, mostly_zero_number, varied_number};
 use super::trial::{ExpectedResult, LargeArgument, LargeTrial, call_small, fixed_value};
 use super::{LineLayouts, MAX_TRUSTED_ELEMENTS, TrialFamily};
 use crate::array::Array;
@@ -19,7 +19,7 @@ fn element_function(base: &str) -> fn(i64) -> i64 {
     match base {
         "cumprod" => |i| if i % 23_417 % 3001 == 7 { 2 } else { 1 - 2 * i64::from(i % 3 == 1) },
         "cummax" | "cummin" => |i| varied_number(i) / 2 + (i % 23_417) / 1000,
-        _ => sparse_number,
+        _ => mostly_zero_number,
     }
 }
 

@@ -191,7 +191,7 @@ fn scatter_trials(base: &str, overload: &str, lines: LineLayout, kind: DTypeCate
         // Repeated multiplication with -1 does not grow.
         let value = if combine == CombineRule::Multiply { -1 } else { 3 };
         let from = source.contiguous();
-        let number = if kind == DTypeCategory::Complex { Scalar::Int(value) } else { kind.scalar(value) };
+        let number = if kind == DTypeCategory::Complex { Scalar::Int(value) } else { kind.to_scalar(value) };
         let writes = (0..count).map(|place| {
             let (start, at) = to(place);
             (start + at * inner, if is_value { number } else { from.elements[to_usize(place)] })
@@ -229,7 +229,7 @@ fn index_trials(base: &str, overload: &str, lines: LineLayout, kind: DTypeCatego
         let from = source.contiguous();
         let writes = (0..count).filter_map(|place| {
             let (start, _, at) = split_logical_index(place, length, inner);
-            let element = if fills { kind.scalar(3) } else { from.elements[to_usize(place)] };
+            let element = if fills { kind.to_scalar(3) } else { from.elements[to_usize(place)] };
             (at < some).then_some((start + to(at) * inner, element))
         });
         let expected = write_elements(&this, writes, combine, excludes_self);
@@ -237,9 +237,9 @@ fn index_trials(base: &str, overload: &str, lines: LineLayout, kind: DTypeCatego
             vec![("self", this.into()), dim_argument(lines), ("index", fixed_tensor(index))];
         match (fills, overload) {
             (true, "int_Tensor") => {
-                given.push(("value", Array::new(kind.wide_dtype(), &[], vec![kind.scalar(3)]).into()));
+                given.push(("value", Array::new(kind.reference_dtype(), &[], vec![kind.to_scalar(3)]).into()));
             }
-            (true, _) => given.push(("value", fixed_value(kind.scalar(3)))),
+            (true, _) => given.push(("value", fixed_value(kind.to_scalar(3)))),
             _ => given.push(("source", source.into())),
         }
         if base == "index_reduce" {

@@ -2,7 +2,7 @@
 
 use dispatch_runtime::{DType, Operator, Scalar};
 
-use super::input::{DTypeCategory, sparse_number};
+use super::input::{DTypeCategory, mostly_zero_number};
 use super::trial::{ExpectedResult, LargeArgument, LargeTrial, NamedArguments, call_small_by_name, fixed_value};
 use super::{LineLayouts, MAX_TRUSTED_ELEMENTS, TrialFamily};
 use crate::array::Array;
@@ -32,7 +32,7 @@ fn create_trials(
     let is_log = name.base.contains("log");
     let mut trials = Vec::new();
     for lines in layouts {
-        let array = lines.create_array(kind, sparse_number);
+        let array = lines.create_array(kind, mostly_zero_number);
         let of = array.contiguous();
         let dim = fixed_value(i64::try_from(lines.dim).unwrap_or(0));
         let logarithms = log_softmax(&of, lines.dim)?;
@@ -47,7 +47,7 @@ fn create_trials(
         }
         // The gradients are mostly zero, so that sums of them are exact in every dtype. The output is a constant power of two, as from a
         // softmax of two equal elements.
-        let slopes = lines.create_array(kind, |i| sparse_number(i + 11));
+        let slopes = lines.create_array(kind, |i| mostly_zero_number(i + 11));
         let output = map_elements(&of, |at, _| if is_log { -1.0 - f64::from(u8::from(at % 3 == 0)) } else { 0.5 });
         let mut expected = output.clone();
         let grads = slopes.contiguous();

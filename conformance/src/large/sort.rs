@@ -55,7 +55,7 @@ fn create_trials(
         let array = lines.create_array(kind, varied_number);
         match name.base {
             "sort" | "argsort" | "msort" => sort_trials(operator, *lines, &array),
-            "topk" | "kthvalue" | "mode" | "median" | "nanmedian" => selection_trials(operator, *lines, &array),
+            "topk" | "kthvalue" | "mode" | "median" | "nanmedian" => rank_selection_trials(operator, *lines, &array),
             "quantile" | "nanquantile" if kind == DTypeCategory::Real => quantile_trials(operator, *lines, &array),
             "quantile" | "nanquantile" => Vec::new(),
             "_unique" | "_unique2" | "unique_consecutive" => unique_trials(operator, *lines, kind),
@@ -127,7 +127,7 @@ fn sort_trials(operator: &'static Operator, lines: LineLayout, array: &Array) ->
 }
 
 /// Creates trials of operators that select elements of each line by rank or frequency.
-fn selection_trials(operator: &'static Operator, lines: LineLayout, array: &Array) -> Vec<LargeTrial> {
+fn rank_selection_trials(operator: &'static Operator, lines: LineLayout, array: &Array) -> Vec<LargeTrial> {
     let (name, of) = (operator.name(), array.contiguous());
     let of_all = operator.schema().argument("dim").is_none();
     let (of, dim) = if of_all { (of.flattened(), 0) } else { (of, lines.dim) };
@@ -243,7 +243,7 @@ fn search_trials(operator: &'static Operator, lines: LineLayout, kind: DTypeCate
     let many = lines.create_array(kind, |i| varied_number(i).abs());
     let few = kind.create_array(&[4], |i| [0, 7, 50, 100][usize::try_from(i).unwrap_or(0)]);
     let wanted = if name.overload.ends_with("Scalar") || name.overload.starts_with("Scalar") { 50 } else { 0 };
-    let scalar = |number: i64| fixed_value(kind.scalar(number));
+    let scalar = |number: i64| fixed_value(kind.to_scalar(number));
     let below = |sequence: &Array, x: Scalar, right: bool| {
         sequence.elements.partition_point(|&y| to_real(y) < to_real(x) || right && to_real(y) <= to_real(x))
     };
@@ -256,7 +256,7 @@ fn search_trials(operator: &'static Operator, lines: LineLayout, kind: DTypeCate
         let found = elements.elements.iter().map(|x| Scalar::Bool(is_in(x)));
         ExpectedResult::Elements(Array::new(DType::Bool, &elements.sizes, found.collect()))
     };
-    let one = Array::new(kind.wide_dtype(), &[], vec![kind.scalar(wanted)]);
+    let one = Array::new(kind.reference_dtype(), &[], vec![kind.to_scalar(wanted)]);
     match (name.base, name.overload) {
         ("searchsorted" | "bucketize", overload) => {
             let sequence = if name.base == "bucketize" { "boundaries" } else { "sorted_sequence" };

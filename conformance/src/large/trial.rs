@@ -8,7 +8,7 @@ use dispatch_runtime::{BadArgument, DType, Device, ErrorKind, Operator, Problem,
 use super::MAX_TRUSTED_ELEMENTS;
 use crate::array::Array;
 use crate::compare::{ComparedProperties, compare_properties};
-use crate::datum::{Datum, to_values};
+use crate::datum::{Datum, create_values};
 use crate::decode;
 use crate::tensors::{HOST_DEVICE, round_to_dtype, to_integer};
 use crate::verdict::{CallError, Failure, call_catching_panics};
@@ -32,7 +32,7 @@ impl LargeArgument {
         match self {
             Self::CastTensor(array) => Datum::Array(cast(array)),
             Self::CastTensors(arrays) => Datum::Arrays(arrays.iter().map(cast).collect()),
-            Self::TestedDType => Datum::Plain(dtype.unwrap_or(DType::F64).into()),
+            Self::TestedDType => Datum::NonTensor(dtype.unwrap_or(DType::F64).into()),
             Self::Fixed(datum) => datum.clone(),
         }
     }
@@ -56,7 +56,7 @@ impl From<Array> for LargeArgument {
 }
 
 pub(super) fn fixed_value(value: impl Into<Value>) -> LargeArgument {
-    LargeArgument::Fixed(Datum::Plain(value.into()))
+    LargeArgument::Fixed(Datum::NonTensor(value.into()))
 }
 
 /// Creates an argument whose dtype, such as `i64` of indices, does not depend on the dtype under test.
@@ -118,7 +118,7 @@ impl ExpectedResult {
                 (found.clone(), round_to_dtype(&expected.contiguous().with_dtype(found.dtype))?)
             }
             (Self::Indices { of, dim, values }, Datum::Array(found)) => (
-                select_elements(of, *dim, found).ok_or(CallError::Failed(Failure::InvalidIndices { index }))?,
+                elements_at_indices(of, *dim, found).ok_or(CallError::Failed(Failure::InvalidIndices { index }))?,
                 values.clone(),
             ),
             (_, found) => {
@@ -133,7 +133,7 @@ impl ExpectedResult {
 }
 
 /// Returns the elements at these indices. Returns `None` if an index is out of range or occurs twice in a line.
-fn select_elements(of: &Array, dim: Option<usize>, positions: &Array) -> Option<Array> {
+fn elements_at_indices(of: &Array, dim: Option<usize>, positions: &Array) -> Option<Array> {
     let index = |at: usize| usize::try_from(to_integer(positions.elements[at])).ok();
     let Some(dim) = dim else {
         let elements = (0..positions.elements.len()).map(|at| of.elements.get(index(at)?).copied());
@@ -165,7 +165,7 @@ fn create_arguments(
     device: Device,
 ) -> Result<Vec<Value>, CallError> {
     let of_name = |name: &str| given.iter().find(|(given, _)| *given == name).map(|(_, given)| given.to_datum(dtype));
-    Ok(to_values(&decode::arguments_by_name(operator.schema(), of_name)?, device)?)
+    Ok(create_values(&decode::arguments_by_name(operator.schema(), of_name)?, device)?)
 }
 
 /// Reads the results of a call, with lists flattened.

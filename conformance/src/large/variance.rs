@@ -2,7 +2,7 @@
 
 use dispatch_runtime::{Complex64, Operator, Scalar};
 
-use super::input::{DTypeCategory, sparse_number};
+use super::input::{DTypeCategory, mostly_zero_number};
 use super::trial::{ExpectedResult, LargeArgument, LargeTrial, NamedArguments, call_small, fixed_value};
 use super::{LineLayouts, MAX_TRUSTED_ELEMENTS, TrialFamily};
 use crate::array::Array;
@@ -92,7 +92,7 @@ fn create_trials(
     let correction_name = if name.overload == "correction" { "correction" } else { "unbiased" };
     let mut trials = Vec::new();
     for lines in layouts {
-        let array = lines.create_array(kind, sparse_number);
+        let array = lines.create_array(kind, mostly_zero_number);
         let whole = array.flattened();
         let moments = if takes_dim { line_moments(&array.contiguous(), lines.dim)? } else { line_moments(&whole, 0)? };
         let mut sizes = if takes_dim { array.sizes.clone() } else { Vec::new() };
@@ -111,9 +111,10 @@ fn create_trials(
                     Scalar::Float(moments.mean.re)
                 }
             });
-            let mut expected = vec![ExpectedResult::Elements(Array::new(kind.wide_dtype(), &sizes, spread.collect()))];
+            let mut expected =
+                vec![ExpectedResult::Elements(Array::new(kind.reference_dtype(), &sizes, spread.collect()))];
             if name.base.ends_with("mean") {
-                expected.push(ExpectedResult::Elements(Array::new(kind.wide_dtype(), &sizes, means.collect())));
+                expected.push(ExpectedResult::Elements(Array::new(kind.reference_dtype(), &sizes, means.collect())));
             }
             let mut named: NamedArguments =
                 vec![("self", LargeArgument::CastTensor(array.clone())), (correction_name, given.clone())];

@@ -76,7 +76,7 @@ const INTENDED_DIFFERENCES: [IntendedDifference; 16] = [
         arguments: &["self"],
         applies: |_, number| to_real_or_nan(number) > 1e15,
     },
-    // Refused or accepted as by similar operators.
+    // This scalar is refused or accepted by the same rule as for similar operators.
     IntendedDifference {
         bases: &["multi_margin_loss", "multi_margin_loss_backward"],
         arguments: &["p"],

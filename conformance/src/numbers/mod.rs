@@ -8,9 +8,9 @@ use flate2::read::GzDecoder;
 use serde_json::{Map, Value as Json, json};
 
 use crate::array::Array;
-use crate::case::{call_and_check_aliasing, read_outcome};
+use crate::case::{call_and_check_aliasing, copy_outcome_to_host};
 use crate::compare::{ComparedProperties, Difference, compare_properties};
-use crate::datum::{Datum, to_values};
+use crate::datum::{Datum, create_values};
 use crate::decode::{self, decode_element};
 use crate::error::{Error, Result};
 use crate::recording::{Call, read_nonempty_lines};
@@ -156,7 +156,7 @@ impl RecordedScalarLine {
         let call_of =
             Call { named, ..Call::parse(&format!(r#"{{"op": "{}", "args": [], "out": null}}"#, self.operator))? };
         let arguments = decode::decode_arguments(&call_of, operator.schema())?;
-        let outcome = call_and_check_aliasing(operator, to_values(&arguments, device)?);
+        let outcome = call_and_check_aliasing(operator, create_values(&arguments, device)?);
         if cell == "overflow" {
             return match outcome {
                 Err(CallError::Failed(Failure::Refused(_))) => Ok(()),
@@ -164,7 +164,7 @@ impl RecordedScalarLine {
                 Ok(_) => Err(CallError::Failed(Failure::NotRefused { mistake: format!("{number}") })),
             };
         }
-        let read = read_outcome(operator, &outcome?)?;
+        let read = copy_outcome_to_host(operator, &outcome?)?;
         let actual = read.results.iter().flat_map(Datum::arrays);
         let expected = cell.as_array().map_or(&[][..], Vec::as_slice);
         for (index, (actual, expected)) in actual.zip(expected).enumerate() {
@@ -179,7 +179,9 @@ fn scalar_in_form_of(given: &Json, number: &Json) -> Json {
     if given.get("list").is_some() {
         return json!({ "list": [number] });
     }
-    let Some((tag, value)) = given.get("tensor").and_then(|_| decode::split_tag(number)) else { return number.clone() };
+    let Some((tag, value)) = given.get("tensor").and_then(|_| decode::split_tagged_json(number)) else {
+        return number.clone();
+    };
     let dtype = match tag {
         "bool" => "bool",
         "int" => "i64",

@@ -2,11 +2,11 @@
 
 use dispatch_runtime::{DType, Device, Generator, Operator, Scalar, Value};
 
-use super::plain_datum;
+use super::non_tensor_datum;
 use crate::array::Array;
 use crate::case::call_and_check_aliasing;
 use crate::compare::Difference;
-use crate::datum::{Datum, to_values};
+use crate::datum::{Datum, create_values};
 use crate::decode;
 use crate::error::Error;
 use crate::verdict::{CallError, Failure, Verdict};
@@ -62,9 +62,9 @@ enum Distribution {
     /// Results with this mean and variance, not below `from` and below `to`.
     Moments { mean: f64, variance: f64, from: f64, to: f64 },
     /// Results with these fractions below these bounds, for a distribution without a mean.
-    Fractions(Fractions),
+    Fractions(FractionsBelowBounds),
     /// Results with this mean and variance, not below zero, with these fractions below these bounds.
-    MomentsAndFractions { mean: f64, variance: f64, fractions: Fractions },
+    MomentsAndFractions { mean: f64, variance: f64, fractions: FractionsBelowBounds },
     /// Each number from 0 on, exactly once.
     Permutation,
     /// Dropout of ones: the results (zero, or scaled up), and then the mask.
@@ -72,7 +72,7 @@ enum Distribution {
 }
 
 /// Bounds, and the fraction of the results below each bound.
-type Fractions = &'static [(f64, f64)];
+type FractionsBelowBounds = &'static [(f64, f64)];
 
 /// Returns the arguments of a random operator's call, and the expected distribution.
 fn arguments_and_distribution(name: &str, dtype: DType) -> Option<(Vec<(&'static str, Datum)>, Distribution)> {
@@ -87,45 +87,45 @@ fn arguments_and_distribution(name: &str, dtype: DType) -> Option<(Vec<(&'static
     let moments = |mean, variance, from, to| Distribution::Moments { mean, variance, from, to };
     let with_fractions = |mean, variance, fractions| Distribution::MomentsAndFractions { mean, variance, fractions };
     let (least, most) = (f64::NEG_INFINITY, f64::INFINITY);
-    let (size, kind) = (|| ("size", plain_datum(vec![count])), || ("dtype", plain_datum(dtype)));
+    let (size, kind) = (|| ("size", non_tensor_datum(vec![count])), || ("dtype", non_tensor_datum(dtype)));
     Some(match name {
         "aten::rand" | "aten::rand.generator" => (vec![size(), kind()], moments(0.5, 1.0 / 12.0, 0.0, 1.0)),
         "aten::rand_like" => (vec![("self", all(9.0))], moments(0.5, 1.0 / 12.0, 0.0, 1.0)),
         "aten::uniform" | "aten::uniform_" => (
-            vec![("self", all(9.0)), ("from", plain_datum(-3.0)), ("to", plain_datum(5.0))],
+            vec![("self", all(9.0)), ("from", non_tensor_datum(-3.0)), ("to", non_tensor_datum(5.0))],
             moments(1.0, 64.0 / 12.0, -3.0, 5.0),
         ),
         "aten::randn" | "aten::randn.generator" => (vec![size(), kind()], moments(0.0, 1.0, least, most)),
         "aten::randn_like" => (vec![("self", all(9.0))], moments(0.0, 1.0, least, most)),
         "aten::normal_" | "aten::normal_functional" => (
-            vec![("self", all(9.0)), ("mean", plain_datum(2.0)), ("std", plain_datum(3.0))],
+            vec![("self", all(9.0)), ("mean", non_tensor_datum(2.0)), ("std", non_tensor_datum(3.0))],
             moments(2.0, 9.0, least, most),
         ),
         "aten::normal.Tensor_float" => {
-            (vec![("mean", all(2.0)), ("std", plain_datum(3.0))], moments(2.0, 9.0, least, most))
+            (vec![("mean", all(2.0)), ("std", non_tensor_datum(3.0))], moments(2.0, 9.0, least, most))
         }
         "aten::normal.float_Tensor" => {
-            (vec![("mean", plain_datum(2.0)), ("std", all(3.0))], moments(2.0, 9.0, least, most))
+            (vec![("mean", non_tensor_datum(2.0)), ("std", all(3.0))], moments(2.0, 9.0, least, most))
         }
         "aten::normal.Tensor_Tensor" => (vec![("mean", all(2.0)), ("std", all(3.0))], moments(2.0, 9.0, least, most)),
         "aten::normal.float_float" => (
-            vec![("mean", plain_datum(2.0)), ("std", plain_datum(3.0)), size(), kind()],
+            vec![("mean", non_tensor_datum(2.0)), ("std", non_tensor_datum(3.0)), size(), kind()],
             moments(2.0, 9.0, least, most),
         ),
         "aten::exponential" | "aten::exponential_" => {
-            (vec![("self", all(9.0)), ("lambd", plain_datum(2.0))], moments(0.5, 0.25, f64::MIN_POSITIVE, most))
+            (vec![("self", all(9.0)), ("lambd", non_tensor_datum(2.0))], moments(0.5, 0.25, f64::MIN_POSITIVE, most))
         }
         "aten::log_normal" | "aten::log_normal_" => {
             let (mean, variance) = ((1.0_f64 / 32.0).exp(), (1.0_f64 / 16.0).exp() * (1.0_f64 / 16.0).exp_m1());
             (
-                vec![("self", all(9.0)), ("mean", plain_datum(0.0)), ("std", plain_datum(0.25))],
+                vec![("self", all(9.0)), ("mean", non_tensor_datum(0.0)), ("std", non_tensor_datum(0.25))],
                 moments(mean, variance, 0.0, most),
             )
         }
         "aten::cauchy" | "aten::cauchy_" => {
             let quarters = &[(-1.0, 0.25), (1.0, 0.5), (3.0, 0.75)];
             (
-                vec![("self", all(9.0)), ("median", plain_datum(1.0)), ("sigma", plain_datum(2.0))],
+                vec![("self", all(9.0)), ("median", non_tensor_datum(1.0)), ("sigma", non_tensor_datum(2.0))],
                 Distribution::Fractions(quarters),
             )
         }
@@ -151,14 +151,14 @@ fn arguments_and_distribution(name: &str, dtype: DType) -> Option<(Vec<(&'static
             (vec![("self", rows)], with_fractions(0.25, 0.053_819, fractions))
         }
         "aten::geometric" | "aten::geometric_" => {
-            (vec![("self", all(9.0)), ("p", plain_datum(0.25))], moments(4.0, 12.0, 1.0, most))
+            (vec![("self", all(9.0)), ("p", non_tensor_datum(0.25))], moments(4.0, 12.0, 1.0, most))
         }
         "aten::bernoulli" => (vec![("self", all(0.25))], moments(0.25, 0.1875, 0.0, 1.5)),
         "aten::bernoulli.Tensor" | "aten::bernoulli_.Tensor" => {
             (vec![("self", all(9.0)), ("p", all(0.25))], moments(0.25, 0.1875, 0.0, 1.5))
         }
         "aten::bernoulli.p" | "aten::bernoulli_.float" => {
-            (vec![("self", all(9.0)), ("p", plain_datum(0.25))], moments(0.25, 0.1875, 0.0, 1.5))
+            (vec![("self", all(9.0)), ("p", non_tensor_datum(0.25))], moments(0.25, 0.1875, 0.0, 1.5))
         }
         "aten::random" => {
             let end = if dtype == DType::F64 { 53 } else { 24 };
@@ -166,32 +166,38 @@ fn arguments_and_distribution(name: &str, dtype: DType) -> Option<(Vec<(&'static
             (vec![("self", all(9.0))], moments(end / 2.0, end * end / 12.0, 0.0, end + 1.0))
         }
         "aten::random.from" | "aten::random_.from" => (
-            vec![("self", all(9.0)), ("from", plain_datum(-5_i64)), ("to", plain_datum(5_i64))],
+            vec![("self", all(9.0)), ("from", non_tensor_datum(-5_i64)), ("to", non_tensor_datum(5_i64))],
             moments(-0.5, 8.25, -5.0, 5.0),
         ),
         "aten::random.to" | "aten::random_.to" => {
-            (vec![("self", all(9.0)), ("to", plain_datum(10_i64))], moments(4.5, 8.25, 0.0, 10.0))
+            (vec![("self", all(9.0)), ("to", non_tensor_datum(10_i64))], moments(4.5, 8.25, 0.0, 10.0))
         }
         "aten::randint" | "aten::randint.generator" => {
-            (vec![("high", plain_datum(10_i64)), size(), kind()], moments(4.5, 8.25, 0.0, 10.0))
+            (vec![("high", non_tensor_datum(10_i64)), size(), kind()], moments(4.5, 8.25, 0.0, 10.0))
         }
         "aten::randint.low_generator" => (
-            vec![("low", plain_datum(-5_i64)), ("high", plain_datum(5_i64)), size(), kind()],
+            vec![("low", non_tensor_datum(-5_i64)), ("high", non_tensor_datum(5_i64)), size(), kind()],
             moments(-0.5, 8.25, -5.0, 5.0),
         ),
         "aten::randint_like.low_dtype" => (
-            vec![("self", all(9.0)), ("low", plain_datum(-5_i64)), ("high", plain_datum(5_i64))],
+            vec![("self", all(9.0)), ("low", non_tensor_datum(-5_i64)), ("high", non_tensor_datum(5_i64))],
             moments(-0.5, 8.25, -5.0, 5.0),
         ),
         "aten::multinomial" => {
-            let given =
-                vec![("self", ascending()), ("num_samples", plain_datum(count)), ("replacement", plain_datum(true))];
+            let given = vec![
+                ("self", ascending()),
+                ("num_samples", non_tensor_datum(count)),
+                ("replacement", non_tensor_datum(true)),
+            ];
             (given, moments(2.0, 1.0, 0.0, 4.0))
         }
-        "aten::randperm" | "aten::randperm.generator" => (vec![("n", plain_datum(count))], Distribution::Permutation),
-        "aten::native_dropout" => {
-            (vec![("input", all(1.0)), ("p", plain_datum(0.25)), ("train", plain_datum(true))], Distribution::Dropout)
+        "aten::randperm" | "aten::randperm.generator" => {
+            (vec![("n", non_tensor_datum(count))], Distribution::Permutation)
         }
+        "aten::native_dropout" => (
+            vec![("input", all(1.0)), ("p", non_tensor_datum(0.25)), ("train", non_tensor_datum(true))],
+            Distribution::Dropout,
+        ),
         _ => return None,
     })
 }
@@ -199,7 +205,7 @@ fn arguments_and_distribution(name: &str, dtype: DType) -> Option<(Vec<(&'static
 /// Returns the arguments of a random operator's call, or `None` for other operators.
 pub(crate) fn random_operator_arguments(operator: &Operator, device: Device) -> Option<Result<Vec<Datum>, Error>> {
     let (given, _) = arguments_and_distribution(&operator.name().to_string(), DType::F32)?;
-    Some(create_arguments(operator, &given, &Datum::Plain(Value::None), device))
+    Some(create_arguments(operator, &given, &Datum::NonTensor(Value::None), device))
 }
 
 /// Checks the distribution of a random operator. Returns `None` for other operators.
@@ -229,7 +235,7 @@ fn find_distribution_mistake(
     distribution: &Distribution,
     device: Device,
 ) -> Result<Option<String>, CallError> {
-    let seeded = |seed| Datum::Plain(Value::Generator(Generator::new(device, seed)));
+    let seeded = |seed| Datum::NonTensor(Value::Generator(Generator::new(device, seed)));
     let numbers = draw_numbers(operator, given, &seeded(1), device)?;
     if operator.schema().argument("generator").is_some() {
         if draw_numbers(operator, given, &seeded(1), device)? != numbers {
@@ -264,8 +270,10 @@ fn draw_numbers(
     generator: &Datum,
     device: Device,
 ) -> Result<Vec<f64>, CallError> {
-    let outcome =
-        call_and_check_aliasing(operator, to_values(&create_arguments(operator, given, generator, device)?, device)?)?;
+    let outcome = call_and_check_aliasing(
+        operator,
+        create_values(&create_arguments(operator, given, generator, device)?, device)?,
+    )?;
     let read = outcome.results.iter().map(Datum::from_value).collect::<Result<Vec<Datum>, Error>>()?;
     Ok(read.iter().flat_map(Datum::arrays).flat_map(|array| &array.elements).filter_map(|x| x.to_f64()).collect())
 }
@@ -278,7 +286,7 @@ fn create_arguments(
 ) -> Result<Vec<Datum>, Error> {
     decode::arguments_by_name(operator.schema(), |name| match name {
         "generator" => Some(generator.clone()),
-        "device" => Some(Datum::Plain(device.into())),
+        "device" => Some(Datum::NonTensor(device.into())),
         _ => given.iter().find(|(given, _)| *given == name).map(|(_, datum)| datum.clone()),
     })
 }
@@ -298,7 +306,7 @@ fn find_moments_mistake(numbers: &[f64], count: usize, mean: f64, variance: f64)
 }
 
 /// Describes the first fraction that differs from the expected one by more than random deviation explains.
-fn find_fractions_mistake(numbers: &[f64], fractions: Fractions) -> Option<String> {
+fn find_fractions_mistake(numbers: &[f64], fractions: FractionsBelowBounds) -> Option<String> {
     #[expect(clippy::cast_precision_loss, reason = "there are at most 20,000 numbers")]
     let (count, below) = (numbers.len() as f64, |bound| numbers.iter().filter(|&&x| x < bound).count() as f64);
     let wrong = fractions.iter().find(|&&(bound, fraction)| {

@@ -2,7 +2,7 @@
 
 use dispatch_runtime::{DType, Scalar, Value};
 
-use super::{DerivedCall, ExpectedOutcome, RecordedSibling, plain_datum};
+use super::{DerivedCall, ExpectedOutcome, RecordedSibling, non_tensor_datum};
 use crate::array::Array;
 use crate::datum::Datum;
 
@@ -63,7 +63,7 @@ pub(super) fn derive_call(name: &str, sibling: &RecordedSibling<'_>) -> Option<D
             Some(derive_with_same_arguments(sibling, &given, sibling.results.iter().take(1).cloned().collect()))
         }
         "aten::_native_batch_norm_legit_no_training" => {
-            let is_training = matches!(sibling.argument("training"), Some(Datum::Plain(Value::Bool(true))));
+            let is_training = matches!(sibling.argument("training"), Some(Datum::NonTensor(Value::Bool(true))));
             let names = ["input", "weight", "bias", "running_mean", "running_var", "momentum", "eps"];
             let has_statistics =
                 sibling.array_argument("running_mean").is_some() && sibling.array_argument("running_var").is_some();
@@ -79,7 +79,7 @@ pub(super) fn derive_call(name: &str, sibling: &RecordedSibling<'_>) -> Option<D
         "aten::_to_copy" => {
             let (this, source) = (sibling.array_argument("self")?, sibling.array_argument("src")?);
             let result = sibling.results.clone();
-            let given = vec![("self", Datum::Array(source.clone())), ("dtype", plain_datum(this.dtype))];
+            let given = vec![("self", Datum::Array(source.clone())), ("dtype", non_tensor_datum(this.dtype))];
             (this.sizes == source.sizes).then_some(DerivedCall { given, expected: ExpectedOutcome::Results(result) })
         }
         "aten::upsample_bilinear2d.vec" | "aten::upsample_nearest2d.vec" => {
@@ -88,23 +88,23 @@ pub(super) fn derive_call(name: &str, sibling: &RecordedSibling<'_>) -> Option<D
             call.given.push(("input", sibling.argument("self")?));
             let scaled = ["scales_h", "scales_w"]
                 .iter()
-                .any(|name| !matches!(sibling.argument(name), None | Some(Datum::Plain(Value::None))));
+                .any(|name| !matches!(sibling.argument(name), None | Some(Datum::NonTensor(Value::None))));
             (!scaled).then_some(call)
         }
         "aten::var.dim" => {
             let unbiased = match sibling.argument("correction")? {
-                Datum::Plain(Value::None | Value::Int(1)) => true,
-                Datum::Plain(Value::Int(0)) => false,
+                Datum::NonTensor(Value::None | Value::Int(1)) => true,
+                Datum::NonTensor(Value::Int(0)) => false,
                 _ => return None,
             };
             let mut call = derive_with_same_arguments(sibling, &["self", "dim", "keepdim"], sibling.results.clone());
-            call.given.push(("unbiased", plain_datum(unbiased)));
+            call.given.push(("unbiased", non_tensor_datum(unbiased)));
             Some(call)
         }
         "aten::empty.memory_format" | "aten::empty_strided" => {
             let zeros = sibling.results.first()?.as_array()?.clone();
             let mut call = derive_with_same_arguments(sibling, &["size", "dtype"], Vec::new());
-            call.given.push(("stride", plain_datum(zeros.strides.clone())));
+            call.given.push(("stride", non_tensor_datum(zeros.strides.clone())));
             Some(DerivedCall { expected: ExpectedOutcome::TensorOutline(zeros), ..call })
         }
         _ => derive_geometry_call(name, sibling).or_else(|| derive_backward_call(name, sibling)),
@@ -137,7 +137,7 @@ fn derive_scalar_call(
     let number = *holder.elements.first()?;
     let reference = sibling.arguments_with(scalar, Datum::Array(Array::new(holder.dtype, &[], vec![number])))?;
     let mut call = derive_with_same_arguments(sibling, further, Vec::new());
-    call.given.extend([(scalar, plain_datum(number)), (tensor, Datum::Array(other))]);
+    call.given.extend([(scalar, non_tensor_datum(number)), (tensor, Datum::Array(other))]);
     Some(DerivedCall { expected: ExpectedOutcome::Sibling(reference), ..call })
 }
 
@@ -152,8 +152,8 @@ fn derive_geometry_call(name: &str, sibling: &RecordedSibling<'_>) -> Option<Der
         "aten::sym_stride.int" => *array.strides.get(last)?,
         _ => return None,
     };
-    let given = vec![("self", Datum::Array(array)), ("dim", plain_datum(-1_i64))];
-    Some(DerivedCall { given, expected: ExpectedOutcome::Results(vec![plain_datum(answer)]) })
+    let given = vec![("self", Datum::Array(array)), ("dim", non_tensor_datum(-1_i64))];
+    Some(DerivedCall { given, expected: ExpectedOutcome::Results(vec![non_tensor_datum(answer)]) })
 }
 
 /// Creates a call of a backward operator: it must return the recorded gradient for the recorded cotangent.
@@ -192,11 +192,11 @@ fn derive_backward_call(name: &str, sibling: &RecordedSibling<'_>) -> Option<Der
     match name {
         "aten::col2im" => {
             let sizes = double.array_argument("self")?.sizes;
-            call.given.push(("output_size", plain_datum(sizes[sizes.len().checked_sub(2)?..].to_vec())));
+            call.given.push(("output_size", non_tensor_datum(sizes[sizes.len().checked_sub(2)?..].to_vec())));
             call.given.push(("self", cotangent));
         }
         "aten::embedding_dense_backward" => {
-            call.given.push(("num_weights", plain_datum(*double.array_argument("weight")?.sizes.first()?)));
+            call.given.push(("num_weights", non_tensor_datum(*double.array_argument("weight")?.sizes.first()?)));
             call.given.push(("grad_output", cotangent));
         }
         "aten::convolution_backward" => {
@@ -205,8 +205,9 @@ fn derive_backward_call(name: &str, sibling: &RecordedSibling<'_>) -> Option<Der
             if bias.is_some() {
                 expected.push(gradient(2, "bias")?);
             }
-            call.given.push(("output_mask", plain_datum(vec![true, true, bias.is_some()])));
-            call.given.push(("bias_sizes", bias.map_or(Datum::Plain(Value::None), |bias| plain_datum(bias.sizes))));
+            call.given.push(("output_mask", non_tensor_datum(vec![true, true, bias.is_some()])));
+            call.given
+                .push(("bias_sizes", bias.map_or(Datum::NonTensor(Value::None), |bias| non_tensor_datum(bias.sizes))));
             call.given.push(("grad_output", cotangent));
             call.expected = ExpectedOutcome::Results(expected);
         }

@@ -9,7 +9,7 @@ mod trace;
 
 use std::process::ExitCode;
 
-use dispatch_inspect::{Command, CommandOutcome, Failure, Output, RunCommand, clap, main_with};
+use dispatch_inspect::{Command, CommandOutcome, Failure, Output, RunCommand, clap, main_with_commands};
 
 /// A command of the library, or one that makes or plans a call.
 #[derive(clap::Subcommand)]
@@ -35,5 +35,5 @@ impl RunCommand for ProgramCommand {
 }
 
 fn main() -> ExitCode {
-    main_with::<ProgramCommand>()
+    main_with_commands::<ProgramCommand>()
 }

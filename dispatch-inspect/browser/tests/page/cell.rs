@@ -33,7 +33,7 @@ pub(super) async fn a_backend_without_memory_but_with_a_kernel_can_be_explained(
     Ok(())
 }
 
-pub(super) async fn explanations_are_those_of_the_terminal(client: &Client) -> TestResult {
+pub(super) async fn explanations_equal_those_of_the_command_line(client: &Client) -> TestResult {
     click_cell(client, "aten::add.Tensor", "CPU").await?;
     client.find(Locator::Css("[data-argument=other] select")).await?.select_by_value("cuda").await?;
     click_element(client, "[data-argument=other] input[value=requires_grad]").await?;

@@ -79,7 +79,7 @@ async fn check_page(client: Client) -> TestResult {
         navigation::the_keyboard_reaches_every_cell,
         cell::a_clicked_cell_shows_its_registrations_and_rule,
         cell::a_backend_without_memory_but_with_a_kernel_can_be_explained,
-        cell::explanations_are_those_of_the_terminal,
+        cell::explanations_equal_those_of_the_command_line,
         cell::every_operator_is_explained_as_by_the_library,
         cell::documentation_is_text_and_not_markup,
         drawing::only_visible_cells_are_in_the_document,
