@@ -27,20 +27,20 @@ macro_rules! define_doubling_operators {
 }
 
 define_doubling_operators! {
-    double_with_correct_rule "suite::double_with_correct_rule(Tensor self) -> Tensor" double_with_correct_rule_kernel double_with_correct_rule_rule => |_batch, this| {
+    double_with_correct_rule "suite::double_with_correct_rule(Tensor self) -> Tensor" double_with_correct_rule_kernel double_with_correct_rule_batched => |_batch, this| {
         Ok(Mapped::from_batch_first(double_with_correct_rule(&this.batch_first()?)?))
     };
-    double_of_first_slice "suite::double_of_first_slice(Tensor self) -> Tensor" double_of_first_slice_kernel double_of_first_slice_rule => |_batch, this| {
+    double_of_first_slice "suite::double_of_first_slice(Tensor self) -> Tensor" double_of_first_slice_kernel double_of_first_slice_batched => |_batch, this| {
         Ok(Mapped::same_for_all(double_of_first_slice(&aten::select_int(&this.batch_first()?, 0, 0)?)?))
     };
-    double_ignoring_batch_dim "suite::double_ignoring_batch_dim(Tensor self) -> Tensor" double_ignoring_batch_dim_kernel double_ignoring_batch_dim_rule => |_batch, this| {
+    double_ignoring_batch_dim "suite::double_ignoring_batch_dim(Tensor self) -> Tensor" double_ignoring_batch_dim_kernel double_ignoring_batch_dim_batched => |_batch, this| {
         Ok(Mapped::from_batch_first(double_ignoring_batch_dim(this.tensor())?))
     };
-    double_mixing_slices "suite::double_mixing_slices(Tensor self) -> Tensor" double_mixing_slices_kernel double_mixing_slices_rule => |_batch, this| {
+    double_mixing_slices "suite::double_mixing_slices(Tensor self) -> Tensor" double_mixing_slices_kernel double_mixing_slices_batched => |_batch, this| {
         let front = this.batch_first()?;
         Ok(Mapped::from_batch_first(aten::add(&front, &aten::mean_dim(&front, Some(&[0]), true, None)?, Scalar::Int(1))?))
     };
-    double_writing_its_argument "suite::double_writing_its_argument(Tensor self) -> Tensor" double_writing_its_argument_kernel double_writing_its_argument_rule => |_batch, this| {
+    double_writing_its_argument "suite::double_writing_its_argument(Tensor self) -> Tensor" double_writing_its_argument_kernel double_writing_its_argument_batched => |_batch, this| {
         let mut front = this.batch_first()?;
         aten::mul__scalar(&mut front, Scalar::Int(2))?;
         Ok(Mapped::from_batch_first(front))
