@@ -7,14 +7,14 @@ use dispatch_runtime::{DType, Generator, Operator, Scalar, Value};
 
 use super::boundaries;
 use super::random::Random;
-use super::trial::{Call, Layers, TensorSample, TrialArgument};
+use super::trial::{Call, Layers, TensorDescription, TrialArgument};
 use crate::datum::Datum;
 use crate::decode;
 use crate::error::Result;
 use crate::recording::{self, recorded_lines};
-use crate::tensors::HOST;
+use crate::tensors::HOST_DEVICE;
 
-const SHAPES: [&[i64]; 18] = [
+const SMALL_SHAPES: [&[i64]; 18] = [
     &[],
     &[0],
     &[1],
@@ -35,7 +35,7 @@ const SHAPES: [&[i64]; 18] = [
     &[1, 2, 1, 2, 1, 2],
 ];
 
-const DTYPES: [DType; 12] = [
+const WEIGHTED_DTYPES: [DType; 12] = [
     DType::F32,
     DType::F32,
     DType::F32,
@@ -51,15 +51,15 @@ const DTYPES: [DType; 12] = [
 ];
 
 /// The lines of recorded calls, by the operator's base name without overload or trailing `_`.
-pub(super) struct Recorded(HashMap<String, Vec<String>>);
+pub(super) struct RecordedLines(HashMap<String, Vec<String>>);
 
-impl Recorded {
+impl RecordedLines {
     /// Loads the recordings.
     ///
     /// # Errors
     ///
     /// Returns an error if the recordings cannot be read.
-    pub(super) fn load() -> Result<Self> {
+    pub(super) fn read() -> Result<Self> {
         let mut lines = HashMap::<String, Vec<String>>::new();
         for line in recorded_lines()? {
             let name = line.split('"').nth(3).unwrap_or_default();
@@ -69,11 +69,11 @@ impl Recorded {
     }
 
     /// Picks a recorded call of the operator, or of another form or overload of it.
-    fn call(&self, name: &str, random: &mut Random) -> Option<(&'static Operator, Vec<Datum>)> {
+    fn pick_call(&self, name: &str, random: &mut Random) -> Option<(&'static Operator, Vec<Datum>)> {
         let lines = self.0.get(base_name(name))?;
         let call = recording::Call::parse(&random.pick(lines)).ok()?;
         let operator = Operator::find(&call.operator).ok()?;
-        Some((operator, decode::arguments(&call, operator.schema()).ok()?))
+        Some((operator, decode::decode_arguments(&call, operator.schema()).ok()?))
     }
 }
 
@@ -83,60 +83,60 @@ fn base_name(name: &str) -> &str {
 }
 
 /// Draws a plausible call of an operator, from a recording or from its schema.
-pub(super) fn call(operator: &'static Operator, recorded: &Recorded, random: &mut Random) -> Call {
+pub(super) fn draw_call(operator: &'static Operator, recorded: &RecordedLines, random: &mut Random) -> Call {
     let name = operator.name().to_string();
-    let found = if random.percent(85) { recorded.call(&name, random) } else { None };
-    let context = Context::of(found.as_ref().map_or(&[], |(_, data)| data), random);
+    let found = if random.true_with_percent(85) { recorded.pick_call(&name, random) } else { None };
+    let context = DrawContext::from_data(found.as_ref().map_or(&[], |(_, data)| data), random);
     let arguments = operator.schema().arguments.iter().map(|argument| {
         let datum = found.as_ref().and_then(|(other, data)| {
             let (at, recorded) = other.schema().argument(&argument.name)?;
-            have_same_kind(&recorded.ty, &argument.ty).then(|| data[at].clone())
+            have_same_type(&recorded.ty, &argument.ty).then(|| data[at].clone())
         });
-        datum.map_or_else(|| context.draw_argument(argument, random), from_datum)
+        datum.map_or_else(|| context.draw_argument(argument, random), argument_from_datum)
     });
     let arguments = arguments.collect();
-    Call { operator: name, arguments, layers: Layers::Plain }
+    Call { operator: name, arguments, layers: Layers::BackendOnly }
 }
 
 /// Whether a recorded argument of one type can be used for an argument of the other type.
-fn have_same_kind(recorded: &Type, wanted: &Type) -> bool {
+fn have_same_type(recorded: &Type, wanted: &Type) -> bool {
     recorded.without_optional().kind == wanted.without_optional().kind
 }
 
-fn from_datum(datum: Datum) -> TrialArgument {
+fn argument_from_datum(datum: Datum) -> TrialArgument {
     match datum {
-        Datum::Array(array) => TrialArgument::Tensor(TensorSample::of_array(&array)),
-        Datum::Arrays(arrays) => TrialArgument::Tensors(arrays.iter().map(TensorSample::of_array).collect()),
+        Datum::Array(array) => TrialArgument::Tensor(TensorDescription::from_array(&array)),
+        Datum::Arrays(arrays) => TrialArgument::Tensors(arrays.iter().map(TensorDescription::from_array).collect()),
         Datum::OptionalArrays(arrays) => TrialArgument::OptionalTensors(
-            arrays.iter().map(|array| array.as_ref().map(TensorSample::of_array)).collect(),
+            arrays.iter().map(|array| array.as_ref().map(TensorDescription::from_array)).collect(),
         ),
-        Datum::Plain(value) => TrialArgument::Plain(value),
+        Datum::NonTensor(value) => TrialArgument::NonTensor(value),
     }
 }
 
 /// The sizes and dtype that the arguments of one call have in common.
-struct Context {
+struct DrawContext {
     sizes: Vec<i64>,
     dtype: DType,
 }
 
-impl Context {
-    fn of(data: &[Datum], random: &mut Random) -> Self {
+impl DrawContext {
+    fn from_data(data: &[Datum], random: &mut Random) -> Self {
         match data.iter().find_map(Datum::as_array) {
             Some(array) => Self { sizes: array.sizes.clone(), dtype: array.dtype },
-            None => Self { sizes: random.pick(&SHAPES).to_vec(), dtype: random.pick(&DTYPES) },
+            None => Self { sizes: random.pick(&SMALL_SHAPES).to_vec(), dtype: random.pick(&WEIGHTED_DTYPES) },
         }
     }
 
     fn draw_argument(&self, argument: &Argument, random: &mut Random) -> TrialArgument {
         if argument.default.is_some()
-            && random.percent(60)
-            && let Ok(Datum::Plain(value)) = decode::omitted_argument(argument)
+            && random.true_with_percent(60)
+            && let Ok(Datum::NonTensor(value)) = decode::omitted_argument(argument)
         {
-            return TrialArgument::Plain(value);
+            return TrialArgument::NonTensor(value);
         }
-        if argument.ty.accepts_none() && random.percent(50) {
-            return TrialArgument::Plain(Value::None);
+        if argument.ty.accepts_none() && random.true_with_percent(50) {
+            return TrialArgument::NonTensor(Value::None);
         }
         let count = random.pick(&[0, 1, 2, 2, 3]);
         match &argument.ty.without_optional().kind {
@@ -145,68 +145,71 @@ impl Context {
                 TrialArgument::Tensors((0..count).map(|_| self.draw_tensor(argument, random)).collect())
             }
             TypeKind::List(element, _) if element.is_tensor_like() => {
-                let one = |random: &mut Random| random.percent(60).then(|| self.draw_tensor(argument, random));
+                let one =
+                    |random: &mut Random| random.true_with_percent(60).then(|| self.draw_tensor(argument, random));
                 TrialArgument::OptionalTensors((0..count).map(|_| one(random)).collect())
             }
             TypeKind::List(element, length) => {
                 let count = length.map_or(count, |length| length as usize);
-                TrialArgument::Plain(self.draw_list(&argument.name, &element.kind, count, random))
+                TrialArgument::NonTensor(self.draw_list(&argument.name, &element.kind, count, random))
             }
-            kind => TrialArgument::Plain(self.draw_value(&argument.name, kind, random)),
+            kind => TrialArgument::NonTensor(self.draw_value(&argument.name, kind, random)),
         }
     }
 
-    fn draw_tensor(&self, argument: &Argument, random: &mut Random) -> TensorSample {
-        let sizes = match random.below(10) {
-            _ if argument.is_written() && random.percent(40) => vec![0],
+    fn draw_tensor(&self, argument: &Argument, random: &mut Random) -> TensorDescription {
+        let sizes = match random.draw_below(10) {
+            _ if argument.is_written() && random.true_with_percent(40) => vec![0],
             0..=7 => self.sizes.clone(),
-            _ => random.pick(&SHAPES).to_vec(),
+            _ => random.pick(&SMALL_SHAPES).to_vec(),
         };
         let dtype = match argument.name.as_str() {
             "index" | "indices" | "offsets" | "target" => DType::I64,
             "mask" | "condition" | "found_inf" => DType::Bool,
-            _ if random.percent(10) => random.pick(&DTYPES),
+            _ if random.true_with_percent(10) => random.pick(&WEIGHTED_DTYPES),
             _ => self.dtype,
         };
-        TensorSample::new(dtype, &sizes, (0..3).map(Scalar::from).collect())
+        TensorDescription::new(dtype, &sizes, (0..3).map(Scalar::from).collect())
     }
 
     fn draw_value(&self, name: &str, kind: &TypeKind, random: &mut Random) -> Value {
         match kind {
-            TypeKind::Scalar if random.percent(50) => random.between(0, 3).into(),
+            TypeKind::Scalar if random.true_with_percent(50) => random.draw_between(0, 3).into(),
             TypeKind::Scalar | TypeKind::Float => random.pick(&[0.0, 0.5, 1.0, 2.0]).into(),
             TypeKind::Int | TypeKind::SymInt => self.draw_integer(name, random).into(),
-            TypeKind::Bool | TypeKind::SymBool => random.percent(50).into(),
-            TypeKind::Str => boundaries::string(random).into(),
-            TypeKind::ScalarType => random.pick(&DTYPES).into(),
-            TypeKind::Layout => boundaries::layout(random),
-            TypeKind::MemoryFormat => boundaries::memory_format(random),
-            TypeKind::Device => HOST.into(),
-            TypeKind::Generator => Generator::new(HOST, 0).into(),
-            _ => boundaries::any_value(random),
+            TypeKind::Bool | TypeKind::SymBool => random.true_with_percent(50).into(),
+            TypeKind::Str => boundaries::draw_string(random).into(),
+            TypeKind::ScalarType => random.pick(&WEIGHTED_DTYPES).into(),
+            TypeKind::Layout => boundaries::draw_layout(random),
+            TypeKind::MemoryFormat => boundaries::draw_memory_format(random),
+            TypeKind::Device => HOST_DEVICE.into(),
+            TypeKind::Generator => Generator::new(HOST_DEVICE, 0).into(),
+            _ => boundaries::draw_value(random),
         }
     }
 
     fn draw_list(&self, name: &str, element: &TypeKind, count: usize, random: &mut Random) -> Value {
         let several = 0..count;
         match element {
-            TypeKind::Int | TypeKind::SymInt => match random.below(4) {
+            TypeKind::Int | TypeKind::SymInt => match random.draw_below(4) {
                 0 => self.sizes.clone().into(),
                 _ => several.map(|_| self.draw_integer(name, random)).collect::<Vec<_>>().into(),
             },
             TypeKind::Float => several.map(|_| random.pick(&[0.5, 1.0, 2.0])).collect::<Vec<_>>().into(),
-            TypeKind::Bool | TypeKind::SymBool => several.map(|_| random.percent(50)).collect::<Vec<_>>().into(),
-            TypeKind::Scalar => several.map(|_| Scalar::from(random.between(0, 2))).collect::<Vec<_>>().into(),
-            TypeKind::Str => several.map(|_| boundaries::string(random)).collect::<Vec<_>>().into(),
-            _ => boundaries::any_value(random),
+            TypeKind::Bool | TypeKind::SymBool => {
+                several.map(|_| random.true_with_percent(50)).collect::<Vec<_>>().into()
+            }
+            TypeKind::Scalar => several.map(|_| Scalar::from(random.draw_between(0, 2))).collect::<Vec<_>>().into(),
+            TypeKind::Str => several.map(|_| boundaries::draw_string(random)).collect::<Vec<_>>().into(),
+            _ => boundaries::draw_value(random),
         }
     }
 
     fn draw_integer(&self, name: &str, random: &mut Random) -> i64 {
         let rank = i64::try_from(self.sizes.len()).unwrap_or(0);
         if name.contains("dim") || name.contains("axis") {
-            return random.between(-rank, (rank - 1).max(0));
+            return random.draw_between(-rank, (rank - 1).max(0));
         }
-        random.between(0, 4)
+        random.draw_between(0, 4)
     }
 }

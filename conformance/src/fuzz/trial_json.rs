@@ -8,8 +8,8 @@ use std::fmt;
 use dispatch_runtime::{Complex64, DType, Device, Generator, Layout, MemoryFormat, Scalar, Str, Value};
 use serde_json::{Map, Value as Json, json};
 
-use super::trial::{Call, Layers, TensorSample, Trial, TrialArgument, TrialKind};
-use crate::decode::{decode_element, enum_by_name, integer_list, split_tag};
+use super::trial::{Call, Layers, TensorDescription, Trial, TrialArgument, TrialKind};
+use crate::decode::{decode_element, decode_integer_list, parse_enum_name, split_tagged_json};
 use crate::error::{Error, Result};
 
 impl fmt::Display for Trial {
@@ -39,18 +39,18 @@ impl Trial {
         let Some(arguments) = json.get("args").and_then(Json::as_array) else {
             return Err(Error::MissingField { field: "`args`" });
         };
-        let read = |json: &Json| parse_argument(json).ok_or_else(|| wrong_argument(json));
+        let read = |json: &Json| parse_argument(json).ok_or_else(|| wrong_argument_error(json));
         let arguments = arguments.iter().map(read).collect::<Result<_>>()?;
         let layers = match (json.get("mapped").and_then(Json::as_u64), json.contains_key("gradients")) {
-            (Some(batches), _) => Layers::Mapped(batches),
-            (None, true) => Layers::Gradients,
-            (None, false) => Layers::Plain,
+            (Some(batches), _) => Layers::Vmap(batches),
+            (None, true) => Layers::Autograd,
+            (None, false) => Layers::BackendOnly,
         };
         Ok(Self(TrialKind::Call(Call { operator: operator.to_owned(), arguments, layers })))
     }
 }
 
-fn wrong_argument(json: &Json) -> Error {
+fn wrong_argument_error(json: &Json) -> Error {
     Error::WrongType { ty: "an argument".to_owned(), value: json.to_string() }
 }
 
@@ -58,77 +58,80 @@ fn call_to_json(call: &Call) -> Json {
     let mut json =
         json!({ "op": call.operator, "args": call.arguments.iter().map(argument_to_json).collect::<Vec<_>>() });
     match call.layers {
-        Layers::Plain => {}
-        Layers::Gradients => json["gradients"] = true.into(),
-        Layers::Mapped(batches) => json["mapped"] = batches.into(),
+        Layers::BackendOnly => {}
+        Layers::Autograd => json["gradients"] = true.into(),
+        Layers::Vmap(batches) => json["mapped"] = batches.into(),
     }
     json
 }
 
 fn argument_to_json(given: &TrialArgument) -> Json {
-    let optional = |sample: &Option<TensorSample>| sample.as_ref().map_or(Json::Null, sample_to_json);
+    let optional =
+        |description: &Option<TensorDescription>| description.as_ref().map_or(Json::Null, description_to_json);
     match given {
-        TrialArgument::Tensor(sample) => json!({ "tensor": sample_to_json(sample) }),
-        TrialArgument::Tensors(samples) => json!({ "tensors": samples.iter().map(sample_to_json).collect::<Vec<_>>() }),
-        TrialArgument::OptionalTensors(samples) => {
-            json!({ "optional": samples.iter().map(optional).collect::<Vec<_>>() })
+        TrialArgument::Tensor(description) => json!({ "tensor": description_to_json(description) }),
+        TrialArgument::Tensors(descriptions) => {
+            json!({ "tensors": descriptions.iter().map(description_to_json).collect::<Vec<_>>() })
         }
-        TrialArgument::Plain(value) => value_to_json(value),
+        TrialArgument::OptionalTensors(descriptions) => {
+            json!({ "optional": descriptions.iter().map(optional).collect::<Vec<_>>() })
+        }
+        TrialArgument::NonTensor(value) => value_to_json(value),
     }
 }
 
 fn parse_argument(json: &Json) -> Option<TrialArgument> {
-    let (tag, content) = split_tag(json)?;
+    let (tag, content) = split_tagged_json(json)?;
     Some(match tag {
-        "tensor" => TrialArgument::Tensor(parse_sample(content)?),
-        "tensors" => TrialArgument::Tensors(content.as_array()?.iter().map(parse_sample).collect::<Option<_>>()?),
+        "tensor" => TrialArgument::Tensor(parse_description(content)?),
+        "tensors" => TrialArgument::Tensors(content.as_array()?.iter().map(parse_description).collect::<Option<_>>()?),
         "optional" => {
-            let optional = |json: &Json| if json.is_null() { Some(None) } else { parse_sample(json).map(Some) };
+            let optional = |json: &Json| if json.is_null() { Some(None) } else { parse_description(json).map(Some) };
             TrialArgument::OptionalTensors(content.as_array()?.iter().map(optional).collect::<Option<_>>()?)
         }
-        _ => TrialArgument::Plain(parse_value(tag, content)?),
+        _ => TrialArgument::NonTensor(parse_value(tag, content)?),
     })
 }
 
-fn sample_to_json(sample: &TensorSample) -> Json {
-    let mut json = json!({ "dtype": sample.dtype.short_name(), "shape": sample.sizes });
-    let defaults = TensorSample::new(sample.dtype, &sample.sizes, Vec::new());
-    if sample.strides != defaults.strides {
-        json["strides"] = sample.strides.clone().into();
+fn description_to_json(description: &TensorDescription) -> Json {
+    let mut json = json!({ "dtype": description.dtype.short_name(), "shape": description.sizes });
+    let defaults = TensorDescription::new(description.dtype, &description.sizes, Vec::new());
+    if description.strides != defaults.strides {
+        json["strides"] = description.strides.clone().into();
     }
-    if sample.offset != 0 {
-        json["offset"] = sample.offset.into();
+    if description.offset != 0 {
+        json["offset"] = description.offset.into();
     }
-    if sample.is_meta {
+    if description.is_meta {
         json["on"] = "meta".into();
-    } else if !sample.elements.is_empty() {
-        json["data"] = sample.elements.iter().copied().map(scalar_to_json).collect();
+    } else if !description.elements.is_empty() {
+        json["data"] = description.elements.iter().copied().map(scalar_to_json).collect();
     }
-    if let Some(memory) = sample.memory {
+    if let Some(memory) = description.memory {
         json["memory"] = memory.into();
     }
-    if sample.is_number {
+    if description.is_number {
         json["number"] = true.into();
     }
     json
 }
 
-fn parse_sample(json: &Json) -> Option<TensorSample> {
+fn parse_description(json: &Json) -> Option<TensorDescription> {
     let body = json.as_object()?;
     let dtype: DType = body.get("dtype")?.as_str()?.parse().ok()?;
     let elements = match body.get("data") {
         Some(data) => data.as_array()?.iter().map(decode_element).collect::<Option<_>>()?,
         None => Vec::new(),
     };
-    let mut sample = TensorSample::new(dtype, &integer_list(body, "shape")?, elements);
+    let mut description = TensorDescription::new(dtype, &decode_integer_list(body, "shape")?, elements);
     if body.contains_key("strides") {
-        sample.strides = integer_list(body, "strides")?;
+        description.strides = decode_integer_list(body, "strides")?;
     }
-    sample.offset = body.get("offset").map_or(Some(0), Json::as_i64)?;
-    sample.is_meta = body.contains_key("on");
-    sample.memory = body.get("memory").and_then(Json::as_u64).and_then(|memory| usize::try_from(memory).ok());
-    sample.is_number = body.contains_key("number");
-    Some(sample)
+    description.offset = body.get("offset").map_or(Some(0), Json::as_i64)?;
+    description.is_meta = body.contains_key("on");
+    description.memory = body.get("memory").and_then(Json::as_u64).and_then(|memory| usize::try_from(memory).ok());
+    description.is_number = body.contains_key("number");
+    Some(description)
 }
 
 fn scalar_to_json(number: Scalar) -> Json {
@@ -186,12 +189,12 @@ fn parse_value(tag: &str, content: &Json) -> Option<Value> {
         "numbers" => items()?.iter().map(decode_element).collect::<Option<Vec<_>>>()?.into(),
         "strs" => items()?.iter().map(|text| text.as_str().map(Str::from)).collect::<Option<Vec<_>>>()?.into(),
         "dtype" => content.as_str()?.parse::<DType>().ok()?.into(),
-        "layout" => enum_by_name(content.as_str()?, Layout::from_number)?.into(),
-        "format" => enum_by_name(content.as_str()?, MemoryFormat::from_number)?.into(),
+        "layout" => parse_enum_name(content.as_str()?, Layout::from_number)?.into(),
+        "format" => parse_enum_name(content.as_str()?, MemoryFormat::from_number)?.into(),
         "device" => content.as_str()?.parse::<Device>().ok()?.into(),
         "generator" => Generator::new(content.as_str()?.parse().ok()?, 0).into(),
         "list" => {
-            let item = |json: &Json| split_tag(json).and_then(|(tag, content)| parse_value(tag, content));
+            let item = |json: &Json| split_tagged_json(json).and_then(|(tag, content)| parse_value(tag, content));
             Value::List(items()?.iter().map(item).collect::<Option<_>>()?)
         }
         _ => return None,

@@ -3,8 +3,8 @@
 use dispatch_runtime::Operator;
 
 use super::graph;
-use super::mutate::mutate;
-use super::plausible::{self, Recorded};
+use super::mutate::mutate_call;
+use super::plausible_call::{self, RecordedLines};
 use super::random::Random;
 use super::trial::{Trial, TrialKind};
 use crate::error::Result;
@@ -13,7 +13,7 @@ use crate::error::Result;
 pub(super) struct TrialSource {
     /// Sorted by name, so that a trial number selects the same operator in every build.
     operators: Vec<&'static Operator>,
-    recorded: Recorded,
+    recorded: RecordedLines,
     seed: u64,
 }
 
@@ -26,25 +26,25 @@ impl TrialSource {
     pub(super) fn new(seed: u64, only: Option<&'static Operator>) -> Result<Self> {
         let mut operators = only.map_or_else(Operator::all, |operator| vec![operator]);
         operators.sort_by_cached_key(|operator| operator.name().to_string());
-        Ok(Self { operators, recorded: Recorded::load()?, seed })
+        Ok(Self { operators, recorded: RecordedLines::read()?, seed })
     }
 
     /// Returns the operator of a trial.
-    pub(super) fn operator(&self, number: u64) -> &'static Operator {
+    pub(super) fn operator_of_trial(&self, number: u64) -> &'static Operator {
         Random::new(self.seed, number).pick(&self.operators)
     }
 
     /// Draws the trial of this number. Some trials are graphs: these call operators on Meta.
-    pub(super) fn trial(&self, number: u64) -> Trial {
+    pub(super) fn draw_trial(&self, number: u64) -> Trial {
         let mut random = Random::new(self.seed, number);
         let operator = random.pick(&self.operators);
-        let mut call = plausible::call(operator, &self.recorded, &mut random);
-        if random.percent(6)
-            && let Some(text) = graph::traced_text(&call)
+        let mut call = plausible_call::draw_call(operator, &self.recorded, &mut random);
+        if random.true_with_percent(6)
+            && let Some(text) = graph::trace_to_text(&call)
         {
-            return Trial(TrialKind::Graph(graph::mutate(&text, &mut random)));
+            return Trial(TrialKind::Graph(graph::change_numbers(&text, &mut random)));
         }
-        mutate(&mut call, &mut random);
+        mutate_call(&mut call, &mut random);
         Trial(TrialKind::Call(call))
     }
 }

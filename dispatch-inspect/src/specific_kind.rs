@@ -3,11 +3,11 @@
 use dispatch_runtime::keys::{Autograd, Meta};
 use dispatch_runtime::{Operator, TableCell};
 
-use crate::operator_info::derivative;
+use crate::operator_info::derivative_of;
 use crate::{Derivative, KernelKind};
 
 /// The specific names beside those of [`KernelKind`], with their meanings.
-pub(crate) const SPECIFIC_NAMES: [(&str, &str); 6] = [
+pub(crate) const SPECIFIC_KIND_NAMES: [(&str, &str); 6] = [
     ("formula", "a derivative, of its own or of the operator that it is a form of"),
     ("none", "declared as not differentiable"),
     ("shape", "the operator's shape word"),
@@ -17,8 +17,8 @@ pub(crate) const SPECIFIC_NAMES: [(&str, &str); 6] = [
 ];
 
 /// Returns the name for a cell: a specific one, or that of the kind of its kernel.
-pub(crate) fn specific_name(operator: &'static Operator, cell: &TableCell) -> &'static str {
-    let served = KernelKind::of(cell);
+pub(crate) fn specific_kind_name(operator: &'static Operator, cell: &TableCell) -> &'static str {
+    let served = KernelKind::from_table_cell(cell);
     let is = |name: &str| cell.kernels.iter().all(|kernel| kernel.starts_with(&format!("`{name}`")));
     match served {
         KernelKind::Any if is("form_kernel") => "form",
@@ -26,7 +26,7 @@ pub(crate) fn specific_name(operator: &'static Operator, cell: &TableCell) -> &'
         KernelKind::Kernel if cell.registered_for == Some(Meta) && is("planned_meta_kernel") => {
             if operator.shape().is_some() { "shape" } else { "plan" }
         }
-        KernelKind::Kernel | KernelKind::Fallback if Autograd.covers(cell.key) => match derivative(operator) {
+        KernelKind::Kernel | KernelKind::Fallback if Autograd.covers(cell.key) => match derivative_of(operator) {
             Derivative::Kernel(_) | Derivative::Rule(_) => "formula",
             Derivative::None => "none",
             Derivative::Composite | Derivative::Unknown => served.name(),

@@ -7,13 +7,13 @@ use crate::aliasing::has_undeclared_write;
 use crate::array::Array;
 use crate::case::Case;
 use crate::compare::{Difference, Tolerance, first_difference};
-use crate::datum::{Datum, to_values};
+use crate::datum::{Datum, create_values};
 use crate::error::Result;
 use crate::tensors::{to_array, to_tensor};
-use crate::verdict::{CallError, Failure, attempt, invoke};
+use crate::verdict::{CallError, Failure, call_catching_panics, catch_panics};
 
 /// The arguments of a call, and the leaves among them.
-pub(super) struct Inputs {
+pub(super) struct DifferentiableInputs {
     pub(super) values: Vec<Value>,
     pub(super) leaves: Vec<Leaf>,
 }
@@ -24,17 +24,17 @@ pub(super) struct Leaf {
     pub(super) tensor: Tensor,
 }
 
-impl Inputs {
+impl DifferentiableInputs {
     /// Creates the recorded arguments. The leaves are the floating-point tensors, whether or not the operator is differentiable with
     /// respect to them.
-    pub(super) fn recorded(case: &Case) -> Result<Self, CallError> {
-        let widened: Vec<Datum> = case.arguments.iter().map(Datum::with_f64).collect();
+    pub(super) fn from_recording(case: &Case) -> Result<Self, CallError> {
+        let widened: Vec<Datum> = case.arguments.iter().map(Datum::with_f64_for_f32).collect();
         Self::from_arguments(case, &widened)
     }
 
     /// Creates the inputs of a call from these arguments, which are in double precision.
     pub(super) fn from_arguments(case: &Case, arguments: &[Datum]) -> Result<Self, CallError> {
-        let mut values = to_values(arguments, case.device)?;
+        let mut values = create_values(arguments, case.device)?;
         let mut leaves = Vec::new();
         for (i, (datum, value)) in arguments.iter().zip(&mut values).enumerate() {
             let argument = &case.operator.schema().arguments[i];
@@ -43,13 +43,13 @@ impl Inputs {
             for (position, (array, tensor)) in datum.arrays().into_iter().zip(value.tensors()).enumerate() {
                 if is_leaf(case, i, array.dtype) {
                     let name = if is_list { format!("{name}[{position}]") } else { name.clone() };
-                    let tensor = attempt(|| tensor.clone().requires_grad_(true))?;
+                    let tensor = catch_panics(|| tensor.clone().requires_grad_(true))?;
                     leaves.push(Leaf { name, tensor });
                 }
             }
             if let (Value::Tensor(tensor), true) = (&mut *value, argument.is_written()) {
                 // A leaf must not be written, so the call writes a copy.
-                *tensor = attempt(|| aten::clone(tensor, None))?;
+                *tensor = catch_panics(|| aten::clone(tensor, None))?;
             }
         }
         Ok(Self { values, leaves })
@@ -57,7 +57,7 @@ impl Inputs {
 
     /// Makes the call, and returns the differentiable tensors of its results.
     pub(super) fn call(&self, operator: &'static Operator) -> Result<Vec<Tensor>, CallError> {
-        Ok(differentiable_tensors(&invoke(operator, self.values.clone())?))
+        Ok(differentiable_tensors(&call_catching_panics(operator, self.values.clone())?))
     }
 
     /// Computes the gradients of tensors with respect to the leaves, for these cotangents.
@@ -68,7 +68,7 @@ impl Inputs {
         if of.is_empty() || leaves.is_empty() {
             return Ok(vec![None; leaves.len()]);
         }
-        let gradients = attempt(|| Differentiation::of_outputs(&of).with_seeds(&seeds).allow_unused().grad(&leaves))?;
+        let gradients = catch_panics(|| Differentiation::of_outputs(&of).with_seeds(&seeds).allow_unused().grad(&leaves))?;
         Ok(gradients.iter().map(|gradient| gradient.as_ref().map(to_array).transpose()).collect::<Result<_>>()?)
     }
 
@@ -100,7 +100,7 @@ pub(crate) fn is_leaf(case: &Case, position: usize, dtype: DType) -> bool {
 /// Creates a tensor that requires gradients.
 pub(super) fn create_leaf(array: &Array, device: Device) -> Result<Tensor, CallError> {
     let tensor = to_tensor(array, device)?;
-    attempt(|| tensor.requires_grad_(true))
+    catch_panics(|| tensor.requires_grad_(true))
 }
 
 /// Returns the floating-point tensors among the results that require gradients.
@@ -128,7 +128,7 @@ fn compare_gradient(argument: &str, actual: Option<&Array>, expected: Option<&[f
     let expected: Vec<Scalar> = elements.into_iter().map(Scalar::Float).collect();
     let zeros = vec![Scalar::Float(0.0); expected.len()];
     let found = actual.map_or(&zeros, |actual| &actual.elements);
-    let failure = |difference| Failure::Gradient { argument: argument.to_owned(), difference };
+    let failure = |difference| Failure::WrongGradient { argument: argument.to_owned(), difference };
     if found.len() != expected.len() {
         return Err(failure(Difference::Length { actual: found.len(), expected: expected.len() }));
     }

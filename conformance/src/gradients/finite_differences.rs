@@ -7,18 +7,18 @@ use dispatch_autograd::Differentiation;
 use dispatch_runtime::schema::SchemaKind;
 use dispatch_runtime::{Scalar, Tensor};
 
-use super::differentiated::{Inputs, cosine_cotangent, create_leaf, is_leaf, to_floats};
-use super::exceptions::{first_order_exception, reads_one_triangle, second_order_exception};
+use super::differentiable_inputs::{DifferentiableInputs, cosine_cotangent, create_leaf, is_leaf, to_floats};
+use super::exceptions::{first_order_exemption, reads_one_triangle, second_order_exemption};
 use crate::array::Array;
 use crate::case::Case;
 use crate::datum::Datum;
 use crate::tensors::{to_array, to_tensor};
-use crate::verdict::{CallError, Failure, Verdict, attempt};
+use crate::verdict::{CallError, Failure, Verdict, catch_panics};
 
 /// Half of the distance between the two points of the coarsest finite difference.
-const STEP: f64 = 1.0 / 4096.0;
+const COARSEST_STEP: f64 = 1.0 / 4096.0;
 /// The absolute error that is always allowed.
-const ABSOLUTE_ERROR: f64 = 1e-12;
+const ALLOWED_ABSOLUTE_ERROR: f64 = 1e-12;
 /// The distance by which arguments move if the function is not smooth at the recorded point.
 const RETRY_DISTANCE: f64 = 0.01;
 
@@ -27,20 +27,25 @@ pub(crate) fn check(case: &Case) -> Vec<Verdict> {
     if case.operator.schema().kind() == SchemaKind::Out {
         return Vec::new();
     }
-    let point = match Point::of(case) {
+    let point = match EvaluationPoint::from_case(case) {
         Ok(point) => point,
         Err(error) => return vec![error.into()],
     };
     if point.count == 0 || point.seeds.is_empty() {
         return Vec::new();
     }
-    let first = first_order_exception(case).map_or_else(|| check_near(&point, first_order), Verdict::NotApplicable);
-    let second = second_order_exception(case).map_or_else(|| check_near(&point, second_order), Verdict::NotApplicable);
+    let first = first_order_exemption(case)
+        .map_or_else(|| check_at_or_near(&point, first_order_derivative), Verdict::NotApplicable);
+    let second = second_order_exemption(case)
+        .map_or_else(|| check_at_or_near(&point, second_order_derivative), Verdict::NotApplicable);
     vec![first.with_context("first order"), second.with_context("second order")]
 }
 
 /// Checks one order at a point, or next to it if the function is not smooth there.
-fn check_near(point: &Point<'_>, order: fn(&Point<'_>, u64) -> Result<DirectionalDerivative, CallError>) -> Verdict {
+fn check_at_or_near(
+    point: &EvaluationPoint<'_>,
+    order: fn(&EvaluationPoint<'_>, u64) -> Result<DirectionalDerivative, CallError>,
+) -> Verdict {
     for point in [point, &point.moved_along(&point.random_direction(0), RETRY_DISTANCE)] {
         let is_smooth =
             (1..=2).try_fold(true, |smooth, seed| Ok::<_, CallError>(smooth && order(point, seed)?.compare()?));
@@ -76,17 +81,17 @@ impl DirectionalDerivative {
         if (actual - expected).abs() <= 1e-6 * scale.max(expected.abs()) + uncertainty + rounding_error {
             return Ok(true);
         }
-        Err(CallError::Failed(Failure::DirectionalDerivative { actual, expected }))
+        Err(CallError::Failed(Failure::WrongDirectionalDerivative { actual, expected }))
     }
 
-    fn measure(
+    fn from_differences(
         actual: &[f64],
         direction: &[f64],
         along: impl Fn(f64) -> Result<f64, CallError>,
     ) -> Result<Self, CallError> {
         let mut largest = 0.0_f64;
         let mut differences = [0.0; 2];
-        let mut step = STEP;
+        let mut step = COARSEST_STEP;
         let mut bends = [0.0; 2];
         let here = along(0.0)?;
         for (difference, bend) in differences.iter_mut().zip(&mut bends) {
@@ -105,13 +110,13 @@ impl DirectionalDerivative {
             expected: (4.0 * fine - coarse) / 3.0,
             scale: parts().map(f64::abs).sum(),
             uncertainty: (fine - coarse).abs() + kink,
-            rounding_error: 256.0 * f64::EPSILON * largest / STEP + ABSOLUTE_ERROR,
+            rounding_error: 256.0 * f64::EPSILON * largest / COARSEST_STEP + ALLOWED_ABSOLUTE_ERROR,
         })
     }
 }
 
 /// The arguments of a call, and the cotangents of its results.
-struct Point<'a> {
+struct EvaluationPoint<'a> {
     case: &'a Case,
     arguments: Vec<Datum>,
     seeds: Vec<Array>,
@@ -120,29 +125,30 @@ struct Point<'a> {
 }
 
 /// Compares the gradient with differences of the results.
-fn first_order(point: &Point<'_>, seed: u64) -> Result<DirectionalDerivative, CallError> {
+fn first_order_derivative(point: &EvaluationPoint<'_>, seed: u64) -> Result<DirectionalDerivative, CallError> {
     let direction = &point.random_direction(seed)[..point.count];
-    DirectionalDerivative::measure(&point.autograd_gradient()?, direction, |step| {
+    DirectionalDerivative::from_differences(&point.autograd_gradient()?, direction, |step| {
         point.moved_along(direction, step).weighted_sum_or_nan()
     })
 }
 
 /// Compares the second-order gradient, of a weighted sum of the gradients, with differences of this sum.
-fn second_order(point: &Point<'_>, seed: u64) -> Result<DirectionalDerivative, CallError> {
+fn second_order_derivative(point: &EvaluationPoint<'_>, seed: u64) -> Result<DirectionalDerivative, CallError> {
     let (direction, mixture) = (point.random_direction(seed), &point.random_direction(seed + 100)[..point.count]);
     let mixed = |gradient: Vec<f64>| gradient.iter().zip(mixture).map(|(a, b)| a * b).sum();
-    let actual = point.second_gradient(mixture)?;
-    DirectionalDerivative::measure(&actual, &direction, |step| {
+    let actual = point.second_order_gradient(mixture)?;
+    DirectionalDerivative::from_differences(&actual, &direction, |step| {
         let moved = point.moved_along(&direction, step);
         if moved.weighted_sum_or_nan()?.is_nan() { Ok(f64::NAN) } else { moved.autograd_gradient().map(mixed) }
     })
 }
 
-impl<'a> Point<'a> {
-    fn of(case: &'a Case) -> Result<Self, CallError> {
+impl<'a> EvaluationPoint<'a> {
+    fn from_case(case: &'a Case) -> Result<Self, CallError> {
         let apart = |array: &Array| if array.overlaps_itself() { array.contiguous() } else { array.clone() };
-        let arguments: Vec<Datum> = case.arguments.iter().map(|datum| datum.in_double_precision().map(apart)).collect();
-        let inputs = Inputs::from_arguments(case, &arguments)?;
+        let arguments: Vec<Datum> =
+            case.arguments.iter().map(|datum| datum.in_double_precision().map_arrays(apart)).collect();
+        let inputs = DifferentiableInputs::from_arguments(case, &arguments)?;
         let seeds = inputs.call(case.operator)?.iter().map(cosine_cotangent).collect();
         let count = inputs.leaves.iter().map(|leaf| element_count(&leaf.tensor)).sum();
         Ok(Self { case, arguments, seeds, count })
@@ -175,7 +181,7 @@ impl<'a> Point<'a> {
             Array { elements: moved.collect(), ..array.clone() }
         };
         let arguments = self.arguments.iter().enumerate().map(|(i, datum)| {
-            datum.map(|array| if is_leaf(self.case, i, array.dtype) { step(array) } else { array.clone() })
+            datum.map_arrays(|array| if is_leaf(self.case, i, array.dtype) { step(array) } else { array.clone() })
         });
         let arguments = arguments.collect();
         Self { case: self.case, arguments, seeds: self.seeds.iter().map(step).collect(), count: self.count }
@@ -183,7 +189,7 @@ impl<'a> Point<'a> {
 
     /// Returns the sum of the results, weighted by the cotangents.
     fn weighted_sum(&self) -> Result<f64, CallError> {
-        let results = Inputs::from_arguments(self.case, &self.arguments)?.call(self.case.operator)?;
+        let results = DifferentiableInputs::from_arguments(self.case, &self.arguments)?.call(self.case.operator)?;
         let mut sum = 0.0;
         for (result, seed) in results.iter().zip(&self.seeds) {
             sum += to_floats(&to_array(result)?).iter().zip(to_floats(seed)).map(|(a, b)| a * b).sum::<f64>();
@@ -201,16 +207,16 @@ impl<'a> Point<'a> {
 
     /// Returns the gradients with respect to all leaves, concatenated.
     fn autograd_gradient(&self) -> Result<Vec<f64>, CallError> {
-        let inputs = Inputs::from_arguments(self.case, &self.arguments)?;
+        let inputs = DifferentiableInputs::from_arguments(self.case, &self.arguments)?;
         let results = inputs.call(self.case.operator)?;
         let gradients = inputs.gradients(&results, &self.seeds)?;
         let leaves = inputs.leaves.iter().map(|leaf| &leaf.tensor);
-        Ok(concatenate(leaves.zip(&gradients)))
+        Ok(concatenate_gradients(leaves.zip(&gradients)))
     }
 
     /// Returns the gradient of a weighted sum of the gradients, with respect to the leaves and the cotangents. `mixture` has the weights.
-    fn second_gradient(&self, mixture: &[f64]) -> Result<Vec<f64>, CallError> {
-        let inputs = Inputs::from_arguments(self.case, &self.arguments)?;
+    fn second_order_gradient(&self, mixture: &[f64]) -> Result<Vec<f64>, CallError> {
+        let inputs = DifferentiableInputs::from_arguments(self.case, &self.arguments)?;
         let results = inputs.call(self.case.operator)?;
         let leaves: Vec<&Tensor> = inputs.leaves.iter().map(|leaf| &leaf.tensor).collect();
         let seeds = self
@@ -226,7 +232,7 @@ impl<'a> Point<'a> {
             return Ok(nothing());
         }
         let task = Differentiation::of_outputs(&results).with_seeds(&seeds).allow_unused().create_graph();
-        let gradients = attempt(|| task.grad(&leaves))?;
+        let gradients = catch_panics(|| task.grad(&leaves))?;
         let mut mixture = mixture.iter().copied();
         let weights = leaves.iter().map(|leaf| {
             let weights: Vec<f64> = mixture.by_ref().take(element_count(leaf)).collect();
@@ -239,10 +245,10 @@ impl<'a> Point<'a> {
         if of.is_empty() {
             return Ok(nothing());
         }
-        let second = attempt(|| Differentiation::of_outputs(&of).with_seeds(&weights).allow_unused().grad(&all))?;
+        let second = catch_panics(|| Differentiation::of_outputs(&of).with_seeds(&weights).allow_unused().grad(&all))?;
         let second = second.iter().map(|gradient| gradient.as_ref().map(to_array).transpose());
         let second: Vec<Option<Array>> = second.collect::<Result<_, _>>()?;
-        Ok(concatenate(all.into_iter().zip(&second)))
+        Ok(concatenate_gradients(all.into_iter().zip(&second)))
     }
 }
 
@@ -251,7 +257,7 @@ fn element_count(tensor: &Tensor) -> usize {
 }
 
 /// Concatenates the elements of all gradients, with zeros for a missing gradient.
-fn concatenate<'a>(gradients: impl Iterator<Item = (&'a Tensor, &'a Option<Array>)>) -> Vec<f64> {
+fn concatenate_gradients<'a>(gradients: impl Iterator<Item = (&'a Tensor, &'a Option<Array>)>) -> Vec<f64> {
     let all = gradients.flat_map(|(of, gradient)| match gradient {
         Some(gradient) => to_floats(gradient),
         None => vec![0.0; element_count(of)],
@@ -262,7 +268,7 @@ fn concatenate<'a>(gradients: impl Iterator<Item = (&'a Tensor, &'a Option<Array
 /// Returns pseudorandom numbers between -1 and 1 for an array, the same on every machine. If `is_symmetric`, square matrices are symmetric.
 pub(crate) fn pseudorandom_numbers(state: &mut u64, sizes: &[i64], is_symmetric: bool) -> Vec<f64> {
     let count: i64 = sizes.iter().product();
-    let mut numbers: Vec<f64> = (0..count).map(|_| next_number(state)).collect();
+    let mut numbers: Vec<f64> = (0..count).map(|_| next_pseudorandom_number(state)).collect();
     if let &[.., rows, columns] = sizes
         && is_symmetric
         && rows == columns
@@ -276,7 +282,7 @@ pub(crate) fn pseudorandom_numbers(state: &mut u64, sizes: &[i64], is_symmetric:
 }
 
 /// Returns the next number of the `SplitMix` generator of Steele, Lea and Flood.
-fn next_number(state: &mut u64) -> f64 {
+fn next_pseudorandom_number(state: &mut u64) -> f64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut x = *state;
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -2,11 +2,11 @@
 
 use dispatch_runtime::{DType, Device, Generator, Operator, Scalar, Value};
 
-use super::plain;
+use super::non_tensor_datum;
 use crate::array::Array;
-use crate::case::call;
+use crate::case::call_and_check_aliasing;
 use crate::compare::Difference;
-use crate::datum::{Datum, to_values};
+use crate::datum::{Datum, create_values};
 use crate::decode;
 use crate::error::Error;
 use crate::verdict::{CallError, Failure, Verdict};
@@ -14,7 +14,7 @@ use crate::verdict::{CallError, Failure, Verdict};
 const DRAW_COUNT: usize = 10_000;
 
 /// The random operators to check, in the core set or not.
-pub(crate) const OPERATORS: [&str; 40] = [
+pub(crate) const RANDOM_OPERATORS: [&str; 40] = [
     "aten::_sample_dirichlet",
     "aten::_standard_gamma",
     "aten::bernoulli",
@@ -62,9 +62,9 @@ enum Distribution {
     /// Results with this mean and variance, not below `from` and below `to`.
     Moments { mean: f64, variance: f64, from: f64, to: f64 },
     /// Results with these fractions below these bounds, for a distribution without a mean.
-    Fractions(Fractions),
+    Fractions(FractionsBelowBounds),
     /// Results with this mean and variance, not below zero, with these fractions below these bounds.
-    MomentsAndFractions { mean: f64, variance: f64, fractions: Fractions },
+    MomentsAndFractions { mean: f64, variance: f64, fractions: FractionsBelowBounds },
     /// Each number from 0 on, exactly once.
     Permutation,
     /// Dropout of ones: the results (zero, or scaled up), and then the mask.
@@ -72,10 +72,10 @@ enum Distribution {
 }
 
 /// Bounds, and the fraction of the results below each bound.
-type Fractions = &'static [(f64, f64)];
+type FractionsBelowBounds = &'static [(f64, f64)];
 
 /// Returns the arguments of a random operator's call, and the expected distribution.
-fn call_and_distribution(name: &str, dtype: DType) -> Option<(Vec<(&'static str, Datum)>, Distribution)> {
+fn arguments_and_distribution(name: &str, dtype: DType) -> Option<(Vec<(&'static str, Datum)>, Distribution)> {
     let count = 10_000_i64;
     let all = |value: f64| Datum::Array(Array::new(dtype, &[count], vec![Scalar::Float(value); DRAW_COUNT]));
     // Alternates two parameters, because some kernels sample differently for small and large ones.
@@ -87,34 +87,47 @@ fn call_and_distribution(name: &str, dtype: DType) -> Option<(Vec<(&'static str,
     let moments = |mean, variance, from, to| Distribution::Moments { mean, variance, from, to };
     let with_fractions = |mean, variance, fractions| Distribution::MomentsAndFractions { mean, variance, fractions };
     let (least, most) = (f64::NEG_INFINITY, f64::INFINITY);
-    let (size, kind) = (|| ("size", plain(vec![count])), || ("dtype", plain(dtype)));
+    let (size, kind) = (|| ("size", non_tensor_datum(vec![count])), || ("dtype", non_tensor_datum(dtype)));
     Some(match name {
         "aten::rand" | "aten::rand.generator" => (vec![size(), kind()], moments(0.5, 1.0 / 12.0, 0.0, 1.0)),
         "aten::rand_like" => (vec![("self", all(9.0))], moments(0.5, 1.0 / 12.0, 0.0, 1.0)),
-        "aten::uniform" | "aten::uniform_" => {
-            (vec![("self", all(9.0)), ("from", plain(-3.0)), ("to", plain(5.0))], moments(1.0, 64.0 / 12.0, -3.0, 5.0))
-        }
+        "aten::uniform" | "aten::uniform_" => (
+            vec![("self", all(9.0)), ("from", non_tensor_datum(-3.0)), ("to", non_tensor_datum(5.0))],
+            moments(1.0, 64.0 / 12.0, -3.0, 5.0),
+        ),
         "aten::randn" | "aten::randn.generator" => (vec![size(), kind()], moments(0.0, 1.0, least, most)),
         "aten::randn_like" => (vec![("self", all(9.0))], moments(0.0, 1.0, least, most)),
-        "aten::normal_" | "aten::normal_functional" => {
-            (vec![("self", all(9.0)), ("mean", plain(2.0)), ("std", plain(3.0))], moments(2.0, 9.0, least, most))
+        "aten::normal_" | "aten::normal_functional" => (
+            vec![("self", all(9.0)), ("mean", non_tensor_datum(2.0)), ("std", non_tensor_datum(3.0))],
+            moments(2.0, 9.0, least, most),
+        ),
+        "aten::normal.Tensor_float" => {
+            (vec![("mean", all(2.0)), ("std", non_tensor_datum(3.0))], moments(2.0, 9.0, least, most))
         }
-        "aten::normal.Tensor_float" => (vec![("mean", all(2.0)), ("std", plain(3.0))], moments(2.0, 9.0, least, most)),
-        "aten::normal.float_Tensor" => (vec![("mean", plain(2.0)), ("std", all(3.0))], moments(2.0, 9.0, least, most)),
+        "aten::normal.float_Tensor" => {
+            (vec![("mean", non_tensor_datum(2.0)), ("std", all(3.0))], moments(2.0, 9.0, least, most))
+        }
         "aten::normal.Tensor_Tensor" => (vec![("mean", all(2.0)), ("std", all(3.0))], moments(2.0, 9.0, least, most)),
-        "aten::normal.float_float" => {
-            (vec![("mean", plain(2.0)), ("std", plain(3.0)), size(), kind()], moments(2.0, 9.0, least, most))
-        }
+        "aten::normal.float_float" => (
+            vec![("mean", non_tensor_datum(2.0)), ("std", non_tensor_datum(3.0)), size(), kind()],
+            moments(2.0, 9.0, least, most),
+        ),
         "aten::exponential" | "aten::exponential_" => {
-            (vec![("self", all(9.0)), ("lambd", plain(2.0))], moments(0.5, 0.25, f64::MIN_POSITIVE, most))
+            (vec![("self", all(9.0)), ("lambd", non_tensor_datum(2.0))], moments(0.5, 0.25, f64::MIN_POSITIVE, most))
         }
         "aten::log_normal" | "aten::log_normal_" => {
             let (mean, variance) = ((1.0_f64 / 32.0).exp(), (1.0_f64 / 16.0).exp() * (1.0_f64 / 16.0).exp_m1());
-            (vec![("self", all(9.0)), ("mean", plain(0.0)), ("std", plain(0.25))], moments(mean, variance, 0.0, most))
+            (
+                vec![("self", all(9.0)), ("mean", non_tensor_datum(0.0)), ("std", non_tensor_datum(0.25))],
+                moments(mean, variance, 0.0, most),
+            )
         }
         "aten::cauchy" | "aten::cauchy_" => {
             let quarters = &[(-1.0, 0.25), (1.0, 0.5), (3.0, 0.75)];
-            (vec![("self", all(9.0)), ("median", plain(1.0)), ("sigma", plain(2.0))], Distribution::Fractions(quarters))
+            (
+                vec![("self", all(9.0)), ("median", non_tensor_datum(1.0)), ("sigma", non_tensor_datum(2.0))],
+                Distribution::Fractions(quarters),
+            )
         }
         "aten::poisson" => {
             let fractions =
@@ -138,60 +151,70 @@ fn call_and_distribution(name: &str, dtype: DType) -> Option<(Vec<(&'static str,
             (vec![("self", rows)], with_fractions(0.25, 0.053_819, fractions))
         }
         "aten::geometric" | "aten::geometric_" => {
-            (vec![("self", all(9.0)), ("p", plain(0.25))], moments(4.0, 12.0, 1.0, most))
+            (vec![("self", all(9.0)), ("p", non_tensor_datum(0.25))], moments(4.0, 12.0, 1.0, most))
         }
         "aten::bernoulli" => (vec![("self", all(0.25))], moments(0.25, 0.1875, 0.0, 1.5)),
         "aten::bernoulli.Tensor" | "aten::bernoulli_.Tensor" => {
             (vec![("self", all(9.0)), ("p", all(0.25))], moments(0.25, 0.1875, 0.0, 1.5))
         }
         "aten::bernoulli.p" | "aten::bernoulli_.float" => {
-            (vec![("self", all(9.0)), ("p", plain(0.25))], moments(0.25, 0.1875, 0.0, 1.5))
+            (vec![("self", all(9.0)), ("p", non_tensor_datum(0.25))], moments(0.25, 0.1875, 0.0, 1.5))
         }
         "aten::random" => {
             let end = if dtype == DType::F64 { 53 } else { 24 };
             let end = 2.0_f64.powi(end);
             (vec![("self", all(9.0))], moments(end / 2.0, end * end / 12.0, 0.0, end + 1.0))
         }
-        "aten::random.from" | "aten::random_.from" => {
-            (vec![("self", all(9.0)), ("from", plain(-5_i64)), ("to", plain(5_i64))], moments(-0.5, 8.25, -5.0, 5.0))
-        }
+        "aten::random.from" | "aten::random_.from" => (
+            vec![("self", all(9.0)), ("from", non_tensor_datum(-5_i64)), ("to", non_tensor_datum(5_i64))],
+            moments(-0.5, 8.25, -5.0, 5.0),
+        ),
         "aten::random.to" | "aten::random_.to" => {
-            (vec![("self", all(9.0)), ("to", plain(10_i64))], moments(4.5, 8.25, 0.0, 10.0))
+            (vec![("self", all(9.0)), ("to", non_tensor_datum(10_i64))], moments(4.5, 8.25, 0.0, 10.0))
         }
         "aten::randint" | "aten::randint.generator" => {
-            (vec![("high", plain(10_i64)), size(), kind()], moments(4.5, 8.25, 0.0, 10.0))
+            (vec![("high", non_tensor_datum(10_i64)), size(), kind()], moments(4.5, 8.25, 0.0, 10.0))
         }
-        "aten::randint.low_generator" => {
-            (vec![("low", plain(-5_i64)), ("high", plain(5_i64)), size(), kind()], moments(-0.5, 8.25, -5.0, 5.0))
-        }
-        "aten::randint_like.low_dtype" => {
-            (vec![("self", all(9.0)), ("low", plain(-5_i64)), ("high", plain(5_i64))], moments(-0.5, 8.25, -5.0, 5.0))
-        }
+        "aten::randint.low_generator" => (
+            vec![("low", non_tensor_datum(-5_i64)), ("high", non_tensor_datum(5_i64)), size(), kind()],
+            moments(-0.5, 8.25, -5.0, 5.0),
+        ),
+        "aten::randint_like.low_dtype" => (
+            vec![("self", all(9.0)), ("low", non_tensor_datum(-5_i64)), ("high", non_tensor_datum(5_i64))],
+            moments(-0.5, 8.25, -5.0, 5.0),
+        ),
         "aten::multinomial" => {
-            let given = vec![("self", ascending()), ("num_samples", plain(count)), ("replacement", plain(true))];
+            let given = vec![
+                ("self", ascending()),
+                ("num_samples", non_tensor_datum(count)),
+                ("replacement", non_tensor_datum(true)),
+            ];
             (given, moments(2.0, 1.0, 0.0, 4.0))
         }
-        "aten::randperm" | "aten::randperm.generator" => (vec![("n", plain(count))], Distribution::Permutation),
-        "aten::native_dropout" => {
-            (vec![("input", all(1.0)), ("p", plain(0.25)), ("train", plain(true))], Distribution::Dropout)
+        "aten::randperm" | "aten::randperm.generator" => {
+            (vec![("n", non_tensor_datum(count))], Distribution::Permutation)
         }
+        "aten::native_dropout" => (
+            vec![("input", all(1.0)), ("p", non_tensor_datum(0.25)), ("train", non_tensor_datum(true))],
+            Distribution::Dropout,
+        ),
         _ => return None,
     })
 }
 
 /// Returns the arguments of a random operator's call, or `None` for other operators.
-pub(crate) fn random_arguments(operator: &Operator, device: Device) -> Option<Result<Vec<Datum>, Error>> {
-    let (given, _) = call_and_distribution(&operator.name().to_string(), DType::F32)?;
-    Some(arguments(operator, &given, &Datum::Plain(Value::None), device))
+pub(crate) fn random_operator_arguments(operator: &Operator, device: Device) -> Option<Result<Vec<Datum>, Error>> {
+    let (given, _) = arguments_and_distribution(&operator.name().to_string(), DType::F32)?;
+    Some(create_arguments(operator, &given, &Datum::NonTensor(Value::None), device))
 }
 
 /// Checks the distribution of a random operator. Returns `None` for other operators.
 pub(super) fn check(operator: &'static Operator, device: Device) -> Option<Verdict> {
     let name = operator.name().to_string();
-    call_and_distribution(&name, DType::F32)?;
+    arguments_and_distribution(&name, DType::F32)?;
     let wrong = [DType::F32, DType::F64].into_iter().find_map(|dtype| {
-        let (given, distribution) = call_and_distribution(&name, dtype)?;
-        match distribution_mistake(operator, &given, &distribution, device) {
+        let (given, distribution) = arguments_and_distribution(&name, dtype)?;
+        match find_distribution_mistake(operator, &given, &distribution, device) {
             Ok(wrong) => wrong.map(Ok),
             Err(error) => Some(Err(error)),
         }
@@ -201,57 +224,61 @@ pub(super) fn check(operator: &'static Operator, device: Device) -> Option<Verdi
         Some(Err(error)) => error.into(),
         Some(Ok(actual)) => {
             let difference = Difference::Value { actual, expected: "the distribution that its name says".to_owned() };
-            Verdict::Failed(Failure::Result { index: 0, difference })
+            Verdict::Failed(Failure::WrongResult { index: 0, difference })
         }
     })
 }
 
-fn distribution_mistake(
+fn find_distribution_mistake(
     operator: &'static Operator,
     given: &[(&'static str, Datum)],
     distribution: &Distribution,
     device: Device,
 ) -> Result<Option<String>, CallError> {
-    let seeded = |seed| Datum::Plain(Value::Generator(Generator::new(device, seed)));
-    let numbers = drawn_numbers(operator, given, &seeded(1), device)?;
+    let seeded = |seed| Datum::NonTensor(Value::Generator(Generator::new(device, seed)));
+    let numbers = draw_numbers(operator, given, &seeded(1), device)?;
     if operator.schema().argument("generator").is_some() {
-        if drawn_numbers(operator, given, &seeded(1), device)? != numbers {
+        if draw_numbers(operator, given, &seeded(1), device)? != numbers {
             return Ok(Some("other numbers from the same seed".to_owned()));
         }
-        if drawn_numbers(operator, given, &seeded(2), device)? == numbers {
+        if draw_numbers(operator, given, &seeded(2), device)? == numbers {
             return Ok(Some("the same numbers from another seed".to_owned()));
         }
     }
     Ok(match distribution {
-        Distribution::Moments { mean, variance, from, to } => moments_mistake(&numbers, DRAW_COUNT, *mean, *variance)
-            .or_else(|| {
+        Distribution::Moments { mean, variance, from, to } => {
+            find_moments_mistake(&numbers, DRAW_COUNT, *mean, *variance).or_else(|| {
                 let outside = numbers.iter().find(|x| !(from..to).contains(x));
                 outside.map(|x| format!("{x}, which is not in [{from}, {to})"))
-            }),
-        Distribution::Fractions(fractions) => fractions_mistake(&numbers, fractions),
-        Distribution::MomentsAndFractions { mean, variance, fractions } => {
-            moments_mistake(&numbers, DRAW_COUNT, *mean, *variance)
-                .or_else(|| numbers.iter().find(|&&x| x < 0.0).map(|x| format!("{x}, which is below zero")))
-                .or_else(|| fractions_mistake(&numbers, fractions))
+            })
         }
-        Distribution::Permutation => permutation_mistake(&numbers),
-        Distribution::Dropout => dropout_mistake(&numbers),
+        Distribution::Fractions(fractions) => find_fractions_mistake(&numbers, fractions),
+        Distribution::MomentsAndFractions { mean, variance, fractions } => {
+            find_moments_mistake(&numbers, DRAW_COUNT, *mean, *variance)
+                .or_else(|| numbers.iter().find(|&&x| x < 0.0).map(|x| format!("{x}, which is below zero")))
+                .or_else(|| find_fractions_mistake(&numbers, fractions))
+        }
+        Distribution::Permutation => find_permutation_mistake(&numbers),
+        Distribution::Dropout => find_dropout_mistake(&numbers),
     })
 }
 
 /// Makes the call, and returns the elements of its results.
-fn drawn_numbers(
+fn draw_numbers(
     operator: &'static Operator,
     given: &[(&'static str, Datum)],
     generator: &Datum,
     device: Device,
 ) -> Result<Vec<f64>, CallError> {
-    let outcome = call(operator, to_values(&arguments(operator, given, generator, device)?, device)?)?;
+    let outcome = call_and_check_aliasing(
+        operator,
+        create_values(&create_arguments(operator, given, generator, device)?, device)?,
+    )?;
     let read = outcome.results.iter().map(Datum::from_value).collect::<Result<Vec<Datum>, Error>>()?;
     Ok(read.iter().flat_map(Datum::arrays).flat_map(|array| &array.elements).filter_map(|x| x.to_f64()).collect())
 }
 
-fn arguments(
+fn create_arguments(
     operator: &Operator,
     given: &[(&'static str, Datum)],
     generator: &Datum,
@@ -259,13 +286,13 @@ fn arguments(
 ) -> Result<Vec<Datum>, Error> {
     decode::arguments_by_name(operator.schema(), |name| match name {
         "generator" => Some(generator.clone()),
-        "device" => Some(Datum::Plain(device.into())),
+        "device" => Some(Datum::NonTensor(device.into())),
         _ => given.iter().find(|(given, _)| *given == name).map(|(_, datum)| datum.clone()),
     })
 }
 
 /// Describes mean and variance if they differ from the expected ones by more than random deviation explains.
-fn moments_mistake(numbers: &[f64], count: usize, mean: f64, variance: f64) -> Option<String> {
+fn find_moments_mistake(numbers: &[f64], count: usize, mean: f64, variance: f64) -> Option<String> {
     if numbers.len() != count {
         return Some(format!("{} numbers", numbers.len()));
     }
@@ -279,7 +306,7 @@ fn moments_mistake(numbers: &[f64], count: usize, mean: f64, variance: f64) -> O
 }
 
 /// Describes the first fraction that differs from the expected one by more than random deviation explains.
-fn fractions_mistake(numbers: &[f64], fractions: Fractions) -> Option<String> {
+fn find_fractions_mistake(numbers: &[f64], fractions: FractionsBelowBounds) -> Option<String> {
     #[expect(clippy::cast_precision_loss, reason = "there are at most 20,000 numbers")]
     let (count, below) = (numbers.len() as f64, |bound| numbers.iter().filter(|&&x| x < bound).count() as f64);
     let wrong = fractions.iter().find(|&&(bound, fraction)| {
@@ -292,14 +319,14 @@ fn fractions_mistake(numbers: &[f64], fractions: Fractions) -> Option<String> {
 }
 
 /// Describes the mistake in the results of a dropout of ones. Kept elements must be scaled up, and the mask must mark them.
-fn dropout_mistake(numbers: &[f64]) -> Option<String> {
+fn find_dropout_mistake(numbers: &[f64]) -> Option<String> {
     let (results, mask) = numbers.split_at(numbers.len() / 2);
     let scaled = results.iter().zip(mask).all(|(result, kept)| (result - kept / 0.75).abs() < 1e-6);
-    let wrong = moments_mistake(mask, DRAW_COUNT, 0.75, 0.75 * 0.25);
+    let wrong = find_moments_mistake(mask, DRAW_COUNT, 0.75, 0.75 * 0.25);
     wrong.or_else(|| (!scaled).then(|| "results that differ from the scaled mask".to_owned()))
 }
 
-fn permutation_mistake(numbers: &[f64]) -> Option<String> {
+fn find_permutation_mistake(numbers: &[f64]) -> Option<String> {
     let mut sorted = numbers.to_vec();
     sorted.sort_by(f64::total_cmp);
     #[expect(clippy::cast_precision_loss, reason = "there are at most 20,000 numbers")]
@@ -316,20 +343,20 @@ mod tests {
 
     #[test]
     fn wrong_distributions_are_found() {
-        assert!(moments_mistake(&vec![0.5; DRAW_COUNT], DRAW_COUNT, 0.5, 1.0 / 12.0).is_some());
-        assert!(moments_mistake(&[], DRAW_COUNT, 0.5, 1.0 / 12.0).is_some());
+        assert!(find_moments_mistake(&vec![0.5; DRAW_COUNT], DRAW_COUNT, 0.5, 1.0 / 12.0).is_some());
+        assert!(find_moments_mistake(&[], DRAW_COUNT, 0.5, 1.0 / 12.0).is_some());
         #[expect(clippy::cast_precision_loss, reason = "there are at most 20,000 numbers")]
         let ramp: Vec<f64> = (0..DRAW_COUNT).map(|i| (i as f64 + 0.5) / DRAW_COUNT as f64).collect();
-        assert!(moments_mistake(&ramp, DRAW_COUNT, 0.5, 1.0 / 12.0).is_none());
-        assert!(permutation_mistake(&ramp).is_some());
+        assert!(find_moments_mistake(&ramp, DRAW_COUNT, 0.5, 1.0 / 12.0).is_none());
+        assert!(find_permutation_mistake(&ramp).is_some());
         #[expect(clippy::cast_precision_loss, reason = "there are at most 20,000 numbers")]
         let mut order: Vec<f64> = (0..DRAW_COUNT).map(|i| i as f64).collect();
-        assert!(permutation_mistake(&order).is_some());
+        assert!(find_permutation_mistake(&order).is_some());
         order.swap(0, 1);
-        assert!(permutation_mistake(&order).is_none());
-        assert!(dropout_mistake(&vec![1.0; 2 * DRAW_COUNT]).is_some());
-        assert!(fractions_mistake(&ramp, &[(0.25, 0.25), (0.5, 0.5), (0.99, 0.99)]).is_none());
-        assert!(fractions_mistake(&ramp, &[(0.25, 0.25), (0.6, 0.5)]).is_some());
-        assert!(fractions_mistake(&ramp, &[(0.98, 0.99)]).is_some());
+        assert!(find_permutation_mistake(&order).is_none());
+        assert!(find_dropout_mistake(&vec![1.0; 2 * DRAW_COUNT]).is_some());
+        assert!(find_fractions_mistake(&ramp, &[(0.25, 0.25), (0.5, 0.5), (0.99, 0.99)]).is_none());
+        assert!(find_fractions_mistake(&ramp, &[(0.25, 0.25), (0.6, 0.5)]).is_some());
+        assert!(find_fractions_mistake(&ramp, &[(0.98, 0.99)]).is_some());
     }
 }
