@@ -48,7 +48,7 @@ pub enum CudaError {
         log: String,
     },
     /// A launch exceeds a limit of the device.
-    Launch {
+    LaunchLimit {
         /// The kernel's name.
         kernel: &'static str,
         /// The name of the kernel's template.
@@ -61,7 +61,7 @@ pub enum CudaError {
         limit: u64,
     },
     /// A launch passes arguments whose sizes differ from the parameters that the kernel declares.
-    Parameters {
+    ParameterMismatch {
         /// The kernel's name.
         kernel: &'static str,
         /// The name of the kernel's template.
@@ -161,13 +161,13 @@ impl fmt::Display for CudaError {
             Self::Compile { kernel, target, log } => {
                 write!(f, "the kernel `{kernel}` does not compile for {target}:\n{log}")
             }
-            Self::Launch { kernel, template, quantity, requested, limit } => {
+            Self::LaunchLimit { kernel, template, quantity, requested, limit } => {
                 write!(
                     f,
                     "a launch of `{kernel}: {template}` needs {requested} {quantity}, and the limit of the device is {limit}; use smaller tensors"
                 )
             }
-            Self::Parameters { kernel, template, expected, passed } => {
+            Self::ParameterMismatch { kernel, template, expected, passed } => {
                 write!(
                     f,
                     "a launch of `{kernel}: {template}` passes arguments of {passed:?} bytes, and the kernel declares parameters of {expected:?} bytes; \

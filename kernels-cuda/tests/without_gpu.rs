@@ -45,7 +45,7 @@ fn device_queries_return_errors_without_a_gpu() {
         return;
     }
     assert_eq!(kernels_cuda::device_count(), 0);
-    assert!(kernels_cuda::properties(0).is_err() && kernels_cuda::memory_stats(0).is_err());
+    assert!(kernels_cuda::device_properties(0).is_err() && kernels_cuda::memory_stats(0).is_err());
     let device: Device = "cuda:0".parse().unwrap();
     assert!(device.synchronize().is_err());
     assert!(kernels_cuda::Stream::new(device).is_err());

@@ -81,7 +81,7 @@ fn check_kernel(kernel: &Source, sm: u32) -> Result<usize, String> {
     let optimised = sm == ARCHITECTURES[0];
     let code = if optimised { kernel.compile(sm) } else { kernel.compile_quickly(sm) };
     let code = code.map_err(|error| error.to_string())?;
-    let wanted = kernel.expressions().len();
+    let wanted = kernel.instance_expressions().len();
     if code.names.len() != wanted || wanted == 0 {
         return Err(format!("{} of {wanted} instances", code.names.len()));
     }
@@ -139,7 +139,7 @@ static INVALID_KERNEL: Kernel = unsafe {
     Kernel::new(
         "invalid",
         "template <class T> __global__ void invalid(T *out) {\n    out[0] = nowhere;\n}\n",
-        |instances| instances.add_each("invalid", &[dispatch_runtime::DType::F32]),
+        |instances| instances.add_for_each_dtype("invalid", &[dispatch_runtime::DType::F32]),
     )
 };
 

@@ -17,7 +17,7 @@ kernel! {
         T all = reduce_block(in[at], Plus(), scratch);
         out[at] = all + T(__shfl_sync(~0u, i32(threadIdx.x), 3));
     }"#,
-    |instances| instances.add_each("sums", &[DType::I32])) };
+    |instances| instances.add_for_each_dtype("sums", &[DType::I32])) };
 }
 
 #[test]
@@ -42,7 +42,7 @@ kernel! {
     static FILLED = unsafe { Kernel::new("filled", r#"
     #include "opdispatch.cuh"
     template <class T> __global__ void filled(T *out, u8 value) { out[threadIdx.x] = T(value); }"#,
-    |instances| instances.add_each("filled", &[DType::F32, DType::I64])) };
+    |instances| instances.add_for_each_dtype("filled", &[DType::F32, DType::I64])) };
 }
 
 #[test]

@@ -58,7 +58,7 @@ fn cached_blocks_are_released_before_out_of_memory() {
     let Some((cuda, _lock)) = device() else { return };
     kernels_cuda::empty_cache().unwrap();
     let before = kernels_cuda::memory_stats(0).unwrap().reserved;
-    if kernels_cuda::properties(0).unwrap().memory != usize::MAX {
+    if kernels_cuda::device_properties(0).unwrap().memory != usize::MAX {
         return println!("skipped: filling the memory of a GPU takes too long");
     }
     let block = |size: i64| Spec::contiguous(DType::U8, &[size]).on(cuda);

@@ -35,7 +35,7 @@ static INVALID_KERNEL: Kernel = unsafe {
     "#,
         |instances| {
             for template in ["misaligned", "outside", "shifted", "behind", "apart"] {
-                instances.add_each(template, &[DType::I32]);
+                instances.add_for_each_dtype(template, &[DType::I32]);
             }
         },
     )
@@ -86,7 +86,7 @@ fn run_invalid_template() {
 }
 
 fn is_emulated() -> bool {
-    kernels_cuda::properties(0).unwrap().architecture == 0
+    kernels_cuda::device_properties(0).unwrap().architecture == 0
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn a_launch_over_a_limit_is_an_error_and_the_next_launch_works() {
         let refused: Error =
             launch.run(&INVALID_KERNEL, "shifted", &[DType::I32], grid, (pointer, 0_u32)).unwrap_err().into();
         let cause = refused.source().and_then(|source| source.downcast_ref::<CudaError>());
-        let expected = matches!(cause, Some(CudaError::Launch { quantity, limit: found, .. }) if *quantity == wanted && *found == limit);
+        let expected = matches!(cause, Some(CudaError::LaunchLimit { quantity, limit: found, .. }) if *quantity == wanted && *found == limit);
         assert!(expected, "{refused}");
     }
     let much = Grid::new(1, 32).with_shared_memory(1 << 20);
@@ -130,7 +130,7 @@ fn a_launch_with_wrong_parameters_is_an_error() {
     ];
     for (sizes, refused) in refused {
         match refused {
-            Err(CudaError::Parameters { kernel: "invalid", template: "shifted", expected, passed }) => {
+            Err(CudaError::ParameterMismatch { kernel: "invalid", template: "shifted", expected, passed }) => {
                 assert_eq!((expected, passed), (vec![8, 4], sizes));
             }
             other => panic!("{sizes:?}: {other:?}"),

@@ -46,7 +46,7 @@ kernel! {
     }"#,
     |instances| {
         for name in ["multiply", "load_matrices", "copy", "pack_pairs"] {
-            instances.add_each(name, &[DType::F16, DType::BF16]);
+            instances.add_for_each_dtype(name, &[DType::F16, DType::BF16]);
         }
     }) };
 }
