@@ -8,15 +8,15 @@ use dispatch_runtime::Error;
 /// An error of the CUDA backend.
 ///
 /// ```
-/// use kernels_cuda::{CudaError, Missing};
-/// let error = CudaError::Unavailable(Missing::Driver);
+/// use kernels_cuda::{CudaError, MissingRequirement};
+/// let error = CudaError::Unavailable(MissingRequirement::Driver);
 /// assert!(error.to_string().starts_with("CUDA is not available: this machine has no driver"));
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum CudaError {
     /// The driver, the device or the compiler is missing.
-    Unavailable(Missing),
+    Unavailable(MissingRequirement),
     /// A call of the driver failed.
     Driver {
         /// The name of the driver's function.
@@ -99,7 +99,7 @@ pub enum CudaError {
 /// A requirement of the CUDA backend that is missing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum Missing {
+pub enum MissingRequirement {
     /// NVIDIA's driver.
     Driver,
     /// The device with this index.
@@ -118,7 +118,7 @@ pub enum Missing {
     Compiler,
 }
 
-impl fmt::Display for Missing {
+impl fmt::Display for MissingRequirement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Driver => f.write_str("this machine has no driver (libcuda.so, which comes with NVIDIA's driver)"),
@@ -196,8 +196,8 @@ impl fmt::Display for CudaError {
 
 impl std::error::Error for CudaError {}
 
-impl From<Missing> for CudaError {
-    fn from(missing: Missing) -> Self {
+impl From<MissingRequirement> for CudaError {
+    fn from(missing: MissingRequirement) -> Self {
         Self::Unavailable(missing)
     }
 }

@@ -247,8 +247,8 @@ impl<T> Graph<T> {
             random_stream::write_replay_origin(Launch { gpu: self.gpu, stream: handle }, generator, *blocks, origin)?;
         }
         self.gpu.driver.replay(self.recording, handle)?;
-        // Another thread may have used the memory between the first call and the replay. It did not wait for the replay, so the uses are
-        // entered again.
+        // Another thread may have used the memory between the first call and the replay. It did not wait for the replay, so the
+        // order is made again.
         self.order_after_earlier_work(&allocated, handle)?;
         allocated.iter().for_each(|allocated| allocated.mark_as_usable());
         Ok(())

@@ -230,7 +230,7 @@ impl RegisteredKernel {
 
 inventory::collect!(RegisteredKernel);
 
-/// Registers kernels, so that `kernels_cuda::kernels` lists them and `load_all_kernels` builds them: `register_kernel!(DOUBLED)`.
+/// Registers kernels, so that `kernels_cuda::kernel_sources` lists them and `load_all_kernels` builds them: `register_kernel!(DOUBLED)`.
 /// [`kernel!`](crate::kernel!) registers the kernel that it declares.
 #[macro_export]
 macro_rules! register_kernel {
@@ -241,7 +241,7 @@ macro_rules! register_kernel {
 ///
 /// ```
 /// use dispatch_runtime::DType;
-/// use kernels_cuda::{Kernel, kernel, kernels};
+/// use kernels_cuda::{Kernel, kernel, kernel_sources};
 ///
 /// kernel! {
 ///     // SAFETY: nothing launches it.
@@ -250,7 +250,7 @@ macro_rules! register_kernel {
 ///     }) };
 /// }
 /// assert_eq!(NOTHING.source().instance_expressions(), ["nothing<float>"]);
-/// assert!(kernels().any(|kernel| kernel.name() == "nothing"));
+/// assert!(kernel_sources().any(|kernel| kernel.name() == "nothing"));
 /// ```
 ///
 /// The keyword `unsafe` is in the declaring crate, whose author vouches for the text: see [`Kernel::new`]. So a crate that denies
@@ -278,9 +278,9 @@ macro_rules! kernel {
 /// Returns the source of every registered kernel.
 ///
 /// ```
-/// assert!(kernels_cuda::kernels().any(|kernel| kernel.name() == "add"));
+/// assert!(kernels_cuda::kernel_sources().any(|kernel| kernel.name() == "add"));
 /// ```
-pub fn kernels() -> impl Iterator<Item = &'static Source> {
+pub fn kernel_sources() -> impl Iterator<Item = &'static Source> {
     registered_kernels().map(Kernel::source)
 }
 

@@ -44,9 +44,9 @@ pub use device::gpu::{device_count, device_properties, is_available};
 pub use device::memory::{MemoryStats, memory_stats};
 pub use device::stream::{Stream, StreamGuard};
 pub use engine::cublaslt::allow_tf32;
-pub use error::{CudaError, Missing};
+pub use error::{CudaError, MissingRequirement};
 pub use graph::Graph;
-pub use kernel::{Kernel, kernels};
+pub use kernel::{Kernel, kernel_sources};
 pub use launch::{Arguments, DevicePointer, Launch, Parameter, WriteGuard};
 
 /// The names that the modules of kernels import.

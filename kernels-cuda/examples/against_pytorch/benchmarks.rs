@@ -45,7 +45,7 @@ fn drop_result<T>(result: Result<T>) -> Result<()> {
 }
 
 /// Creates the inputs of all benchmarks and measures them.
-pub(crate) struct Benchmarks {
+pub(crate) struct BenchmarkSuite {
     pub(crate) device: Device,
     /// Whether inputs are small, to try the program.
     pub(crate) small: bool,
@@ -61,7 +61,7 @@ fn to_f64(number: i64) -> f64 {
     number as f64
 }
 
-impl Benchmarks {
+impl BenchmarkSuite {
     pub(crate) fn measure_all(&self, measure: MeasureFn<'_>) -> Result<()> {
         self.measure_pointwise_operators(measure)?;
         self.measure_reductions(measure)?;

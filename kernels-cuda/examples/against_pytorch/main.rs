@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use dispatch_runtime::prelude::*;
 
-use benchmarks::{Benchmark, Benchmarks, Metric};
+use benchmarks::{Benchmark, BenchmarkSuite, Metric};
 use kernels_cuda::{Event, Stream};
 
 fn main() -> ExitCode {
@@ -74,7 +74,7 @@ fn run_benchmarks() -> Result<()> {
         println!("{:<52} {:>9.1} us {rate:>12} {ratio:>14} {speed_of_pytorch}", benchmark.name, seconds * 1e6);
         Ok(())
     };
-    Benchmarks { device, small }.measure_all(&mut measure)?;
+    BenchmarkSuite { device, small }.measure_all(&mut measure)?;
     println!("\n{}, which is not included in these times", kernels_cuda::compile_statistics());
     Ok(())
 }

@@ -9,7 +9,7 @@ use std::process::{Command, ExitCode};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use kernels_cuda::{CudaError, cache_folder, kernels};
+use kernels_cuda::{CudaError, cache_folder, kernel_sources};
 
 /// The argument of the worker processes.
 const WORKER_ARGUMENT: &str = "worker";
@@ -35,7 +35,8 @@ fn main() -> ExitCode {
 
 fn compile_all_kernels(architectures: &[u32]) -> ExitCode {
     let start = Instant::now();
-    let jobs = architectures.iter().flat_map(|sm| kernels().map(move |kernel| format!("{sm} {}", kernel.name())));
+    let jobs =
+        architectures.iter().flat_map(|sm| kernel_sources().map(move |kernel| format!("{sm} {}", kernel.name())));
     let (instances, failures) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let on_reply = |job: &str, reply: &str| match reply.parse() {
         Ok(0) => {}
@@ -72,5 +73,5 @@ fn compile_all_kernels(architectures: &[u32]) -> ExitCode {
 fn compile_job(job: &str) -> Result<usize, CudaError> {
     let (sm, name) = job.split_once(' ').unwrap_or_default();
     let sm = sm.parse().unwrap_or(0);
-    kernels().filter(|kernel| kernel.name() == name).map(|kernel| kernel.compile_into_cache(sm)).sum()
+    kernel_sources().filter(|kernel| kernel.name() == name).map(|kernel| kernel.compile_into_cache(sm)).sum()
 }

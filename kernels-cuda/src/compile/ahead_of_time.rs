@@ -16,7 +16,7 @@ impl Source {
     /// Compiles all of the kernel's instances to machine code for an architecture (90 is `sm_90`). It needs NVRTC, but no device.
     ///
     /// ```
-    /// let kernel = kernels_cuda::kernels().find(|kernel| kernel.name() == "mul").unwrap();
+    /// let kernel = kernels_cuda::kernel_sources().find(|kernel| kernel.name() == "mul").unwrap();
     /// match kernel.compile(90) {
     ///     Ok(code) => assert!(code.names.iter().any(|name| name.contains("contiguous"))),
     ///     Err(error) => println!("{error}"),
@@ -34,7 +34,7 @@ impl Source {
     /// [`compile`](Self::compile), but the code is slow.
     ///
     /// ```
-    /// let kernel = kernels_cuda::kernels().find(|kernel| kernel.name() == "mul").unwrap();
+    /// let kernel = kernels_cuda::kernel_sources().find(|kernel| kernel.name() == "mul").unwrap();
     /// assert_eq!(kernel.compile_quickly(80).is_ok(), kernels_cuda::compiler_version().is_ok());
     /// ```
     ///
@@ -50,7 +50,7 @@ impl Source {
     ///
     /// ```no_run
     /// # fn main() -> Result<(), kernels_cuda::CudaError> {
-    /// for kernel in kernels_cuda::kernels() {
+    /// for kernel in kernels_cuda::kernel_sources() {
     ///     println!("{}: {} instances compiled", kernel.name(), kernel.compile_into_cache(90)?);
     /// }
     /// # Ok(())

@@ -39,16 +39,16 @@ pub fn cache_folder() -> Option<PathBuf> {
 
 /// Reads the cached codes of a kernel by one version of the compiler, in no particular order.
 pub(crate) fn read_codes(kernel: &str, file_prefix: &str) -> impl Iterator<Item = Code> {
-    cache_folder().into_iter().flat_map(move |folder| read_folder(&folder.join(kernel), file_prefix))
+    cache_folder().into_iter().flat_map(move |folder| read_codes_in_folder(&folder.join(kernel), file_prefix))
 }
 
 /// Adds code of a kernel to the cache.
 pub(crate) fn write_code(kernel: &str, file_prefix: &str, code: &Code) -> io::Result<()> {
     let folder = cache_folder().ok_or_else(|| io::Error::other("the cache folder is unknown"))?;
-    write_file(&folder, kernel, file_prefix, code)
+    write_code_file(&folder, kernel, file_prefix, code)
 }
 
-fn read_folder<'a>(folder: &Path, file_prefix: &'a str) -> impl Iterator<Item = Code> + use<'a> {
+fn read_codes_in_folder<'a>(folder: &Path, file_prefix: &'a str) -> impl Iterator<Item = Code> + use<'a> {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
     files.filter(move |file| file.file_name().as_encoded_bytes().starts_with(file_prefix.as_bytes())).filter_map(
         |file| {
@@ -61,16 +61,16 @@ fn read_folder<'a>(folder: &Path, file_prefix: &'a str) -> impl Iterator<Item = 
     )
 }
 
-fn write_file(folder: &Path, kernel: &str, file_prefix: &str, code: &Code) -> io::Result<()> {
+fn write_code_file(folder: &Path, kernel: &str, file_prefix: &str, code: &Code) -> io::Result<()> {
     static FILES_WRITTEN: AtomicUsize = AtomicUsize::new(0);
     let unfinished = format!("{kernel}.{}.{}", std::process::id(), FILES_WRITTEN.fetch_add(1, Ordering::Relaxed));
     let (unfinished, kernel) = (folder.join(unfinished), folder.join(kernel));
     fs::create_dir_all(&kernel)?;
     fs::write(&unfinished, encode_code(code))?;
-    fs::rename(unfinished, kernel.join(file_name(file_prefix, &code.expressions)))
+    fs::rename(unfinished, kernel.join(code_file_name(file_prefix, &code.expressions)))
 }
 
-fn file_name(file_prefix: &str, expressions: &[String]) -> String {
+fn code_file_name(file_prefix: &str, expressions: &[String]) -> String {
     format!("{file_prefix}{}", Fingerprint::new().add_text(file_prefix).add_texts(expressions))
 }
 
@@ -135,7 +135,7 @@ mod tests {
         }
 
         fn write_file(&self, kernel: &str, code: &Code) {
-            write_file(&self.0, kernel, "13.0-", code).unwrap();
+            write_code_file(&self.0, kernel, "13.0-", code).unwrap();
         }
 
         /// Returns the instances of a kernel that the folder has.
@@ -144,7 +144,8 @@ mod tests {
         }
 
         fn instances_with_prefix(&self, kernel: &str, file_prefix: &str) -> Vec<Vec<String>> {
-            let mut all: Vec<_> = read_folder(&self.0.join(kernel), file_prefix).map(|code| code.expressions).collect();
+            let mut all: Vec<_> =
+                read_codes_in_folder(&self.0.join(kernel), file_prefix).map(|code| code.expressions).collect();
             all.sort_unstable();
             all
         }
@@ -165,7 +166,7 @@ mod tests {
         folder.write_file("mul", &code_with_instances(&["mul<float>"]));
         assert_eq!(folder.instances_of("add"), [vec!["add<float>"], vec!["add<u8>", "add<i8>"]]);
 
-        let broken = folder.0.join("add").join(file_name("13.0-", &["add<float>".to_owned()]));
+        let broken = folder.0.join("add").join(code_file_name("13.0-", &["add<float>".to_owned()]));
         let whole = fs::read(&broken).unwrap();
         fs::write(&broken, &whole[..whole.len() / 2]).unwrap();
         assert_eq!(folder.instances_of("add"), [["add<u8>", "add<i8>"]]);
@@ -181,7 +182,12 @@ mod tests {
         let large = |writer: usize, round: usize| Code {
             bytes: vec![1; 1 << 16],
             // Each writer writes one code that all writers write, and codes that no other writer writes.
-            ..code(&[if round == 0 { "add<same>".to_owned() } else { format!("add<{writer}, {round}>") }.as_str()])
+            ..code_with_instances(&[if round == 0 {
+                "add<same>".to_owned()
+            } else {
+                format!("add<{writer}, {round}>")
+            }
+            .as_str()])
         };
         std::thread::scope(|scope| {
             for writer in 0..4 {
@@ -205,7 +211,7 @@ mod tests {
         folder.write_file("add", &code_with_instances(&["add<float>"]));
         assert!(folder.instances_with_prefix("add", "13.1-").is_empty());
         assert_eq!(folder.instances_with_prefix("add", ""), [["add<float>"]]);
-        write_file(&folder.0, "add", "13.1-", &code_with_instances(&["add<float>"])).unwrap();
+        write_code_file(&folder.0, "add", "13.1-", &code_with_instances(&["add<float>"])).unwrap();
         assert_eq!((folder.instances_of("add").len(), folder.instances_with_prefix("add", "").len()), (1, 2));
     }
 
@@ -213,7 +219,7 @@ mod tests {
     fn a_write_to_an_invalid_folder_is_an_error() {
         let folder = TemporaryFolder::new("file");
         fs::write(&folder.0, "not a folder").unwrap();
-        assert!(write_file(&folder.0, "add", "13.0-", &code_with_instances(&["add<float>"])).is_err());
+        assert!(write_code_file(&folder.0, "add", "13.0-", &code_with_instances(&["add<float>"])).is_err());
         assert!(folder.instances_of("add").is_empty());
         fs::remove_file(&folder.0).unwrap();
     }

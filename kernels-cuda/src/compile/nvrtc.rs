@@ -13,7 +13,7 @@ use cudarc::nvrtc::sys::{self, nvrtcResult};
 
 use crate::compile::disk_cache;
 use crate::compile::source::{HEADERS, Source};
-use crate::error::{CudaError, Missing};
+use crate::error::{CudaError, MissingRequirement};
 use crate::lock::lock_ignoring_poison;
 
 /// Machine code of some instances of a kernel.
@@ -30,13 +30,13 @@ pub struct Code {
 static COMPILER_VERSION: LazyLock<Result<(i32, i32), CudaError>> = LazyLock::new(|| {
     // SAFETY: it loads NVRTC's library, whose initialisers may be run.
     if !unsafe { sys::is_culib_present() } {
-        return Err(Missing::Compiler.into());
+        return Err(MissingRequirement::Compiler.into());
     }
     let (mut major, mut minor) = (0, 0);
     // SAFETY: NVRTC writes only to the two variables.
     match unsafe { sys::nvrtcVersion(&raw mut major, &raw mut minor) } {
         nvrtcResult::NVRTC_SUCCESS => Ok((major, minor)),
-        _ => Err(Missing::Compiler.into()),
+        _ => Err(MissingRequirement::Compiler.into()),
     }
 });
 
@@ -51,7 +51,7 @@ static COMPILER_VERSION: LazyLock<Result<(i32, i32), CudaError>> = LazyLock::new
 ///
 /// # Errors
 ///
-/// Returns [`CudaError::Unavailable`] with [`Missing::Compiler`] if NVRTC is not found.
+/// Returns [`CudaError::Unavailable`] with [`MissingRequirement::Compiler`] if NVRTC is not found.
 pub fn compiler_version() -> Result<(i32, i32), CudaError> {
     COMPILER_VERSION.clone()
 }

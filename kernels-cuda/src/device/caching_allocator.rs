@@ -84,14 +84,14 @@ impl CachingAllocator {
         Box::leak(Box::new(Self { stream, free_lists }))
     }
 
-    fn free_lists(&self) -> MutexGuard<'_, FreeLists> {
+    fn lock_free_lists(&self) -> MutexGuard<'_, FreeLists> {
         lock_ignoring_poison(&self.free_lists)
     }
 
     /// Allocates `bytes` bytes for later work of the stream.
     #[inline]
     pub(crate) fn allocate(&self, gpu: &Gpu, bytes: usize) -> Result<DeviceAddress, CudaError> {
-        let cached = SizeClass::for_bytes(bytes).and_then(|class| self.free_lists().pop_block(class));
+        let cached = SizeClass::for_bytes(bytes).and_then(|class| self.lock_free_lists().pop_block(class));
         let address = cached.map_or_else(|| self.allocate_uncached(gpu, bytes), Ok)?;
         gpu.driver.note_allocated(address, bytes, self.stream);
         Ok(address)
@@ -100,7 +100,7 @@ impl CachingAllocator {
     #[cold]
     fn allocate_uncached(&self, gpu: &Gpu, bytes: usize) -> Result<DeviceAddress, CudaError> {
         self.free_finished_blocks(gpu, |event| gpu.driver.is_event_complete(event));
-        if let Some(address) = SizeClass::for_bytes(bytes).and_then(|class| self.free_lists().pop_block(class)) {
+        if let Some(address) = SizeClass::for_bytes(bytes).and_then(|class| self.lock_free_lists().pop_block(class)) {
             return Ok(address);
         }
         match gpu.driver.allocate(allocated_size(bytes), self.stream) {
@@ -120,7 +120,7 @@ impl CachingAllocator {
             Some(class) => {
                 // The free blocks of a stream take at most an eighth of the device's memory.
                 let most = gpu.driver.properties().memory / 8;
-                self.free_lists().add_block(class, address, most, |address| gpu.driver.free(address, self.stream));
+                self.lock_free_lists().add_block(class, address, most, |address| gpu.driver.free(address, self.stream));
             }
             None => gpu.driver.free(address, self.stream),
         }
@@ -131,15 +131,17 @@ impl CachingAllocator {
     pub(crate) fn free_deferred(&self, gpu: &Gpu, address: DeviceAddress, bytes: usize, others: &[StreamHandle]) {
         // If recording events fails, the device accepts no more work, but earlier work may still run. So the block is leaked.
         if let Ok(events) = gpu.driver.record_events(others) {
-            self.free_lists().deferred.push_back(DeferredFree { address, bytes, events });
+            self.lock_free_lists().deferred.push_back(DeferredFree { address, bytes, events });
         }
     }
 
     /// Frees deferred blocks in the order of their frees, up to the first one that a stream still uses.
     fn free_finished_blocks(&self, gpu: &Gpu, is_done: impl Fn(EventHandle) -> bool) {
         loop {
-            let deferred =
-                self.free_lists().deferred.pop_front_if(|deferred| deferred.events.iter().all(|event| is_done(*event)));
+            let deferred = self
+                .lock_free_lists()
+                .deferred
+                .pop_front_if(|deferred| deferred.events.iter().all(|event| is_done(*event)));
             let Some(deferred) = deferred else { break };
             deferred.events.into_iter().for_each(|event| gpu.driver.destroy_event(event));
             self.free(gpu, deferred.address, deferred.bytes);
@@ -152,7 +154,7 @@ impl CachingAllocator {
             gpu.driver.wait_for_event(event);
             true
         });
-        let mut free_lists = self.free_lists();
+        let mut free_lists = self.lock_free_lists();
         free_lists.free_bytes = 0;
         free_lists
             .lists
@@ -258,13 +260,13 @@ mod tests {
         let freed = Mutex::new(Vec::new());
         let free = |address| freed.lock().unwrap().push(address);
         for (class, address) in [(large, 1), (small, 2), (small, 3), (large, 4)] {
-            allocator.free_lists().add_block(class, address, 5 << 10, free);
+            allocator.lock_free_lists().add_block(class, address, 5 << 10, free);
         }
         assert_eq!(*freed.lock().unwrap(), [1]);
-        assert_eq!(allocator.free_lists().pop_block(small), Some(3));
-        assert_eq!(allocator.free_lists().pop_block(small), Some(2));
-        assert_eq!(allocator.free_lists().pop_block(small), None);
-        assert_eq!(allocator.free_lists().pop_block(large), Some(4));
-        assert_eq!(allocator.free_lists().free_bytes, 0);
+        assert_eq!(allocator.lock_free_lists().pop_block(small), Some(3));
+        assert_eq!(allocator.lock_free_lists().pop_block(small), Some(2));
+        assert_eq!(allocator.lock_free_lists().pop_block(small), None);
+        assert_eq!(allocator.lock_free_lists().pop_block(large), Some(4));
+        assert_eq!(allocator.lock_free_lists().free_bytes, 0);
     }
 }

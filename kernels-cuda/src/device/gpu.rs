@@ -12,7 +12,7 @@ use crate::device::fault::FaultRecord;
 use crate::device::memory;
 use crate::device::nvidia;
 use crate::device::pinned_memory::Transfers;
-use crate::error::{CudaError, Missing};
+use crate::error::{CudaError, MissingRequirement};
 use crate::lock::lock_ignoring_poison;
 
 /// The maximum number of devices: more than any machine has.
@@ -40,7 +40,7 @@ static OPEN_LOCK: Mutex<()> = Mutex::new(());
 impl Gpu {
     /// Returns the device with this index, and opens it at first use.
     pub(crate) fn get(index: u8) -> Result<&'static Self, CudaError> {
-        let missing = || CudaError::from(Missing::Device { requested: index, count: device_count() });
+        let missing = || CudaError::from(MissingRequirement::Device { requested: index, count: device_count() });
         let slot = OPENED_DEVICES.get(usize::from(index)).ok_or_else(missing)?;
         slot.get().map_or_else(|| Self::open_once(slot, index), Ok)
     }

@@ -118,7 +118,7 @@ impl CudaBuffer {
         work: impl FnOnce(DeviceAddress) -> Result<(), CudaError>,
     ) -> Result<()> {
         work(self.order_access(storage, stream, Access::Write)?)?;
-        // Another thread may have entered before `work` was enqueued, without waiting for it.
+        // Another thread may have ordered an access before `work` was enqueued. It did not wait for `work`, so the order is made again.
         self.order_access(storage, stream, Access::Write)?;
         Ok(())
     }

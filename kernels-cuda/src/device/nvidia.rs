@@ -24,7 +24,7 @@ use crate::device::driver::{
     RecordingHandle, StreamHandle,
 };
 use crate::device::recent_launches;
-use crate::error::{CudaError, Missing};
+use crate::error::{CudaError, MissingRequirement};
 use crate::lock::lock_ignoring_poison;
 
 /// A device, used through the driver's primary context, which other libraries of the process share.
@@ -45,14 +45,14 @@ static DRIVER_IS_PRESENT: LazyLock<bool> = LazyLock::new(|| {
 
 /// Initialises the driver once. A failed attempt is repeated at the next call.
 fn initialize_driver() -> Result<(), CudaError> {
-    static INITIALIZED: OnceLock<()> = OnceLock::new();
-    if INITIALIZED.get().is_none() {
+    static DRIVER_IS_INITIALIZED: OnceLock<()> = OnceLock::new();
+    if DRIVER_IS_INITIALIZED.get().is_none() {
         if !*DRIVER_IS_PRESENT {
-            return Err(Missing::Driver.into());
+            return Err(MissingRequirement::Driver.into());
         }
         // SAFETY: the function has no preconditions.
         check_result("cuInit", unsafe { sys::cuInit(0) })?;
-        _ = INITIALIZED.set(());
+        _ = DRIVER_IS_INITIALIZED.set(());
     }
     Ok(())
 }
@@ -103,7 +103,7 @@ impl Nvidia {
     pub(crate) fn open(index: u8) -> Result<Self, CudaError> {
         let count = device_count()?;
         if usize::from(index) >= count {
-            return Err(Missing::Device { requested: index, count }.into());
+            return Err(MissingRequirement::Device { requested: index, count }.into());
         }
         let (mut device, mut memory) = (0, 0);
         call_driver!(cuDeviceGet(&raw mut device, index.into()))?;
@@ -120,7 +120,7 @@ impl Nvidia {
         };
         let architecture = attribute(MAJOR)? * 10 + attribute(MINOR)?;
         if architecture < 80 {
-            return Err(Missing::Architecture { found: architecture }.into());
+            return Err(MissingRequirement::Architecture { found: architecture }.into());
         }
         let (multiprocessors, shared_memory) = (attribute(MULTIPROCESSORS)?, attribute(SHARED)?);
         let properties = DeviceProperties { name, architecture, multiprocessors, memory, shared_memory };

@@ -140,7 +140,7 @@ pub(crate) fn current_allocator(gpu: &Gpu) -> &'static CachingAllocator {
     entered.ok().flatten().unwrap_or(gpu.allocator)
 }
 
-/// Returns the device_allocators of all streams of a device.
+/// Returns the allocators of all streams of a device.
 pub(crate) fn device_allocators(gpu: &Gpu) -> Vec<&'static CachingAllocator> {
     let opened = lock_ignoring_poison(&OPENED_STREAMS);
     let opened = opened.iter().filter(|stream| stream.gpu.index == gpu.index).map(|stream| stream.allocator);

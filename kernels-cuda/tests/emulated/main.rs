@@ -29,13 +29,13 @@ use test_tools::Tool;
 /// The lock of each device: faults and memory statistics belong to a device, so one test at a time uses it.
 static DEVICE_LOCKS: [Mutex<()>; 2] = [const { Mutex::new(()) }; 2];
 
-/// Returns the first device, lock_ignoring_poison, or `None` if there is neither a GPU nor a C++ compiler to emulate one.
+/// Returns the first device, locked, or `None` if there is neither a GPU nor a C++ compiler to emulate one.
 fn device() -> Option<(Device, MutexGuard<'static, ()>)> {
     device_count()?;
     Some((cuda_device(0), lock_device(0)))
 }
 
-/// Returns any device that no other test uses, lock_ignoring_poison, for tests that only check results.
+/// Returns any device that no other test uses, locked, for tests that only check results.
 fn free_device() -> Option<(Device, MutexGuard<'static, ()>)> {
     let free =
         (0..device_count()?).rev().find_map(|index| Some((cuda_device(index), DEVICE_LOCKS[index].try_lock().ok()?)));

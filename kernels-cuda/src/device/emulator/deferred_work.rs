@@ -145,7 +145,7 @@ impl WorkStep {
                     reversed: *reversed,
                     parameters: pointers.as_ptr(),
                 };
-                // SAFETY: `entry` returned the function, which has this type. These are the parameters that the kernel declares, which it
+                // SAFETY: `entry_point` returned the function, which has this type. These are the parameters that the kernel declares, which it
                 // copies, and the caller of `launch` promised what the kernel does with them.
                 unsafe {
                     std::mem::transmute::<usize, RunKernelFunction>(*function)(&raw const arguments);

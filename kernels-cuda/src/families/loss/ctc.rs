@@ -1,4 +1,4 @@
-//! CUDA kernels of the CTC_KERNEL loss: one block for each sequence.
+//! CUDA kernels of the CTC loss: one block for each sequence.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::CtcLossPlan;
@@ -15,7 +15,7 @@ kernel! {
 }
 
 define_parameters! {
-    /// The kernels' `struct CtcShape`: the sizes of a CTC_KERNEL loss.
+    /// The kernels' `struct CtcShape`: the sizes of a CTC loss.
     struct CtcShape {
         steps: i64,
         batch: i64,
@@ -27,7 +27,7 @@ define_parameters! {
     }
 }
 
-/// The contiguous inputs of a CTC_KERNEL loss, in the type that is computed in.
+/// The contiguous inputs of a CTC loss, in the type that is computed in.
 struct CtcInputs {
     launch: Launch,
     dtype: DType,

@@ -79,7 +79,7 @@ fn soft_margin_loss_backward(grad_output: &Tensor, this: &Tensor, target: &Tenso
     )
 }
 
-/// Returns the weights in a dtype, or one if there are none.
+/// Converts a tensor to a dtype. Returns the number one if there is no tensor.
 fn convert_or_one(tensor: Option<&Tensor>, dtype: DType) -> Result<Tensor> {
     match tensor {
         Some(tensor) => aten::to_dtype(tensor, dtype, false, false, None),

@@ -60,7 +60,7 @@ fn histc(_plan: &(), out: &mut Tensor, this: &Tensor, bins: i64, min: Scalar, ma
 }
 
 /// Returns the range of a histogram: the given one, or that of the values. If all values are equal, the range extends by one to both sides.
-#[expect(clippy::float_cmp, reason = "a range is none where its ends are the same number")]
+#[expect(clippy::float_cmp, reason = "a range is empty if its ends are the same number")]
 fn histogram_range(this: &Tensor, given: [Scalar; 2]) -> Result<[f64; 2]> {
     let real = |number: Scalar| f64::from_bits(crate::engine::scalars::encode_scalar(number, DType::F64));
     let [mut min, mut max] = given.map(real);

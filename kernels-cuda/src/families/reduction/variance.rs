@@ -1,4 +1,4 @@
-//! CUDA kernels of compute_variances and standard deviations, in one pass.
+//! CUDA kernels of variances and standard deviations, in one pass.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::VariancePlan;

@@ -3,7 +3,8 @@
 use crate::engine::sort_select::{SelectedElement, SortInput, ValuesAndIndices, copy_lines_into};
 use crate::prelude::*;
 
-/// Writes the first elements of each line into the results. If lines are not contiguous there, they are copied from temporary tensors.
+/// Writes the first elements of each line into the results. If the results are not contiguous along the lines, they are copied from
+/// temporary tensors.
 fn write_first_elements([values, indices]: [&mut Tensor; 2], lines: &SortInput, dim: usize) -> Result<()> {
     let is_direct = |out: &Tensor| dim + 1 >= out.sizes().len() && out.geometry().is_contiguous();
     let most = values.sizes().get(dim).copied().unwrap_or(1);
