@@ -185,7 +185,7 @@ inline unsigned count_threads_in_state(ThreadState which, unsigned first, unsign
     return found;
 }
 
-// Opens a barrier if all unfinished threads wait at it. Returns whether it did.
+// Releases the threads at a barrier if all unfinished threads wait at it. Returns whether it did.
 inline bool release_barrier(ThreadState which, unsigned first, unsigned end) {
     unsigned waiting = count_threads_in_state(which, first, end);
     if (!waiting || waiting + count_threads_in_state(DONE, first, end) != end - first) return false;

@@ -79,7 +79,7 @@ pub enum CudaError {
         message: String,
     },
     /// A kernel found an invalid value in a tensor, an index out of range for example. Its result is not valid.
-    Fault {
+    InvalidValue {
         /// The operator and the argument that has the value.
         site: String,
         /// The reason why the value is invalid.
@@ -181,7 +181,7 @@ impl fmt::Display for CudaError {
                     "compiled kernels cannot be written to disk{folder}: {message}; name a folder in OPDISPATCH_CUDA_CACHE"
                 )
             }
-            Self::Fault { site, problem } => {
+            Self::InvalidValue { site, problem } => {
                 write!(f, "{site}: {problem}; reported when the program next waited for the device")
             }
             Self::NotReplayed => {

@@ -38,7 +38,7 @@ use crate::lock::lock_ignoring_poison;
 /// fn doubled(this: &Tensor) -> Result<Tensor> {
 ///     let this = aten::contiguous(this, dispatch_runtime::MemoryFormat::Contiguous)?;
 ///     let out = this.fresh_like(this.dtype())?;
-///     let (launch, count) = (Launch::on(&out)?, out.geometry().count());
+///     let (launch, count) = (Launch::on_device_of(&out)?, out.geometry().count());
 ///     let arguments = (launch.pointer(&out)?, launch.pointer(&this)?, count);
 ///     launch.run(&DOUBLED, "doubled", &[this.dtype()], Grid::for_elements(count), arguments)?;
 ///     Ok(out)

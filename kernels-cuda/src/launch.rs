@@ -58,7 +58,7 @@ impl Launch {
     ///
     /// Returns [`CudaError::WrongDevice`] if the tensor is not on a CUDA device.
     #[inline]
-    pub fn on(tensor: &Tensor) -> Result<Self, CudaError> {
+    pub fn on_device_of(tensor: &Tensor) -> Result<Self, CudaError> {
         match tensor.storage().buffer::<CudaBuffer>() {
             Some(buffer) => Ok(Self { gpu: buffer.gpu, stream: stream::current_stream(buffer.gpu) }),
             None => {
@@ -105,7 +105,7 @@ impl Launch {
     ///     if this.dtype() != DType::F32 || !this.geometry().is_contiguous() {
     ///         return Err("`negate_` takes a contiguous tensor of float32".into());
     ///     }
-    ///     let (launch, count) = (Launch::on(this)?, this.geometry().count());
+    ///     let (launch, count) = (Launch::on_device_of(this)?, this.geometry().count());
     ///     let _writing = launch.begin_write(this)?;
     ///     Ok(launch.run(&NEGATE, "negate", &[], Grid::for_elements(count), (launch.pointer(this)?, count))?)
     /// }

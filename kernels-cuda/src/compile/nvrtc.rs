@@ -119,16 +119,16 @@ pub(crate) fn read_cached_codes(
     expressions: &[String],
     architecture: u32,
 ) -> (Vec<Code>, Vec<String>) {
-    select_codes(disk_cache::read_codes(&cache_folder_name(source, architecture), &file_prefix()), expressions)
+    select_codes(disk_cache::read_codes(&cache_folder_name(source, architecture), &compiler_file_prefix()), expressions)
 }
 
 /// Writes machine code to the disk cache.
 pub(crate) fn write_to_cache(source: &Source, code: &Code, architecture: u32) -> io::Result<()> {
-    disk_cache::write_code(&cache_folder_name(source, architecture), &file_prefix(), code)
+    disk_cache::write_code(&cache_folder_name(source, architecture), &compiler_file_prefix(), code)
 }
 
 /// Returns the prefix of the names of this compiler's files. Without a compiler it is empty, so that files of any compiler are used.
-fn file_prefix() -> String {
+fn compiler_file_prefix() -> String {
     compiler_version().map_or_else(|_| String::new(), |(major, minor)| format!("{major}.{minor}-"))
 }
 

@@ -87,6 +87,6 @@ impl FaultRecord {
             5 => "the sum of a row is not a positive finite number".to_owned(),
             _ => format!("{value} is not a valid value (the limit is {limit})"),
         };
-        Err(CudaError::Fault { site: FaultSite::describe(site), problem })
+        Err(CudaError::InvalidValue { site: FaultSite::describe(site), problem })
     }
 }

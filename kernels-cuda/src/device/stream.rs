@@ -87,7 +87,7 @@ impl Stream {
     ///
     /// # Errors
     ///
-    /// Returns [`CudaError::Fault`] if a kernel found an invalid value, and an error if the driver fails.
+    /// Returns [`CudaError::InvalidValue`] if a kernel found an invalid value, and an error if the driver fails.
     pub fn synchronize(self) -> Result<(), CudaError> {
         self.gpu.copy_device_to_host(0, &mut [], self.allocator.stream)
     }

@@ -3,7 +3,7 @@
 //! Both sides have the same sizes. Adjacent elements are copied as one word of up to sixteen bytes.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use crate::engine::walk::{Divisor, WalkDims, broadcast_byte_strides};
+use crate::engine::walk::{FastDivisor, WalkDims, broadcast_byte_strides};
 use crate::prelude::*;
 
 kernel! {
@@ -90,7 +90,7 @@ pub(crate) fn try_transpose_copy(to: &Tensor, from: &Tensor) -> Result<bool> {
     let shape = TransposeShape { rows: rows_of, columns: columns_of, row_stride: down[1], column_stride: across[0] };
     let edge = if element <= 4 { 64 } else { 32 };
     let [tiles, ..] = Grid::from_block_count(height.div_ceil(edge) * width.div_ceil(edge), 256).blocks;
-    let (launch, word) = (Launch::on(to)?, word_dtype_of_size(to.dtype().size()));
+    let (launch, word) = (Launch::on_device_of(to)?, word_dtype_of_size(to.dtype().size()));
     let (to, from) = (launch.pointer(to)?, launch.pointer(from)?);
     for (walk, items, offsets) in WalkDims(dims).split_for_32_bits() {
         let grid = Grid { blocks: [tiles, items.min(u16::MAX.into()), 1], ..Grid::new(tiles, 256) };
@@ -109,7 +109,7 @@ define_parameters! {
         from: DevicePointer,
         pitch: i64,
         to: u64,
-        width: Divisor,
+        width: FastDivisor,
     }
 }
 
@@ -154,7 +154,7 @@ impl ByteRows {
 
 /// Concatenates tensors along a dimension of `out`, which they fill. Tensors that cannot be joined in one launch are copied one by one.
 pub(crate) fn concatenate(out: &Tensor, tensors: &[&Tensor], dim: usize) -> Result<()> {
-    let launch = Launch::on(out)?;
+    let launch = Launch::on_device_of(out)?;
     let whole = ByteRows::from_tensor(launch, out, dim)?;
     let (mut together, mut all, mut next) = (Vec::new(), 0_u64, 0);
     for tensor in tensors {
@@ -182,11 +182,12 @@ pub(crate) fn concatenate(out: &Tensor, tensors: &[&Tensor], dim: usize) -> Resu
     let word = 1_i64 << all.trailing_zeros().min(4);
     for some in together.chunks(MAX_CONCAT_SOURCES) {
         let mut sources = ConcatSources(
-            [ConcatSource { from: DevicePointer::NULL, pitch: 0, to: 0, width: Divisor::new(1) }; MAX_CONCAT_SOURCES],
+            [ConcatSource { from: DevicePointer::NULL, pitch: 0, to: 0, width: FastDivisor::new(1) };
+                MAX_CONCAT_SOURCES],
         );
         let mut widest = 0;
         for (source, (rows, to)) in sources.0.iter_mut().zip(some) {
-            let width = Divisor::new(u32::try_from(rows.width / word).unwrap_or(u32::MAX));
+            let width = FastDivisor::new(u32::try_from(rows.width / word).unwrap_or(u32::MAX));
             *source =
                 ConcatSource { from: rows.address, pitch: rows.pitch / word, to: to / word.cast_unsigned(), width };
             widest = widest.max(rows.width / word * rows.count);

@@ -205,7 +205,7 @@ impl CalledOperator {
                 divisor::check_divisor(inputs[k], computed)?;
             }
         }
-        let launch = Launch::on(out)?;
+        let launch = Launch::on_device_of(out)?;
         let operands = Operands::from_inputs(launch, self.names, &inputs, loops, class, computed)?;
         let mut scalar_bits = Scalars([0; MAX_OPERANDS_AND_SCALARS]);
         for (slot, scalar) in scalar_bits.0.iter_mut().zip(scalars) {
@@ -338,7 +338,7 @@ pub(crate) fn begin_checked_write(
             return Err(BadArgument::new(operand, Problem::Overlap { with: name.into() }).into());
         }
     }
-    Ok(Launch::on(out)?.begin_write(out)?)
+    Ok(Launch::on_device_of(out)?.begin_write(out)?)
 }
 
 impl Loops {

@@ -140,7 +140,7 @@ pub(crate) fn multiply(task: &ProductTask<'_>) -> Result<()> {
         // A row times a matrix is computed transposed, as a matrix times a column.
         return multiply(&task.transposed());
     }
-    let launch = Launch::on(task.out.tensor)?;
+    let launch = Launch::on_device_of(task.out.tensor)?;
     if columns > 1 && steps > 0 && cublaslt::try_multiply(launch, task)? {
         return Ok(());
     }

@@ -1,14 +1,14 @@
 //! Batches of images and windows over them, as kernel parameters.
 
-use crate::engine::walk::Divisor;
+use crate::engine::walk::FastDivisor;
 use crate::prelude::*;
 
 define_parameters! {
     /// The kernels' `struct Images`: the sizes and strides of a batch of images.
     #[derive(Debug)]
     pub(crate) struct Images {
-        channels: Divisor,
-        sizes: [Divisor; 3],
+        channels: FastDivisor,
+        sizes: [FastDivisor; 3],
         steps: [i64; 5],
         channels_last: u32,
     }
@@ -25,7 +25,7 @@ impl Images {
             (sizes[at], steps[at]) = (u32::try_from(size).unwrap_or(u32::MAX >> 1), step);
         }
         let channels_last = u32::from(sizes[1] > 1 && steps[1] == 1);
-        let [_, channels, depth, height, width] = sizes.map(Divisor::new);
+        let [_, channels, depth, height, width] = sizes.map(FastDivisor::new);
         Self { channels, sizes: [depth, height, width], steps, channels_last }
     }
 

@@ -62,7 +62,7 @@ mod tests {
             let counts: Vec<i64> = (0..count).map(|i| i * 7 % 5).collect();
             let mut on = Spec::contiguous(DType::I64, &[count]).on(device).unwrap();
             copy_into(&mut on, &Tensor::from_slice(&counts)).unwrap();
-            let launch = Launch::on(&on).unwrap();
+            let launch = Launch::on_device_of(&on).unwrap();
             let total = read_device_integer(launch, &exclusive_prefix_sum(launch, &on).unwrap()).unwrap();
             assert_eq!(total, counts.iter().sum::<i64>());
             let mut host = Spec::contiguous(DType::I64, &[count]).on(Device::CPU).unwrap();

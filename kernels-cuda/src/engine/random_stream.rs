@@ -29,7 +29,7 @@ pub(crate) fn fill_random(
     draw: impl FnOnce(Launch, Grid, DevicePointer, RandomStream) -> Result<()>,
 ) -> Result<()> {
     let generator = generator_or_default(generator, this.device())?;
-    let launch = Launch::on(this)?;
+    let launch = Launch::on_device_of(this)?;
     let _writing = launch.begin_write(this)?;
     if !this.geometry().is_contiguous() {
         let mut packed = Spec::contiguous(this.dtype(), this.sizes()).on(this.device())?;

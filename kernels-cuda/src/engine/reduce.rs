@@ -114,7 +114,7 @@ pub(crate) fn reduce<O: Operation>(
     let several = reduced_dims.iter().filter(|is_reduced| **is_reduced).count() > 1;
     let this = if fold.uses_indices && several { contiguous(&this, this.dtype())? } else { this };
     let (kept, reduced) = split_kept_and_reduced_dims(&this, reduced_dims);
-    let launch = Launch::on(&this)?;
+    let launch = Launch::on_device_of(&this)?;
     let mut target = ReductionTarget { results: [DevicePointer::NULL; 2], partials: DevicePointer::NULL };
     let mut shape = ReductionShape { scalars, ..ReductionShape::default() };
     for (k, out) in outs.iter().enumerate().take(2) {

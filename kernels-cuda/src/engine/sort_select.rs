@@ -133,7 +133,7 @@ impl SortInput {
 
     /// Writes the first `most` elements of each line, in order, into contiguous tensors.
     pub(crate) fn first_elements_into(&self, most: i64, found: &ValuesAndIndices) -> Result<()> {
-        let launch = Launch::on(&self.elements)?;
+        let launch = Launch::on_device_of(&self.elements)?;
         if found.0.geometry().count() == 0 {
             Ok(())
         } else if self.size <= MAX_BLOCK_SORT_LENGTH {
@@ -222,7 +222,7 @@ impl SortInput {
 
     /// Writes the selected element of each line and its index.
     pub(crate) fn select_nth(&self, nth: SelectedElement, found: &ValuesAndIndices) -> Result<()> {
-        let launch = Launch::on(&self.elements)?;
+        let launch = Launch::on_device_of(&self.elements)?;
         let (nth, which) = match nth {
             SelectedElement::NthSmallest(nth) => (u32::try_from(nth).unwrap_or(u32::MAX), 0),
             SelectedElement::Median { ignores_nan } => (1, 1 + i32::from(ignores_nan)),
@@ -241,7 +241,7 @@ impl SortInput {
     /// Writes the most frequent element of each line and its index.
     pub(crate) fn write_most_frequent(&self, found: &ValuesAndIndices) -> Result<()> {
         let (elements, positions) = self.sort()?;
-        let launch = Launch::on(&elements)?;
+        let launch = Launch::on_device_of(&elements)?;
         let sorted = Self { elements, ..self.clone() };
         let parameter = sorted.parameter(launch)?;
         let (grid, arguments) =

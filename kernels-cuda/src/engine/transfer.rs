@@ -147,7 +147,7 @@ pub(crate) fn with_contiguous_output(
 
 /// Copies a CPU tensor to a CUDA tensor. Both are contiguous and have the same dtype.
 fn upload(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Result<()> {
-    let launch = Launch::on(to)?;
+    let launch = Launch::on_device_of(to)?;
     let (gpu, address) = (launch.gpu, launch.pointer(to)?.address());
     if !can_copy_asynchronously(from, non_blocking) {
         return Ok(gpu.copy_host_to_device(&view_as_bytes(from)?.read::<u8>()?, address, launch.stream)?);
@@ -161,7 +161,7 @@ fn upload(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Result<()> {
 /// Copies a CUDA tensor to a CPU tensor, and converts it. With `non_blocking`, a copy to pinned memory does not wait.
 pub(crate) fn download(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Result<()> {
     let from = contiguous(from, to.dtype())?;
-    let (launch, same_sizes) = (Launch::on(&from)?, to.geometry().same_sizes(from.geometry()));
+    let (launch, same_sizes) = (Launch::on_device_of(&from)?, to.geometry().same_sizes(from.geometry()));
     let pointer = launch.pointer(&from)?;
     if !to.geometry().is_contiguous() || !same_sizes {
         let host = Spec::contiguous(from.dtype(), from.sizes()).on(Device::CPU)?;

@@ -13,20 +13,20 @@ define_parameters! {
     #[derive(Debug)]
     pub(crate) struct Walk {
         rank: u32,
-        sizes: [Divisor; MAX_WALK_RANK],
+        sizes: [FastDivisor; MAX_WALK_RANK],
         strides: [[i32; MAX_OPERANDS]; MAX_WALK_RANK],
     }
 
     /// The kernels' `struct Divisor`: an integer division as a multiplication and a shift.
     #[derive(Default, Debug)]
-    pub(crate) struct Divisor {
+    pub(crate) struct FastDivisor {
         value: u32,
         factor: u32,
         shift: u32,
     }
 }
 
-impl Divisor {
+impl FastDivisor {
     /// Creates a divisor for dividends of up to 31 bits. Zero counts as one.
     #[expect(clippy::cast_possible_truncation, reason = "the factor is less than two to the 32nd")]
     pub(crate) const fn new(by: u32) -> Self {
@@ -148,11 +148,14 @@ fn split_walk(dims: &mut WalkDimList, offsets: [u64; MAX_OPERANDS], parts: &mut 
     let limit = u64::from(i32::MAX.unsigned_abs());
     let small = dims.len() <= MAX_WALK_RANK && count <= limit && (0..MAX_OPERANDS).all(|k| reach(k) <= limit);
     if small {
-        let mut walk =
-            Walk { rank: 0, sizes: [Divisor::default(); MAX_WALK_RANK], strides: [[0; MAX_OPERANDS]; MAX_WALK_RANK] };
+        let mut walk = Walk {
+            rank: 0,
+            sizes: [FastDivisor::default(); MAX_WALK_RANK],
+            strides: [[0; MAX_OPERANDS]; MAX_WALK_RANK],
+        };
         for (at, (size, steps)) in dims.iter().enumerate() {
             walk.rank += 1;
-            walk.sizes[at] = Divisor::new(u32::try_from(*size).unwrap_or(u32::MAX));
+            walk.sizes[at] = FastDivisor::new(u32::try_from(*size).unwrap_or(u32::MAX));
             walk.strides[at] = steps.map(|step| i32::try_from(step).unwrap_or(0));
         }
         parts.push((walk, u32::try_from(count).unwrap_or(0), offsets));
@@ -188,7 +191,7 @@ mod tests {
     #[test]
     fn a_divisor_divides_as_integer_division() {
         for by in [1_u32, 2, 3, 5, 7, 10, 127, 128, 641, 65_535, 65_536, 1_000_003, i32::MAX as u32] {
-            let divisor = Divisor::new(by);
+            let divisor = FastDivisor::new(by);
             for x in [0, 1, by - 1, by, by + 1, 2 * (by / 2) + 1, 12_345_678, i32::MAX as u32] {
                 let x = x & i32::MAX as u32;
                 let high = ((u64::from(x) * u64::from(divisor.factor)) >> 32) as u32;

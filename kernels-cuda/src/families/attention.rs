@@ -123,7 +123,7 @@ fn fused_sdp_choice(_: ...) -> i64 {
             ];
             let plain = || tiles.iter().map(|tiles| tiles.shared_memory_bytes(columns)).max().unwrap_or(0);
             let needed = FlashKernels::for_query(query).map_or_else(plain, |flash| flash.shared_memory_bytes());
-            Launch::on(query).is_ok_and(|launch| needed <= launch.max_shared_memory())
+            Launch::on_device_of(query).is_ok_and(|launch| needed <= launch.max_shared_memory())
         });
     if fits { AttentionPlan::CHOICE_BLOCKED } else { AttentionPlan::CHOICE_COMPOSED }
 }
@@ -220,7 +220,7 @@ impl AttentionTask {
 #[op_impl(aten::_scaled_dot_product_flash_attention_for_cpu, CUDA)]
 fn attention(plan: &AttentionPlan, [output, sums]: [&mut Tensor; 2], _: ...) -> Result<()> {
     let width = AttentionKernelNames::for_query(query)?;
-    let launch = Launch::on(output)?;
+    let launch = Launch::on_device_of(output)?;
     let mut task = AttentionTask::new(launch, query, key, value, is_causal, attn_mask, plan.scale)?;
     task.out = broadcast_rows(launch, output, output.sizes())?;
     task.logsumexps = broadcast_rows(launch, sums, sums.sizes())?;
@@ -238,7 +238,7 @@ fn attention_backward(
     _: ...
 ) -> Result<()> {
     let (width, dtype) = (AttentionKernelNames::for_query(query)?, query.dtype());
-    let launch = Launch::on(query)?;
+    let launch = Launch::on_device_of(query)?;
     let output_dots = Spec::contiguous(logsumexp.dtype(), logsumexp.sizes()).on(query.device())?;
     let own = |tensor: &Tensor| broadcast_rows(launch, tensor, tensor.sizes());
     let mut task = AttentionTask::new(launch, query, key, value, is_causal, attn_mask, plan.scale)?;

@@ -11,7 +11,7 @@ mod lines;
 mod softmax;
 
 use crate::engine::reduce::reduction_dtype;
-use crate::engine::walk::Divisor;
+use crate::engine::walk::FastDivisor;
 use crate::families::norm::lines::Lines;
 use crate::families::norm::softmax::DTYPE_PAIRS;
 use crate::prelude::*;
@@ -56,17 +56,17 @@ impl StridedVector {
 
 define_parameters! {
     /// The kernels' `struct ParameterMap`: the map from an element of a line to its parameter.
-    struct ParameterMap {
+    struct ParameterIndexMap {
         groups: u32,
         each: u32,
-        area: Divisor,
+        area: FastDivisor,
     }
 }
 
-impl ParameterMap {
+impl ParameterIndexMap {
     fn new([groups, each, area]: [i64; 3]) -> Self {
         let [groups, each, area] = [groups, each, area].map(|size| u32::try_from(size).unwrap_or(u32::MAX >> 1));
-        Self { groups: groups.max(1), each, area: Divisor::new(area) }
+        Self { groups: groups.max(1), each, area: FastDivisor::new(area) }
     }
 }
 
@@ -87,7 +87,7 @@ fn normalize_lines(
     eps: f64,
     map: [i64; 3],
 ) -> Result<()> {
-    let (launch, count) = (Launch::on(out)?, mean.geometry().count());
+    let (launch, count) = (Launch::on_device_of(out)?, mean.geometry().count());
     let (dtype, [weight, bias]) = convert_parameters(input, given)?;
     let (input, of) = (contiguous(input, input.dtype())?, input.dtype());
     let (weight, bias) = (launch.pointer_or_null(weight.as_ref())?, launch.pointer_or_null(bias.as_ref())?);
@@ -97,7 +97,7 @@ fn normalize_lines(
         let to = launch.pointer(out)?;
         let lines =
             Lines::divide_among_threads(launch, count, length, &[(from, of), (to, of), (weight, dtype), (bias, dtype)]);
-        let arguments = (from, to, weight, bias, statistics.0, statistics.1, eps, lines, ParameterMap::new(map));
+        let arguments = (from, to, weight, bias, statistics.0, statistics.1, eps, lines, ParameterIndexMap::new(map));
         Ok(launch.run(&NORMALIZATION_KERNEL, "normalize_lines", &[of, dtype], lines.looping_grid(launch), arguments)?)
     })
 }
@@ -133,7 +133,7 @@ impl BackwardInputs {
 
     /// Computes the gradient of an input whose lines are normalised.
     fn compute_input_gradient(&self, weight: Option<&Tensor>, out: &mut Tensor, map: [i64; 3]) -> Result<()> {
-        let (launch, count, of) = (Launch::on(out)?, self.mean.geometry().count(), self.input.dtype());
+        let (launch, count, of) = (Launch::on_device_of(out)?, self.mean.geometry().count(), self.input.dtype());
         let (dtype, [weight, _]) = convert_parameters(&self.input, [weight, None])?;
         let ((grad, from), weight) = (self.grad_and_input_pointers(launch)?, launch.pointer_or_null(weight.as_ref())?);
         let (length, (mean, rstd)) = (self.input.geometry().count() / count.max(1), self.statistic_vectors(launch)?);
@@ -145,7 +145,7 @@ impl BackwardInputs {
                 length,
                 &[(grad, of), (from, of), (to, of), (weight, dtype)],
             );
-            let arguments = (grad, from, to, weight, mean, rstd, lines, ParameterMap::new(map));
+            let arguments = (grad, from, to, weight, mean, rstd, lines, ParameterIndexMap::new(map));
             Ok(launch.run(&NORMALIZATION_KERNEL, "normalize_lines_backward", &[of, dtype], lines.grid(), arguments)?)
         })
     }
@@ -156,7 +156,7 @@ impl BackwardInputs {
         [images, channels, area]: [i64; 3],
         [together, statistics]: [i64; 2],
     ) -> Result<GradientSums> {
-        let launch = Launch::on(&self.input)?;
+        let launch = Launch::on_device_of(&self.input)?;
         let wanted = i64::from(launch.multiprocessors()) / (images * channels).max(1);
         let mut pieces = 1;
         while pieces < wanted && area % (pieces * 8) == 0 && area / pieces >= 1 << 14 {
@@ -176,7 +176,7 @@ impl BackwardInputs {
 
     /// Sums the gradients over columns. The statistics are per row, or per column if `by_column` is set.
     fn sum_column_gradients(&self, count: i64, columns: i64, by_column: bool) -> Result<GradientSums> {
-        let launch = Launch::on(&self.input)?;
+        let launch = Launch::on_device_of(&self.input)?;
         let blocks = columns.unsigned_abs().div_ceil(128);
         let wanted = (u64::from(launch.multiprocessors()) * 4).div_ceil(blocks.max(1));
         let parts = wanted.min(count.unsigned_abs() / 64).max(1);
@@ -237,7 +237,7 @@ impl GradientSums {
         out: [&Tensor; 2],
         with_coefficients: Option<(&Tensor, &BackwardInputs, Option<&Tensor>, f64)>,
     ) -> Result<()> {
-        let launch = Launch::on(&self.sums)?;
+        let launch = Launch::on_device_of(&self.sums)?;
         let [of_weight, of_bias] =
             [StridedVector::from_tensor(launch, Some(out[0]))?, StridedVector::from_tensor(launch, Some(out[1]))?];
         let (mut coefficients_address, mut known, mut by, mut count) =

@@ -151,7 +151,7 @@ define_fractional_pools! {
 }
 
 fn max_pool(rank: usize, this: &Tensor, [out, found]: [&mut Tensor; 2], windows: PoolWindows) -> Result<()> {
-    let (launch, count) = (Launch::on(out)?, out.geometry().count());
+    let (launch, count) = (Launch::on_device_of(out)?, out.geometry().count());
     let images = (Images::from_tensor(out, rank), Images::from_tensor(this, rank));
     let arguments = (count, out, found, this, images.0, images.1, windows);
     launch.run_per_element(&POOLING_KERNEL, "max_pool", &[this.dtype()], count, arguments)
@@ -165,7 +165,7 @@ fn fractional_max_pool(
 ) -> Result<()> {
     let rank = random_windows.kernel.len();
     let samples = aten::contiguous(samples, MemoryFormat::Contiguous)?;
-    let (launch, count) = (Launch::on(out)?, out.geometry().count());
+    let (launch, count) = (Launch::on_device_of(out)?, out.geometry().count());
     let images = (Images::from_tensor(out, rank), Images::from_tensor(this, rank));
     let arguments =
         (count, out, found, this, images.0, images.1, PoolWindows::random(random_windows), &samples, rank as u64);
@@ -180,7 +180,7 @@ fn max_pool_backward(
     windows: PoolWindows,
     site: FaultSite,
 ) -> Result<()> {
-    let (launch, count) = (Launch::on(out)?, out.geometry().count());
+    let (launch, count) = (Launch::on_device_of(out)?, out.geometry().count());
     let images =
         (Images::from_tensor(out, rank), Images::from_tensor(grad_output, rank), Images::from_tensor(indices, rank));
     let arguments = (count, out, grad_output, indices, images.0, images.1, images.2, windows);
@@ -195,7 +195,7 @@ fn max_pool_backward(
 }
 
 fn average_pool(template: &'static str, rank: usize, this: &Tensor, out: &Tensor, windows: PoolWindows) -> Result<()> {
-    let (launch, count) = (Launch::on(out)?, out.geometry().count());
+    let (launch, count) = (Launch::on_device_of(out)?, out.geometry().count());
     let images = (Images::from_tensor(out, rank), Images::from_tensor(this, rank));
     let arguments = (count, out, this, images.0, images.1, windows);
     launch.run_per_element(&POOLING_KERNEL, template, &[out.dtype()], count, arguments)

@@ -152,7 +152,7 @@ fn the_next_wait_names_the_kernel_that_crashed() {
     if std::env::var_os(CHILD_VARIABLE).is_some() {
         let cuda: Device = "cuda:0".parse().unwrap();
         let x = filled_tensor(cuda, 8, 1);
-        let launch = Launch::on(&x).unwrap();
+        let launch = Launch::on_device_of(&x).unwrap();
         launch.run(&CRASHING_KERNEL, "crashes", &[], Grid::new(1, 1), (launch.pointer(&x).unwrap(),)).unwrap();
         return println!("{}", cuda.synchronize().unwrap_err());
     }

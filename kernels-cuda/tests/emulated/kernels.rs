@@ -26,7 +26,7 @@ fn barriers_work_in_any_order_of_threads() {
     let x = to(&Tensor::from_slice(&(0..256).collect::<Vec<i32>>()), cuda);
     let run = || {
         let out = Spec::contiguous(DType::I32, &[256]).on(cuda).unwrap();
-        let launch = Launch::on(&out).unwrap();
+        let launch = Launch::on_device_of(&out).unwrap();
         let arguments = (launch.pointer(&out).unwrap(), launch.pointer(&x).unwrap());
         launch.run(&SUMS, "sums", &[DType::I32], Grid::new(2, 128), arguments).unwrap();
         to(&out, Device::CPU).to_vec::<i32>().unwrap()
@@ -50,7 +50,7 @@ fn instances_that_are_not_listed_are_compiled_at_their_launch() {
     let Some((cuda, _lock)) = device() else { return };
     let fill = |dtype: DType, value: u8| {
         let out = Spec::contiguous(dtype, &[4]).on(cuda).unwrap();
-        let launch = Launch::on(&out).unwrap();
+        let launch = Launch::on_device_of(&out).unwrap();
         let filled = launch.run(&FILLED, "filled", &[dtype], Grid::new(1, 4), (launch.pointer(&out).unwrap(), value));
         filled.map(|()| to(&aten::to_dtype!(&out, dtype = DType::F64).unwrap(), Device::CPU).to_vec::<f64>().unwrap())
     };

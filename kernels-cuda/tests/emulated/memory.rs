@@ -26,7 +26,7 @@ fn freed_memory_is_reused_in_its_stream_only() {
     let address = |stream: Stream| {
         let _entered = stream.enter();
         let tensor = Spec::contiguous(DType::U8, &[100_000]).on(cuda).unwrap();
-        Launch::on(&tensor).unwrap().pointer(&tensor).unwrap()
+        Launch::on_device_of(&tensor).unwrap().pointer(&tensor).unwrap()
     };
     let first = address(here);
     assert_eq!(address(here), first);

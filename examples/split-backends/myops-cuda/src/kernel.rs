@@ -24,7 +24,7 @@ fn mymul(this: &Tensor, other: &Tensor) -> Result<Tensor> {
         return Err(Error::kernel("`mymul` needs two contiguous tensors of the same sizes and dtype"));
     }
     let (out, count) = (this.fresh_like(this.dtype())?, this.geometry().count());
-    let launch = Launch::on(&out)?;
+    let launch = Launch::on_device_of(&out)?;
     let arguments = (launch.pointer(&out)?, launch.pointer(this)?, launch.pointer(other)?, count);
     launch.run(&MUL, "mymul", &[this.dtype()], Grid::for_elements(count), arguments)?;
     Ok(out)

@@ -29,7 +29,7 @@ pub(crate) fn check_divisor(divisor: &Tensor, computed: DType) -> Result<()> {
     // Values that do not fit into the dtype wrap, and may become zero.
     let narrows = divisor.dtype().promote(computed) != computed;
     let divisor = contiguous(divisor, if narrows { computed } else { divisor.dtype() })?;
-    let (launch, count) = (Launch::on(&divisor)?, divisor.geometry().count());
+    let (launch, count) = (Launch::on_device_of(&divisor)?, divisor.geometry().count());
     let arguments = (&divisor, count, launch.fault_record(), FaultSite::for_argument("aten::div", "other"));
     launch.run_per_element(&CHECK_DIVISOR_KERNEL, "check_divisor", &[divisor.dtype()], count, arguments)
 }

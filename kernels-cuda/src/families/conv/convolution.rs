@@ -9,7 +9,7 @@ use aten::Window;
 
 use crate::engine::gemm::{self, MatrixOperand, MatrixView, ProductTask};
 use crate::engine::images::Images;
-use crate::engine::walk::Divisor;
+use crate::engine::walk::FastDivisor;
 use crate::prelude::*;
 
 /// The dtypes that convolutions are computed in. Narrower integers are converted.
@@ -97,12 +97,12 @@ define_parameters! {
     struct ConvGeometry {
         large: Images,
         small: Images,
-        stride: [Divisor; 3],
+        stride: [FastDivisor; 3],
         padding: [i32; 3],
         dilation: [i32; 3],
-        taps: [Divisor; 3],
-        filters: Divisor,
-        channels: Divisor,
+        taps: [FastDivisor; 3],
+        filters: FastDivisor,
+        channels: FastDivisor,
         groups: u32,
         portions: u32,
         window_positions: i64,
@@ -126,8 +126,8 @@ fn to_i32(number: i64) -> i32 {
     i32::try_from(number).unwrap_or(i32::MAX >> 1)
 }
 
-fn to_divisor(number: i64) -> Divisor {
-    Divisor::new(to_i32(number).unsigned_abs())
+fn to_divisor(number: i64) -> FastDivisor {
+    FastDivisor::new(to_i32(number).unsigned_abs())
 }
 
 /// Returns the number of elements that all images have of one channel.
@@ -141,10 +141,10 @@ impl Convolution<'_> {
         let mut geometry = ConvGeometry {
             large: Images::from_tensor(large, rank),
             small: Images::from_tensor(small_side, rank),
-            stride: [Divisor::new(1); 3],
+            stride: [FastDivisor::new(1); 3],
             padding: [0; 3],
             dilation: [1; 3],
-            taps: [Divisor::new(1); 3],
+            taps: [FastDivisor::new(1); 3],
             filters: to_divisor(weight[0] / self.groups),
             channels: to_divisor(weight[1]),
             groups: to_i32(self.groups).unsigned_abs(),
@@ -183,7 +183,7 @@ impl Convolution<'_> {
         if out.geometry().count() == 0 || self.try_pointwise_product(out, from, weight, bias, scatter)? {
             return Ok(());
         }
-        let (launch, bias) = (Launch::on(out)?, bias.map(|bias| contiguous(bias, bias.dtype())).transpose()?);
+        let (launch, bias) = (Launch::on_device_of(out)?, bias.map(|bias| contiguous(bias, bias.dtype())).transpose()?);
         let (large, small_side) = if scatter { (out, from) } else { (from, out) };
         let mut geometry = self.kernel_geometry(large, small_side, weight.sizes());
         (geometry.weight, geometry.out) = (launch.pointer(weight)?, launch.pointer(out)?);
@@ -208,7 +208,7 @@ impl Convolution<'_> {
         if out.geometry().count() == 0 {
             return Ok(());
         }
-        let (launch, sizes) = (Launch::on(out)?, out.sizes());
+        let (launch, sizes) = (Launch::on_device_of(out)?, out.sizes());
         let mut geometry = self.kernel_geometry(large, small_side, sizes);
         geometry.out = launch.pointer(out)?;
         let taps: i64 = sizes[2..].iter().product();

@@ -44,7 +44,7 @@ fn triu_indices(_plan: &(), out: &mut Tensor, row: i64, col: i64, offset: i64) -
 
 fn write_triangle_indices(out: &Tensor, rows: i64, triangle: Triangle) -> Result<()> {
     let count = out.geometry().count() / 2;
-    Launch::on(out)?.run_per_element(
+    Launch::on_device_of(out)?.run_per_element(
         &MATRIX_KERNEL,
         "triangle_indices",
         &[out.dtype()],

@@ -13,7 +13,7 @@ kernel! {
 
 #[op_impl(aten::arange_start_step, CUDA)]
 fn arange_start_step(_plan: &(), out: &mut Tensor, start: Scalar, step: Scalar) -> Result<()> {
-    let (launch, count, dtypes) = (Launch::on(out)?, out.geometry().count(), [out.dtype()]);
+    let (launch, count, dtypes) = (Launch::on_device_of(out)?, out.geometry().count(), [out.dtype()]);
     if out.dtype().is_floating() {
         launch.run_per_element(
             &SEQUENCE_KERNEL,
@@ -44,7 +44,7 @@ fn scalar_to_i64(number: Scalar) -> i64 {
 
 /// Writes equally spaced numbers, or powers of `base` with equally spaced exponents.
 fn write_equally_spaced(out: &Tensor, start: Scalar, end: Scalar, base: Option<f64>) -> Result<()> {
-    let (launch, count) = (Launch::on(out)?, out.geometry().count());
+    let (launch, count) = (Launch::on_device_of(out)?, out.geometry().count());
     let end_of = |number| if out.dtype().is_floating() { scalar_to_f64(number) } else { scalar_to_f64(number).trunc() };
     let arguments = (out, count, end_of(start), end_of(end), base.unwrap_or(0.0));
     launch.run_per_element(&SEQUENCE_KERNEL, "equally_spaced", &[out.dtype()], count, arguments)

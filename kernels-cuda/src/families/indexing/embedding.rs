@@ -17,7 +17,7 @@ kernel! {
 #[op_impl(aten::embedding_dense_backward, CUDA)]
 fn embedding_dense_backward(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     copy_into(out, &Tensor::number(0.into()))?;
-    let (dtype, launch) = (grad_output.dtype(), Launch::on(out)?);
+    let (dtype, launch) = (grad_output.dtype(), Launch::on_device_of(out)?);
     let rows = contiguous(grad_output, dtype)?;
     let list = IndexList::from_tensor(indices, indices.sizes(), (num_weights, 1));
     let lists = IndexLists::from_list(list, false, fault_site!("aten::embedding_dense_backward", "indices"));
@@ -38,7 +38,7 @@ fn embedding_dense_backward(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> 
 #[op_impl(aten::one_hot, CUDA)]
 fn one_hot(_plan: &(), this: &Tensor, num_classes: i64) -> Result<Tensor> {
     let classes = contiguous(this, DType::I64)?;
-    let launch = Launch::on(&classes)?;
+    let launch = Launch::on_device_of(&classes)?;
     let all = classes.geometry().count();
     let count = if num_classes == -1 {
         let mut largest = Spec::contiguous(DType::I64, &[1]).on(this.device())?;

@@ -52,7 +52,7 @@ fn embedding_bag(plan: &BagMode, [out, of_places, counts, most]: [&mut Tensor; 4
     let [weight, indices, offsets] = [weight, indices, offsets].map(|tensor| contiguous(tensor, tensor.dtype()));
     let (weight, indices, offsets) = (weight?, indices?, offsets?);
     let shares = per_sample_weights.map(|shares| contiguous(shares, shares.dtype())).transpose()?;
-    let (launch, dtype) = (Launch::on(out)?, weight.dtype());
+    let (launch, dtype) = (Launch::on_device_of(out)?, weight.dtype());
     let sites = [fault_site!("aten::_embedding_bag", "indices"), fault_site!("aten::_embedding_bag", "offsets")];
     let bags = Bags {
         indices: IndexVector::from_tensor(launch, &indices)?,
@@ -84,7 +84,7 @@ fn embedding_bag(plan: &BagMode, [out, of_places, counts, most]: [&mut Tensor; 4
 #[op_impl(aten::_embedding_bag_dense_backward, CUDA)]
 fn _embedding_bag_dense_backward(plan: &BagMode, out: &mut Tensor, _: ...) -> Result<()> {
     copy_into(out, &Tensor::number(0.into()))?;
-    let (mode, launch, grad) = (*plan, Launch::on(out)?, contiguous(grad, grad.dtype())?);
+    let (mode, launch, grad) = (*plan, Launch::on_device_of(out)?, contiguous(grad, grad.dtype())?);
     let (dtype, computed) = (grad.dtype(), combine_dtype(grad.dtype()));
     let (element, width) = (element_size(&grad), grad.sizes()[1]);
     if out.geometry().count() == 0 {

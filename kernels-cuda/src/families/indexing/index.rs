@@ -32,7 +32,7 @@ pub(crate) fn dim_size_and_byte_stride(tensor: &Tensor, dim: usize) -> (i64, i64
 
 #[op_impl(aten::gather, CUDA)]
 fn gather(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor) -> Result<()> {
-    let (launch, sizes, at) = (Launch::on(out)?, out.sizes(), *plan);
+    let (launch, sizes, at) = (Launch::on_device_of(out)?, out.sizes(), *plan);
     let lists = IndexLists::from_list(
         IndexList::from_tensor(index, sizes, dim_size_and_byte_stride(this, at)),
         false,
@@ -44,7 +44,7 @@ fn gather(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor) -> Resu
 
 #[op_impl(aten::index_select, CUDA)]
 fn index_select(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor) -> Result<()> {
-    let (launch, sizes, at) = (Launch::on(out)?, out.sizes(), *plan);
+    let (launch, sizes, at) = (Launch::on_device_of(out)?, out.sizes(), *plan);
     let list = IndexList::along_dim(index, sizes.len(), at, dim_size_and_byte_stride(this, at));
     let lists = IndexLists::from_list(list, false, fault_site!("aten::index_select", "index"));
     let from = strided_pointer_except_dim(launch, this, sizes.len(), Some(at))?;
@@ -53,7 +53,7 @@ fn index_select(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor) -
 
 #[op_impl(aten::take, CUDA)]
 fn take(_plan: &(), out: &mut Tensor, this: &Tensor, index: &Tensor) -> Result<()> {
-    let (launch, row) = (Launch::on(out)?, contiguous(this, this.dtype())?);
+    let (launch, row) = (Launch::on_device_of(out)?, contiguous(this, this.dtype())?);
     let (sizes, element) = (out.sizes(), element_size(this));
     let list = IndexList::from_tensor(index, sizes, (row.geometry().count(), element));
     let from = StridedPointer { address: launch.pointer(&row)?, byte_strides: Dims::from_elem(0, sizes.len()) };
@@ -92,14 +92,14 @@ pub(crate) fn indexed_pointer_and_lists(
 
 #[op_impl(aten::index, CUDA)]
 fn index(plan: &IndexPlan, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    let (launch, sizes) = (Launch::on(out)?, &plan.sizes);
+    let (launch, sizes) = (Launch::on_device_of(out)?, &plan.sizes);
     let (from, lists) = indexed_pointer_and_lists(plan, launch, this, fault_site!("aten::index.Tensor", "indices"))?;
     gather::gather(launch, this.dtype(), sizes, &StridedPointer::from_tensor(launch, out, sizes)?, &from, lists)
 }
 
 #[op_impl(aten::index_put, CUDA)]
 fn index_put(plan: &IndexPlan, out: &mut Tensor, this: &Tensor, values: &Tensor, accumulate: bool) -> Result<()> {
-    let (launch, sizes, site) = (Launch::on(this)?, &plan.sizes, fault_site!("aten::index_put", "indices"));
+    let (launch, sizes, site) = (Launch::on_device_of(this)?, &plan.sizes, fault_site!("aten::index_put", "indices"));
     if accumulate {
         copy_into(out, this)?;
         let (to, lists) = indexed_pointer_and_lists(plan, launch, out, site)?;

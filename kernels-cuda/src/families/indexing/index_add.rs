@@ -45,7 +45,7 @@ define_parameters! {
     }
 }
 
-/// Rows, sorted by their key, the index of their target row.
+/// Rows that are sorted by key. The key of a row is the index of its target row.
 pub(crate) struct SortedRows {
     keys: Tensor,
     positions: Tensor,
@@ -88,7 +88,7 @@ impl SortedRows {
         source_rows: Option<(&Tensor, i64)>,
         scales: Option<&Tensor>,
     ) -> Result<()> {
-        let (launch, count) = (Launch::on(&self.keys)?, self.keys.geometry().count());
+        let (launch, count) = (Launch::on_device_of(&self.keys)?, self.keys.geometry().count());
         if count == 0 || sizes.contains(&0) {
             return Ok(());
         }
@@ -135,7 +135,8 @@ impl SortedRows {
 
     /// Returns the rows' scales, divided by the number of rows with the same key. Without `scales`, each scale is one.
     pub(crate) fn divide_scales_by_count(&self, scales: Option<Tensor>, computed: DType) -> Result<Tensor> {
-        let (launch, count, has_scales) = (Launch::on(&self.keys)?, self.keys.geometry().count(), scales.is_some());
+        let (launch, count, has_scales) =
+            (Launch::on_device_of(&self.keys)?, self.keys.geometry().count(), scales.is_some());
         let scales = match scales {
             Some(scales) => scales,
             None => Spec::contiguous(computed, &[count]).on(launch.device())?,

@@ -64,7 +64,7 @@ pub(crate) struct SelectedPositions {
 impl SelectedPositions {
     pub(crate) fn from_mask(mask: &Tensor) -> Result<Self> {
         let flags = contiguous(mask, DType::Bool)?;
-        let launch = Launch::on(&flags)?;
+        let launch = Launch::on_device_of(&flags)?;
         let count = flags.geometry().count();
         let blocks = count.cast_unsigned().div_ceil(FLAGS_PER_BLOCK);
         let starts = Spec::contiguous(DType::I64, &[blocks.cast_signed()]).on(flags.device())?;

@@ -25,7 +25,7 @@ fn element_finder_along(
 
 /// Returns the elements of `src`, which is at least as large as the index, as the source of a scatter.
 pub(super) fn scatter_source(src: &Tensor, index: &Tensor) -> Result<ScatterSource> {
-    Ok(ScatterSource::Elements(strided_pointer_except_dim(Launch::on(src)?, src, index.sizes().len(), None)?))
+    Ok(ScatterSource::Elements(strided_pointer_except_dim(Launch::on_device_of(src)?, src, index.sizes().len(), None)?))
 }
 
 #[op_impl(aten::scatter_src, CUDA)]

@@ -36,7 +36,7 @@ pub(super) struct ScatterTarget<'a> {
 impl<'a> ScatterTarget<'a> {
     /// Creates a target with the sizes of the index, on the device of a tensor.
     pub(super) fn for_tensor(this: &Tensor, sizes: &'a [i64], lists: &'a TargetFinder<'a>) -> Result<Self> {
-        Ok(Self { launch: Launch::on(this)?, sizes, lists })
+        Ok(Self { launch: Launch::on_device_of(this)?, sizes, lists })
     }
 
     /// Writes `this` to `out`, with the indexed elements replaced by the source.

@@ -59,7 +59,7 @@ fn launch_searchsorted(
         ([_, _, ..], Some(&each)) => each,
         _ => i64::MAX,
     };
-    let (launch, computed) = (Launch::on(out)?, comparison_dtype([boundaries, wanted]));
+    let (launch, computed) = (Launch::on_device_of(out)?, comparison_dtype([boundaries, wanted]));
     let wanted = to_device(wanted, boundaries.device())?;
     let (among, wanted) = (contiguous(boundaries, boundaries.dtype())?, contiguous(&wanted, wanted.dtype())?);
     let order = sorter.map(|sorter| contiguous(sorter, DType::I64)).transpose()?;
@@ -81,7 +81,7 @@ fn isin(_plan: &(), out: &mut Tensor, elements: &Tensor, test_elements: &Tensor,
     let [elements, tests] = both.map(|tensor| to_device(tensor, out.device()));
     let (elements, tests) = (elements?, contiguous(&tests?, computed)?);
     let elements = contiguous(&elements, elements.dtype())?;
-    let launch = Launch::on(out)?;
+    let launch = Launch::on_device_of(out)?;
     let (sorted, _) = SortInput::from_single_line(&tests).sort()?;
     let (count, size) = (out.geometry().count(), tests.geometry().count());
     let arguments = (count, ElementRows::from_tensor(launch, &elements)?, &sorted, size, invert, out);

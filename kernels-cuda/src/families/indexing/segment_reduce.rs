@@ -52,7 +52,7 @@ impl SegmentBoundaries {
             return Ok(Self { numbers, starts: None });
         }
         let starts = contiguous_copy(&numbers, DType::I64)?;
-        exclusive_prefix_sum(Launch::on(&starts)?, &starts)?;
+        exclusive_prefix_sum(Launch::on_device_of(&starts)?, &starts)?;
         Ok(Self { numbers, starts: Some(starts) })
     }
 
@@ -89,7 +89,7 @@ fn initial_value(initial: Option<Scalar>, otherwise: f64) -> f64 {
 
 #[op_impl(aten::segment_reduce, CUDA)]
 fn segment_reduce(plan: &SegmentReducePlan<'_>, out: &mut Tensor, _: ...) -> Result<()> {
-    let (launch, boundaries, dtype) = (Launch::on(out)?, SegmentBoundaries::from_plan(plan)?, data.dtype());
+    let (launch, boundaries, dtype) = (Launch::on_device_of(out)?, SegmentBoundaries::from_plan(plan)?, data.dtype());
     let parameter = boundaries.parameter(launch, plan, data, r#unsafe)?;
     let elements = contiguous(data, dtype)?;
     let start = initial_value(
@@ -108,7 +108,7 @@ fn segment_reduce(plan: &SegmentReducePlan<'_>, out: &mut Tensor, _: ...) -> Res
 #[op_impl(aten::_segment_reduce_backward, CUDA)]
 fn _segment_reduce_backward(plan: &SegmentReducePlan<'_>, out: &mut Tensor, _: ...) -> Result<()> {
     let (dtype, computed) = (data.dtype(), combine_dtype(data.dtype()));
-    let (launch, boundaries) = (Launch::on(out)?, SegmentBoundaries::from_plan(plan)?);
+    let (launch, boundaries) = (Launch::on_device_of(out)?, SegmentBoundaries::from_plan(plan)?);
     let parameter = boundaries.parameter(launch, plan, data, true)?;
     let (grads, results, elements) = (contiguous(grad, dtype)?, contiguous(output, dtype)?, contiguous(data, dtype)?);
     with_contiguous_output(out, computed, |out| {

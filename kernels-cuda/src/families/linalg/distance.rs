@@ -74,7 +74,7 @@ fn _cdist_forward(plan: &CdistPlan, out: &mut Tensor, x1: &Tensor, x2: &Tensor, 
     let (left, right) = (broadcast_batch(x1, out.sizes())?, broadcast_batch(x2, out.sizes())?);
     let count = out.geometry().count();
     let arguments = (count, &*out, &left, &right, DistanceShape::for_cdist(x1, out.sizes()), Norm::from_power(p));
-    Ok(Launch::on(out)?.run(&DISTANCE_KERNEL, "distances", &[out.dtype()], warp_grid(count), arguments)?)
+    Ok(Launch::on_device_of(out)?.run(&DISTANCE_KERNEL, "distances", &[out.dtype()], warp_grid(count), arguments)?)
 }
 
 #[op_impl(aten::_cdist_backward, CUDA)]
@@ -93,7 +93,7 @@ fn _cdist_backward(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
         DistanceShape::for_cdist(x1, cdist.sizes()),
         Norm::from_power(p),
     );
-    Launch::on(out)?.run_per_element(&DISTANCE_KERNEL, "distance_gradient", &[out.dtype()], count, arguments)
+    Launch::on_device_of(out)?.run_per_element(&DISTANCE_KERNEL, "distance_gradient", &[out.dtype()], count, arguments)
 }
 
 #[op_impl(aten::_pdist_forward, CUDA)]
@@ -102,7 +102,13 @@ fn _pdist_forward(_plan: &(), out: &mut Tensor, this: &Tensor, p: f64) -> Result
     let elements = contiguous(this, this.dtype())?;
     let count = out.geometry().count();
     let arguments = (count, &*out, &elements, DistanceShape::for_pdist(this), Norm::from_power(p));
-    Ok(Launch::on(out)?.run(&DISTANCE_KERNEL, "pair_distances", &[out.dtype()], warp_grid(count), arguments)?)
+    Ok(Launch::on_device_of(out)?.run(
+        &DISTANCE_KERNEL,
+        "pair_distances",
+        &[out.dtype()],
+        warp_grid(count),
+        arguments,
+    )?)
 }
 
 #[op_impl(aten::_pdist_backward, CUDA)]
@@ -112,5 +118,11 @@ fn _pdist_backward(_plan: &(), out: &mut Tensor, grad: &Tensor, this: &Tensor, p
     let (grad, distances) = (contiguous(grad, out.dtype())?, contiguous(pdist, out.dtype())?);
     let count = out.geometry().count();
     let arguments = (count, &*out, &grad, &elements, &distances, DistanceShape::for_pdist(this), Norm::from_power(p));
-    Launch::on(out)?.run_per_element(&DISTANCE_KERNEL, "pair_distance_gradient", &[out.dtype()], count, arguments)
+    Launch::on_device_of(out)?.run_per_element(
+        &DISTANCE_KERNEL,
+        "pair_distance_gradient",
+        &[out.dtype()],
+        count,
+        arguments,
+    )
 }

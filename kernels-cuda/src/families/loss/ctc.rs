@@ -45,7 +45,7 @@ impl CtcInputs {
         blank: i64,
         labelling: &CtcLossPlan,
     ) -> Result<Self> {
-        let launch = Launch::on(log_probs)?;
+        let launch = Launch::on_device_of(log_probs)?;
         let dtype = reduction_dtype(log_probs.dtype()).unwrap_or(DType::F32);
         let whole = |size: usize| i64::try_from(size).unwrap_or(i64::MAX);
         let lengths = labelling.steps.iter().zip(&labelling.labels);

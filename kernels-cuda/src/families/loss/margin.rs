@@ -38,7 +38,7 @@ impl MarginInputs {
         multi_label: bool,
         margins: &MarginLossPlan,
     ) -> Result<Self> {
-        let launch = Launch::on(this)?;
+        let launch = Launch::on_device_of(this)?;
         let parameter = MarginsParameter {
             lines: i64::try_from(margins.rows).unwrap_or(i64::MAX),
             classes: i64::try_from(margins.classes).unwrap_or(i64::MAX),

@@ -43,7 +43,7 @@ impl NllInputs {
         ignored: i64,
         likelihood: &NllLossPlan,
     ) -> Result<Self> {
-        let launch = Launch::on(this)?;
+        let launch = Launch::on_device_of(this)?;
         let weight = weight.map(|weight| contiguous(weight, this.dtype())).transpose()?;
         let targets = ClassTargets {
             count: target.geometry().count(),

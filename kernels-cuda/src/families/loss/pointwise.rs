@@ -103,7 +103,7 @@ template <class T> __global__ void __launch_bounds__(256) probabilities(const T 
 fn check_probabilities(this: &Tensor) -> Result<()> {
     check_dtype(aten::binary_cross_entropy::operator(), "self", this.dtype(), &FLOATING_DTYPES)?;
     let this = contiguous(this, this.dtype())?;
-    let (launch, count) = (Launch::on(&this)?, this.geometry().count());
+    let (launch, count) = (Launch::on_device_of(&this)?, this.geometry().count());
     let arguments =
         (&this, count, launch.fault_record(), FaultSite::for_argument("aten::binary_cross_entropy", "self"));
     launch.run_per_element(&CHECK_PROBABILITIES_KERNEL, "probabilities", &[this.dtype()], count, arguments)

@@ -2,7 +2,7 @@
 
 use super::{BackwardInputs, NORMALIZATION_KERNEL, StridedVector};
 use crate::engine::reduce::{reduce, reduction_dtype};
-use crate::engine::walk::Divisor;
+use crate::engine::walk::FastDivisor;
 use crate::families::reduction::variance::MOMENTS;
 use crate::prelude::*;
 
@@ -18,8 +18,8 @@ define_parameters! {
     /// The kernels' `struct ChannelMap`: the map from an element to its channel.
     struct ChannelMap {
         count: i64,
-        area: Divisor,
-        channels: Divisor,
+        area: FastDivisor,
+        channels: FastDivisor,
         packed: u32,
     }
 }
@@ -42,7 +42,7 @@ fn apply_coefficients(
 ) -> Result<()> {
     let Some(first) = input.or(gradient) else { return Ok(()) };
     let result = if out.strides() == first.strides() { out.clone() } else { first.fresh_like(out.dtype())? };
-    let launch = Launch::on(&result)?;
+    let launch = Launch::on_device_of(&result)?;
     let (sizes, count) = (first.sizes(), first.geometry().count());
     let area =
         if first.geometry().suggested_format() == MemoryFormat::Contiguous { sizes[2..].iter().product() } else { 1 };
@@ -52,8 +52,8 @@ fn apply_coefficients(
     let packed = count % 4 == 0 && [from, grad, to].iter().all(|address| address.is_aligned_to(pack));
     let planes = ChannelMap {
         count,
-        area: Divisor::new(to_u32(area)),
-        channels: Divisor::new(to_u32(sizes[1])),
+        area: FastDivisor::new(to_u32(area)),
+        channels: FastDivisor::new(to_u32(sizes[1])),
         packed: packed.into(),
     };
     let launch_grid = Grid::for_elements(if packed { count / 4 } else { count });
@@ -81,7 +81,7 @@ fn normalize_channels<O: Operation>(
     eps: f64,
 ) -> Result<()> {
     let coefficients = allocate_coefficients(input)?;
-    let launch = Launch::on(&coefficients)?;
+    let launch = Launch::on_device_of(&coefficients)?;
     let vector = |tensor| StridedVector::from_tensor(launch, tensor);
     let own = if train { Some(channel_moments::<O>(input)?) } else { None };
     let [means, vars] = match &own {
@@ -129,7 +129,7 @@ fn batch_norm_backward(_plan: &(), [of_input, of_weight, of_bias]: [&mut Tensor;
     let statistics = if train { [save_mean, save_invstd] } else { [running_mean, running_var] };
     let [Some(mean), Some(spread)] = statistics else { return Ok(()) };
     let coefficients = allocate_coefficients(input)?;
-    let launch = Launch::on(&coefficients)?;
+    let launch = Launch::on_device_of(&coefficients)?;
     let by = StridedVector::from_tensor(launch, weight)?;
     // In training, the reciprocal deviations were saved. In evaluation, they are computed from the running variances.
     let rstd = if train {

@@ -39,7 +39,7 @@ define_parameters! {
 /// The variant of softmax that is computed for each line. The discriminant is the kernels' number of it.
 #[derive(Clone, Copy)]
 enum SoftmaxKind {
-    Softmax,
+    Standard,
     LogSoftmax,
     /// Softmax, except that a line of only minus infinity becomes zero.
     SafeSoftmax,
@@ -58,7 +58,7 @@ fn launch_softmax(dim: usize, out: &Tensor, this: &Tensor, kind: SoftmaxKind) ->
     let (strided, dtype) = (strided_lines_along(this, dim), out.dtype());
     let read = if DTYPE_PAIRS.contains(&(this.dtype(), dtype)) { this.dtype() } else { dtype };
     let this = contiguous(this, read)?;
-    let (launch, kind) = (Launch::on(out)?, kind as i32);
+    let (launch, kind) = (Launch::on_device_of(out)?, kind as i32);
     let (from, to, dtypes) = (launch.pointer(&this)?, launch.pointer(out)?, [read, dtype]);
     if strided.has_adjacent_elements() {
         let lines = Lines::divide_among_threads(launch, strided.columns, strided.length, &[(from, read), (to, dtype)]);
@@ -81,7 +81,7 @@ fn launch_softmax_backward(
         return with_contiguous_output(out, read, |out| launch_softmax_backward(dim, out, grad_output, output, kind));
     }
     let (grad, output) = (contiguous(grad_output, read)?, contiguous(output, read)?);
-    let (launch, kind) = (Launch::on(out)?, kind as i32);
+    let (launch, kind) = (Launch::on_device_of(out)?, kind as i32);
     let (first, second, to) = (launch.pointer(&grad)?, launch.pointer(&output)?, launch.pointer(out)?);
     let dtypes = [read, out.dtype()];
     if strided.has_adjacent_elements() {
@@ -120,7 +120,7 @@ impl StridedLines {
 
 #[op_impl(aten::_softmax, CUDA)]
 fn softmax_cuda(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    launch_softmax(*plan, out, this, SoftmaxKind::Softmax)
+    launch_softmax(*plan, out, this, SoftmaxKind::Standard)
 }
 
 #[op_impl(aten::_log_softmax, CUDA)]
@@ -135,7 +135,7 @@ fn safe_softmax_cuda(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()
 
 #[op_impl(aten::_softmax_backward_data, CUDA)]
 fn softmax_backward_cuda(plan: &usize, out: &mut Tensor, grad_output: &Tensor, output: &Tensor) -> Result<()> {
-    launch_softmax_backward(*plan, out, grad_output, output, SoftmaxKind::Softmax)
+    launch_softmax_backward(*plan, out, grad_output, output, SoftmaxKind::Standard)
 }
 
 #[op_impl(aten::_log_softmax_backward_data, CUDA)]

@@ -94,7 +94,7 @@ fn sample_without_replacement(weights: &Tensor, samples: i64, generator: Option<
     })?;
     let (first, positions) =
         SortInput::along_dim(&times, times.sizes().len().saturating_sub(1), false)?.first_elements(samples)?;
-    let launch = Launch::on(&first)?;
+    let launch = Launch::on_device_of(&first)?;
     let rows = WeightRows::new(weights, launch);
     launch.run_per_element(&MULTINOMIAL_KERNEL, "check_weight_sums", &[], rows.count, (&first, samples, rows))?;
     Ok(positions)

@@ -24,7 +24,7 @@ fn zero_vector(dtype: DType, size: i64, device: Device) -> Result<Tensor> {
 #[op_impl(aten::bincount, CUDA)]
 fn bincount(_plan: &(), this: &Tensor, weights: Option<&Tensor>, minlength: i64) -> Result<Tensor> {
     let numbers = contiguous(this, DType::I64)?;
-    let (launch, count, device) = (Launch::on(&numbers)?, numbers.geometry().count(), numbers.device());
+    let (launch, count, device) = (Launch::on_device_of(&numbers)?, numbers.geometry().count(), numbers.device());
     let mut length = minlength;
     if count > 0 {
         let extent = to_device(&Tensor::from_slice(&[i64::MAX, i64::MIN]), device)?;
@@ -51,7 +51,7 @@ fn histc(_plan: &(), out: &mut Tensor, this: &Tensor, bins: i64, min: Scalar, ma
     let computed = combine_dtype(this.dtype());
     let (values, count) = (contiguous(this, computed)?, this.geometry().count());
     let range = to_device(&Tensor::from_slice(&histogram_range(this, [min, max])?), this.device())?;
-    let (range, launch) = (contiguous(&range, computed)?, Launch::on(out)?);
+    let (range, launch) = (contiguous(&range, computed)?, Launch::on_device_of(out)?);
     let counts = zero_vector(DType::I64, bins, this.device())?;
     let grid = Grid::new(Grid::for_elements(count).blocks[0].min(8 * launch.multiprocessors()), 256);
     let arguments = (count, &values, bins, &range, &counts);

@@ -127,7 +127,7 @@ fn scan_dim<O: Operation>(
     let to = if computed == dtype { out.clone() } else { out.fresh_like(computed)? };
     let (length, inner) = (this.sizes().get(dim).copied().unwrap_or(1), this.sizes().iter().skip(dim + 1).product());
     let lines = out.geometry().count() / length;
-    let launch = Launch::on(out)?;
+    let launch = Launch::on_device_of(out)?;
     // If there are too few lines for one thread each, the lines are made contiguous first.
     let together = inner > 1 && length >= 512 && lines < i64::from(launch.multiprocessors()) * 64;
     if together {

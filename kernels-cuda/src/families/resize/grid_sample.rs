@@ -69,7 +69,7 @@ fn launch_grid_sample(
     input: &Tensor,
     grid: &Tensor,
 ) -> Result<()> {
-    let launch = Launch::on(out)?;
+    let launch = Launch::on_device_of(out)?;
     let (positions, blocks) = position_grid(launch, out.sizes());
     let images = (Images::from_tensor(out, rank), Images::from_tensor(input, rank));
     let arguments = (positions, out, input, grid, images.0, images.1, GridSampling::new(sampling, grid));
@@ -86,7 +86,7 @@ fn launch_grid_sample_backward(
     output_mask: &[bool],
 ) -> Result<()> {
     let dtype = input.dtype();
-    let launch = Launch::on(input)?;
+    let launch = Launch::on_device_of(input)?;
     let sampling_values = GridSampling::new(sampling, grid);
     let (positions, blocks) = position_grid(launch, grad_output.sizes());
     let output = Images::from_tensor(grad_output, rank);

@@ -136,7 +136,7 @@ fn launch_upsample(
     if count == 0 {
         return Ok(());
     }
-    let (launch, to) = (Launch::on(out)?, Images::from_tensor(out, rank));
+    let (launch, to) = (Launch::on_device_of(out)?, Images::from_tensor(out, rank));
     let planes: i64 = out.sizes()[..2].iter().product();
     let positions = count / planes;
     let (lanes, images) =
@@ -165,5 +165,5 @@ fn launch_upsample_backward(
         (out.geometry().count(), (Images::from_tensor(out, rank), Images::from_tensor(grad_output, rank)));
     let scales = Scales::new(mode, align_corners, out.sizes(), grad_output.sizes(), scales, out.dtype());
     let arguments = (count, out, grad_output, images.0, images.1, scales);
-    Launch::on(out)?.run_per_element(&UPSAMPLE_KERNEL, mode.backward, &[out.dtype()], count, arguments)
+    Launch::on_device_of(out)?.run_per_element(&UPSAMPLE_KERNEL, mode.backward, &[out.dtype()], count, arguments)
 }

@@ -59,7 +59,7 @@ fn unique_slices(this: &Tensor, options: UniqueOptions) -> Result<UniqueResult> 
     let width = total.checked_div(count).unwrap_or(0);
     let rows = contiguous(&slices, slices.dtype())?;
     let rows = rows.restride(Geometry::contiguous(&[count, width]).with_offset(rows.geometry().offset()))?;
-    let launch = Launch::on(&rows)?;
+    let launch = Launch::on_device_of(&rows)?;
     let room = |size: i64| Spec::contiguous(DType::I64, &[size]).on(rows.device());
     let order = options.sorted.then(|| sorted_row_order(&rows)).transpose()?;
     let flags = room(count)?;

@@ -26,7 +26,7 @@ fn copy_triangle(out: &Tensor, this: &Tensor, diagonal: i64, lower: bool) -> Res
     if out.geometry().count() == 0 {
         return Ok(());
     }
-    let (launch, rank) = (Launch::on(out)?, out.sizes().len());
+    let (launch, rank) = (Launch::on_device_of(out)?, out.sizes().len());
     let (to, from) = (
         StridedPointer::from_tensor(launch, out, out.sizes())?,
         StridedPointer::from_tensor(launch, this, out.sizes())?,

@@ -34,7 +34,7 @@ impl Padding {
     }
 }
 
-fn launch_pad(
+fn launch_border_pad(
     template: &'static str,
     plan: &PadPlan,
     out: &Tensor,
@@ -42,7 +42,7 @@ fn launch_pad(
     dtype: DType,
     padding: &[i64],
 ) -> Result<()> {
-    let (launch, count) = (Launch::on(out)?, out.geometry().count());
+    let (launch, count) = (Launch::on_device_of(out)?, out.geometry().count());
     let (images, pad_parameter) = (
         (Images::from_tensor(out, plan.dim_count), Images::from_tensor(from, plan.dim_count)),
         Padding::new(plan, padding),
@@ -55,13 +55,13 @@ macro_rules! define_border_pads {
     ($($name:ident $backward:ident;)*) => {$(
         #[op_impl(aten::$name, CUDA)]
         fn $name(plan: &PadPlan, out: &mut Tensor, this: &Tensor, padding: &[i64]) -> Result<()> {
-            launch_pad("pad", plan, out, this, integer_dtype_of_same_size(this.dtype()), padding)
+            launch_border_pad("pad", plan, out, this, integer_dtype_of_same_size(this.dtype()), padding)
         }
 
         #[op_impl(aten::$backward, CUDA)]
         fn $backward(plan: &PadPlan, out: &mut Tensor, grad_output: &Tensor, padding: &[i64]) -> Result<()> {
             check_dtype(aten::$backward::operator(), "self", grad_output.dtype(), &NUMERIC_DTYPES)?;
-            launch_pad("pad_backward", plan, out, grad_output, grad_output.dtype(), padding)
+            launch_border_pad("pad_backward", plan, out, grad_output, grad_output.dtype(), padding)
         }
     )*};
 }

@@ -27,7 +27,7 @@ fn repeat(plan: &usize, out: &mut Tensor, this: &Tensor, repeats: &[i64]) -> Res
         to.extend([stride.saturating_mul(size), stride]);
         from.extend([0, own]);
     }
-    let launch = Launch::on(out)?;
+    let launch = Launch::on_device_of(out)?;
     let element = element_size(this);
     let pointer = |address, strides: Dims| StridedPointer {
         address,
@@ -44,7 +44,7 @@ fn repeat(plan: &usize, out: &mut Tensor, this: &Tensor, repeats: &[i64]) -> Res
 
 #[op_impl(aten::flip, CUDA)]
 fn flip(plan: &Vec<bool>, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    let launch = Launch::on(out)?;
+    let launch = Launch::on_device_of(out)?;
     let mut from = StridedPointer::from_tensor(launch, this, this.sizes())?;
     for dim in (0..plan.len()).filter(|&dim| plan[dim] && this.sizes()[dim] > 0) {
         let step = &mut from.byte_strides[dim];
@@ -90,7 +90,7 @@ fn repeat_interleave(_plan: &(), repeats: &Tensor, output_size: Option<i64>) -> 
         return converted(&aten::repeat_interleave(&converted(repeats, DType::I64)?, output_size)?, dtype);
     }
     let repeats = contiguous(repeats, dtype)?;
-    let launch = Launch::on(&repeats)?;
+    let launch = Launch::on_device_of(&repeats)?;
     let starts = Spec::contiguous(DType::I64, &[count]).on(repeats.device())?;
     let site = fault_site!("aten::repeat_interleave", "repeats");
     let arguments = (count, &repeats, &starts, site, launch.fault_record());
