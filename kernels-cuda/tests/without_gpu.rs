@@ -4,7 +4,7 @@ use std::error::Error as _;
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Spec, keys};
-use kernels_cuda::{CudaError, Missing};
+use kernels_cuda::{CudaError, MissingRequirement};
 
 fn has_no_gpu() -> bool {
     let absent = !kernels_cuda::is_available();
@@ -28,7 +28,9 @@ fn allocation_without_a_gpu_is_an_error_that_names_the_missing_part() {
         assert!(
             matches!(
                 cuda_error(&error),
-                CudaError::Unavailable(Missing::Driver | Missing::Device { requested: 0, count: 0 })
+                CudaError::Unavailable(
+                    MissingRequirement::Driver | MissingRequirement::Device { requested: 0, count: 0 }
+                )
             ),
             "{error}"
         );
@@ -45,7 +47,7 @@ fn device_queries_return_errors_without_a_gpu() {
         return;
     }
     assert_eq!(kernels_cuda::device_count(), 0);
-    assert!(kernels_cuda::properties(0).is_err() && kernels_cuda::memory_stats(0).is_err());
+    assert!(kernels_cuda::device_properties(0).is_err() && kernels_cuda::memory_stats(0).is_err());
     let device: Device = "cuda:0".parse().unwrap();
     assert!(device.synchronize().is_err());
     assert!(kernels_cuda::Stream::new(device).is_err());

@@ -10,7 +10,7 @@ pub(crate) fn available_devices() -> Option<[Device; 2]> {
     let answer = there_is_one.then_some(()).ok_or("there is no device, and no C++ compiler to emulate one with");
     test_tools::tool_or_skip(Tool::Emulator, answer)?;
     let devices = [0, 1].map(|index| format!("cuda:{}", index % kernels_cuda::device_count()).parse().unwrap());
-    kernels_cuda::prepare(devices[0]).unwrap();
+    kernels_cuda::load_all_kernels(devices[0]).unwrap();
     Some(devices)
 }
 

@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
-use kernels_cuda::{CudaError, Kernel, Source, compiler_version, kernels};
+use kernels_cuda::{CudaError, Kernel, Source, compiler_version, kernel_sources};
 use test_tools::{Tool, tool_or_skip};
 
 use crate::cubin::ResourceUse;
@@ -24,7 +24,8 @@ const MAX_LOCAL_MEMORY: u32 = 640;
 fn every_kernel_compiles_within_the_limits_of_devices() {
     let Some((major, minor)) = tool_or_skip(Tool::Nvrtc, compiler_version()) else { return };
     println!("NVRTC {major}.{minor}");
-    let jobs = Mutex::new(ARCHITECTURES.into_iter().flat_map(|sm| kernels().map(move |kernel| (kernel.name(), sm))));
+    let jobs =
+        Mutex::new(ARCHITECTURES.into_iter().flat_map(|sm| kernel_sources().map(move |kernel| (kernel.name(), sm))));
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let counts = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..processors).map(|_| scope.spawn(|| run_worker(&jobs))).collect();
@@ -34,7 +35,7 @@ fn every_kernel_compiles_within_the_limits_of_devices() {
     assert!(failures.is_empty(), "{failures:#?}");
     let counts: Vec<usize> = counts.into_iter().flatten().flatten().collect();
     println!("{} compilations, {} entry points", counts.len(), counts.iter().sum::<usize>());
-    assert!(kernels().count() > 150);
+    assert!(kernel_sources().count() > 150);
 }
 
 /// Runs jobs in a process, one after another, and returns the number of entry points of each.
@@ -68,7 +69,7 @@ fn run_jobs() {
     for job in std::io::stdin().lines() {
         let job = job.unwrap();
         let (sm, name) = job.split_once(' ').unwrap();
-        let kernel = kernels().find(|kernel| kernel.name() == name).unwrap();
+        let kernel = kernel_sources().find(|kernel| kernel.name() == name).unwrap();
         match check_kernel(kernel, sm.parse().unwrap()) {
             Ok(count) => println!("\n{REPLY_PREFIX}{count}"),
             Err(problem) => println!("\n{REPLY_PREFIX}{}", problem.escape_debug()),
@@ -81,7 +82,7 @@ fn check_kernel(kernel: &Source, sm: u32) -> Result<usize, String> {
     let optimised = sm == ARCHITECTURES[0];
     let code = if optimised { kernel.compile(sm) } else { kernel.compile_quickly(sm) };
     let code = code.map_err(|error| error.to_string())?;
-    let wanted = kernel.expressions().len();
+    let wanted = kernel.instance_expressions().len();
     if code.names.len() != wanted || wanted == 0 {
         return Err(format!("{} of {wanted} instances", code.names.len()));
     }
@@ -128,7 +129,7 @@ fn resources_over_a_limit_are_detected() {
 
 #[test]
 fn kernel_names_are_unique() {
-    let mut names: Vec<&str> = kernels().map(Source::name).collect();
+    let mut names: Vec<&str> = kernel_sources().map(Source::name).collect();
     names.sort_unstable();
     let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
     assert_eq!(twice, None);
@@ -139,7 +140,7 @@ static INVALID_KERNEL: Kernel = unsafe {
     Kernel::new(
         "invalid",
         "template <class T> __global__ void invalid(T *out) {\n    out[0] = nowhere;\n}\n",
-        |instances| instances.add_each("invalid", &[dispatch_runtime::DType::F32]),
+        |instances| instances.add_for_each_dtype("invalid", &[dispatch_runtime::DType::F32]),
     )
 };
 

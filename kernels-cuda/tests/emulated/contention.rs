@@ -11,7 +11,7 @@ use crate::{device, to};
 
 /// Returns the number of repetitions of a test: a GPU does more than an emulated device in the same time.
 fn rounds(device: i64, emulated: i64) -> i64 {
-    if kernels_cuda::properties(0).unwrap().memory == usize::MAX { emulated } else { device }
+    if kernels_cuda::device_properties(0).unwrap().memory == usize::MAX { emulated } else { device }
 }
 
 fn filled_tensor(cuda: Device, count: i64, number: i64) -> Tensor {
@@ -118,7 +118,7 @@ fn allocation_works_again_after_out_of_memory() {
     };
     let error = Spec::contiguous(DType::U8, &[1 << 45]).on(cuda).unwrap_err();
     assert!(is_out_of_memory(&error), "{error}");
-    let total = kernels_cuda::properties(0).unwrap().memory;
+    let total = kernels_cuda::device_properties(0).unwrap().memory;
     if total < 1 << 40 {
         let mut blocks = Vec::new();
         let error = loop {
@@ -152,7 +152,7 @@ fn the_next_wait_names_the_kernel_that_crashed() {
     if std::env::var_os(CHILD_VARIABLE).is_some() {
         let cuda: Device = "cuda:0".parse().unwrap();
         let x = filled_tensor(cuda, 8, 1);
-        let launch = Launch::on(&x).unwrap();
+        let launch = Launch::on_device_of(&x).unwrap();
         launch.run(&CRASHING_KERNEL, "crashes", &[], Grid::new(1, 1), (launch.pointer(&x).unwrap(),)).unwrap();
         return println!("{}", cuda.synchronize().unwrap_err());
     }

@@ -17,7 +17,7 @@ kernel! {
         T all = reduce_block(in[at], Plus(), scratch);
         out[at] = all + T(__shfl_sync(~0u, i32(threadIdx.x), 3));
     }"#,
-    |instances| instances.add_each("sums", &[DType::I32])) };
+    |instances| instances.add_for_each_dtype("sums", &[DType::I32])) };
 }
 
 #[test]
@@ -26,7 +26,7 @@ fn barriers_work_in_any_order_of_threads() {
     let x = to(&Tensor::from_slice(&(0..256).collect::<Vec<i32>>()), cuda);
     let run = || {
         let out = Spec::contiguous(DType::I32, &[256]).on(cuda).unwrap();
-        let launch = Launch::on(&out).unwrap();
+        let launch = Launch::on_device_of(&out).unwrap();
         let arguments = (launch.pointer(&out).unwrap(), launch.pointer(&x).unwrap());
         launch.run(&SUMS, "sums", &[DType::I32], Grid::new(2, 128), arguments).unwrap();
         to(&out, Device::CPU).to_vec::<i32>().unwrap()
@@ -42,7 +42,7 @@ kernel! {
     static FILLED = unsafe { Kernel::new("filled", r#"
     #include "opdispatch.cuh"
     template <class T> __global__ void filled(T *out, u8 value) { out[threadIdx.x] = T(value); }"#,
-    |instances| instances.add_each("filled", &[DType::F32, DType::I64])) };
+    |instances| instances.add_for_each_dtype("filled", &[DType::F32, DType::I64])) };
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn instances_that_are_not_listed_are_compiled_at_their_launch() {
     let Some((cuda, _lock)) = device() else { return };
     let fill = |dtype: DType, value: u8| {
         let out = Spec::contiguous(dtype, &[4]).on(cuda).unwrap();
-        let launch = Launch::on(&out).unwrap();
+        let launch = Launch::on_device_of(&out).unwrap();
         let filled = launch.run(&FILLED, "filled", &[dtype], Grid::new(1, 4), (launch.pointer(&out).unwrap(), value));
         filled.map(|()| to(&aten::to_dtype!(&out, dtype = DType::F64).unwrap(), Device::CPU).to_vec::<f64>().unwrap())
     };

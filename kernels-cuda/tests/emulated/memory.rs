@@ -26,7 +26,7 @@ fn freed_memory_is_reused_in_its_stream_only() {
     let address = |stream: Stream| {
         let _entered = stream.enter();
         let tensor = Spec::contiguous(DType::U8, &[100_000]).on(cuda).unwrap();
-        Launch::on(&tensor).unwrap().pointer(&tensor).unwrap()
+        Launch::on_device_of(&tensor).unwrap().pointer(&tensor).unwrap()
     };
     let first = address(here);
     assert_eq!(address(here), first);
@@ -58,7 +58,7 @@ fn cached_blocks_are_released_before_out_of_memory() {
     let Some((cuda, _lock)) = device() else { return };
     kernels_cuda::empty_cache().unwrap();
     let before = kernels_cuda::memory_stats(0).unwrap().reserved;
-    if kernels_cuda::properties(0).unwrap().memory != usize::MAX {
+    if kernels_cuda::device_properties(0).unwrap().memory != usize::MAX {
         return println!("skipped: filling the memory of a GPU takes too long");
     }
     let block = |size: i64| Spec::contiguous(DType::U8, &[size]).on(cuda);

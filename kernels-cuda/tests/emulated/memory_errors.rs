@@ -35,7 +35,7 @@ static INVALID_KERNEL: Kernel = unsafe {
     "#,
         |instances| {
             for template in ["misaligned", "outside", "shifted", "behind", "apart"] {
-                instances.add_each(template, &[DType::I32]);
+                instances.add_for_each_dtype(template, &[DType::I32]);
             }
         },
     )
@@ -79,21 +79,21 @@ fn run_invalid_template() {
     let Ok(wanted) = std::env::var(TEMPLATE_VARIABLE) else { return };
     let (template, _) = EXPECTED_MESSAGES.into_iter().find(|(template, _)| *template == wanted).unwrap();
     let out = Spec::contiguous(DType::I32, &[8]).on(cuda).unwrap();
-    let launch = Launch::on(&out).unwrap();
+    let launch = Launch::on_device_of(&out).unwrap();
     let (pointer, grid) = (launch.pointer(&out).unwrap(), Grid::new(1, 32).with_shared_memory(16));
     launch.run(&INVALID_KERNEL, template, &[DType::I32], grid, (pointer, 1_u32)).unwrap();
     cuda.synchronize().unwrap();
 }
 
 fn is_emulated() -> bool {
-    kernels_cuda::properties(0).unwrap().architecture == 0
+    kernels_cuda::device_properties(0).unwrap().architecture == 0
 }
 
 #[test]
 fn a_launch_over_a_limit_is_an_error_and_the_next_launch_works() {
     let Some((cuda, _lock)) = device() else { return };
     let out = Spec::contiguous(DType::I32, &[8]).on(cuda).unwrap();
-    let launch = Launch::on(&out).unwrap();
+    let launch = Launch::on_device_of(&out).unwrap();
     let pointer = launch.pointer(&out).unwrap();
     let threads = Grid { threads: [32, 33, 1], ..Grid::new(1, 1) };
     let deep = Grid { blocks: [1, 1, 70_000], ..Grid::new(1, 1) };
@@ -106,7 +106,7 @@ fn a_launch_over_a_limit_is_an_error_and_the_next_launch_works() {
         let refused: Error =
             launch.run(&INVALID_KERNEL, "shifted", &[DType::I32], grid, (pointer, 0_u32)).unwrap_err().into();
         let cause = refused.source().and_then(|source| source.downcast_ref::<CudaError>());
-        let expected = matches!(cause, Some(CudaError::Launch { quantity, limit: found, .. }) if *quantity == wanted && *found == limit);
+        let expected = matches!(cause, Some(CudaError::LaunchLimit { quantity, limit: found, .. }) if *quantity == wanted && *found == limit);
         assert!(expected, "{refused}");
     }
     let much = Grid::new(1, 32).with_shared_memory(1 << 20);
@@ -121,7 +121,7 @@ fn a_launch_over_a_limit_is_an_error_and_the_next_launch_works() {
 fn a_launch_with_wrong_parameters_is_an_error() {
     let Some((cuda, _lock)) = device() else { return };
     let out = to(&Tensor::from_slice(&[7_i32; 8]), cuda);
-    let launch = Launch::on(&out).unwrap();
+    let launch = Launch::on_device_of(&out).unwrap();
     let (pointer, one) = (launch.pointer(&out).unwrap(), Grid::new(1, 1));
     let refused = [
         (vec![8], launch.run(&INVALID_KERNEL, "shifted", &[DType::I32], one, (pointer,))),
@@ -130,7 +130,7 @@ fn a_launch_with_wrong_parameters_is_an_error() {
     ];
     for (sizes, refused) in refused {
         match refused {
-            Err(CudaError::Parameters { kernel: "invalid", template: "shifted", expected, passed }) => {
+            Err(CudaError::ParameterMismatch { kernel: "invalid", template: "shifted", expected, passed }) => {
                 assert_eq!((expected, passed), (vec![8, 4], sizes));
             }
             other => panic!("{sizes:?}: {other:?}"),
@@ -143,7 +143,7 @@ fn a_launch_with_wrong_parameters_is_an_error() {
 fn a_template_name_that_is_no_identifier_is_an_error() {
     let Some((cuda, _lock)) = device() else { return };
     let out = Spec::contiguous(DType::I32, &[8]).on(cuda).unwrap();
-    let launch = Launch::on(&out).unwrap();
+    let launch = Launch::on_device_of(&out).unwrap();
     let text = "shifted<i32>>>(\"\", *launched); abort(); } void more() { int x = (1";
     match launch.run(&INVALID_KERNEL, text, &[], Grid::new(1, 1), (launch.pointer(&out).unwrap(), 0_u32)) {
         Err(CudaError::Compile { log, .. }) => assert!(log.contains("has no instance"), "{log}"),

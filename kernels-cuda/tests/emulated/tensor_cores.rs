@@ -46,7 +46,7 @@ kernel! {
     }"#,
     |instances| {
         for name in ["multiply", "load_matrices", "copy", "pack_pairs"] {
-            instances.add_each(name, &[DType::F16, DType::BF16]);
+            instances.add_for_each_dtype(name, &[DType::F16, DType::BF16]);
         }
     }) };
 }
@@ -95,7 +95,7 @@ fn mma_equals_the_matrix_product() {
         let before = lanes(4).map(place).map(|(row, column)| f32::from(u8::try_from(row * 8 + column).unwrap()));
         let sums = to(&Tensor::from(before.collect::<Vec<f32>>()), cuda);
         let (of_left, of_right) = (half_tensor(of_left, dtype, cuda), half_tensor(of_right, dtype, cuda));
-        let launch = Launch::on(&sums).unwrap();
+        let launch = Launch::on_device_of(&sums).unwrap();
         let arguments =
             (launch.pointer(&sums).unwrap(), launch.pointer(&of_left).unwrap(), launch.pointer(&of_right).unwrap());
         launch.run(&TENSOR_CORE_KERNEL, "multiply", &[dtype], Grid::new(1, 32), arguments).unwrap();
@@ -114,7 +114,7 @@ fn ldmatrix_loads_and_transposes_four_matrices() {
         // The results of two warps, each with its own registers.
         let (straight, turned) =
             (half_tensor((0..512).map(|_| 0.0), dtype, cuda), half_tensor((0..512).map(|_| 0.0), dtype, cuda));
-        let launch = Launch::on(&from).unwrap();
+        let launch = Launch::on_device_of(&from).unwrap();
         let arguments =
             (launch.pointer(&straight).unwrap(), launch.pointer(&turned).unwrap(), launch.pointer(&from).unwrap());
         launch
@@ -142,7 +142,7 @@ fn asynchronous_copies_write_sixteen_bytes_or_zeros() {
     let number = |i: u8| f32::from(i) + 1.0;
     let from = half_tensor((0..512_u16).map(|i| number(u8::try_from(i % 250).unwrap())), DType::BF16, cuda);
     let copied = half_tensor((0..512).map(|_| -1.0), DType::BF16, cuda);
-    let launch = Launch::on(&from).unwrap();
+    let launch = Launch::on_device_of(&from).unwrap();
     let arguments = (launch.pointer(&copied).unwrap(), launch.pointer(&from).unwrap());
     launch
         .run(&TENSOR_CORE_KERNEL, "copy", &[DType::BF16], Grid::new(1, 64).with_shared_memory(64 * 16), arguments)
@@ -161,7 +161,7 @@ fn pack_halves_puts_the_first_number_into_the_low_half() {
         let expected = numbers(&aten::to_dtype(&from, dtype, false, true, None).unwrap());
         let found = half_tensor((0..64).map(|_| 0.0), dtype, cuda);
         let from = to(&from, cuda);
-        let launch = Launch::on(&from).unwrap();
+        let launch = Launch::on_device_of(&from).unwrap();
         let arguments = (launch.pointer(&found).unwrap(), launch.pointer(&from).unwrap());
         launch.run(&TENSOR_CORE_KERNEL, "pack_pairs", &[dtype], Grid::new(1, 32), arguments).unwrap();
         assert_eq!(numbers(&found), expected, "{dtype}");

@@ -48,7 +48,7 @@ fn a_division_by_zero_is_reported_once_at_the_next_wait() {
     let quotient = aten::floor_divide(&x, &zero).unwrap();
     let error = cuda.synchronize().unwrap_err();
     let cause = error.source().and_then(|source| source.downcast_ref::<CudaError>());
-    assert!(matches!(cause, Some(CudaError::Fault { .. })), "{error}");
+    assert!(matches!(cause, Some(CudaError::InvalidValue { .. })), "{error}");
     assert!(error.to_string().contains("divided by zero"), "{error}");
     cuda.synchronize().unwrap();
     assert_eq!(to(&quotient, Device::CPU).to_vec::<i64>().unwrap()[0], 2);

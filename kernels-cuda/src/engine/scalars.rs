@@ -71,7 +71,7 @@ pub(crate) fn unsupported_dtype(
 }
 
 /// Returns the integer dtype of the same element size, for kernels that only move elements.
-pub(crate) const fn word_dtype(dtype: DType) -> DType {
+pub(crate) const fn integer_dtype_of_same_size(dtype: DType) -> DType {
     match dtype.size() {
         1 => DType::U8,
         2 => DType::I16,

@@ -6,8 +6,8 @@ use std::mem::MaybeUninit;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::block::{GuardedBlock, pointer};
-use crate::device::driver::{Address, EventHandle, Function, Grid, StreamHandle};
+use super::guarded_block::{GuardedBlock, address_to_pointer};
+use crate::device::driver::{DeviceAddress, EventHandle, FunctionHandle, Grid, StreamHandle};
 use crate::error::CudaError;
 
 #[derive(Default)]
@@ -41,8 +41,8 @@ pub(super) struct StreamPosition {
 #[derive(Default)]
 pub(super) struct RecordedWork {
     steps: Vec<WorkStep>,
-    pub(super) allocated: Vec<Address>,
-    pub(super) freed: Vec<Address>,
+    pub(super) allocated: Vec<DeviceAddress>,
+    pub(super) freed: Vec<DeviceAddress>,
 }
 
 impl Drop for RecordedWork {
@@ -53,14 +53,14 @@ impl Drop for RecordedWork {
 
 /// One step of a stream's work.
 pub(super) enum WorkStep {
-    Launch { function: Function, grid: Grid, parameters: Vec<Vec<MaybeUninit<u128>>>, reversed: bool },
-    Copy { from: Address, to: Address, bytes: usize },
-    Fill { to: Address, byte: u8, bytes: usize },
+    Launch { function: FunctionHandle, grid: Grid, parameters: Vec<Vec<MaybeUninit<u128>>>, reversed: bool },
+    Copy { from: DeviceAddress, to: DeviceAddress, bytes: usize },
+    Fill { to: DeviceAddress, byte: u8, bytes: usize },
     Wait(StreamPosition),
     Replay(Arc<RecordedWork>),
-    NoteAllocated { block: Address, bytes: usize },
-    NoteFreed(Address),
-    Free(Address),
+    NoteAllocated { block: DeviceAddress, bytes: usize },
+    NoteFreed(DeviceAddress),
+    Free(DeviceAddress),
 }
 
 /// The maximum number of deferred steps of a stream. Beyond it they run at once.
@@ -120,8 +120,8 @@ impl EmulatorState {
 }
 
 /// The functions of an instance in the shim: one runs the kernel, and one returns the sizes of its parameters.
-pub(super) type RunFunction = unsafe extern "C" fn(*const LaunchArguments);
-pub(super) type SizesFunction = unsafe extern "C" fn() -> *const usize;
+pub(super) type RunKernelFunction = unsafe extern "C" fn(*const LaunchArguments);
+pub(super) type ParameterSizesFunction = unsafe extern "C" fn() -> *const usize;
 
 /// The shim's `struct LaunchArguments`: the arguments of a launch.
 #[repr(C)]
@@ -145,16 +145,18 @@ impl WorkStep {
                     reversed: *reversed,
                     parameters: pointers.as_ptr(),
                 };
-                // SAFETY: `entry` returned the function, which has this type. These are the parameters that the kernel declares, which it
+                // SAFETY: `entry_point` returned the function, which has this type. These are the parameters that the kernel declares, which it
                 // copies, and the caller of `launch` promised what the kernel does with them.
                 unsafe {
-                    std::mem::transmute::<usize, RunFunction>(*function)(&raw const arguments);
+                    std::mem::transmute::<usize, RunKernelFunction>(*function)(&raw const arguments);
                 }
             }
             // SAFETY: the caller's addresses are inside of blocks of this machine, or in CPU memory that is held for the copy.
-            Self::Copy { from, to, bytes } => unsafe { std::ptr::copy(pointer(*from), pointer(*to), *bytes) },
+            Self::Copy { from, to, bytes } => unsafe {
+                std::ptr::copy(address_to_pointer(*from), address_to_pointer(*to), *bytes)
+            },
             // SAFETY: the caller's address is inside of a block of this machine.
-            Self::Fill { to, byte, bytes } => unsafe { pointer(*to).write_bytes(*byte, *bytes) },
+            Self::Fill { to, byte, bytes } => unsafe { address_to_pointer(*to).write_bytes(*byte, *bytes) },
             Self::Replay(work) => work.steps.iter().for_each(Self::run),
             Self::NoteAllocated { block, bytes } => GuardedBlock::set_allocated(*block, *bytes),
             Self::NoteFreed(block) => GuardedBlock::set_free(*block),
