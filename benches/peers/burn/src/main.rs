@@ -4,10 +4,10 @@ use burn::tensor::{Device, Tensor, activation};
 use peer::{Job, job};
 
 fn main() {
-    peer::serve(job_for);
+    peer::run_command(job_for_workload);
 }
 
-fn job_for(workload: &str) -> Option<Job> {
+fn job_for_workload(workload: &str) -> Option<Job> {
     let device = Device::flex();
     let a = Tensor::<1>::from_floats([1.5], &device);
     let b = Tensor::<1>::from_floats([2.5], &device);

@@ -6,10 +6,10 @@ use candle_core::{DType, Device, Tensor, Var};
 use peer::{Job, job};
 
 fn main() {
-    peer::serve(|workload| job_for(workload).expect("candle creates the tensors"));
+    peer::run_command(|workload| job_for_workload(workload).expect("candle creates the tensors"));
 }
 
-fn job_for(workload: &str) -> candle_core::Result<Option<Job>> {
+fn job_for_workload(workload: &str) -> candle_core::Result<Option<Job>> {
     let device = Device::Cpu;
     let (a, b) = (Tensor::new(&[1.5_f32], &device)?, Tensor::new(&[2.5_f32], &device)?);
     let (row, column) = (a.reshape((1, 1))?, b.reshape((1, 1))?);
@@ -26,6 +26,6 @@ fn job_for(workload: &str) -> candle_core::Result<Option<Job>> {
         "empty({1})" => job(move || unsafe { Tensor::empty(1, DType::F32, &device) }),
         "view" => job(move || a.reshape((1, 1))),
         // candle has no operators that write into an existing tensor.
-        _ => train::training_step(workload)?,
+        _ => train::training_job(workload)?,
     })
 }

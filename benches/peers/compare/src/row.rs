@@ -51,7 +51,7 @@ impl Row {
     }
 
     /// Prints the row to standard error at once and returns it. The table is printed at the end.
-    pub(crate) fn print_early(self) -> Self {
+    pub(crate) fn print_to_stderr(self) -> Self {
         eprintln!("{}", self.cells().join("  "));
         self
     }

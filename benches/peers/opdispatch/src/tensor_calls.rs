@@ -3,20 +3,20 @@
 use dispatch_runtime::{Result, Scalar, Tensor};
 use peer::{Job, job};
 
-const ONE: Scalar = Scalar::Int(1);
+const ALPHA_ONE: Scalar = Scalar::Int(1);
 
 /// Returns the job for a call on tensors of one element.
-pub(crate) fn small_call(name: &str) -> Option<Job> {
+pub(crate) fn small_call_job(name: &str) -> Option<Job> {
     let (mut a, b) = (Tensor::from(vec![1.5_f32]), Tensor::from(vec![2.5_f32]));
     let (row, column) = (Tensor::from(vec![[1.5_f32]]), Tensor::from(vec![[2.5_f32]]));
     match name {
         "empty function" => job(|| ()),
-        "add" => job(move || aten::add(&a, &b, ONE)),
+        "add" => job(move || aten::add(&a, &b, ALPHA_ONE)),
         "add out=" => {
             let mut out = Tensor::from(vec![0.0_f32]);
-            job(move || aten::add_out(&a, &b, ONE, &mut out))
+            job(move || aten::add_out(&a, &b, ALPHA_ONE, &mut out))
         }
-        "add_" => job(move || aten::add_(&mut a, &b, ONE)),
+        "add_" => job(move || aten::add_(&mut a, &b, ALPHA_ONE)),
         "relu" => job(move || aten::relu(&a)),
         "mm 1x1" => job(move || aten::mm(&row, &column)),
         "empty({1})" => job(|| aten::empty_memory_format(&[1], None, None, None, None, None)),
@@ -26,41 +26,41 @@ pub(crate) fn small_call(name: &str) -> Option<Job> {
 }
 
 /// Returns the job for a call on large tensors. The name is the operator and the sizes.
-pub(crate) fn large_call(name: &str) -> Option<Job> {
+pub(crate) fn large_call_job(name: &str) -> Option<Job> {
     let (operator, sizes) = name.rsplit_once(' ')?;
     let sizes: Vec<i64> = sizes.split('x').map(|size| size.parse().ok()).collect::<Option<_>>()?;
     let (rows, columns) = (sizes[sizes.len() - 2], sizes[sizes.len() - 1]);
-    let a = pseudo_random(&sizes).expect("the CPU has memory for these tensors");
-    let b = pseudo_random(&sizes).expect("the CPU has memory for these tensors");
+    let a = pseudo_random_tensor(&sizes).expect("the CPU has memory for these tensors");
+    let b = pseudo_random_tensor(&sizes).expect("the CPU has memory for these tensors");
     match operator {
         "matmul" => job(move || aten::mm(&a, &b)),
         "bmm" => job(move || aten::bmm(&a, &b)),
         "softmax" => job(move || aten::_softmax(&a, 1, false)),
         "layer_norm" => {
-            let weight = pseudo_random(&[columns]).ok()?;
+            let weight = pseudo_random_tensor(&[columns]).ok()?;
             job(move || aten::native_layer_norm(&a, &[columns], Some(&weight), Some(&weight), 1e-5))
         }
         "exp" => job(move || aten::exp(&a)),
         "gelu" => job(move || aten::gelu(&a, "none")),
-        "add" => job(move || aten::add(&a, &b, ONE)),
+        "add" => job(move || aten::add(&a, &b, ALPHA_ONE)),
         "mul" => job(move || aten::mul(&a, &b)),
         "add, transposed" => {
             let b = aten::t(&b).ok()?;
-            job(move || aten::add(&a, &b, ONE))
+            job(move || aten::add(&a, &b, ALPHA_ONE))
         }
         "add, every second" => {
             let wide = [rows, 2 * columns];
-            let [a, b] = [(); 2].map(|()| aten::slice(&pseudo_random(&wide).ok()?, 1, None, None, 2).ok());
+            let [a, b] = [(); 2].map(|()| aten::slice(&pseudo_random_tensor(&wide).ok()?, 1, None, None, 2).ok());
             let (a, b) = (a?, b?);
-            job(move || aten::add(&a, &b, ONE))
+            job(move || aten::add(&a, &b, ALPHA_ONE))
         }
         "add a row" => {
             let b = aten::slice(&b, 0, None, Some(1), 1).ok()?;
-            job(move || aten::add(&a, &b, ONE))
+            job(move || aten::add(&a, &b, ALPHA_ONE))
         }
         "add a column" => {
             let b = aten::slice(&b, 1, None, Some(1), 1).ok()?;
-            job(move || aten::add(&a, &b, ONE))
+            job(move || aten::add(&a, &b, ALPHA_ONE))
         }
         "sum, rows" => job(move || aten::sum_dim_intlist(&a, Some(&[0]), false, None)),
         "sum, columns" => job(move || aten::sum_dim_intlist(&a, Some(&[1]), false, None)),
@@ -71,7 +71,7 @@ pub(crate) fn large_call(name: &str) -> Option<Job> {
 }
 
 /// Returns a tensor of pseudo-random values around zero, the same in every run.
-pub(crate) fn pseudo_random(sizes: &[i64]) -> Result<Tensor> {
+pub(crate) fn pseudo_random_tensor(sizes: &[i64]) -> Result<Tensor> {
     let mut state = 1_u32;
     let elements = (0..sizes.iter().product()).map(|_: i64| {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

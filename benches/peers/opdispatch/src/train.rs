@@ -5,12 +5,12 @@ use opdispatch::guard;
 use opdispatch::prelude::*;
 use peer::{Job, job};
 
-const CLASSES: i64 = 10;
+const CLASS_COUNT: i64 = 10;
 const LEARNING_RATE: f64 = 0.01;
 const MOMENTUM: f64 = 0.9;
 
 /// Returns the job for a call that autograd records.
-pub(crate) fn recorded_call(name: &str) -> Option<Job> {
+pub(crate) fn recorded_call_job(name: &str) -> Option<Job> {
     let (a, b) = (Tensor::from(vec![1.5_f32]).requires_grad_(true).ok()?, Tensor::from(vec![2.5_f32]));
     match name {
         "add, recorded" => job(move || aten::add(&a, &b, 1.into())),
@@ -19,17 +19,17 @@ pub(crate) fn recorded_call(name: &str) -> Option<Job> {
 }
 
 /// Returns the job for one training step of the network with this name.
-pub(crate) fn training_step(name: &str) -> Option<Job> {
+pub(crate) fn training_job(name: &str) -> Option<Job> {
     let mut parameters = Parameters::default();
     let (network, sizes) = match name {
-        "train mlp64" => (mlp(&mut parameters, &[64, 128, CLASSES]), vec![64, 64]),
-        "train mlp784" => (mlp(&mut parameters, &[784, 1024, 1024, CLASSES]), vec![256, 784]),
+        "train mlp64" => (mlp(&mut parameters, &[64, 128, CLASS_COUNT]), vec![64, 64]),
+        "train mlp784" => (mlp(&mut parameters, &[784, 1024, 1024, CLASS_COUNT]), vec![256, 784]),
         "train resnet" => (resnet(&mut parameters), vec![32, 3, 32, 32]),
         _ => return None,
     };
     let network = network.expect("the network is created");
     let pictures = random_tensor(&sizes, 2.0).expect("the CPU has memory for these tensors");
-    let labels = Tensor::from((0..sizes[0]).map(|picture| picture * 7 % CLASSES).collect::<Vec<i64>>());
+    let labels = Tensor::from((0..sizes[0]).map(|picture| picture * 7 % CLASS_COUNT).collect::<Vec<i64>>());
     let mut step = move || {
         aten::cross_entropy_loss!(&network(&pictures)?, &labels)?.backward()?;
         parameters.sgd_step()
@@ -100,7 +100,7 @@ fn resnet(parameters: &mut Parameters) -> Result<Layer> {
         residual_block(parameters, 16, 32, 2)?,
         residual_block(parameters, 32, 64, 2)?,
         Box::new(|x| x.adaptive_avg_pool2d(&[1, 1])?.flatten_using_ints(1, -1)),
-        linear(parameters, 64, CLASSES)?,
+        linear(parameters, 64, CLASS_COUNT)?,
     ]))
 }
 
