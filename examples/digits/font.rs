@@ -39,7 +39,7 @@ const GLYPHS: [(&str, [&str; HEIGHT]); 3] = [
 ];
 
 /// Returns column and row of each dot of a character. Small letters look like capitals, and unknown characters have no dots.
-pub(crate) fn dots(character: char) -> impl Iterator<Item = (usize, usize)> {
+pub(crate) fn dots_of_character(character: char) -> impl Iterator<Item = (usize, usize)> {
     let capital = character.to_ascii_uppercase();
     let found = GLYPHS.iter().find_map(|(characters, rows)| Some((characters.find(capital)?, rows)));
     found.into_iter().flat_map(|(position, rows)| {
@@ -61,12 +61,13 @@ mod tests {
             assert!(rows.iter().all(|row| row.len() == WIDTH * characters.len() - 1), "{characters}");
         }
         let characters: Vec<char> = GLYPHS.iter().flat_map(|(characters, _)| characters.chars()).collect();
-        let mut shapes: Vec<Vec<_>> = characters.iter().map(|&character| dots(character).collect()).collect();
+        let mut shapes: Vec<Vec<_>> =
+            characters.iter().map(|&character| dots_of_character(character).collect()).collect();
         assert!(shapes.iter().all(|dots| !dots.is_empty()));
         shapes.sort();
         shapes.dedup();
         assert_eq!(shapes.len(), characters.len());
-        assert!(dots('-').eq((0..5).map(|x| (x, 3))));
-        assert_eq!(dots('?').count(), 0);
+        assert!(dots_of_character('-').eq((0..5).map(|x| (x, 3))));
+        assert_eq!(dots_of_character('?').count(), 0);
     }
 }

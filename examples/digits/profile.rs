@@ -48,7 +48,7 @@ impl Profile {
     }
 
     /// Returns a table of the longest spans, with at most `rows` rows.
-    pub(crate) fn longest_spans(&self, rows: usize) -> String {
+    pub(crate) fn longest_spans_table(&self, rows: usize) -> String {
         self.profiler.to_string().lines().take(1 + rows).collect::<Vec<_>>().join("\n")
     }
 }
@@ -56,14 +56,14 @@ impl Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{TRAINING_COUNT, optimiser};
+    use crate::{TRAINING_COUNT, create_optimiser};
 
     /// Takes the best of a few epochs, because other processes of the machine take time outside of spans.
     #[test]
     fn at_least_95_percent_of_an_epoch_is_in_named_spans() -> Result<()> {
         let (digits, _) = Digits::load()?.split(TRAINING_COUNT)?;
         let network = Network::new()?;
-        let mut optimiser = optimiser("adam", &network)?;
+        let mut optimiser = create_optimiser("adam", &network)?;
         // The first call of an operator binds it before a mode sees the call.
         training::train_epoch(&network, &mut *optimiser, &digits, &ProgressBar::hidden())?;
         let mut best: Option<Profile> = None;
@@ -74,7 +74,7 @@ mod tests {
             }
         }
         let best = best.ok_or("there is no profile")?;
-        assert!(best.named_fraction() >= 0.95, "{}\n{}", best.named_fraction(), best.longest_spans(60));
+        assert!(best.named_fraction() >= 0.95, "{}\n{}", best.named_fraction(), best.longest_spans_table(60));
         Ok(())
     }
 }
