@@ -14,7 +14,7 @@ use crate::cubin::ResourceUse;
 
 /// The tested architectures. The first is fully optimised, as in programs. For the others, the kernels are compiled quickly, as this does
 /// not change what they need at most of shared memory, parameters and threads.
-const ARCHITECTURES: [u32; 3] = [90, 100, 80];
+const TESTED_ARCHITECTURES: [u32; 3] = [90, 100, 80];
 
 /// The maximum local memory of a thread in bytes. The attention gradients of wide rows use the most.
 const MAX_LOCAL_MEMORY: u32 = 640;
@@ -24,10 +24,11 @@ const MAX_LOCAL_MEMORY: u32 = 640;
 fn every_kernel_compiles_within_the_limits_of_devices() {
     let Some((major, minor)) = tool_or_skip(Tool::Nvrtc, compiler_version()) else { return };
     println!("NVRTC {major}.{minor}");
-    let jobs = Mutex::new(ARCHITECTURES.into_iter().flat_map(|sm| kernels().map(move |kernel| (kernel.name(), sm))));
+    let jobs =
+        Mutex::new(TESTED_ARCHITECTURES.into_iter().flat_map(|sm| kernels().map(move |kernel| (kernel.name(), sm))));
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let counts = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..processors).map(|_| scope.spawn(|| run_worker(&jobs))).collect();
+        let workers: Vec<_> = (0..processors).map(|_| scope.spawn(|| run_jobs_in_worker_process(&jobs))).collect();
         workers.into_iter().map(|worker| worker.join().unwrap()).collect::<Vec<_>>()
     });
     let failures: Vec<&String> = counts.iter().flatten().filter_map(|count| count.as_ref().err()).collect();
@@ -38,7 +39,7 @@ fn every_kernel_compiles_within_the_limits_of_devices() {
 }
 
 /// Runs jobs in a process, one after another, and returns the number of entry points of each.
-fn run_worker<'a>(jobs: &Mutex<impl Iterator<Item = (&'a str, u32)>>) -> Vec<Result<usize, String>> {
+fn run_jobs_in_worker_process<'a>(jobs: &Mutex<impl Iterator<Item = (&'a str, u32)>>) -> Vec<Result<usize, String>> {
     let mut process = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "run_jobs", "--ignored", "--nocapture"])
         .stdin(Stdio::piped())
@@ -78,14 +79,14 @@ fn run_jobs() {
 
 /// Returns the number of a kernel's instances, after checking that each stays within the limits of all devices.
 fn check_kernel(kernel: &Source, sm: u32) -> Result<usize, String> {
-    let optimised = sm == ARCHITECTURES[0];
+    let optimised = sm == TESTED_ARCHITECTURES[0];
     let code = if optimised { kernel.compile(sm) } else { kernel.compile_quickly(sm) };
     let code = code.map_err(|error| error.to_string())?;
     let wanted = kernel.expressions().len();
     if code.names.len() != wanted || wanted == 0 {
         return Err(format!("{} of {wanted} instances", code.names.len()));
     }
-    let found = cubin::kernels(&code.bytes).ok_or("no cubin")?;
+    let found = cubin::kernel_resources(&code.bytes).ok_or("no cubin")?;
     for name in &code.names {
         let resources = found.get(name).ok_or_else(|| format!("no entry point {name}"))?;
         check_limits(resources).map_err(|problem| format!("{name}: {problem}: {resources:?}"))?;
