@@ -28,7 +28,7 @@ enum { TILE_THREADS = 256, TILE_STEPS = 16 };
 struct ThreadElements {
     u32 line, step, lines, steps;
     // Adjacent threads load adjacent lines, or else adjacent steps.
-    template <int EDGE> static __device__ __forceinline__ ThreadElements of(bool lines_are_near) {
+    template <int EDGE> static __device__ __forceinline__ ThreadElements for_tile(bool lines_are_near) {
         u32 t = threadIdx.x;
         if (lines_are_near) return {t % EDGE, t / EDGE, 0, TILE_THREADS / EDGE};
         return {t / TILE_STEPS, t % TILE_STEPS, TILE_THREADS / TILE_STEPS, 0};

@@ -12,7 +12,7 @@ struct StridedLines {
 
 enum { SOFTMAX, LOG_SOFTMAX, SAFE_SOFTMAX };
 
-struct Maximum {
+struct MaximumOfTwo {
     template <class C> __device__ __forceinline__ C operator()(C a, C b) const { return maximum(a, b); }
 };
 
@@ -36,7 +36,7 @@ template <class T, class O> __global__ void __launch_bounds__(512) softmax_lines
 #pragma unroll 1
     for (u32 step = 0; step < 2 * tiles; step++) {
         u32 tile = step < tiles ? step : step - tiles;
-        if (step == 0 || tiles > 1) line.load(x, in, tile, Limits<C>::min_value());
+        if (step == 0 || tiles > 1) line.load_tile(x, in, tile, Limits<C>::min_value());
         if (step < tiles) {
             C before = max;
 #pragma unroll
@@ -50,7 +50,7 @@ template <class T, class O> __global__ void __launch_bounds__(512) softmax_lines
         }
         if (step == tiles) {
             C own = max;
-            max = reduce_group(line.lanes, max, Maximum(), scratch);
+            max = reduce_group(line.lanes, max, MaximumOfTwo(), scratch);
             sum = own == Limits<C>::min_value() ? C(0) : sum * exp(own - max);
         }
         if (kind != LOG_SOFTMAX || tiles == 1) {
@@ -68,13 +68,13 @@ template <class T, class O> __global__ void __launch_bounds__(512) softmax_lines
         }
 #pragma unroll
         for (u32 i = 0; i < ELEMENTS_PER_THREAD; i++) x[i] = nothing ? C(0) : kind == LOG_SOFTMAX ? x[i] - max - shift : x[i] * shift;
-        line.store(out, x, tile);
+        line.store_tile(out, x, tile);
     }
 }
 
 // The term of a gradient that is summed over its line, and the input's gradient from that sum.
 template <class C> __device__ __forceinline__ C gradient_term(C grad, C output, i32 kind) { return kind == LOG_SOFTMAX ? grad : grad * output; }
-template <class C> __device__ __forceinline__ C input_gradient(C grad, C output, C sum, i32 kind) {
+template <class C> __device__ __forceinline__ C input_gradient_from_sum(C grad, C output, C sum, i32 kind) {
     return kind == LOG_SOFTMAX ? grad - exp(output) * sum : (grad - sum) * output;
 }
 
@@ -93,16 +93,16 @@ __global__ void __launch_bounds__(512) softmax_lines_backward(const T *grad, con
         u32 tile = step < tiles ? step : step - tiles;
         if (step == tiles) sum = reduce_group(line.lanes, sum, Plus(), scratch);
         if (step == 0 || tiles > 1) {
-            line.load(g, grad, tile, C(0));
-            line.load(y, output, tile, C(0));
+            line.load_tile(g, grad, tile, C(0));
+            line.load_tile(y, output, tile, C(0));
         }
         if (step < tiles) {
 #pragma unroll
             for (u32 i = 0; i < ELEMENTS_PER_THREAD; i++) sum += gradient_term(g[i], y[i], kind);
         } else {
 #pragma unroll
-            for (u32 i = 0; i < ELEMENTS_PER_THREAD; i++) g[i] = input_gradient(g[i], y[i], sum, kind);
-            line.store(out, g, tile);
+            for (u32 i = 0; i < ELEMENTS_PER_THREAD; i++) g[i] = input_gradient_from_sum(g[i], y[i], sum, kind);
+            line.store_tile(out, g, tile);
         }
     }
 }
@@ -165,6 +165,6 @@ __global__ void __launch_bounds__(256) softmax_columns_backward(const T *grad, c
 #pragma unroll 4
         for (i64 j = column.lane; j < lines.length; j += lines.threads_per_line) {
             i64 at = column.first + j * lines.inner;
-            out[at] = as<O>(input_gradient(as<C>(grad[at]), as<C>(output[at]), sum, kind));
+            out[at] = as<O>(input_gradient_from_sum(as<C>(grad[at]), as<C>(output[at]), sum, kind));
         }
 }

@@ -3,14 +3,14 @@
 
 // A random stream of one element, which yields as many words as a distribution needs. The words of one block are its key. Rejection
 // sampling tries at most `MAX_TRIES` times; the probability that all fail is negligible.
-struct ElementStream {
+struct RandomStreamOfElement {
     static const u32 MAX_TRIES = 1000;
     u64 key, begin;
     u32 blocks;
     bool has_next;
     double next;
 
-    __device__ __forceinline__ ElementStream(const RandomWords &words)
+    __device__ __forceinline__ RandomStreamOfElement(const RandomWords &words)
         : key(u64(words.word[1]) << 32 | words.word[0]), begin(u64(words.word[3]) << 32 | words.word[2]), blocks(0), has_next(false) {}
 
     // Returns a random number above zero and below one.
@@ -18,8 +18,8 @@ struct ElementStream {
         has_next = !has_next;
         if (!has_next) return next;
         RandomWords words = philox(key, begin, blocks++);
-        next = UniformNumbers<double>::open(words, 1);
-        return UniformNumbers<double>::open(words, 0);
+        next = UniformNumbers<double>::uniform_without_zero(words, 1);
+        return UniformNumbers<double>::uniform_without_zero(words, 0);
     }
 
     __device__ __forceinline__ double normal() {
@@ -96,21 +96,21 @@ struct ElementStream {
 template <class O> __global__ void __launch_bounds__(256) sample_poisson(O *out, RandomStream stream, const double *rates, u32 site, Fault *fault) {
     fill_random<1>(out, stream, [=](const RandomWords &words, int, u64 at) {
         double rate = rates[at];
-        if (rate >= 0) return as<O>(ElementStream(words).poisson(rate));
+        if (rate >= 0) return as<O>(RandomStreamOfElement(words).poisson(rate));
         report_invalid_float(fault, site, rate, 0);
         return as<O>(Limits<double>::nan());
     });
 }
 
 template <class O> __global__ void __launch_bounds__(256) sample_binomial(O *out, RandomStream stream, const double *counts, const double *probabilities) {
-    fill_random<1>(out, stream, [=](const RandomWords &words, int, u64 at) { return as<O>(ElementStream(words).binomial(floor(counts[at]), probabilities[at])); });
+    fill_random<1>(out, stream, [=](const RandomWords &words, int, u64 at) { return as<O>(RandomStreamOfElement(words).binomial(floor(counts[at]), probabilities[at])); });
 }
 
 // Draws gamma numbers. A number that would round to zero becomes `least`.
 template <class O> __global__ void __launch_bounds__(256) sample_gamma(O *out, RandomStream stream, const double *shapes, double least) {
     fill_random<1>(out, stream, [=](const RandomWords &words, int, u64 at) {
         if (shapes[at] == 0) return as<O>(0.0);
-        double x = ElementStream(words).gamma(shapes[at]);
+        double x = RandomStreamOfElement(words).gamma(shapes[at]);
         return as<O>(x < least ? least : x);
     });
 }

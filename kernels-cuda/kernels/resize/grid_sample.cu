@@ -20,7 +20,7 @@ template <class C> struct AxisTaps {
     __device__ __forceinline__ C scaled_derivative(i32 number) const { return derivative[number] * scale; }
 };
 
-template <class C> __device__ __forceinline__ C reflect(C position, C start, C span, C &sign) {
+template <class C> __device__ __forceinline__ C reflect_position(C position, C start, C span, C &sign) {
     if (span == C(0)) {
         sign = C(0);
         return C(0);
@@ -39,7 +39,7 @@ template <class C> __device__ __forceinline__ C pad_position(const Sampling &sam
     sign = C(1);
     if (sampling.padding_mode == ZEROS) return position;
     if (sampling.padding_mode == REFLECTION)
-        position = sampling.align_corners ? reflect(position, C(0), last, sign) : reflect(position, C(-0.5), C(size), sign);
+        position = sampling.align_corners ? reflect_position(position, C(0), last, sign) : reflect_position(position, C(-0.5), C(size), sign);
     if (position <= C(0) || position != position) {
         sign = C(0);
         return C(0);
@@ -69,7 +69,7 @@ template <class C> __device__ __forceinline__ void compute_taps(const Sampling &
         taps.count = 4;
 #pragma unroll
         for (int i = 0; i < 4; i++) {
-            CubicWeight<C> cubic = CubicWeight<C>::of_tap(i, right);
+            CubicWeight<C> cubic = CubicWeight<C>::weight_of_tap(i, right);
             taps.index[i] = index_or_outside(pad_position(sampling, first + C(i - 1), size, sign), size);
             taps.weight[i] = cubic.weight, taps.derivative[i] = cubic.derivative;
         }
@@ -135,7 +135,7 @@ template <class T, class C> struct SampleTaps {
         return row >= 0 && column >= 0 ? as<C>(image[images.offset_in_image(0, row, column)]) : C(0);
     }
     // Returns the sampled value, an element of the result.
-    __device__ __forceinline__ C sample(const Images &images, const T *image) const {
+    __device__ __forceinline__ C value_at_position(const Images &images, const T *image) const {
         C sum = C(0);
         if constexpr (IS_ROUNDED<C>) {
             if (interpolation == CUBIC) {
@@ -203,7 +203,7 @@ __global__ void __launch_bounds__(256) grid_sample(u64 positions, T *out, const 
     index.batch = u32(number);
     SampleTaps<T, C> sample_taps(sampling, grid, images, index);
     for (index.channel = blockIdx.y; index.channel < output.channels.value; index.channel += gridDim.y)
-        out[output.offset_of(index)] = as<T>(sample_taps.sample(images, in + images.image_offset(index)));
+        out[output.offset_of(index)] = as<T>(sample_taps.value_at_position(images, in + images.image_offset(index)));
 }
 
 // Computes the gradient of a grid. A thread for each position loops over all channels.

@@ -48,7 +48,7 @@ template <class P, int MODE> struct Taps {
         } else if (MODE == CUBIC) {
             P first = floor(middle), right = middle - first;
 #pragma unroll
-            for (int i = 0; i < 4; i++) visit(clamp(i32(first) + i - 1, last), CubicWeight<P>::of_tap(i, right).weight);
+            for (int i = 0; i < 4; i++) visit(clamp(i32(first) + i - 1, last), CubicWeight<P>::weight_of_tap(i, right).weight);
         } else {
             bool cubic = mode == ANTIALIASED_CUBIC;
             P wide = step > P(1) ? step : P(1), reach = cubic ? P(2) : P(1), total = P(0);
@@ -90,7 +90,7 @@ struct ThreadPosition {
     }
 };
 
-template <class T, int MODE> __device__ __forceinline__ void resize(u64 planes, u64 lanes, T *out, const T *in, const Images &to, const Images &from, const Scales &scales) {
+template <class T, int MODE> __device__ __forceinline__ void resize_by_taps(u64 planes, u64 lanes, T *out, const T *in, const Images &to, const Images &from, const Scales &scales) {
     typedef typename PositionType<T>::type P;
     ThreadPosition position(to, planes, lanes);
     position.for_each(to, [&]() {
@@ -122,15 +122,15 @@ __global__ void __launch_bounds__(256) upsample_nearest(u64 planes, u64 lanes, T
 }
 template <class T>
 __global__ void __launch_bounds__(256) upsample_linear(u64 planes, u64 lanes, T *out, const T *in, Images to, Images from, Scales scales) {
-    resize<T, LINEAR>(planes, lanes, out, in, to, from, scales);
+    resize_by_taps<T, LINEAR>(planes, lanes, out, in, to, from, scales);
 }
 template <class T>
 __global__ void __launch_bounds__(256) upsample_cubic(u64 planes, u64 lanes, T *out, const T *in, Images to, Images from, Scales scales) {
-    resize<T, CUBIC>(planes, lanes, out, in, to, from, scales);
+    resize_by_taps<T, CUBIC>(planes, lanes, out, in, to, from, scales);
 }
 template <class T>
 __global__ void __launch_bounds__(256) upsample_antialiased(u64 planes, u64 lanes, T *out, const T *in, Images to, Images from, Scales scales) {
-    resize<T, ANTIALIASED_LINEAR>(planes, lanes, out, in, to, from, scales);
+    resize_by_taps<T, ANTIALIASED_LINEAR>(planes, lanes, out, in, to, from, scales);
 }
 
 // The range of the result's elements that an element of the image may be a tap of. It may be slightly too large.
@@ -156,7 +156,7 @@ template <class P, int MODE> __device__ __forceinline__ P tap_weight(const AxisS
     return weight;
 }
 
-template <class T, int MODE> __device__ __forceinline__ void resize_backward(u64 count, T *out, const T *grad, const Images &from, const Images &to, const Scales &scales) {
+template <class T, int MODE> __device__ __forceinline__ void resize_gradient_by_taps(u64 count, T *out, const T *grad, const Images &from, const Images &to, const Scales &scales) {
     typedef typename PositionType<T>::type P;
     u64 number = global_thread_index();
     if (number >= count) return;
@@ -181,17 +181,17 @@ template <class T, int MODE> __device__ __forceinline__ void resize_backward(u64
 
 template <class T>
 __global__ void __launch_bounds__(256) upsample_nearest_backward(u64 count, T *out, const T *grad, Images from, Images to, Scales scales) {
-    resize_backward<T, NEAREST>(count, out, grad, from, to, scales);
+    resize_gradient_by_taps<T, NEAREST>(count, out, grad, from, to, scales);
 }
 template <class T>
 __global__ void __launch_bounds__(256) upsample_linear_backward(u64 count, T *out, const T *grad, Images from, Images to, Scales scales) {
-    resize_backward<T, LINEAR>(count, out, grad, from, to, scales);
+    resize_gradient_by_taps<T, LINEAR>(count, out, grad, from, to, scales);
 }
 template <class T>
 __global__ void __launch_bounds__(256) upsample_cubic_backward(u64 count, T *out, const T *grad, Images from, Images to, Scales scales) {
-    resize_backward<T, CUBIC>(count, out, grad, from, to, scales);
+    resize_gradient_by_taps<T, CUBIC>(count, out, grad, from, to, scales);
 }
 template <class T>
 __global__ void __launch_bounds__(256) upsample_antialiased_backward(u64 count, T *out, const T *grad, Images from, Images to, Scales scales) {
-    resize_backward<T, ANTIALIASED_LINEAR>(count, out, grad, from, to, scales);
+    resize_gradient_by_taps<T, ANTIALIASED_LINEAR>(count, out, grad, from, to, scales);
 }

@@ -8,7 +8,7 @@ struct Padding {
     u32 kind;
 };
 
-__device__ __forceinline__ i64 source_index(const Padding &padding, const Images &inside, int dim, i64 position) {
+__device__ __forceinline__ i64 source_index_of_position(const Padding &padding, const Images &inside, int dim, i64 position) {
     i64 at = position - padding.before[dim], last = inside.size(dim) - 1;
     if (padding.kind == REPLICATION) return at < 0 ? 0 : at > last ? last : at;
     at = at < 0 ? -at : at;
@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(256) pad(u64 count, T *out, const T *in, Image
     ImageIndex index = padded.unravel_index(number);
     i64 at[3];
 #pragma unroll
-    for (int dim = 0; dim < 3; dim++) at[dim] = source_index(padding, inside, dim, index.spatial[dim]);
+    for (int dim = 0; dim < 3; dim++) at[dim] = source_index_of_position(padding, inside, dim, index.spatial[dim]);
     out[padded.offset_of(index)] = in[inside.image_offset(index) + inside.offset_in_image(i32(at[0]), i32(at[1]), i32(at[2]))];
 }
 

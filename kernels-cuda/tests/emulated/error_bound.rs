@@ -8,7 +8,7 @@
 use dispatch_runtime::MemoryFormat;
 use dispatch_runtime::prelude::*;
 
-use crate::to;
+use crate::copy_to_device;
 
 /// The factor between the bound and the measured effect of changed arguments. Sums of many rounded numbers have larger errors than a few
 /// draws show.
@@ -52,7 +52,7 @@ fn results_within_bound(
     let doubles: Vec<Tensor> = arguments.iter().map(|tensor| to_cpu_in_double(tensor)).collect();
     let found = f(&mut arguments.iter().map(|&tensor| tensor.clone()).collect::<Vec<_>>()).unwrap();
     let truth: Vec<Vec<f64>> =
-        f(&mut doubles.iter().map(contiguous_copy).collect::<Vec<_>>()).unwrap().iter().map(elements).collect();
+        f(&mut doubles.iter().map(contiguous_copy).collect::<Vec<_>>()).unwrap().iter().map(elements_as_f64).collect();
     assert_eq!(found.len(), truth.len());
     for (index, (tensor, truth)) in found.iter().zip(&truth).enumerate() {
         // A kernel computes at least as precisely as its result's dtype.
@@ -137,7 +137,7 @@ pub(crate) fn elements_as_f64(tensor: &Tensor) -> Vec<f64> {
 
 #[test]
 fn an_error_of_a_few_units_is_outside_of_the_bound() {
-    let Some((cuda, _lock)) = crate::device() else { return };
+    let Some((cuda, _lock)) = crate::lock_first_device() else { return };
     for dtype in [DType::F32, DType::F64, DType::BF16, DType::F16] {
         // The elements are between 1 and 2, so their units are about equal.
         let line: Vec<f64> = (0..256_i32).map(|i| 1.0 + f64::from(i * 37 % 256) / 256.0).collect();

@@ -45,7 +45,7 @@ fn assert_same_as_cpu_at_each_offset(
                 let mut results = f(&mut operands).unwrap();
                 // An operand that was written counts as a result.
                 results.extend(operands);
-                results.iter().map(elements).collect::<Vec<_>>()
+                results.iter().map(elements_as_f64).collect::<Vec<_>>()
             });
             for (k, (found, expected)) in found.iter().zip(&expected).enumerate() {
                 assert_eq!(found, expected, "{case} of {dtype} from {starts:?}, result {k}");

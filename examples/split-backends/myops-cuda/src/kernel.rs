@@ -6,7 +6,7 @@ use kernels_cuda::{Grid, Kernel, Launch, kernel};
 
 kernel! {
     // SAFETY: `mymul` below is the only launch. All three tensors are contiguous and have `count` elements of this dtype.
-    static MYMUL_KERNEL = unsafe { Kernel::new("mymul", r#"
+    static MUL = unsafe { Kernel::new("mymul", r#"
     #include "opdispatch.cuh"
     template <class T> __global__ void mymul(T *out, const T *a, const T *b, i64 count) {
         i64 i = i64(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -26,6 +26,6 @@ fn mymul(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     let (out, count) = (this.fresh_like(this.dtype())?, this.geometry().count());
     let launch = Launch::on(&out)?;
     let arguments = (launch.pointer(&out)?, launch.pointer(this)?, launch.pointer(other)?, count);
-    launch.run(&MYMUL_KERNEL, "mymul", &[this.dtype()], Grid::cover(count), arguments)?;
+    launch.run(&MUL, "mymul", &[this.dtype()], Grid::cover(count), arguments)?;
     Ok(out)
 }
