@@ -11,7 +11,7 @@ const RIGHT_EDGE: usize = PANEL_SIZE.0 - 30;
 const TOP_EDGE: usize = 60;
 const BOTTOM_EDGE: usize = PANEL_SIZE.1 - 60;
 /// Width and height of a character in pixels, with the space after it.
-const CHARACTER_SIZE: (usize, usize) = (2 * font::WIDTH, 2 * font::HEIGHT);
+const CHARACTER_SIZE: (usize, usize) = (2 * font::CHARACTER_WIDTH, 2 * font::CHARACTER_HEIGHT);
 
 /// Draws two panels: loss on the left and accuracy on the right.
 pub(crate) fn draw_curves(epochs: &[EpochScores]) -> Picture {

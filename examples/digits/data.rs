@@ -50,20 +50,24 @@ impl Digits {
     }
 
     /// Returns the pictures at these indices.
-    pub(crate) fn select(&self, indices: &Tensor) -> Result<Self> {
+    pub(crate) fn select_pictures(&self, indices: &Tensor) -> Result<Self> {
         let (pictures, labels) = (self.pictures.index_select(0, indices)?, self.labels.index_select(0, indices)?);
         Ok(Self { pictures, labels })
     }
 
     /// Shuffles the pictures and splits them: the `first` ones, and the others.
-    pub(crate) fn split(&self, first: i64) -> Result<(Self, Self)> {
+    pub(crate) fn shuffle_and_split(&self, first: i64) -> Result<(Self, Self)> {
         let order = Tensor::randperm(self.picture_count(), ())?;
-        Ok((self.select(&order.i(..first)?)?, self.select(&order.i(first..)?)?))
+        Ok((self.select_pictures(&order.i(..first)?)?, self.select_pictures(&order.i(first..)?)?))
     }
 
     /// Returns the pictures in random order, in batches of `size`; the last batch may be smaller.
     pub(crate) fn shuffled_batches(&self, size: i64) -> Result<Vec<Self>> {
-        Tensor::randperm(self.picture_count(), ())?.split(size, 0)?.iter().map(|indices| self.select(indices)).collect()
+        Tensor::randperm(self.picture_count(), ())?
+            .split(size, 0)?
+            .iter()
+            .map(|indices| self.select_pictures(indices))
+            .collect()
     }
 }
 
@@ -87,7 +91,7 @@ mod tests {
         let count = 10;
         let pictures = Tensor::arange(0..count * PIXEL_COUNT, DType::F32)?.view(&[count, PIXEL_COUNT])?;
         let digits = Digits { pictures, labels: Tensor::arange(0..count, ())? };
-        let (some, others) = digits.split(7)?;
+        let (some, others) = digits.shuffle_and_split(7)?;
         let batches = some.shuffled_batches(3)?;
         assert_eq!(batches.iter().map(Digits::picture_count).collect::<Vec<_>>(), [3, 3, 1]);
         let mut seen = Vec::new();

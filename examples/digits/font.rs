@@ -1,14 +1,14 @@
 //! A bitmap font of five by seven dots, for text in pictures.
 
 /// The distance from one character to the next, in dots.
-pub(crate) const WIDTH: usize = 6;
+pub(crate) const CHARACTER_WIDTH: usize = 6;
 
 /// The height of a character, in dots.
-pub(crate) const HEIGHT: usize = 7;
+pub(crate) const CHARACTER_HEIGHT: usize = 7;
 
 /// The characters of the font, each with its dots below it.
 #[rustfmt::skip]
-const GLYPHS: [(&str, [&str; HEIGHT]); 3] = [
+const GLYPHS: [(&str, [&str; CHARACTER_HEIGHT]); 3] = [
     ("0123456789.%-", [
         " ###    #    ###   ###     #  #####  ###  #####  ###   ###        ##  #      ",
         "#   #  ##   #   # #   #   ##  #     #         # #   # #   #       ##  #      ",
@@ -43,7 +43,7 @@ pub(crate) fn dots_of_character(character: char) -> impl Iterator<Item = (usize,
     let capital = character.to_ascii_uppercase();
     let found = GLYPHS.iter().find_map(|(characters, rows)| Some((characters.find(capital)?, rows)));
     found.into_iter().flat_map(|(position, rows)| {
-        let columns = WIDTH * position..WIDTH * position + WIDTH - 1;
+        let columns = CHARACTER_WIDTH * position..CHARACTER_WIDTH * position + CHARACTER_WIDTH - 1;
         rows.iter().enumerate().flat_map(move |(y, row)| {
             let dots = row.as_bytes()[columns.clone()].iter().enumerate().filter(|&(_, &dot)| dot == b'#');
             dots.map(move |(x, _)| (x, y))
@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn each_character_has_different_dots() {
         for (characters, rows) in GLYPHS {
-            assert!(rows.iter().all(|row| row.len() == WIDTH * characters.len() - 1), "{characters}");
+            assert!(rows.iter().all(|row| row.len() == CHARACTER_WIDTH * characters.len() - 1), "{characters}");
         }
         let characters: Vec<char> = GLYPHS.iter().flat_map(|(characters, _)| characters.chars()).collect();
         let mut shapes: Vec<Vec<_>> =

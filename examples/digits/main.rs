@@ -29,7 +29,7 @@ use training::EpochScores;
 const SEED: u64 = 0;
 const EPOCH_COUNT: u32 = 30;
 /// The number of pictures for training; the others are for the test.
-const TRAINING_COUNT: i64 = 1437;
+const TRAINING_PICTURE_COUNT: i64 = 1437;
 
 fn main() -> Result<()> {
     let mut arguments = env::args().skip(1);
@@ -37,12 +37,12 @@ fn main() -> Result<()> {
     let folder = PathBuf::from(arguments.next().unwrap_or_else(|| "target/digits".to_owned()));
 
     opdispatch::manual_seed(SEED);
-    let (training, test) = Digits::load()?.split(TRAINING_COUNT)?;
+    let (training, test) = Digits::load()?.shuffle_and_split(TRAINING_PICTURE_COUNT)?;
     let network = Network::new()?;
     let mut optimiser = create_optimiser(&name, &network)?;
     println!("{} handwritten digits for training, {} for the test\n", training.picture_count(), test.picture_count());
 
-    let epochs = train(&network, &mut *optimiser, &training, &test)?;
+    let epochs = train_network(&network, &mut *optimiser, &training, &test)?;
 
     let predicted = training::predict(&network, &test.pictures)?;
     let curves = write_file(&folder, "curves.png", &curves::draw_curves(&epochs).to_png()?)?;
@@ -68,13 +68,13 @@ fn main() -> Result<()> {
     println!("\nThe time of an epoch by span:\n\n{}\n", profile.longest_spans_table(8));
     let trace = write_file(&folder, "profile.json", &profile.trace_json()?)?;
     println!("profile        {}, for https://ui.perfetto.dev", trace.display());
-    println!("               {:.1} % of the epoch is in named spans", 100.0 * profile.named_fraction());
+    println!("               {:.1} % of the epoch is in named spans", 100.0 * profile.fraction_in_named_spans());
 
     print_call_log(&network, &test.pictures.i(..training::BATCH_SIZE)?)
 }
 
 /// Trains the network, prints a line for each epoch, and returns the scores.
-fn train(
+fn train_network(
     network: &Network,
     optimiser: &mut dyn Optimiser,
     training: &Digits,
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn eight_epochs_give_an_accuracy_above_92_percent() -> Result<()> {
         for name in ["adam", "sgd"] {
-            let (training, test) = Digits::load()?.split(TRAINING_COUNT)?;
+            let (training, test) = Digits::load()?.shuffle_and_split(TRAINING_PICTURE_COUNT)?;
             let network = Network::new()?;
             let mut optimiser = create_optimiser(name, &network)?;
             for _ in 0..8 {

@@ -69,7 +69,7 @@ impl Picture {
         const DOT_SIZE: usize = 2;
         for (position, character) in text.chars().enumerate() {
             for (column, row) in font::dots_of_character(character) {
-                let corner = (x + (position * font::WIDTH + column) * DOT_SIZE, y + row * DOT_SIZE);
+                let corner = (x + (position * font::CHARACTER_WIDTH + column) * DOT_SIZE, y + row * DOT_SIZE);
                 self.draw_rectangle(corner, (DOT_SIZE, DOT_SIZE), colour);
             }
         }

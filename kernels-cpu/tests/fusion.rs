@@ -30,7 +30,7 @@ fn fuse_steps_on_cpu(inputs: &[&Tensor], steps: Vec<FusionStep>, results: &[usiz
 }
 
 /// Returns a step that adds two values.
-fn add_step(a: StepArgument, b: StepArgument, result: &Tensor) -> FusionStep {
+fn addition_step(a: StepArgument, b: StepArgument, result: &Tensor) -> FusionStep {
     fusion_step(aten::add::operator(), vec![a, b, constant_argument(1)], result)
 }
 
@@ -39,7 +39,7 @@ fn a_pass_computes_the_results_of_its_calls() -> Result<()> {
     let (row, column, matrix) =
         (meta_tensor(DType::F32, &[3]), meta_tensor(DType::F32, &[2, 1]), meta_tensor(DType::F32, &[2, 3]));
     let steps = vec![
-        add_step(value_argument(0), value_argument(1), &matrix),
+        addition_step(value_argument(0), value_argument(1), &matrix),
         fusion_step(
             aten::mul::operator(),
             vec![value_argument(2), constant_argument(Tensor::number(2.into()))],
@@ -100,20 +100,22 @@ fn chains_with_wrong_sizes_are_rejected() {
     for (a, b, result) in cases {
         let (a, b, result) = (of(a), of(b), of(result));
         assert!(
-            fuse_steps_on_cpu(&[&a, &b], vec![add_step(value_argument(0), value_argument(1), &result)], &[2]).is_none(),
+            fuse_steps_on_cpu(&[&a, &b], vec![addition_step(value_argument(0), value_argument(1), &result)], &[2])
+                .is_none(),
             "{a:?}, {b:?}: {result:?}"
         );
     }
     let (few, many) = (of(&[4]), of(&[2, 4]));
     let steps = vec![
-        add_step(value_argument(0), value_argument(0), &few),
-        add_step(value_argument(1), value_argument(1), &many),
+        addition_step(value_argument(0), value_argument(0), &few),
+        addition_step(value_argument(1), value_argument(1), &many),
     ];
     assert!(fuse_steps_on_cpu(&[&few], steps, &[2]).is_none());
     // A broadcast shape has fewer elements in memory than its sizes say.
     let stretched = of(&[1]).restride(Geometry::strided(&[1000], &[0], 0).unwrap()).unwrap();
-    let pass = fuse_steps_on_cpu(&[&stretched], vec![add_step(value_argument(0), value_argument(0), &stretched)], &[1])
-        .unwrap();
+    let pass =
+        fuse_steps_on_cpu(&[&stretched], vec![addition_step(value_argument(0), value_argument(0), &stretched)], &[1])
+            .unwrap();
     assert!(pass.run(&[&Tensor::from([1.0_f32])]).unwrap().is_none());
 }
 
@@ -122,7 +124,8 @@ fn chains_with_wrong_dtypes_are_rejected() {
     let [f32, f64, i64, bool] = [DType::F32, DType::F64, DType::I64, DType::Bool].map(|dtype| meta_tensor(dtype, &[4]));
     for (input, result) in [(&f32, &f64), (&f32, &bool), (&f64, &f32), (&i64, &f32), (&bool, &i64)] {
         assert!(
-            fuse_steps_on_cpu(&[input], vec![add_step(value_argument(0), value_argument(0), result)], &[1]).is_none()
+            fuse_steps_on_cpu(&[input], vec![addition_step(value_argument(0), value_argument(0), result)], &[1])
+                .is_none()
         );
     }
     assert!(
@@ -157,10 +160,10 @@ fn chains_with_wrong_arguments_are_rejected() {
 #[test]
 fn spec_tensors_must_be_on_meta_and_number_tensors_must_have_one_element() {
     let (x, real) = (meta_tensor(DType::F32, &[4]), Tensor::from([1.0_f32; 4]));
-    assert!(fuse_steps_on_cpu(&[&real], vec![add_step(value_argument(0), value_argument(0), &x)], &[1]).is_none());
-    assert!(fuse_steps_on_cpu(&[&x], vec![add_step(value_argument(0), value_argument(0), &real)], &[1]).is_none());
+    assert!(fuse_steps_on_cpu(&[&real], vec![addition_step(value_argument(0), value_argument(0), &x)], &[1]).is_none());
+    assert!(fuse_steps_on_cpu(&[&x], vec![addition_step(value_argument(0), value_argument(0), &real)], &[1]).is_none());
     let with = |number: &Tensor| {
-        fuse_steps_on_cpu(&[&x], vec![add_step(value_argument(0), constant_argument(number), &x)], &[1])
+        fuse_steps_on_cpu(&[&x], vec![addition_step(value_argument(0), constant_argument(number), &x)], &[1])
     };
     let held = Tensor::from([1.0_f32]);
     assert!(with(&held).is_some());
@@ -181,7 +184,7 @@ fn later_writes_do_not_change_fixed_numbers() -> Result<()> {
     let x = meta_tensor(DType::F32, &[2]);
     let mut number = Tensor::from([1.0_f32]);
     let pass =
-        fuse_steps_on_cpu(&[&x], vec![add_step(value_argument(0), constant_argument(&number), &x)], &[1]).unwrap();
+        fuse_steps_on_cpu(&[&x], vec![addition_step(value_argument(0), constant_argument(&number), &x)], &[1]).unwrap();
     number.write::<f32>()?[0] = 5.0;
     let guard = number.write::<f32>()?;
     assert_eq!(pass.run(&[&Tensor::from([1.0_f32, 2.0])])?.unwrap()[0].to_vec::<f32>()?, [2.0, 3.0]);
@@ -192,7 +195,8 @@ fn later_writes_do_not_change_fixed_numbers() -> Result<()> {
 #[test]
 fn a_pass_rejects_inputs_that_differ_from_their_specs() -> Result<()> {
     let x = meta_tensor(DType::F32, &[2, 3]);
-    let pass = fuse_steps_on_cpu(&[&x, &x], vec![add_step(value_argument(0), value_argument(1), &x)], &[2]).unwrap();
+    let pass =
+        fuse_steps_on_cpu(&[&x, &x], vec![addition_step(value_argument(0), value_argument(1), &x)], &[2]).unwrap();
     let fits = Tensor::from([[1.0_f32, 2.0, 3.0], [4.0, 5.0, 6.0]]);
     assert!(pass.run(&[&fits, &fits])?.is_some());
     assert!(pass.run(&[&fits])?.is_none() && pass.run(&[])?.is_none() && pass.run(&[&fits, &fits, &fits])?.is_none());
@@ -220,10 +224,12 @@ fn a_pass_rejects_inputs_that_differ_from_their_specs() -> Result<()> {
 #[test]
 fn large_chains_allocate_no_memory_before_they_are_rejected() {
     let deep = meta_tensor(DType::F64, &[2; 59]);
-    let pass = fuse_steps_on_cpu(&[&deep], vec![add_step(value_argument(0), value_argument(0), &deep)], &[1]).unwrap();
+    let pass =
+        fuse_steps_on_cpu(&[&deep], vec![addition_step(value_argument(0), value_argument(0), &deep)], &[1]).unwrap();
     assert!(pass.run(&[&deep]).unwrap().is_none());
     let x = meta_tensor(DType::F32, &[4]);
-    let steps = (0..10_000).map(|at| add_step(value_argument(at), constant_argument(Tensor::number(2.into())), &x));
+    let steps =
+        (0..10_000).map(|at| addition_step(value_argument(at), constant_argument(Tensor::number(2.into())), &x));
     assert!(fuse_steps_on_cpu(&[&x], steps.collect(), &[10_000]).is_none());
 }
 

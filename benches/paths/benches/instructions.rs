@@ -22,7 +22,7 @@ use paths::CALL_PATHS;
 #[bench::through_boxed_fallback(11)]
 #[bench::past_marked_fallback(12)]
 fn make_thousand_calls(path: usize) {
-    CALL_PATHS[path].run(&[1000], &mut || {});
+    CALL_PATHS[path].run_rounds(&[1000], &mut || {});
 }
 
 library_benchmark_group!(name = calls, benchmarks = make_thousand_calls);

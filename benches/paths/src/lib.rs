@@ -68,7 +68,7 @@ impl CallPath {
     }
 
     /// Runs one round for each number in `rounds`, with that number of calls, and calls `mark` before the first round and after each.
-    pub fn run(&self, rounds: &[u64], mark: &mut dyn FnMut()) {
+    pub fn run_rounds(&self, rounds: &[u64], mark: &mut dyn FnMut()) {
         (self.prepare)(CallLoop { rounds, mark });
     }
 }

@@ -22,7 +22,7 @@ pub fn main() -> ExitCode {
     };
     let Ok(path) = path else { return ExitCode::FAILURE };
     match library {
-        None => measure_path(command, path, &|path, rounds, mark| CALL_PATHS[path].run(rounds, mark)),
+        None => measure_path(command, path, &|path, rounds, mark| CALL_PATHS[path].run_rounds(rounds, mark)),
         Some(library) => {
             // SAFETY: the library is `shared` of this workspace, whose start-up code only collects registrations.
             let library = unsafe { libloading::Library::new(library) }.expect("the library exists and can be loaded");

@@ -95,7 +95,7 @@ pub(crate) fn report_call_costs() -> Result<()> {
         "no LTO",
         "cdylib",
     ];
-    table::print(header, &rows);
+    table::print_table(header, &rows);
     Ok(())
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn report_compile_time() -> Result<()> {
         ],
         ["ratio".to_owned(), format!("{:.1}", annotated.as_secs_f64() / plain.as_secs_f64()), String::new()],
     ];
-    table::print(["", "time", "at most"], &rows);
+    table::print_table(["", "time", "at most"], &rows);
     Ok(())
 }
 

@@ -39,7 +39,7 @@ pub(crate) fn report_start_time() -> Result<()> {
     eprintln!("building {OPERATOR_COUNT} operators, which takes some minutes the first time");
     run_cargo(&package, &build, &["build", "--release", "--features", "operators"])?;
 
-    let ((base_wall, base_cpu), (wall, cpu)) = (fastest_run(&without_operators)?, fastest_run(&built)?);
+    let ((base_wall, base_cpu), (wall, cpu)) = (fastest_program_run(&without_operators)?, fastest_program_run(&built)?);
     let assembly = (0..21).map(|_| time_to_build_tables(&built)).collect::<Result<Vec<f64>>>()?;
     let assembly = assembly.into_iter().fold(f64::INFINITY, f64::min);
     let milliseconds = |time: Duration| format!("{:.2} ms", time.as_secs_f64() * 1e3);
@@ -53,12 +53,12 @@ pub(crate) fn report_start_time() -> Result<()> {
         ["all dispatch tables".to_owned(), format!("{:.2} ms", assembly * 1e3), limit(assembly * 1e3, 5.0)],
         ["one dispatch table".to_owned(), format!("{:.2} us", assembly * 1e6 / 2000.0), String::new()],
     ];
-    table::print(["", "more than without operators", "at most"], &rows);
+    table::print_table(["", "more than without operators", "at most"], &rows);
     Ok(())
 }
 
 /// Returns the shortest run of a process, from its creation to its end, in wall-clock and CPU time.
-fn fastest_run(program: &Path) -> Result<(Duration, Duration)> {
+fn fastest_program_run(program: &Path) -> Result<(Duration, Duration)> {
     let mut best = (Duration::MAX, Duration::MAX);
     for _ in 0..300 {
         let start = Instant::now();

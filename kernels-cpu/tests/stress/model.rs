@@ -36,7 +36,7 @@ impl TensorModel {
     }
 
     /// Returns the elements, converted to another dtype.
-    pub(crate) fn elements_as(&self, dtype: DType) -> Vec<f64> {
+    pub(crate) fn elements_converted_to(&self, dtype: DType) -> Vec<f64> {
         self.elements().into_iter().map(|x| wrap_to_dtype(dtype, x)).collect()
     }
 

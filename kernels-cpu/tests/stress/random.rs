@@ -11,22 +11,22 @@ impl SplitMix64 {
         mixed ^ mixed >> 31
     }
 
-    pub(crate) fn below(&mut self, end: usize) -> usize {
+    pub(crate) fn integer_below(&mut self, end: usize) -> usize {
         let end = u64::try_from(end.max(1)).unwrap_or(u64::MAX);
         usize::try_from(self.next_u64() % end).unwrap_or(0)
     }
 
     pub(crate) fn integer_between(&mut self, least: i64, most: i64) -> i64 {
         let span = usize::try_from(most - least + 1).unwrap_or(1);
-        least + i64::try_from(self.below(span)).unwrap_or(0)
+        least + i64::try_from(self.integer_below(span)).unwrap_or(0)
     }
 
     /// Returns `true` with probability 1 / `times`.
     pub(crate) fn true_once_in(&mut self, times: usize) -> bool {
-        self.below(times) == 0
+        self.integer_below(times) == 0
     }
 
-    pub(crate) fn choose<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[self.below(choices.len())]
+    pub(crate) fn choose_from<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.integer_below(choices.len())]
     }
 }

@@ -34,7 +34,7 @@ impl RandomWalk {
         if self.pool.len() < 4 {
             return self.create_tensor();
         }
-        match self.random.below(100) {
+        match self.random.integer_below(100) {
             0..8 => self.create_tensor(),
             8..12 => self.remove_random_tensor(),
             12..42 => self.call_view_operator(),
@@ -60,7 +60,7 @@ impl RandomWalk {
 
     fn create_tensor(&mut self) {
         let dtype = random_dtype(&mut self.random);
-        let sizes: Vec<usize> = (0..self.random.below(4)).map(|_| self.random.below(5)).collect();
+        let sizes: Vec<usize> = (0..self.random.integer_below(4)).map(|_| self.random.integer_below(5)).collect();
         let count = sizes.iter().product();
         let elements: Vec<f64> =
             (0..count).map(|_| f64::from(i8::try_from(self.random.integer_between(-3, 3)).unwrap())).collect();
@@ -71,7 +71,7 @@ impl RandomWalk {
 
     fn call_binary_operator(&mut self) {
         let (a, b, held) = (self.random_handle(), self.random_handle(), self.random_borrow());
-        let (operator, call, f, is_bool) = self.random.choose(&BINARY_OPERATORS);
+        let (operator, call, f, is_bool) = self.random.choose_from(&BINARY_OPERATORS);
         let mut mistakes = CallMistakes::default();
         mistakes.add_mistakes_of_read(&a.model, held.as_ref());
         mistakes.add_mistakes_of_read(&b.model, held.as_ref());
@@ -93,7 +93,7 @@ impl RandomWalk {
 
     fn call_unary_operator(&mut self) {
         let (a, held) = (self.random_handle(), self.random_borrow());
-        let (operator, call, f) = self.random.choose(&UNARY_OPERATORS);
+        let (operator, call, f) = self.random.choose_from(&UNARY_OPERATORS);
         let mut mistakes = CallMistakes::default();
         mistakes.add_mistakes_of_read(&a.model, held.as_ref());
         mistakes.add_if(CallMistake::DType, a.model.dtype == DType::Bool && operator == "aten::neg");
@@ -111,7 +111,7 @@ impl RandomWalk {
     fn call_sum(&mut self) {
         let (a, held) = (self.random_handle(), self.random_borrow());
         let rank = a.model.rank();
-        let dims: Vec<i64> = (0..self.random.below(3)).map(|_| self.random_dim(rank)).collect();
+        let dims: Vec<i64> = (0..self.random.integer_below(3)).map(|_| self.random_dim(rank)).collect();
         let keep = self.random.true_once_in(2);
         let mut mistakes = CallMistakes::default();
         mistakes.add_mistakes_of_read(&a.model, held.as_ref());
@@ -140,7 +140,7 @@ impl RandomWalk {
         // Three random tensors rarely have matching sizes.
         let first = self.random_handle();
         let mut all = vec![first];
-        for _ in 0..self.random.below(3) {
+        for _ in 0..self.random.integer_below(3) {
             let is_same_size = self.random.true_once_in(2);
             let other = if is_same_size { self.handle_of_equal_sizes(&all[0]) } else { self.random_handle() };
             all.push(other);
@@ -165,7 +165,7 @@ impl RandomWalk {
         let mut mistakes = CallMistakes::default();
         let (to, copies) = (random_dtype(&mut self.random), self.random.true_once_in(4));
         let is_contiguous = a.tensor.geometry().is_contiguous();
-        let (operator, dtype, is_copy) = match self.random.below(3) {
+        let (operator, dtype, is_copy) = match self.random.integer_below(3) {
             0 => ("aten::to.dtype", to, copies || to != a.model.dtype),
             1 => ("aten::contiguous", a.model.dtype, !is_contiguous),
             _ => ("aten::clone", a.model.dtype, true),
@@ -180,7 +180,8 @@ impl RandomWalk {
         });
         let Some(tensor) = self.check_outcome(operator, &mistakes, result) else { return };
         if is_copy {
-            let model = TensorModel::with_own_memory(dtype, &a.model.sizes, &a.model.elements_as(dtype)).unwrap();
+            let model =
+                TensorModel::with_own_memory(dtype, &a.model.sizes, &a.model.elements_converted_to(dtype)).unwrap();
             self.check_own_memory_and_add_to_pool(operator, tensor, model);
         } else {
             assert!(tensor.same(&a.tensor), "`{operator}` must return its input");
@@ -194,7 +195,8 @@ impl RandomWalk {
 pub(crate) fn binary_result_elements(a: &TensorModel, b: &TensorModel, f: fn(f64, f64) -> f64) -> Option<Vec<f64>> {
     let Some(sizes) = broadcast_sizes(&a.sizes, &b.sizes) else { return Some(Vec::new()) };
     let dtype = promoted_dtype(&[a, b]);
-    let (a, b) = (a.broadcast_to(&sizes).elements_as(dtype), b.broadcast_to(&sizes).elements_as(dtype));
+    let (a, b) =
+        (a.broadcast_to(&sizes).elements_converted_to(dtype), b.broadcast_to(&sizes).elements_converted_to(dtype));
     wrap_if_exact(dtype, &a.into_iter().zip(b).map(|(a, b)| f(a, b)).collect::<Vec<_>>())
 }
 
@@ -228,7 +230,7 @@ fn model_of_cat_result(
     let mut elements = vec![0.0; sizes.iter().product()];
     let mut start = 0;
     for part in parts {
-        for (position, x) in all_positions(&part.sizes).iter_mut().zip(part.elements_as(dtype)) {
+        for (position, x) in all_positions(&part.sizes).iter_mut().zip(part.elements_converted_to(dtype)) {
             position[at] += start;
             elements[flat_index(&sizes, position)] = x;
         }

@@ -43,7 +43,7 @@ impl ViewCall {
 impl RandomWalk {
     pub(crate) fn call_view_operator(&mut self) {
         let (base, held) = (self.random_handle(), self.random_borrow());
-        let ViewCall { operator, call, mistakes, model } = self.random.choose(&VIEW_OPERATORS)(self, &base);
+        let ViewCall { operator, call, mistakes, model } = self.random.choose_from(&VIEW_OPERATORS)(self, &base);
         // A view accesses no element, so a guard does not affect it.
         let result = call_while_borrowed(held.as_ref(), || call(&base.tensor));
         if let (Some(tensor), Some(model)) = (self.check_outcome(operator, &mistakes, result), model) {
@@ -185,10 +185,10 @@ fn model_with_dim_order(model: &TensorModel, order: &[usize]) -> TensorModel {
 fn call_permute(walk: &mut RandomWalk, base: &PoolEntry) -> ViewCall {
     let rank = base.model.rank();
     let mut order: Vec<usize> = (0..rank).collect();
-    (1..rank).for_each(|i| order.swap(i, walk.random.below(i + 1)));
+    (1..rank).for_each(|i| order.swap(i, walk.random.integer_below(i + 1)));
     let mut dims: Vec<i64> = order.iter().map(|&dim| i64_from_usize(dim)).collect();
     let mut mistakes = CallMistakes::default();
-    match walk.random.below(30) {
+    match walk.random.integer_below(30) {
         0 => {
             dims.push(0);
             mistakes.add_if(CallMistake::Sizes, true);
@@ -209,9 +209,9 @@ fn call_permute(walk: &mut RandomWalk, base: &PoolEntry) -> ViewCall {
 }
 
 fn call_expand(walk: &mut RandomWalk, base: &PoolEntry) -> ViewCall {
-    let new = walk.random.below(2);
-    let mut sizes = vec![0; new].iter().map(|_: &usize| walk.random.below(4)).collect::<Vec<_>>();
-    sizes.extend(base.model.sizes.iter().map(|&size| if size == 1 { walk.random.below(4) } else { size }));
+    let new = walk.random.integer_below(2);
+    let mut sizes = vec![0; new].iter().map(|_: &usize| walk.random.integer_below(4)).collect::<Vec<_>>();
+    sizes.extend(base.model.sizes.iter().map(|&size| if size == 1 { walk.random.integer_below(4) } else { size }));
     let mut mistakes = CallMistakes::default();
     let mut list: Vec<i64> = sizes.iter().map(|&size| i64_from_usize(size)).collect();
     if let Some(last) = list.last_mut().filter(|_| new < sizes.len() && walk.random.true_once_in(20)) {
@@ -230,20 +230,20 @@ fn call_view(walk: &mut RandomWalk, base: &PoolEntry) -> ViewCall {
     let mut rest = count;
     while rest > 1 {
         let divisors: Vec<usize> = (2..=rest).filter(|size| rest.is_multiple_of(*size)).collect();
-        sizes.push(walk.random.choose(&divisors));
+        sizes.push(walk.random.choose_from(&divisors));
         rest /= sizes.last().unwrap();
     }
     if count != 1 || walk.random.true_once_in(2) {
-        sizes.insert(walk.random.below(sizes.len() + 1), usize::from(count != 0));
+        sizes.insert(walk.random.integer_below(sizes.len() + 1), usize::from(count != 0));
     }
     let mut list: Vec<i64> = sizes.iter().map(|&size| i64_from_usize(size)).collect();
     let mut mistakes = CallMistakes::default();
     if walk.random.true_once_in(3) && !list.is_empty() {
-        let at = walk.random.below(list.len());
+        let at = walk.random.integer_below(list.len());
         list[at] = -1;
         mistakes.add_if(CallMistake::Sizes, count == 0 && list.len() > 1 && list.contains(&0));
     } else if walk.random.true_once_in(20) {
-        list.push(walk.random.choose(&[2, 3, -2]));
+        list.push(walk.random.choose_from(&[2, 3, -2]));
         mistakes.add_if(CallMistake::Sizes, count > 0 || list.contains(&-2));
         sizes.push(usize::try_from(list[list.len() - 1]).unwrap_or(1));
     }

@@ -109,7 +109,7 @@ impl RandomWalk {
     }
 
     pub(crate) fn random_pool_index(&mut self) -> usize {
-        self.random.below(self.pool.len())
+        self.random.integer_below(self.pool.len())
     }
 
     /// Returns another handle to a tensor of the pool.
@@ -239,5 +239,5 @@ pub(crate) fn dim_index(dim: i64, rank: usize) -> Option<usize> {
 
 /// Returns a random dtype, each with the same probability.
 pub(crate) fn random_dtype(random: &mut SplitMix64) -> DType {
-    random.choose(&model::WALK_DTYPES)
+    random.choose_from(&model::WALK_DTYPES)
 }

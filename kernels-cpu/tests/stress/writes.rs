@@ -27,7 +27,7 @@ impl RandomWalk {
     pub(crate) fn write_tensor(&mut self) {
         let at = self.random_pool_index();
         let other = if self.random.true_once_in(2) { self.random_handle() } else { self.handle_sharing_memory(at) };
-        match self.random.below(5) {
+        match self.random.integer_below(5) {
             0 | 1 => self.call_copy_in_place(at, &other),
             2 => self.call_fill_in_place(at, &other),
             _ => self.call_in_place_operator(at, &other),
@@ -39,13 +39,13 @@ impl RandomWalk {
         let model = &self.pool[at].model;
         let all = self.pool.iter().enumerate().filter(|(_, entry)| entry.model.shares_memory_with(model));
         let all: Vec<usize> = all.map(|(i, _)| i).collect();
-        let chosen = self.random.choose(&all);
+        let chosen = self.random.choose_from(&all);
         self.handle_from_pool(chosen)
     }
 
     fn call_in_place_operator(&mut self, at: usize, other: &PoolEntry) {
         let held = self.random_borrow();
-        let (operator, call, f) = self.random.choose(&IN_PLACE_OPERATORS);
+        let (operator, call, f) = self.random.choose_from(&IN_PLACE_OPERATORS);
         let this = &self.pool[at];
         let mut mistakes = CallMistakes::default();
         mistakes.add_mistakes_of_write(this, &[other], held.as_ref());
@@ -100,7 +100,7 @@ impl RandomWalk {
         // Arithmetic of a boolean and an integer results in an integer.
         let raises = this.model.dtype == DType::Bool;
         let old = this.model.elements();
-        let (operator, elements): (_, Vec<f64>) = match self.random.below(4) {
+        let (operator, elements): (_, Vec<f64>) = match self.random.integer_below(4) {
             0 => ("aten::fill_.Scalar", vec![number_f; old.len()]),
             1 => ("aten::add_.Scalar", old.iter().map(|x| x + number_f).collect()),
             2 => ("aten::mul_.Scalar", old.iter().map(|x| x * number_f).collect()),
@@ -123,7 +123,7 @@ impl RandomWalk {
 
     pub(crate) fn call_out_operator(&mut self) {
         let (a, b, held) = (self.random_handle(), self.random_handle(), self.random_borrow());
-        let (operator, call, f) = self.random.choose(&OUT_OPERATORS);
+        let (operator, call, f) = self.random.choose_from(&OUT_OPERATORS);
         let sizes = broadcast_sizes(&a.model.sizes, &b.model.sizes);
         let fitting = self.pool.iter().position(|entry| Some(&entry.model.sizes) == sizes.as_ref());
         let at = fitting.filter(|_| !self.random.true_once_in(4)).unwrap_or_else(|| self.random_pool_index());

@@ -42,7 +42,7 @@ template <class T, int WIDTH> struct SharedTiles {
     }
 
     // Computes `products += mine others^T`, for 16 M rows of the warp and 8 N others.
-    template <int M, int N> static __device__ __forceinline__ void multiply(float (&products)[M][N][4], const T *mine, const T *others) {
+    template <int M, int N> static __device__ __forceinline__ void add_dot_products(float (&products)[M][N][4], const T *mine, const T *others) {
         u32 lane = threadIdx.x % 32;
         mine += lane % 16 * PITCH + lane / 16 * 8;
         others += (lane % 8 + lane / 16 * 8) * PITCH + lane / 8 % 2 * 8;
@@ -222,7 +222,7 @@ template <class T, int WIDTH, int M, int KEYS> __device__ __forceinline__ void a
         float products[M][KEYS / 8][4];
         if (works) {
             set_to_zero(products);
-            Rows::multiply(products, queries + own * Rows::PITCH, keys);
+            Rows::add_dot_products(products, queries + own * Rows::PITCH, keys);
             mask_scores<T, false>(products, task, scale, item, head, down, start);
 #pragma unroll
             for (int m = 0; m < M; m++)
@@ -337,7 +337,7 @@ template <class T, int WIDTH, bool TRANSPOSED> __device__ __forceinline__ void a
                 for (int i = 0; i < 2; i++) logsumexps[n][i] = logsumexp_of(head, start + n * 8 + lane % 4 * 2 + i);
         float weights[M][N][4], score_gradients[M][N][4];
         set_to_zero(weights);
-        Rows::multiply(weights, mine, now);
+        Rows::add_dot_products(weights, mine, now);
         mask_scores<T, TRANSPOSED>(weights, task, scale, item, head, down, start);
 #pragma unroll
         for (int m = 0; m < M; m++)
@@ -356,7 +356,7 @@ template <class T, int WIDTH, bool TRANSPOSED> __device__ __forceinline__ void a
             Rows::add_weighted_rows(of_values, weights, also_now);
         }
         set_to_zero(score_gradients);
-        Rows::multiply(score_gradients, also_mine, also_now);
+        Rows::add_dot_products(score_gradients, also_mine, also_now);
 #pragma unroll
         for (int m = 0; m < M; m++)
 #pragma unroll

@@ -50,7 +50,7 @@ struct LargeImageElements {
         for (int dim = 0; dim < 3; dim++) first[dim] = i32(index.spatial[dim] * m.stride[dim].value) - m.padding[dim];
         image = m.large.image_offset(index);
     }
-    template <class S, class T> __device__ __forceinline__ S element(const ConvGeometry &m, const T *large, const TapOffset &tap, u32 channel) const {
+    template <class S, class T> __device__ __forceinline__ S element_at_tap(const ConvGeometry &m, const T *large, const TapOffset &tap, u32 channel) const {
         i32 at[3];
         bool inside = true;
 #pragma unroll
@@ -72,7 +72,7 @@ struct SmallImageElements {
         for (int dim = 0; dim < 3; dim++) at[dim] = i32(index.spatial[dim]) + m.padding[dim];
         image = m.small.image_offset(index);
     }
-    template <class S, class T> __device__ __forceinline__ S element(const ConvGeometry &m, const T *small, const TapOffset &tap, u32 filter) const {
+    template <class S, class T> __device__ __forceinline__ S element_at_tap(const ConvGeometry &m, const T *small, const TapOffset &tap, u32 filter) const {
         i32 position[3];
         bool inside = true;
 #pragma unroll
@@ -144,7 +144,7 @@ template <class T, int EDGE, class Sum> struct ImageLoader {
 #pragma unroll
         for (u32 i = 0; i < N; i++) {
             u32 step = u32(at) + share.step + i * share.steps, channel = m.taps.divide(step);
-            elements[i] = step < end ? line.template element<S>(m, from, TapOffset(m, step - channel * m.taps.value), channel) : S(0);
+            elements[i] = step < end ? line.template element_at_tap<S>(m, from, TapOffset(m, step - channel * m.taps.value), channel) : S(0);
         }
     }
 };
@@ -165,7 +165,7 @@ template <class T, class Sum> struct ResultWriter {
         if (column >= Sum::columns(m)) return {false, 0};
         return {true, m.parts ? i64(column) : Sum::target(m).offset_of(index_in_first_channel(Sum::target(m), column))};
     }
-    __device__ __forceinline__ void write_row(const ColumnTarget &column, u32 at, product_sum_t<T> sum) const {
+    __device__ __forceinline__ void write_element_of_column(const ColumnTarget &column, u32 at, product_sum_t<T> sum) const {
         u32 row = first_row + at, rows = Sum::rows(m).value;
         if (!column.inside || row >= rows) return;
         if (m.parts) {
@@ -222,7 +222,7 @@ template <class T, class Sum> __device__ __forceinline__ void convolve_direct(co
         const T *taps = weight + Sum::weight(m, row, channel) * m.taps.value;
 #pragma unroll 4
         for (u32 tap = 0; tap < m.taps.value; tap++)
-            sum += as<product_sum_t<T>>(taps[tap]) * line_of.template element<product_sum_t<T>>(m, from, TapOffset(m, tap), channel);
+            sum += as<product_sum_t<T>>(taps[tap]) * line_of.template element_at_tap<product_sum_t<T>>(m, from, TapOffset(m, tap), channel);
     }
     write_result<T, Sum>(m, group, row, at % columns, sum);
 }
@@ -276,7 +276,7 @@ template <class T, int EDGE> struct ChannelLoader {
         for (u32 i = 0; i < N; i++) {
             u32 line = first + share.line + i * share.lines, channel = m.taps.divide(line);
             bool inside = there && channel < m.channels.value;
-            elements[i] = inside ? elements_of_window.element<S>(m, large, TapOffset(m, line - channel * m.taps.value), channel) : S(0);
+            elements[i] = inside ? elements_of_window.element_at_tap<S>(m, large, TapOffset(m, line - channel * m.taps.value), channel) : S(0);
         }
     }
 };
@@ -285,7 +285,7 @@ template <class T> struct WeightGradientWriter {
     const ConvGeometry &m;
     u32 group, first_row, first_column;
     __device__ __forceinline__ u32 column(u32 at) const { return first_column + at; }
-    __device__ __forceinline__ void write_row(u32 column, u32 at, product_sum_t<T> sum) const {
+    __device__ __forceinline__ void write_element_of_column(u32 column, u32 at, product_sum_t<T> sum) const {
         u32 row = first_row + at, columns = m.channels.value * m.taps.value;
         if (row >= m.filters.value || column >= columns) return;
         u64 place = (u64(group) * m.filters.value + row) * columns + column;
@@ -328,7 +328,7 @@ template <class T> __global__ void __launch_bounds__(256) weight_gradient_direct
     for (u64 place = threadIdx.x; place < m.window_positions; place += blockDim.x) {
         ImageIndex index = index_in_first_channel(m.small, place);
         index.channel = filter;
-        sum += as<product_sum_t<T>>(small[m.small.offset_of(index)]) * LargeImageElements(m, place).element<product_sum_t<T>>(m, large, tap, group * m.channels.value + channel);
+        sum += as<product_sum_t<T>>(small[m.small.offset_of(index)]) * LargeImageElements(m, place).element_at_tap<product_sum_t<T>>(m, large, tap, group * m.channels.value + channel);
     }
     sum = reduce_block(sum, Plus(), scratch);
     if (threadIdx.x == 0) ((T *)m.out)[blockIdx.x] = as<T>(sum);

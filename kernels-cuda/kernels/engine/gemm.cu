@@ -62,7 +62,7 @@ template <class T> struct ResultWriter {
     const Product &p;
     u64 item, first_row, first_column;
     __device__ __forceinline__ u64 column(u32 at) const { return first_column + at; }
-    __device__ __forceinline__ void write_row(u64 column, u32 at, product_sum_t<T> sum) const {
+    __device__ __forceinline__ void write_element_of_column(u64 column, u32 at, product_sum_t<T> sum) const {
         if (first_row + at < p.rows && column < p.columns) write_partial_sum_or_result<T>(p, item, first_row + at, column, blockIdx.y, sum);
     }
 };

@@ -20,7 +20,7 @@ struct ParameterMap {
     u32 groups, each;
     Divisor area;
     template <class C, class P>
-    __device__ __forceinline__ void load(C (&x)[ELEMENTS_PER_THREAD], const P *in, const ThreadLine &line, u32 tile, C otherwise) const {
+    __device__ __forceinline__ void load_parameters(C (&x)[ELEMENTS_PER_THREAD], const P *in, const ThreadLine &line, u32 tile, C otherwise) const {
         const P *own = in + line.index % groups * each;
         if (in && area.value == 1) {
             line.load_tile(x, own, tile, otherwise);
@@ -65,8 +65,8 @@ __device__ __forceinline__ void normalize_short_lines(const T *in, T *out, const
             line.move_to_line_after(together, lines);
         }
         if (!LOADS_AHEAD || map.groups > 1 || first == blockIdx.x * of_block) {
-            map.load(by, weight, own, 0, C(1));
-            map.load(plus, bias, own, 0, C(0));
+            map.load_parameters(by, weight, own, 0, C(1));
+            map.load_parameters(plus, bias, own, 0, C(0));
         }
 #pragma unroll
         for (u32 i = 0; i < ELEMENTS_PER_THREAD; i++) sum += x[i];
@@ -128,10 +128,10 @@ __global__ void __launch_bounds__(512) normalize_lines(const T *in, T *out, cons
             }
         } else {
             C by[ELEMENTS_PER_THREAD];
-            map.load(by, weight, line, tile, C(1));
+            map.load_parameters(by, weight, line, tile, C(1));
 #pragma unroll
             for (u32 i = 0; i < ELEMENTS_PER_THREAD; i++) x[i] = (x[i] - mean) * rstd * by[i];
-            map.load(by, bias, line, tile, C(0));
+            map.load_parameters(by, bias, line, tile, C(0));
 #pragma unroll
             for (u32 i = 0; i < ELEMENTS_PER_THREAD; i++) x[i] += by[i];
             line.store_tile(out, x, tile);
@@ -170,7 +170,7 @@ __global__ void __launch_bounds__(512) normalize_lines_backward(const T *grad, c
         if (step == 0 || tiles > 1) {
             line.load_tile(g, grad, tile, C(0));
             line.load_tile(x, in, tile, mean);
-            map.load(by, weight, line, tile, C(1));
+            map.load_parameters(by, weight, line, tile, C(1));
 #pragma unroll
             for (u32 i = 0; i < ELEMENTS_PER_THREAD; i++) {
                 g[i] *= by[i];
@@ -323,7 +323,7 @@ struct ChannelMap {
     i64 count;
     Divisor area, channels;
     u32 packed;
-    __device__ __forceinline__ u32 channel(i64 at) const {
+    __device__ __forceinline__ u32 channel_of_element(i64 at) const {
         u32 plane = count >> 31 ? u32(at / area.value % channels.value) : area.divide(u32(at));
         return plane - channels.divide(plane) * channels.value;
     }
@@ -335,10 +335,10 @@ template <class T, int V> __device__ __forceinline__ void transform_pack_of_chan
     if (in) x = *(const Pack<T, V> *)(in + at);
     if (grad) g = *(const Pack<T, V> *)(grad + at);
     bool same = planes.area.value % V == 0;
-    ChannelCoefficients<C> channel = channels[planes.channel(at)];
+    ChannelCoefficients<C> channel = channels[planes.channel_of_element(at)];
 #pragma unroll
     for (u32 v = 0; v < V; v++) {
-        if (v && !same) channel = channels[planes.channel(at + v)];
+        if (v && !same) channel = channels[planes.channel_of_element(at + v)];
         C distance = in ? as<C>(x.elements[v]) - channel.mean : C(0);
         y.elements[v] = as<T>(grad ? (as<C>(g.elements[v]) - channel.bias - distance * channel.product) * channel.scale : distance * channel.scale + channel.bias);
     }

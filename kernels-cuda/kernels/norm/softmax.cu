@@ -108,11 +108,11 @@ __global__ void __launch_bounds__(512) softmax_lines_backward(const T *grad, con
 }
 
 // A thread's share of a line whose elements are not adjacent. Adjacent lines are in adjacent threads.
-struct ThreadColumn {
+struct ThreadLineInColumn {
     u32 together, lane;
     u64 number, first;
     bool is_active;
-    __device__ __forceinline__ ThreadColumn(const StridedLines &lines) {
+    __device__ __forceinline__ ThreadLineInColumn(const StridedLines &lines) {
         together = blockDim.x / lines.threads_per_line;
         lane = threadIdx.x / together;
         number = u64(blockIdx.x) * together + threadIdx.x % together;
@@ -120,7 +120,7 @@ struct ThreadColumn {
         if (!is_active) number = 0;
         first = number / lines.inner * lines.inner * lines.length + number % lines.inner;
     }
-    template <class V, class Join> __device__ __forceinline__ V reduce(V value, Join join, V *shared) const {
+    template <class V, class Join> __device__ __forceinline__ V reduce_over_line(V value, Join join, V *shared) const {
         shared[threadIdx.x] = value;
         __syncthreads();
         value = shared[threadIdx.x % together];
@@ -132,14 +132,14 @@ struct ThreadColumn {
 template <class T, class O> __global__ void __launch_bounds__(256) softmax_columns(const T *in, O *out, StridedLines lines, i32 kind) {
     typedef compute_t<T> C;
     __shared__ ScaledExponentials<C> shared[256];
-    ThreadColumn column(lines);
+    ThreadLineInColumn column(lines);
     ScaledExponentials<C> total = {Limits<C>::min_value(), C(0)};
     auto join = [](ScaledExponentials<C> a, ScaledExponentials<C> b) { return a.merge(b); };
     if (column.is_active)
 #pragma unroll 4
         for (i64 j = column.lane; j < lines.length; j += lines.threads_per_line)
             total = total.add_element(as<C>(in[column.first + j * lines.inner]));
-    total = column.reduce(total, join, shared);
+    total = column.reduce_over_line(total, join, shared);
     if (column.is_active)
 #pragma unroll 4
         for (i64 j = column.lane; j < lines.length; j += lines.threads_per_line) {
@@ -152,7 +152,7 @@ template <class T, class O>
 __global__ void __launch_bounds__(256) softmax_columns_backward(const T *grad, const T *output, O *out, StridedLines lines, i32 kind) {
     typedef compute_t<T> C;
     __shared__ C shared[256];
-    ThreadColumn column(lines);
+    ThreadLineInColumn column(lines);
     C sum = C(0);
     if (column.is_active)
 #pragma unroll 4
@@ -160,7 +160,7 @@ __global__ void __launch_bounds__(256) softmax_columns_backward(const T *grad, c
             i64 at = column.first + j * lines.inner;
             sum += gradient_term(as<C>(grad[at]), as<C>(output[at]), kind);
         }
-    sum = column.reduce(sum, Plus(), shared);
+    sum = column.reduce_over_line(sum, Plus(), shared);
     if (column.is_active)
 #pragma unroll 4
         for (i64 j = column.lane; j < lines.length; j += lines.threads_per_line) {

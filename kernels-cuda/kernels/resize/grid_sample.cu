@@ -119,7 +119,7 @@ template <class T, class C> struct SampleTaps {
                     if (plane >= 0 && row >= 0 && column >= 0) visit(images.offset_in_image(plane, row, column), i, j, k);
                 }
     }
-    __device__ __forceinline__ C weight(i32 i, i32 j, i32 k) const {
+    __device__ __forceinline__ C weight_of_taps(i32 i, i32 j, i32 k) const {
         if constexpr (IS_ROUNDED<C>) return taps[2].weight[k] * taps[1].weight[j] * taps[0].weight[i];
         return taps[0].weight[i] * taps[1].weight[j] * taps[2].weight[k];
     }
@@ -127,7 +127,7 @@ template <class T, class C> struct SampleTaps {
     __device__ __forceinline__ C image_gradient_of_tap(C grad_value, i32 i, i32 j, i32 k) const {
         if constexpr (IS_ROUNDED<C>)
             if (interpolation == CUBIC) return grad_value * taps[2].weight[k] * taps[1].weight[j];
-        return grad_value * weight(i, j, k);
+        return grad_value * weight_of_taps(i, j, k);
     }
     // Returns an element of an image, or zero outside of it.
     __device__ __forceinline__ C image_value(const Images &images, const T *image, i32 j, i32 k) const {
@@ -149,7 +149,7 @@ template <class T, class C> struct SampleTaps {
                 return sum;
             }
         }
-        for_each_tap(images, [&](i64 at, i32 i, i32 j, i32 k) { sum = sum + weight(i, j, k) * as<C>(image[at]); });
+        for_each_tap(images, [&](i64 at, i32 i, i32 j, i32 k) { sum = sum + weight_of_taps(i, j, k) * as<C>(image[at]); });
         return sum;
     }
     // Adds the gradient of one grid position to `sums`: by its coordinates, or by its position in elements in types that round after each

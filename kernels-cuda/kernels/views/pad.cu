@@ -43,7 +43,7 @@ struct PaddedCopies {
                 if (there[i] && candidates[i] >= 0 && candidates[i] < end) positions[count++] = candidates[i];
         }
     }
-    __device__ __forceinline__ i32 position(const Padding &padding, i64 i) const {
+    __device__ __forceinline__ i32 position_of_copy(const Padding &padding, i64 i) const {
         return i32(padding.kind == REPLICATION ? first + i : i == 0 ? positions[0] : i == 1 ? positions[1] : positions[2]);
     }
 };
@@ -60,6 +60,6 @@ __global__ void __launch_bounds__(256) pad_backward(u64 count, T *out, const T *
         for (i64 j = 0; j < rows.count; j++)
 #pragma unroll 1
             for (i64 k = 0; k < columns.count; k++)
-                sum += as<accumulator_t<T>>(grads[padded.offset_in_image(planes.position(padding, i), rows.position(padding, j), columns.position(padding, k))]);
+                sum += as<accumulator_t<T>>(grads[padded.offset_in_image(planes.position_of_copy(padding, i), rows.position_of_copy(padding, j), columns.position_of_copy(padding, k))]);
     out[inside.offset_of(index)] = as<T>(sum);
 }

@@ -41,7 +41,7 @@ pub(crate) fn kernel_resources(cubin: &[u8]) -> Option<BTreeMap<String, Resource
             kernel.shared = section.size;
         }
         if let Some(kernel) = section.name.strip_prefix(".nv.info.").and_then(|name| all.get_mut(name)) {
-            for (attribute, value) in parse_attributes(section.content(cubin)?) {
+            for (attribute, value) in parse_attributes(section.bytes_in_file(cubin)?) {
                 match attribute {
                     MAX_THREADS_ATTRIBUTE => {
                         kernel.threads = Some(read_u32(value, 0)? * read_u32(value, 4)? * read_u32(value, 8)?);
@@ -52,7 +52,7 @@ pub(crate) fn kernel_resources(cubin: &[u8]) -> Option<BTreeMap<String, Resource
             }
         }
         if section.name == ".nv.info" {
-            for (attribute, value) in parse_attributes(section.content(cubin)?) {
+            for (attribute, value) in parse_attributes(section.bytes_in_file(cubin)?) {
                 if let STACK_ATTRIBUTE | REGISTERS_ATTRIBUTE = attribute
                     && let Some(kernel) = all.get_mut(symbols.get(read_u32(value, 0)? as usize)?)
                 {
@@ -72,7 +72,7 @@ struct ElfSection {
 }
 
 impl ElfSection {
-    fn content<'a>(&self, file: &'a [u8]) -> Option<&'a [u8]> {
+    fn bytes_in_file<'a>(&self, file: &'a [u8]) -> Option<&'a [u8]> {
         file.get(usize::try_from(self.start).ok()?..)?.get(..usize::try_from(self.size).ok()?)
     }
 }
@@ -88,7 +88,7 @@ fn read_sections(file: &[u8]) -> Option<Vec<ElfSection>> {
     let names = usize::try_from(read_u64(header(of_names?)?, 24)?).ok()?;
     let section = |at: usize| {
         let header = header(at)?;
-        let name = read_text(file, names + read_u32(header, 0)? as usize)?;
+        let name = read_null_terminated_text(file, names + read_u32(header, 0)? as usize)?;
         Some(ElfSection { name, start: read_u64(header, 24)?, size: read_u64(header, 32)? })
     };
     (0..count?).map(section).collect()
@@ -99,9 +99,9 @@ fn symbol_names(file: &[u8], sections: &[ElfSection]) -> Option<Vec<String>> {
     let of = |name: &str| sections.iter().find(|section| section.name == name);
     let names = usize::try_from(of(".strtab")?.start).ok()?;
     of(".symtab")?
-        .content(file)?
+        .bytes_in_file(file)?
         .chunks_exact(24)
-        .map(|symbol| read_text(file, names + read_u32(symbol, 0)? as usize))
+        .map(|symbol| read_null_terminated_text(file, names + read_u32(symbol, 0)? as usize))
         .collect()
 }
 
@@ -124,7 +124,7 @@ fn read_u64(bytes: &[u8], at: usize) -> Option<u64> {
     bytes.get(at..)?.first_chunk().map(|eight| u64::from_le_bytes(*eight))
 }
 
-fn read_text(file: &[u8], at: usize) -> Option<String> {
+fn read_null_terminated_text(file: &[u8], at: usize) -> Option<String> {
     let bytes = file.get(at..)?.split(|byte| *byte == 0).next()?;
     String::from_utf8(bytes.to_vec()).ok()
 }

@@ -70,7 +70,7 @@ fn run_jobs() {
         let job = job.unwrap();
         let (sm, name) = job.split_once(' ').unwrap();
         let kernel = kernels().find(|kernel| kernel.name() == name).unwrap();
-        match check_kernel(kernel, sm.parse().unwrap()) {
+        match compile_and_check_kernel(kernel, sm.parse().unwrap()) {
             Ok(count) => println!("\n{REPLY_PREFIX}{count}"),
             Err(problem) => println!("\n{REPLY_PREFIX}{}", problem.escape_debug()),
         }
@@ -78,7 +78,7 @@ fn run_jobs() {
 }
 
 /// Returns the number of a kernel's instances, after checking that each stays within the limits of all devices.
-fn check_kernel(kernel: &Source, sm: u32) -> Result<usize, String> {
+fn compile_and_check_kernel(kernel: &Source, sm: u32) -> Result<usize, String> {
     let optimised = sm == TESTED_ARCHITECTURES[0];
     let code = if optimised { kernel.compile(sm) } else { kernel.compile_quickly(sm) };
     let code = code.map_err(|error| error.to_string())?;
@@ -89,7 +89,7 @@ fn check_kernel(kernel: &Source, sm: u32) -> Result<usize, String> {
     let found = cubin::kernel_resources(&code.bytes).ok_or("no cubin")?;
     for name in &code.names {
         let resources = found.get(name).ok_or_else(|| format!("no entry point {name}"))?;
-        check_limits(resources).map_err(|problem| format!("{name}: {problem}: {resources:?}"))?;
+        check_limits_of_devices(resources).map_err(|problem| format!("{name}: {problem}: {resources:?}"))?;
         if optimised && resources.local > MAX_LOCAL_MEMORY {
             return Err(format!("{name}: too much local memory: {resources:?}"));
         }
@@ -97,7 +97,7 @@ fn check_kernel(kernel: &Source, sm: u32) -> Result<usize, String> {
     Ok(wanted)
 }
 
-fn check_limits(resources: &ResourceUse) -> Result<(), &'static str> {
+fn check_limits_of_devices(resources: &ResourceUse) -> Result<(), &'static str> {
     let Some(threads) = resources.threads else { return Err("no __launch_bounds__") };
     // Registers are allocated for whole warps, in units of eight for each thread.
     let registers = resources.registers.next_multiple_of(8) * threads;
@@ -115,7 +115,7 @@ fn check_limits(resources: &ResourceUse) -> Result<(), &'static str> {
 #[test]
 fn resources_over_a_limit_are_detected() {
     let within = || ResourceUse { threads: Some(512), registers: 128, shared: 48 << 10, local: 0, parameters: 4 << 10 };
-    assert_eq!(check_limits(&within()), Ok(()));
+    assert_eq!(check_limits_of_devices(&within()), Ok(()));
     for over in [
         ResourceUse { threads: None, ..within() },
         ResourceUse { registers: 0, ..within() },
@@ -123,7 +123,7 @@ fn resources_over_a_limit_are_detected() {
         ResourceUse { shared: (48 << 10) + 1, ..within() },
         ResourceUse { parameters: (4 << 10) + 1, ..within() },
     ] {
-        assert!(check_limits(&over).is_err(), "{over:?}");
+        assert!(check_limits_of_devices(&over).is_err(), "{over:?}");
     }
 }
 

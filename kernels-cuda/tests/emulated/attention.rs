@@ -4,7 +4,7 @@
 use dispatch_runtime::prelude::*;
 
 use crate::error_bound::{NudgedArguments, assert_within_error_bound, elements_as_f64, max_distance, unit_roundoff};
-use crate::{ReverseThreadOrder, copy_to_device, lock_free_device};
+use crate::{ReverseThreadOrderGuard, copy_to_device, lock_free_device};
 
 /// The memory layout of an attention operand.
 #[derive(Clone, Copy, Debug)]
@@ -114,7 +114,7 @@ fn half_precision_attention_equals_double_precision() {
         plain(f16, [1, 1, 1, 200, 20, 96], true),
     ];
     for (number, case) in cases.into_iter().enumerate() {
-        let _order = ReverseThreadOrder::set(number % 2 == 1);
+        let _order = ReverseThreadOrderGuard::set(number % 2 == 1);
         let AttentionCase { dtype, sizes: [items, heads, groups, rows, keys, width], is_causal, mask, scale, layout } =
             case;
         let case = format!("case {number}");
@@ -160,7 +160,8 @@ fn fully_masked_queries_give_zeros_unless_the_mask_is_finite() {
     // A mask of the most negative number absorbs the scores that it is added to, so every key has the same weight.
     let least = masked(f32::MIN);
     let mean = aten::mean_dim(&value, Some(&[2]), true, Some(DType::F64)).unwrap();
-    let spread = max_distance(&elements_as_f64(&least[0]), &elements_as_f64(&aten::expand(&mean, &sizes, false).unwrap()));
+    let spread =
+        max_distance(&elements_as_f64(&least[0]), &elements_as_f64(&aten::expand(&mean, &sizes, false).unwrap()));
     assert!(spread <= unit_roundoff(DType::F16), "{spread}");
     assert!(elements_as_f64(&least[1]).iter().all(|sum| sum.to_bits() == f64::from(f32::MIN).to_bits()));
 }

@@ -4,7 +4,7 @@ use dispatch_runtime::Geometry;
 use dispatch_runtime::prelude::*;
 
 use crate::attention::assert_attention_is_accurate;
-use crate::{ReverseThreadOrder, copy_to_device, lock_free_device};
+use crate::{ReverseThreadOrderGuard, copy_to_device, lock_free_device};
 
 fn contiguous_view(tensor: &Tensor, sizes: &[i64]) -> Tensor {
     tensor.restride(Geometry::contiguous(sizes)).unwrap()
@@ -51,7 +51,7 @@ fn long_lines_sort_and_select_as_on_the_cpu() {
     let Some((cuda, _lock)) = lock_free_device() else { return };
     let all = contiguous_view(&numbers_with_duplicates(2 * 5001, 3000), &[2, 5001]);
     for (number, dtype) in [DType::F32, DType::BF16, DType::I64, DType::U8].into_iter().enumerate() {
-        let _order = ReverseThreadOrder::set(number % 2 == 1);
+        let _order = ReverseThreadOrderGuard::set(number % 2 == 1);
         let line = if dtype.is_floating() { all.clone() } else { aten::nan_to_num(&all, None, None, None).unwrap() };
         let line = aten::to_dtype(&line, dtype, false, true, None).unwrap();
         let there = copy_to_device(&line, cuda);
@@ -83,7 +83,7 @@ fn long_lines_sort_and_select_as_on_the_cpu() {
 #[test]
 fn masked_elements_of_many_blocks_equal_the_cpu() {
     let Some((cuda, _lock)) = lock_free_device() else { return };
-    let _order = ReverseThreadOrder::set(true);
+    let _order = ReverseThreadOrderGuard::set(true);
     let here = contiguous_view(&numbers_with_duplicates(3 * 20_011, 9), &[3, 20_011]);
     let there = copy_to_device(&here, cuda);
     assert_equal_with_nan(&aten::nonzero(&there).unwrap(), &aten::nonzero(&here).unwrap(), "positions");
@@ -120,7 +120,7 @@ fn rows_of_equal_index_are_added_across_tiles() {
     for (number, (rows, below)) in
         [(31, 1), (32, 40), (33, 2), (700, 3), (5000, 900), (3000, 1)].into_iter().enumerate()
     {
-        let _order = ReverseThreadOrder::set(number % 2 == 1);
+        let _order = ReverseThreadOrderGuard::set(number % 2 == 1);
         let (grad, list) = (integers_with_exact_sums(rows * 6, &[rows, 6]), indices_below(rows, below));
         let (there, list_there) = (copy_to_device(&grad, cuda), copy_to_device(&list, cuda));
         let found = aten::embedding_dense_backward(&there, &list_there, below, 0, false).unwrap();
@@ -167,7 +167,7 @@ fn integers_with_exact_products(sizes: &[i64], dtype: DType) -> Tensor {
 fn large_matrix_products_equal_the_cpu() {
     let Some((cuda, _lock)) = lock_free_device() else { return };
     for (number, dtype) in [DType::F32, DType::F64, DType::BF16, DType::I8].into_iter().enumerate() {
-        let _order = ReverseThreadOrder::set(number % 2 == 1);
+        let _order = ReverseThreadOrderGuard::set(number % 2 == 1);
         for [rows, inner, columns] in [[300, 40, 270], [70, 2000, 33], [1, 9000, 5], [40, 3000, 1], [257, 17, 1]] {
             let case = format!("{rows} {inner} {columns} of {dtype}");
             let (a, b) = (
@@ -208,7 +208,7 @@ fn large_convolutions_equal_the_cpu() {
         (&[2, 3, 6, 7, 8], &[4, 3, 3, 2, 3], [2, 1, 1, 1]),
     ];
     for (number, (input, weight, [stride, padding, dilation, groups])) in cases.into_iter().enumerate() {
-        let _order = ReverseThreadOrder::set(number % 2 == 1);
+        let _order = ReverseThreadOrderGuard::set(number % 2 == 1);
         for dtype in [DType::F32, DType::F64] {
             let case = format!("{input:?} and {weight:?} of {dtype}");
             let (x, w, b) = (
@@ -267,7 +267,7 @@ fn large_attention_equals_double_precision() {
     .into_iter()
     .enumerate()
     {
-        let _order = ReverseThreadOrder::set(number % 2 == 1);
+        let _order = ReverseThreadOrderGuard::set(number % 2 == 1);
         let case = format!("{width} of {dtype}");
         let part = |sizes: &[i64]| aten::mul_scalar(&integers_with_exact_products(sizes, dtype), 0.25.into()).unwrap();
         let (query, key, value) = (part(&[1, 4, 150, width]), part(&[1, 2, 170, width]), part(&[1, 2, 170, width]));

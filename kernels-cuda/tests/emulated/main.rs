@@ -58,16 +58,16 @@ fn device_count() -> Option<usize> {
 }
 
 /// A guard during which blocks and threads run in reverse order.
-struct ReverseThreadOrder;
+struct ReverseThreadOrderGuard;
 
-impl ReverseThreadOrder {
+impl ReverseThreadOrderGuard {
     fn set(reversed: bool) -> Self {
         kernels_cuda::emulate_reverse_order(reversed);
         Self
     }
 }
 
-impl Drop for ReverseThreadOrder {
+impl Drop for ReverseThreadOrderGuard {
     fn drop(&mut self) {
         kernels_cuda::emulate_reverse_order(false);
     }

@@ -38,16 +38,16 @@ fn freed_memory_is_reused_in_its_stream_only() {
 }
 
 /// A guard that limits the memory of emulated devices.
-struct MemoryLimit;
+struct MemoryLimitGuard;
 
-impl MemoryLimit {
+impl MemoryLimitGuard {
     fn set(bytes: usize) -> Self {
         kernels_cuda::emulate_memory_limit(bytes);
         Self
     }
 }
 
-impl Drop for MemoryLimit {
+impl Drop for MemoryLimitGuard {
     fn drop(&mut self) {
         kernels_cuda::emulate_memory_limit(usize::MAX);
     }
@@ -64,7 +64,7 @@ fn cached_blocks_are_released_before_out_of_memory() {
     let block = |size: i64| Spec::contiguous(DType::U8, &[size]).on(cuda);
     // No other test allocates meanwhile.
     let _other = lock_device(1);
-    let _limited = MemoryLimit::set(before + (8 << 20));
+    let _limited = MemoryLimitGuard::set(before + (8 << 20));
     let (here, there) = (Stream::new(cuda).unwrap(), Stream::new(cuda).unwrap());
     for (stream, other) in [(here, there), (there, here)] {
         let _entered = stream.enter();

@@ -3,7 +3,7 @@
 
 use dispatch_runtime::prelude::*;
 
-use crate::{ReverseThreadOrder, copy_to_device, lock_free_device};
+use crate::{ReverseThreadOrderGuard, copy_to_device, lock_free_device};
 
 /// Returns small integers, whose sums are exact. The largest one occurs several times.
 fn integers_with_exact_sums(sizes: &[i64]) -> Tensor {
@@ -32,7 +32,7 @@ fn assert_same_as_cpu(case: &str, cuda: Device, x: &Tensor, f: impl Fn(&Tensor) 
 #[test]
 fn reductions_of_any_size_and_layout_equal_the_cpu() {
     let Some((cuda, _lock)) = lock_free_device() else { return };
-    let _reversed = ReverseThreadOrder::set(true);
+    let _reversed = ReverseThreadOrderGuard::set(true);
     let cases: &[(&[i64], &[i64], bool)] = &[
         (&[100_003], &[], false),
         (&[3, 70_001], &[1], false),
@@ -66,7 +66,7 @@ fn reductions_of_any_size_and_layout_equal_the_cpu() {
 #[test]
 fn softmax_of_short_and_long_lines_equals_the_cpu() {
     let Some((cuda, _lock)) = lock_free_device() else { return };
-    let _reversed = ReverseThreadOrder::set(true);
+    let _reversed = ReverseThreadOrderGuard::set(true);
     for sizes in [&[300, 3][..], &[70, 17], &[33, 128], &[9, 1030], &[3, 4096], &[2, 20_000], &[2, 17_003]] {
         let x = integers_with_exact_sums(sizes);
         assert_same_as_cpu("softmax", cuda, &x, |x| Ok(vec![aten::_softmax(x, 1, false)?]));
@@ -82,7 +82,7 @@ fn softmax_of_short_and_long_lines_equals_the_cpu() {
 #[expect(clippy::many_single_char_names, reason = "gradients of three arguments")]
 fn normalisation_of_any_size_equals_the_cpu() {
     let Some((cuda, _lock)) = lock_free_device() else { return };
-    let _reversed = ReverseThreadOrder::set(true);
+    let _reversed = ReverseThreadOrderGuard::set(true);
     for sizes in [&[200, 5][..], &[70, 64], &[9, 1030], &[3, 4096], &[2, 20_000], &[2, 17_003], &[1000, 16]] {
         let (x, length) = (integers_with_exact_sums(sizes), sizes[1]);
         assert_same_as_cpu("layer_norm", cuda, &x, |x| {
@@ -141,7 +141,7 @@ fn normalisation_of_any_size_equals_the_cpu() {
 #[test]
 fn scans_of_any_length_equal_the_cpu() {
     let Some((cuda, _lock)) = lock_free_device() else { return };
-    let _reversed = ReverseThreadOrder::set(true);
+    let _reversed = ReverseThreadOrderGuard::set(true);
     for sizes in [&[100_003][..], &[3, 70_001], &[300, 7], &[40, 200], &[20, 1030], &[3000, 4], &[5, 600, 3]] {
         let x = integers_with_exact_sums(sizes);
         for dim in 0..i64::try_from(sizes.len()).unwrap() {
@@ -158,7 +158,7 @@ fn scans_of_any_length_equal_the_cpu() {
 #[test]
 fn broadcast_operands_of_any_size_equal_the_cpu() {
     let Some((cuda, _lock)) = lock_free_device() else { return };
-    let _reversed = ReverseThreadOrder::set(true);
+    let _reversed = ReverseThreadOrderGuard::set(true);
     for sizes in [[33, 64], [37, 5], [1, 2056], [700, 24]] {
         for dtype in [DType::F32, DType::F64, DType::BF16, DType::I64, DType::U8] {
             let x = aten::to_dtype(&integers_with_exact_sums(&sizes), dtype, false, false, None).unwrap();

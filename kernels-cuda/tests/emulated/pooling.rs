@@ -2,7 +2,7 @@
 
 use dispatch_runtime::prelude::*;
 
-use crate::{ReverseThreadOrder, copy_to_device, lock_free_device};
+use crate::{ReverseThreadOrderGuard, copy_to_device, lock_free_device};
 
 fn convert_dtype(tensor: &Tensor, dtype: DType) -> Tensor {
     aten::to_dtype(tensor, dtype, false, false, None).unwrap()
@@ -31,7 +31,7 @@ const FLOATING_DTYPES: [DType; 4] = [DType::F64, DType::F32, DType::F16, DType::
 #[test]
 fn fractional_max_pool_equals_the_cpu() {
     let Some((cuda, _lock)) = lock_free_device() else { return };
-    let _reversed = ReverseThreadOrder::set(true);
+    let _reversed = ReverseThreadOrderGuard::set(true);
     let cases: &[(&[i64], &[i64], &[i64])] = &[
         (&[3, 5, 61, 47], &[2, 3], &[23, 31]),
         (&[2, 3, 40, 8], &[4, 8], &[37, 1]),

@@ -3,7 +3,7 @@
 use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
 
-use crate::{ReverseThreadOrder, copy_to_device, lock_first_device};
+use crate::{ReverseThreadOrderGuard, copy_to_device, lock_first_device};
 
 const FLOATING_DTYPES: [DType; 4] = [DType::F32, DType::F64, DType::F16, DType::BF16];
 
@@ -67,7 +67,7 @@ fn tensor_of_repeated_values(values: &[f64], count: usize, dtype: DType) -> Tens
 #[test]
 fn poisson_binomial_and_gamma_equal_the_cpu() {
     let Some((cuda, _lock)) = lock_first_device() else { return };
-    let _reversed = ReverseThreadOrder::set(true);
+    let _reversed = ReverseThreadOrderGuard::set(true);
     for dtype in FLOATING_DTYPES {
         let rates = tensor_of_repeated_values(&[0.0, 0.3, 5.0, 11.9, 12.1, 40.0, 1e4], 700, dtype);
         assert_same_draws("poisson", cuda, &[&rates], |x, generator| aten::poisson(x[0], Some(generator)));
@@ -192,7 +192,7 @@ fn dirichlet_and_rrelu_equal_the_cpu() {
 #[test]
 fn multinomial_equals_the_cpu() {
     let Some((cuda, _lock)) = lock_first_device() else { return };
-    let _reversed = ReverseThreadOrder::set(true);
+    let _reversed = ReverseThreadOrderGuard::set(true);
     let weights = |count| tensor_of_repeated_values(&[0.0, 1.0, 0.25, 0.0, 3.0, 1e-20, 0.125], count, DType::F64);
     for (sizes, samples) in
         [(&[5_i64][..], 3), (&[256], 40), (&[257], 300), (&[3, 5], 4), (&[3, 1000], 200), (&[2, 5000], 1300)]

@@ -4,7 +4,7 @@
 use dispatch_runtime::prelude::*;
 use kernels_cuda::{Grid, Kernel, Launch, kernel};
 
-use crate::{ReverseThreadOrder, copy_to_device, lock_free_device};
+use crate::{ReverseThreadOrderGuard, copy_to_device, lock_free_device};
 
 kernel! {
     // SAFETY: the tests below launch it, with tensors that have as many elements as their threads access.
@@ -79,7 +79,7 @@ fn mma_equals_the_matrix_product() {
     let Some((cuda, _lock)) = lock_free_device() else { return };
     let lanes = |each: usize| (0..32).flat_map(move |lane| (0..each).map(move |i| (lane / 4, lane % 4, i)));
     for (number, dtype) in HALF_DTYPES.into_iter().enumerate() {
-        let _order = ReverseThreadOrder::set(number % 2 == 1);
+        let _order = ReverseThreadOrderGuard::set(number % 2 == 1);
         // "row = groupID for ai where 0 <= i < 2 || 4 <= i < 6, groupID + 8 otherwise; col = (threadID_in_group * 2) + (i & 1), + 8 for i >= 4".
         let of_left = lanes(8).map(|(group, in_group, i)| {
             let row = if i < 2 || (4..6).contains(&i) { group } else { group + 8 };
@@ -110,7 +110,7 @@ fn mma_equals_the_matrix_product() {
 fn ldmatrix_loads_and_transposes_four_matrices() {
     let Some((cuda, _lock)) = lock_free_device() else { return };
     for (number, dtype) in HALF_DTYPES.into_iter().enumerate() {
-        let _order = ReverseThreadOrder::set(number % 2 == 1);
+        let _order = ReverseThreadOrderGuard::set(number % 2 == 1);
         let element =
             |matrix: usize, row: usize, column: usize| f32::from(u8::try_from(matrix * 64 + row * 8 + column).unwrap());
         let from = half_tensor((0..256).map(|i| element(i / 64, i / 8 % 8, i % 8)), dtype, cuda);
@@ -141,7 +141,7 @@ fn ldmatrix_loads_and_transposes_four_matrices() {
 #[test]
 fn asynchronous_copies_write_sixteen_bytes_or_zeros() {
     let Some((cuda, _lock)) = lock_free_device() else { return };
-    let _order = ReverseThreadOrder::set(true);
+    let _order = ReverseThreadOrderGuard::set(true);
     let number = |i: u8| f32::from(i) + 1.0;
     let from = half_tensor((0..512_u16).map(|i| number(u8::try_from(i % 250).unwrap())), DType::BF16, cuda);
     let copied = half_tensor((0..512).map(|_| -1.0), DType::BF16, cuda);

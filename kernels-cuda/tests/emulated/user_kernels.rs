@@ -5,7 +5,7 @@ use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
 use kernels_cuda::{Grid, Kernel, Launch, kernel};
 
-use crate::{ReverseThreadOrder, copy_to_device, lock_first_device};
+use crate::{ReverseThreadOrderGuard, copy_to_device, lock_first_device};
 
 kernel! {
     // SAFETY: the test below launches it, with tensors of 256 elements and as many threads.
@@ -33,7 +33,7 @@ fn barriers_work_in_any_order_of_threads() {
     };
     let expected: Vec<i32> = (0..256).map(|at| if at < 128 { 8128 } else { 24_512 } + at % 128 / 32 * 32 + 3).collect();
     assert_eq!(run(), expected);
-    let _reversed = ReverseThreadOrder::set(true);
+    let _reversed = ReverseThreadOrderGuard::set(true);
     assert_eq!(run(), expected);
 }
 

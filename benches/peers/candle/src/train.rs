@@ -2,7 +2,7 @@
 
 use candle_core::{DType, Device, Result, Tensor, Var};
 use candle_nn::{Linear, Module, VarBuilder, VarMap, linear, loss};
-use peer::{Job, job};
+use peer::{Job, new_job};
 
 const CLASS_COUNT: usize = 10;
 const LEARNING_RATE: f64 = 0.01;
@@ -37,5 +37,5 @@ pub(crate) fn training_job(name: &str) -> Result<Option<Job>> {
         }
         Ok::<_, candle_core::Error>(())
     };
-    Ok(job(move || step().expect("the training step succeeds")))
+    Ok(new_job(move || step().expect("the training step succeeds")))
 }

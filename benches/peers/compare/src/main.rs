@@ -41,7 +41,7 @@ fn run_comparison() -> Result<()> {
     rows.extend(training::measure_training(&programs, &options)?);
     rows.extend(memory::measure_memory(&programs, &options)?);
     println!();
-    table::print(Row::HEADER, &rows.iter().map(Row::cells).collect::<Vec<_>>());
+    table::print_table(Row::HEADER, &rows.iter().map(Row::cells).collect::<Vec<_>>());
     let missed = rows.iter().filter(|row| row.misses_target()).count();
     println!("{missed} of {} lines miss their target.", rows.len());
     for note in programs.notes() {

@@ -23,9 +23,9 @@ pub(crate) fn measure_memory(programs: &Programs, options: &Options) -> Result<V
     let workloads = training_steps.chain(workloads_with_targets().map(|(workload, _)| workload));
     for workload in workloads.filter(|workload| options.selects_line(&[workload, "memory"])) {
         for &threads in &options.threads {
-            let Some(ours) = peak_memory(&programs.ours, &workload, threads)? else { continue };
+            let Some(ours) = measure_peak_memory_of_workload(&programs.ours, &workload, threads)? else { continue };
             for (_, program) in training::peers_that_train(programs) {
-                let theirs = peak_memory(program, &workload, threads)?;
+                let theirs = measure_peak_memory_of_workload(program, &workload, threads)?;
                 let measure = format!("memory, {}", Row::thread_count_text(threads));
                 rows.extend(theirs.map(|theirs| {
                     Row::new(&workload, &measure, &program.name, [ours, theirs], Unit::Bytes, 1.0).print_to_stderr()
@@ -37,7 +37,7 @@ pub(crate) fn measure_memory(programs: &Programs, options: &Options) -> Result<V
 }
 
 /// Returns the peak memory in bytes, or `None` if the program does not know the workload or cannot measure it.
-fn peak_memory(program: &Program, workload: &str, threads: usize) -> Result<Option<f64>> {
+fn measure_peak_memory_of_workload(program: &Program, workload: &str, threads: usize) -> Result<Option<f64>> {
     let output =
         program.command(threads).args(["memory", WARM_UP_WORKLOAD, workload]).stderr(Stdio::inherit()).output()?;
     if !output.status.success() {

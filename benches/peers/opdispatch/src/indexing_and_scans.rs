@@ -1,7 +1,7 @@
 //! Gather, scatter, sort, reductions and scans on a million elements and more, as in `../../pytorch/data.py`.
 
 use opdispatch::prelude::*;
-use peer::{Job, job};
+use peer::{Job, new_job};
 
 use crate::train::random_tensor;
 
@@ -26,14 +26,14 @@ fn create_job(name: &str) -> Result<Option<Job>> {
         "cumsum 16M" => job_on_random_tensor([1, 16 * ONE_MILLION], |x| x.cumsum(-1))?,
         "index_select 1M rows" => {
             let (table, rows) = (random_tensor(&TABLE_SIZES, 1.0)?, random_row_indices()?);
-            job(move || table.index_select(0, &rows))
+            new_job(move || table.index_select(0, &rows))
         }
         "gather 1M rows" => {
             let (table, rows) = (
                 random_tensor(&TABLE_SIZES, 1.0)?,
                 random_row_indices()?.unsqueeze(1)?.expand(&[ONE_MILLION, TABLE_SIZES[1]])?,
             );
-            job(move || table.gather(0, &rows))
+            new_job(move || table.gather(0, &rows))
         }
         "scatter_add 1M rows" => {
             let (table, rows) = (
@@ -41,16 +41,16 @@ fn create_job(name: &str) -> Result<Option<Job>> {
                 random_row_indices()?.unsqueeze(1)?.expand(&[ONE_MILLION, TABLE_SIZES[1]])?,
             );
             let source = random_tensor(&[ONE_MILLION, TABLE_SIZES[1]], 1.0)?;
-            job(move || table.scatter_add(0, &rows, &source))
+            new_job(move || table.scatter_add(0, &rows, &source))
         }
         "index_add 1M rows" => {
             let (table, rows) = (random_tensor(&TABLE_SIZES, 1.0)?, random_row_indices()?);
             let source = random_tensor(&[ONE_MILLION, TABLE_SIZES[1]], 1.0)?;
-            job(move || table.index_add(0, &rows, &source))
+            new_job(move || table.index_add(0, &rows, &source))
         }
         "cat 16 x 1M" => {
             let parts = (0..16).map(|_| random_tensor(&[ONE_MILLION], 1.0)).collect::<Result<Vec<_>>>()?;
-            job(move || aten::cat(&parts, 0))
+            new_job(move || aten::cat(&parts, 0))
         }
         _ => return job_on_16_bit_floats(name),
     })
@@ -67,17 +67,17 @@ fn job_on_16_bit_floats(name: &str) -> Result<Option<Job>> {
     let [a, b] = [(); 2].map(|()| random_tensor(&[1024, 1024], 1.0).and_then(|x| x.to(dtype)));
     let (a, b) = (a?, b?);
     Ok(match operator {
-        "matmul 1024" => job(move || a.mm(&b)),
-        "add 1024x1024" => job(move || &a + &b),
-        "exp 1024x1024" => job(move || a.exp()),
-        "gelu 1024x1024" => job(move || a.gelu()),
+        "matmul 1024" => new_job(move || a.mm(&b)),
+        "add 1024x1024" => new_job(move || &a + &b),
+        "exp 1024x1024" => new_job(move || a.exp()),
+        "gelu 1024x1024" => new_job(move || a.gelu()),
         _ => None,
     })
 }
 
 fn job_on_random_tensor<R>(sizes: [i64; 2], call: impl Fn(&Tensor) -> R + 'static) -> Result<Option<Job>> {
     let x = random_tensor(&sizes, 1.0)?;
-    Ok(job(move || call(&x)))
+    Ok(new_job(move || call(&x)))
 }
 
 /// Returns a million random row indices of the table.

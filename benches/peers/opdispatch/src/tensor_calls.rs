@@ -1,7 +1,7 @@
 //! Calls on small and large tensors, as for PyTorch in `../../pytorch/calls.cpp` and `../../pytorch/peer.py`.
 
 use dispatch_runtime::{Result, Scalar, Tensor};
-use peer::{Job, job};
+use peer::{Job, new_job};
 
 const ALPHA_ONE: Scalar = Scalar::Int(1);
 
@@ -10,17 +10,17 @@ pub(crate) fn small_call_job(name: &str) -> Option<Job> {
     let (mut a, b) = (Tensor::from(vec![1.5_f32]), Tensor::from(vec![2.5_f32]));
     let (row, column) = (Tensor::from(vec![[1.5_f32]]), Tensor::from(vec![[2.5_f32]]));
     match name {
-        "empty function" => job(|| ()),
-        "add" => job(move || aten::add(&a, &b, ALPHA_ONE)),
+        "empty function" => new_job(|| ()),
+        "add" => new_job(move || aten::add(&a, &b, ALPHA_ONE)),
         "add out=" => {
             let mut out = Tensor::from(vec![0.0_f32]);
-            job(move || aten::add_out(&a, &b, ALPHA_ONE, &mut out))
+            new_job(move || aten::add_out(&a, &b, ALPHA_ONE, &mut out))
         }
-        "add_" => job(move || aten::add_(&mut a, &b, ALPHA_ONE)),
-        "relu" => job(move || aten::relu(&a)),
-        "mm 1x1" => job(move || aten::mm(&row, &column)),
-        "empty({1})" => job(|| aten::empty_memory_format(&[1], None, None, None, None, None)),
-        "view" => job(move || aten::view(&a, &[1, 1])),
+        "add_" => new_job(move || aten::add_(&mut a, &b, ALPHA_ONE)),
+        "relu" => new_job(move || aten::relu(&a)),
+        "mm 1x1" => new_job(move || aten::mm(&row, &column)),
+        "empty({1})" => new_job(|| aten::empty_memory_format(&[1], None, None, None, None, None)),
+        "view" => new_job(move || aten::view(&a, &[1, 1])),
         _ => None,
     }
 }
@@ -33,39 +33,39 @@ pub(crate) fn large_call_job(name: &str) -> Option<Job> {
     let a = pseudo_random_tensor(&sizes).expect("the CPU has memory for these tensors");
     let b = pseudo_random_tensor(&sizes).expect("the CPU has memory for these tensors");
     match operator {
-        "matmul" => job(move || aten::mm(&a, &b)),
-        "bmm" => job(move || aten::bmm(&a, &b)),
-        "softmax" => job(move || aten::_softmax(&a, 1, false)),
+        "matmul" => new_job(move || aten::mm(&a, &b)),
+        "bmm" => new_job(move || aten::bmm(&a, &b)),
+        "softmax" => new_job(move || aten::_softmax(&a, 1, false)),
         "layer_norm" => {
             let weight = pseudo_random_tensor(&[columns]).ok()?;
-            job(move || aten::native_layer_norm(&a, &[columns], Some(&weight), Some(&weight), 1e-5))
+            new_job(move || aten::native_layer_norm(&a, &[columns], Some(&weight), Some(&weight), 1e-5))
         }
-        "exp" => job(move || aten::exp(&a)),
-        "gelu" => job(move || aten::gelu(&a, "none")),
-        "add" => job(move || aten::add(&a, &b, ALPHA_ONE)),
-        "mul" => job(move || aten::mul(&a, &b)),
+        "exp" => new_job(move || aten::exp(&a)),
+        "gelu" => new_job(move || aten::gelu(&a, "none")),
+        "add" => new_job(move || aten::add(&a, &b, ALPHA_ONE)),
+        "mul" => new_job(move || aten::mul(&a, &b)),
         "add, transposed" => {
             let b = aten::t(&b).ok()?;
-            job(move || aten::add(&a, &b, ALPHA_ONE))
+            new_job(move || aten::add(&a, &b, ALPHA_ONE))
         }
         "add, every second" => {
             let wide = [rows, 2 * columns];
             let [a, b] = [(); 2].map(|()| aten::slice(&pseudo_random_tensor(&wide).ok()?, 1, None, None, 2).ok());
             let (a, b) = (a?, b?);
-            job(move || aten::add(&a, &b, ALPHA_ONE))
+            new_job(move || aten::add(&a, &b, ALPHA_ONE))
         }
         "add a row" => {
             let b = aten::slice(&b, 0, None, Some(1), 1).ok()?;
-            job(move || aten::add(&a, &b, ALPHA_ONE))
+            new_job(move || aten::add(&a, &b, ALPHA_ONE))
         }
         "add a column" => {
             let b = aten::slice(&b, 1, None, Some(1), 1).ok()?;
-            job(move || aten::add(&a, &b, ALPHA_ONE))
+            new_job(move || aten::add(&a, &b, ALPHA_ONE))
         }
-        "sum, rows" => job(move || aten::sum_dim_intlist(&a, Some(&[0]), false, None)),
-        "sum, columns" => job(move || aten::sum_dim_intlist(&a, Some(&[1]), false, None)),
-        "max, rows" => job(move || aten::max_dim(&a, 0, false)),
-        "max, columns" => job(move || aten::max_dim(&a, 1, false)),
+        "sum, rows" => new_job(move || aten::sum_dim_intlist(&a, Some(&[0]), false, None)),
+        "sum, columns" => new_job(move || aten::sum_dim_intlist(&a, Some(&[1]), false, None)),
+        "max, rows" => new_job(move || aten::max_dim(&a, 0, false)),
+        "max, columns" => new_job(move || aten::max_dim(&a, 1, false)),
         _ => None,
     }
 }

@@ -13,7 +13,7 @@ pub type Job = Box<dyn FnMut()>;
 
 /// Returns a job that calls a function and drops its result.
 #[allow(clippy::unnecessary_wraps, reason = "it ends most arms of `job_for_workload`")]
-pub fn job<R>(mut call: impl FnMut() -> R + 'static) -> Option<Job> {
+pub fn new_job<R>(mut call: impl FnMut() -> R + 'static) -> Option<Job> {
     Some(Box::new(move || drop(std::hint::black_box(call()))))
 }
 
