@@ -183,7 +183,7 @@ thread_local! {
     static KERNEL_DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Runs a call that contains only kernels, and counts its depth.
+/// Makes a call that runs only kernels, with `KERNEL_DEPTH` greater by one during the call.
 fn run_counted_kernel<T>(call: impl FnOnce() -> Result<T>) -> T {
     KERNEL_DEPTH.set(KERNEL_DEPTH.get() + 1);
     let result = call();

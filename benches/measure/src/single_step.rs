@@ -8,7 +8,8 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::thread;
 
-/// Returns instructions per call of a program that stops itself after its first calls, after `n` calls, and after `n + more` calls.
+/// Returns the number of instructions per call of a program that stops itself after its first calls, after `n` calls, and after
+/// `n + more` calls.
 ///
 /// # Errors
 ///

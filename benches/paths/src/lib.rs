@@ -16,7 +16,7 @@ pub struct CallPath {
     pub name: &'static str,
     /// Prepares the call, and passes the function to call to the loop.
     prepare: fn(CallLoop<'_>),
-    /// PyTorch 2.15's instructions for the same path.
+    /// PyTorch 2.15's number of instructions for the same path.
     pub pytorch: Option<u32>,
     /// Our maximum number of instructions.
     pub target: Option<u32>,
@@ -55,7 +55,7 @@ impl CallPath {
         Self { name, prepare, pytorch: None, target: None }
     }
 
-    /// Sets the target, and PyTorch's count of instructions.
+    /// Sets PyTorch's number of instructions, and our maximum.
     const fn with_instruction_counts(mut self, pytorch: u32, target: u32) -> Self {
         self.pytorch = Some(pytorch);
         self.target = Some(target);

@@ -49,7 +49,7 @@ fn redispatch_marked_fallback(op: &Operator, keys: KeySet, stack: &mut Stack) ->
     op.redispatch_boxed(keys.below(Functionalize), stack)
 }
 
-/// Makes a typed call in a function that is not inlined. The disassembly test reads it.
+/// Makes a typed call in a function that is not inlined. The test `hot_path` disassembles this function.
 #[inline(never)]
 #[unsafe(no_mangle)]
 pub fn opdispatch_typed_call(a: &Tensor, b: &Tensor) -> Result<Tensor> {

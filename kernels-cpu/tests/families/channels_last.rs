@@ -6,7 +6,7 @@ use aten::prelude::*;
 use dispatch_runtime::MemoryFormat::{self, ChannelsLast, ChannelsLast3d, Contiguous};
 use dispatch_runtime::prelude::*;
 
-/// Returns distinct numbers.
+/// Returns a tensor of these sizes with distinct elements.
 fn tensor_of_distinct_numbers(sizes: &[i64]) -> Tensor {
     let count = u32::try_from(sizes.iter().product::<i64>()).unwrap();
     Tensor::from_vec((0..count).map(|i| (1.7 * f64::from(i)).sin()).collect::<Vec<f64>>(), sizes).unwrap()
@@ -14,7 +14,7 @@ fn tensor_of_distinct_numbers(sizes: &[i64]) -> Tensor {
 
 type ImageOperator<'a> = &'a dyn Fn(&Tensor) -> Result<Tensor>;
 
-/// Compares `f` of a contiguous `like` with `f` of its channels-last copy.
+/// Checks that `f` has equal results for `like` and its channels-last copy, and that the result for the copy has the format `expected`.
 fn assert_format_of_result(expected: MemoryFormat, like: &Tensor, f: impl Fn(&Tensor) -> Tensor) {
     let format = if like.sizes().len() == 4 { ChannelsLast } else { ChannelsLast3d };
     let innermost = aten::contiguous(like, format).unwrap();

@@ -2,7 +2,7 @@
 
 use dispatch_runtime::{Result, Tensor};
 
-/// Returns integers, whose sums are exact in any order.
+/// Returns a tensor of small integers, whose sums are exact in any order.
 fn tensor_of_small_integers(sizes: &[i64], factor: i32) -> Result<Tensor> {
     let count = sizes.iter().product::<i64>();
     let numbers = (0..).take(usize::try_from(count).unwrap()).map(|i: i32| f64::from(i * factor % 7 - 3));

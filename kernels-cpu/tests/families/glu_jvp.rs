@@ -9,13 +9,13 @@ fn tensor_of_sines(sizes: &[i64], seed: f64, dtype: DType) -> Result<Tensor> {
     Tensor::from_vec(values.collect::<Vec<f64>>(), sizes)?.to(dtype)
 }
 
-/// Returns `glu`, `x` and `dx`.
+/// Returns the arguments of `glu_jvp`: the result of `glu`, its input `x`, and the tangent `dx`.
 fn glu_jvp_arguments(sizes: &[i64], dim: i64, dtype: DType) -> Result<[Tensor; 3]> {
     let (x, dx) = (tensor_of_sines(sizes, 1.0, dtype)?, tensor_of_sines(sizes, 2.0, dtype)?);
     Ok([aten::glu(&x, dim)?, x, dx])
 }
 
-/// Computes the formula with other operators, in double precision.
+/// Computes `glu_jvp` by its formula with other operators, in double precision.
 fn glu_jvp_by_formula([glu, x, dx]: &[Tensor; 3], dim: i64) -> Result<Tensor> {
     let double = |tensor: &Tensor| tensor.to(DType::F64);
     let (x, dx) = (aten::chunk(&double(x)?, 2, dim)?, aten::chunk(&double(dx)?, 2, dim)?);

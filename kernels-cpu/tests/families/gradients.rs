@@ -5,7 +5,7 @@
 
 use dispatch_runtime::prelude::*;
 
-/// Returns distinct numbers.
+/// Returns a tensor of these sizes with distinct elements. Another seed gives other elements.
 fn tensor_of_distinct_numbers(sizes: &[i64], seed: f64) -> Tensor {
     let count = u32::try_from(sizes.iter().product::<i64>()).unwrap();
     let values = (0..count).map(|i| (seed + 1.7 * f64::from(i)).sin() * 2.0 + 0.1 * seed);

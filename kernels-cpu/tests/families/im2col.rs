@@ -15,7 +15,7 @@ impl SlidingWindow {
         self.dilation * (self.kernel - 1) / 2
     }
 
-    /// Returns the element of the image under an element of the window.
+    /// Returns the index of the image element under the element `tap` of the window at the position `place`; `None` in the padding.
     fn image_index_under_tap(self, tap: usize, place: usize) -> Option<usize> {
         let [height, width] = self.image;
         let along = |place: usize, offset: usize, size: usize| {

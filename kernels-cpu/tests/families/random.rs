@@ -170,7 +170,7 @@ fn randperm_fills_the_range_of_uint8() {
     assert!(aten::randperm(0, None, None, None, None).unwrap().sizes() == [0]);
 }
 
-/// Returns the mean and the variance.
+/// Returns the mean and the variance of the elements.
 fn mean_and_variance(numbers: &Tensor) -> (f64, f64) {
     let numbers = numbers.to_vec::<f64>().unwrap();
     #[expect(clippy::cast_precision_loss, reason = "the count is small")]

@@ -25,7 +25,7 @@ impl HeldBorrow {
     }
 }
 
-/// Makes a call while the guard is held.
+/// Makes a call while the tensor of `held`, if there is one, is borrowed.
 pub(crate) fn call_while_borrowed<R>(held: Option<&HeldBorrow>, call: impl FnOnce() -> R) -> R {
     let Some(held) = held else { return call() };
     match held.tensor.dtype() {

@@ -25,7 +25,7 @@ fn u64_from_env(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).ok().map_or(otherwise, |text| text.parse().expect(variable))
 }
 
-/// The seed, printed if a walk fails.
+/// The seed of a walk, which is printed if the walk panics.
 struct PrintSeedOnPanic(u64);
 
 impl Drop for PrintSeedOnPanic {

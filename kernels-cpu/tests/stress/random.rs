@@ -1,6 +1,6 @@
 //! A pseudorandom number generator with a seed.
 
-/// A pseudo-random number generator.
+/// The state of a `SplitMix64` generator.
 pub(crate) struct SplitMix64(pub(crate) u64);
 
 impl SplitMix64 {

@@ -1,4 +1,4 @@
-//! Steps that make tensors: factories, computations, conversions.
+//! Steps of the walk that make tensors: factories, computations, conversions.
 
 use dispatch_runtime::{DType, MemoryFormat, Result, Scalar, Tensor};
 

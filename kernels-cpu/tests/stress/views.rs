@@ -1,4 +1,4 @@
-//! Steps that make views.
+//! Steps of the walk that make views.
 
 use dispatch_runtime::{Result, Tensor};
 
@@ -52,7 +52,7 @@ impl RandomWalk {
         }
     }
 
-    /// Transposes a handle in place.
+    /// Transposes a tensor of the pool in place.
     pub(crate) fn transpose_in_place(&mut self) {
         let at = self.random_pool_index();
         let rank = self.pool[at].model.rank();
@@ -66,7 +66,7 @@ impl RandomWalk {
     }
 }
 
-/// Returns the dimension for a view operator, if the tensor has it.
+/// Returns the index of a view operator's dimension. If the tensor does not have it, adds the mistake and returns `None`.
 fn dim_index_or_mistake(mistakes: &mut CallMistakes, model: &TensorModel, dim: i64) -> Option<usize> {
     let at = dim_index(dim, model.rank());
     mistakes.add_if(CallMistake::Dim, at.is_none());

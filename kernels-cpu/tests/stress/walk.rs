@@ -77,12 +77,12 @@ impl CallMistakes {
         }
     }
 
-    /// Adds the mistakes of reading a tensor while a guard is held.
+    /// Adds the mistakes of reading a tensor while `held` borrows memory.
     pub(crate) fn add_mistakes_of_read(&mut self, model: &TensorModel, held: Option<&HeldBorrow>) {
         self.add_memory_in_use(model, held.filter(|held| held.is_written));
     }
 
-    /// Adds the mistakes of writing a tensor while others are read.
+    /// Adds the mistakes of writing a tensor while the tensors in `read` are read and `held` borrows memory.
     pub(crate) fn add_mistakes_of_write(&mut self, this: &PoolEntry, read: &[&PoolEntry], held: Option<&HeldBorrow>) {
         self.add_memory_in_use(&this.model, held);
         self.add_if(CallMistake::SelfOverlap, this.model.overlaps_itself());
@@ -122,7 +122,7 @@ impl RandomWalk {
         self.handle_from_pool(at)
     }
 
-    /// Returns a guard to hold during a call; usually `None`.
+    /// Returns a borrow to hold during a call; usually `None`.
     pub(crate) fn random_borrow(&mut self) -> Option<HeldBorrow> {
         if !self.random.true_once_in(12) {
             return None;

@@ -14,6 +14,7 @@ struct ReductionShape {
     u32 element_sizes[2];
 };
 
+// The addresses of the one or two results, and of the partial totals.
 struct ReductionTarget {
     u8 *results[2];
     u8 *partials;

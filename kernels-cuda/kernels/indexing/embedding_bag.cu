@@ -1,6 +1,7 @@
 // Kernels of `embedding_bag`: sums, means and maxima of bags of rows.
 #include "opdispatch.cuh"
 
+// A vector of indices of 32 or 64 bits.
 struct IndexVector {
     const u8 *indices;
     i64 count;
@@ -17,6 +18,7 @@ __device__ __forceinline__ void write_index(u8 *to, i64 i, i64 x, bool is_32_bit
     }
 }
 
+// The bags of a call: their indices, the offset of each bag, the number of bags and of rows of the weight, and the index to skip.
 struct Bags {
     IndexVector indices, offsets;
     i64 count, rows, padding;

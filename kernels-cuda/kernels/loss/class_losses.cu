@@ -79,6 +79,7 @@ struct Margins {
     Fault *fault;
 };
 
+// The line of a block, with its true classes.
 template <class T> struct MarginLine {
     typedef compute_t<T> C;
     const T *row;

@@ -3,6 +3,7 @@
 #pragma once
 #include "block.cuh"
 
+// The lines of a launch: their length and count, the threads of each, and whether these load packs.
 struct Lines {
     u32 length, count, lanes, packed;
 };

@@ -44,6 +44,7 @@ template <class T> __device__ __forceinline__ WindowAlongDim random_window_along
     return {i32(start), i32(start + kernel), 1, kernel};
 }
 
+// The elements of the image in a window.
 struct ElementsOfWindow {
     WindowAlongDim planes, rows, columns;
     __device__ __forceinline__ ElementsOfWindow(const PoolWindows &windows, const Images &in, const Images &out, u32 plane, u32 row, u32 column)

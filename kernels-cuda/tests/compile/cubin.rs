@@ -17,7 +17,7 @@ pub(crate) struct ResourceUse {
     pub(crate) parameters: u32,
 }
 
-/// The compiler's numbers of attributes.
+/// The numbers by which a cubin names the attributes of kernels.
 const MAX_THREADS_ATTRIBUTE: u8 = 0x05;
 const STACK_ATTRIBUTE: u8 = 0x12;
 const PARAMETERS_ATTRIBUTE: u8 = 0x19;

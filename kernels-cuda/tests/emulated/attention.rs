@@ -54,7 +54,7 @@ struct AttentionCase {
     layout: HeadLayout,
 }
 
-/// Checks attention and its gradients, on a device, against double precision.
+/// Checks the results and gradients of attention on a device against double precision.
 pub(crate) fn assert_attention_is_accurate(
     case: &str,
     [query, key, value, grad_output]: [&Tensor; 4],

@@ -14,7 +14,7 @@ use crate::copy_to_device;
 /// draws show.
 const ERROR_BOUND_FACTOR: f64 = 8.0;
 
-/// The number of draws with changed arguments.
+/// The number of times that the arguments are changed at random.
 const DRAW_COUNT: u64 = 4;
 
 /// The arguments that are changed slightly (nudged).

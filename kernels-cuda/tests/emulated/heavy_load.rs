@@ -9,7 +9,7 @@ use kernels_cuda::{CudaError, Graph, Grid, Kernel, Launch, Stream, kernel};
 
 use crate::{copy_to_device, lock_first_device};
 
-/// Returns the number of repetitions of a test: a GPU does more than an emulated device in the same time.
+/// Returns `device` on a GPU and `emulated` on an emulated device, which repeats a test less often in the same time.
 fn repetition_count(device: i64, emulated: i64) -> i64 {
     if kernels_cuda::properties(0).unwrap().memory == usize::MAX { emulated } else { device }
 }

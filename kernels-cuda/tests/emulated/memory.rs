@@ -62,7 +62,7 @@ fn cached_blocks_are_released_before_out_of_memory() {
         return println!("skipped: filling the memory of a GPU takes too long");
     }
     let block = |size: i64| Spec::contiguous(DType::U8, &[size]).on(cuda);
-    // No other test allocates meanwhile.
+    // Locks the second device, so that no other test allocates meanwhile.
     let _other = lock_device(1);
     let _limited = MemoryLimitGuard::set(before + (8 << 20));
     let (here, there) = (Stream::new(cuda).unwrap(), Stream::new(cuda).unwrap());

@@ -42,7 +42,7 @@ fn assert_same_as_cpu<const N: usize>(
     }
 }
 
-/// Returns all pairs of two lists of numbers.
+/// Returns the first and the second numbers of all pairs of two lists.
 fn all_pairs(firsts: &[f64], seconds: &[f64]) -> [Vec<f64>; 2] {
     let both = || firsts.iter().flat_map(|&a| seconds.iter().map(move |&b| (a, b)));
     [both().map(|pair| pair.0).collect(), both().map(|pair| pair.1).collect()]

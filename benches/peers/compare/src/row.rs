@@ -9,7 +9,7 @@ pub(crate) struct Row {
     pub(crate) ours: f64,
     pub(crate) theirs: f64,
     pub(crate) unit: Unit,
-    /// The minimum ratio.
+    /// The minimum ratio of the costs; a smaller one misses the target.
     pub(crate) target: f64,
 }
 

@@ -8,9 +8,9 @@ use measure::Result;
 use crate::running_program::RunningProgram;
 
 const MAX_ROUNDS: u32 = 25;
-/// The number of rounds if the time limit is over.
+/// The number of rounds that are always made, also after the time limit.
 const MIN_ROUNDS: u32 = 6;
-/// After this time, `MIN_ROUNDS` rounds are enough.
+/// After this time, no further round begins if there were `MIN_ROUNDS`.
 const TIME_LIMIT: Duration = Duration::from_secs(4);
 /// The length of a round in seconds, unless one call takes longer.
 const ROUND_SECONDS: f64 = 0.01;

@@ -54,7 +54,7 @@ fn time_calls(job_for_workload: &dyn Fn(&str) -> Option<Job>) {
     for line in std::io::stdin().lock().lines().map_while(Result::ok) {
         let Some((calls, workload)) = line.split_once(' ') else { continue };
         if current.as_ref().is_none_or(|(name, _)| name != workload) {
-            // Frees the memory of the last workload first.
+            // Frees the memory of the last workload before the next one allocates.
             drop(current.take());
         }
         let (_, job) = current.get_or_insert_with(|| (workload.to_owned(), job_for_workload(workload)));
