@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use measure::build::{run_cargo, target_folder};
 use measure::{Result, table};
 
-use crate::generate;
+use crate::generated_packages;
 
 /// The number of annotated items: half are operators, half are kernels.
 const ITEM_COUNT: usize = 2000;
@@ -16,12 +16,16 @@ pub(crate) fn report_compile_time() -> Result<()> {
     let folder = target_folder()?.join("generated");
     let build = folder.join("target");
     let header = "#![allow(dead_code)]\nuse dispatch_runtime::prelude::*;\nfn main() {}\n";
-    let annotated = generate::write_package(
+    let annotated = generated_packages::write_package(
         &folder,
         "annotated",
-        &(header.to_owned() + &generate::operator_code(ITEM_COUNT / 2, &["CPU"])),
+        &(header.to_owned() + &generated_packages::operator_code(ITEM_COUNT / 2, &["CPU"])),
     )?;
-    let plain = generate::write_package(&folder, "plain", &(header.to_owned() + &generate::function_code(ITEM_COUNT)))?;
+    let plain = generated_packages::write_package(
+        &folder,
+        "plain",
+        &(header.to_owned() + &generated_packages::function_code(ITEM_COUNT)),
+    )?;
     let (annotated, plain) = (fastest_cargo_check(&annotated, &build)?, fastest_cargo_check(&plain, &build)?);
     #[expect(clippy::cast_precision_loss)]
     let per_item = annotated.saturating_sub(plain).as_secs_f64() * 1e3 / ITEM_COUNT as f64;

@@ -4,7 +4,7 @@
 
 mod call_costs;
 mod compile_time;
-mod generate;
+mod generated_packages;
 mod start_time;
 
 use std::env;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use measure::build::{run_cargo, target_folder};
 use measure::{Result, table};
 
-use crate::generate;
+use crate::generated_packages;
 
 const OPERATOR_COUNT: usize = 2000;
 
@@ -30,8 +30,9 @@ use dispatch_runtime::prelude::*;
 pub(crate) fn report_start_time() -> Result<()> {
     let folder = target_folder()?.join("generated");
     let build = folder.join("target");
-    let source = format!("{MAIN_SOURCE}{}}}\n", generate::operator_code(OPERATOR_COUNT, &["CPU", "CUDA", "Autograd"]));
-    let package = generate::write_package(&folder, "many", &source)?;
+    let source =
+        format!("{MAIN_SOURCE}{}}}\n", generated_packages::operator_code(OPERATOR_COUNT, &["CPU", "CUDA", "Autograd"]));
+    let package = generated_packages::write_package(&folder, "many", &source)?;
     let built = build.join("release/many");
     run_cargo(&package, &build, &["build", "--release"])?;
     let without_operators = folder.join("without_operators");

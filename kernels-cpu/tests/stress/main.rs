@@ -7,10 +7,10 @@ mod allocated_bytes;
 mod held_borrows;
 mod model;
 mod random;
-mod steps;
-mod views;
+mod tensor_calls;
+mod view_calls;
 mod walk;
-mod writes;
+mod write_calls;
 
 use std::thread;
 

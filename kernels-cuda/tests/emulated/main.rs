@@ -14,7 +14,7 @@ mod odd_sizes;
 mod pinned;
 mod pooling;
 mod random;
-mod special;
+mod special_functions;
 mod streams;
 mod tensor_cores;
 mod tensors;

@@ -1,4 +1,4 @@
-//! Steps of the walk that make views.
+//! Random calls that make views.
 
 use dispatch_runtime::{Result, Tensor};
 

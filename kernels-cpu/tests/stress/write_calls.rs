@@ -1,10 +1,10 @@
-//! Steps that write to existing tensors.
+//! Random calls that write to existing tensors.
 
 use dispatch_runtime::{DType, Result, Scalar, Tensor};
 
 use crate::held_borrows::call_while_borrowed;
 use crate::model::{TensorModel, broadcast_sizes, dtype_kind, promoted_dtype, wrap_if_exact, wrap_to_dtype};
-use crate::steps::binary_result_elements;
+use crate::tensor_calls::binary_result_elements;
 use crate::walk::{CallMistake, CallMistakes, PoolEntry, RandomWalk};
 
 /// An elementwise operator that writes a tensor: its name, the operator, and its model. It writes the first of two operands, or `out`.

@@ -1,4 +1,4 @@
-//! Steps of the walk that make tensors: factories, computations, conversions.
+//! Random calls that make tensors: factories, computations, conversions.
 
 use dispatch_runtime::{DType, MemoryFormat, Result, Scalar, Tensor};
 
