@@ -14,7 +14,7 @@ fn has_no_gpu() -> bool {
     absent
 }
 
-fn cuda_error(error: &Error) -> CudaError {
+fn find_cuda_error(error: &Error) -> CudaError {
     error.source().and_then(|source| source.downcast_ref::<CudaError>()).expect("the cause is a CudaError").clone()
 }
 
@@ -27,7 +27,7 @@ fn allocation_without_a_gpu_is_an_error_that_names_the_missing_part() {
         let error = Spec::contiguous(DType::F32, &[2]).on(device.parse().unwrap()).unwrap_err();
         assert!(
             matches!(
-                cuda_error(&error),
+                find_cuda_error(&error),
                 CudaError::Unavailable(
                     MissingRequirement::Driver | MissingRequirement::Device { requested: 0, count: 0 }
                 )

@@ -14,7 +14,7 @@ use crate::cubin::ResourceUse;
 
 /// The tested architectures. The first is fully optimised, as in programs. For the others, the kernels are compiled quickly, as this does
 /// not change what they need at most of shared memory, parameters and threads.
-const ARCHITECTURES: [u32; 3] = [90, 100, 80];
+const TESTED_ARCHITECTURES: [u32; 3] = [90, 100, 80];
 
 /// The maximum local memory of a thread in bytes. The attention gradients of wide rows use the most.
 const MAX_LOCAL_MEMORY: u32 = 640;
@@ -25,10 +25,10 @@ fn every_kernel_compiles_within_the_limits_of_devices() {
     let Some((major, minor)) = tool_or_skip(Tool::Nvrtc, compiler_version()) else { return };
     println!("NVRTC {major}.{minor}");
     let jobs =
-        Mutex::new(ARCHITECTURES.into_iter().flat_map(|sm| kernel_sources().map(move |kernel| (kernel.name(), sm))));
+        Mutex::new(TESTED_ARCHITECTURES.into_iter().flat_map(|sm| kernel_sources().map(move |kernel| (kernel.name(), sm))));
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let counts = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..processors).map(|_| scope.spawn(|| run_worker(&jobs))).collect();
+        let workers: Vec<_> = (0..processors).map(|_| scope.spawn(|| run_jobs_in_worker_process(&jobs))).collect();
         workers.into_iter().map(|worker| worker.join().unwrap()).collect::<Vec<_>>()
     });
     let failures: Vec<&String> = counts.iter().flatten().filter_map(|count| count.as_ref().err()).collect();
@@ -39,7 +39,7 @@ fn every_kernel_compiles_within_the_limits_of_devices() {
 }
 
 /// Runs jobs in a process, one after another, and returns the number of entry points of each.
-fn run_worker<'a>(jobs: &Mutex<impl Iterator<Item = (&'a str, u32)>>) -> Vec<Result<usize, String>> {
+fn run_jobs_in_worker_process<'a>(jobs: &Mutex<impl Iterator<Item = (&'a str, u32)>>) -> Vec<Result<usize, String>> {
     let mut process = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "run_jobs", "--ignored", "--nocapture"])
         .stdin(Stdio::piped())
@@ -70,7 +70,7 @@ fn run_jobs() {
         let job = job.unwrap();
         let (sm, name) = job.split_once(' ').unwrap();
         let kernel = kernel_sources().find(|kernel| kernel.name() == name).unwrap();
-        match check_kernel(kernel, sm.parse().unwrap()) {
+        match compile_and_check_kernel(kernel, sm.parse().unwrap()) {
             Ok(count) => println!("\n{REPLY_PREFIX}{count}"),
             Err(problem) => println!("\n{REPLY_PREFIX}{}", problem.escape_debug()),
         }
@@ -78,18 +78,18 @@ fn run_jobs() {
 }
 
 /// Returns the number of a kernel's instances, after checking that each stays within the limits of all devices.
-fn check_kernel(kernel: &Source, sm: u32) -> Result<usize, String> {
-    let optimised = sm == ARCHITECTURES[0];
+fn compile_and_check_kernel(kernel: &Source, sm: u32) -> Result<usize, String> {
+    let optimised = sm == TESTED_ARCHITECTURES[0];
     let code = if optimised { kernel.compile(sm) } else { kernel.compile_quickly(sm) };
     let code = code.map_err(|error| error.to_string())?;
     let wanted = kernel.instance_expressions().len();
     if code.names.len() != wanted || wanted == 0 {
         return Err(format!("{} of {wanted} instances", code.names.len()));
     }
-    let found = cubin::kernels(&code.bytes).ok_or("no cubin")?;
+    let found = cubin::kernel_resources(&code.bytes).ok_or("no cubin")?;
     for name in &code.names {
         let resources = found.get(name).ok_or_else(|| format!("no entry point {name}"))?;
-        check_limits(resources).map_err(|problem| format!("{name}: {problem}: {resources:?}"))?;
+        check_limits_of_devices(resources).map_err(|problem| format!("{name}: {problem}: {resources:?}"))?;
         if optimised && resources.local > MAX_LOCAL_MEMORY {
             return Err(format!("{name}: too much local memory: {resources:?}"));
         }
@@ -97,7 +97,7 @@ fn check_kernel(kernel: &Source, sm: u32) -> Result<usize, String> {
     Ok(wanted)
 }
 
-fn check_limits(resources: &ResourceUse) -> Result<(), &'static str> {
+fn check_limits_of_devices(resources: &ResourceUse) -> Result<(), &'static str> {
     let Some(threads) = resources.threads else { return Err("no __launch_bounds__") };
     // Registers are allocated for whole warps, in units of eight for each thread.
     let registers = resources.registers.next_multiple_of(8) * threads;
@@ -115,7 +115,7 @@ fn check_limits(resources: &ResourceUse) -> Result<(), &'static str> {
 #[test]
 fn resources_over_a_limit_are_detected() {
     let within = || ResourceUse { threads: Some(512), registers: 128, shared: 48 << 10, local: 0, parameters: 4 << 10 };
-    assert_eq!(check_limits(&within()), Ok(()));
+    assert_eq!(check_limits_of_devices(&within()), Ok(()));
     for over in [
         ResourceUse { threads: None, ..within() },
         ResourceUse { registers: 0, ..within() },
@@ -123,7 +123,7 @@ fn resources_over_a_limit_are_detected() {
         ResourceUse { shared: (48 << 10) + 1, ..within() },
         ResourceUse { parameters: (4 << 10) + 1, ..within() },
     ] {
-        assert!(check_limits(&over).is_err(), "{over:?}");
+        assert!(check_limits_of_devices(&over).is_err(), "{over:?}");
     }
 }
 

@@ -9,7 +9,7 @@ pub(crate) struct Row {
     pub(crate) ours: f64,
     pub(crate) theirs: f64,
     pub(crate) unit: Unit,
-    /// The minimum ratio.
+    /// The minimum ratio of the costs; a smaller one misses the target.
     pub(crate) target: f64,
 }
 
@@ -51,7 +51,7 @@ impl Row {
     }
 
     /// Prints the row to standard error at once and returns it. The table is printed at the end.
-    pub(crate) fn print_early(self) -> Self {
+    pub(crate) fn print_to_stderr(self) -> Self {
         eprintln!("{}", self.cells().join("  "));
         self
     }

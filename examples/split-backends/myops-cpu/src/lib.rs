@@ -13,7 +13,7 @@ fn mymul<T: Number>(this: &Tensor, other: &Tensor) -> Result<Tensor> {
 }
 
 #[op_impl(myops::scale_, CPU)]
-fn scale(this: &mut Tensor, by: Scalar) -> Result<()> {
+fn scale_in_place(this: &mut Tensor, by: Scalar) -> Result<()> {
     let by = by.to_f64().ok_or_else(|| Error::kernel("`scale_` needs a real number"))?;
     #[expect(clippy::cast_possible_truncation, reason = "the elements have single precision")]
     this.write::<f32>()?.iter_mut().for_each(|x| *x *= by as f32);

@@ -3,45 +3,46 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use measure::build::{cargo, target};
+use measure::build::{run_cargo, target_folder};
 use measure::{Result, single_step, table};
-use paths::PATHS;
+use paths::CALL_PATHS;
 
 use crate::benches_folder;
 
 /// A build of the probe program, with the shared library if the paths run in one.
-struct Build {
+struct ProbeBuild {
     probe: PathBuf,
     library: Option<PathBuf>,
 }
 
 /// The cost of a call without the loop around it.
 #[derive(Clone, Copy)]
-struct Cost {
+struct CallCost {
     instructions: Option<f64>,
     nanoseconds: f64,
 }
 
-pub(crate) fn report() -> Result<()> {
-    let target = target()?;
-    cargo(benches_folder(), &target, &["build", "--release", "-p", "probe", "-p", "shared"])?;
-    cargo(benches_folder(), &target, &["build", "--profile", "user", "-p", "probe"])?;
+pub(crate) fn report_call_costs() -> Result<()> {
+    let target = target_folder()?;
+    run_cargo(benches_folder(), &target, &["build", "--release", "-p", "probe", "-p", "shared"])?;
+    run_cargo(benches_folder(), &target, &["build", "--profile", "user", "-p", "probe"])?;
     let release = target.join("release");
     let library = format!("{}shared{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
-    let ours = Build { probe: release.join("probe"), library: None }.costs()?;
-    let layered = Build { probe: release.join("layered"), library: None };
-    cargo(benches_folder(), &target, &["build", "--release", "-p", "layered", "--no-default-features"])?;
-    let autograd = layered.costs()?;
-    cargo(benches_folder(), &target, &["build", "--release", "-p", "layered"])?;
-    let layered = layered.costs()?;
-    let user = Build { probe: target.join("user/probe"), library: None }.costs()?;
-    let shared = Build { probe: release.join("probe"), library: Some(release.join(library)) }.costs()?;
+    let ours = ProbeBuild { probe: release.join("probe"), library: None }.measure_all_paths()?;
+    let layered = ProbeBuild { probe: release.join("layered"), library: None };
+    run_cargo(benches_folder(), &target, &["build", "--release", "-p", "layered", "--no-default-features"])?;
+    let autograd = layered.measure_all_paths()?;
+    run_cargo(benches_folder(), &target, &["build", "--release", "-p", "layered"])?;
+    let layered = layered.measure_all_paths()?;
+    let user = ProbeBuild { probe: target.join("user/probe"), library: None }.measure_all_paths()?;
+    let shared =
+        ProbeBuild { probe: release.join("probe"), library: Some(release.join(library)) }.measure_all_paths()?;
 
     println!(
         "A call of an operator with two tensors that returns a handle to the first, without the loop around it:\n"
     );
     let [function_pointer, dyn_trait, match_backend] = [1, 2, 3].map(|path| ours[path]);
-    let rows: Vec<[String; 16]> = PATHS
+    let rows: Vec<[String; 16]> = CALL_PATHS
         .iter()
         .enumerate()
         .skip(1)
@@ -58,17 +59,17 @@ pub(crate) fn report() -> Result<()> {
             };
             [
                 path.name.to_owned(),
-                rounded(count),
+                rounded_text(count),
                 verdict,
-                rounded(autograd[i].instructions),
-                rounded(layered[i].instructions),
+                rounded_text(autograd[i].instructions),
+                rounded_text(layered[i].instructions),
                 ratio_to(function_pointer.instructions),
                 ratio_to(dyn_trait.instructions),
                 ratio_to(match_backend.instructions),
                 path.pytorch.map(|pytorch| pytorch.to_string()).unwrap_or_default(),
                 ratio_to(path.pytorch.map(f64::from)),
-                rounded(user[i].instructions),
-                rounded(shared[i].instructions),
+                rounded_text(user[i].instructions),
+                rounded_text(shared[i].instructions),
                 format!("{:.1}", ours[i].nanoseconds),
                 format!("{:.1}", layered[i].nanoseconds),
                 format!("{:.1}", user[i].nanoseconds),
@@ -94,22 +95,22 @@ pub(crate) fn report() -> Result<()> {
         "no LTO",
         "cdylib",
     ];
-    table::print(header, &rows);
+    table::print_table(header, &rows);
     Ok(())
 }
 
-impl Build {
-    fn costs(&self) -> Result<Vec<Cost>> {
-        let costs = (0..PATHS.len()).map(|path| self.cost(path)).collect::<Result<Vec<Cost>>>()?;
+impl ProbeBuild {
+    fn measure_all_paths(&self) -> Result<Vec<CallCost>> {
+        let costs = (0..CALL_PATHS.len()).map(|path| self.measure_path(path)).collect::<Result<Vec<CallCost>>>()?;
         let empty = costs[0];
-        let without_loop = |cost: &Cost| Cost {
+        let without_loop = |cost: &CallCost| CallCost {
             instructions: cost.instructions.zip(empty.instructions).map(|(cost, empty)| cost - empty),
             nanoseconds: cost.nanoseconds - empty.nanoseconds,
         };
         Ok(costs.iter().map(without_loop).collect())
     }
 
-    fn cost(&self, path: usize) -> Result<Cost> {
+    fn measure_path(&self, path: usize) -> Result<CallCost> {
         let path = path.to_string();
         let probe = |command_name: &str| {
             let mut command = Command::new(&self.probe);
@@ -124,10 +125,10 @@ impl Build {
         }
         let output = probe("time").output()?;
         let nanoseconds = String::from_utf8(output.stdout)?.trim().parse()?;
-        Ok(Cost { instructions: instructions.ok(), nanoseconds })
+        Ok(CallCost { instructions: instructions.ok(), nanoseconds })
     }
 }
 
-fn rounded(count: Option<f64>) -> String {
+fn rounded_text(count: Option<f64>) -> String {
     count.map_or_else(|| "-".to_owned(), |count| format!("{count:.0}"))
 }

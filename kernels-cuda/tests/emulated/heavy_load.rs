@@ -7,10 +7,10 @@ use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
 use kernels_cuda::{CudaError, Graph, Grid, Kernel, Launch, Stream, kernel};
 
-use crate::{device, to};
+use crate::{copy_to_device, lock_first_device};
 
-/// Returns the number of repetitions of a test: a GPU does more than an emulated device in the same time.
-fn rounds(device: i64, emulated: i64) -> i64 {
+/// Returns `device` on a GPU and `emulated` on an emulated device, which repeats a test less often in the same time.
+fn repetition_count(device: i64, emulated: i64) -> i64 {
     if kernels_cuda::device_properties(0).unwrap().memory == usize::MAX { emulated } else { device }
 }
 
@@ -25,9 +25,9 @@ fn count_differences(tensor: &Tensor, number: i64) -> Tensor {
 
 #[test]
 fn threads_write_read_and_free_in_different_streams() {
-    let Some((cuda, _lock)) = device() else { return };
+    let Some((cuda, _lock)) = lock_first_device() else { return };
     let streams: Vec<Stream> = (0..16).map(|_| Stream::new(cuda).unwrap()).collect();
-    let rounds = rounds(2000, 20);
+    let rounds = repetition_count(2000, 20);
     let stream = |number: i64| streams[usize::try_from(number % 16).unwrap()];
     let work = |thread: i64| {
         let mut differences = Vec::new();
@@ -47,7 +47,7 @@ fn threads_write_read_and_free_in_different_streams() {
             drop(doubled);
             differences.push(count_differences(&x, 3 * number));
         }
-        differences.iter().map(|wrong| to(wrong, Device::CPU).to_vec::<i64>().unwrap()[0]).sum::<i64>()
+        differences.iter().map(|wrong| copy_to_device(wrong, Device::CPU).to_vec::<i64>().unwrap()[0]).sum::<i64>()
     };
     let wrong: Vec<i64> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..8).map(|thread| scope.spawn(move || work(thread))).collect();
@@ -59,7 +59,7 @@ fn threads_write_read_and_free_in_different_streams() {
 
 #[test]
 fn many_replays_equal_as_many_calls() {
-    let Some((cuda, _lock)) = device() else { return };
+    let Some((cuda, _lock)) = lock_first_device() else { return };
     let mut x = filled_tensor(cuda, 1000, 0);
     let mut sum = aten::full(&[1000], 0.into(), Some(DType::I64), None, Some(cuda), None).unwrap();
     let seen = sum.clone();
@@ -78,14 +78,14 @@ fn many_replays_equal_as_many_calls() {
         expected += 2 * (replay / 100);
         graph.replay().unwrap();
     }
-    assert_eq!(to(&seen, Device::CPU).to_vec::<i64>().unwrap(), vec![expected; 1000]);
-    assert_eq!(to(graph.result(), Device::CPU).to_vec::<i64>().unwrap(), [2 * 99 * 1000]);
+    assert_eq!(copy_to_device(&seen, Device::CPU).to_vec::<i64>().unwrap(), vec![expected; 1000]);
+    assert_eq!(copy_to_device(graph.result(), Device::CPU).to_vec::<i64>().unwrap(), [2 * 99 * 1000]);
 }
 
 #[test]
 fn threads_record_and_replay_concurrently() {
-    let Some((cuda, _lock)) = device() else { return };
-    let rounds = rounds(1000, 20);
+    let Some((cuda, _lock)) = lock_first_device() else { return };
+    let rounds = repetition_count(1000, 20);
     std::thread::scope(|scope| {
         for thread in 0..8_i64 {
             scope.spawn(move || {
@@ -102,7 +102,7 @@ fn threads_record_and_replay_concurrently() {
                     differences.push(count_differences(graph.result(), 2 * (thread + round)));
                 }
                 for wrong in differences {
-                    assert_eq!(to(&wrong, Device::CPU).to_vec::<i64>().unwrap(), [0]);
+                    assert_eq!(copy_to_device(&wrong, Device::CPU).to_vec::<i64>().unwrap(), [0]);
                 }
             });
         }
@@ -111,7 +111,7 @@ fn threads_record_and_replay_concurrently() {
 
 #[test]
 fn allocation_works_again_after_out_of_memory() {
-    let Some((cuda, _lock)) = device() else { return };
+    let Some((cuda, _lock)) = lock_first_device() else { return };
     let is_out_of_memory = |error: &Error| {
         let cause = error.source().and_then(|source| source.downcast_ref::<CudaError>());
         matches!(cause, Some(CudaError::OutOfMemory { .. }))
@@ -133,7 +133,10 @@ fn allocation_works_again_after_out_of_memory() {
         drop(blocks);
         drop(of_the_last);
     }
-    assert_eq!(to(&count_differences(&filled_tensor(cuda, 100_000, 7), 7), Device::CPU).to_vec::<i64>().unwrap(), [0]);
+    assert_eq!(
+        copy_to_device(&count_differences(&filled_tensor(cuda, 100_000, 7), 7), Device::CPU).to_vec::<i64>().unwrap(),
+        [0]
+    );
     cuda.synchronize().unwrap();
     kernels_cuda::empty_cache().unwrap();
 }
@@ -156,11 +159,11 @@ fn the_next_wait_names_the_kernel_that_crashed() {
         launch.run(&CRASHING_KERNEL, "crashes", &[], Grid::new(1, 1), (launch.pointer(&x).unwrap(),)).unwrap();
         return println!("{}", cuda.synchronize().unwrap_err());
     }
-    let Some((_, _lock)) = device() else { return };
-    if rounds(1, 0) == 0 {
+    let Some((_, _lock)) = lock_first_device() else { return };
+    if repetition_count(1, 0) == 0 {
         return println!("skipped: an emulated device shares the memory of the process");
     }
-    let this = "contention::the_next_wait_names_the_kernel_that_crashed";
+    let this = "heavy_load::the_next_wait_names_the_kernel_that_crashed";
     let mut child = std::process::Command::new(std::env::current_exe().unwrap());
     let output = child.args([this, "--exact", "--nocapture"]).env(CHILD_VARIABLE, "1").output().unwrap();
     let output_text = String::from_utf8_lossy(&output.stdout);

@@ -6,12 +6,12 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use measure::build::{cargo, target};
+use measure::build::{run_cargo, target_folder};
 use measure::{Result, table};
 
-use crate::generate;
+use crate::generated_packages;
 
-const OPERATORS: usize = 2000;
+const OPERATOR_COUNT: usize = 2000;
 
 const MAIN_SOURCE: &str = r#"/// With an argument: builds all dispatch tables, and prints the seconds.
 fn main() {
@@ -27,38 +27,39 @@ mod operators {
 use dispatch_runtime::prelude::*;
 "#;
 
-pub(crate) fn report() -> Result<()> {
-    let folder = target()?.join("generated");
+pub(crate) fn report_start_time() -> Result<()> {
+    let folder = target_folder()?.join("generated");
     let build = folder.join("target");
-    let source = format!("{MAIN_SOURCE}{}}}\n", generate::operator_code(OPERATORS, &["CPU", "CUDA", "Autograd"]));
-    let package = generate::write_package(&folder, "many", &source)?;
+    let source =
+        format!("{MAIN_SOURCE}{}}}\n", generated_packages::operator_code(OPERATOR_COUNT, &["CPU", "CUDA", "Autograd"]));
+    let package = generated_packages::write_package(&folder, "many", &source)?;
     let built = build.join("release/many");
-    cargo(&package, &build, &["build", "--release"])?;
+    run_cargo(&package, &build, &["build", "--release"])?;
     let without_operators = folder.join("without_operators");
     fs::copy(&built, &without_operators)?;
-    eprintln!("building {OPERATORS} operators, which takes some minutes the first time");
-    cargo(&package, &build, &["build", "--release", "--features", "operators"])?;
+    eprintln!("building {OPERATOR_COUNT} operators, which takes some minutes the first time");
+    run_cargo(&package, &build, &["build", "--release", "--features", "operators"])?;
 
-    let ((base_wall, base_cpu), (wall, cpu)) = (fastest_run(&without_operators)?, fastest_run(&built)?);
-    let assembly = (0..21).map(|_| time_of_assembly(&built)).collect::<Result<Vec<f64>>>()?;
+    let ((base_wall, base_cpu), (wall, cpu)) = (fastest_program_run(&without_operators)?, fastest_program_run(&built)?);
+    let assembly = (0..21).map(|_| time_to_build_tables(&built)).collect::<Result<Vec<f64>>>()?;
     let assembly = assembly.into_iter().fold(f64::INFINITY, f64::min);
     let milliseconds = |time: Duration| format!("{:.2} ms", time.as_secs_f64() * 1e3);
     let limit =
         |value: f64, limit: f64| if value > limit { format!("{limit} ms, missed") } else { format!("{limit} ms") };
     let extra = wall.saturating_sub(base_wall);
-    println!("A program with {OPERATORS} operators and 3 kernels each (the best of many runs):\n");
+    println!("A program with {OPERATOR_COUNT} operators and 3 kernels each (the best of many runs):\n");
     let rows = [
         ["process start".to_owned(), milliseconds(extra), limit(extra.as_secs_f64() * 1e3, 2.0)],
         ["the same in CPU time".to_owned(), milliseconds(cpu.saturating_sub(base_cpu)), String::new()],
         ["all dispatch tables".to_owned(), format!("{:.2} ms", assembly * 1e3), limit(assembly * 1e3, 5.0)],
         ["one dispatch table".to_owned(), format!("{:.2} us", assembly * 1e6 / 2000.0), String::new()],
     ];
-    table::print(["", "more than without operators", "at most"], &rows);
+    table::print_table(["", "more than without operators", "at most"], &rows);
     Ok(())
 }
 
 /// Returns the shortest run of a process, from its creation to its end, in wall-clock and CPU time.
-fn fastest_run(program: &Path) -> Result<(Duration, Duration)> {
+fn fastest_program_run(program: &Path) -> Result<(Duration, Duration)> {
     let mut best = (Duration::MAX, Duration::MAX);
     for _ in 0..300 {
         let start = Instant::now();
@@ -71,17 +72,20 @@ fn fastest_run(program: &Path) -> Result<(Duration, Duration)> {
         if unsafe { libc::wait4(process, std::ptr::null_mut(), 0, &raw mut usage) } != process {
             return Err(io::Error::last_os_error().into());
         }
-        best = (best.0.min(start.elapsed()), best.1.min(duration(usage.ru_utime) + duration(usage.ru_stime)));
+        best = (
+            best.0.min(start.elapsed()),
+            best.1.min(duration_from_timeval(usage.ru_utime) + duration_from_timeval(usage.ru_stime)),
+        );
     }
     Ok(best)
 }
 
-fn duration(time: libc::timeval) -> Duration {
+fn duration_from_timeval(time: libc::timeval) -> Duration {
     Duration::from_secs(time.tv_sec.unsigned_abs()) + Duration::from_micros(time.tv_usec.unsigned_abs())
 }
 
 /// Returns the seconds in which the program builds all dispatch tables.
-fn time_of_assembly(program: &Path) -> Result<f64> {
+fn time_to_build_tables(program: &Path) -> Result<f64> {
     let output = Command::new(program).arg("assemble").output()?;
     Ok(String::from_utf8(output.stdout)?.trim().parse()?)
 }

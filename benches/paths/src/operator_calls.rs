@@ -4,14 +4,14 @@ use dispatch_runtime::keys::{ADInplaceOrView, Autograd, BackendSelect, CPU, Func
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Marks, guard};
 
-use crate::Loop;
+use crate::CallLoop;
 
 /// An operator with only a CPU kernel.
-#[op_def("plain(Tensor self, Tensor other) -> Tensor")]
-pub fn plain(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+#[op_def("cpu_only(Tensor self, Tensor other) -> Tensor")]
+pub fn cpu_only(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
-#[op_impl(plain, CPU)]
-fn plain_cpu(this: &Tensor, _: &Tensor) -> Tensor {
+#[op_impl(cpu_only, CPU)]
+fn cpu_only_cpu(this: &Tensor, _: &Tensor) -> Tensor {
     this.clone()
 }
 
@@ -31,10 +31,10 @@ fn differentiable_autograd(this: &Tensor, other: &Tensor, keys: KeySet) -> Resul
 
 /// The key of a layer whose fallback returns the first argument of every call.
 #[dispatch_key(layer, above = Everything)]
-static ReturnFirst: Key;
+static ReturnFirstLayer: Key;
 
-#[op_fallback(ReturnFirst)]
-fn return_first(op: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
+#[op_fallback(ReturnFirstLayer)]
+fn return_first_fallback(op: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
     stack.drop_top(op.argument_count() - 1);
     Ok(())
 }
@@ -45,76 +45,76 @@ fn redispatch_fallback(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result
 }
 
 #[op_fallback(Functionalize, marked(REQUIRES_GRAD))]
-fn redispatch_marked(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+fn redispatch_marked_fallback(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     op.redispatch_boxed(keys.below(Functionalize), stack)
 }
 
-/// Makes a typed call in a function that is not inlined. The disassembly test reads it.
+/// Makes a typed call in a function that is not inlined. The test `hot_path` disassembles this function.
 #[inline(never)]
 #[unsafe(no_mangle)]
 pub fn opdispatch_typed_call(a: &Tensor, b: &Tensor) -> Result<Tensor> {
-    plain(a, b)
+    cpu_only(a, b)
 }
 
 #[inline(never)]
-fn differentiable_not_inlined(a: &Tensor, b: &Tensor) -> Result<Tensor> {
+fn call_differentiable(a: &Tensor, b: &Tensor) -> Result<Tensor> {
     differentiable(a, b)
 }
 
-pub(crate) fn inlined(calls: Loop<'_>) {
-    calls.repeat(plain);
+pub(crate) fn call_typed_inlined(calls: CallLoop<'_>) {
+    calls.repeat_call(cpu_only);
 }
 
-pub(crate) fn typed(calls: Loop<'_>) {
-    calls.repeat(opdispatch_typed_call);
+pub(crate) fn call_typed(calls: CallLoop<'_>) {
+    calls.repeat_call(opdispatch_typed_call);
 }
 
-pub(crate) fn redispatch(calls: Loop<'_>) {
+pub(crate) fn call_redispatch(calls: CallLoop<'_>) {
     let keys = CPU | ADInplaceOrView | BackendSelect;
-    calls.repeat(|a, b| plain::redispatch(std::hint::black_box(keys), a, b));
+    calls.repeat_call(|a, b| cpu_only::redispatch(std::hint::black_box(keys), a, b));
 }
 
-pub(crate) fn through_autograd(calls: Loop<'_>) {
-    calls.repeat(differentiable_not_inlined);
+pub(crate) fn call_through_autograd_kernel(calls: CallLoop<'_>) {
+    calls.repeat_call(call_differentiable);
 }
 
-pub(crate) fn guarded(calls: Loop<'_>) {
-    calls.repeat(|_, _| drop(std::hint::black_box(guard::below_autograd())));
+pub(crate) fn enter_and_leave_guard(calls: CallLoop<'_>) {
+    calls.repeat_call(|_, _| drop(std::hint::black_box(guard::below_autograd())));
 }
 
-pub(crate) fn boxed(calls: Loop<'_>) {
-    let operator = plain::operator();
+pub(crate) fn call_boxed(calls: CallLoop<'_>) {
+    let operator = cpu_only::operator();
     let mut stack = Stack::new();
-    calls.repeat(|a, b| -> Result<Tensor> {
+    calls.repeat_call(|a, b| -> Result<Tensor> {
         stack.push(a);
         stack.push(b);
         operator.call_boxed(&mut stack)?;
         match stack.pop() {
             Some(Value::Tensor(result)) => Ok(result),
-            _ => not_a_tensor(),
+            _ => not_a_tensor_error(),
         }
     });
 }
 
 #[cold]
-fn not_a_tensor() -> Result<Tensor> {
+fn not_a_tensor_error() -> Result<Tensor> {
     Err(Error::kernel("the result is not a tensor"))
 }
 
-pub(crate) fn to_boxed_fallback(calls: Loop<'_>) {
-    let _guard = guard::include(ReturnFirst.into());
-    calls.repeat(opdispatch_typed_call);
+pub(crate) fn call_boxed_fallback(calls: CallLoop<'_>) {
+    let _guard = guard::include(ReturnFirstLayer.into());
+    calls.repeat_call(opdispatch_typed_call);
 }
 
 /// Calls an operator whose tensors do not have the mark of a fallback, so that the fallback is skipped. Another tensor has the
 /// mark, because until the first mark the fallback costs nothing.
-pub(crate) fn past_marked_fallback(calls: Loop<'_>) {
+pub(crate) fn call_past_marked_fallback(calls: CallLoop<'_>) {
     Tensor::from_slice(&[1.0_f32]).mark(Marks::REQUIRES_GRAD);
     let _guard = guard::include(Functionalize.into());
-    calls.repeat(opdispatch_typed_call);
+    calls.repeat_call(opdispatch_typed_call);
 }
 
-pub(crate) fn through_boxed_fallback(calls: Loop<'_>) {
+pub(crate) fn call_through_boxed_fallback(calls: CallLoop<'_>) {
     let _guard = guard::include(Negative.into());
-    calls.repeat(opdispatch_typed_call);
+    calls.repeat_call(opdispatch_typed_call);
 }

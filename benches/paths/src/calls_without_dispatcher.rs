@@ -4,15 +4,15 @@ use std::hint::black_box;
 
 use dispatch_runtime::{KeySet, Result, Tensor};
 
-use crate::Loop;
+use crate::CallLoop;
 
-pub(crate) fn empty(calls: Loop<'_>) {
-    calls.repeat(|a, b| {
+pub(crate) fn empty_loop(calls: CallLoop<'_>) {
+    calls.repeat_call(|a, b| {
         black_box((a, b));
     });
 }
 
-type Kernel = fn(&Tensor, &Tensor, KeySet) -> Result<Tensor>;
+type KernelFunction = fn(&Tensor, &Tensor, KeySet) -> Result<Tensor>;
 
 fn return_first(this: &Tensor, _: &Tensor, _: KeySet) -> Result<Tensor> {
     Ok(this.clone())
@@ -22,9 +22,9 @@ fn return_error(_: &Tensor, _: &Tensor, _: KeySet) -> Result<Tensor> {
     Err(dispatch_runtime::Error::kernel("the kernel is of another backend"))
 }
 
-pub(crate) fn function_pointer(calls: Loop<'_>) {
-    let kernel: Kernel = black_box(return_first);
-    calls.repeat(|a, b| kernel(a, b, KeySet::EMPTY));
+pub(crate) fn call_function_pointer(calls: CallLoop<'_>) {
+    let kernel: KernelFunction = black_box(return_first);
+    calls.repeat_call(|a, b| kernel(a, b, KeySet::EMPTY));
 }
 
 trait Backend {
@@ -48,10 +48,10 @@ impl Backend for Cuda {
     }
 }
 
-pub(crate) fn dyn_trait(calls: Loop<'_>) {
+pub(crate) fn call_dyn_trait(calls: CallLoop<'_>) {
     let backends: [&dyn Backend; 2] = [&Cpu, &Cuda];
     let backend = black_box(backends)[0];
-    calls.repeat(|a, b| black_box(backend).return_first(a, b));
+    calls.repeat_call(|a, b| black_box(backend).return_first(a, b));
 }
 
 /// A closed set of backends, as in frameworks whose devices are an `enum`.
@@ -63,25 +63,25 @@ enum Device {
 }
 
 #[inline(never)]
-fn on_cpu(this: &Tensor, _: &Tensor) -> Result<Tensor> {
+fn cpu_kernel(this: &Tensor, _: &Tensor) -> Result<Tensor> {
     Ok(this.clone())
 }
 
 #[inline(never)]
-fn on_cuda(this: &Tensor, other: &Tensor) -> Result<Tensor> {
+fn cuda_kernel(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     return_error(other, this, KeySet::EMPTY)
 }
 
 #[inline(never)]
-fn on_metal(this: &Tensor, other: &Tensor) -> Result<Tensor> {
+fn metal_kernel(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     return_error(this, other, KeySet::FULL)
 }
 
-pub(crate) fn match_backend(calls: Loop<'_>) {
+pub(crate) fn call_by_match(calls: CallLoop<'_>) {
     let _ = black_box([Device::Cuda, Device::Metal]);
-    calls.repeat(|a, b| match black_box(Device::Cpu) {
-        Device::Cpu => on_cpu(a, b),
-        Device::Cuda => on_cuda(a, b),
-        Device::Metal => on_metal(a, b),
+    calls.repeat_call(|a, b| match black_box(Device::Cpu) {
+        Device::Cpu => cpu_kernel(a, b),
+        Device::Cuda => cuda_kernel(a, b),
+        Device::Metal => metal_kernel(a, b),
     });
 }

@@ -4,32 +4,36 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use measure::build::{cargo, target};
+use measure::build::{run_cargo, target_folder};
 use measure::{Result, table};
 
-use crate::generate;
+use crate::generated_packages;
 
 /// The number of annotated items: half are operators, half are kernels.
-const ITEMS: usize = 2000;
+const ITEM_COUNT: usize = 2000;
 
-pub(crate) fn report() -> Result<()> {
-    let folder = target()?.join("generated");
+pub(crate) fn report_compile_time() -> Result<()> {
+    let folder = target_folder()?.join("generated");
     let build = folder.join("target");
     let header = "#![allow(dead_code)]\nuse dispatch_runtime::prelude::*;\nfn main() {}\n";
-    let annotated = generate::write_package(
+    let annotated = generated_packages::write_package(
         &folder,
         "annotated",
-        &(header.to_owned() + &generate::operator_code(ITEMS / 2, &["CPU"])),
+        &(header.to_owned() + &generated_packages::operator_code(ITEM_COUNT / 2, &["CPU"])),
     )?;
-    let plain = generate::write_package(&folder, "plain", &(header.to_owned() + &generate::function_code(ITEMS)))?;
-    let (annotated, plain) = (fastest_check(&annotated, &build)?, fastest_check(&plain, &build)?);
+    let plain = generated_packages::write_package(
+        &folder,
+        "plain",
+        &(header.to_owned() + &generated_packages::function_code(ITEM_COUNT)),
+    )?;
+    let (annotated, plain) = (fastest_cargo_check(&annotated, &build)?, fastest_cargo_check(&plain, &build)?);
     #[expect(clippy::cast_precision_loss)]
-    let per_item = annotated.saturating_sub(plain).as_secs_f64() * 1e3 / ITEMS as f64;
-    println!("`cargo check` of a crate with {ITEMS} items (the best of several runs):\n");
+    let per_item = annotated.saturating_sub(plain).as_secs_f64() * 1e3 / ITEM_COUNT as f64;
+    println!("`cargo check` of a crate with {ITEM_COUNT} items (the best of several runs):\n");
     let seconds = |time: Duration| format!("{:.2} s", time.as_secs_f64());
     let rows = [
         ["plain functions".to_owned(), seconds(plain), String::new()],
-        [format!("{0} operators, {0} kernels", ITEMS / 2), seconds(annotated), String::new()],
+        [format!("{0} operators, {0} kernels", ITEM_COUNT / 2), seconds(annotated), String::new()],
         [
             "one annotated item".to_owned(),
             format!("{per_item:.2} ms"),
@@ -37,19 +41,19 @@ pub(crate) fn report() -> Result<()> {
         ],
         ["ratio".to_owned(), format!("{:.1}", annotated.as_secs_f64() / plain.as_secs_f64()), String::new()],
     ];
-    table::print(["", "time", "at most"], &rows);
+    table::print_table(["", "time", "at most"], &rows);
     Ok(())
 }
 
 /// Returns the shortest time of several runs of `cargo check`.
-fn fastest_check(package: &Path, build: &Path) -> Result<Duration> {
-    cargo(package, build, &["check"])?;
+fn fastest_cargo_check(package: &Path, build: &Path) -> Result<Duration> {
+    run_cargo(package, build, &["check"])?;
     let mut best = Duration::MAX;
     for _ in 0..3 {
         let main = fs::File::options().append(true).open(package.join("src/main.rs"))?;
         main.set_modified(std::time::SystemTime::now())?;
         let start = Instant::now();
-        cargo(package, build, &["check"])?;
+        run_cargo(package, build, &["check"])?;
         best = best.min(start.elapsed());
     }
     Ok(best)

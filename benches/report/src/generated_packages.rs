@@ -21,8 +21,8 @@ pub(crate) fn write_package(folder: &Path, name: &str, source: &str) -> Result<P
          # The measured code is in the runtime. The operators are never called.\n\
          [profile.release]\nopt-level = 1\n\n[profile.release.package.\"*\"]\nopt-level = 3\n"
     );
-    write_if_changed(&folder.join("Cargo.toml"), &manifest)?;
-    write_if_changed(&folder.join("src/main.rs"), source)?;
+    write_file_if_changed(&folder.join("Cargo.toml"), &manifest)?;
+    write_file_if_changed(&folder.join("src/main.rs"), source)?;
     if !folder.join("Cargo.lock").exists() {
         fs::copy(benches_folder().join("Cargo.lock"), folder.join("Cargo.lock"))?;
     }
@@ -30,7 +30,7 @@ pub(crate) fn write_package(folder: &Path, name: &str, source: &str) -> Result<P
 }
 
 /// Writes a file only if its text has changed, so that cargo does not build it again.
-fn write_if_changed(path: &Path, text: &str) -> Result<()> {
+fn write_file_if_changed(path: &Path, text: &str) -> Result<()> {
     if fs::read_to_string(path).is_ok_and(|old| old == text) { Ok(()) } else { Ok(fs::write(path, text)?) }
 }
 

@@ -10,7 +10,7 @@ use crate::timing::time_alternately;
 
 /// For each call: its name, PyTorch 2.15's published instructions, our maximum number of instructions, and our maximum fraction of
 /// PyTorch's time.
-const CALLS: [(&str, f64, f64, f64); 8] = [
+const SMALL_CALLS: [(&str, f64, f64, f64); 8] = [
     ("add", 5312.0, 500.0, 0.3),
     ("add out=", 4222.0, 300.0, 0.3),
     ("add_", 3767.0, 300.0, 0.3),
@@ -23,17 +23,17 @@ const CALLS: [(&str, f64, f64, f64); 8] = [
 /// The maximum number of instructions that linking autograd may add to a call that autograd does not record.
 const MAX_AUTOGRAD_INSTRUCTIONS: f64 = 60.0;
 /// The workload that does nothing. It is subtracted, so that the loop is not counted.
-const EMPTY_FUNCTION: &str = "empty function";
+const EMPTY_WORKLOAD: &str = "empty function";
 /// Computes the minimum ratio of times from the maximum fraction of PyTorch's time.
-type RatioTarget = fn(f64) -> f64;
+type MinRatioFn = fn(f64) -> f64;
 /// The targets for times: well ahead of PyTorch, by the given fraction, and ahead of candle and burn.
-const TIME_TARGETS: [RatioTarget; 3] = [|fraction| 1.0 / fraction, |_| 1.0 / 0.9, |_| 1.0];
+const TIME_TARGETS: [MinRatioFn; 3] = [|fraction| 1.0 / fraction, |_| 1.0 / 0.9, |_| 1.0];
 
 /// Counts instructions of calls exactly, by single-stepping the programs.
-pub(crate) fn instructions(programs: &Programs, options: &Options) -> Vec<Row> {
+pub(crate) fn measure_instructions(programs: &Programs, options: &Options) -> Vec<Row> {
     let mut rows = Vec::new();
-    for (workload, published, max_instructions, _) in CALLS {
-        if !options.selects(&[workload, "instructions"]) {
+    for (workload, published, max_instructions, _) in SMALL_CALLS {
+        if !options.selects_line(&[workload, "instructions"]) {
             continue;
         }
         eprintln!("{workload}: instructions");
@@ -61,9 +61,9 @@ pub(crate) fn instructions(programs: &Programs, options: &Options) -> Vec<Row> {
 }
 
 /// Measures wall-clock times of calls.
-pub(crate) fn times(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
+pub(crate) fn measure_times(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
     let pytorch = programs.pytorch_calls.as_ref().or(programs.pytorch.as_ref());
-    let others: Vec<(&Program, RatioTarget)> = [pytorch, Some(&programs.candle), Some(&programs.burn)]
+    let others: Vec<(&Program, MinRatioFn)> = [pytorch, Some(&programs.candle), Some(&programs.burn)]
         .into_iter()
         .zip(TIME_TARGETS)
         .filter_map(|(program, target)| Some((program?, target)))
@@ -74,13 +74,13 @@ pub(crate) fn times(programs: &Programs, options: &Options) -> Result<Vec<Row>> 
     }
     let mut rows = Vec::new();
     let mut loop_times = None;
-    for (workload, _, _, fraction) in CALLS {
-        if !options.selects(&[workload, "time"]) {
+    for (workload, _, _, fraction) in SMALL_CALLS {
+        if !options.selects_line(&[workload, "time"]) {
             continue;
         }
         eprintln!("{workload}: time");
         if loop_times.is_none() {
-            loop_times = Some(time_alternately(&mut running, EMPTY_FUNCTION, 1)?);
+            loop_times = Some(time_alternately(&mut running, EMPTY_WORKLOAD, 1)?);
         }
         let Some(loop_times) = &loop_times else { continue };
         let times = time_alternately(&mut running, workload, 1)?;
@@ -100,5 +100,5 @@ pub(crate) fn times(programs: &Programs, options: &Options) -> Result<Vec<Row>> 
 fn count_instructions(program: &Program, workload: &str) -> Option<f64> {
     let count =
         |workload: &str| single_step::instructions_per_call(program.command(1).args(["count", workload]), 10).ok();
-    Some(count(workload)? - count(EMPTY_FUNCTION)?)
+    Some(count(workload)? - count(EMPTY_WORKLOAD)?)
 }

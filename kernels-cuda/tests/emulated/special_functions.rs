@@ -2,7 +2,7 @@
 
 use dispatch_runtime::prelude::*;
 
-use crate::{free_device, to};
+use crate::{copy_to_device, lock_free_device};
 
 /// Returns numbers of every size and sign, at the borders between methods of computation, infinities and NaN.
 fn boundary_numbers() -> Vec<f64> {
@@ -12,12 +12,12 @@ fn boundary_numbers() -> Vec<f64> {
     both.chain([f64::NAN]).collect()
 }
 
-fn tensor(values: &[f64], dtype: DType) -> Tensor {
+fn tensor_from_f64(values: &[f64], dtype: DType) -> Tensor {
     aten::to_dtype(&Tensor::from_slice(values), dtype, false, false, None).unwrap()
 }
 
-fn to_doubles(tensor: &Tensor) -> Vec<f64> {
-    aten::to_dtype(&to(tensor, Device::CPU), DType::F64, false, false, None).unwrap().to_vec().unwrap()
+fn to_f64_vec(tensor: &Tensor) -> Vec<f64> {
+    aten::to_dtype(&copy_to_device(tensor, Device::CPU), DType::F64, false, false, None).unwrap().to_vec().unwrap()
 }
 
 /// Checks a function on both devices: the results agree up to a few units of the dtype.
@@ -29,21 +29,21 @@ fn assert_same_as_cpu<const N: usize>(
     f: impl Fn([&Tensor; N]) -> Result<Tensor>,
 ) {
     for (dtype, near) in [(DType::F64, 1e-11), (DType::F32, 2e-7), (DType::F16, 1e-3), (DType::BF16, 8e-3)] {
-        let here = inputs.map(|values| tensor(values, dtype));
-        let there = here.clone().map(|tensor| to(&tensor, cuda));
-        let (expected, found) = (to_doubles(&f(here.each_ref()).unwrap()), to_doubles(&f(there.each_ref()).unwrap()));
+        let here = inputs.map(|values| tensor_from_f64(values, dtype));
+        let there = here.clone().map(|tensor| copy_to_device(&tensor, cuda));
+        let (expected, found) = (to_f64_vec(&f(here.each_ref()).unwrap()), to_f64_vec(&f(there.each_ref()).unwrap()));
         for (at, (found, expected)) in found.into_iter().zip(expected).enumerate() {
             let right = (found - expected).abs() <= near * expected.abs() + 1e-13
                 || found.to_bits() == expected.to_bits()
                 || found.is_nan() && expected.is_nan();
-            let of: Vec<f64> = here.iter().map(|tensor| to_doubles(tensor)[at]).collect();
+            let of: Vec<f64> = here.iter().map(|tensor| to_f64_vec(tensor)[at]).collect();
             assert!(right, "{case} of {of:?}, {dtype}: {found}, expected {expected}");
         }
     }
 }
 
-/// Returns all pairs of two lists of numbers.
-fn pairs(firsts: &[f64], seconds: &[f64]) -> [Vec<f64>; 2] {
+/// Returns the first and the second numbers of all pairs of two lists.
+fn all_pairs(firsts: &[f64], seconds: &[f64]) -> [Vec<f64>; 2] {
     let both = || firsts.iter().flat_map(|&a| seconds.iter().map(move |&b| (a, b)));
     [both().map(|pair| pair.0).collect(), both().map(|pair| pair.1).collect()]
 }
@@ -56,13 +56,17 @@ macro_rules! named_operators {
     ($($name:ident)+) => { [$((stringify!($name), aten::$name as _)),+] };
 }
 
-fn check_unary<const N: usize>(cuda: Device, x: &[f64], functions: [(&str, UnaryFunction); N]) {
+fn assert_unary_same_as_cpu<const N: usize>(cuda: Device, x: &[f64], functions: [(&str, UnaryFunction); N]) {
     for (case, f) in functions {
         assert_same_as_cpu(case, cuda, [x], |[x]| f(x));
     }
 }
 
-fn check_binary<const N: usize>(cuda: Device, [a, b]: &[Vec<f64>; 2], functions: [(&str, BinaryFunction); N]) {
+fn assert_binary_same_as_cpu<const N: usize>(
+    cuda: Device,
+    [a, b]: &[Vec<f64>; 2],
+    functions: [(&str, BinaryFunction); N],
+) {
     for (case, f) in functions {
         assert_same_as_cpu(case, cuda, [a, b], |[a, b]| f(a, b));
     }
@@ -70,8 +74,8 @@ fn check_binary<const N: usize>(cuda: Device, [a, b]: &[Vec<f64>; 2], functions:
 
 #[test]
 fn unary_special_functions_equal_the_cpu() {
-    let Some((cuda, _lock)) = free_device() else { return };
-    check_unary(
+    let Some((cuda, _lock)) = lock_free_device() else { return };
+    assert_unary_same_as_cpu(
         cuda,
         &boundary_numbers(),
         named_operators! { digamma i0 special_i0e special_i1 special_i1e special_modified_bessel_i0 special_modified_bessel_i1
@@ -80,59 +84,59 @@ fn unary_special_functions_equal_the_cpu() {
     );
     // For large negative arguments the function oscillates, and near its zeros few digits are correct.
     let numbers: Vec<f64> = boundary_numbers().into_iter().filter(|x| x.is_nan() || *x >= -1e4).collect();
-    check_unary(cuda, &numbers, named_operators! { special_airy_ai });
+    assert_unary_same_as_cpu(cuda, &numbers, named_operators! { special_airy_ai });
 }
 
 #[test]
 fn binary_special_functions_equal_the_cpu() {
-    let Some((cuda, _lock)) = free_device() else { return };
+    let Some((cuda, _lock)) = lock_free_device() else { return };
     let numbers = boundary_numbers();
-    check_binary(cuda, &pairs(&numbers, &numbers), named_operators! { special_zeta });
+    assert_binary_same_as_cpu(cuda, &all_pairs(&numbers, &numbers), named_operators! { special_zeta });
     // For some pairs the sums have so many terms that rounding shows.
     let shapes: Vec<f64> = numbers.iter().copied().filter(|x| !(1e3..1e7).contains(x)).collect();
-    check_binary(cuda, &pairs(&shapes, &numbers), named_operators! { igamma igammac });
+    assert_binary_same_as_cpu(cuda, &all_pairs(&shapes, &numbers), named_operators! { igamma igammac });
     let near: Vec<f64> = [-5.0, -1.0, 0.0, 1.0, 5.0].iter().map(|steps| 2e6 + steps * 1414.0).collect();
-    check_binary(cuda, &pairs(&[2e6], &near), named_operators! { igamma igammac });
+    assert_binary_same_as_cpu(cuda, &all_pairs(&[2e6], &near), named_operators! { igamma igammac });
 }
 
 #[test]
 fn orthogonal_polynomials_equal_the_cpu() {
-    let Some((cuda, _lock)) = free_device() else { return };
+    let Some((cuda, _lock)) = lock_free_device() else { return };
     let degrees = [-1.0, 0.0, 1.0, 2.9, 7.0, 8.0, 9.0, 40.0, 1000.0, 1001.0, f64::NAN];
-    check_binary(
+    assert_binary_same_as_cpu(
         cuda,
-        &pairs(&[-2.0, -1.0, -0.7, -1e-9, 0.0, 0.25, 0.99, 1.0, 1.5, f64::NAN], &degrees),
+        &all_pairs(&[-2.0, -1.0, -0.7, -1e-9, 0.0, 0.25, 0.99, 1.0, 1.5, f64::NAN], &degrees),
         named_operators! { special_chebyshev_polynomial_t special_chebyshev_polynomial_u special_chebyshev_polynomial_v
         special_chebyshev_polynomial_w special_shifted_chebyshev_polynomial_t special_shifted_chebyshev_polynomial_u
         special_shifted_chebyshev_polynomial_v special_shifted_chebyshev_polynomial_w special_hermite_polynomial_h
         special_hermite_polynomial_he special_laguerre_polynomial_l special_legendre_polynomial_p },
     );
-    check_binary(
+    assert_binary_same_as_cpu(
         cuda,
-        &pairs(&[-1.0, -0.7, 0.0, 0.25, 1.0, 5.0], &[3e6, 1e7]),
+        &all_pairs(&[-1.0, -0.7, 0.0, 0.25, 1.0, 5.0], &[3e6, 1e7]),
         named_operators! { special_laguerre_polynomial_l special_legendre_polynomial_p },
     );
 }
 
 #[test]
 fn polygamma_of_any_order_equals_the_cpu() {
-    let Some((cuda, _lock)) = free_device() else { return };
+    let Some((cuda, _lock)) = lock_free_device() else { return };
     for order in [0, 1, 2, 3, 20, 171] {
         assert_same_as_cpu("polygamma", cuda, [&boundary_numbers()], |[x]| aten::polygamma(order, x));
     }
-    let error = aten::polygamma(-1, &to(&Tensor::from_slice(&[1.0_f32]), cuda)).unwrap_err().to_string();
+    let error = aten::polygamma(-1, &copy_to_device(&Tensor::from_slice(&[1.0_f32]), cuda)).unwrap_err().to_string();
     assert!(error.contains("`n`") && error.contains("at least 0"), "{error}");
 }
 
 #[test]
 fn nextafter_steps_in_the_dtype() {
-    let Some((cuda, _lock)) = free_device() else { return };
-    let [a, b] = pairs(&boundary_numbers(), &boundary_numbers());
+    let Some((cuda, _lock)) = lock_free_device() else { return };
+    let [a, b] = all_pairs(&boundary_numbers(), &boundary_numbers());
     for dtype in [DType::F64, DType::F32, DType::F16, DType::BF16] {
-        let here = [&a, &b].map(|values| tensor(values, dtype));
-        let there = here.clone().map(|tensor| to(&tensor, cuda));
+        let here = [&a, &b].map(|values| tensor_from_f64(values, dtype));
+        let there = here.clone().map(|tensor| copy_to_device(&tensor, cuda));
         let bits = |[a, b]: &[Tensor; 2]| -> Vec<u64> {
-            let next = to_doubles(&aten::nextafter(a, b).unwrap());
+            let next = to_f64_vec(&aten::nextafter(a, b).unwrap());
             next.into_iter().map(|next| if next.is_nan() { 0x7ff8 << 48 } else { next.to_bits() }).collect()
         };
         assert_eq!(bits(&there), bits(&here), "{dtype}");
@@ -141,32 +145,32 @@ fn nextafter_steps_in_the_dtype() {
 
 #[test]
 fn add_relu_wraps_in_its_dtype() {
-    let Some((cuda, _lock)) = free_device() else { return };
-    let [a, b] = pairs(&[-128.0, -100.0, -1.0, 0.0, 1.0, 100.0, 127.0], &[-128.0, -100.0, 0.0, 2.0, 100.0, 127.0]);
+    let Some((cuda, _lock)) = lock_free_device() else { return };
+    let [a, b] = all_pairs(&[-128.0, -100.0, -1.0, 0.0, 1.0, 100.0, 127.0], &[-128.0, -100.0, 0.0, 2.0, 100.0, 127.0]);
     for dtype in [DType::I8, DType::I16, DType::I32, DType::I64, DType::F32, DType::F64] {
-        let [a, b] = [&a, &b].map(|values| tensor(values, dtype));
+        let [a, b] = [&a, &b].map(|values| tensor_from_f64(values, dtype));
         let relu = aten::relu(&aten::add(&a, &b, 3.into()).unwrap()).unwrap();
-        let (there, other) = (to(&a, cuda), to(&b, cuda));
+        let (there, other) = (copy_to_device(&a, cuda), copy_to_device(&b, cuda));
         let found = aten::_add_relu(&there, &other, 3.into()).unwrap();
-        assert_eq!((found.dtype(), to_doubles(&found)), (dtype, to_doubles(&relu)));
+        assert_eq!((found.dtype(), to_f64_vec(&found)), (dtype, to_f64_vec(&relu)));
         let mut wide = aten::zeros_like(&there, Some(DType::F64), None, None, None, None).unwrap();
         aten::_add_relu_out(&there, &other, 3.into(), &mut wide).unwrap();
-        assert_eq!(to_doubles(&wide), to_doubles(&relu), "{dtype}");
+        assert_eq!(to_f64_vec(&wide), to_f64_vec(&relu), "{dtype}");
         let mut written = there.clone();
         aten::_add_relu_(&mut written, &other, 3.into()).unwrap();
-        assert_eq!(to_doubles(&written), to_doubles(&relu), "{dtype}");
-        let found = aten::_add_relu_scalar(&to(&a, cuda), 5.into(), 3.into()).unwrap();
+        assert_eq!(to_f64_vec(&written), to_f64_vec(&relu), "{dtype}");
+        let found = aten::_add_relu_scalar(&copy_to_device(&a, cuda), 5.into(), 3.into()).unwrap();
         let relu = aten::relu(&aten::add_scalar(&a, 5.into(), 3.into()).unwrap()).unwrap();
-        assert_eq!((found.dtype(), to_doubles(&found)), (dtype, to_doubles(&relu)));
+        assert_eq!((found.dtype(), to_f64_vec(&found)), (dtype, to_f64_vec(&relu)));
     }
-    let halves = to(&tensor(&a, DType::F16), cuda);
+    let halves = copy_to_device(&tensor_from_f64(&a, DType::F16), cuda);
     assert!(aten::_add_relu(&halves, &halves, 1.into()).unwrap_err().to_string().contains("`self`"));
 }
 
 #[test]
 fn glu_jvp_equals_the_cpu() {
-    let Some((cuda, _lock)) = free_device() else { return };
-    let [x, dx] = pairs(&[-30.0, -1.5, 0.0, 0.3, 2.0, 20.0], &[-2.0, -0.7, 0.0, 1.0, 3.0]);
+    let Some((cuda, _lock)) = lock_free_device() else { return };
+    let [x, dx] = all_pairs(&[-30.0, -1.5, 0.0, 0.3, 2.0, 20.0], &[-2.0, -0.7, 0.0, 1.0, 3.0]);
     assert_same_as_cpu("glu_jvp", cuda, [&x, &dx], |[x, dx]| {
         // Calls the function with interleaved halves, and then with one half after the other.
         let [x, dx] = [x, dx].map(|tensor| aten::reshape(tensor, &[15, 2]));
@@ -177,18 +181,18 @@ fn glu_jvp_equals_the_cpu() {
         aten::glu_jvp_out(&aten::glu(&x, 0)?, &x, &dx, 0, &mut after)?;
         aten::reshape(&aten::cat(&[aten::t(&beside)?, after], 1)?, &[-1])
     });
-    let here = tensor(&[1.0, 2.0], DType::F32);
-    let there = to(&here, cuda);
-    let error = aten::glu_jvp(&tensor(&[1.0], DType::F32), &there, &there, 0).unwrap_err().to_string();
+    let here = tensor_from_f64(&[1.0, 2.0], DType::F32);
+    let there = copy_to_device(&here, cuda);
+    let error = aten::glu_jvp(&tensor_from_f64(&[1.0], DType::F32), &there, &there, 0).unwrap_err().to_string();
     assert!(error.contains("`glu` is on cpu"), "{error}");
 }
 
 #[test]
 fn conj_physical_of_real_numbers_is_a_copy() {
-    let Some((cuda, _lock)) = free_device() else { return };
+    let Some((cuda, _lock)) = lock_free_device() else { return };
     for dtype in [DType::F32, DType::BF16, DType::I64, DType::U8, DType::Bool] {
-        let x = to(&tensor(&[0.0, 1.0, 7.0], dtype), cuda);
+        let x = copy_to_device(&tensor_from_f64(&[0.0, 1.0, 7.0], dtype), cuda);
         let conjugate = aten::conj_physical(&x).unwrap();
-        assert_eq!((conjugate.dtype(), to_doubles(&conjugate)), (dtype, to_doubles(&x)));
+        assert_eq!((conjugate.dtype(), to_f64_vec(&conjugate)), (dtype, to_f64_vec(&x)));
     }
 }
