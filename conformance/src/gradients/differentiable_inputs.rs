@@ -68,7 +68,8 @@ impl DifferentiableInputs {
         if of.is_empty() || leaves.is_empty() {
             return Ok(vec![None; leaves.len()]);
         }
-        let gradients = catch_panics(|| Differentiation::of_outputs(&of).with_seeds(&seeds).allow_unused().grad(&leaves))?;
+        let gradients =
+            catch_panics(|| Differentiation::of_outputs(&of).with_seeds(&seeds).allow_unused().grad(&leaves))?;
         Ok(gradients.iter().map(|gradient| gradient.as_ref().map(to_array).transpose()).collect::<Result<_>>()?)
     }
 

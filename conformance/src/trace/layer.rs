@@ -85,7 +85,8 @@ fn run_with_gradients(
     if !of.is_empty() {
         let seeds = of.iter().map(|tensor| result_cotangent(tensor)).collect::<Result<Vec<_>, CallError>>()?;
         let seeds: Vec<&Tensor> = seeds.iter().collect();
-        let gradients = catch_panics(|| Differentiation::of_outputs(&of).with_seeds(&seeds).allow_unused().grad(&leaves))?;
+        let gradients =
+            catch_panics(|| Differentiation::of_outputs(&of).with_seeds(&seeds).allow_unused().grad(&leaves))?;
         results.extend(gradients.into_iter().flatten());
     }
     Ok(RunOutcome { given, results })

@@ -150,7 +150,8 @@ fn generate_static_operator(definition: &Definition, kernels: impl Iterator<Item
     let (base, overload) = (&schema.name.base, &schema.name.overload);
     let docs = author_docs_text(&function.attributes);
     let arguments = schema.arguments.len();
-    let tensor_result_count = schema.tensor_return_count().and_then(|count| u8::try_from(count).ok()).unwrap_or(u8::MAX);
+    let tensor_result_count =
+        schema.tensor_return_count().and_then(|count| u8::try_from(count).ok()).unwrap_or(u8::MAX);
     let key_arguments = key_argument_bits(definition);
     let device = match schema.device_argument() {
         Some(device) => quote!(::core::option::Option::Some(#device)),

@@ -24,8 +24,9 @@ const MAX_LOCAL_MEMORY: u32 = 640;
 fn every_kernel_compiles_within_the_limits_of_devices() {
     let Some((major, minor)) = tool_or_skip(Tool::Nvrtc, compiler_version()) else { return };
     println!("NVRTC {major}.{minor}");
-    let jobs =
-        Mutex::new(TESTED_ARCHITECTURES.into_iter().flat_map(|sm| kernel_sources().map(move |kernel| (kernel.name(), sm))));
+    let jobs = Mutex::new(
+        TESTED_ARCHITECTURES.into_iter().flat_map(|sm| kernel_sources().map(move |kernel| (kernel.name(), sm))),
+    );
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let counts = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..processors).map(|_| scope.spawn(|| run_jobs_in_worker_process(&jobs))).collect();
