@@ -118,7 +118,7 @@ fn check_derived_call(operator: &'static Operator, sibling: &Case, derived: Deri
 }
 
 /// Creates an argument from a value without tensors.
-pub(super) fn non_tensor_datum(value: impl Into<Value>) -> Datum {
+pub(super) fn non_tensor(value: impl Into<Value>) -> Datum {
     Datum::NonTensor(value.into())
 }
 

@@ -230,7 +230,7 @@ fn rayon_jobs_never_run_under_the_guards_of_a_kernel() {
             scope.spawn(move |scope| {
                 assert_eq!(run_kernels_in_rayon_job(value, shared), (value + 1) * PARALLEL_TENSOR_SIZE);
                 scope.spawn(move |_| {
-                    assert_eq!(run_kernels_in_rayon_job(value, shared), (value + 1) * PARALLEL_TENSOR_SIZE)
+                    assert_eq!(run_kernels_in_rayon_job(value, shared), (value + 1) * PARALLEL_TENSOR_SIZE);
                 });
             });
         }

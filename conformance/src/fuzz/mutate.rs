@@ -117,7 +117,7 @@ fn change_argument(given: &mut TrialArgument, random: &mut Random) {
             change_list(descriptions, random, |description, random| match description {
                 Some(description) if random.true_with_percent(80) => change_tensor(description, random),
                 other => *other = None,
-            })
+            });
         }
         TrialArgument::NonTensor(value) => change_value(value, random),
     }
@@ -189,7 +189,7 @@ fn change_tensor(description: &mut TensorDescription, random: &mut Random) {
             description.elements = vec![boundaries::draw_scalar(random)];
         }
         4 => {
-            change_sizes(description, |sizes| sizes.insert(random.draw_below(rank + 1), random.pick(&[0, 1, 1, 2, 3])))
+            change_sizes(description, |sizes| sizes.insert(random.draw_below(rank + 1), random.pick(&[0, 1, 1, 2, 3])));
         }
         5 => change_sizes(description, |sizes| sizes.extend(vec![1; random.pick(&[1, 3, 9, 64, 70])])),
         _ if rank == 0 => description.resize(vec![random.pick(&[0, 1, 2])]),

@@ -2,7 +2,7 @@
 
 use dispatch_runtime::{DType, Device, Generator, Operator, Scalar, Value};
 
-use super::non_tensor_datum;
+use super::non_tensor;
 use crate::array::Array;
 use crate::case::call_and_check_aliasing;
 use crate::compare::Difference;
@@ -74,6 +74,11 @@ enum Distribution {
 /// Bounds, and the fraction of the results below each bound.
 type FractionsBelowBounds = &'static [(f64, f64)];
 
+/// Returns an argument that is not a tensor.
+fn named(name: &'static str, value: impl Into<Value>) -> (&'static str, Datum) {
+    (name, non_tensor(value))
+}
+
 /// Returns the arguments of a random operator's call, and the expected distribution.
 fn arguments_and_distribution(name: &str, dtype: DType) -> Option<(Vec<(&'static str, Datum)>, Distribution)> {
     let count = 10_000_i64;
@@ -84,50 +89,38 @@ fn arguments_and_distribution(name: &str, dtype: DType) -> Option<(Vec<(&'static
         Datum::Array(Array::new(dtype, &[count], elements.collect()))
     };
     let ascending = || Datum::Array(Array::new(dtype, &[4], (1..5).map(|i| Scalar::Float(f64::from(i))).collect()));
+    let ignored_self = || ("self", all(9.0));
     let moments = |mean, variance, from, to| Distribution::Moments { mean, variance, from, to };
     let with_fractions = |mean, variance, fractions| Distribution::MomentsAndFractions { mean, variance, fractions };
     let (least, most) = (f64::NEG_INFINITY, f64::INFINITY);
-    let (size, kind) = (|| ("size", non_tensor_datum(vec![count])), || ("dtype", non_tensor_datum(dtype)));
+    let (size, kind) = (|| named("size", vec![count]), || named("dtype", dtype));
     Some(match name {
         "aten::rand" | "aten::rand.generator" => (vec![size(), kind()], moments(0.5, 1.0 / 12.0, 0.0, 1.0)),
-        "aten::rand_like" => (vec![("self", all(9.0))], moments(0.5, 1.0 / 12.0, 0.0, 1.0)),
-        "aten::uniform" | "aten::uniform_" => (
-            vec![("self", all(9.0)), ("from", non_tensor_datum(-3.0)), ("to", non_tensor_datum(5.0))],
-            moments(1.0, 64.0 / 12.0, -3.0, 5.0),
-        ),
+        "aten::rand_like" => (vec![ignored_self()], moments(0.5, 1.0 / 12.0, 0.0, 1.0)),
+        "aten::uniform" | "aten::uniform_" => {
+            (vec![ignored_self(), named("from", -3.0), named("to", 5.0)], moments(1.0, 64.0 / 12.0, -3.0, 5.0))
+        }
         "aten::randn" | "aten::randn.generator" => (vec![size(), kind()], moments(0.0, 1.0, least, most)),
-        "aten::randn_like" => (vec![("self", all(9.0))], moments(0.0, 1.0, least, most)),
-        "aten::normal_" | "aten::normal_functional" => (
-            vec![("self", all(9.0)), ("mean", non_tensor_datum(2.0)), ("std", non_tensor_datum(3.0))],
-            moments(2.0, 9.0, least, most),
-        ),
-        "aten::normal.Tensor_float" => {
-            (vec![("mean", all(2.0)), ("std", non_tensor_datum(3.0))], moments(2.0, 9.0, least, most))
+        "aten::randn_like" => (vec![ignored_self()], moments(0.0, 1.0, least, most)),
+        "aten::normal_" | "aten::normal_functional" => {
+            (vec![ignored_self(), named("mean", 2.0), named("std", 3.0)], moments(2.0, 9.0, least, most))
         }
-        "aten::normal.float_Tensor" => {
-            (vec![("mean", non_tensor_datum(2.0)), ("std", all(3.0))], moments(2.0, 9.0, least, most))
-        }
+        "aten::normal.Tensor_float" => (vec![("mean", all(2.0)), named("std", 3.0)], moments(2.0, 9.0, least, most)),
+        "aten::normal.float_Tensor" => (vec![named("mean", 2.0), ("std", all(3.0))], moments(2.0, 9.0, least, most)),
         "aten::normal.Tensor_Tensor" => (vec![("mean", all(2.0)), ("std", all(3.0))], moments(2.0, 9.0, least, most)),
-        "aten::normal.float_float" => (
-            vec![("mean", non_tensor_datum(2.0)), ("std", non_tensor_datum(3.0)), size(), kind()],
-            moments(2.0, 9.0, least, most),
-        ),
+        "aten::normal.float_float" => {
+            (vec![named("mean", 2.0), named("std", 3.0), size(), kind()], moments(2.0, 9.0, least, most))
+        }
         "aten::exponential" | "aten::exponential_" => {
-            (vec![("self", all(9.0)), ("lambd", non_tensor_datum(2.0))], moments(0.5, 0.25, f64::MIN_POSITIVE, most))
+            (vec![ignored_self(), named("lambd", 2.0)], moments(0.5, 0.25, f64::MIN_POSITIVE, most))
         }
         "aten::log_normal" | "aten::log_normal_" => {
             let (mean, variance) = ((1.0_f64 / 32.0).exp(), (1.0_f64 / 16.0).exp() * (1.0_f64 / 16.0).exp_m1());
-            (
-                vec![("self", all(9.0)), ("mean", non_tensor_datum(0.0)), ("std", non_tensor_datum(0.25))],
-                moments(mean, variance, 0.0, most),
-            )
+            (vec![ignored_self(), named("mean", 0.0), named("std", 0.25)], moments(mean, variance, 0.0, most))
         }
         "aten::cauchy" | "aten::cauchy_" => {
             let quarters = &[(-1.0, 0.25), (1.0, 0.5), (3.0, 0.75)];
-            (
-                vec![("self", all(9.0)), ("median", non_tensor_datum(1.0)), ("sigma", non_tensor_datum(2.0))],
-                Distribution::Fractions(quarters),
-            )
+            (vec![ignored_self(), named("median", 1.0), named("sigma", 2.0)], Distribution::Fractions(quarters))
         }
         "aten::poisson" => {
             let fractions =
@@ -151,53 +144,42 @@ fn arguments_and_distribution(name: &str, dtype: DType) -> Option<(Vec<(&'static
             (vec![("self", rows)], with_fractions(0.25, 0.053_819, fractions))
         }
         "aten::geometric" | "aten::geometric_" => {
-            (vec![("self", all(9.0)), ("p", non_tensor_datum(0.25))], moments(4.0, 12.0, 1.0, most))
+            (vec![ignored_self(), named("p", 0.25)], moments(4.0, 12.0, 1.0, most))
         }
         "aten::bernoulli" => (vec![("self", all(0.25))], moments(0.25, 0.1875, 0.0, 1.5)),
         "aten::bernoulli.Tensor" | "aten::bernoulli_.Tensor" => {
-            (vec![("self", all(9.0)), ("p", all(0.25))], moments(0.25, 0.1875, 0.0, 1.5))
+            (vec![ignored_self(), ("p", all(0.25))], moments(0.25, 0.1875, 0.0, 1.5))
         }
         "aten::bernoulli.p" | "aten::bernoulli_.float" => {
-            (vec![("self", all(9.0)), ("p", non_tensor_datum(0.25))], moments(0.25, 0.1875, 0.0, 1.5))
+            (vec![ignored_self(), named("p", 0.25)], moments(0.25, 0.1875, 0.0, 1.5))
         }
         "aten::random" => {
-            let end = if dtype == DType::F64 { 53 } else { 24 };
-            let end = 2.0_f64.powi(end);
-            (vec![("self", all(9.0))], moments(end / 2.0, end * end / 12.0, 0.0, end + 1.0))
+            let end = 2.0_f64.powi(if dtype == DType::F64 { 53 } else { 24 });
+            (vec![ignored_self()], moments(end / 2.0, end * end / 12.0, 0.0, end + 1.0))
         }
-        "aten::random.from" | "aten::random_.from" => (
-            vec![("self", all(9.0)), ("from", non_tensor_datum(-5_i64)), ("to", non_tensor_datum(5_i64))],
-            moments(-0.5, 8.25, -5.0, 5.0),
-        ),
+        "aten::random.from" | "aten::random_.from" => {
+            (vec![ignored_self(), named("from", -5_i64), named("to", 5_i64)], moments(-0.5, 8.25, -5.0, 5.0))
+        }
         "aten::random.to" | "aten::random_.to" => {
-            (vec![("self", all(9.0)), ("to", non_tensor_datum(10_i64))], moments(4.5, 8.25, 0.0, 10.0))
+            (vec![ignored_self(), named("to", 10_i64)], moments(4.5, 8.25, 0.0, 10.0))
         }
         "aten::randint" | "aten::randint.generator" => {
-            (vec![("high", non_tensor_datum(10_i64)), size(), kind()], moments(4.5, 8.25, 0.0, 10.0))
+            (vec![named("high", 10_i64), size(), kind()], moments(4.5, 8.25, 0.0, 10.0))
         }
-        "aten::randint.low_generator" => (
-            vec![("low", non_tensor_datum(-5_i64)), ("high", non_tensor_datum(5_i64)), size(), kind()],
-            moments(-0.5, 8.25, -5.0, 5.0),
-        ),
-        "aten::randint_like.low_dtype" => (
-            vec![("self", all(9.0)), ("low", non_tensor_datum(-5_i64)), ("high", non_tensor_datum(5_i64))],
-            moments(-0.5, 8.25, -5.0, 5.0),
-        ),
+        "aten::randint.low_generator" => {
+            (vec![named("low", -5_i64), named("high", 5_i64), size(), kind()], moments(-0.5, 8.25, -5.0, 5.0))
+        }
+        "aten::randint_like.low_dtype" => {
+            (vec![ignored_self(), named("low", -5_i64), named("high", 5_i64)], moments(-0.5, 8.25, -5.0, 5.0))
+        }
         "aten::multinomial" => {
-            let given = vec![
-                ("self", ascending()),
-                ("num_samples", non_tensor_datum(count)),
-                ("replacement", non_tensor_datum(true)),
-            ];
+            let given = vec![("self", ascending()), named("num_samples", count), named("replacement", true)];
             (given, moments(2.0, 1.0, 0.0, 4.0))
         }
-        "aten::randperm" | "aten::randperm.generator" => {
-            (vec![("n", non_tensor_datum(count))], Distribution::Permutation)
+        "aten::randperm" | "aten::randperm.generator" => (vec![named("n", count)], Distribution::Permutation),
+        "aten::native_dropout" => {
+            (vec![("input", all(1.0)), named("p", 0.25), named("train", true)], Distribution::Dropout)
         }
-        "aten::native_dropout" => (
-            vec![("input", all(1.0)), ("p", non_tensor_datum(0.25)), ("train", non_tensor_datum(true))],
-            Distribution::Dropout,
-        ),
         _ => return None,
     })
 }

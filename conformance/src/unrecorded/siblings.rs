@@ -2,7 +2,7 @@
 
 use dispatch_runtime::{DType, Scalar, Value};
 
-use super::{DerivedCall, ExpectedOutcome, RecordedSibling, non_tensor_datum};
+use super::{DerivedCall, ExpectedOutcome, RecordedSibling, non_tensor};
 use crate::array::Array;
 use crate::datum::Datum;
 
@@ -79,7 +79,7 @@ pub(super) fn derive_call(name: &str, sibling: &RecordedSibling<'_>) -> Option<D
         "aten::_to_copy" => {
             let (this, source) = (sibling.array_argument("self")?, sibling.array_argument("src")?);
             let result = sibling.results.clone();
-            let given = vec![("self", Datum::Array(source.clone())), ("dtype", non_tensor_datum(this.dtype))];
+            let given = vec![("self", Datum::Array(source.clone())), ("dtype", non_tensor(this.dtype))];
             (this.sizes == source.sizes).then_some(DerivedCall { given, expected: ExpectedOutcome::Results(result) })
         }
         "aten::upsample_bilinear2d.vec" | "aten::upsample_nearest2d.vec" => {
@@ -98,13 +98,13 @@ pub(super) fn derive_call(name: &str, sibling: &RecordedSibling<'_>) -> Option<D
                 _ => return None,
             };
             let mut call = derive_with_same_arguments(sibling, &["self", "dim", "keepdim"], sibling.results.clone());
-            call.given.push(("unbiased", non_tensor_datum(unbiased)));
+            call.given.push(("unbiased", non_tensor(unbiased)));
             Some(call)
         }
         "aten::empty.memory_format" | "aten::empty_strided" => {
             let zeros = sibling.results.first()?.as_array()?.clone();
             let mut call = derive_with_same_arguments(sibling, &["size", "dtype"], Vec::new());
-            call.given.push(("stride", non_tensor_datum(zeros.strides.clone())));
+            call.given.push(("stride", non_tensor(zeros.strides.clone())));
             Some(DerivedCall { expected: ExpectedOutcome::TensorOutline(zeros), ..call })
         }
         _ => derive_geometry_call(name, sibling).or_else(|| derive_backward_call(name, sibling)),
@@ -137,7 +137,7 @@ fn derive_scalar_call(
     let number = *holder.elements.first()?;
     let reference = sibling.arguments_with(scalar, Datum::Array(Array::new(holder.dtype, &[], vec![number])))?;
     let mut call = derive_with_same_arguments(sibling, further, Vec::new());
-    call.given.extend([(scalar, non_tensor_datum(number)), (tensor, Datum::Array(other))]);
+    call.given.extend([(scalar, non_tensor(number)), (tensor, Datum::Array(other))]);
     Some(DerivedCall { expected: ExpectedOutcome::Sibling(reference), ..call })
 }
 
@@ -152,8 +152,8 @@ fn derive_geometry_call(name: &str, sibling: &RecordedSibling<'_>) -> Option<Der
         "aten::sym_stride.int" => *array.strides.get(last)?,
         _ => return None,
     };
-    let given = vec![("self", Datum::Array(array)), ("dim", non_tensor_datum(-1_i64))];
-    Some(DerivedCall { given, expected: ExpectedOutcome::Results(vec![non_tensor_datum(answer)]) })
+    let given = vec![("self", Datum::Array(array)), ("dim", non_tensor(-1_i64))];
+    Some(DerivedCall { given, expected: ExpectedOutcome::Results(vec![non_tensor(answer)]) })
 }
 
 /// Creates a call of a backward operator: it must return the recorded gradient for the recorded cotangent.
@@ -192,11 +192,11 @@ fn derive_backward_call(name: &str, sibling: &RecordedSibling<'_>) -> Option<Der
     match name {
         "aten::col2im" => {
             let sizes = double.array_argument("self")?.sizes;
-            call.given.push(("output_size", non_tensor_datum(sizes[sizes.len().checked_sub(2)?..].to_vec())));
+            call.given.push(("output_size", non_tensor(sizes[sizes.len().checked_sub(2)?..].to_vec())));
             call.given.push(("self", cotangent));
         }
         "aten::embedding_dense_backward" => {
-            call.given.push(("num_weights", non_tensor_datum(*double.array_argument("weight")?.sizes.first()?)));
+            call.given.push(("num_weights", non_tensor(*double.array_argument("weight")?.sizes.first()?)));
             call.given.push(("grad_output", cotangent));
         }
         "aten::convolution_backward" => {
@@ -205,9 +205,8 @@ fn derive_backward_call(name: &str, sibling: &RecordedSibling<'_>) -> Option<Der
             if bias.is_some() {
                 expected.push(gradient(2, "bias")?);
             }
-            call.given.push(("output_mask", non_tensor_datum(vec![true, true, bias.is_some()])));
-            call.given
-                .push(("bias_sizes", bias.map_or(Datum::NonTensor(Value::None), |bias| non_tensor_datum(bias.sizes))));
+            call.given.push(("output_mask", non_tensor(vec![true, true, bias.is_some()])));
+            call.given.push(("bias_sizes", bias.map_or(Datum::NonTensor(Value::None), |bias| non_tensor(bias.sizes))));
             call.given.push(("grad_output", cotangent));
             call.expected = ExpectedOutcome::Results(expected);
         }

@@ -94,7 +94,7 @@ fn create_tensor(word: &str, argument: &Argument, mut device: Device) -> Result<
             "requires_grad" => requires_grad = true,
             "inference" => is_inference = true,
             _ if name.parse::<DType>().is_ok() => {
-                dtype = name.parse().map_err(|_| wrong_value_error(argument, word))?
+                dtype = name.parse().map_err(|_| wrong_value_error(argument, word))?;
             }
             _ => device = name.parse().map_err(|_| wrong_value_error(argument, word))?,
         }

@@ -236,6 +236,26 @@ fn may_write_saved_argument(schema: &Schema, derivative: &CheckedDerivative) -> 
     })
 }
 
+/// Generates the calls that save the arguments of the derivative's formulas.
+fn saved_argument_calls<'a>(
+    schema: &'a Schema,
+    derivative: &'a CheckedDerivative,
+    arguments: &'a [Ident],
+) -> impl Iterator<Item = TokenStream> + 'a {
+    derivative.parameters.iter().filter_map(move |taken| match taken {
+        FormulaParameter::Argument { index: at, outline, saved_for } => {
+            let argument = &arguments[*at];
+            Some(match (*outline, is_list_argument(schema, *at)) {
+                (true, false) => quote!(__recording.save_outline(#argument);),
+                (true, true) => quote!(__recording.save_outlines(#argument);),
+                (false, _) if *saved_for == ALL_GRADIENT_BITS => quote!(__recording.save_argument(&#argument)?;),
+                (false, _) => quote!(__recording.save_argument_if_needed(#saved_for, &#argument)?;),
+            })
+        }
+        _ => None,
+    })
+}
+
 /// Generates the kernel that records the call.
 fn generate_recording_kernel(
     schema: &Schema,
@@ -247,18 +267,7 @@ fn generate_recording_kernel(
     let CratePaths { runtime, layer } = paths;
     let KernelSignature { arguments, types, output } = KernelSignature::new(schema, runtime);
     let inputs: Vec<&Ident> = derivative.inputs.iter().map(|&i| &arguments[i]).collect();
-    let saves = derivative.parameters.iter().filter_map(|taken| match taken {
-        FormulaParameter::Argument { index: at, outline, saved_for } => {
-            let argument = &arguments[*at];
-            Some(match (*outline, is_list_argument(schema, *at)) {
-                (true, false) => quote!(__recording.save_outline(#argument);),
-                (true, true) => quote!(__recording.save_outlines(#argument);),
-                (false, _) if *saved_for == ALL_GRADIENT_BITS => quote!(__recording.save_argument(&#argument)?;),
-                (false, _) => quote!(__recording.save_argument_if_needed(#saved_for, &#argument)?;),
-            })
-        }
-        _ => None,
-    });
+    let saves = saved_argument_calls(schema, derivative, &arguments);
     let (names, whole) = result_idents_and_pattern(schema);
     let pattern = mutable_result_pattern(schema);
     let tensors: Vec<(&Ident, bool)> = schema

@@ -47,7 +47,7 @@ define_parameters! {
 }
 
 impl Window {
-    /// Converts a window to three dimensions. MissingRequirement leading dimensions have size one.
+    /// Converts a window to three dimensions. Missing leading dimensions have size one.
     pub(crate) fn from_aten(window: &aten::Window) -> Self {
         let leading = |list: &[i64], one: i64| {
             let mut all = [one; 3];

@@ -54,7 +54,7 @@ macro_rules! impl_signatures {
             };
         }
 
-        #[allow(clippy::too_many_arguments_error, reason = "they are the operators' arguments")]
+        #[allow(clippy::too_many_arguments, reason = "they are the operators' arguments")]
         #[allow(clippy::extra_unused_lifetimes, unused_lifetimes, unused_mut, unused_variables, reason = "there may be no argument")]
         #[allow(clippy::elidable_lifetime_names, reason = "there may be one argument")]
         impl<$($kind: ArgumentKind,)* R: Results, O: ResultOrigins> Sig<($($kind,)*), R, O> {

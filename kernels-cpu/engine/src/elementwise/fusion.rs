@@ -243,7 +243,7 @@ impl BroadcastInput {
             let to = to.wrapping_add(filled * self.path.size);
             // SAFETY: the nest stays inside the input, and a tile has room for `ELEMENTS_PER_TILE` of the loop's elements.
             unsafe {
-                self.path.load_elements(from.wrapping_offset(offset), step, to, count, &mut tiles.rounding_buffer)
+                self.path.load_elements(from.wrapping_offset(offset), step, to, count, &mut tiles.rounding_buffer);
             };
             filled += count;
         });
@@ -274,7 +274,7 @@ impl FusedCall {
                 // SAFETY: inputs have as many elements as there are results, and tiles have `ELEMENTS_PER_TILE`, including the conversion
                 // tile.
                 unsafe {
-                    operand.path.load_elements(from, operand.size.cast_signed(), at, count, &mut tiles.rounding_buffer)
+                    operand.path.load_elements(from, operand.size.cast_signed(), at, count, &mut tiles.rounding_buffer);
                 };
             }
             *pointer = at.cast_const();

@@ -77,7 +77,7 @@ mod tests {
                 let start = if step < 0 { 63 } else { 0 };
                 // SAFETY: up to twenty elements, three apart, are inside of the sixty-four.
                 unsafe {
-                    strided_copy_function(4)(from[start..].as_ptr().cast(), 4 * step, to.as_mut_ptr().cast(), 4, count)
+                    strided_copy_function(4)(from[start..].as_ptr().cast(), 4 * step, to.as_mut_ptr().cast(), 4, count);
                 };
                 for (i, &element) in to.iter().enumerate() {
                     let expected = start.wrapping_add_signed(step * i.cast_signed());

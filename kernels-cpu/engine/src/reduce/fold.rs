@@ -138,7 +138,7 @@ impl<F: Fold> ErasedFold for F {
             unsafe {
                 out.cast::<F::Output>()
                     .add(i)
-                    .write(Fold::total_to_result(self, totals.cast::<F::TotalAccumulator>().add(i).read()))
+                    .write(Fold::total_to_result(self, totals.cast::<F::TotalAccumulator>().add(i).read()));
             };
         }
     }

@@ -153,7 +153,7 @@ impl WorkStep {
             }
             // SAFETY: the caller's addresses are inside of blocks of this machine, or in CPU memory that is held for the copy.
             Self::Copy { from, to, bytes } => unsafe {
-                std::ptr::copy(address_to_pointer(*from), address_to_pointer(*to), *bytes)
+                std::ptr::copy(address_to_pointer(*from), address_to_pointer(*to), *bytes);
             },
             // SAFETY: the caller's address is inside of a block of this machine.
             Self::Fill { to, byte, bytes } => unsafe { address_to_pointer(*to).write_bytes(*byte, *bytes) },

@@ -74,7 +74,7 @@ pub(crate) fn redispatch_below_autograd(
 pub(crate) fn rebase_history(written: &Tensor, call: Shared<Node>, written_edge: Option<usize>) -> Result<()> {
     match written.base() {
         Some(base) => {
-            history::set_node_after_write(base, CopySlices::node_after_write(base, written, call, written_edge)?)
+            history::set_node_after_write(base, CopySlices::node_after_write(base, written, call, written_edge)?);
         }
         None => history::set_node_after_write(written, call),
     }

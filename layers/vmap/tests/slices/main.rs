@@ -92,7 +92,7 @@ impl OperatorCall {
         for given in &self.given {
             match given {
                 TestArgument::Elements(sizes) => {
-                    made.push(distinct_tensor(&insert_batch_size(sizes, dims.next().unwrap())))
+                    made.push(distinct_tensor(&insert_batch_size(sizes, dims.next().unwrap())));
                 }
                 TestArgument::Indices(sizes, below) => {
                     made.push(index_elements(&insert_batch_size(sizes, dims.next().unwrap()), *below));

@@ -189,7 +189,7 @@ impl<'a, const N: usize> RowRunner<'a, N> {
                 to,
                 count,
                 &mut self.rounding_buffer,
-            )
+            );
         };
     }
 
