@@ -7,7 +7,6 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::single_match_else, reason = "two cases of equal weight")]
 
-mod autocast_policy;
 mod crate_path;
 mod definition_number;
 mod dispatch_key;
@@ -24,6 +23,7 @@ mod op_row;
 mod op_vmap;
 mod schema_callback;
 mod syntax;
+mod unknown_autocast_policy;
 
 use proc_macro::TokenStream;
 
@@ -202,5 +202,5 @@ pub fn unknown_backend_import_its_key_or_declare_it_with_dispatch_key(input: Tok
 #[doc(hidden)]
 #[proc_macro]
 pub fn __unknown_policy(input: TokenStream) -> TokenStream {
-    autocast_policy::unknown_policy_error(input.into()).into()
+    unknown_autocast_policy::unknown_policy_error(input.into()).into()
 }

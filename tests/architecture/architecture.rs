@@ -49,7 +49,7 @@ fn kernel_locations_in_the_readme_are_right() {
         let found = if is_table {
             item.any(|line| line.starts_with(&row))
         } else {
-            item.take(2).any(|line| line.contains(kernel))
+            item.take(2).any(|line| line.contains(&format!("fn {kernel}(")) || line.contains(&format!("!({kernel}:")))
         };
         assert!(found, "README.md: `{kernel}` is not at {location}");
         count += 1;

@@ -17,7 +17,7 @@ pub const fn crate_name(module: &'static str) -> &'static str {
 #[derive(Clone, Copy, Debug)]
 pub struct NotBuiltIn;
 
-/// A trait that only [`NotBuiltIn`] implements.
+/// The bound by which `check_not_built_in` rejects a new key with the name of a built-in key: only [`NotBuiltIn`] implements it.
 #[diagnostic::on_unimplemented(message = "there is a built-in key of this name", label = "choose another name")]
 pub trait NotBuiltInName {}
 

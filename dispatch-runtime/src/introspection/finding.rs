@@ -62,7 +62,7 @@ pub enum Finding {
         layers: Vec<(&'static str, Location)>,
     },
     /// Two operators implement the same Rust operator.
-    DuplicateRustOperator {
+    DuplicateRustOperatorImpl {
         /// The Rust operator.
         rust_operator: RustOperator,
         /// The operator that is not used.
@@ -127,7 +127,7 @@ impl fmt::Display for Finding {
                     layers.collect::<String>()
                 )
             }
-            Self::DuplicateRustOperator { rust_operator, operator, winner } => write!(
+            Self::DuplicateRustOperatorImpl { rust_operator, operator, winner } => write!(
                 f,
                 "`{operator}` and `{winner}` both implement Rust's `{rust_operator:?}`, and `{winner}` is used; \
                  remove one `operator = {rust_operator:?}`"

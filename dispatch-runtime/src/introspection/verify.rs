@@ -34,7 +34,7 @@ pub fn verify() -> Vec<Finding> {
             rust_operator_impl(implementation.rust_operator).filter(|winner| winner.operator != implementation.operator)
         {
             let (operator, winner) = (implementation.operator.name(), winner.operator.name());
-            findings.push(Finding::DuplicateRustOperator {
+            findings.push(Finding::DuplicateRustOperatorImpl {
                 rust_operator: implementation.rust_operator,
                 operator,
                 winner,

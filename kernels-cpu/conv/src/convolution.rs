@@ -90,7 +90,7 @@ impl ConvGeometry {
         if self.is_pointwise() {
             layout.compute_pointwise(large, weight, bias, small);
         } else {
-            layout.compute_pass(&self.convolution_pass(), large, weight, bias, small);
+            layout.compute_pass(&self.pass_to_small_side(), large, weight, bias, small);
         }
     }
 
@@ -109,7 +109,7 @@ impl ConvGeometry {
         if self.is_pointwise() {
             return layout.compute_pointwise(small, weight, bias, large);
         }
-        for pass in self.transposed_passes() {
+        for pass in self.passes_to_large_side() {
             layout.compute_pass(&pass, small, weight, bias, large);
         }
     }

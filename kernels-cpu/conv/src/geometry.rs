@@ -105,13 +105,13 @@ impl ConvGeometry {
     }
 
     /// Returns the range of the columns of an image.
-    pub(super) fn column_range(&self, item: usize) -> Range<usize> {
+    pub(super) fn unfolded_range(&self, item: usize) -> Range<usize> {
         let length = self.channels * self.tap_count() * self.position_count();
         item * length..(item + 1) * length
     }
 
     /// Returns the pass that computes the small side.
-    pub(super) fn convolution_pass(&self) -> ConvPass {
+    pub(super) fn pass_to_small_side(&self) -> ConvPass {
         ConvPass::new([self.large, self.small], [[0; 3], [1; 3], self.stride], self.tap_count(), |number, dim| {
             let offset = self.tap_coordinates(number)[dim] * self.dilation[dim];
             Some(offset.cast_signed() - self.padding[dim].cast_signed())
@@ -120,7 +120,7 @@ impl ConvGeometry {
 
     /// Returns the passes that compute the large side. With a stride, elements in different phases of the stride need different taps, so
     /// each phase is a pass.
-    pub(super) fn transposed_passes(&self) -> Vec<ConvPass> {
+    pub(super) fn passes_to_large_side(&self) -> Vec<ConvPass> {
         let [planes, rows, columns] = [0, 1, 2].map(|dim| 0..self.stride[dim].min(self.large[dim]));
         let lines = planes.flat_map(|z| rows.clone().map(move |y| (z, y)));
         let firsts = lines.flat_map(|(z, y)| columns.clone().map(move |x| [z, y, x]));

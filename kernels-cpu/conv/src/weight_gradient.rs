@@ -32,7 +32,7 @@ impl ConvGeometry {
     /// Computes the gradient for many filters and channels. A vector holds the sums of several channels, and each position of the window
     /// adds a term to them.
     fn weight_gradient_of_many_filters<T: ConvElement>(&self, large: &[T], small: &[T], weight: &mut [T]) {
-        let pass = self.convolution_pass();
+        let pass = self.pass_to_small_side();
         if pass.taps.is_empty() {
             return;
         }
@@ -153,7 +153,7 @@ impl ConvGeometry {
     fn weight_gradient_of_few_filters<T: ConvElement>(&self, large: &[T], small: &[T], weight: &mut [T]) {
         /// The number of positions that are worth adding up at once, and that stay in the L1 cache for some filters.
         const POSITIONS_PER_BLOCK: usize = 1 << 11;
-        let pass = self.convolution_pass();
+        let pass = self.pass_to_small_side();
         let (taps, window) = (pass.taps.len(), self.tap_count());
         if taps == 0 {
             return;

@@ -23,7 +23,7 @@ use crate::elementwise::loop_nest::to_isize;
 /// Elements are added to lanes, at most [`MAX_LANE_ELEMENTS`] to each, and lanes are merged into totals. With a wider type for totals, sums
 /// are accurate enough.
 pub trait Fold: Sync {
-    /// The type that elements are converted to.
+    /// The type to which an element is converted before it is added to a lane.
     type Input: Element;
     /// The accumulator to which a loop adds elements.
     type LaneAccumulator: Copy + Send + Sync;

@@ -3,8 +3,8 @@
 use dispatch_runtime::{Result, Tensor, op_impl, operands};
 
 use super::row_gradients::{
-    GradientCoefficients, MAX_ELEMENTS_IN_L2, gradient_sums_of_all_rows, write_input_gradient,
-    write_input_gradient_and_sum,
+    GradientCoefficients, MAX_ELEMENTS_IN_L2, gradient_sums_of_all_rows, sum_and_write_channel_gradients,
+    write_input_gradient,
 };
 use super::{
     AffineParameters, mean_and_variance, new_row_statistics, normalize_row, parameter_or_default,
@@ -190,7 +190,7 @@ fn write_input_gradient_by_channel<T: RealFloat + Into<f64>>(
         let area = dispatch_runtime::element_count(&both[1].sizes()[2..]);
         let mut operands = operands!(write out; read grad_out, input)?;
         if let Ok(([out], [Some(grad), Some(line)])) = operands.slices::<T>() {
-            return Ok(write_input_gradient_and_sum(
+            return Ok(sum_and_write_channel_gradients(
                 [grad, line],
                 out,
                 [means.len(), to_usize(area)],

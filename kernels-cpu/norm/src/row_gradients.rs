@@ -78,7 +78,7 @@ impl<T: RealFloat> GradientCoefficients<T> {
 
 /// Computes the sums and the gradient of channels whose planes are contiguous, image by image. A block of channels is fetched from memory
 /// once. Returns the sums.
-pub(super) fn write_input_gradient_and_sum<T: RealFloat + Into<f64>>(
+pub(super) fn sum_and_write_channel_gradients<T: RealFloat + Into<f64>>(
     both: [&[T]; 2],
     out: &mut [T],
     [channels, area]: [usize; 2],

@@ -30,19 +30,19 @@ impl Source {
         nvrtc::compile(self, &self.instance_expressions(), architecture, OptimizationEffort::Full)
     }
 
-    /// Compiles all of the kernel's instances with little optimisation, to check that they compile. It takes a fraction of the time of
+    /// Compiles instances of the kernel with little optimisation, to check that they compile. It takes a fraction of the time of
     /// [`compile`](Self::compile), but the code is slow.
     ///
     /// ```
     /// let kernel = kernels_cuda::kernel_sources().find(|kernel| kernel.name() == "mul").unwrap();
-    /// assert_eq!(kernel.compile_quickly(80).is_ok(), kernels_cuda::compiler_version().is_ok());
+    /// assert_eq!(kernel.compile_quickly(80, &kernel.instance_expressions()).is_ok(), kernels_cuda::compiler_version().is_ok());
     /// ```
     ///
     /// # Errors
     ///
     /// Returns [`CudaError::Unavailable`] if there is no compiler, and [`CudaError::Compile`] if the kernel does not compile.
-    pub fn compile_quickly(&self, architecture: u32) -> Result<Code, CudaError> {
-        nvrtc::compile(self, &self.instance_expressions(), architecture, OptimizationEffort::Quick)
+    pub fn compile_quickly(&self, architecture: u32, instances: &[String]) -> Result<Code, CudaError> {
+        nvrtc::compile(self, instances, architecture, OptimizationEffort::Quick)
     }
 
     /// Compiles those of the kernel's instances that the disk cache lacks for an architecture, and writes them there. Returns their number.

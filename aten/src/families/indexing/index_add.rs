@@ -4,7 +4,8 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Spec, wrap_dim};
 
 use super::index::index_vector_length;
-use crate::{ReductionType, ScatterReducePlan, is_complex_scalar, sizes_or_one};
+use super::scatter::NAMED_REDUCTIONS;
+use crate::{ScatterReducePlan, is_complex_scalar, sizes_or_one};
 
 /// `self`, with the scalar `value` written at the indices `index` of the dimension `dim`.
 #[op_def(
@@ -95,14 +96,12 @@ pub fn index_reduce(_: ...) -> Result<Tensor>;
 
 #[op_plan(index_reduce)]
 fn index_reduce_plan(_: ...) -> Result<Plan<ScatterReducePlan>, BadArgument> {
-    // `sum` is missing, because `index_add` computes sums.
-    let words = [
-        ("prod", ReductionType::Product),
-        ("mean", ReductionType::Mean),
-        ("amax", ReductionType::Max),
-        ("amin", ReductionType::Min),
-    ];
-    ScatterReducePlan::with_reduction(this, indexed_write_plan(this, dim, index, source)?, reduce, &words)
+    ScatterReducePlan::with_reduction(
+        this,
+        indexed_write_plan(this, dim, index, source)?,
+        reduce,
+        &NAMED_REDUCTIONS[1..],
+    )
 }
 
 /// Returns the plan of an operator that writes a `source` at indices of a dimension. The plan's value is the dimension.

@@ -47,6 +47,15 @@ impl ScatterReducePlan {
     }
 }
 
+/// The reductions of `scatter_reduce`. `index_reduce` has all except the first, because `index_add` computes sums.
+pub(super) const NAMED_REDUCTIONS: &[(&str, ReductionType)] = &[
+    ("sum", ReductionType::Sum),
+    ("prod", ReductionType::Product),
+    ("mean", ReductionType::Mean),
+    ("amax", ReductionType::Max),
+    ("amin", ReductionType::Min),
+];
+
 const SCATTER_REDUCTION_NAMES: &[(&str, ReductionType)] =
     &[("add", ReductionType::Sum), ("multiply", ReductionType::Product)];
 
@@ -124,14 +133,7 @@ pub fn scatter_reduce_two(_: ...) -> Result<Tensor>;
 
 #[op_plan(scatter_reduce_two)]
 fn scatter_reduce_two_plan(_: ...) -> Result<Plan<ScatterReducePlan>, BadArgument> {
-    let names = [
-        ("sum", ReductionType::Sum),
-        ("prod", ReductionType::Product),
-        ("mean", ReductionType::Mean),
-        ("amax", ReductionType::Max),
-        ("amin", ReductionType::Min),
-    ];
-    ScatterReducePlan::with_reduction(this, scatter_plan(this, dim, index, Some(src))?, reduce, &names)
+    ScatterReducePlan::with_reduction(this, scatter_plan(this, dim, index, Some(src))?, reduce, NAMED_REDUCTIONS)
 }
 
 /// Checks the index and the source of a scatter operator, and returns its plan. The plan's value is the dimension.

@@ -3,7 +3,7 @@
 /// The cost of a workload in this framework and in a peer.
 pub(crate) struct Row {
     pub(crate) workload: String,
-    /// The measured quantity, or the number of threads.
+    /// The text of the column `measure`: the quantity, such as `instructions`, or the number of threads of a timed run.
     pub(crate) measure: String,
     pub(crate) peer: String,
     pub(crate) ours: f64,

@@ -6,7 +6,7 @@ use peer::{Job, new_job};
 
 use crate::train::random_tensor;
 
-type PartFn = Box<dyn Fn(&[Tensor]) -> Result<Tensor>>;
+type NetworkPartFn = Box<dyn Fn(&[Tensor]) -> Result<Tensor>>;
 
 /// Returns the job for the part with this name. If the name ends in `, backward`, the job computes the gradients of all inputs.
 pub(crate) fn job_for_workload(name: &str) -> Option<Job> {
@@ -31,7 +31,7 @@ pub(crate) fn job_for_workload(name: &str) -> Option<Job> {
 }
 
 /// Returns the sizes of a part's inputs, and its function.
-fn part_with_input_sizes(name: &str) -> Option<(Vec<Vec<i64>>, PartFn)> {
+fn part_with_input_sizes(name: &str) -> Option<(Vec<Vec<i64>>, NetworkPartFn)> {
     Some(match name {
         "conv2d stem" => convolution_part([8, 3, 224, 224], 64, 7, 2, 1),
         "conv2d 64 3x3" => convolution_part([8, 64, 56, 56], 64, 3, 1, 1),
@@ -60,7 +60,7 @@ fn convolution_part(
     width: i64,
     stride: i64,
     groups: i64,
-) -> (Vec<Vec<i64>>, PartFn) {
+) -> (Vec<Vec<i64>>, NetworkPartFn) {
     let sizes = vec![pictures.to_vec(), vec![channels, pictures[1] / groups, width, width], vec![channels]];
     let part = move |inputs: &[Tensor]| {
         let (stride, padding) = ([stride, stride], [width / 2, width / 2]);
@@ -69,7 +69,7 @@ fn convolution_part(
     (sizes, Box::new(part))
 }
 
-fn attention_part(is_causal: bool) -> (Vec<Vec<i64>>, PartFn) {
+fn attention_part(is_causal: bool) -> (Vec<Vec<i64>>, NetworkPartFn) {
     let part = move |inputs: &[Tensor]| {
         let [query, key, value] = [0, 1, 2].map(|input: usize| &inputs[input]);
         aten::scaled_dot_product_attention(query, key, value, None, 0.0, is_causal, None, false)
@@ -77,16 +77,16 @@ fn attention_part(is_causal: bool) -> (Vec<Vec<i64>>, PartFn) {
     (vec![vec![8, 8, 512, 64]; 3], Box::new(part))
 }
 
-fn log_softmax_part(rows: i64, columns: i64) -> (Vec<Vec<i64>>, PartFn) {
+fn log_softmax_part(rows: i64, columns: i64) -> (Vec<Vec<i64>>, NetworkPartFn) {
     (vec![vec![rows, columns]], Box::new(|inputs| aten::log_softmax_int(&inputs[0], 1, None)))
 }
 
-fn cross_entropy_part(rows: i64, columns: i64) -> (Vec<Vec<i64>>, PartFn) {
+fn cross_entropy_part(rows: i64, columns: i64) -> (Vec<Vec<i64>>, NetworkPartFn) {
     let labels = Tensor::from((0..rows).map(|row| row * 7 % columns).collect::<Vec<i64>>());
     (vec![vec![rows, columns]], Box::new(move |inputs| aten::cross_entropy_loss!(&inputs[0], &labels)))
 }
 
-fn batch_norm_part(sizes: [i64; 4]) -> (Vec<Vec<i64>>, PartFn) {
+fn batch_norm_part(sizes: [i64; 4]) -> (Vec<Vec<i64>>, NetworkPartFn) {
     let channels = vec![sizes[1]];
     let [mean, var] =
         [(); 2].map(|()| Tensor::ones(&channels, DType::F32).expect("the CPU has memory for these tensors"));
@@ -97,7 +97,7 @@ fn batch_norm_part(sizes: [i64; 4]) -> (Vec<Vec<i64>>, PartFn) {
     (vec![sizes.to_vec(), channels.clone(), channels], Box::new(part))
 }
 
-fn group_norm_part(sizes: [i64; 4]) -> (Vec<Vec<i64>>, PartFn) {
+fn group_norm_part(sizes: [i64; 4]) -> (Vec<Vec<i64>>, NetworkPartFn) {
     let channels = vec![sizes[1]];
     let part = |inputs: &[Tensor]| aten::group_norm(&inputs[0], 32, Some(&inputs[1]), Some(&inputs[2]), 1e-5, false);
     (vec![sizes.to_vec(), channels.clone(), channels], Box::new(part))

@@ -100,7 +100,7 @@ fn mymul(this: &Tensor, other: &Tensor) -> Result<Tensor> {
 /// The NPU kernel of `normalize_rows`, an operator with a plan. The plan has checked the arguments. The macro derives the
 /// kernels of all forms.
 #[op_impl(myops::normalize_rows, NPU)]
-fn normalize_rows(plan: &myops::Rows, out: &mut Tensor, this: &Tensor) -> Result<()> {
+fn normalize_rows(plan: &myops::NormalizeRowsPlan, out: &mut Tensor, this: &Tensor) -> Result<()> {
     let from = tensor_buffer(this)?.lock_elements().clone();
     let mut to = tensor_buffer(out)?.lock_elements();
     for (to, from) in to.chunks_mut(plan.columns.max(1)).zip(from.chunks(plan.columns.max(1))) {

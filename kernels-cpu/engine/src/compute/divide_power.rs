@@ -50,7 +50,7 @@ impl Power for i64 {
 }
 
 impl Divide for Complex64 {
-    /// Divides after scaling by the larger component of the divisor, so that no intermediate value overflows.
+    /// Divides after scaling by the larger component of the divisor, because the squares of components may overflow.
     fn divide(self, divisor: Self) -> Self {
         if divisor.re.abs() >= divisor.im.abs() {
             if divisor.re == 0.0 && divisor.im == 0.0 {

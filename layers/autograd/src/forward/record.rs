@@ -22,16 +22,16 @@ pub struct Recording {
 #[doc(hidden)]
 pub(crate) type RecordedResult<'a> = (&'a mut Tensor, bool);
 
-/// Differentiable arguments of a call: a tensor, an optional tensor, or a list.
+/// A differentiable argument of a call: a tensor, an optional tensor, or a list of tensors.
 #[doc(hidden)]
 pub trait DifferentiableArgument {
-    /// Whether any of the tensors may require gradients.
+    /// Whether any tensor of the argument may require gradients.
     fn may_require_grad(&self) -> bool;
 
     /// Adds the edge of each tensor to the node.
     fn link_edges(&self, recording: &mut Recording) -> Result<()>;
 
-    /// Returns the first tensor. The view that an operator returns is a view of it.
+    /// Returns the first tensor of the argument, if it has one. The view that an operator returns is a view of it.
     fn first_tensor(&self) -> Option<&Tensor>;
 }
 
