@@ -114,7 +114,7 @@ pub(crate) fn derivative_of(operator: &'static Operator) -> Derivative {
     match found {
         Some(TableCell { provenance: Provenance::MathKernel, .. }) => Derivative::Composite,
         Some(TableCell { provenance: Provenance::AutogradKernel | Provenance::Kernel, kernels, .. }) => {
-            // The kernel of a declaration that there is no derivative has this name.
+            // `not_differentiable!` registers a kernel with this name.
             if kernels.iter().all(|kernel| kernel.starts_with("`not_differentiable`")) {
                 Derivative::None
             } else {

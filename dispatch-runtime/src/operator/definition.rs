@@ -54,7 +54,8 @@ pub(crate) type ResultSpecsFn = fn(&mut [Value]) -> Result<Vec<Spec>>;
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct TypedAdapters {
-    /// Binds the operator, skips a layer, chooses between kernels, or returns the error of a missing kernel. It has the kernel's type.
+    /// The code of slots without a kernel that can be called directly: it binds the operator, skips a layer, chooses between kernels, or
+    /// returns the error of a missing kernel. It has the kernel's type.
     pub slow_path: CodePointer,
     /// Puts the arguments on a stack and runs the slot's boxed kernel. It has the kernel's type.
     pub run_boxed: CodePointer,

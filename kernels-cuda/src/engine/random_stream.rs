@@ -21,11 +21,11 @@ define_parameters! {
     }
 }
 
-/// Fills a tensor with random numbers from a generator's stream, of which each block yields `rows` elements.
+/// Fills a tensor with random numbers from a generator's stream. Each block of the stream gives `elements_per_block` elements.
 pub(crate) fn fill_random(
     this: &mut Tensor,
     generator: Option<&Generator>,
-    rows: i64,
+    elements_per_block: i64,
     draw: impl FnOnce(Launch, Grid, DevicePointer, RandomStream) -> Result<()>,
 ) -> Result<()> {
     let generator = generator_or_default(generator, this.device())?;
@@ -33,11 +33,11 @@ pub(crate) fn fill_random(
     let _writing = launch.begin_write(this)?;
     if !this.geometry().is_contiguous() {
         let mut packed = Spec::contiguous(this.dtype(), this.sizes()).on(this.device())?;
-        fill_random(&mut packed, Some(&generator), rows, draw)?;
+        fill_random(&mut packed, Some(&generator), elements_per_block, draw)?;
         return copy_into(this, &packed);
     }
     let count = this.geometry().count();
-    let blocks = random_block_count(count, rows);
+    let blocks = random_block_count(count, elements_per_block);
     let stream = if let Some((first, origin)) = graph::reserve_random_blocks(&generator, blocks.unsigned_abs())? {
         RandomStream { seed: 0, first, count, origin: launch.pointer(&origin)? }
     } else {
@@ -50,10 +50,10 @@ pub(crate) fn fill_random(
     draw(launch, Grid::for_elements(blocks), launch.pointer(this)?, stream)
 }
 
-/// Returns the number of the stream's blocks for `count` elements, if each block yields `rows` elements.
-pub(crate) fn random_block_count(count: i64, rows: i64) -> i64 {
+/// Returns the number of the stream's blocks for `count` elements, if each block gives `elements_per_block` elements.
+pub(crate) fn random_block_count(count: i64, elements_per_block: i64) -> i64 {
     let group = i64::try_from(Generator::BLOCKS_PER_GROUP).unwrap_or(1);
-    count.unsigned_abs().div_ceil((rows * group).unsigned_abs()).cast_signed() * group
+    count.unsigned_abs().div_ceil((elements_per_block * group).unsigned_abs()).cast_signed() * group
 }
 
 /// Reserves the generator's next blocks for a replay, and writes their seed and first block to `origin`.

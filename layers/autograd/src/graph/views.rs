@@ -173,8 +173,8 @@ pub(crate) struct CopySlices {
     base: TensorOutline,
     view: TensorOutline,
     call: Shared<Node>,
-    /// The edge of the call that leads to the view before the write.
-    written_edge: Option<usize>,
+    /// The index of the call's edge to the view before the write, if it has one.
+    written_edge_index: Option<usize>,
 }
 
 impl CopySlices {
@@ -184,13 +184,21 @@ impl CopySlices {
         base: &Tensor,
         view: &Tensor,
         call: Shared<Node>,
-        written_edge: Option<usize>,
+        written_edge_index: Option<usize>,
     ) -> Result<Shared<Node>> {
-        let others =
-            call.edges().iter().enumerate().filter(|(i, _)| Some(*i) != written_edge).map(|(_, edge)| edge.clone());
+        let others = call
+            .edges()
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| Some(*i) != written_edge_index)
+            .map(|(_, edge)| edge.clone());
         let edges = std::iter::once(history::gradient_edge(base)?).chain(others).collect();
-        let rebase =
-            Self { base: TensorOutline::from_tensor(base), view: TensorOutline::from_tensor(view), call, written_edge };
+        let rebase = Self {
+            base: TensorOutline::from_tensor(base),
+            view: TensorOutline::from_tensor(view),
+            call,
+            written_edge_index,
+        };
         Ok(Node::with_one_result(base, BackwardFunction::CopySlices(Box::new(rebase)), edges))
     }
 
@@ -207,11 +215,11 @@ impl CopySlices {
         let shown = aten::clone(&part, None)?;
         let mut needs = needs.to_vec();
         let needs_base = needs.remove(0);
-        if let Some(written_edge) = self.written_edge {
-            needs.insert(written_edge, needs_base);
+        if let Some(written_edge_index) = self.written_edge_index {
+            needs.insert(written_edge_index, needs_base);
         }
         let mut inner = BackwardFunction::run(&self.call, &mut [Some(shown)], &needs)?;
-        let before = self.written_edge.and_then(|written_edge| inner.remove(written_edge));
+        let before = self.written_edge_index.and_then(|written_edge_index| inner.remove(written_edge_index));
         if !needs_base {
             inner.insert(0, None);
             return Ok(inner);
