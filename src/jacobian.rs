@@ -73,11 +73,11 @@ pub fn jacobians(f: impl FnOnce(&[Tensor]) -> Result<Vec<Tensor>>, inputs: &[&Te
     check_not_complex("input", inputs.iter().copied())?;
     let (outputs, pullback) = vjp(f, inputs)?;
     check_not_complex("result", &outputs)?;
-    (0..outputs.len()).map(|i| jacobian_rows(&pullback, &outputs, i, inputs)).collect()
+    (0..outputs.len()).map(|i| jacobians_of_result(&pullback, &outputs, i, inputs)).collect()
 }
 
 /// Returns the Jacobians of result `i`. Each element of the result gives a row, and the rows are computed as a batch.
-fn jacobian_rows(pullback: &Pullback, outputs: &[Tensor], i: usize, inputs: &[&Tensor]) -> Result<Vec<Tensor>> {
+fn jacobians_of_result(pullback: &Pullback, outputs: &[Tensor], i: usize, inputs: &[&Tensor]) -> Result<Vec<Tensor>> {
     let output = &outputs[i];
     let count = output.sizes().iter().product();
     let sizes = |of: &Tensor| [output.sizes(), of.sizes()].concat();

@@ -91,7 +91,7 @@ assert_eq!(each.i(0)?.to_vec::<f64>()?, [-5.0, -10.0]);
 mod jacobian;
 
 #[cfg(feature = "aten")]
-pub use aten::{self, Options, default_device};
+pub use aten::{self, TensorOptions, set_default_device};
 #[cfg(feature = "autocast")]
 pub use dispatch_autocast::{self as autocast, autocast};
 #[cfg(feature = "autograd")]

@@ -10,7 +10,7 @@ use opdispatch::prelude::*;
 use opdispatch::{autocast, autograd, bf16};
 
 /// Locks the tests of this file against each other: cached casts are dropped when any thread's outermost autocast region ends.
-fn lock_test() -> MutexGuard<'static, ()> {
+fn lock_tests_of_this_file() -> MutexGuard<'static, ()> {
     static TEST_LOCK: Mutex<()> = Mutex::new(());
     TEST_LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -40,24 +40,24 @@ fn with_cast_count<R>(f: impl FnOnce() -> Result<R>) -> Result<(usize, R)> {
 }
 
 /// Returns a tensor of values such as `1/3`, which `bfloat16` rounds.
-fn input() -> Result<Tensor> {
+fn input_that_bf16_rounds() -> Result<Tensor> {
     Tensor::arange(1..7, DType::F32)?.reshape(&[2, 3])? / 3.0
 }
 
-fn weight() -> Result<Tensor> {
+fn weight_that_requires_grad() -> Result<Tensor> {
     (Tensor::arange(1..7, DType::F32)?.reshape(&[3, 2])? / 7.0)?.requires_grad_(true)
 }
 
 /// Returns the gradient of `sum(x @ w)` with respect to `w`, computed in `bfloat16`, as `f32`.
-fn expected_gradient(x: &Tensor) -> Result<Vec<f32>> {
+fn expected_weight_gradient(x: &Tensor) -> Result<Vec<f32>> {
     let ones = Tensor::ones(&[2, 2], DType::BF16)?;
     x.to(DType::BF16)?.t()?.mm(&ones)?.to(DType::F32)?.to_vec()
 }
 
 #[test]
 fn gradient_has_the_dtype_of_its_weight() -> Result<()> {
-    let _alone = lock_test();
-    let (x, w) = (input()?, weight()?);
+    let _alone = lock_tests_of_this_file();
+    let (x, w) = (input_that_bf16_rounds()?, weight_that_requires_grad()?);
     let y = {
         let _on = autocast::enable(Device::CPU, None)?;
         x.mm(&w)?
@@ -65,24 +65,24 @@ fn gradient_has_the_dtype_of_its_weight() -> Result<()> {
     assert_eq!(y.dtype(), DType::BF16);
     y.sum()?.backward()?;
     let grad = w.grad().unwrap();
-    assert_eq!((grad.dtype(), grad.to_vec::<f32>()?), (DType::F32, expected_gradient(&x)?));
+    assert_eq!((grad.dtype(), grad.to_vec::<f32>()?), (DType::F32, expected_weight_gradient(&x)?));
     Ok(())
 }
 
 #[test]
 fn backward_inside_the_region_gives_the_same_gradient() -> Result<()> {
-    let _alone = lock_test();
-    let (x, w) = (input()?, weight()?);
+    let _alone = lock_tests_of_this_file();
+    let (x, w) = (input_that_bf16_rounds()?, weight_that_requires_grad()?);
     let _on = autocast::enable(Device::CPU, None)?;
     x.mm(&w)?.sum()?.backward()?;
-    assert_eq!(w.grad().unwrap().to_vec::<f32>()?, expected_gradient(&x)?);
+    assert_eq!(w.grad().unwrap().to_vec::<f32>()?, expected_weight_gradient(&x)?);
     Ok(())
 }
 
 #[test]
 fn inputs_that_require_gradients_get_them_in_their_own_dtype() -> Result<()> {
-    let _alone = lock_test();
-    let (x, w) = (input()?, weight()?.detach()?);
+    let _alone = lock_tests_of_this_file();
+    let (x, w) = (input_that_bf16_rounds()?, weight_that_requires_grad()?.detach()?);
     let x = x.requires_grad_(true)?;
     let _on = autocast::enable(Device::CPU, DType::F16)?;
     x.mm(&w)?.sum()?.backward()?;
@@ -93,8 +93,8 @@ fn inputs_that_require_gradients_get_them_in_their_own_dtype() -> Result<()> {
 
 #[test]
 fn weight_is_cast_once_per_region() -> Result<()> {
-    let _alone = lock_test();
-    let (x, w) = (input()?, weight()?);
+    let _alone = lock_tests_of_this_file();
+    let (x, w) = (input_that_bf16_rounds()?, weight_that_requires_grad()?);
     let (count, loss) = with_cast_count(|| {
         let _on = autocast::enable(Device::CPU, None)?;
         let (first, second) = (x.mm(&w)?, x.mm(&w)?);
@@ -103,15 +103,15 @@ fn weight_is_cast_once_per_region() -> Result<()> {
     assert_eq!(count, 3, "the input twice, the weight once");
     let (count, ()) = with_cast_count(|| loss.backward())?;
     assert_eq!(count, 1, "the gradient passes one cast");
-    let twice: Vec<f32> = expected_gradient(&x)?.into_iter().map(|x| 2.0 * x).collect();
+    let twice: Vec<f32> = expected_weight_gradient(&x)?.into_iter().map(|x| 2.0 * x).collect();
     assert_eq!(w.grad().unwrap().to_vec::<f32>()?, twice);
     Ok(())
 }
 
 #[test]
 fn next_region_casts_the_weight_again() -> Result<()> {
-    let _alone = lock_test();
-    let (x, w) = (input()?, weight()?);
+    let _alone = lock_tests_of_this_file();
+    let (x, w) = (input_that_bf16_rounds()?, weight_that_requires_grad()?);
     let forward = || {
         let _on = autocast::enable(Device::CPU, None)?;
         x.mm(&w)
@@ -123,8 +123,8 @@ fn next_region_casts_the_weight_again() -> Result<()> {
 
 #[test]
 fn computed_tensor_is_cast_at_every_use() -> Result<()> {
-    let _alone = lock_test();
-    let (x, w) = (input()?, (weight()? * 2.0)?);
+    let _alone = lock_tests_of_this_file();
+    let (x, w) = (input_that_bf16_rounds()?, (weight_that_requires_grad()? * 2.0)?);
     let (count, _) = with_cast_count(|| {
         let _on = autocast::enable(Device::CPU, None)?;
         x.mm(&w)?;
@@ -136,8 +136,8 @@ fn computed_tensor_is_cast_at_every_use() -> Result<()> {
 
 #[test]
 fn view_of_a_weight_is_cast_at_every_use() -> Result<()> {
-    let _alone = lock_test();
-    let (x, w) = (input()?, weight()?);
+    let _alone = lock_tests_of_this_file();
+    let (x, w) = (input_that_bf16_rounds()?, weight_that_requires_grad()?);
     let view = w.t()?.t()?;
     let (count, loss) = with_cast_count(|| {
         let _on = autocast::enable(Device::CPU, None)?;
@@ -151,22 +151,22 @@ fn view_of_a_weight_is_cast_at_every_use() -> Result<()> {
 
 #[test]
 fn cast_under_no_grad_does_not_prevent_later_gradients() -> Result<()> {
-    let _alone = lock_test();
-    let (x, w) = (input()?, weight()?);
+    let _alone = lock_tests_of_this_file();
+    let (x, w) = (input_that_bf16_rounds()?, weight_that_requires_grad()?);
     let _on = autocast::enable(Device::CPU, None)?;
     {
         let _no_grad = guard::no_grad();
         assert!(!x.mm(&w)?.requires_grad());
     }
     x.mm(&w)?.sum()?.backward()?;
-    assert_eq!(w.grad().unwrap().to_vec::<f32>()?, expected_gradient(&x)?);
+    assert_eq!(w.grad().unwrap().to_vec::<f32>()?, expected_weight_gradient(&x)?);
     Ok(())
 }
 
 #[test]
 fn cast_in_inference_mode_does_not_prevent_later_gradients() -> Result<()> {
-    let _alone = lock_test();
-    let (x, w) = (input()?, weight()?);
+    let _alone = lock_tests_of_this_file();
+    let (x, w) = (input_that_bf16_rounds()?, weight_that_requires_grad()?);
     let _on = autocast::enable(Device::CPU, None)?;
     {
         let _inference = guard::inference_mode();
@@ -179,7 +179,7 @@ fn cast_in_inference_mode_does_not_prevent_later_gradients() -> Result<()> {
 
 #[test]
 fn weight_updated_in_a_region_is_cast_again() -> Result<()> {
-    let _alone = lock_test();
+    let _alone = lock_tests_of_this_file();
     let mut w = Tensor::from([[1.0_f32]]).requires_grad_(true)?;
     let x = Tensor::from([[1.0_f32]]);
     let _on = autocast::enable(Device::CPU, None)?;
@@ -194,14 +194,14 @@ fn weight_updated_in_a_region_is_cast_again() -> Result<()> {
 
 #[test]
 fn autograd_grad_returns_gradients_under_autocast() -> Result<()> {
-    let _alone = lock_test();
-    let (x, w) = (input()?, weight()?);
+    let _alone = lock_tests_of_this_file();
+    let (x, w) = (input_that_bf16_rounds()?, weight_that_requires_grad()?);
     let y = {
         let _on = autocast::enable(Device::CPU, None)?;
         x.mm(&w)?.sum()?
     };
     let grads = autograd::grad(&[&y], &[&w])?;
-    assert_eq!(grads[0].as_ref().unwrap().to_vec::<f32>()?, expected_gradient(&x)?);
+    assert_eq!(grads[0].as_ref().unwrap().to_vec::<f32>()?, expected_weight_gradient(&x)?);
     assert!(w.grad().is_none());
     Ok(())
 }
@@ -209,7 +209,7 @@ fn autograd_grad_returns_gradients_under_autocast() -> Result<()> {
 /// Mixed-precision training as users write it: layers in low precision; loss, weights and updates in single precision.
 #[test]
 fn training_under_autocast_reduces_the_loss() -> Result<()> {
-    let _alone = lock_test();
+    let _alone = lock_tests_of_this_file();
     opdispatch::manual_seed(1);
     let x = Tensor::randn(&[64, 8], DType::F32)?;
     let target = x.mm(&Tensor::randn(&[8, 1], DType::F32)?)?;

@@ -27,7 +27,7 @@ fn assert_close(found: &Tensor, expected: &Tensor, tolerance: f64) {
 }
 
 /// Returns the Jacobian by central differences, with two calls for each element of the input.
-fn central_differences(f: impl Fn(&Tensor) -> Result<Tensor>, x: &Tensor) -> Tensor {
+fn jacobian_by_central_differences(f: impl Fn(&Tensor) -> Result<Tensor>, x: &Tensor) -> Tensor {
     const STEP: f64 = 1e-5;
     let count = to_f64_vec(x).len();
     let columns = (0..count).map(|i| {
@@ -43,8 +43,8 @@ fn central_differences(f: impl Fn(&Tensor) -> Result<Tensor>, x: &Tensor) -> Ten
     columns.reshape(&sizes).unwrap()
 }
 
-fn check_jacobian(f: impl Fn(&Tensor) -> Result<Tensor>, x: &Tensor) {
-    assert_close(&jacrev(&f, x).unwrap(), &central_differences(&f, x), 1e-6);
+fn assert_jacobian_equals_central_differences(f: impl Fn(&Tensor) -> Result<Tensor>, x: &Tensor) {
+    assert_close(&jacrev(&f, x).unwrap(), &jacobian_by_central_differences(&f, x), 1e-6);
 }
 
 #[test]
@@ -72,15 +72,21 @@ fn jacobian_of_softmax_matches_its_formula() {
 
 #[test]
 fn jacobians_match_central_differences() {
-    check_jacobian(|x| x.exp()?.cumsum(0), &sample_tensor(&[2, 3]));
-    check_jacobian(|x| x.mm(&x.t()?), &sample_tensor(&[2, 3]));
-    check_jacobian(|x| aten::conv2d!(x, &sample_tensor(&[2, 1, 2, 2])), &sample_tensor(&[1, 3, 3]));
-    check_jacobian(|x| x.log_softmax_int(-1, None)?.select_int(0, 1), &sample_tensor(&[2, 3]));
-    check_jacobian(|x| aten::layer_norm!(x, [3]), &sample_tensor(&[2, 3]));
-    check_jacobian(|x| x.i([2_i64, 0, 0])? * x.i([1_i64, 1, 0])?, &sample_tensor(&[3, 2]));
-    check_jacobian(|x| aten::cat(&[x.sigmoid()?, x.square()?], 0), &sample_tensor(&[3]));
-    check_jacobian(|x| Ok(x.sort(0, false)?.0), &sample_tensor(&[5]));
-    check_jacobian(|x| aten::avg_pool2d!(x, [2, 2]), &sample_tensor(&[1, 4, 4]));
+    assert_jacobian_equals_central_differences(|x| x.exp()?.cumsum(0), &sample_tensor(&[2, 3]));
+    assert_jacobian_equals_central_differences(|x| x.mm(&x.t()?), &sample_tensor(&[2, 3]));
+    assert_jacobian_equals_central_differences(
+        |x| aten::conv2d!(x, &sample_tensor(&[2, 1, 2, 2])),
+        &sample_tensor(&[1, 3, 3]),
+    );
+    assert_jacobian_equals_central_differences(
+        |x| x.log_softmax_int(-1, None)?.select_int(0, 1),
+        &sample_tensor(&[2, 3]),
+    );
+    assert_jacobian_equals_central_differences(|x| aten::layer_norm!(x, [3]), &sample_tensor(&[2, 3]));
+    assert_jacobian_equals_central_differences(|x| x.i([2_i64, 0, 0])? * x.i([1_i64, 1, 0])?, &sample_tensor(&[3, 2]));
+    assert_jacobian_equals_central_differences(|x| aten::cat(&[x.sigmoid()?, x.square()?], 0), &sample_tensor(&[3]));
+    assert_jacobian_equals_central_differences(|x| Ok(x.sort(0, false)?.0), &sample_tensor(&[5]));
+    assert_jacobian_equals_central_differences(|x| aten::avg_pool2d!(x, [2, 2]), &sample_tensor(&[1, 4, 4]));
 }
 
 #[test]
@@ -97,8 +103,8 @@ fn jacobians_of_every_result_with_respect_to_every_input() {
     let (x, y) = (sample_tensor(&[2]), sample_tensor(&[3]));
     let f = |inputs: &[Tensor]| Ok(vec![inputs[0].outer(&inputs[1])?, inputs[1].exp()?]);
     let found = jacobians(f, &[&x, &y]).unwrap();
-    let by_x = central_differences(|x| x.outer(&y), &x);
-    let by_y = central_differences(|y| x.outer(y), &y);
+    let by_x = jacobian_by_central_differences(|x| x.outer(&y), &x);
+    let by_y = jacobian_by_central_differences(|y| x.outer(y), &y);
     assert_close(&found[0][0], &by_x, 1e-6);
     assert_close(&found[0][1], &by_y, 1e-6);
     assert_eq!((found[1][0].sizes(), to_f64_vec(&found[1][0])), (&[3_i64, 2][..], vec![0.0; 6]));
@@ -110,7 +116,7 @@ fn jacobian_of_a_jacobian_is_the_hessian() {
     let x = sample_tensor(&[3]);
     let f = |x: &Tensor| (x.tanh()? * x.square()?)?.sum()? * x.sum()?;
     let hessian = jacrev(|x| jacrev(f, x), &x).unwrap();
-    assert_close(&hessian, &central_differences(|x| jacrev(f, x), &x), 1e-6);
+    assert_close(&hessian, &jacobian_by_central_differences(|x| jacrev(f, x), &x), 1e-6);
     assert_close(&hessian, &hessian.t().unwrap().contiguous().unwrap(), 1e-9);
     let matrix = sample_tensor(&[3, 3]);
     let quadratic = |x: &Tensor| x.dot(&matrix.mv(x)?);
@@ -146,7 +152,7 @@ fn vmap_of_a_jacobian_matches_a_loop() {
 fn jacobian_of_a_vmap_is_block_diagonal() {
     let x = sample_tensor(&[3, 2]);
     let found = jacrev(|x| vmap(|row| row.softmax_int(0, None), x), &x).unwrap();
-    assert_close(&found, &central_differences(|x| x.softmax_int(1, None), &x), 1e-6);
+    assert_close(&found, &jacobian_by_central_differences(|x| x.softmax_int(1, None), &x), 1e-6);
 }
 
 #[test]

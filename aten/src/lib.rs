@@ -49,8 +49,8 @@ pub use geometry::*;
 pub use is_random::is_random;
 pub use methods::Methods;
 pub use tensor_api::{
-    Convert, DefaultDeviceGuard, Ellipsis, Factories, Index, Indexing, Indices, Item, NewAxis, Options, Slice,
-    default_device,
+    Convert, DefaultDeviceGuard, Ellipsis, Factories, Index, Indexing, Indices, ItemType, NewAxis, Slice,
+    TensorOptions, set_default_device,
 };
 
 /// Exports the operators of an optional family if its cargo feature is enabled. The list names every operator, because the compiler's error

@@ -8,7 +8,7 @@ mod factories;
 mod index;
 mod options;
 
-pub use convert::{Convert, Item};
+pub use convert::{Convert, ItemType};
 pub use factories::Factories;
 pub use index::{Ellipsis, Index, Indexing, Indices, NewAxis, Slice};
-pub use options::{DefaultDeviceGuard, Options, default_device};
+pub use options::{DefaultDeviceGuard, TensorOptions, set_default_device};

@@ -14,7 +14,7 @@ use kernels_cpu as _;
 #[dispatch_key(backend)]
 static NPU: Key;
 
-fn npu() -> Device {
+fn npu_device() -> Device {
     Device::new(NPU).unwrap()
 }
 
@@ -74,7 +74,7 @@ fn full_npu(
     pin_memory: Option<bool>,
 ) -> Result<Tensor> {
     let here = aten::full(size, fill_value, dtype, layout, None, pin_memory)?;
-    let there = Spec::contiguous(here.dtype(), size).on(device.unwrap_or_else(npu))?;
+    let there = Spec::contiguous(here.dtype(), size).on(device.unwrap_or_else(npu_device))?;
     SimulatedBackend.copy_in(
         &here.to(DType::F32)?.read::<f32>()?.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>(),
         there.storage(),
@@ -99,7 +99,7 @@ fn ramp_cpu(n: i64, _device: Option<Device>) -> Result<Tensor> {
 
 #[op_impl(ramp, NPU)]
 fn ramp_npu(n: i64, device: Option<Device>) -> Result<Tensor> {
-    Spec::contiguous(DType::F32, &[n]).on(device.unwrap_or_else(npu))
+    Spec::contiguous(DType::F32, &[n]).on(device.unwrap_or_else(npu_device))
 }
 
 type Factory = fn(Option<Device>) -> Result<Tensor>;
@@ -150,7 +150,7 @@ fn like_factories_use_the_given_device_or_that_of_the_tensor() {
         ("new_ones", |x, device| aten::new_ones(x, &[2], None, None, device, None)),
         ("new_empty_strided", |x, device| aten::new_empty_strided(x, &[2], &[1], None, None, device, None)),
     ];
-    let devices = [Device::CPU, Device::META, npu()];
+    let devices = [Device::CPU, Device::META, npu_device()];
     for (name, like) in factories {
         for from in devices {
             let x = Tensor::zeros(&[2], from).unwrap();
@@ -176,7 +176,7 @@ fn boxed_factory_calls_use_the_given_device() {
     let zeros = |device: Value| {
         aten::zeros::operator().call([vec![2_i64].into(), Value::None, Value::None, device, Value::None])
     };
-    for device in [Device::CPU, Device::META, npu()] {
+    for device in [Device::CPU, Device::META, npu_device()] {
         assert_eq!(zeros(device.into()).unwrap()[0].as_tensor().unwrap().device(), device);
     }
     assert_eq!(zeros(Value::None).unwrap()[0].as_tensor().unwrap().device(), Device::CPU);
@@ -200,19 +200,19 @@ fn error_for_an_unlinked_device_lists_the_linked_devices() {
     );
     let error = Tensor::from([1.0]).to(cuda).unwrap_err();
     let ErrorKind::NoBackend { device, linked_devices } = error.kind() else { panic!("{error}") };
-    assert_eq!((*device, &linked_devices[..]), (cuda, &[Device::CPU, Device::META, npu()][..]));
+    assert_eq!((*device, &linked_devices[..]), (cuda, &[Device::CPU, Device::META, npu_device()][..]));
 }
 
 #[test]
 fn error_for_a_missing_kernel_of_a_linked_backend_suggests_op_impl() {
-    let error = Tensor::eye(2, npu()).unwrap_err().to_string();
+    let error = Tensor::eye(2, npu_device()).unwrap_err().to_string();
     assert!(error.contains("for NPU") && error.contains("Write one with `#[op_impl(aten::"), "{error}");
     assert!(!error.contains("linked"), "{error}");
 }
 
 #[test]
 fn device_index_selects_a_device_of_the_backend() {
-    let [first, last, beyond] = [0, 1, 2].map(|number| npu().with_index(number).unwrap());
+    let [first, last, beyond] = [0, 1, 2].map(|number| npu_device().with_index(number).unwrap());
     for device in [first, last] {
         assert_eq!(Tensor::ones(&[2], device).unwrap().device(), device);
     }
@@ -235,7 +235,7 @@ fn error_for_an_unknown_device_text_lists_the_linked_devices() {
     let error = |text: &str| text.parse::<Device>().unwrap_err().to_string();
     assert_eq!(error("npuu:0"), "unknown device `npuu:0`; did you mean `npu`? Linked devices: cpu, meta, npu");
     assert!(error("gramophone").ends_with("Linked devices: cpu, meta, npu"), "{}", error("gramophone"));
-    assert_eq!("npu:1".parse(), Ok(npu().with_index(1).unwrap()));
+    assert_eq!("npu:1".parse(), Ok(npu_device().with_index(1).unwrap()));
 }
 
 #[test]
@@ -251,17 +251,17 @@ fn pinned_memory_and_sparse_layouts_are_refused() {
 #[test]
 fn user_defined_factory_uses_the_given_device() {
     assert_eq!(ramp(3, None).unwrap().to_vec::<f32>().unwrap(), [0.0, 1.0, 2.0]);
-    assert_eq!(ramp(3, Some(npu())).unwrap().device(), npu());
-    assert_eq!(ramp!(3, device = npu()).unwrap().device(), npu());
-    let boxed = ramp::operator().call([3_i64.into(), npu().into()]).unwrap();
-    assert_eq!(boxed[0].as_tensor().unwrap().device(), npu());
+    assert_eq!(ramp(3, Some(npu_device())).unwrap().device(), npu_device());
+    assert_eq!(ramp!(3, device = npu_device()).unwrap().device(), npu_device());
+    let boxed = ramp::operator().call([3_i64.into(), npu_device().into()]).unwrap();
+    assert_eq!(boxed[0].as_tensor().unwrap().device(), npu_device());
     let error = ramp(3, Some(Device::META)).unwrap_err().to_string();
     assert!(error.contains("`factory_devices::ramp` for Meta"), "{error}");
 }
 
 #[test]
 fn explanation_of_a_factory_shows_the_key_of_its_device() {
-    let account = ramp::operator().explain(&[3_i64.into(), npu().into()]);
+    let account = ramp::operator().explain(&[3_i64.into(), npu_device().into()]);
     assert_eq!(account.arguments, [("device".to_owned(), KeySet::from(NPU))]);
     assert_eq!((account.key, account.winner.unwrap().kernel), (Some(NPU), "ramp_npu"));
     assert_eq!(ramp::operator().explain(&[3_i64.into(), Value::None]).key, Some(CPU));
@@ -276,7 +276,7 @@ thread_local! {
 fn zeros_on_chosen_device(n: i64, device: Option<Device>) -> Result<Tensor>;
 
 #[op_impl(zeros_on_chosen_device, BackendSelect)]
-fn choose_device(n: i64, device: Option<Device>, keys: KeySet) -> Result<Tensor> {
+fn zeros_on_chosen_device_backend_select(n: i64, device: Option<Device>, keys: KeySet) -> Result<Tensor> {
     match CHOSEN_DEVICE.get() {
         Some(chosen) if device.is_none() => zeros_on_chosen_device(n, Some(chosen)),
         _ => zeros_on_chosen_device::redispatch(keys.below(BackendSelect), n, device),
@@ -284,17 +284,17 @@ fn choose_device(n: i64, device: Option<Device>, keys: KeySet) -> Result<Tensor>
 }
 
 #[op_impl(zeros_on_chosen_device, CompositeExplicitAutograd)]
-fn zeros_on_chosen_device_any(n: i64, device: Option<Device>) -> Result<Tensor> {
+fn zeros_on_chosen_device_composite(n: i64, device: Option<Device>) -> Result<Tensor> {
     Tensor::zeros(&[n], device.unwrap_or(Device::CPU))
 }
 
 #[test]
 fn user_kernel_for_backend_select_runs_before_backend_kernels() {
     assert_eq!(zeros_on_chosen_device(1, None).unwrap().device(), Device::CPU);
-    CHOSEN_DEVICE.set(Some(npu()));
-    assert_eq!(zeros_on_chosen_device(1, None).unwrap().device(), npu());
+    CHOSEN_DEVICE.set(Some(npu_device()));
+    assert_eq!(zeros_on_chosen_device(1, None).unwrap().device(), npu_device());
     assert_eq!(zeros_on_chosen_device(1, Some(Device::META)).unwrap().device(), Device::META);
     let boxed = zeros_on_chosen_device::operator().call([1_i64.into(), Value::None]).unwrap();
-    assert_eq!(boxed[0].as_tensor().unwrap().device(), npu());
+    assert_eq!(boxed[0].as_tensor().unwrap().device(), npu_device());
     CHOSEN_DEVICE.set(None);
 }

@@ -187,7 +187,7 @@ pub fn halved_product(left: &Tensor, right: &Tensor) -> Result<Tensor> {
 }
 
 #[test]
-fn error_without_a_check_names_inner_and_outer_operators() {
+fn error_of_a_composite_without_check_names_inner_and_outer_operators() {
     let part =
         "`aten::matmul`: argument `other` has sizes [4, 5], but must have 3 in dimension 0, as `self` has sizes [2, 3]";
     let (left, right) = (zeros(&[2, 3]), zeros(&[4, 5]));

@@ -11,29 +11,29 @@ fn arange_of_sizes(sizes: &[i64]) -> Tensor {
     aten::reshape(&Tensor::arange(0..count, ()).unwrap(), sizes).unwrap()
 }
 
-fn to_ints(tensor: &Tensor) -> Vec<i64> {
+fn to_i64_vec(tensor: &Tensor) -> Vec<i64> {
     tensor.to_vec().unwrap()
 }
 
 #[test]
 fn integer_index_removes_a_dimension_and_range_keeps_it() {
     let x = arange_of_sizes(&[2, 3, 4]);
-    assert_eq!(to_ints(&x.i((1, -1, 0)).unwrap()), [20]);
+    assert_eq!(to_i64_vec(&x.i((1, -1, 0)).unwrap()), [20]);
     assert_eq!(x.i((1, -1, 0)).unwrap().sizes(), []);
     let part = x.i((.., 0, 1..3)).unwrap();
-    assert_eq!((part.sizes(), to_ints(&part)), (&[2, 2][..], vec![1, 2, 13, 14]));
+    assert_eq!((part.sizes(), to_i64_vec(&part)), (&[2, 2][..], vec![1, 2, 13, 14]));
     assert!(part.storage().same(x.storage()));
-    assert_eq!(to_ints(&x.i((0, 1.., ..=1)).unwrap()), [4, 5, 8, 9]);
-    assert_eq!(to_ints(&x.i((0, 0, Slice::step(..=-2, 2))).unwrap()), [0, 2]);
+    assert_eq!(to_i64_vec(&x.i((0, 1.., ..=1)).unwrap()), [4, 5, 8, 9]);
+    assert_eq!(to_i64_vec(&x.i((0, 0, Slice::step(..=-2, 2))).unwrap()), [0, 2]);
     assert_eq!(x.i((.., 5.., Slice::between(2, 1))).unwrap().sizes(), [2, 0, 0]);
 }
 
 #[test]
 fn ellipsis_covers_the_remaining_dimensions() {
     let x = arange_of_sizes(&[2, 3, 4]);
-    assert_eq!(to_ints(&x.i((Ellipsis, 1)).unwrap()), [1, 5, 9, 13, 17, 21]);
+    assert_eq!(to_i64_vec(&x.i((Ellipsis, 1)).unwrap()), [1, 5, 9, 13, 17, 21]);
     assert_eq!(x.i((0, Ellipsis, NewAxis)).unwrap().sizes(), [3, 4, 1]);
-    assert_eq!(to_ints(&x.i((1, 2, Ellipsis, 3)).unwrap()), [23]);
+    assert_eq!(to_i64_vec(&x.i((1, 2, Ellipsis, 3)).unwrap()), [23]);
     assert_eq!(Tensor::from(7_i64).i(Ellipsis).unwrap().sizes(), []);
 }
 
@@ -43,7 +43,7 @@ fn index_tensor_dimensions_are_placed_as_in_pytorch() {
     assert_eq!(x.i((.., [2, 0, 0], 1..)).unwrap().sizes(), [2, 3, 3]);
     assert_eq!(x.i(([1, 0], .., [3, 2])).unwrap().sizes(), [2, 3]);
     let mask = aten::gt_scalar(&x.i((.., .., 0)).unwrap(), 8.into()).unwrap();
-    assert_eq!(to_ints(&x.i((&mask, 0)).unwrap()), [12, 16, 20]);
+    assert_eq!(to_i64_vec(&x.i((&mask, 0)).unwrap()), [12, 16, 20]);
     let yes = Tensor::from(true);
     assert_eq!(x.i((&yes, 0)).unwrap().sizes(), [1, 3, 4]);
 }
@@ -65,9 +65,9 @@ fn set_is_visible_in_views() {
     let mut x = arange_of_sizes(&[2, 3]);
     let row = x.i(1).unwrap();
     x.set((1, 1..), Tensor::from([7_i64, 8])).unwrap();
-    assert_eq!(to_ints(&row), [3, 7, 8]);
+    assert_eq!(to_i64_vec(&row), [3, 7, 8]);
     x.set((.., [0, 2]), -1.5).unwrap();
-    assert_eq!(to_ints(&x), [-1, 1, -1, -1, 7, -1]);
+    assert_eq!(to_i64_vec(&x), [-1, 1, -1, -1, 7, -1]);
     assert!(x.set((0, ..), Tensor::from([1_i64, 2])).is_err());
 }
 
@@ -80,7 +80,7 @@ fn number_operands_keep_the_precision_of_the_tensor() {
     assert_eq!((&x * Complex64::I).unwrap().dtype(), DType::C64);
     assert_eq!((-(x.clone() * x).unwrap()).unwrap().to_vec::<f32>().unwrap(), [-1.0, -4.0]);
     let i = Tensor::from([6_i64, 3]);
-    assert_eq!(to_ints(&(&i & 2).unwrap()), [2, 2]);
+    assert_eq!(to_i64_vec(&(&i & 2).unwrap()), [2, 2]);
     assert_eq!((&i / 2).unwrap().dtype(), DType::F32);
 }
 
@@ -91,7 +91,7 @@ fn item_refuses_lossy_conversions() {
     assert!(Tensor::from(1.5).item::<i64>().unwrap_err().to_string().contains("float64"));
     assert!(Tensor::from([1, 2]).item::<i32>().is_err());
     assert!(Tensor::zeros(&[], Device::META).unwrap().item::<f32>().is_err());
-    let storage = Storage::host(16);
+    let storage = Storage::new_host(16);
     let second = Tensor::new(storage, DType::I64, Geometry::strided(&[1], &[5], 1).unwrap()).unwrap();
     assert_eq!(second.item::<i64>().unwrap(), 0);
 }
@@ -105,9 +105,9 @@ fn to_returns_the_same_tensor_if_nothing_changes() {
 
 #[test]
 fn default_device_ends_with_its_guard() {
-    let outer = aten::default_device(Device::META);
+    let outer = aten::set_default_device(Device::META);
     {
-        let _inner = aten::default_device(Device::CPU);
+        let _inner = aten::set_default_device(Device::CPU);
         assert_eq!(Tensor::ones(&[2], ()).unwrap().device(), Device::CPU);
     }
     assert_eq!(Tensor::arange(0..2, ()).unwrap().device(), Device::META);

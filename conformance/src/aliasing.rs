@@ -5,7 +5,7 @@ use dispatch_runtime::{Operator, Tensor, Value};
 use crate::verdict::Failure;
 
 /// Operators whose `Tensor(a)` result may be a copy if no view has the requested shape or dtype.
-const VIEW_OR_COPY: [&str; 16] = [
+const MAY_RETURN_A_COPY: [&str; 16] = [
     "reshape",
     "reshape_as",
     "contiguous",
@@ -71,8 +71,9 @@ pub(crate) fn check(
     let written: Vec<usize> = (0..given.len()).filter(|&i| schema.arguments[i].is_written()).collect();
     for (i, value) in given.iter().enumerate() {
         // Another argument that is written may have the same memory.
-        let is_written =
-            written.contains(&i) || has_undeclared_write(operator, i) || shares_with_any(given, i, &written, None);
+        let is_written = written.contains(&i)
+            || has_undeclared_write(operator, i)
+            || shares_with_viewed_or_written(given, i, &written, None);
         if !is_written && versions[i] != version_counters(value) {
             return Err(Failure::UnexpectedWrite { argument: schema.arguments[i].name.clone() });
         }
@@ -80,15 +81,15 @@ pub(crate) fn check(
     for (index, result) in results.iter().enumerate() {
         let views: Vec<usize> =
             schema.views().iter().filter(|view| view.ret == index).map(|view| view.argument).collect();
-        let written = schema.written_return(index);
+        let written = schema.written_argument_of_return(index);
         for (i, value) in given.iter().enumerate() {
             let argument = || schema.arguments[i].name.clone();
             let shared = result.tensors().any(|result| shares_memory(result, value));
             let may_share = views.contains(&i) || written == Some(i) || UNDECLARED_VIEWS.contains(&base);
-            if shared && !may_share && !shares_with_any(given, i, &views, written) {
+            if shared && !may_share && !shares_with_viewed_or_written(given, i, &views, written) {
                 return Err(Failure::UnexpectedSharing { index, argument: argument() });
             }
-            let must_share = views.contains(&i) && !VIEW_OR_COPY.contains(&base)
+            let must_share = views.contains(&i) && !MAY_RETURN_A_COPY.contains(&base)
                 || written == Some(i) && !value.tensors().any(|tensor| tensor.geometry().count() == 0);
             let every = result.tensors().all(|result| shares_memory(result, value));
             if must_share && !every && !matches!(value, Value::None) {
@@ -100,7 +101,7 @@ pub(crate) fn check(
 }
 
 /// Whether argument `i` shares memory with an argument that the result may share.
-fn shares_with_any(given: &[Value], i: usize, views: &[usize], written: Option<usize>) -> bool {
+fn shares_with_viewed_or_written(given: &[Value], i: usize, views: &[usize], written: Option<usize>) -> bool {
     let mut others = views.iter().copied().chain(written);
     others.any(|other| given[i].tensors().any(|tensor| shares_memory(tensor, &given[other])))
 }

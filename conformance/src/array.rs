@@ -46,10 +46,10 @@ impl Array {
     /// # use conformance::Array;
     /// # use dispatch_runtime::{DType, Scalar};
     /// let array = Array { strides: vec![3], ..Array::new(DType::I64, &[2], vec![Scalar::Int(0); 2]) };
-    /// assert_eq!(array.required_elements(), 4);
+    /// assert_eq!(array.required_element_count(), 4);
     /// ```
     #[must_use]
-    pub fn required_elements(&self) -> usize {
+    pub fn required_element_count(&self) -> usize {
         if self.sizes.contains(&0) {
             return 0;
         }
@@ -76,10 +76,10 @@ impl Array {
     /// # use conformance::Array;
     /// # use dispatch_runtime::{DType, Scalar};
     /// let array = Array::new(DType::F32, &[1], vec![Scalar::Float(1.5)]);
-    /// assert_eq!(array.cast(DType::F64).dtype, DType::F64);
+    /// assert_eq!(array.with_dtype(DType::F64).dtype, DType::F64);
     /// ```
     #[must_use]
-    pub fn cast(&self, dtype: DType) -> Self {
+    pub fn with_dtype(&self, dtype: DType) -> Self {
         Self { dtype, ..self.clone() }
     }
 

@@ -8,29 +8,29 @@ use dispatch_vmap::Strategy;
 
 use crate::aliasing::{self, version_counters};
 use crate::array::Array;
-use crate::compare::{ComparedProperties, Difference, compare_properties, is_as_precise};
-use crate::datum::{Datum, to_values};
+use crate::compare::{ComparedProperties, Difference, compare_properties, is_as_precise_as_recording};
+use crate::datum::{Datum, create_values};
 use crate::decode;
 use crate::error::Result;
 use crate::recording::Call;
 use crate::storage_offset;
 use crate::tensors::to_complex;
 use crate::ties;
-use crate::verdict::{CallError, Failure, Verdict, invoke};
+use crate::verdict::{CallError, Failure, Verdict, call_catching_panics};
 
 /// Operators that return uninitialized memory.
-const UNINITIALIZED: [&str; 6] =
+const UNINITIALIZED_OPERATORS: [&str; 6] =
     ["empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"];
 
 /// Whether an operator returns uninitialized memory.
 pub(crate) fn returns_uninitialized(base: &str) -> bool {
-    UNINITIALIZED.contains(&base)
+    UNINITIALIZED_OPERATORS.contains(&base)
 }
 
 /// Whether an operator may draw random numbers. Of other operators, values are compared even if a random generator was used during the
 /// call.
-fn may_be_random(operator: &'static Operator) -> bool {
-    aten::is_random(operator) || Strategy::of(operator) == Strategy::Decompose
+fn may_draw_random_numbers(operator: &'static Operator) -> bool {
+    aten::is_random(operator) || Strategy::for_operator(operator) == Strategy::Decompose
 }
 
 pub(crate) struct Case {
@@ -62,7 +62,7 @@ pub(crate) struct Outcome {
 
 impl Outcome {
     /// Restricts `properties` to the properties that can be compared: without elements if they are unpredictable.
-    pub(crate) const fn comparable(&self, properties: ComparedProperties) -> ComparedProperties {
+    pub(crate) const fn comparable_properties(&self, properties: ComparedProperties) -> ComparedProperties {
         if self.is_unpredictable { properties.without_elements() } else { properties }
     }
 }
@@ -76,21 +76,22 @@ pub(crate) struct HostOutcome {
 impl Case {
     pub(crate) fn new(operator: &'static Operator, call: &Call, device: Device) -> Result<Self> {
         let schema = operator.schema();
-        let (mut arguments, expected) = (decode::arguments(call, schema)?, decode::results(call, schema)?);
+        let (mut arguments, expected) =
+            (decode::decode_arguments(call, schema)?, decode::decode_results(call, schema)?);
         if operator.name().base == "as_strided" {
-            storage_offset::infer_offset(&mut arguments, &expected);
+            storage_offset::infer_as_strided_offset(&mut arguments, &expected);
         }
         Ok(Self {
-            gradients: recorded_gradients(call, schema, &arguments)?,
+            gradients: decode_recorded_gradients(call, schema, &arguments)?,
             scalar_arguments: (0..schema.arguments.len())
-                .map(|i| decode::is_scalar_argument(call, schema, i))
+                .map(|i| decode::is_recorded_as_scalar(call, schema, i))
                 .collect(),
-            after: decode::arguments_after(call, schema)?,
+            after: decode::decode_arguments_after(call, schema)?,
             ..Self::from_parts(operator, device, arguments, expected)
         })
     }
 
-    /// A call with arguments and expected results, and no other recorded data.
+    /// Creates a call with arguments and expected results, and no other recorded data.
     const fn from_parts(
         operator: &'static Operator,
         device: Device,
@@ -110,12 +111,12 @@ impl Case {
         }
     }
 
-    /// A call without a recorded outcome.
-    pub(crate) fn unrecorded(operator: &'static Operator, call: &Call, device: Device) -> Result<Self> {
-        Ok(Self::from_parts(operator, device, decode::arguments(call, operator.schema())?, Vec::new()))
+    /// Creates a call without a recorded outcome.
+    pub(crate) fn without_recording(operator: &'static Operator, call: &Call, device: Device) -> Result<Self> {
+        Ok(Self::from_parts(operator, device, decode::decode_arguments(call, operator.schema())?, Vec::new()))
     }
 
-    /// A call of another operator, whose expected results were derived from this call's recording.
+    /// Creates a call of another operator, whose expected results were derived from this call's recording.
     pub(crate) fn derived_call(
         &self,
         operator: &'static Operator,
@@ -138,7 +139,7 @@ impl Case {
     /// Returns the dtypes of the tensors among arguments and results, and the dtypes that are arguments themselves.
     pub(crate) fn dtypes(&self) -> impl Iterator<Item = DType> {
         self.arguments.iter().chain(&self.expected).flat_map(|datum| match datum {
-            Datum::Plain(Value::DType(dtype)) => vec![*dtype],
+            Datum::NonTensor(Value::DType(dtype)) => vec![*dtype],
             datum => datum.arrays().into_iter().map(|array| array.dtype).collect(),
         })
     }
@@ -156,44 +157,54 @@ impl Case {
 
     /// Makes the call, and compares the properties that `properties` names.
     pub(crate) fn check(&self, properties: ComparedProperties) -> Verdict {
-        self.call(&self.arguments).and_then(|outcome| Ok(self.compare(&outcome, properties)?)).into()
+        self.call(&self.arguments).and_then(|outcome| Ok(self.compare_outcome(&outcome, properties)?)).into()
     }
 
     /// Calls the operator with these arguments.
     pub(crate) fn call(&self, arguments: &[Datum]) -> Result<Outcome, CallError> {
-        call(self.operator, to_values(arguments, self.device)?)
+        call_and_check_aliasing(self.operator, create_values(arguments, self.device)?)
     }
 
     /// Compares an outcome with the recorded one.
-    pub(crate) fn compare(&self, outcome: &Outcome, properties: ComparedProperties) -> Result<(), Failure> {
-        let properties = outcome.comparable(properties);
-        let read = read_outcome(self.operator, outcome)?;
+    pub(crate) fn compare_outcome(&self, outcome: &Outcome, properties: ComparedProperties) -> Result<(), Failure> {
+        let properties = outcome.comparable_properties(properties);
+        let read = copy_outcome_to_host(self.operator, outcome)?;
         for (index, (actual, expected)) in read.results.iter().zip(&self.expected).enumerate() {
             if let Err(difference) = compare_properties(properties, actual, expected)
-                && !self.is_allowed(&difference, properties, (actual, expected), OutcomeValue::Result(index))
+                && !self.is_allowed_difference(
+                    &difference,
+                    properties,
+                    (actual, expected),
+                    OutcomePosition::Result(index),
+                )
             {
-                return Err(Failure::Result { index, difference });
+                return Err(Failure::WrongResult { index, difference });
             }
         }
         for (i, expected) in self.after.iter().flatten().enumerate() {
             let Some(expected) = expected else { continue };
             if let Err(difference) = compare_properties(properties, &read.after[i], expected)
-                && !self.is_allowed(&difference, properties, (&read.after[i], expected), OutcomeValue::Argument(i))
+                && !self.is_allowed_difference(
+                    &difference,
+                    properties,
+                    (&read.after[i], expected),
+                    OutcomePosition::Argument(i),
+                )
             {
                 let argument = self.operator.schema().arguments[i].name.clone();
-                return Err(Failure::Argument { argument, difference });
+                return Err(Failure::WrongArgument { argument, difference });
             }
         }
         Ok(())
     }
 
     /// Whether a difference is allowed: another index of equal elements, or a rounding error that is no larger than the recording's.
-    fn is_allowed(
+    fn is_allowed_difference(
         &self,
         difference: &Difference,
         properties: ComparedProperties,
         pair: (&Datum, &Datum),
-        place: OutcomeValue,
+        place: OutcomePosition,
     ) -> bool {
         let ((Datum::Array(actual), Datum::Array(recorded)), Difference::Elements { .. }) = (pair, difference) else {
             return false;
@@ -202,35 +213,35 @@ impl Case {
             return false;
         }
         let (name, schema) = (self.operator.name(), self.operator.schema());
-        if let OutcomeValue::Result(index) = place
-            && ties::index_result(name, schema, &self.arguments) == Some(index)
+        if let OutcomePosition::Result(index) = place
+            && ties::ambiguous_index_result(name, schema, &self.arguments) == Some(index)
         {
-            return ties::select_equal(name, schema, &self.arguments, actual, recorded);
+            return ties::select_equal_values(name, schema, &self.arguments, actual, recorded);
         }
         recorded.dtype.is_floating()
             && self.double_precision_result(place).is_some_and(|double| {
-                is_as_precise(actual, recorded, double, || self.rounding_sensitivity(place, double))
+                is_as_precise_as_recording(actual, recorded, double, || self.rounding_sensitivity(place, double))
             })
     }
 
     /// Returns a result, or a written argument, of the call in double precision.
-    fn double_precision_result(&self, place: OutcomeValue) -> Option<&Array> {
+    fn double_precision_result(&self, place: OutcomePosition) -> Option<&Array> {
         let read = self.double_precision.get_or_init(|| {
             let arguments: Vec<Datum> = self.arguments.iter().map(Datum::in_double_precision).collect();
-            read_outcome(self.operator, &self.call(&arguments).ok()?).ok()
+            copy_outcome_to_host(self.operator, &self.call(&arguments).ok()?).ok()
         });
-        read.as_ref()?.array(place)
+        read.as_ref()?.array_at(place)
     }
 
     /// Returns the largest change of a result in double precision if each element of the arguments changes by the rounding error of its
     /// dtype.
-    fn rounding_sensitivity(&self, place: OutcomeValue, double: &Array) -> f64 {
+    fn rounding_sensitivity(&self, place: OutcomePosition, double: &Array) -> f64 {
         let seeds = 0..4;
         let distances = seeds.filter_map(|mut seed| {
             let arguments: Vec<Datum> =
                 self.arguments.iter().map(|datum| datum.with_rounding_errors(&mut seed)).collect();
-            let read = read_outcome(self.operator, &self.call(&arguments).ok()?).ok()?;
-            Some(largest_distance(read.array(place)?, double))
+            let read = copy_outcome_to_host(self.operator, &self.call(&arguments).ok()?).ok()?;
+            Some(largest_distance(read.array_at(place)?, double))
         });
         distances.fold(0.0, f64::max)
     }
@@ -244,25 +255,25 @@ fn largest_distance(one: &Array, other: &Array) -> f64 {
 }
 
 impl HostOutcome {
-    pub(crate) fn data(&self) -> impl Iterator<Item = &Datum> {
+    pub(crate) fn results_and_arguments(&self) -> impl Iterator<Item = &Datum> {
         self.results.iter().chain(&self.after)
     }
 
-    fn array(&self, place: OutcomeValue) -> Option<&Array> {
+    fn array_at(&self, place: OutcomePosition) -> Option<&Array> {
         match place {
-            OutcomeValue::Result(index) => self.results.get(index)?.as_array(),
-            OutcomeValue::Argument(index) => self.after.get(index)?.as_array(),
+            OutcomePosition::Result(index) => self.results.get(index)?.as_array(),
+            OutcomePosition::Argument(index) => self.after.get(index)?.as_array(),
         }
     }
 }
 
-fn recorded_gradients(call: &Call, schema: &Schema, arguments: &[Datum]) -> Result<Option<RecordedGradients>> {
+fn decode_recorded_gradients(call: &Call, schema: &Schema, arguments: &[Datum]) -> Result<Option<RecordedGradients>> {
     if call.gradients.is_empty() {
         return Ok(None);
     }
-    let mut widened = decode::arguments(&call.with_f64(), schema)?;
+    let mut widened = decode::decode_arguments(&call.with_f64_for_f32(), schema)?;
     for (widened, datum) in widened.iter_mut().zip(arguments) {
-        *widened = widened.with_f64();
+        *widened = widened.with_f64_for_f32();
         if let (Datum::Array(widened), Datum::Array(array)) = (widened, datum) {
             widened.offset = array.offset;
         }
@@ -271,28 +282,28 @@ fn recorded_gradients(call: &Call, schema: &Schema, arguments: &[Datum]) -> Resu
 }
 
 /// Calls an operator, and checks shared and written memory against its schema.
-pub(crate) fn call(operator: &'static Operator, given: Vec<Value>) -> Result<Outcome, CallError> {
+pub(crate) fn call_and_check_aliasing(operator: &'static Operator, given: Vec<Value>) -> Result<Outcome, CallError> {
     let versions: Vec<Vec<u64>> = given.iter().map(version_counters).collect();
     let drawn = Generator::reservation_count();
-    let results = invoke(operator, given.clone())?;
+    let results = call_catching_panics(operator, given.clone())?;
     let is_unpredictable = returns_uninitialized(operator.name().base)
-        || may_be_random(operator) && Generator::reservation_count() != drawn;
+        || may_draw_random_numbers(operator) && Generator::reservation_count() != drawn;
     aliasing::check(operator, &given, &versions, &results)?;
     Ok(Outcome { given, results, is_unpredictable })
 }
 
 #[derive(Clone, Copy)]
-enum OutcomeValue {
+enum OutcomePosition {
     Result(usize),
     Argument(usize),
 }
 
-pub(crate) fn read_outcome(operator: &Operator, outcome: &Outcome) -> Result<HostOutcome> {
+pub(crate) fn copy_outcome_to_host(operator: &Operator, outcome: &Outcome) -> Result<HostOutcome> {
     let results = outcome.results.iter().map(Datum::from_value).collect::<Result<Vec<_>>>()?;
     let schema = operator.schema();
     let after = outcome.given.iter().enumerate().map(|(i, value)| {
         // An operator may return a written argument with another geometry.
-        let returned = (0..results.len()).find(|&ret| schema.written_return(ret) == Some(i));
+        let returned = (0..results.len()).find(|&ret| schema.written_argument_of_return(ret) == Some(i));
         returned.map_or_else(|| Datum::from_value(value), |ret| Ok(results[ret].clone()))
     });
     let after = after.collect::<Result<Vec<_>>>()?;
@@ -302,11 +313,11 @@ pub(crate) fn read_outcome(operator: &Operator, outcome: &Outcome) -> Result<Hos
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Report, State, Suite};
+    use crate::{OperatorState, Report, Suite};
     use kernels_cpu as _;
 
     /// Runs the suite on a recorded call whose expected elements cannot be the result of a random draw.
-    fn report_of(operator: &str, further: &str, result: &str) -> Report {
+    fn run_recorded_call(operator: &str, further: &str, result: &str) -> Report {
         let numbers = |dtype: &str, shape: &str, data: &str| {
             format!(r#"{{"tensor": {{"dtype": "{dtype}", "shape": {shape}, "strides": [1], "data": {data}}}}}"#)
         };
@@ -329,15 +340,19 @@ mod tests {
             ("aten::new_empty", r#", {"list": [{"int": 4}]}"#),
         ];
         for (operator, further) in calls {
-            let report = report_of(operator, further, "f32");
-            assert_eq!(report.count(State::Passed), 1, "{operator}: {:?}", report.failed());
-            assert_eq!(report_of(operator, further, "f64").count(State::Failed), 1, "{operator}");
+            let report = run_recorded_call(operator, further, "f32");
+            assert_eq!(report.operator_count(OperatorState::Passed), 1, "{operator}: {:?}", report.failed_checks());
+            assert_eq!(
+                run_recorded_call(operator, further, "f64").operator_count(OperatorState::Failed),
+                1,
+                "{operator}"
+            );
         }
     }
 
     #[test]
     fn elements_are_compared_if_a_random_operator_draws_nothing() {
-        let report = report_of("aten::rrelu", r#", {"float": 0.25}, {"float": 0.5}, {"bool": false}"#, "f32");
-        assert_eq!(report.count(State::Failed), 1);
+        let report = run_recorded_call("aten::rrelu", r#", {"float": 0.25}, {"float": 0.5}, {"bool": false}"#, "f32");
+        assert_eq!(report.operator_count(OperatorState::Failed), 1);
     }
 }

@@ -8,30 +8,30 @@ use clap_complete::Shell;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// The time after which a progress bar is drawn.
-const DELAY: Duration = Duration::from_secs(2);
+const DRAW_DELAY: Duration = Duration::from_secs(2);
 
 /// A progress bar on standard error. It is drawn only on a terminal, and only if the work takes longer than two seconds.
 ///
 /// ```
-/// let mut bar = conformance::command_line::DelayedBar::new(2);
+/// let mut bar = conformance::command_line::DelayedProgressBar::new(2);
 /// bar.update(1, "aten::relu");
 /// bar.finish();
 /// ```
 #[derive(Debug)]
-pub struct DelayedBar {
+pub struct DelayedProgressBar {
     bar: ProgressBar,
     /// The time at which the bar is drawn; `None` if it is drawn already, or if standard error is no terminal.
     visible_from: Option<Instant>,
 }
 
-impl DelayedBar {
+impl DelayedProgressBar {
     /// Creates the bar of work with this number of steps.
     #[must_use]
     pub fn new(total: u64) -> Self {
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
         let style = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}");
         let bar = style.map_or_else(|_| bar.clone(), |style| bar.clone().with_style(style));
-        Self { bar, visible_from: io::stderr().is_terminal().then(|| Instant::now() + DELAY) }
+        Self { bar, visible_from: io::stderr().is_terminal().then(|| Instant::now() + DRAW_DELAY) }
     }
 
     /// Shows that this number of steps is finished, with a text beside the bar.

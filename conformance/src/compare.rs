@@ -15,7 +15,7 @@ use crate::verdict::Failure;
 /// use conformance::Tolerance;
 /// use dispatch_runtime::{DType, Scalar};
 ///
-/// let tolerance = Tolerance::of(DType::F32);
+/// let tolerance = Tolerance::for_dtype(DType::F32);
 /// assert!(tolerance.allows(Scalar::Float(1.000_001), Scalar::Float(1.0)));
 /// assert!(!tolerance.allows(Scalar::Float(1.001), Scalar::Float(1.0)));
 /// assert!(tolerance.allows(Scalar::Float(f64::NAN), Scalar::Float(f64::NAN)));
@@ -31,7 +31,7 @@ pub struct Tolerance {
 impl Tolerance {
     /// Returns the tolerance for results of a dtype.
     #[must_use]
-    pub const fn of(dtype: DType) -> Self {
+    pub const fn for_dtype(dtype: DType) -> Self {
         let (relative, absolute) = match dtype {
             DType::F16 => (1e-3, 1e-5),
             DType::BF16 => (1.6e-2, 1e-5),
@@ -93,7 +93,7 @@ impl ComparedProperties {
 ///
 /// ```
 /// use conformance::{Datum, Difference, compare};
-/// let difference = compare(&Datum::Plain(1_i64.into()), &Datum::Plain(2_i64.into())).unwrap_err();
+/// let difference = compare(&Datum::NonTensor(1_i64.into()), &Datum::NonTensor(2_i64.into())).unwrap_err();
 /// assert_eq!(difference.to_string(), "is 1, expected 2");
 /// ```
 #[derive(Clone, PartialEq, Debug)]
@@ -195,42 +195,43 @@ pub(crate) fn compare_properties(
     match (actual, expected) {
         (Datum::Array(actual), Datum::Array(expected)) => compare_arrays(properties, actual, expected),
         (Datum::Arrays(actual), Datum::Arrays(expected)) => {
-            check_length(actual.len(), expected.len())?;
+            compare_lengths(actual.len(), expected.len())?;
             actual.iter().zip(expected).try_for_each(|(actual, expected)| compare_arrays(properties, actual, expected))
         }
         (Datum::OptionalArrays(actual), Datum::OptionalArrays(expected)) => {
-            check_length(actual.len(), expected.len())?;
+            compare_lengths(actual.len(), expected.len())?;
             actual.iter().zip(expected).try_for_each(|pair| match pair {
                 (None, None) => Ok(()),
                 (Some(actual), Some(expected)) => compare_arrays(properties, actual, expected),
-                (actual, expected) => check_length(actual.iter().count(), expected.iter().count()),
+                (actual, expected) => compare_lengths(actual.iter().count(), expected.iter().count()),
             })
         }
-        (Datum::Plain(actual), Datum::Plain(expected)) => compare_values(actual, expected),
-        _ => Err(Difference::Value { actual: description(actual), expected: description(expected) }),
+        (Datum::NonTensor(actual), Datum::NonTensor(expected)) => compare_values(actual, expected),
+        _ => Err(Difference::Value { actual: describe_datum(actual), expected: describe_datum(expected) }),
     }
 }
 
 /// Compares each result with the expected result of the same index.
-pub(crate) fn compare_all<'d>(
+pub(crate) fn compare_results<'d>(
     properties: ComparedProperties,
     actual: impl IntoIterator<Item = &'d Datum>,
     expected: impl IntoIterator<Item = &'d Datum>,
 ) -> Result<(), Failure> {
     actual.into_iter().zip(expected).enumerate().try_for_each(|(index, (actual, expected))| {
-        compare_properties(properties, actual, expected).map_err(|difference| Failure::Result { index, difference })
+        compare_properties(properties, actual, expected)
+            .map_err(|difference| Failure::WrongResult { index, difference })
     })
 }
 
-fn check_length(actual: usize, expected: usize) -> Result<(), Difference> {
+fn compare_lengths(actual: usize, expected: usize) -> Result<(), Difference> {
     if actual == expected { Ok(()) } else { Err(Difference::Length { actual, expected }) }
 }
 
-fn description(datum: &Datum) -> String {
+fn describe_datum(datum: &Datum) -> String {
     match datum {
         Datum::Array(_) => "a tensor".to_owned(),
         Datum::Arrays(_) | Datum::OptionalArrays(_) => "a list of tensors".to_owned(),
-        Datum::Plain(value) => format!("{value:?}"),
+        Datum::NonTensor(value) => format!("{value:?}"),
     }
 }
 
@@ -242,9 +243,9 @@ fn compare_arrays(properties: ComparedProperties, actual: &Array, expected: &Arr
         return Err(Difference::Sizes { actual: actual.sizes.clone(), expected: expected.sizes.clone() });
     }
     if matches!(properties, ComparedProperties::All | ComparedProperties::AllButStrides) {
-        let found = first_difference(Tolerance::of(expected.dtype), &actual.elements, &expected.elements);
+        let found = first_difference(Tolerance::for_dtype(expected.dtype), &actual.elements, &expected.elements);
         found.map_or(Ok(()), Err)?;
-        check_length(actual.elements.len(), expected.elements.len())?;
+        compare_lengths(actual.elements.len(), expected.elements.len())?;
     }
     if matches!(properties, ComparedProperties::All | ComparedProperties::AllButElements)
         && actual.strides != expected.strides
@@ -270,7 +271,7 @@ pub(crate) fn first_difference(tolerance: Tolerance, actual: &[Scalar], expected
 fn compare_values(actual: &Value, expected: &Value) -> Result<(), Difference> {
     let same = match (actual, expected) {
         (Value::Float(actual), Value::Float(expected)) => {
-            Tolerance::of(DType::F64).allows(Scalar::Float(*actual), Scalar::Float(*expected))
+            Tolerance::for_dtype(DType::F64).allows(Scalar::Float(*actual), Scalar::Float(*expected))
         }
         (actual, expected) => actual.kind() == expected.kind() && format!("{actual:?}") == format!("{expected:?}"),
     };
@@ -285,7 +286,7 @@ fn compare_values(actual: &Value, expected: &Value) -> Result<(), Difference> {
 /// The backend under test computes the result in double precision, so that result counts only if it roughly agrees with the recording: a
 /// wrong backend would agree with itself perfectly. For narrow dtypes, `rounding_sensitivity` measures "roughly": the change of the result if the
 /// arguments change by their rounding error.
-pub(crate) fn is_as_precise(
+pub(crate) fn is_as_precise_as_recording(
     actual: &Array,
     recorded: &Array,
     double: &Array,
@@ -316,7 +317,7 @@ pub(crate) fn is_as_precise(
     let rough = if unit_roundoff(recorded.dtype).is_some() {
         8.0 * rounding_sensitivity()
     } else {
-        let Tolerance { relative, absolute } = Tolerance::of(recorded.dtype);
+        let Tolerance { relative, absolute } = Tolerance::for_dtype(recorded.dtype);
         64.0 * (relative * finite(&recorded.elements) + absolute)
     };
     let (ours, theirs) = (error(actual), error(recorded));
@@ -336,26 +337,29 @@ pub(crate) const fn unit_roundoff(dtype: DType) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn floats(dtype: DType, elements: &[f64]) -> Array {
+    fn float_array(dtype: DType, elements: &[f64]) -> Array {
         Array::new(dtype, &[elements.len().try_into().unwrap()], elements.iter().map(|&x| Scalar::Float(x)).collect())
     }
 
     #[test]
     fn every_kind_of_difference_is_found() {
-        let expected = floats(DType::F32, &[1.0, 2.0]);
+        let expected = float_array(DType::F32, &[1.0, 2.0]);
         let against = |actual: Array| compare(&Datum::Array(actual), &Datum::Array(expected.clone())).unwrap_err();
-        assert!(matches!(against(expected.cast(DType::F64)), Difference::DType { .. }));
-        assert!(matches!(against(floats(DType::F32, &[1.0])), Difference::Sizes { .. }));
+        assert!(matches!(against(expected.with_dtype(DType::F64)), Difference::DType { .. }));
+        assert!(matches!(against(float_array(DType::F32, &[1.0])), Difference::Sizes { .. }));
         assert!(matches!(against(Array { strides: vec![2], ..expected.clone() }), Difference::Strides { .. }));
-        assert!(matches!(against(floats(DType::F32, &[1.0, 2.1])), Difference::Elements { first: 1, count: 1, .. }));
-        assert!(matches!(against(floats(DType::F32, &[f64::NAN, 2.0])), Difference::Elements { first: 0, .. }));
+        assert!(matches!(
+            against(float_array(DType::F32, &[1.0, 2.1])),
+            Difference::Elements { first: 1, count: 1, .. }
+        ));
+        assert!(matches!(against(float_array(DType::F32, &[f64::NAN, 2.0])), Difference::Elements { first: 0, .. }));
         let list = Datum::Arrays(vec![expected.clone()]);
         assert!(compare(&list, &Datum::Arrays(vec![])).is_err() && compare(&list, &Datum::Array(expected)).is_err());
     }
 
     #[test]
     fn infinities_are_equal_only_to_themselves() {
-        let tolerance = Tolerance::of(DType::F32);
+        let tolerance = Tolerance::for_dtype(DType::F32);
         let infinity = Scalar::Float(f64::INFINITY);
         assert!(tolerance.allows(infinity, infinity));
         assert!(!tolerance.allows(Scalar::Float(f64::NEG_INFINITY), infinity));
@@ -365,35 +369,35 @@ mod tests {
 
     #[test]
     fn integers_are_compared_exactly() {
-        let tolerance = Tolerance::of(DType::I64);
+        let tolerance = Tolerance::for_dtype(DType::I64);
         assert!(!tolerance.allows(Scalar::Int(i64::MAX), Scalar::Int(i64::MAX - 1)));
     }
 
     #[test]
     fn a_result_that_is_more_precise_than_the_recording_is_accepted() {
-        let double = floats(DType::F64, &[1.0, 100.0]);
-        let recorded = floats(DType::F32, &[1.0, 100.002]);
+        let double = float_array(DType::F64, &[1.0, 100.0]);
+        let recorded = float_array(DType::F32, &[1.0, 100.002]);
         let still = || 0.0;
-        assert!(is_as_precise(&floats(DType::F32, &[1.0, 100.001]), &recorded, &double, still));
-        assert!(!is_as_precise(&floats(DType::F32, &[1.0, 100.003]), &recorded, &double, still));
+        assert!(is_as_precise_as_recording(&float_array(DType::F32, &[1.0, 100.001]), &recorded, &double, still));
+        assert!(!is_as_precise_as_recording(&float_array(DType::F32, &[1.0, 100.003]), &recorded, &double, still));
     }
 
     #[test]
     fn narrow_recordings_may_differ_by_the_effect_of_rounded_arguments() {
-        let (double, recorded) = (floats(DType::F64, &[1.0]), floats(DType::BF16, &[1.125]));
-        let actual = floats(DType::BF16, &[1.0]);
-        assert!(is_as_precise(&actual, &recorded, &double, || 1.0 / 64.0));
-        assert!(!is_as_precise(&actual, &recorded, &double, || 1.0 / 128.0));
+        let (double, recorded) = (float_array(DType::F64, &[1.0]), float_array(DType::BF16, &[1.125]));
+        let actual = float_array(DType::BF16, &[1.0]);
+        assert!(is_as_precise_as_recording(&actual, &recorded, &double, || 1.0 / 64.0));
+        assert!(!is_as_precise_as_recording(&actual, &recorded, &double, || 1.0 / 128.0));
     }
 
     #[test]
-    fn the_unit_of_a_narrow_dtype_is_the_largest_change_by_rounding() {
+    fn unit_roundoff_is_the_largest_relative_change_by_rounding() {
         use crate::tensors::round_to_dtype;
         for dtype in [DType::BF16, DType::F16] {
             let unit = unit_roundoff(dtype).unwrap();
             let changes = (0..4096_i32).map(|i| {
                 let x = 1.0 + f64::from(i) / 4096.0;
-                let Scalar::Float(stored) = round_to_dtype(&floats(dtype, &[x])).unwrap().elements[0] else {
+                let Scalar::Float(stored) = round_to_dtype(&float_array(dtype, &[x])).unwrap().elements[0] else {
                     unreachable!()
                 };
                 (stored - x).abs() / x
@@ -405,14 +409,19 @@ mod tests {
 
     #[test]
     fn a_number_in_place_of_nan_is_refused() {
-        let (double, recorded) = (floats(DType::F64, &[1.0, 2.0]), floats(DType::F32, &[f64::NAN, 2.0]));
-        assert!(is_as_precise(&recorded, &recorded, &double, || 0.0));
-        assert!(!is_as_precise(&floats(DType::F32, &[1.0, 2.0]), &recorded, &double, || 0.0));
+        let (double, recorded) = (float_array(DType::F64, &[1.0, 2.0]), float_array(DType::F32, &[f64::NAN, 2.0]));
+        assert!(is_as_precise_as_recording(&recorded, &recorded, &double, || 0.0));
+        assert!(!is_as_precise_as_recording(&float_array(DType::F32, &[1.0, 2.0]), &recorded, &double, || 0.0));
     }
 
     #[test]
     fn a_backend_that_agrees_only_with_itself_is_refused() {
-        let wrong = floats(DType::F32, &[5.0, 7.0]);
-        assert!(!is_as_precise(&wrong, &floats(DType::F32, &[1.0, 2.0]), &wrong.cast(DType::F64), || 0.0));
+        let wrong = float_array(DType::F32, &[5.0, 7.0]);
+        assert!(!is_as_precise_as_recording(
+            &wrong,
+            &float_array(DType::F32, &[1.0, 2.0]),
+            &wrong.with_dtype(DType::F64),
+            || 0.0
+        ));
     }
 }

@@ -28,7 +28,7 @@ pub enum Datum {
     /// A list of optional tensors.
     OptionalArrays(Vec<Option<Array>>),
     /// A value without tensors.
-    Plain(Value),
+    NonTensor(Value),
 }
 
 impl Datum {
@@ -45,7 +45,7 @@ impl Datum {
                 let read = |tensor: &Option<Tensor>| tensor.as_ref().map(to_array).transpose();
                 Self::OptionalArrays(tensors.iter().map(read).collect::<Result<_>>()?)
             }
-            other => Self::Plain(other.clone()),
+            other => Self::NonTensor(other.clone()),
         })
     }
 
@@ -58,7 +58,7 @@ impl Datum {
     /// ```
     /// # use conformance::Datum;
     /// # use dispatch_runtime::{Device, Value};
-    /// assert_eq!(Datum::Plain(Value::from(2_i64)).to_value(Device::CPU).unwrap().kind(), "int");
+    /// assert_eq!(Datum::NonTensor(Value::from(2_i64)).to_value(Device::CPU).unwrap().kind(), "int");
     /// ```
     pub fn to_value(&self, device: Device) -> Result<Value> {
         Ok(match self {
@@ -70,8 +70,8 @@ impl Datum {
                 let make = |array: &Option<Array>| array.as_ref().map(|array| to_tensor(array, device)).transpose();
                 arrays.iter().map(make).collect::<Result<Vec<_>>>()?.into()
             }
-            Self::Plain(Value::Device(_)) => device.into(),
-            Self::Plain(value) => value.clone(),
+            Self::NonTensor(Value::Device(_)) => device.into(),
+            Self::NonTensor(value) => value.clone(),
         })
     }
 
@@ -79,7 +79,7 @@ impl Datum {
     ///
     /// ```
     /// # use conformance::Datum;
-    /// assert!(Datum::Plain(true.into()).arrays().is_empty());
+    /// assert!(Datum::NonTensor(true.into()).arrays().is_empty());
     /// ```
     #[must_use]
     pub fn arrays(&self) -> Vec<&Array> {
@@ -87,7 +87,7 @@ impl Datum {
             Self::Array(array) => vec![array],
             Self::Arrays(arrays) => arrays.iter().collect(),
             Self::OptionalArrays(arrays) => arrays.iter().flatten().collect(),
-            Self::Plain(_) => Vec::new(),
+            Self::NonTensor(_) => Vec::new(),
         }
     }
 
@@ -97,29 +97,29 @@ impl Datum {
     }
 
     /// Returns the datum with `change` applied to every array.
-    pub(crate) fn map(&self, mut change: impl FnMut(&Array) -> Array) -> Self {
+    pub(crate) fn map_arrays(&self, mut change: impl FnMut(&Array) -> Array) -> Self {
         match self {
             Self::Array(array) => Self::Array(change(array)),
             Self::Arrays(arrays) => Self::Arrays(arrays.iter().map(change).collect()),
             Self::OptionalArrays(arrays) => {
                 Self::OptionalArrays(arrays.iter().map(|array| array.as_ref().map(&mut change)).collect())
             }
-            Self::Plain(value) => Self::Plain(value.clone()),
+            Self::NonTensor(value) => Self::NonTensor(value.clone()),
         }
     }
 
     /// Returns the datum in double precision: floating-point and complex arrays, and dtypes that request such results.
     pub(crate) fn in_double_precision(&self) -> Self {
-        self.map_dtypes(double_dtype)
+        self.map_dtypes(double_precision_dtype)
     }
 
     /// Returns the datum in double precision, with each element of a narrow dtype changed by that dtype's rounding error, up or down.
     pub(crate) fn with_rounding_errors(&self, seed: &mut u64) -> Self {
-        if let Self::Plain(_) = self {
+        if let Self::NonTensor(_) = self {
             return self.in_double_precision();
         }
-        self.map(|array| {
-            let mut wide = array.cast(double_dtype(array.dtype));
+        self.map_arrays(|array| {
+            let mut wide = array.with_dtype(double_precision_dtype(array.dtype));
             let unit = unit_roundoff(array.dtype).unwrap_or(0.0);
             for (element, sign) in wide.elements.iter_mut().zip(pseudorandom_numbers(seed, &array.sizes, false)) {
                 if let Scalar::Float(x) = element {
@@ -131,19 +131,19 @@ impl Datum {
     }
 
     /// Returns the datum with `F32` replaced by `F64`, as gradients were recorded. Other dtypes stay.
-    pub(crate) fn with_f64(&self) -> Self {
+    pub(crate) fn with_f64_for_f32(&self) -> Self {
         self.map_dtypes(|dtype| if dtype == DType::F32 { DType::F64 } else { dtype })
     }
 
     fn map_dtypes(&self, change: impl Fn(DType) -> DType) -> Self {
-        if let Self::Plain(Value::DType(dtype)) = self {
-            return Self::Plain(change(*dtype).into());
+        if let Self::NonTensor(Value::DType(dtype)) = self {
+            return Self::NonTensor(change(*dtype).into());
         }
-        self.map(|array| array.cast(change(array.dtype)))
+        self.map_arrays(|array| array.with_dtype(change(array.dtype)))
     }
 }
 
-fn double_dtype(dtype: DType) -> DType {
+fn double_precision_dtype(dtype: DType) -> DType {
     match dtype {
         _ if dtype.is_floating() => DType::F64,
         _ if dtype.is_complex() => DType::C128,
@@ -152,6 +152,6 @@ fn double_dtype(dtype: DType) -> DType {
 }
 
 /// Creates the arguments of a call on `device`.
-pub(crate) fn to_values(data: &[Datum], device: Device) -> Result<Vec<Value>, Error> {
+pub(crate) fn create_values(data: &[Datum], device: Device) -> Result<Vec<Value>, Error> {
     data.iter().map(|datum| datum.to_value(device)).collect()
 }

@@ -11,19 +11,19 @@ use crate::array::Array;
 use crate::datum::Datum;
 use crate::error::{Error, Result};
 use crate::recording::Call;
-use crate::tensors::{HOST, round_to_dtype};
+use crate::tensors::{HOST_DEVICE, round_to_dtype};
 
 /// Decodes all arguments of a call, in the schema's order. An argument that was not recorded gets the schema's default.
 ///
 /// ```
-/// use conformance::{Call, Datum, arguments};
+/// use conformance::{Call, Datum, decode_arguments};
 /// use dispatch_runtime::{Value, schema::Schema};
 ///
 /// let call = Call::parse(r#"{"op": "f", "args": [{"int": 2}], "kwargs": {}, "out": {"none": true}}"#)?;
 /// let schema = Schema::parse("f(float x, *, int[2] y=1) -> ()").unwrap();
-/// let arguments = arguments(&call, &schema)?;
-/// assert!(matches!(arguments[0], Datum::Plain(Value::Float(2.0))));
-/// assert!(matches!(&arguments[1], Datum::Plain(Value::Ints(y)) if **y == [1, 1]));
+/// let arguments = decode_arguments(&call, &schema)?;
+/// assert!(matches!(arguments[0], Datum::NonTensor(Value::Float(2.0))));
+/// assert!(matches!(&arguments[1], Datum::NonTensor(Value::Ints(y)) if **y == [1, 1]));
 /// # Ok::<(), conformance::Error>(())
 /// ```
 ///
@@ -31,25 +31,25 @@ use crate::tensors::{HOST, round_to_dtype};
 ///
 /// Returns [`Error::MissingArgument`] if an argument has neither a recorded value nor a default, and another [`Error`] if a value does not fit its
 /// type.
-pub fn arguments(call: &Call, schema: &Schema) -> Result<Vec<Datum>> {
+pub fn decode_arguments(call: &Call, schema: &Schema) -> Result<Vec<Datum>> {
     let decoded = schema.arguments.iter().enumerate().map(|(i, argument)| {
         match call.arguments.get(i).or_else(|| call.named.get(&argument.name)) {
-            Some(json) => decode(json, &argument.ty),
+            Some(json) => decode_datum(json, &argument.ty),
             None => omitted_argument(argument),
         }
     });
     let mut arguments = decoded.collect::<Result<Vec<_>>>()?;
     for i in 0..arguments.len() {
-        if is_scalar_argument(call, schema, i) {
+        if is_recorded_as_scalar(call, schema, i) {
             let dtype = scalar_tensor_dtype(&arguments, i);
-            arguments[i] = arguments[i].map(|array| array.cast(dtype));
+            arguments[i] = arguments[i].map_arrays(|array| array.with_dtype(dtype));
         }
     }
     Ok(arguments)
 }
 
 /// Whether the recording has a scalar for a tensor argument.
-pub(crate) fn is_scalar_argument(call: &Call, schema: &Schema, i: usize) -> bool {
+pub(crate) fn is_recorded_as_scalar(call: &Call, schema: &Schema, i: usize) -> bool {
     let argument = &schema.arguments[i];
     let json = call.arguments.get(i).or_else(|| call.named.get(&argument.name));
     argument.ty.without_optional().kind == TypeKind::Tensor && json.and_then(decode_scalar).is_some()
@@ -75,26 +75,26 @@ fn scalar_tensor_dtype(arguments: &[Datum], number: usize) -> DType {
 /// Decodes the recorded results of a call.
 ///
 /// ```
-/// use conformance::{Call, results};
+/// use conformance::{Call, decode_results};
 /// use dispatch_runtime::schema::Schema;
 ///
 /// let call = Call::parse(r#"{"op": "f", "args": [], "kwargs": {}, "out": {"list": [{"int": 1}, {"bool": true}]}}"#)?;
-/// assert_eq!(results(&call, &Schema::parse("f() -> (int, bool)").unwrap())?.len(), 2);
+/// assert_eq!(decode_results(&call, &Schema::parse("f() -> (int, bool)").unwrap())?.len(), 2);
 /// # Ok::<(), conformance::Error>(())
 /// ```
 ///
 /// # Errors
 ///
 /// Returns [`Error::MissingField`] if the number of values is not the schema's, and another [`Error`] if a value does not fit its type.
-pub fn results(call: &Call, schema: &Schema) -> Result<Vec<Datum>> {
+pub fn decode_results(call: &Call, schema: &Schema) -> Result<Vec<Datum>> {
     match &schema.returns[..] {
         [] => Ok(Vec::new()),
-        [one] => Ok(vec![decode(&call.returned, &one.ty)?]),
+        [one] => Ok(vec![decode_datum(&call.returned, &one.ty)?]),
         several => {
             let values = call.returned.get("list").and_then(Json::as_array);
             let values = values.filter(|values| values.len() == several.len());
             let values = values.ok_or(Error::MissingField { field: "one result for each return" })?;
-            values.iter().zip(several).map(|(json, ret)| decode(json, &ret.ty)).collect()
+            values.iter().zip(several).map(|(json, ret)| decode_datum(json, &ret.ty)).collect()
         }
     }
 }
@@ -103,9 +103,9 @@ pub fn results(call: &Call, schema: &Schema) -> Result<Vec<Datum>> {
 pub(crate) fn omitted_argument(argument: &Argument) -> Result<Datum> {
     match &argument.default {
         Some(default) => Value::default_of(argument)
-            .map(Datum::Plain)
+            .map(Datum::NonTensor)
             .ok_or_else(|| Error::WrongType { ty: argument.ty.to_string(), value: format!("the default {default}") }),
-        None if argument.ty.accepts_none() => Ok(Datum::Plain(Value::None)),
+        None if argument.ty.accepts_none() => Ok(Datum::NonTensor(Value::None)),
         None => Err(Error::MissingArgument { argument: argument.name.clone() }),
     }
 }
@@ -117,31 +117,31 @@ pub(crate) fn arguments_by_name(schema: &Schema, given: impl Fn(&str) -> Option<
 }
 
 /// Decodes the arguments after the call: `None` for each argument that is not a tensor. Returns `None` if they were not recorded.
-pub(crate) fn arguments_after(call: &Call, schema: &Schema) -> Result<Option<Vec<Option<Datum>>>> {
+pub(crate) fn decode_arguments_after(call: &Call, schema: &Schema) -> Result<Option<Vec<Option<Datum>>>> {
     let Some(by_position) = &call.arguments_after else { return Ok(None) };
     let after = schema.arguments.iter().enumerate().map(|(i, argument)| {
         let json = by_position.get(i).or_else(|| call.named_after.get(&argument.name));
-        json.filter(|json| !json.is_null()).map(|json| decode(json, &argument.ty)).transpose()
+        json.filter(|json| !json.is_null()).map(|json| decode_datum(json, &argument.ty)).transpose()
     });
     after.collect::<Result<_>>().map(Some)
 }
 
-fn decode(json: &Json, ty: &Type) -> Result<Datum> {
+fn decode_datum(json: &Json, ty: &Type) -> Result<Datum> {
     let unfit = || Error::WrongType { ty: ty.to_string(), value: json.to_string() };
-    let (tag, content) = split_tag(json).ok_or_else(unfit)?;
+    let (tag, content) = split_tagged_json(json).ok_or_else(unfit)?;
     if tag == "none" {
-        return Ok(Datum::Plain(Value::None));
+        return Ok(Datum::NonTensor(Value::None));
     }
     match &ty.without_optional().kind {
         TypeKind::Tensor => match decode_scalar(json) {
-            Some(number) => Ok(Datum::Array(scalar_tensor(number))),
+            Some(number) => Ok(Datum::Array(scalar_as_array(number))),
             None => decode_tensor(json).map(Datum::Array),
         },
         TypeKind::List(element, _) if element.kind == TypeKind::Tensor => {
             content.as_array().ok_or_else(unfit)?.iter().map(decode_tensor).collect::<Result<_>>().map(Datum::Arrays)
         }
         TypeKind::List(element, _) if element.is_tensor_like() => {
-            let optional = |json| if is_none(json) { Ok(None) } else { decode_tensor(json).map(Some) };
+            let optional = |json| if is_json_none(json) { Ok(None) } else { decode_tensor(json).map(Some) };
             content.as_array().ok_or_else(unfit)?.iter().map(optional).collect::<Result<_>>().map(Datum::OptionalArrays)
         }
         TypeKind::List(element, length) => {
@@ -150,9 +150,9 @@ fn decode(json: &Json, ty: &Type) -> Result<Datum> {
                 Some(items) => items.iter().map(decode_scalar).collect::<Option<Vec<Scalar>>>(),
                 None => decode_scalar(json).map(|one| vec![one; length.unwrap_or(1) as usize]),
             };
-            decode_list(&element.kind, numbers, several).map(Datum::Plain).ok_or_else(unfit)
+            decode_list(&element.kind, numbers, several).map(Datum::NonTensor).ok_or_else(unfit)
         }
-        kind => decode_value(kind, tag, content, json).map(Datum::Plain).ok_or_else(unfit),
+        kind => decode_value(kind, tag, content, json).map(Datum::NonTensor).ok_or_else(unfit),
     }
 }
 
@@ -160,24 +160,26 @@ fn decode_value(kind: &TypeKind, tag: &str, content: &Json, json: &Json) -> Opti
     let text = || content.as_str();
     Some(match kind {
         TypeKind::Scalar => decode_scalar(json)?.into(),
-        TypeKind::Int | TypeKind::SymInt => to_integer(decode_scalar(json)?)?.into(),
+        TypeKind::Int | TypeKind::SymInt => scalar_to_integer(decode_scalar(json)?)?.into(),
         TypeKind::Float => decode_scalar(json)?.to_f64()?.into(),
         TypeKind::Complex => crate::tensors::to_complex(decode_scalar(json)?).into(),
         TypeKind::Bool | TypeKind::SymBool => (decode_scalar(json)?.to_f64()? != 0.0).into(),
         TypeKind::Str => Str::from(text()?).into(),
         TypeKind::ScalarType if tag == "int" => DType::from_number(content.as_i64()?)?.into(),
         TypeKind::ScalarType => text()?.parse::<DType>().ok()?.into(),
-        TypeKind::Layout => enum_by_name(text()?, Layout::from_number)?.into(),
-        TypeKind::MemoryFormat => enum_by_name(text()?, MemoryFormat::from_number)?.into(),
+        TypeKind::Layout => parse_enum_name(text()?, Layout::from_number)?.into(),
+        TypeKind::MemoryFormat => parse_enum_name(text()?, MemoryFormat::from_number)?.into(),
         // `Datum::to_value` replaces this by the device under test.
-        TypeKind::Device => HOST.into(),
+        TypeKind::Device => HOST_DEVICE.into(),
         _ => return None,
     })
 }
 
 fn decode_list(element: &TypeKind, numbers: Option<Vec<Scalar>>, items: Option<&Vec<Json>>) -> Option<Value> {
     Some(match element {
-        TypeKind::Int | TypeKind::SymInt => numbers?.into_iter().map(to_integer).collect::<Option<Vec<_>>>()?.into(),
+        TypeKind::Int | TypeKind::SymInt => {
+            numbers?.into_iter().map(scalar_to_integer).collect::<Option<Vec<_>>>()?.into()
+        }
         TypeKind::Float => numbers?.into_iter().map(Scalar::to_f64).collect::<Option<Vec<_>>>()?.into(),
         TypeKind::Bool | TypeKind::SymBool => {
             numbers?.into_iter().map(|number| Some(number.to_f64()? != 0.0)).collect::<Option<Vec<_>>>()?.into()
@@ -192,7 +194,7 @@ fn decode_list(element: &TypeKind, numbers: Option<Vec<Scalar>>, items: Option<&
 }
 
 /// Creates a tensor without dimensions from a scalar.
-fn scalar_tensor(number: Scalar) -> Array {
+fn scalar_as_array(number: Scalar) -> Array {
     let dtype = match number {
         Scalar::Bool(_) => DType::Bool,
         Scalar::Int(_) => DType::I64,
@@ -206,15 +208,15 @@ fn decode_tensor(json: &Json) -> Result<Array> {
     let unfit = || Error::WrongType { ty: "Tensor".to_owned(), value: json.to_string() };
     let body = json.get("tensor").and_then(Json::as_object).ok_or_else(unfit)?;
     let dtype = body.get("dtype").and_then(Json::as_str).and_then(|name| name.parse().ok()).ok_or_else(unfit)?;
-    let sizes = integer_list(body, "shape").ok_or_else(unfit)?;
-    let strides = integer_list(body, "strides").ok_or_else(unfit)?;
+    let sizes = decode_integer_list(body, "shape").ok_or_else(unfit)?;
+    let strides = decode_integer_list(body, "strides").ok_or_else(unfit)?;
     let elements = body.get("data").and_then(Json::as_array).ok_or_else(unfit)?;
     let elements = elements.iter().map(decode_element).collect::<Option<Vec<_>>>().ok_or_else(unfit)?;
     // The recorded text of a float has fewer digits than the float.
     round_to_dtype(&Array { dtype, sizes, strides, offset: 0, elements })
 }
 
-pub(crate) fn integer_list(body: &Map<String, Json>, key: &str) -> Option<Vec<i64>> {
+pub(crate) fn decode_integer_list(body: &Map<String, Json>, key: &str) -> Option<Vec<i64>> {
     body.get(key)?.as_array()?.iter().map(Json::as_i64).collect()
 }
 
@@ -223,7 +225,7 @@ pub(crate) fn decode_element(json: &Json) -> Option<Scalar> {
     match json {
         Json::Bool(value) => Some(Scalar::Bool(*value)),
         Json::Number(number) => number.as_i64().map(Scalar::Int).or_else(|| number.as_f64().map(Scalar::Float)),
-        Json::String(word) => special_float(word).map(Scalar::Float),
+        Json::String(word) => parse_special_float(word).map(Scalar::Float),
         Json::Array(parts) => {
             let [re, im] = &parts[..] else { return None };
             Some(Scalar::Complex(Complex64::new(decode_element(re)?.to_f64()?, decode_element(im)?.to_f64()?)))
@@ -232,7 +234,7 @@ pub(crate) fn decode_element(json: &Json) -> Option<Scalar> {
     }
 }
 
-fn special_float(word: &str) -> Option<f64> {
+fn parse_special_float(word: &str) -> Option<f64> {
     match word {
         "nan" => Some(f64::NAN),
         "inf" => Some(f64::INFINITY),
@@ -243,7 +245,7 @@ fn special_float(word: &str) -> Option<f64> {
 
 /// Decodes a scalar with a numeric tag. Returns `None` for other tags.
 pub(crate) fn decode_scalar(json: &Json) -> Option<Scalar> {
-    let (tag, content) = split_tag(json)?;
+    let (tag, content) = split_tagged_json(json)?;
     let number = decode_element(content)?;
     match (tag, number) {
         // `{"float": 2}` is a float.
@@ -253,7 +255,7 @@ pub(crate) fn decode_scalar(json: &Json) -> Option<Scalar> {
     }
 }
 
-fn to_integer(number: Scalar) -> Option<i64> {
+fn scalar_to_integer(number: Scalar) -> Option<i64> {
     match number {
         Scalar::Int(value) => Some(value),
         Scalar::Bool(value) => Some(value.into()),
@@ -261,18 +263,18 @@ fn to_integer(number: Scalar) -> Option<i64> {
     }
 }
 
-pub(crate) fn split_tag(json: &Json) -> Option<(&str, &Json)> {
+pub(crate) fn split_tagged_json(json: &Json) -> Option<(&str, &Json)> {
     let mut pairs = json.as_object()?.iter();
     let (tag, content) = pairs.next()?;
     pairs.next().is_none().then_some((tag, content))
 }
 
-fn is_none(json: &Json) -> bool {
+fn is_json_none(json: &Json) -> bool {
     json.is_null() || json.get("none").is_some()
 }
 
 /// Finds the enum value whose text is `word`, among the values of the numbers 0 to 15.
-pub(crate) fn enum_by_name<T: ToString>(word: &str, of_number: impl Fn(i64) -> Option<T>) -> Option<T> {
+pub(crate) fn parse_enum_name<T: ToString>(word: &str, of_number: impl Fn(i64) -> Option<T>) -> Option<T> {
     (0..16).filter_map(of_number).find(|value| value.to_string() == word)
 }
 
@@ -280,43 +282,49 @@ pub(crate) fn enum_by_name<T: ToString>(word: &str, of_number: impl Fn(i64) -> O
 mod tests {
     use super::*;
 
-    fn decoded(json: &str, ty: &str) -> Result<Datum> {
-        decode(&serde_json::from_str(json).unwrap(), &Type::parse(ty).unwrap())
+    fn decode_text(json: &str, ty: &str) -> Result<Datum> {
+        decode_datum(&serde_json::from_str(json).unwrap(), &Type::parse(ty).unwrap())
     }
 
     #[test]
     fn the_schema_decides_the_type_of_a_number() {
         let kinds = [("float", "float"), ("Scalar", "int"), ("int", "int"), ("bool", "bool"), ("complex", "complex")];
         for (ty, kind) in kinds {
-            let Ok(Datum::Plain(value)) = decoded(r#"{"int": 1}"#, ty) else { panic!("{ty}") };
+            let Ok(Datum::NonTensor(value)) = decode_text(r#"{"int": 1}"#, ty) else { panic!("{ty}") };
             assert_eq!(value.kind(), kind, "{ty}");
         }
-        assert!(matches!(decoded(r#"{"bool": true}"#, "Scalar"), Ok(Datum::Plain(Value::Bool(true)))));
-        assert!(matches!(decoded(r#"{"int": 3}"#, "int[2]"), Ok(Datum::Plain(Value::Ints(v))) if *v == [3, 3]));
-        assert!(matches!(decoded(r#"{"float": "-inf"}"#, "float"), Ok(Datum::Plain(Value::Float(f64::NEG_INFINITY)))));
-        assert!(matches!(decoded(r#"{"list": []}"#, "Tensor?[]"), Ok(Datum::OptionalArrays(v)) if v.is_empty()));
-        assert!(decoded(r#"{"float": 1.5}"#, "int").is_err());
-        assert!(decoded(r#"{"str": "1"}"#, "int").is_err());
+        assert!(matches!(decode_text(r#"{"bool": true}"#, "Scalar"), Ok(Datum::NonTensor(Value::Bool(true)))));
+        assert!(matches!(decode_text(r#"{"int": 3}"#, "int[2]"), Ok(Datum::NonTensor(Value::Ints(v))) if *v == [3, 3]));
+        assert!(matches!(
+            decode_text(r#"{"float": "-inf"}"#, "float"),
+            Ok(Datum::NonTensor(Value::Float(f64::NEG_INFINITY)))
+        ));
+        assert!(matches!(decode_text(r#"{"list": []}"#, "Tensor?[]"), Ok(Datum::OptionalArrays(v)) if v.is_empty()));
+        assert!(decode_text(r#"{"float": 1.5}"#, "int").is_err());
+        assert!(decode_text(r#"{"str": "1"}"#, "int").is_err());
     }
 
     #[test]
     fn large_integers_are_not_converted_to_floats() {
         let json = r#"{"tensor": {"dtype": "i64", "shape": [1], "strides": [1], "data": [9223372036854775807]}}"#;
-        let Ok(Datum::Array(array)) = decoded(json, "Tensor") else { panic!("it is a tensor") };
+        let Ok(Datum::Array(array)) = decode_text(json, "Tensor") else { panic!("it is a tensor") };
         assert_eq!(array.elements, [Scalar::Int(i64::MAX)]);
-        assert!(matches!(decoded(r#"{"int": 9223372036854775807}"#, "Scalar"), Ok(Datum::Plain(Value::Int(i64::MAX)))));
+        assert!(matches!(
+            decode_text(r#"{"int": 9223372036854775807}"#, "Scalar"),
+            Ok(Datum::NonTensor(Value::Int(i64::MAX)))
+        ));
     }
 
     #[test]
     fn defaults_have_the_type_of_the_schema() {
         let call = Call::parse(r#"{"op": "f", "args": [], "kwargs": {}, "out": {"none": true}}"#).unwrap();
         let schema = "f(int[2] a=1, float b=2, ScalarType c=long, str d=\"x\", Tensor? e=None, bool f=True, Layout g=strided) -> ()";
-        let arguments = arguments(&call, &Schema::parse(schema).unwrap()).unwrap();
+        let arguments = decode_arguments(&call, &Schema::parse(schema).unwrap()).unwrap();
         let kinds: Vec<&str> = arguments
             .iter()
-            .map(|argument| if let Datum::Plain(value) = argument { value.kind() } else { "tensor" })
+            .map(|argument| if let Datum::NonTensor(value) = argument { value.kind() } else { "tensor" })
             .collect();
         assert_eq!(kinds, ["int[]", "float", "ScalarType", "str", "None", "bool", "Layout"]);
-        assert!(matches!(&arguments[2], Datum::Plain(Value::DType(DType::I64))));
+        assert!(matches!(&arguments[2], Datum::NonTensor(Value::DType(DType::I64))));
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! ```no_run
 //! let report = conformance::run(dispatch_runtime::Device::CPU)?;
-//! for failed in report.failed() {
+//! for failed in report.failed_checks() {
 //!     println!("{failed}");
 //! }
 //! # Ok::<(), conformance::Error>(())
@@ -45,10 +45,10 @@ mod verdict;
 pub use array::Array;
 pub use compare::{Difference, Tolerance, compare};
 pub use datum::Datum;
-pub use decode::{arguments, results};
+pub use decode::{decode_arguments, decode_results};
 pub use error::{Error, Result};
 pub use recording::{Call, core_operators, recorded_calls};
-pub use report::{Check, FailedCheck, Report, Row, State, Tally, UnknownCheck};
+pub use report::{Check, FailedCheck, OperatorRow, OperatorState, Report, Tally, UnknownCheck};
 pub use suite::{Progress, Suite};
 pub use verdict::{Failure, Verdict};
 

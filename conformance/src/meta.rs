@@ -5,13 +5,13 @@
 use dispatch_runtime::{DType, Device, Name, Operator, Value};
 
 use crate::case::Case;
-use crate::compare::{ComparedProperties, compare_all};
-use crate::datum::{Datum, to_values};
-use crate::tensors::without_elements;
-use crate::verdict::{CallError, Failure, Verdict, invoke};
+use crate::compare::{ComparedProperties, compare_results};
+use crate::datum::{Datum, create_values};
+use crate::tensors::geometry_as_array;
+use crate::verdict::{CallError, Failure, Verdict, call_catching_panics};
 
 /// Operators whose results, or their sizes, depend on elements although their definitions do not say so. Most of them are composites.
-const DATA_DEPENDENT: [&str; 12] = [
+const DATA_DEPENDENT_OPERATORS: [&str; 12] = [
     "argwhere",
     "combinations",
     "nonzero_numpy",
@@ -38,31 +38,31 @@ pub(crate) fn depends_on_data(operator: &Operator, arguments: &[Datum]) -> bool 
         return true;
     }
     let is_mask = |datum: &Datum| datum.arrays().iter().any(|array| matches!(array.dtype, DType::Bool | DType::U8));
-    DATA_DEPENDENT.contains(&base) || base == "index" && arguments.get(1).is_some_and(is_mask)
+    DATA_DEPENDENT_OPERATORS.contains(&base) || base == "index" && arguments.get(1).is_some_and(is_mask)
 }
 
 pub(crate) fn check(case: &Case) -> Verdict {
-    let made = call(case.operator, &case.arguments);
+    let made = call_on_meta(case.operator, &case.arguments);
     if depends_on_data(case.operator, &case.arguments) {
         return match made {
             Err(error @ CallError::Failed(Failure::Panicked { .. })) => error.into(),
             _ => Verdict::NotApplicable("its result depends on data"),
         };
     }
-    made.and_then(|results| Ok(compare_all(ComparedProperties::AllButElements, &results, &case.expected)?)).into()
+    made.and_then(|results| Ok(compare_results(ComparedProperties::AllButElements, &results, &case.expected)?)).into()
 }
 
 /// Calls an operator on Meta, and returns its results without elements.
-pub(crate) fn call(operator: &Operator, arguments: &[Datum]) -> Result<Vec<Datum>, CallError> {
-    let results = invoke(operator, to_values(arguments, Device::META)?)?;
+pub(crate) fn call_on_meta(operator: &Operator, arguments: &[Datum]) -> Result<Vec<Datum>, CallError> {
+    let results = call_catching_panics(operator, create_values(arguments, Device::META)?)?;
     Ok(results.iter().map(to_datum_without_elements).collect())
 }
 
 /// Converts a result to a datum without elements.
 pub(crate) fn to_datum_without_elements(value: &Value) -> Datum {
     match value {
-        Value::Tensor(tensor) => Datum::Array(without_elements(tensor)),
-        Value::Tensors(tensors) => Datum::Arrays(tensors.iter().map(without_elements).collect()),
-        other => Datum::Plain(other.clone()),
+        Value::Tensor(tensor) => Datum::Array(geometry_as_array(tensor)),
+        Value::Tensors(tensors) => Datum::Arrays(tensors.iter().map(geometry_as_array).collect()),
+        other => Datum::NonTensor(other.clone()),
     }
 }

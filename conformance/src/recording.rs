@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 
 /// The recordings. The first has the calls that PyTorch's dispatcher makes below autograd. The second, of `golden/record.py`, has missing
 /// operators and composites. The third, of `golden/record_samples.py`, has other dtypes.
-const RECORDINGS: [(&str, &[u8]); 4] = [
+const RECORDING_FILES: [(&str, &[u8]); 4] = [
     ("ops.jsonl", include_bytes!("../golden/ops.jsonl.gz")),
     ("more.jsonl", include_bytes!("../golden/more.jsonl.gz")),
     ("programs.jsonl", include_bytes!("../golden/programs.jsonl.gz")),
@@ -57,18 +57,18 @@ impl Call {
     ///
     /// Returns [`Error::Json`] if the line is not a JSON object, and [`Error::MissingField`] if a field is missing or invalid.
     pub fn parse(line: &str) -> Result<Self> {
-        Self::parse_numbered(line, 1)
+        Self::parse_line(line, 1)
     }
 
     /// Returns the call with `f32` replaced by `f64`, as gradients were recorded. The elements keep their text, so they are not rounded to
     /// `f32`.
-    pub(crate) fn with_f64(&self) -> Self {
+    pub(crate) fn with_f64_for_f32(&self) -> Self {
         let mut call = self.clone();
-        call.arguments.iter_mut().chain(call.named.values_mut()).for_each(replace_f32);
+        call.arguments.iter_mut().chain(call.named.values_mut()).for_each(replace_f32_by_f64);
         call
     }
 
-    fn parse_numbered(text: &str, line: usize) -> Result<Self> {
+    fn parse_line(text: &str, line: usize) -> Result<Self> {
         let mut json: Map<String, Json> = serde_json::from_str(text).map_err(|source| Error::Json { line, source })?;
         let Some(Json::String(operator)) = json.remove("op") else { return Err(Error::MissingField { field: "`op`" }) };
         let Some(Json::Array(arguments)) = json.remove("args") else {
@@ -85,15 +85,15 @@ impl Call {
 }
 
 /// Replaces the dtype `f32` by `f64` in all tensors of a JSON value.
-fn replace_f32(json: &mut Json) {
+fn replace_f32_by_f64(json: &mut Json) {
     match json {
         Json::Object(map) => {
             if let Some(dtype) = map.get_mut("dtype").filter(|dtype| *dtype == "f32") {
                 *dtype = "f64".into();
             }
-            map.values_mut().for_each(replace_f32);
+            map.values_mut().for_each(replace_f32_by_f64);
         }
-        Json::Array(list) => list.iter_mut().for_each(replace_f32),
+        Json::Array(list) => list.iter_mut().for_each(replace_f32_by_f64),
         _ => {}
     }
 }
@@ -123,14 +123,15 @@ fn decode_gradient(json: &Json) -> Result<Option<Vec<f64>>> {
 ///
 /// Returns an error if a recording exists but cannot be read.
 pub fn recorded_calls() -> Result<Option<Vec<Call>>> {
-    let files = RECORDINGS.iter().map(|(name, copy)| read_recording(name, copy)).collect::<Result<Vec<_>>>()?;
+    let files =
+        RECORDING_FILES.iter().map(|(name, copy)| read_recording_lines(name, copy)).collect::<Result<Vec<_>>>()?;
     if files[0].is_none() {
         return Ok(None);
     }
     let mut calls = Vec::new();
     let mut counts = std::collections::HashMap::<String, usize>::new();
     for (i, line) in files.iter().flatten().flat_map(|lines| lines.iter().enumerate()) {
-        let mut call = Call::parse_numbered(line, i + 1)?;
+        let mut call = Call::parse_line(line, i + 1)?;
         let count = counts.entry(call.operator.clone()).or_default();
         call.number = *count;
         *count += 1;
@@ -141,7 +142,8 @@ pub fn recorded_calls() -> Result<Option<Vec<Call>>> {
 
 /// Returns the lines of all recordings.
 pub(crate) fn recorded_lines() -> Result<Vec<String>> {
-    let files = RECORDINGS.iter().map(|(name, copy)| read_recording(name, copy)).collect::<Result<Vec<_>>>()?;
+    let files =
+        RECORDING_FILES.iter().map(|(name, copy)| read_recording_lines(name, copy)).collect::<Result<Vec<_>>>()?;
     Ok(files.into_iter().flatten().flatten().collect())
 }
 
@@ -159,7 +161,7 @@ pub(crate) fn recorded_lines() -> Result<Vec<String>> {
 ///
 /// Returns an error if the list exists but cannot be read.
 pub fn core_operators() -> Result<Option<Vec<(String, String)>>> {
-    let Some(lines) = read_recording("core_aten.jsonl", include_bytes!("../golden/core_aten.jsonl.gz"))? else {
+    let Some(lines) = read_recording_lines("core_aten.jsonl", include_bytes!("../golden/core_aten.jsonl.gz"))? else {
         return Ok(None);
     };
     let mut operators = Vec::with_capacity(lines.len());
@@ -175,17 +177,17 @@ pub fn core_operators() -> Result<Option<Vec<(String, String)>>> {
 }
 
 /// Reads the lines of a file, compressed or not: of the folder in `DISPATCH_GOLDEN` if it is set, or of `copy`.
-fn read_recording(name: &str, copy: &[u8]) -> Result<Option<Vec<String>>> {
+fn read_recording_lines(name: &str, copy: &[u8]) -> Result<Option<Vec<String>>> {
     let io_error = |source| Error::Io { file: name.to_owned(), source };
     let Some(folder) = env::var_os("DISPATCH_GOLDEN") else {
-        return read_lines(GzDecoder::new(copy)).map(Some).map_err(io_error);
+        return read_nonempty_lines(GzDecoder::new(copy)).map(Some).map_err(io_error);
     };
     let folder = Path::new(&folder);
     if let Some(file) = open_if_exists(&folder.join(name)).map_err(io_error)? {
-        return read_lines(file).map(Some).map_err(io_error);
+        return read_nonempty_lines(file).map(Some).map_err(io_error);
     }
     let compressed = open_if_exists(&folder.join(format!("{name}.gz"))).map_err(io_error)?;
-    compressed.map(|file| read_lines(GzDecoder::new(file))).transpose().map_err(io_error)
+    compressed.map(|file| read_nonempty_lines(GzDecoder::new(file))).transpose().map_err(io_error)
 }
 
 fn open_if_exists(path: &Path) -> io::Result<Option<fs::File>> {
@@ -196,7 +198,7 @@ fn open_if_exists(path: &Path) -> io::Result<Option<fs::File>> {
     }
 }
 
-pub(crate) fn read_lines(file: impl Read) -> io::Result<Vec<String>> {
+pub(crate) fn read_nonempty_lines(file: impl Read) -> io::Result<Vec<String>> {
     let lines = BufReader::new(file).lines();
     lines.filter(|line| !line.as_ref().is_ok_and(|line| line.trim().is_empty())).collect()
 }

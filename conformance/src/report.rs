@@ -8,7 +8,7 @@ use dispatch_runtime::Device;
 use crate::verdict::{Failure, Verdict};
 
 /// Defines the families of checks and their names.
-macro_rules! checks {
+macro_rules! define_checks {
     ($($(#[$doc:meta])* $check:ident: $name:literal,)*) => {
         /// A family of checks.
         ///
@@ -39,7 +39,7 @@ macro_rules! checks {
     };
 }
 
-checks! {
+define_checks! {
     /// The recorded call: results, written arguments, aliasing.
     Values: "values",
     /// The recorded call on tensors without memory: dtype, sizes and strides.
@@ -125,10 +125,10 @@ pub struct Tally {
 /// The overall result of an operator.
 ///
 /// ```
-/// assert_eq!(conformance::State::NotImplemented.to_string(), "not implemented");
+/// assert_eq!(conformance::OperatorState::NotImplemented.to_string(), "not implemented");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum State {
+pub enum OperatorState {
     /// At least one check passed, and none failed.
     Passed,
     /// At least one check failed.
@@ -139,7 +139,7 @@ pub enum State {
     Unchecked,
 }
 
-impl fmt::Display for State {
+impl fmt::Display for OperatorState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Passed => "passed",
@@ -153,29 +153,29 @@ impl fmt::Display for State {
 /// The results of one operator.
 ///
 /// ```
-/// let row = conformance::Row { operator: "aten::relu".to_owned(), tallies: Default::default() };
-/// assert_eq!(row.state(), conformance::State::Unchecked);
+/// let row = conformance::OperatorRow { operator: "aten::relu".to_owned(), tallies: Default::default() };
+/// assert_eq!(row.state(), conformance::OperatorState::Unchecked);
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Row {
+pub struct OperatorRow {
     /// The operator's name with namespace and overload.
     pub operator: String,
     /// The outcomes of each check.
     pub tallies: BTreeMap<Check, Tally>,
 }
 
-impl Row {
+impl OperatorRow {
     /// Returns the overall result of the operator.
     #[must_use]
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> OperatorState {
         if self.tallies.values().any(|tally| tally.failed > 0) {
-            State::Failed
+            OperatorState::Failed
         } else if self.tallies.values().any(|tally| tally.passed > 0) {
-            State::Passed
+            OperatorState::Passed
         } else if self.tallies.values().any(|tally| tally.not_implemented > 0) {
-            State::NotImplemented
+            OperatorState::NotImplemented
         } else {
-            State::Unchecked
+            OperatorState::Unchecked
         }
     }
 }
@@ -190,7 +190,7 @@ impl Row {
 ///     check: Check::Values,
 ///     failure: Failure::Panicked { message: "overflow".to_owned() },
 /// };
-/// assert_eq!(failed.arguments(), "--only aten::neg --call 3 --check values");
+/// assert_eq!(failed.repeat_arguments(), "--only aten::neg --call 3 --check values");
 /// ```
 #[derive(Debug)]
 pub struct FailedCheck {
@@ -207,7 +207,7 @@ pub struct FailedCheck {
 impl FailedCheck {
     /// Returns the arguments with which the program `conformance` repeats only this check.
     #[must_use]
-    pub fn arguments(&self) -> String {
+    pub fn repeat_arguments(&self) -> String {
         format!("--only {} --call {} --check {}", self.operator, self.call, self.check)
     }
 }
@@ -215,21 +215,21 @@ impl FailedCheck {
 impl fmt::Display for FailedCheck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, call {}, {}: {}", self.operator, self.call, self.check, self.failure)?;
-        write!(f, "\n  repeat: cargo run --release -p conformance-program -- {}", self.arguments())
+        write!(f, "\n  repeat: cargo run --release -p conformance-program -- {}", self.repeat_arguments())
     }
 }
 
 /// The results of a run. A report prints as a table.
 ///
 /// ```
-/// let report = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::no_such_operator").run()?;
-/// assert!(report.rows().is_empty() && report.failed().is_empty());
+/// let report = conformance::Suite::new(dispatch_runtime::Device::CPU).only_operator("aten::no_such_operator").run()?;
+/// assert!(report.rows().is_empty() && report.failed_checks().is_empty());
 /// # Ok::<(), conformance::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Report {
     device: Device,
-    rows: Vec<Row>,
+    rows: Vec<OperatorRow>,
     /// The index of the row to which verdicts are added.
     open_row: usize,
     failed: Vec<FailedCheck>,
@@ -252,12 +252,12 @@ impl Report {
     /// Opens the row of an operator: verdicts are added to it from now on.
     pub(crate) fn open_row(&mut self, operator: &str) {
         self.open_row = self.rows.iter().rposition(|row| row.operator == operator).unwrap_or_else(|| {
-            self.rows.push(Row { operator: operator.to_owned(), tallies: BTreeMap::new() });
+            self.rows.push(OperatorRow { operator: operator.to_owned(), tallies: BTreeMap::new() });
             self.rows.len() - 1
         });
     }
 
-    pub(crate) fn add(&mut self, call: usize, check: Check, verdict: Verdict) {
+    pub(crate) fn add_verdict(&mut self, call: usize, check: Check, verdict: Verdict) {
         let Some(row) = self.rows.get_mut(self.open_row) else { return };
         let tally = row.tallies.entry(check).or_default();
         match verdict {
@@ -282,9 +282,9 @@ impl Report {
         }
     }
 
-    pub(crate) fn add_all(&mut self, call: usize, check: Check, verdicts: Vec<Verdict>) {
+    pub(crate) fn add_verdicts(&mut self, call: usize, check: Check, verdicts: Vec<Verdict>) {
         for verdict in verdicts {
-            self.add(call, check, verdict);
+            self.add_verdict(call, check, verdict);
         }
     }
 
@@ -306,94 +306,94 @@ impl Report {
     /// Returns the rows of all operators, sorted by name.
     ///
     /// ```
-    /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::relu");
+    /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only_operator("aten::relu");
     /// let report = suite.run()?;
     /// assert!(report.rows().iter().all(|row| row.operator == "aten::relu"));
     /// # Ok::<(), conformance::Error>(())
     /// ```
     #[must_use]
-    pub fn rows(&self) -> &[Row] {
+    pub fn rows(&self) -> &[OperatorRow] {
         &self.rows
     }
 
     /// Returns all failed checks.
     ///
     /// ```
-    /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::relu");
-    /// for failed in suite.run()?.failed() {
+    /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only_operator("aten::relu");
+    /// for failed in suite.run()?.failed_checks() {
     ///     println!("{failed}");
     /// }
     /// # Ok::<(), conformance::Error>(())
     /// ```
     #[must_use]
-    pub fn failed(&self) -> &[FailedCheck] {
+    pub fn failed_checks(&self) -> &[FailedCheck] {
         &self.failed
     }
 
     /// Returns all failed checks, and consumes the report.
     ///
     /// ```
-    /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::relu");
-    /// let failed: Vec<conformance::FailedCheck> = suite.run()?.into_failed();
+    /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only_operator("aten::relu");
+    /// let failed: Vec<conformance::FailedCheck> = suite.run()?.into_failed_checks();
     /// # Ok::<(), conformance::Error>(())
     /// ```
     #[must_use]
-    pub fn into_failed(self) -> Vec<FailedCheck> {
+    pub fn into_failed_checks(self) -> Vec<FailedCheck> {
         self.failed
     }
 
     /// Returns the operators to which a check does not apply, with the reason.
     ///
     /// ```
-    /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::relu");
-    /// for (operator, check, why) in suite.run()?.not_applicable() {
+    /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only_operator("aten::relu");
+    /// for (operator, check, why) in suite.run()?.not_applicable_checks() {
     ///     println!("{operator}, {check}: {why}");
     /// }
     /// # Ok::<(), conformance::Error>(())
     /// ```
     #[must_use]
-    pub fn not_applicable(&self) -> &[(String, Check, &'static str)] {
+    pub fn not_applicable_checks(&self) -> &[(String, Check, &'static str)] {
         &self.not_applicable
     }
 
     /// Returns the operators for which a check could not be made, with the missing item: the operator, its kernel, or a derivative.
     ///
     /// ```
-    /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::relu");
-    /// for (operator, check, what) in suite.run()?.missing() {
+    /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only_operator("aten::relu");
+    /// for (operator, check, what) in suite.run()?.missing_items() {
     ///     println!("{operator}, {check}: {what}");
     /// }
     /// # Ok::<(), conformance::Error>(())
     /// ```
     #[must_use]
-    pub fn missing(&self) -> &[(String, Check, String)] {
+    pub fn missing_items(&self) -> &[(String, Check, String)] {
         &self.missing
     }
 
     /// Returns the number of operators in a state.
     ///
     /// ```
-    /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::relu");
-    /// use conformance::State;
+    /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only_operator("aten::relu");
+    /// use conformance::OperatorState;
     /// let report = suite.run()?;
-    /// assert!(report.count(State::Passed) <= report.rows().len());
+    /// assert!(report.operator_count(OperatorState::Passed) <= report.rows().len());
     /// # Ok::<(), conformance::Error>(())
     /// ```
     #[must_use]
-    pub fn count(&self, state: State) -> usize {
+    pub fn operator_count(&self, state: OperatorState) -> usize {
         self.rows.iter().filter(|row| row.state() == state).count()
     }
 
     /// Returns the number of operators for which a check applied to all calls and passed.
     ///
     /// ```
-    /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::relu");
+    /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only_operator("aten::relu");
     /// let report = suite.run()?;
-    /// assert!(report.fully_passed(conformance::Check::BatchRules) <= report.rows().len());
+    /// assert!(report.fully_passed_count(conformance::Check::BatchRules) <= report.rows().len());
     /// # Ok::<(), conformance::Error>(())
     /// ```
     #[must_use]
-    pub fn fully_passed(&self, check: Check) -> usize {
+    pub fn fully_passed_count(&self, check: Check) -> usize {
         let tallies = self.rows.iter().filter_map(|row| row.tallies.get(&check));
         tallies.filter(|tally| **tally == Tally { passed: tally.passed.max(1), ..Tally::default() }).count()
     }
@@ -401,7 +401,7 @@ impl Report {
     /// Returns the outcomes of one check, summed over all operators.
     ///
     /// ```
-    /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only("aten::relu");
+    /// # let suite = conformance::Suite::new(dispatch_runtime::Device::CPU).only_operator("aten::relu");
     /// let tally = suite.run()?.tally(conformance::Check::Values);
     /// println!("{} of {} calls", tally.passed, tally.passed + tally.failed);
     /// # Ok::<(), conformance::Error>(())
@@ -419,7 +419,7 @@ impl Report {
 }
 
 /// Formats an outcome as `7/10`: passed of made checks. Returns a dot if none was made.
-fn passed_of_made(tally: Option<&Tally>) -> String {
+fn format_passed_fraction(tally: Option<&Tally>) -> String {
     match tally {
         Some(tally) if tally.passed + tally.failed > 0 => format!("{}/{}", tally.passed, tally.passed + tally.failed),
         _ => ".".to_owned(),
@@ -434,19 +434,20 @@ impl fmt::Display for Report {
         Check::ALL.iter().try_for_each(|check| write!(f, "  {check:>0$}", column(check)))?;
         for row in &self.rows {
             write!(f, "\n{:width$}  {:15}", row.operator, row.state())?;
-            Check::ALL
-                .iter()
-                .try_for_each(|check| write!(f, "  {:>1$}", passed_of_made(row.tallies.get(check)), column(check)))?;
+            Check::ALL.iter().try_for_each(|check| {
+                write!(f, "  {:>1$}", format_passed_fraction(row.tallies.get(check)), column(check))
+            })?;
         }
-        let states = [State::Passed, State::Failed, State::NotImplemented, State::Unchecked];
-        let [passed, failed, missing, unchecked] = states.map(|state| self.count(state));
+        let states =
+            [OperatorState::Passed, OperatorState::Failed, OperatorState::NotImplemented, OperatorState::Unchecked];
+        let [passed, failed, missing, unchecked] = states.map(|state| self.operator_count(state));
         let total = self.rows.len();
         write!(
             f,
             "\n\n{}: {total} operators: {passed} passed, {failed} failed, {missing} not implemented, {unchecked} unchecked",
             self.device
         )?;
-        match self.fully_passed(Check::BatchRules) {
+        match self.fully_passed_count(Check::BatchRules) {
             0 => Ok(()),
             count => write!(f, "\n{count} operators have a batch rule for all of their calls"),
         }

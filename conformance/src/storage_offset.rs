@@ -9,16 +9,16 @@ use crate::array::{Array, storage_indices};
 use crate::datum::Datum;
 
 /// Sets the storage offset of the first argument of an `as_strided` call so that it explains the result.
-pub(crate) fn infer_offset(arguments: &mut [Datum], results: &[Datum]) {
-    let [Datum::Array(given), _, _, Datum::Plain(offset), ..] = arguments else { return };
+pub(crate) fn infer_as_strided_offset(arguments: &mut [Datum], results: &[Datum]) {
+    let [Datum::Array(given), _, _, Datum::NonTensor(offset), ..] = arguments else { return };
     let (&mut Value::Int(offset), Some(Datum::Array(result))) = (offset, results.first()) else { return };
     let asked = Array { offset, ..result.clone() };
-    if asked.required_elements() > given.required_elements() {
-        given.offset += (0..=offset).find(|&start| explains_result(given, start, &asked)).unwrap_or(0);
+    if asked.required_element_count() > given.required_element_count() {
+        given.offset += (0..=offset).find(|&start| offset_explains_result(given, start, &asked)).unwrap_or(0);
     }
 }
 
-fn explains_result(given: &Array, start: i64, asked: &Array) -> bool {
+fn offset_explains_result(given: &Array, start: i64, asked: &Array) -> bool {
     let held = storage_indices(&given.sizes, &given.strides, given.offset + start);
     let element_at = |place| held.iter().position(|&at| at == place).map(|i| given.elements[i]);
     asked.storage_indices().into_iter().map(element_at).eq(asked.elements.iter().map(|&element| Some(element)))
@@ -41,11 +41,11 @@ mod tests {
         };
         let mut arguments = [
             Datum::Array(array(&[7, 8, 9])),
-            Datum::Plain(Value::None),
-            Datum::Plain(Value::None),
-            Datum::Plain(Value::Int(3)),
+            Datum::NonTensor(Value::None),
+            Datum::NonTensor(Value::None),
+            Datum::NonTensor(Value::Int(3)),
         ];
-        infer_offset(&mut arguments, &[Datum::Array(array(&[8, 9]))]);
+        infer_as_strided_offset(&mut arguments, &[Datum::Array(array(&[8, 9]))]);
         assert_eq!(arguments[0].as_array().unwrap().offset, 2);
     }
 }

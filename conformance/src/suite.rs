@@ -7,12 +7,12 @@ use dispatch_runtime::{DType, Device, Operator};
 
 use crate::batches;
 use crate::case::Case;
-use crate::derived_calls::{self, Forms};
+use crate::derived_calls::{self, OperatorForms};
 use crate::error::Result;
 use crate::gradients;
 use crate::large;
 use crate::meta;
-use crate::numbers::RecordedScalars;
+use crate::numbers::RecordedScalarCalls;
 use crate::recording::{Call, core_operators, recorded_calls};
 use crate::report::{Check, Report};
 use crate::trace;
@@ -28,7 +28,7 @@ const PARTS_PER_THREAD: usize = 16;
 /// use conformance::{Check, Suite};
 /// use dispatch_runtime::Device;
 ///
-/// let report = Suite::new(Device::CPU).only("aten::relu").check(Check::Values).run()?;
+/// let report = Suite::new(Device::CPU).only_operator("aten::relu").only_check(Check::Values).run()?;
 /// assert!(report.rows().len() <= 1);
 /// # Ok::<(), conformance::Error>(())
 /// ```
@@ -48,7 +48,7 @@ pub struct Suite {
 
 /// The device under test, for checks that create their own calls.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Target<'a> {
+pub(crate) struct TestTarget<'a> {
     pub(crate) device: Device,
     /// The dtypes that the device does not support.
     pub(crate) without: &'a [DType],
@@ -72,16 +72,16 @@ pub struct Progress<'a> {
 }
 
 /// A step of a run: calls of one kind of one operator.
-enum Step<'a> {
+enum SuiteStep<'a> {
     Recorded(&'a [&'a Call]),
     /// Calls of an operator without a recording.
     Unrecorded(&'a str),
     Generated(&'a Call),
     Large(&'static Operator),
-    Numbers(&'a str, &'a RecordedScalars),
+    Numbers(&'a str, &'a RecordedScalarCalls),
 }
 
-impl Step<'_> {
+impl SuiteStep<'_> {
     fn operator(&self) -> String {
         match self {
             Self::Recorded(calls) => calls[0].operator.clone(),
@@ -109,14 +109,14 @@ impl Suite {
         }
     }
 
-    /// Restricts the suite to this operator, and to operators of further calls of `only`.
+    /// Restricts the suite to this operator, and to operators of further calls of `only_operator`.
     ///
     /// ```
     /// # use conformance::Suite;
-    /// let suite = Suite::new(dispatch_runtime::Device::CPU).only("aten::add.Tensor").only("aten::mul.Tensor");
+    /// let suite = Suite::new(dispatch_runtime::Device::CPU).only_operator("aten::add.Tensor").only_operator("aten::mul.Tensor");
     /// ```
     #[must_use]
-    pub fn only(mut self, operator: impl Into<String>) -> Self {
+    pub fn only_operator(mut self, operator: impl Into<String>) -> Self {
         self.only.push(operator.into());
         self
     }
@@ -125,10 +125,10 @@ impl Suite {
     ///
     /// ```
     /// # use conformance::Suite;
-    /// let suite = Suite::new(dispatch_runtime::Device::CPU).only("aten::relu").call(3);
+    /// let suite = Suite::new(dispatch_runtime::Device::CPU).only_operator("aten::relu").only_call(3);
     /// ```
     #[must_use]
-    pub const fn call(mut self, number: usize) -> Self {
+    pub const fn only_call(mut self, number: usize) -> Self {
         self.call = Some(number);
         self
     }
@@ -137,22 +137,22 @@ impl Suite {
     ///
     /// ```
     /// # use conformance::Suite;
-    /// let halves = [0, 1].map(|part| Suite::new(dispatch_runtime::Device::CPU).part(part, 2));
+    /// let halves = [0, 1].map(|part| Suite::new(dispatch_runtime::Device::CPU).only_part(part, 2));
     /// ```
     #[must_use]
-    pub const fn part(mut self, part: usize, parts: usize) -> Self {
+    pub const fn only_part(mut self, part: usize, parts: usize) -> Self {
         self.part = (part, parts);
         self
     }
 
-    /// Restricts the suite to this check, and to checks of further calls of `check`.
+    /// Restricts the suite to this check, and to checks of further calls of `only_check`.
     ///
     /// ```
     /// # use conformance::{Check, Suite};
-    /// let suite = Suite::new(dispatch_runtime::Device::CPU).check(Check::Values).check(Check::Meta);
+    /// let suite = Suite::new(dispatch_runtime::Device::CPU).only_check(Check::Values).only_check(Check::Meta);
     /// ```
     #[must_use]
-    pub fn check(mut self, check: Check) -> Self {
+    pub fn only_check(mut self, check: Check) -> Self {
         self.checks.push(check);
         self
     }
@@ -162,10 +162,10 @@ impl Suite {
     /// ```
     /// # use conformance::Suite;
     /// # use dispatch_runtime::{DType, Device};
-    /// let suite = Suite::new(Device::CPU).without(DType::C64).without(DType::C128);
+    /// let suite = Suite::new(Device::CPU).without_dtype(DType::C64).without_dtype(DType::C128);
     /// ```
     #[must_use]
-    pub fn without(mut self, dtype: DType) -> Self {
+    pub fn without_dtype(mut self, dtype: DType) -> Self {
         self.without.push(dtype);
         self
     }
@@ -175,10 +175,10 @@ impl Suite {
     /// ```
     /// # use conformance::Suite;
     /// # use dispatch_runtime::{DType, Device};
-    /// let suite = Suite::new(Device::CPU).without_call("upsample_bilinear2d", DType::U8);
+    /// let suite = Suite::new(Device::CPU).without_calls_of("upsample_bilinear2d", DType::U8);
     /// ```
     #[must_use]
-    pub fn without_call(mut self, base: impl Into<String>, dtype: DType) -> Self {
+    pub fn without_calls_of(mut self, base: impl Into<String>, dtype: DType) -> Self {
         self.without_calls.push((base.into(), dtype));
         self
     }
@@ -188,10 +188,10 @@ impl Suite {
     ///
     /// ```
     /// # use conformance::{Check, Suite};
-    /// let suite = Suite::new(dispatch_runtime::Device::CPU).check(Check::Numbers).sampled();
+    /// let suite = Suite::new(dispatch_runtime::Device::CPU).only_check(Check::Numbers).with_sampled_calls();
     /// ```
     #[must_use]
-    pub const fn sampled(mut self) -> Self {
+    pub const fn with_sampled_calls(mut self) -> Self {
         self.is_sampled = true;
         self
     }
@@ -200,7 +200,7 @@ impl Suite {
     ///
     /// ```
     /// # use conformance::{Check, Suite};
-    /// let suite = Suite::new(dispatch_runtime::Device::CPU).check(Check::Numbers).accept_device_differences();
+    /// let suite = Suite::new(dispatch_runtime::Device::CPU).only_check(Check::Numbers).accept_device_differences();
     /// ```
     #[must_use]
     pub const fn accept_device_differences(mut self) -> Self {
@@ -222,7 +222,7 @@ impl Suite {
     /// ```
     /// use conformance::{Check, Suite};
     ///
-    /// let suite = Suite::new(dispatch_runtime::Device::CPU).only("aten::relu").check(Check::Values);
+    /// let suite = Suite::new(dispatch_runtime::Device::CPU).only_operator("aten::relu").only_check(Check::Values);
     /// let mut operators = Vec::new();
     /// suite.run_with_progress(&mut |progress| operators.push(progress.operator.to_owned()))?;
     /// assert!(operators.iter().all(|operator| operator == "aten::relu"));
@@ -244,8 +244,8 @@ impl Suite {
     /// use conformance::{Check, Suite};
     /// use dispatch_runtime::Device;
     ///
-    /// let suite = Suite::new(Device::CPU).only("aten::relu").check(Check::Values);
-    /// let report = suite.run_on(&[Device::CPU, Device::CPU])?;
+    /// let suite = Suite::new(Device::CPU).only_operator("aten::relu").only_check(Check::Values);
+    /// let report = suite.run_on_devices(&[Device::CPU, Device::CPU])?;
     /// assert_eq!(report.rows().len(), suite.run()?.rows().len());
     /// # Ok::<(), conformance::Error>(())
     /// ```
@@ -253,7 +253,7 @@ impl Suite {
     /// # Errors
     ///
     /// Returns an error if the recordings cannot be read, as [`run`](Self::run) does.
-    pub fn run_on(&self, devices: &[Device]) -> Result<Report> {
+    pub fn run_on_devices(&self, devices: &[Device]) -> Result<Report> {
         let (recorded, next, count) = (Recordings::read(self)?, AtomicUsize::new(0), PARTS_PER_THREAD * devices.len());
         let (own, parts) = self.part;
         let run = |device: Device| {
@@ -263,7 +263,7 @@ impl Suite {
                 if part >= count {
                     return report;
                 }
-                let suite = Self { device, ..self.clone() }.part(own + parts * part, parts * count);
+                let suite = Self { device, ..self.clone() }.only_part(own + parts * part, parts * count);
                 report.append(suite.run_steps(&recorded, &mut |_| {}));
             }
         };
@@ -283,85 +283,87 @@ impl Suite {
         let wanted = self.selected_calls(calls);
         let large = if self.includes_check(Check::Large) { Operator::all() } else { Vec::new() };
         let with_numbers =
-            numbers.iter().flat_map(|numbers| numbers.operators().into_iter().map(move |name| (name, numbers)));
-        let steps = by_operator(&wanted).map(Step::Recorded);
-        let steps = steps.chain(names.iter().map(|name| Step::Unrecorded(name)));
-        let steps = steps.chain(generated.iter().filter(|call| self.includes_call(call)).map(Step::Generated));
-        let steps = steps.chain(large.into_iter().map(Step::Large));
-        let steps = steps.chain(with_numbers.map(|(name, numbers)| Step::Numbers(name, numbers)));
+            numbers.iter().flat_map(|numbers| numbers.operator_names().into_iter().map(move |name| (name, numbers)));
+        let steps = group_by_operator(&wanted).map(SuiteStep::Recorded);
+        let steps = steps.chain(names.iter().map(|name| SuiteStep::Unrecorded(name)));
+        let steps = steps.chain(generated.iter().filter(|call| self.includes_call(call)).map(SuiteStep::Generated));
+        let steps = steps.chain(large.into_iter().map(SuiteStep::Large));
+        let steps = steps.chain(with_numbers.map(|(name, numbers)| SuiteStep::Numbers(name, numbers)));
         let steps = steps.map(|step| (step.operator(), step)).filter(|(operator, _)| self.includes_operator(operator));
-        let steps: Vec<(String, Step<'_>)> = steps.collect();
+        let steps: Vec<(String, SuiteStep<'_>)> = steps.collect();
         let mut report = Report::new(self.device);
         for (finished, (operator, step)) in steps.iter().enumerate() {
             on_step(Progress { operator, finished, total: steps.len() });
             match *step {
-                Step::Recorded(recorded) => self.run_recorded(recorded, &mut report),
-                Step::Unrecorded(name) => {
-                    self.run_unrecorded(name, calls, &mut report);
-                    self.run_random(name, &mut report);
+                SuiteStep::Recorded(recorded) => self.run_recorded_calls(recorded, &mut report),
+                SuiteStep::Unrecorded(name) => {
+                    self.run_unrecorded_operator(name, calls, &mut report);
+                    self.run_random_operator(name, &mut report);
                 }
-                Step::Generated(call) => self.run_generated(call, &mut report),
-                Step::Large(operator) => self.run_large(operator, calls, &mut report),
-                Step::Numbers(name, numbers) => self.run_numbers(name, numbers, &mut report),
+                SuiteStep::Generated(call) => self.run_generated_call(call, &mut report),
+                SuiteStep::Large(operator) => self.run_large_calls(operator, calls, &mut report),
+                SuiteStep::Numbers(name, numbers) => self.run_scalar_calls(name, numbers, &mut report),
             }
         }
         report
     }
 
     /// Runs the large calls of an operator, and adds their verdicts.
-    fn run_large(&self, operator: &'static Operator, calls: &[Call], report: &mut Report) {
+    fn run_large_calls(&self, operator: &'static Operator, calls: &[Call], report: &mut Report) {
         let name = operator.name().to_string();
-        let verdicts = large::check(operator, self.target(), calls);
+        let verdicts = large::check(operator, self.test_target(), calls);
         if !verdicts.is_empty() {
             report.open_row(&name);
         }
-        self.add_numbered(report, Check::Large, verdicts);
+        self.add_numbered_verdicts(report, Check::Large, verdicts);
     }
 
     /// Runs the calls of an operator with the recorded scalars, and adds their verdicts.
-    fn run_numbers(&self, name: &str, numbers: &RecordedScalars, report: &mut Report) {
+    fn run_scalar_calls(&self, name: &str, numbers: &RecordedScalarCalls, report: &mut Report) {
         report.open_row(name);
-        let check = |operator| numbers.check(operator, self.target());
-        self.add_numbered(report, Check::Numbers, verdicts_of(name, check));
+        let check = |operator| numbers.check_operator(operator, self.test_target());
+        self.add_numbered_verdicts(report, Check::Numbers, check_by_name(name, check));
     }
 
     /// Compares the gradients of a call without a recording with finite differences, and adds the verdicts.
-    fn run_generated(&self, call: &Call, report: &mut Report) {
+    fn run_generated_call(&self, call: &Call, report: &mut Report) {
         report.open_row(&call.operator);
         let check = |operator| {
-            let case = Case::unrecorded(operator, call, self.device);
+            let case = Case::without_recording(operator, call, self.device);
             case.map_or_else(|error| vec![error.into()], |case| gradients::numeric(&case))
         };
-        report.add_all(call.number, Check::Numeric, verdicts_of(&call.operator, check));
+        report.add_verdicts(call.number, Check::Numeric, check_by_name(&call.operator, check));
     }
 
     /// Checks a random operator within `vmap` in each randomness mode, and adds the verdicts.
-    fn run_random(&self, name: &str, report: &mut Report) {
+    fn run_random_operator(&self, name: &str, report: &mut Report) {
         if !self.includes_check(Check::Vmap) {
             return;
         }
         let Ok(operator) = Operator::find(name) else { return };
-        let Some(arguments) = unrecorded::random::random_arguments(operator, self.device) else { return };
+        let Some(arguments) = unrecorded::random_operators::random_operator_arguments(operator, self.device) else {
+            return;
+        };
         report.open_row(name);
         let made = |arguments: Vec<_>| batches::random(operator, &arguments, self.device);
-        report.add_all(0, Check::Vmap, arguments.map_or_else(|error| vec![error.into()], made));
+        report.add_verdicts(0, Check::Vmap, arguments.map_or_else(|error| vec![error.into()], made));
     }
 
     /// Checks an operator without a recording against recordings of other operators, and adds the verdicts.
-    fn run_unrecorded(&self, name: &str, calls: &[Call], report: &mut Report) {
+    fn run_unrecorded_operator(&self, name: &str, calls: &[Call], report: &mut Report) {
         if !self.includes_check(Check::Siblings) {
             return;
         }
         report.open_row(name);
-        let check = |operator| unrecorded::check(operator, calls, self.device, &|case| self.supports(case));
-        self.add_numbered(report, Check::Siblings, verdicts_of(name, check));
+        let check = |operator| unrecorded::check(operator, calls, self.device, &|case| self.supports_case(case));
+        self.add_numbered_verdicts(report, Check::Siblings, check_by_name(name, check));
     }
 
     /// Adds the verdicts of calls that are numbered by their index.
-    fn add_numbered(&self, report: &mut Report, check: Check, verdicts: Vec<Verdict>) {
+    fn add_numbered_verdicts(&self, report: &mut Report, check: Check, verdicts: Vec<Verdict>) {
         for (number, verdict) in verdicts.into_iter().enumerate() {
             if self.call.is_none_or(|call| call == number) {
-                report.add(number, check, verdict);
+                report.add_verdict(number, check, verdict);
             }
         }
     }
@@ -372,13 +374,13 @@ impl Suite {
     /// # use conformance::{Call, Suite};
     /// let call = Call::parse(r#"{"op": "nowhere::f", "args": [], "kwargs": {}, "out": {"none": true}}"#)?;
     /// let report = Suite::new(dispatch_runtime::Device::CPU).run_calls(&[call]);
-    /// assert_eq!(report.count(conformance::State::NotImplemented), 1);
+    /// assert_eq!(report.operator_count(conformance::OperatorState::NotImplemented), 1);
     /// # Ok::<(), conformance::Error>(())
     /// ```
     #[must_use]
     pub fn run_calls(&self, calls: &[Call]) -> Report {
         let mut report = Report::new(self.device);
-        by_operator(&self.selected_calls(calls)).for_each(|calls| self.run_recorded(calls, &mut report));
+        group_by_operator(&self.selected_calls(calls)).for_each(|calls| self.run_recorded_calls(calls, &mut report));
         report
     }
 
@@ -390,12 +392,12 @@ impl Suite {
     }
 
     /// Runs recorded calls of one operator, and adds their verdicts.
-    fn run_recorded(&self, calls: &[&Call], report: &mut Report) {
+    fn run_recorded_calls(&self, calls: &[&Call], report: &mut Report) {
         report.open_row(&calls[0].operator);
         match Operator::find(&calls[0].operator) {
             Ok(operator) => self.run_operator(operator, calls, report),
             Err(error) => calls.iter().for_each(|call| {
-                report.add(call.number, Check::Values, Verdict::NotImplemented(error.to_string()));
+                report.add_verdict(call.number, Check::Values, Verdict::NotImplemented(error.to_string()));
             }),
         }
     }
@@ -415,33 +417,33 @@ impl Suite {
     }
 
     /// Whether the device supports all dtypes of a call.
-    fn supports(&self, case: &Case) -> bool {
+    fn supports_case(&self, case: &Case) -> bool {
         let base = case.operator.name().base;
         let is_missing = |dtype| self.without_calls.iter().any(|(name, of)| name == base && *of == dtype);
         case.dtypes().all(|dtype| !self.without.contains(&dtype) && !is_missing(dtype))
     }
 
-    fn target(&self) -> Target<'_> {
+    fn test_target(&self) -> TestTarget<'_> {
         let Self { device, ref without, is_sampled, has_device_differences, .. } = *self;
-        Target { device, without, is_sampled, has_device_differences }
+        TestTarget { device, without, is_sampled, has_device_differences }
     }
 
     fn run_operator(&self, operator: &'static Operator, calls: &[&Call], report: &mut Report) {
-        let forms = Forms::of(operator);
+        let forms = OperatorForms::for_operator(operator);
         for call in calls {
             let case = match Case::new(operator, call, self.device) {
                 Ok(case) => case,
                 Err(error) => {
-                    report.add(call.number, Check::Values, error.into());
+                    report.add_verdict(call.number, Check::Values, error.into());
                     continue;
                 }
             };
-            if !self.supports(&case) {
+            if !self.supports_case(&case) {
                 continue;
             }
             for check in Check::ALL {
                 if self.includes_check(check) {
-                    report.add_all(call.number, check, verdicts(check, &case, call.number, forms));
+                    report.add_verdicts(call.number, check, run_check(check, &case, call.number, forms));
                 }
             }
         }
@@ -449,7 +451,7 @@ impl Suite {
 }
 
 /// Groups sorted calls by operator.
-fn by_operator<'a>(calls: &'a [&'a Call]) -> impl Iterator<Item = &'a [&'a Call]> {
+fn group_by_operator<'a>(calls: &'a [&'a Call]) -> impl Iterator<Item = &'a [&'a Call]> {
     calls.chunk_by(|a, b| a.operator == b.operator)
 }
 
@@ -460,28 +462,31 @@ struct Recordings {
     unrecorded: Vec<String>,
     /// Calls without a recording, whose gradients are compared with finite differences.
     generated: Vec<Call>,
-    numbers: Option<RecordedScalars>,
+    numbers: Option<RecordedScalarCalls>,
 }
 
 impl Recordings {
     fn read(suite: &Suite) -> Result<Self> {
         let calls = recorded_calls()?.unwrap_or_default();
         let core = core_operators()?.unwrap_or_default().into_iter().map(|(name, _)| name);
-        let names = core.chain(unrecorded::operator_names().map(str::to_owned));
+        let names = core.chain(unrecorded::operators_outside_core_set().map(str::to_owned));
         let unrecorded = names.filter(|name| !calls.iter().any(|call| call.operator == *name)).collect();
-        let generated =
-            if suite.includes_check(Check::Numeric) { gradients::generated_calls::calls()? } else { Vec::new() };
-        let numbers = suite.includes_check(Check::Numbers).then(RecordedScalars::recorded).transpose()?;
+        let generated = if suite.includes_check(Check::Numeric) {
+            gradients::generated_calls::generate_calls()?
+        } else {
+            Vec::new()
+        };
+        let numbers = suite.includes_check(Check::Numbers).then(RecordedScalarCalls::read).transpose()?;
         Ok(Self { calls, unrecorded, generated, numbers })
     }
 }
 
 /// Returns the verdicts of a check of the operator of this name, or that the operator is not implemented.
-fn verdicts_of(name: &str, check: impl FnOnce(&'static Operator) -> Vec<Verdict>) -> Vec<Verdict> {
+fn check_by_name(name: &str, check: impl FnOnce(&'static Operator) -> Vec<Verdict>) -> Vec<Verdict> {
     Operator::find(name).map_or_else(|error| vec![Verdict::NotImplemented(error.to_string())], check)
 }
 
-fn verdicts(check: Check, case: &Case, number: usize, forms: Forms) -> Vec<Verdict> {
+fn run_check(check: Check, case: &Case, number: usize, forms: OperatorForms) -> Vec<Verdict> {
     match check {
         Check::Values => vec![case.check_values()],
         Check::Meta => vec![meta::check(case)],
@@ -493,7 +498,7 @@ fn verdicts(check: Check, case: &Case, number: usize, forms: Forms) -> Vec<Verdi
         Check::Layouts => derived_calls::layouts(case),
         Check::Mistakes => derived_calls::mistakes(case),
         Check::Vmap => batches::check(case, number, forms),
-        Check::BatchRules => batches::check_rules(case, number),
+        Check::BatchRules => batches::check_batch_rules(case, number),
         Check::Trace => trace::check(case),
         // These checks are not about recorded calls.
         Check::Siblings | Check::Large | Check::Numbers => Vec::new(),

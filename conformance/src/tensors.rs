@@ -8,7 +8,7 @@ use crate::array::{Array, storage_indices};
 use crate::error::{Error, Result};
 
 /// The device whose memory the suite reads and writes directly. Expected results are computed there.
-pub(crate) const HOST: Device = Device::CPU;
+pub(crate) const HOST_DEVICE: Device = Device::CPU;
 
 /// The element that fills the gaps of a strided tensor. No recording has it, so a kernel that reads or writes a gap is detected.
 pub(crate) const GAP_ELEMENT: Scalar = Scalar::Int(77);
@@ -16,14 +16,14 @@ pub(crate) const GAP_ELEMENT: Scalar = Scalar::Int(77);
 /// Creates a tensor on `device` with the elements and the geometry of an array.
 pub(crate) fn to_tensor(array: &Array, device: Device) -> Result<Tensor> {
     if device == Device::META {
-        return meta_tensor(array);
+        return create_meta_tensor(array);
     }
-    to_device(to_host(array)?, device)
+    copy_to_device(create_host_tensor(array)?, device)
 }
 
 /// Reads a tensor's dtype, geometry and elements to the host.
 pub(crate) fn to_array(tensor: &Tensor) -> Result<Array> {
-    let host = from_device(tensor)?;
+    let host = copy_to_host(tensor)?;
     let elements = if host.geometry().count() == 0 { Vec::new() } else { read_elements(&host)? };
     Ok(Array {
         dtype: host.dtype(),
@@ -35,7 +35,7 @@ pub(crate) fn to_array(tensor: &Tensor) -> Result<Array> {
 }
 
 /// Returns a tensor's dtype and geometry as an array without elements.
-pub(crate) fn without_elements(tensor: &Tensor) -> Array {
+pub(crate) fn geometry_as_array(tensor: &Tensor) -> Array {
     let geometry = tensor.geometry();
     let (sizes, strides) = (geometry.sizes().to_vec(), geometry.strides().to_vec());
     Array { dtype: tensor.dtype(), sizes, strides, offset: geometry.offset(), elements: Vec::new() }
@@ -48,14 +48,14 @@ pub(crate) fn strided_view(tensor: &Tensor, sizes: &[i64], strides: &[i64], offs
 }
 
 /// Copies a host tensor to a device.
-fn to_device(host: Tensor, device: Device) -> Result<Tensor> {
-    if device.key() == HOST.key() {
+fn copy_to_device(host: Tensor, device: Device) -> Result<Tensor> {
+    if device.key() == HOST_DEVICE.key() {
         return Ok(host);
     }
     let copy = || -> dispatch_runtime::Result<Storage> {
         let memory = device.memory_backend()?;
         let storage = memory.allocate(device, host.storage().size())?;
-        memory.copy_in(&bytes_tensor(host.storage())?.read::<u8>()?, &storage)?;
+        memory.copy_in(&storage_as_bytes(host.storage())?.read::<u8>()?, &storage)?;
         Ok(storage)
     };
     let storage = copy().map_err(|source| Error::CopyFailed { device, source })?;
@@ -63,15 +63,15 @@ fn to_device(host: Tensor, device: Device) -> Result<Tensor> {
 }
 
 /// Copies a tensor of a device to the host.
-fn from_device(tensor: &Tensor) -> Result<Tensor> {
+fn copy_to_host(tensor: &Tensor) -> Result<Tensor> {
     let device = tensor.device();
-    if device.key() == HOST.key() {
+    if device.key() == HOST_DEVICE.key() {
         return Ok(tensor.clone());
     }
     let copy = || -> dispatch_runtime::Result<Storage> {
-        let host = Storage::host(tensor.storage().size());
+        let host = Storage::new_host(tensor.storage().size());
         device.synchronize()?;
-        device.memory_backend()?.copy_out(tensor.storage(), &mut bytes_tensor(&host)?.write::<u8>()?)?;
+        device.memory_backend()?.copy_out(tensor.storage(), &mut storage_as_bytes(&host)?.write::<u8>()?)?;
         Ok(host)
     };
     let storage = copy().map_err(|source| Error::CopyFailed { device, source })?;
@@ -79,14 +79,14 @@ fn from_device(tensor: &Tensor) -> Result<Tensor> {
 }
 
 /// Returns the bytes of a host storage as a tensor of `U8`.
-fn bytes_tensor(storage: &Storage) -> dispatch_runtime::Result<Tensor> {
+fn storage_as_bytes(storage: &Storage) -> dispatch_runtime::Result<Tensor> {
     let size = i64::try_from(storage.size()).unwrap_or(i64::MAX);
     Ok(Tensor::new(storage.clone(), DType::U8, Geometry::contiguous(&[size]))?)
 }
 
-fn meta_tensor(array: &Array) -> Result<Tensor> {
+fn create_meta_tensor(array: &Array) -> Result<Tensor> {
     let geometry = Geometry::strided(&array.sizes, &array.strides, array.offset).ok_or(Error::InvalidGeometry)?;
-    Ok(Tensor::new(Storage::meta(0), array.dtype, geometry)?)
+    Ok(Tensor::new(Storage::new_meta(0), array.dtype, geometry)?)
 }
 
 /// An element type that can be converted from and to [`Scalar`].
@@ -95,7 +95,7 @@ trait StoredElement: Element {
     fn to_scalar(self) -> Scalar;
 }
 
-macro_rules! stored_elements {
+macro_rules! impl_stored_elements {
     ($($ty:ty, |$in:ident| $from:expr, |$out:ident| $to:expr;)*) => {
         $(impl StoredElement for $ty {
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a scalar is converted to the requested dtype")]
@@ -109,21 +109,21 @@ macro_rules! stored_elements {
             }
         })*
 
-        fn to_host(array: &Array) -> Result<Tensor> {
+        fn create_host_tensor(array: &Array) -> Result<Tensor> {
             match array.dtype {
-                $(<$ty as Element>::DTYPE => write_array::<$ty>(array),)*
+                $(<$ty as Element>::DTYPE => write_array_as::<$ty>(array),)*
             }
         }
 
         fn read_elements(tensor: &Tensor) -> Result<Vec<Scalar>, AccessError> {
             match tensor.dtype() {
-                $(<$ty as Element>::DTYPE => read_as::<$ty>(tensor),)*
+                $(<$ty as Element>::DTYPE => read_elements_as::<$ty>(tensor),)*
             }
         }
     };
 }
 
-stored_elements! {
+impl_stored_elements! {
     u8, |x| to_integer(x) as Self, |x| Scalar::Int(x.into());
     i8, |x| to_integer(x) as Self, |x| Scalar::Int(x.into());
     i16, |x| to_integer(x) as Self, |x| Scalar::Int(x.into());
@@ -151,8 +151,8 @@ pub(crate) fn to_complex(scalar: Scalar) -> Complex64 {
     if let Scalar::Complex(value) = scalar { value } else { scalar.to_f64().unwrap_or(f64::NAN).into() }
 }
 
-fn write_array<T: StoredElement>(array: &Array) -> Result<Tensor> {
-    let mut memory = vec![T::from_scalar(GAP_ELEMENT); array.required_elements()];
+fn write_array_as<T: StoredElement>(array: &Array) -> Result<Tensor> {
+    let mut memory = vec![T::from_scalar(GAP_ELEMENT); array.required_element_count()];
     for (place, &element) in array.storage_indices().into_iter().zip(&array.elements) {
         if let Some(slot) = memory.get_mut(place) {
             *slot = T::from_scalar(element);
@@ -161,7 +161,7 @@ fn write_array<T: StoredElement>(array: &Array) -> Result<Tensor> {
     strided_view(&Tensor::from_slice(&memory), &array.sizes, &array.strides, array.offset)
 }
 
-fn read_as<T: StoredElement>(tensor: &Tensor) -> Result<Vec<Scalar>, AccessError> {
+fn read_elements_as<T: StoredElement>(tensor: &Tensor) -> Result<Vec<Scalar>, AccessError> {
     let whole = i64::try_from(tensor.storage().size() / tensor.dtype().size()).unwrap_or(i64::MAX);
     let flat = Tensor::new(tensor.storage().clone(), tensor.dtype(), Geometry::contiguous(&[whole]));
     let Ok(flat) = flat else { return Ok(Vec::new()) };
@@ -172,7 +172,7 @@ fn read_as<T: StoredElement>(tensor: &Tensor) -> Result<Vec<Scalar>, AccessError
 
 /// Returns the array with its elements rounded to its dtype.
 pub(crate) fn round_to_dtype(array: &Array) -> Result<Array> {
-    let stored = to_host(array)?;
+    let stored = create_host_tensor(array)?;
     Ok(Array {
         elements: if array.elements.is_empty() { Vec::new() } else { read_elements(&stored)? },
         ..array.clone()

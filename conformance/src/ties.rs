@@ -12,9 +12,9 @@ use crate::compare::Tolerance;
 use crate::datum::Datum;
 
 /// Returns the index of the result whose indices are not unique, if the call has one.
-pub(crate) fn index_result(name: Name<'_>, schema: &Schema, arguments: &[Datum]) -> Option<usize> {
+pub(crate) fn ambiguous_index_result(name: Name<'_>, schema: &Schema, arguments: &[Datum]) -> Option<usize> {
     let stable = schema.argument("stable").and_then(|(i, _)| arguments.get(i));
-    if matches!(stable, Some(Datum::Plain(Value::Bool(true)))) {
+    if matches!(stable, Some(Datum::NonTensor(Value::Bool(true)))) {
         return None;
     }
     match (name.base, name.overload) {
@@ -26,7 +26,7 @@ pub(crate) fn index_result(name: Name<'_>, schema: &Schema, arguments: &[Datum])
 }
 
 /// Whether two index tensors select the same values. For sorting operators, each element must also be selected only once.
-pub(crate) fn select_equal(
+pub(crate) fn select_equal_values(
     name: Name<'_>,
     schema: &Schema,
     arguments: &[Datum],
@@ -35,13 +35,14 @@ pub(crate) fn select_equal(
 ) -> bool {
     let Some(source) = arguments.first().and_then(Datum::as_array) else { return false };
     let dim = match schema.argument("dim").and_then(|(i, _)| arguments.get(i)) {
-        Some(Datum::Plain(Value::Int(dim))) => *dim,
+        Some(Datum::NonTensor(Value::Int(dim))) => *dim,
         _ => -1,
     };
     if actual.dtype != recorded.dtype || actual.sizes != recorded.sizes || actual.strides != recorded.strides {
         return false;
     }
-    let (Some(ours), Some(theirs)) = (selected_elements(source, dim, actual), selected_elements(source, dim, recorded))
+    let (Some(ours), Some(theirs)) =
+        (selected_element_indices(source, dim, actual), selected_element_indices(source, dim, recorded))
     else {
         return false;
     };
@@ -56,7 +57,7 @@ pub(crate) fn select_equal(
 }
 
 /// Returns the logical index in `source` of the element that each index selects along `dim`. Returns `None` if an index is out of range.
-fn selected_elements(source: &Array, dim: i64, indices: &Array) -> Option<Vec<usize>> {
+fn selected_element_indices(source: &Array, dim: i64, indices: &Array) -> Option<Vec<usize>> {
     let rank = source.sizes.len();
     let logical = Array::new(source.dtype, &source.sizes, Vec::new()).strides;
     if rank == 0 {
@@ -84,36 +85,36 @@ mod tests {
     use super::*;
     use dispatch_runtime::DType;
 
-    fn ints(sizes: &[i64], elements: &[i64]) -> Array {
+    fn i64_array(sizes: &[i64], elements: &[i64]) -> Array {
         Array::new(DType::I64, sizes, elements.iter().map(|&x| Scalar::Int(x)).collect())
     }
 
-    fn equal(name: &str, actual: &[i64], recorded: &[i64]) -> bool {
+    fn are_equal_selections(name: &str, actual: &[i64], recorded: &[i64]) -> bool {
         let name = Name::parse(name).unwrap();
         let schema = Schema::parse("f(Tensor self, int dim=-1) -> (Tensor, Tensor)").unwrap();
-        let arguments = [Datum::Array(ints(&[3], &[4, 4, 7])), Datum::Plain(Value::Int(0))];
+        let arguments = [Datum::Array(i64_array(&[3], &[4, 4, 7])), Datum::NonTensor(Value::Int(0))];
         let sizes = [i64::try_from(actual.len()).unwrap()];
-        select_equal(name, &schema, &arguments, &ints(&sizes, actual), &ints(&sizes, recorded))
+        select_equal_values(name, &schema, &arguments, &i64_array(&sizes, actual), &i64_array(&sizes, recorded))
     }
 
     #[test]
     fn any_index_of_an_equal_value_is_accepted() {
-        assert!(equal("aten::mode", &[1], &[0]));
-        assert!(!equal("aten::mode", &[2], &[0]));
-        assert!(!equal("aten::mode", &[3], &[0]));
-        assert!(!equal("aten::mode", &[-1], &[2]));
+        assert!(are_equal_selections("aten::mode", &[1], &[0]));
+        assert!(!are_equal_selections("aten::mode", &[2], &[0]));
+        assert!(!are_equal_selections("aten::mode", &[3], &[0]));
+        assert!(!are_equal_selections("aten::mode", &[-1], &[2]));
     }
 
     #[test]
     fn a_sort_selects_each_element_once() {
-        assert!(equal("aten::sort", &[1, 0, 2], &[0, 1, 2]));
-        assert!(!equal("aten::sort", &[1, 1, 2], &[0, 1, 2]));
+        assert!(are_equal_selections("aten::sort", &[1, 0, 2], &[0, 1, 2]));
+        assert!(!are_equal_selections("aten::sort", &[1, 1, 2], &[0, 1, 2]));
     }
 
     #[test]
     fn indices_along_an_inner_dimension_use_its_stride() {
-        let source = ints(&[2, 3], &[0, 1, 2, 3, 4, 5]);
-        assert_eq!(selected_elements(&source, 1, &ints(&[2], &[2, 0])), Some(vec![2, 3]));
-        assert_eq!(selected_elements(&source, 0, &ints(&[1, 3], &[1, 0, 1])), Some(vec![3, 1, 5]));
+        let source = i64_array(&[2, 3], &[0, 1, 2, 3, 4, 5]);
+        assert_eq!(selected_element_indices(&source, 1, &i64_array(&[2], &[2, 0])), Some(vec![2, 3]));
+        assert_eq!(selected_element_indices(&source, 0, &i64_array(&[1, 3], &[1, 0, 1])), Some(vec![3, 1, 5]));
     }
 }

@@ -11,12 +11,12 @@ use dispatch_trace::{Graph, TraceError};
 use crate::array::Array;
 use crate::case::{Case, returns_uninitialized};
 use crate::compare::{ComparedProperties, Difference, Tolerance, compare_properties, first_difference};
-use crate::datum::{Datum, to_values};
+use crate::datum::{Datum, create_values};
 use crate::meta::depends_on_data;
 use crate::tensors::to_array;
-use crate::verdict::{CallError, Failure, Verdict, attempt};
+use crate::verdict::{CallError, Failure, Verdict, catch_panics};
 
-use layer::{Function, Layer, RunOutcome};
+use layer::{Layer, RunOutcome, TensorFunction};
 
 /// Operators that may add uninitialized elements to a tensor.
 const RESIZE_OPERATORS: [&str; 2] = ["resize", "_resize_output"];
@@ -31,12 +31,14 @@ struct TraceCheck<'a> {
 
 impl TraceCheck<'_> {
     fn verdicts(&self) -> Result<Vec<Verdict>, CallError> {
-        let (values, _) = self.arguments(Array::clone)?;
-        let call = |inputs: &[Tensor]| self.call(&values, inputs);
-        let expected = self.run_under(Layer::None, &call, Array::clone)?;
+        let (values, _) = self.changed_arguments(Array::clone)?;
+        let call = |inputs: &[Tensor]| self.call_with_inputs(&values, inputs);
+        let expected = self.run_under_layer(Layer::None, &call, Array::clone)?;
         let graph = match self.trace_call() {
             Ok(graph) => graph,
-            Err(error) if is_data_dependent(&error) && depends_on_data(self.case.operator, &self.case.arguments) => {
+            Err(error)
+                if is_data_dependent_error(&error) && depends_on_data(self.case.operator, &self.case.arguments) =>
+            {
                 return Ok(vec![Verdict::Passed]);
             }
             Err(error) => return Err(error),
@@ -44,7 +46,7 @@ impl TraceCheck<'_> {
         if graph.nodes().is_empty() {
             return Ok(vec![Verdict::NotApplicable("it returns no tensor, so there is nothing to record")]);
         }
-        let reread = |graph: &Graph| attempt(|| Graph::parse(&graph.to_string(), graph.constants()));
+        let reread = |graph: &Graph| catch_panics(|| Graph::parse(&graph.to_string(), graph.constants()));
         let clean = graph.clean();
         let variants = [
             ("run again", Ok(graph.clone())),
@@ -53,26 +55,32 @@ impl TraceCheck<'_> {
             ("cleaned, printed and parsed", reread(&clean)),
         ];
         let verdict = |(variant, graph): (&str, Result<Graph, CallError>)| {
-            let replayed = |graph: Graph| self.run_under(Layer::None, &|inputs| graph.run(inputs), Array::clone);
-            let compared = graph.and_then(|graph| self.compare(&replayed(graph)?, &expected));
+            let replayed = |graph: Graph| self.run_under_layer(Layer::None, &|inputs| graph.run(inputs), Array::clone);
+            let compared = graph.and_then(|graph| self.compare_runs(&replayed(graph)?, &expected));
             Verdict::from(compared).with_context(variant)
         };
         let mut verdicts: Vec<Verdict> = variants.into_iter().map(verdict).collect();
-        for (layer, name) in Layer::LAYERS {
-            let compared = self.compare_under(layer, &call, &|inputs| clean.run(inputs));
+        for (layer, name) in Layer::CHECKED_LAYERS {
+            let compared = self.compare_under_layer(layer, &call, &|inputs| clean.run(inputs));
             verdicts.push(Verdict::from(compared).with_context(name));
         }
         Ok(verdicts)
     }
 
     /// Checks that a graph and the call agree under a layer, or are refused with the same error.
-    fn compare_under(&self, layer: Layer, call: &Function<'_>, graph: &Function<'_>) -> Result<(), CallError> {
-        let (expected, change): (_, fn(&Array) -> Array) = match self.run_under(layer, call, with_other_elements) {
+    fn compare_under_layer(
+        &self,
+        layer: Layer,
+        call: &TensorFunction<'_>,
+        graph: &TensorFunction<'_>,
+    ) -> Result<(), CallError> {
+        let (expected, change): (_, fn(&Array) -> Array) = match self.run_under_layer(layer, call, with_other_elements)
+        {
             Ok(made) => (Ok(made), with_other_elements),
-            Err(_) => (self.run_under(layer, call, Array::clone), Array::clone),
+            Err(_) => (self.run_under_layer(layer, call, Array::clone), Array::clone),
         };
-        match (expected, self.run_under(layer, graph, change)) {
-            (Ok(expected), Ok(actual)) => self.compare(&actual, &expected),
+        match (expected, self.run_under_layer(layer, graph, change)) {
+            (Ok(expected), Ok(actual)) => self.compare_runs(&actual, &expected),
             (Ok(_), Err(error)) | (Err(CallError::NotImplemented(_)), Err(error @ CallError::NotImplemented(_))) => {
                 Err(error)
             }
@@ -84,26 +92,26 @@ impl TraceCheck<'_> {
     }
 
     /// Runs a function on the recorded tensors under a layer. Vmap gets a batch of the recorded tensors and of changed ones.
-    fn run_under(
+    fn run_under_layer(
         &self,
         layer: Layer,
-        f: &Function<'_>,
+        f: &TensorFunction<'_>,
         change: impl Fn(&Array) -> Array,
     ) -> Result<RunOutcome, CallError> {
-        let ((_, given), (_, others)) = (self.arguments(Array::clone)?, self.arguments(change)?);
-        let written = self.are_written()?;
-        self.synchronized(layer.run(f, given, &others, |at| written[at]))
+        let ((_, given), (_, others)) = (self.changed_arguments(Array::clone)?, self.changed_arguments(change)?);
+        let written = self.written_flags()?;
+        self.after_synchronization(layer.run(f, given, &others, |at| written[at]))
     }
 
     /// Returns an outcome after synchronization: a device may report errors late.
-    fn synchronized<T>(&self, outcome: Result<T, CallError>) -> Result<T, CallError> {
-        let late = attempt(|| self.case.device.synchronize());
+    fn after_synchronization<T>(&self, outcome: Result<T, CallError>) -> Result<T, CallError> {
+        let late = catch_panics(|| self.case.device.synchronize());
         outcome.and_then(|made| late.map(|()| made))
     }
 
     /// Returns, for each tensor of the call, whether the schema says that it is written.
-    fn are_written(&self) -> Result<Vec<bool>, CallError> {
-        let (values, _) = self.arguments(Array::clone)?;
+    fn written_flags(&self) -> Result<Vec<bool>, CallError> {
+        let (values, _) = self.changed_arguments(Array::clone)?;
         let arguments = values.iter().zip(&self.case.operator.schema().arguments);
         let each = arguments.flat_map(|(value, argument)| {
             value.tensors().filter(|tensor| !tensor.is_number()).map(|_| argument.is_written())
@@ -111,7 +119,7 @@ impl TraceCheck<'_> {
         Ok(each.collect())
     }
 
-    fn call(&self, values: &[Value], inputs: &[Tensor]) -> Outcome<Vec<Tensor>> {
+    fn call_with_inputs(&self, values: &[Value], inputs: &[Tensor]) -> Outcome<Vec<Tensor>> {
         let mut values = values.to_vec();
         let tensors = values.iter_mut().flat_map(Value::tensors_mut).filter(|tensor| !tensor.is_number());
         tensors.zip(inputs).for_each(|(tensor, input)| *tensor = input.clone());
@@ -122,20 +130,22 @@ impl TraceCheck<'_> {
     /// Traces the call with other elements, or with the recorded ones if the operator does not accept the others.
     fn trace_call(&self) -> Result<Graph, CallError> {
         let floats = |array: &Array| if array.dtype.is_floating() { with_other_elements(array) } else { array.clone() };
-        self.trace_call_with(with_other_elements)
-            .or_else(|_| self.trace_call_with(floats))
-            .or_else(|_| self.trace_call_with(Array::clone))
+        self.trace_with_changed_elements(with_other_elements)
+            .or_else(|_| self.trace_with_changed_elements(floats))
+            .or_else(|_| self.trace_with_changed_elements(Array::clone))
     }
 
-    fn trace_call_with(&self, change: impl Fn(&Array) -> Array) -> Result<Graph, CallError> {
-        let (values, given) = self.arguments(change)?;
-        self.synchronized(attempt(|| dispatch_trace::trace(|inputs| self.call(&values, inputs), &given)))
+    fn trace_with_changed_elements(&self, change: impl Fn(&Array) -> Array) -> Result<Graph, CallError> {
+        let (values, given) = self.changed_arguments(change)?;
+        self.after_synchronization(catch_panics(|| {
+            dispatch_trace::trace(|inputs| self.call_with_inputs(&values, inputs), &given)
+        }))
     }
 
     /// Returns the call's arguments with changed elements, and the tensors among them. A recorded scalar stays a scalar.
-    fn arguments(&self, change: impl Fn(&Array) -> Array) -> Result<(Vec<Value>, Vec<Tensor>), CallError> {
-        let changed: Vec<Datum> = self.case.arguments.iter().map(|datum| datum.map(&change)).collect();
-        let mut values = to_values(&changed, self.case.device)?;
+    fn changed_arguments(&self, change: impl Fn(&Array) -> Array) -> Result<(Vec<Value>, Vec<Tensor>), CallError> {
+        let changed: Vec<Datum> = self.case.arguments.iter().map(|datum| datum.map_arrays(&change)).collect();
+        let mut values = create_values(&changed, self.case.device)?;
         for (i, datum) in self.case.arguments.iter().enumerate() {
             if let (true, Some(array)) = (self.case.scalar_arguments.get(i) == Some(&true), datum.as_array())
                 && let [number] = array.elements[..]
@@ -147,7 +157,7 @@ impl TraceCheck<'_> {
         Ok((values, given))
     }
 
-    fn compare(&self, actual: &RunOutcome, expected: &RunOutcome) -> Result<(), CallError> {
+    fn compare_runs(&self, actual: &RunOutcome, expected: &RunOutcome) -> Result<(), CallError> {
         let base = self.case.operator.name().base.trim_end_matches('_');
         let properties = if returns_uninitialized(base) || RESIZE_OPERATORS.contains(&base) {
             ComparedProperties::AllButElements
@@ -156,10 +166,10 @@ impl TraceCheck<'_> {
         };
         let (found, wanted) = (actual.results.len(), expected.results.len());
         if found != wanted {
-            return Err(CallError::Failed(Failure::ResultCount { actual: found, expected: wanted }));
+            return Err(CallError::Failed(Failure::WrongResultCount { actual: found, expected: wanted }));
         }
         for (index, (one, other)) in actual.results.iter().zip(&expected.results).enumerate() {
-            compare_exactly(properties, one, other, |difference| Failure::Result { index, difference })?;
+            compare_bits(properties, one, other, |difference| Failure::WrongResult { index, difference })?;
             let shares = |made: &RunOutcome, result: &Tensor| -> Vec<bool> {
                 made.given.iter().map(|given| given.storage().same(result.storage())).collect()
             };
@@ -176,7 +186,7 @@ impl TraceCheck<'_> {
         }
         for (at, (one, other)) in actual.given.iter().zip(&expected.given).enumerate() {
             let argument = format!("tensor {at}");
-            compare_exactly(properties, one, other, |difference| Failure::Argument { argument, difference })?;
+            compare_bits(properties, one, other, |difference| Failure::WrongArgument { argument, difference })?;
         }
         Ok(())
     }
@@ -194,7 +204,7 @@ fn with_other_elements(array: &Array) -> Array {
 }
 
 /// Checks that two tensors have the same geometry and bits. All NaNs count as equal.
-fn compare_exactly(
+fn compare_bits(
     properties: ComparedProperties,
     actual: &Tensor,
     expected: &Tensor,
@@ -231,11 +241,11 @@ fn compare_errors(expected: &CallError, found: &CallError) -> Result<(), CallErr
         {
             Ok(())
         }
-        _ => Err(CallError::Failed(Failure::OtherError { expected: message(expected), found: message(found) })),
+        _ => Err(CallError::Failed(Failure::DifferentError { expected: message(expected), found: message(found) })),
     }
 }
 
-fn is_data_dependent(error: &CallError) -> bool {
+fn is_data_dependent_error(error: &CallError) -> bool {
     let CallError::Failed(Failure::Refused(error)) = error else { return false };
     let cause = std::error::Error::source(error).and_then(|source| source.downcast_ref());
     matches!(cause, Some(TraceError::DataDependent { .. }))

@@ -3,7 +3,7 @@
 //! A backward operator must return the recorded gradient, and an overload the result of its sibling. The results of a random operator must
 //! have the right distribution.
 
-pub(crate) mod random;
+pub(crate) mod random_operators;
 mod siblings;
 
 use dispatch_runtime::schema::Schema;
@@ -21,28 +21,28 @@ use crate::verdict::Verdict;
 /// A call of an operator without a recording: its named arguments, and the expected results.
 pub(super) struct DerivedCall {
     given: Vec<(&'static str, Datum)>,
-    expected: Expected,
+    expected: ExpectedOutcome,
 }
 
-enum Expected {
+enum ExpectedOutcome {
     /// The given results. More may follow.
     Results(Vec<Datum>),
     /// The results of the sibling for these arguments.
     Sibling(Vec<Datum>),
     /// A result with this dtype, these sizes and strides, and any elements.
-    Outline(Array),
+    TensorOutline(Array),
 }
 
 /// A recorded call of the operator with which the unrecorded one is compared.
-pub(super) struct Sibling<'a> {
+pub(super) struct RecordedSibling<'a> {
     schema: &'a Schema,
     arguments: Vec<Datum>,
     results: Vec<Datum>,
     gradients: Vec<Option<Vec<f64>>>,
 }
 
-impl Sibling<'_> {
-    fn of(case: &Case, call: &Call) -> Self {
+impl RecordedSibling<'_> {
+    fn from_case(case: &Case, call: &Call) -> Self {
         Self {
             schema: case.operator.schema(),
             arguments: case.arguments.clone(),
@@ -60,7 +60,7 @@ impl Sibling<'_> {
     }
 
     /// Returns the arguments with the named one replaced.
-    fn with_argument(&self, name: &str, datum: Datum) -> Option<Vec<Datum>> {
+    fn arguments_with(&self, name: &str, datum: Datum) -> Option<Vec<Datum>> {
         let mut arguments = self.arguments.clone();
         arguments[self.schema.argument(name)?.0] = datum;
         Some(arguments)
@@ -68,8 +68,8 @@ impl Sibling<'_> {
 }
 
 /// Returns the checked operators that are not in the core set.
-pub(crate) fn operator_names() -> impl Iterator<Item = &'static str> {
-    random::OPERATORS.into_iter().chain(siblings::OPERATORS)
+pub(crate) fn operators_outside_core_set() -> impl Iterator<Item = &'static str> {
+    random_operators::RANDOM_OPERATORS.into_iter().chain(siblings::NON_CORE_OPERATORS)
 }
 
 /// Checks an operator without a recording. Returns no verdicts if the suite knows no sibling of it.
@@ -80,10 +80,10 @@ pub(crate) fn check(
     covers: &dyn Fn(&Case) -> bool,
 ) -> Vec<Verdict> {
     let name = operator.name().to_string();
-    if let Some(verdict) = random::check(operator, device) {
+    if let Some(verdict) = random_operators::check(operator, device) {
         return vec![verdict];
     }
-    let Some(sibling_name) = siblings::sibling_of(&name) else { return Vec::new() };
+    let Some(sibling_name) = siblings::sibling_name(&name) else { return Vec::new() };
     let Ok(sibling) = Operator::find(sibling_name) else {
         return vec![Verdict::NotApplicable("its sibling is not implemented")];
     };
@@ -91,8 +91,8 @@ pub(crate) fn check(
     for call in calls.iter().filter(|call| call.operator == sibling_name) {
         match Case::new(sibling, call, device) {
             Ok(case) if covers(&case) => {
-                if let Some(derived) = siblings::derive_call(&name, &Sibling::of(&case, call)) {
-                    let verdict = verdict(operator, &case, derived).unwrap_or_else(Verdict::from);
+                if let Some(derived) = siblings::derive_call(&name, &RecordedSibling::from_case(&case, call)) {
+                    let verdict = check_derived_call(operator, &case, derived).unwrap_or_else(Verdict::from);
                     verdicts.push(verdict.with_context(format!("by {sibling_name}, call {}", call.number)));
                 }
             }
@@ -103,13 +103,13 @@ pub(crate) fn check(
     verdicts
 }
 
-fn verdict(operator: &'static Operator, sibling: &Case, derived: DerivedCall) -> Result<Verdict> {
+fn check_derived_call(operator: &'static Operator, sibling: &Case, derived: DerivedCall) -> Result<Verdict> {
     let given = |name: &str| derived.given.iter().find(|(given, _)| *given == name).map(|(_, datum)| datum.clone());
     let arguments = decode::arguments_by_name(operator.schema(), given)?;
     let (expected, properties) = match derived.expected {
-        Expected::Results(results) => (results, ComparedProperties::AllButStrides),
-        Expected::Outline(array) => (vec![Datum::Array(array)], ComparedProperties::AllButElements),
-        Expected::Sibling(arguments) => {
+        ExpectedOutcome::Results(results) => (results, ComparedProperties::AllButStrides),
+        ExpectedOutcome::TensorOutline(array) => (vec![Datum::Array(array)], ComparedProperties::AllButElements),
+        ExpectedOutcome::Sibling(arguments) => {
             let Ok(outcome) = sibling.call(&arguments) else { return Ok(Verdict::NotApplicable("its sibling fails")) };
             (outcome.results.iter().map(Datum::from_value).collect::<Result<_>>()?, ComparedProperties::AllButStrides)
         }
@@ -118,8 +118,8 @@ fn verdict(operator: &'static Operator, sibling: &Case, derived: DerivedCall) ->
 }
 
 /// Creates an argument from a value without tensors.
-pub(super) fn plain(value: impl Into<Value>) -> Datum {
-    Datum::Plain(value.into())
+pub(super) fn non_tensor(value: impl Into<Value>) -> Datum {
+    Datum::NonTensor(value.into())
 }
 
 #[cfg(test)]
@@ -138,8 +138,8 @@ mod tests {
         Ok(this.geometry().count())
     }
 
-    #[op_def("suite::not_numel(Tensor self) -> int")]
-    pub fn not_numel(this: &Tensor) -> Result<i64> {
+    #[op_def("suite::wrong_numel(Tensor self) -> int")]
+    pub fn wrong_numel(this: &Tensor) -> Result<i64> {
         Ok(this.geometry().count() + 1)
     }
 
@@ -155,28 +155,29 @@ mod tests {
         Ok(Tensor::from_slice(&elements).restride(dispatch_runtime::Geometry::contiguous(&sizes))?)
     }
 
-    fn case(line: &str) -> (Case, Call) {
+    fn recorded_case(line: &str) -> (Case, Call) {
         let call = Call::parse(line).unwrap();
         let operator = Operator::find(&call.operator).unwrap();
         (Case::new(operator, &call, Device::CPU).unwrap(), call)
     }
 
-    fn derive(case: &Case, call: &Call, name: &str) -> Option<DerivedCall> {
-        siblings::derive_call(name, &Sibling::of(case, call))
+    fn derive_from_sibling(case: &Case, call: &Call, name: &str) -> Option<DerivedCall> {
+        siblings::derive_call(name, &RecordedSibling::from_case(case, call))
     }
 
-    const MATRIX: &str =
+    const MATRIX_JSON: &str =
         r#"{"tensor": {"dtype": "f32", "shape": [1, 1, 2], "strides": [2, 2, 1], "data": [1.0, 2.0]}}"#;
 
     #[test]
     fn operators_that_return_a_geometry_are_checked() {
-        let line = format!(r#"{{"op": "suite::copied", "args": [{MATRIX}], "kwargs": {{}}, "out": {MATRIX}}}"#);
-        let (case, call) = case(&line);
-        let derived = || derive(&case, &call, "aten::sym_numel").unwrap();
-        assert!(matches!(verdict(numel::operator(), &case, derived()), Ok(Verdict::Passed)));
+        let line =
+            format!(r#"{{"op": "suite::copied", "args": [{MATRIX_JSON}], "kwargs": {{}}, "out": {MATRIX_JSON}}}"#);
+        let (case, call) = recorded_case(&line);
+        let derived = || derive_from_sibling(&case, &call, "aten::sym_numel").unwrap();
+        assert!(matches!(check_derived_call(numel::operator(), &case, derived()), Ok(Verdict::Passed)));
         assert!(matches!(
-            verdict(not_numel::operator(), &case, derived()),
-            Ok(Verdict::Failed(Failure::Result { .. }))
+            check_derived_call(wrong_numel::operator(), &case, derived()),
+            Ok(Verdict::Failed(Failure::WrongResult { .. }))
         ));
     }
 
@@ -185,12 +186,13 @@ mod tests {
         let gradient = |second: f64| {
             let numbers = [1.0_f64.cos(), second];
             let line = format!(
-                r#"{{"op": "suite::im2col", "args": [{MATRIX}, {{"int": 1}}], "kwargs": {{}}, "out": {MATRIX}, "grad_f64": [{numbers:?}]}}"#
+                r#"{{"op": "suite::im2col", "args": [{MATRIX_JSON}, {{"int": 1}}], "kwargs": {{}}, "out": {MATRIX_JSON}, "grad_f64": [{numbers:?}]}}"#
             );
-            let (case, call) = case(&line);
-            verdict(col2im::operator(), &case, derive(&case, &call, "aten::col2im").unwrap()).unwrap()
+            let (case, call) = recorded_case(&line);
+            check_derived_call(col2im::operator(), &case, derive_from_sibling(&case, &call, "aten::col2im").unwrap())
+                .unwrap()
         };
         assert!(matches!(gradient(2.0_f64.cos()), Verdict::Passed));
-        assert!(matches!(gradient(0.5), Verdict::Failed(Failure::Result { .. })));
+        assert!(matches!(gradient(0.5), Verdict::Failed(Failure::WrongResult { .. })));
     }
 }

@@ -47,14 +47,14 @@ pub enum Failure {
         message: String,
     },
     /// The number of results differs from the schema's.
-    ResultCount {
+    WrongResultCount {
         /// The actual number of results.
         actual: usize,
         /// The expected number of results.
         expected: usize,
     },
     /// A result differs from the expected one.
-    Result {
+    WrongResult {
         /// The index of the result.
         index: usize,
         /// The first difference.
@@ -66,21 +66,21 @@ pub enum Failure {
         index: usize,
     },
     /// An argument differs from the expected one after the call.
-    Argument {
+    WrongArgument {
         /// The name of the argument.
         argument: String,
         /// The first difference.
         difference: Difference,
     },
     /// A gradient differs from the expected one.
-    Gradient {
+    WrongGradient {
         /// The name of the argument with respect to which the gradient was computed.
         argument: String,
         /// The first difference.
         difference: Difference,
     },
     /// A gradient disagrees with finite differences.
-    DirectionalDerivative {
+    WrongDirectionalDerivative {
         /// The directional derivative by the gradient.
         actual: f64,
         /// The directional derivative by finite differences.
@@ -111,7 +111,7 @@ pub enum Failure {
         mistake: String,
     },
     /// A graph is refused with another error than the call that it replaces.
-    OtherError {
+    DifferentError {
         /// The error of the call.
         expected: String,
         /// The error of the graph.
@@ -127,7 +127,7 @@ pub enum Failure {
         message: String,
     },
     /// The check of a derived call failed.
-    Derived {
+    InDerivedCall {
         /// The difference of the derived call from the recorded one, such as a layout or a mistake.
         variant: String,
         /// The reason of the failure.
@@ -141,14 +141,14 @@ impl fmt::Display for Failure {
             Self::NotCheckable(error) => write!(f, "cannot be checked: {error}"),
             Self::Refused(error) => write!(f, "failed: {error}"),
             Self::Panicked { message } => write!(f, "panicked: {message}"),
-            Self::ResultCount { actual, expected } => write!(f, "returned {actual} values, expected {expected}"),
-            Self::Result { index, difference } => write!(f, "result {index} {difference}"),
+            Self::WrongResultCount { actual, expected } => write!(f, "returned {actual} values, expected {expected}"),
+            Self::WrongResult { index, difference } => write!(f, "result {index} {difference}"),
             Self::InvalidIndices { index } => {
                 write!(f, "result {index} has an index that is out of range or occurs twice")
             }
-            Self::Argument { argument, difference } => write!(f, "after the call, `{argument}` {difference}"),
-            Self::Gradient { argument, difference } => write!(f, "the gradient of `{argument}` {difference}"),
-            Self::DirectionalDerivative { actual, expected } => {
+            Self::WrongArgument { argument, difference } => write!(f, "after the call, `{argument}` {difference}"),
+            Self::WrongGradient { argument, difference } => write!(f, "the gradient of `{argument}` {difference}"),
+            Self::WrongDirectionalDerivative { actual, expected } => {
                 write!(
                     f,
                     "the directional derivative is {actual} by the gradient, and {expected} by finite differences"
@@ -164,13 +164,13 @@ impl fmt::Display for Failure {
                 write!(f, "result {index} shares the memory of `{argument}`, which its schema does not declare")
             }
             Self::NotRefused { mistake } => write!(f, "accepted {mistake}"),
-            Self::OtherError { expected, found } => {
+            Self::DifferentError { expected, found } => {
                 write!(f, "is refused with another error than the call\n  the call: {expected}\n  this: {found}")
             }
             Self::ErrorWithoutName { mistake, missing_name, message } => {
                 write!(f, "refused {mistake} with an error that does not name the {missing_name}: {message}")
             }
-            Self::Derived { variant, failure } => write!(f, "{variant}: {failure}"),
+            Self::InDerivedCall { variant, failure } => write!(f, "{variant}: {failure}"),
         }
     }
 }
@@ -208,7 +208,7 @@ impl Verdict {
     pub(crate) fn with_context(self, variant: impl Into<String>) -> Self {
         match self {
             Self::Failed(failure) => {
-                Self::Failed(Failure::Derived { variant: variant.into(), failure: Box::new(failure) })
+                Self::Failed(Failure::InDerivedCall { variant: variant.into(), failure: Box::new(failure) })
             }
             other => other,
         }
@@ -222,17 +222,17 @@ impl<E: Into<CallError>> From<Result<(), E>> for Verdict {
 }
 
 /// Calls an operator, and converts a panic to a failure.
-pub(crate) fn invoke(operator: &Operator, arguments: Vec<Value>) -> Result<Vec<Value>, CallError> {
-    let results = attempt(|| operator.call(arguments))?;
+pub(crate) fn call_catching_panics(operator: &Operator, arguments: Vec<Value>) -> Result<Vec<Value>, CallError> {
+    let results = catch_panics(|| operator.call(arguments))?;
     let expected = operator.schema().returns.len();
     if results.len() != expected {
-        return Err(Failure::ResultCount { actual: results.len(), expected }.into());
+        return Err(Failure::WrongResultCount { actual: results.len(), expected }.into());
     }
     Ok(results)
 }
 
 /// Runs a function, and converts an error or a panic to a [`CallError`].
-pub(crate) fn attempt<T>(what: impl FnOnce() -> dispatch_runtime::Result<T>) -> Result<T, CallError> {
+pub(crate) fn catch_panics<T>(what: impl FnOnce() -> dispatch_runtime::Result<T>) -> Result<T, CallError> {
     match std::panic::catch_unwind(std::panic::AssertUnwindSafe(what)) {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) if is_not_implemented(&error) => Err(CallError::NotImplemented(error.to_string())),

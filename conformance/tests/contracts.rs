@@ -9,7 +9,7 @@ use dispatch_runtime::{Key, Operator, Provenance, ShapeWord};
 // Links the backends under test.
 use {kernels_cpu as _, kernels_cuda as _};
 
-fn rust_files(folder: &str) -> Vec<(PathBuf, String)> {
+fn read_rust_files(folder: &str) -> Vec<(PathBuf, String)> {
     fn collect_files(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -32,7 +32,7 @@ fn leading_identifier(text: &str) -> &str {
 }
 
 /// Returns every name after `aten::` in the code of a file, without its tests.
-fn names_of_aten(text: &str) -> BTreeSet<String> {
+fn aten_names_in_code(text: &str) -> BTreeSet<String> {
     let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
     let code = lines.join("\n");
@@ -49,8 +49,8 @@ fn names_of_aten(text: &str) -> BTreeSet<String> {
 }
 
 /// Returns the names of the types that plans pass to kernels, and of the types of their public fields.
-fn plan_types() -> BTreeSet<String> {
-    let files = rust_files("aten/src");
+fn plan_type_names() -> BTreeSet<String> {
+    let files = read_rust_files("aten/src");
     let mut types = BTreeSet::new();
     for (_, text) in &files {
         for (at, _) in text.match_indices("Plan").chain(text.match_indices("PlanList")) {
@@ -79,15 +79,15 @@ fn plan_types() -> BTreeSet<String> {
 
 #[test]
 fn kernels_use_only_operators_and_plan_types_of_aten() {
-    let (operators, plans) = (Operator::all(), plan_types());
+    let (operators, plans) = (Operator::all(), plan_type_names());
     let is_operator = |name: &str| {
         operators.iter().any(|operator| operator.schema().name.rust_name() == name || operator.name().base == name)
     };
     let mut unknown = BTreeSet::new();
     for folder in ["kernels-cpu", "kernels-cuda/src"] {
         let is_test = |path: &PathBuf| path.iter().any(|part| part == "tests" || part == "tests.rs");
-        for (path, text) in rust_files(folder).into_iter().filter(|(path, _)| !is_test(path)) {
-            for name in names_of_aten(&text) {
+        for (path, text) in read_rust_files(folder).into_iter().filter(|(path, _)| !is_test(path)) {
+            for name in aten_names_in_code(&text) {
                 if !plans.contains(&name) && !is_operator(&name) {
                     unknown.insert((name, path.file_name().map(std::ffi::OsStr::to_os_string)));
                 }
@@ -110,13 +110,13 @@ fn every_elementwise_operator_has_a_kernel_on_each_backend() {
         }
         rows += 1;
         for backend in [CPU, CUDA] {
-            assert!(has_kernel(operator, backend), "`{operator}` has no kernel for {backend}");
+            assert!(has_own_kernel(operator, backend), "`{operator}` has no kernel for {backend}");
         }
     }
     assert!(rows > 140, "{rows} rows");
 }
 
-fn has_kernel(operator: &Operator, backend: Key) -> bool {
+fn has_own_kernel(operator: &Operator, backend: Key) -> bool {
     let is_own =
         |cell: &dispatch_runtime::TableCell| cell.key == backend && matches!(cell.provenance, Provenance::Kernel);
     operator.table().iter().any(is_own)

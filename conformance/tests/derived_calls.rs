@@ -24,11 +24,11 @@ enum Fault {
 
 thread_local! {
     /// The fault of all operators of this test. It is per thread, because the suite makes its calls on the calling thread.
-    static FAULT: Cell<Fault> = const { Cell::new(Fault::None) };
+    static CURRENT_FAULT: Cell<Fault> = const { Cell::new(Fault::None) };
 }
 
 fn has_fault(fault: Fault) -> bool {
-    FAULT.get() == fault
+    CURRENT_FAULT.get() == fault
 }
 
 #[op_def("suite::add.Tensor(Tensor self, Tensor other) -> Tensor")]
@@ -43,7 +43,7 @@ pub fn add_out(this: &Tensor, other: &Tensor, out: &mut Tensor) -> Result<()>;
 #[op_def("suite::flip(Tensor self, int dim) -> Tensor")]
 pub fn flip(this: &Tensor, dim: i64) -> Result<Tensor>;
 
-fn refuse<T>(why: &str, argument: &'static str) -> Result<T> {
+fn refuse_argument<T>(why: &str, argument: &'static str) -> Result<T> {
     if has_fault(Fault::ErrorsWithoutName) {
         return Err(Error::kernel(format!("bad `{argument}`")));
     }
@@ -78,7 +78,7 @@ fn broadcast_sizes(a: &[i64], b: &[i64]) -> Result<Vec<i64>> {
     let sizes = (0..rank).map(|i| match (at(a, i), at(b, i)) {
         (1, size) | (size, 1) => Ok(size),
         (a, b) if a == b || has_fault(Fault::AcceptsAnyShape) => Ok(a.min(b)),
-        _ => refuse("the sizes do not broadcast", "other"),
+        _ => refuse_argument("the sizes do not broadcast", "other"),
     });
     sizes.collect()
 }
@@ -106,7 +106,7 @@ fn write_result(target: &Tensor, result: &Array) -> Result<()> {
         if has_fault(Fault::AcceptsAnyDType) {
             return Ok(());
         }
-        return refuse("the dtype is another", "out");
+        return refuse_argument("the dtype is another", "out");
     }
     let place = Array {
         sizes: target.sizes().to_vec(),
@@ -131,7 +131,11 @@ fn write_result(target: &Tensor, result: &Array) -> Result<()> {
 
 fn refuse_overlap(written: &Tensor, read: &Tensor, name: &'static str) -> Result<()> {
     let is_part = written.storage().same(read.storage()) && written.geometry() != read.geometry();
-    if is_part && !has_fault(Fault::AcceptsOverlap) { refuse("the memory overlaps in part", name) } else { Ok(()) }
+    if is_part && !has_fault(Fault::AcceptsOverlap) {
+        refuse_argument("the memory overlaps in part", name)
+    } else {
+        Ok(())
+    }
 }
 
 #[op_impl(add, CPU)]
@@ -140,7 +144,7 @@ fn add_cpu(this: &Tensor, other: &Tensor) -> Result<Tensor> {
 }
 
 #[op_impl(add_, CPU)]
-fn add_in_place(this: &mut Tensor, other: &Tensor) -> Result<()> {
+fn add_in_place_cpu(this: &mut Tensor, other: &Tensor) -> Result<()> {
     refuse_overlap(this, other, "other")?;
     let result = add_arrays(this, other)?;
     if has_fault(Fault::ReplacesTheTensor) {
@@ -148,13 +152,13 @@ fn add_in_place(this: &mut Tensor, other: &Tensor) -> Result<()> {
         return Ok(());
     }
     if result.sizes != this.sizes() && !has_fault(Fault::AcceptsAnyShape) {
-        return refuse("the result has another shape", "self");
+        return refuse_argument("the result has another shape", "self");
     }
     write_result(this, &result)
 }
 
 #[op_impl(add_out, CPU)]
-fn add_into(this: &Tensor, other: &Tensor, out: &mut Tensor) -> Result<()> {
+fn add_out_cpu(this: &Tensor, other: &Tensor, out: &mut Tensor) -> Result<()> {
     refuse_overlap(out, this, "self")?;
     refuse_overlap(out, other, "other")?;
     let result = add_arrays(this, other)?;
@@ -163,7 +167,7 @@ fn add_into(this: &Tensor, other: &Tensor, out: &mut Tensor) -> Result<()> {
         return Ok(());
     }
     if result.sizes != out.sizes() && !has_fault(Fault::AcceptsAnyShape) {
-        return refuse("the result has another shape", "out");
+        return refuse_argument("the result has another shape", "out");
     }
     write_result(out, &result)
 }
@@ -185,25 +189,25 @@ fn add_meta(this: &Tensor, other: &Tensor) -> Result<Tensor> {
 fn flip_cpu(this: &Tensor, dim: i64) -> Result<Tensor> {
     let rank = i64::try_from(this.sizes().len()).unwrap();
     if !(-rank..rank).contains(&dim) && !has_fault(Fault::AcceptsAnyShape) {
-        return refuse("no such dimension", "dim");
+        return refuse_argument("no such dimension", "dim");
     }
     let mut result = to_array(this).contiguous();
     result.elements.reverse();
     Ok(to_tensor(result))
 }
 
-fn recorded(sizes: &str, strides: &str, elements: &[f64]) -> String {
+fn tensor_json(sizes: &str, strides: &str, elements: &[f64]) -> String {
     format!(r#"{{"tensor": {{"dtype": "f32", "shape": {sizes}, "strides": {strides}, "data": {elements:?}}}}}"#)
 }
 
 /// Recorded calls: sums of a matrix with itself and with a row, and the reverse of a vector.
-fn calls() -> Vec<Call> {
+fn example_calls() -> Vec<Call> {
     let numbers = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
-    let matrix = recorded("[2, 3]", "[3, 1]", &numbers);
-    let row = recorded("[3]", "[1]", &[10.0, 20.0, 30.0]);
-    let twice = recorded("[2, 3]", "[3, 1]", &numbers.map(|x| x + x));
-    let with_row = recorded("[2, 3]", "[3, 1]", &[11.0, 22.0, 33.0, 14.0, 25.0, 36.0]);
-    let back = recorded("[3]", "[1]", &[30.0, 20.0, 10.0]);
+    let matrix = tensor_json("[2, 3]", "[3, 1]", &numbers);
+    let row = tensor_json("[3]", "[1]", &[10.0, 20.0, 30.0]);
+    let twice = tensor_json("[2, 3]", "[3, 1]", &numbers.map(|x| x + x));
+    let with_row = tensor_json("[2, 3]", "[3, 1]", &[11.0, 22.0, 33.0, 14.0, 25.0, 36.0]);
+    let back = tensor_json("[3]", "[1]", &[30.0, 20.0, 10.0]);
     let call = |operator: &str, arguments: [&str; 2], out: &str, number| {
         let arguments = arguments.join(", ");
         let line = format!(r#"{{"op": "{operator}", "args": [{arguments}], "kwargs": {{}}, "out": {out}}}"#);
@@ -217,24 +221,26 @@ fn calls() -> Vec<Call> {
     ]
 }
 
-fn run(fault: Fault) -> Report {
-    FAULT.set(fault);
-    Suite::new(Device::CPU).run_calls(&calls())
+fn run_suite_with_fault(fault: Fault) -> Report {
+    CURRENT_FAULT.set(fault);
+    Suite::new(Device::CPU).run_calls(&example_calls())
 }
 
 /// Checks that one check finds the fault, with a failure that contains `message`.
-fn assert_found(fault: Fault, check: Check, message: &str) {
-    let report = run(fault);
-    let found =
-        report.failed().iter().any(|failed| failed.check == check && failed.failure.to_string().contains(message));
-    let all: Vec<String> = report.failed().iter().map(ToString::to_string).collect();
+fn assert_fault_is_found(fault: Fault, check: Check, message: &str) {
+    let report = run_suite_with_fault(fault);
+    let found = report
+        .failed_checks()
+        .iter()
+        .any(|failed| failed.check == check && failed.failure.to_string().contains(message));
+    let all: Vec<String> = report.failed_checks().iter().map(ToString::to_string).collect();
     assert!(found, "{fault:?}: {all:#?}");
 }
 
 #[test]
 fn operators_without_faults_pass_every_check() {
-    let report = run(Fault::None);
-    let all: Vec<String> = report.failed().iter().map(ToString::to_string).collect();
+    let report = run_suite_with_fault(Fault::None);
+    let all: Vec<String> = report.failed_checks().iter().map(ToString::to_string).collect();
     assert!(all.is_empty(), "{all:#?}");
     // Other tests have the faults of these checks: detects_gradients.rs, detects_batches.rs (batch rules), detects_large.rs,
     // detects_numbers.rs.
@@ -257,27 +263,27 @@ fn operators_without_faults_pass_every_check() {
 
 #[test]
 fn a_form_that_does_not_write_its_argument_is_found() {
-    assert_found(Fault::WritesNothing, Check::InPlace, "in place: result 0 has 1.0 at 0, expected 2.0");
-    assert_found(Fault::WritesNothing, Check::Out, "into `out`: result 0 has 77");
-    assert_found(Fault::ReplacesTheTensor, Check::InPlace, "does not share the memory of `self`");
-    assert_found(Fault::ReplacesTheTensor, Check::Out, "does not share the memory of `out`");
-    assert_found(Fault::WritesIgnoringStrides, Check::Out, "into a strided `out`: ");
+    assert_fault_is_found(Fault::WritesNothing, Check::InPlace, "in place: result 0 has 1.0 at 0, expected 2.0");
+    assert_fault_is_found(Fault::WritesNothing, Check::Out, "into `out`: result 0 has 77");
+    assert_fault_is_found(Fault::ReplacesTheTensor, Check::InPlace, "does not share the memory of `self`");
+    assert_fault_is_found(Fault::ReplacesTheTensor, Check::Out, "does not share the memory of `out`");
+    assert_fault_is_found(Fault::WritesIgnoringStrides, Check::Out, "into a strided `out`: ");
 }
 
 #[test]
 fn a_form_that_accepts_wrong_arguments_is_found() {
-    assert_found(Fault::AcceptsOverlap, Check::InPlace, "accepted arguments that overlap in part");
-    assert_found(Fault::AcceptsOverlap, Check::Out, "accepted an `out` that overlaps in part");
-    assert_found(Fault::AcceptsAnyShape, Check::InPlace, "another shape");
-    assert_found(Fault::AcceptsAnyShape, Check::Out, "an `out` of another shape");
-    assert_found(Fault::AcceptsAnyDType, Check::Out, "accepted an `out` of a dtype");
+    assert_fault_is_found(Fault::AcceptsOverlap, Check::InPlace, "accepted arguments that overlap in part");
+    assert_fault_is_found(Fault::AcceptsOverlap, Check::Out, "accepted an `out` that overlaps in part");
+    assert_fault_is_found(Fault::AcceptsAnyShape, Check::InPlace, "another shape");
+    assert_fault_is_found(Fault::AcceptsAnyShape, Check::Out, "an `out` of another shape");
+    assert_fault_is_found(Fault::AcceptsAnyDType, Check::Out, "accepted an `out` of a dtype");
 }
 
 #[test]
 fn an_operator_that_accepts_wrong_arguments_is_found() {
-    assert_found(Fault::AcceptsAnyShape, Check::Mistakes, "accepted shapes that do not fit each other");
-    assert_found(Fault::AcceptsAnyShape, Check::Mistakes, "accepted a dimension that does not exist");
-    assert_found(
+    assert_fault_is_found(Fault::AcceptsAnyShape, Check::Mistakes, "accepted shapes that do not fit each other");
+    assert_fault_is_found(Fault::AcceptsAnyShape, Check::Mistakes, "accepted a dimension that does not exist");
+    assert_fault_is_found(
         Fault::ErrorsWithoutName,
         Check::Mistakes,
         "does not name the argument: `suite::add.Tensor`: bad `other`",
@@ -286,17 +292,21 @@ fn an_operator_that_accepts_wrong_arguments_is_found() {
 
 #[test]
 fn a_kernel_that_ignores_strides_is_found() {
-    assert_found(Fault::ReadsIgnoringStrides, Check::Layouts, "with arguments in column-major order: result 0 has");
-    assert_found(
+    assert_fault_is_found(
+        Fault::ReadsIgnoringStrides,
+        Check::Layouts,
+        "with arguments in column-major order: result 0 has",
+    );
+    assert_fault_is_found(
         Fault::ReadsIgnoringStrides,
         Check::Layouts,
         "with gaps between the elements of arguments: result 0 has",
     );
-    assert_found(Fault::ReadsIgnoringStrides, Check::Layouts, "with `self` broadcast: result 0 has");
+    assert_fault_is_found(Fault::ReadsIgnoringStrides, Check::Layouts, "with `self` broadcast: result 0 has");
 }
 
 #[test]
 fn a_plan_that_differs_from_the_recording_or_the_backend_is_found() {
-    assert_found(Fault::PlansOtherDType, Check::Meta, "is of float64, expected float32");
-    assert_found(Fault::PlansOtherStrides, Check::Layouts, "on Meta: result 0 has strides [1, 1]");
+    assert_fault_is_found(Fault::PlansOtherDType, Check::Meta, "is of float64, expected float32");
+    assert_fault_is_found(Fault::PlansOtherStrides, Check::Layouts, "on Meta: result 0 has strides [1, 1]");
 }

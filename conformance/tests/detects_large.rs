@@ -25,22 +25,22 @@ fn amin_refusing_u8(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor>
 
 #[test]
 fn a_refused_dtype_is_found_if_a_recorded_call_has_it() {
-    let report = Suite::new(Device::CPU).only("aten::amin").check(Check::Large).run().unwrap();
-    let found: Vec<String> = report.failed().iter().map(ToString::to_string).collect();
+    let report = Suite::new(Device::CPU).only_operator("aten::amin").only_check(Check::Large).run().unwrap();
+    let found: Vec<String> = report.failed_checks().iter().map(ToString::to_string).collect();
     let of_bytes = |text: &&String| text.contains("uint8") && text.contains("anything else");
     assert_eq!(found.iter().filter(of_bytes).count(), 1, "{found:#?}");
 }
 
-fn failures(check: Check) -> Vec<String> {
-    let report = Suite::new(Device::CPU).only("aten::count_nonzero").check(check).run().unwrap();
-    assert!(report.tally(check).passed + report.failed().len() > 0, "{report}");
-    report.failed().iter().map(ToString::to_string).collect()
+fn count_nonzero_failures(check: Check) -> Vec<String> {
+    let report = Suite::new(Device::CPU).only_operator("aten::count_nonzero").only_check(check).run().unwrap();
+    assert!(report.tally(check).passed + report.failed_checks().len() > 0, "{report}");
+    report.failed_checks().iter().map(ToString::to_string).collect()
 }
 
 #[test]
 fn an_overflowing_counter_is_found_only_by_large_calls() {
-    assert_eq!(failures(Check::Values), Vec::<String>::new());
-    let found = failures(Check::Large);
+    assert_eq!(count_nonzero_failures(Check::Values), Vec::<String>::new());
+    let found = count_nonzero_failures(Check::Large);
     assert!(found.len() > 12, "{found:#?}");
     let text = &found[0];
     assert!(text.contains("float32: along 1 of [3, 23417]") && text.contains("has 81 at 0, expected 4177"), "{text}");

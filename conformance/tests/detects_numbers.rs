@@ -7,7 +7,7 @@ use kernels_cpu as _;
 
 /// Wraps a scalar that is out of the dtype's range, instead of refusing it.
 #[op_impl(aten::fill__scalar, CPU, override)]
-fn wrapping_fill(this: &mut Tensor, value: Scalar) -> Result<()> {
+fn fill_wrapping(this: &mut Tensor, value: Scalar) -> Result<()> {
     aten::fill_(this, &Tensor::number(value))
 }
 
@@ -20,14 +20,14 @@ fn leaky_relu_refusing_large_slopes(this: &Tensor, negative_slope: Scalar) -> Re
     aten::where_self(&aten::gt_scalar(this, 0.into())?, this, &aten::mul_scalar(this, negative_slope)?)
 }
 
-fn failures(operator: &str) -> Vec<String> {
-    let report = Suite::new(Device::CPU).only(operator).check(Check::Numbers).run().unwrap();
-    report.failed().iter().map(ToString::to_string).collect()
+fn numbers_check_failures(operator: &str) -> Vec<String> {
+    let report = Suite::new(Device::CPU).only_operator(operator).only_check(Check::Numbers).run().unwrap();
+    report.failed_checks().iter().map(ToString::to_string).collect()
 }
 
 #[test]
 fn a_wrapped_scalar_is_found() {
-    let found = failures("aten::fill_.Scalar");
+    let found = numbers_check_failures("aten::fill_.Scalar");
     let of_bytes = found.iter().find(|text| text.contains("`value` of u8")).unwrap();
     assert!(of_bytes.contains(r#"accepted {"int":256}"#) && of_bytes.contains(r#"{"int":300}"#), "{of_bytes}");
     assert!(!of_bytes.contains(r#"{"int":-255}"#), "{of_bytes}");
@@ -35,6 +35,6 @@ fn a_wrapped_scalar_is_found() {
 
 #[test]
 fn a_refused_scalar_in_range_is_found() {
-    let found = failures("aten::leaky_relu");
+    let found = numbers_check_failures("aten::leaky_relu");
     assert!(found.iter().any(|text| text.contains(r#"`negative_slope` of f32, first of {"int":65519}"#)), "{found:#?}");
 }

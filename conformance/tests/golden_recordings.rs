@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::io::Read;
 
-use conformance::{arguments, compare, recorded_calls, results};
+use conformance::{compare, decode_arguments, decode_results, recorded_calls};
 use dispatch_runtime::Device;
 use dispatch_runtime::schema::Schema;
 
 /// Returns the recorded schemas, from the tests of `dispatch-schema`. Some recorded operators have none.
-fn schemas() -> HashMap<String, Schema> {
+fn read_schemas() -> HashMap<String, Schema> {
     let packed: &[u8] = include_bytes!("../../dispatch-schema/tests/golden/schemas.jsonl.gz");
     let mut text = String::new();
     flate2::read::GzDecoder::new(packed).read_to_string(&mut text).unwrap();
@@ -25,14 +25,14 @@ fn schemas() -> HashMap<String, Schema> {
 #[test]
 fn golden_calls_decode_by_their_schemas_and_convert_to_tensors_and_back() {
     let Some(calls) = recorded_calls().unwrap() else { return println!("skipped: there is no ops.jsonl") };
-    let schemas = schemas();
+    let schemas = read_schemas();
     let mut understood = 0;
     for call in &calls {
         let Some(schema) = schemas.get(&call.operator) else { continue };
         understood += 1;
         let place = format!("{}, call {}", call.operator, call.number);
-        let mut data = arguments(call, schema).unwrap_or_else(|error| panic!("{place}: {error}"));
-        data.extend(results(call, schema).unwrap_or_else(|error| panic!("{place}: {error}")));
+        let mut data = decode_arguments(call, schema).unwrap_or_else(|error| panic!("{place}: {error}"));
+        data.extend(decode_results(call, schema).unwrap_or_else(|error| panic!("{place}: {error}")));
         for datum in data {
             let value = datum.to_value(Device::CPU).unwrap_or_else(|error| panic!("{place}: {error}"));
             let back = conformance::Datum::from_value(&value).unwrap();

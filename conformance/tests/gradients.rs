@@ -7,7 +7,7 @@ use dispatch_runtime::{Device, Operator};
 use kernels_cpu as _;
 
 /// Operators whose gradients cannot be checked by finite differences, with the reasons.
-const NOT_CHECKABLE: [(&str, &str); 39] = [
+const OPERATORS_NOT_CHECKED: [(&str, &str); 39] = [
     ("aten::_ctc_loss", "its gradient assumes that its input is a log-softmax; the recordings have it"),
     ("aten::_dirichlet_grad", NOT_IMPLEMENTED_REASON),
     ("aten::_pin_memory", "it needs a device that pins memory"),
@@ -25,8 +25,8 @@ const NOT_CHECKABLE: [(&str, &str); 39] = [
     ("aten::fractional_max_pool2d_backward", FORWARD_RESULTS_REASON),
     ("aten::fractional_max_pool3d_backward", FORWARD_RESULTS_REASON),
     ("aten::geometric", RANDOM_REASON),
-    ("aten::igamma", SECOND_ARGUMENT_ONLY),
-    ("aten::igammac", SECOND_ARGUMENT_ONLY),
+    ("aten::igamma", SECOND_ARGUMENT_REASON),
+    ("aten::igammac", SECOND_ARGUMENT_REASON),
     ("aten::log_normal", RANDOM_REASON),
     (
         "aten::max_unpool2d",
@@ -46,7 +46,7 @@ const NOT_CHECKABLE: [(&str, &str); 39] = [
     ("aten::random.from", RANDOM_REASON),
     ("aten::random.to", RANDOM_REASON),
     ("aten::special_entr", "its recorded arguments are below zero; the recordings have its gradient"),
-    ("aten::special_zeta", SECOND_ARGUMENT_ONLY),
+    ("aten::special_zeta", SECOND_ARGUMENT_REASON),
     ("aten::uniform", RANDOM_REASON),
     ("aten::view_as_complex", COMPLEX_REASON),
     ("aten::view_as_real", COMPLEX_REASON),
@@ -56,60 +56,60 @@ const RANDOM_REASON: &str = "its results are random";
 const FORWARD_RESULTS_REASON: &str =
     "its arguments include results of the forward operator; the second order of that operator checks its derivative";
 const NOT_IMPLEMENTED_REASON: &str = "its derivative is not implemented, in PyTorch either";
-const SECOND_ARGUMENT_ONLY: &str =
+const SECOND_ARGUMENT_REASON: &str =
     "it is differentiable only with respect to its second argument; the recordings have that gradient";
 const COMPLEX_REASON: &str = "finite differences are for real numbers";
 
 /// Operators of which some first- or second-order gradient is an error, as in PyTorch.
-const GRADIENT_ERRORS: [(&str, &str); 21] = [
-    ("aten::_embedding_bag", NO_SECOND_GRADIENT),
-    ("aten::_embedding_bag_forward_only", NO_GRADIENT),
-    ("aten::_unique2", NO_GRADIENT),
-    ("aten::embedding_bag", NO_SECOND_GRADIENT),
-    ("aten::embedding_bag.padding_idx", NO_SECOND_GRADIENT),
-    ("aten::embedding_renorm_", NO_GRADIENT),
-    ("aten::floor_divide", NO_GRADIENT),
-    ("aten::floor_divide.Scalar", NO_GRADIENT),
-    ("aten::heaviside", NO_GRADIENT),
-    ("aten::igamma", SOME_ARGUMENTS_ONLY),
-    ("aten::igammac", SOME_ARGUMENTS_ONLY),
-    ("aten::multi_margin_loss", NO_SECOND_GRADIENT),
-    ("aten::multi_margin_loss_backward", NO_GRADIENT),
-    ("aten::multilabel_margin_loss", NO_SECOND_GRADIENT),
-    ("aten::multilabel_margin_loss_backward", NO_GRADIENT),
-    ("aten::multilabel_margin_loss_forward", NO_SECOND_GRADIENT),
-    ("aten::nll_loss_forward", SOME_ARGUMENTS_ONLY),
-    ("aten::segment_reduce", NO_SECOND_GRADIENT),
-    ("aten::special_zeta", SOME_ARGUMENTS_ONLY),
-    ("aten::unique_consecutive", NO_GRADIENT),
-    ("aten::unique_dim", NO_GRADIENT),
+const OPERATORS_WITH_GRADIENT_ERRORS: [(&str, &str); 21] = [
+    ("aten::_embedding_bag", NO_SECOND_GRADIENT_REASON),
+    ("aten::_embedding_bag_forward_only", NO_GRADIENT_REASON),
+    ("aten::_unique2", NO_GRADIENT_REASON),
+    ("aten::embedding_bag", NO_SECOND_GRADIENT_REASON),
+    ("aten::embedding_bag.padding_idx", NO_SECOND_GRADIENT_REASON),
+    ("aten::embedding_renorm_", NO_GRADIENT_REASON),
+    ("aten::floor_divide", NO_GRADIENT_REASON),
+    ("aten::floor_divide.Scalar", NO_GRADIENT_REASON),
+    ("aten::heaviside", NO_GRADIENT_REASON),
+    ("aten::igamma", SOME_ARGUMENTS_REASON),
+    ("aten::igammac", SOME_ARGUMENTS_REASON),
+    ("aten::multi_margin_loss", NO_SECOND_GRADIENT_REASON),
+    ("aten::multi_margin_loss_backward", NO_GRADIENT_REASON),
+    ("aten::multilabel_margin_loss", NO_SECOND_GRADIENT_REASON),
+    ("aten::multilabel_margin_loss_backward", NO_GRADIENT_REASON),
+    ("aten::multilabel_margin_loss_forward", NO_SECOND_GRADIENT_REASON),
+    ("aten::nll_loss_forward", SOME_ARGUMENTS_REASON),
+    ("aten::segment_reduce", NO_SECOND_GRADIENT_REASON),
+    ("aten::special_zeta", SOME_ARGUMENTS_REASON),
+    ("aten::unique_consecutive", NO_GRADIENT_REASON),
+    ("aten::unique_dim", NO_GRADIENT_REASON),
 ];
 
-const NO_GRADIENT: &str = "PyTorch does not differentiate it";
-const NO_SECOND_GRADIENT: &str = "PyTorch does not differentiate its gradient";
-const SOME_ARGUMENTS_ONLY: &str =
+const NO_GRADIENT_REASON: &str = "PyTorch does not differentiate it";
+const NO_SECOND_GRADIENT_REASON: &str = "PyTorch does not differentiate its gradient";
+const SOME_ARGUMENTS_REASON: &str =
     "PyTorch does not differentiate it with respect to one of its arguments: `self`, or the weight of classes";
 
-fn assert_passes(check: Check) {
-    let report = Suite::new(Device::CPU).check(check).run_on(&[Device::CPU; 2]).unwrap();
-    let failed: Vec<String> = report.failed().iter().map(ToString::to_string).collect();
+fn assert_check_passes(check: Check) {
+    let report = Suite::new(Device::CPU).only_check(check).run_on_devices(&[Device::CPU; 2]).unwrap();
+    let failed: Vec<String> = report.failed_checks().iter().map(ToString::to_string).collect();
     assert!(failed.is_empty(), "{}\n\n{report}", failed.join("\n"));
 }
 
 #[test]
 fn golden_gradients_agree_with_the_recorded_ones() {
-    assert_passes(Check::Gradients);
+    assert_check_passes(Check::Gradients);
 }
 
 #[test]
 fn golden_in_place_forms_have_the_gradients_of_functional_forms() {
-    assert_passes(Check::InPlaceGradients);
+    assert_check_passes(Check::InPlaceGradients);
 }
 
 #[test]
 fn golden_every_derivative_agrees_with_finite_differences() {
-    let report = Suite::new(Device::CPU).check(Check::Numeric).run_on(&[Device::CPU; 2]).unwrap();
-    let failed: Vec<String> = report.failed().iter().map(ToString::to_string).collect();
+    let report = Suite::new(Device::CPU).only_check(Check::Numeric).run_on_devices(&[Device::CPU; 2]).unwrap();
+    let failed: Vec<String> = report.failed_checks().iter().map(ToString::to_string).collect();
     assert!(failed.is_empty(), "{}\n\n{report}", failed.join("\n"));
     let has_passed = |operator: &Operator| {
         let name = operator.name().to_string();
@@ -123,10 +123,10 @@ fn golden_every_derivative_agrees_with_finite_differences() {
     let all = Operator::all().into_iter().filter(|operator| operator.name().namespace == "aten");
     let unchecked = all.filter(|operator| has_formula(operator) && !has_passed(operator)).map(Operator::name);
     let unchecked: Vec<String> = unchecked.map(|name| name.to_string()).collect();
-    let excused: Vec<&str> = NOT_CHECKABLE.iter().map(|(operator, _)| *operator).collect();
+    let excused: Vec<&str> = OPERATORS_NOT_CHECKED.iter().map(|(operator, _)| *operator).collect();
     assert_eq!(unchecked, excused, "derivatives that finite differences do not check");
-    let raising = report.missing().iter().map(|(operator, ..)| &**operator);
+    let raising = report.missing_items().iter().map(|(operator, ..)| &**operator);
     let raising: Vec<&str> = raising.filter(|operator| Operator::find(operator).is_ok()).collect();
-    let excused: Vec<&str> = GRADIENT_ERRORS.iter().map(|(operator, _)| *operator).collect();
+    let excused: Vec<&str> = OPERATORS_WITH_GRADIENT_ERRORS.iter().map(|(operator, _)| *operator).collect();
     assert_eq!(raising, excused, "operators without a gradient of the first or second order");
 }

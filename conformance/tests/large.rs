@@ -6,13 +6,13 @@ use kernels_cpu as _;
 
 #[test]
 fn every_operator_of_the_families_has_a_large_call_or_a_reason_for_none() {
-    assert_eq!(large::uncovered(), Vec::<String>::new());
+    assert_eq!(large::uncovered_operators(), Vec::<String>::new());
 }
 
 #[test]
 fn large_calls_agree_with_combined_small_calls() {
-    let report = Suite::new(Device::CPU).check(Check::Large).run_on(&[Device::CPU; 2]).unwrap();
-    let failed: Vec<String> = report.failed().iter().map(ToString::to_string).collect();
+    let report = Suite::new(Device::CPU).only_check(Check::Large).run_on_devices(&[Device::CPU; 2]).unwrap();
+    let failed: Vec<String> = report.failed_checks().iter().map(ToString::to_string).collect();
     assert!(failed.is_empty(), "{}\n\n{report}", failed.join("\n"));
     assert_eq!(report.tally(Check::Large).not_implemented, 0, "{report}");
 }

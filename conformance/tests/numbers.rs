@@ -9,8 +9,8 @@ use kernels_cpu as _;
 
 #[test]
 fn golden_scalars_out_of_range_are_refused_and_others_are_converted() {
-    let report = Suite::new(Device::CPU).check(Check::Numbers).run_on(&[Device::CPU; 2]).unwrap();
-    let failed: Vec<String> = report.failed().iter().map(ToString::to_string).collect();
+    let report = Suite::new(Device::CPU).only_check(Check::Numbers).run_on_devices(&[Device::CPU; 2]).unwrap();
+    let failed: Vec<String> = report.failed_checks().iter().map(ToString::to_string).collect();
     assert!(failed.is_empty(), "{}\n\n{report}", failed.join("\n"));
     let tally = report.tally(Check::Numbers);
     assert!(tally.passed > 4000, "{report}");

@@ -8,7 +8,7 @@ use dispatch_runtime::Operator;
 use dispatch_runtime::schema::Schema;
 
 /// Operators whose results or arguments have other names in PyTorch than in the functional operator.
-const OTHER_NAMES: [&str; 5] = [
+const OPERATORS_WITH_OTHER_NAMES: [&str; 5] = [
     "aten::_pdist_backward.out",
     "aten::log_sigmoid_forward.output",
     "aten::multilabel_margin_loss_forward.output",
@@ -16,7 +16,7 @@ const OTHER_NAMES: [&str; 5] = [
     "aten::nll_loss2d_forward.output",
 ];
 
-fn recorded() -> HashMap<String, String> {
+fn read_recorded_schemas() -> HashMap<String, String> {
     let packed: &[u8] = include_bytes!("../../dispatch-schema/tests/golden/schemas.jsonl.gz");
     let mut text = String::new();
     flate2::read::GzDecoder::new(packed).read_to_string(&mut text).unwrap();
@@ -30,12 +30,14 @@ fn recorded() -> HashMap<String, String> {
 
 #[test]
 fn every_operator_has_its_recorded_schema() {
-    let recorded = recorded();
+    let recorded = read_recorded_schemas();
     let mut found = 0;
     let mut others = Vec::new();
     for operator in Operator::all() {
         let name = operator.name().to_string();
-        let Some(expected) = recorded.get(&name).filter(|_| !OTHER_NAMES.contains(&&*name)) else { continue };
+        let Some(expected) = recorded.get(&name).filter(|_| !OPERATORS_WITH_OTHER_NAMES.contains(&&*name)) else {
+            continue;
+        };
         found += 1;
         let own = operator.schema().to_string();
         if own != *expected {

@@ -24,7 +24,7 @@ pub(crate) struct KeyArgument {
 /// Returns the arguments of an operator that can add keys.
 pub(crate) fn key_arguments(operator: &Operator) -> Result<Vec<KeyArgument>, Failure> {
     // Even the explanation of a call without keys lists the arguments that could add some.
-    let arguments_with_keys = operator.explain_keys(&[], None)?.arguments;
+    let arguments_with_keys = operator.explain_call_with_keys(&[], None)?.arguments;
     let arguments = &operator.schema().arguments;
     let of = |(name, _): (String, KeySet)| {
         let ty = arguments.iter().find(|argument| argument.name == name).map(|argument| &argument.ty);
@@ -92,7 +92,7 @@ fn parse_argument(text: &str, is_tensor: bool) -> Result<KeysAndMarks, Failure> 
                 if let Ok(found) = word.parse::<Device>() {
                     device = Some(found);
                 } else {
-                    let key = word.parse::<Key>().map_err(|unknown| unknown_word(word, unknown.suggestion))?;
+                    let key = word.parse::<Key>().map_err(|unknown| unknown_word_error(word, unknown.suggestion))?;
                     added.keys = added.keys.with(key);
                 }
                 continue;
@@ -104,9 +104,9 @@ fn parse_argument(text: &str, is_tensor: bool) -> Result<KeysAndMarks, Failure> 
     let is_there = added.keys.is_empty() && !matches!(text.trim(), "" | "none" | "_");
     if let Some(device) = device.or_else(|| is_there.then_some(Device::CPU)) {
         let backend = device.key();
-        let above = if is_tensor { layer_keys(backend, is_inference) } else { KeySet::EMPTY };
+        let above = if is_tensor { tensor_layer_keys(backend, is_inference) } else { KeySet::EMPTY };
         added.keys = added.keys.with(backend) | above;
-        if let (true, Some(mark)) = (is_tensor, backend_mark(backend)) {
+        if let (true, Some(mark)) = (is_tensor, not_on_host_mark(backend)) {
             added.marks = Some(added.marks.map_or(mark, |marks| marks | mark));
         }
     }
@@ -114,18 +114,18 @@ fn parse_argument(text: &str, is_tensor: bool) -> Result<KeysAndMarks, Failure> 
 }
 
 /// Returns the keys that tensors on a backend have in addition to the backend's key.
-pub(crate) fn layer_keys(backend: Key, is_inference: bool) -> KeySet {
+pub(crate) fn tensor_layer_keys(backend: Key, is_inference: bool) -> KeySet {
     let autocast = KeySet::from(Autocast.on(backend));
     if is_inference { autocast } else { autocast.with(Autograd.on(backend)).with(ADInplaceOrView) }
 }
 
 /// Returns the mark of tensors on other backends than the CPU: the CPU does not track writes to their memory.
-pub(crate) fn backend_mark(backend: Key) -> Option<Marks> {
+pub(crate) fn not_on_host_mark(backend: Key) -> Option<Marks> {
     (backend != CPU).then_some(Marks::NOT_ON_HOST)
 }
 
-fn unknown_word(word: &str, suggestion: Option<String>) -> Failure {
-    let devices: Vec<String> = Device::linked().iter().map(ToString::to_string).collect();
+fn unknown_word_error(word: &str, suggestion: Option<String>) -> Failure {
+    let devices: Vec<String> = Device::all_linked().iter().map(ToString::to_string).collect();
     let others = ["requires_grad", "view", "inference", "none"];
     let near = dispatch_runtime::schema::suggest(word, others.into_iter().chain(devices.iter().map(String::as_str)));
     let meant = match near.map(str::to_owned).or(suggestion) {

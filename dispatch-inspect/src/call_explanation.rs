@@ -3,7 +3,7 @@
 use dispatch_runtime::{Explanation, Operator};
 use serde::Serialize;
 
-use crate::{Cell, Failure, Guards, Kernel, KernelKind, call_arguments, table};
+use crate::{Cell, Failure, Guards, Kernel, KernelKind, call_arguments, table_cells};
 
 /// The reason why a call reaches its kernel: the keys of the call, the cell of its highest key, and the cells below it.
 ///
@@ -13,10 +13,10 @@ use crate::{Cell, Failure, Guards, Kernel, KernelKind, call_arguments, table};
 /// let lab = Registrar::new("explained");
 /// let operator = lab.define("id(Tensor self) -> Tensor")?.operator().unwrap();
 /// lab.kernel("id", CUDA, |_, _, _| Ok(()))?;
-/// let explanation = dispatch_inspect::CallExplanation::of(operator, &["cuda,f16".to_owned()]).unwrap();
+/// let explanation = dispatch_inspect::CallExplanation::for_call(operator, &["cuda,f16".to_owned()]).unwrap();
 /// assert_eq!(explanation.key.as_deref(), Some("CUDA"));
 ///
-/// let error = dispatch_inspect::CallExplanation::of(operator, &["cuda,require_grad".to_owned()]).unwrap_err();
+/// let error = dispatch_inspect::CallExplanation::for_call(operator, &["cuda,require_grad".to_owned()]).unwrap_err();
 /// assert_eq!(error.to_string(), "`require_grad` does not describe an argument; did you mean `requires_grad`?");
 /// # Ok::<(), dispatch_runtime::Error>(())
 /// ```
@@ -65,31 +65,35 @@ impl CallExplanation {
     /// ```
     /// # let lab = dispatch_runtime::Registrar::new("account_of");
     /// let operator = lab.define("id(Tensor self) -> Tensor").unwrap().operator().unwrap();
-    /// let explanation = dispatch_inspect::CallExplanation::of(operator, &["SparseCPU".to_owned()]).unwrap();
+    /// let explanation = dispatch_inspect::CallExplanation::for_call(operator, &["SparseCPU".to_owned()]).unwrap();
     /// assert!(explanation.winner.is_none());
     /// ```
-    pub fn of(operator: &'static Operator, arguments: &[String]) -> Result<Self, Failure> {
-        Self::with_guards(&Guards::default(), operator, arguments)
+    pub fn for_call(operator: &'static Operator, arguments: &[String]) -> Result<Self, Failure> {
+        Self::for_call_with_guards(&Guards::default(), operator, arguments)
     }
 
-    /// Explains a call under these guards. `arguments` are words as in [`of`](Self::of).
+    /// Explains a call under these guards. `arguments` are words as in [`for_call`](Self::for_call).
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`of`](Self::of).
+    /// Returns the errors of [`for_call`](Self::for_call).
     ///
     /// ```
     /// use dispatch_inspect::{CallExplanation, Guards};
     /// # let lab = dispatch_runtime::Registrar::new("account_under");
     /// # let operator = lab.define("id(Tensor self) -> Tensor").unwrap().operator().unwrap();
-    /// let explanation = CallExplanation::with_guards(&Guards::parse(&["inference".to_owned()])?, operator, &[])?;
+    /// let explanation = CallExplanation::for_call_with_guards(&Guards::parse(&["inference".to_owned()])?, operator, &[])?;
     /// assert_eq!(explanation.removed, ["AutogradCPU", "AutocastCPU"]);
     /// # Ok::<(), dispatch_inspect::Failure>(())
     /// ```
-    pub fn with_guards(guards: &Guards, operator: &'static Operator, arguments: &[String]) -> Result<Self, Failure> {
+    pub fn for_call_with_guards(
+        guards: &Guards,
+        operator: &'static Operator,
+        arguments: &[String],
+    ) -> Result<Self, Failure> {
         let (carried, marks) = call_arguments::parse_arguments(operator, arguments)?;
         let entered = guards.enter();
-        let mut explanation = operator.explain_keys(&carried, marks)?;
+        let mut explanation = operator.explain_call_with_keys(&carried, marks)?;
         drop(entered);
         // These guards were not entered in the caller's code, so their location says nothing.
         explanation.innermost_guard = None;
@@ -120,7 +124,7 @@ impl CallExplanation {
     /// ```
     /// # let lab = dispatch_runtime::Registrar::new("runs");
     /// let operator = lab.define("id(Tensor self) -> Tensor").unwrap().operator().unwrap();
-    /// assert!(!dispatch_inspect::CallExplanation::of(operator, &[]).unwrap().runs_kernel());
+    /// assert!(!dispatch_inspect::CallExplanation::for_call(operator, &[]).unwrap().runs_kernel());
     /// ```
     #[must_use]
     pub fn runs_kernel(&self) -> bool {
@@ -131,7 +135,7 @@ impl CallExplanation {
 fn redispatch_cells(operator: &'static Operator, explanation: &Explanation) -> Vec<Cell> {
     let runs = explanation.winner.is_some() || !explanation.candidates.is_empty();
     let Some(key) = explanation.key.filter(|_| runs) else { return Vec::new() };
-    let cells = table(operator);
+    let cells = table_cells(operator);
     let mut left = explanation.keys.below(key);
     let mut has_arrived = key.is_storage();
     let mut stops = Vec::new();

@@ -5,7 +5,7 @@ use std::fmt;
 use dispatch_runtime::{KernelSite, Key, KeySet, Location, Operator, Provenance, RegisteredKernel, TableCell};
 use serde::Serialize;
 
-use crate::coverage::backends;
+use crate::coverage::backends_to_show;
 
 /// The kind of kernel in a cell of a table.
 ///
@@ -76,7 +76,7 @@ impl KernelKind {
         }
     }
 
-    pub(crate) fn of(cell: &TableCell) -> Self {
+    pub(crate) fn from_table_cell(cell: &TableCell) -> Self {
         match cell.provenance {
             _ if cell.falls_through => Self::Fallthrough,
             Provenance::MathKernel => Self::Composite,
@@ -103,12 +103,12 @@ impl fmt::Display for KernelKind {
 ///
 /// ```
 /// use dispatch_runtime::{Registrar, keys::*};
-/// use dispatch_inspect::{KernelKind, table};
+/// use dispatch_inspect::{KernelKind, table_cells};
 ///
 /// let lab = Registrar::new("cell");
 /// let operator = lab.define("id(Tensor self) -> Tensor")?.operator().unwrap();
 /// lab.kernel("id", CompositeExplicitAutograd, |_, _, _| Ok(()))?;
-/// let cell = table(operator).into_iter().find(|cell| cell.key == "CUDA").unwrap();
+/// let cell = table_cells(operator).into_iter().find(|cell| cell.key == "CUDA").unwrap();
 /// assert_eq!((cell.served, cell.registered_for.as_deref()), (KernelKind::Any, Some("CompositeExplicitAutograd")));
 /// # Ok::<(), dispatch_runtime::Error>(())
 /// ```
@@ -129,13 +129,13 @@ pub struct Cell {
 }
 
 impl Cell {
-    pub(crate) fn of(cell: &TableCell, backends: &[Key]) -> Self {
+    pub(crate) fn from_table_cell(cell: &TableCell, backends: &[Key]) -> Self {
         let device = KeySet::from(cell.key).device();
         Self {
             is_unlinked: cell.registered_for != Some(cell.key)
                 && device.is_some_and(|device| !backends.contains(&device.key())),
             key: cell.key.to_string(),
-            served: KernelKind::of(cell),
+            served: KernelKind::from_table_cell(cell),
             provenance: cell.provenance.name(),
             registered_for: cell.registered_for.map(|key| key.to_string()),
             kernels: cell.kernels.clone(),
@@ -147,12 +147,12 @@ impl Cell {
 ///
 /// ```
 /// # let operator = dispatch_runtime::Registrar::new("table").define("id(Tensor x) -> Tensor").unwrap().operator().unwrap();
-/// assert_eq!(dispatch_inspect::table(operator)[0].key, "Undefined");
+/// assert_eq!(dispatch_inspect::table_cells(operator)[0].key, "Undefined");
 /// ```
 #[must_use]
-pub fn table(operator: &'static Operator) -> Vec<Cell> {
-    let backends = backends(&[operator]);
-    operator.table().iter().map(|cell| Cell::of(cell, &backends)).collect()
+pub fn table_cells(operator: &'static Operator) -> Vec<Cell> {
+    let backends = backends_to_show(&[operator]);
+    operator.table().iter().map(|cell| Cell::from_table_cell(cell, &backends)).collect()
 }
 
 /// A source location: a file and a line.
@@ -188,7 +188,7 @@ impl fmt::Display for SourceLocation {
 /// let lab = Registrar::new("kernels");
 /// let operator = lab.define("id(Tensor self) -> Tensor")?.operator().unwrap();
 /// lab.kernel("id", CPU, |_, _, _| Ok(()))?;
-/// assert_eq!(dispatch_inspect::OperatorInfo::of(operator).kernels[0].key, "CPU");
+/// assert_eq!(dispatch_inspect::OperatorInfo::for_operator(operator).kernels[0].key, "CPU");
 /// # Ok::<(), dispatch_runtime::Error>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]

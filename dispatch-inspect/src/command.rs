@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use dispatch_runtime::Operator;
 
 use crate::{
-    CallExplanation, CommandOutcome, Coverage, Failure, Guards, OperatorInfo, Output, RunCommand, WhatIf, find, list,
-    matching, page, pages, table, table_text,
+    CallExplanation, CommandOutcome, Coverage, Failure, Guards, OperatorInfo, Output, RunCommand, WhatIf,
+    documentation_pages, find_operator, html_page, matching_operators, schema_list, table_cells, table_text,
 };
 
 /// A command of the inspector, as the command line describes it.
@@ -85,31 +85,32 @@ impl RunCommand for Command {
         match self {
             Self::List { pattern } => write_list(&selected_operators(pattern.as_deref())?, output),
             Self::Show { operator } => {
-                let info = OperatorInfo::of(find(&operator)?);
-                output.answer(&info, |style| info.text(style))
+                let info = OperatorInfo::for_operator(find_operator(&operator)?);
+                output.write_answer(&info, |style| info.text(style))
             }
             Self::Table { operator } => {
-                let cells = table(find(&operator)?);
-                output.answer(&cells, |style| table_text(&cells, style))
+                let cells = table_cells(find_operator(&operator)?);
+                output.write_answer(&cells, |style| table_text(&cells, style))
             }
             Self::Explain { operator, arguments, guards } => {
-                let explanation = CallExplanation::with_guards(&guards, find(&operator)?, &arguments)?;
-                output.answer(&explanation, |style| explanation.text(style))?;
+                let explanation =
+                    CallExplanation::for_call_with_guards(&guards, find_operator(&operator)?, &arguments)?;
+                output.write_answer(&explanation, |style| explanation.text(style))?;
                 Ok(if explanation.runs_kernel() { CommandOutcome::Answered } else { CommandOutcome::CallFails })
             }
             Self::WhatIf { operator, mut keys, without } => {
                 keys.extend(without.iter().map(|key| format!("-{key}")));
-                let what_if = WhatIf::of(find(&operator)?, &keys)?;
-                output.answer(&what_if, |style| what_if.text(style))
+                let what_if = WhatIf::for_changes(find_operator(&operator)?, &keys)?;
+                output.write_answer(&what_if, |style| what_if.text(style))
             }
             Self::Coverage { pattern } => {
-                let coverage = Coverage::of(&selected_operators(pattern.as_deref())?);
-                output.answer(&coverage, |style| coverage.text(style))
+                let coverage = Coverage::for_operators(&selected_operators(pattern.as_deref())?);
+                output.write_answer(&coverage, |style| coverage.text(style))
             }
             Self::Page { file: None } if output.is_json() => {
                 Err(Failure::Usage("`page` is HTML; name a FILE for it, and `--json` says which it is".to_owned()))
             }
-            Self::Page { file: None } => output.text(&page(&Operator::all())),
+            Self::Page { file: None } => output.write_text(&html_page(&Operator::all())),
             Self::Page { file: Some(file) } => write_page(&file, output),
             Self::Docs { folder } => write_docs(&folder, output),
         }
@@ -119,33 +120,33 @@ impl RunCommand for Command {
 /// Returns the operators that match a pattern, or all operators; an error if none match.
 fn selected_operators(pattern: Option<&str>) -> Result<Vec<&'static Operator>, Failure> {
     let Some(pattern) = pattern else { return Ok(Operator::all()) };
-    let found = matching(pattern);
-    if found.is_empty() { find(pattern).map(|operator| vec![operator]) } else { Ok(found) }
+    let found = matching_operators(pattern);
+    if found.is_empty() { find_operator(pattern).map(|operator| vec![operator]) } else { Ok(found) }
 }
 
 fn write_list(operators: &[&'static Operator], output: &mut Output<'_>) -> Result<CommandOutcome, Failure> {
     let schemas: Vec<String> = operators.iter().map(|operator| format!("{:#}", operator.schema())).collect();
-    output.answer(&schemas, |_| list(operators))
+    output.write_answer(&schemas, |_| schema_list(operators))
 }
 
 fn write_page(file: &Path, output: &mut Output<'_>) -> Result<CommandOutcome, Failure> {
     let operators = Operator::all();
-    std::fs::write(file, page(&operators)).map_err(|error| with_path(file, &error))?;
-    output.answer(&file, |_| format!("{} operators in {}\n", operators.len(), file.display()))
+    std::fs::write(file, html_page(&operators)).map_err(|error| io_error_with_path(file, &error))?;
+    output.write_answer(&file, |_| format!("{} operators in {}\n", operators.len(), file.display()))
 }
 
 fn write_docs(folder: &Path, output: &mut Output<'_>) -> Result<CommandOutcome, Failure> {
-    std::fs::create_dir_all(folder).map_err(|error| with_path(folder, &error))?;
-    let pages = pages(&Operator::all());
+    std::fs::create_dir_all(folder).map_err(|error| io_error_with_path(folder, &error))?;
+    let pages = documentation_pages(&Operator::all());
     for (name, page) in &pages {
         let file = folder.join(name);
-        std::fs::write(&file, page).map_err(|error| with_path(&file, &error))?;
+        std::fs::write(&file, page).map_err(|error| io_error_with_path(&file, &error))?;
     }
     let names: Vec<&String> = pages.keys().collect();
-    output.answer(&names, |_| format!("{} pages in {}\n", names.len(), folder.display()))
+    output.write_answer(&names, |_| format!("{} pages in {}\n", names.len(), folder.display()))
 }
 
 /// Returns the error of an operation on a file, with its path.
-fn with_path(file: &Path, error: &std::io::Error) -> Failure {
+fn io_error_with_path(file: &Path, error: &std::io::Error) -> Failure {
     Failure::Io(std::io::Error::new(error.kind(), format!("{}: {error}", file.display())))
 }

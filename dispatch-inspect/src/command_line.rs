@@ -29,14 +29,14 @@ use crate::{Command, CommandOutcome, Failure, Output, Style};
 /// impl RunCommand for MyCommand {
 ///     fn run(self, output: &mut Output<'_>) -> Result<CommandOutcome, Failure> {
 ///         match self {
-///             Self::Version => output.text(concat!(env!("CARGO_PKG_VERSION"), "\n")),
+///             Self::Version => output.write_text(concat!(env!("CARGO_PKG_VERSION"), "\n")),
 ///             Self::Inspect(command) => command.run(output),
 ///         }
 ///     }
 /// }
 ///
 /// fn main() -> std::process::ExitCode {
-///     dispatch_inspect::main_with::<MyCommand>()
+///     dispatch_inspect::main_with_commands::<MyCommand>()
 /// }
 /// ```
 pub trait RunCommand: Subcommand {
@@ -53,16 +53,16 @@ pub trait RunCommand: Subcommand {
 #[command(arg_required_else_help = false)]
 struct CommandLine<C: Subcommand> {
     #[command(subcommand)]
-    command: AnyCommand<C>,
+    command: CommandOrCompletions<C>,
     /// Writes the answer as JSON.
     #[arg(long, global = true)]
     json: bool,
 }
 
 #[derive(Subcommand)]
-enum AnyCommand<C: Subcommand> {
+enum CommandOrCompletions<C: Subcommand> {
     #[command(flatten)]
-    Own(C),
+    Program(C),
     /// Prints a script that completes commands and options in a shell.
     #[command(
         after_help = "Example:\n  {program} completions bash > ~/.local/share/bash-completion/completions/{program}"
@@ -96,16 +96,16 @@ Exit codes:
 /// ```
 #[must_use]
 pub fn main() -> ExitCode {
-    main_with::<Command>()
+    main_with_commands::<Command>()
 }
 
 /// Runs a program with these commands, as [`main`] does with [`Command`]. [`RunCommand`] has an example.
 #[must_use]
-pub fn main_with<C: RunCommand>() -> ExitCode {
+pub fn main_with_commands<C: RunCommand>() -> ExitCode {
     let wants_colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let mut out = std::io::stdout().lock();
     let style = if wants_colour && out.is_terminal() { Style::Colour } else { Style::Plain };
-    let found = execute::<C>(std::env::args_os().skip(1), &mut out, style).and_then(|found| {
+    let found = run_words::<C>(std::env::args_os().skip(1), &mut out, style).and_then(|found| {
         out.flush()?;
         Ok(found)
     });
@@ -117,7 +117,7 @@ pub fn main_with<C: RunCommand>() -> ExitCode {
         Err(failure) => {
             // If even the message cannot be written, the exit code still reports the failure.
             _ = writeln!(std::io::stderr(), "error: {failure}");
-            failure.code()
+            failure.exit_code()
         }
     }
 }
@@ -142,35 +142,37 @@ pub fn run(
     out: &mut dyn Write,
     style: Style,
 ) -> Result<CommandOutcome, Failure> {
-    execute::<Command>(words.into_iter().map(OsString::from), out, style)
+    run_words::<Command>(words.into_iter().map(OsString::from), out, style)
 }
 
-fn execute<C: RunCommand>(
+fn run_words<C: RunCommand>(
     words: impl Iterator<Item = OsString>,
     out: &mut dyn Write,
     style: Style,
 ) -> Result<CommandOutcome, Failure> {
     let program = program_name();
-    let mut grammar = grammar::<C>(&program);
-    let words = removals_as_options(words.collect());
+    let mut clap_command = clap_command::<C>(&program);
+    let words = removals_to_options(words.collect());
     let parsed =
-        grammar.try_get_matches_from_mut(words).and_then(|matches| CommandLine::<C>::from_arg_matches(&matches));
+        clap_command.try_get_matches_from_mut(words).and_then(|matches| CommandLine::<C>::from_arg_matches(&matches));
     let CommandLine { command, json: as_json } = match parsed {
         Ok(command_line) => command_line,
-        Err(error) if !error.use_stderr() => return Output { out, style, as_json: false }.text(&error.to_string()),
-        Err(error) => return Err(Failure::Usage(without_prefix(&error.to_string()))),
+        Err(error) if !error.use_stderr() => {
+            return Output { out, style, as_json: false }.write_text(&error.to_string());
+        }
+        Err(error) => return Err(Failure::Usage(without_error_prefix(&error.to_string()))),
     };
     let mut output = Output { out, style, as_json };
     match command {
-        AnyCommand::Own(command) => command.run(&mut output),
-        AnyCommand::Completions { .. } if as_json => {
+        CommandOrCompletions::Program(command) => command.run(&mut output),
+        CommandOrCompletions::Completions { .. } if as_json => {
             Err(Failure::Usage("`completions` prints a script for a shell, which has no form in JSON".to_owned()))
         }
-        AnyCommand::Completions { shell } => {
+        CommandOrCompletions::Completions { shell } => {
             // The generator panics if it cannot write, so it writes to memory.
             let mut script = Vec::new();
-            clap_complete::generate(shell, &mut grammar, program, &mut script);
-            output.text(&String::from_utf8_lossy(&script))
+            clap_complete::generate(shell, &mut clap_command, program, &mut script);
+            output.write_text(&String::from_utf8_lossy(&script))
         }
     }
 }
@@ -183,11 +185,11 @@ fn program_name() -> String {
 }
 
 /// Returns the commands and options of a program, with its name in usages and examples.
-fn grammar<C: RunCommand>(program: &str) -> clap::Command {
+fn clap_command<C: RunCommand>(program: &str) -> clap::Command {
     let with_name = |text: &str| text.replace("{program}", program);
-    let grammar =
+    let clap_command =
         CommandLine::<C>::command().name(program.to_owned()).bin_name(program.to_owned()).no_binary_name(true);
-    grammar.after_help(with_name(AFTER_HELP)).mut_subcommands(|command| {
+    clap_command.after_help(with_name(AFTER_HELP)).mut_subcommands(|command| {
         match command.get_after_help().map(|text| with_name(&text.to_string())) {
             Some(after_help) => command.after_help(after_help),
             None => command,
@@ -196,7 +198,7 @@ fn grammar<C: RunCommand>(program: &str) -> clap::Command {
 }
 
 /// Replaces `-KEY` of `what-if` with `--without=KEY`, because the parser of options would read each letter of `-KEY` as an option.
-fn removals_as_options(mut words: Vec<OsString>) -> Vec<OsString> {
+fn removals_to_options(mut words: Vec<OsString>) -> Vec<OsString> {
     let is_option = |word: &OsString| word.to_string_lossy().starts_with('-');
     if words.iter().find(|word| !is_option(word)).is_some_and(|command| command == "what-if") {
         for word in &mut words {
@@ -209,7 +211,7 @@ fn removals_as_options(mut words: Vec<OsString>) -> Vec<OsString> {
     words
 }
 
-/// Returns a message of the parser without `error: `, which [`main_with`] prints before all errors.
-fn without_prefix(message: &str) -> String {
+/// Returns a message of the parser without `error: `, which [`main_with_commands`] prints before all errors.
+fn without_error_prefix(message: &str) -> String {
     message.strip_prefix("error: ").unwrap_or(message).trim_end().to_owned()
 }

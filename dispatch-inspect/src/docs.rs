@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use dispatch_runtime::Operator;
 
-use crate::cell_detail::SPECIFIC_NAMES;
-use crate::doc_comment::{self, Line};
+use crate::doc_comment::{self, DocLine};
+use crate::specific_kind::SPECIFIC_KIND_NAMES;
 use crate::{Coverage, KernelKind, OperatorInfo};
 
 /// Returns Markdown pages by file name: one for each namespace, `by-name.md` (every operator by name), `by-key.md` (kernels by operator and
@@ -14,14 +14,14 @@ use crate::{Coverage, KernelKind, OperatorInfo};
 ///
 /// ```
 /// dispatch_runtime::Registrar::new("paged").define("id(Tensor self) -> Tensor")?;
-/// let pages = dispatch_inspect::pages(&dispatch_inspect::matching("paged::"));
+/// let pages = dispatch_inspect::documentation_pages(&dispatch_inspect::matching_operators("paged::"));
 /// let names: Vec<&str> = pages.keys().map(String::as_str).collect();
 /// assert_eq!(names, ["README.md", "by-key.md", "by-name.md", "paged.md"]);
 /// assert!(pages["paged.md"].contains("## `id`"));
 /// # Ok::<(), dispatch_runtime::Error>(())
 /// ```
 #[must_use]
-pub fn pages(operators: &[&'static Operator]) -> BTreeMap<String, String> {
+pub fn documentation_pages(operators: &[&'static Operator]) -> BTreeMap<String, String> {
     let mut by_namespace: BTreeMap<&str, Vec<&'static Operator>> = BTreeMap::new();
     for &operator in operators {
         by_namespace.entry(operator.name().namespace).or_default().push(operator);
@@ -35,7 +35,7 @@ pub fn pages(operators: &[&'static Operator]) -> BTreeMap<String, String> {
     pages.insert("README.md".to_owned(), readme);
     // No namespace has such a name, as a `-` is not allowed there.
     pages.insert("by-name.md".to_owned(), by_name_page(operators));
-    pages.insert("by-key.md".to_owned(), by_key_page(&Coverage::of(operators)));
+    pages.insert("by-key.md".to_owned(), by_key_page(&Coverage::for_operators(operators)));
     pages
 }
 
@@ -53,7 +53,12 @@ fn by_name_page(operators: &[&'static Operator]) -> String {
     let mut page = "# Operators by name\n\n| operator | |\n|---|---|\n".to_owned();
     for operator in operators {
         let first = operator.docs().trim().lines().next().unwrap_or_default();
-        _ = writeln!(page, "| {} | {} |", link(&operator.to_string()), without_links(first).replace('|', "\\|"));
+        _ = writeln!(
+            page,
+            "| {} | {} |",
+            operator_link(&operator.to_string()),
+            without_item_links(first).replace('|', "\\|")
+        );
     }
     page
 }
@@ -62,20 +67,20 @@ fn by_name_page(operators: &[&'static Operator]) -> String {
 fn by_key_page(coverage: &Coverage) -> String {
     let mut page = "# Kernels by key\n\n| word | meaning |\n|---|---|\n".to_owned();
     let words = KernelKind::ALL.map(|served| (served.name(), served.meaning()));
-    for (word, meaning) in words.into_iter().chain(SPECIFIC_NAMES) {
+    for (word, meaning) in words.into_iter().chain(SPECIFIC_KIND_NAMES) {
         _ = writeln!(page, "| {word} | {meaning} |");
     }
-    let counts = coverage.keys.iter().zip(coverage.counts()).map(|(key, count)| format!(" {key} ({count}) |"));
+    let counts = coverage.keys.iter().zip(coverage.kernel_counts()).map(|(key, count)| format!(" {key} ({count}) |"));
     _ = writeln!(page, "\n| operator ({}) |{}", coverage.rows.len(), counts.collect::<String>());
     _ = writeln!(page, "|---|{}", "---|".repeat(coverage.keys.len()));
     for row in &coverage.rows {
-        _ = writeln!(page, "| {} | {} |", link(&row.operator), row.words.join(" | "));
+        _ = writeln!(page, "| {} | {} |", operator_link(&row.operator), row.words.join(" | "));
     }
     page
 }
 
 /// Returns a link to the section of an operator. The anchor consists of the letters of the heading.
-fn link(operator: &str) -> String {
+fn operator_link(operator: &str) -> String {
     let (namespace, name) = operator.split_once("::").unwrap_or_default();
     let anchor = name.to_lowercase().replace(|c: char| !c.is_alphanumeric() && c != '_', "");
     format!("[`{operator}`]({namespace}.md#{anchor})")
@@ -84,21 +89,21 @@ fn link(operator: &str) -> String {
 fn namespace_page(namespace: &str, operators: &[&'static Operator]) -> String {
     let mut page = format!("# `{namespace}`\n");
     for operator in operators {
-        _ = write_section(&mut page, &OperatorInfo::of(operator));
+        _ = write_operator_section(&mut page, &OperatorInfo::for_operator(operator));
     }
     page
 }
 
-fn write_section(page: &mut String, info: &OperatorInfo) -> std::fmt::Result {
+fn write_operator_section(page: &mut String, info: &OperatorInfo) -> std::fmt::Result {
     let name = info.operator.split_once("::").map_or(info.operator.as_str(), |(_, name)| name);
     writeln!(page, "\n## `{name}`\n\n```\n{}\n```\n", info.schema)?;
     if !info.docs.is_empty() {
-        for line in doc_comment::lines(info.docs) {
+        for line in doc_comment::doc_lines(info.docs) {
             match line {
                 // An author's heading would look like a section of the page, so it becomes bold text.
-                Line::Heading(_, title) => writeln!(page, "**{}**", without_links(title))?,
-                Line::Text(text) => writeln!(page, "{}", without_links(text))?,
-                Line::Code(code) => writeln!(page, "{code}")?,
+                DocLine::Heading(_, title) => writeln!(page, "**{}**", without_item_links(title))?,
+                DocLine::Text(text) => writeln!(page, "{}", without_item_links(text))?,
+                DocLine::Code(code) => writeln!(page, "{code}")?,
             }
         }
         writeln!(page)?;
@@ -128,7 +133,7 @@ fn write_section(page: &mut String, info: &OperatorInfo) -> std::fmt::Result {
 }
 
 /// Returns a line with rustdoc's links to items replaced by the items' names.
-fn without_links(line: &str) -> String {
+fn without_item_links(line: &str) -> String {
     let mut pieces = line.split("[`");
     let mut text = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 /// The reason why a command of the inspector has no answer. It prints as a sentence that says what to do.
 ///
 /// ```
-/// let error = dispatch_inspect::find("nobody::home").unwrap_err();
+/// let error = dispatch_inspect::find_operator("nobody::home").unwrap_err();
 /// assert!(error.to_string().starts_with("no operator is called `nobody::home`"));
 /// ```
 #[derive(Debug)]
@@ -48,10 +48,10 @@ impl Failure {
     ///
     /// ```
     /// use dispatch_inspect::Failure;
-    /// assert_eq!(Failure::Usage(String::new()).code(), std::process::ExitCode::from(2));
+    /// assert_eq!(Failure::Usage(String::new()).exit_code(), std::process::ExitCode::from(2));
     /// ```
     #[must_use]
-    pub fn code(&self) -> ExitCode {
+    pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(if matches!(self, Self::Usage(_)) { 2 } else { 1 })
     }
 }

@@ -18,12 +18,12 @@ use crate::Failure;
 /// lab.define("both.one(Tensor self) -> Tensor")?;
 /// lab.define("both.two(Tensor self) -> Tensor")?;
 ///
-/// assert_eq!(dispatch_inspect::find("only").unwrap().name().to_string(), "find::only.one");
-/// let error = dispatch_inspect::find("both").unwrap_err().to_string();
+/// assert_eq!(dispatch_inspect::find_operator("only").unwrap().name().to_string(), "find::only.one");
+/// let error = dispatch_inspect::find_operator("both").unwrap_err().to_string();
 /// assert_eq!(error, "several operators are called `both`; name one of them:\n  find::both.one\n  find::both.two");
 /// # Ok::<(), dispatch_runtime::Error>(())
 /// ```
-pub fn find(name: &str) -> Result<&'static Operator, Failure> {
+pub fn find_operator(name: &str) -> Result<&'static Operator, Failure> {
     let all = Operator::all();
     // From the most exact form of names to the least exact. The first form that matches decides.
     for spelling in [full_name, without_namespace, without_overload, base_name] {
@@ -51,13 +51,13 @@ pub fn find(name: &str) -> Result<&'static Operator, Failure> {
 /// let lab = Registrar::new("matching");
 /// lab.define("sum(Tensor self) -> Tensor")?;
 /// lab.define("cumsum(Tensor self) -> Tensor")?;
-/// assert_eq!(dispatch_inspect::matching("matching::*sum").len(), 2);
-/// assert_eq!(dispatch_inspect::matching("matching::s*").len(), 1);
-/// assert_eq!(dispatch_inspect::matching("CUMS").len(), 1);
+/// assert_eq!(dispatch_inspect::matching_operators("matching::*sum").len(), 2);
+/// assert_eq!(dispatch_inspect::matching_operators("matching::s*").len(), 1);
+/// assert_eq!(dispatch_inspect::matching_operators("CUMS").len(), 1);
 /// # Ok::<(), dispatch_runtime::Error>(())
 /// ```
 #[must_use]
-pub fn matching(pattern: &str) -> Vec<&'static Operator> {
+pub fn matching_operators(pattern: &str) -> Vec<&'static Operator> {
     let pattern = pattern.to_lowercase();
     let fits = |operator: &&'static Operator| {
         let name = full_name(operator).to_lowercase();

@@ -27,7 +27,7 @@ pub(crate) struct NamedGuard {
     pub(crate) note: Option<&'static str>,
 }
 
-const UNNAMED_GUARD: NamedGuard =
+const EMPTY_GUARD: NamedGuard =
     NamedGuard { word: "", help: "", adds: &[], stops_adding: &[], removes: &[], stops_removing: &[], note: None };
 
 /// All named states.
@@ -37,29 +37,29 @@ pub(crate) const NAMED_GUARDS: [NamedGuard; 6] = [
         help: "In inference mode",
         stops_adding: &[ADInplaceOrView],
         removes: &[Autograd],
-        ..UNNAMED_GUARD
+        ..EMPTY_GUARD
     },
     NamedGuard {
         word: "no-grad",
         help: "Without the recording of gradients",
         note: Some("no_grad changes no keys: the autograd kernel runs, and records nothing"),
-        ..UNNAMED_GUARD
+        ..EMPTY_GUARD
     },
-    NamedGuard { word: "autocast", help: "With autocast enabled", stops_removing: &[Autocast], ..UNNAMED_GUARD },
+    NamedGuard { word: "autocast", help: "With autocast enabled", stops_removing: &[Autocast], ..EMPTY_GUARD },
     NamedGuard {
         word: "vmap",
         help: "Within a function transform, such as vmap or grad",
         adds: &[FuncTorchDynamicLayerFrontMode, FuncTorchDynamicLayerBackMode],
-        ..UNNAMED_GUARD
+        ..EMPTY_GUARD
     },
-    NamedGuard { word: "trace", help: "While the call is traced", adds: &[Tracer], ..UNNAMED_GUARD },
-    NamedGuard { word: "modes", help: "Within a mode", adds: &[PreDispatch], ..UNNAMED_GUARD },
+    NamedGuard { word: "trace", help: "While the call is traced", adds: &[Tracer], ..EMPTY_GUARD },
+    NamedGuard { word: "modes", help: "Within a mode", adds: &[PreDispatch], ..EMPTY_GUARD },
 ];
 
 impl NamedGuard {
     /// Returns the keys that the state adds, stops adding, removes, and stops removing.
-    pub(crate) fn changes(&self) -> [KeySet; 4] {
-        [self.adds, self.stops_adding, self.removes, self.stops_removing].map(layers_of)
+    pub(crate) fn key_changes(&self) -> [KeySet; 4] {
+        [self.adds, self.stops_adding, self.removes, self.stops_removing].map(layers_of_keys)
     }
 }
 
@@ -106,15 +106,15 @@ impl Guards {
                 Some(("exclude", names)) => guards.exclude |= parse_keys(names)?.layers(),
                 _ => {
                     let named = NAMED_GUARDS.iter().find(|named| named.word == word);
-                    guards.add(named.ok_or_else(|| unknown_guard(word))?);
+                    guards.add_named(named.ok_or_else(|| unknown_guard_error(word))?);
                 }
             }
         }
         Ok(guards)
     }
 
-    fn add(&mut self, named: &NamedGuard) {
-        let [adds, stops_adding, removes, stops_removing] = named.changes();
+    fn add_named(&mut self, named: &NamedGuard) {
+        let [adds, stops_adding, removes, stops_removing] = named.key_changes();
         self.include = (self.include | adds) - stops_adding;
         self.exclude = (self.exclude | removes) - stops_removing;
         self.notes.extend(named.note);
@@ -122,11 +122,11 @@ impl Guards {
 
     /// Makes these guards the state of this thread, until the result is dropped.
     pub(crate) fn enter(&self) -> guard::Guard {
-        guard::force(self.include, self.exclude)
+        guard::force_key_sets(self.include, self.exclude)
     }
 }
 
-fn layers_of(keys: &[Key]) -> KeySet {
+fn layers_of_keys(keys: &[Key]) -> KeySet {
     keys.iter().fold(KeySet::EMPTY, |all, &key| all | KeySet::layers_of(key))
 }
 
@@ -139,7 +139,7 @@ fn parse_keys(names: &str) -> Result<KeySet, Failure> {
     })
 }
 
-fn unknown_guard(word: &str) -> Failure {
+fn unknown_guard_error(word: &str) -> Failure {
     let words = NAMED_GUARDS.iter().map(|named| named.word).chain(["include=", "exclude="]);
     let advice = schema::suggest(word, words.clone()).map_or_else(
         || format!("there are {}", words.collect::<Vec<_>>().join(", ")),

@@ -23,7 +23,7 @@
 //! #[op_impl(halve, CPU)]
 //! fn halve_cpu(this: &Tensor) -> Tensor { this.clone() }
 //!
-//! let explanation = dispatch_inspect::CallExplanation::of(halve::operator(), &["cpu,f32".to_owned()]).unwrap();
+//! let explanation = dispatch_inspect::CallExplanation::for_call(halve::operator(), &["cpu,f32".to_owned()]).unwrap();
 //! assert_eq!(explanation.winner.unwrap().name, "halve_cpu");
 //! ```
 #![forbid(unsafe_code)]
@@ -31,7 +31,6 @@
 mod call_arguments;
 mod call_explanation;
 mod cell;
-mod cell_detail;
 mod command;
 mod command_line;
 mod coverage;
@@ -43,23 +42,24 @@ mod guards;
 mod operator_info;
 mod output;
 mod page;
+mod specific_kind;
 mod text;
 mod what_if;
 
 pub use call_explanation::CallExplanation;
-pub use cell::{Cell, Kernel, KernelKind, SourceLocation, table};
+pub use cell::{Cell, Kernel, KernelKind, SourceLocation, table_cells};
 pub use command::Command;
-pub use command_line::{RunCommand, main, main_with, run};
-pub use coverage::{Coverage, Row};
-pub use docs::pages;
+pub use command_line::{RunCommand, main, main_with_commands, run};
+pub use coverage::{Coverage, CoverageRow};
+pub use docs::documentation_pages;
 pub use failure::Failure;
-pub use find_operator::{find, matching};
+pub use find_operator::{find_operator, matching_operators};
 pub use guards::Guards;
 pub use operator_info::{Derivative, OperatorInfo};
 pub use output::{CommandOutcome, Output};
-pub use page::page;
-pub use text::{Style, list, table_text};
-pub use what_if::{Change, WhatIf};
+pub use page::html_page;
+pub use text::{Style, schema_list, table_text};
+pub use what_if::{CellChange, WhatIf};
 
 /// The parser of command lines, for programs with further commands: see [`RunCommand`].
 pub use clap;

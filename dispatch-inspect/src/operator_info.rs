@@ -18,7 +18,7 @@ use crate::{Coverage, Kernel, KernelKind, SourceLocation};
 ///     Ok(tensors.len() as i64)
 /// }
 ///
-/// let info = dispatch_inspect::OperatorInfo::of(tally::operator());
+/// let info = dispatch_inspect::OperatorInfo::for_operator(tally::operator());
 /// assert_eq!((info.docs, info.kernels[0].key.as_str()), ("Counts.", "CompositeImplicitAutograd"));
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -85,11 +85,11 @@ impl OperatorInfo {
     ///
     /// ```
     /// # let operator = dispatch_runtime::Registrar::new("info").define("id(Tensor x) -> Tensor").unwrap().operator().unwrap();
-    /// assert_eq!(dispatch_inspect::OperatorInfo::of(operator).schema, "info::id(Tensor x) -> Tensor");
+    /// assert_eq!(dispatch_inspect::OperatorInfo::for_operator(operator).schema, "info::id(Tensor x) -> Tensor");
     /// ```
     #[must_use]
-    pub fn of(operator: &'static Operator) -> Self {
-        let coverage = Coverage::of(&[operator]);
+    pub fn for_operator(operator: &'static Operator) -> Self {
+        let coverage = Coverage::for_operators(&[operator]);
         let cells = coverage.rows.into_iter().flat_map(|row| row.cells);
         Self {
             operator: operator.to_string(),
@@ -97,8 +97,8 @@ impl OperatorInfo {
             docs: operator.docs().trim(),
             place: operator.location().into(),
             form_of: operator.functional().map(ToString::to_string),
-            shape: operator.shape().map(|shape| shape_text(operator, shape)),
-            derivative: derivative(operator),
+            shape: operator.shape().map(|shape| format_shape_word(operator, shape)),
+            derivative: derivative_of(operator),
             remarks: operator.annotations(),
             kernels: operator.registrations().into_iter().map(Kernel::from).collect(),
             rules: operator.rule_locations().into_iter().map(|(of, place)| (of, place.into())).collect(),
@@ -108,13 +108,13 @@ impl OperatorInfo {
 }
 
 /// Returns how gradients are computed. Autograd's kernels are the same for every backend, so the CPU's key stands for all.
-pub(crate) fn derivative(operator: &'static Operator) -> Derivative {
+pub(crate) fn derivative_of(operator: &'static Operator) -> Derivative {
     let key = Autograd.on(CPU);
     let found = operator.table().into_iter().find(|cell| cell.key == key);
     match found {
         Some(TableCell { provenance: Provenance::MathKernel, .. }) => Derivative::Composite,
         Some(TableCell { provenance: Provenance::AutogradKernel | Provenance::Kernel, kernels, .. }) => {
-            // The kernel of a declaration that there is no derivative has this name.
+            // `not_differentiable!` registers a kernel with this name.
             if kernels.iter().all(|kernel| kernel.starts_with("`not_differentiable`")) {
                 Derivative::None
             } else {
@@ -123,27 +123,27 @@ pub(crate) fn derivative(operator: &'static Operator) -> Derivative {
         }
         // An `out=` form has no derivative. For other operators without a kernel, the layer's fallback looks for a rule.
         _ if operator.schema().kind() == SchemaKind::Out => Derivative::None,
-        _ => match (derivative_rule(operator), operator.functional()) {
-            (Some(place), _) if has_tensors(operator) => Derivative::Rule(place),
+        _ => match (derivative_rule_location(operator), operator.functional()) {
+            (Some(place), _) if has_tensor_arguments(operator) => Derivative::Rule(place),
             // Without tensor arguments there is nothing to differentiate: the rule declares that there is no derivative.
             (Some(_), _) => Derivative::None,
-            (None, Some(functional)) => derivative(functional),
+            (None, Some(functional)) => derivative_of(functional),
             (None, None) => Derivative::Unknown,
         },
     }
 }
 
-fn has_tensors(operator: &Operator) -> bool {
+fn has_tensor_arguments(operator: &Operator) -> bool {
     operator.schema().arguments.iter().any(|argument| argument.ty.is_tensor_like())
 }
 
-fn derivative_rule(operator: &Operator) -> Option<SourceLocation> {
+fn derivative_rule_location(operator: &Operator) -> Option<SourceLocation> {
     let rules = operator.rule_locations();
     rules.iter().find(|(of, _)| of.ends_with("::Derivative")).map(|(_, place)| (*place).into())
 }
 
 /// Returns a shape word as it was written.
-fn shape_text(operator: &Operator, shape: ShapeWord) -> String {
+fn format_shape_word(operator: &Operator, shape: ShapeWord) -> String {
     let name =
         |at: usize| operator.schema().arguments.get(at).map_or("?", |argument| argument.name.as_str()).to_owned();
     let with = |word: String, dtype: Promotion| match format!("{dtype:?}").to_lowercase() {

@@ -48,16 +48,16 @@ impl Output<'_> {
     /// # Errors
     ///
     /// Returns [`Failure::Io`] if the stream cannot be written.
-    pub fn answer(
+    pub fn write_answer(
         &mut self,
         value: &impl Serialize,
         text: impl FnOnce(Style) -> String,
     ) -> Result<CommandOutcome, Failure> {
         if self.as_json {
             serde_json::to_writer_pretty(&mut *self.out, value).map_err(std::io::Error::from)?;
-            return self.text("\n");
+            return self.write_text("\n");
         }
-        self.text(&text(self.style))
+        self.write_text(&text(self.style))
     }
 
     /// Writes text.
@@ -65,7 +65,7 @@ impl Output<'_> {
     /// # Errors
     ///
     /// Returns [`Failure::Io`] if the stream cannot be written.
-    pub fn text(&mut self, text: &str) -> Result<CommandOutcome, Failure> {
+    pub fn write_text(&mut self, text: &str) -> Result<CommandOutcome, Failure> {
         self.out.write_all(text.as_bytes())?;
         Ok(CommandOutcome::Answered)
     }

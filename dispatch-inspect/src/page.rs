@@ -10,9 +10,9 @@ use dispatch_runtime::Operator;
 
 use data::PageData;
 
-const MARKUP: &str = include_str!("page/page.html");
-const STYLES: &str = include_str!("page/page.css");
-const SCRIPTS: [&str; 5] = [
+const PAGE_MARKUP: &str = include_str!("page/page.html");
+const PAGE_STYLES: &str = include_str!("page/page.css");
+const PAGE_SCRIPTS: [&str; 5] = [
     include_str!("page/explain.js"),
     include_str!("page/grid.js"),
     include_str!("page/why.js"),
@@ -29,20 +29,20 @@ const SCRIPTS: [&str; 5] = [
 /// #[op_def("mend(Tensor self) -> Tensor")]
 /// pub fn mend(this: &Tensor) -> Result<Tensor>;
 ///
-/// let page = dispatch_inspect::page(&[mend::operator()]);
+/// let page = dispatch_inspect::html_page(&[mend::operator()]);
 /// assert!(page.starts_with("<!doctype html>") && page.contains("::mend(Tensor self) -> Tensor"));
 /// // Text from authors is data and never markup.
 /// assert!(!page.contains("Mends </script>") && page.contains("Mends \\u003c/script>"));
 /// ```
 #[must_use]
-pub fn page(operators: &[&'static Operator]) -> String {
-    let data = serde_json::to_string(&PageData::of(operators)).unwrap_or_default();
+pub fn html_page(operators: &[&'static Operator]) -> String {
+    let data = serde_json::to_string(&PageData::for_operators(operators)).unwrap_or_default();
     // Without `<`, no text in the data can end the element around it, or begin a comment.
     let data = data.replace('<', "\\u003c");
-    let scripts = SCRIPTS.join("\n");
-    let parts = [("{{styles}}", STYLES), ("{{data}}", &data), ("{{scripts}}", &scripts)];
-    let mut page = String::with_capacity(MARKUP.len() + STYLES.len() + data.len() + scripts.len());
-    let mut rest = MARKUP;
+    let scripts = PAGE_SCRIPTS.join("\n");
+    let parts = [("{{styles}}", PAGE_STYLES), ("{{data}}", &data), ("{{scripts}}", &scripts)];
+    let mut page = String::with_capacity(PAGE_MARKUP.len() + PAGE_STYLES.len() + data.len() + scripts.len());
+    let mut rest = PAGE_MARKUP;
     for (placeholder, part) in parts {
         let (before, after) = rest.split_once(placeholder).unwrap_or((rest, ""));
         page.extend([before, part]);
@@ -57,17 +57,17 @@ mod tests {
 
     #[test]
     fn the_markup_has_a_placeholder_for_each_part_in_order() {
-        let at = ["{{styles}}", "{{data}}", "{{scripts}}"].map(|place| MARKUP.find(place).unwrap());
+        let at = ["{{styles}}", "{{data}}", "{{scripts}}"].map(|place| PAGE_MARKUP.find(place).unwrap());
         assert!(at.is_sorted());
-        assert_eq!(MARKUP.matches("{{").count(), 3);
+        assert_eq!(PAGE_MARKUP.matches("{{").count(), 3);
     }
 
     #[test]
     fn scripts_and_styles_end_no_element_and_load_nothing() {
-        for text in SCRIPTS.into_iter().chain([STYLES]) {
+        for text in PAGE_SCRIPTS.into_iter().chain([PAGE_STYLES]) {
             assert!(!text.contains("</") && !text.contains("<!--"));
         }
-        let page = page(&[]);
+        let page = html_page(&[]);
         for word in ["http:", "https:", "src=", "@import", "url(", "fetch(", "innerHTML"] {
             assert!(!page.contains(word), "{word}");
         }

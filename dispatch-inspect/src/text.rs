@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use dispatch_runtime::Operator;
 
-use crate::{CallExplanation, Cell, Change, Coverage, KernelKind, OperatorInfo, WhatIf, doc_comment};
+use crate::{CallExplanation, Cell, CellChange, Coverage, KernelKind, OperatorInfo, WhatIf, doc_comment};
 
 /// The style of text: plain or coloured.
 ///
@@ -29,15 +29,15 @@ impl Style {
     /// ```
     #[must_use]
     pub fn bold(self, text: &str) -> String {
-        self.with_code("1", text)
+        self.with_escape_code("1", text)
     }
 
     fn dim(self, text: &str) -> String {
-        self.with_code("2", text)
+        self.with_escape_code("2", text)
     }
 
     fn coloured_by_kind(self, served: KernelKind, text: &str) -> String {
-        self.with_code(
+        self.with_escape_code(
             match served {
                 KernelKind::Kernel => "32",
                 KernelKind::Composite => "36",
@@ -50,15 +50,15 @@ impl Style {
         )
     }
 
-    fn with_code(self, code: &str, text: &str) -> String {
+    fn with_escape_code(self, code: &str, text: &str) -> String {
         if self == Self::Plain || text.is_empty() { text.to_owned() } else { format!("\x1b[{code}m{text}\x1b[0m") }
     }
 }
 
 /// A grid of cells. A column is as wide as its longest cell, and the last column is not padded.
-struct Grid<const N: usize>(Vec<[(String, Option<KernelKind>); N]>);
+struct TextGrid<const N: usize>(Vec<[(String, Option<KernelKind>); N]>);
 
-impl<const N: usize> Grid<N> {
+impl<const N: usize> TextGrid<N> {
     fn write(&self, text: &mut String, style: Style) {
         let width = |column: usize| self.0.iter().map(|row| row[column].0.chars().count()).max().unwrap_or(0);
         let widths: [usize; N] = std::array::from_fn(width);
@@ -78,10 +78,10 @@ impl<const N: usize> Grid<N> {
 ///
 /// ```
 /// # let operator = dispatch_runtime::Registrar::new("text").define("id(Tensor x) -> Tensor").unwrap().operator().unwrap();
-/// assert_eq!(dispatch_inspect::list(&[operator]), "text::id(Tensor x) -> Tensor\n");
+/// assert_eq!(dispatch_inspect::schema_list(&[operator]), "text::id(Tensor x) -> Tensor\n");
 /// ```
 #[must_use]
-pub fn list(operators: &[&'static Operator]) -> String {
+pub fn schema_list(operators: &[&'static Operator]) -> String {
     operators.iter().fold(String::new(), |mut text, operator| {
         _ = writeln!(text, "{:#}", operator.schema());
         text
@@ -93,14 +93,14 @@ impl OperatorInfo {
     ///
     /// ```
     /// # let operator = dispatch_runtime::Registrar::new("sheet_text").define("id(Tensor x) -> Tensor").unwrap().operator().unwrap();
-    /// let text = dispatch_inspect::OperatorInfo::of(operator).text(dispatch_inspect::Style::Plain);
+    /// let text = dispatch_inspect::OperatorInfo::for_operator(operator).text(dispatch_inspect::Style::Plain);
     /// assert!(text.starts_with("sheet_text::id(Tensor x) -> Tensor\n"));
     /// ```
     #[must_use]
     pub fn text(&self, style: Style) -> String {
         let mut text = format!("{}\n", style.bold(&self.schema));
-        for line in doc_comment::lines(self.docs) {
-            _ = writeln!(text, "{}", format!("  {}", line.text()).trim_end());
+        for line in doc_comment::doc_lines(self.docs) {
+            _ = writeln!(text, "{}", format!("  {}", line.written_text()).trim_end());
         }
         _ = writeln!(text, "\n  defined     {}", self.place);
         if let Some(form_of) = &self.form_of {
@@ -115,8 +115,13 @@ impl OperatorInfo {
         }
         if !self.rules.is_empty() {
             _ = writeln!(text, "\n{}", style.bold("rules"));
-            Grid(self.rules.iter().map(|(of, place)| [plain_cell(of), plain_cell(&place.to_string())]).collect())
-                .write(&mut text, style);
+            TextGrid(
+                self.rules
+                    .iter()
+                    .map(|(of, place)| [uncoloured_cell(of), uncoloured_cell(&place.to_string())])
+                    .collect(),
+            )
+            .write(&mut text, style);
         }
         _ = writeln!(text, "\n{}", style.bold("kernels"));
         let rows = self.kernels.iter().map(|kernel| {
@@ -124,19 +129,22 @@ impl OperatorInfo {
             let inactive = if kernel.is_active { "" } else { "  (displaced)" };
             let place = format!("{}{when}{inactive}", kernel.place);
             [
-                plain_cell(&kernel.key),
-                plain_cell(kernel.name),
-                plain_cell(kernel.kind.unwrap_or_default()),
-                plain_cell(&place),
+                uncoloured_cell(&kernel.key),
+                uncoloured_cell(kernel.name),
+                uncoloured_cell(kernel.kind.unwrap_or_default()),
+                uncoloured_cell(&place),
             ]
         });
-        Grid(rows.collect()).write(&mut text, style);
+        TextGrid(rows.collect()).write(&mut text, style);
         if self.kernels.is_empty() {
             text += "  none\n";
         }
         _ = writeln!(text, "\n{}", style.bold("coverage"));
-        Grid(
-            self.coverage.iter().map(|(key, served)| [plain_cell(key), (served.to_string(), Some(*served))]).collect(),
+        TextGrid(
+            self.coverage
+                .iter()
+                .map(|(key, served)| [uncoloured_cell(key), (served.to_string(), Some(*served))])
+                .collect(),
         )
         .write(&mut text, style);
         text
@@ -147,8 +155,8 @@ impl OperatorInfo {
 ///
 /// ```
 /// # let operator = dispatch_runtime::Registrar::new("table_text").define("id(Tensor x) -> Tensor").unwrap().operator().unwrap();
-/// use dispatch_inspect::{Style, table, table_text};
-/// assert_eq!(table_text(&table(operator), Style::Plain), "  nothing is registered\n");
+/// use dispatch_inspect::{Style, table_cells, table_text};
+/// assert_eq!(table_text(&table_cells(operator), Style::Plain), "  nothing is registered\n");
 /// ```
 #[must_use]
 pub fn table_text(cells: &[Cell], style: Style) -> String {
@@ -158,7 +166,7 @@ pub fn table_text(cells: &[Cell], style: Style) -> String {
         return "  nothing is registered\n".to_owned();
     }
     let (unlinked, linked): (Vec<&Cell>, Vec<&Cell>) = filled.into_iter().partition(|cell| cell.is_unlinked);
-    Grid(linked.into_iter().map(cell_row).collect()).write(&mut text, style);
+    TextGrid(linked.into_iter().map(table_row).collect()).write(&mut text, style);
     write_unlinked_count(&mut text, unlinked.len());
     text
 }
@@ -169,13 +177,18 @@ fn write_unlinked_count(text: &mut String, count: usize) {
     }
 }
 
-fn cell_row(cell: &Cell) -> [(String, Option<KernelKind>); 4] {
+fn table_row(cell: &Cell) -> [(String, Option<KernelKind>); 4] {
     let by = cell.registered_for.as_deref().filter(|by| *by != cell.key).unwrap_or_default();
     let kernels = match cell.served {
         KernelKind::Missing => "nothing: a call fails here".to_owned(),
         _ => cell.kernels.join(" or "),
     };
-    [plain_cell(&cell.key), (cell.served.to_string(), Some(cell.served)), plain_cell(by), plain_cell(&kernels)]
+    [
+        uncoloured_cell(&cell.key),
+        (cell.served.to_string(), Some(cell.served)),
+        uncoloured_cell(by),
+        uncoloured_cell(&kernels),
+    ]
 }
 
 impl WhatIf {
@@ -183,7 +196,7 @@ impl WhatIf {
     ///
     /// ```
     /// # let operator = dispatch_runtime::Registrar::new("if_text").define("id(Tensor x) -> Tensor").unwrap().operator().unwrap();
-    /// let text = dispatch_inspect::WhatIf::of(operator, &[]).unwrap().text(dispatch_inspect::Style::Plain);
+    /// let text = dispatch_inspect::WhatIf::for_changes(operator, &[]).unwrap().text(dispatch_inspect::Style::Plain);
     /// assert!(text.ends_with("  nothing would change\n"));
     /// ```
     #[must_use]
@@ -197,13 +210,13 @@ impl WhatIf {
             let by = by.map_or_else(String::new, |by| format!(" ({by})"));
             (format!("{}{by}", cell.served), Some(cell.served))
         };
-        let (unlinked, linked): (Vec<&Change>, Vec<&Change>) =
+        let (unlinked, linked): (Vec<&CellChange>, Vec<&CellChange>) =
             self.changes.iter().partition(|change| change.before.is_unlinked && change.after.is_unlinked);
         let rows = linked.iter();
         let rows = rows.map(|change| {
-            [plain_cell(&change.before.key), side(&change.before), plain_cell("->"), side(&change.after)]
+            [uncoloured_cell(&change.before.key), side(&change.before), uncoloured_cell("->"), side(&change.after)]
         });
-        Grid(rows.collect()).write(&mut text, style);
+        TextGrid(rows.collect()).write(&mut text, style);
         write_unlinked_count(&mut text, unlinked.len());
         if self.changes.is_empty() {
             text += "  nothing would change\n";
@@ -220,7 +233,7 @@ impl CallExplanation {
     ///
     /// ```
     /// # let operator = dispatch_runtime::Registrar::new("account_text").define("id(Tensor x) -> Tensor").unwrap().operator().unwrap();
-    /// let text = dispatch_inspect::CallExplanation::of(operator, &[]).unwrap().text(dispatch_inspect::Style::Plain);
+    /// let text = dispatch_inspect::CallExplanation::for_call(operator, &[]).unwrap().text(dispatch_inspect::Style::Plain);
     /// assert!(text.contains("runs nothing"));
     /// ```
     #[must_use]
@@ -239,7 +252,7 @@ impl CallExplanation {
         }
         if !self.below.is_empty() {
             text += "\n  and below that, if each kernel redispatches\n";
-            Grid(self.below.iter().map(cell_row).collect()).write(&mut text, style);
+            TextGrid(self.below.iter().map(table_row).collect()).write(&mut text, style);
         }
         text
     }
@@ -249,7 +262,7 @@ impl Coverage {
     /// Formats the coverage as text, with a column for each key.
     ///
     /// ```
-    /// let text = dispatch_inspect::Coverage::of(&[]).text(dispatch_inspect::Style::Plain);
+    /// let text = dispatch_inspect::Coverage::for_operators(&[]).text(dispatch_inspect::Style::Plain);
     /// assert_eq!(text, "0 operators\n");
     /// ```
     #[must_use]
@@ -261,7 +274,7 @@ impl Coverage {
             |first: &str, cells: Vec<String>| format!("{first:name$}  {}", cells.join("  ")).trim_end().to_owned();
         let padded =
             |texts: &[String]| texts.iter().zip(&widths).map(|(text, width)| format!("{text:width$}")).collect();
-        let counts: Vec<String> = self.counts().iter().map(ToString::to_string).collect();
+        let counts: Vec<String> = self.kernel_counts().iter().map(ToString::to_string).collect();
         let head = [line("", padded(&self.keys)), line(&format!("{} operators", self.rows.len()), padded(&counts))];
         let mut text = String::new();
         for line in head.iter().filter(|line| !line.is_empty()) {
@@ -276,6 +289,6 @@ impl Coverage {
     }
 }
 
-fn plain_cell(text: &str) -> (String, Option<KernelKind>) {
+fn uncoloured_cell(text: &str) -> (String, Option<KernelKind>) {
     (text.to_owned(), None)
 }

@@ -3,8 +3,8 @@
 use dispatch_runtime::{Key, Operator};
 use serde::Serialize;
 
-use crate::coverage::backends;
-use crate::{Cell, Failure, table};
+use crate::coverage::backends_to_show;
+use crate::{Cell, Failure, table_cells};
 
 /// The cells of an operator's table that hypothetical registrations would change. Nothing is registered: the runtime assembles the
 /// hypothetical table by the same rule as all tables.
@@ -16,7 +16,7 @@ use crate::{Cell, Failure, table};
 /// let operator = lab.define("id(Tensor self) -> Tensor")?.operator().unwrap();
 /// lab.kernel("id", CompositeImplicitAutograd, |_, _, _| Ok(()))?;
 ///
-/// let what_if = dispatch_inspect::WhatIf::of(operator, &["CPU".to_owned()]).unwrap();
+/// let what_if = dispatch_inspect::WhatIf::for_changes(operator, &["CPU".to_owned()]).unwrap();
 /// let changes: Vec<_> = what_if.changes.iter().map(|change| (change.before.key.as_str(), change.after.provenance)).collect();
 /// assert_eq!(changes, [("CPU", "kernel"), ("AutogradCPU", "missing")]);
 /// # Ok::<(), dispatch_runtime::Error>(())
@@ -32,7 +32,7 @@ pub struct WhatIf {
     /// The added keys for which the operator has a kernel already. A registration without override is refused there.
     pub displaced: Vec<String>,
     /// The cells that would change, the lowest key first.
-    pub changes: Vec<Change>,
+    pub changes: Vec<CellChange>,
 }
 
 /// A cell before and after the hypothetical registrations.
@@ -40,11 +40,11 @@ pub struct WhatIf {
 /// ```
 /// # let lab = dispatch_runtime::Registrar::new("change");
 /// let operator = lab.define("id(Tensor self) -> Tensor").unwrap().operator().unwrap();
-/// let what_if = dispatch_inspect::WhatIf::of(operator, &["CPU".to_owned()]).unwrap();
+/// let what_if = dispatch_inspect::WhatIf::for_changes(operator, &["CPU".to_owned()]).unwrap();
 /// assert_eq!((what_if.changes[0].before.kernels.len(), what_if.changes[0].after.kernels.len()), (0, 1));
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Change {
+pub struct CellChange {
     /// The cell in the present table.
     pub before: Cell,
     /// The cell in the hypothetical table.
@@ -61,10 +61,10 @@ impl WhatIf {
     /// ```
     /// # let lab = dispatch_runtime::Registrar::new("what_if_of");
     /// let operator = lab.define("id(Tensor self) -> Tensor").unwrap().operator().unwrap();
-    /// let error = dispatch_inspect::WhatIf::of(operator, &["-CPU".to_owned()]).unwrap_err();
+    /// let error = dispatch_inspect::WhatIf::for_changes(operator, &["-CPU".to_owned()]).unwrap_err();
     /// assert!(error.to_string().contains("has no kernel for CPU that could be removed"));
     /// ```
-    pub fn of(operator: &'static Operator, words: &[String]) -> Result<Self, Failure> {
+    pub fn for_changes(operator: &'static Operator, words: &[String]) -> Result<Self, Failure> {
         let (mut added, mut removed) = (Vec::new(), Vec::new());
         for word in words {
             let (name, keys) = match word.strip_prefix('-') {
@@ -84,10 +84,12 @@ impl WhatIf {
             return Err(Failure::NoSuchKernel { operator, key, keys });
         }
         let displaced = added.iter().copied().filter(|key| present.contains(key) && !removed.contains(key)).collect();
-        let backends = backends(&[operator]);
+        let backends = backends_to_show(&[operator]);
         let after = operator.hypothetical_table(&added, &removed)?;
-        let pairs = table(operator).into_iter().zip(after.iter().map(|cell| Cell::of(cell, &backends)));
-        let changes = pairs.filter(|(before, after)| before != after).map(|(before, after)| Change { before, after });
+        let pairs =
+            table_cells(operator).into_iter().zip(after.iter().map(|cell| Cell::from_table_cell(cell, &backends)));
+        let changes =
+            pairs.filter(|(before, after)| before != after).map(|(before, after)| CellChange { before, after });
         let names = |keys: Vec<Key>| keys.iter().map(ToString::to_string).collect();
         Ok(Self {
             operator: operator.to_string(),

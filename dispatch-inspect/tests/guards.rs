@@ -1,12 +1,12 @@
 //! Tests that words for guards and arguments add and remove the same keys as real guards and tensors.
 
-use dispatch_inspect::{CallExplanation, Guards, find};
+use dispatch_inspect::{CallExplanation, Guards, find_operator};
 use opdispatch::modes::{self, Flops};
 use opdispatch::prelude::*;
 use opdispatch::{autocast, guard};
 
 /// Returns tensors, each with the words that describe it.
-fn tensors() -> Result<Vec<(&'static str, Tensor)>> {
+fn described_tensors() -> Result<Vec<(&'static str, Tensor)>> {
     let ones = |sizes: &[i64], options: DType| Tensor::ones(sizes, options);
     let inference = {
         let _inference = guard::inference_mode();
@@ -22,14 +22,14 @@ fn tensors() -> Result<Vec<(&'static str, Tensor)>> {
     ])
 }
 
-const OPERATORS: [&str; 11] =
+const OPERATOR_NAMES: [&str; 11] =
     ["add.Tensor", "relu", "mm", "add_.Tensor", "linear", "t", "exp_", "exp.out", "detach", "nonzero", "copy_"];
 
 /// Compares explanations of real calls on this thread with explanations of described ones. `guards` are the words for the thread's guards.
 fn assert_same_keys(guards: &[&str], tensors: &[(&str, Tensor)]) {
     let guards: Vec<String> = guards.iter().map(|&guard| guard.to_owned()).collect();
     let named = Guards::parse(&guards).unwrap();
-    for operator in OPERATORS.map(|name| find(name).unwrap()) {
+    for operator in OPERATOR_NAMES.map(|name| find_operator(name).unwrap()) {
         for (words, tensor) in tensors {
             let value = |ty: String| match ty.as_str() {
                 "Tensor" | "Tensor(a)" | "Tensor(a!)" => Value::from(tensor.clone()),
@@ -40,7 +40,7 @@ fn assert_same_keys(guards: &[&str], tensors: &[(&str, Tensor)]) {
             let arguments: Vec<Value> =
                 operator.schema().arguments.iter().map(|argument| value(argument.ty.to_string())).collect();
             let real = operator.explain(&arguments);
-            let explained = CallExplanation::with_guards(&named, operator, &[(*words).to_owned()]).unwrap();
+            let explained = CallExplanation::for_call_with_guards(&named, operator, &[(*words).to_owned()]).unwrap();
             let winner = real.winner.map(|site| site.kernel);
             let keys: Vec<String> = real.keys.iter().map(|key| key.to_string()).collect();
             assert_eq!(
@@ -54,7 +54,7 @@ fn assert_same_keys(guards: &[&str], tensors: &[(&str, Tensor)]) {
 
 #[test]
 fn explanations_agree_with_real_calls_under_each_guard() -> Result<()> {
-    let tensors = tensors()?;
+    let tensors = described_tensors()?;
     assert_same_keys(&[], &tensors);
     {
         let _guard = guard::no_grad();

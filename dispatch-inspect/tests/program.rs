@@ -67,7 +67,7 @@ fn coverage_has_a_row_for_every_operator_and_cells_for_every_key() {
 }
 
 #[test]
-fn exit_codes_are_0_for_an_answer_1_for_none_and_2_for_usage_errors() {
+fn exit_code_is_0_for_an_answer_1_for_none_and_2_for_usage_errors() {
     assert_eq!(run_program(&["explain", "relu"]).2, Some(0));
     let (out, errors, code) = run_program(&["explain", "relu", "SparseCPU"]);
     assert!(out.contains("runs nothing"), "{out}");
@@ -100,7 +100,7 @@ fn help_names_the_exit_codes_and_the_commands_of_this_program() {
 }
 
 #[test]
-fn a_reader_that_closes_the_output_is_no_error() {
+fn a_closed_output_pipe_is_no_error() {
     for words in ["coverage", "--help", "completions zsh", "coverage --json"] {
         let mut program = Command::new(env!("CARGO_BIN_EXE_dispatch-inspect"));
         let mut child = program.args(words.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

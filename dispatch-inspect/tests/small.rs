@@ -39,12 +39,12 @@ pub fn pick_first(this: &Tensor, other: Option<&Tensor>) -> Result<Tensor>;
 pub fn pick_last(tensors: &[Tensor]) -> Result<Tensor>;
 
 #[op_impl(pick_first, CPU, when(other.is_none()), priority = 1)]
-fn pick_alone(this: &Tensor, other: Option<&Tensor>) -> Tensor {
+fn pick_first_without_other(this: &Tensor, other: Option<&Tensor>) -> Tensor {
     other.unwrap_or(this).clone()
 }
 
 #[op_impl(pick_first, CPU)]
-fn pick_any(this: &Tensor, _: Option<&Tensor>) -> Tensor {
+fn pick_first_otherwise(this: &Tensor, _: Option<&Tensor>) -> Tensor {
     this.clone()
 }
 
@@ -81,16 +81,16 @@ fn run_command(words: &str) -> Result<(String, CommandOutcome), Failure> {
 }
 
 /// Removes line numbers from locations in this file, as they change with each edit.
-fn without_lines(text: &str) -> String {
+fn without_line_numbers(text: &str) -> String {
     let mut parts = text.split(concat!(file!(), ":"));
     let first = parts.next().unwrap_or_default().to_owned();
     parts.fold(first, |all, part| all + "HERE" + part.trim_start_matches(|c: char| c.is_ascii_digit()))
 }
 
 /// Compares an answer with the golden file of that name. `UPDATE=1` writes the file.
-fn assert_golden(name: &str, words: &str) {
+fn assert_matches_golden_file(name: &str, words: &str) {
     let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
-    let answer = without_lines(&run_command(words).unwrap().0);
+    let answer = without_line_numbers(&run_command(words).unwrap().0);
     if std::env::var_os("UPDATE").is_some() {
         std::fs::write(&file, answer).unwrap();
         return;
@@ -98,24 +98,24 @@ fn assert_golden(name: &str, words: &str) {
     assert_eq!(answer, std::fs::read_to_string(&file).unwrap(), "{name}: UPDATE=1 writes it");
 }
 
-fn error_of(words: &str) -> String {
+fn error_message(words: &str) -> String {
     run_command(words).unwrap_err().to_string()
 }
 
 #[test]
 fn text_answers_match_the_golden_files() {
-    assert_golden("list.txt", "list small::pick*");
-    assert_golden("show.txt", "show mul");
-    assert_golden("table.txt", "table square");
-    assert_golden("explain.txt", "explain mul cuda,f16");
-    assert_golden("explain_guards.txt", "explain mul cpu --inference --autocast --no-grad");
-    assert_golden("explain_choice.txt", "explain pick.first");
-    assert_golden("what_if.txt", "what-if square CPU");
-    assert_golden("coverage.txt", "coverage small::");
+    assert_matches_golden_file("list.txt", "list small::pick*");
+    assert_matches_golden_file("show.txt", "show mul");
+    assert_matches_golden_file("table.txt", "table square");
+    assert_matches_golden_file("explain.txt", "explain mul cuda,f16");
+    assert_matches_golden_file("explain_guards.txt", "explain mul cpu --inference --autocast --no-grad");
+    assert_matches_golden_file("explain_choice.txt", "explain pick.first");
+    assert_matches_golden_file("what_if.txt", "what-if square CPU");
+    assert_matches_golden_file("coverage.txt", "coverage small::");
 }
 
 #[test]
-fn omitted_tensors_are_like_the_one_before_and_omitted_optional_arguments_are_absent() {
+fn an_omitted_tensor_is_like_the_previous_one_and_an_omitted_optional_argument_is_absent() {
     let explain = |words: &str| run_command(words).unwrap().0;
     let autograd = "ADInplaceOrView, AutogradCUDA, AutocastCUDA}";
     assert!(explain("explain mul cuda").contains(&format!("  other  -> {{CUDA, {autograd}")));
@@ -170,7 +170,7 @@ fn what_if_does_not_change_the_table() {
 }
 
 #[test]
-fn errors_say_what_to_do() {
+fn errors_contain_advice() {
     for (words, message) in [
         (
             "show pick",
@@ -199,7 +199,7 @@ fn errors_say_what_to_do() {
         ),
         ("what-if mul Sparse", "`Sparse` is not a single runtime key; name each runtime key that this should cover"),
     ] {
-        assert_eq!(error_of(words), message, "{words}");
+        assert_eq!(error_message(words), message, "{words}");
     }
 }
 
@@ -226,7 +226,7 @@ fn a_wrong_command_line_has_a_suggestion_and_the_usage_of_this_program() {
         ),
         ("what-if mul", "the following required arguments were not provided:\n  <KEYS>", "what-if"),
     ] {
-        let error = error_of(words);
+        let error = error_message(words);
         assert!(error.starts_with(message), "{words}: {error}");
         assert!(error.contains(&format!("\n\nUsage: {program} {usage}")), "{words}: {error}");
     }
@@ -259,7 +259,7 @@ fn completions_have_the_name_and_the_commands_of_this_program() {
 }
 
 #[test]
-fn the_option_without_removes_a_kernel_as_a_word_with_minus_does() {
+fn the_option_without_and_a_word_with_minus_both_remove_a_kernel() {
     let answer = run_command("what-if mul Meta -CUDA --json").unwrap();
     assert_eq!(run_command("what-if mul Meta --without CUDA --json").unwrap(), answer);
     assert_eq!(run_command("--json what-if mul --without=CUDA Meta").unwrap(), answer);
@@ -277,7 +277,7 @@ fn a_later_guard_can_undo_an_earlier_one() {
 
 #[test]
 fn only_usage_errors_have_the_exit_code_2() {
-    let code = |words: &str| run_command(words).unwrap_err().code();
+    let code = |words: &str| run_command(words).unwrap_err().exit_code();
     assert_eq!(code("explain mul cuad"), std::process::ExitCode::from(2));
     assert_eq!(code("tabel"), std::process::ExitCode::from(2));
     assert_eq!(code("show squar"), std::process::ExitCode::from(1));
@@ -300,7 +300,7 @@ fn colour_adds_no_text() {
 
 #[test]
 fn pages_have_the_documentation_of_operators() {
-    let pages = dispatch_inspect::pages(&dispatch_inspect::matching("small::"));
+    let pages = dispatch_inspect::documentation_pages(&dispatch_inspect::matching_operators("small::"));
     let page = &pages["small.md"];
     assert!(pages["README.md"].contains("| [small](small.md) | 6 |"));
     assert!(pages["by-name.md"].contains("| [`small::pick.last`](small.md#picklast) | Returns the last tensor. |"));
@@ -324,7 +324,8 @@ fn pages_have_the_documentation_of_operators() {
 fn a_namespace_of_any_name_has_its_page() {
     for namespace in ["index", "coverage", "by_name"] {
         let _for_good = dispatch_runtime::Registrar::new(namespace).define("id(Tensor self) -> Tensor").unwrap();
-        let pages = dispatch_inspect::pages(&dispatch_inspect::matching(&format!("{namespace}::")));
+        let pages =
+            dispatch_inspect::documentation_pages(&dispatch_inspect::matching_operators(&format!("{namespace}::")));
         assert!(pages[&format!("{namespace}.md")].contains("## `id`"), "{namespace}");
         assert_eq!(pages.len(), 4);
     }

@@ -7,12 +7,12 @@ use quote::quote;
 use syn::Ident;
 
 /// The crates that export all items of the runtime that generated code uses, the preferred one first.
-const RUNTIME_CRATES: [&str; 2] = ["dispatch-runtime", "opdispatch"];
+const RUNTIME_CRATE_NAMES: [&str; 2] = ["dispatch-runtime", "opdispatch"];
 
 /// Returns an absolute path to the runtime, or to the facade over it. If the manifest has neither, the path is that of the runtime, and the
 /// compiler reports it as missing.
-pub(crate) fn runtime() -> TokenStream {
-    let found = RUNTIME_CRATES.iter().find_map(|name| match crate_name(name).ok()? {
+pub(crate) fn runtime_path() -> TokenStream {
+    let found = RUNTIME_CRATE_NAMES.iter().find_map(|name| match crate_name(name).ok()? {
         FoundCrate::Itself => Some(name.replace('-', "_")),
         FoundCrate::Name(name) => Some(name),
     });
@@ -21,7 +21,7 @@ pub(crate) fn runtime() -> TokenStream {
 }
 
 /// Returns an absolute path to a layer's crate, or to the facade's module of the layer.
-pub(crate) fn layer(package: &str, module: &str) -> TokenStream {
+pub(crate) fn layer_path(package: &str, module: &str) -> TokenStream {
     let name = |found, package: &str| match found {
         FoundCrate::Itself => Ident::new(&package.replace('-', "_"), Span::call_site()),
         FoundCrate::Name(name) => Ident::new(&name, Span::call_site()),
@@ -44,7 +44,7 @@ pub(crate) fn layer(package: &str, module: &str) -> TokenStream {
 }
 
 /// Returns the name of the crate that is being compiled, for messages. Returns `None` if a schema cannot contain the name, such as `with`.
-pub(crate) fn this_crate_name() -> Option<String> {
+pub(crate) fn current_crate_name() -> Option<String> {
     let name = std::env::var("CARGO_CRATE_NAME").or_else(|_| std::env::var("CARGO_PKG_NAME")).ok()?.replace('-', "_");
     OperatorName::parse(&format!("{name}::operator")).is_ok().then_some(name)
 }

@@ -5,7 +5,7 @@
 use proc_macro2::Span;
 
 /// Returns a number that is unique to a definition: a hash of the crate, the operator and the source location.
-pub(crate) fn of_definition(operator: &str) -> u64 {
+pub(crate) fn hash_definition(operator: &str) -> u64 {
     let variable = |name| std::env::var(name).unwrap_or_default();
     let krate = [variable("CARGO_PKG_NAME"), variable("CARGO_PKG_VERSION"), variable("CARGO_CRATE_NAME")].join(" ");
     let location = Span::call_site().unwrap();

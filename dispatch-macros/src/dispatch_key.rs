@@ -7,7 +7,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Ident, Path, Token, Visibility};
 
 use crate::crate_path;
-use crate::errors::move_to_last_token;
+use crate::errors::move_error_to_last_token;
 
 /// The argument: `backend`, or `layer, above = ..` with an insertion point or the key of another layer.
 enum KeyKind {
@@ -122,20 +122,20 @@ pub(crate) fn expand(attribute: &TokenStream, item: TokenStream) -> TokenStream 
         Ok(item) => item,
         Err(error) => return error.to_compile_error(),
     };
-    let runtime = crate_path::runtime();
+    let runtime = crate_path::runtime_path();
     let (kind, error) = match syn::parse2::<KeyKind>(attribute.clone()) {
         Ok(kind) => (kind, None),
         // The key is declared in spite of the error, so that its uses are not reported as errors, too.
-        Err(error) => (KeyKind::Backend, Some(move_to_last_token(error, attribute).to_compile_error())),
+        Err(error) => (KeyKind::Backend, Some(move_error_to_last_token(error, attribute).to_compile_error())),
     };
     let location = quote!(#runtime::Location::new(::core::file!(), ::core::line!()));
     let user_key = match kind {
-        KeyKind::Backend => quote!(#runtime::UserKey::backend(::core::stringify!(#name), #location)),
+        KeyKind::Backend => quote!(#runtime::UserKey::new_backend(::core::stringify!(#name), #location)),
         KeyKind::LayerAtInsertionPoint(above) => {
-            quote!(#runtime::UserKey::layer(::core::stringify!(#name), #runtime::InsertionPoint::#above, #location))
+            quote!(#runtime::UserKey::new_layer(::core::stringify!(#name), #runtime::InsertionPoint::#above, #location))
         }
         KeyKind::LayerAboveKey(other) => {
-            quote!(#runtime::UserKey::layer_above(::core::stringify!(#name), &#other, #location))
+            quote!(#runtime::UserKey::new_layer_above(::core::stringify!(#name), &#other, #location))
         }
     };
     quote! {
@@ -149,7 +149,7 @@ pub(crate) fn expand(attribute: &TokenStream, item: TokenStream) -> TokenStream 
             static KEY: #runtime::UserKey = #user_key;
             #runtime::__submit! { #runtime::__private::Record::Key(&KEY) }
             #runtime::__declare_key! { &KEY }
-            #runtime::Key::user(&KEY)
+            #runtime::Key::from_user_key(&KEY)
         };
 
         // The name must differ from those of built-in keys, which hide it in kernels: a kernel would be registered for the built-in key.

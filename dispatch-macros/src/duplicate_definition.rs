@@ -12,7 +12,7 @@ use proc_macro2::Span;
 type SourceLocation = (String, usize, usize);
 
 /// The location of the definition of each operator.
-static DEFINITIONS: Mutex<Option<HashMap<String, SourceLocation>>> = Mutex::new(None);
+static DEFINITION_LOCATIONS: Mutex<Option<HashMap<String, SourceLocation>>> = Mutex::new(None);
 
 /// Records a definition at `location`. Returns the location of another definition of the same operator, if there is one.
 pub(crate) fn record_and_find_duplicate(operator: &str, location: Span) -> Option<String> {
@@ -22,7 +22,7 @@ pub(crate) fn record_and_find_duplicate(operator: &str, location: Span) -> Optio
     }
     let location = location.unwrap();
     let location = (location.file(), location.line(), location.column());
-    let mut definitions = DEFINITIONS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut definitions = DEFINITION_LOCATIONS.lock().unwrap_or_else(PoisonError::into_inner);
     let first = definitions.get_or_insert_default().entry(operator.to_owned()).or_insert_with(|| location.clone());
     (*first != location).then(|| format!("{}:{}", first.0, first.1))
 }

@@ -25,8 +25,8 @@ impl Errors {
     }
 }
 
-/// Moves an error about missing tokens at the end to the last token. Otherwise the whole attribute would be underlined.
-pub(crate) fn move_to_last_token(error: syn::Error, tokens: &TokenStream) -> syn::Error {
+/// Moves an error about missing tokens at the end of the input to the last token. Otherwise the whole attribute would be underlined.
+pub(crate) fn move_error_to_last_token(error: syn::Error, tokens: &TokenStream) -> syn::Error {
     let message = error.to_string();
     match (message.strip_prefix("unexpected end of input, "), tokens.clone().into_iter().last()) {
         (Some(rest), Some(last)) => syn::Error::new(last.span(), format!("this ends too early; {rest}")),

@@ -7,7 +7,6 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::single_match_else, reason = "two cases of equal weight")]
 
-mod autocast_policy;
 mod crate_path;
 mod definition_number;
 mod dispatch_key;
@@ -24,6 +23,7 @@ mod op_row;
 mod op_vmap;
 mod schema_callback;
 mod syntax;
+mod unknown_autocast_policy;
 
 use proc_macro::TokenStream;
 
@@ -100,9 +100,9 @@ pub fn link(input: TokenStream) -> TokenStream {
 
 /// Registers the gradient formula of an operator: `#[op_grad(path::to::operator)]` over a function that returns the gradients of the
 /// operator's tensor arguments. Its parameters name what it needs: gradients of results (`grad`), and saved arguments and results
-/// (`result`). Of a tensor taken as `&Outline`, or a list taken as `&[Outline]`, no elements are saved. If the function ends in a tuple of
-/// closures, one for each input, a tensor that only one closure mentions is saved only if that input requires a gradient. `_: ...` stands
-/// for the arguments that the body mentions.
+/// (`result`). Of a tensor taken as `&TensorOutline`, or a list taken as `&[TensorOutline]`, no elements are saved. If the function ends in
+/// a tuple of closures, one for each input, a tensor that only one closure mentions is saved only if that input requires a gradient.
+/// `_: ...` stands for the arguments that the body mentions.
 #[proc_macro_attribute]
 pub fn op_grad(attribute: TokenStream, item: TokenStream) -> TokenStream {
     op_grad::expand(&attribute.into(), &item.into()).into()
@@ -126,7 +126,7 @@ pub fn op_vmap(attribute: TokenStream, item: TokenStream) -> TokenStream {
 #[doc(hidden)]
 #[proc_macro]
 pub fn unknown_operator_import_it_or_define_it_with_op_def(input: TokenStream) -> TokenStream {
-    schema_callback::find_operator(input.into()).into()
+    schema_callback::generate_operator_lookup(input.into()).into()
 }
 
 /// Expands a batch rule, with the operator's schema, which the operator's own macro passes. Not public API.
@@ -195,12 +195,12 @@ pub fn __row(input: TokenStream) -> TokenStream {
 #[doc(hidden)]
 #[proc_macro]
 pub fn unknown_backend_import_its_key_or_declare_it_with_dispatch_key(input: TokenStream) -> TokenStream {
-    syntax::keys::find_key(input.into()).into()
+    syntax::keys::respan_key(input.into()).into()
 }
 
 /// Reports the error of `autocast!` for an unknown policy. Not public API.
 #[doc(hidden)]
 #[proc_macro]
 pub fn __unknown_policy(input: TokenStream) -> TokenStream {
-    autocast_policy::unknown_policy_error(input.into()).into()
+    unknown_autocast_policy::unknown_policy_error(input.into()).into()
 }

@@ -30,7 +30,7 @@ impl Parse for NamedCall {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let (runtime, function);
         bracketed!(runtime in input);
-        let schema = schema_callback::parse_schema(input)?;
+        let schema = schema_callback::parse_schema_skipping_properties(input)?;
         bracketed!(function in input);
         let mut call = Self {
             runtime: runtime.parse()?,
@@ -62,9 +62,9 @@ impl NamedCall {
                     format!("argument `{name}` has no value; write `{name} = ..`"),
                 ));
             }
-            self.named.push((name, parse_value(input)?));
+            self.named.push((name, parse_argument_value(input)?));
         } else {
-            let value = parse_value(input)?;
+            let value = parse_argument_value(input)?;
             if !self.named.is_empty() {
                 return Err(syn::Error::new_spanned(
                     value,
@@ -78,7 +78,7 @@ impl NamedCall {
 }
 
 /// Parses one value. A half-typed value is passed on unchanged, to the compiler and to the editor's completion.
-fn parse_value(input: ParseStream<'_>) -> syn::Result<Expr> {
+fn parse_argument_value(input: ParseStream<'_>) -> syn::Result<Expr> {
     let ahead = input.fork();
     if ahead.parse::<Expr>().is_ok() {
         if !(ahead.is_empty() || ahead.peek(Token![,])) {
@@ -104,14 +104,14 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let mut arguments = Vec::new();
     let mut missing = Vec::new();
     for (argument, given) in schema.arguments.iter().zip(given) {
-        let Some(rust) = RustType::of_argument(argument) else { continue };
+        let Some(rust) = RustType::from_argument(argument) else { continue };
         let default = argument
             .default
             .as_ref()
             .and_then(|value| default_value::default_expression(value, &argument.ty, &rust, &call.runtime));
         match (given, default) {
             (Some((source_index, value)), _) => {
-                let value = convert_value(value, argument, &rust, &call.runtime);
+                let value = convert_to_parameter_type(value, argument, &rust, &call.runtime);
                 arguments.push(ArgumentValue { source_index: Some(source_index), value, ty: rust });
             }
             (None, Some(value)) => arguments.push(ArgumentValue { source_index: None, value, ty: rust }),
@@ -123,12 +123,12 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         let message = format!("operator `{}` also needs {}", schema.name, missing.join(", "));
         errors.add(syn::Error::new(Span::call_site(), message));
     }
-    if errors.is_empty() { build_call(&call, arguments) } else { errors.into_token_stream() }
+    if errors.is_empty() { generate_call(&call, arguments) } else { errors.into_token_stream() }
 }
 
 /// The value of an argument of the call.
 struct ArgumentValue {
-    /// The number of values written before it; `None` for a default, whose evaluation has no effect.
+    /// The index of the value among the values of the call; `None` for a default, whose evaluation has no effect.
     source_index: Option<usize>,
     value: TokenStream,
     ty: RustType,
@@ -136,7 +136,7 @@ struct ArgumentValue {
 
 /// Builds the call. If the values are written in another order than the function takes them, a closure with the function's parameter types
 /// takes them in the order as written.
-fn build_call(call: &NamedCall, mut arguments: Vec<ArgumentValue>) -> TokenStream {
+fn generate_call(call: &NamedCall, mut arguments: Vec<ArgumentValue>) -> TokenStream {
     let NamedCall { function, runtime, .. } = call;
     if arguments.iter().filter_map(|argument| argument.source_index).is_sorted() {
         let values = arguments.iter().map(|argument| &argument.value);
@@ -217,7 +217,7 @@ fn values_by_argument<'a>(call: &'a NamedCall, errors: &mut Errors) -> Vec<Optio
 
 /// Converts a value to the function's parameter type: lists by reference, a number for a list of fixed size repeated, optional arguments
 /// with or without `Some`.
-fn convert_value(value: &Expr, argument: &Argument, rust: &RustType, runtime: &TokenStream) -> TokenStream {
+fn convert_to_parameter_type(value: &Expr, argument: &Argument, rust: &RustType, runtime: &TokenStream) -> TokenStream {
     let inner = argument.ty.without_optional();
     let plain = match &inner.kind {
         TypeKind::Scalar => quote!(#runtime::Scalar::from(#value)),
@@ -228,7 +228,7 @@ fn convert_value(value: &Expr, argument: &Argument, rust: &RustType, runtime: &T
         }
         _ => value.to_token_stream(),
     };
-    if !rust.is_optional() || is_option_expression(value) {
+    if !rust.is_optional() || is_none_or_some(value) {
         return plain;
     }
     let inner = rust.without_optional().tokens(runtime);
@@ -243,7 +243,7 @@ fn is_number_literal(value: &Expr) -> bool {
     }
 }
 
-fn is_option_expression(value: &Expr) -> bool {
+fn is_none_or_some(value: &Expr) -> bool {
     match value {
         Expr::Path(path) => path.path.is_ident("None"),
         Expr::Call(call) => matches!(&*call.func, Expr::Path(path) if path.path.is_ident("Some")),

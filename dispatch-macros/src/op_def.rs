@@ -35,10 +35,10 @@ struct Definition {
     types: Vec<RustType>,
     /// The argument names in generated functions. They cannot clash with names that a user writes.
     names: Vec<Ident>,
-    /// The Rust operator that calls the operator, such as `Add`.
+    /// The Rust operator, such as `Add`, that calls the defined operator.
     rust_operator: Option<Ident>,
-    shape: Option<shape::Shape>,
-    /// The condition on the arguments: it adds to the shape word or, for a composite, gives a better error if the body fails.
+    shape: Option<shape::CheckedShapeWord>,
+    /// The check of the arguments (`check = ..`): it adds to the shape word or, for a composite, gives a better error if the body fails.
     check: Option<Expr>,
     data_dependent: bool,
     /// Whether the operator's plan is a function under `#[op_plan]`.
@@ -47,7 +47,7 @@ struct Definition {
     body_key: Option<Expr>,
     /// The call of another operator that defines this one. Forms of this operator call forms of the other one.
     defining_call: Option<ExprCall>,
-    /// The call of `defining_call`, which forms have too. It translates argument names in errors to those of this operator.
+    /// The same call as `defining_call`, which is kept for forms too. It translates argument names in errors to those of this operator.
     call_for_error_names: Option<ExprCall>,
     /// The functional operator, if this is a form.
     functional: Option<Ident>,
@@ -63,7 +63,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     };
     let mut errors = Errors::default();
     let attribute = Attribute::parse(attribute, &mut errors);
-    match check(&mut function, &attribute, &mut errors) {
+    match check_definition(&mut function, &attribute, &mut errors) {
         Some(checked) if errors.is_empty() => {
             let (operator, name) = (&checked.schema.name, &function.signature.ident);
             if let Some(location) = duplicate_definition::record_and_find_duplicate(&operator.to_string(), name.span())
@@ -89,7 +89,7 @@ struct CheckedSchema {
     schema: Schema,
     has_explicit_namespace: bool,
     types: Vec<RustType>,
-    shape: Option<shape::Shape>,
+    shape: Option<shape::CheckedShapeWord>,
     forms: Vec<Schema>,
 }
 
@@ -102,7 +102,7 @@ impl CheckedSchema {
             name
         };
         let names = schema.arguments.iter().map(hygienic).collect();
-        let runtime = crate_path::runtime();
+        let runtime = crate_path::runtime_path();
         let (rust_operator, data_dependent) = (attribute.rust_operator, attribute.data_dependent.is_some());
         let (plan, check) = (attribute.plan.is_some(), attribute.check.map(|check| check.condition));
         let call = |call: Expr| match call {
@@ -114,7 +114,7 @@ impl CheckedSchema {
         };
         let (calls, body_key) = (attribute.calls.map(call), attribute.body.map(|body| body.key));
         let function = match &calls {
-            Some(call) => function.with_expression(call),
+            Some(call) => function.with_body_expression(call),
             None => function,
         };
         Definition {
@@ -138,7 +138,7 @@ impl CheckedSchema {
     }
 }
 
-fn check(function: &mut Function, attribute: &Attribute, errors: &mut Errors) -> Option<CheckedSchema> {
+fn check_definition(function: &mut Function, attribute: &Attribute, errors: &mut Errors) -> Option<CheckedSchema> {
     let elided = function.take_elided_parameters();
     function.check_no_qualifiers("an operator", errors);
     function.check_not_generic("an operator", errors);
@@ -160,21 +160,21 @@ fn check(function: &mut Function, attribute: &Attribute, errors: &mut Errors) ->
             errors.add_at(dots, "`_: ...` stands for all arguments of the schema; leave out the others");
             return None;
         }
-        let runtime = crate_path::runtime();
+        let runtime = crate_path::runtime_path();
         function
             .signature
             .inputs
-            .extend(signature::schema_parameters(&schema, dots, |_, ty| Some(ty.tokens(&runtime))));
+            .extend(signature::parameters_for_schema(&schema, dots, |_, ty| Some(ty.tokens(&runtime))));
     }
     let signature = &function.signature;
     let parameters = signature::parameters(signature);
     let has_explicit_namespace = schema.name.namespace.is_some();
     if !has_explicit_namespace {
-        schema.name.namespace = crate_path::this_crate_name();
+        schema.name.namespace = crate_path::current_crate_name();
     }
     check_schema(&schema, attribute.schema.as_ref(), &signature.ident, errors);
     check_function_name(&signature.ident, &schema.name, errors);
-    let types: Vec<RustType> = schema.arguments.iter().filter_map(RustType::of_argument).collect();
+    let types: Vec<RustType> = schema.arguments.iter().filter_map(RustType::from_argument).collect();
     if elided.is_some() {
         signature::check_return_type(signature, &schema, errors);
     } else if errors.is_empty() && signature::check_parameter_count("function", signature, &parameters, &schema, errors)
@@ -204,7 +204,7 @@ fn check(function: &mut Function, attribute: &Attribute, errors: &mut Errors) ->
         errors.add_at(word, "`shape` and `plan` exclude each other; leave one out");
     }
     let is_composite = (function.body.is_some() || attribute.calls.is_some()) && attribute.plan.is_none();
-    let shape = shape::check(attribute, &schema, is_composite, errors);
+    let shape = shape::check_shape_word(attribute, &schema, is_composite, errors);
     let forms = forms::form_schemas(attribute, &schema, errors);
     Some(CheckedSchema { schema, has_explicit_namespace, types, shape, forms })
 }
@@ -236,15 +236,15 @@ fn check_schema(schema: &Schema, source: Option<&SchemaSource>, function: &Ident
         at("->", format!("operator `{operator}` has more than {MAX_RESULTS} results; combine some into a list"));
     }
     for (i, ret) in schema.returns.iter().enumerate() {
-        if ret.ty.is_written() && schema.written_return(i).is_none() {
+        if ret.ty.is_written() && schema.written_argument_of_return(i).is_none() {
             let message = format!(
                 "operator `{operator}` returns a written `{}`, but no argument has that alias; annotate one",
                 ret.ty
             );
             at("->", message);
         }
-        if let Some(written) = schema.written_return(i)
-            && (0..i).any(|before| schema.written_return(before) == Some(written))
+        if let Some(written) = schema.written_argument_of_return(i)
+            && (0..i).any(|before| schema.written_argument_of_return(before) == Some(written))
         {
             let name = &schema.arguments[written].name;
             let message = format!(
@@ -269,13 +269,13 @@ fn check_schema(schema: &Schema, source: Option<&SchemaSource>, function: &Ident
             );
             at(name, message);
         }
-        if RustType::of_argument(argument).is_none() {
+        if RustType::from_argument(argument).is_none() {
             let message = format!(
                 "argument `{name}` of operator `{operator}` is `{ty}`, but dispatch does not read nested lists; \
                  write `Tensor[]`, or one argument for each list"
             );
             at(name, message);
-        } else if argument.is_written() && RustType::of_argument(argument).is_some_and(|ty| ty.has_no_reference()) {
+        } else if argument.is_written() && RustType::from_argument(argument).is_some_and(|ty| ty.has_no_reference()) {
             let message = format!(
                 "argument `{name}` of operator `{operator}` is `{ty}`, which is passed by value and cannot be written; \
                  leave the alias annotation out"
@@ -328,10 +328,10 @@ fn check_rust_operator(rust_operator: &Ident, schema: &Schema, errors: &mut Erro
     };
     if rust_operator == "Assign" {
         let fits = matches!(&schema.arguments[..], [to, from, rest @ ..]
-            if RustType::of_argument(to).is_some_and(|ty| ty.text() == "&mut Tensor")
-                && RustType::of_argument(from).is_some_and(|ty| ty.text() == "&Tensor")
+            if RustType::from_argument(to).is_some_and(|ty| ty.text() == "&mut Tensor")
+                && RustType::from_argument(from).is_some_and(|ty| ty.text() == "&Tensor")
                 && rest.iter().all(|argument| argument.default.is_some()));
-        if !fits || RustType::of_returns(schema).text() != "()" {
+        if !fits || RustType::from_returns(schema).text() != "()" {
             errors.add_at(
                 rust_operator,
                 format!(
@@ -342,11 +342,11 @@ fn check_rust_operator(rust_operator: &Ident, schema: &Schema, errors: &mut Erro
         }
         return;
     }
-    let tensor = |argument: &Argument| RustType::of_argument(argument).is_some_and(|ty| ty.text() == "&Tensor");
+    let tensor = |argument: &Argument| RustType::from_argument(argument).is_some_and(|ty| ty.text() == "&Tensor");
     let required = schema.arguments.iter().take_while(|argument| argument.default.is_none());
     let fits = required.clone().count() == *tensors && required.into_iter().all(tensor);
     let rest_has_defaults = schema.arguments.iter().skip(*tensors).all(|argument| argument.default.is_some());
-    if !fits || !rest_has_defaults || RustType::of_returns(schema).text() != "Tensor" {
+    if !fits || !rest_has_defaults || RustType::from_returns(schema).text() != "Tensor" {
         let count = if *tensors == 1 { "one tensor" } else { "two tensors" };
         errors.add_at(
             rust_operator,

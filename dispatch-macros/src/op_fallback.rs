@@ -9,10 +9,10 @@ use syn::punctuated::Punctuated;
 use syn::{Expr, Path, Token};
 
 use crate::crate_path;
-use crate::errors::{Errors, move_to_last_token};
+use crate::errors::{Errors, move_error_to_last_token};
 use crate::op_impl::boxed;
-use crate::syntax::function::{Function, signature_lints};
-use crate::syntax::keys::{ALIAS_KEYS, key_name, key_reference};
+use crate::syntax::function::{Function, signature_lint_attribute};
+use crate::syntax::keys::{ALIAS_KEYS, generate_key_reference, key_name};
 use attribute::Attribute;
 
 pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream {
@@ -26,7 +26,7 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
         None
     } else {
         syn::parse2::<Attribute>(attribute.clone())
-            .map_err(|error| errors.add(move_to_last_token(error, attribute)))
+            .map_err(|error| errors.add(move_error_to_last_token(error, attribute)))
             .ok()
     };
     function.check_no_qualifiers("a fallback", &mut errors);
@@ -38,16 +38,16 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
         errors.add_at(&function.signature, format!("fallback `{}` has no body; write one", function.signature.ident));
     }
     if errors.is_empty() {
-        boxed::check(&function.signature, &function.signature.ident, &mut errors);
+        boxed::check_boxed_signature(&function.signature, &function.signature.ident, &mut errors);
     }
     if !errors.is_empty() {
         let function = function.with_stub_body();
         return quote!(#errors #[allow(dead_code, unused_variables)] #function);
     }
-    let (runtime, name) = (crate_path::runtime(), &function.signature.ident);
-    let key = attribute.as_ref().map(|attribute| key_reference(&attribute.key, &runtime));
-    let options = attribute.as_ref().map(|attribute| attribute.option_calls(&runtime));
-    let lints = signature_lints();
+    let (runtime, name) = (crate_path::runtime_path(), &function.signature.ident);
+    let key = attribute.as_ref().map(|attribute| generate_key_reference(&attribute.key, &runtime));
+    let options = attribute.as_ref().map(|attribute| attribute.option_method_calls(&runtime));
+    let lints = signature_lint_attribute();
     quote! {
         #lints
         #function
@@ -105,13 +105,13 @@ impl Parse for FallthroughInput {
 pub(crate) fn expand_fallthrough(input: &TokenStream) -> TokenStream {
     let FallthroughInput { operator, keys } = match syn::parse2(input.clone()) {
         Ok(parsed) => parsed,
-        Err(error) => return move_to_last_token(error, input).to_compile_error(),
+        Err(error) => return move_error_to_last_token(error, input).to_compile_error(),
     };
-    let runtime = crate_path::runtime();
+    let runtime = crate_path::runtime_path();
     let location = quote!(#runtime::Location::new(::core::file!(), ::core::line!()));
     if let Some(operator) = operator {
         let count = keys.len();
-        let keys = keys.iter().map(|key| key_reference(key, &runtime));
+        let keys = keys.iter().map(|key| generate_key_reference(key, &runtime));
         return quote! {
             const _: () = {
                 #[allow(unused_imports)]
@@ -127,7 +127,7 @@ pub(crate) fn expand_fallthrough(input: &TokenStream) -> TokenStream {
     if !errors.is_empty() {
         return quote!(#errors);
     }
-    let key = key_reference(&keys[0], &runtime);
+    let key = generate_key_reference(&keys[0], &runtime);
     quote! {
         const _: () = {
             #[allow(unused_imports)]

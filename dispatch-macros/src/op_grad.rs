@@ -15,9 +15,9 @@ use syn::punctuated::Punctuated;
 use syn::{Path, Token, bracketed, parenthesized};
 
 use crate::crate_path;
-use crate::errors::{Errors, move_to_last_token};
-use crate::schema_callback::{self, WithSchema, call_with_schema, call_with_schema_for_function};
-use crate::syntax::function::{Function, signature_lints};
+use crate::errors::{Errors, move_error_to_last_token};
+use crate::schema_callback::{self, FunctionWithSchema, call_with_schema, call_with_schema_for_function};
+use crate::syntax::function::{Function, signature_lint_attribute};
 
 /// The arguments of `#[op_grad(..)]`.
 pub(crate) struct Attribute {
@@ -26,12 +26,12 @@ pub(crate) struct Attribute {
     pub(crate) not_differentiable: Vec<Ident>,
 }
 
-const USAGE: &str = "`#[op_grad(path::to::operator)]`";
+const USAGE_TEXT: &str = "`#[op_grad(path::to::operator)]`";
 
 impl Parse for Attribute {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         if input.is_empty() {
-            return Err(syn::Error::new(Span::call_site(), format!("the operator is missing; write {USAGE}")));
+            return Err(syn::Error::new(Span::call_site(), format!("the operator is missing; write {USAGE_TEXT}")));
         }
         let operator = input.call(Path::parse_mod_style)?;
         let mut not_differentiable = Vec::new();
@@ -63,7 +63,7 @@ pub(crate) fn expand(options: &TokenStream, item: &TokenStream) -> TokenStream {
             Err(instead) => return instead,
         };
     let layer = autograd_path();
-    function.attributes.insert(0, signature_lints());
+    function.attributes.insert(0, signature_lint_attribute());
     let to = quote!(#layer::__private::__grad);
     call_with_schema_for_function(
         &attribute.operator,
@@ -85,7 +85,7 @@ pub(crate) fn expand_not_differentiable(input: &TokenStream) -> TokenStream {
             return error.to_compile_error();
         }
         Ok(operators) => operators,
-        Err(error) => return move_to_last_token(error, input).to_compile_error(),
+        Err(error) => return move_error_to_last_token(error, input).to_compile_error(),
     };
     let layer = autograd_path();
     let to = quote!(#layer::__private::__not_differentiable);
@@ -93,20 +93,20 @@ pub(crate) fn expand_not_differentiable(input: &TokenStream) -> TokenStream {
 }
 
 fn autograd_path() -> TokenStream {
-    crate_path::layer("dispatch-autograd", "autograd")
+    crate_path::layer_path("dispatch-autograd", "autograd")
 }
 
 /// Expands the second step of `#[op_grad]`, with the operator's schema.
 pub(crate) fn expand_with_schema(input: TokenStream) -> TokenStream {
-    let runtime = crate_path::runtime();
-    let completed = syn::parse2::<WithSchema<Attribute>>(input).and_then(|mut checked| {
+    let runtime = crate_path::runtime_path();
+    let completed = syn::parse2::<FunctionWithSchema<Attribute>>(input).and_then(|mut checked| {
         // Arguments of a formula are saved, so `_: ...` stands only for those that the body mentions.
         let function = checked.expand_elided_parameters(|function, name, ty| {
             saved_for::body_needs_argument(name, function).then(|| ty.tokens(&runtime))
         })?;
         Ok((function, checked))
     });
-    let (function, WithSchema { schema, attribute, mut signature, .. }) = match completed {
+    let (function, FunctionWithSchema { schema, attribute, mut signature, .. }) = match completed {
         Ok(completed) => completed,
         Err(error) => return error.to_compile_error(),
     };
@@ -114,7 +114,7 @@ pub(crate) fn expand_with_schema(input: TokenStream) -> TokenStream {
         signature = saved_for::with_saved_for_attributes(function);
     }
     let mut errors = Errors::default();
-    match check::check(&schema, &attribute, &signature, &mut errors) {
+    match check::check_derivative(&schema, &attribute, &signature, &mut errors) {
         Some(derivative) if errors.is_empty() => {
             let derivative = expand::expand_derivative(&schema, &attribute.operator, &signature.ident, &derivative);
             quote!(#function #derivative)
@@ -126,7 +126,7 @@ pub(crate) fn expand_with_schema(input: TokenStream) -> TokenStream {
 /// Expands the second step of `not_differentiable!`, with the operator's schema.
 pub(crate) fn expand_not_differentiable_with_schema(input: TokenStream) -> TokenStream {
     fn parse_schema_and_operator(input: ParseStream<'_>) -> syn::Result<(Schema, Path)> {
-        let schema = schema_callback::parse_schema(input)?;
+        let schema = schema_callback::parse_schema_skipping_properties(input)?;
         let operator;
         bracketed!(operator in input);
         Ok((schema, operator.parse()?))

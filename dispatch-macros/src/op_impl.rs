@@ -17,8 +17,8 @@ use crate::crate_path;
 use crate::errors::Errors;
 use crate::op_impl::attribute::Attribute;
 use crate::schema_callback;
-use crate::syntax::function::{Function, signature_lints};
-use crate::syntax::keys::{key_name, static_keys};
+use crate::syntax::function::{Function, signature_lint_attribute};
+use crate::syntax::keys::{generate_static_keys, key_name};
 use crate::syntax::rust_type::RustType;
 use crate::syntax::signature::{self, Parameter};
 use crate::syntax::user_tokens::source_text;
@@ -29,10 +29,10 @@ pub(crate) fn expand(options: &TokenStream, item: &TokenStream) -> TokenStream {
             Ok(read) => read,
             Err(instead) => return instead,
         };
-    let runtime = crate_path::runtime();
-    function.attributes.insert(0, signature_lints());
+    let runtime = crate_path::runtime_path();
+    function.attributes.insert(0, signature_lint_attribute());
     if attribute.boxed.is_some() {
-        let record = boxed::kernel_record(&function.signature, &attribute, &runtime);
+        let record = boxed::generate_kernel_record(&function.signature, &attribute, &runtime);
         return quote!(#function #record);
     }
     let to = quote!(#runtime::__private::__kernel);
@@ -60,26 +60,26 @@ fn check_without_schema(function: &Function, attribute: &Attribute, errors: &mut
                 "a boxed kernel is not generic over a dtype; match on the dtype inside the kernel",
             );
         }
-        boxed::check(&function.signature, boxed, errors);
+        boxed::check_boxed_signature(&function.signature, boxed, errors);
         return;
     }
     if let (Some(by), None) = (&attribute.by, &attribute.dtypes) {
         errors.add_at(by, "`by` selects one of several dtypes; name them with `dtypes(..)`");
     }
     if let Some(dtypes) = &attribute.dtypes {
-        dtypes::check(dtypes, &function.signature, errors);
+        dtypes::check_dtypes_option(dtypes, &function.signature, errors);
     }
 }
 
-type WithSchema = schema_callback::WithSchema<Attribute>;
+type KernelWithSchema = schema_callback::FunctionWithSchema<Attribute>;
 
 /// Expands the second step of `#[op_impl]`, with the operator's schema.
 pub(crate) fn expand_with_schema(input: TokenStream) -> TokenStream {
-    let mut checked = match syn::parse2::<WithSchema>(input) {
+    let mut checked = match syn::parse2::<KernelWithSchema>(input) {
         Ok(checked) => checked,
         Err(error) => return error.to_compile_error(),
     };
-    let runtime = crate_path::runtime();
+    let runtime = crate_path::runtime_path();
     match checked.expand_elided_parameters(|_, _, ty| Some(ty.tokens(&runtime))) {
         Ok(function) => {
             let kernel = expand_kernel(&checked);
@@ -89,7 +89,7 @@ pub(crate) fn expand_with_schema(input: TokenStream) -> TokenStream {
     }
 }
 
-fn expand_kernel(checked: &WithSchema) -> TokenStream {
+fn expand_kernel(checked: &KernelWithSchema) -> TokenStream {
     let mut errors = Errors::default();
     if checked.attribute.engine.is_some() || planned::takes_plan(&checked.signature) {
         return planned::expand(checked);
@@ -118,8 +118,8 @@ struct TypedKernel {
     output: RustType,
 }
 
-fn check_signature(checked: &WithSchema, errors: &mut Errors) -> TypedKernel {
-    let WithSchema { schema, signature, .. } = checked;
+fn check_signature(checked: &KernelWithSchema, errors: &mut Errors) -> TypedKernel {
+    let KernelWithSchema { schema, signature, .. } = checked;
     let mut parameters = signature::parameters(signature);
     if let [first, .., last] = &parameters[..]
         && parameters.len() == schema.arguments.len() + 1
@@ -127,7 +127,7 @@ fn check_signature(checked: &WithSchema, errors: &mut Errors) -> TypedKernel {
         && !is_key_set(&last.ty)
     {
         errors.add_at(&first.tokens, "a kernel takes the key set of the call last; move this to the end");
-        return TypedKernel { parameters, takes_keys: true, types: Vec::new(), output: RustType::of_returns(schema) };
+        return TypedKernel { parameters, takes_keys: true, types: Vec::new(), output: RustType::from_returns(schema) };
     }
     let takes_keys = parameters.len() == schema.arguments.len() + 1
         && parameters.last().is_some_and(|parameter| is_key_set(&parameter.ty));
@@ -143,22 +143,27 @@ fn check_signature(checked: &WithSchema, errors: &mut Errors) -> TypedKernel {
         errors.add_at(&parameter.ty, "an argument lives only during the call; leave `'static` out");
     }
     // The definition reports types that no operator takes.
-    let types: Vec<RustType> = schema.arguments.iter().filter_map(RustType::of_argument).collect();
+    let types: Vec<RustType> = schema.arguments.iter().filter_map(RustType::from_argument).collect();
     if errors.is_empty() {
         check_written_arguments(checked, &parameters, &types, errors);
     }
     if let (Some(by), true) = (&checked.attribute.by, errors.is_empty()) {
         dtypes::check_by_option(by, signature, &parameters, &types, errors);
     }
-    TypedKernel { parameters, takes_keys, types, output: RustType::of_returns(schema) }
+    TypedKernel { parameters, takes_keys, types, output: RustType::from_returns(schema) }
 }
 
 /// Reports parameters that would write to an argument that the schema does not mark as written.
-fn check_written_arguments(checked: &WithSchema, parameters: &[Parameter], types: &[RustType], errors: &mut Errors) {
-    let WithSchema { schema, signature, .. } = checked;
+fn check_written_arguments(
+    checked: &KernelWithSchema,
+    parameters: &[Parameter],
+    types: &[RustType],
+    errors: &mut Errors,
+) {
+    let KernelWithSchema { schema, signature, .. } = checked;
     for ((parameter, want), argument) in parameters.iter().zip(types).zip(&schema.arguments) {
         let found = RustType::from_user_type(&parameter.ty);
-        if !found.is_mutable_reference() || found.shared() != *want {
+        if !found.is_mutable_reference() || found.to_shared() != *want {
             continue;
         }
         let (ty, name, operator, kernel) = (argument.ty.to_string(), &argument.name, &schema.name, &signature.ident);
@@ -181,22 +186,23 @@ fn is_key_set(ty: &syn::Type) -> bool {
     RustType::from_user_type(ty).text() == "KeySet"
 }
 
-fn expand_typed(checked: &WithSchema, kernel: &TypedKernel) -> TokenStream {
-    let WithSchema { attribute, signature, .. } = checked;
-    let runtime = crate_path::runtime();
+fn expand_typed(checked: &KernelWithSchema, kernel: &TypedKernel) -> TokenStream {
+    let KernelWithSchema { attribute, signature, .. } = checked;
+    let runtime = crate_path::runtime_path();
     let (operator, name) = (&attribute.operator, &signature.ident);
     let arguments: Vec<Ident> =
         (0..kernel.types.len()).map(|i| Ident::new(&format!("argument{i}"), Span::mixed_site())).collect();
     let keys_given = Ident::new("keys", Span::mixed_site());
     let types: Vec<TokenStream> = kernel.types.iter().map(|ty| ty.tokens(&runtime)).collect();
     let output = kernel.output.tokens(&runtime);
-    let taken: Vec<TokenStream> =
-        (0..arguments.len()).map(|i| coerce::coerce_argument(checked, kernel, i, &arguments[i], &runtime)).collect();
+    let taken: Vec<TokenStream> = (0..arguments.len())
+        .map(|i| coerce::generate_argument_coercion(checked, kernel, i, &arguments[i], &runtime))
+        .collect();
     let keys_argument = kernel.takes_keys.then_some(&keys_given);
     let result = coerce::ResultCoercion::new(checked, kernel, &runtime);
     let returned = |function: TokenStream| {
         let call = quote_spanned!(result.span()=> #function(#(#arguments,)* #keys_argument));
-        result.coerce(&call)
+        result.coerce_call(&call)
     };
     let body = match &attribute.dtypes {
         None => {
@@ -204,24 +210,24 @@ fn expand_typed(checked: &WithSchema, kernel: &TypedKernel) -> TokenStream {
             quote!(#(#taken)* #returned)
         }
         Some(words) => {
-            let serve = dtypes::SwitchedFunction {
+            let serve = dtypes::DTypeSwitchFunction {
                 signature,
                 arguments: &arguments,
                 types: &types,
                 keys: &keys_given,
                 output: &output,
             };
-            let chosen = dtypes::deciding_argument(attribute, kernel.parameters.iter().zip(&kernel.types)).map(|at| {
+            let chosen = dtypes::dtype_argument(attribute, kernel.parameters.iter().zip(&kernel.types)).map(|at| {
                 let name = kernel.parameters[at].name.as_ref();
                 (&arguments[at], name.map_or_else(|| format!("argument {}", at + 1), ToString::to_string))
             });
-            dtypes::dtype_switch(words, operator, chosen, &serve, &runtime, &|element| {
+            dtypes::generate_dtype_switch(words, operator, chosen, &serve, &runtime, &|element| {
                 let returned = returned(quote!(#name::<#element>));
                 quote!(#(#taken)* #returned)
             })
         }
     };
-    let on_meta = meta_device_checks(attribute, kernel, &arguments, &runtime);
+    let on_meta = generate_meta_device_checks(attribute, kernel, &arguments, &runtime);
     // A kernel that takes the keys of its call may redispatch to itself by mistake; this guard detects it.
     let inside = kernel.takes_keys.then(|| {
         quote! {
@@ -229,11 +235,11 @@ fn expand_typed(checked: &WithSchema, kernel: &TypedKernel) -> TokenStream {
                 #runtime::__private::RedispatchGuard::enter(<#operator as #runtime::Operation>::operator, #keys_given)?;
         }
     });
-    let keys = static_keys(&attribute.keys, &runtime);
+    let keys = generate_static_keys(&attribute.keys, &runtime);
     let overriding = attribute.overrides.is_some().then(|| quote!(.overriding()));
-    let priority = attribute.priority.as_ref().map(|priority| quote!(.priority(#priority)));
+    let priority = attribute.priority.as_ref().map(|priority| quote!(.with_priority(#priority)));
     let names = kernel.parameters.iter().map(|parameter| parameter.name.clone());
-    let holds = when::condition_function(attribute, &checked.schema, names, &kernel.types, &runtime);
+    let holds = when::generate_condition(attribute, &checked.schema, names, &kernel.types, &runtime);
     let mut record = quote! {
         #runtime::KernelRecord::typed::<#operator>(
             __kernel,
@@ -265,7 +271,7 @@ fn expand_typed(checked: &WithSchema, kernel: &TypedKernel) -> TokenStream {
 }
 
 /// Generates the beginning of a kernel for Meta only: it checks that every tensor is on Meta.
-fn meta_device_checks(
+fn generate_meta_device_checks(
     attribute: &Attribute,
     kernel: &TypedKernel,
     arguments: &[Ident],

@@ -12,9 +12,9 @@ use syn::{Expr, ExprLit, GenericArgument, Lit, Path, PathArguments, ReturnType, 
 use crate::crate_path;
 use crate::errors::Errors;
 use crate::schema_callback::{self, call_with_schema_for_function};
-use crate::syntax::function::{Function, signature_lints};
+use crate::syntax::function::{Function, signature_lint_attribute};
 use crate::syntax::rust_type::RustType;
-use crate::syntax::signature::{self, Parameter, named_arguments, rust_argument_name};
+use crate::syntax::signature::{self, Parameter, find_named_arguments, rust_argument_name};
 use crate::syntax::user_tokens::{at_user_span, source_text};
 
 struct Attribute {
@@ -45,21 +45,21 @@ pub(crate) fn expand(options: &TokenStream, item: &TokenStream) -> TokenStream {
         Ok(read) => read,
         Err(instead) => return instead,
     };
-    let runtime = crate_path::runtime();
-    function.attributes.insert(0, signature_lints());
+    let runtime = crate_path::runtime_path();
+    function.attributes.insert(0, signature_lint_attribute());
     function.attributes.push(parse_quote!(#[inline]));
     let to = quote!(#runtime::__private::__plan);
     call_with_schema_for_function(&attribute.operator, &to, options, (&function, &function.signature), dots)
 }
 
 pub(crate) fn expand_with_schema(input: TokenStream) -> TokenStream {
-    let mut checked = match syn::parse2::<schema_callback::WithSchema<Attribute>>(input) {
+    let mut checked = match syn::parse2::<schema_callback::FunctionWithSchema<Attribute>>(input) {
         Ok(checked) => checked,
         Err(error) => return error.to_compile_error(),
     };
     let mut errors = Errors::default();
-    let runtime = crate_path::runtime();
-    let function = checked.expand_elided_parameters(|_, _, ty| Some(ty.shared().tokens(&runtime)));
+    let runtime = crate_path::runtime_path();
+    let function = checked.expand_elided_parameters(|_, _, ty| Some(ty.to_shared().tokens(&runtime)));
     let function = function.map_err(|error| errors.add(error)).ok().flatten();
     let tokens = check_and_expand(&checked, &mut errors);
     if errors.is_empty() {
@@ -82,8 +82,8 @@ pub(crate) fn expand_with_schema(input: TokenStream) -> TokenStream {
     quote!(#errors #function #stub)
 }
 
-fn check_and_expand(checked: &schema_callback::WithSchema<Attribute>, errors: &mut Errors) -> TokenStream {
-    let schema_callback::WithSchema { schema, properties, attribute, signature, .. } = checked;
+fn check_and_expand(checked: &schema_callback::FunctionWithSchema<Attribute>, errors: &mut Errors) -> TokenStream {
+    let schema_callback::FunctionWithSchema { schema, properties, attribute, signature, .. } = checked;
     let (operator, function) = (&attribute.operator, &signature.ident);
     if !properties.has_plan {
         let message =
@@ -98,9 +98,9 @@ fn check_and_expand(checked: &schema_callback::WithSchema<Attribute>, errors: &m
         return TokenStream::new();
     }
     let parameters = signature::parameters(signature);
-    let types: Vec<RustType> = schema.arguments.iter().filter_map(RustType::of_argument).collect();
+    let types: Vec<RustType> = schema.arguments.iter().filter_map(RustType::from_argument).collect();
     let names: Vec<Ident> = schema.arguments.iter().map(|argument| rust_argument_name(&argument.name)).collect();
-    let argument_indices = named_arguments("plan", function, &parameters, schema, errors);
+    let argument_indices = find_named_arguments("plan", function, &parameters, schema, errors);
     check_parameter_types(checked, &parameters, &argument_indices, &types, errors);
     let list = schema.new_returns().any(|(_, ty)| matches!(ty.kind, TypeKind::List(..)));
     let count = if properties.data_dependent { 0 } else { schema.new_returns().count() };
@@ -131,13 +131,14 @@ fn check_and_expand(checked: &schema_callback::WithSchema<Attribute>, errors: &m
 /// Generates the plan as functions of the operator's type. `list` says that the operator returns a list; otherwise it returns `count`
 /// tensors.
 fn expand_plan(
-    checked: &schema_callback::WithSchema<Attribute>,
+    checked: &schema_callback::FunctionWithSchema<Attribute>,
     (list, count): (bool, usize),
     ty: &syn::Type,
     argument_indices: &[usize],
     (types, names): (&[RustType], &[Ident]),
 ) -> TokenStream {
-    let (runtime, operator, function) = (crate_path::runtime(), &checked.attribute.operator, &checked.signature.ident);
+    let (runtime, operator, function) =
+        (crate_path::runtime_path(), &checked.attribute.operator, &checked.signature.ident);
     let (plan, bound) = if list {
         (quote!(#runtime::PlanList<__Value<'a>>), quote!(#runtime::__private::ReturnsPlanList<#operator>))
     } else {
@@ -148,8 +149,8 @@ fn expand_plan(
     let value = quote_spanned!(span=> <#named_lifetime as #bound>::Value);
     let planned = quote_spanned!(span=> <#named_lifetime as #bound>::into_plan);
     let shared: Vec<TokenStream> =
-        types.iter().map(|ty| add_lifetime_to_references(&ty.shared().tokens(&runtime))).collect();
-    let owned = types.iter().map(|ty| ty.shared().tokens(&runtime));
+        types.iter().map(|ty| add_lifetime_to_references(&ty.to_shared().tokens(&runtime))).collect();
+    let owned = types.iter().map(|ty| ty.to_shared().tokens(&runtime));
     let arguments = argument_indices.iter().map(|&at| &names[at]);
     let specs: Vec<Ident> = (0..count).map(|i| format_ident!("__spec{i}")).collect();
     let positions = 0..names.len();
@@ -157,7 +158,7 @@ fn expand_plan(
         quote! {
             #[doc(hidden)]
             #[inline(always)]
-            pub fn __fresh<'a>(
+            pub fn __plan_and_allocate<'a>(
                 __device: #runtime::Device,
                 #(#names: #shared),*
             ) -> #runtime::Result<(__Value<'a>, [#runtime::Tensor; #count])> {
@@ -189,7 +190,7 @@ fn expand_plan(
                     let __operator = <#operator as #runtime::Operation>::operator();
                     let [#(#names),*] = __arguments else {
                         return ::core::result::Result::Err(
-                            #runtime::__private::too_few_arguments(__operator, __arguments.len()),
+                            #runtime::__private::too_few_arguments_error(__operator, __arguments.len()),
                         );
                     };
                     #(let #names = #runtime::__private::convert_argument::<#owned>(__operator, #names, #positions)?;)*
@@ -229,14 +230,14 @@ fn parse_plan_type(ty: &syn::Type) -> Option<(&syn::Type, usize)> {
 
 /// Reports parameters of the wrong type. A plan writes nothing, so it takes written arguments by shared reference.
 fn check_parameter_types(
-    checked: &schema_callback::WithSchema<Attribute>,
+    checked: &schema_callback::FunctionWithSchema<Attribute>,
     parameters: &[Parameter],
     argument_indices: &[usize],
     types: &[RustType],
     errors: &mut Errors,
 ) {
     for (parameter, &at) in parameters.iter().zip(argument_indices) {
-        let want = types[at].shared();
+        let want = types[at].to_shared();
         if RustType::from_user_type(&parameter.ty) == want {
             continue;
         }

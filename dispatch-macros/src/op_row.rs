@@ -37,7 +37,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
             return syn::Error::new(error.span(), usage).to_compile_error();
         }
     };
-    let runtime = crate_path::runtime();
+    let runtime = crate_path::runtime_path();
     call_with_schema(&operator, &quote!(#runtime::__private::__row), &quote!([#operator] [#callback] [#rest]))
 }
 
@@ -51,7 +51,7 @@ struct RowWithSchema {
 
 impl Parse for RowWithSchema {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let (schema, properties) = (schema_callback::parse_schema_text(input)?, input.parse()?);
+        let (schema, properties) = (schema_callback::parse_schema_literal(input)?, input.parse()?);
         let (operator, callback, rest);
         bracketed!(operator in input);
         bracketed!(callback in input);
@@ -66,7 +66,7 @@ pub(crate) fn expand_with_schema(input: TokenStream) -> TokenStream {
         Ok(checked) => checked,
         Err(error) => return error.to_compile_error(),
     };
-    let runtime = crate_path::runtime();
+    let runtime = crate_path::runtime_path();
     let pointwise = properties.pointwise.filter(|pointwise| !pointwise.dtypes.is_empty());
     let (Some(pointwise), Some(name)) = (pointwise, operator.segments.last().map(|last| &last.ident)) else {
         let message = format!(
@@ -83,12 +83,12 @@ pub(crate) fn expand_with_schema(input: TokenStream) -> TokenStream {
     };
     let tensors: Vec<Ident> = pointwise.operands.iter().map(|&at| argument(at)).collect();
     let is_number = |at: &usize| {
-        let ty = RustType::of_argument(&schema.arguments[*at]);
+        let ty = RustType::from_argument(&schema.arguments[*at]);
         !pointwise.operands.contains(at) && ty.is_some_and(|ty| !ty.text().contains("Tensor"))
     };
     let numbers = (0..schema.arguments.len()).filter(is_number).map(argument);
     let all = (0..schema.arguments.len()).filter_map(|at| {
-        let (argument, ty) = (argument(at), RustType::of_argument(&schema.arguments[at])?.tokens(&runtime));
+        let (argument, ty) = (argument(at), RustType::from_argument(&schema.arguments[at])?.tokens(&runtime));
         Some(quote!(#argument: #ty))
     });
     let dtypes = pointwise.dtypes.iter().map(|dtype| match dtype.to_string().as_str() {

@@ -12,8 +12,8 @@ use syn::{FnArg, Path, ReturnType, Signature, Type};
 
 use crate::crate_path;
 use crate::errors::Errors;
-use crate::schema_callback::{WithSchema, call_with_schema_for_function};
-use crate::syntax::function::{Function, signature_lints};
+use crate::schema_callback::{FunctionWithSchema, call_with_schema_for_function};
+use crate::syntax::function::{Function, signature_lint_attribute};
 use crate::syntax::rust_type::RustType;
 use crate::syntax::signature::{self, rust_argument_name};
 use crate::syntax::user_tokens::source_text;
@@ -23,16 +23,16 @@ struct Attribute {
     operator: Path,
 }
 
-const USAGE: &str = "`#[op_vmap(path::to::operator)]`";
+const USAGE_TEXT: &str = "`#[op_vmap(path::to::operator)]`";
 
 impl Parse for Attribute {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         if input.is_empty() {
-            return Err(syn::Error::new(Span::call_site(), format!("the operator is missing; write {USAGE}")));
+            return Err(syn::Error::new(Span::call_site(), format!("the operator is missing; write {USAGE_TEXT}")));
         }
         let operator = input.call(Path::parse_mod_style)?;
         if !input.is_empty() {
-            return Err(input.error(format!("`#[op_vmap]` has no options; write {USAGE}")));
+            return Err(input.error(format!("`#[op_vmap]` has no options; write {USAGE_TEXT}")));
         }
         Ok(Self { operator })
     }
@@ -47,24 +47,24 @@ pub(crate) fn expand(options: &TokenStream, item: &TokenStream) -> TokenStream {
             Err(instead) => return instead,
         };
     let layer = vmap_path();
-    function.attributes.insert(0, signature_lints());
+    function.attributes.insert(0, signature_lint_attribute());
     let to = quote!(#layer::__private::__vmap);
     call_with_schema_for_function(&attribute.operator, &to, options, (&function, &function.signature), dots)
 }
 
 fn vmap_path() -> TokenStream {
-    crate_path::layer("dispatch-vmap", "vmap")
+    crate_path::layer_path("dispatch-vmap", "vmap")
 }
 
 /// Expands the second step of `#[op_vmap]`, with the operator's schema.
 pub(crate) fn expand_with_schema(input: TokenStream) -> TokenStream {
-    let (runtime, layer) = (crate_path::runtime(), vmap_path());
+    let (runtime, layer) = (crate_path::runtime_path(), vmap_path());
     let batch_rule_type = |_: &Function, _: &Ident, ty: RustType| {
         Some(mapped_type(&ty, &layer).map_or_else(|| ty.tokens(&runtime), |(_, tokens)| tokens))
     };
-    let completed = syn::parse2::<WithSchema<Attribute>>(input)
+    let completed = syn::parse2::<FunctionWithSchema<Attribute>>(input)
         .and_then(|mut checked| Ok((checked.expand_elided_parameters(batch_rule_type)?, checked)));
-    let (function, WithSchema { schema, attribute, signature, .. }) = match completed {
+    let (function, FunctionWithSchema { schema, attribute, signature, .. }) = match completed {
         Ok(completed) => completed,
         Err(error) => return error.to_compile_error(),
     };
@@ -82,7 +82,7 @@ pub(crate) fn expand_with_schema(input: TokenStream) -> TokenStream {
     if !errors.is_empty() {
         return quote!(#errors #function);
     }
-    let rule = batch_rule(&attribute.operator, &signature);
+    let rule = generate_batch_rule(&attribute.operator, &signature);
     quote!(#function #rule)
 }
 
@@ -127,7 +127,7 @@ fn check_parameter_types(schema: &Schema, signature: &Signature, layer: &TokenSt
     };
     let is_known = |ty: &Type| words(ty).iter().all(|word| KNOWN_TYPES.contains(&word.as_str()));
     for (argument, input) in schema.arguments.iter().zip(signature.inputs.iter().skip(1)) {
-        let want = RustType::of_argument(argument);
+        let want = RustType::from_argument(argument);
         let want = want.as_ref().map(|ty| mapped_type(ty, layer).map_or_else(|| ty.text(), |(text, _)| text));
         if let (Some(want), Some(ty)) = (want, parameter_type(input))
             && is_known(ty)
@@ -157,8 +157,8 @@ fn parameter_type(input: &FnArg) -> Option<&Type> {
     }
 }
 
-fn batch_rule(operator: &Path, signature: &Signature) -> TokenStream {
-    let (runtime, layer, name) = (crate_path::runtime(), vmap_path(), &signature.ident);
+fn generate_batch_rule(operator: &Path, signature: &Signature) -> TokenStream {
+    let (runtime, layer, name) = (crate_path::runtime_path(), vmap_path(), &signature.ident);
     let types: Vec<&Type> = signature.inputs.iter().skip(1).filter_map(parameter_type).collect();
     let arguments: Vec<_> = (0..types.len()).map(|i| format_ident!("__argument{i}")).collect();
     // If a type cannot be converted, the compiler reports it at the parameter.
@@ -173,18 +173,18 @@ fn batch_rule(operator: &Path, signature: &Signature) -> TokenStream {
     quote! {
         #[allow(clippy::all, clippy::pedantic, unused_qualifications)]
         const _: () = {
-            fn __run(
+            fn __run_batch_rule(
                 __batch: &#layer::Batch,
                 __values: &mut [#runtime::Value],
             ) -> #runtime::Result<::core::option::Option<::std::vec::Vec<#runtime::Value>>> {
-                let [#(#arguments),*] = __values else { return ::core::result::Result::Err(#layer::__private::arguments_error()) };
+                let [#(#arguments),*] = __values else { return ::core::result::Result::Err(#layer::__private::rule_arguments_error()) };
                 let __results = #name(__batch, #(#taken),*)?;
                 #give(__batch, __results)
             }
-            static __BATCHED: #layer::__private::BatchRule = #layer::__private::BatchRule::new(__run);
+            static __BATCH_RULE: #layer::__private::BatchRule = #layer::__private::BatchRule::new(__run_batch_rule);
             static __RULE: #runtime::RuleRecord = #runtime::RuleRecord::new(
                 <#operator as #runtime::Operation>::operator,
-                &__BATCHED,
+                &__BATCH_RULE,
                 #runtime::Location::new(::core::file!(), ::core::line!()),
             );
             #runtime::__submit! { #runtime::__private::Record::Rule(&__RULE) }

@@ -18,13 +18,13 @@ use crate::syntax::user_tokens::at_user_span;
 
 /// Generates a call of an operator's macro. That macro calls the macro `to` with the operator's schema and the tokens `what`.
 pub(crate) fn call_with_schema(operator: &Path, to: &TokenStream, what: &TokenStream) -> TokenStream {
-    let runtime = crate_path::runtime();
+    let runtime = crate_path::runtime_path();
     let find = quote!(#runtime::__private::unknown_operator_import_it_or_define_it_with_op_def);
     let call_back = quote!({ @kernel #to, #what });
     match operator.get_ident() {
         Some(name) => quote!(#find! { #name #call_back }),
         None => {
-            let alias = macro_alias(operator);
+            let alias = operator_macro_alias(operator);
             quote!(const _: () = { #find! { #operator } #alias! #call_back };)
         }
     }
@@ -32,7 +32,7 @@ pub(crate) fn call_with_schema(operator: &Path, to: &TokenStream, what: &TokenSt
 
 /// Returns the alias under which an operator's macro is imported. It differs for each operator, as one attribute may expand inside of the
 /// block of another.
-fn macro_alias(operator: &Path) -> Ident {
+fn operator_macro_alias(operator: &Path) -> Ident {
     let end = operator.segments.last().map_or_else(Span::call_site, |segment| segment.ident.span());
     let words: Vec<String> = operator.segments.iter().map(|segment| segment.ident.unraw().to_string()).collect();
     Ident::new(&format!("__operator_{}", words.join("_")), at_user_span(end))
@@ -41,7 +41,7 @@ fn macro_alias(operator: &Path) -> Ident {
 /// Generates the call of an operator's macro. For a path, it generates an import of the macro under its alias.
 ///
 /// If there is no such operator, the compiler's error names the macro from which the name comes, and that macro's name is the advice.
-pub(crate) fn find_operator(input: TokenStream) -> TokenStream {
+pub(crate) fn generate_operator_lookup(input: TokenStream) -> TokenStream {
     fn parse_operator_and_tokens(input: ParseStream<'_>) -> syn::Result<(Path, TokenStream)> {
         Ok((input.call(Path::parse_mod_style)?, input.parse()?))
     }
@@ -55,7 +55,7 @@ pub(crate) fn find_operator(input: TokenStream) -> TokenStream {
         return quote!(#name! #call_back);
     }
     // The compiler suggests similar names for an import, but not for a macro.
-    let alias = macro_alias(&operator);
+    let alias = operator_macro_alias(&operator);
     // Some of PyTorch's operators have the word `unsafe` in their names.
     quote! {
         #[allow(clippy::unsafe_removed_from_name)]
@@ -82,7 +82,7 @@ pub(crate) fn call_with_schema_for_function(
 }
 
 /// The input of the second step for an attribute over a function: `[options] [signature]`, after the schema.
-pub(crate) struct WithSchema<Attribute> {
+pub(crate) struct FunctionWithSchema<Attribute> {
     pub(crate) schema: Schema,
     pub(crate) properties: OperatorProperties,
     pub(crate) attribute: Attribute,
@@ -91,7 +91,7 @@ pub(crate) struct WithSchema<Attribute> {
     elided: Option<(Token![...], Function)>,
 }
 
-impl<Attribute> WithSchema<Attribute> {
+impl<Attribute> FunctionWithSchema<Attribute> {
     /// Replaces `_: ...` in the signature by the arguments of the schema, of types that `of_type` returns. Returns the completed function,
     /// or `None` if there is no `_: ...`.
     pub(crate) fn expand_elided_parameters(
@@ -100,7 +100,7 @@ impl<Attribute> WithSchema<Attribute> {
     ) -> syn::Result<Option<Function>> {
         let Some((dots, mut function)) = self.elided.take() else { return Ok(None) };
         let inputs: Vec<FnArg> =
-            signature::schema_parameters(&self.schema, dots, |name, ty| of_type(&function, name, ty)).collect();
+            signature::parameters_for_schema(&self.schema, dots, |name, ty| of_type(&function, name, ty)).collect();
         let mut written = signature::parameters(&function.signature).into_iter().filter_map(|parameter| parameter.name);
         let is_twice = |name: &Ident| inputs.iter().any(|input| signature::parameter_name(input) == Some(name));
         if let Some(name) = written.find(is_twice) {
@@ -113,9 +113,9 @@ impl<Attribute> WithSchema<Attribute> {
     }
 }
 
-impl<Attribute: Parse> Parse for WithSchema<Attribute> {
+impl<Attribute: Parse> Parse for FunctionWithSchema<Attribute> {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let schema = parse_schema_text(input)?;
+        let schema = parse_schema_literal(input)?;
         let properties = input.parse()?;
         let (attribute, signature);
         bracketed!(attribute in input);
@@ -136,19 +136,19 @@ impl<Attribute: Parse> Parse for WithSchema<Attribute> {
 #[derive(Default)]
 pub(crate) struct OperatorProperties {
     pub(crate) has_plan: bool,
-    pub(crate) pointwise: Option<Pointwise>,
+    pub(crate) pointwise: Option<PointwiseProperty>,
     pub(crate) data_dependent: bool,
     pub(crate) in_place: Option<Schema>,
     pub(crate) out: Option<Schema>,
 }
 
 /// The contents of a shape word `pointwise`: the positions of the operands, and the Rust names of the dtypes in which it computes.
-pub(crate) struct Pointwise {
+pub(crate) struct PointwiseProperty {
     pub(crate) operands: Vec<usize>,
     pub(crate) dtypes: Vec<Ident>,
 }
 
-impl Parse for Pointwise {
+impl Parse for PointwiseProperty {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let (operands, dtypes);
         bracketed!(operands in input);
@@ -178,23 +178,23 @@ impl Parse for OperatorProperties {
                 "plan" => properties.has_plan = true,
                 "data_dependent" => properties.data_dependent = true,
                 "pointwise" => properties.pointwise = Some(inside.parse()?),
-                "in_place" => properties.in_place = Some(parse_schema_text(&inside)?),
-                _ => properties.out = Some(parse_schema_text(&inside)?),
+                "in_place" => properties.in_place = Some(parse_schema_literal(&inside)?),
+                _ => properties.out = Some(parse_schema_literal(&inside)?),
             }
         }
         Ok(properties)
     }
 }
 
-/// Parses the schema in front, and skips the properties.
-pub(crate) fn parse_schema(input: ParseStream<'_>) -> syn::Result<Schema> {
-    let schema = parse_schema_text(input)?;
+/// Parses the schema at the start of the input, and skips the operator's properties after it.
+pub(crate) fn parse_schema_skipping_properties(input: ParseStream<'_>) -> syn::Result<Schema> {
+    let schema = parse_schema_literal(input)?;
     input.parse::<OperatorProperties>()?;
     Ok(schema)
 }
 
 /// Parses a schema from a string literal. The definition printed it, so it is valid.
-pub(crate) fn parse_schema_text(input: ParseStream<'_>) -> syn::Result<Schema> {
+pub(crate) fn parse_schema_literal(input: ParseStream<'_>) -> syn::Result<Schema> {
     let text: LitStr = input.parse()?;
     Schema::parse(&text.value()).map_err(|mistakes| {
         syn::Error::new(text.span(), format!("this is not an operator's schema: {}", mistakes.render(&text.value())))

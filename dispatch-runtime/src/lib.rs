@@ -70,7 +70,8 @@ pub use error::{
 };
 pub use half::{bf16, f16};
 pub use introspection::{
-    Finding, RegisteredKernel, SpanListener, TableCell, dump_name, on_span, registrations_for, span, verify,
+    Finding, RegisteredKernel, SpanListener, TableCell, dump_by_name, on_span, operator_names_with_kernel_for, span,
+    verify,
 };
 pub use key::{
     Device, InsertionPoint, InvalidKey, Key, KeySet, NoFreeKeyIndex, Provenance, UnknownDevice, UnknownKey, UserKey,
@@ -326,20 +327,20 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::call::{
-        DeviceArgument, HasDeviceKeys, Mut, NewValue, OptMut, OptOwned, OptRef, Owned, RedispatchGuard, Ref, Sig,
-        WrittenArgument, argument_keys, call_keys, call_keys_for, convert_argument, lookup_kernel,
+        DeviceArgument, HasDeviceKeys, Mut, NewResult, OptMut, OptOwned, OptRef, Owned, RedispatchGuard, Ref, Sig,
+        WrittenArgument, argument_keys, call_keys, call_keys_up_to, convert_argument, lookup_kernel,
     };
     pub use crate::expansion::{
         HasDType, KernelError, KernelParameter, NotBuiltIn, NotBuiltInName, OperatorFunction, OperatorFunctions,
         OptionalArgument, Returns, check_not_built_in, composite_error, crate_name, error_in_operator,
-        into_caller_error, into_form_error, operator_code, unsupported_dtype,
+        into_caller_error, into_form_error, operator_function_code, unsupported_dtype_error,
     };
+    #[cfg(feature = "linkme")]
+    pub use crate::key::DECLARED_KEYS;
     #[cfg(feature = "inventory")]
     pub use crate::key::DeclaredKey;
-    #[cfg(feature = "linkme")]
-    pub use crate::key::KEYS;
     pub use crate::operator::{
-        Definition, Kernel, Predicate, Signature, TableHeader, TableRef, TypedAdapters, too_few_arguments,
+        ConditionFn, Definition, Kernel, Signature, TableHeader, TableRef, TypedAdapters, too_few_arguments_error,
     };
     pub use crate::plan::{
         CheckOnMeta, DimList, DirectOutputs, HasTensors, OutputParameter, OutputTensor, PlanParameter,
@@ -348,7 +349,7 @@ pub mod __private {
         reduction_plan, result_device, shape_word_specs,
     };
     #[cfg(feature = "linkme")]
-    pub use crate::registration::RECORDS;
+    pub use crate::registration::SUBMITTED_RECORDS;
     #[cfg(feature = "inventory")]
     pub use crate::registration::SubmittedRecord;
     pub use crate::registration::{Record, RustOperatorImpl};

@@ -21,7 +21,7 @@ pub struct Name<'a> {
 }
 
 /// Returns the schema's name of a Rust parameter: `self` for `this`, any other unchanged.
-pub(crate) const fn name_in_schema(argument: &'static str) -> &'static str {
+pub(crate) const fn argument_name_in_schema(argument: &'static str) -> &'static str {
     if let b"this" = argument.as_bytes() { "self" } else { argument }
 }
 
@@ -55,4 +55,4 @@ impl fmt::Debug for Name<'_> {
 }
 
 /// The kernel name of every closure.
-pub(crate) const CLOSURE_NAME: &str = "closure";
+pub(crate) const CLOSURE_KERNEL_NAME: &str = "closure";

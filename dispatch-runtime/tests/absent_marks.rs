@@ -9,16 +9,16 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Marks, keys::*};
 
 thread_local! {
-    static FALLBACK_CALLS: Cell<usize> = const { Cell::new(0) };
+    static FALLBACK_CALL_COUNT: Cell<usize> = const { Cell::new(0) };
 }
 
 fn count_and_redispatch(op: &Operator, keys: KeySet, key: Key, stack: &mut Stack) -> Result<()> {
-    FALLBACK_CALLS.set(FALLBACK_CALLS.get() + 1);
+    FALLBACK_CALL_COUNT.set(FALLBACK_CALL_COUNT.get() + 1);
     op.redispatch_boxed(keys.below(key), stack)
 }
 
-fn take_fallback_calls() -> usize {
-    FALLBACK_CALLS.take()
+fn take_fallback_call_count() -> usize {
+    FALLBACK_CALL_COUNT.take()
 }
 
 #[op_fallback(Tracer, marked(REQUIRES_GRAD))]
@@ -59,7 +59,7 @@ fn with_cuda_autograd_cpu(this: &Tensor) -> Tensor {
 }
 
 #[op_impl(with_cuda_autograd, AutogradCUDA)]
-fn with_cuda_autograd_kernel(_: &Tensor) -> Result<Tensor> {
+fn with_cuda_autograd_autograd_cuda(_: &Tensor) -> Result<Tensor> {
     Err(Error::kernel("autograd of its own"))
 }
 
@@ -73,41 +73,45 @@ fn tensor_with_layers(layers: impl Into<KeySet>) -> Tensor {
     x.with_keys(KeySet::from(CPU) | layers.into())
 }
 
-fn fallback_calls_of_boxed_call(x: &Tensor) -> usize {
+fn fallback_call_count_of_boxed_call(x: &Tensor) -> usize {
     identity::operator().call([x.clone().into()]).unwrap();
-    take_fallback_calls()
+    take_fallback_call_count()
 }
 
 #[test]
 fn the_first_marked_tensor_adds_the_fallback_to_tables_in_use() {
     let plain = tensor_with_layers(Tracer);
     identity(&plain).unwrap();
-    assert_eq!((take_fallback_calls(), fallback_calls_of_boxed_call(&plain)), (0, 0));
+    assert_eq!((take_fallback_call_count(), fallback_call_count_of_boxed_call(&plain)), (0, 0));
     let before = identity::operator().kernel_id(plain.keys());
 
     let marked = tensor_with_layers(Tracer);
     marked.mark(Marks::REQUIRES_GRAD);
     identity(&marked).unwrap();
     assert_eq!(
-        (take_fallback_calls(), fallback_calls_of_boxed_call(&marked), fallback_calls_of_boxed_call(&plain)),
+        (
+            take_fallback_call_count(),
+            fallback_call_count_of_boxed_call(&marked),
+            fallback_call_count_of_boxed_call(&plain)
+        ),
         (1, 1, 1)
     );
     identity(&plain).unwrap();
-    assert_eq!(take_fallback_calls(), 0, "a typed call still skips it");
+    assert_eq!(take_fallback_call_count(), 0, "a typed call still skips it");
     assert!(before.is_some() && identity::operator().kernel_id(plain.keys()) == before);
 
     marked.unmark(Marks::REQUIRES_GRAD);
-    assert_eq!(fallback_calls_of_boxed_call(&plain), 1, "a mark that was seen is not forgotten");
+    assert_eq!(fallback_call_count_of_boxed_call(&plain), 1, "a mark that was seen is not forgotten");
 }
 
 #[test]
 fn make_view_of_sets_the_view_mark() {
     let base = tensor_with_layers(Negative);
-    assert_eq!(fallback_calls_of_boxed_call(&base), 0);
+    assert_eq!(fallback_call_count_of_boxed_call(&base), 0);
     let mut view = base.restride(base.geometry().clone()).unwrap();
     assert!(view.make_view_of(&base));
     identity(&view).unwrap();
-    assert_eq!((take_fallback_calls(), fallback_calls_of_boxed_call(&base)), (1, 1));
+    assert_eq!((take_fallback_call_count(), fallback_call_count_of_boxed_call(&base)), (1, 1));
 }
 
 #[test]
@@ -115,14 +119,14 @@ fn fallbacks_for_marks_of_new_tensors_are_always_in_tables() {
     let _inference = dispatch_runtime::guard::inference_mode();
     let inference = Tensor::from_slice(&[1.0_f32]);
     identity(&inference.with_keys(inference.keys() | ZeroTensor)).unwrap();
-    assert_eq!(take_fallback_calls(), 1);
+    assert_eq!(take_fallback_call_count(), 1);
 }
 
 #[test]
 fn threads_that_set_a_mark_at_the_same_time_all_run_the_fallback() {
     let plain = tensor_with_layers(Conjugate);
     with_cuda_autograd(&tensor_with_layers(AutogradCPU)).unwrap();
-    assert_eq!((take_fallback_calls(), fallback_calls_of_boxed_call(&plain)), (0, 0));
+    assert_eq!((take_fallback_call_count(), fallback_call_count_of_boxed_call(&plain)), (0, 0));
     let error = with_cuda_autograd(&tensor_with_layers(CUDA | AutogradCUDA)).unwrap_err();
     assert!(error.to_string().contains("autograd of its own"), "{error}");
 
@@ -134,19 +138,20 @@ fn threads_that_set_a_mark_at_the_same_time_all_run_the_fallback() {
                 start.wait();
                 mine.mark(Marks::RECORDED);
                 identity(&mine).unwrap();
-                assert_eq!((take_fallback_calls(), fallback_calls_of_boxed_call(&mine)), (1, 1));
+                assert_eq!((take_fallback_call_count(), fallback_call_count_of_boxed_call(&mine)), (1, 1));
             });
         }
     });
     let marked = tensor_with_layers(AutogradCPU);
     marked.mark(Marks::RECORDED);
     with_cuda_autograd(&marked).unwrap();
-    assert_eq!(take_fallback_calls(), 1);
+    assert_eq!(take_fallback_call_count(), 1);
 }
 
 #[test]
 fn an_explanation_names_the_kernel_that_runs() {
-    let explanation = |marks| identity::operator().explain_keys(&[tensor_with_layers(Tracer).keys()], marks).unwrap();
+    let explanation =
+        |marks| identity::operator().explain_call_with_keys(&[tensor_with_layers(Tracer).keys()], marks).unwrap();
     let winner = |marks| explanation(marks).winner.map(|winner| winner.kernel);
     assert_eq!(winner(None), Some("identity_cpu"));
     assert!(explanation(None).skipped.has(Tracer));
@@ -165,12 +170,12 @@ fn only_cuda_kernel(this: &Tensor) -> Tensor {
 fn two_kernels(this: &Tensor) -> Result<Tensor>;
 
 #[op_impl(two_kernels, CPU)]
-fn first_kernel(this: &Tensor) -> Tensor {
+fn two_kernels_first(this: &Tensor) -> Tensor {
     this.clone()
 }
 
 #[op_impl(two_kernels, CPU)]
-fn second_kernel(this: &Tensor) -> Tensor {
+fn two_kernels_second(this: &Tensor) -> Tensor {
     this.clone()
 }
 
@@ -182,7 +187,7 @@ fn the_error_names_the_backend_and_no_skipped_layer() {
         assert!(error.contains("for CPU") && error.contains("#[op_impl(absent_marks::only_cuda, CPU)]"), "{error}");
     }
     for error in [two_kernels(&x).unwrap_err().to_string(), boxed(two_kernels::operator())] {
-        assert!(error.contains("first_kernel") && error.contains("second_kernel"), "{error}");
+        assert!(error.contains("two_kernels_first") && error.contains("two_kernels_second"), "{error}");
     }
     assert_eq!(only_cuda::operator().explain(&[Value::from(&x)]).key, Some(CPU));
 }

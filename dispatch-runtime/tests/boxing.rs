@@ -7,7 +7,7 @@ use dispatch_runtime::guard;
 use dispatch_runtime::prelude::*;
 
 /// The backends of the kernels: every operator here has a typed kernel for the CPU, and an equal boxed kernel for Meta.
-macro_rules! backends {
+macro_rules! kernel_backends {
     () => {
         [keys::CPU, keys::Meta]
     };
@@ -41,62 +41,62 @@ fn list_in_place_(this: &mut [Tensor]) -> Result<()>;
 fn reordered_results_(this: &mut Tensor, other: &mut Tensor, rest: &mut [Tensor]) -> Result<i64>;
 
 #[op_impl(no_results, CPU)]
-fn no_results_typed(_: &Tensor) {}
+fn no_results_cpu(_: &Tensor) {}
 
 #[op_impl(one_result, CPU)]
-fn one_result_typed(this: &Tensor, n: i64) -> Tensor {
-    numbers(&[first_number(this) * n])
+fn one_result_cpu(this: &Tensor, n: i64) -> Tensor {
+    int_tensor(&[first_element(this) * n])
 }
 
 #[op_impl(three_results, CPU)]
-fn three_results_typed(this: &Tensor, name: &str) -> (Tensor, i64, Str) {
-    (this.clone(), first_number(this), name.into())
+fn three_results_cpu(this: &Tensor, name: &str) -> (Tensor, i64, Str) {
+    (this.clone(), first_element(this), name.into())
 }
 
 #[op_impl(in_place_, CPU)]
-fn in_place_typed(this: &mut Tensor, other: &Tensor) -> Result<()> {
-    let other = first_number(other);
-    add_to_first(this, other)
+fn in_place_cpu(this: &mut Tensor, other: &Tensor) -> Result<()> {
+    let other = first_element(other);
+    add_to_first_element(this, other)
 }
 
 #[op_impl(one_result_out, CPU)]
-fn one_result_out_typed(this: &Tensor, n: i64, out: &mut Tensor) -> Result<()> {
-    set_first(out, first_number(this) * n)
+fn one_result_out_cpu(this: &Tensor, n: i64, out: &mut Tensor) -> Result<()> {
+    set_first_element(out, first_element(this) * n)
 }
 
 #[op_impl(min_max_out, CPU)]
-fn min_max_out_typed(this: &Tensor, min: &mut Tensor, max: &mut Tensor) -> Result<()> {
-    set_first(min, first_number(this) - 1)?;
+fn min_max_out_cpu(this: &Tensor, min: &mut Tensor, max: &mut Tensor) -> Result<()> {
+    set_first_element(min, first_element(this) - 1)?;
     // A written argument may be bound to another tensor.
-    *max = numbers(&[first_number(this) + 1]);
+    *max = int_tensor(&[first_element(this) + 1]);
     Ok(())
 }
 
 #[op_impl(written_and_new_, CPU)]
-fn written_and_new_typed(this: &mut Tensor, extra: Option<&mut Tensor>) -> Result<i64> {
-    add_to_first(this, 1)?;
-    extra.map_or(Ok(0), |extra| add_to_first(extra, 1).map(|()| 1))
+fn written_and_new_cpu(this: &mut Tensor, extra: Option<&mut Tensor>) -> Result<i64> {
+    add_to_first_element(this, 1)?;
+    extra.map_or(Ok(0), |extra| add_to_first_element(extra, 1).map(|()| 1))
 }
 
 #[op_impl(list_in_place_, CPU)]
-fn list_in_place_typed(this: &mut [Tensor]) -> Result<()> {
-    this.iter_mut().try_for_each(|tensor| add_to_first(tensor, 1))
+fn list_in_place_cpu(this: &mut [Tensor]) -> Result<()> {
+    this.iter_mut().try_for_each(|tensor| add_to_first_element(tensor, 1))
 }
 
 #[op_impl(reordered_results_, CPU)]
-fn reordered_results_typed(this: &mut Tensor, other: &mut Tensor, rest: &mut [Tensor]) -> Result<i64> {
-    add_to_first(this, 1)?;
-    add_to_first(other, 2)?;
-    rest.iter_mut().try_for_each(|tensor| add_to_first(tensor, 3))?;
+fn reordered_results_cpu(this: &mut Tensor, other: &mut Tensor, rest: &mut [Tensor]) -> Result<i64> {
+    add_to_first_element(this, 1)?;
+    add_to_first_element(other, 2)?;
+    rest.iter_mut().try_for_each(|tensor| add_to_first_element(tensor, 3))?;
     Ok(9)
 }
 
 /// Runs the CPU's typed kernel on the same stack. This is a boxed kernel for any operator.
 fn run_cpu_kernel(op: &Operator, stack: &mut Stack) -> Result<()> {
-    op.kernels(keys::CPU)[0].call(keys::CPU.into(), stack)
+    op.kernels_for_key(keys::CPU)[0].call(keys::CPU.into(), stack)
 }
 
-macro_rules! boxed_kernels {
+macro_rules! define_boxed_meta_kernels {
     ($($operator:ident $kernel:ident;)*) => {$(
         #[op_impl($operator, Meta, boxed)]
         fn $kernel(op: &Operator, _keys: KeySet, stack: &mut Stack) -> Result<()> {
@@ -105,64 +105,64 @@ macro_rules! boxed_kernels {
     )*};
 }
 
-boxed_kernels! {
-    no_results no_results_boxed;
-    one_result one_result_boxed;
-    three_results three_results_boxed;
-    in_place_ in_place_boxed;
-    one_result_out one_result_out_boxed;
-    min_max_out min_max_out_boxed;
-    written_and_new_ written_and_new_boxed;
-    list_in_place_ list_in_place_boxed;
-    reordered_results_ reordered_results_boxed;
-    max_arguments max_arguments_boxed;
+define_boxed_meta_kernels! {
+    no_results no_results_meta;
+    one_result one_result_meta;
+    three_results three_results_meta;
+    in_place_ in_place_meta;
+    one_result_out one_result_out_meta;
+    min_max_out min_max_out_meta;
+    written_and_new_ written_and_new_meta;
+    list_in_place_ list_in_place_meta;
+    reordered_results_ reordered_results_meta;
+    max_arguments max_arguments_meta;
 }
 
 #[op_fallback(PreDispatch)]
-fn record_call(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
-    CALLS.with_borrow_mut(|calls| calls.push(op.to_string()));
+fn record_call_fallback(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    RECORDED_CALLS.with_borrow_mut(|calls| calls.push(op.to_string()));
     op.redispatch_boxed(keys.below(keys::PreDispatch), stack)
 }
 
 thread_local! {
-    static CALLS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    static RECORDED_CALLS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-fn numbers(values: &[i64]) -> Tensor {
+fn int_tensor(values: &[i64]) -> Tensor {
     Tensor::from_slice(values)
 }
 
-fn first_number(tensor: &Tensor) -> i64 {
+fn first_element(tensor: &Tensor) -> i64 {
     tensor.read::<i64>().unwrap()[0]
 }
 
-fn set_first(tensor: &mut Tensor, to: i64) -> Result<()> {
+fn set_first_element(tensor: &mut Tensor, to: i64) -> Result<()> {
     tensor.write::<i64>()?[0] = to;
     Ok(())
 }
 
-fn add_to_first(tensor: &mut Tensor, by: i64) -> Result<()> {
+fn add_to_first_element(tensor: &mut Tensor, by: i64) -> Result<()> {
     tensor.write::<i64>()?[0] += by;
     Ok(())
 }
 
-fn number_on(backend: Key, n: i64) -> Tensor {
-    numbers(&[n]).with_keys(KeySet::from(backend))
+fn int_tensor_on(backend: Key, n: i64) -> Tensor {
+    int_tensor(&[n]).with_keys(KeySet::from(backend))
 }
 
 /// Runs `test` for typed and boxed kernels, directly and through a boxed layer.
-fn for_every_kind_of_call(test: impl Fn(Key)) {
-    for backend in backends!() {
+fn for_typed_and_boxed_kernels(test: impl Fn(Key)) {
+    for backend in kernel_backends!() {
         test(backend);
         let _watching = guard::include(keys::PreDispatch.into());
-        CALLS.take();
+        RECORDED_CALLS.take();
         test(backend);
-        assert!(!CALLS.take().is_empty());
+        assert!(!RECORDED_CALLS.take().is_empty());
     }
 }
 
 /// Returns the results of a boxed call as texts, tensors by their values.
-fn boxed_results(operator: &'static Operator, arguments: impl IntoIterator<Item = Value>) -> Vec<String> {
+fn boxed_call_results(operator: &'static Operator, arguments: impl IntoIterator<Item = Value>) -> Vec<String> {
     let mut stack = Stack::new();
     stack.push("below");
     arguments.into_iter().for_each(|argument| stack.push(argument));
@@ -170,36 +170,36 @@ fn boxed_results(operator: &'static Operator, arguments: impl IntoIterator<Item 
     let mut values = stack.into_values();
     assert_eq!(format!("{:?}", values.remove(0)), "\"below\"", "values below the arguments stay");
     let shown = |value: Value| match &value {
-        Value::Tensor(tensor) => first_number(tensor).to_string(),
-        Value::Tensors(tensors) => format!("{:?}", tensors.iter().map(first_number).collect::<Vec<_>>()),
+        Value::Tensor(tensor) => first_element(tensor).to_string(),
+        Value::Tensors(tensors) => format!("{:?}", tensors.iter().map(first_element).collect::<Vec<_>>()),
         other => format!("{other:?}"),
     };
     values.into_iter().map(shown).collect()
 }
 
 #[test]
-fn operators_without_results() {
-    for_every_kind_of_call(|backend| {
-        no_results(&number_on(backend, 1)).unwrap();
-        assert!(boxed_results(no_results::operator(), [number_on(backend, 1).into()]).is_empty());
+fn calls_without_results_return_nothing() {
+    for_typed_and_boxed_kernels(|backend| {
+        no_results(&int_tensor_on(backend, 1)).unwrap();
+        assert!(boxed_call_results(no_results::operator(), [int_tensor_on(backend, 1).into()]).is_empty());
     });
 }
 
 #[test]
-fn operators_with_one_result() {
-    for_every_kind_of_call(|backend| {
-        assert_eq!(first_number(&one_result(&number_on(backend, 3), 4).unwrap()), 12);
-        assert_eq!(boxed_results(one_result::operator(), [number_on(backend, 3).into(), 4.into()]), ["12"]);
+fn calls_with_one_result_return_it() {
+    for_typed_and_boxed_kernels(|backend| {
+        assert_eq!(first_element(&one_result(&int_tensor_on(backend, 3), 4).unwrap()), 12);
+        assert_eq!(boxed_call_results(one_result::operator(), [int_tensor_on(backend, 3).into(), 4.into()]), ["12"]);
     });
 }
 
 #[test]
 fn several_results_keep_their_order() {
-    for_every_kind_of_call(|backend| {
-        let (first, second, third) = three_results(&number_on(backend, 5), "x").unwrap();
-        assert_eq!((first_number(&first), second, &*third), (5, 5, "x"));
+    for_typed_and_boxed_kernels(|backend| {
+        let (first, second, third) = three_results(&int_tensor_on(backend, 5), "x").unwrap();
+        assert_eq!((first_element(&first), second, &*third), (5, 5, "x"));
         assert_eq!(
-            boxed_results(three_results::operator(), [number_on(backend, 5).into(), "x".into()]),
+            boxed_call_results(three_results::operator(), [int_tensor_on(backend, 5).into(), "x".into()]),
             ["5", "5", "\"x\""]
         );
     });
@@ -207,78 +207,87 @@ fn several_results_keep_their_order() {
 
 #[test]
 fn an_in_place_operator_writes_the_callers_tensor_and_returns_it() {
-    for_every_kind_of_call(|backend| {
-        let mut x = number_on(backend, 1);
+    for_typed_and_boxed_kernels(|backend| {
+        let mut x = int_tensor_on(backend, 1);
         let alias = x.clone();
-        in_place_(&mut x, &number_on(backend, 2)).unwrap();
-        assert_eq!((first_number(&x), first_number(&alias)), (3, 3));
+        in_place_(&mut x, &int_tensor_on(backend, 2)).unwrap();
+        assert_eq!((first_element(&x), first_element(&alias)), (3, 3));
         assert!(x.same(&alias));
-        assert_eq!(boxed_results(in_place_::operator(), [x.clone().into(), number_on(backend, 4).into()]), ["7"]);
-        assert_eq!(first_number(&alias), 7);
+        assert_eq!(
+            boxed_call_results(in_place_::operator(), [x.clone().into(), int_tensor_on(backend, 4).into()]),
+            ["7"]
+        );
+        assert_eq!(first_element(&alias), 7);
     });
 }
 
 #[test]
 fn an_out_operator_writes_its_out_argument() {
-    for_every_kind_of_call(|backend| {
-        let mut out = number_on(backend, 0);
-        one_result_out(&number_on(backend, 3), 5, &mut out).unwrap();
-        assert_eq!(first_number(&out), 15);
+    for_typed_and_boxed_kernels(|backend| {
+        let mut out = int_tensor_on(backend, 0);
+        one_result_out(&int_tensor_on(backend, 3), 5, &mut out).unwrap();
+        assert_eq!(first_element(&out), 15);
         assert_eq!(
-            boxed_results(one_result_out::operator(), [number_on(backend, 3).into(), 2.into(), out.clone().into()]),
+            boxed_call_results(
+                one_result_out::operator(),
+                [int_tensor_on(backend, 3).into(), 2.into(), out.clone().into()]
+            ),
             ["6"]
         );
-        assert_eq!(first_number(&out), 6);
+        assert_eq!(first_element(&out), 6);
     });
 }
 
 #[test]
 fn several_out_arguments_are_written_or_replaced() {
-    for_every_kind_of_call(|backend| {
-        let (mut min, mut max) = (number_on(backend, 0), number_on(backend, 0));
+    for_typed_and_boxed_kernels(|backend| {
+        let (mut min, mut max) = (int_tensor_on(backend, 0), int_tensor_on(backend, 0));
         let before = max.clone();
-        min_max_out(&number_on(backend, 5), &mut min, &mut max).unwrap();
-        assert_eq!((first_number(&min), first_number(&max), first_number(&before)), (4, 6, 0));
-        let results = boxed_results(
+        min_max_out(&int_tensor_on(backend, 5), &mut min, &mut max).unwrap();
+        assert_eq!((first_element(&min), first_element(&max), first_element(&before)), (4, 6, 0));
+        let results = boxed_call_results(
             min_max_out::operator(),
-            [number_on(backend, 8).into(), min.clone().into(), before.clone().into()],
+            [int_tensor_on(backend, 8).into(), min.clone().into(), before.clone().into()],
         );
         assert_eq!(results, ["7", "9"]);
-        assert_eq!((first_number(&min), first_number(&before)), (7, 0));
+        assert_eq!((first_element(&min), first_element(&before)), (7, 0));
     });
 }
 
 #[test]
 fn written_arguments_and_new_results_can_be_returned_together() {
-    for_every_kind_of_call(|backend| {
-        let (mut x, mut extra) = (number_on(backend, 1), number_on(backend, 10));
+    for_typed_and_boxed_kernels(|backend| {
+        let (mut x, mut extra) = (int_tensor_on(backend, 1), int_tensor_on(backend, 10));
         assert_eq!(written_and_new_(&mut x, Some(&mut extra)).unwrap(), 1);
         assert_eq!(written_and_new_(&mut x, None).unwrap(), 0);
-        assert_eq!((first_number(&x), first_number(&extra)), (3, 11));
-        assert_eq!(boxed_results(written_and_new_::operator(), [x.clone().into(), Value::None]), ["4", "0"]);
+        assert_eq!((first_element(&x), first_element(&extra)), (3, 11));
+        assert_eq!(boxed_call_results(written_and_new_::operator(), [x.clone().into(), Value::None]), ["4", "0"]);
     });
 }
 
 #[test]
 fn each_tensor_of_a_written_list_is_written() {
-    for_every_kind_of_call(|backend| {
-        let mut list = [number_on(backend, 1), number_on(backend, 2)];
+    for_typed_and_boxed_kernels(|backend| {
+        let mut list = [int_tensor_on(backend, 1), int_tensor_on(backend, 2)];
         list_in_place_(&mut list).unwrap();
-        assert_eq!(list.iter().map(first_number).collect::<Vec<_>>(), [2, 3]);
-        assert_eq!(boxed_results(list_in_place_::operator(), [list.to_vec().into()]), ["[3, 4]"]);
+        assert_eq!(list.iter().map(first_element).collect::<Vec<_>>(), [2, 3]);
+        assert_eq!(boxed_call_results(list_in_place_::operator(), [list.to_vec().into()]), ["[3, 4]"]);
     });
 }
 
 #[test]
 fn written_arguments_can_be_returned_in_another_order() {
-    for_every_kind_of_call(|backend| {
-        let (mut x, mut y, mut rest) = (number_on(backend, 10), number_on(backend, 20), [number_on(backend, 30)]);
+    for_typed_and_boxed_kernels(|backend| {
+        let (mut x, mut y, mut rest) =
+            (int_tensor_on(backend, 10), int_tensor_on(backend, 20), [int_tensor_on(backend, 30)]);
         assert_eq!(reordered_results_(&mut x, &mut y, &mut rest).unwrap(), 9);
-        assert_eq!((first_number(&x), first_number(&y), first_number(&rest[0])), (11, 22, 33));
-        let results =
-            boxed_results(reordered_results_::operator(), [x.clone().into(), y.clone().into(), rest.to_vec().into()]);
+        assert_eq!((first_element(&x), first_element(&y), first_element(&rest[0])), (11, 22, 33));
+        let results = boxed_call_results(
+            reordered_results_::operator(),
+            [x.clone().into(), y.clone().into(), rest.to_vec().into()],
+        );
         assert_eq!(results, ["24", "9", "12"]);
-        assert_eq!((first_number(&x), first_number(&y), first_number(&rest[0])), (12, 24, 36));
+        assert_eq!((first_element(&x), first_element(&y), first_element(&rest[0])), (12, 24, 36));
     });
 }
 
@@ -299,44 +308,44 @@ fn max_arguments(
 #[op_impl(max_arguments, CPU)]
 #[allow(clippy::type_complexity, reason = "the operator has the maximum number of results")]
 #[rustfmt::skip]
-fn max_arguments_typed(
+fn max_arguments_cpu(
     this: &Tensor,
     a0: i64, a1: i64, a2: i64, a3: i64, a4: i64, a5: i64, a6: i64, a7: i64, a8: i64, a9: i64, a10: i64, a11: i64,
     a12: i64, a13: i64, a14: i64, a15: i64, a16: i64, a17: i64, a18: i64, a19: i64, a20: i64, a21: i64, a22: i64,
     a23: i64, a24: i64, a25: i64, a26: i64, a27: i64, a28: i64, a29: i64, a30: i64,
 ) -> (i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64) {
     (a0 - a30, a1 - a29, a2 - a28, a3 - a27, a4 - a26, a5 - a25, a6 - a24, a7 - a23, a8 - a22, a9 - a21, a10 - a20,
-     a11 - a19, a12 - a18, a13 - a17, a14 - a16, first_number(this) + a15)
+     a11 - a19, a12 - a18, a13 - a17, a14 - a16, first_element(this) + a15)
 }
 
 #[test]
-fn operators_with_the_maximum_number_of_arguments_and_results() {
-    for_every_kind_of_call(|backend| {
+fn operators_can_have_32_arguments_and_16_results() {
+    for_typed_and_boxed_kernels(|backend| {
         let arguments = (0..31).map(|i| Value::from(i * i));
-        let results = boxed_results(
+        let results = boxed_call_results(
             max_arguments::operator(),
-            std::iter::once(Value::from(number_on(backend, 7))).chain(arguments),
+            std::iter::once(Value::from(int_tensor_on(backend, 7))).chain(arguments),
         );
         let expected: Vec<String> =
             (0..15_i64).map(|i| i * i - (30 - i) * (30 - i)).chain([7 + 225]).map(|n| n.to_string()).collect();
         assert_eq!(results, expected);
         #[rustfmt::skip]
         let typed = max_arguments(
-            &number_on(backend, 7), 30, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 1,
+            &int_tensor_on(backend, 7), 30, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 1,
         ).unwrap();
         assert_eq!((typed.0, typed.1, typed.14, typed.15), (29, -28, -2, 7 + 15));
     });
 }
 
-#[op_def("all_kinds_of_keys(Tensor a, Tensor? b, Tensor[] c, Tensor?[] d, Generator? e, Any f) -> int")]
+#[op_def("all_key_arguments(Tensor a, Tensor? b, Tensor[] c, Tensor?[] d, Generator? e, Any f) -> int")]
 #[rustfmt::skip]
-fn all_kinds_of_keys(
+fn all_key_arguments(
     a: &Tensor, b: Option<&Tensor>, c: &[Tensor], d: &[Option<Tensor>], e: Option<&Generator>, f: &Value,
 ) -> Result<i64>;
 
-#[op_impl(all_kinds_of_keys, CPU, CUDA, XLA, MPS, HIP, XPU)]
+#[op_impl(all_key_arguments, CPU, CUDA, XLA, MPS, HIP, XPU)]
 #[rustfmt::skip]
-fn keys_of_call(
+fn all_key_arguments_return_keys(
     _: &Tensor, _: Option<&Tensor>, _: &[Tensor], _: &[Option<Tensor>], _: Option<&Generator>, _: &Value, keys: KeySet,
 ) -> i64 {
     i64::from_ne_bytes(keys.bits().to_ne_bytes())
@@ -344,10 +353,14 @@ fn keys_of_call(
 
 #[test]
 fn typed_and_boxed_calls_take_keys_from_the_same_arguments() {
-    let cpu = number_on(keys::CPU, 0);
+    let cpu = int_tensor_on(keys::CPU, 0);
     let cuda = Device::new(keys::CUDA).unwrap();
-    let (xla, mps, hip, xpu) =
-        (number_on(keys::XLA, 0), number_on(keys::MPS, 0), number_on(keys::HIP, 0), number_on(keys::XPU, 0));
+    let (xla, mps, hip, xpu) = (
+        int_tensor_on(keys::XLA, 0),
+        int_tensor_on(keys::MPS, 0),
+        int_tensor_on(keys::HIP, 0),
+        int_tensor_on(keys::XPU, 0),
+    );
     let generator = Generator::new(cuda, 1);
     for bits in 0..32_u32 {
         let has = |i: u32| bits & 1 << i != 0;
@@ -356,11 +369,11 @@ fn typed_and_boxed_calls_take_keys_from_the_same_arguments() {
         let optional_list = if has(2) { vec![None, Some(hip.clone())] } else { vec![None] };
         let random = has(3).then_some(&generator);
         let any = if has(4) { Value::from(&xpu) } else { Value::None };
-        let typed = all_kinds_of_keys(&cpu, optional, &list, &optional_list, random, &any).unwrap();
+        let typed = all_key_arguments(&cpu, optional, &list, &optional_list, random, &any).unwrap();
 
         let arguments =
             [(&cpu).into(), optional.into(), list.into(), optional_list.into(), random.cloned().into(), any];
-        let boxed = all_kinds_of_keys::operator().call(arguments).unwrap();
+        let boxed = all_key_arguments::operator().call(arguments).unwrap();
         assert_eq!(format!("{boxed:?}"), format!("[{typed}]"), "{bits:05b}");
 
         let keys = KeySet::from_bits(u64::from_ne_bytes(typed.to_ne_bytes()));
@@ -375,7 +388,7 @@ fn typed_and_boxed_calls_take_keys_from_the_same_arguments() {
 #[test]
 fn the_error_for_a_wrong_value_names_operator_argument_and_kinds() {
     let mut stack = Stack::new();
-    stack.push(number_on(keys::CPU, 1));
+    stack.push(int_tensor_on(keys::CPU, 1));
     stack.push("four");
     let error = one_result::operator().call_boxed(&mut stack).unwrap_err();
     assert_eq!(error.to_string(), "argument `n` (number 2) of `boxing::one_result` must be int, found str");
@@ -390,7 +403,7 @@ fn the_error_for_a_wrong_value_names_operator_argument_and_kinds() {
 
 #[test]
 fn too_many_arguments_are_an_error() {
-    let error = one_result::operator().call([number_on(keys::CPU, 1).into(), 2.into(), 3.into()]).unwrap_err();
+    let error = one_result::operator().call([int_tensor_on(keys::CPU, 1).into(), 2.into(), 3.into()]).unwrap_err();
     assert!(matches!(error.kind(), dispatch_runtime::ErrorKind::TooManyArguments { expected: 2, found: 3, .. }));
     assert_eq!(error.to_string(), "`boxing::one_result` takes 2 arguments, but 3 were given; leave out the last ones");
 }
@@ -399,35 +412,35 @@ fn too_many_arguments_are_an_error() {
 fn wrong_results(this: &Tensor) -> Result<Tensor>;
 
 #[op_impl(wrong_results, CPU, boxed)]
-fn leave_int(_op: &Operator, _keys: KeySet, stack: &mut Stack) -> Result<()> {
+fn leave_int_cpu(_op: &Operator, _keys: KeySet, stack: &mut Stack) -> Result<()> {
     stack.pop();
     stack.push(1_i64);
     Ok(())
 }
 
 #[op_impl(wrong_results, XLA, boxed)]
-fn leave_argument_and_two(_op: &Operator, _keys: KeySet, stack: &mut Stack) -> Result<()> {
+fn leave_surplus_values_xla(_op: &Operator, _keys: KeySet, stack: &mut Stack) -> Result<()> {
     // The argument also stays on the stack.
     stack.push(1_i64);
-    stack.push(numbers(&[1]));
+    stack.push(int_tensor(&[1]));
     Ok(())
 }
 
 /// A kernel that leaves its argument on the stack: an operator without results drops it all the same.
 #[op_impl(no_results, XLA, boxed)]
-fn leave_argument(_op: &Operator, _keys: KeySet, _stack: &mut Stack) -> Result<()> {
+fn leave_argument_xla(_op: &Operator, _keys: KeySet, _stack: &mut Stack) -> Result<()> {
     Ok(())
 }
 
 #[op_impl(wrong_results, Meta, boxed)]
-fn leave_nothing(_op: &Operator, _keys: KeySet, stack: &mut Stack) -> Result<()> {
+fn leave_nothing_meta(_op: &Operator, _keys: KeySet, stack: &mut Stack) -> Result<()> {
     stack.pop();
     Ok(())
 }
 
 #[test]
 fn typed_calls_check_the_results_of_boxed_kernels() {
-    let error = |backend| wrong_results(&number_on(backend, 1)).unwrap_err().to_string();
+    let error = |backend| wrong_results(&int_tensor_on(backend, 1)).unwrap_err().to_string();
     let start = "a boxed kernel of `boxing::wrong_results` must leave Tensor on the stack, but left";
     assert_eq!(error(keys::CPU), format!("{start} int"));
     assert_eq!(error(keys::Meta), format!("{start} nothing"));
@@ -439,60 +452,61 @@ fn a_boxed_kernel_that_leaves_surplus_values_is_an_error() {
         dispatch_runtime::ErrorKind::SurplusResults { expected, found, .. } => (expected, found),
         _ => panic!("{error}"),
     };
-    let error = wrong_results(&number_on(keys::XLA, 1)).unwrap_err();
+    let error = wrong_results(&int_tensor_on(keys::XLA, 1)).unwrap_err();
     assert_eq!(
         error.to_string(),
         "a boxed kernel of `boxing::wrong_results` must pop its arguments and push its results: 3 values are left, not 1"
     );
     assert_eq!(surplus(error), (1, 3));
-    assert_eq!(surplus(no_results(&number_on(keys::XLA, 1)).unwrap_err()), (0, 1));
+    assert_eq!(surplus(no_results(&int_tensor_on(keys::XLA, 1)).unwrap_err()), (0, 1));
 }
 
 #[op_def("tensor_and_int(Tensor self) -> (Tensor, int)")]
 fn tensor_and_int(this: &Tensor) -> Result<(Tensor, i64)>;
 
 #[op_impl(tensor_and_int, CPU, boxed)]
-fn leave_text(_op: &Operator, _keys: KeySet, stack: &mut Stack) -> Result<()> {
+fn leave_text_cpu(_op: &Operator, _keys: KeySet, stack: &mut Stack) -> Result<()> {
     stack.push("junk");
     Ok(())
 }
 
 #[op_impl(tensor_and_int, Meta, boxed)]
-fn empty_and_refill_the_stack(_op: &Operator, _keys: KeySet, stack: &mut Stack) -> Result<()> {
+fn refill_stack_meta(_op: &Operator, _keys: KeySet, stack: &mut Stack) -> Result<()> {
     while stack.pop().is_some() {}
-    stack.push(numbers(&[1]));
+    stack.push(int_tensor(&[1]));
     stack.push(1_i64);
     stack.drop_top(5);
-    stack.push(numbers(&[2]));
+    stack.push(int_tensor(&[2]));
     stack.push(2_i64);
     Ok(())
 }
 
 #[test]
 fn boxed_calls_check_the_results_of_boxed_kernels() {
-    let error =
-        |operator: &'static Operator, backend| operator.call([number_on(backend, 1).into()]).unwrap_err().to_string();
+    let error = |operator: &'static Operator, backend| {
+        operator.call([int_tensor_on(backend, 1).into()]).unwrap_err().to_string()
+    };
     let start = "a boxed kernel of `boxing::wrong_results` must leave Tensor on the stack, but left";
     assert!(
         error(wrong_results::operator(), keys::CPU)
-            .starts_with(&format!("{start} int\n  the kernel: CPU `leave_int` ("))
+            .starts_with(&format!("{start} int\n  the kernel: CPU `leave_int_cpu` ("))
     );
     assert!(
         error(wrong_results::operator(), keys::Meta)
-            .starts_with(&format!("{start} nothing\n  the kernel: Meta `leave_nothing` ("))
+            .starts_with(&format!("{start} nothing\n  the kernel: Meta `leave_nothing_meta` ("))
     );
     assert!(
         error(wrong_results::operator(), keys::XLA)
-            .contains("3 values are left, not 1\n  the kernel: XLA `leave_argument_and_two` (")
+            .contains("3 values are left, not 1\n  the kernel: XLA `leave_surplus_values_xla` (")
     );
     assert!(
         error(no_results::operator(), keys::XLA)
-            .contains("1 value is left, not 0\n  the kernel: XLA `leave_argument` (")
+            .contains("1 value is left, not 0\n  the kernel: XLA `leave_argument_xla` (")
     );
     let start = "a boxed kernel of `boxing::tensor_and_int` must leave int on the stack, but left";
     assert!(
         error(tensor_and_int::operator(), keys::CPU)
-            .starts_with(&format!("{start} str\n  the kernel: CPU `leave_text` ("))
+            .starts_with(&format!("{start} str\n  the kernel: CPU `leave_text_cpu` ("))
     );
 }
 
@@ -500,7 +514,7 @@ fn boxed_calls_check_the_results_of_boxed_kernels() {
 fn a_boxed_kernel_sees_only_its_own_arguments() {
     for below in [1, 7, 20] {
         let mut stack: Stack = (0..below).collect();
-        stack.push(number_on(keys::Meta, 1));
+        stack.push(int_tensor_on(keys::Meta, 1));
         tensor_and_int::operator().call_boxed(&mut stack).unwrap();
         let mut values = stack.into_values();
         let results = values.split_off(values.len() - 2);
@@ -539,7 +553,7 @@ fn a_boxed_kernel_of_an_earlier_definition_is_an_error_if_its_results_differ() {
     drop(registrar.kernel("changing", keys::CPU, kernel).unwrap());
     first.remove();
     let second = registrar.define("changing(Tensor x, Tensor y) -> Tensor").unwrap().operator().unwrap();
-    let error = second.call([numbers(&[1]).into(), numbers(&[2]).into()]).unwrap_err();
+    let error = second.call([int_tensor(&[1]).into(), int_tensor(&[2]).into()]).unwrap_err();
     assert!(
         matches!(error.kind(), dispatch_runtime::ErrorKind::SurplusResults { expected: 1, found: 2, .. }),
         "{error}"
@@ -556,7 +570,7 @@ fn kernel_for_large_n(_: &Tensor, n: i64) -> i64 {
 }
 
 #[op_impl(with_default_kernel, CPU, boxed)]
-fn default_kernel(op: &Operator, _keys: KeySet, stack: &mut Stack) -> Result<()> {
+fn with_default_kernel_boxed(op: &Operator, _keys: KeySet, stack: &mut Stack) -> Result<()> {
     stack.drop_top(op.argument_count());
     stack.push(-1_i64);
     Ok(())
@@ -581,7 +595,7 @@ fallthrough!(with_default_kernel, CompositeExplicitAutograd);
 fn the_default_of_conditional_kernels_can_be_boxed_or_a_fallthrough() {
     let operator = with_default_kernel::operator();
     let both = |key: Key, n: i64| {
-        let x = number_on(key, 0);
+        let x = int_tensor_on(key, 0);
         let boxed = operator.call([(&x).into(), n.into()]).map_err(|error| error.to_string());
         let typed = with_default_kernel(&x, n).map_err(|error| error.to_string());
         assert_eq!(boxed.map(|results| format!("{results:?}")), typed.clone().map(|result| format!("[{result}]")));
@@ -615,7 +629,7 @@ fallthrough!(without_cpu_kernel, CPU);
 
 #[test]
 fn the_error_names_the_argument_that_is_no_tensor() {
-    let x = || Value::from(number_on(keys::CPU, 0));
+    let x = || Value::from(int_tensor_on(keys::CPU, 0));
     let dynamic = dispatch_runtime::Registrar::new("boxing_kinds")
         .define("with_cpu_kernel(Tensor self, Tensor[] rest) -> Tensor")
         .unwrap();
@@ -632,15 +646,15 @@ fn the_error_names_the_argument_that_is_no_tensor() {
     assert!(error.contains("`rest`") && error.contains("Tensor[]") && error.contains("list"), "{error}");
 }
 
-#[op_def("write_only(Tensor(a!) self, Tensor(b!)[] rest, int mode) -> ()")]
-fn write_only(this: &mut Tensor, rest: &mut [Tensor], mode: i64) -> Result<()>;
+#[op_def("write_without_returning(Tensor(a!) self, Tensor(b!)[] rest, int mode) -> ()")]
+fn write_without_returning(this: &mut Tensor, rest: &mut [Tensor], mode: i64) -> Result<()>;
 
-#[op_impl(write_only, CPU)]
-fn write_only_cpu(this: &mut Tensor, rest: &mut [Tensor], mode: i64) -> Result<()> {
+#[op_impl(write_without_returning, CPU)]
+fn write_without_returning_cpu(this: &mut Tensor, rest: &mut [Tensor], mode: i64) -> Result<()> {
     match mode {
-        0 => set_first(this, 7)?,
-        1 => *this = numbers(&[7]),
-        _ => rest[0] = numbers(&[7]),
+        0 => set_first_element(this, 7)?,
+        1 => *this = int_tensor(&[7]),
+        _ => rest[0] = int_tensor(&[7]),
     }
     Ok(())
 }
@@ -649,15 +663,15 @@ fn write_only_cpu(this: &mut Tensor, rest: &mut [Tensor], mode: i64) -> Result<(
 fn replacing_a_written_argument_that_is_not_returned_is_an_error() {
     let watched = |mode| {
         let _watching = guard::include(keys::PreDispatch.into());
-        let (mut x, mut rest) = (number_on(keys::CPU, 1), [number_on(keys::CPU, 2)]);
-        write_only(&mut x, &mut rest, mode).map(|()| first_number(&x))
+        let (mut x, mut rest) = (int_tensor_on(keys::CPU, 1), [int_tensor_on(keys::CPU, 2)]);
+        write_without_returning(&mut x, &mut rest, mode).map(|()| first_element(&x))
     };
     assert_eq!(watched(0).unwrap(), 7);
     for (mode, argument) in [(1, "self"), (2, "rest")] {
         assert_eq!(
             watched(mode).unwrap_err().to_string(),
             format!(
-                "a kernel of `boxing::write_only` replaced `{argument}` by another tensor, which a boxed call cannot return: \
+                "a kernel of `boxing::write_without_returning` replaced `{argument}` by another tensor, which a boxed call cannot return: \
                  write into the tensor, or make it a result in the schema"
             )
         );

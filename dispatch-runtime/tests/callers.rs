@@ -22,7 +22,7 @@ fn composite(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     inner(other, this)
 }
 
-#[op_def("callers::checked_composite(Tensor self, Tensor other) -> Tensor", check = check_equal(this, other))]
+#[op_def("callers::checked_composite(Tensor self, Tensor other) -> Tensor", check = check_equal_sizes(this, other))]
 fn checked_composite(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     composite(this, other)
 }
@@ -35,7 +35,7 @@ fn boxed_composite_kernel(_: &Operator, _: KeySet, stack: &mut Stack) -> Result<
     composite::operator().call_boxed(stack)
 }
 
-fn check_equal(this: &Tensor, other: &Tensor) -> Result<(), BadArgument> {
+fn check_equal_sizes(this: &Tensor, other: &Tensor) -> Result<(), BadArgument> {
     if this.sizes() == other.sizes() {
         return Ok(());
     }

@@ -48,28 +48,28 @@ impl Backend for SimulatedBackend {
 
 backend!(TPU, SimulatedBackend);
 
-fn tensor(key: &'static Key, first: i32) -> Tensor {
+fn device_tensor(key: &'static Key, first: i32) -> Tensor {
     let bytes = [first, -2, 30].iter().flat_map(|x| x.to_ne_bytes()).collect::<Vec<u8>>();
     Tensor::new(Storage::new(ByteBuffer(key, bytes.into())), DType::I32, Geometry::contiguous(&[3])).unwrap()
 }
 
 #[test]
 fn elements_are_copied_from_the_device() {
-    assert_eq!(tensor(&TPU, 1).to_string(), "tensor([ 1, -2, 30], device=tpu, dtype=int32)");
-    let part = tensor(&TPU, 1).restride(Geometry::strided(&[2], &[2], 0).unwrap()).unwrap();
+    assert_eq!(device_tensor(&TPU, 1).to_string(), "tensor([ 1, -2, 30], device=tpu, dtype=int32)");
+    let part = device_tensor(&TPU, 1).restride(Geometry::strided(&[2], &[2], 0).unwrap()).unwrap();
     assert_eq!(part.to_string(), "tensor([ 1, 30], device=tpu, dtype=int32)");
 }
 
 #[test]
 fn the_text_of_a_failed_copy_has_the_error() {
-    let text = tensor(&TPU, 0).to_string();
+    let text = device_tensor(&TPU, 0).to_string();
     let expected = "tensor(<cannot be copied: the device has>, device=tpu, size=[3], dtype=int32)";
     assert_eq!(text, expected);
 }
 
 #[test]
 fn the_text_names_a_device_without_memory_functions() {
-    let text = tensor(&Bare, 1).to_string();
+    let text = device_tensor(&Bare, 1).to_string();
     assert!(text.starts_with("tensor(<cannot be copied: no linked backend can allocate memory on bare"), "{text}");
     assert!(text.contains("device=bare") && text.contains("size=[3]"), "{text}");
 }

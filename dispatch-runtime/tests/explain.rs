@@ -28,7 +28,7 @@ fn blend_composite(this: &Tensor, _: Option<&Tensor>, _: f64, _: &[Tensor]) -> T
 }
 
 /// Removes line numbers from a text, because they change with the file.
-fn without_lines(text: &str) -> String {
+fn without_line_numbers(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some(at) = rest.find(".rs:") {
@@ -39,7 +39,7 @@ fn without_lines(text: &str) -> String {
     (out + rest).replace("dispatch-runtime/tests/", "")
 }
 
-fn arguments(first: &Tensor) -> [Value; 4] {
+fn blend_arguments(first: &Tensor) -> [Value; 4] {
     [first.into(), Value::None, 0.5.into(), vec![first.clone()].into()]
 }
 
@@ -47,9 +47,9 @@ fn arguments(first: &Tensor) -> [Value; 4] {
 fn an_explanation_lists_keys_guards_winner_and_losers() {
     let tensor = Tensor::from_slice(&[1.0_f32]);
     let _below = guard::exclude(KeySet::from(keys::ADInplaceOrView));
-    let text = blend::operator().explain(&arguments(&tensor)).to_string();
+    let text = blend::operator().explain(&blend_arguments(&tensor)).to_string();
     assert_eq!(
-        without_lines(&text),
+        without_line_numbers(&text),
         "  \
   explain::blend(Tensor self, Tensor? mask, float weight=0.5, *, Tensor[] rest) -> Tensor    explain.rs:_
   self   -> {CPU, ADInplaceOrView, AutogradCPU, AutocastCPU}
@@ -68,7 +68,7 @@ fn an_explanation_lists_keys_guards_winner_and_losers() {
 #[test]
 fn a_dump_lists_every_registration_by_key() {
     assert_eq!(
-        without_lines(&blend::operator().dump()),
+        without_line_numbers(&blend::operator().dump()),
         "\
 name: explain::blend
 schema: explain::blend(Tensor self, Tensor? mask, float weight=0.5, *, Tensor[] rest) -> Tensor
@@ -84,7 +84,7 @@ CompositeExplicitAutograd[alias]: `blend_composite` (explain.rs:_) [ typed ]
 
 #[test]
 fn a_table_dump_lists_every_filled_cell() {
-    let table = without_lines(&blend::operator().dump_table());
+    let table = without_line_numbers(&blend::operator().dump_table());
     let line =
         |key: &str| table.lines().find(|line| line.starts_with(&format!("{key}:"))).unwrap_or_default().to_owned();
     assert_eq!(line("Undefined"), "Undefined: `blend_composite` (explain.rs:_) [default backend kernel]");
@@ -100,7 +100,7 @@ fn the_error_for_a_missing_kernel_contains_the_explanation() {
     let nested = Tensor::from_slice(&[1.0_f32]).with_keys(KeySet::from(keys::NestedTensorCPU));
     let error = blend(&nested, None, 0.5, &[]).unwrap_err().to_string();
     assert_eq!(
-        without_lines(&error),
+        without_line_numbers(&error),
         "\
 no kernel of `explain::blend` for NestedTensorCPU
 
@@ -126,26 +126,26 @@ fn typed_and_boxed_calls_fail_with_the_same_message() {
     assert_eq!(boxed.unwrap_err().to_string(), typed);
 }
 
-#[op_def("fit(Tensor self) -> int")]
-fn fit(this: &Tensor) -> Result<i64>;
+#[op_def("with_conditions(Tensor self) -> int")]
+fn with_conditions(this: &Tensor) -> Result<i64>;
 
-#[op_impl(fit, CPU, when(this.sizes().is_empty()), priority = 1)]
-fn fit_scalar(_: &Tensor) -> i64 {
+#[op_impl(with_conditions, CPU, when(this.sizes().is_empty()), priority = 1)]
+fn with_conditions_rank_0_cpu(_: &Tensor) -> i64 {
     1
 }
 
-#[op_impl(fit, CPU, when(this.sizes().len() > 2), priority = 2)]
-fn fit_large(_: &Tensor) -> i64 {
+#[op_impl(with_conditions, CPU, when(this.sizes().len() > 2), priority = 2)]
+fn with_conditions_rank_3_cpu(_: &Tensor) -> i64 {
     2
 }
 
-#[op_impl(fit, Meta, when(this.sizes().is_empty()), priority = 1)]
-fn fit_meta(_: &Tensor) -> i64 {
+#[op_impl(with_conditions, Meta, when(this.sizes().is_empty()), priority = 1)]
+fn with_conditions_rank_0_meta(_: &Tensor) -> i64 {
     3
 }
 
-#[op_impl(fit, Meta, boxed)]
-fn fit_default(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
+#[op_impl(with_conditions, Meta, boxed)]
+fn with_conditions_default_meta(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
     Err("never".into())
 }
 
@@ -153,30 +153,34 @@ fn fit_default(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
 fn conditional_kernels_are_listed_in_the_order_of_evaluation() {
     let tensor = Tensor::from_slice(&[1_i64]);
     let candidates = |tensor: &Tensor| {
-        let text = fit::operator().explain(&[tensor.into()]).to_string();
-        without_lines(&text[text.find("  runs").unwrap_or_default()..])
+        let text = with_conditions::operator().explain(&[tensor.into()]).to_string();
+        without_line_numbers(&text[text.find("  runs").unwrap_or_default()..])
     };
     assert_eq!(
         candidates(&tensor),
         "  \
 runs the first whose condition holds: kernel
-    CPU `fit_large` (explain.rs:_) when this.sizes().len() > 2
-    CPU `fit_scalar` (explain.rs:_) when this.sizes().is_empty()
-  not  Meta `fit_meta` (explain.rs:_): the call does not have this key
-  not  Meta `fit_default` (explain.rs:_): the call does not have this key"
+    CPU `with_conditions_rank_3_cpu` (explain.rs:_) when this.sizes().len() > 2
+    CPU `with_conditions_rank_0_cpu` (explain.rs:_) when this.sizes().is_empty()
+  not  Meta `with_conditions_rank_0_meta` (explain.rs:_): the call does not have this key
+  not  Meta `with_conditions_default_meta` (explain.rs:_): the call does not have this key"
     );
     let meta = tensor.with_keys(KeySet::from(keys::Meta));
-    assert!(candidates(&meta).contains("    Meta `fit_default` (explain.rs:_) otherwise\n"), "{}", candidates(&meta));
+    assert!(
+        candidates(&meta).contains("    Meta `with_conditions_default_meta` (explain.rs:_) otherwise\n"),
+        "{}",
+        candidates(&meta)
+    );
 }
 
 #[test]
 fn the_error_if_no_condition_holds_lists_only_the_conditions_of_its_key() {
     // A kernel for another key has the same condition.
-    let error = fit(&Tensor::from_slice(&[1_i64])).unwrap_err().to_string();
+    let error = with_conditions(&Tensor::from_slice(&[1_i64])).unwrap_err().to_string();
     assert_eq!(
-        without_lines(&error),
+        without_line_numbers(&error),
         "\
-no kernel of `explain::fit` for CPU accepts this call, because no condition holds:
+no kernel of `explain::with_conditions` for CPU accepts this call, because no condition holds:
   when this.sizes().len() > 2    explain.rs:_
   when this.sizes().is_empty()    explain.rs:_"
     );

@@ -52,12 +52,12 @@ fn tables_match_the_golden_ones_in_every_order_of_registration() {
             for &step in &steps {
                 test.register(step);
             }
-            cells += recordings.compare(set, &test, &steps);
+            cells += recordings.compare_table(set, &test, &steps);
 
             let again = steps[random.below(steps.len())];
             test.remove(again);
             test.register(again);
-            cells += recordings.compare(set, &test, &steps);
+            cells += recordings.compare_table(set, &test, &steps);
 
             random.shuffle(&mut steps);
             for &step in &steps {
@@ -84,7 +84,7 @@ fn calls_reach_the_kernels_of_the_golden_tables() {
             check_call(operator, &table, keys, |stack| operator.redispatch_boxed(keys, stack));
             // This call also has the thread's included layers below the column.
             let keys = if column == Key::UNDEFINED { KeySet::EMPTY } else { guard::included().below(column) | keys };
-            check_call(operator, &table, keys, |stack| operator.call_boxed_for(column, stack));
+            check_call(operator, &table, keys, |stack| operator.call_boxed_for_key(column, stack));
         }
         for _ in 0..20 {
             // The set has few layers, so that low ones are often the highest.
@@ -118,7 +118,7 @@ fn check_call(
         Ok(()) => stack.values().iter().map(|value| format!("{value:?}")).collect::<Vec<_>>().join(" "),
         Err(error) => match error.kind() {
             ErrorKind::NoKernel(explanation) => format!("missing for {:?}", explanation.key),
-            ErrorKind::Ambiguous(explanation) => format!("ambiguous for {:?}", explanation.key),
+            ErrorKind::AmbiguousAutogradOther(explanation) => format!("ambiguous for {:?}", explanation.key),
             _ => panic!("{operator} with {keys}: {error}"),
         },
     };
@@ -157,7 +157,7 @@ fn is_last_key_of_calls(key: Key) -> bool {
 impl RegistrationSet {
     /// Returns whether the column differs from PyTorch on purpose. PyTorch does not connect these autograd keys with their backends, so a
     /// composite fills their cells although the backend has its own kernel. Here, every backend has an autograd key.
-    fn differs_on_purpose(&self, column: Key) -> bool {
+    fn is_intended_difference(&self, column: Key) -> bool {
         use dispatch_runtime::keys::{AutogradHIP, AutogradMTIA, AutogradVE, CompositeImplicitAutograd, HIP, MTIA, VE};
         let forgotten = [(AutogradHIP, HIP), (AutogradVE, VE), (AutogradMTIA, MTIA)];
         forgotten.iter().any(|&(autograd, backend)| {
@@ -167,16 +167,16 @@ impl RegistrationSet {
 }
 
 impl Recordings {
-    fn expected<'a>(&'a self, set: &'a RegistrationSet, column: Key) -> &'a str {
+    fn expected_cell<'a>(&'a self, set: &'a RegistrationSet, column: Key) -> &'a str {
         let name = column.to_string();
         set.table.get(&name).or_else(|| self.without_kernels.get(&name)).map_or("missing", String::as_str)
     }
 
-    /// Compares every column, and returns the number of columns.
-    fn compare(&self, set: &RegistrationSet, test: &TestOperator, steps: &[Option<Key>]) -> usize {
+    /// Compares every column of the operator's table with the recording, and returns the number of columns.
+    fn compare_table(&self, set: &RegistrationSet, test: &TestOperator, steps: &[Option<Key>]) -> usize {
         let operator = test.operator();
         let table = operator.table();
-        for &column in self.columns.iter().filter(|&&column| !set.differs_on_purpose(column)) {
+        for &column in self.columns.iter().filter(|&&column| !set.is_intended_difference(column)) {
             let cell = table.iter().find(|cell| cell.key == column).expect("a cell for every key");
             let found = match cell.registered_for {
                 Some(key) if cell.provenance != Provenance::AmbiguousAutogradOther => {
@@ -186,7 +186,7 @@ impl Recordings {
             };
             assert_eq!(
                 found,
-                self.expected(set, column),
+                self.expected_cell(set, column),
                 "{column} of {operator}, registered {steps:?}\n{}",
                 operator.dump_table()
             );
@@ -256,7 +256,7 @@ fn load_recordings() -> Option<Recordings> {
             }
             fs::read_to_string(path).expect("the recording can be read")
         }
-        None => bundled_text(),
+        None => read_bundled_recordings(),
     };
     let mut lines = text
         .lines()
@@ -272,7 +272,7 @@ fn load_recordings() -> Option<Recordings> {
     })
 }
 
-fn bundled_text() -> String {
+fn read_bundled_recordings() -> String {
     let packed = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/tables.jsonl.gz"))
         .expect("the copy is in the repository");
     let mut text = String::new();

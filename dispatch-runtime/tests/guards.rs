@@ -6,7 +6,7 @@ use dispatch_runtime::{Key, KeySet, Operator, Registrar, Tensor};
 
 type EnterGuard = fn() -> guard::Guard;
 
-fn operator(name: &str) -> &'static Operator {
+fn define_operator(name: &str) -> &'static Operator {
     Registrar::new("guards").define(&format!("{name}(Tensor x) -> Tensor")).unwrap().operator().unwrap()
 }
 
@@ -17,15 +17,15 @@ fn keys_of_call(operator: &Operator) -> KeySet {
 
 #[test]
 fn a_thread_starts_with_backend_select_and_view_tracking_and_without_autocast() {
-    let operator = operator("defaults");
+    let operator = define_operator("defaults");
     assert_eq!(keys_of_call(operator), CPU | BackendSelect | ADInplaceOrView | AutogradCPU);
-    let _bare = guard::force(KeySet::EMPTY, KeySet::EMPTY);
+    let _bare = guard::force_key_sets(KeySet::EMPTY, KeySet::EMPTY);
     assert_eq!(keys_of_call(operator), CPU | ADInplaceOrView | AutogradCPU | AutocastCPU);
 }
 
 #[test]
 fn exclude_removes_layers_and_keeps_backends() {
-    let operator = operator("excluded");
+    let operator = define_operator("excluded");
     let _dense = guard::exclude(KeySet::from(CPU));
     assert!(!keys_of_call(operator).has(CPU) && keys_of_call(operator).has(AutogradCPU));
 }
@@ -52,7 +52,7 @@ fn inference_mode_dropped_after_an_older_guard_restores_the_state() {
 
 #[test]
 fn guards_below_a_layer_remove_its_keys_from_calls() {
-    let operator = operator("below");
+    let operator = define_operator("below");
     let cases: [(EnterGuard, &[Key]); 4] = [
         (guard::below_autograd, &[AutogradCPU]),
         (guard::below_ad_inplace_or_view, &[AutogradCPU, ADInplaceOrView]),
@@ -78,7 +78,7 @@ fn guards_below_a_layer_remove_its_keys_from_calls() {
 fn dropping_a_forced_state_undoes_the_guards_entered_in_it() {
     let before = (guard::included(), guard::excluded());
     {
-        let _forced = guard::force(KeySet::from(Tracer), KeySet::from(Negative));
+        let _forced = guard::force_key_sets(KeySet::from(Tracer), KeySet::from(Negative));
         let _more = guard::include(KeySet::from(Conjugate));
         assert_eq!((guard::included(), guard::excluded()), (Tracer | Conjugate, KeySet::from(Negative)));
     }
@@ -99,7 +99,7 @@ fn a_captured_state_can_run_on_another_thread() {
 
 #[test]
 fn an_explanation_lists_the_keys_that_guards_removed() {
-    let operator = operator("account");
+    let operator = define_operator("account");
     let (_below, line) = (guard::below_autograd(), line!());
     let explanation = operator.explain(&[Tensor::from_slice(&[1.0_f32]).into()]);
     assert_eq!(explanation.removed, AutogradCPU | AutocastCPU);

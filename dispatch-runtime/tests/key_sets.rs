@@ -25,7 +25,7 @@ use five_layers::{L1, L2, L3, L4, L5};
 const BACKENDS: [Key; 16] =
     [CPU, CUDA, HIP, XLA, MPS, IPU, XPU, HPU, VE, Lazy, MTIA, MAIA, PrivateUse1, PrivateUse2, PrivateUse3, Meta];
 
-fn on_every_backend(layer: Key) -> Vec<Key> {
+fn layer_on_every_backend(layer: Key) -> Vec<Key> {
     BACKENDS.iter().map(|&backend| layer.on(backend)).collect()
 }
 
@@ -83,7 +83,7 @@ fn the_full_set_has_every_key_once_and_in_order() {
     assert!(keys.iter().enumerate().all(|(i, key)| !keys[..i].contains(key)));
     for layer in [Quantized, Sparse, SparseCsr, NestedTensor, Autograd, Autocast] {
         let first = keys.iter().position(|&key| key == layer.on(CPU)).unwrap();
-        assert_eq!(keys[first..first + 16], on_every_backend(layer), "a layer's keys are adjacent");
+        assert_eq!(keys[first..first + 16], layer_on_every_backend(layer), "a layer's keys are adjacent");
     }
     assert_eq!(keys[..16], BACKENDS);
 }
@@ -160,7 +160,7 @@ fn a_layer_beyond_the_capacity_of_its_insertion_point_is_reported() {
     let operator = registrar.define("crowded() -> ()").unwrap().operator().unwrap();
     let errors = [
         registrar.kernel("crowded", L5, |_, _, _| Ok(())).unwrap_err(),
-        operator.call_boxed_for(L5, &mut dispatch_runtime::Stack::new()).unwrap_err(),
+        operator.call_boxed_for_key(L5, &mut dispatch_runtime::Stack::new()).unwrap_err(),
     ];
     for error in errors {
         assert!(
@@ -170,7 +170,7 @@ fn a_layer_beyond_the_capacity_of_its_insertion_point_is_reported() {
     }
     let found = verify();
     assert!(
-        matches!(&found[..], [Finding::OrderedByName { .. }, Finding::Error(error)] if error.to_string().starts_with("no index is left for the key `L5`")),
+        matches!(&found[..], [Finding::LayersOrderedByName { .. }, Finding::Error(error)] if error.to_string().starts_with("no index is left for the key `L5`")),
         "{found:?}"
     );
 }

@@ -25,27 +25,27 @@ fn load_library(records: impl IntoIterator<Item = Record>) {
     }
 }
 
-fn kernel_record<O: Operation>(kernel: BoxedFn, key: &'static Key) -> Record {
+fn boxed_kernel_record<O: Operation>(kernel: BoxedFn, key: &'static Key) -> Record {
     let keys: &'static [&'static Key] = vec![key].leak();
     Record::Kernel(Box::leak(Box::new(KernelRecord::boxed::<O>(kernel, keys, "late", Location::caller()))))
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "a boxed kernel")]
-fn return_one(_: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
+fn return_one_boxed(_: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
     stack.drop_top(1);
     stack.push(1_i64);
     Ok(())
 }
 
-fn tensor() -> Tensor {
+fn one_element_tensor() -> Tensor {
     Tensor::from_slice(&[0.0_f32])
 }
 
-#[op_def("for_typed_call(Tensor self) -> int")]
-fn for_typed_call(this: &Tensor) -> Result<i64>;
+#[op_def("called_typed(Tensor self) -> int")]
+fn called_typed(this: &Tensor) -> Result<i64>;
 
-#[op_def("for_boxed_call(Tensor self) -> int")]
-fn for_boxed_call(this: &Tensor) -> Result<i64>;
+#[op_def("called_boxed(Tensor self) -> int")]
+fn called_boxed(this: &Tensor) -> Result<i64>;
 
 #[op_def("with_two_kernels(Tensor self) -> int")]
 fn with_two_kernels(this: &Tensor) -> Result<i64>;
@@ -55,46 +55,47 @@ fn without_kernel(this: &Tensor) -> Result<i64>;
 
 #[test]
 fn a_typed_call_finds_a_kernel_that_was_loaded_after_an_error() {
-    assert!(matches!(for_typed_call(&tensor()).unwrap_err().kind(), ErrorKind::NoKernel(_)));
-    load_library([kernel_record::<for_typed_call>(return_one, &keys::CPU)]);
-    assert_eq!(for_typed_call(&tensor()).unwrap(), 1);
+    assert!(matches!(called_typed(&one_element_tensor()).unwrap_err().kind(), ErrorKind::NoKernel(_)));
+    load_library([boxed_kernel_record::<called_typed>(return_one_boxed, &keys::CPU)]);
+    assert_eq!(called_typed(&one_element_tensor()).unwrap(), 1);
 }
 
 #[test]
 fn a_boxed_call_finds_a_kernel_that_was_loaded_after_an_error() {
-    assert!(for_boxed_call::operator().call([tensor().into()]).is_err());
-    load_library([kernel_record::<for_boxed_call>(return_one, &keys::CPU)]);
-    assert_eq!(format!("{:?}", for_boxed_call::operator().call([tensor().into()]).unwrap()), "[1]");
+    assert!(called_boxed::operator().call([one_element_tensor().into()]).is_err());
+    load_library([boxed_kernel_record::<called_boxed>(return_one_boxed, &keys::CPU)]);
+    assert_eq!(format!("{:?}", called_boxed::operator().call([one_element_tensor().into()]).unwrap()), "[1]");
 }
 
 #[test]
 fn explanations_and_findings_include_libraries_loaded_later() {
-    let explanation = || with_two_kernels::operator().explain(&[tensor().into()]);
+    let explanation = || with_two_kernels::operator().explain(&[one_element_tensor().into()]);
     assert!(explanation().winner.is_none());
-    load_library([kernel_record::<with_two_kernels>(return_one, &keys::CPU)]);
+    load_library([boxed_kernel_record::<with_two_kernels>(return_one_boxed, &keys::CPU)]);
     assert_eq!(explanation().winner.unwrap().kernel, "late");
     let is_conflict = |finding: &Finding| {
         let Finding::Error(error) = finding else { return false };
         matches!(error.kind(), ErrorKind::DuplicateKernel { operator, .. } if *operator == with_two_kernels::operator().name())
     };
     assert!(!verify().iter().any(is_conflict));
-    load_library([kernel_record::<with_two_kernels>(return_one, &keys::CPU)]);
+    load_library([boxed_kernel_record::<with_two_kernels>(return_one_boxed, &keys::CPU)]);
     assert!(verify().iter().any(is_conflict));
-    assert!(matches!(with_two_kernels(&tensor()).unwrap_err().kind(), ErrorKind::DuplicateKernel { .. }));
+    assert!(matches!(with_two_kernels(&one_element_tensor()).unwrap_err().kind(), ErrorKind::DuplicateKernel { .. }));
 }
 
 #[test]
 fn keys_and_fallbacks_of_a_loaded_library_are_found_by_name() {
     static USER_KEY: UserKey =
-        UserKey::layer("LateLayer", dispatch_runtime::InsertionPoint::Everything, Location::caller());
-    static LATE_KEY: Key = Key::user(&USER_KEY);
-    static FALLBACK: FallbackRecord = FallbackRecord::boxed(return_one, &LATE_KEY, "late_fallback", Location::caller());
+        UserKey::new_layer("LateLayer", dispatch_runtime::InsertionPoint::Everything, Location::caller());
+    static LATE_KEY: Key = Key::from_user_key(&USER_KEY);
+    static FALLBACK: FallbackRecord =
+        FallbackRecord::boxed(return_one_boxed, &LATE_KEY, "late_fallback", Location::caller());
     assert!("LateLayer".parse::<Key>().is_err());
-    assert!(without_kernel(&tensor()).is_err());
+    assert!(without_kernel(&one_element_tensor()).is_err());
     load_library([Record::Key(&USER_KEY), Record::Fallback(&FALLBACK)]);
     assert_eq!("LateLayer".parse(), Ok(LATE_KEY));
     let _guard = dispatch_runtime::guard::include(KeySet::from(LATE_KEY));
-    assert_eq!(without_kernel(&tensor()).unwrap(), 1);
+    assert_eq!(without_kernel(&one_element_tensor()).unwrap(), 1);
 }
 
 #[test]

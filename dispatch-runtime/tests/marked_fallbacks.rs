@@ -7,12 +7,12 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Explanation, FallbackRecord, Location, Marks, Record, fallback_fallthrough, register};
 
 /// An operator whose kernel reports the keys that it got.
-#[op_def("binary(Tensor self, Tensor other) -> Tensor")]
-fn binary(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+#[op_def("two_tensors(Tensor self, Tensor other) -> Tensor")]
+fn two_tensors(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
-#[op_impl(binary, CPU)]
-fn binary_cpu(this: &Tensor, _: &Tensor, keys: KeySet) -> Tensor {
-    CALLS.with_borrow_mut(|calls| calls.push(format!("cpu {keys}")));
+#[op_impl(two_tensors, CPU)]
+fn two_tensors_cpu(this: &Tensor, _: &Tensor, keys: KeySet) -> Tensor {
+    REACHED_KERNELS.with_borrow_mut(|calls| calls.push(format!("cpu {keys}")));
     this.clone()
 }
 
@@ -43,15 +43,15 @@ fn all_argument_kinds_cpu(
 }
 
 thread_local! {
-    static CALLS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    static REACHED_KERNELS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-fn take_calls() -> Vec<String> {
-    CALLS.take()
+fn take_reached_kernels() -> Vec<String> {
+    REACHED_KERNELS.take()
 }
 
 fn record_and_redispatch(name: &str, op: &Operator, keys: KeySet, key: Key, stack: &mut Stack) -> Result<()> {
-    CALLS.with_borrow_mut(|calls| calls.push(name.to_owned()));
+    REACHED_KERNELS.with_borrow_mut(|calls| calls.push(name.to_owned()));
     op.redispatch_boxed(keys.below(key), stack)
 }
 
@@ -86,10 +86,10 @@ fn marked_tensor(marks: Marks) -> Tensor {
 
 #[test]
 fn a_typed_call_without_marked_tensors_skips_both_fallbacks() {
-    binary(&unmarked_tensor(), &unmarked_tensor()).unwrap();
+    two_tensors(&unmarked_tensor(), &unmarked_tensor()).unwrap();
     // The kernel's keys have neither the skipped layers nor any layer above them.
     assert_eq!(
-        take_calls(),
+        take_reached_kernels(),
         [format!("cpu {}", (unmarked_tensor().keys() | keys::BackendSelect).below(keys::ADInplaceOrView))]
     );
 }
@@ -98,25 +98,25 @@ fn a_typed_call_without_marked_tensors_skips_both_fallbacks() {
 fn the_kernel_gets_the_same_keys_in_typed_and_boxed_calls() {
     let with_more = unmarked_tensor()
         .with_keys(unmarked_tensor().keys() | keys::Python | keys::Tracer | keys::ZeroTensor | keys::Functionalize);
-    binary(&with_more, &unmarked_tensor()).unwrap();
-    let typed = take_calls();
+    two_tensors(&with_more, &unmarked_tensor()).unwrap();
+    let typed = take_reached_kernels();
     assert!(
         typed[0].contains("Python") && typed[0].contains("ZeroTensor") && !typed[0].contains("Tracer"),
         "{typed:?}"
     );
-    binary::operator().call([with_more.into(), unmarked_tensor().into()]).unwrap();
-    assert_eq!(take_calls(), ["trace", "record", "track", &typed[0]]);
+    two_tensors::operator().call([with_more.into(), unmarked_tensor().into()]).unwrap();
+    assert_eq!(take_reached_kernels(), ["trace", "record", "track", &typed[0]]);
 }
 
 #[test]
 fn one_marked_tensor_in_any_argument_runs_the_fallback() {
     let (plain, grad) = (unmarked_tensor(), marked_tensor(Marks::REQUIRES_GRAD));
-    binary(&grad, &plain).unwrap();
-    assert_eq!(take_calls()[0], "record");
-    binary(&plain, &marked_tensor(Marks::RECORDED)).unwrap();
-    assert_eq!(take_calls()[0], "record");
-    binary(&plain, &marked_tensor(Marks::VIEW)).unwrap();
-    assert!(take_calls().contains(&"track".to_owned()));
+    two_tensors(&grad, &plain).unwrap();
+    assert_eq!(take_reached_kernels()[0], "record");
+    two_tensors(&plain, &marked_tensor(Marks::RECORDED)).unwrap();
+    assert_eq!(take_reached_kernels()[0], "record");
+    two_tensors(&plain, &marked_tensor(Marks::VIEW)).unwrap();
+    assert!(take_reached_kernels().contains(&"track".to_owned()));
 
     let call = |a: Option<&Tensor>,
                 b: &[Tensor],
@@ -126,7 +126,7 @@ fn one_marked_tensor_in_any_argument_runs_the_fallback() {
                 f: &Tensor,
                 g: Option<&Tensor>| {
         all_argument_kinds(a, b, c, d, &mut e.clone(), &mut [plain.clone(), f.clone()], g.cloned().as_mut()).unwrap();
-        take_calls().contains(&"record".to_owned())
+        take_reached_kernels().contains(&"record".to_owned())
     };
     let none = Value::None;
     let inside = Value::Tuple(vec![Value::None, Value::List(vec![grad.clone().into()].into())].into());
@@ -152,13 +152,13 @@ fn one_marked_tensor_in_any_argument_runs_the_fallback() {
 #[test]
 fn redispatch_and_call_for_skip_the_fallback_and_boxed_calls_do_not() {
     let keys = unmarked_tensor().keys();
-    binary::redispatch(keys.below(keys::AutocastCPU), &unmarked_tensor(), &unmarked_tensor()).unwrap();
-    binary::call_for(keys::AutogradCPU, &unmarked_tensor(), &unmarked_tensor()).unwrap();
-    assert!(take_calls().iter().all(|seen| seen.starts_with("cpu ")));
+    two_tensors::redispatch(keys.below(keys::AutocastCPU), &unmarked_tensor(), &unmarked_tensor()).unwrap();
+    two_tensors::call_for(keys::AutogradCPU, &unmarked_tensor(), &unmarked_tensor()).unwrap();
+    assert!(take_reached_kernels().iter().all(|seen| seen.starts_with("cpu ")));
 
     let mut stack: Stack = [Value::from(unmarked_tensor()), unmarked_tensor().into()].into_iter().collect();
-    binary::operator().redispatch_boxed(keys.below(keys::AutocastCPU), &mut stack).unwrap();
-    assert_eq!(take_calls()[..2], ["record", "track"]);
+    two_tensors::operator().redispatch_boxed(keys.below(keys::AutocastCPU), &mut stack).unwrap();
+    assert_eq!(take_reached_kernels()[..2], ["record", "track"]);
 }
 
 #[test]
@@ -171,40 +171,40 @@ fn an_aliasing_fallback_with_marks_needs_a_write_and_a_marked_tensor() {
 
     let with_key = |x: &Tensor| x.with_keys(x.keys() | keys::Conjugate);
     conjugate_(&mut with_key(&unmarked_tensor())).unwrap();
-    binary(&with_key(&marked_tensor(Marks::INFERENCE)), &unmarked_tensor()).unwrap();
-    assert!(!take_calls().contains(&"resolve".to_owned()));
+    two_tensors(&with_key(&marked_tensor(Marks::INFERENCE)), &unmarked_tensor()).unwrap();
+    assert!(!take_reached_kernels().contains(&"resolve".to_owned()));
     conjugate_(&mut with_key(&marked_tensor(Marks::INFERENCE))).unwrap();
-    assert!(take_calls().contains(&"resolve".to_owned()));
+    assert!(take_reached_kernels().contains(&"resolve".to_owned()));
 }
 
 #[test]
 fn views_run_an_aliasing_fallback_even_without_marked_tensors() {
-    #[op_def("conjugated(Tensor(a) self) -> Tensor(a)")]
-    fn conjugated(this: &Tensor) -> Result<Tensor>;
+    #[op_def("conjugate_view(Tensor(a) self) -> Tensor(a)")]
+    fn conjugate_view(this: &Tensor) -> Result<Tensor>;
 
-    #[op_impl(conjugated, CPU)]
-    fn conjugated_cpu(this: &Tensor) -> Tensor {
+    #[op_impl(conjugate_view, CPU)]
+    fn conjugate_view_cpu(this: &Tensor) -> Tensor {
         this.clone()
     }
 
-    conjugated(&unmarked_tensor().with_keys(unmarked_tensor().keys() | keys::Conjugate)).unwrap();
-    assert!(take_calls().contains(&"resolve".to_owned()));
+    conjugate_view(&unmarked_tensor().with_keys(unmarked_tensor().keys() | keys::Conjugate)).unwrap();
+    assert!(take_reached_kernels().contains(&"resolve".to_owned()));
 }
 
 /// An operator for a layer between two fallbacks, which marks a tensor for the lower one.
-#[op_def("mark_below(Tensor self) -> Tensor")]
-fn mark_below(this: &Tensor) -> Result<Tensor>;
+#[op_def("mark_for_lower_layer(Tensor self) -> Tensor")]
+fn mark_for_lower_layer(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(mark_below, CPU)]
-fn mark_below_cpu(this: &Tensor) -> Tensor {
+#[op_impl(mark_for_lower_layer, CPU)]
+fn mark_for_lower_layer_cpu(this: &Tensor) -> Tensor {
     this.clone()
 }
 
-#[op_impl(mark_below, AutogradCPU)]
-fn mark_below_autograd(this: &Tensor, keys: KeySet) -> Result<Tensor> {
-    CALLS.with_borrow_mut(|calls| calls.push("kernel".to_owned()));
+#[op_impl(mark_for_lower_layer, AutogradCPU)]
+fn mark_for_lower_layer_autograd(this: &Tensor, keys: KeySet) -> Result<Tensor> {
+    REACHED_KERNELS.with_borrow_mut(|calls| calls.push("kernel".to_owned()));
     this.mark(Marks::VIEW);
-    mark_below::redispatch(keys.below(keys::AutogradCPU), this)
+    mark_for_lower_layer::redispatch(keys.below(keys::AutogradCPU), this)
 }
 
 #[op_fallback(Tracer, marked(REQUIRES_GRAD))]
@@ -215,8 +215,8 @@ fn trace_fallback(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> 
 #[test]
 fn no_layer_below_a_kernel_is_skipped() {
     let x = unmarked_tensor();
-    mark_below(&x.with_keys(x.keys() | keys::Tracer)).unwrap();
-    assert_eq!(take_calls(), ["kernel", "track"]);
+    mark_for_lower_layer(&x.with_keys(x.keys() | keys::Tracer)).unwrap();
+    assert_eq!(take_reached_kernels(), ["kernel", "track"]);
 }
 
 /// An operator with a fallback for autograd on one backend, and its own autograd kernel on another.
@@ -224,12 +224,12 @@ fn no_layer_below_a_kernel_is_skipped() {
 fn with_cuda_autograd(this: &Tensor) -> Result<Tensor>;
 
 #[op_impl(with_cuda_autograd, CPU, CUDA)]
-fn with_cuda_autograd_dense(this: &Tensor) -> Tensor {
+fn with_cuda_autograd_cpu_and_cuda(this: &Tensor) -> Tensor {
     this.clone()
 }
 
 #[op_impl(with_cuda_autograd, AutogradCUDA)]
-fn with_cuda_autograd_kernel(_: &Tensor) -> Result<Tensor> {
+fn with_cuda_autograd_autograd_cuda(_: &Tensor) -> Result<Tensor> {
     Err(Error::kernel("autograd of its own"))
 }
 
@@ -244,25 +244,25 @@ fn skipping_a_fallback_of_one_backend_skips_no_kernel_of_another() {
 #[test]
 fn a_late_marked_fallback_is_skipped_too() {
     static LATE_FALLBACK: FallbackRecord =
-        FallbackRecord::boxed(refusing_fallback, &keys::Negative, "refuse", Location::new("late.rs", 1))
-            .marked(&[Marks::NOT_ON_HOST]);
+        FallbackRecord::boxed(refusing_fallback, &keys::Negative, "refuse", Location::new("with_late_fallback.rs", 1))
+            .for_marks(&[Marks::NOT_ON_HOST]);
     static RECORDS: [Record; 1] = [Record::Fallback(&LATE_FALLBACK)];
 
-    #[op_def("late(Tensor self) -> Tensor")]
-    fn late(this: &Tensor) -> Result<Tensor>;
+    #[op_def("with_late_fallback(Tensor self) -> Tensor")]
+    fn with_late_fallback(this: &Tensor) -> Result<Tensor>;
 
-    #[op_impl(late, CPU)]
-    fn late_cpu(this: &Tensor) -> Tensor {
+    #[op_impl(with_late_fallback, CPU)]
+    fn with_late_fallback_cpu(this: &Tensor) -> Tensor {
         this.clone()
     }
 
     let (plain, not_on_host) = (unmarked_tensor(), marked_tensor(Marks::NOT_ON_HOST));
     let with_key = |x: &Tensor| x.with_keys(x.keys() | keys::Negative);
-    assert!(late(&with_key(&plain)).is_ok() && late(&with_key(&not_on_host)).is_ok());
+    assert!(with_late_fallback(&with_key(&plain)).is_ok() && with_late_fallback(&with_key(&not_on_host)).is_ok());
     register(&RECORDS);
-    assert!(late(&with_key(&plain)).is_ok());
-    assert!(late(&with_key(&not_on_host)).unwrap_err().to_string().contains("refused"));
-    assert!(late::operator().call([with_key(&plain).into()]).is_err());
+    assert!(with_late_fallback(&with_key(&plain)).is_ok());
+    assert!(with_late_fallback(&with_key(&not_on_host)).unwrap_err().to_string().contains("refused"));
+    assert!(with_late_fallback::operator().call([with_key(&plain).into()]).is_err());
 }
 
 #[test]
@@ -271,8 +271,8 @@ fn marked_fallbacks_are_skipped_while_operators_are_unbound() {
         thread::spawn(|| (0..2_000).for_each(|_| fallback_fallthrough(keys::PreDispatch).unwrap().remove()));
     let x = unmarked_tensor();
     while !registering.is_finished() {
-        binary(&x, &x).unwrap();
-        assert!(take_calls()[0].starts_with("cpu "));
+        two_tensors(&x, &x).unwrap();
+        assert!(take_reached_kernels()[0].starts_with("cpu "));
     }
     registering.join().unwrap();
 }
@@ -283,9 +283,9 @@ fn refusing_fallback(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
 
 #[test]
 fn an_explanation_skips_the_fallback_if_the_call_does() {
-    let explanation = |x: Tensor| binary::operator().explain(&[x.into(), unmarked_tensor().into()]);
+    let explanation = |x: Tensor| two_tensors::operator().explain(&[x.into(), unmarked_tensor().into()]);
     let winner = |explanation: Explanation| explanation.winner.map(|winner| winner.kernel);
     assert!(explanation(unmarked_tensor()).skipped.has(keys::AutogradCPU));
-    assert_eq!(winner(explanation(unmarked_tensor())), Some("binary_cpu"));
+    assert_eq!(winner(explanation(unmarked_tensor())), Some("two_tensors_cpu"));
     assert_eq!(winner(explanation(marked_tensor(Marks::REQUIRES_GRAD))), Some("record_fallback"));
 }

@@ -50,7 +50,7 @@ fn the_error_for_a_wrong_storage_names_device_and_size() {
         Spec::contiguous(DType::F32, &[4]).on(device)
     };
     assert_eq!(make(Storage::new(FakeBuffer(16))).unwrap().device(), device);
-    for wrong in [Storage::new(FakeBuffer(15)), Storage::host(8), Storage::host(16), Storage::meta(16)] {
+    for wrong in [Storage::new(FakeBuffer(15)), Storage::new_host(8), Storage::new_host(16), Storage::new_meta(16)] {
         let (found, available) = (wrong.device(), wrong.size());
         let error = make(wrong).unwrap_err();
         let ErrorKind::WrongAllocation { size: 16, .. } = error.kind() else { panic!("{error}") };
@@ -95,28 +95,28 @@ fn specs_with_an_offset_or_impossible_strides_are_errors() {
     }
 }
 
-#[op_def("memory_safety::looping(Tensor self) -> Tensor")]
-fn looping(this: &Tensor) -> Result<Tensor>;
+#[op_def("memory_safety::redispatching(Tensor self) -> Tensor")]
+fn redispatching(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(looping, CPU)]
-fn looping_cpu(this: &Tensor) -> Tensor {
+#[op_impl(redispatching, CPU)]
+fn redispatching_cpu(this: &Tensor) -> Tensor {
     this.clone()
 }
 
-#[op_impl(looping, PreDispatch)]
+#[op_impl(redispatching, PreDispatch)]
 fn redispatch_to_itself(this: &Tensor, keys: KeySet) -> Result<Tensor> {
-    looping::redispatch(keys, this)
+    redispatching::redispatch(keys, this)
 }
 
-#[op_def("memory_safety::boxed_looping(Tensor self) -> Tensor")]
-fn boxed_looping(this: &Tensor) -> Result<Tensor>;
+#[op_def("memory_safety::boxed_redispatching(Tensor self) -> Tensor")]
+fn boxed_redispatching(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(boxed_looping, CPU)]
-fn boxed_looping_cpu(this: &Tensor) -> Tensor {
+#[op_impl(boxed_redispatching, CPU)]
+fn boxed_redispatching_cpu(this: &Tensor) -> Tensor {
     this.clone()
 }
 
-#[op_impl(boxed_looping, PreDispatch, boxed)]
+#[op_impl(boxed_redispatching, PreDispatch, boxed)]
 fn boxed_redispatch_to_itself(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     op.redispatch_boxed(keys, stack)
 }
@@ -125,8 +125,8 @@ fn boxed_redispatch_to_itself(op: &Operator, keys: KeySet, stack: &mut Stack) ->
 fn a_layer_that_redispatches_to_itself_is_an_error_that_names_it() {
     let x = Tensor::from_slice(&[1.0_f32]);
     let layer = guard::include(KeySet::from(keys::PreDispatch));
-    let calls: [&dyn Fn() -> Result<Tensor>; 3] = [&|| looping(&x), &|| boxed_looping(&x), &|| {
-        Ok(boxed_looping::operator().call([Value::from(&x)])?.remove(0).as_tensor().unwrap().clone())
+    let calls: [&dyn Fn() -> Result<Tensor>; 3] = [&|| redispatching(&x), &|| boxed_redispatching(&x), &|| {
+        Ok(boxed_redispatching::operator().call([Value::from(&x)])?.remove(0).as_tensor().unwrap().clone())
     }];
     for call in calls {
         // The call is made twice, because the first error must leave no state behind.
@@ -138,7 +138,7 @@ fn a_layer_that_redispatches_to_itself_is_an_error_that_names_it() {
         }
     }
     drop(layer);
-    assert!(looping(&x).unwrap().same(&x) && boxed_looping(&x).unwrap().same(&x));
+    assert!(redispatching(&x).unwrap().same(&x) && boxed_redispatching(&x).unwrap().same(&x));
 }
 
 #[op_def("memory_safety::same_name(Tensor self) -> Tensor")]
@@ -151,14 +151,14 @@ mod unregistered {
     pub(super) enum SameName {}
 
     pub(super) static OPERATOR: Operator = {
-        static UNBOUND: TableHeader = TableHeader::unbound(Some(&OPERATOR), IntegerSignature::ADAPTERS.slow_path);
+        static UNBOUND: TableHeader = TableHeader::unbound(Some(&OPERATOR), IntegerSignature::TYPED_ADAPTERS.slow_path);
         let definition = Definition {
             name: dispatch_runtime::Name { namespace: "memory_safety", base: "same_name", overload: "" },
             signature: "(int self) -> int",
             docs: "",
             location: Location::new("other.rs", 1),
             argument_count: 1,
-            tensor_results: u8::MAX,
+            tensor_result_count: u8::MAX,
             key_arguments: 0,
             aliasing: false,
             returns_views: false,
@@ -189,20 +189,19 @@ mod unregistered {
 
 #[test]
 fn a_kernel_of_another_operator_of_the_same_name_is_never_called() {
-    fn number(x: i64, _: KeySet, _: TableRef) -> Result<i64> {
+    fn add_one(x: i64, _: KeySet, _: TableRef) -> Result<i64> {
         x.checked_add(1).ok_or_else(|| Error::kernel("it is the largest number"))
     }
     static RECORD: KernelRecord =
-        KernelRecord::typed::<unregistered::SameName>(number, &[&keys::CPU], "number", Location::new("other.rs", 2));
+        KernelRecord::typed::<unregistered::SameName>(add_one, &[&keys::CPU], "number", Location::new("other.rs", 2));
 
     let x = Tensor::from_slice(&[1.0_f32]);
     assert!(matches!(same_name(&x).unwrap_err().kind(), ErrorKind::NoKernel(_)));
     register(vec![Record::Kernel(&RECORD)].leak());
-    let is_foreign =
-        |error: &Error| matches!(error.kind(), ErrorKind::ForeignKernel { kernels, .. } if kernels[0].0 == "number");
+    let is_foreign = |error: &Error| matches!(error.kind(), ErrorKind::KernelOfOtherDefinition { kernels, .. } if kernels[0].0 == "number");
     let error = same_name(&x).unwrap_err();
     assert!(is_foreign(&error), "{error}");
     assert!(is_foreign(&same_name::operator().call([Value::from(&x)]).unwrap_err()));
-    assert!(same_name::operator().kernels(keys::CPU).is_empty());
+    assert!(same_name::operator().kernels_for_key(keys::CPU).is_empty());
     assert!(verify().iter().any(|finding| finding.to_string().contains("compiled for another operator")));
 }

@@ -65,11 +65,11 @@ fn vector_length(this: &Tensor) -> Result<usize, BadArgument> {
     }
 }
 
-#[op_def("extremes(Tensor self, int skip=0) -> (Tensor min, Tensor max)", plan, out = "out")]
-fn extremes(this: &Tensor, skip: i64) -> Result<(Tensor, Tensor)>;
+#[op_def("min_max(Tensor self, int skip=0) -> (Tensor min, Tensor max)", plan, out = "out")]
+fn min_max(this: &Tensor, skip: i64) -> Result<(Tensor, Tensor)>;
 
-#[op_plan(extremes)]
-fn extremes_plan(this: &Tensor, skip: i64) -> Result<Plan<usize, 2>, BadArgument> {
+#[op_plan(min_max)]
+fn min_max_plan(this: &Tensor, skip: i64) -> Result<Plan<usize, 2>, BadArgument> {
     let (size, spec) = (vector_length(this)?, Spec::contiguous(this.dtype(), &[]));
     match usize::try_from(skip) {
         Ok(skip) if skip < size => Ok(Plan::new(skip, [spec.clone(), spec])),
@@ -77,8 +77,8 @@ fn extremes_plan(this: &Tensor, skip: i64) -> Result<Plan<usize, 2>, BadArgument
     }
 }
 
-#[op_impl(extremes, CPU)]
-fn extremes_cpu(plan: &usize, [min, max]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+#[op_impl(min_max, CPU)]
+fn min_max_cpu(plan: &usize, [min, max]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
     let values = this.to_vec::<i64>()?;
     min.write::<i64>()?[0] = values[*plan..].iter().copied().min().unwrap_or(0);
     max.write::<i64>()?[0] = values[*plan..].iter().copied().max().unwrap_or(0);
@@ -86,24 +86,24 @@ fn extremes_cpu(plan: &usize, [min, max]: [&mut Tensor; 2], this: &Tensor) -> Re
 }
 
 /// A kernel with a condition, which serves the functional operator and its form.
-#[op_impl(extremes, CPU, when(this.sizes()[0] == 1), priority = 1)]
-fn extremes_of_one(_plan: &usize, [min, max]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+#[op_impl(min_max, CPU, when(this.sizes()[0] == 1), priority = 1)]
+fn min_max_of_one(_plan: &usize, [min, max]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
     let value = this.to_vec::<i64>()?[0];
     min.write::<i64>()?[0] = value + 1000;
     max.write::<i64>()?[0] = value + 1000;
     Ok(())
 }
 
-#[op_def("pieces(Tensor self, int size) -> Tensor[]", plan)]
-fn pieces(this: &Tensor, size: i64) -> Result<Vec<Tensor>>;
+#[op_def("split_vector(Tensor self, int size) -> Tensor[]", plan)]
+fn split_vector(this: &Tensor, size: i64) -> Result<Vec<Tensor>>;
 
 /// A plan's value that borrows from an argument.
 struct InputSizes<'a> {
     sizes: &'a [i64],
 }
 
-#[op_plan(pieces)]
-fn pieces_plan(this: &Tensor, size: i64) -> Result<PlanList<InputSizes<'_>>, BadArgument> {
+#[op_plan(split_vector)]
+fn split_vector_plan(this: &Tensor, size: i64) -> Result<PlanList<InputSizes<'_>>, BadArgument> {
     let count = vector_length(this)?;
     let Some(size) = usize::try_from(size).ok().filter(|size| *size > 0) else {
         return Err(BadArgument::number("size", size, 1..));
@@ -113,8 +113,8 @@ fn pieces_plan(this: &Tensor, size: i64) -> Result<PlanList<InputSizes<'_>>, Bad
     Ok(PlanList { value: InputSizes { sizes: this.sizes() }, outputs })
 }
 
-#[op_impl(pieces, CPU)]
-fn pieces_cpu(plan: &InputSizes<'_>, out: &mut [Tensor], this: &Tensor) -> Result<()> {
+#[op_impl(split_vector, CPU)]
+fn split_vector_cpu(plan: &InputSizes<'_>, out: &mut [Tensor], this: &Tensor) -> Result<()> {
     let values = this.to_vec::<i64>()?;
     assert_eq!(plan.sizes, [i64::try_from(values.len()).unwrap()]);
     let mut values = values.into_iter();
@@ -124,47 +124,47 @@ fn pieces_cpu(plan: &InputSizes<'_>, out: &mut [Tensor], this: &Tensor) -> Resul
     Ok(())
 }
 
-#[op_def("raise_(Tensor(a!) self, int by) -> Tensor(a!)", plan)]
-fn raise_(this: &mut Tensor, by: i64) -> Result<()>;
+#[op_def("add_number_(Tensor(a!) self, int by) -> Tensor(a!)", plan)]
+fn add_number_(this: &mut Tensor, by: i64) -> Result<()>;
 
-#[op_plan(raise_)]
-fn raise_plan(this: &Tensor, by: i64) -> Result<Plan<i64, 0>, BadArgument> {
+#[op_plan(add_number_)]
+fn add_number_plan(this: &Tensor, by: i64) -> Result<Plan<i64, 0>, BadArgument> {
     vector_length(this)?;
     if by < 0 { Err(BadArgument::number("by", by, 0..)) } else { Ok(Plan::without_outputs(2 * by)) }
 }
 
-#[op_impl(raise_, CPU)]
-fn raise_cpu(plan: &i64, this: &mut Tensor) -> Result<()> {
+#[op_impl(add_number_, CPU)]
+fn add_number_cpu(plan: &i64, this: &mut Tensor) -> Result<()> {
     this.write::<i64>()?.iter_mut().for_each(|value| *value += plan);
     Ok(())
 }
 
-#[op_def("positive(Tensor self) -> Tensor", plan, data_dependent)]
-fn positive(this: &Tensor) -> Result<Tensor>;
+#[op_def("select_positive(Tensor self) -> Tensor", plan, data_dependent)]
+fn select_positive(this: &Tensor) -> Result<Tensor>;
 
-#[op_plan(positive)]
-fn positive_plan(this: &Tensor) -> Result<Plan<usize, 0>, BadArgument> {
+#[op_plan(select_positive)]
+fn select_positive_plan(this: &Tensor) -> Result<Plan<usize, 0>, BadArgument> {
     vector_length(this).map(Plan::without_outputs)
 }
 
-#[op_impl(positive, CPU)]
-fn positive_cpu(_plan: &usize, this: &Tensor) -> Result<Tensor> {
+#[op_impl(select_positive, CPU)]
+fn select_positive_cpu(_plan: &usize, this: &Tensor) -> Result<Tensor> {
     Ok(Tensor::from_slice(&this.to_vec::<i64>()?.into_iter().filter(|value| *value > 0).collect::<Vec<_>>()))
 }
 
-#[op_def("counted(Tensor self, Tensor(a!)? seen) -> Tensor", plan)]
-fn counted(this: &Tensor, seen: Option<&mut Tensor>) -> Result<Tensor>;
+#[op_def("sum_and_count(Tensor self, Tensor(a!)? seen) -> Tensor", plan)]
+fn sum_and_count(this: &Tensor, seen: Option<&mut Tensor>) -> Result<Tensor>;
 
-#[op_plan(counted)]
-fn counted_plan(this: &Tensor, seen: Option<&Tensor>) -> Result<Plan<()>, BadArgument> {
+#[op_plan(sum_and_count)]
+fn sum_and_count_plan(this: &Tensor, seen: Option<&Tensor>) -> Result<Plan<()>, BadArgument> {
     match seen {
         Some(seen) if seen.sizes() != [1] => Err(BadArgument::sizes("seen", seen.sizes(), &[1_i64][..])),
         _ => Ok(Plan::new((), [Spec::contiguous(this.dtype(), &[vector_length(this).map(|_| 1)?])])),
     }
 }
 
-#[op_impl(counted, CPU)]
-fn counted_cpu(_plan: &(), out: &mut Tensor, this: &Tensor, seen: Option<&mut Tensor>) -> Result<()> {
+#[op_impl(sum_and_count, CPU)]
+fn sum_and_count_cpu(_plan: &(), out: &mut Tensor, this: &Tensor, seen: Option<&mut Tensor>) -> Result<()> {
     let sum = this.to_vec::<i64>()?.iter().sum::<i64>();
     if let Some(seen) = seen {
         seen.write::<i64>()?[0] += 1;
@@ -189,11 +189,11 @@ fn composite_plan(this: &Tensor, other: &Tensor) -> Result<Plan<()>, BadArgument
     }
 }
 
-fn numbers(values: &[i64]) -> Tensor {
+fn int_vector(values: &[i64]) -> Tensor {
     Tensor::from_slice(values)
 }
 
-fn values(tensor: &Tensor) -> Vec<i64> {
+fn to_ints(tensor: &Tensor) -> Vec<i64> {
     tensor.to_vec::<i64>().unwrap()
 }
 
@@ -201,26 +201,26 @@ fn meta_tensor(sizes: &[i64]) -> Tensor {
     Spec::contiguous(DType::I64, sizes).on(Device::META).unwrap()
 }
 
-fn matrix() -> Tensor {
-    numbers(&[1, 2, 3, 4]).restride(Geometry::contiguous(&[2, 2])).unwrap()
+fn two_by_two_matrix() -> Tensor {
+    int_vector(&[1, 2, 3, 4]).restride(Geometry::contiguous(&[2, 2])).unwrap()
 }
 
 #[test]
 fn one_kernel_serves_the_functional_operator_and_both_forms() {
-    let x = numbers(&[1, 2, 3]);
-    assert_eq!(values(&mirror(&x).unwrap()), [3, 2, 1]);
+    let x = int_vector(&[1, 2, 3]);
+    assert_eq!(to_ints(&mirror(&x).unwrap()), [3, 2, 1]);
 
-    let mut out = numbers(&[0, 0, 0]);
+    let mut out = int_vector(&[0, 0, 0]);
     let alias = out.clone();
     mirror_out(&x, &mut out).unwrap();
-    assert_eq!((values(&out), out.same(&alias)), (vec![3, 2, 1], true));
+    assert_eq!((to_ints(&out), out.same(&alias)), (vec![3, 2, 1], true));
 
     let mut y = x.clone();
     mirror_(&mut y).unwrap();
-    assert_eq!(values(&x), [3, 2, 1], "`x` shares the elements");
+    assert_eq!(to_ints(&x), [3, 2, 1], "`x` shares the elements");
 
     let results = mirror::operator().call([x.into()]).unwrap();
-    assert_eq!(values(results[0].as_tensor().unwrap()), [1, 2, 3]);
+    assert_eq!(to_ints(results[0].as_tensor().unwrap()), [1, 2, 3]);
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn a_generic_kernel_rejects_other_dtypes() {
 
 #[test]
 fn an_error_of_a_kernel_names_the_form_and_its_argument() {
-    let (x, held) = (numbers(&[1, 2, 3]), numbers(&[0; 3]));
+    let (x, held) = (int_vector(&[1, 2, 3]), int_vector(&[0; 3]));
     let [mut answer, mut this] = [held.clone(), held.clone()];
     let guard = held.read::<i64>().unwrap();
     let errors = [doubled_out(&x, &mut answer), doubled_(&mut this)].map(|result| result.unwrap_err().to_string());
@@ -246,125 +246,125 @@ fn an_error_of_a_kernel_names_the_form_and_its_argument() {
 
 #[test]
 fn an_output_is_written_directly_only_if_the_result_is_the_same() {
-    let x = numbers(&[1, 2, 3, 4]);
+    let x = int_vector(&[1, 2, 3, 4]);
     // The output is exactly an input: the kernel writes a temporary tensor.
     let mut same = x.clone();
     mirror_out(&x, &mut same).unwrap();
-    assert_eq!(values(&x), [4, 3, 2, 1]);
+    assert_eq!(to_ints(&x), [4, 3, 2, 1]);
 
     // The output has other strides or another dtype: the result is copied, because the kernel declares neither.
     let wide = Tensor::from_slice(&[9_i64; 8]);
     let mut every_second = wide.restride(Geometry::strided(&[4], &[2], 0).unwrap()).unwrap();
     mirror_out(&x, &mut every_second).unwrap();
-    assert_eq!(values(&wide), [1, 9, 2, 9, 3, 9, 4, 9]);
+    assert_eq!(to_ints(&wide), [1, 9, 2, 9, 3, 9, 4, 9]);
     let mut floats = Tensor::from_slice(&[0.0_f32; 4]);
     mirror_out(&x, &mut floats).unwrap();
     assert_eq!(floats.to_vec::<f32>().unwrap(), [1.0, 2.0, 3.0, 4.0]);
 
     // An output without elements is bound to a new tensor.
-    let mut empty = numbers(&[]);
+    let mut empty = int_vector(&[]);
     mirror_out(&x, &mut empty).unwrap();
-    assert_eq!(values(&empty), [1, 2, 3, 4]);
+    assert_eq!(to_ints(&empty), [1, 2, 3, 4]);
 }
 
 #[test]
 fn unsuitable_outputs_are_errors_and_stay_unchanged() {
-    let x = numbers(&[1, 2, 3, 4]);
+    let x = int_vector(&[1, 2, 3, 4]);
     let refusal = |out: &mut Tensor| mirror_out(&x, out).unwrap_err().to_string();
-    let mut short = numbers(&[7]);
+    let mut short = int_vector(&[7]);
     let error = refusal(&mut short);
     assert!(error.contains("mirror.out") && error.contains("`out` has sizes [1]"), "{error}");
-    assert_eq!(values(&short), [7]);
+    assert_eq!(to_ints(&short), [7]);
     let floats = Tensor::from_slice(&[0.5_f32; 4]);
-    let error = mirror_out(&floats, &mut numbers(&[0; 4])).unwrap_err().to_string();
+    let error = mirror_out(&floats, &mut int_vector(&[0; 4])).unwrap_err().to_string();
     assert!(error.contains("able to hold float32, as the result has this dtype"), "{error}");
     let mut part = x.restride(Geometry::strided(&[4], &[0], 0).unwrap()).unwrap();
     assert!(refusal(&mut part).contains("`out`"));
-    let shifted = numbers(&[1, 2, 3, 4, 5]);
+    let shifted = int_vector(&[1, 2, 3, 4, 5]);
     let first = shifted.restride(Geometry::contiguous(&[4])).unwrap();
     let mut last = shifted.restride(Geometry::contiguous(&[4]).with_offset(1)).unwrap();
     let error = mirror_out(&first, &mut last).unwrap_err().to_string();
     assert!(error.contains("`out`") && error.contains("`self`"), "{error}");
-    let mut one = numbers(&[0]);
+    let mut one = int_vector(&[0]);
     let mut other = one.clone();
-    let error = extremes_out(&x, 0, &mut one, &mut other).unwrap_err().to_string();
+    let error = min_max_out(&x, 0, &mut one, &mut other).unwrap_err().to_string();
     assert!(error.contains("`max`") && error.contains("`min`"), "{error}");
-    assert_eq!((values(&x), values(&one)), (vec![1, 2, 3, 4], vec![0]));
+    assert_eq!((to_ints(&x), to_ints(&one)), (vec![1, 2, 3, 4], vec![0]));
 }
 
 #[test]
 fn several_results_and_conditions_work_in_every_form() {
-    let x = numbers(&[5, 2, 8]);
-    let (min, max) = extremes(&x, 1).unwrap();
-    assert_eq!((values(&min), values(&max)), (vec![2], vec![8]));
+    let x = int_vector(&[5, 2, 8]);
+    let (min, max) = min_max(&x, 1).unwrap();
+    assert_eq!((to_ints(&min), to_ints(&max)), (vec![2], vec![8]));
     let empty = || Spec::contiguous(DType::I64, &[]).on(Device::CPU).unwrap();
     let (mut min, mut max) = (empty(), empty());
-    extremes_out(&x, 2, &mut min, &mut max).unwrap();
-    assert_eq!((values(&min), values(&max)), (vec![8], vec![8]));
+    min_max_out(&x, 2, &mut min, &mut max).unwrap();
+    assert_eq!((to_ints(&min), to_ints(&max)), (vec![8], vec![8]));
 
-    let one = numbers(&[5]);
-    assert_eq!(values(&extremes(&one, 0).unwrap().0), [1005]);
-    extremes_out(&one, 0, &mut min, &mut max).unwrap();
-    assert_eq!((values(&min), values(&max)), (vec![1005], vec![1005]));
+    let one = int_vector(&[5]);
+    assert_eq!(to_ints(&min_max(&one, 0).unwrap().0), [1005]);
+    min_max_out(&one, 0, &mut min, &mut max).unwrap();
+    assert_eq!((to_ints(&min), to_ints(&max)), (vec![1005], vec![1005]));
 }
 
 #[test]
 fn the_arguments_decide_the_length_of_a_result_list() {
-    let all = |list: Vec<Tensor>| list.iter().map(values).collect::<Vec<_>>();
-    assert_eq!(all(pieces(&numbers(&[1, 2, 3, 4, 5]), 2).unwrap()), [vec![1, 2], vec![3, 4], vec![5]]);
+    let all = |list: Vec<Tensor>| list.iter().map(to_ints).collect::<Vec<_>>();
+    assert_eq!(all(split_vector(&int_vector(&[1, 2, 3, 4, 5]), 2).unwrap()), [vec![1, 2], vec![3, 4], vec![5]]);
     let sizes: Vec<Vec<i64>> =
-        pieces(&meta_tensor(&[5]), 2).unwrap().iter().map(|piece| piece.sizes().to_vec()).collect();
+        split_vector(&meta_tensor(&[5]), 2).unwrap().iter().map(|piece| piece.sizes().to_vec()).collect();
     assert_eq!(sizes, [vec![2], vec![2], vec![1]]);
 }
 
 #[test]
 fn the_plan_checks_written_arguments_and_the_kernel_writes_them() {
-    let mut x = numbers(&[1, 2]);
-    raise_(&mut x, 5).unwrap();
-    assert_eq!(values(&x), [11, 12]);
-    let mut seen = numbers(&[0]);
-    assert_eq!(values(&counted(&x, Some(&mut seen)).unwrap()), [23]);
-    assert_eq!(values(&seen), [1]);
-    let error = counted(&x, Some(&mut numbers(&[1, 2]))).unwrap_err().to_string();
+    let mut x = int_vector(&[1, 2]);
+    add_number_(&mut x, 5).unwrap();
+    assert_eq!(to_ints(&x), [11, 12]);
+    let mut seen = int_vector(&[0]);
+    assert_eq!(to_ints(&sum_and_count(&x, Some(&mut seen)).unwrap()), [23]);
+    assert_eq!(to_ints(&seen), [1]);
+    let error = sum_and_count(&x, Some(&mut int_vector(&[1, 2]))).unwrap_err().to_string();
     assert!(error.contains("`seen`"), "{error}");
 
     let mut far = meta_tensor(&[2]);
-    raise_(&mut far, 1).unwrap();
-    assert!(raise_(&mut far, -1).is_err());
-    assert_eq!(counted(&far, Some(&mut meta_tensor(&[1]))).unwrap().sizes(), [1]);
+    add_number_(&mut far, 1).unwrap();
+    assert!(add_number_(&mut far, -1).is_err());
+    assert_eq!(sum_and_count(&far, Some(&mut meta_tensor(&[1]))).unwrap().sizes(), [1]);
 }
 
 #[test]
 fn a_data_dependent_operator_checks_its_arguments_on_meta() {
-    assert_eq!(values(&positive(&numbers(&[-1, 2, 3])).unwrap()), [2, 3]);
-    let checked = positive(&meta_tensor(&[2, 2])).unwrap_err().to_string();
+    assert_eq!(to_ints(&select_positive(&int_vector(&[-1, 2, 3])).unwrap()), [2, 3]);
+    let checked = select_positive(&meta_tensor(&[2, 2])).unwrap_err().to_string();
     assert!(checked.contains("`self`"), "{checked}");
-    let refused = positive(&meta_tensor(&[2])).unwrap_err();
+    let refused = select_positive(&meta_tensor(&[2])).unwrap_err();
     assert!(matches!(refused.kind(), ErrorKind::DataDependent { .. }), "{refused}");
 }
 
 #[test]
 fn a_mistake_gives_the_same_message_on_every_device_and_in_every_form() {
-    let (here, far) = (matrix(), meta_tensor(&[2, 2]));
-    let expected = extremes(&here, 0).unwrap_err().to_string();
-    assert!(expected.contains("`self`") && expected.contains("extremes"), "{expected}");
-    assert_eq!(extremes(&far, 0).unwrap_err().to_string(), expected);
+    let (here, far) = (two_by_two_matrix(), meta_tensor(&[2, 2]));
+    let expected = min_max(&here, 0).unwrap_err().to_string();
+    assert!(expected.contains("`self`") && expected.contains("min_max"), "{expected}");
+    assert_eq!(min_max(&far, 0).unwrap_err().to_string(), expected);
     for tensor in [&here, &far] {
-        let error = extremes::operator().call([tensor.into(), 0.into()]).unwrap_err();
+        let error = min_max::operator().call([tensor.into(), 0.into()]).unwrap_err();
         assert_eq!(error.to_string(), expected);
     }
-    let (mut min, mut max) = (numbers(&[0]), numbers(&[0]));
-    let of_form = extremes_out(&here, 0, &mut min, &mut max).unwrap_err().to_string();
-    assert_eq!(of_form.replace("extremes.out", "extremes"), expected);
+    let (mut min, mut max) = (int_vector(&[0]), int_vector(&[0]));
+    let of_form = min_max_out(&here, 0, &mut min, &mut max).unwrap_err().to_string();
+    assert_eq!(of_form.replace("min_max.out", "min_max"), expected);
     // A composite's plan runs after its body failed.
-    let error = composite(&numbers(&[1]), &here).unwrap_err().to_string();
+    let error = composite(&int_vector(&[1]), &here).unwrap_err().to_string();
     assert!(error.contains("`other`") && error.contains("composite"), "{error}");
     assert_eq!(composite(&meta_tensor(&[1]), &meta_tensor(&[3])).unwrap().sizes(), [3]);
 }
 
 #[test]
 fn a_plan_can_be_called_without_a_kernel() {
-    let plan = mirror::plan(&numbers(&[1, 2, 3])).unwrap();
+    let plan = mirror::plan(&int_vector(&[1, 2, 3])).unwrap();
     assert_eq!((plan.value, plan.outputs[0].geometry.sizes()), (3, &[3_i64][..]));
 }
 
@@ -375,9 +375,9 @@ mod npu {
     pub(super) static NPU: Key;
 
     /// A kernel with the operator's own signature, without the plan.
-    #[op_impl(extremes, NPU)]
-    fn extremes_npu(_this: &Tensor, skip: i64) -> Result<(Tensor, Tensor)> {
-        Ok((numbers(&[skip]), numbers(&[-skip])))
+    #[op_impl(min_max, NPU)]
+    fn min_max_npu(_this: &Tensor, skip: i64) -> Result<(Tensor, Tensor)> {
+        Ok((int_vector(&[skip]), int_vector(&[-skip])))
     }
 
     #[op_impl(mirror, NPU)]
@@ -397,15 +397,15 @@ mod npu {
 #[test]
 fn a_backend_can_have_planned_and_unplanned_kernels() {
     let on_npu = |tensor: Tensor| tensor.with_keys(KeySet::from(npu::NPU));
-    let (min, max) = extremes(&on_npu(matrix()), 3).unwrap();
-    assert_eq!((values(&min), values(&max)), (vec![3], vec![-3]));
-    let mut x = on_npu(numbers(&[1, 2]));
-    assert_eq!(values(&mirror(&x).unwrap()), [7, 7]);
+    let (min, max) = min_max(&on_npu(two_by_two_matrix()), 3).unwrap();
+    assert_eq!((to_ints(&min), to_ints(&max)), (vec![3], vec![-3]));
+    let mut x = on_npu(int_vector(&[1, 2]));
+    assert_eq!(to_ints(&mirror(&x).unwrap()), [7, 7]);
     mirror_(&mut x).unwrap();
-    assert_eq!(values(&x), [8, 8]);
-    let mut out = on_npu(numbers(&[0, 0]));
+    assert_eq!(to_ints(&x), [8, 8]);
+    let mut out = on_npu(int_vector(&[0, 0]));
     mirror_out(&x, &mut out).unwrap();
-    assert_eq!(values(&out), [7, 7]);
+    assert_eq!(to_ints(&out), [7, 7]);
 
     let lab = dispatch_runtime::Registrar::new("plans");
     let late = lab.kernel("mirror.out", npu::NPU, |_, _, _| Err(Error::kernel("late"))).unwrap();

@@ -4,21 +4,21 @@ use std::sync::{Arc, Mutex};
 
 use dispatch_runtime::keys::*;
 use dispatch_runtime::{
-    Error, ErrorKind, Key, Operator, OperatorEvent, Registrar, Registration, Stack, Tensor, Value, dump_name, fallback,
-    guard, on_operator_event, registrations_for,
+    Error, ErrorKind, Key, Operator, OperatorEvent, Registrar, Registration, Stack, Tensor, Value, dump_by_name,
+    fallback, guard, on_operator_event, operator_names_with_kernel_for,
 };
 
-fn registrar() -> Registrar {
+fn test_registrar() -> Registrar {
     Registrar::new("registration")
 }
 
-fn define(name: &str) -> &'static Operator {
-    registrar().define(&format!("{name}(Tensor? x) -> str")).unwrap().operator().unwrap()
+fn define_operator(name: &str) -> &'static Operator {
+    test_registrar().define(&format!("{name}(Tensor? x) -> str")).unwrap().operator().unwrap()
 }
 
 /// Registers a kernel that returns the text `answer`.
-fn register_answer(name: &str, key: Key, answer: &'static str) -> Registration {
-    registrar()
+fn register_answer_kernel(name: &str, key: Key, answer: &'static str) -> Registration {
+    test_registrar()
         .override_kernel(name, key, move |_, _, stack| {
             push_answer(stack, answer);
             Ok(())
@@ -36,7 +36,7 @@ fn tensor_on(key: Key) -> Value {
     plain.with_keys(key | ADInplaceOrView).into()
 }
 
-fn call_for_answer(operator: &Operator, argument: Value) -> Result<String, Error> {
+fn answer_of_call(operator: &Operator, argument: Value) -> Result<String, Error> {
     let results = operator.call([argument])?;
     let [Value::Str(answer)] = &results[..] else { panic!("{results:?}") };
     Ok(answer.to_string())
@@ -44,11 +44,11 @@ fn call_for_answer(operator: &Operator, argument: Value) -> Result<String, Error
 
 #[test]
 fn a_call_goes_to_the_kernel_of_its_tensors_backend() {
-    let operator = define("backends");
-    drop((register_answer("backends", CPU, "cpu"), register_answer("backends", CUDA, "cuda")));
-    assert_eq!(call_for_answer(operator, tensor_on(CPU)).unwrap(), "cpu");
-    assert_eq!(call_for_answer(operator, tensor_on(CUDA)).unwrap(), "cuda");
-    let error = call_for_answer(operator, tensor_on(XLA)).unwrap_err();
+    let operator = define_operator("backends");
+    drop((register_answer_kernel("backends", CPU, "cpu"), register_answer_kernel("backends", CUDA, "cuda")));
+    assert_eq!(answer_of_call(operator, tensor_on(CPU)).unwrap(), "cpu");
+    assert_eq!(answer_of_call(operator, tensor_on(CUDA)).unwrap(), "cuda");
+    let error = answer_of_call(operator, tensor_on(XLA)).unwrap_err();
     let ErrorKind::NoKernel(explanation) = error.kind() else { panic!("{error}") };
     assert_eq!((explanation.key, explanation.losers.len()), (Some(XLA), 2));
     assert!(error.to_string().contains("CPU (") && error.to_string().contains("registration.rs:"), "{error}");
@@ -56,176 +56,182 @@ fn a_call_goes_to_the_kernel_of_its_tensors_backend() {
 
 #[test]
 fn a_call_with_two_backends_runs_on_the_higher_one() {
-    let operator = registrar().define("pair(Tensor[] xs) -> str").unwrap().operator().unwrap();
-    drop((register_answer("pair", CPU, "cpu"), register_answer("pair", CUDA, "cuda")));
+    let operator = test_registrar().define("pair(Tensor[] xs) -> str").unwrap().operator().unwrap();
+    drop((register_answer_kernel("pair", CPU, "cpu"), register_answer_kernel("pair", CUDA, "cuda")));
     let plain = Tensor::from_slice(&[1_i64]);
     let pair = vec![plain.with_keys(CPU | ADInplaceOrView), plain.with_keys(CUDA | ADInplaceOrView)];
-    assert_eq!(call_for_answer(operator, pair.into()).unwrap(), "cuda");
+    assert_eq!(answer_of_call(operator, pair.into()).unwrap(), "cuda");
 }
 
 #[test]
 fn an_explicit_composite_serves_every_backend_without_its_own_kernel() {
-    let operator = define("explicit");
-    drop((register_answer("explicit", CompositeExplicitAutograd, "all"), register_answer("explicit", CPU, "cpu")));
+    let operator = define_operator("explicit");
+    drop((
+        register_answer_kernel("explicit", CompositeExplicitAutograd, "all"),
+        register_answer_kernel("explicit", CPU, "cpu"),
+    ));
     assert_eq!(
         ["cpu", "all", "all"],
-        [CPU, CUDA, SparseCPU].map(|key| call_for_answer(operator, tensor_on(key)).unwrap())
+        [CPU, CUDA, SparseCPU].map(|key| answer_of_call(operator, tensor_on(key)).unwrap())
     );
-    let _bare = guard::force(dispatch_runtime::KeySet::EMPTY, dispatch_runtime::KeySet::EMPTY);
-    assert_eq!(call_for_answer(operator, Value::None).unwrap(), "all");
+    let _bare = guard::force_key_sets(dispatch_runtime::KeySet::EMPTY, dispatch_runtime::KeySet::EMPTY);
+    assert_eq!(answer_of_call(operator, Value::None).unwrap(), "all");
 }
 
 #[test]
 fn an_implicit_composite_serves_autograd_if_the_backend_has_no_kernel() {
-    let operator = define("implicit");
+    let operator = define_operator("implicit");
     drop((
-        register_answer("implicit", CompositeImplicitAutograd, "parts"),
-        register_answer("implicit", Autograd, "derivative"),
+        register_answer_kernel("implicit", CompositeImplicitAutograd, "parts"),
+        register_answer_kernel("implicit", Autograd, "derivative"),
     ));
     let tracked = |backend: Key| Value::from(Tensor::from_slice(&[1.0_f32]).with_keys(backend | Autograd.on(backend)));
-    assert_eq!(call_for_answer(operator, tracked(CPU)).unwrap(), "parts");
-    let own = register_answer("implicit", CPU, "cpu");
-    assert_eq!(call_for_answer(operator, tracked(CPU)).unwrap(), "derivative");
-    assert_eq!(call_for_answer(operator, tracked(CUDA)).unwrap(), "parts");
+    assert_eq!(answer_of_call(operator, tracked(CPU)).unwrap(), "parts");
+    let own = register_answer_kernel("implicit", CPU, "cpu");
+    assert_eq!(answer_of_call(operator, tracked(CPU)).unwrap(), "derivative");
+    assert_eq!(answer_of_call(operator, tracked(CUDA)).unwrap(), "parts");
     own.remove();
-    assert_eq!(call_for_answer(operator, tracked(CPU)).unwrap(), "parts");
+    assert_eq!(answer_of_call(operator, tracked(CPU)).unwrap(), "parts");
 }
 
 #[test]
 fn a_kernel_for_one_autograd_key_wins_over_the_alias() {
-    let operator = define("precedence");
+    let operator = define_operator("precedence");
     drop((
-        register_answer("precedence", Autograd, "all"),
-        register_answer("precedence", AutogradXLA, "xla"),
-        register_answer("precedence", XLA, "dense"),
+        register_answer_kernel("precedence", Autograd, "all"),
+        register_answer_kernel("precedence", AutogradXLA, "xla"),
+        register_answer_kernel("precedence", XLA, "dense"),
     ));
-    assert_eq!(call_for_answer(operator, tensor_on(XLA)).unwrap(), "dense");
+    assert_eq!(answer_of_call(operator, tensor_on(XLA)).unwrap(), "dense");
     let tracked = |key: Key| Value::from(Tensor::from_slice(&[1.0_f32]).with_keys(key | ADInplaceOrView));
-    assert_eq!(call_for_answer(operator, tracked(AutogradXLA)).unwrap(), "xla");
-    assert_eq!(call_for_answer(operator, tracked(AutogradCPU)).unwrap(), "all");
+    assert_eq!(answer_of_call(operator, tracked(AutogradXLA)).unwrap(), "xla");
+    assert_eq!(answer_of_call(operator, tracked(AutogradCPU)).unwrap(), "all");
 }
 
 #[test]
 fn an_ambiguous_call_is_an_error_until_autograd_other_has_a_kernel() {
-    let operator = define("ambiguous");
+    let operator = define_operator("ambiguous");
     drop((
-        register_answer("ambiguous", CompositeImplicitAutograd, "parts"),
-        register_answer("ambiguous", SparseCPU, "sparse"),
+        register_answer_kernel("ambiguous", CompositeImplicitAutograd, "parts"),
+        register_answer_kernel("ambiguous", SparseCPU, "sparse"),
     ));
     let tracked = || Value::from(Tensor::from_slice(&[1.0_f32]).with_keys(SparseCPU | AutogradOther));
-    let error = call_for_answer(operator, tracked()).unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::Ambiguous(_)) && error.to_string().contains("AutogradOther"), "{error}");
-    let decided = register_answer("ambiguous", AutogradOther, "decided");
-    assert_eq!(call_for_answer(operator, tracked()).unwrap(), "decided");
+    let error = answer_of_call(operator, tracked()).unwrap_err();
+    assert!(
+        matches!(error.kind(), ErrorKind::AmbiguousAutogradOther(_)) && error.to_string().contains("AutogradOther"),
+        "{error}"
+    );
+    let decided = register_answer_kernel("ambiguous", AutogradOther, "decided");
+    assert_eq!(answer_of_call(operator, tracked()).unwrap(), "decided");
     decided.remove();
-    assert!(call_for_answer(operator, tracked()).is_err());
+    assert!(answer_of_call(operator, tracked()).is_err());
 }
 
 #[test]
 fn backend_selection_redispatches_calls_without_tensors() {
-    let operator = define("factory");
-    drop(register_answer("factory", CUDA, "made"));
-    let select = registrar().kernel("factory", BackendSelect, |operator, keys, stack| {
+    let operator = define_operator("factory");
+    drop(register_answer_kernel("factory", CUDA, "made"));
+    let select = test_registrar().kernel("factory", BackendSelect, |operator, keys, stack| {
         operator.redispatch_boxed(keys.below(BackendSelect) | CUDA, stack)
     });
-    assert_eq!(call_for_answer(operator, Value::None).unwrap(), "made");
+    assert_eq!(answer_of_call(operator, Value::None).unwrap(), "made");
     // Calls without a backend skip a per-backend layer.
     let _autocast = guard::include(dispatch_runtime::KeySet::layers_of(AutogradCPU));
-    drop(register_answer("factory", AutogradCUDA, "recorded"));
-    assert_eq!(call_for_answer(operator, Value::None).unwrap(), "made");
+    drop(register_answer_kernel("factory", AutogradCUDA, "recorded"));
+    assert_eq!(answer_of_call(operator, Value::None).unwrap(), "made");
     select.unwrap().remove();
-    assert!(call_for_answer(operator, Value::None).is_err());
+    assert!(answer_of_call(operator, Value::None).is_err());
 }
 
 #[test]
 fn a_kernel_without_definition_is_not_callable_until_it_is_defined() {
-    drop(register_answer("dangling", CPU, "cpu"));
+    drop(register_answer_kernel("dangling", CPU, "cpu"));
     let error = Operator::find("registration::dangling").unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::NotDefined { .. }), "{error}");
+    assert!(matches!(error.kind(), ErrorKind::MissingDefinition { .. }), "{error}");
     assert!(dispatch_runtime::verify().iter().any(|finding| finding.to_string().contains("dangling")));
-    assert!(dump_name("registration::dangling").contains("schema: (none)"));
-    let definition = registrar().define("dangling(Tensor? x) -> str").unwrap();
+    assert!(dump_by_name("registration::dangling").contains("schema: (none)"));
+    let definition = test_registrar().define("dangling(Tensor? x) -> str").unwrap();
     let operator = definition.operator().unwrap();
-    assert_eq!(call_for_answer(operator, tensor_on(CPU)).unwrap(), "cpu");
+    assert_eq!(answer_of_call(operator, tensor_on(CPU)).unwrap(), "cpu");
     definition.remove();
     assert!(
-        matches!(call_for_answer(operator, tensor_on(CPU)).unwrap_err().kind(), ErrorKind::NotDefined { .. }),
+        matches!(answer_of_call(operator, tensor_on(CPU)).unwrap_err().kind(), ErrorKind::MissingDefinition { .. }),
         "an old handle is safe"
     );
 }
 
 #[test]
 fn a_removed_operator_can_be_defined_again_with_another_schema() {
-    let old = registrar().define("reborn(Tensor? x) -> str").unwrap();
+    let old = test_registrar().define("reborn(Tensor? x) -> str").unwrap();
     let handle = old.operator().unwrap();
-    drop(register_answer("reborn", CPU, "cpu"));
-    assert_eq!(call_for_answer(handle, tensor_on(CPU)).unwrap(), "cpu");
+    drop(register_answer_kernel("reborn", CPU, "cpu"));
+    assert_eq!(answer_of_call(handle, tensor_on(CPU)).unwrap(), "cpu");
     old.remove();
-    let new = registrar().define("reborn(Tensor? x, int n) -> str").unwrap().operator().unwrap();
-    assert!(call_for_answer(handle, tensor_on(CPU)).is_err());
+    let new = test_registrar().define("reborn(Tensor? x, int n) -> str").unwrap().operator().unwrap();
+    assert!(answer_of_call(handle, tensor_on(CPU)).is_err());
     assert_eq!(new.argument_count(), 2);
     assert!(matches!(
-        call_for_answer(new, tensor_on(CPU)).unwrap_err().kind(),
+        answer_of_call(new, tensor_on(CPU)).unwrap_err().kind(),
         ErrorKind::TooFewArguments { expected: 2, found: 1, .. }
     ));
 }
 
 #[test]
 fn overloads_are_separate_operators() {
-    let plain = registrar().define("over(Tensor? x) -> str").unwrap().operator().unwrap();
-    let other = registrar().define("over.other(Tensor? x) -> str").unwrap().operator().unwrap();
+    let plain = test_registrar().define("over(Tensor? x) -> str").unwrap().operator().unwrap();
+    let other = test_registrar().define("over.other(Tensor? x) -> str").unwrap().operator().unwrap();
     drop((
-        register_answer("over", CPU, "plain"),
-        register_answer("over.other", CPU, "other"),
-        register_answer("registration::over.other", CUDA, "full"),
+        register_answer_kernel("over", CPU, "plain"),
+        register_answer_kernel("over.other", CPU, "other"),
+        register_answer_kernel("registration::over.other", CUDA, "full"),
     ));
     assert_eq!(
-        (call_for_answer(plain, tensor_on(CPU)).unwrap(), call_for_answer(other, tensor_on(CPU)).unwrap()),
+        (answer_of_call(plain, tensor_on(CPU)).unwrap(), answer_of_call(other, tensor_on(CPU)).unwrap()),
         ("plain".to_owned(), "other".to_owned())
     );
     assert_eq!(
-        (call_for_answer(other, tensor_on(CUDA)).unwrap(), other.name().to_string()),
+        (answer_of_call(other, tensor_on(CUDA)).unwrap(), other.name().to_string()),
         ("full".to_owned(), "registration::over.other".to_owned())
     );
 }
 
 #[test]
 fn an_override_can_call_the_replaced_kernel_until_its_removal() {
-    let operator = define("displaced");
-    let below = register_answer("displaced", CPU, "below");
-    let displaced = operator.kernels(CPU).remove(0);
+    let operator = define_operator("displaced");
+    let below = register_answer_kernel("displaced", CPU, "below");
+    let displaced = operator.kernels_for_key(CPU).remove(0);
     let above =
-        registrar().override_kernel("displaced", CPU, move |_, keys, stack| displaced.call(keys, stack)).unwrap();
+        test_registrar().override_kernel("displaced", CPU, move |_, keys, stack| displaced.call(keys, stack)).unwrap();
     assert_eq!(
-        (call_for_answer(operator, tensor_on(CPU)).unwrap(), operator.kernels(CPU).len()),
+        (answer_of_call(operator, tensor_on(CPU)).unwrap(), operator.kernels_for_key(CPU).len()),
         ("below".to_owned(), 2)
     );
     below.remove();
-    assert!(matches!(call_for_answer(operator, tensor_on(CPU)).unwrap_err().kind(), ErrorKind::KernelRemoved { .. }));
+    assert!(matches!(answer_of_call(operator, tensor_on(CPU)).unwrap_err().kind(), ErrorKind::KernelRemoved { .. }));
     above.remove();
     assert!(!operator.has_kernel(CPU));
 }
 
 #[test]
 fn a_scoped_registration_ends_with_its_scope_and_a_plain_one_does_not() {
-    let operator = define("scopes");
+    let operator = define_operator("scopes");
     {
-        let _scoped = register_answer("scopes", CPU, "scoped").scoped();
-        drop(register_answer("scopes", CUDA, "permanent"));
-        assert_eq!(call_for_answer(operator, tensor_on(CPU)).unwrap(), "scoped");
+        let _scoped = register_answer_kernel("scopes", CPU, "scoped").scoped();
+        drop(register_answer_kernel("scopes", CUDA, "permanent"));
+        assert_eq!(answer_of_call(operator, tensor_on(CPU)).unwrap(), "scoped");
     }
-    assert!(call_for_answer(operator, tensor_on(CPU)).is_err());
-    assert_eq!(call_for_answer(operator, tensor_on(CUDA)).unwrap(), "permanent");
+    assert!(answer_of_call(operator, tensor_on(CPU)).is_err());
+    assert_eq!(answer_of_call(operator, tensor_on(CUDA)).unwrap(), "permanent");
 }
 
 #[test]
 fn a_call_without_tensors_whose_kernel_falls_through_is_an_error() {
-    let operator = define("through");
-    drop(registrar().fallthrough("through", CompositeExplicitAutograd).unwrap());
+    let operator = define_operator("through");
+    drop(test_registrar().fallthrough("through", CompositeExplicitAutograd).unwrap());
     for argument in [Value::None, tensor_on(CPU)] {
-        assert!(matches!(call_for_answer(operator, argument).unwrap_err().kind(), ErrorKind::NoKernel(_)));
+        assert!(matches!(answer_of_call(operator, argument).unwrap_err().kind(), ErrorKind::NoKernel(_)));
     }
-    assert!(operator.call_boxed_for(Undefined, &mut [Value::None].into_iter().collect()).is_err());
+    assert!(operator.call_boxed_for_key(Undefined, &mut [Value::None].into_iter().collect()).is_err());
 }
 
 #[test]
@@ -238,12 +244,12 @@ fn listeners_receive_operator_events_and_may_call_operators() {
             log.lock().unwrap().push(format!("{change:?}, {result}"));
         }
     });
-    drop(register_answer("heard", BackendSelect, "yes"));
-    let operator = registrar().define("heard(Tensor? x) -> str").unwrap();
-    drop(register_answer("heard", CPU, "kernels are not news"));
+    drop(register_answer_kernel("heard", BackendSelect, "yes"));
+    let operator = test_registrar().define("heard(Tensor? x) -> str").unwrap();
+    drop(register_answer_kernel("heard", CPU, "kernels are not news"));
     operator.remove();
     listening.remove();
-    drop(registrar().define("heard(Tensor? x) -> str").unwrap());
+    drop(test_registrar().define("heard(Tensor? x) -> str").unwrap());
     assert_eq!(
         *heard.lock().unwrap(),
         [format!("{:?}, answers", OperatorEvent::Defined), format!("{:?}, does not answer", OperatorEvent::Removed)]
@@ -252,16 +258,16 @@ fn listeners_receive_operator_events_and_may_call_operators() {
 
 #[test]
 fn operators_can_be_listed_by_key() {
-    let _operator = define("listed");
-    let kernel = register_answer("listed", MkldnnCPU, "");
-    assert_eq!(registrations_for(MkldnnCPU), ["registration::listed"]);
+    let _operator = define_operator("listed");
+    let kernel = register_answer_kernel("listed", MkldnnCPU, "");
+    assert_eq!(operator_names_with_kernel_for(MkldnnCPU), ["registration::listed"]);
     kernel.remove();
-    assert!(registrations_for(MkldnnCPU).is_empty());
+    assert!(operator_names_with_kernel_for(MkldnnCPU).is_empty());
 }
 
 #[test]
 fn an_unknown_name_suggests_a_similar_one() {
-    let _operator = define("misspelt_name");
+    let _operator = define_operator("misspelt_name");
     let error = Operator::find("registration::mispelt_name").unwrap_err();
     assert!(error.to_string().contains("did you mean `registration::misspelt_name`?"), "{error}");
 }
@@ -269,7 +275,7 @@ fn an_unknown_name_suggests_a_similar_one() {
 #[test]
 fn an_unknown_name_lists_its_overloads_or_suggests_the_name_without_torch_ops() {
     for overload in ["One", "Two"] {
-        drop(registrar().define(&format!("loaded.{overload}() -> int")).unwrap());
+        drop(test_registrar().define(&format!("loaded.{overload}() -> int")).unwrap());
     }
     for name in ["loaded", "registration::loaded"] {
         let error = Operator::find(name).unwrap_err().to_string();
@@ -282,9 +288,9 @@ fn an_unknown_name_lists_its_overloads_or_suggests_the_name_without_torch_ops() 
 
 #[test]
 fn a_name_without_definition_is_not_suggested() {
-    let removed = registrar().define("once_was(Tensor? x) -> str").unwrap();
+    let removed = test_registrar().define("once_was(Tensor? x) -> str").unwrap();
     removed.remove();
-    drop(register_answer("never_wass", CPU, "a kernel defines nothing"));
+    drop(register_answer_kernel("never_wass", CPU, "a kernel defines nothing"));
     for (name, close) in [("once_wass", "once_was"), ("never_was", "never_wass")] {
         let error = Operator::find(&format!("registration::{name}")).unwrap_err();
         let ErrorKind::UnknownOperator { suggestion, .. } = error.kind() else { panic!("{error}") };
@@ -299,11 +305,11 @@ fn an_operator_has_at_most_64_arguments() {
         format!("{name}({}) -> str", arguments.join(", "))
     };
     assert!(matches!(
-        registrar().define(&schema("too_wide", 65)).unwrap_err().kind(),
+        test_registrar().define(&schema("too_wide", 65)).unwrap_err().kind(),
         ErrorKind::UnsupportedSchema { .. }
     ));
-    let operator = registrar().define(&schema("wide", 64)).unwrap().operator().unwrap();
-    drop(registrar().kernel("wide", CUDA, |operator, _, stack| {
+    let operator = test_registrar().define(&schema("wide", 64)).unwrap().operator().unwrap();
+    drop(test_registrar().kernel("wide", CUDA, |operator, _, stack| {
         stack.drop_top(operator.argument_count());
         stack.push("last");
         Ok(())
@@ -314,12 +320,15 @@ fn an_operator_has_at_most_64_arguments() {
 
 #[test]
 fn only_arguments_that_carry_keys_select_the_kernel() {
-    let operator = registrar()
+    let operator = test_registrar()
         .define("carriers(Tensor[] a, Tensor?[] b, Any c, Generator? d) -> str")
         .unwrap()
         .operator()
         .unwrap();
-    drop((register_answer("carriers", CUDA, ""), register_answer("carriers", BackendSelect, "no tensors")));
+    drop((
+        register_answer_kernel("carriers", CUDA, ""),
+        register_answer_kernel("carriers", BackendSelect, "no tensors"),
+    ));
     let lands = |arguments: [Value; 4]| operator.explain(&arguments).key;
     let Value::Tensor(cuda) = tensor_on(CUDA) else { unreachable!() };
     let empty = || Value::from(Vec::<Tensor>::new());
@@ -342,19 +351,19 @@ fn only_arguments_that_carry_keys_select_the_kernel() {
 
 #[test]
 fn a_fallback_serves_operators_without_a_kernel() {
-    let operator = define("served");
+    let operator = define_operator("served");
     let all = fallback(Vulkan, |_, _, stack| {
         push_answer(stack, "fallback");
         Ok(())
     })
     .unwrap();
-    assert_eq!(call_for_answer(operator, tensor_on(Vulkan)).unwrap(), "fallback");
-    let own = register_answer("served", Vulkan, "kernel");
-    assert_eq!(call_for_answer(operator, tensor_on(Vulkan)).unwrap(), "kernel");
+    assert_eq!(answer_of_call(operator, tensor_on(Vulkan)).unwrap(), "fallback");
+    let own = register_answer_kernel("served", Vulkan, "kernel");
+    assert_eq!(answer_of_call(operator, tensor_on(Vulkan)).unwrap(), "kernel");
     own.remove();
-    assert_eq!(call_for_answer(operator, tensor_on(Vulkan)).unwrap(), "fallback");
+    assert_eq!(answer_of_call(operator, tensor_on(Vulkan)).unwrap(), "fallback");
     all.remove();
-    assert!(call_for_answer(operator, tensor_on(Vulkan)).is_err());
+    assert!(answer_of_call(operator, tensor_on(Vulkan)).is_err());
 }
 
 #[test]
@@ -373,14 +382,14 @@ fn a_registrar_rejects_names_that_are_invalid_in_a_schema() {
 
 #[test]
 fn a_handle_of_a_removed_closure_does_not_call_its_successor() {
-    let operator = define("placed");
-    let first = register_answer("placed", CPU, "first");
-    let handle = operator.kernels(CPU).remove(0);
+    let operator = define_operator("placed");
+    let first = register_answer_kernel("placed", CPU, "first");
+    let handle = operator.kernels_for_key(CPU).remove(0);
     let call = || handle.call(CPU.into(), &mut [tensor_on(CPU)].into_iter().collect());
     call().unwrap();
     first.remove();
-    let second = register_answer("placed", CPU, "second");
-    assert_eq!(call_for_answer(operator, tensor_on(CPU)).unwrap(), "second");
+    let second = register_answer_kernel("placed", CPU, "second");
+    assert_eq!(answer_of_call(operator, tensor_on(CPU)).unwrap(), "second");
     let error = call().unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::KernelRemoved { .. }), "{error}");
     second.remove();
@@ -388,20 +397,20 @@ fn a_handle_of_a_removed_closure_does_not_call_its_successor() {
 
 #[test]
 fn a_call_of_a_replaced_definition_names_the_new_one() {
-    let first = registrar().define("replaced(Tensor x) -> Tensor").unwrap();
+    let first = test_registrar().define("replaced(Tensor x) -> Tensor").unwrap();
     let old = first.operator().unwrap();
     first.remove();
-    assert!(matches!(old.call([tensor_on(CPU)]).unwrap_err().kind(), ErrorKind::NotDefined { .. }));
-    let new = registrar().define("replaced(Tensor x, int n) -> Tensor").unwrap().operator().unwrap();
+    assert!(matches!(old.call([tensor_on(CPU)]).unwrap_err().kind(), ErrorKind::MissingDefinition { .. }));
+    let new = test_registrar().define("replaced(Tensor x, int n) -> Tensor").unwrap().operator().unwrap();
     let error = old.call([tensor_on(CPU)]).unwrap_err();
-    let ErrorKind::Redefined { location, new_location, .. } = error.kind() else { panic!("{error}") };
+    let ErrorKind::OperatorRedefined { location, new_location, .. } = error.kind() else { panic!("{error}") };
     assert_eq!((*location, *new_location), (old.location(), new.location()));
     assert!(error.to_string().contains(&new.location().to_string()), "{error}");
 }
 
 #[test]
 fn redefining_from_the_same_line_gives_the_same_operator() {
-    let define = |n: u8| registrar().define(if n == 2 { "again() -> str" } else { "again() -> int" }).unwrap();
+    let define = |n: u8| test_registrar().define(if n == 2 { "again() -> str" } else { "again() -> int" }).unwrap();
     let first = define(0);
     let operator = first.operator().unwrap();
     first.remove();
@@ -414,7 +423,7 @@ fn redefining_from_the_same_line_gives_the_same_operator() {
 
 #[test]
 fn a_list_of_lists_of_tensors_is_rejected() {
-    let error = registrar().define("nested(Tensor[][] lists) -> Tensor").unwrap_err();
+    let error = test_registrar().define("nested(Tensor[][] lists) -> Tensor").unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::UnsupportedSchema { .. }), "{error}");
-    assert!(registrar().define("nested_numbers(int[][] lists) -> int").is_ok());
+    assert!(test_registrar().define("nested_numbers(int[][] lists) -> int").is_ok());
 }

@@ -8,10 +8,10 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Finding, Location, Record, RuleRecord, register, verify};
 
 #[derive(Debug, PartialEq)]
-struct Derivative(&'static str);
+struct DerivativeRule(&'static str);
 
 #[derive(Debug, PartialEq)]
-struct Policy(u8);
+struct PolicyRule(u8);
 
 #[op_def("with_rules(Tensor self) -> Tensor")]
 fn with_rules(this: &Tensor) -> Result<Tensor>;
@@ -36,13 +36,13 @@ macro_rules! submit_rule {
     };
 }
 
-submit_rule!(with_rules, Derivative = Derivative("of known"), Location::caller());
-submit_rule!(with_rules, Policy = Policy(3), Location::caller());
+submit_rule!(with_rules, DerivativeRule = DerivativeRule("of known"), Location::caller());
+submit_rule!(with_rules, PolicyRule = PolicyRule(3), Location::caller());
 
 // The rule with the first location is in the middle, so it is first in neither direction of collection.
-submit_rule!(duplicate_rules, Derivative = Derivative("second"), Location::new("b.rs", 1));
-submit_rule!(duplicate_rules, Derivative = Derivative("first"), Location::new("a.rs", 20));
-submit_rule!(duplicate_rules, Derivative = Derivative("third"), Location::new("b.rs", 2));
+submit_rule!(duplicate_rules, DerivativeRule = DerivativeRule("second"), Location::new("b.rs", 1));
+submit_rule!(duplicate_rules, DerivativeRule = DerivativeRule("first"), Location::new("a.rs", 20));
+submit_rule!(duplicate_rules, DerivativeRule = DerivativeRule("third"), Location::new("b.rs", 2));
 
 fn register_rule<T: Any + Send + Sync>(operator: fn() -> &'static Operator, rule: T, location: Location) {
     let rule: &'static T = Box::leak(Box::new(rule));
@@ -52,28 +52,28 @@ fn register_rule<T: Any + Send + Sync>(operator: fn() -> &'static Operator, rule
 
 #[test]
 fn a_rule_is_found_by_operator_and_type() {
-    assert_eq!(with_rules::operator().rule(), Some(&Derivative("of known")));
-    assert_eq!(with_rules::operator().rule(), Some(&Policy(3)));
+    assert_eq!(with_rules::operator().rule(), Some(&DerivativeRule("of known")));
+    assert_eq!(with_rules::operator().rule(), Some(&PolicyRule(3)));
     assert_eq!(with_rules::operator().rule::<&str>(), None);
-    assert_eq!(concurrent_rules::operator().rule::<Derivative>(), None);
+    assert_eq!(concurrent_rules::operator().rule::<DerivativeRule>(), None);
 }
 
 #[test]
 fn a_late_rule_is_found_after_its_registration() {
-    assert_eq!(late_rule::operator().rule::<Policy>(), None);
-    register_rule(late_rule::operator, Policy(7), Location::caller());
-    assert_eq!(late_rule::operator().rule(), Some(&Policy(7)));
+    assert_eq!(late_rule::operator().rule::<PolicyRule>(), None);
+    register_rule(late_rule::operator, PolicyRule(7), Location::caller());
+    assert_eq!(late_rule::operator().rule(), Some(&PolicyRule(7)));
 }
 
 #[test]
 fn of_several_rules_the_first_by_location_is_used_and_verify_lists_all() {
-    assert_eq!(duplicate_rules::operator().rule(), Some(&Derivative("first")));
+    assert_eq!(duplicate_rules::operator().rule(), Some(&DerivativeRule("first")));
     let findings: Vec<Finding> =
         verify().into_iter().filter(|finding| matches!(finding, Finding::DuplicateRule { .. })).collect();
     let [Finding::DuplicateRule { operator, rule_type, rules }] = &findings[..] else { panic!("{findings:?}") };
     assert_eq!(
         (operator.to_string().as_str(), *rule_type),
-        ("rules::duplicate_rules", std::any::type_name::<Derivative>())
+        ("rules::duplicate_rules", std::any::type_name::<DerivativeRule>())
     );
     assert_eq!(*rules, [("a.rs", 20), ("b.rs", 1), ("b.rs", 2)].map(|(file, line)| Location::new(file, line)));
     let text = findings[0].to_string();
@@ -82,17 +82,18 @@ fn of_several_rules_the_first_by_location_is_used_and_verify_lists_all() {
 
 #[test]
 fn registering_a_rule_again_changes_nothing() {
-    static RULE: Policy = Policy(1);
-    static RECORD: RuleRecord = RuleRecord::new(again::operator, &RULE, Location::new("again.rs", 1));
+    static RULE: PolicyRule = PolicyRule(1);
+    static RECORD: RuleRecord =
+        RuleRecord::new(registered_twice::operator, &RULE, Location::new("registered_twice.rs", 1));
     static RECORDS: [Record; 2] = [Record::Rule(&RECORD), Record::Rule(&RECORD)];
 
-    #[op_def("again(Tensor self) -> Tensor")]
-    fn again(this: &Tensor) -> Result<Tensor>;
+    #[op_def("registered_twice(Tensor self) -> Tensor")]
+    fn registered_twice(this: &Tensor) -> Result<Tensor>;
 
     register(&RECORDS);
     register(&RECORDS);
-    assert_eq!(again::operator().rule(), Some(&Policy(1)));
-    assert!(!verify().iter().any(|finding| finding.to_string().contains("again.rs")));
+    assert_eq!(registered_twice::operator().rule(), Some(&PolicyRule(1)));
+    assert!(!verify().iter().any(|finding| finding.to_string().contains("registered_twice.rs")));
 }
 
 #[test]

@@ -28,25 +28,31 @@ fn scale_cpu(this: &mut Tensor, by: f64, keys: KeySet) -> Result<()> {
 fn scale_(this: &mut Tensor, by: f64) -> Result<()>;
 
 #[op_def]
-fn total(tensors: &[Tensor], weights: Option<&[f64]>) -> Result<f64>;
+fn count_plus_weights(tensors: &[Tensor], weights: Option<&[f64]>) -> Result<f64>;
 
-#[op_impl(total)]
-fn total_any(tensors: &[Tensor], weights: Option<&[f64]>) -> f64 {
+#[op_impl(count_plus_weights)]
+fn count_plus_weights_catch_all(tensors: &[Tensor], weights: Option<&[f64]>) -> f64 {
     #[expect(clippy::cast_precision_loss)]
     let count = tensors.len() as f64;
     count + weights.map_or(0.0, |weights| weights.iter().sum())
 }
 
-#[op_def(named(Tensor self, int[1]? dim=None, *, bool keepdim=False, Scalar alpha=1, int[2] stride=1) -> (str, int))]
-fn named(this: &Tensor, dim: Option<&[i64]>, keepdim: bool, alpha: Scalar, stride: &[i64]) -> Result<(Str, i64)>;
+#[op_def(with_defaults(Tensor self, int[1]? dim=None, *, bool keepdim=False, Scalar alpha=1, int[2] stride=1) -> (str, int))]
+fn with_defaults(
+    this: &Tensor,
+    dim: Option<&[i64]>,
+    keepdim: bool,
+    alpha: Scalar,
+    stride: &[i64],
+) -> Result<(Str, i64)>;
 
-#[op_impl(named, CPU)]
-fn named_cpu(_: &Tensor, dim: Option<&[i64]>, keepdim: bool, alpha: Scalar, stride: &[i64]) -> (Str, i64) {
+#[op_impl(with_defaults, CPU)]
+fn with_defaults_cpu(_: &Tensor, dim: Option<&[i64]>, keepdim: bool, alpha: Scalar, stride: &[i64]) -> (Str, i64) {
     (format!("{dim:?} {keepdim} {alpha} {stride:?}").into(), 7)
 }
 
-#[op_def(as_written(Tensor self, int count=0x2FFFFFF, int[2] pad=-0X10, *, float? correction=1, complex? by=2, complex? to=2.5) -> str)]
-fn as_written(
+#[op_def(with_number_defaults(Tensor self, int count=0x2FFFFFF, int[2] pad=-0X10, *, float? correction=1, complex? by=2, complex? to=2.5) -> str)]
+fn with_number_defaults(
     this: &Tensor,
     count: i64,
     pad: &[i64],
@@ -55,8 +61,8 @@ fn as_written(
     to: Option<Complex64>,
 ) -> Result<Str>;
 
-#[op_impl(as_written, CPU)]
-fn as_written_cpu(
+#[op_impl(with_number_defaults, CPU)]
+fn with_number_defaults_cpu(
     _: &Tensor,
     count: i64,
     pad: &[i64],
@@ -67,24 +73,24 @@ fn as_written_cpu(
     format!("{count} {pad:?} {correction:?} {by:?} {to:?}").into()
 }
 
-#[op_def("pick(Tensor self) -> str")]
-fn pick(this: &Tensor) -> Result<Str>;
+#[op_def("describe_length(Tensor self) -> str")]
+fn describe_length(this: &Tensor) -> Result<Str>;
 
-#[op_impl(pick, CPU, when(this.sizes()[0] > 2), priority = 1)]
-fn pick_long(this: &Tensor) -> Str {
+#[op_impl(describe_length, CPU, when(this.sizes()[0] > 2), priority = 1)]
+fn describe_length_long(this: &Tensor) -> Str {
     format!("long {}", this.sizes()[0]).into()
 }
 
-#[op_impl(pick, CPU, when(this.sizes()[0] == 1), priority = 2)]
-fn pick_one(_: &Tensor) -> Str {
+#[op_impl(describe_length, CPU, when(this.sizes()[0] == 1), priority = 2)]
+fn describe_length_one(_: &Tensor) -> Str {
     "one".into()
 }
 
-#[op_def("element_type(Tensor self) -> str")]
-fn element_type(this: &Tensor) -> Result<Str>;
+#[op_def("element_type_name(Tensor self) -> str")]
+fn element_type_name(this: &Tensor) -> Result<Str>;
 
-#[op_impl(element_type, CPU, dtypes(floating, i64))]
-fn element_type_cpu<T: Number>(_: &Tensor) -> Str {
+#[op_impl(element_type_name, CPU, dtypes(floating, i64))]
+fn element_type_name_cpu<T: Number>(_: &Tensor) -> Str {
     std::any::type_name::<T>().into()
 }
 
@@ -101,23 +107,23 @@ fn audit_fallback(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> 
     op.redispatch_boxed(keys.below(Audit), stack)
 }
 
-fn floats(values: &[f32]) -> Tensor {
+fn float_vector(values: &[f32]) -> Tensor {
     Tensor::from_slice(values)
 }
 
 #[test]
 fn a_call_reaches_the_kernel_of_its_backend() -> Result<()> {
-    let product = mymul(&floats(&[1.0, 2.0]), &floats(&[3.0, 4.0]))?;
+    let product = mymul(&float_vector(&[1.0, 2.0]), &float_vector(&[3.0, 4.0]))?;
     assert_eq!(&*product.read::<f32>()?, [3.0, 8.0]);
-    assert_eq!(&*square(&floats(&[3.0]))?.read::<f32>()?, [9.0]);
-    let product = (&floats(&[2.0]) * &floats(&[4.0]))?;
+    assert_eq!(&*square(&float_vector(&[3.0]))?.read::<f32>()?, [9.0]);
+    let product = (&float_vector(&[2.0]) * &float_vector(&[4.0]))?;
     assert_eq!(&*product.read::<f32>()?, [8.0]);
     Ok(())
 }
 
 #[test]
 fn a_written_argument_is_written_in_place() -> Result<()> {
-    let mut x = floats(&[1.0, 2.0]);
+    let mut x = float_vector(&[1.0, 2.0]);
     let alias = x.clone();
     scale_(&mut x, 3.0)?;
     assert_eq!(&*alias.read::<f32>()?, [3.0, 6.0]);
@@ -130,55 +136,55 @@ fn a_written_argument_is_written_in_place() -> Result<()> {
 fn boxed_and_typed_calls_return_the_same_results() -> Result<()> {
     let mut stack = Stack::new();
     stack.push(1_i64);
-    stack.push(floats(&[5.0]));
+    stack.push(float_vector(&[5.0]));
     stack.push(2.0);
     scale_::operator().call_boxed(&mut stack)?;
     assert_eq!(stack.len(), 2);
     assert_eq!(&*stack.values()[1].as_tensor().unwrap().read::<f32>()?, [10.0]);
 
-    let results = total::operator().call([vec![floats(&[0.0])].into(), vec![0.5, 0.25].into()])?;
+    let results = count_plus_weights::operator().call([vec![float_vector(&[0.0])].into(), vec![0.5, 0.25].into()])?;
     assert_eq!(format!("{results:?}"), "[1.75]");
     Ok(())
 }
 
 #[test]
 fn the_named_form_fills_in_defaults() -> Result<()> {
-    let x = floats(&[1.0]);
-    assert_eq!(&*named!(&x)?.0, "None false 1 [1, 1]");
+    let x = float_vector(&[1.0]);
+    assert_eq!(&*with_defaults!(&x)?.0, "None false 1 [1, 1]");
     assert_eq!(
-        &*named!(&x, dim = [0, -1], keepdim = true, alpha = 0.5, stride = 3)?.0,
+        &*with_defaults!(&x, dim = [0, -1], keepdim = true, alpha = 0.5, stride = 3)?.0,
         "Some([0, -1]) true 0.5 [3, 3]"
     );
-    assert_eq!(&*named!(&x, None, stride = [1, 2])?.0, "None false 1 [1, 2]");
+    assert_eq!(&*with_defaults!(&x, None, stride = [1, 2])?.0, "None false 1 [1, 2]");
     let dims = [4];
-    assert_eq!(&*named!(&x, dim = &dims[..])?.0, "Some([4]) false 1 [1, 1]");
+    assert_eq!(&*with_defaults!(&x, dim = &dims[..])?.0, "Some([4]) false 1 [1, 1]");
     Ok(())
 }
 
 #[test]
 fn defaults_convert_to_the_types_of_their_arguments() -> Result<()> {
-    let x = floats(&[1.0]);
+    let x = float_vector(&[1.0]);
     let expected =
         "50331647 [-16, -16] Some(1.0) Some(Complex { re: 2.0, im: 0.0 }) Some(Complex { re: 2.5, im: 0.0 })";
-    assert_eq!(&*as_written!(&x)?, expected);
+    assert_eq!(&*with_number_defaults!(&x)?, expected);
 
-    let schema = as_written::operator().schema();
+    let schema = with_number_defaults::operator().schema();
     assert_eq!(
-        schema.to_string().split_once("as_written").unwrap().1,
+        schema.to_string().split_once("with_number_defaults").unwrap().1,
         "(Tensor self, int count=50331647, int[2] pad=-16, *, float? correction=1, complex? by=2, complex? to=2.5) -> str"
     );
     let arguments = [Value::from(x)].into_iter();
     let arguments = arguments.chain(schema.arguments[1..].iter().map(|it| Value::default_of(it).unwrap()));
-    let results = as_written::operator().call(arguments)?;
+    let results = with_number_defaults::operator().call(arguments)?;
     assert_eq!(format!("{results:?}"), format!("[{expected:?}]"));
     Ok(())
 }
 
 #[test]
 fn the_first_kernel_whose_condition_holds_runs() -> Result<()> {
-    assert_eq!(&*pick(&floats(&[0.0; 3]))?, "long 3");
-    assert_eq!(&*pick(&floats(&[0.0]))?, "one");
-    let error = pick(&floats(&[0.0; 2])).unwrap_err().to_string();
+    assert_eq!(&*describe_length(&float_vector(&[0.0; 3]))?, "long 3");
+    assert_eq!(&*describe_length(&float_vector(&[0.0]))?, "one");
+    let error = describe_length(&float_vector(&[0.0; 2])).unwrap_err().to_string();
     assert!(error.contains("when this.sizes()[0] > 2"), "{error}");
     assert!(error.contains("when this.sizes()[0] == 1"), "{error}");
     Ok(())
@@ -186,12 +192,12 @@ fn the_first_kernel_whose_condition_holds_runs() -> Result<()> {
 
 #[test]
 fn a_generic_kernel_runs_for_the_dtypes_it_names() -> Result<()> {
-    assert_eq!(&*element_type(&floats(&[0.0]))?, "f32");
-    assert_eq!(&*element_type(&Tensor::from_slice(&[1_i64]))?, "i64");
-    let error = element_type(&Tensor::from_slice(&[1_u8])).unwrap_err().to_string();
+    assert_eq!(&*element_type_name(&float_vector(&[0.0]))?, "f32");
+    assert_eq!(&*element_type_name(&Tensor::from_slice(&[1_i64]))?, "i64");
+    let error = element_type_name(&Tensor::from_slice(&[1_u8])).unwrap_err().to_string();
     assert_eq!(
         error,
-        "this kernel of `typed_calls::element_type` does not support `argument 1` of uint8; it supports float16, bfloat16, float32, \
+        "this kernel of `typed_calls::element_type_name` does not support `argument 1` of uint8; it supports float16, bfloat16, float32, \
          float64, int64"
     );
     Ok(())
@@ -200,7 +206,7 @@ fn a_generic_kernel_runs_for_the_dtypes_it_names() -> Result<()> {
 #[test]
 fn a_layer_sees_every_call() -> Result<()> {
     let _auditing = dispatch_runtime::guard::include(Audit.into());
-    let x = floats(&[2.0]);
+    let x = float_vector(&[2.0]);
     let y = square(&x)?;
     assert_eq!(&*y.read::<f32>()?, [4.0]);
     let mut z = y.clone();
@@ -213,7 +219,7 @@ fn a_layer_sees_every_call() -> Result<()> {
 
 #[test]
 fn redispatch_uses_the_keys_it_is_given() -> Result<()> {
-    let x = floats(&[2.0]);
+    let x = float_vector(&[2.0]);
     let y = mymul::redispatch(keys::CPU.into(), &x, &x)?;
     assert_eq!(&*y.read::<f32>()?, [4.0]);
     let error = mymul::call_for(keys::CUDA, &x, &x).unwrap_err();
@@ -235,7 +241,7 @@ fn with_body(_: &Tensor, _: i64) -> Result<Str> {
 }
 
 #[op_impl(with_body, CPU, when(n > 9))]
-fn with_body_large(_: &Tensor, n: i64) -> Str {
+fn with_body_large_n_cpu(_: &Tensor, n: i64) -> Str {
     format!("large {n}").into()
 }
 

@@ -27,7 +27,7 @@ static Gnu: Key;
 
 static LAYERS_OF_CALL: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
 
-macro_rules! recording_fallbacks {
+macro_rules! define_recording_fallbacks {
     ($($key:ident $name:ident),*) => {$(
         #[op_fallback($key)]
         fn $name(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
@@ -37,7 +37,7 @@ macro_rules! recording_fallbacks {
     )*};
 }
 
-recording_fallbacks! { Zebra zebra, Ant ant, Bee bee }
+define_recording_fallbacks! { Zebra zebra, Ant ant, Bee bee }
 
 #[op_def("identity(Tensor self) -> Tensor")]
 fn identity(this: &Tensor) -> Result<Tensor>;
@@ -57,8 +57,9 @@ fn a_layer_runs_before_the_one_that_it_is_declared_above() {
 #[test]
 fn only_an_order_that_follows_from_names_is_a_finding() {
     let findings = verify();
-    let orders: Vec<_> = findings.iter().filter(|finding| matches!(finding, Finding::OrderedByName { .. })).collect();
-    let [Finding::OrderedByName { above, layers }] = &orders[..] else { panic!("{findings:?}") };
+    let orders: Vec<_> =
+        findings.iter().filter(|finding| matches!(finding, Finding::LayersOrderedByName { .. })).collect();
+    let [Finding::LayersOrderedByName { above, layers }] = &orders[..] else { panic!("{findings:?}") };
     assert_eq!((*above, layers[0].0, layers[1].0), (InsertionPoint::Everything, "Gnu", "Fly"));
     assert!(orders[0].to_string().contains("\n  Gnu (") && orders[0].to_string().contains("above `Everything`"));
 }

@@ -16,12 +16,12 @@ use dispatch_runtime::{
 fn two_kernels(this: &Tensor) -> Result<Tensor>;
 
 #[op_impl(two_kernels, CPU)]
-fn first_kernel(this: &Tensor) -> Tensor {
+fn two_kernels_first(this: &Tensor) -> Tensor {
     this.clone()
 }
 
 #[op_impl(two_kernels, CPU, Meta)]
-fn second_kernel(this: &Tensor) -> Tensor {
+fn two_kernels_second(this: &Tensor) -> Tensor {
     this.clone()
 }
 
@@ -49,7 +49,7 @@ fn same_priority_empty(_: &Tensor) -> i64 {
 }
 
 #[op_impl(same_priority, CPU, when(!this.sizes().is_empty()), priority = 1)]
-fn same_priority_full(_: &Tensor) -> i64 {
+fn same_priority_non_empty(_: &Tensor) -> i64 {
     2
 }
 
@@ -65,13 +65,13 @@ fn composite_cpu(this: &Tensor) -> Tensor {
 }
 
 /// A composite that also has a kernel for a storage without an autograd key of its own.
-#[op_def("ambiguous(Tensor self) -> Tensor")]
-fn ambiguous(this: &Tensor) -> Result<Tensor> {
+#[op_def("ambiguous_for_autograd_other(Tensor self) -> Tensor")]
+fn ambiguous_for_autograd_other(this: &Tensor) -> Result<Tensor> {
     Ok(this.clone())
 }
 
-#[op_impl(ambiguous, SparseCPU)]
-fn ambiguous_sparse(this: &Tensor) -> Tensor {
+#[op_impl(ambiguous_for_autograd_other, SparseCPU)]
+fn ambiguous_for_autograd_other_sparse(this: &Tensor) -> Tensor {
     this.clone()
 }
 
@@ -82,7 +82,7 @@ fn with_body(this: &Tensor) -> Result<Tensor> {
 }
 
 #[op_impl(with_body)]
-fn catch_all_kernel(this: &Tensor) -> Tensor {
+fn with_body_catch_all(this: &Tensor) -> Tensor {
     this.clone()
 }
 
@@ -107,9 +107,9 @@ macro_rules! submit_keys {
 }
 
 submit_keys! {
-    UserKey::backend("NNP", Location::new(file!(), line!()));
-    UserKey::backend("Nnp", Location::new(file!(), line!()));
-    UserKey::layer("Tracer", InsertionPoint::Autograd, Location::new(file!(), line!()));
+    UserKey::new_backend("NNP", Location::new(file!(), line!()));
+    UserKey::new_backend("Nnp", Location::new(file!(), line!()));
+    UserKey::new_layer("Tracer", InsertionPoint::Autograd, Location::new(file!(), line!()));
 }
 
 #[op_fallback(Tracer)]
@@ -119,7 +119,7 @@ fn tracer_fallback(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()>
 
 fallthrough!(Tracer);
 
-fn tensor() -> Tensor {
+fn one_element_tensor() -> Tensor {
     Tensor::from_slice(&[1.0_f32])
 }
 
@@ -129,71 +129,71 @@ fn lock_registrations() -> MutexGuard<'static, ()> {
     LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn findings_of(operator: &str) -> Vec<Finding> {
+fn findings_about_operator(operator: &str) -> Vec<Finding> {
     let concerns = |finding: &Finding| finding.to_string().contains(&format!("`{operator}`"));
     verify().into_iter().filter(concerns).collect()
 }
 
 #[test]
 fn duplicate_kernels_are_found_and_only_their_operators_fail() {
-    let findings = findings_of("verify::two_kernels");
+    let findings = findings_about_operator("verify::two_kernels");
     assert!(
         matches!(&findings[..], [Finding::Error(error)] if matches!(error.kind(), ErrorKind::DuplicateKernel { kernels, .. } if kernels.len() == 2)),
         "{findings:?}"
     );
-    let error = two_kernels(&tensor()).unwrap_err().to_string();
+    let error = two_kernels(&one_element_tensor()).unwrap_err().to_string();
     assert!(
-        error.contains("`first_kernel`") && error.contains("`second_kernel`") && error.contains("override"),
+        error.contains("`two_kernels_first`") && error.contains("`two_kernels_second`") && error.contains("override"),
         "{error}"
     );
     assert_eq!(error.matches("tests/verify.rs:").count(), 2, "{error}");
     // Calls for a key with only one of the kernels succeed.
-    assert!(two_kernels::call_for(keys::Meta, &tensor()).is_ok());
+    assert!(two_kernels::call_for(keys::Meta, &one_element_tensor()).is_ok());
 }
 
 #[test]
 fn an_override_replaces_the_other_kernel_and_is_no_finding() {
-    assert!(findings_of("verify::overridden").is_empty());
-    assert_eq!(overridden(&tensor()).unwrap(), 2);
-    let kernels = overridden::operator().kernels(keys::CPU);
+    assert!(findings_about_operator("verify::overridden").is_empty());
+    assert_eq!(overridden(&one_element_tensor()).unwrap(), 2);
+    let kernels = overridden::operator().kernels_for_key(keys::CPU);
     assert_eq!(
         kernels.iter().map(dispatch_runtime::KernelHandle::name).collect::<Vec<_>>(),
         ["overriding_kernel", "overridden_kernel"]
     );
     let mut stack = Stack::new();
-    stack.push(tensor());
+    stack.push(one_element_tensor());
     kernels[1].call(keys::CPU.into(), &mut stack).unwrap();
     assert_eq!(format!("{:?}", stack.values()), "[1]");
 }
 
 #[test]
 fn conditions_with_the_same_priority_conflict() {
-    assert_eq!(findings_of("verify::same_priority").len(), 1);
-    assert!(matches!(same_priority(&tensor()).unwrap_err().kind(), ErrorKind::DuplicateKernel { .. }));
+    assert_eq!(findings_about_operator("verify::same_priority").len(), 1);
+    assert!(matches!(same_priority(&one_element_tensor()).unwrap_err().kind(), ErrorKind::DuplicateKernel { .. }));
 }
 
 #[test]
 fn a_backend_kernel_of_a_composite_is_a_finding_and_runs() {
     assert!(
-        matches!(&findings_of("verify::composite")[..], [Finding::LosesAutograd { backend, .. }] if *backend == keys::CPU)
+        matches!(&findings_about_operator("verify::composite")[..], [Finding::KernelDisablesAutograd { backend, .. }] if *backend == keys::CPU)
     );
-    assert!(composite(&tensor()).is_ok());
+    assert!(composite(&one_element_tensor()).is_ok());
 }
 
 #[test]
 fn a_storage_kernel_beside_a_composite_is_ambiguous_for_autograd_other() {
     assert!(
-        matches!(&findings_of("verify::ambiguous")[..], [Finding::Ambiguous { storage, .. }] if *storage == keys::SparseCPU)
+        matches!(&findings_about_operator("verify::ambiguous_for_autograd_other")[..], [Finding::AmbiguousAutogradOther { storage, .. }] if *storage == keys::SparseCPU)
     );
-    let sparse = tensor().with_keys(keys::SparseCPU | keys::AutogradOther);
-    assert!(matches!(ambiguous(&sparse).unwrap_err().kind(), ErrorKind::Ambiguous(_)));
-    assert!(ambiguous(&tensor()).is_ok());
+    let sparse = one_element_tensor().with_keys(keys::SparseCPU | keys::AutogradOther);
+    assert!(matches!(ambiguous_for_autograd_other(&sparse).unwrap_err().kind(), ErrorKind::AmbiguousAutogradOther(_)));
+    assert!(ambiguous_for_autograd_other(&one_element_tensor()).is_ok());
 }
 
 #[test]
 fn a_catch_all_beside_a_body_is_found() {
     assert!(
-        matches!(&findings_of("verify::with_body")[..], [Finding::CatchAllBesideBody { kernels, .. }] if kernels.len() == 2)
+        matches!(&findings_about_operator("verify::with_body")[..], [Finding::AliasKernelBesideBody { kernels, .. }] if kernels.len() == 2)
     );
 }
 
@@ -218,7 +218,7 @@ fn two_fallbacks_for_one_key_are_found() {
     let duplicate = |finding: &Finding| matches!(finding, Finding::Error(error) if matches!(error.kind(), ErrorKind::DuplicateFallback { .. }));
     assert_eq!(verify().iter().filter(|finding| duplicate(finding)).count(), 1);
     let _tracing = dispatch_runtime::guard::include(keys::Tracer.into());
-    assert!(matches!(overridden(&tensor()).unwrap_err().kind(), ErrorKind::DuplicateFallback { .. }));
+    assert!(matches!(overridden(&one_element_tensor()).unwrap_err().kind(), ErrorKind::DuplicateFallback { .. }));
 }
 
 #[test]
@@ -227,15 +227,15 @@ fn a_kernel_without_definition_is_a_finding_until_it_is_defined() {
     let orphans = Registrar::new("orphans");
     let kernel = orphans.kernel("lost", keys::CPU, |_, _, _| Ok(())).unwrap();
     assert!(
-        matches!(&findings_of("orphans::lost")[..], [Finding::Error(error)] if matches!(error.kind(), ErrorKind::NotDefined { .. }))
+        matches!(&findings_about_operator("orphans::lost")[..], [Finding::Error(error)] if matches!(error.kind(), ErrorKind::MissingDefinition { .. }))
     );
     let error = Operator::find("orphans::lost").unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::NotDefined { kernels, .. } if kernels.len() == 1));
+    assert!(matches!(error.kind(), ErrorKind::MissingDefinition { kernels, .. } if kernels.len() == 1));
     let definition = orphans.define("lost() -> ()").unwrap();
-    assert!(findings_of("orphans::lost").is_empty());
+    assert!(findings_about_operator("orphans::lost").is_empty());
     definition.remove();
     kernel.remove();
-    assert!(findings_of("orphans::lost").is_empty());
+    assert!(findings_about_operator("orphans::lost").is_empty());
 }
 
 /// Registers records that no linked crate submitted, as a plug-in does.
@@ -244,11 +244,11 @@ fn register_late(records: Vec<Record>) {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "it has the type of a boxed kernel")]
-fn no_op(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
+fn no_op_kernel(_: &Operator, _: KeySet, _: &mut Stack) -> Result<()> {
     Ok(())
 }
 
-/// The types of an operator that `lab` defines, in the form in which attributes name it.
+/// A type for an operator that a registrar defines, as an attribute would generate it.
 enum LateOperator {}
 
 // SAFETY: the operator is always the same, and has no types.
@@ -266,7 +266,7 @@ unsafe impl Operation for LateOperator {
 
 /// Makes another definition of a name, which is callable through a stack.
 fn late_definition(name: Name<'static>) -> Operator {
-    static UNBOUND: TableHeader = TableHeader::unbound(None, Sig::<(), ()>::ADAPTERS.slow_path);
+    static UNBOUND: TableHeader = TableHeader::unbound(None, Sig::<(), ()>::TYPED_ADAPTERS.slow_path);
     // SAFETY: the definition has no types.
     unsafe {
         Operator::new(
@@ -277,7 +277,7 @@ fn late_definition(name: Name<'static>) -> Operator {
                 docs: "",
                 location: TEST_LOCATION,
                 argument_count: 0,
-                tensor_results: u8::MAX,
+                tensor_result_count: u8::MAX,
                 key_arguments: 0,
                 aliasing: false,
                 returns_views: false,
@@ -299,7 +299,7 @@ const TEST_LOCATION: Location = Location::new("plug-in.rs", 1);
 #[test]
 fn a_kernel_that_is_registered_late_clashes_unless_it_is_overridden() {
     static RECORD: KernelRecord =
-        KernelRecord::boxed::<LateOperator>(no_op, &[&keys::CPU], "plugged_in", TEST_LOCATION);
+        KernelRecord::boxed::<LateOperator>(no_op_kernel, &[&keys::CPU], "plugged_in", TEST_LOCATION);
 
     let _alone = lock_registrations();
     let lab = Registrar::new("late");
@@ -311,21 +311,21 @@ fn a_kernel_that_is_registered_late_clashes_unless_it_is_overridden() {
     let is_clash =
         |error: &Error| matches!(error.kind(), ErrorKind::DuplicateKernel { kernels, .. } if kernels.len() == 2);
     assert!(is_clash(&call().unwrap_err()));
-    assert!(matches!(&findings_of("late::kernel")[..], [Finding::Error(error)] if is_clash(error)));
+    assert!(matches!(&findings_about_operator("late::kernel")[..], [Finding::Error(error)] if is_clash(error)));
 
     let above = lab.override_kernel("kernel", keys::CPU, |_, _, _| Err("above".into())).unwrap();
-    assert!(findings_of("late::kernel").is_empty());
+    assert!(findings_about_operator("late::kernel").is_empty());
     assert!(call().unwrap_err().to_string().contains("above"));
     above.remove();
     assert!(is_clash(&call().unwrap_err()), "removing the override restores the conflict");
     first.remove();
-    assert!(findings_of("late::kernel").is_empty());
+    assert!(findings_about_operator("late::kernel").is_empty());
     call().unwrap();
 }
 
 #[test]
 fn a_fallback_that_is_registered_late_clashes() {
-    static RECORD: FallbackRecord = FallbackRecord::boxed(no_op, &keys::Conjugate, "plugged_in", TEST_LOCATION);
+    static RECORD: FallbackRecord = FallbackRecord::boxed(no_op_kernel, &keys::Conjugate, "plugged_in", TEST_LOCATION);
 
     let _alone = lock_registrations();
     let lab = Registrar::new("late");
@@ -364,7 +364,7 @@ fn a_definition_that_is_registered_late_clashes() {
     let is_clash =
         |error: &Error| matches!(error.kind(), ErrorKind::DuplicateOperator { locations, .. } if locations.len() == 2);
     assert!(is_clash(&operator.call([]).unwrap_err()) && is_clash(&second.call([]).unwrap_err()));
-    assert!(matches!(&findings_of("late::definition")[..], [Finding::Error(error)] if is_clash(error)));
+    assert!(matches!(&findings_about_operator("late::definition")[..], [Finding::Error(error)] if is_clash(error)));
     first.remove();
     assert!(second.call([]).is_ok());
 }
@@ -377,10 +377,10 @@ fn the_findings_come_in_a_stable_order() {
 }
 
 /// An operator with kernels for keys that do not exist.
-#[op_def("invalid_keys(Tensor self) -> Tensor")]
-fn invalid_keys(this: &Tensor) -> Result<Tensor>;
+#[op_def("with_invalid_keys(Tensor self) -> Tensor")]
+fn with_invalid_keys(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(invalid_keys, Tracer.on(CPU))]
+#[op_impl(with_invalid_keys, Tracer.on(CPU))]
 fn kernel_for_invalid_key(this: &Tensor) -> Tensor {
     this.clone()
 }
@@ -394,16 +394,16 @@ fn fallback_for_invalid_key(op: &Operator, keys: KeySet, stack: &mut Stack) -> R
 fn a_kernel_for_an_invalid_key_is_a_finding_and_never_runs() {
     for name in ["Tracer", "Functionalize"] {
         let findings: Vec<Finding> =
-            findings_of(name).into_iter().filter(|finding| matches!(finding, Finding::Error(_))).collect();
+            findings_about_operator(name).into_iter().filter(|finding| matches!(finding, Finding::Error(_))).collect();
         assert!(
             matches!(&findings[..], [Finding::Error(error)] if matches!(error.kind(), ErrorKind::InvalidKey(_))),
             "{findings:?}"
         );
     }
-    assert!(matches!(invalid_keys(&tensor()).unwrap_err().kind(), ErrorKind::NoKernel(_)));
+    assert!(matches!(with_invalid_keys(&one_element_tensor()).unwrap_err().kind(), ErrorKind::NoKernel(_)));
     let registrar = Registrar::new("verify");
     let errors = [
-        registrar.kernel("invalid_keys", keys::Tracer.on(keys::CPU), |_, _, _| Ok(())).unwrap_err(),
+        registrar.kernel("with_invalid_keys", keys::Tracer.on(keys::CPU), |_, _, _| Ok(())).unwrap_err(),
         dispatch_runtime::fallback_fallthrough(keys::Autograd.on(keys::Tracer)).unwrap_err(),
     ];
     assert!(errors.iter().all(|error| matches!(error.kind(), ErrorKind::InvalidKey(_))), "{errors:?}");

@@ -32,10 +32,10 @@ impl Alias {
     /// ```
     /// use dispatch_schema::Alias;
     ///
-    /// assert_eq!(Alias::read("a").to_string(), "(a)");
+    /// assert_eq!(Alias::read_only("a").to_string(), "(a)");
     /// ```
     #[must_use]
-    pub fn read(name: &str) -> Self {
+    pub fn read_only(name: &str) -> Self {
         Self { before: vec![name.to_owned()], write: false, after: vec![name.to_owned()] }
     }
 
@@ -48,7 +48,7 @@ impl Alias {
     /// ```
     #[must_use]
     pub fn written(name: &str) -> Self {
-        Self { write: true, ..Self::read(name) }
+        Self { write: true, ..Self::read_only(name) }
     }
 
     /// Whether one of the sets is the wildcard `*`.
@@ -56,11 +56,11 @@ impl Alias {
     /// ```
     /// use dispatch_schema::Alias;
     ///
-    /// assert!(Alias::read("*").is_wildcard());
+    /// assert!(Alias::read_only("*").is_wildcard());
     /// ```
     #[must_use]
     pub fn is_wildcard(&self) -> bool {
-        self.sets().any(|set| set == "*")
+        self.set_names().any(|set| set == "*")
     }
 
     /// Whether two annotations name a common set, before or after the call. The wildcard does not count.
@@ -68,15 +68,15 @@ impl Alias {
     /// ```
     /// use dispatch_schema::Alias;
     ///
-    /// assert!(Alias::read("a").shares_set(&Alias::written("a")));
-    /// assert!(!Alias::read("*").shares_set(&Alias::read("*")));
+    /// assert!(Alias::read_only("a").shares_set(&Alias::written("a")));
+    /// assert!(!Alias::read_only("*").shares_set(&Alias::read_only("*")));
     /// ```
     #[must_use]
     pub fn shares_set(&self, other: &Self) -> bool {
-        self.sets().any(|set| set != "*" && other.sets().any(|theirs| theirs == set))
+        self.set_names().any(|set| set != "*" && other.set_names().any(|theirs| theirs == set))
     }
 
-    fn sets(&self) -> impl Iterator<Item = &str> {
+    fn set_names(&self) -> impl Iterator<Item = &str> {
         self.before.iter().chain(&self.after).map(String::as_str)
     }
 }

@@ -166,7 +166,7 @@ impl Schema {
         let (args, outs) = split_out_arguments(&self.arguments);
         let (old_args, old_outs) = split_out_arguments(&old.arguments);
         compare_arguments(args, old_args, Direction::Backward, &mut reasons);
-        require_defaults(args.get(old_args.len()..).unwrap_or(&[]), &mut reasons);
+        report_missing_defaults(args.get(old_args.len()..).unwrap_or(&[]), &mut reasons);
         // Old calls do not use new out arguments after the old ones.
         compare_arguments(outs, old_outs, Direction::Backward, &mut reasons);
         ok_if_empty(reasons)
@@ -196,7 +196,7 @@ impl Schema {
         }
         compare_arguments(args, old_args, Direction::Forward, &mut reasons);
         let added = args.get(old_args.len()..).unwrap_or(&[]);
-        require_defaults(added, &mut reasons);
+        report_missing_defaults(added, &mut reasons);
         for argument in added.iter().filter(|argument| matches!(argument.default, Some(DefaultValue::List(_)))) {
             reasons.push(Incompatibility::NewContainerDefault { name: argument.name.clone() });
         }
@@ -241,7 +241,7 @@ fn split_out_arguments(arguments: &[Argument]) -> (&[Argument], &[Argument]) {
     arguments.split_at(outs)
 }
 
-fn require_defaults(added: &[Argument], reasons: &mut Vec<Incompatibility>) {
+fn report_missing_defaults(added: &[Argument], reasons: &mut Vec<Incompatibility>) {
     for argument in added.iter().filter(|argument| argument.default.is_none()) {
         reasons.push(Incompatibility::NewArgumentWithoutDefault { name: argument.name.clone() });
     }

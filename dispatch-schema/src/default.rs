@@ -73,16 +73,16 @@ impl Hash for DefaultValue {
 }
 
 /// Whether lists of this element type can have defaults, as in PyTorch.
-pub(crate) fn has_list_defaults(element: &TypeKind) -> bool {
+pub(crate) fn allows_list_defaults(element: &TypeKind) -> bool {
     use TypeKind::{Bool, Complex, Float, Int, Layout, MemoryFormat, ScalarType, SymInt};
     matches!(element, Int | SymInt | Float | Bool | Complex | ScalarType | Layout | MemoryFormat)
 }
 
 /// Whether a type can have a default other than `None`.
-pub(crate) fn has_defaults(kind: &TypeKind) -> bool {
+pub(crate) fn allows_defaults(kind: &TypeKind) -> bool {
     match kind {
-        TypeKind::List(element, _) => has_list_defaults(&element.kind),
+        TypeKind::List(element, _) => allows_list_defaults(&element.kind),
         TypeKind::Scalar | TypeKind::Str | TypeKind::Device => true,
-        _ => has_list_defaults(kind),
+        _ => allows_list_defaults(kind),
     }
 }

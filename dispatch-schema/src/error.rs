@@ -142,7 +142,7 @@ pub enum SyntaxErrorKind {
         default: String,
     },
     /// A list default of the wrong length.
-    DefaultLength {
+    BadDefaultLength {
         /// The argument's type.
         ty: Type,
         /// The number of elements of the default.
@@ -181,19 +181,19 @@ pub enum SyntaxErrorKind {
 #[non_exhaustive]
 pub enum TypeProblem {
     /// A sized list inside another type.
-    SizedInside,
+    SizedListInside,
     /// A list size that is not an integer up to 65536.
-    Size,
+    BadListSize,
     /// The type `None?`, which is no different from `None`.
     OptionalOfNone,
     /// A type that cannot be a dictionary key.
-    DictKey,
+    BadDictKey,
     /// A union of fewer than two different types.
-    SmallUnion,
+    TooFewUnionMembers,
     /// A type nested more deeply than the parser supports.
     TooDeep,
     /// A class without its full path.
-    ClassPath,
+    BadClassPath,
 }
 
 /// A rule that an alias annotation breaks.

@@ -5,7 +5,7 @@
 //!
 //! let schema = Schema::parse("add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)")?;
 //! assert_eq!(schema.kind(), SchemaKind::Out);
-//! assert_eq!(schema.written_return(0), Some(3)); // the return is the fourth argument
+//! assert_eq!(schema.written_argument_of_return(0), Some(3)); // the return is the fourth argument
 //! # Ok::<(), dispatch_schema::SyntaxErrors>(())
 //! ```
 //!
@@ -42,7 +42,7 @@
 
 #[doc = include_str!("../README.md")]
 #[cfg(doctest)]
-struct Readme;
+struct ReadmeDoctests;
 
 mod alias;
 mod compat;
@@ -63,8 +63,8 @@ pub use compat::{Change, Incompatibility};
 pub use default::DefaultValue;
 pub use error::{AliasProblem, NumberProblem, StringProblem, SyntaxError, SyntaxErrorKind, SyntaxErrors, TypeProblem};
 pub use name::{OperatorName, is_identifier};
-pub use query::{Position, SchemaKind, View};
-pub use rust_type::{rust_argument, rust_function, rust_result};
+pub use query::{SchemaKind, ValuePosition, View};
+pub use rust_type::{rust_argument_type, rust_function_type, rust_result_type};
 pub use schema::{Argument, Declaration, Return, Schema};
 pub use suggest::suggest;
 pub use token::{Token, TokenKind, lex};

@@ -35,7 +35,7 @@ impl OperatorName {
     /// assert!(OperatorName::parse("aten::add.default").is_err()); // no overload name is written by leaving it out
     /// ```
     pub fn parse(text: &str) -> Result<Self, SyntaxErrors> {
-        parse::from_text(text, parse::whole_name)
+        parse::parse_text(text, parse::parse_whole_name)
     }
 
     /// Returns the name of the operator's Rust function: the base, and the overload in lower case.
@@ -84,10 +84,10 @@ pub fn is_identifier(text: &str) -> bool {
 
 /// Whether a word is reserved in PyTorch's script language: PyTorch cannot parse a schema that uses it as a name.
 pub(crate) fn is_reserved(word: &str) -> bool {
-    const RESERVED: [&str; 28] = [
+    const RESERVED_WORDS: [&str; 28] = [
         "def", "if", "else", "elif", "while", "return", "is", "not", "and", "or", "for", "in", "True", "False", "None",
         "NoneType", "pass", "break", "continue", "del", "class", "import", "with", "as", "global", "raise", "assert",
         "Ellipsis",
     ];
-    RESERVED.contains(&word)
+    RESERVED_WORDS.contains(&word)
 }

@@ -25,7 +25,7 @@ use crate::ty::Type;
 /// The error value of a grammar rule that has reported its error. The caller only has to find a token to continue at.
 pub(crate) struct ErrorReported;
 
-pub(crate) type Parsed<T> = Result<T, ErrorReported>;
+pub(crate) type ParseResult<T> = Result<T, ErrorReported>;
 
 /// The state of the parser: the position in the tokens, and the errors so far.
 pub(crate) struct Parser<'t> {
@@ -38,18 +38,21 @@ pub(crate) struct Parser<'t> {
 }
 
 /// Parses all of `text` with `rule`.
-pub(crate) fn from_text<T>(text: &str, rule: fn(&mut Parser<'_>) -> Parsed<T>) -> Result<T, SyntaxErrors> {
+pub(crate) fn parse_text<T>(text: &str, rule: fn(&mut Parser<'_>) -> ParseResult<T>) -> Result<T, SyntaxErrors> {
     let (tokens, mistakes) = token::lex_with_errors(text);
-    run_rule(&tokens, mistakes, rule)
+    parse_with_rule(&tokens, mistakes, rule)
 }
 
 /// Parses all of `tokens` with `rule`.
-pub(crate) fn from_tokens<T>(tokens: &[Token], rule: fn(&mut Parser<'_>) -> Parsed<T>) -> Result<T, SyntaxErrors> {
-    run_rule(tokens, Vec::new(), rule)
+pub(crate) fn parse_tokens<T>(
+    tokens: &[Token],
+    rule: fn(&mut Parser<'_>) -> ParseResult<T>,
+) -> Result<T, SyntaxErrors> {
+    parse_with_rule(tokens, Vec::new(), rule)
 }
 
 /// Implements [`FromStr`] by the type's `parse` function.
-macro_rules! from_str {
+macro_rules! implement_from_str {
     ($($parsed:ident)*) => {$(
         impl FromStr for $parsed {
             type Err = SyntaxErrors;
@@ -61,12 +64,12 @@ macro_rules! from_str {
     )*};
 }
 
-from_str! { Schema Declaration OperatorName }
+implement_from_str! { Schema Declaration OperatorName }
 
-fn run_rule<T>(
+fn parse_with_rule<T>(
     tokens: &[Token],
     mistakes: Vec<SyntaxError>,
-    rule: fn(&mut Parser<'_>) -> Parsed<T>,
+    rule: fn(&mut Parser<'_>) -> ParseResult<T>,
 ) -> Result<T, SyntaxErrors> {
     let mut parser = Parser { tokens, position: 0, errors: Vec::new(), depth: 0, anonymous_sets: 0 };
     let parsed = rule(&mut parser);
@@ -82,38 +85,38 @@ fn run_rule<T>(
     }
 }
 
-pub(crate) fn whole_name(parser: &mut Parser<'_>) -> Parsed<OperatorName> {
-    let name = parser.name()?;
+pub(crate) fn parse_whole_name(parser: &mut Parser<'_>) -> ParseResult<OperatorName> {
+    let name = parser.parse_name()?;
     parser.expect_end()?;
     Ok(name)
 }
 
-pub(crate) fn whole_type(parser: &mut Parser<'_>) -> Parsed<Type> {
-    let mut ty = parser.outer_type()?;
+pub(crate) fn parse_whole_type(parser: &mut Parser<'_>) -> ParseResult<Type> {
+    let mut ty = parser.parse_outer_type()?;
     parser.expect_end()?;
     alias::name_anonymous_sets([&mut ty]);
     Ok(ty)
 }
 
-pub(crate) fn whole_schema(parser: &mut Parser<'_>) -> Parsed<Schema> {
-    match whole_declaration(parser)? {
+pub(crate) fn parse_whole_schema(parser: &mut Parser<'_>) -> ParseResult<Schema> {
+    match parse_whole_declaration(parser)? {
         Declaration::Schema(schema) => Ok(schema),
-        Declaration::Name(_) => Err(parser.report_at(parser.full_span(), SyntaxErrorKind::NameOnly)),
+        Declaration::Name(_) => Err(parser.report_at(parser.span_of_all_tokens(), SyntaxErrorKind::NameOnly)),
     }
 }
 
-pub(crate) fn whole_declaration(parser: &mut Parser<'_>) -> Parsed<Declaration> {
-    let name = parser.name();
+pub(crate) fn parse_whole_declaration(parser: &mut Parser<'_>) -> ParseResult<Declaration> {
+    let name = parser.parse_name();
     // If the name is wrong, its error explains the tokens between it and the arguments.
     if name.is_err() || (!parser.errors.is_empty() && !parser.is_at('(')) {
-        parser.skip_to(|kind| *kind == TokenKind::Punct('('));
+        parser.skip_until(|kind| *kind == TokenKind::Punct('('));
     }
     if parser.peek().is_none() {
         return Ok(Declaration::Name(name?));
     }
-    let (arguments, varargs) = parser.arguments()?;
-    parser.expect_joined("->", "`->` and the returns")?;
-    let (returns, varreturns) = parser.returns()?;
+    let (arguments, varargs) = parser.parse_arguments()?;
+    parser.expect_punctuation("->", "`->` and the returns")?;
+    let (returns, varreturns) = parser.parse_returns()?;
     parser.expect_end()?;
     let mut schema = Schema { name: name?, arguments, returns, varargs, varreturns };
     if parser.anonymous_sets > 0 {
@@ -125,33 +128,33 @@ pub(crate) fn whole_declaration(parser: &mut Parser<'_>) -> Parsed<Declaration> 
 
 /// Rules of names.
 impl Parser<'_> {
-    fn name(&mut self) -> Parsed<OperatorName> {
-        let first = self.identifier("the operator's name")?;
-        let (namespace, base) = if self.eat_joined("::") {
-            (Some(first), self.identifier("the operator's name after `::`")?)
+    fn parse_name(&mut self) -> ParseResult<OperatorName> {
+        let first = self.parse_identifier("the operator's name")?;
+        let (namespace, base) = if self.eat_punctuation("::") {
+            (Some(first), self.parse_identifier("the operator's name after `::`")?)
         } else {
             (None, first)
         };
-        if self.is_at_joined("::") {
+        if self.is_at_punctuation("::") {
             return Err(self.report_expected("one namespace at most"));
         }
-        let overload = if self.eat('.') { self.overload()? } else { String::new() };
+        let overload = if self.eat('.') { self.parse_overload()? } else { String::new() };
         if self.is_at('.') {
             return Err(self.report_expected("one overload name at most"));
         }
         Ok(OperatorName { namespace, base, overload })
     }
 
-    fn overload(&mut self) -> Parsed<String> {
-        let span = self.current_span();
-        let overload = self.identifier("an overload name after `.`")?;
+    fn parse_overload(&mut self) -> ParseResult<String> {
+        let span = self.next_token_span();
+        let overload = self.parse_identifier("an overload name after `.`")?;
         if overload == "default" || overload.starts_with("__") {
             self.report_at(span, SyntaxErrorKind::BadOverload { overload: overload.clone() });
         }
         Ok(overload)
     }
 
-    fn identifier(&mut self, what: &'static str) -> Parsed<String> {
+    fn parse_identifier(&mut self, what: &'static str) -> ParseResult<String> {
         let Some(TokenKind::Ident(word)) = self.peek() else {
             return Err(self.report_expected(what));
         };
@@ -187,28 +190,28 @@ impl<'t> Parser<'t> {
         found
     }
 
-    fn expect(&mut self, c: char, what: &'static str) -> Parsed<()> {
+    fn expect(&mut self, c: char, what: &'static str) -> ParseResult<()> {
         if self.eat(c) { Ok(()) } else { Err(self.report_expected(what)) }
     }
 
-    /// Whether the next tokens are the characters of `joined` without space between them.
-    fn is_at_joined(&self, joined: &str) -> bool {
+    /// Whether the next tokens are the characters of `joined`, such as `->`, without space between them.
+    fn is_at_punctuation(&self, joined: &str) -> bool {
         let here = self.tokens.get(self.position..).unwrap_or(&[]);
         here.len() >= joined.len()
             && joined.chars().zip(here).all(|(c, token)| token.kind == TokenKind::Punct(c))
             && here[..joined.len()].windows(2).all(|pair| are_adjacent(&pair[0], &pair[1]))
     }
 
-    fn eat_joined(&mut self, joined: &str) -> bool {
-        let found = self.is_at_joined(joined);
+    fn eat_punctuation(&mut self, joined: &str) -> bool {
+        let found = self.is_at_punctuation(joined);
         if found {
             self.position += joined.len();
         }
         found
     }
 
-    fn expect_joined(&mut self, joined: &str, what: &'static str) -> Parsed<()> {
-        if self.eat_joined(joined) { Ok(()) } else { Err(self.report_expected(what)) }
+    fn expect_punctuation(&mut self, joined: &str, what: &'static str) -> ParseResult<()> {
+        if self.eat_punctuation(joined) { Ok(()) } else { Err(self.report_expected(what)) }
     }
 
     /// Whether the token at distance `ahead` and the one after it have no space between them.
@@ -217,15 +220,15 @@ impl<'t> Parser<'t> {
         pair.is_some_and(|pair| are_adjacent(&pair[0], &pair[1]))
     }
 
-    fn expect_end(&mut self) -> Parsed<()> {
-        let Some(found) = self.next_text() else {
+    fn expect_end(&mut self) -> ParseResult<()> {
+        let Some(found) = self.next_token_text() else {
             return Ok(());
         };
-        let rest = self.current_span().start..self.full_span().end;
+        let rest = self.next_token_span().start..self.span_of_all_tokens().end;
         Err(self.report_at(rest, SyntaxErrorKind::TrailingText { found }))
     }
 
-    fn skip_to(&mut self, stop: impl Fn(&TokenKind) -> bool) {
+    fn skip_until(&mut self, stop: impl Fn(&TokenKind) -> bool) {
         while self.peek().is_some_and(|kind| !stop(kind)) {
             self.position += 1;
         }
@@ -252,10 +255,10 @@ impl<'t> Parser<'t> {
 /// Spans and errors.
 impl Parser<'_> {
     /// Returns the span of the next token, or an empty span after the last one.
-    fn current_span(&self) -> Range<usize> {
+    fn next_token_span(&self) -> Range<usize> {
         match self.tokens.get(self.position) {
             Some(token) => token.span.clone(),
-            None => self.full_span().end..self.full_span().end,
+            None => self.span_of_all_tokens().end..self.span_of_all_tokens().end,
         }
     }
 
@@ -264,7 +267,7 @@ impl Parser<'_> {
         start..self.tokens[..self.position].last().map_or(start, |token| token.span.end.max(start))
     }
 
-    fn full_span(&self) -> Range<usize> {
+    fn span_of_all_tokens(&self) -> Range<usize> {
         match self.tokens {
             [first, .., last] => first.span.start..last.span.end,
             [only] => only.span.clone(),
@@ -273,9 +276,9 @@ impl Parser<'_> {
     }
 
     /// Returns the text of the next token.
-    fn next_text(&self) -> Option<String> {
+    fn next_token_text(&self) -> Option<String> {
         for joined in ["->", "::", "..."] {
-            if self.is_at_joined(joined) {
+            if self.is_at_punctuation(joined) {
                 return Some(joined.to_owned());
             }
         }
@@ -287,12 +290,12 @@ impl Parser<'_> {
     }
 
     fn report_expected(&mut self, expected: &'static str) -> ErrorReported {
-        let found = self.next_text();
+        let found = self.next_token_text();
         self.report(SyntaxErrorKind::Expected { expected, found })
     }
 
     fn report(&mut self, kind: SyntaxErrorKind) -> ErrorReported {
-        self.report_at(self.current_span(), kind)
+        self.report_at(self.next_token_span(), kind)
     }
 
     fn report_at(&mut self, span: Range<usize>, kind: SyntaxErrorKind) -> ErrorReported {

@@ -17,13 +17,13 @@ impl Display for Schema {
         let mut keyword_only = false;
         for argument in &self.arguments {
             if argument.keyword_only && !keyword_only {
-                comma.item(f, &'*')?;
+                comma.write_item(f, &'*')?;
                 keyword_only = true;
             }
-            comma.item(f, argument)?;
+            comma.write_item(f, argument)?;
         }
         if self.varargs {
-            comma.item(f, &"...")?;
+            comma.write_item(f, &"...")?;
         }
         f.write_str(") -> ")?;
         self.fmt_returns(f)
@@ -40,9 +40,9 @@ impl Schema {
         }
         f.write_char('(')?;
         let mut comma = CommaList::default();
-        comma.items(f, &self.returns)?;
+        comma.write_items(f, &self.returns)?;
         if self.varreturns {
-            comma.item(f, &"...")?;
+            comma.write_item(f, &"...")?;
         }
         f.write_char(')')
     }
@@ -98,14 +98,14 @@ impl Display for TypeKind {
             Self::Optional(inner) => write!(f, "{inner}?"),
             Self::List(element, None) => write!(f, "{element}[]"),
             Self::List(element, Some(size)) => write!(f, "{element}[{size}]"),
-            Self::Tuple(types) => types_in_parentheses(f, types),
+            Self::Tuple(types) => write_types_in_parentheses(f, types),
             Self::Dict(key, value) => write!(f, "Dict({key}, {value})"),
             Self::Future(inner) => write!(f, "Future({inner})"),
             Self::Await(inner) => write!(f, "Await({inner})"),
             Self::RRef(inner) => write!(f, "RRef({inner})"),
             Self::Union(types) => {
                 f.write_str("Union")?;
-                types_in_parentheses(f, types)
+                write_types_in_parentheses(f, types)
             }
             _ => {
                 let (word, _) =
@@ -116,9 +116,9 @@ impl Display for TypeKind {
     }
 }
 
-fn types_in_parentheses(f: &mut Formatter<'_>, types: &[Type]) -> fmt::Result {
+fn write_types_in_parentheses(f: &mut Formatter<'_>, types: &[Type]) -> fmt::Result {
     f.write_char('(')?;
-    CommaList::default().items(f, types)?;
+    CommaList::default().write_items(f, types)?;
     f.write_char(')')
 }
 
@@ -137,14 +137,14 @@ impl Display for DefaultValue {
             }
             // PyTorch omits the quotes of a device, and cannot parse that text.
             Self::Str(text) | Self::Device(text) => Quoted(text).fmt(f),
-            Self::List(values) => write_list(f, values),
+            Self::List(values) => write_list_default(f, values),
         }
     }
 }
 
-fn write_list(f: &mut Formatter<'_>, values: &[DefaultValue]) -> fmt::Result {
+fn write_list_default(f: &mut Formatter<'_>, values: &[DefaultValue]) -> fmt::Result {
     f.write_char('[')?;
-    CommaList::default().items(f, values)?;
+    CommaList::default().write_items(f, values)?;
     f.write_char(']')
 }
 
@@ -161,7 +161,7 @@ impl Display for ListDefault<'_> {
             [first, rest @ ..] if self.prints_as_single_value() && rest.iter().all(|value| value == first) => {
                 first.fmt(f)
             }
-            values => write_list(f, values),
+            values => write_list_default(f, values),
         }
     }
 }
@@ -206,14 +206,14 @@ struct CommaList {
 }
 
 impl CommaList {
-    fn item(&mut self, f: &mut Formatter<'_>, item: &dyn Display) -> fmt::Result {
+    fn write_item(&mut self, f: &mut Formatter<'_>, item: &dyn Display) -> fmt::Result {
         if std::mem::replace(&mut self.begun, true) {
             f.write_str(", ")?;
         }
         item.fmt(f)
     }
 
-    fn items(&mut self, f: &mut Formatter<'_>, items: &[impl Display]) -> fmt::Result {
-        items.iter().try_for_each(|item| self.item(f, item))
+    fn write_items(&mut self, f: &mut Formatter<'_>, items: &[impl Display]) -> fmt::Result {
+        items.iter().try_for_each(|item| self.write_item(f, item))
     }
 }

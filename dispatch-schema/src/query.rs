@@ -43,17 +43,17 @@ pub struct View {
     pub argument: usize,
 }
 
-/// A value of a call: an argument or a return, by index.
+/// The position of a value in a call: the index of an argument or of a return.
 ///
 /// ```
-/// use dispatch_schema::{Position, Schema};
+/// use dispatch_schema::{ValuePosition, Schema};
 ///
 /// let schema = Schema::parse("view(Tensor(a) self, int[] size) -> Tensor(a)").unwrap();
-/// assert!(schema.may_alias(Position::Argument(0), Position::Return(0)));
-/// assert!(!schema.may_alias(Position::Argument(1), Position::Return(0)));
+/// assert!(schema.may_alias(ValuePosition::Argument(0), ValuePosition::Return(0)));
+/// assert!(!schema.may_alias(ValuePosition::Argument(1), ValuePosition::Return(0)));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Position {
+pub enum ValuePosition {
     /// The argument with this index.
     Argument(usize),
     /// The return with this index.
@@ -148,7 +148,7 @@ impl Schema {
     /// ```
     #[must_use]
     pub fn is_aliasing(&self) -> bool {
-        self.arguments.iter().any(|argument| argument.ty.any_alias(&|_| true))
+        self.arguments.iter().any(|argument| argument.ty.has_alias_where(&|_| true))
     }
 
     /// Returns the returns that are views, with their arguments: they share a set with an argument that is not written.
@@ -181,10 +181,10 @@ impl Schema {
     ///
     /// let text = "qr.out(Tensor A, *, Tensor(a!) Q, Tensor(b!) R) -> (Tensor(a!) Q, Tensor(b!) R)";
     /// let schema = Schema::parse(text).unwrap();
-    /// assert_eq!([0, 1, 2].map(|i| schema.written_return(i)), [Some(1), Some(2), None]);
+    /// assert_eq!([0, 1, 2].map(|i| schema.written_argument_of_return(i)), [Some(1), Some(2), None]);
     /// ```
     #[must_use]
-    pub fn written_return(&self, i: usize) -> Option<usize> {
+    pub fn written_argument_of_return(&self, i: usize) -> Option<usize> {
         let returned = &self.returns.get(i)?.ty;
         self.arguments.iter().position(|argument| argument.is_written() && have_common_set(&argument.ty, returned))
     }
@@ -196,7 +196,7 @@ impl Schema {
     /// assert_eq!(schema.new_returns().map(|(i, _)| i).collect::<Vec<_>>(), [1]);
     /// ```
     pub fn new_returns(&self) -> impl Iterator<Item = (usize, &Type)> {
-        let values = self.returns.iter().enumerate().filter(|(i, _)| self.written_return(*i).is_none());
+        let values = self.returns.iter().enumerate().filter(|(i, _)| self.written_argument_of_return(*i).is_none());
         values.map(|(i, ret)| (i, &ret.ty))
     }
 
@@ -205,11 +205,11 @@ impl Schema {
     /// ```
     /// use dispatch_schema::Schema;
     ///
-    /// assert_eq!(Schema::parse("f() -> (Tensor, Tensor)").unwrap().tensor_returns(), Some(2));
-    /// assert_eq!(Schema::parse("f() -> Tensor?").unwrap().tensor_returns(), None);
+    /// assert_eq!(Schema::parse("f() -> (Tensor, Tensor)").unwrap().tensor_return_count(), Some(2));
+    /// assert_eq!(Schema::parse("f() -> Tensor?").unwrap().tensor_return_count(), None);
     /// ```
     #[must_use]
-    pub fn tensor_returns(&self) -> Option<usize> {
+    pub fn tensor_return_count(&self) -> Option<usize> {
         self.returns.iter().all(|ret| ret.ty.kind == TypeKind::Tensor).then_some(self.returns.len())
     }
 
@@ -218,15 +218,15 @@ impl Schema {
     /// exist shares nothing.
     ///
     /// ```
-    /// use dispatch_schema::{Position, Schema};
+    /// use dispatch_schema::{ValuePosition, Schema};
     ///
     /// let schema = Schema::parse("pick(Tensor(a)[] list, Tensor(*) any) -> Tensor(a)").unwrap();
-    /// assert!(!schema.may_alias(Position::Argument(0), Position::Return(0)));
-    /// assert!(schema.may_alias(Position::Argument(1), Position::Return(0)));
+    /// assert!(!schema.may_alias(ValuePosition::Argument(0), ValuePosition::Return(0)));
+    /// assert!(schema.may_alias(ValuePosition::Argument(1), ValuePosition::Return(0)));
     /// ```
     #[must_use]
-    pub fn may_alias(&self, a: Position, b: Position) -> bool {
-        let (Some(a), Some(b)) = (self.type_at(a), self.type_at(b)) else {
+    pub fn may_alias(&self, a: ValuePosition, b: ValuePosition) -> bool {
+        let (Some(a), Some(b)) = (self.type_at_position(a), self.type_at_position(b)) else {
             return false;
         };
         may_alias_directly(a.without_optional(), b.without_optional())
@@ -235,34 +235,34 @@ impl Schema {
     /// Whether the values at two positions, or values inside them, may share memory.
     ///
     /// ```
-    /// use dispatch_schema::{Position, Schema};
+    /// use dispatch_schema::{ValuePosition, Schema};
     ///
     /// let schema = Schema::parse("pick(Tensor(a)[] list) -> Tensor(a)").unwrap();
-    /// assert!(schema.may_contain_alias(Position::Argument(0), Position::Return(0)));
+    /// assert!(schema.may_contain_alias(ValuePosition::Argument(0), ValuePosition::Return(0)));
     /// ```
     #[must_use]
-    pub fn may_contain_alias(&self, a: Position, b: Position) -> bool {
-        let (Some(a), Some(b)) = (self.type_at(a), self.type_at(b)) else {
+    pub fn may_contain_alias(&self, a: ValuePosition, b: ValuePosition) -> bool {
+        let (Some(a), Some(b)) = (self.type_at_position(a), self.type_at_position(b)) else {
             return false;
         };
-        nested_types(a).iter().any(|a| nested_types(b).iter().any(|b| may_alias_directly(a, b)))
+        type_and_nested_types(a).iter().any(|a| type_and_nested_types(b).iter().any(|b| may_alias_directly(a, b)))
     }
 
-    fn type_at(&self, position: Position) -> Option<&Type> {
+    fn type_at_position(&self, position: ValuePosition) -> Option<&Type> {
         match position {
-            Position::Argument(i) => self.arguments.get(i).map(|argument| &argument.ty),
-            Position::Return(i) => self.returns.get(i).map(|ret| &ret.ty),
+            ValuePosition::Argument(i) => self.arguments.get(i).map(|argument| &argument.ty),
+            ValuePosition::Return(i) => self.returns.get(i).map(|ret| &ret.ty),
         }
     }
 }
 
 fn have_common_set(a: &Type, b: &Type) -> bool {
-    a.any_alias(&|ours| b.any_alias(&|theirs| ours.shares_set(theirs)))
+    a.has_alias_where(&|ours| b.has_alias_where(&|theirs| ours.shares_set(theirs)))
 }
 
 /// Returns the type and all types inside it.
-fn nested_types(ty: &Type) -> Vec<&Type> {
-    std::iter::once(ty).chain(ty.components().flat_map(nested_types)).collect()
+fn type_and_nested_types(ty: &Type) -> Vec<&Type> {
+    std::iter::once(ty).chain(ty.components().flat_map(type_and_nested_types)).collect()
 }
 
 fn may_alias_directly(a: &Type, b: &Type) -> bool {
@@ -270,39 +270,39 @@ fn may_alias_directly(a: &Type, b: &Type) -> bool {
     let (Some(ours), Some(theirs)) = (&a.alias, &b.alias) else {
         return false;
     };
-    related(ours, theirs) && types_overlap(&a.kind, &b.kind)
+    related(ours, theirs) && may_describe_same_value(&a.kind, &b.kind)
 }
 
 /// Whether one value can have both types. Types without memory, such as `int`, overlap with nothing.
-fn types_overlap(a: &TypeKind, b: &TypeKind) -> bool {
+fn may_describe_same_value(a: &TypeKind, b: &TypeKind) -> bool {
     use TypeKind::{Any, AnyClass, Await, Class, Dict, Future, List, Optional, RRef, Tuple, Union, Variable};
     match (a, b) {
-        (Any | Variable(_), other) | (other, Any | Variable(_)) => has_memory(other),
-        (Optional(inner), other) | (other, Optional(inner)) => types_overlap(&inner.kind, other),
+        (Any | Variable(_), other) | (other, Any | Variable(_)) => is_stored_in_memory(other),
+        (Optional(inner), other) | (other, Optional(inner)) => may_describe_same_value(&inner.kind, other),
         (Union(members), other) | (other, Union(members)) => {
-            members.iter().any(|member| types_overlap(&member.kind, other))
+            members.iter().any(|member| may_describe_same_value(&member.kind, other))
         }
         (List(a, _), List(b, _)) | (Future(a), Future(b)) | (Await(a), Await(b)) | (RRef(a), RRef(b)) => {
-            may_be_equal(a, b)
+            may_be_same_type(a, b)
         }
         (Dict(key, value), Dict(other_key, other_value)) => {
-            may_be_equal(key, other_key) && may_be_equal(value, other_value)
+            may_be_same_type(key, other_key) && may_be_same_type(value, other_value)
         }
-        (Tuple(a), Tuple(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| may_be_equal(a, b)),
+        (Tuple(a), Tuple(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| may_be_same_type(a, b)),
         (AnyClass, Class(_)) | (Class(_), AnyClass) => true,
-        _ => a == b && has_memory(a),
+        _ => a == b && is_stored_in_memory(a),
     }
 }
 
 /// Whether two element types can be the same type.
-fn may_be_equal(a: &Type, b: &Type) -> bool {
-    a.has_variable()
-        || b.has_variable()
+fn may_be_same_type(a: &Type, b: &Type) -> bool {
+    a.has_type_variable()
+        || b.has_type_variable()
         || a.without_aliases() == b.without_aliases()
-        || types_overlap(&a.kind, &b.kind)
+        || may_describe_same_value(&a.kind, &b.kind)
 }
 
-fn has_memory(kind: &TypeKind) -> bool {
+fn is_stored_in_memory(kind: &TypeKind) -> bool {
     use TypeKind::{AnyEnum, Bool, Complex, Device, Float, Int, Layout, MemoryFormat, NoneType, QScheme};
     use TypeKind::{Scalar, ScalarType, Str, SymBool, SymInt};
     !matches!(

@@ -6,11 +6,11 @@ use crate::{Argument, Schema, Type, TypeKind};
 ///
 /// ```
 /// let schema = dispatch_schema::Schema::parse("scale(Tensor(a!) self, float[] by) -> Tensor(a!)").unwrap();
-/// assert_eq!(dispatch_schema::rust_argument(&schema.arguments[0]).unwrap(), "&mut Tensor");
-/// assert_eq!(dispatch_schema::rust_argument(&schema.arguments[1]).unwrap(), "&[f64]");
+/// assert_eq!(dispatch_schema::rust_argument_type(&schema.arguments[0]).unwrap(), "&mut Tensor");
+/// assert_eq!(dispatch_schema::rust_argument_type(&schema.arguments[1]).unwrap(), "&[f64]");
 /// ```
 #[must_use]
-pub fn rust_argument(argument: &Argument) -> Option<String> {
+pub fn rust_argument_type(argument: &Argument) -> Option<String> {
     parameter_type(&argument.ty, argument.is_written())
 }
 
@@ -18,10 +18,10 @@ pub fn rust_argument(argument: &Argument) -> Option<String> {
 ///
 /// ```
 /// let schema = dispatch_schema::Schema::parse("split(Tensor self) -> (Tensor, int[])").unwrap();
-/// assert_eq!(dispatch_schema::rust_result(&schema), "(Tensor, Vec<i64>)");
+/// assert_eq!(dispatch_schema::rust_result_type(&schema), "(Tensor, Vec<i64>)");
 /// ```
 #[must_use]
-pub fn rust_result(schema: &Schema) -> String {
+pub fn rust_result_type(schema: &Schema) -> String {
     let returned: Vec<String> = schema.new_returns().map(|(_, ty)| owned_type(ty)).collect();
     match &returned[..] {
         [one] => one.clone(),
@@ -33,12 +33,12 @@ pub fn rust_result(schema: &Schema) -> String {
 ///
 /// ```
 /// let schema = dispatch_schema::Schema::parse("item(Tensor self, int at) -> Scalar").unwrap();
-/// assert_eq!(dispatch_schema::rust_function(&schema), "fn(&Tensor, i64) -> Result<Scalar>");
+/// assert_eq!(dispatch_schema::rust_function_type(&schema), "fn(&Tensor, i64) -> Result<Scalar>");
 /// ```
 #[must_use]
-pub fn rust_function(schema: &Schema) -> String {
-    let arguments: Vec<String> = schema.arguments.iter().filter_map(rust_argument).collect();
-    format!("fn({}) -> Result<{}>", arguments.join(", "), rust_result(schema))
+pub fn rust_function_type(schema: &Schema) -> String {
+    let arguments: Vec<String> = schema.arguments.iter().filter_map(rust_argument_type).collect();
+    format!("fn({}) -> Result<{}>", arguments.join(", "), rust_result_type(schema))
 }
 
 fn parameter_type(ty: &Type, written: bool) -> Option<String> {
@@ -46,18 +46,18 @@ fn parameter_type(ty: &Type, written: bool) -> Option<String> {
     Some(match &ty.kind {
         TypeKind::Tensor => format!("{reference}Tensor"),
         TypeKind::Optional(inner) => format!("Option<{}>", parameter_type(inner, written)?),
-        TypeKind::List(element, _) if is_list_of_lists_of_tensors(element) => return None,
-        TypeKind::List(element, _) => match list_element(element) {
+        TypeKind::List(element, _) if is_list_of_tensors(element) => return None,
+        TypeKind::List(element, _) => match list_element_type(element) {
             Some(element) => format!("{reference}[{element}]"),
             None => "&Value".to_owned(),
         },
         TypeKind::Str => "&str".to_owned(),
         TypeKind::Generator => "&Generator".to_owned(),
-        _ => by_value_type(ty).map_or_else(|| "&Value".to_owned(), str::to_owned),
+        _ => value_type(ty).map_or_else(|| "&Value".to_owned(), str::to_owned),
     })
 }
 
-fn is_list_of_lists_of_tensors(element: &Type) -> bool {
+fn is_list_of_tensors(element: &Type) -> bool {
     matches!(&element.without_optional().kind, TypeKind::List(inner, _) if inner.without_optional().kind == TypeKind::Tensor)
 }
 
@@ -66,15 +66,15 @@ fn owned_type(ty: &Type) -> String {
         TypeKind::Tensor => "Tensor".to_owned(),
         TypeKind::Optional(inner) => format!("Option<{}>", owned_type(inner)),
         TypeKind::List(element, _) => {
-            list_element(element).map_or_else(|| "Value".to_owned(), |element| format!("Vec<{element}>"))
+            list_element_type(element).map_or_else(|| "Value".to_owned(), |element| format!("Vec<{element}>"))
         }
         TypeKind::Str => "Str".to_owned(),
         TypeKind::Generator => "Generator".to_owned(),
-        _ => by_value_type(ty).unwrap_or("Value").to_owned(),
+        _ => value_type(ty).unwrap_or("Value").to_owned(),
     }
 }
 
-fn list_element(ty: &Type) -> Option<&'static str> {
+fn list_element_type(ty: &Type) -> Option<&'static str> {
     Some(match &ty.kind {
         TypeKind::Tensor => "Tensor",
         TypeKind::Optional(inner) if inner.kind == TypeKind::Tensor => "Option<Tensor>",
@@ -88,7 +88,7 @@ fn list_element(ty: &Type) -> Option<&'static str> {
 }
 
 /// Returns the Rust type of a schema type that is passed by value, or `None` for other types.
-fn by_value_type(ty: &Type) -> Option<&'static str> {
+fn value_type(ty: &Type) -> Option<&'static str> {
     Some(match &ty.kind {
         TypeKind::Int | TypeKind::SymInt => "i64",
         TypeKind::Float => "f64",

@@ -113,7 +113,7 @@ impl Schema {
     /// );
     /// ```
     pub fn parse(text: &str) -> Result<Self, SyntaxErrors> {
-        parse::from_text(text, parse::whole_schema)
+        parse::parse_text(text, parse::parse_whole_schema)
     }
 
     /// Parses a schema from tokens. The spans of errors are built from the spans of the tokens.
@@ -125,7 +125,7 @@ impl Schema {
     /// assert_eq!(Schema::parse_tokens(&lex(text).unwrap()), Schema::parse(text));
     /// ```
     pub fn parse_tokens(tokens: &[Token]) -> Result<Self, SyntaxErrors> {
-        parse::from_tokens(tokens, parse::whole_schema)
+        parse::parse_tokens(tokens, parse::parse_whole_schema)
     }
 
     /// Returns the argument with this name, and its index.
@@ -152,7 +152,7 @@ impl Declaration {
     /// assert_eq!(Declaration::parse("aten::relu").unwrap().name().base, "relu");
     /// ```
     pub fn parse(text: &str) -> Result<Self, SyntaxErrors> {
-        parse::from_text(text, parse::whole_declaration)
+        parse::parse_text(text, parse::parse_whole_declaration)
     }
 
     /// Parses a schema or a name from tokens.
@@ -163,7 +163,7 @@ impl Declaration {
     /// assert!(Declaration::parse_tokens(&lex("relu").unwrap()).is_ok());
     /// ```
     pub fn parse_tokens(tokens: &[Token]) -> Result<Self, SyntaxErrors> {
-        parse::from_tokens(tokens, parse::whole_declaration)
+        parse::parse_tokens(tokens, parse::parse_whole_declaration)
     }
 
     /// Returns the operator's name.

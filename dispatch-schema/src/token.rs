@@ -79,14 +79,14 @@ pub(crate) fn lex_with_errors(source: &str) -> (Vec<Token>, Vec<SyntaxError>) {
 
 /// Whether `text` has the shape of an identifier.
 pub(crate) fn is_word(text: &str) -> bool {
-    text.starts_with(begins_word) && text.chars().all(continues_word)
+    text.starts_with(is_word_start) && text.chars().all(is_word_continue)
 }
 
-fn begins_word(c: char) -> bool {
+fn is_word_start(c: char) -> bool {
     c.is_ascii_alphabetic() || c == '_'
 }
 
-fn continues_word(c: char) -> bool {
+fn is_word_continue(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
@@ -97,14 +97,14 @@ struct Lexer<'s> {
 }
 
 impl<'s> Lexer<'s> {
-    fn remaining(&self) -> &'s str {
+    fn remaining_text(&self) -> &'s str {
         &self.source[self.position..]
     }
 
     /// Moves to the next token and returns its first character.
     fn skip_white_space(&mut self) -> Option<char> {
         loop {
-            let rest = self.remaining();
+            let rest = self.remaining_text();
             let first = rest.chars().next()?;
             self.position += if first.is_whitespace() {
                 first.len_utf8()
@@ -120,15 +120,15 @@ impl<'s> Lexer<'s> {
 
     fn next_token(&mut self, first: char) -> Token {
         let start = self.position;
-        let rest = self.remaining();
-        let kind = if begins_word(first) {
-            self.position += rest.find(|c| !continues_word(c)).unwrap_or(rest.len());
+        let rest = self.remaining_text();
+        let kind = if is_word_start(first) {
+            self.position += rest.find(|c| !is_word_continue(c)).unwrap_or(rest.len());
             TokenKind::Ident(self.source[start..self.position].to_owned())
-        } else if number::begins_number(rest) && !(first == '.' && self.follows_word()) {
-            self.position += number::number_length(rest);
+        } else if number::is_number_start(rest) && !(first == '.' && self.follows_word()) {
+            self.position += number::number_literal_length(rest);
             TokenKind::Number(self.source[start..self.position].to_owned())
         } else if first == '"' || first == '\'' {
-            TokenKind::Str(self.string())
+            TokenKind::Str(self.lex_string())
         } else {
             self.position += first.len_utf8();
             TokenKind::Punct(first)
@@ -138,11 +138,11 @@ impl<'s> Lexer<'s> {
 
     /// Whether a word ends before this position. The point of `add.2` then begins an overload name and not a number.
     fn follows_word(&self) -> bool {
-        self.source[..self.position].ends_with(continues_word)
+        self.source[..self.position].ends_with(is_word_continue)
     }
 
-    fn string(&mut self) -> String {
-        let read = string::read_literal(self.remaining());
+    fn lex_string(&mut self) -> String {
+        let read = string::read_string_literal(self.remaining_text());
         let start = self.position;
         self.position += read.length;
         self.errors.extend(read.problems.into_iter().map(|(problem, span)| SyntaxError {

@@ -147,7 +147,7 @@ impl Type {
     /// assert!(Type::parse("Tensro").is_err());
     /// ```
     pub fn parse(text: &str) -> Result<Self, crate::SyntaxErrors> {
-        crate::parse::from_text(text, crate::parse::whole_type)
+        crate::parse::parse_text(text, crate::parse::parse_whole_type)
     }
 
     /// Returns the inner type of an optional, or the type itself.
@@ -217,11 +217,11 @@ impl Type {
     /// ```
     /// use dispatch_schema::Type;
     ///
-    /// assert!(Type::parse("Dict(str, tVal)").unwrap().has_variable());
+    /// assert!(Type::parse("Dict(str, tVal)").unwrap().has_type_variable());
     /// ```
     #[must_use]
-    pub fn has_variable(&self) -> bool {
-        matches!(self.kind, TypeKind::Variable(_)) || self.components().any(Self::has_variable)
+    pub fn has_type_variable(&self) -> bool {
+        matches!(self.kind, TypeKind::Variable(_)) || self.components().any(Self::has_type_variable)
     }
 
     /// Returns the direct component types: none for `Tensor`, the key and the value for `Dict(K, V)`.
@@ -267,7 +267,7 @@ impl Type {
     /// ```
     #[must_use]
     pub fn is_written(&self) -> bool {
-        self.any_alias(&|alias| alias.write)
+        self.has_alias_where(&|alias| alias.write)
     }
 
     /// Returns the type without any alias annotation.
@@ -280,30 +280,30 @@ impl Type {
     #[must_use]
     pub fn without_aliases(&self) -> Self {
         let mut plain = self.clone();
-        plain.visit_mut(&mut |ty| ty.alias = None);
+        plain.for_each_type_mut(&mut |ty| ty.alias = None);
         plain
     }
 
     /// Whether any alias annotation in the type satisfies the predicate. Layers call this during operator calls, so it does not allocate.
-    pub(crate) fn any_alias(&self, predicate: &dyn Fn(&Alias) -> bool) -> bool {
-        self.alias.as_ref().is_some_and(predicate) || self.components().any(|part| part.any_alias(predicate))
+    pub(crate) fn has_alias_where(&self, predicate: &dyn Fn(&Alias) -> bool) -> bool {
+        self.alias.as_ref().is_some_and(predicate) || self.components().any(|part| part.has_alias_where(predicate))
     }
 
-    pub(crate) fn visit_mut(&mut self, visit: &mut impl FnMut(&mut Self)) {
+    pub(crate) fn for_each_type_mut(&mut self, visit: &mut impl FnMut(&mut Self)) {
         visit(self);
         match &mut self.kind {
             TypeKind::Optional(inner)
             | TypeKind::List(inner, _)
             | TypeKind::Future(inner)
             | TypeKind::Await(inner)
-            | TypeKind::RRef(inner) => inner.visit_mut(visit),
+            | TypeKind::RRef(inner) => inner.for_each_type_mut(visit),
             TypeKind::Dict(key, value) => {
-                key.visit_mut(visit);
-                value.visit_mut(visit);
+                key.for_each_type_mut(visit);
+                value.for_each_type_mut(visit);
             }
             TypeKind::Tuple(types) | TypeKind::Union(types) => {
                 for ty in types {
-                    ty.visit_mut(visit);
+                    ty.for_each_type_mut(visit);
                 }
             }
             _ => {}

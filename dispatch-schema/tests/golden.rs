@@ -9,43 +9,42 @@ use dispatch_schema::{Schema, SyntaxErrorKind, TokenKind, Type, TypeKind, lex};
 use serde_json::Value;
 
 /// A recorded schema: its source text, and the text that PyTorch prints.
-struct Recording {
+struct SchemaPair {
     written: String,
     canonical: String,
 }
 
 #[test]
 fn golden_schemas_parse_and_print() {
-    let Some(recordings) = recordings() else {
+    let Some(pairs) = load_schema_pairs() else {
         return;
     };
-    let wrong: Vec<_> = recordings
+    let wrong: Vec<_> = pairs
         .iter()
-        .filter_map(|recording| check(recording).err().map(|reason| format!("{}\n{reason}", recording.written)))
+        .filter_map(|pair| check_schema_pair(pair).err().map(|reason| format!("{}\n{reason}", pair.written)))
         .collect();
-    println!("{} schemas, {} wrong", recordings.len(), wrong.len());
-    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), recordings.len(), wrong.join("\n\n"));
+    println!("{} schemas, {} wrong", pairs.len(), wrong.len());
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), pairs.len(), wrong.join("\n\n"));
 }
 
-fn check(recording: &Recording) -> Result<(), String> {
-    let schema = match Schema::parse(&recording.written) {
+fn check_schema_pair(pair: &SchemaPair) -> Result<(), String> {
+    let schema = match Schema::parse(&pair.written) {
         Ok(schema) => schema,
         Err(errors) if errors.iter().all(|error| is_intended_error(&error.kind)) => return Ok(()),
-        Err(errors) => return Err(errors.render(&recording.written)),
+        Err(errors) => return Err(errors.render(&pair.written)),
     };
     let printed = schema.to_string();
     if Schema::parse(&printed).as_ref() != Ok(&schema) {
         return Err(format!("printed as {printed}\nwhich is another schema"));
     }
-    if printed == recording.canonical
-        || equals_intended_text(&printed, &recording.canonical)
-        || with_base_16_as_zero(&recording.written)
-            .is_some_and(|zero| equals_intended_text(&zero, &recording.canonical))
-        || is_unparsable_or_lacks_annotations(&schema, &recording.canonical)
+    if printed == pair.canonical
+        || equals_intended_text(&printed, &pair.canonical)
+        || with_base_16_as_zero(&pair.written).is_some_and(|zero| equals_intended_text(&zero, &pair.canonical))
+        || pytorch_text_loses_information(&schema, &pair.canonical)
     {
         Ok(())
     } else {
-        Err(format!("printed as {printed}\nbut should be {}", recording.canonical))
+        Err(format!("printed as {printed}\nbut should be {}", pair.canonical))
     }
 }
 
@@ -62,7 +61,7 @@ fn is_intended_error(mistake: &SyntaxErrorKind) -> bool {
 #[test]
 fn only_known_golden_schemas_are_errors() {
     let refused: Vec<_> =
-        repository_recordings().into_iter().filter(|it| Schema::parse(&it.written).is_err()).collect();
+        schema_pairs_in_repository().into_iter().filter(|it| Schema::parse(&it.written).is_err()).collect();
     let names: Vec<_> = refused.iter().map(|it| it.written.split('(').next().unwrap_or("")).collect();
     assert_eq!(
         names,
@@ -76,16 +75,16 @@ fn only_known_golden_schemas_are_errors() {
 }
 
 /// An intended difference from PyTorch's text: a description, and a function that applies it to PyTorch's text.
-type Difference = (&'static str, fn(&str) -> String);
+type IntendedDifference = (&'static str, fn(&str) -> String);
 
 /// The intended differences.
-const DIFFERENCES: [Difference; 2] = [
+const INTENDED_DIFFERENCES: [IntendedDifference; 2] = [
     ("the sets of an annotation stand in alphabetical order", with_sorted_sets),
     ("the default of a device is quoted, so that it parses back", with_quoted_devices),
 ];
 
 fn equals_intended_text(ours: &str, canonical: &str) -> bool {
-    let expected = DIFFERENCES.iter().fold(canonical.to_owned(), |text, (_, apply)| apply(&text));
+    let expected = INTENDED_DIFFERENCES.iter().fold(canonical.to_owned(), |text, (_, apply)| apply(&text));
     ours == expected
 }
 
@@ -107,7 +106,7 @@ fn with_base_16_as_zero(written: &str) -> Option<String> {
 
 /// Whether PyTorch's text cannot be parsed back, such as `Tensor($0! -> )` or `int[] x=0` for two zeros, or lacks the annotations inside
 /// containers. Canonical text here always parses back, and keeps them.
-fn is_unparsable_or_lacks_annotations(schema: &Schema, canonical: &str) -> bool {
+fn pytorch_text_loses_information(schema: &Schema, canonical: &str) -> bool {
     let Ok(read_back) = Schema::parse(canonical) else { return true };
     let mut less = schema.clone();
     less.arguments.iter_mut().for_each(|argument| argument.ty = without_inner_annotations(&argument.ty));
@@ -152,8 +151,8 @@ fn with_quoted_devices(text: &str) -> String {
     quoted.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the recordings, or `None` if `DISPATCH_GOLDEN` names a folder without them.
-fn recordings() -> Option<Vec<Recording>> {
+/// Returns the pairs, or `None` if `DISPATCH_GOLDEN` names a folder without them.
+fn load_schema_pairs() -> Option<Vec<SchemaPair>> {
     let text = match env::var_os("DISPATCH_GOLDEN") {
         Some(folder) => {
             let path = Path::new(&folder).join("schemas.jsonl");
@@ -161,35 +160,36 @@ fn recordings() -> Option<Vec<Recording>> {
                 println!("SKIPPED: there is no {}", path.display());
                 return None;
             }
-            fs::read_to_string(path).expect("the recordings can be read")
+            fs::read_to_string(path).expect("the pairs can be read")
         }
-        None => return Some(repository_recordings()),
+        None => return Some(schema_pairs_in_repository()),
     };
-    Some(recordings_in(&text))
+    Some(parse_schema_pairs(&text))
 }
 
-/// Returns the recordings of the repository.
-fn repository_recordings() -> Vec<Recording> {
+/// Returns the pairs of the repository.
+fn schema_pairs_in_repository() -> Vec<SchemaPair> {
     let packed: &[u8] = include_bytes!("golden/schemas.jsonl.gz");
     let mut text = String::new();
-    flate2::read::GzDecoder::new(packed).read_to_string(&mut text).expect("the recordings are valid gzip");
-    recordings_in(&text)
+    flate2::read::GzDecoder::new(packed).read_to_string(&mut text).expect("the pairs are valid gzip");
+    parse_schema_pairs(&text)
 }
 
-fn recordings_in(text: &str) -> Vec<Recording> {
-    text.lines().filter(|line| !line.trim().is_empty()).map(recording).collect()
+fn parse_schema_pairs(text: &str) -> Vec<SchemaPair> {
+    text.lines().filter(|line| !line.trim().is_empty()).map(parse_schema_pair).collect()
 }
 
-fn recording(line: &str) -> Recording {
+fn parse_schema_pair(line: &str) -> SchemaPair {
     let line: Value = serde_json::from_str(line).expect("every line is one object");
     let field = |name: &str| line[name].as_str().expect("both fields are strings").to_owned();
-    Recording { written: field("in"), canonical: field("canonical") }
+    SchemaPair { written: field("in"), canonical: field("canonical") }
 }
 
 #[test]
 fn texts_that_pytorch_cannot_parse_back_print_in_canonical_form() {
-    let check_line =
-        |written: &str, canonical: &str| check(&Recording { written: written.into(), canonical: canonical.into() });
+    let check_line = |written: &str, canonical: &str| {
+        check_schema_pair(&SchemaPair { written: written.into(), canonical: canonical.into() })
+    };
     assert_eq!(check_line("f(Tensor! x) -> ()", "f(Tensor($0! -> ) x) -> ()"), Ok(()));
     assert_eq!(check_line("f(int[] x=[0, 0]) -> ()", "f(int[] x=0) -> ()"), Ok(()));
     assert_eq!(check_line("f(Dict(str, Tensor(a!)) x) -> ()", "f(Dict(str, Tensor) x) -> ()"), Ok(()));

@@ -3,7 +3,7 @@
 mod generate;
 
 use dispatch_schema::{Declaration, DefaultValue, Schema, lex};
-use generate::{random_texts, schemas};
+use generate::{any_schema, random_text};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
@@ -19,7 +19,7 @@ fn recorded_texts() -> Vec<String> {
 }
 
 /// Parses `text`, and checks the properties of any text: it prints and parses back, or its errors have valid spans.
-fn check_parse(text: &str) -> Result<(), TestCaseError> {
+fn check_parse_properties(text: &str) -> Result<(), TestCaseError> {
     match Declaration::parse(text) {
         Ok(declaration) => {
             let printed = declaration.to_string();
@@ -36,7 +36,7 @@ fn check_parse(text: &str) -> Result<(), TestCaseError> {
 
 proptest! {
     #[test]
-    fn a_printed_schema_parses_back(schema in schemas()) {
+    fn a_printed_schema_parses_back(schema in any_schema()) {
         let text = schema.to_string();
         let again = Schema::parse(&text).map_err(|errors| TestCaseError::fail(errors.render(&text)))?;
         prop_assert_eq!(&again, &schema);
@@ -44,7 +44,7 @@ proptest! {
     }
 
     #[test]
-    fn a_schema_in_short_form_parses_back(schema in schemas()) {
+    fn a_schema_in_short_form_parses_back(schema in any_schema()) {
         prop_assert_eq!(Schema::parse(&format!("{schema:#}")), Ok(schema));
     }
 
@@ -60,13 +60,13 @@ proptest! {
     }
 
     #[test]
-    fn tokens_and_text_parse_to_the_same_schema(schema in schemas()) {
+    fn tokens_and_text_parse_to_the_same_schema(schema in any_schema()) {
         let text = schema.to_string();
         prop_assert_eq!(Schema::parse_tokens(&lex(&text).unwrap()), Ok(schema));
     }
 
     #[test]
-    fn a_schema_is_compatible_with_itself(schema in schemas()) {
+    fn a_schema_is_compatible_with_itself(schema in any_schema()) {
         prop_assert_eq!(schema.check_backward_compatible(&schema), Ok(()));
         prop_assert_eq!(schema.check_forward_compatible(&schema), Ok(()));
     }
@@ -88,8 +88,8 @@ proptest! {
     }
 
     #[test]
-    fn random_texts_parse_or_give_valid_errors(text in random_texts()) {
-        check_parse(&text)?;
+    fn random_texts_parse_or_give_valid_errors(text in random_text()) {
+        check_parse_properties(&text)?;
     }
 }
 
@@ -106,7 +106,7 @@ proptest! {
             let (at, cut) = (places[0].index(chars.len()), places[1].index(4));
             let damaged: String = chars[..at].iter().collect::<String>() + insert
                 + &chars[(at + cut).min(chars.len())..].iter().collect::<String>();
-            check_parse(&damaged)?;
+            check_parse_properties(&damaged)?;
         }
     }
 }

@@ -30,7 +30,7 @@ struct CallLog {
 }
 
 thread_local! {
-    static LOG: RefCell<CallLog> = RefCell::default();
+    static CALL_LOG: RefCell<CallLog> = RefCell::default();
 }
 
 /// Runs `run` and returns a log of its operator calls: a line for each call, and below it a line for each key that it reaches, with the
@@ -38,7 +38,7 @@ thread_local! {
 pub(crate) fn log_calls(run: impl FnOnce() -> Result<()>) -> Result<String> {
     let _watching = guard::include(AboveAutocast | AboveAutograd | AboveBackends);
     let result = run();
-    let log = LOG.take();
+    let log = CALL_LOG.take();
     result.map(|()| log.text)
 }
 
@@ -67,7 +67,7 @@ fn log_and_redispatch(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<
     let arguments: Vec<String> = stack.top(op.argument_count()).unwrap_or_default().iter().map(argument_text).collect();
     let text = format!("{op}({})", arguments.join(", "));
     // A layer that redispatches with the same arguments makes no new call.
-    let is_new = LOG.with_borrow_mut(|log| {
+    let is_new = CALL_LOG.with_borrow_mut(|log| {
         let is_new = log.running_calls.last() != Some(&text);
         if is_new {
             _ = writeln!(log.text, "{:1$}{text}", "", 4 * log.running_calls.len());
@@ -78,7 +78,7 @@ fn log_and_redispatch(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<
     });
     let result = op.redispatch_boxed(keys, stack);
     if is_new {
-        LOG.with_borrow_mut(|log| log.running_calls.pop());
+        CALL_LOG.with_borrow_mut(|log| log.running_calls.pop());
     }
     result
 }

@@ -6,15 +6,15 @@ use crate::training::{EpochScores, Score};
 
 const PANEL_SIZE: (usize, usize) = (560, 400);
 /// The left edge of the curves in their panel, in pixels.
-const LEFT: usize = 90;
-const RIGHT: usize = PANEL_SIZE.0 - 30;
-const TOP: usize = 60;
-const BOTTOM: usize = PANEL_SIZE.1 - 60;
+const LEFT_EDGE: usize = 90;
+const RIGHT_EDGE: usize = PANEL_SIZE.0 - 30;
+const TOP_EDGE: usize = 60;
+const BOTTOM_EDGE: usize = PANEL_SIZE.1 - 60;
 /// Width and height of a character in pixels, with the space after it.
-const CHARACTER_SIZE: (usize, usize) = (2 * font::WIDTH, 2 * font::HEIGHT);
+const CHARACTER_SIZE: (usize, usize) = (2 * font::CHARACTER_WIDTH, 2 * font::CHARACTER_HEIGHT);
 
 /// Draws two panels: loss on the left and accuracy on the right.
-pub(crate) fn draw(epochs: &[EpochScores]) -> Picture {
+pub(crate) fn draw_curves(epochs: &[EpochScores]) -> Picture {
     let mut picture = Picture::new(2 * PANEL_SIZE.0, PANEL_SIZE.1);
     draw_panel(&mut picture, 0, "loss", epochs, |score| score.loss);
     draw_panel(&mut picture, PANEL_SIZE.0, "accuracy %", epochs, |score| 100.0 * score.accuracy);
@@ -26,28 +26,33 @@ fn draw_panel(picture: &mut Picture, x: usize, title: &str, epochs: &[EpochScore
         ("training", BLUE, epochs.iter().map(|epoch| value(&epoch.training)).collect()),
         ("test", RED, epochs.iter().map(|epoch| value(&epoch.test)).collect()),
     ];
-    let vertical = Axis::covering(curves.iter().flat_map(|(.., values)| values.iter().copied()), (BOTTOM, TOP));
-    let horizontal = Axis::covering([1.0, as_f64(epochs.len())], (x + LEFT, x + RIGHT));
+    let vertical =
+        Axis::covering(curves.iter().flat_map(|(.., values)| values.iter().copied()), (BOTTOM_EDGE, TOP_EDGE));
+    let horizontal = Axis::covering([1.0, as_f64(epochs.len())], (x + LEFT_EDGE, x + RIGHT_EDGE));
 
-    picture.text((x + LEFT, TOP / 3), title, BLACK);
+    picture.draw_text((x + LEFT_EDGE, TOP_EDGE / 3), title, BLACK);
     for (tick, label) in vertical.ticks() {
-        picture.rectangle((x + LEFT, tick), (RIGHT - LEFT, 1), GREY);
-        picture.text((x + LEFT - 10 - label.len() * CHARACTER_SIZE.0, tick - CHARACTER_SIZE.1 / 2), &label, BLACK);
+        picture.draw_rectangle((x + LEFT_EDGE, tick), (RIGHT_EDGE - LEFT_EDGE, 1), GREY);
+        picture.draw_text(
+            (x + LEFT_EDGE - 10 - label.len() * CHARACTER_SIZE.0, tick - CHARACTER_SIZE.1 / 2),
+            &label,
+            BLACK,
+        );
     }
     for (tick, label) in horizontal.ticks() {
-        picture.rectangle((tick, BOTTOM), (1, 6), BLACK);
-        picture.text((tick - label.len() * CHARACTER_SIZE.0 / 2, BOTTOM + 14), &label, BLACK);
+        picture.draw_rectangle((tick, BOTTOM_EDGE), (1, 6), BLACK);
+        picture.draw_text((tick - label.len() * CHARACTER_SIZE.0 / 2, BOTTOM_EDGE + 14), &label, BLACK);
     }
-    picture.text((x + RIGHT - 5 * CHARACTER_SIZE.0, BOTTOM + 14 + 20), "epoch", BLACK);
-    let mut legend = x + RIGHT - 14 * CHARACTER_SIZE.0;
+    picture.draw_text((x + RIGHT_EDGE - 5 * CHARACTER_SIZE.0, BOTTOM_EDGE + 14 + 20), "epoch", BLACK);
+    let mut legend = x + RIGHT_EDGE - 14 * CHARACTER_SIZE.0;
     for (name, colour, values) in curves {
-        picture.text((legend, TOP / 3), name, colour);
+        picture.draw_text((legend, TOP_EDGE / 3), name, colour);
         legend += (name.len() + 2) * CHARACTER_SIZE.0;
         let points = values
             .iter()
             .zip(1..)
             .map(|(&value, epoch)| (horizontal.pixel_of(as_f64(epoch)), vertical.pixel_of(value)));
-        picture.curve(&points.collect::<Vec<_>>(), colour);
+        picture.draw_curve(&points.collect::<Vec<_>>(), colour);
     }
 }
 

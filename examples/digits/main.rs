@@ -27,9 +27,9 @@ use optimiser::{Adam, Optimiser, Sgd};
 use training::EpochScores;
 
 const SEED: u64 = 0;
-const EPOCHS: u32 = 30;
+const EPOCH_COUNT: u32 = 30;
 /// The number of pictures for training; the others are for the test.
-const TRAINING_COUNT: i64 = 1437;
+const TRAINING_PICTURE_COUNT: i64 = 1437;
 
 fn main() -> Result<()> {
     let mut arguments = env::args().skip(1);
@@ -37,17 +37,18 @@ fn main() -> Result<()> {
     let folder = PathBuf::from(arguments.next().unwrap_or_else(|| "target/digits".to_owned()));
 
     opdispatch::manual_seed(SEED);
-    let (training, test) = Digits::load()?.split(TRAINING_COUNT)?;
+    let (training, test) = Digits::load()?.shuffle_and_split(TRAINING_PICTURE_COUNT)?;
     let network = Network::new()?;
-    let mut optimiser = optimiser(&name, &network)?;
-    println!("{} handwritten digits for training, {} for the test\n", training.count(), test.count());
+    let mut optimiser = create_optimiser(&name, &network)?;
+    println!("{} handwritten digits for training, {} for the test\n", training.picture_count(), test.picture_count());
 
-    let epochs = train(&network, &mut *optimiser, &training, &test)?;
+    let epochs = train_network(&network, &mut *optimiser, &training, &test)?;
 
     let predicted = training::predict(&network, &test.pictures)?;
-    let curves = write_file(&folder, "curves.png", &curves::draw(&epochs).png()?)?;
-    let misclassified = write_file(&folder, "misclassified.png", &misclassified::draw(&test, &predicted)?.png()?)?;
-    let weights = write_file(&folder, "weights.safetensors", &weights::save(&network)?)?;
+    let curves = write_file(&folder, "curves.png", &curves::draw_curves(&epochs).to_png()?)?;
+    let misclassified =
+        write_file(&folder, "misclassified.png", &misclassified::draw_misclassified(&test, &predicted)?.to_png()?)?;
+    let weights = write_file(&folder, "weights.safetensors", &weights::serialize_weights(&network)?)?;
     println!(
         "curves         {}\nmisclassified  {}\nweights        {}",
         curves.display(),
@@ -56,38 +57,40 @@ fn main() -> Result<()> {
     );
 
     let fresh = Network::new()?;
-    weights::load(&fresh, &fs::read(&weights).map_err(|error| format!("{}: {error}", weights.display()))?)?;
-    let (before, after) = (training::score(&network, &test)?, training::score(&fresh, &test)?);
+    weights::load_weights(&fresh, &fs::read(&weights).map_err(|error| format!("{}: {error}", weights.display()))?)?;
+    let (before, after) = (training::compute_score(&network, &test)?, training::compute_score(&fresh, &test)?);
     if before != after {
         return Err(format!("the loaded weights have another score: {after:?} instead of {before:?}").into());
     }
     println!("               loaded into another network: {:.2} %, as before", 100.0 * after.accuracy);
 
-    let profile = profile::profile_epoch(&fresh, &mut *self::optimiser(&name, &fresh)?, &training)?;
-    println!("\nThe time of an epoch by span:\n\n{}\n", profile.longest_spans(8));
+    let profile = profile::profile_epoch(&fresh, &mut *create_optimiser(&name, &fresh)?, &training)?;
+    println!("\nThe time of an epoch by span:\n\n{}\n", profile.longest_spans_table(8));
     let trace = write_file(&folder, "profile.json", &profile.trace_json()?)?;
     println!("profile        {}, for https://ui.perfetto.dev", trace.display());
-    println!("               {:.1} % of the epoch is in named spans", 100.0 * profile.named_fraction());
+    println!("               {:.1} % of the epoch is in named spans", 100.0 * profile.fraction_in_named_spans());
 
-    print_call_log(&network, &test.pictures.i(..training::BATCH)?)
+    print_call_log(&network, &test.pictures.i(..training::BATCH_SIZE)?)
 }
 
 /// Trains the network, prints a line for each epoch, and returns the scores.
-fn train(
+fn train_network(
     network: &Network,
     optimiser: &mut dyn Optimiser,
     training: &Digits,
     test: &Digits,
 ) -> Result<Vec<EpochScores>> {
-    let steps = training.count().unsigned_abs().div_ceil(training::BATCH.unsigned_abs());
+    let steps = training.picture_count().unsigned_abs().div_ceil(training::BATCH_SIZE.unsigned_abs());
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} steps, {msg}").map_err(Error::kernel)?;
-    let progress = ProgressBar::new(u64::from(EPOCHS) * steps).with_style(style);
+    let progress = ProgressBar::new(u64::from(EPOCH_COUNT) * steps).with_style(style);
     let mut epochs = Vec::new();
     println!("epoch   training: loss, accuracy   test: loss, accuracy   time of a step");
-    for number in 1..=EPOCHS {
+    for number in 1..=EPOCH_COUNT {
         let step = training::train_epoch(network, optimiser, training, &progress)?;
-        let epoch =
-            EpochScores { training: training::score(network, training)?, test: training::score(network, test)? };
+        let epoch = EpochScores {
+            training: training::compute_score(network, training)?,
+            test: training::compute_score(network, test)?,
+        };
         progress.suspend(|| {
             let EpochScores { training, test } = &epoch;
             let (known, new) = (100.0 * training.accuracy, 100.0 * test.accuracy);
@@ -101,7 +104,7 @@ fn train(
 }
 
 /// Returns the optimiser with the name from the command line.
-fn optimiser(name: &str, network: &Network) -> Result<Box<dyn Optimiser>> {
+fn create_optimiser(name: &str, network: &Network) -> Result<Box<dyn Optimiser>> {
     let parameters = network.parameters().into_iter().map(|(_, parameter)| parameter).collect();
     match name {
         "adam" => Ok(Box::new(Adam::new(parameters, 3e-3)?)),
@@ -147,13 +150,13 @@ mod tests {
     #[test]
     fn eight_epochs_give_an_accuracy_above_92_percent() -> Result<()> {
         for name in ["adam", "sgd"] {
-            let (training, test) = Digits::load()?.split(TRAINING_COUNT)?;
+            let (training, test) = Digits::load()?.shuffle_and_split(TRAINING_PICTURE_COUNT)?;
             let network = Network::new()?;
-            let mut optimiser = optimiser(name, &network)?;
+            let mut optimiser = create_optimiser(name, &network)?;
             for _ in 0..8 {
                 training::train_epoch(&network, &mut *optimiser, &training, &ProgressBar::hidden())?;
             }
-            let score = training::score(&network, &test)?;
+            let score = training::compute_score(&network, &test)?;
             assert!(score.accuracy > 0.92, "{name}: {score:?}");
         }
         Ok(())

@@ -2,10 +2,10 @@
 
 use opdispatch::prelude::*;
 
-use crate::data::PIXELS;
+use crate::data::PIXEL_COUNT;
 
-const HIDDEN: i64 = 128;
-const CLASSES: i64 = 10;
+const HIDDEN_SIZE: i64 = 128;
+const CLASS_COUNT: i64 = 10;
 
 /// A network of two linear layers.
 pub(crate) struct Network {
@@ -16,7 +16,7 @@ pub(crate) struct Network {
 impl Network {
     /// Returns an untrained network with random weights.
     pub(crate) fn new() -> Result<Self> {
-        Ok(Self { hidden: Linear::new(PIXELS, HIDDEN)?, output: Linear::new(HIDDEN, CLASSES)? })
+        Ok(Self { hidden: Linear::new(PIXEL_COUNT, HIDDEN_SIZE)?, output: Linear::new(HIDDEN_SIZE, CLASS_COUNT)? })
     }
 
     /// Returns a score (logit) for each picture and digit.

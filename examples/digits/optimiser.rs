@@ -101,11 +101,11 @@ mod tests {
 
     /// Takes four steps on two parameters, with gradients that depend on them, and compares the parameters with PyTorch's.
     fn assert_follows_pytorch<O: Optimiser>(
-        make: impl FnOnce(Vec<Tensor>) -> Result<O>,
+        create_optimiser: impl FnOnce(Vec<Tensor>) -> Result<O>,
         expected: [f64; 6],
     ) -> Result<()> {
         let (p, q) = (Tensor::from([[1.0, -2.0], [0.5, 3.0]]), Tensor::from([0.25, -0.75]));
-        let mut optimiser = make(vec![p.clone(), q.clone()])?;
+        let mut optimiser = create_optimiser(vec![p.clone(), q.clone()])?;
         for k in 0..4 {
             p.set_grad(Some(((&p * 0.5)? + 0.1 * f64::from(k))?))?;
             q.set_grad(Some(((&q * p.i(0)?)? - 0.2)?))?;
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn momentum_and_decay_follow_pytorch() -> Result<()> {
+    fn sgd_with_momentum_and_weight_decay_follows_pytorch() -> Result<()> {
         let expected = [
             0.481_422_823_501,
             -1.239_349_677_002,
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn nesterov_follows_pytorch() -> Result<()> {
+    fn sgd_with_nesterov_momentum_follows_pytorch() -> Result<()> {
         let expected = [
             0.328_368_875_282_652,
             -1.067_240_418_335_304,
@@ -150,9 +150,9 @@ mod tests {
             0.240_884_189_226_555,
             -2.820_599_513_975_877,
         ];
-        let make =
+        let create_optimiser =
             |parameters| Ok(Sgd { momentum: 0.9, weight_decay: 0.01, nesterov: true, ..Sgd::new(parameters, 0.1)? });
-        assert_follows_pytorch(make, expected)
+        assert_follows_pytorch(create_optimiser, expected)
     }
 
     #[test]
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn betas_and_eps_follow_pytorch() -> Result<()> {
+    fn adam_with_other_betas_and_eps_follows_pytorch() -> Result<()> {
         let expected = [
             0.802_099_681_451_534,
             -1.806_019_307_086_911,

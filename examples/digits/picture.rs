@@ -30,7 +30,7 @@ impl Picture {
     }
 
     /// Blends a colour into a pixel with the opacity `opacity`, from 0 to 1. A pixel outside the picture is ignored.
-    fn blend(&mut self, x: usize, y: usize, colour: Colour, opacity: f64) {
+    fn blend_pixel(&mut self, x: usize, y: usize, colour: Colour, opacity: f64) {
         if x < self.width && y < self.height {
             for (old, new) in zip(&mut self.pixels[y * self.width + x], colour) {
                 *old = blend_component(*old, new, opacity);
@@ -39,16 +39,16 @@ impl Picture {
     }
 
     /// Draws a filled rectangle, given its upper left corner and size.
-    pub(crate) fn rectangle(&mut self, (x, y): (usize, usize), (width, height): (usize, usize), colour: Colour) {
+    pub(crate) fn draw_rectangle(&mut self, (x, y): (usize, usize), (width, height): (usize, usize), colour: Colour) {
         for y in y..y + height {
             for x in x..x + width {
-                self.blend(x, y, colour, 1.0);
+                self.blend_pixel(x, y, colour, 1.0);
             }
         }
     }
 
     /// Draws an anti-aliased line through the points.
-    pub(crate) fn curve(&mut self, points: &[(f64, f64)], colour: Colour) {
+    pub(crate) fn draw_curve(&mut self, points: &[(f64, f64)], colour: Colour) {
         const HALF_WIDTH: f64 = 1.2;
         let mut opacities = vec![0.0_f64; self.pixels.len()];
         for (from, to) in zip(points, points.iter().skip(1)) {
@@ -60,23 +60,23 @@ impl Picture {
             }
         }
         for (pixel, opacity) in opacities.into_iter().enumerate() {
-            self.blend(pixel % self.width, pixel / self.width, colour, opacity.clamp(0.0, 1.0));
+            self.blend_pixel(pixel % self.width, pixel / self.width, colour, opacity.clamp(0.0, 1.0));
         }
     }
 
     /// Draws text, given its upper left corner. Characters that are not in the font are blank.
-    pub(crate) fn text(&mut self, (x, y): (usize, usize), text: &str, colour: Colour) {
-        const DOT: usize = 2;
+    pub(crate) fn draw_text(&mut self, (x, y): (usize, usize), text: &str, colour: Colour) {
+        const DOT_SIZE: usize = 2;
         for (position, character) in text.chars().enumerate() {
-            for (column, row) in font::dots(character) {
-                let corner = (x + (position * font::WIDTH + column) * DOT, y + row * DOT);
-                self.rectangle(corner, (DOT, DOT), colour);
+            for (column, row) in font::dots_of_character(character) {
+                let corner = (x + (position * font::CHARACTER_WIDTH + column) * DOT_SIZE, y + row * DOT_SIZE);
+                self.draw_rectangle(corner, (DOT_SIZE, DOT_SIZE), colour);
             }
         }
     }
 
     /// Returns the picture as the bytes of a PNG file.
-    pub(crate) fn png(&self) -> Result<Vec<u8>> {
+    pub(crate) fn to_png(&self) -> Result<Vec<u8>> {
         let mut file = Vec::new();
         let size = |length: usize| u32::try_from(length).map_err(Error::kernel);
         let mut encoder = png::Encoder::new(&mut file, size(self.width)?, size(self.height)?);
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn a_curve_colours_only_the_pixels_near_it() {
         let mut picture = Picture::new(40, 20);
-        picture.curve(&[(5.0, 10.0), (20.0, 10.0), (30.0, 5.0)], RED);
+        picture.draw_curve(&[(5.0, 10.0), (20.0, 10.0), (30.0, 5.0)], RED);
         assert_eq!(picture.pixels[10 * 40 + 12], RED);
         assert_eq!(picture.pixels[5 * 40 + 30], RED);
         assert_eq!(picture.pixels[15 * 40 + 12], WHITE);
@@ -131,8 +131,8 @@ mod tests {
     #[test]
     fn the_png_file_has_the_drawn_pixels() -> Result<()> {
         let mut picture = Picture::new(3, 2);
-        picture.rectangle((1, 1), (2, 5), BLUE);
-        let file = picture.png()?;
+        picture.draw_rectangle((1, 1), (2, 5), BLUE);
+        let file = picture.to_png()?;
         let mut reader = png::Decoder::new(std::io::Cursor::new(file)).read_info().map_err(Error::kernel)?;
         let mut pixels = vec![0; 18];
         reader.next_frame(&mut pixels).map_err(Error::kernel)?;

@@ -34,8 +34,8 @@ pub(crate) fn profile_epoch(network: &Network, optimiser: &mut dyn Optimiser, di
 
 impl Profile {
     /// Returns the fraction of the epoch's time in named spans inside of the epoch: operator calls, backward passes, or others.
-    pub(crate) fn named_fraction(&self) -> f64 {
-        let rows = self.profiler.rows();
+    pub(crate) fn fraction_in_named_spans(&self) -> f64 {
+        let rows = self.profiler.table_rows();
         let named = rows.iter().filter(|row| row.name != EPOCH_SPAN).map(|row| row.self_time).sum::<Duration>();
         named.as_secs_f64() / self.duration.as_secs_f64()
     }
@@ -48,7 +48,7 @@ impl Profile {
     }
 
     /// Returns a table of the longest spans, with at most `rows` rows.
-    pub(crate) fn longest_spans(&self, rows: usize) -> String {
+    pub(crate) fn longest_spans_table(&self, rows: usize) -> String {
         self.profiler.to_string().lines().take(1 + rows).collect::<Vec<_>>().join("\n")
     }
 }
@@ -56,25 +56,30 @@ impl Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{TRAINING_COUNT, optimiser};
+    use crate::{TRAINING_PICTURE_COUNT, create_optimiser};
 
     /// Takes the best of a few epochs, because other processes of the machine take time outside of spans.
     #[test]
     fn at_least_95_percent_of_an_epoch_is_in_named_spans() -> Result<()> {
-        let (digits, _) = Digits::load()?.split(TRAINING_COUNT)?;
+        let (digits, _) = Digits::load()?.shuffle_and_split(TRAINING_PICTURE_COUNT)?;
         let network = Network::new()?;
-        let mut optimiser = optimiser("adam", &network)?;
+        let mut optimiser = create_optimiser("adam", &network)?;
         // The first call of an operator binds it before a mode sees the call.
         training::train_epoch(&network, &mut *optimiser, &digits, &ProgressBar::hidden())?;
         let mut best: Option<Profile> = None;
         for _ in 0..10 {
             let profile = profile_epoch(&network, &mut *optimiser, &digits)?;
-            if best.as_ref().is_none_or(|best| best.named_fraction() < profile.named_fraction()) {
+            if best.as_ref().is_none_or(|best| best.fraction_in_named_spans() < profile.fraction_in_named_spans()) {
                 best = Some(profile);
             }
         }
         let best = best.ok_or("there is no profile")?;
-        assert!(best.named_fraction() >= 0.95, "{}\n{}", best.named_fraction(), best.longest_spans(60));
+        assert!(
+            best.fraction_in_named_spans() >= 0.95,
+            "{}\n{}",
+            best.fraction_in_named_spans(),
+            best.longest_spans_table(60)
+        );
         Ok(())
     }
 }

@@ -11,7 +11,7 @@ use crate::network::Network;
 use crate::optimiser::Optimiser;
 
 /// The number of pictures in a training batch.
-pub(crate) const BATCH: i64 = 64;
+pub(crate) const BATCH_SIZE: i64 = 64;
 
 /// Trains on every picture once, and returns the mean time of a step.
 pub(crate) fn train_epoch(
@@ -22,7 +22,7 @@ pub(crate) fn train_epoch(
 ) -> Result<Duration> {
     let start = Instant::now();
     let mut steps = 0;
-    for batch in digits.batches(BATCH)? {
+    for batch in digits.shuffled_batches(BATCH_SIZE)? {
         let scores = span("forward", || network.forward(&batch.pictures))?;
         let loss = aten::cross_entropy_loss!(&scores, &batch.labels)?;
         loss.backward()?;
@@ -50,7 +50,7 @@ pub(crate) struct EpochScores {
 }
 
 /// Computes the score of a network on these pictures.
-pub(crate) fn score(network: &Network, digits: &Digits) -> Result<Score> {
+pub(crate) fn compute_score(network: &Network, digits: &Digits) -> Result<Score> {
     let _no_grad = guard::no_grad();
     let scores = network.forward(&digits.pictures)?;
     let correct = scores.argmax(Some(1), false)?.eq(&digits.labels)?;

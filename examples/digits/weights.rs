@@ -8,11 +8,11 @@ use safetensors::{Dtype, SafeTensors};
 use crate::network::Network;
 
 /// Returns the bytes of a safetensors file with all parameters.
-pub(crate) fn save(network: &Network) -> Result<Vec<u8>> {
+pub(crate) fn serialize_weights(network: &Network) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     for (name, parameter) in network.parameters() {
         let numbers: Vec<u8> = parameter.to_vec::<f32>()?.into_iter().flat_map(f32::to_le_bytes).collect();
-        bytes.push((name, shape(&parameter), numbers));
+        bytes.push((name, sizes_as_usize(&parameter), numbers));
     }
     let mut views = Vec::new();
     for (name, shape, numbers) in &bytes {
@@ -22,12 +22,12 @@ pub(crate) fn save(network: &Network) -> Result<Vec<u8>> {
 }
 
 /// Copies the parameters in a safetensors file to a network.
-pub(crate) fn load(network: &Network, file: &[u8]) -> Result<()> {
+pub(crate) fn load_weights(network: &Network, file: &[u8]) -> Result<()> {
     let _no_grad = guard::no_grad();
     let file = SafeTensors::deserialize(file).map_err(Error::kernel)?;
     for (name, mut parameter) in network.parameters() {
         let saved = file.tensor(name).map_err(Error::kernel)?;
-        let expected = shape(&parameter);
+        let expected = sizes_as_usize(&parameter);
         if (saved.dtype(), saved.shape()) != (Dtype::F32, &expected) {
             let (dtype, shape) = (saved.dtype(), saved.shape());
             return Err(format!("`{name}` is {dtype} {shape:?} in the file and F32 {expected:?} in the network").into());
@@ -40,7 +40,7 @@ pub(crate) fn load(network: &Network, file: &[u8]) -> Result<()> {
     Ok(())
 }
 
-fn shape(tensor: &Tensor) -> Vec<usize> {
+fn sizes_as_usize(tensor: &Tensor) -> Vec<usize> {
     tensor.sizes().iter().map(|&size| size.unsigned_abs().try_into().unwrap_or(usize::MAX)).collect()
 }
 
@@ -54,7 +54,7 @@ mod tests {
         let same = |(a, b): (&Tensor, &Tensor)| a.equal(b);
         let pairs = || trained.parameters().into_iter().zip(fresh.parameters()).map(|((_, a), (_, b))| (a, b));
         assert!(!pairs().map(|(a, b)| same((&a, &b))).collect::<Result<Vec<_>>>()?.contains(&true));
-        load(&fresh, &save(&trained)?)?;
+        load_weights(&fresh, &serialize_weights(&trained)?)?;
         assert!(!pairs().map(|(a, b)| same((&a, &b))).collect::<Result<Vec<_>>>()?.contains(&false));
         Ok(())
     }
@@ -64,7 +64,7 @@ mod tests {
         let bytes = [0; 4];
         let other = TensorView::new(Dtype::F32, vec![1], &bytes).map_err(Error::kernel)?;
         let file = safetensors::serialize([("hidden.weight", other)], None).map_err(Error::kernel)?;
-        let error = load(&Network::new()?, &file).unwrap_err().to_string();
+        let error = load_weights(&Network::new()?, &file).unwrap_err().to_string();
         assert!(error.contains("hidden.weight") && error.contains("[128, 64]"), "{error}");
         Ok(())
     }

@@ -10,13 +10,13 @@ use libfuzzer_sys::fuzz_target;
 
 /// An operator with one argument of every convertible type. It returns 16 of them, as an operator has at most 16 results.
 #[op_def(
-    "echo(Tensor a, Tensor? b, Tensor[] c, Tensor?[] d, int e, int[]? f, float g, float[] h, bool i, bool[] j, Scalar k, \
+    "return_all_kinds(Tensor a, Tensor? b, Tensor[] c, Tensor?[] d, int e, int[]? f, float g, float[] h, bool i, bool[] j, Scalar k, \
      Scalar[] l, complex m, str n, str[] o, ScalarType p, Layout q, MemoryFormat r, Device s, Generator? t, Any u) -> \
      (Tensor, Tensor?, Tensor[], Tensor?[], int, int[]?, float[], bool[], Scalar, Scalar[], str, str[], ScalarType, Device, \
      Generator?, Any)"
 )]
 #[rustfmt::skip]
-fn echo(
+fn return_all_kinds(
     a: &Tensor, b: Option<&Tensor>, c: &[Tensor], d: &[Option<Tensor>], e: i64, f: Option<&[i64]>, g: f64, h: &[f64], i: bool,
     j: &[bool], k: Scalar, l: &[Scalar], m: Complex64, n: &str, o: &[Str], p: DType, q: Layout, r: MemoryFormat, s: Device,
     t: Option<&Generator>, u: &Value,
@@ -32,8 +32,8 @@ fn echo(
 }
 
 /// An operator whose few arguments fit in the stack without allocation: one is written, one is optional. It has several results.
-#[op_def("few(Tensor(a!) self, int n, str? name) -> (Tensor(a!), str?, int)")]
-fn few(this: &mut Tensor, n: i64, name: Option<&str>) -> Result<(Option<Str>, i64)> {
+#[op_def("return_three_arguments(Tensor(a!) self, int n, str? name) -> (Tensor(a!), str?, int)")]
+fn return_three_arguments(this: &mut Tensor, n: i64, name: Option<&str>) -> Result<(Option<Str>, i64)> {
     let _ = this.sizes();
     Ok((name.map(Str::from), n))
 }
@@ -48,20 +48,20 @@ struct OperatorCase {
 fn operator_cases() -> [OperatorCase; 2] {
     [
         OperatorCase {
-            operator: echo::operator(),
-            accepted: &ECHO_ACCEPTED,
+            operator: return_all_kinds::operator(),
+            accepted: &ACCEPTED_KINDS,
             results: &[0, 1, 2, 3, 4, 5, 7, 9, 10, 11, 13, 14, 15, 18, 19, 20],
         },
         OperatorCase {
-            operator: few::operator(),
+            operator: return_three_arguments::operator(),
             accepted: &[&["Tensor"], &["int"], &["str", "None"]],
             results: &[0, 2, 1],
         },
     ]
 }
 
-/// The kinds of values that each argument of `echo` accepts.
-const ECHO_ACCEPTED: [&[&str]; 21] = [
+/// The kinds of values that each argument of `return_all_kinds` accepts.
+const ACCEPTED_KINDS: [&[&str]; 21] = [
     &["Tensor"],
     &["Tensor", "None"],
     &["Tensor[]"],
@@ -85,10 +85,10 @@ const ECHO_ACCEPTED: [&[&str]; 21] = [
     &[],
 ];
 
-static TENSOR: LazyLock<Tensor> = LazyLock::new(|| Tensor::from_slice(&[1.0_f32, 2.0]));
+static SAMPLE_TENSOR: LazyLock<Tensor> = LazyLock::new(|| Tensor::from_slice(&[1.0_f32, 2.0]));
 
 fn draw_value(input: &mut Unstructured<'_>, kind: u8) -> Decoded<Value> {
-    let tensor = || TENSOR.clone();
+    let tensor = || SAMPLE_TENSOR.clone();
     Ok(match kind {
         0 => tensor().into(),
         1 => Value::None,
@@ -117,7 +117,7 @@ fn draw_value(input: &mut Unstructured<'_>, kind: u8) -> Decoded<Value> {
 }
 
 /// Draws the kind of a value, mostly one that fits, so that complete calls succeed often.
-fn draw_kind(input: &mut Unstructured<'_>, case: &OperatorCase, position: usize) -> Decoded<u8> {
+fn draw_value_kind(input: &mut Unstructured<'_>, case: &OperatorCase, position: usize) -> Decoded<u8> {
     let choice: u8 = input.arbitrary()?;
     let fitting = match (case.accepted.len(), position) {
         (3, 1) => 4,
@@ -127,7 +127,7 @@ fn draw_kind(input: &mut Unstructured<'_>, case: &OperatorCase, position: usize)
     Ok(if choice < 240 { fitting } else { choice - 240 + input.arbitrary::<u8>()? % 8 })
 }
 
-fn run(data: &[u8]) -> Decoded<()> {
+fn check_boxed_call(data: &[u8]) -> Decoded<()> {
     let mut input = Unstructured::new(data);
     let case = &operator_cases()[usize::from(input.arbitrary::<bool>()?)];
     let argument_count = case.accepted.len();
@@ -137,7 +137,7 @@ fn run(data: &[u8]) -> Decoded<()> {
     let below = usize::from(input.arbitrary::<u8>()? % 8);
     let count = argument_count + below - usize::from(input.arbitrary::<u8>()? > 250);
     for position in 0..count {
-        let kind = draw_kind(&mut input, case, (position + argument_count * 8 - below) % argument_count)?;
+        let kind = draw_value_kind(&mut input, case, (position + argument_count * 8 - below) % argument_count)?;
         let value = draw_value(&mut input, kind)?;
         model.push(format!("{value:?}"));
         stack.push(value);
@@ -176,5 +176,5 @@ fn run(data: &[u8]) -> Decoded<()> {
 
 fuzz_target!(|data: &[u8]| {
     // Too little data to decode is not a finding.
-    let _ = run(data);
+    let _ = check_boxed_call(data);
 });

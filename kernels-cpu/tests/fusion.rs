@@ -12,7 +12,7 @@ fn meta_tensor(dtype: DType, sizes: &[i64]) -> Tensor {
     Spec::contiguous(dtype, sizes).on(Device::META).unwrap()
 }
 
-fn chain_step(operator: &'static Operator, arguments: Vec<StepArgument>, result: &Tensor) -> FusionStep {
+fn fusion_step(operator: &'static Operator, arguments: Vec<StepArgument>, result: &Tensor) -> FusionStep {
     FusionStep { operator, arguments, result: result.clone() }
 }
 
@@ -20,18 +20,18 @@ fn value_argument(number: usize) -> StepArgument {
     StepArgument::Value(number)
 }
 
-fn fixed_argument(value: impl Into<Value>) -> StepArgument {
+fn constant_argument(value: impl Into<Value>) -> StepArgument {
     StepArgument::Constant(value.into())
 }
 
-fn fuse_on_cpu(inputs: &[&Tensor], steps: Vec<FusionStep>, results: &[usize]) -> Option<Box<dyn FusedKernel>> {
+fn fuse_steps_on_cpu(inputs: &[&Tensor], steps: Vec<FusionStep>, results: &[usize]) -> Option<Box<dyn FusedKernel>> {
     let inputs = inputs.iter().map(|&input| input.clone()).collect();
     Device::CPU.fuser().unwrap().fuse(&FusionGroup { inputs, steps, results: results.to_vec() })
 }
 
 /// Returns a step that adds two values.
-fn add_step(a: StepArgument, b: StepArgument, result: &Tensor) -> FusionStep {
-    chain_step(aten::add::operator(), vec![a, b, fixed_argument(1)], result)
+fn addition_step(a: StepArgument, b: StepArgument, result: &Tensor) -> FusionStep {
+    fusion_step(aten::add::operator(), vec![a, b, constant_argument(1)], result)
 }
 
 #[test]
@@ -39,11 +39,15 @@ fn a_pass_computes_the_results_of_its_calls() -> Result<()> {
     let (row, column, matrix) =
         (meta_tensor(DType::F32, &[3]), meta_tensor(DType::F32, &[2, 1]), meta_tensor(DType::F32, &[2, 3]));
     let steps = vec![
-        add_step(value_argument(0), value_argument(1), &matrix),
-        chain_step(aten::mul::operator(), vec![value_argument(2), fixed_argument(Tensor::number(2.into()))], &matrix),
-        chain_step(aten::neg::operator(), vec![value_argument(3)], &matrix),
+        addition_step(value_argument(0), value_argument(1), &matrix),
+        fusion_step(
+            aten::mul::operator(),
+            vec![value_argument(2), constant_argument(Tensor::number(2.into()))],
+            &matrix,
+        ),
+        fusion_step(aten::neg::operator(), vec![value_argument(3)], &matrix),
     ];
-    let pass = fuse_on_cpu(&[&row, &column], steps, &[4, 2]).unwrap();
+    let pass = fuse_steps_on_cpu(&[&row, &column], steps, &[4, 2]).unwrap();
     let column = Tensor::from([10.0_f32, 20.0]).reshape(&[2, 1])?;
     let results = pass.run(&[&Tensor::from([1.0_f32, 2.0, 3.0]), &column])?.unwrap();
     let numbers: Vec<_> = results.iter().map(Tensor::to_vec::<f32>).collect::<Result<_>>()?;
@@ -55,23 +59,23 @@ fn a_pass_computes_the_results_of_its_calls() -> Result<()> {
 #[test]
 fn chains_that_use_later_values_are_rejected() {
     let x = meta_tensor(DType::F32, &[4]);
-    let neg = |from| chain_step(aten::neg::operator(), vec![value_argument(from)], &x);
-    assert!(fuse_on_cpu(&[&x], vec![neg(0), neg(1)], &[2]).is_some());
+    let neg = |from| fusion_step(aten::neg::operator(), vec![value_argument(from)], &x);
+    assert!(fuse_steps_on_cpu(&[&x], vec![neg(0), neg(1)], &[2]).is_some());
     for (first, second) in [(1, 0), (2, 0), (0, 2), (0, 3), (usize::MAX, 0), (0, usize::MAX)] {
-        assert!(fuse_on_cpu(&[&x], vec![neg(first), neg(second)], &[2]).is_none(), "{first}, {second}");
+        assert!(fuse_steps_on_cpu(&[&x], vec![neg(first), neg(second)], &[2]).is_none(), "{first}, {second}");
     }
-    assert!(fuse_on_cpu(&[], vec![neg(0)], &[0]).is_none());
+    assert!(fuse_steps_on_cpu(&[], vec![neg(0)], &[0]).is_none());
 }
 
 #[test]
 fn chains_return_distinct_results_of_calls() {
     let x = meta_tensor(DType::F32, &[4]);
-    let neg = |from| chain_step(aten::neg::operator(), vec![value_argument(from)], &x);
-    assert!(fuse_on_cpu(&[&x], vec![neg(0), neg(1)], &[2, 1]).is_some());
+    let neg = |from| fusion_step(aten::neg::operator(), vec![value_argument(from)], &x);
+    assert!(fuse_steps_on_cpu(&[&x], vec![neg(0), neg(1)], &[2, 1]).is_some());
     for results in [&[][..], &[0], &[3], &[usize::MAX], &[2, 2], &[2, 0]] {
-        assert!(fuse_on_cpu(&[&x], vec![neg(0), neg(1)], results).is_none(), "{results:?}");
+        assert!(fuse_steps_on_cpu(&[&x], vec![neg(0), neg(1)], results).is_none(), "{results:?}");
     }
-    assert!(fuse_on_cpu(&[&x], Vec::new(), &[]).is_none());
+    assert!(fuse_steps_on_cpu(&[&x], Vec::new(), &[]).is_none());
 }
 
 #[test]
@@ -96,20 +100,22 @@ fn chains_with_wrong_sizes_are_rejected() {
     for (a, b, result) in cases {
         let (a, b, result) = (of(a), of(b), of(result));
         assert!(
-            fuse_on_cpu(&[&a, &b], vec![add_step(value_argument(0), value_argument(1), &result)], &[2]).is_none(),
+            fuse_steps_on_cpu(&[&a, &b], vec![addition_step(value_argument(0), value_argument(1), &result)], &[2])
+                .is_none(),
             "{a:?}, {b:?}: {result:?}"
         );
     }
     let (few, many) = (of(&[4]), of(&[2, 4]));
     let steps = vec![
-        add_step(value_argument(0), value_argument(0), &few),
-        add_step(value_argument(1), value_argument(1), &many),
+        addition_step(value_argument(0), value_argument(0), &few),
+        addition_step(value_argument(1), value_argument(1), &many),
     ];
-    assert!(fuse_on_cpu(&[&few], steps, &[2]).is_none());
+    assert!(fuse_steps_on_cpu(&[&few], steps, &[2]).is_none());
     // A broadcast shape has fewer elements in memory than its sizes say.
     let stretched = of(&[1]).restride(Geometry::strided(&[1000], &[0], 0).unwrap()).unwrap();
     let pass =
-        fuse_on_cpu(&[&stretched], vec![add_step(value_argument(0), value_argument(0), &stretched)], &[1]).unwrap();
+        fuse_steps_on_cpu(&[&stretched], vec![addition_step(value_argument(0), value_argument(0), &stretched)], &[1])
+            .unwrap();
     assert!(pass.run(&[&Tensor::from([1.0_f32])]).unwrap().is_none());
 }
 
@@ -117,42 +123,48 @@ fn chains_with_wrong_sizes_are_rejected() {
 fn chains_with_wrong_dtypes_are_rejected() {
     let [f32, f64, i64, bool] = [DType::F32, DType::F64, DType::I64, DType::Bool].map(|dtype| meta_tensor(dtype, &[4]));
     for (input, result) in [(&f32, &f64), (&f32, &bool), (&f64, &f32), (&i64, &f32), (&bool, &i64)] {
-        assert!(fuse_on_cpu(&[input], vec![add_step(value_argument(0), value_argument(0), result)], &[1]).is_none());
+        assert!(
+            fuse_steps_on_cpu(&[input], vec![addition_step(value_argument(0), value_argument(0), result)], &[1])
+                .is_none()
+        );
     }
     assert!(
-        fuse_on_cpu(&[&f32], vec![chain_step(aten::exp::operator(), vec![value_argument(0)], &f32)], &[1]).is_some()
+        fuse_steps_on_cpu(&[&f32], vec![fusion_step(aten::exp::operator(), vec![value_argument(0)], &f32)], &[1])
+            .is_some()
     );
     assert!(
-        fuse_on_cpu(&[&i64], vec![chain_step(aten::exp::operator(), vec![value_argument(0)], &i64)], &[1]).is_none()
+        fuse_steps_on_cpu(&[&i64], vec![fusion_step(aten::exp::operator(), vec![value_argument(0)], &i64)], &[1])
+            .is_none()
     );
 }
 
 #[test]
 fn chains_with_wrong_arguments_are_rejected() {
     let x = meta_tensor(DType::F32, &[4]);
-    let one = |arguments| fuse_on_cpu(&[&x], vec![chain_step(aten::add::operator(), arguments, &x)], &[1]);
-    assert!(one(vec![value_argument(0), value_argument(0), fixed_argument(1)]).is_some());
+    let one = |arguments| fuse_steps_on_cpu(&[&x], vec![fusion_step(aten::add::operator(), arguments, &x)], &[1]);
+    assert!(one(vec![value_argument(0), value_argument(0), constant_argument(1)]).is_some());
     for arguments in [
         vec![],
         vec![value_argument(0), value_argument(0)],
-        vec![value_argument(0), value_argument(0), fixed_argument(1), fixed_argument(1)],
+        vec![value_argument(0), value_argument(0), constant_argument(1), constant_argument(1)],
         vec![value_argument(0), value_argument(0), value_argument(0)],
-        vec![value_argument(0), fixed_argument(1), fixed_argument(1)],
-        vec![value_argument(0), fixed_argument(Value::None), fixed_argument(1)],
-        vec![fixed_argument(Value::None), value_argument(0), fixed_argument(1)],
-        vec![value_argument(0), value_argument(0), fixed_argument(Value::None)],
+        vec![value_argument(0), constant_argument(1), constant_argument(1)],
+        vec![value_argument(0), constant_argument(Value::None), constant_argument(1)],
+        vec![constant_argument(Value::None), value_argument(0), constant_argument(1)],
+        vec![value_argument(0), value_argument(0), constant_argument(Value::None)],
     ] {
         assert!(one(arguments).is_none());
     }
 }
 
 #[test]
-fn shapes_must_be_on_meta_and_numbers_must_have_one_element() {
+fn spec_tensors_must_be_on_meta_and_number_tensors_must_have_one_element() {
     let (x, real) = (meta_tensor(DType::F32, &[4]), Tensor::from([1.0_f32; 4]));
-    assert!(fuse_on_cpu(&[&real], vec![add_step(value_argument(0), value_argument(0), &x)], &[1]).is_none());
-    assert!(fuse_on_cpu(&[&x], vec![add_step(value_argument(0), value_argument(0), &real)], &[1]).is_none());
-    let with =
-        |number: &Tensor| fuse_on_cpu(&[&x], vec![add_step(value_argument(0), fixed_argument(number), &x)], &[1]);
+    assert!(fuse_steps_on_cpu(&[&real], vec![addition_step(value_argument(0), value_argument(0), &x)], &[1]).is_none());
+    assert!(fuse_steps_on_cpu(&[&x], vec![addition_step(value_argument(0), value_argument(0), &real)], &[1]).is_none());
+    let with = |number: &Tensor| {
+        fuse_steps_on_cpu(&[&x], vec![addition_step(value_argument(0), constant_argument(number), &x)], &[1])
+    };
     let held = Tensor::from([1.0_f32]);
     assert!(with(&held).is_some());
     for other in [real.clone(), meta_tensor(DType::F32, &[1]), meta_tensor(DType::F32, &[]), Tensor::from([0.0_f32; 0])]
@@ -171,7 +183,8 @@ fn shapes_must_be_on_meta_and_numbers_must_have_one_element() {
 fn later_writes_do_not_change_fixed_numbers() -> Result<()> {
     let x = meta_tensor(DType::F32, &[2]);
     let mut number = Tensor::from([1.0_f32]);
-    let pass = fuse_on_cpu(&[&x], vec![add_step(value_argument(0), fixed_argument(&number), &x)], &[1]).unwrap();
+    let pass =
+        fuse_steps_on_cpu(&[&x], vec![addition_step(value_argument(0), constant_argument(&number), &x)], &[1]).unwrap();
     number.write::<f32>()?[0] = 5.0;
     let guard = number.write::<f32>()?;
     assert_eq!(pass.run(&[&Tensor::from([1.0_f32, 2.0])])?.unwrap()[0].to_vec::<f32>()?, [2.0, 3.0]);
@@ -182,7 +195,8 @@ fn later_writes_do_not_change_fixed_numbers() -> Result<()> {
 #[test]
 fn a_pass_rejects_inputs_that_differ_from_their_specs() -> Result<()> {
     let x = meta_tensor(DType::F32, &[2, 3]);
-    let pass = fuse_on_cpu(&[&x, &x], vec![add_step(value_argument(0), value_argument(1), &x)], &[2]).unwrap();
+    let pass =
+        fuse_steps_on_cpu(&[&x, &x], vec![addition_step(value_argument(0), value_argument(1), &x)], &[2]).unwrap();
     let fits = Tensor::from([[1.0_f32, 2.0, 3.0], [4.0, 5.0, 6.0]]);
     assert!(pass.run(&[&fits, &fits])?.is_some());
     assert!(pass.run(&[&fits])?.is_none() && pass.run(&[])?.is_none() && pass.run(&[&fits, &fits, &fits])?.is_none());
@@ -210,18 +224,20 @@ fn a_pass_rejects_inputs_that_differ_from_their_specs() -> Result<()> {
 #[test]
 fn large_chains_allocate_no_memory_before_they_are_rejected() {
     let deep = meta_tensor(DType::F64, &[2; 59]);
-    let pass = fuse_on_cpu(&[&deep], vec![add_step(value_argument(0), value_argument(0), &deep)], &[1]).unwrap();
+    let pass =
+        fuse_steps_on_cpu(&[&deep], vec![addition_step(value_argument(0), value_argument(0), &deep)], &[1]).unwrap();
     assert!(pass.run(&[&deep]).unwrap().is_none());
     let x = meta_tensor(DType::F32, &[4]);
-    let steps = (0..10_000).map(|at| add_step(value_argument(at), fixed_argument(Tensor::number(2.into())), &x));
-    assert!(fuse_on_cpu(&[&x], steps.collect(), &[10_000]).is_none());
+    let steps =
+        (0..10_000).map(|at| addition_step(value_argument(at), constant_argument(Tensor::number(2.into())), &x));
+    assert!(fuse_steps_on_cpu(&[&x], steps.collect(), &[10_000]).is_none());
 }
 
 #[test]
 fn another_kernel_in_the_same_file_is_not_fused() {
     let operator = aten::erfc::operator();
     let x = meta_tensor(DType::F32, &[4]);
-    let one = || fuse_on_cpu(&[&x], vec![chain_step(operator, vec![value_argument(0)], &x)], &[1]);
+    let one = || fuse_steps_on_cpu(&[&x], vec![fusion_step(operator, vec![value_argument(0)], &x)], &[1]);
     assert!(one().is_some());
     let registered = operator.registrations();
     let file = registered.iter().find(|kernel| kernel.site.key == keys::CPU).unwrap().site.location.file();
@@ -240,10 +256,11 @@ fn another_kernel_in_the_same_file_is_not_fused() {
 fn a_replaced_composite_is_not_fused() {
     let operator = aten::_to_copy::operator();
     let (from, to) = (meta_tensor(DType::F32, &[4]), meta_tensor(DType::F64, &[4]));
-    let none = || fixed_argument(Value::None);
-    let arguments =
-        || vec![value_argument(0), fixed_argument(DType::F64), none(), none(), none(), fixed_argument(false), none()];
-    let one = || fuse_on_cpu(&[&from], vec![chain_step(operator, arguments(), &to)], &[1]);
+    let none = || constant_argument(Value::None);
+    let arguments = || {
+        vec![value_argument(0), constant_argument(DType::F64), none(), none(), none(), constant_argument(false), none()]
+    };
+    let one = || fuse_steps_on_cpu(&[&from], vec![fusion_step(operator, arguments(), &to)], &[1]);
     assert!(one().is_some());
     let mine = Registrar::new("aten").kernel("_to_copy", keys::CPU, |_, _, _| Err(Error::kernel("mine"))).unwrap();
     assert!(one().is_none());

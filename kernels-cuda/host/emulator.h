@@ -58,11 +58,11 @@ struct FailedCheck {
 }
 
 // The functions that the compiler's checks call.
-#define CHECK(name) extern "C" __attribute__((visibility("hidden"), noreturn, used)) void __ubsan_handle_##name##_abort
-CHECK(type_mismatch_v1)(void *check, void *pointer) { abort_with_message((const FailedCheck *)check, "a misaligned address for", (size_t)pointer % 256); }
-CHECK(out_of_bounds)(void *check, void *index) { abort_with_message((const FailedCheck *)check, "an index out of bounds of", (size_t)index); }
-CHECK(shift_out_of_bounds)(void *check, void *, void *by) { abort_with_message((const FailedCheck *)check, "a shift by too many bits of", (size_t)by); }
-#undef CHECK
+#define UBSAN_HANDLER(name) extern "C" __attribute__((visibility("hidden"), noreturn, used)) void __ubsan_handle_##name##_abort
+UBSAN_HANDLER(type_mismatch_v1)(void *check, void *pointer) { abort_with_message((const FailedCheck *)check, "a misaligned address for", (size_t)pointer % 256); }
+UBSAN_HANDLER(out_of_bounds)(void *check, void *index) { abort_with_message((const FailedCheck *)check, "an index out of bounds of", (size_t)index); }
+UBSAN_HANDLER(shift_out_of_bounds)(void *check, void *, void *by) { abort_with_message((const FailedCheck *)check, "a shift by too many bits of", (size_t)by); }
+#undef UBSAN_HANDLER
 
 enum ThreadState { NEW, READY, AT_BLOCK, AT_WARP, DONE };
 
@@ -78,7 +78,7 @@ asm(".text\n"
     "popq %r15\n popq %r14\n popq %r13\n popq %r12\n popq %rbx\n popq %rbp\n"
     "ret\n");
 inline void switch_to(Context &from, Context &to) { emulator_switch(&from, to); }
-inline void begin_fiber(Context &context, char *stack, size_t bytes, void (*run)()) {
+inline void init_context(Context &context, char *stack, size_t bytes, void (*run)()) {
     void **top = (void **)(stack + bytes) - 1;
     *top = nullptr;
     *--top = (void *)run;
@@ -87,7 +87,7 @@ inline void begin_fiber(Context &context, char *stack, size_t bytes, void (*run)
 #else
 typedef ucontext_t Context;
 inline void switch_to(Context &from, Context &to) { swapcontext(&from, &to); }
-inline void begin_fiber(Context &context, char *stack, size_t bytes, void (*run)()) {
+inline void init_context(Context &context, char *stack, size_t bytes, void (*run)()) {
     getcontext(&context);
     context.uc_stack.ss_sp = stack;
     context.uc_stack.ss_size = bytes;
@@ -119,12 +119,12 @@ static unsigned votes[2][MAX_WARPS];
 alignas(256) static unsigned char shared[SHARED + GUARD_BYTES];
 
 // A pending copy of sixteen bytes to shared memory.
-struct Copy {
+struct PendingCopy {
     void *to;
     const void *from;
 };
 constexpr unsigned MAX_COPIES = 64;
-static Copy copies[MAX_THREADS][MAX_COPIES];
+static PendingCopy copies[MAX_THREADS][MAX_COPIES];
 static unsigned pending_copies[MAX_THREADS];
 
 } // namespace emulator
@@ -143,14 +143,14 @@ inline void set_current_thread(unsigned thread) {
     threadIdx = {thread % blockDim.x, thread / blockDim.x % blockDim.y, thread / (blockDim.x * blockDim.y)};
 }
 
-inline void wait_at(ThreadState where) {
+inline void wait_at_barrier(ThreadState where) {
     unsigned self = current;
     states[self] = where;
     switch_to(fibers[fiber_of[self]].context, scheduler);
 }
 
 // Runs threads on one stack until one of them waits. Then the next new thread begins on another stack.
-static void run_threads() {
+static void fiber_main() {
     for (;;) {
         body(arguments);
         states[current] = DONE;
@@ -158,11 +158,11 @@ static void run_threads() {
     }
 }
 
-inline void open_fiber(unsigned at) {
+inline void create_fiber(unsigned at) {
     Fiber &fiber = fibers[at];
     if (!fiber.stack) {
         fiber.stack = (char *)mmap(nullptr, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        begin_fiber(fiber.context, fiber.stack, STACK, run_threads);
+        init_context(fiber.context, fiber.stack, STACK, fiber_main);
     }
 }
 
@@ -171,7 +171,7 @@ static unsigned idle[MAX_THREADS], idle_count, used;
 inline void run_thread(unsigned thread) {
     if (states[thread] == NEW) {
         fiber_of[thread] = idle_count ? idle[--idle_count] : used++;
-        open_fiber(fiber_of[thread]);
+        create_fiber(fiber_of[thread]);
     }
     states[thread] = READY;
     set_current_thread(thread);
@@ -179,16 +179,16 @@ inline void run_thread(unsigned thread) {
     if (states[thread] == DONE) idle[idle_count++] = fiber_of[thread];
 }
 
-inline unsigned count_threads(ThreadState which, unsigned first, unsigned end) {
+inline unsigned count_threads_in_state(ThreadState which, unsigned first, unsigned end) {
     unsigned found = 0;
     for (unsigned i = first; i < end; i++) found += states[i] == which;
     return found;
 }
 
-// Opens a barrier if all unfinished threads wait at it. Returns whether it did.
-inline bool open_barrier(ThreadState which, unsigned first, unsigned end) {
-    unsigned waiting = count_threads(which, first, end);
-    if (!waiting || waiting + count_threads(DONE, first, end) != end - first) return false;
+// Releases the threads at a barrier if all unfinished threads wait at it. Returns whether it did.
+inline bool release_barrier(ThreadState which, unsigned first, unsigned end) {
+    unsigned waiting = count_threads_in_state(which, first, end);
+    if (!waiting || waiting + count_threads_in_state(DONE, first, end) != end - first) return false;
     for (unsigned i = first; i < end; i++)
         if (states[i] == which) states[i] = READY;
     return true;
@@ -202,10 +202,10 @@ inline void run_warp(unsigned warp, bool reversed) {
             if (states[thread] == NEW || states[thread] == READY) run_thread(thread);
         }
         votes[++barriers_passed[warp] % 2][warp] = 0;
-    } while (open_barrier(AT_WARP, first, end));
+    } while (release_barrier(AT_WARP, first, end));
 }
 
-inline void run_block(bool reversed) {
+inline void run_thread_block(bool reversed) {
     memset(pending_copies, 0, sizeof(pending_copies));
     memset(votes, 0, sizeof(votes));
     used = idle_count = 0;
@@ -213,8 +213,8 @@ inline void run_block(bool reversed) {
     unsigned warps = (threads + WARP - 1) / WARP;
     do {
         for (unsigned n = 0; n < warps; n++) run_warp(reversed ? warps - 1 - n : n, reversed);
-    } while (open_barrier(AT_BLOCK, 0, threads));
-    if (count_threads(DONE, 0, threads) != threads) {
+    } while (release_barrier(AT_BLOCK, 0, threads));
+    if (count_threads_in_state(DONE, 0, threads) != threads) {
         fprintf(stderr, "emulated kernel `%s`: not all threads of block %u,%u,%u reach a barrier\n", kernel, blockIdx.x, blockIdx.y, blockIdx.z);
         abort();
     }
@@ -238,7 +238,7 @@ template <class... A, void (*kernel)(A...)> struct Entry<kernel> {
     static void run(const void *const *given) { KernelCall<A...>::template call_with<kernel>(given, typename KernelCall<A...>::template MakeIndexSequence<COUNT>::type{}); }
 };
 
-// The arguments of a launch. emulator/work.rs declares the same struct.
+// The arguments of a launch. emulator/deferred_work.rs declares the same struct.
 struct LaunchArguments {
     const unsigned *grid, *block;
     unsigned shared;
@@ -264,7 +264,7 @@ inline void launch(void (*run)(const void *const *), const char *name, const Lau
         blockIdx = {unsigned(at % grid[0]), unsigned(at / grid[0] % grid[1]), unsigned(at / grid[0] / grid[1])};
         // Shared memory starts with a fixed pattern, so that reads of uninitialised memory do not see zeros.
         memset(shared, GUARD_PATTERN, launch_arguments.shared + GUARD_BYTES);
-        run_block(launch_arguments.reversed);
+        run_thread_block(launch_arguments.reversed);
         for (size_t i = 0; i < GUARD_BYTES; i++)
             if (shared[launch_arguments.shared + i] != GUARD_PATTERN) {
                 fprintf(stderr, "emulated kernel `%s` wrote past the end of the %u bytes of shared memory\n", kernel, launch_arguments.shared);
@@ -277,11 +277,11 @@ inline void launch(void (*run)(const void *const *), const char *name, const Lau
 // Returns the index of the exchange buffer for the next barrier of the thread's warp.
 inline unsigned exchange_buffer() { return barriers_passed[current / WARP] % 2; }
 
-template <class T> T swap_lanes(T value, unsigned from) {
+template <class T> T exchange_lanes(T value, unsigned from) {
     static_assert(sizeof(T) <= 16, "a warp exchanges values of at most 16 bytes");
     unsigned here = exchange_buffer();
     memcpy(exchange[here][current], &value, sizeof(T));
-    wait_at(AT_WARP);
+    wait_at_barrier(AT_WARP);
     T result = value;
     if (from < threads) memcpy(&result, exchange[here][from], sizeof(T));
     return result;
@@ -294,7 +294,7 @@ template <class Value> void mma16816(float (&sums)[4], const unsigned (&left)[4]
     memcpy(exchange[here][self], left, 16);
     memcpy(exchange[here][self] + 16, &right0, 4);
     memcpy(exchange[here][self] + 20, &right1, 4);
-    wait_at(AT_WARP);
+    wait_at_barrier(AT_WARP);
     auto element = [&](unsigned lane, unsigned i) {
         unsigned short bits;
         memcpy(&bits, exchange[here][first + lane] + 2 * i, 2);
@@ -309,17 +309,17 @@ template <class Value> void mma16816(float (&sums)[4], const unsigned (&left)[4]
     }
 }
 
-inline void check_aligned_16(const void *at) {
+inline void check_16_byte_alignment(const void *at) {
     if (uintptr_t(at) % 16 == 0) return;
     fprintf(stderr, "emulated kernel: thread %u of block %u copies 16 bytes at %p, which is not a multiple of 16\n", current, blockIdx.x, at);
     abort();
 }
 
 inline void ldmatrix_x4(unsigned (&to)[4], const void *row, bool transposed) {
-    check_aligned_16(row);
+    check_16_byte_alignment(row);
     unsigned here = exchange_buffer(), self = current, first = self & ~31u, group = self % 32 / 4, in_group = self % 4;
     memcpy(exchange[here][self], &row, sizeof(row));
-    wait_at(AT_WARP);
+    wait_at_barrier(AT_WARP);
     for (unsigned matrix = 0; matrix < 4; matrix++) {
         to[matrix] = 0;
         for (unsigned half = 0; half < 2; half++) {
@@ -334,8 +334,8 @@ inline void ldmatrix_x4(unsigned (&to)[4], const void *row, bool transposed) {
 // Begins an asynchronous copy of sixteen bytes, or as many zeros, to shared memory. Until `wait_for_copies`, its target holds neither the
 // old nor the new bytes: half-precision values of all ones are NaN.
 inline void copy_async_16(void *to, const void *from, bool zeros) {
-    check_aligned_16(to);
-    check_aligned_16(from);
+    check_16_byte_alignment(to);
+    check_16_byte_alignment(from);
     unsigned &begun = pending_copies[current];
     if (begun == MAX_COPIES) {
         fprintf(stderr, "emulated kernel: thread %u started %u copies without waiting for them\n", current, begun);
@@ -346,7 +346,7 @@ inline void copy_async_16(void *to, const void *from, bool zeros) {
 }
 inline void wait_for_copies() {
     for (unsigned i = 0; i < pending_copies[current]; i++) {
-        const Copy &copy = copies[current][i];
+        const PendingCopy &copy = copies[current][i];
         if (copy.from) memcpy(copy.to, copy.from, 16);
         else memset(copy.to, 0, 16);
     }
@@ -358,26 +358,26 @@ inline void wait_for_copies() {
 // Memory fences do nothing, as threads run one at a time.
 inline void __threadfence() {}
 inline void __threadfence_block() {}
-inline void __syncthreads() { emulator::wait_at(emulator::AT_BLOCK); }
-inline void __syncwarp(unsigned = ~0u) { emulator::wait_at(emulator::AT_WARP); }
+inline void __syncthreads() { emulator::wait_at_barrier(emulator::AT_BLOCK); }
+inline void __syncwarp(unsigned = ~0u) { emulator::wait_at_barrier(emulator::AT_WARP); }
 template <class T> T __shfl_xor_sync(unsigned, T value, int mask, int = 32) {
-    return emulator::swap_lanes(value, emulator::current ^ unsigned(mask));
+    return emulator::exchange_lanes(value, emulator::current ^ unsigned(mask));
 }
 template <class T> T __shfl_sync(unsigned, T value, int lane, int = 32) {
-    return emulator::swap_lanes(value, (emulator::current & ~31u) + (unsigned(lane) & 31));
+    return emulator::exchange_lanes(value, (emulator::current & ~31u) + (unsigned(lane) & 31));
 }
 template <class T> T __shfl_down_sync(unsigned, T value, unsigned by, int = 32) {
     unsigned lane = emulator::current & 31;
-    return emulator::swap_lanes(value, emulator::current + (lane + by < 32 ? by : 0));
+    return emulator::exchange_lanes(value, emulator::current + (lane + by < 32 ? by : 0));
 }
 template <class T> T __shfl_up_sync(unsigned, T value, unsigned by, int = 32) {
     unsigned lane = emulator::current & 31;
-    return emulator::swap_lanes(value, emulator::current - (lane >= by ? by : 0));
+    return emulator::exchange_lanes(value, emulator::current - (lane >= by ? by : 0));
 }
 inline unsigned __ballot_sync(unsigned, bool value) {
     unsigned &all = emulator::votes[emulator::exchange_buffer()][emulator::current / emulator::WARP];
     all |= unsigned(value) << emulator::current % emulator::WARP;
-    emulator::wait_at(emulator::AT_WARP);
+    emulator::wait_at_barrier(emulator::AT_WARP);
     return all;
 }
 inline int __popc(unsigned x) { return __builtin_popcount(x); }

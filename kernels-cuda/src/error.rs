@@ -8,15 +8,15 @@ use dispatch_runtime::Error;
 /// An error of the CUDA backend.
 ///
 /// ```
-/// use kernels_cuda::{CudaError, Missing};
-/// let error = CudaError::Unavailable(Missing::Driver);
+/// use kernels_cuda::{CudaError, MissingRequirement};
+/// let error = CudaError::Unavailable(MissingRequirement::Driver);
 /// assert!(error.to_string().starts_with("CUDA is not available: this machine has no driver"));
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum CudaError {
     /// The driver, the device or the compiler is missing.
-    Unavailable(Missing),
+    Unavailable(MissingRequirement),
     /// A call of the driver failed.
     Driver {
         /// The name of the driver's function.
@@ -48,7 +48,7 @@ pub enum CudaError {
         log: String,
     },
     /// A launch exceeds a limit of the device.
-    Launch {
+    LaunchLimit {
         /// The kernel's name.
         kernel: &'static str,
         /// The name of the kernel's template.
@@ -61,7 +61,7 @@ pub enum CudaError {
         limit: u64,
     },
     /// A launch passes arguments whose sizes differ from the parameters that the kernel declares.
-    Parameters {
+    ParameterMismatch {
         /// The kernel's name.
         kernel: &'static str,
         /// The name of the kernel's template.
@@ -79,7 +79,7 @@ pub enum CudaError {
         message: String,
     },
     /// A kernel found an invalid value in a tensor, an index out of range for example. Its result is not valid.
-    Fault {
+    InvalidValue {
         /// The operator and the argument that has the value.
         site: String,
         /// The reason why the value is invalid.
@@ -99,7 +99,7 @@ pub enum CudaError {
 /// A requirement of the CUDA backend that is missing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum Missing {
+pub enum MissingRequirement {
     /// NVIDIA's driver.
     Driver,
     /// The device with this index.
@@ -118,7 +118,7 @@ pub enum Missing {
     Compiler,
 }
 
-impl fmt::Display for Missing {
+impl fmt::Display for MissingRequirement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Driver => f.write_str("this machine has no driver (libcuda.so, which comes with NVIDIA's driver)"),
@@ -161,13 +161,13 @@ impl fmt::Display for CudaError {
             Self::Compile { kernel, target, log } => {
                 write!(f, "the kernel `{kernel}` does not compile for {target}:\n{log}")
             }
-            Self::Launch { kernel, template, quantity, requested, limit } => {
+            Self::LaunchLimit { kernel, template, quantity, requested, limit } => {
                 write!(
                     f,
                     "a launch of `{kernel}: {template}` needs {requested} {quantity}, and the limit of the device is {limit}; use smaller tensors"
                 )
             }
-            Self::Parameters { kernel, template, expected, passed } => {
+            Self::ParameterMismatch { kernel, template, expected, passed } => {
                 write!(
                     f,
                     "a launch of `{kernel}: {template}` passes arguments of {passed:?} bytes, and the kernel declares parameters of {expected:?} bytes; \
@@ -181,7 +181,7 @@ impl fmt::Display for CudaError {
                     "compiled kernels cannot be written to disk{folder}: {message}; name a folder in OPDISPATCH_CUDA_CACHE"
                 )
             }
-            Self::Fault { site, problem } => {
+            Self::InvalidValue { site, problem } => {
                 write!(f, "{site}: {problem}; reported when the program next waited for the device")
             }
             Self::NotReplayed => {
@@ -196,8 +196,8 @@ impl fmt::Display for CudaError {
 
 impl std::error::Error for CudaError {}
 
-impl From<Missing> for CudaError {
-    fn from(missing: Missing) -> Self {
+impl From<MissingRequirement> for CudaError {
+    fn from(missing: MissingRequirement) -> Self {
         Self::Unavailable(missing)
     }
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use dispatch_runtime::{DType, Device, Error, Generator, Result, Spec, Storage, Tensor};
 
-use crate::device::driver::{Recording, StreamHandle};
+use crate::device::driver::{RecordingHandle, StreamHandle};
 use crate::device::gpu::Gpu;
 use crate::device::memory::{CudaBuffer, RecordedBlock};
 use crate::device::stream::Stream;
@@ -17,7 +17,7 @@ use crate::device::stream_uses::Access;
 use crate::engine::random_stream;
 use crate::error::CudaError;
 use crate::launch::Launch;
-use crate::lock::locked;
+use crate::lock::lock_ignoring_poison;
 
 /// The recorded launches of a closure, and the closure's result.
 ///
@@ -41,7 +41,7 @@ use crate::lock::locked;
 #[derive(Debug)]
 pub struct Graph<T> {
     gpu: &'static Gpu,
-    recording: Recording,
+    recording: RecordingHandle,
     stream: Stream,
     used: Vec<UsedStorage>,
     draws: Vec<RandomDraws>,
@@ -81,12 +81,12 @@ struct RecordingState {
 }
 
 thread_local! {
-    static RECORDING: RefCell<Option<RecordingState>> = const { RefCell::new(None) };
+    static RECORDING_STATE: RefCell<Option<RecordingState>> = const { RefCell::new(None) };
 }
 
 /// Keeps a storage alive for the recording in `stream`. Returns false if this thread records no work in that stream.
-pub(crate) fn record_use(storage: &Storage, earlier_streams: &[StreamHandle], stream: StreamHandle) -> bool {
-    RECORDING.with_borrow_mut(|state| match state {
+pub(crate) fn record_storage_use(storage: &Storage, earlier_streams: &[StreamHandle], stream: StreamHandle) -> bool {
+    RECORDING_STATE.with_borrow_mut(|state| match state {
         Some(state) if state.stream == stream => {
             if !state.used.iter().any(|used| used.storage.same(storage)) {
                 state.used.push(UsedStorage {
@@ -105,24 +105,24 @@ pub(crate) fn record_use(storage: &Storage, earlier_streams: &[StreamHandle], st
 /// Adds a block that the recording allocates to the recording in progress.
 pub(crate) fn record_allocation(allocated: RecordedBlock) -> Arc<RecordedBlock> {
     let allocated = Arc::new(allocated);
-    RECORDING.with_borrow_mut(|state| state.iter_mut().for_each(|state| state.allocated.push(allocated.clone())));
+    RECORDING_STATE.with_borrow_mut(|state| state.iter_mut().for_each(|state| state.allocated.push(allocated.clone())));
     allocated
 }
 
 /// Marks the recording in progress as invalid: the closure entered another stream, whose work is not recorded.
 pub(crate) fn note_stream_change() {
-    RECORDING.with_borrow_mut(|state| state.iter_mut().for_each(|state| state.entered_other_stream = true));
+    RECORDING_STATE.with_borrow_mut(|state| state.iter_mut().for_each(|state| state.entered_other_stream = true));
 }
 
 /// Whether this thread records a graph.
 pub(crate) fn is_recording() -> bool {
-    RECORDING.try_with(|state| state.borrow().is_some()).unwrap_or(false)
+    RECORDING_STATE.try_with(|state| state.borrow().is_some()).unwrap_or(false)
 }
 
 /// Reserves `blocks` blocks of a generator's random stream for the recording in progress. Returns the index of the first one within a
 /// replay's blocks, and the tensor that holds a replay's origin; or `None` if this thread does not record.
-pub(crate) fn reserve_draws(generator: &Generator, blocks: u64) -> Result<Option<(u64, Tensor)>> {
-    RECORDING.with_borrow_mut(|state| {
+pub(crate) fn reserve_random_blocks(generator: &Generator, blocks: u64) -> Result<Option<(u64, Tensor)>> {
+    RECORDING_STATE.with_borrow_mut(|state| {
         let Some(state) = state else { return Ok(None) };
         let known = state.draws.iter().position(|draws| draws.generator.same(generator));
         if known.is_none() {
@@ -152,7 +152,7 @@ impl RecordingGuard {
         let origins = (0..MAX_GENERATORS).map(|_| Spec::contiguous(DType::I64, &[2]).on(gpu.device()));
         let origins = origins.collect::<Result<_>>()?;
         gpu.driver.begin_recording(stream)?;
-        RECORDING.set(Some(RecordingState {
+        RECORDING_STATE.set(Some(RecordingState {
             stream,
             used: Vec::new(),
             draws: Vec::new(),
@@ -164,8 +164,8 @@ impl RecordingGuard {
         Ok(Self { gpu, stream })
     }
 
-    fn end(&mut self) -> Option<(RecordingState, Result<Recording, CudaError>)> {
-        let mut state = RECORDING.take()?;
+    fn end(&mut self) -> Option<(RecordingState, Result<RecordingHandle, CudaError>)> {
+        let mut state = RECORDING_STATE.take()?;
         let recording = self.gpu.driver.end_recording(self.stream);
         // The next users of that memory wait for the recording's stream, so this stream waits for the earlier users, even if the recording
         // failed.
@@ -192,7 +192,7 @@ impl<T> Graph<T> {
     ///
     /// Returns an error if the closure fails, or if it does something that cannot be recorded.
     pub fn record(device: Device, mut work: impl FnMut() -> Result<T>) -> Result<Self> {
-        const ENTERED_STREAM: &str =
+        const ENTERED_STREAM_MESSAGE: &str =
             "the closure entered a stream, but a recording has its own stream; do not enter one in the closure";
 
         if is_recording() {
@@ -207,8 +207,9 @@ impl<T> Graph<T> {
         let result = work()?;
         let (mut state, recording) = guard.end().ok_or("the recorded work ended the recording")?;
         // If the closure entered another stream, that stream's work may have ended the recording.
-        let recording = recording
-            .map_err(|error| if state.entered_other_stream { ENTERED_STREAM.into() } else { Error::from(error) })?;
+        let recording = recording.map_err(|error| {
+            if state.entered_other_stream { ENTERED_STREAM_MESSAGE.into() } else { Error::from(error) }
+        })?;
         // Blocks without another owner were freed within the recording.
         state.allocated.retain(|allocated| Arc::strong_count(allocated) > 1);
         state.used.iter_mut().for_each(|used| used.is_written = used.storage.version() != used.version);
@@ -216,7 +217,7 @@ impl<T> Graph<T> {
         let graph =
             Self { gpu, recording, stream, used: state.used, draws: state.draws, allocated, was_replayed, result };
         if state.entered_other_stream {
-            return Err(ENTERED_STREAM.into());
+            return Err(ENTERED_STREAM_MESSAGE.into());
         }
         Ok(graph)
     }
@@ -230,7 +231,7 @@ impl<T> Graph<T> {
         if is_recording() {
             return Err("a replay cannot be part of a recording; record its closure instead".into());
         }
-        let (current, mut allocated) = (Stream::current(self.gpu.device())?, locked(&self.allocated));
+        let (current, mut allocated) = (Stream::current(self.gpu.device())?, lock_ignoring_poison(&self.allocated));
         let handle = current.gpu_and_handle().1;
         let before = allocated.len();
         allocated.retain(|allocated| Arc::strong_count(allocated) > 1);
@@ -243,13 +244,13 @@ impl<T> Graph<T> {
         self.order_after_earlier_work(&allocated, handle)?;
         self.used.iter().filter(|used| used.is_written).for_each(|used| used.storage.bump_version());
         for RandomDraws { generator, blocks, origin } in &self.draws {
-            random_stream::begin_replay(Launch { gpu: self.gpu, stream: handle }, generator, *blocks, origin)?;
+            random_stream::write_replay_origin(Launch { gpu: self.gpu, stream: handle }, generator, *blocks, origin)?;
         }
         self.gpu.driver.replay(self.recording, handle)?;
-        // Another thread may have used the memory between the first call and the replay. It did not wait for the replay, so the uses are
-        // entered again.
+        // Another thread may have used the memory between the first call and the replay. It did not wait for the replay, so the
+        // order is made again.
         self.order_after_earlier_work(&allocated, handle)?;
-        allocated.iter().for_each(|allocated| allocated.set_has_memory());
+        allocated.iter().for_each(|allocated| allocated.mark_as_usable());
         Ok(())
     }
 

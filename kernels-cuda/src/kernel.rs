@@ -16,7 +16,7 @@ use crate::compile::source::{Instances, Source, instance_expression};
 use crate::device::driver::{EntryPoint, Module};
 use crate::device::gpu::Gpu;
 use crate::error::CudaError;
-use crate::lock::locked;
+use crate::lock::lock_ignoring_poison;
 
 /// A CUDA C++ source with templates, and the list of the instances that can be launched. Declare it with the macro
 /// [`kernel!`](crate::kernel!).
@@ -32,15 +32,15 @@ use crate::lock::locked;
 ///         template <class T> __global__ void doubled(T *out, const T *in, i64 count) {
 ///             i64 i = i64(blockIdx.x) * blockDim.x + threadIdx.x;
 ///             if (i < count) out[i] = in[i] + in[i];
-///         }"#, |instances| instances.add_each("doubled", &[DType::F32, DType::F64])) };
+///         }"#, |instances| instances.add_for_each_dtype("doubled", &[DType::F32, DType::F64])) };
 /// }
 ///
 /// fn doubled(this: &Tensor) -> Result<Tensor> {
 ///     let this = aten::contiguous(this, dispatch_runtime::MemoryFormat::Contiguous)?;
-///     let out = this.fresh_like(this.dtype())?;
-///     let (launch, count) = (Launch::on(&out)?, out.geometry().count());
+///     let out = this.allocate_like(this.dtype())?;
+///     let (launch, count) = (Launch::on_device_of(&out)?, out.geometry().count());
 ///     let arguments = (launch.pointer(&out)?, launch.pointer(&this)?, count);
-///     launch.run(&DOUBLED, "doubled", &[this.dtype()], Grid::cover(count), arguments)?;
+///     launch.run(&DOUBLED, "doubled", &[this.dtype()], Grid::for_elements(count), arguments)?;
 ///     Ok(out)
 /// }
 /// ```
@@ -72,7 +72,7 @@ struct InstanceKey {
 }
 
 /// The number of bits that hold the discriminant of any of these dtypes.
-const fn dtype_bits(dtypes: &[DType]) -> u32 {
+const fn discriminant_bits(dtypes: &[DType]) -> u32 {
     let (mut at, mut all) = (0, 1);
     while at < dtypes.len() {
         all |= dtypes[at] as u64;
@@ -81,7 +81,7 @@ const fn dtype_bits(dtypes: &[DType]) -> u32 {
     all.ilog2() + 1
 }
 
-const DTYPE_BITS: u32 = dtype_bits(&DType::ALL);
+const DTYPE_BITS: u32 = discriminant_bits(&DType::ALL);
 
 /// The maximum number of dtypes of an instance. Each takes `DTYPE_BITS` bits of a `u64`, below a leading one bit.
 const MAX_DTYPES: usize = ((u64::BITS - 1) / DTYPE_BITS) as usize;
@@ -138,14 +138,14 @@ impl Kernel {
         dtypes: &[DType],
     ) -> Result<&'static EntryPoint, CudaError> {
         let key = InstanceKey::new(template, dtypes, gpu.index);
-        match key.and_then(|key| self.find_built(key)) {
+        match key.and_then(|key| self.find_built_instance(key)) {
             Some(entry) => Ok(entry),
-            None => self.build(gpu, key, template, dtypes),
+            None => self.build_instance(gpu, key, template, dtypes),
         }
     }
 
     #[inline]
-    fn find_built(&self, key: InstanceKey) -> Option<&'static EntryPoint> {
+    fn find_built_instance(&self, key: InstanceKey) -> Option<&'static EntryPoint> {
         let built: *const Vec<BuiltInstance> = self.built.load(Ordering::Acquire);
         // SAFETY: the pointer is null, or points to a list that was complete when it was stored and is never freed.
         let built: &'static Vec<BuiltInstance> = unsafe { built.as_ref() }?;
@@ -153,7 +153,7 @@ impl Kernel {
     }
 
     #[cold]
-    fn build(
+    fn build_instance(
         &'static self,
         gpu: &Gpu,
         key: Option<InstanceKey>,
@@ -166,32 +166,38 @@ impl Kernel {
             log: format!("`{template}` has no instance for {dtypes:?}"),
         };
         let key = key.ok_or_else(no_instance)?;
-        let mut loaded = locked(&self.loaded);
-        if let Some(entry) = self.find_built(key) {
+        let mut loaded = lock_ignoring_poison(&self.loaded);
+        if let Some(entry) = self.find_built_instance(key) {
             return Ok(entry);
         }
         let expression = instance_expression(template, dtypes).ok_or_else(no_instance)?;
-        let together = if gpu.driver.compiles_all_instances() { self.source.expressions() } else { Vec::new() };
+        let together =
+            if gpu.driver.compiles_all_instances() { self.source.instance_expressions() } else { Vec::new() };
         let wanted = if together.contains(&expression) { together } else { vec![expression.clone()] };
-        self.load(gpu, &mut loaded, wanted)?;
-        let (code, name) = find_loaded(&loaded, gpu, &expression).ok_or_else(no_instance)?;
+        self.load_missing_instances(gpu, &mut loaded, wanted)?;
+        let (code, name) = find_in_loaded_modules(&loaded, gpu, &expression).ok_or_else(no_instance)?;
         let entry = gpu.driver.entry_point(code, name)?;
         // SAFETY: the pointer is null, or points to a list that was complete when it was stored and is never freed.
         let mut built = unsafe { self.built.load(Ordering::Acquire).as_ref() }.cloned().unwrap_or_default();
         built.push(BuiltInstance { key, entry });
         self.built.store(Box::into_raw(Box::new(built)), Ordering::Release);
-        self.find_built(key).ok_or_else(no_instance)
+        self.find_built_instance(key).ok_or_else(no_instance)
     }
 
     /// Loads all instances on a device, so that no launch compiles.
     pub(crate) fn load_all_instances(&self, gpu: &Gpu) -> Result<(), CudaError> {
-        self.load(gpu, &mut locked(&self.loaded), self.source.expressions())
+        self.load_missing_instances(gpu, &mut lock_ignoring_poison(&self.loaded), self.source.instance_expressions())
     }
 
-    fn load(&self, gpu: &Gpu, loaded: &mut Vec<LoadedModule>, mut expressions: Vec<String>) -> Result<(), CudaError> {
-        expressions.retain(|expression| find_loaded(loaded, gpu, expression).is_none());
+    fn load_missing_instances(
+        &self,
+        gpu: &Gpu,
+        loaded: &mut Vec<LoadedModule>,
+        mut expressions: Vec<String>,
+    ) -> Result<(), CudaError> {
+        expressions.retain(|expression| find_in_loaded_modules(loaded, gpu, expression).is_none());
         if !expressions.is_empty() {
-            let modules = gpu.driver.load(&self.source, &expressions)?;
+            let modules = gpu.driver.load_modules(&self.source, &expressions)?;
             loaded.extend(modules.into_iter().map(|module| LoadedModule { device: gpu.index, module }));
         }
         Ok(())
@@ -199,7 +205,7 @@ impl Kernel {
 }
 
 /// Returns the loaded module that contains an instance, and the instance's name in that module.
-fn find_loaded<'a>(loaded: &'a [LoadedModule], gpu: &Gpu, expression: &str) -> Option<(usize, &'a str)> {
+fn find_in_loaded_modules<'a>(loaded: &'a [LoadedModule], gpu: &Gpu, expression: &str) -> Option<(usize, &'a str)> {
     let here = loaded.iter().filter(|loaded| loaded.device == gpu.index);
     here.map(|loaded| &loaded.module).find_map(|module| Some((module.code, module.names.get(expression)?.as_str())))
 }
@@ -224,7 +230,7 @@ impl RegisteredKernel {
 
 inventory::collect!(RegisteredKernel);
 
-/// Registers kernels, so that `kernels_cuda::kernels` lists them and `prepare` builds them: `register_kernel!(DOUBLED)`.
+/// Registers kernels, so that `kernels_cuda::kernel_sources` lists them and `load_all_kernels` builds them: `register_kernel!(DOUBLED)`.
 /// [`kernel!`](crate::kernel!) registers the kernel that it declares.
 #[macro_export]
 macro_rules! register_kernel {
@@ -235,16 +241,16 @@ macro_rules! register_kernel {
 ///
 /// ```
 /// use dispatch_runtime::DType;
-/// use kernels_cuda::{Kernel, kernel, kernels};
+/// use kernels_cuda::{Kernel, kernel, kernel_sources};
 ///
 /// kernel! {
 ///     // SAFETY: nothing launches it.
 ///     static NOTHING = unsafe { Kernel::new("nothing", "template <class T> __global__ void nothing(T *) {}", |instances| {
-///         instances.add_each("nothing", &[DType::F32]);
+///         instances.add_for_each_dtype("nothing", &[DType::F32]);
 ///     }) };
 /// }
-/// assert_eq!(NOTHING.source().expressions(), ["nothing<float>"]);
-/// assert!(kernels().any(|kernel| kernel.name() == "nothing"));
+/// assert_eq!(NOTHING.source().instance_expressions(), ["nothing<float>"]);
+/// assert!(kernel_sources().any(|kernel| kernel.name() == "nothing"));
 /// ```
 ///
 /// The keyword `unsafe` is in the declaring crate, whose author vouches for the text: see [`Kernel::new`]. So a crate that denies
@@ -272,9 +278,9 @@ macro_rules! kernel {
 /// Returns the source of every registered kernel.
 ///
 /// ```
-/// assert!(kernels_cuda::kernels().any(|kernel| kernel.name() == "add"));
+/// assert!(kernels_cuda::kernel_sources().any(|kernel| kernel.name() == "add"));
 /// ```
-pub fn kernels() -> impl Iterator<Item = &'static Source> {
+pub fn kernel_sources() -> impl Iterator<Item = &'static Source> {
     registered_kernels().map(Kernel::source)
 }
 
@@ -307,11 +313,11 @@ mod tests {
     }
 
     #[test]
-    fn dtype_bits_holds_the_largest_discriminant() {
-        assert_eq!(dtype_bits(&[DType::U8]), 1);
-        assert_eq!(dtype_bits(&[DType::U8, DType::I16]), 2);
-        assert_eq!(dtype_bits(&[DType::F64]), 3);
-        assert_eq!(dtype_bits(&[DType::F64, DType::C64]), 4);
+    fn the_bits_of_dtypes_hold_the_largest_discriminant() {
+        assert_eq!(discriminant_bits(&[DType::U8]), 1);
+        assert_eq!(discriminant_bits(&[DType::U8, DType::I16]), 2);
+        assert_eq!(discriminant_bits(&[DType::F64]), 3);
+        assert_eq!(discriminant_bits(&[DType::F64, DType::C64]), 4);
         assert!(DType::ALL.into_iter().all(|dtype| (dtype as u64) < 1 << DTYPE_BITS));
     }
 

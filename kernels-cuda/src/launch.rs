@@ -8,7 +8,7 @@ use std::ffi::c_void;
 
 use dispatch_runtime::{DType, Result, Storage, Tensor};
 
-use crate::device::driver::{Address, Grid, StreamHandle};
+use crate::device::driver::{DeviceAddress, Grid, StreamHandle};
 use crate::device::gpu::Gpu;
 use crate::device::memory::CudaBuffer;
 use crate::device::recent_launches;
@@ -27,7 +27,7 @@ pub struct Launch {
 /// An address in the memory of the device that a kernel runs on.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[repr(transparent)]
-pub struct DevicePointer(Address);
+pub struct DevicePointer(DeviceAddress);
 
 impl DevicePointer {
     /// The null address.
@@ -40,7 +40,7 @@ impl DevicePointer {
     }
 
     /// Returns the address as an integer.
-    pub(crate) const fn address(self) -> Address {
+    pub(crate) const fn address(self) -> DeviceAddress {
         self.0
     }
 
@@ -58,9 +58,9 @@ impl Launch {
     ///
     /// Returns [`CudaError::WrongDevice`] if the tensor is not on a CUDA device.
     #[inline]
-    pub fn on(tensor: &Tensor) -> Result<Self, CudaError> {
+    pub fn on_device_of(tensor: &Tensor) -> Result<Self, CudaError> {
         match tensor.storage().buffer::<CudaBuffer>() {
-            Some(buffer) => Ok(Self { gpu: buffer.gpu, stream: stream::current(buffer.gpu) }),
+            Some(buffer) => Ok(Self { gpu: buffer.gpu, stream: stream::current_stream(buffer.gpu) }),
             None => {
                 Err(CudaError::WrongDevice { found: tensor.device(), expected: crate::device::gpu::cuda_device(0) })
             }
@@ -76,7 +76,7 @@ impl Launch {
     #[inline]
     pub fn pointer(&self, tensor: &Tensor) -> Result<DevicePointer, CudaError> {
         let offset = if tensor.geometry().count() == 0 { 0 } else { tensor.geometry().offset().unsigned_abs() };
-        let start = self.buffer(tensor)?.order_access(tensor.storage(), self.stream, Access::Read)?;
+        let start = self.checked_buffer(tensor)?.order_access(tensor.storage(), self.stream, Access::Read)?;
         Ok(DevicePointer(start).offset(offset * tensor.dtype().size() as u64))
     }
 
@@ -105,9 +105,9 @@ impl Launch {
     ///     if this.dtype() != DType::F32 || !this.geometry().is_contiguous() {
     ///         return Err("`negate_` takes a contiguous tensor of float32".into());
     ///     }
-    ///     let (launch, count) = (Launch::on(this)?, this.geometry().count());
+    ///     let (launch, count) = (Launch::on_device_of(this)?, this.geometry().count());
     ///     let _writing = launch.begin_write(this)?;
-    ///     Ok(launch.run(&NEGATE, "negate", &[], Grid::cover(count), (launch.pointer(this)?, count))?)
+    ///     Ok(launch.run(&NEGATE, "negate", &[], Grid::for_elements(count), (launch.pointer(this)?, count))?)
     /// }
     /// ```
     ///
@@ -116,14 +116,14 @@ impl Launch {
     /// Returns [`CudaError::WrongDevice`] if the tensor is not on this device.
     pub fn begin_write(&self, tensor: &Tensor) -> Result<WriteGuard, CudaError> {
         let storage = tensor.storage();
-        self.buffer(tensor)?.order_access(storage, self.stream, Access::Write)?;
+        self.checked_buffer(tensor)?.order_access(storage, self.stream, Access::Write)?;
         // A recording compares versions, so it must have read the version before this increase.
         storage.bump_version();
         Ok(WriteGuard { storage: storage.clone(), stream: self.stream })
     }
 
     #[inline]
-    fn buffer<'a>(&self, tensor: &'a Tensor) -> Result<&'a CudaBuffer, CudaError> {
+    fn checked_buffer<'a>(&self, tensor: &'a Tensor) -> Result<&'a CudaBuffer, CudaError> {
         match tensor.storage().buffer::<CudaBuffer>() {
             Some(buffer) if buffer.gpu.index == self.gpu.index => Ok(buffer),
             _ => Err(CudaError::WrongDevice { found: tensor.device(), expected: self.gpu.device() }),
@@ -154,16 +154,16 @@ impl Launch {
     }
 
     /// Copies from the device to the CPU. Returns an error if an earlier kernel reported an invalid value.
-    pub(crate) fn copy_out(&self, from: DevicePointer, to: &mut [u8]) -> Result<(), CudaError> {
-        self.gpu.copy_out(from.0, to, self.stream)
+    pub(crate) fn copy_device_to_host(&self, from: DevicePointer, to: &mut [u8]) -> Result<(), CudaError> {
+        self.gpu.copy_device_to_host(from.0, to, self.stream)
     }
 
     /// Launches an instance of a kernel's template. Does nothing if the grid has no blocks.
     ///
     /// # Errors
     ///
-    /// Returns [`CudaError::Compile`] if the kernel does not compile or has no such instance, [`CudaError::Launch`] if the grid exceeds the
-    /// device's limits, [`CudaError::Parameters`] if the kernel declares other parameters, and the driver's error if it refuses the launch.
+    /// Returns [`CudaError::Compile`] if the kernel does not compile or has no such instance, [`CudaError::LaunchLimit`] if the grid exceeds the
+    /// device's limits, [`CudaError::ParameterMismatch`] if the kernel declares other parameters, and the driver's error if it refuses the launch.
     #[inline]
     pub fn run<A: Arguments>(
         &self,
@@ -173,27 +173,27 @@ impl Launch {
         grid: Grid,
         arguments: A,
     ) -> Result<(), CudaError> {
-        arguments.with_pointers(self, |pointers, sizes| {
+        arguments.call_with_pointers(self, |pointers, sizes| {
             if grid.blocks.contains(&0) {
                 return Ok(());
             }
             let kernel_name = kernel.source().name();
             if let Some((quantity, requested, limit)) = grid.exceeded_limit(self.max_shared_memory()) {
-                return Err(CudaError::Launch { kernel: kernel_name, template, quantity, requested, limit });
+                return Err(CudaError::LaunchLimit { kernel: kernel_name, template, quantity, requested, limit });
             }
             let entry = kernel.entry_point(self.gpu, template, dtypes)?;
             if grid.shared_memory > 48 << 10 {
                 self.gpu.driver.allow_shared_memory(entry.function, grid.shared_memory)?;
             }
             if *sizes != *entry.parameters {
-                return Err(CudaError::Parameters {
+                return Err(CudaError::ParameterMismatch {
                     kernel: kernel_name,
                     template,
                     expected: entry.parameters.to_vec(),
                     passed: sizes.to_vec(),
                 });
             }
-            recent_launches::record(kernel);
+            recent_launches::record_launch(kernel);
             // SAFETY: the pointers are to values of these sizes, and the check above found that the kernel's parameters have the same
             // sizes. What the kernel does with them was promised for every launch by the caller of `Kernel::new`.
             unsafe { self.gpu.driver.launch(entry, grid, pointers, self.stream) }
@@ -209,7 +209,7 @@ impl Launch {
         count: i64,
         arguments: A,
     ) -> Result<()> {
-        Ok(self.run(kernel, template, dtypes, Grid::cover(count), arguments)?)
+        Ok(self.run(kernel, template, dtypes, Grid::for_elements(count), arguments)?)
     }
 }
 
@@ -241,13 +241,13 @@ impl std::fmt::Debug for Launch {
 /// Implement it for a `#[repr(C)]` struct if the kernel declares a struct with the same fields.
 pub trait Parameter: Copy {}
 
-macro_rules! scalar_parameters {
+macro_rules! impl_scalar_parameters {
     ($($ty:ty)*) => { $(impl Parameter for $ty {})* };
 }
-scalar_parameters! { DevicePointer bool i8 u8 i32 u32 i64 u64 f32 f64 crate::FaultSite }
+impl_scalar_parameters! { DevicePointer bool i8 u8 i32 u32 i64 u64 f32 f64 crate::FaultSite }
 
 /// Declares `#[repr(C)]` structs that are kernel parameters; the kernels declare structs with the same fields.
-macro_rules! parameters {
+macro_rules! define_parameters {
     ($($(#[$meta:meta])* $vis:vis struct $name:ident { $($fields:tt)* })*) => {$(
         $(#[$meta])*
         #[derive(Clone, Copy)]
@@ -257,48 +257,48 @@ macro_rules! parameters {
         impl $crate::launch::Parameter for $name {}
     )*};
 }
-pub(crate) use parameters;
+pub(crate) use define_parameters;
 
 /// An argument of a launch, which is converted to a kernel's parameter.
 trait Argument {
-    type Value: Parameter;
+    type KernelParameter: Parameter;
 
-    fn value(self, launch: &Launch) -> Result<Self::Value, CudaError>;
+    fn into_parameter(self, launch: &Launch) -> Result<Self::KernelParameter, CudaError>;
 }
 
 impl<P: Parameter> Argument for P {
-    type Value = P;
+    type KernelParameter = P;
 
     #[inline]
-    fn value(self, _: &Launch) -> Result<P, CudaError> {
+    fn into_parameter(self, _: &Launch) -> Result<P, CudaError> {
         Ok(self)
     }
 }
 
 /// A tensor argument becomes the address of its first element.
 impl Argument for &Tensor {
-    type Value = DevicePointer;
+    type KernelParameter = DevicePointer;
 
     #[inline]
-    fn value(self, launch: &Launch) -> Result<DevicePointer, CudaError> {
+    fn into_parameter(self, launch: &Launch) -> Result<DevicePointer, CudaError> {
         launch.pointer(self)
     }
 }
 
 impl Argument for &mut Tensor {
-    type Value = DevicePointer;
+    type KernelParameter = DevicePointer;
 
     #[inline]
-    fn value(self, launch: &Launch) -> Result<DevicePointer, CudaError> {
+    fn into_parameter(self, launch: &Launch) -> Result<DevicePointer, CudaError> {
         launch.pointer(self)
     }
 }
 
 impl Argument for Option<&Tensor> {
-    type Value = DevicePointer;
+    type KernelParameter = DevicePointer;
 
     #[inline]
-    fn value(self, launch: &Launch) -> Result<DevicePointer, CudaError> {
+    fn into_parameter(self, launch: &Launch) -> Result<DevicePointer, CudaError> {
         launch.pointer_or_null(self)
     }
 }
@@ -306,36 +306,36 @@ impl Argument for Option<&Tensor> {
 /// The arguments of a launch: a tuple of one to sixteen. A tensor becomes [the address of its first element](Launch::pointer), and `None`
 /// becomes [`DevicePointer::NULL`].
 #[expect(private_bounds, reason = "only tuples implement it: another type could pass invalid pointers")]
-pub trait Arguments: ToPointers {}
+pub trait Arguments: PassPointers {}
 
 /// The conversion of arguments to pointers. Private, so that only this module implements it.
-trait ToPointers {
+trait PassPointers {
     /// Calls `run` with a pointer to each argument's value and with the values' sizes.
-    fn with_pointers(
+    fn call_with_pointers(
         self,
         launch: &Launch,
         run: impl FnOnce(&mut [*mut c_void], &[usize]) -> Result<(), CudaError>,
     ) -> Result<(), CudaError>;
 }
 
-macro_rules! arguments {
+macro_rules! impl_arguments_for_tuple {
     ($($name:ident)+) => {
         impl<$($name: Argument),+> Arguments for ($($name,)+) {}
 
-        impl<$($name: Argument),+> ToPointers for ($($name,)+) {
+        impl<$($name: Argument),+> PassPointers for ($($name,)+) {
             #[inline]
             #[allow(non_snake_case, reason = "a name for each type")]
-            fn with_pointers(
+            fn call_with_pointers(
                 self,
                 launch: &Launch,
                 run: impl FnOnce(&mut [*mut c_void], &[usize]) -> Result<(), CudaError>,
             ) -> Result<(), CudaError> {
                 const {
-                    assert!(true $(&& align_of::<$name::Value>() <= 16)+, "a kernel parameter must be aligned to at most 16 bytes");
+                    assert!(true $(&& align_of::<$name::KernelParameter>() <= 16)+, "a kernel parameter must be aligned to at most 16 bytes");
                 }
-                let sizes = const { &[$(size_of::<$name::Value>()),+] };
+                let sizes = const { &[$(size_of::<$name::KernelParameter>()),+] };
                 let ($($name,)+) = self;
-                $(let mut $name = $name.value(launch)?;)+
+                $(let mut $name = $name.into_parameter(launch)?;)+
                 run(&mut [$((&raw mut $name).cast::<c_void>()),+], sizes)
             }
         }
@@ -343,11 +343,11 @@ macro_rules! arguments {
 }
 
 /// Implements `Arguments` for tuples of these types, and for tuples of each shorter suffix of the list.
-macro_rules! argument_tuples {
+macro_rules! impl_arguments_for_tuples {
     () => {};
     ($first:ident $($others:ident)*) => {
-        arguments! { $first $($others)* }
-        argument_tuples! { $($others)* }
+        impl_arguments_for_tuple! { $first $($others)* }
+        impl_arguments_for_tuples! { $($others)* }
     };
 }
-argument_tuples! { A B C D E F G H I J K L M N O P }
+impl_arguments_for_tuples! { A B C D E F G H I J K L M N O P }

@@ -32,21 +32,21 @@ mod lock;
 #[cfg(feature = "emulator")]
 pub use device::emulator::{emulate, emulate_memory_limit, emulate_reverse_order};
 
-pub use compile::ahead_of_time::prepare;
+pub use compile::ahead_of_time::load_all_kernels;
 pub use compile::disk_cache::cache_folder;
 pub use compile::nvrtc::{Code, CompileStatistics, compile_statistics, compiler_version};
-pub use compile::source::{Instances, Source, element_type};
+pub use compile::source::{Instances, Source, cpp_type_name};
 pub use device::caching_allocator::empty_cache;
-pub use device::driver::{Grid, Properties};
+pub use device::driver::{DeviceProperties, Grid};
 pub use device::event::Event;
 pub use device::fault::FaultSite;
-pub use device::gpu::{device_count, is_available, properties};
+pub use device::gpu::{device_count, device_properties, is_available};
 pub use device::memory::{MemoryStats, memory_stats};
 pub use device::stream::{Stream, StreamGuard};
 pub use engine::cublaslt::allow_tf32;
-pub use error::{CudaError, Missing};
+pub use error::{CudaError, MissingRequirement};
 pub use graph::Graph;
-pub use kernel::{Kernel, kernels};
+pub use kernel::{Kernel, kernel_sources};
 pub use launch::{Arguments, DevicePointer, Launch, Parameter, WriteGuard};
 
 /// The names that the modules of kernels import.
@@ -56,12 +56,12 @@ mod prelude {
 
     pub(crate) use crate::device::driver::Grid;
     pub(crate) use crate::device::fault::FaultSite;
-    pub(crate) use crate::engine::gather::site;
-    pub(crate) use crate::engine::number::{FLOATING_DTYPES, NUMERIC_DTYPES, check_dtype};
-    pub(crate) use crate::engine::transfer::{compute_contiguous, contiguous, copy_into, to_device};
+    pub(crate) use crate::engine::gather::fault_site;
+    pub(crate) use crate::engine::scalars::{FLOATING_DTYPES, NUMERIC_DTYPES, check_dtype};
+    pub(crate) use crate::engine::transfer::{contiguous, copy_into, to_device, with_contiguous_output};
     pub(crate) use crate::engine::walk::element_size;
     pub(crate) use crate::kernel::Kernel;
-    pub(crate) use crate::launch::{DevicePointer, Launch, Parameter, parameters};
+    pub(crate) use crate::launch::{DevicePointer, Launch, Parameter, define_parameters};
 }
 
 /// Items that this crate's macros expand to. Not public API.

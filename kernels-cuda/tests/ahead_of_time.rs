@@ -11,7 +11,7 @@ use kernels_cuda::{CompileStatistics, CudaError, Kernel, cache_folder, compile_s
 kernel! {
     // SAFETY: nothing launches it.
     static TWICE_KERNEL = unsafe { Kernel::new("twice", "template <class T> __global__ void twice(T *out) {\n    out[0] += out[0];\n}\n",
-    |instances| instances.add_each("twice", &[DType::F32, DType::F64])) };
+    |instances| instances.add_for_each_dtype("twice", &[DType::F32, DType::F64])) };
 }
 
 /// Runs one of the ignored tests below in another process, with the disk cache in `folder`.
@@ -54,23 +54,23 @@ fn cached_files(folder: &Path) -> Vec<PathBuf> {
 #[test]
 #[ignore = "a child process of the test `cached_kernels_are_not_compiled_again` runs this test"]
 fn all_instances_are_compiled() {
-    assert_eq!(TWICE_KERNEL.source().prepare(90), Ok(2));
+    assert_eq!(TWICE_KERNEL.source().compile_into_cache(90), Ok(2));
     assert_eq!(compile_statistics().instances, 2);
     assert!(!compile_statistics().time.is_zero());
-    assert_eq!(TWICE_KERNEL.source().prepare(90), Ok(0));
+    assert_eq!(TWICE_KERNEL.source().compile_into_cache(90), Ok(0));
 }
 
 #[test]
 #[ignore = "a child process of the test `cached_kernels_are_not_compiled_again` runs this test"]
 fn no_instance_is_compiled() {
-    assert_eq!(TWICE_KERNEL.source().prepare(90), Ok(0));
+    assert_eq!(TWICE_KERNEL.source().compile_into_cache(90), Ok(0));
     assert_eq!(compile_statistics(), CompileStatistics::default());
 }
 
 #[test]
 #[ignore = "a child process of the test `cached_kernels_are_not_compiled_again` runs this test"]
 fn an_invalid_cache_folder_is_an_error() {
-    match TWICE_KERNEL.source().prepare(90) {
+    match TWICE_KERNEL.source().compile_into_cache(90) {
         Err(error @ CudaError::CacheWrite { .. }) => {
             let folder = cache_folder().unwrap();
             assert!(error.to_string().contains(folder.to_str().unwrap()), "{error}");

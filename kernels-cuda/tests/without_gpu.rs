@@ -4,7 +4,7 @@ use std::error::Error as _;
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Spec, keys};
-use kernels_cuda::{CudaError, Missing};
+use kernels_cuda::{CudaError, MissingRequirement};
 
 fn has_no_gpu() -> bool {
     let absent = !kernels_cuda::is_available();
@@ -14,7 +14,7 @@ fn has_no_gpu() -> bool {
     absent
 }
 
-fn cuda_error(error: &Error) -> CudaError {
+fn find_cuda_error(error: &Error) -> CudaError {
     error.source().and_then(|source| source.downcast_ref::<CudaError>()).expect("the cause is a CudaError").clone()
 }
 
@@ -27,8 +27,10 @@ fn allocation_without_a_gpu_is_an_error_that_names_the_missing_part() {
         let error = Spec::contiguous(DType::F32, &[2]).on(device.parse().unwrap()).unwrap_err();
         assert!(
             matches!(
-                cuda_error(&error),
-                CudaError::Unavailable(Missing::Driver | Missing::Device { requested: 0, count: 0 })
+                find_cuda_error(&error),
+                CudaError::Unavailable(
+                    MissingRequirement::Driver | MissingRequirement::Device { requested: 0, count: 0 }
+                )
             ),
             "{error}"
         );
@@ -45,7 +47,7 @@ fn device_queries_return_errors_without_a_gpu() {
         return;
     }
     assert_eq!(kernels_cuda::device_count(), 0);
-    assert!(kernels_cuda::properties(0).is_err() && kernels_cuda::memory_stats(0).is_err());
+    assert!(kernels_cuda::device_properties(0).is_err() && kernels_cuda::memory_stats(0).is_err());
     let device: Device = "cuda:0".parse().unwrap();
     assert!(device.synchronize().is_err());
     assert!(kernels_cuda::Stream::new(device).is_err());

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Returns the root folder of the workspace.
-fn root() -> &'static Path {
+fn workspace_root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
@@ -33,7 +33,7 @@ fn collect_rust_files(folder: &Path, files: &mut Vec<PathBuf>) {
 
 #[test]
 fn kernel_locations_in_the_readme_are_right() {
-    let root = root();
+    let root = workspace_root();
     let readme = fs::read_to_string(root.join("README.md")).unwrap();
     let mut count = 0;
     for (before, location) in readme.lines().filter_map(|line| line.strip_suffix(')')?.split_once("` (")) {
@@ -49,7 +49,7 @@ fn kernel_locations_in_the_readme_are_right() {
         let found = if is_table {
             item.any(|line| line.starts_with(&row))
         } else {
-            item.take(2).any(|line| line.contains(kernel))
+            item.take(2).any(|line| line.contains(&format!("fn {kernel}(")) || line.contains(&format!("!({kernel}:")))
         };
         assert!(found, "README.md: `{kernel}` is not at {location}");
         count += 1;
@@ -60,7 +60,7 @@ fn kernel_locations_in_the_readme_are_right() {
 /// The modes are examples for authors of modes, so they stay short.
 #[test]
 fn modes_have_fewer_than_a_hundred_lines() {
-    let folder = root().join("layers/modes/src");
+    let folder = workspace_root().join("layers/modes/src");
     for mode in ["print.rs", "flops.rs", "memory.rs", "profiler.rs"] {
         let lines = fs::read_to_string(folder.join(mode)).unwrap().lines().count();
         assert!(lines < 100, "{mode} has {lines} lines");

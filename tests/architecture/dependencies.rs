@@ -11,9 +11,9 @@ enum CrateRole {
     Aten,
     Backend,
     /// A backend's kernels of one family of operators.
-    Family,
+    KernelFamily,
     /// The loops that a backend's families share; it knows no operator.
-    Engine,
+    KernelEngine,
     /// The stack of levels that layers with function transforms share.
     Transform,
     Layer,
@@ -29,7 +29,7 @@ enum CrateRole {
 }
 
 impl CrateRole {
-    fn of_folder(folder: &str) -> Option<Self> {
+    fn from_folder(folder: &str) -> Option<Self> {
         Some(match folder.split_once('/').map_or((folder, ""), |(first, rest)| (first, rest)) {
             (".", "") => Self::Facade,
             ("dispatch-schema", "") => Self::Schema,
@@ -44,8 +44,8 @@ impl CrateRole {
             ("tests", _) => Self::TestTools,
             (backend, part) if backend.starts_with("kernels-") => match part {
                 "" => Self::Backend,
-                "engine" => Self::Engine,
-                _ => Self::Family,
+                "engine" => Self::KernelEngine,
+                _ => Self::KernelFamily,
             },
             _ => return None,
         })
@@ -54,15 +54,15 @@ impl CrateRole {
     /// Whether a crate with this role may depend on a crate with the role `other`.
     fn may_depend_on(self, other: Self) -> bool {
         use CrateRole::{
-            Aten, Backend, Conformance, Engine, Facade, Family, Layer, Macros, Program, Runtime, Schema, Transform,
-            UserCode,
+            Aten, Backend, Conformance, Facade, KernelEngine, KernelFamily, Layer, Macros, Program, Runtime, Schema,
+            Transform, UserCode,
         };
         let known: &[Self] = match self {
             Schema | Self::TestTools => &[],
             Macros => &[Schema],
             Runtime => &[Schema, Macros],
-            Aten | Transform | Engine => &[Schema, Macros, Runtime],
-            Backend | Family => &[Schema, Macros, Runtime, Aten, Family, Engine],
+            Aten | Transform | KernelEngine => &[Schema, Macros, Runtime],
+            Backend | KernelFamily => &[Schema, Macros, Runtime, Aten, KernelFamily, KernelEngine],
             Layer => &[Schema, Macros, Runtime, Aten, Transform],
             Conformance => &[Schema, Macros, Runtime, Aten, Transform, Layer],
             Facade => &[Schema, Macros, Runtime, Aten, Backend, Transform, Layer, Conformance],
@@ -85,20 +85,20 @@ fn top_folder(folder: &str) -> &str {
 }
 
 /// Returns a sentence for each dependency that breaks the order.
-fn violations(members: &[Manifest]) -> Vec<String> {
+fn find_violations(members: &[Manifest]) -> Vec<String> {
     let mut found = Vec::new();
     for member in members {
-        let Some(own) = CrateRole::of_folder(&member.folder) else {
+        let Some(own) = CrateRole::from_folder(&member.folder) else {
             found.push(format!("{}: ARCHITECTURE.md gives no role to crates in this folder", member.folder));
             continue;
         };
         for kind in [DependencyKind::Normal, DependencyKind::Dev] {
-            for name in member.dependencies(kind) {
+            for name in member.dependency_names(kind) {
                 let other = members.iter().find(|other| other.name == name);
-                let allowed = other.and_then(|other| Some((other, CrateRole::of_folder(&other.folder)?))).is_none_or(
+                let allowed = other.and_then(|other| Some((other, CrateRole::from_folder(&other.folder)?))).is_none_or(
                     |(other, part)| {
                         // Only the backend itself may depend on its families and engine.
-                        let is_inner_crate = matches!(part, CrateRole::Family | CrateRole::Engine)
+                        let is_inner_crate = matches!(part, CrateRole::KernelFamily | CrateRole::KernelEngine)
                             && top_folder(&other.folder) != top_folder(&member.folder);
                         match kind {
                             _ if name == member.name => kind == DependencyKind::Dev,
@@ -120,14 +120,14 @@ fn violations(members: &[Manifest]) -> Vec<String> {
 
 #[test]
 fn dependencies_follow_the_order() {
-    let members = read_members(crate::root());
+    let members = read_members(crate::workspace_root());
     assert!(members.len() > 25, "{}", members.len());
-    let found = violations(&members);
+    let found = find_violations(&members);
     assert!(found.is_empty(), "{found:#?}");
 }
 
 /// Returns the violations of a sample workspace: crates with real names, and the given lines in their manifests.
-fn violations_of_sample(lines: &[(&str, &str)]) -> Vec<String> {
+fn violations_of_sample_workspace(lines: &[(&str, &str)]) -> Vec<String> {
     let folders = [
         (".", "opdispatch"),
         ("dispatch-schema", "dispatch-schema"),
@@ -152,7 +152,7 @@ fn violations_of_sample(lines: &[(&str, &str)]) -> Vec<String> {
         let own: Vec<&str> = lines.iter().filter(|(of, _)| *of == name).map(|(_, line)| *line).collect();
         Manifest::parse(folder, &format!("[package]\nname = '{name}'\n{}\n", own.join("\n")), &workspace)
     };
-    violations(&folders.iter().map(manifest).collect::<Vec<_>>())
+    find_violations(&folders.iter().map(manifest).collect::<Vec<_>>())
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn allowed_dependencies_are_no_violations() {
         ("opdispatch", "[dependencies]\nkernels-npu = { version = '1', optional = true }"),
         ("newcomer", "[dependencies]\nopdispatch = '1'"),
     ];
-    assert_eq!(violations_of_sample(&allowed), [""; 0]);
+    assert_eq!(violations_of_sample_workspace(&allowed), [""; 0]);
 }
 
 #[test]
@@ -202,12 +202,16 @@ fn forbidden_dependencies_are_found_in_every_notation() {
         ("newcomer", "[dependencies]\nconformance = '1'", "conformance"),
     ];
     for (name, line, other) in wrong {
-        assert_eq!(violations_of_sample(&[(name, line)]), [format!("{name} must not depend on {other}")], "{line}");
+        assert_eq!(
+            violations_of_sample_workspace(&[(name, line)]),
+            [format!("{name} must not depend on {other}")],
+            "{line}"
+        );
     }
     for (name, other) in [("kernels-cpu", "conformance"), ("aten", "opdispatch"), ("dispatch-vmap", "newcomer")] {
         let line = format!("[dev-dependencies]\n{other} = '1'");
         assert_eq!(
-            violations_of_sample(&[(name, &line)]),
+            violations_of_sample_workspace(&[(name, &line)]),
             [format!("{name} must not depend on {other} for its tests")],
             "{line}"
         );
@@ -218,5 +222,5 @@ fn forbidden_dependencies_are_found_in_every_notation() {
 fn crate_in_an_unknown_folder_is_found() {
     let workspace = toml::Table::new();
     let member = Manifest::parse("helpers", "[package]\nname = 'helpers'", &workspace);
-    assert_eq!(violations(&[member]), ["helpers: ARCHITECTURE.md gives no role to crates in this folder"]);
+    assert_eq!(find_violations(&[member]), ["helpers: ARCHITECTURE.md gives no role to crates in this folder"]);
 }

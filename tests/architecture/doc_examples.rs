@@ -11,13 +11,13 @@ use crate::manifests::read_members;
 
 #[test]
 fn documentation_examples_of_a_crate_define_each_operator_once() {
-    let root = crate::root();
+    let root = crate::workspace_root();
     let mut count = 0;
     for member in read_members(root) {
         let mut files = Vec::new();
         crate::collect_rust_files(&root.join(&member.folder).join("src"), &mut files);
-        let texts: Vec<String> = files.iter().flat_map(|file| doc_texts(file)).collect();
-        let operators = count_definitions(&texts);
+        let texts: Vec<String> = files.iter().flat_map(|file| doc_texts_of_file(file)).collect();
+        let operators = count_operator_definitions(&texts);
         count += operators.len();
         let repeated: Vec<_> = operators.iter().filter(|(_, examples)| **examples > 1).collect();
         assert!(
@@ -32,7 +32,7 @@ fn documentation_examples_of_a_crate_define_each_operator_once() {
 #[test]
 fn an_operator_of_two_merged_examples_is_found() {
     let example = |info: &str, name: &str| format!("```{info}\n#[op_def(\"{name}(Tensor self) -> Tensor\")]\n```\n");
-    let counts = |texts: &[String]| count_definitions(texts).into_values().collect::<Vec<_>>();
+    let counts = |texts: &[String]| count_operator_definitions(texts).into_values().collect::<Vec<_>>();
     assert_eq!(counts(&[example("", "twice") + "text\n" + &example("rust", "twice")]), [2]);
     assert_eq!(counts(&[example("", "twice"), example("should_panic", "twice")]), [2]);
     assert_eq!(counts(&[example("", "twice"), example("", "a::twice")]), [1, 1]);
@@ -42,7 +42,7 @@ fn an_operator_of_two_merged_examples_is_found() {
 }
 
 /// Returns how many examples define each operator. Counts only the examples that rustdoc compiles as one program.
-fn count_definitions(texts: &[String]) -> BTreeMap<&str, usize> {
+fn count_operator_definitions(texts: &[String]) -> BTreeMap<&str, usize> {
     let mut counts = BTreeMap::new();
     for text in texts {
         // Every second piece is an example, which begins with the rest of the line of its fence.
@@ -58,7 +58,7 @@ fn count_definitions(texts: &[String]) -> BTreeMap<&str, usize> {
 }
 
 /// Returns the text of a source file's documentation comments, and of the files that it includes as documentation.
-fn doc_texts(file: &Path) -> Vec<String> {
+fn doc_texts_of_file(file: &Path) -> Vec<String> {
     let text = fs::read_to_string(file).unwrap();
     let comment = |line: &str| {
         let line = line.trim_start();

@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::Path;
 
-use crate::root;
+use crate::workspace_root;
 
 const CHAPTERS_FOLDER: &str = "docs/guide/src";
 
 /// Returns file name and text of each chapter, sorted.
-fn chapters() -> Vec<(String, String)> {
-    let files = fs::read_dir(root().join(CHAPTERS_FOLDER)).unwrap().map(|entry| entry.unwrap().path());
+fn read_chapters() -> Vec<(String, String)> {
+    let files = fs::read_dir(workspace_root().join(CHAPTERS_FOLDER)).unwrap().map(|entry| entry.unwrap().path());
     let read =
         |path: &Path| (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read_to_string(path).unwrap());
     let mut chapters: Vec<_> = files.map(|path| read(&path)).filter(|(name, _)| name != "SUMMARY.md").collect();
@@ -19,10 +19,10 @@ fn chapters() -> Vec<(String, String)> {
 
 #[test]
 fn every_chapter_is_in_the_table_of_contents_and_a_doctest() {
-    let read = |file: &str| fs::read_to_string(root().join(file)).unwrap();
+    let read = |file: &str| fs::read_to_string(workspace_root().join(file)).unwrap();
     let contents = read("docs/guide/src/SUMMARY.md");
     let tested = read("src/lib.rs") + &read("conformance/src/lib.rs");
-    let chapters = chapters();
+    let chapters = read_chapters();
     assert!(chapters.len() > 10);
     for (name, _) in chapters {
         assert!(contents.contains(&format!("({name})")), "{name} is not in SUMMARY.md");
@@ -32,7 +32,7 @@ fn every_chapter_is_in_the_table_of_contents_and_a_doctest() {
 
 #[test]
 fn links_between_chapters_are_valid() {
-    let chapters = chapters();
+    let chapters = read_chapters();
     for (name, text) in &chapters {
         for (_, link) in text.match_indices("](").map(|(at, open)| text.split_at(at + open.len())) {
             let target = link.split([')', '#']).next().unwrap_or_default();
@@ -45,7 +45,7 @@ fn links_between_chapters_are_valid() {
 #[test]
 fn compiler_errors_in_the_guide_match_the_ui_tests() {
     let mut known = Vec::new();
-    for folder in fs::read_dir(root().join("ui-tests/fail")).unwrap() {
+    for folder in fs::read_dir(workspace_root().join("ui-tests/fail")).unwrap() {
         for file in fs::read_dir(folder.unwrap().path()).unwrap() {
             let path = file.unwrap().path();
             if path.extension().is_some_and(|extension| extension == "stderr") {
@@ -54,7 +54,7 @@ fn compiler_errors_in_the_guide_match_the_ui_tests() {
         }
     }
     let mut count = 0;
-    for (name, text) in chapters() {
+    for (name, text) in read_chapters() {
         let blocks = text.split("```text\n").skip(1).filter_map(|rest| rest.split("```").next());
         for error in blocks.filter(|block| block.starts_with("error")) {
             assert!(known.iter().any(|known| known.starts_with(error)), "{name}: no ui-test has this error\n{error}");

@@ -48,7 +48,7 @@ impl Manifest {
     }
 
     /// Returns the names of the packages that the crate depends on, also if renamed, for all platforms and features.
-    pub(crate) fn dependencies(&self, kind: DependencyKind) -> Vec<String> {
+    pub(crate) fn dependency_names(&self, kind: DependencyKind) -> Vec<String> {
         let lists: &[&str] = match kind {
             DependencyKind::Normal => &["dependencies", "build-dependencies"],
             DependencyKind::Dev => &["dev-dependencies"],
@@ -56,10 +56,10 @@ impl Manifest {
         let platforms = self.table.get("target").and_then(Value::as_table).into_iter().flat_map(Table::values);
         let tables = std::iter::once(&self.table).chain(platforms.filter_map(Value::as_table));
         let found = tables.flat_map(|table| lists.iter().filter_map(|list| table.get(*list)?.as_table()));
-        found.flatten().map(|(name, value)| self.package_name(name, value)).collect()
+        found.flatten().map(|(name, value)| self.package_name_of_dependency(name, value)).collect()
     }
 
-    fn package_name(&self, name: &str, value: &Value) -> String {
+    fn package_name_of_dependency(&self, name: &str, value: &Value) -> String {
         let is_shared = value.get("workspace").is_some();
         let declared = if is_shared { self.workspace_dependencies.get(name).unwrap_or(value) } else { value };
         declared.get("package").and_then(Value::as_str).unwrap_or(name).to_owned()

@@ -10,7 +10,7 @@ use std::path::Path;
 const MAX_FILES_PER_FOLDER: usize = 20;
 
 /// The text of each file of a crate, by path.
-type Files = BTreeMap<String, String>;
+type FileTexts = BTreeMap<String, String>;
 
 /// A line in which one folder imports another.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -22,23 +22,23 @@ struct Import {
 
 #[test]
 fn runtime_folders_have_no_import_cycle() {
-    let mut files = Files::new();
-    let source = crate::root().join("dispatch-runtime/src");
-    read_files(&source, &source, &mut files);
+    let mut files = FileTexts::new();
+    let source = crate::workspace_root().join("dispatch-runtime/src");
+    read_rust_files(&source, &source, &mut files);
     assert!(files.len() > 100, "{}", files.len());
-    let imports = imports(&files).unwrap_or_else(|problems| panic!("{problems:#?}"));
+    let imports = find_imports(&files).unwrap_or_else(|problems| panic!("{problems:#?}"));
     assert!(imports.len() > 100, "{}", imports.len());
     assert_eq!(find_cycle(&imports), None);
-    for (folder, count) in files_per_folder(&files) {
+    for (folder, count) in file_counts_of_folders(&files) {
         assert!(count <= MAX_FILES_PER_FOLDER, "dispatch-runtime/src/{folder} has {count} files");
     }
 }
 
-fn read_files(source: &Path, folder: &Path, files: &mut Files) {
+fn read_rust_files(source: &Path, folder: &Path, files: &mut FileTexts) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            read_files(source, &path, files);
+            read_rust_files(source, &path, files);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             let name = path.strip_prefix(source).unwrap().to_string_lossy().replace('\\', "/");
             files.insert(name, fs::read_to_string(&path).unwrap());
@@ -47,7 +47,7 @@ fn read_files(source: &Path, folder: &Path, files: &mut Files) {
 }
 
 /// Returns the number of files of each folder.
-fn files_per_folder(files: &Files) -> BTreeMap<&str, usize> {
+fn file_counts_of_folders(files: &FileTexts) -> BTreeMap<&str, usize> {
     let mut sizes = BTreeMap::new();
     for (folder, _) in files.keys().filter_map(|file| file.rsplit_once('/')) {
         *sizes.entry(folder).or_default() += 1;
@@ -56,18 +56,19 @@ fn files_per_folder(files: &Files) -> BTreeMap<&str, usize> {
 }
 
 /// Returns the top-level folder of a file.
-fn folder_of(file: &str) -> &str {
+fn top_folder_of(file: &str) -> &str {
     file.split_once('/').map_or_else(|| file.strip_suffix(".rs").unwrap(), |(folder, _)| folder)
 }
 
 /// Returns every import between folders. The errors are paths that name no folder.
-fn imports(files: &Files) -> Result<Vec<Import>, Vec<String>> {
-    let folders: BTreeSet<&str> = files.keys().map(|file| folder_of(file)).filter(|folder| *folder != "lib").collect();
+fn find_imports(files: &FileTexts) -> Result<Vec<Import>, Vec<String>> {
+    let folders: BTreeSet<&str> =
+        files.keys().map(|file| top_folder_of(file)).filter(|folder| *folder != "lib").collect();
     let (mut found, mut problems) = (Vec::new(), Vec::new());
     let is_code = |file: &str| file != "lib.rs" && !file.ends_with("/tests.rs");
     for (file, text) in files.iter().filter(|(file, _)| is_code(file)) {
-        for (line, name) in names_after_root(file, &tokens(text)) {
-            let (from, location) = (folder_of(file).to_owned(), format!("{file}:{line}"));
+        for (line, name) in names_after_crate_root(file, &code_tokens(text)) {
+            let (from, location) = (top_folder_of(file).to_owned(), format!("{file}:{line}"));
             match name {
                 Some(name) if folders.contains(name.as_str()) => {
                     if name != from {
@@ -85,7 +86,7 @@ fn imports(files: &Files) -> Result<Vec<Import>, Vec<String>> {
 }
 
 /// Returns the name after `crate` in each path of a file, with its line. The name is `None` if a path ends at the root or is `crate::*`.
-fn names_after_root(file: &str, tokens: &[(usize, String)]) -> Vec<(usize, Option<String>)> {
+fn names_after_crate_root(file: &str, tokens: &[(usize, String)]) -> Vec<(usize, Option<String>)> {
     let word = |at: usize| tokens.get(at).map_or("", |(_, token)| token.as_str());
     let mut module: Vec<&str> = file.strip_suffix(".rs").unwrap().split('/').collect();
     if module.last() == Some(&"mod") {
@@ -157,7 +158,7 @@ fn follow_path(
 }
 
 /// Returns the words and punctuation of code with their lines, without comments, literals and test items.
-fn tokens(text: &str) -> Vec<(usize, String)> {
+fn code_tokens(text: &str) -> Vec<(usize, String)> {
     let chars: Vec<char> = text.chars().collect();
     let (mut tokens, mut at, mut line) = (Vec::new(), 0, 1);
     while at < chars.len() {
@@ -173,7 +174,7 @@ fn tokens(text: &str) -> Vec<(usize, String)> {
         line += token.matches('\n').count();
         at = end;
     }
-    without_tests(&tokens)
+    without_test_items(&tokens)
 }
 
 /// Returns the end of the token that begins at `at`: a word, `::`, punctuation, white space, a comment or a literal.
@@ -226,7 +227,7 @@ fn token_end(chars: &[char], at: usize) -> usize {
 }
 
 /// Removes from the tokens of a file each item with `#[cfg(test)]` or `#[cfg(all(test, ..))]`.
-fn without_tests(tokens: &[(usize, String)]) -> Vec<(usize, String)> {
+fn without_test_items(tokens: &[(usize, String)]) -> Vec<(usize, String)> {
     let word = |at: usize| tokens.get(at).map_or("", |(_, token)| token.as_str());
     let is_test = |at: usize| {
         let all = if word(at + 4) == "all" { 2 } else { 0 };
@@ -286,7 +287,7 @@ fn find_cycle(imports: &[Import]) -> Option<Vec<Import>> {
     imports.iter().find_map(|import| extend_path(imports, &import.from, &mut Vec::new(), &mut seen))
 }
 
-fn sample_files(files: &[(&str, &str)]) -> Files {
+fn sample_files(files: &[(&str, &str)]) -> FileTexts {
     files.iter().map(|(file, text)| ((*file).to_owned(), (*text).to_owned())).collect()
 }
 
@@ -295,7 +296,7 @@ fn cycle_is_found_in_every_path_notation() {
     let cycle_of = |files: &[(&str, &str)]| {
         let mut files = sample_files(files);
         files.insert("lib.rs".to_owned(), "use crate::anything;".to_owned());
-        let cycle = find_cycle(&imports(&files).unwrap());
+        let cycle = find_cycle(&find_imports(&files).unwrap());
         cycle.map(|cycle| cycle.into_iter().map(|import| import.location).collect::<Vec<_>>())
     };
     let low = ("low/mod.rs", "mod part;\npub use part::Part;");
@@ -326,7 +327,7 @@ fn cycle_through_a_third_folder_is_found() {
         ("c/mod.rs", "fn f() { crate::a::g() }"),
         ("d.rs", "use crate::a;\nuse crate::b;\nuse crate::c;"),
     ]);
-    let cycle = find_cycle(&imports(&files).unwrap()).unwrap();
+    let cycle = find_cycle(&find_imports(&files).unwrap()).unwrap();
     let locations: Vec<&str> = cycle.iter().map(|import| import.location.as_str()).collect();
     assert_eq!(locations, ["a/x.rs:3", "b.rs:1", "c/mod.rs:1"]);
 }
@@ -347,7 +348,7 @@ fn comments_literals_and_tests_are_no_imports() {
         ),
         ("low/tests.rs", "use crate::high::High;"),
     ]);
-    let imports = imports(&files).unwrap();
+    let imports = find_imports(&files).unwrap();
     assert_eq!(imports.iter().map(|import| import.location.as_str()).collect::<Vec<_>>(), ["high.rs:1"]);
 }
 
@@ -359,6 +360,6 @@ fn path_without_a_folder_is_an_error() {
         ("use crate::{self, high};", "low/mod.rs:1: a path to the root; write the path through a folder"),
     ] {
         let files = sample_files(&[("low/mod.rs", text), ("high.rs", "")]);
-        assert_eq!(imports(&files), Err(vec![message.to_owned()]));
+        assert_eq!(find_imports(&files), Err(vec![message.to_owned()]));
     }
 }

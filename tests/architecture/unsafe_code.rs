@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 use crate::manifests::read_members;
 
 /// The properties of a crate that this test checks.
-struct Crate {
+struct CrateSources {
     name: String,
     has_lints: bool,
     /// Path and text of the files of all targets; paths in `src` are relative to it.
     files: Vec<(String, String)>,
 }
 
-impl Crate {
+impl CrateSources {
     fn read(folder: &Path, name: &str, has_lints: bool) -> Self {
         let mut paths = Vec::new();
         for targets in ["src", "tests", "examples", "benches"] {
@@ -52,7 +52,7 @@ impl Crate {
             module == file || module.is_empty() || module.ends_with('/') && file.starts_with(module)
         };
         let unsafe_files: Vec<&str> =
-            self.files.iter().filter(|(_, text)| has_unsafe(text)).map(|(file, _)| file.as_str()).collect();
+            self.files.iter().filter(|(_, text)| has_unsafe_code(text)).map(|(file, _)| file.as_str()).collect();
         for file in &unsafe_files {
             if !listed.iter().any(|module| covers(module, file)) {
                 found.push(format!("{name}: {file} has unsafe code, and is not listed"));
@@ -69,7 +69,7 @@ impl Crate {
 
 #[test]
 fn exactly_the_listed_files_have_unsafe_code() {
-    let root = crate::root();
+    let root = crate::workspace_root();
     let manifest: toml::Table = fs::read_to_string(root.join("Cargo.toml")).unwrap().parse().unwrap();
     assert_eq!(manifest["workspace"]["lints"]["rust"]["unsafe_code"].as_str(), Some("deny"));
     let text = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
@@ -77,7 +77,7 @@ fn exactly_the_listed_files_have_unsafe_code() {
     let members = read_members(root);
     let mut found = Vec::new();
     for member in &members {
-        let read = Crate::read(&root.join(&member.folder), &member.name, member.inherits_workspace_lints());
+        let read = CrateSources::read(&root.join(&member.folder), &member.name, member.inherits_workspace_lints());
         found.extend(read.violations(listed_modules(list, &member.folder, &member.name).as_deref()));
     }
     assert!(found.is_empty(), "{found:#?}");
@@ -89,7 +89,7 @@ fn exactly_the_listed_files_have_unsafe_code() {
 
 #[test]
 fn violations_of_the_rule_are_found() {
-    let sample_crate = |has_lints: bool, files: &[(&str, &str)]| Crate {
+    let sample_crate = |has_lints: bool, files: &[(&str, &str)]| CrateSources {
         name: "made-up".to_owned(),
         has_lints,
         files: files.iter().map(|(file, text)| ((*file).to_owned(), (*text).to_owned())).collect(),
@@ -148,7 +148,7 @@ fn listed_modules<'a>(list: &'a str, folder: &str, name: &str) -> Option<Vec<&'a
 }
 
 /// Whether code outside of comments has an unsafe block, item or attribute.
-fn has_unsafe(text: &str) -> bool {
+fn has_unsafe_code(text: &str) -> bool {
     let opens = ["unsafe {", "unsafe fn", "unsafe impl", "unsafe trait", "unsafe extern", "#[unsafe("];
     text.lines()
         .filter(|line| !line.trim_start().starts_with("//"))

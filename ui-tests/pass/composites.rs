@@ -19,8 +19,8 @@ fn slow(n: i64) -> i64 {
     composite(n)
 }
 
-#[op_def("plus(int n) -> int")]
-fn plus(n: i64) -> Result<i64> {
+#[op_def("plus_one(int n) -> int")]
+fn plus_one(n: i64) -> Result<i64> {
     Ok(slow(n))
 }
 
@@ -30,24 +30,24 @@ fn calls_itself(n: i64) -> Result<i64> {
 }
 
 /// A body with a pattern, an early return and a question mark.
-#[op_def("patterns(int n, int[] dims, int mut_) -> int")]
-fn patterns(n: i64, dims: &[i64], mut mut_: i64) -> Result<i64> {
+#[op_def("body_with_patterns(int n, int[] dims, int mut_) -> int")]
+fn body_with_patterns(n: i64, dims: &[i64], mut mut_: i64) -> Result<i64> {
     if let &[first, ..] = dims {
         return Ok(first);
     }
-    mut_ += plus(n)?;
+    mut_ += plus_one(n)?;
     Ok(mut_)
 }
 
-#[op_def("quiet(int n) -> int")]
+#[op_def("body_with_lint_attributes(int n) -> int")]
 #[expect(clippy::unnecessary_cast, unused_variables, reason = "lint attributes of the author apply to the body")]
-fn quiet(n: i64) -> Result<i64> {
+fn body_with_lint_attributes(n: i64) -> Result<i64> {
     let unused = 3;
     Ok(n as i64)
 }
 
-#[op_def("lifetimes(Tensor[] a, Tensor? b) -> Tensor?")]
-fn lifetimes<'a>(a: &'a [Tensor], b: Option<&'a Tensor>) -> Result<Option<Tensor>> {
+#[op_def("body_with_lifetimes(Tensor[] a, Tensor? b) -> Tensor?")]
+fn body_with_lifetimes<'a>(a: &'a [Tensor], b: Option<&'a Tensor>) -> Result<Option<Tensor>> {
     let first: Option<&'a Tensor> = a.first().or(b);
     Ok(first.cloned())
 }
@@ -59,44 +59,44 @@ fn write_twice_(this: &mut Tensor) -> Result<()> {
     Ok(())
 }
 
-#[op_def("raised(Tensor self, int by) -> Tensor", inplace, out = "out")]
-fn raised(this: &Tensor, by: i64) -> Result<Tensor>;
+#[op_def("add_number(Tensor self, int by) -> Tensor", inplace, out = "out")]
+fn add_number(this: &Tensor, by: i64) -> Result<Tensor>;
 
-#[op_impl(raised_, CPU)]
-fn raised_in_place(this: &mut Tensor, by: i64) -> Result<()> {
+#[op_impl(add_number_, CPU)]
+fn add_number_in_place_cpu(this: &mut Tensor, by: i64) -> Result<()> {
     this.write::<i64>()?.iter_mut().for_each(|x| *x += by);
     Ok(())
 }
 
-#[op_impl(raised_out, CPU)]
-fn raised_into(this: &Tensor, by: i64, out: &mut Tensor) -> Result<()> {
+#[op_impl(add_number_out, CPU)]
+fn add_number_out_cpu(this: &Tensor, by: i64, out: &mut Tensor) -> Result<()> {
     let from = this.read::<i64>()?;
     out.write::<i64>()?.iter_mut().zip(from.iter()).for_each(|(to, x)| *to = x + by);
     Ok(())
 }
 
 // The forms call the forms of the inner operator. A value that is computed from an argument is computed before the argument is written.
-#[op_def("raised_by_length(Tensor self) -> Tensor", inplace, out = "into", calls = raised(this, this.sizes()[0]))]
-fn raised_by_length(this: &Tensor) -> Result<Tensor>;
+#[op_def("add_length(Tensor self) -> Tensor", inplace, out = "into", calls = add_number(this, this.sizes()[0]))]
+fn add_length(this: &Tensor) -> Result<Tensor>;
 
 #[test]
 fn forms_of_an_operator_defined_by_a_call_call_the_forms_of_the_callee() -> Result<()> {
     let mut x = Tensor::from_slice(&[3_i64, 4]);
     let mut out = Tensor::from_slice(&[0_i64, 0]);
-    raised_by_length_(&mut x)?;
-    raised_by_length_into(&x, &mut out)?;
+    add_length_(&mut x)?;
+    add_length_into(&x, &mut out)?;
     assert_eq!((x.to_vec::<i64>()?, out.to_vec::<i64>()?), (vec![5, 6], vec![7, 8]));
     Ok(())
 }
 
 #[test]
 fn names_in_a_body_resolve_in_the_authors_scope() -> Result<()> {
-    assert_eq!(plus(1)?, 2);
-    assert_eq!(plus!(n = 1)?, 2);
+    assert_eq!(plus_one(1)?, 2);
+    assert_eq!(plus_one!(n = 1)?, 2);
     assert_eq!(calls_itself(3)?, 3);
-    assert_eq!(patterns(1, &[], 1)?, 3);
-    assert_eq!(patterns(1, &[9], 1)?, 9);
-    assert_eq!(quiet(1)?, 1);
+    assert_eq!(body_with_patterns(1, &[], 1)?, 3);
+    assert_eq!(body_with_patterns(1, &[9], 1)?, 9);
+    assert_eq!(body_with_lint_attributes(1)?, 1);
     Ok(())
 }
 
@@ -106,6 +106,6 @@ fn a_body_runs_in_typed_and_boxed_calls() -> Result<()> {
     write_twice_(&mut x)?;
     write_twice_::operator().call([(&x).into()])?;
     assert_eq!(&*x.read::<f32>()?, [4.0]);
-    assert!(lifetimes(&[], Some(&x))?.is_some());
+    assert!(body_with_lifetimes(&[], Some(&x))?.is_some());
     Ok(())
 }

@@ -5,7 +5,7 @@
 use dispatch_runtime::prelude::*;
 
 #[op_def]
-fn inferred(
+fn inferred_schema(
     this: &Tensor,
     out: &mut Tensor,
     rest: &[Tensor],
@@ -17,8 +17,8 @@ fn inferred(
     _unused: bool,
 ) -> Result<(Tensor, Option<Tensor>, Vec<i64>, Str)>;
 
-#[op_def(tokens(Tensor(a!) self, int[2]? dim=[1, -1], *, str mode="mean", float eps=1e-5, bool[3] mask=[True, False, True], Device? device=None, complex z=0) -> Tensor(a!))]
-fn tokens(
+#[op_def(schema_from_tokens(Tensor(a!) self, int[2]? dim=[1, -1], *, str mode="mean", float eps=1e-5, bool[3] mask=[True, False, True], Device? device=None, complex z=0) -> Tensor(a!))]
+fn schema_from_tokens(
     this: &mut Tensor,
     dim: Option<&[i64]>,
     mode: &str,
@@ -28,15 +28,15 @@ fn tokens(
     z: dispatch_runtime::Complex64,
 ) -> Result<()>;
 
-#[op_def(spelled::out.Tensor(Tensor self) -> (Tensor a, Tensor b))]
-fn out(this: &Tensor) -> Result<(Tensor, Tensor)>;
+#[op_def(spelled::namespaced.Tensor(Tensor self) -> (Tensor a, Tensor b))]
+fn namespaced(this: &Tensor) -> Result<(Tensor, Tensor)>;
 
-#[op_def("spelled::out.Scalar_mode(Tensor self, Scalar other=2) -> (Tensor a, Tensor b)")]
-fn out_scalar_mode(this: &Tensor, other: Scalar) -> Result<(Tensor, Tensor)>;
+#[op_def("spelled::namespaced.Scalar_mode(Tensor self, Scalar other=2) -> (Tensor a, Tensor b)")]
+fn namespaced_scalar_mode(this: &Tensor, other: Scalar) -> Result<(Tensor, Tensor)>;
 
 /// An operator with documentation and a type alias as its result.
-#[op_def("aliased(Tensor self) -> Tensor")]
-fn aliased(this: &Tensor) -> std::result::Result<Tensor, Error>;
+#[op_def("with_result_alias(Tensor self) -> Tensor")]
+fn with_result_alias(this: &Tensor) -> std::result::Result<Tensor, Error>;
 
 #[op_def("minus(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", operator = Sub)]
 fn minus(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tensor>;
@@ -50,22 +50,22 @@ fn minus_cpu(this: &Tensor, _: &Tensor, alpha: Scalar) -> Result<Tensor> {
 #[test]
 fn schemas_are_inferred_from_signatures_or_parsed_from_tokens() {
     assert_eq!(
-        inferred::operator().schema().to_string(),
-        "definitions::inferred(Tensor self, Tensor(a!) out, Tensor[] rest, Tensor? weight, int[]? dim, Scalar alpha, str mode, \
+        inferred_schema::operator().schema().to_string(),
+        "definitions::inferred_schema(Tensor self, Tensor(a!) out, Tensor[] rest, Tensor? weight, int[]? dim, Scalar alpha, str mode, \
          ScalarType type, bool unused) -> (Tensor, Tensor?, int[], str)"
     );
     assert_eq!(
-        tokens::operator().schema().to_string(),
-        "definitions::tokens(Tensor(a!) self, int[2]? dim=[1, -1], *, str mode=\"mean\", float eps=1.0000000000000001e-05, \
+        schema_from_tokens::operator().schema().to_string(),
+        "definitions::schema_from_tokens(Tensor(a!) self, int[2]? dim=[1, -1], *, str mode=\"mean\", float eps=1.0000000000000001e-05, \
          bool[3] mask=[True, False, True], Device? device=None, complex z=0.+0.j) -> Tensor(a!)"
     );
 }
 
 #[test]
 fn a_schema_may_contain_its_namespace() {
-    assert_eq!(out::operator().name().to_string(), "spelled::out.Tensor");
-    assert_eq!(out_scalar_mode::operator().name().to_string(), "spelled::out.Scalar_mode");
-    assert_eq!(aliased::operator().schema().arguments.len(), 1);
+    assert_eq!(namespaced::operator().name().to_string(), "spelled::namespaced.Tensor");
+    assert_eq!(namespaced_scalar_mode::operator().name().to_string(), "spelled::namespaced.Scalar_mode");
+    assert_eq!(with_result_alias::operator().schema().arguments.len(), 1);
 }
 
 #[test]

@@ -52,7 +52,7 @@ pub mod outer {
 pub use outer::inner::doubled;
 
 #[op_impl(times, CPU)]
-fn times_cpu(this: &Tensor, _: &Tensor) -> Result<Tensor> {
+fn mymul_cpu(this: &Tensor, _: &Tensor) -> Result<Tensor> {
     Ok(this.clone())
 }
 
@@ -65,7 +65,7 @@ fn total_cpu(tensors: &[Tensor], _: Option<&[f64]>) -> Tensor {
 }
 
 #[op_impl(crate::outer::twice, CUDA)]
-fn twice_cuda(this: &Tensor, _times: i64) -> Result<Tensor> {
+fn doubled_cuda(this: &Tensor, _times: i64) -> Result<Tensor> {
     Ok(this.clone())
 }
 
@@ -76,11 +76,11 @@ fn weighted(this: &Tensor, weight: Option<&Tensor>) -> Result<Tensor> {
     Ok(this.clone())
 }
 
-#[op_def("private(Tensor self) -> Tensor")]
-fn private(this: &Tensor) -> Result<Tensor>;
+#[op_def("crate_private(Tensor self) -> Tensor")]
+fn crate_private(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(private, CPU)]
-fn private_cpu(this: &Tensor) -> Result<Tensor> {
+#[op_impl(crate_private, CPU)]
+fn crate_private_cpu(this: &Tensor) -> Result<Tensor> {
     Ok(this.clone())
 }
 
@@ -95,7 +95,7 @@ fn type_any(r#type: i64) -> i64 {
 /// Operators whose names differ only in dots and colons.
 pub mod dots {
     /// An operator with the whole name in its base name.
-    pub mod base {
+    pub mod name_in_base {
         use dispatch_runtime::prelude::*;
 
         /// Sums over dimensions, in name only.
@@ -112,7 +112,7 @@ pub mod dots {
     }
 
     /// An operator with part of the name in its overload.
-    pub mod overload {
+    pub mod name_in_overload {
         use dispatch_runtime::prelude::*;
 
         /// Sums over dimensions, in name only.
@@ -123,37 +123,41 @@ pub mod dots {
     }
 }
 
-fn x() -> Tensor {
+fn one_element_tensor() -> Tensor {
     Tensor::from_slice(&[1.0_f32])
 }
 
 #[test]
 fn an_operator_may_be_imported_under_another_name() -> Result<()> {
-    times(&x(), &x())?;
-    times!(&x(), other = &x())?;
-    square(&x())?;
-    operators::scale_!(&mut x())?;
+    times(&one_element_tensor(), &one_element_tensor())?;
+    times!(&one_element_tensor(), other = &one_element_tensor())?;
+    square(&one_element_tensor())?;
+    operators::scale_!(&mut one_element_tensor())?;
     assert_eq!(times::operator().name().to_string(), "myops::mymul");
-    myops::total!(&[x()])?;
-    myops::weighted(&x(), Some(&x()))?;
+    myops::total!(&[one_element_tensor()])?;
+    myops::weighted(&one_element_tensor(), Some(&one_element_tensor()))?;
     Ok(())
 }
 
 #[test]
 fn modules_are_not_part_of_operator_names() -> Result<()> {
-    doubled(&x(), 1)?;
-    outer::twice!(&x())?;
-    outer::inner::doubled!(&x(), times = 3)?;
-    outer::hidden(&x())?;
+    doubled(&one_element_tensor(), 1)?;
+    outer::twice!(&one_element_tensor())?;
+    outer::inner::doubled!(&one_element_tensor(), times = 3)?;
+    outer::hidden(&one_element_tensor())?;
     assert_eq!(outer::twice::operator().name().to_string(), "naming::doubled");
-    private!(&x())?;
+    crate_private!(&one_element_tensor())?;
     assert_eq!(r#type!(7)?, 7);
     Ok(())
 }
 
 #[test]
 fn operator_names_that_differ_only_in_dots_do_not_clash() -> Result<()> {
-    let called = [dots::base::sum_dim_intlist()?, dots::base::dim_intlist()?, dots::overload::sum_dim_intlist()?];
+    let called = [
+        dots::name_in_base::sum_dim_intlist()?,
+        dots::name_in_base::dim_intlist()?,
+        dots::name_in_overload::sum_dim_intlist()?,
+    ];
     assert_eq!(called, [1, 2, 3]);
     Ok(())
 }
@@ -173,10 +177,10 @@ fn an_operator_may_be_defined_in_a_function() -> Result<()> {
         local(this)
     }
 
-    local(&x())?;
-    local!(&x())?;
-    local_square!(&x())?;
-    local::call_for(keys::CPU, &x())?;
+    local(&one_element_tensor())?;
+    local!(&one_element_tensor())?;
+    local_square!(&one_element_tensor())?;
+    local::call_for(keys::CPU, &one_element_tensor())?;
     Ok(())
 }
 
@@ -201,8 +205,8 @@ mod private_module {
 #[test]
 fn the_named_form_works_in_private_modules_and_under_other_names() -> Result<()> {
     use private_module::nested::public_operator as imported;
-    assert_eq!(private_module::nested::private_operator!(&x())?, 4);
-    assert_eq!(private_module::reexported!(&x(), n = 6)?, 6);
-    assert_eq!(imported!(&x())?, 5);
+    assert_eq!(private_module::nested::private_operator!(&one_element_tensor())?, 4);
+    assert_eq!(private_module::reexported!(&one_element_tensor(), n = 6)?, 6);
+    assert_eq!(imported!(&one_element_tensor())?, 5);
     Ok(())
 }

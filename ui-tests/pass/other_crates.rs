@@ -10,7 +10,7 @@ use my_npu::layers::Audit;
 link!(my_npu, renamed);
 
 #[op_impl(myops::now)]
-fn now(clock: &str) -> std::result::Result<f64, String> {
+fn now_kernel(clock: &str) -> std::result::Result<f64, String> {
     if clock.is_empty() { Err("no clock".to_owned()) } else { Ok(1.0) }
 }
 
@@ -25,7 +25,7 @@ fn mymul_npu(this: &Tensor, _: &Tensor) -> Result<Tensor> {
 }
 
 #[op_fallback(Audit)]
-fn audit(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+fn redispatch_below_audit(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     op.redispatch_boxed(keys.below(Audit), stack)
 }
 

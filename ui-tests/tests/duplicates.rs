@@ -2,15 +2,15 @@
 
 use dispatch_runtime::prelude::*;
 
-#[op_def("twice(Tensor self) -> Tensor")]
-fn twice(this: &Tensor) -> Result<Tensor>;
+#[op_def("with_two_kernels(Tensor self) -> Tensor")]
+fn with_two_kernels(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(twice, CPU)]
+#[op_impl(with_two_kernels, CPU)]
 fn first_kernel(this: &Tensor) -> Result<Tensor> {
     Ok(this.clone())
 }
 
-#[op_impl(twice, CPU)]
+#[op_impl(with_two_kernels, CPU)]
 fn second_kernel(this: &Tensor) -> Result<Tensor> {
     Ok(this.clone())
 }
@@ -24,7 +24,7 @@ fn mymul_cpu(this: &Tensor, _: &Tensor) -> Result<Tensor> {
 fn verify_reports_both_locations_of_duplicate_kernels() {
     let findings: Vec<String> = dispatch_runtime::verify().iter().map(ToString::to_string).collect();
     let [finding] = &findings[..] else { panic!("{findings:?}") };
-    assert!(finding.contains("duplicates::twice") && finding.contains("CPU"), "{finding}");
+    assert!(finding.contains("duplicates::with_two_kernels") && finding.contains("CPU"), "{finding}");
     for line in [8, 13] {
         assert!(finding.contains(&format!("duplicates.rs:{line}")), "{finding}");
     }
@@ -33,6 +33,6 @@ fn verify_reports_both_locations_of_duplicate_kernels() {
 #[test]
 fn only_calls_of_the_operator_with_duplicate_kernels_fail() {
     let x = Tensor::from_slice(&[1.0_f32]);
-    assert!(twice(&x).unwrap_err().to_string().contains("duplicates::twice"));
+    assert!(with_two_kernels(&x).unwrap_err().to_string().contains("duplicates::with_two_kernels"));
     assert!(myops::mymul(&x, &x).is_ok());
 }

@@ -1,9 +1,9 @@
-//! Argument checks that several families share: devices, gradients, widths and output masks.
+//! Argument checks that several families share: devices, gradients, lower limits of numbers, and output masks.
 
 use dispatch_runtime::{BadArgument, Expected, Problem, Tensor};
 
 /// Checks that tensors are on one device. Tensors without dimensions may be on any device.
-pub(crate) fn check_devices<const N: usize>(tensors: [(&'static str, &Tensor); N]) -> Result<(), BadArgument> {
+pub(crate) fn check_same_device<const N: usize>(tensors: [(&'static str, &Tensor); N]) -> Result<(), BadArgument> {
     let mut common_device = None;
     for (name, tensor) in tensors.into_iter().filter(|(_, tensor)| tensor.geometry().rank() > 0) {
         let (found, expected) = (tensor.device(), *common_device.get_or_insert_with(|| tensor.device()));
@@ -21,7 +21,7 @@ pub(crate) fn check_grad_output(
     (name, this): (&'static str, &Tensor),
     sizes: &[i64],
 ) -> Result<(), BadArgument> {
-    check_devices([("grad_output", grad_output), (name, this)])?;
+    check_same_device([("grad_output", grad_output), (name, this)])?;
     if grad_output.sizes() != sizes {
         return Err(BadArgument::sizes("grad_output", grad_output.sizes(), sizes).because("the result has"));
     }
@@ -32,7 +32,7 @@ pub(crate) fn check_grad_output(
 }
 
 /// Refuses a `value` below `min`, or NaN.
-pub(crate) fn check_at_least(argument: &'static str, value: f64, min: f64) -> Result<(), BadArgument> {
+pub(crate) fn check_number_at_least(argument: &'static str, value: f64, min: f64) -> Result<(), BadArgument> {
     if value >= min {
         return Ok(());
     }

@@ -18,7 +18,7 @@ pub(crate) fn check_broadcast<const N: usize>(tensors: [(&'static str, &Tensor);
 }
 
 /// Refuses a tensor that does not broadcast to the sizes of another.
-pub(crate) fn check_broadcasts_to(
+pub(crate) fn check_broadcasts_to_tensor(
     (name, tensor): (&'static str, &Tensor),
     (other, to): (&'static str, &Tensor),
 ) -> Result<(), BadArgument> {
@@ -30,7 +30,9 @@ pub(crate) fn check_broadcasts_to(
 }
 
 /// Refuses a tensor whose dtype differs from the dtype of the first tensor.
-pub(crate) fn check_dtypes<const N: usize>(tensors: [(&'static str, Option<&Tensor>); N]) -> Result<(), BadArgument> {
+pub(crate) fn check_same_dtype<const N: usize>(
+    tensors: [(&'static str, Option<&Tensor>); N],
+) -> Result<(), BadArgument> {
     let mut tensors = tensors.into_iter().filter_map(|(name, tensor)| Some((name, tensor?.dtype())));
     let Some((first, expected)) = tensors.next() else { return Ok(()) };
     match tensors.find(|&(_, dtype)| dtype != expected) {
@@ -73,12 +75,12 @@ where
 pub(crate) fn check_matmul_operands([left, right]: [(&'static str, &Tensor); 2]) -> Result<(), BadArgument> {
     let inner = if right.1.sizes().len() == 1 { "k" } else { "*kn" };
     check_dims_by_letter(&[(left.0, Some(left.1), "*k"), (right.0, Some(right.1), inner)])?;
-    check_batch_dims(left, right)?;
-    check_dtypes([(left.0, Some(left.1)), (right.0, Some(right.1))])
+    check_batch_dims_broadcast(left, right)?;
+    check_same_dtype([(left.0, Some(left.1)), (right.0, Some(right.1))])
 }
 
 /// Refuses a second tensor whose dimensions before the last two do not broadcast with those of the first.
-pub(crate) fn check_batch_dims(
+pub(crate) fn check_batch_dims_broadcast(
     (first, left): (&'static str, &Tensor),
     (second, right): (&'static str, &Tensor),
 ) -> Result<(), BadArgument> {

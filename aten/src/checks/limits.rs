@@ -5,10 +5,10 @@
 use dispatch_runtime::{BadArgument, OutOfMemory, Result, Tensor};
 
 /// The largest allowed number of operator calls in a loop, and of tensors that an operator returns. So many calls take a minute or longer.
-const MAX_CALLS: i64 = 1 << 24;
+const MAX_CALL_COUNT: i64 = 1 << 24;
 
 /// The approximate size of a tensor in bytes, without its elements.
-const TENSOR_BODY_BYTES: usize = 512;
+const TENSOR_OBJECT_BYTES: usize = 512;
 
 /// Returns an empty vector with capacity for `count` tensors.
 ///
@@ -16,9 +16,9 @@ const TENSOR_BODY_BYTES: usize = 512;
 ///
 /// Returns [`BadArgument`] if `count` is above the limit, or if memory for the tensors cannot be allocated. The check is made here, because
 /// later the tensors are made one by one and a failed allocation would abort the program.
-pub(crate) fn reserve_tensors(argument: &'static str, count: i64) -> Result<Vec<Tensor>, BadArgument> {
+pub(crate) fn tensors_with_capacity(argument: &'static str, count: i64) -> Result<Vec<Tensor>, BadArgument> {
     check_call_count(argument, count)?;
-    let (mut tensors, mut bodies) = (Vec::new(), Vec::<[u8; TENSOR_BODY_BYTES]>::new());
+    let (mut tensors, mut bodies) = (Vec::new(), Vec::<[u8; TENSOR_OBJECT_BYTES]>::new());
     let fits = usize::try_from(count)
         .is_ok_and(|count| bodies.try_reserve_exact(count).is_ok() && tensors.try_reserve_exact(count).is_ok());
     if fits {
@@ -40,7 +40,7 @@ pub(crate) fn reserve_tensors(argument: &'static str, count: i64) -> Result<Vec<
 ///
 /// Returns [`BadArgument`] if `count` is above 2^24.
 pub fn check_call_count(argument: &'static str, count: i64) -> Result<(), BadArgument> {
-    if count <= MAX_CALLS { Ok(()) } else { Err(BadArgument::number(argument, count, ..=MAX_CALLS)) }
+    if count <= MAX_CALL_COUNT { Ok(()) } else { Err(BadArgument::number(argument, count, ..=MAX_CALL_COUNT)) }
 }
 
 /// Returns an empty vector with capacity for `count` integers.
@@ -48,7 +48,7 @@ pub fn check_call_count(argument: &'static str, count: i64) -> Result<(), BadArg
 /// # Errors
 ///
 /// Returns [`OutOfMemory`] if the memory cannot be allocated.
-pub(crate) fn reserve_integers(count: i64) -> Result<Vec<i64>, OutOfMemory> {
+pub(crate) fn integers_with_capacity(count: i64) -> Result<Vec<i64>, OutOfMemory> {
     let mut numbers = Vec::new();
     let count = usize::try_from(count).unwrap_or(usize::MAX);
     match numbers.try_reserve_exact(count) {

@@ -9,13 +9,16 @@ use dispatch_runtime::{BadArgument, Scalar};
 ///
 /// ```
 /// use dispatch_runtime::DType;
-/// assert!(aten::check_scalars(DType::I8, [("min", 1.into()), ("max", 200.into())]).is_err());
+/// assert!(aten::check_scalars_fit(DType::I8, [("min", 1.into()), ("max", 200.into())]).is_err());
 /// ```
 ///
 /// # Errors
 ///
 /// Returns [`BadArgument`] for the first such scalar.
-pub fn check_scalars<const N: usize>(dtype: DType, numbers: [(&'static str, Scalar); N]) -> Result<(), BadArgument> {
+pub fn check_scalars_fit<const N: usize>(
+    dtype: DType,
+    numbers: [(&'static str, Scalar); N],
+) -> Result<(), BadArgument> {
     numbers.into_iter().try_for_each(|(argument, number)| number.check_fits(argument, dtype))
 }
 
@@ -23,19 +26,19 @@ pub fn check_scalars<const N: usize>(dtype: DType, numbers: [(&'static str, Scal
 ///
 /// ```
 /// use dispatch_runtime::DType;
-/// assert!(aten::check_compute_scalars(DType::F16, [("alpha", 1e5.into())]).is_ok());
-/// assert!(aten::check_compute_scalars(DType::F32, [("alpha", 1e50.into())]).is_err());
+/// assert!(aten::check_scalars_fit_compute_dtype(DType::F16, [("alpha", 1e5.into())]).is_ok());
+/// assert!(aten::check_scalars_fit_compute_dtype(DType::F32, [("alpha", 1e50.into())]).is_err());
 /// ```
 ///
 /// # Errors
 ///
 /// Returns [`BadArgument`] for the first such scalar.
-pub fn check_compute_scalars<const N: usize>(
+pub fn check_scalars_fit_compute_dtype<const N: usize>(
     dtype: DType,
     numbers: [(&'static str, Scalar); N],
 ) -> Result<(), BadArgument> {
     let computed = if matches!(dtype, DType::F16 | DType::BF16) { DType::F32 } else { dtype };
-    check_scalars(computed, numbers)
+    check_scalars_fit(computed, numbers)
 }
 
 /// Refuses a scalar that the `count` elements of a new or overwritten tensor cannot represent. If the tensor is a single `f16` or `bf16`,
@@ -66,8 +69,8 @@ pub fn check_fill_value(argument: &'static str, number: Scalar, dtype: DType, co
 ///
 /// Returns [`BadArgument`] for such a `lambd`.
 pub fn check_softshrink(this: &Tensor, lambd: Scalar) -> Result<()> {
-    crate::check_at_least("lambd", lambd.to_f64().unwrap_or(f64::NAN), 0.0)?;
-    Ok(check_scalars(this.dtype(), [("lambd", lambd)])?)
+    crate::check_number_at_least("lambd", lambd.to_f64().unwrap_or(f64::NAN), 0.0)?;
+    Ok(check_scalars_fit(this.dtype(), [("lambd", lambd)])?)
 }
 
 /// Checks the scalars of [`threshold`](crate::threshold): the computation's dtype must represent `threshold`, and the dtype of `this` must
@@ -82,8 +85,8 @@ pub fn check_softshrink(this: &Tensor, lambd: Scalar) -> Result<()> {
 ///
 /// Returns [`BadArgument`] for a scalar that cannot be represented.
 pub fn check_threshold(this: &Tensor, threshold: Scalar, value: Scalar) -> Result<()> {
-    check_compute_scalars(this.dtype(), [("threshold", threshold)])?;
-    Ok(check_scalars(this.dtype(), [("value", value)])?)
+    check_scalars_fit_compute_dtype(this.dtype(), [("threshold", threshold)])?;
+    Ok(check_scalars_fit(this.dtype(), [("value", value)])?)
 }
 
 /// Refuses bounds of [`hardtanh`](crate::hardtanh) that the dtype of `this` cannot represent. An integer dtype also accepts a lower bound
@@ -106,7 +109,7 @@ pub fn check_hardtanh(this: &Tensor, min_val: Scalar, max_val: Scalar) -> Result
         }
         other => Ok::<_, BadArgument>(other),
     };
-    check_bounds(
+    check_bounds_fit(
         this.dtype(),
         ("min_val", Some(bound("min_val", min_val)?)),
         ("max_val", Some(bound("max_val", max_val)?)),
@@ -116,7 +119,7 @@ pub fn check_hardtanh(this: &Tensor, min_val: Scalar, max_val: Scalar) -> Result
 
 /// Refuses bounds that `dtype` cannot represent. An integer dtype also accepts an integer lower bound below its minimum and an integer
 /// upper bound above its maximum.
-pub(crate) fn check_bounds(
+pub(crate) fn check_bounds_fit(
     dtype: DType,
     (min_name, min): (&'static str, Option<Scalar>),
     (max_name, max): (&'static str, Option<Scalar>),

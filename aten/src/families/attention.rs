@@ -9,7 +9,7 @@ use checks::check_attention_sizes;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Dims, Expected, Geometry, Problem, Spec, wrap_dim};
 
-use crate::{check_devices, matmul, mul_scalar, to_dtype, transpose_int};
+use crate::{check_same_device, matmul, mul_scalar, to_dtype, transpose_int};
 
 /// The items that the crate re-exports at its root.
 pub(crate) mod operators {
@@ -47,7 +47,7 @@ impl AttentionPlan {
     ) -> bool {
         // A boolean mask is converted to an additive mask of the same sizes later, so its dtype is not checked.
         let mask = attn_mask.filter(|mask| mask.dtype() != DType::Bool);
-        attention_specs(query, key, value, dropout_p, mask).is_ok()
+        output_and_logsumexp_specs(query, key, value, dropout_p, mask).is_ok()
             && attn_mask.is_none_or(|mask| check_attention_mask(mask, query, key).is_ok() && !mask.requires_grad())
             && (enable_gqa || query.sizes()[1] == key.sizes()[1])
     }
@@ -55,7 +55,7 @@ impl AttentionPlan {
 
 #[op_plan(_scaled_dot_product_flash_attention_for_cpu)]
 fn blocked_attention_plan(_: ...) -> Result<Plan<AttentionPlan, 2>, BadArgument> {
-    let specs = attention_specs(query, key, value, dropout_p, attn_mask)?;
+    let specs = output_and_logsumexp_specs(query, key, value, dropout_p, attn_mask)?;
     Ok(Plan::new(AttentionPlan { scale: scale.unwrap_or_else(|| default_scale(query.sizes())) }, specs))
 }
 
@@ -68,8 +68,8 @@ pub fn _scaled_dot_product_flash_attention_for_cpu_backward(_: ...) -> Result<(T
 
 #[op_plan(_scaled_dot_product_flash_attention_for_cpu_backward)]
 fn blocked_attention_backward_plan(_: ...) -> Result<Plan<AttentionPlan, 3>, BadArgument> {
-    let [output, sums] = attention_specs(query, key, value, dropout_p, attn_mask)?;
-    check_devices([("query", query), ("grad_out", grad_out), ("out", out), ("logsumexp", logsumexp)])?;
+    let [output, sums] = output_and_logsumexp_specs(query, key, value, dropout_p, attn_mask)?;
+    check_same_device([("query", query), ("grad_out", grad_out), ("out", out), ("logsumexp", logsumexp)])?;
     for (name, tensor, spec) in
         [("grad_out", grad_out, &output), ("out", out, &output), ("logsumexp", logsumexp, &sums)]
     {
@@ -81,20 +81,20 @@ fn blocked_attention_backward_plan(_: ...) -> Result<Plan<AttentionPlan, 3>, Bad
         }
     }
     // The heads of a row are adjacent in memory, as in the result of a projection.
-    let adjacent_heads = |of: &Tensor| dense_spec(of.dtype(), of.sizes(), [3, 1, 2, 0]);
+    let adjacent_heads = |of: &Tensor| dense_spec_in_order(of.dtype(), of.sizes(), [3, 1, 2, 0]);
     let attention = AttentionPlan { scale: scale.unwrap_or_else(|| default_scale(query.sizes())) };
     Ok(Plan::new(attention, [adjacent_heads(query), adjacent_heads(key), adjacent_heads(value)]))
 }
 
 /// Checks the arguments of blocked attention. Returns the specs of the result and of the logarithms of the softmax denominators.
-fn attention_specs(
+fn output_and_logsumexp_specs(
     query: &Tensor,
     key: &Tensor,
     value: &Tensor,
     dropout_p: f64,
     attn_mask: Option<&Tensor>,
 ) -> Result<[Spec; 2], BadArgument> {
-    check_devices([("query", query), ("key", key), ("value", value), ("attn_mask", attn_mask.unwrap_or(query))])?;
+    check_same_device([("query", query), ("key", key), ("value", value), ("attn_mask", attn_mask.unwrap_or(query))])?;
     for (name, tensor) in [("query", query), ("key", key), ("value", value)] {
         if tensor.sizes().len() != 4 {
             return Err(BadArgument::rank(name, tensor.sizes().len(), 4));
@@ -125,7 +125,10 @@ fn attention_specs(
         }
         check_attention_mask(mask, query, key)?;
     }
-    Ok([spec_in_order_of(query), dense_spec(accumulate_dtype(query.dtype()), &[items, heads, rows], [1, 2, 0])])
+    Ok([
+        spec_in_memory_order_of(query),
+        dense_spec_in_order(accumulate_dtype(query.dtype()), &[items, heads, rows], [1, 2, 0]),
+    ])
 }
 
 /// Returns the dtype in which products of this dtype are summed.
@@ -153,21 +156,21 @@ fn check_attention_mask(mask: &Tensor, query: &Tensor, key: &Tensor) -> Result<(
 
 /// Returns the spec of a new tensor with the sizes and the memory order of dimensions of `tensor`. It is contiguous if `tensor` is not
 /// dense.
-fn spec_in_order_of(tensor: &Tensor) -> Spec {
+fn spec_in_memory_order_of(tensor: &Tensor) -> Spec {
     let geometry = tensor.geometry();
     let mut order: Dims = (0_i64..).take(geometry.rank()).collect();
     if geometry.is_dense() {
         order.reverse();
         order.sort_by_key(|&dim| usize::try_from(dim).map_or(0, |dim| geometry.strides()[dim]));
         let order = order.iter().filter_map(|&dim| usize::try_from(dim).ok());
-        dense_spec(tensor.dtype(), geometry.sizes(), order)
+        dense_spec_in_order(tensor.dtype(), geometry.sizes(), order)
     } else {
         Spec::contiguous(tensor.dtype(), geometry.sizes())
     }
 }
 
 /// Returns a dense spec whose dimensions are in this memory order, the innermost first.
-fn dense_spec(dtype: DType, sizes: &[i64], inner_to_outer: impl IntoIterator<Item = usize>) -> Spec {
+fn dense_spec_in_order(dtype: DType, sizes: &[i64], inner_to_outer: impl IntoIterator<Item = usize>) -> Spec {
     let geometry = Geometry::dense(sizes, inner_to_outer);
     Spec { dtype, geometry: geometry.unwrap_or_else(|| Geometry::contiguous(sizes)) }
 }

@@ -33,7 +33,7 @@ impl Reduction {
     /// # Errors
     ///
     /// Returns an error if the number is not 0, 1 or 2.
-    pub fn parse(reduction: i64) -> Result<Self, BadArgument> {
+    pub fn from_number(reduction: i64) -> Result<Self, BadArgument> {
         match reduction {
             0 => Ok(Self::None),
             1 => Ok(Self::Mean),
@@ -61,19 +61,19 @@ impl Reduction {
 
 /// Reduces the losses of all elements, as PyTorch's number `reduction` says.
 fn reduce_losses(losses: Tensor, reduction: i64) -> Result<Tensor> {
-    Reduction::parse(reduction)?.apply(losses)
+    Reduction::from_number(reduction)?.apply(losses)
 }
 
 /// Returns the plan of a loss of two tensors.
 fn loss_plan(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Plan<Reduction>, BadArgument> {
-    let reduction = Reduction::parse(reduction)?;
-    let spec_of_all = loss_spec(this, target)?;
+    let reduction = Reduction::from_number(reduction)?;
+    let spec_of_all = unreduced_loss_spec(this, target)?;
     let spec = if reduction == Reduction::None { spec_of_all } else { Spec::contiguous(spec_of_all.dtype, &[]) };
     Ok(Plan::new(reduction, [spec]))
 }
 
 /// Returns the spec of the losses of all elements, before a reduction.
-fn loss_spec(this: &Tensor, target: &Tensor) -> Result<Spec, BadArgument> {
+fn unreduced_loss_spec(this: &Tensor, target: &Tensor) -> Result<Spec, BadArgument> {
     let dtype = Promotion::Common.result_dtype(&[this, target]);
     if !dtype.is_floating() {
         return Err(BadArgument::dtype("self", dtype, DTypes::Floating));

@@ -21,7 +21,11 @@ fn check_floating(input: &Tensor) -> Result<(), BadArgument> {
     if input.dtype().is_floating() { Ok(()) } else { Err(BadArgument::dtype("input", input.dtype(), DTypes::Floating)) }
 }
 
-fn check_sizes(name: &'static str, tensor: Option<&Tensor>, sizes: &[i64]) -> Result<(), BadArgument> {
+fn check_sizes_and_floating_dtype(
+    name: &'static str,
+    tensor: Option<&Tensor>,
+    sizes: &[i64],
+) -> Result<(), BadArgument> {
     match tensor {
         Some(tensor) if tensor.sizes() != sizes => Err(BadArgument::sizes(name, tensor.sizes(), sizes)),
         Some(tensor) if !tensor.dtype().is_floating() => {
@@ -43,7 +47,7 @@ fn check_normalized_shape<const N: usize>(
             return Err(BadArgument::sizes(name, parameter.sizes(), expected));
         }
     }
-    layer::normalized_rows(input, normalized_shape, None, None).map(drop)
+    layer::check_layer_norm(input, normalized_shape, None, None).map(drop)
 }
 
 /// Checks that each parameter has one element for each channel of the input.
@@ -63,7 +67,7 @@ fn check_channel_parameters<const N: usize>(
 }
 
 /// Checks that each tensor of statistics has `count` elements.
-fn check_statistics(all: [(&'static str, &Tensor); 2], count: i64) -> Result<(), BadArgument> {
+fn check_statistics_count(all: [(&'static str, &Tensor); 2], count: i64) -> Result<(), BadArgument> {
     for (name, tensor) in all {
         if tensor.geometry().count() != count {
             return Err(BadArgument::element_count(name, tensor.sizes(), count));
@@ -84,7 +88,7 @@ fn gradient_specs(
     weight: Option<&Tensor>,
     output_mask: &[bool],
 ) -> Result<[Spec; 3], BadArgument> {
-    check_sizes("grad_out", Some(grad_out), input.sizes())?;
+    check_sizes_and_floating_dtype("grad_out", Some(grad_out), input.sizes())?;
     let &[of_input, of_weight, of_bias] = output_mask else {
         return Err(BadArgument::length("output_mask", output_mask.len(), 3));
     };

@@ -25,7 +25,7 @@ pub(crate) mod operators {
 }
 
 /// Returns the plan of a result that has the sizes, strides and dtype of another tensor.
-fn plan_like<V>(this: &Tensor, value: V) -> Plan<V> {
+fn plan_with_output_like<V>(this: &Tensor, value: V) -> Plan<V> {
     Plan::new(value, [Spec::like(this, this.dtype())])
 }
 
@@ -40,6 +40,11 @@ fn check_floating(this: &Tensor, allow_complex: bool) -> Result<(), BadArgument>
 }
 
 /// Refuses `value` if `fits`, the result of comparing it with the bounds, is false. NaN is refused, as its comparisons are false.
-fn check_range(argument: &'static str, value: f64, fits: bool, expected: Expected<Scalar>) -> Result<(), BadArgument> {
+fn check_in_range(
+    argument: &'static str,
+    value: f64,
+    fits: bool,
+    expected: Expected<Scalar>,
+) -> Result<(), BadArgument> {
     if fits { Ok(()) } else { Err(BadArgument::number(argument, value, expected)) }
 }

@@ -2,7 +2,7 @@
 
 use dispatch_runtime::prelude::*;
 
-use crate::{col2im, expand_list, im2col};
+use crate::{col2im, expand_list_to_rank, im2col};
 
 /// Copies the elements under a window at each of its positions in an image to columns, by [`im2col`].
 ///
@@ -25,8 +25,8 @@ pub fn unfold(
     padding: &[i64],
     stride: &[i64],
 ) -> Result<Tensor> {
-    let [kernel_size, dilation, stride] = two_dim_lists(kernel_size, dilation, stride)?;
-    im2col(input, &kernel_size, &dilation, &expand_list("padding", padding, 2, 0)?, &stride)
+    let [kernel_size, dilation, stride] = expand_lists_to_two_dims(kernel_size, dilation, stride)?;
+    im2col(input, &kernel_size, &dilation, &expand_list_to_rank("padding", padding, 2, 0)?, &stride)
 }
 
 /// Sums columns into an image: each element is the sum of its copies in the columns of [`unfold`].
@@ -51,14 +51,18 @@ pub fn fold(
     padding: &[i64],
     stride: &[i64],
 ) -> Result<Tensor> {
-    let [kernel_size, dilation, stride] = two_dim_lists(kernel_size, dilation, stride)?;
+    let [kernel_size, dilation, stride] = expand_lists_to_two_dims(kernel_size, dilation, stride)?;
     let (output_size, padding) =
-        (expand_list("output_size", output_size, 2, 1)?, expand_list("padding", padding, 2, 0)?);
+        (expand_list_to_rank("output_size", output_size, 2, 1)?, expand_list_to_rank("padding", padding, 2, 0)?);
     col2im(input, &output_size, &kernel_size, &dilation, &padding, &stride)
 }
 
 /// Expands each list to two values, one for each dimension of an image.
-fn two_dim_lists(kernel_size: &[i64], dilation: &[i64], stride: &[i64]) -> Result<[dispatch_runtime::Dims; 3]> {
-    let two = |name, list| expand_list(name, list, 2, 1);
+fn expand_lists_to_two_dims(
+    kernel_size: &[i64],
+    dilation: &[i64],
+    stride: &[i64],
+) -> Result<[dispatch_runtime::Dims; 3]> {
+    let two = |name, list| expand_list_to_rank(name, list, 2, 1);
     Ok([two("kernel_size", kernel_size)?, two("dilation", dilation)?, two("stride", stride)?])
 }

@@ -4,9 +4,9 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Expected};
 
 use crate::prelude::*;
-use crate::{avg_pool1d, avg_pool2d, avg_pool3d, expand_list, max_pool1d, max_pool2d, max_pool3d};
+use crate::{avg_pool1d, avg_pool2d, avg_pool3d, expand_list_to_rank, max_pool1d, max_pool2d, max_pool3d};
 
-macro_rules! norm_pools {
+macro_rules! define_lp_pools {
     ($($(#[$doc:meta])* $name:ident $rank:literal $max:ident $avg:ident($($divisor:expr)?);)*) => {$(
         $(#[$doc])*
         pub fn $name(
@@ -28,14 +28,14 @@ macro_rules! norm_pools {
             }
             let powers = input.pow_tensor_scalar(norm_type)?;
             let means = $avg(&powers, kernel_size, stride, &[0], ceil_mode, true $(, $divisor)?)?;
-            let count = dispatch_runtime::element_count(&expand_list("kernel_size", kernel_size, $rank, 1)?);
+            let count = dispatch_runtime::element_count(&expand_list_to_rank("kernel_size", kernel_size, $rank, 1)?);
             // Negative sums have no root.
             (means.relu()? * count)?.pow_tensor_scalar(norm_type.recip())
         }
     )*};
 }
 
-norm_pools! {
+define_lp_pools! {
     /// Computes the `norm_type`-norms of the elements under a window along the last dimension. An empty `stride` means the window's size.
     ///
     /// ```

@@ -5,7 +5,7 @@ use dispatch_runtime::{BadArgument, Dims};
 
 use crate::{
     _upsample_nearest_exact1d_vec, _upsample_nearest_exact2d_vec, _upsample_nearest_exact3d_vec, adaptive_avg_pool1d,
-    adaptive_avg_pool2d, adaptive_avg_pool3d, expand_list, upsample_bicubic2d_vec, upsample_bilinear2d_vec,
+    adaptive_avg_pool2d, adaptive_avg_pool3d, expand_list_to_rank, upsample_bicubic2d_vec, upsample_bilinear2d_vec,
     upsample_linear1d_vec, upsample_nearest1d_vec, upsample_nearest2d_vec, upsample_nearest3d_vec,
     upsample_trilinear3d_vec,
 };
@@ -69,7 +69,7 @@ pub fn interpolate(input: &Tensor, size: OutputSize<'_>, mode: InterpolationMode
     };
     let (mut sizes, mut factors) = (None, None);
     match size {
-        OutputSize::Sizes(size) => sizes = Some(expand_list("size", size, rank, 1)?),
+        OutputSize::Sizes(size) => sizes = Some(expand_list_to_rank("size", size, rank, 1)?),
         OutputSize::ScaleFactors(&[factor]) => factors = Some(vec![factor; rank]),
         OutputSize::ScaleFactors(several) if several.len() == rank => factors = Some(several.to_vec()),
         OutputSize::ScaleFactors(other) => {

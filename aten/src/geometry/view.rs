@@ -19,11 +19,11 @@ pub(crate) fn view_geometry(geometry: &Geometry, size: &[i64]) -> Result<Geometr
     if geometry.is_canonical() && packed.count() == geometry.count() && packed.count() > 0 {
         return Ok(packed.with_offset(geometry.offset()));
     }
-    general_view_geometry(geometry, size)
+    view_geometry_slow_path(geometry, size)
 }
 
 /// Computes [`view_geometry`] if its fast path does not apply: for a geometry that is not canonical, a size of -1, or no elements.
-fn general_view_geometry(geometry: &Geometry, size: &[i64]) -> Result<Geometry, BadArgument> {
+fn view_geometry_slow_path(geometry: &Geometry, size: &[i64]) -> Result<Geometry, BadArgument> {
     let size = infer_size("size", size, geometry.count())?;
     if size[..] == *geometry.sizes() {
         return Ok(geometry.clone());

@@ -25,10 +25,10 @@ impl Window {
         dilation: &[i64],
     ) -> Result<Self, BadArgument> {
         Ok(Self {
-            kernel: expand_list(name, kernel, rank, 1)?,
-            stride: expand_list("stride", stride, rank, 1)?,
-            padding: expand_list("padding", padding, rank, 0)?,
-            dilation: expand_list("dilation", dilation, rank, 1)?,
+            kernel: expand_list_to_rank(name, kernel, rank, 1)?,
+            stride: expand_list_to_rank("stride", stride, rank, 1)?,
+            padding: expand_list_to_rank("padding", padding, rank, 0)?,
+            dilation: expand_list_to_rank("dilation", dilation, rank, 1)?,
         })
     }
 
@@ -44,7 +44,7 @@ impl Window {
     /// Returns the size that dimension `dim` must have for `count` window positions, plus `extra` elements: the result size of a transposed
     /// convolution.
     #[must_use]
-    pub(crate) fn transposed_size(&self, dim: usize, count: i64, extra: i64) -> Option<i64> {
+    pub(crate) fn transposed_output_size(&self, dim: usize, count: i64, extra: i64) -> Option<i64> {
         let covered = self.dilation[dim].checked_mul(self.kernel[dim] - 1)?;
         let moved = (count - 1).checked_mul(self.stride[dim])?.checked_sub(self.padding[dim].checked_mul(2)?)?;
         moved.checked_add(covered)?.checked_add(extra)?.checked_add(1)
@@ -52,7 +52,12 @@ impl Window {
 }
 
 /// Expands a list to one value for each dimension: a single value applies to all. Refuses values below `min`.
-pub(crate) fn expand_list(argument: &'static str, list: &[i64], rank: usize, min: i64) -> Result<Dims, BadArgument> {
+pub(crate) fn expand_list_to_rank(
+    argument: &'static str,
+    list: &[i64],
+    rank: usize,
+    min: i64,
+) -> Result<Dims, BadArgument> {
     let expanded = match list {
         [one] => Dims::from_elem(*one, rank),
         list if list.len() == rank => Dims::from_slice(list),

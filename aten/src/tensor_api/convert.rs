@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Bool, Complex32, Complex64, Marks, bf16, f16, guard, keys};
 
-use super::Options;
+use super::TensorOptions;
 
 /// Conversions of a tensor: `to` for another dtype or device, `item` for a Rust number.
 ///
@@ -26,15 +26,15 @@ pub trait Convert: Sized {
     /// Returns the tensor in this dtype and on this device: a clone of the handle if it has both already, or else a copy. A cast does not
     /// fail: an integer that the dtype cannot represent wraps, and a fraction is cut off. In contrast, a scalar argument of an operator is
     /// [checked](dispatch_runtime::Scalar::fits).
-    fn to(&self, options: impl Into<Options>) -> Result<Self>;
+    fn to(&self, options: impl Into<TensorOptions>) -> Result<Self>;
 
     /// Reads the only element of a tensor on any device. Integers can be read as floats, but floats not as integers, and complex numbers
     /// not as real ones.
-    fn item<N: Item>(&self) -> Result<N>;
+    fn item<N: ItemType>(&self) -> Result<N>;
 }
 
 /// A Rust type that [`Convert::item`] returns: the element type of any dtype, or `bool`.
-pub trait Item: Sized {
+pub trait ItemType: Sized {
     /// The element type in a tensor.
     type Element: Element;
 
@@ -42,9 +42,9 @@ pub trait Item: Sized {
     fn from_element(element: Self::Element) -> Self;
 }
 
-macro_rules! element_types {
+macro_rules! impl_item_type_for_elements {
     ($($ty:ty)*) => {$(
-        impl Item for $ty {
+        impl ItemType for $ty {
             type Element = Self;
 
             fn from_element(element: Self) -> Self {
@@ -54,9 +54,9 @@ macro_rules! element_types {
     )*};
 }
 
-element_types! { u8 i8 i16 i32 i64 f16 bf16 f32 f64 Complex32 Complex64 }
+impl_item_type_for_elements! { u8 i8 i16 i32 i64 f16 bf16 f32 f64 Complex32 Complex64 }
 
-impl Item for bool {
+impl ItemType for bool {
     type Element = Bool;
 
     fn from_element(element: Bool) -> Self {
@@ -65,12 +65,12 @@ impl Item for bool {
 }
 
 impl Convert for Tensor {
-    fn to(&self, options: impl Into<Options>) -> Result<Self> {
-        let Options { dtype, device } = options.into();
+    fn to(&self, options: impl Into<TensorOptions>) -> Result<Self> {
+        let TensorOptions { dtype, device } = options.into();
         crate::to_dtype_layout(self, dtype, None, device, None, false, false, None)
     }
 
-    fn item<N: Item>(&self) -> Result<N> {
+    fn item<N: ItemType>(&self) -> Result<N> {
         let dtype = N::Element::DTYPE;
         if self.geometry().count() != 1 {
             return Err(BadArgument::element_count("self", self.sizes(), 1).into());

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use dispatch_runtime::prelude::*;
 
-use super::Options;
+use super::TensorOptions;
 
 /// Functions that make new tensors: `Tensor::zeros(&[2, 3], DType::F64)`.
 ///
@@ -35,68 +35,68 @@ use super::Options;
 /// ```
 pub trait Factories: Sized {
     /// Makes a tensor with arbitrary elements: the previous content of the memory.
-    fn empty(size: &[i64], options: impl Into<Options>) -> Result<Self>;
+    fn empty(size: &[i64], options: impl Into<TensorOptions>) -> Result<Self>;
 
     /// Makes a tensor of zeros.
-    fn zeros(size: &[i64], options: impl Into<Options>) -> Result<Self>;
+    fn zeros(size: &[i64], options: impl Into<TensorOptions>) -> Result<Self>;
 
     /// Makes a tensor of ones.
-    fn ones(size: &[i64], options: impl Into<Options>) -> Result<Self>;
+    fn ones(size: &[i64], options: impl Into<TensorOptions>) -> Result<Self>;
 
     /// Makes a tensor with `value` in each element. The default dtype follows the kind of `value`: `bool`, `i64`, `f32` or `c64`.
-    fn full(size: &[i64], value: impl Into<Scalar>, options: impl Into<Options>) -> Result<Self>;
+    fn full(size: &[i64], value: impl Into<Scalar>, options: impl Into<TensorOptions>) -> Result<Self>;
 
     /// Makes a vector of the values of a range, with step 1.
-    fn arange<N: Into<Scalar>>(range: Range<N>, options: impl Into<Options>) -> Result<Self>;
+    fn arange<N: Into<Scalar>>(range: Range<N>, options: impl Into<TensorOptions>) -> Result<Self>;
 
     /// Makes a vector of the values of a range, with step `step`. A negative step counts downwards.
-    fn arange_step<N: Into<Scalar>>(range: Range<N>, step: N, options: impl Into<Options>) -> Result<Self>;
+    fn arange_step<N: Into<Scalar>>(range: Range<N>, step: N, options: impl Into<TensorOptions>) -> Result<Self>;
 
     /// Makes a vector of `steps` equally spaced values from `start` to `end`, both included.
-    fn linspace<N: Into<Scalar>>(start: N, end: N, steps: i64, options: impl Into<Options>) -> Result<Self>;
+    fn linspace<N: Into<Scalar>>(start: N, end: N, steps: i64, options: impl Into<TensorOptions>) -> Result<Self>;
 
     /// Makes an identity matrix of `n` rows and columns.
-    fn eye(n: i64, options: impl Into<Options>) -> Result<Self>;
+    fn eye(n: i64, options: impl Into<TensorOptions>) -> Result<Self>;
 
     /// Makes a tensor of random values, uniform in `[0, 1)`.
     #[cfg(feature = "random")]
-    fn rand(size: &[i64], options: impl Into<Options>) -> Result<Self>;
+    fn rand(size: &[i64], options: impl Into<TensorOptions>) -> Result<Self>;
 
     /// Makes a tensor of random values of the standard normal distribution.
     #[cfg(feature = "random")]
-    fn randn(size: &[i64], options: impl Into<Options>) -> Result<Self>;
+    fn randn(size: &[i64], options: impl Into<TensorOptions>) -> Result<Self>;
 
     /// Makes a tensor of random integers, uniform in `range`. The default dtype is `int64`.
     #[cfg(feature = "random")]
-    fn randint(range: Range<i64>, size: &[i64], options: impl Into<Options>) -> Result<Self>;
+    fn randint(range: Range<i64>, size: &[i64], options: impl Into<TensorOptions>) -> Result<Self>;
 
     /// Makes a vector of the integers from 0 to `n - 1` in random order. The default dtype is `int64`.
     #[cfg(feature = "random")]
-    fn randperm(n: i64, options: impl Into<Options>) -> Result<Self>;
+    fn randperm(n: i64, options: impl Into<TensorOptions>) -> Result<Self>;
 }
 
 impl Factories for Tensor {
-    fn empty(size: &[i64], options: impl Into<Options>) -> Result<Self> {
+    fn empty(size: &[i64], options: impl Into<TensorOptions>) -> Result<Self> {
         let options = options.into();
         crate::empty_memory_format(size, options.dtype, None, Some(options.device_or_default()), None, None)
     }
 
-    fn zeros(size: &[i64], options: impl Into<Options>) -> Result<Self> {
+    fn zeros(size: &[i64], options: impl Into<TensorOptions>) -> Result<Self> {
         let options = options.into();
         crate::zeros(size, options.dtype, None, Some(options.device_or_default()), None)
     }
 
-    fn ones(size: &[i64], options: impl Into<Options>) -> Result<Self> {
+    fn ones(size: &[i64], options: impl Into<TensorOptions>) -> Result<Self> {
         let options = options.into();
         crate::ones(size, options.dtype, None, Some(options.device_or_default()), None)
     }
 
-    fn full(size: &[i64], value: impl Into<Scalar>, options: impl Into<Options>) -> Result<Self> {
+    fn full(size: &[i64], value: impl Into<Scalar>, options: impl Into<TensorOptions>) -> Result<Self> {
         let options = options.into();
         crate::full(size, value.into(), options.dtype, None, Some(options.device_or_default()), None)
     }
 
-    fn arange<N: Into<Scalar>>(range: Range<N>, options: impl Into<Options>) -> Result<Self> {
+    fn arange<N: Into<Scalar>>(range: Range<N>, options: impl Into<TensorOptions>) -> Result<Self> {
         let options = options.into();
         crate::arange_start(
             range.start.into(),
@@ -108,42 +108,42 @@ impl Factories for Tensor {
         )
     }
 
-    fn arange_step<N: Into<Scalar>>(range: Range<N>, step: N, options: impl Into<Options>) -> Result<Self> {
+    fn arange_step<N: Into<Scalar>>(range: Range<N>, step: N, options: impl Into<TensorOptions>) -> Result<Self> {
         let (options, start, end) = (options.into(), range.start.into(), range.end.into());
         crate::arange_start_step(start, end, step.into(), options.dtype, None, Some(options.device_or_default()), None)
     }
 
-    fn linspace<N: Into<Scalar>>(start: N, end: N, steps: i64, options: impl Into<Options>) -> Result<Self> {
+    fn linspace<N: Into<Scalar>>(start: N, end: N, steps: i64, options: impl Into<TensorOptions>) -> Result<Self> {
         let options = options.into();
         crate::linspace(start.into(), end.into(), steps, options.dtype, None, Some(options.device_or_default()), None)
     }
 
-    fn eye(n: i64, options: impl Into<Options>) -> Result<Self> {
+    fn eye(n: i64, options: impl Into<TensorOptions>) -> Result<Self> {
         let options = options.into();
         crate::eye(n, options.dtype, None, Some(options.device_or_default()), None)
     }
 
     #[cfg(feature = "random")]
-    fn rand(size: &[i64], options: impl Into<Options>) -> Result<Self> {
+    fn rand(size: &[i64], options: impl Into<TensorOptions>) -> Result<Self> {
         let options = options.into();
         crate::rand(size, options.dtype, None, Some(options.device_or_default()), None)
     }
 
     #[cfg(feature = "random")]
-    fn randn(size: &[i64], options: impl Into<Options>) -> Result<Self> {
+    fn randn(size: &[i64], options: impl Into<TensorOptions>) -> Result<Self> {
         let options = options.into();
         crate::randn(size, options.dtype, None, Some(options.device_or_default()), None)
     }
 
     #[cfg(feature = "random")]
-    fn randint(range: Range<i64>, size: &[i64], options: impl Into<Options>) -> Result<Self> {
+    fn randint(range: Range<i64>, size: &[i64], options: impl Into<TensorOptions>) -> Result<Self> {
         let options = options.into();
         let dtype = options.dtype.or(Some(DType::I64));
         crate::randint_low(range.start, range.end, size, dtype, None, Some(options.device_or_default()), None)
     }
 
     #[cfg(feature = "random")]
-    fn randperm(n: i64, options: impl Into<Options>) -> Result<Self> {
+    fn randperm(n: i64, options: impl Into<TensorOptions>) -> Result<Self> {
         let options = options.into();
         crate::randperm(n, options.dtype.or(Some(DType::I64)), None, Some(options.device_or_default()), None)
     }

@@ -133,7 +133,7 @@ impl Indices for Vec<Index> {
     }
 }
 
-macro_rules! tuples {
+macro_rules! impl_indices_for_tuples {
     ($($($name:ident)*;)*) => {$(
         impl<$($name: Into<Index>),*> Indices for ($($name,)*) {
             #[allow(non_snake_case, reason = "a type parameter and its value have one name")]
@@ -145,7 +145,7 @@ macro_rules! tuples {
     )*};
 }
 
-tuples! { A; A B; A B C; A B C D; A B C D E; A B C D E F; A B C D E F G; A B C D E F G H; }
+impl_indices_for_tuples! { A; A B; A B C; A B C D; A B C D E; A B C D E F; A B C D E F G; A B C D E F G H; }
 
 impl From<Slice> for Index {
     fn from(slice: Slice) -> Self {
@@ -207,24 +207,24 @@ fn exclusive_end(position: i64) -> Option<i64> {
     position.checked_add(1).filter(|&end| end != 0)
 }
 
-fn to_i64<N: TryInto<i64>>(position: N) -> i64 {
+fn index_to_i64<N: TryInto<i64>>(position: N) -> i64 {
     position.try_into().unwrap_or(i64::MAX)
 }
 
-macro_rules! integers {
+macro_rules! impl_from_integers_and_ranges {
     ($($ty:ident)*) => {$(
         impl From<$ty> for Index {
             fn from(at: $ty) -> Self {
-                Self::Single(to_i64(at))
+                Self::Single(index_to_i64(at))
             }
         }
 
-        integers! { $ty:
-            Range, range => (Some(to_i64(range.start)), Some(to_i64(range.end)));
-            RangeFrom, range => (Some(to_i64(range.start)), None);
-            RangeTo, range => (None, Some(to_i64(range.end)));
-            RangeInclusive, range => (Some(to_i64(*range.start())), exclusive_end(to_i64(*range.end())));
-            RangeToInclusive, range => (None, exclusive_end(to_i64(range.end)));
+        impl_from_integers_and_ranges! { $ty:
+            Range, range => (Some(index_to_i64(range.start)), Some(index_to_i64(range.end)));
+            RangeFrom, range => (Some(index_to_i64(range.start)), None);
+            RangeTo, range => (None, Some(index_to_i64(range.end)));
+            RangeInclusive, range => (Some(index_to_i64(*range.start())), exclusive_end(index_to_i64(*range.end())));
+            RangeToInclusive, range => (None, exclusive_end(index_to_i64(range.end)));
         }
     )*};
     ($ty:ident: $($kind:ident, $range:ident => $ends:expr;)*) => {$(
@@ -243,7 +243,7 @@ macro_rules! integers {
     )*};
 }
 
-integers! { i32 i64 usize }
+impl_from_integers_and_ranges! { i32 i64 usize }
 
 impl Indexing for Tensor {
     fn i(&self, indices: impl Indices) -> Result<Self> {
@@ -253,7 +253,7 @@ impl Indexing for Tensor {
 
     fn set(&mut self, indices: impl Indices, value: impl ArithmeticOperand) -> Result<()> {
         let (mut view, index_tensors) = apply_view_indices(self, indices.into_list())?;
-        value.with_tensor(|value| {
+        value.call_with_tensor(|value| {
             if index_tensors.iter().all(Option::is_none) {
                 return crate::copy_(&mut view, value, false);
             }
@@ -271,12 +271,12 @@ impl Indexing for Tensor {
 
 /// Applies all indices but tensors. Returns the view and, for each of its dimensions, the index tensor if there is one.
 fn apply_view_indices(tensor: &Tensor, indices: Vec<Index>) -> Result<(Tensor, Vec<Option<Tensor>>)> {
-    let unindexed = tensor.sizes().len().checked_sub(indices.iter().map(covered_dims).sum());
+    let unindexed = tensor.sizes().len().checked_sub(indices.iter().map(covered_dim_count).sum());
     let Some(unindexed) = unindexed else {
         let expected = format!("for at most {} dimensions, those of the tensor", tensor.sizes().len());
         return Err(BadArgument::value(
             "indices",
-            format!("for {} dimensions", indices.iter().map(covered_dims).sum::<usize>()),
+            format!("for {} dimensions", indices.iter().map(covered_dim_count).sum::<usize>()),
             expected,
         )
         .into());
@@ -314,7 +314,7 @@ fn apply_view_indices(tensor: &Tensor, indices: Vec<Index>) -> Result<(Tensor, V
                 index_tensors.push(Some(crate::reshape(&mask, &[1])?));
             }
             Index::Tensor(tensor) => {
-                dim += i64::try_from(covered_dims_of_tensor(&tensor)).unwrap_or(i64::MAX);
+                dim += i64::try_from(covered_dim_count_of_tensor(&tensor)).unwrap_or(i64::MAX);
                 index_tensors.push(Some(tensor));
             }
         }
@@ -323,14 +323,14 @@ fn apply_view_indices(tensor: &Tensor, indices: Vec<Index>) -> Result<(Tensor, V
 }
 
 /// Returns the number of the tensor's dimensions that an index covers.
-fn covered_dims(index: &Index) -> usize {
+fn covered_dim_count(index: &Index) -> usize {
     match index {
         Index::NewAxis | Index::Ellipsis => 0,
         Index::Single(_) | Index::Slice(_) => 1,
-        Index::Tensor(tensor) => covered_dims_of_tensor(tensor),
+        Index::Tensor(tensor) => covered_dim_count_of_tensor(tensor),
     }
 }
 
-fn covered_dims_of_tensor(index: &Tensor) -> usize {
+fn covered_dim_count_of_tensor(index: &Tensor) -> usize {
     if is_mask(index) { index.sizes().len() } else { 1 }
 }

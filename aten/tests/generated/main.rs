@@ -55,7 +55,7 @@ fn operators_by_function() -> BTreeMap<String, &'static Operator> {
 }
 
 /// Returns the Cargo feature that enables an operator: its family, if the family is optional.
-fn feature_of(operator: &Operator) -> Option<&'static str> {
+fn cargo_feature_of(operator: &Operator) -> Option<&'static str> {
     let file = operator.location().file();
     let family = file.split("families/").nth(1)?.split(['/', '.']).next()?;
     let features = include_str!("../../Cargo.toml").lines().find(|line| line.starts_with("default = "))?;
@@ -66,7 +66,7 @@ fn feature_of(operator: &Operator) -> Option<&'static str> {
 fn family_functions_text() -> String {
     let mut families: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (function, operator) in operators_by_function() {
-        if let Some(feature) = feature_of(operator) {
+        if let Some(feature) = cargo_feature_of(operator) {
             families.entry(feature).or_default().push(function);
         }
     }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use dispatch_runtime::schema::{Argument, Schema, Type, TypeKind};
 
-use crate::{feature_of, operators_by_function};
+use crate::{cargo_feature_of, operators_by_function};
 
 /// Operators that are not methods, as Rust or `Tensor` has other methods of these names.
 const NOT_METHODS: [&str; 2] = ["clone", "item"];
@@ -47,8 +47,8 @@ pub(crate) fn methods_text() -> String {
     let methods = functions.filter(|(name, operator)| !is_hidden(name) && is_method(operator.schema()));
     for (i, (name, operator)) in methods.enumerate() {
         let gap = if i == 0 { "" } else { "\n" };
-        let feature =
-            feature_of(operator).map_or_else(String::new, |feature| format!("#[cfg(feature = \"{feature}\")]\n    "));
+        let feature = cargo_feature_of(operator)
+            .map_or_else(String::new, |feature| format!("#[cfg(feature = \"{feature}\")]\n    "));
         let signature = signature(&name, operator.schema());
         let doc = without_links(operator.docs().lines().next().unwrap_or_default());
         assert!(!doc.is_empty(), "{name} is not documented");
@@ -87,7 +87,7 @@ fn signature(name: &str, schema: &Schema) -> String {
         let ty = if ty == "Scalar" { "impl Into<Scalar>".to_owned() } else { ty };
         parameters.push(format!("{}: {ty}", rust_name(&argument.name)));
     }
-    let returned = schema.returns.iter().enumerate().filter(|(i, _)| schema.written_return(*i).is_none());
+    let returned = schema.returns.iter().enumerate().filter(|(i, _)| schema.written_argument_of_return(*i).is_none());
     let returned: Vec<String> = returned.map(|(_, returned)| owned_type(&returned.ty)).collect();
     let returned = match &returned[..] {
         [one] => one.clone(),

@@ -11,7 +11,7 @@ use crate::Result;
 /// # Errors
 ///
 /// Returns an error if this program is not in a target folder of cargo.
-pub fn target() -> Result<PathBuf> {
+pub fn target_folder() -> Result<PathBuf> {
     let program = env::current_exe()?;
     Ok(program.ancestors().nth(2).ok_or("this program is not in a target folder")?.to_owned())
 }
@@ -21,7 +21,7 @@ pub fn target() -> Result<PathBuf> {
 /// # Errors
 ///
 /// Returns an error if cargo does not start or fails.
-pub fn cargo(folder: &Path, target: &Path, arguments: &[&str]) -> Result<()> {
+pub fn run_cargo(folder: &Path, target: &Path, arguments: &[&str]) -> Result<()> {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(folder).env("CARGO_TARGET_DIR", target).args(arguments).arg("--quiet");
     if command.status()?.success() { Ok(()) } else { Err(format!("cargo {} failed", arguments.join(" ")).into()) }

@@ -8,21 +8,22 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::thread;
 
-/// Returns instructions per call of a program that stops itself after its first calls, after `n` calls, and after `n + more` calls.
+/// Returns the number of instructions per call of a program that stops itself after its first calls, after `n` calls, and after
+/// `n + more` calls.
 ///
 /// # Errors
 ///
 /// Returns an error if the program does not start, must not be traced, or ends too early.
 pub fn instructions_per_call(program: &mut Command, more: u32) -> io::Result<f64> {
     // Only the thread that starts a program may trace it. It is a new thread, because it is pinned to one processor.
-    let counted = thread::scope(|scope| scope.spawn(|| count_between_stops(program)).join());
+    let counted = thread::scope(|scope| scope.spawn(|| count_instructions_between_stops(program)).join());
     let [few, many] = counted.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
     #[expect(clippy::cast_precision_loss)]
     Ok((many - few) as f64 / f64::from(more))
 }
 
 /// Returns the number of instructions between the second and third stop, and between the third and fourth.
-fn count_between_stops(program: &mut Command) -> io::Result<[u64; 2]> {
+fn count_instructions_between_stops(program: &mut Command) -> io::Result<[u64; 2]> {
     pin_to_current_cpu()?;
     // SAFETY: the closure makes only one system call, which is allowed between fork and exec.
     unsafe {
@@ -32,7 +33,7 @@ fn count_between_stops(program: &mut Command) -> io::Result<[u64; 2]> {
         });
     }
     let mut child = program.spawn()?;
-    let counts = step_and_count(child.id());
+    let counts = count_by_single_stepping(child.id());
     drop(child.kill());
     child.wait()?;
     counts
@@ -50,7 +51,7 @@ fn pin_to_current_cpu() -> io::Result<()> {
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-fn step_and_count(process: u32) -> io::Result<[u64; 2]> {
+fn count_by_single_stepping(process: u32) -> io::Result<[u64; 2]> {
     #[expect(clippy::cast_possible_wrap)]
     let process = process as libc::pid_t;
     let run_to_stop = |request| loop {

@@ -1,7 +1,7 @@
 //! Tables that are readable as text and valid as Markdown.
 
 /// Prints rows under a header, with the first column aligned left and the others aligned right.
-pub fn print<const N: usize>(header: [&str; N], rows: &[[String; N]]) {
+pub fn print_table<const N: usize>(header: [&str; N], rows: &[[String; N]]) {
     let widths: [usize; N] = std::array::from_fn(|column| {
         let cells = rows.iter().map(|row| row[column].chars().count());
         cells.chain([header[column].chars().count()]).max().unwrap_or(0)

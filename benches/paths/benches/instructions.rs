@@ -4,7 +4,7 @@
 //! run. It needs Valgrind and a runner: `apt-get install valgrind`, `cargo install gungraun-runner@0.20.0`.
 
 use gungraun::{library_benchmark, library_benchmark_group, main};
-use paths::PATHS;
+use paths::CALL_PATHS;
 
 // A thousand calls, and a few calls before them that bind the operators.
 #[library_benchmark]
@@ -21,9 +21,9 @@ use paths::PATHS;
 #[bench::to_boxed_fallback(10)]
 #[bench::through_boxed_fallback(11)]
 #[bench::past_marked_fallback(12)]
-fn thousand_calls(path: usize) {
-    PATHS[path].run(&[1000], &mut || {});
+fn make_thousand_calls(path: usize) {
+    CALL_PATHS[path].run_rounds(&[1000], &mut || {});
 }
 
-library_benchmark_group!(name = calls, benchmarks = thousand_calls);
+library_benchmark_group!(name = calls, benchmarks = make_thousand_calls);
 main!(library_benchmark_groups = calls);

@@ -3,27 +3,27 @@
 //! All paths end in the same kernel, which takes two tensors and returns another handle to the first. So the loop measures the cost of the
 //! call, and of one reference count up and down.
 
-mod baseline;
-mod operator;
+mod calls_without_dispatcher;
+mod operator_calls;
 
 use std::hint::black_box;
 
 use dispatch_runtime::{Error, Result, Tensor};
 
 /// One path from the caller to the kernel.
-pub struct Path {
+pub struct CallPath {
     /// The path's name in the table.
     pub name: &'static str,
     /// Prepares the call, and passes the function to call to the loop.
-    prepare: fn(Loop<'_>),
-    /// PyTorch 2.15's instructions for the same path.
+    prepare: fn(CallLoop<'_>),
+    /// PyTorch 2.15's number of instructions for the same path.
     pub pytorch: Option<u32>,
     /// Our maximum number of instructions.
     pub target: Option<u32>,
 }
 
 /// A loop that repeats a call.
-pub struct Loop<'a> {
+pub struct CallLoop<'a> {
     /// The number of calls of each round.
     rounds: &'a [u64],
     /// Called before the first round and after each.
@@ -31,49 +31,52 @@ pub struct Loop<'a> {
 }
 
 /// All measured paths. The first is the empty loop.
-pub const PATHS: &[Path] = &[
-    Path::new("empty loop", baseline::empty),
-    Path::new("function pointer", baseline::function_pointer),
-    Path::new("`dyn Trait`", baseline::dyn_trait),
-    Path::new("`match`", baseline::match_backend),
-    Path::new("typed call, inlined", operator::inlined),
-    Path::new("typed call", operator::typed).with_targets(208, 40),
-    Path::new("redispatch", operator::redispatch).with_targets(90, 25),
-    Path::new("typed call, Autograd kernel, redispatch", operator::through_autograd).with_targets(338, 90),
-    Path::new("guard in and out", operator::guarded),
-    Path::new("boxed call, two pushes, a pop", operator::boxed).with_targets(443, 150),
-    Path::new("typed call, boxed fallback", operator::to_boxed_fallback).with_targets(619, 200),
-    Path::new("typed call, boxed fallback, CPU kernel", operator::through_boxed_fallback).with_targets(743, 300),
-    Path::new("typed call, past a marked fallback, CPU kernel", operator::past_marked_fallback).with_target(75),
+pub const CALL_PATHS: &[CallPath] = &[
+    CallPath::new("empty loop", calls_without_dispatcher::empty_loop),
+    CallPath::new("function pointer", calls_without_dispatcher::call_function_pointer),
+    CallPath::new("`dyn Trait`", calls_without_dispatcher::call_dyn_trait),
+    CallPath::new("`match`", calls_without_dispatcher::call_by_match),
+    CallPath::new("typed call, inlined", operator_calls::call_typed_inlined),
+    CallPath::new("typed call", operator_calls::call_typed).with_instruction_counts(208, 40),
+    CallPath::new("redispatch", operator_calls::call_redispatch).with_instruction_counts(90, 25),
+    CallPath::new("typed call, Autograd kernel, redispatch", operator_calls::call_through_autograd_kernel)
+        .with_instruction_counts(338, 90),
+    CallPath::new("guard in and out", operator_calls::enter_and_leave_guard),
+    CallPath::new("boxed call, two pushes, a pop", operator_calls::call_boxed).with_instruction_counts(443, 150),
+    CallPath::new("typed call, boxed fallback", operator_calls::call_boxed_fallback).with_instruction_counts(619, 200),
+    CallPath::new("typed call, boxed fallback, CPU kernel", operator_calls::call_through_boxed_fallback)
+        .with_instruction_counts(743, 300),
+    CallPath::new("typed call, past a marked fallback, CPU kernel", operator_calls::call_past_marked_fallback)
+        .with_max_instructions(75),
 ];
 
-impl Path {
-    const fn new(name: &'static str, prepare: fn(Loop<'_>)) -> Self {
+impl CallPath {
+    const fn new(name: &'static str, prepare: fn(CallLoop<'_>)) -> Self {
         Self { name, prepare, pytorch: None, target: None }
     }
 
-    /// Sets the target, and PyTorch's count of instructions.
-    const fn with_targets(mut self, pytorch: u32, target: u32) -> Self {
+    /// Sets PyTorch's number of instructions, and our maximum.
+    const fn with_instruction_counts(mut self, pytorch: u32, target: u32) -> Self {
         self.pytorch = Some(pytorch);
         self.target = Some(target);
         self
     }
 
-    const fn with_target(mut self, target: u32) -> Self {
+    const fn with_max_instructions(mut self, target: u32) -> Self {
         self.target = Some(target);
         self
     }
 
     /// Runs one round for each number in `rounds`, with that number of calls, and calls `mark` before the first round and after each.
-    pub fn run(&self, rounds: &[u64], mark: &mut dyn FnMut()) {
-        (self.prepare)(Loop { rounds, mark });
+    pub fn run_rounds(&self, rounds: &[u64], mark: &mut dyn FnMut()) {
+        (self.prepare)(CallLoop { rounds, mark });
     }
 }
 
-impl Loop<'_> {
+impl CallLoop<'_> {
     /// Makes a few calls that bind the operators. Then runs the rounds, and calls `mark` between them.
     #[inline(always)]
-    fn repeat<R: DropResult>(self, mut call: impl FnMut(&Tensor, &Tensor) -> R) {
+    fn repeat_call<R: DropResult>(self, mut call: impl FnMut(&Tensor, &Tensor) -> R) {
         let (a, b) = (Tensor::from_slice(&[1.0_f32]), Tensor::from_slice(&[2.0_f32]));
         for &calls in [8].iter().chain(self.rounds) {
             for _ in 0..calls {
@@ -99,13 +102,13 @@ impl DropResult for Result<Tensor> {
     fn drop_result(self) {
         match self {
             Ok(tensor) => drop(tensor),
-            Err(error) => panic_with(&error),
+            Err(error) => panic_with_error(&error),
         }
     }
 }
 
 #[cold]
 #[inline(never)]
-fn panic_with(error: &Error) -> ! {
+fn panic_with_error(error: &Error) -> ! {
     panic!("{error}")
 }

@@ -1,4 +1,4 @@
-"""Gather, scatter, sort, reductions and scans on a million elements and more, as in ../opdispatch/src/data.rs."""
+"""Gather, scatter, sort, reductions and scans on a million elements and more, as in ../opdispatch/src/indexing_and_scans.rs."""
 
 import torch
 

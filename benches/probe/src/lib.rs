@@ -7,9 +7,9 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use paths::PATHS;
+use paths::CALL_PATHS;
 
-type Run = dyn Fn(usize, &[u64], &mut dyn FnMut());
+type RunPathFn = dyn Fn(usize, &[u64], &mut dyn FnMut());
 
 /// Runs the command from the program's arguments.
 #[must_use]
@@ -22,19 +22,19 @@ pub fn main() -> ExitCode {
     };
     let Ok(path) = path else { return ExitCode::FAILURE };
     match library {
-        None => measure(command, path, &|path, rounds, mark| PATHS[path].run(rounds, mark)),
+        None => measure_path(command, path, &|path, rounds, mark| CALL_PATHS[path].run_rounds(rounds, mark)),
         Some(library) => {
             // SAFETY: the library is `shared` of this workspace, whose start-up code only collects registrations.
             let library = unsafe { libloading::Library::new(library) }.expect("the library exists and can be loaded");
             // SAFETY: `shared` defines the function with this type, and was built by the same compiler.
             let run = unsafe { library.get::<fn(usize, &[u64], &mut dyn FnMut())>(b"opdispatch_run_path") };
-            measure(command, path, &*run.expect("the library exports the function"));
+            measure_path(command, path, &*run.expect("the library exports the function"));
         }
     }
     ExitCode::SUCCESS
 }
 
-fn measure(command: &str, path: usize, run: &Run) {
+fn measure_path(command: &str, path: usize, run: &RunPathFn) {
     if command == "count" {
         run(path, &[10, 10, 110], &mut || {
             // SAFETY: stops this process until the tracer continues it.
@@ -42,11 +42,11 @@ fn measure(command: &str, path: usize, run: &Run) {
         });
         return;
     }
-    const ROUNDS: u64 = 200_000;
+    const CALLS_PER_ROUND: u64 = 200_000;
     let mut last = Instant::now();
     let mut best = f64::INFINITY;
     let mut first = true;
-    run(path, &[ROUNDS; 40], &mut || {
+    run(path, &[CALLS_PER_ROUND; 40], &mut || {
         let now = Instant::now();
         if !first {
             best = best.min((now - last).as_secs_f64());
@@ -55,6 +55,6 @@ fn measure(command: &str, path: usize, run: &Run) {
         last = now;
     });
     #[expect(clippy::cast_precision_loss)]
-    let per_call = best * 1e9 / ROUNDS as f64;
+    let per_call = best * 1e9 / CALLS_PER_ROUND as f64;
     println!("{per_call}");
 }

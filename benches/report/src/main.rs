@@ -2,10 +2,10 @@
 //!
 //! `cargo run --release -p report` prints everything; `-- calls`, `-- start` or `-- check` prints one part.
 
-mod calls;
-mod check;
-mod generate;
-mod start;
+mod call_costs;
+mod compile_time;
+mod generated_packages;
+mod start_time;
 
 use std::env;
 use std::path::Path;
@@ -15,8 +15,11 @@ use measure::Result;
 
 fn main() -> ExitCode {
     let selected: Vec<String> = env::args().skip(1).collect();
-    let parts: [(&str, fn() -> Result<()>); 3] =
-        [("calls", calls::report), ("start", start::report), ("check", check::report)];
+    let parts: [(&str, fn() -> Result<()>); 3] = [
+        ("calls", call_costs::report_call_costs),
+        ("start", start_time::report_start_time),
+        ("check", compile_time::report_compile_time),
+    ];
     if let Some(unknown) = selected.iter().find(|selected| parts.iter().all(|(name, _)| name != selected)) {
         eprintln!("there is no part `{unknown}`; the parts are calls, start and check");
         return ExitCode::FAILURE;

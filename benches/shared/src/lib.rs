@@ -3,5 +3,5 @@
 /// Runs one path inside the library.
 #[unsafe(no_mangle)]
 pub fn opdispatch_run_path(path: usize, rounds: &[u64], mark: &mut dyn FnMut()) {
-    paths::PATHS[path].run(rounds, mark);
+    paths::CALL_PATHS[path].run_rounds(rounds, mark);
 }

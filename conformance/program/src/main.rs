@@ -10,8 +10,8 @@ use std::process::ExitCode;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
-use conformance::command_line::{DelayedBar, print_completions};
-use conformance::{Check, Report, State, Suite};
+use conformance::command_line::{DelayedProgressBar, print_completions};
+use conformance::{Check, OperatorState, Report, Suite};
 use dispatch_runtime::{DType, Device, Operator, keys};
 
 // Links the CPU kernels, which are under test and compute expected results for other devices.
@@ -32,7 +32,7 @@ struct CommandLine {
     #[command(flatten)]
     selection: Selection,
     #[command(flatten)]
-    lists: Lists,
+    lists: PrintedLists,
 }
 
 #[derive(Subcommand)]
@@ -54,7 +54,7 @@ struct Selection {
     #[arg(long, value_name = "NUMBER")]
     call: Option<usize>,
     /// Runs this check only, and those of further `--check`.
-    #[arg(long, value_name = "NAME", value_parser = check_parser())]
+    #[arg(long, value_name = "NAME", value_parser = check_name_parser())]
     check: Vec<Check>,
     /// Runs one part of the operators, counted from 0: `0/2` is the first half.
     #[arg(long, value_name = "NUMBER/PARTS", value_parser = parse_part)]
@@ -66,7 +66,7 @@ struct Selection {
 
 /// The lists that are printed in place of the table.
 #[derive(Args)]
-struct Lists {
+struct PrintedLists {
     /// Prints each failure, with the command that repeats it, in place of the table.
     #[arg(long)]
     failures: bool,
@@ -99,7 +99,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn check_parser() -> impl TypedValueParser<Value = Check> {
+fn check_name_parser() -> impl TypedValueParser<Value = Check> {
     PossibleValuesParser::new(Check::ALL.map(Check::name)).try_map(|name| name.parse::<Check>())
 }
 
@@ -122,33 +122,34 @@ fn run(command_line: CommandLine) -> Result<bool, Box<dyn Error>> {
     }
     // The report has the message of a panic, so it is not printed.
     std::panic::set_hook(Box::new(|_| {}));
-    let report = run_suite(&suite(device, &selection))?;
-    check_names(&selection.only, &report)?;
+    let report = run_suite(&build_suite(device, &selection))?;
+    require_known_operators(&selection.only, &report)?;
     if device.key() == keys::CUDA {
         _ = writeln!(io::stderr(), "{}", kernels_cuda::compile_statistics());
     }
-    allow_closed_pipe(print(&report, &lists))?;
-    Ok(report.count(State::Failed) != 0)
+    allow_closed_pipe(print_report(&report, &lists))?;
+    Ok(report.operator_count(OperatorState::Failed) != 0)
 }
 
-fn suite(device: Device, selection: &Selection) -> Suite {
+fn build_suite(device: Device, selection: &Selection) -> Suite {
     let Selection { only, call, check, part, without } = selection;
-    let mut suite = only.iter().fold(Suite::new(device), Suite::only);
-    suite = check.iter().fold(suite, |suite, check| suite.check(*check));
-    suite = without.iter().fold(suite, |suite, dtype| suite.without(*dtype));
+    let mut suite = only.iter().fold(Suite::new(device), Suite::only_operator);
+    suite = check.iter().fold(suite, |suite, check| suite.only_check(*check));
+    suite = without.iter().fold(suite, |suite, dtype| suite.without_dtype(*dtype));
     if let Some(number) = call {
-        suite = suite.call(*number);
+        suite = suite.only_call(*number);
     }
     if let Some((part, parts)) = part {
-        suite = suite.part(*part, *parts);
+        suite = suite.only_part(*part, *parts);
     }
-    if device.key() == keys::CUDA { as_cuda(suite) } else { suite }
+    if device.key() == keys::CUDA { restrict_to_cuda(suite) } else { suite }
 }
 
 /// Restricts the suite to dtypes of CUDA, and accepts results of PyTorch's devices. PyTorch resizes images of bytes only on the CPU.
-fn as_cuda(suite: Suite) -> Suite {
-    let suite = suite.without(DType::C64).without(DType::C128).accept_device_differences().sampled();
-    suite.without_call("upsample_bilinear2d", DType::U8).without_call("upsample_bicubic2d", DType::U8)
+fn restrict_to_cuda(suite: Suite) -> Suite {
+    let suite =
+        suite.without_dtype(DType::C64).without_dtype(DType::C128).accept_device_differences().with_sampled_calls();
+    suite.without_calls_of("upsample_bilinear2d", DType::U8).without_calls_of("upsample_bicubic2d", DType::U8)
 }
 
 /// Runs the suite, with a progress bar.
@@ -156,33 +157,33 @@ fn run_suite(suite: &Suite) -> conformance::Result<Report> {
     let mut bar = None;
     let report = suite.run_with_progress(&mut |progress| {
         let count = |steps: usize| u64::try_from(steps).unwrap_or(u64::MAX);
-        let bar = bar.get_or_insert_with(|| DelayedBar::new(count(progress.total)));
+        let bar = bar.get_or_insert_with(|| DelayedProgressBar::new(count(progress.total)));
         bar.update(count(progress.finished), progress.operator);
     });
-    bar.iter().for_each(DelayedBar::finish);
+    bar.iter().for_each(DelayedProgressBar::finish);
     report
 }
 
 /// Returns an error if one of these names is neither that of an operator nor in the recordings.
-fn check_names(names: &[String], report: &Report) -> Result<(), dispatch_runtime::Error> {
+fn require_known_operators(names: &[String], report: &Report) -> Result<(), dispatch_runtime::Error> {
     let is_unknown = |name: &&String| report.rows().iter().all(|row| row.operator != **name);
     names.iter().filter(is_unknown).try_for_each(|name| Operator::find(name).map(drop))
 }
 
 /// Prints the lists that the command line names, or else the table.
-fn print(report: &Report, lists: &Lists) -> io::Result<()> {
+fn print_report(report: &Report, lists: &PrintedLists) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    let &Lists { failures, not_applicable, missing } = lists;
+    let &PrintedLists { failures, not_applicable, missing } = lists;
     if failures {
-        report.failed().iter().try_for_each(|failed| writeln!(out, "{failed}"))?;
+        report.failed_checks().iter().try_for_each(|failed| writeln!(out, "{failed}"))?;
     }
     if not_applicable {
-        let mut not_applicable = report.not_applicable().iter();
+        let mut not_applicable = report.not_applicable_checks().iter();
         not_applicable
             .try_for_each(|(operator, check, reason)| writeln!(out, "{operator}, {check}: not applicable, {reason}"))?;
     }
     if missing {
-        let mut missing = report.missing().iter();
+        let mut missing = report.missing_items().iter();
         missing.try_for_each(|(operator, check, item)| writeln!(out, "{operator}, {check}: {item}"))?;
     }
     if !(failures || not_applicable || missing) {

@@ -12,18 +12,21 @@ pub(super) type BatchDims = Vec<Option<usize>>;
 
 /// Builds the batch that has these slices, one for each index of the batch dimensions. With `interleaved`, the batch dimension has stride 1 and
 /// the other strides are multiplied by the number of slices. Without it, each slice keeps its strides and follows the one before it.
-pub(super) fn batch(slices: &[Array], dims: &[Option<usize>], sizes: &[usize], interleaved: bool) -> Array {
+pub(super) fn stack_slices(slices: &[Array], dims: &[Option<usize>], sizes: &[usize], interleaved: bool) -> Array {
     let (Some((dim, inner)), Some(&size)) = (dims.split_first(), sizes.first()) else { return slices[0].clone() };
-    let each: Vec<Array> =
-        slices.chunks(slices.len() / size).map(|slices| batch(slices, inner, &sizes[1..], interleaved)).collect();
-    dim.map_or_else(|| each[0].clone(), |dim| stack(&each, dim, interleaved))
+    let each: Vec<Array> = slices
+        .chunks(slices.len() / size)
+        .map(|slices| stack_slices(slices, inner, &sizes[1..], interleaved))
+        .collect();
+    dim.map_or_else(|| each[0].clone(), |dim| stack_along_dim(&each, dim, interleaved))
 }
 
-fn stack(slices: &[Array], dim: usize, interleaved: bool) -> Array {
+fn stack_along_dim(slices: &[Array], dim: usize, interleaved: bool) -> Array {
     let first = &slices[0];
     let count = i64::try_from(slices.len()).unwrap_or(0);
     let (mut sizes, mut strides) = (first.sizes.clone(), first.strides.clone());
-    let (mut step, mut offset) = (i64::try_from(first.required_elements()).unwrap_or(0) - first.offset, first.offset);
+    let (mut step, mut offset) =
+        (i64::try_from(first.required_element_count()).unwrap_or(0) - first.offset, first.offset);
     if interleaved {
         strides.iter_mut().chain([&mut offset]).for_each(|stride| *stride *= count);
         step = 1;
@@ -37,7 +40,7 @@ fn stack(slices: &[Array], dim: usize, interleaved: bool) -> Array {
 }
 
 /// Returns the slice of a value at index `place` of its batch dimensions. `dims` yields the batch dimensions of each tensor of the value.
-pub(super) fn slice(value: &Value, dims: &mut dyn Iterator<Item = BatchDims>, place: &[usize]) -> Result<Value> {
+pub(super) fn slice_value(value: &Value, dims: &mut dyn Iterator<Item = BatchDims>, place: &[usize]) -> Result<Value> {
     let mut slice = value.clone();
     for tensor in slice.tensors_mut() {
         *tensor = slice_tensor(tensor, &dims.next().unwrap_or_default(), place)?;
@@ -63,7 +66,7 @@ mod tests {
 
     use super::*;
 
-    fn array(start: i64) -> Array {
+    fn matrix_from(start: i64) -> Array {
         Array::new(DType::I64, &[2, 2], (start..start + 4).map(Scalar::from).collect())
     }
 
@@ -71,10 +74,11 @@ mod tests {
     fn a_slice_of_a_batch_has_the_elements_of_its_array() {
         for interleaved in [false, true] {
             for dim in 0..3 {
-                let batch = batch(&[array(0), array(10), array(20)], &[Some(dim)], &[3], interleaved);
+                let batch =
+                    stack_slices(&[matrix_from(0), matrix_from(10), matrix_from(20)], &[Some(dim)], &[3], interleaved);
                 let tensor = crate::tensors::to_tensor(&batch, dispatch_runtime::Device::CPU).unwrap();
                 let slice = slice_tensor(&tensor, &[Some(dim)], &[1]).unwrap();
-                assert_eq!(crate::tensors::to_array(&slice).unwrap().elements, array(10).elements);
+                assert_eq!(crate::tensors::to_array(&slice).unwrap().elements, matrix_from(10).elements);
             }
         }
     }

@@ -7,17 +7,17 @@ use dispatch_runtime::schema::Argument;
 use dispatch_runtime::{Result, Tensor, Value};
 use dispatch_vmap::Vmap;
 
-use super::batch::batch;
+use super::batch::stack_slices;
 use super::mapped_call::replace_tensors;
 use super::slices::array_variant;
-use super::{ONE_LEVEL, is_host_read_error};
+use super::{ONE_LEVEL_BATCH_SIZES, is_host_read_error};
 use crate::array::Array;
 use crate::case::Case;
-use crate::compare::{ComparedProperties, compare_all};
-use crate::datum::{Datum, to_values};
+use crate::compare::{ComparedProperties, compare_results};
+use crate::datum::{Datum, create_values};
 use crate::gradients::{cosine_cotangent, is_leaf};
 use crate::tensors::{to_array, to_tensor};
-use crate::verdict::{CallError, Failure, Verdict, attempt};
+use crate::verdict::{CallError, Failure, Verdict, catch_panics};
 
 /// Checks the gradients of a batch. Returns `None` if no gradients were recorded, if the call writes arguments, or if its results are
 /// unpredictable.
@@ -27,8 +27,8 @@ pub(super) fn check(case: &Case) -> Option<Verdict> {
     if writes || case.is_unpredictable() {
         return None;
     }
-    let check = BatchGradients { case, arguments: &recorded.arguments };
-    Some(match check.compare() {
+    let check = BatchGradientCheck { case, arguments: &recorded.arguments };
+    Some(match check.compare_with_slices() {
         Ok(()) => Verdict::Passed,
         Err(CallError::Failed(Failure::Refused(error))) if is_host_read_error(&error) => {
             Verdict::NotApplicable("it reads elements on the host")
@@ -37,23 +37,23 @@ pub(super) fn check(case: &Case) -> Option<Verdict> {
     })
 }
 
-struct BatchGradients<'a> {
+struct BatchGradientCheck<'a> {
     case: &'a Case,
     arguments: &'a [Datum],
 }
 
-impl BatchGradients<'_> {
+impl BatchGradientCheck<'_> {
     /// Returns, for each tensor of the call, whether a gradient with respect to it is computed.
-    fn are_leaves(&self) -> Vec<bool> {
+    fn leaf_flags(&self) -> Vec<bool> {
         let of = |(i, datum): (usize, &Datum)| {
             datum.arrays().into_iter().map(|array| is_leaf(self.case, i, array.dtype)).collect::<Vec<_>>()
         };
         self.arguments.iter().enumerate().flat_map(of).collect()
     }
 
-    fn compare(&self) -> std::result::Result<(), CallError> {
-        let values = to_values(self.arguments, self.case.device)?;
-        let leaves = self.are_leaves();
+    fn compare_with_slices(&self) -> std::result::Result<(), CallError> {
+        let values = create_values(self.arguments, self.case.device)?;
+        let leaves = self.leaf_flags();
         let arrays = self.arguments.iter().flat_map(Datum::arrays).zip(&leaves);
         let mut asked: Vec<Array> = arrays.filter(|(_, is_leaf)| **is_leaf).map(|(array, _)| array.clone()).collect();
         if asked.is_empty() {
@@ -64,30 +64,31 @@ impl BatchGradients<'_> {
         let alone = |which: usize| -> std::result::Result<Vec<Datum>, CallError> {
             let slices = asked.iter().map(|array| to_tensor(&array_variant(array, which), self.case.device));
             let slices = slices.collect::<std::result::Result<Vec<_>, _>>()?;
-            let found = attempt(|| self.gradients(&values, &leaves, &slices))?;
+            let found = catch_panics(|| self.compute_gradients(&values, &leaves, &slices))?;
             found.iter().map(|tensor| Ok(Datum::Array(to_array(tensor)?))).collect()
         };
         let recorded = alone(0)?;
         // The slices have other elements if the operator accepts them.
-        let expected: Vec<(usize, Vec<Datum>)> =
-            (0..ONE_LEVEL[0]).map(|i| alone(i).map_or_else(|_| (0, recorded.clone()), |found| (i, found))).collect();
+        let expected: Vec<(usize, Vec<Datum>)> = (0..ONE_LEVEL_BATCH_SIZES[0])
+            .map(|i| alone(i).map_or_else(|_| (0, recorded.clone()), |found| (i, found)))
+            .collect();
         let batches = asked.iter().map(|array| {
             let slices: Vec<Array> = expected.iter().map(|(which, _)| array_variant(array, *which)).collect();
-            to_tensor(&batch(&slices, &[Some(0)], ONE_LEVEL, false), self.case.device)
+            to_tensor(&stack_slices(&slices, &[Some(0)], ONE_LEVEL_BATCH_SIZES, false), self.case.device)
         });
         let batches = batches.collect::<std::result::Result<Vec<_>, _>>()?;
-        let back = |slices: &Vec<Tensor>| self.gradients(&values, &leaves, slices);
-        let found = attempt(|| Vmap::new().call(back, &batches[..]))?;
+        let back = |slices: &Vec<Tensor>| self.compute_gradients(&values, &leaves, slices);
+        let found = catch_panics(|| Vmap::new().call(back, &batches[..]))?;
         for (at, (_, expected)) in (0..).zip(&expected) {
-            let slice = |found| Ok(Datum::Array(to_array(&attempt(|| aten::select_int(found, 0, at))?)?));
+            let slice = |found| Ok(Datum::Array(to_array(&catch_panics(|| aten::select_int(found, 0, at))?)?));
             let slices = found.iter().map(slice).collect::<std::result::Result<Vec<_>, CallError>>()?;
-            compare_all(ComparedProperties::AllButStrides, &slices, expected)?;
+            compare_results(ComparedProperties::AllButStrides, &slices, expected)?;
         }
         Ok(())
     }
 
     /// Computes the gradients of the call with respect to its leaves. `given` has the leaves, and last the factor of the cotangents.
-    fn gradients(&self, values: &[Value], is_leaf: &[bool], given: &[Tensor]) -> Result<Vec<Tensor>> {
+    fn compute_gradients(&self, values: &[Value], is_leaf: &[bool], given: &[Tensor]) -> Result<Vec<Tensor>> {
         let Some((times, leaves)) = given.split_last() else { return Ok(Vec::new()) };
         let leaves: Vec<&Tensor> = leaves.iter().collect();
         let call = |leaves: &[Tensor]| {

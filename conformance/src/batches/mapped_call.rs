@@ -6,7 +6,7 @@ use std::error::Error as _;
 use dispatch_runtime::{Error, Operator, Result, Tensor, Value};
 use dispatch_vmap::{Randomness, Vmap};
 
-use crate::verdict::{CallError, attempt};
+use crate::verdict::{CallError, catch_panics};
 
 /// Calls an operator within one `vmap` per level, and returns the results with their batch dimensions first. `levels` has, for each level,
 /// the batch dimension of each tensor. Values of `given` after the operator's arguments are mapped over but not used.
@@ -26,11 +26,11 @@ pub(crate) fn call_mapped(
         Ok(outputs)
     };
     let inputs: Vec<Tensor> = given.iter().flat_map(Value::tensors).cloned().collect();
-    let outputs = attempt(|| call_nested(&call, &inputs, levels, randomness))?;
+    let outputs = catch_panics(|| call_in_nested_vmaps(&call, &inputs, levels, randomness))?;
     Ok(replace_tensors(&outline.into_inner(), &outputs))
 }
 
-fn call_nested(
+fn call_in_nested_vmaps(
     call: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>,
     inputs: &[Tensor],
     levels: &[Vec<Option<usize>>],
@@ -38,7 +38,10 @@ fn call_nested(
 ) -> Result<Vec<Tensor>> {
     let Some((dims, inner)) = levels.split_first() else { return call(inputs) };
     let dims: Vec<Option<i64>> = dims.iter().map(|dim| dim.and_then(|dim| i64::try_from(dim).ok())).collect();
-    Vmap::new().in_dims(dims).randomness(randomness).call(|inputs| call_nested(call, inputs, inner, randomness), inputs)
+    Vmap::new()
+        .in_dims(dims)
+        .randomness(randomness)
+        .call(|inputs| call_in_nested_vmaps(call, inputs, inner, randomness), inputs)
 }
 
 /// Returns the values with their tensors replaced by `tensors`, in order.

@@ -6,7 +6,7 @@
 mod batch;
 mod gradients;
 mod mapped_call;
-mod random;
+mod randomness;
 mod slices;
 
 use std::iter;
@@ -19,21 +19,21 @@ use crate::aliasing::{self, version_counters};
 use crate::case::{Case, Outcome, returns_uninitialized};
 use crate::compare::ComparedProperties;
 use crate::datum::Datum;
-use crate::derived_calls::{self, Forms, LAYOUT_SENSITIVE};
+use crate::derived_calls::{self, LAYOUT_SENSITIVE_OPERATORS, OperatorForms};
 use crate::meta::depends_on_data;
 use crate::verdict::{CallError, Failure, Verdict};
 
-use batch::{BatchDims, batch, slice};
+use batch::{BatchDims, slice_value, stack_slices};
 use mapped_call::find_cause;
 pub(crate) use mapped_call::{call_mapped, replace_tensors};
-pub(crate) use random::check as random;
+pub(crate) use randomness::check as random;
 use slices::{SliceCalls, slice_number};
 
 /// The batch size of a call that is mapped once, and the two batch sizes of a call that is mapped twice.
-const ONE_LEVEL: &[usize] = &[3];
-const TWO_LEVELS: &[usize] = &[2, 3];
+const ONE_LEVEL_BATCH_SIZES: &[usize] = &[3];
+const TWO_LEVEL_BATCH_SIZES: &[usize] = &[2, 3];
 /// One call in this many is mapped twice.
-const NESTED_INTERVAL: usize = 4;
+const NESTED_CALL_INTERVAL: usize = 4;
 
 /// Arguments whose elements a composite reads on the host, for example as lengths or to validate them.
 const HOST_READ_ARGUMENTS: [(&str, &str); 13] = [
@@ -53,36 +53,39 @@ const HOST_READ_ARGUMENTS: [(&str, &str); 13] = [
 ];
 
 /// Compares the mapped calls of an operator, and of its in-place and `out=` forms, with the loop over slices.
-pub(crate) fn check(case: &Case, number: usize, forms: Forms) -> Vec<Verdict> {
+pub(crate) fn check(case: &Case, number: usize, forms: OperatorForms) -> Vec<Verdict> {
     let _slow = lock_slow_loops(SlowLoops::Allow);
-    let mut verdicts = check_operator(case, case.operator, number);
+    let mut verdicts = check_mapped_calls(case, case.operator, number);
     verdicts.extend(gradients::check(case).map(|verdict| verdict.with_context("gradients")));
-    let forms = if number.is_multiple_of(NESTED_INTERVAL) { forms } else { Forms::default() };
+    let forms = if number.is_multiple_of(NESTED_CALL_INTERVAL) { forms } else { OperatorForms::default() };
     if let Some(form) = forms.in_place {
-        verdicts.extend(check_operator(case, form, number).into_iter().map(|verdict| verdict.with_context("in place")));
+        verdicts
+            .extend(check_mapped_calls(case, form, number).into_iter().map(|verdict| verdict.with_context("in place")));
     }
-    if let Some(form) = forms.out.and_then(|form| derived_calls::out_call(case, form)) {
+    if let Some(form) = forms.out.and_then(|form| derived_calls::derive_out_call(case, form)) {
         verdicts.extend(
-            check_operator(&form, form.operator, number).into_iter().map(|verdict| verdict.with_context("into `out`")),
+            check_mapped_calls(&form, form.operator, number)
+                .into_iter()
+                .map(|verdict| verdict.with_context("into `out`")),
         );
     }
     verdicts
 }
 
 /// Checks which calls pass with batch rules alone: loops over slices are refused.
-pub(crate) fn check_rules(case: &Case, number: usize) -> Vec<Verdict> {
+pub(crate) fn check_batch_rules(case: &Case, number: usize) -> Vec<Verdict> {
     if depends_on_data(case.operator, &case.arguments) {
         return vec![Verdict::NotApplicable("it reads elements on the host")];
     }
     let _slow = lock_slow_loops(SlowLoops::Refuse);
-    let verdicts = check_operator(case, case.operator, number);
-    let has_parts = Strategy::of(case.operator) == Strategy::Decompose;
+    let verdicts = check_mapped_calls(case, case.operator, number);
+    let has_parts = Strategy::for_operator(case.operator) == Strategy::Decompose;
     let judged = verdicts.into_iter().filter_map(|verdict| match verdict {
         Verdict::Passed if has_parts => Some(Verdict::NotApplicable("it is a composite of operators that have rules")),
-        Verdict::Failed(failure) if is_slow_error(&failure) && has_parts => {
+        Verdict::Failed(failure) if is_loop_refusal(&failure) && has_parts => {
             Some(Verdict::NotApplicable("an operator inside of it runs as a loop over slices"))
         }
-        Verdict::Failed(failure) if is_slow_error(&failure) => {
+        Verdict::Failed(failure) if is_loop_refusal(&failure) => {
             Some(Verdict::NotApplicable("it runs as a loop over slices"))
         }
         // [`check`] reports this failure.
@@ -100,15 +103,15 @@ pub(crate) fn lock_slow_loops(slow: SlowLoops) -> MutexGuard<'static, ()> {
     guard
 }
 
-fn is_slow_error(failure: &Failure) -> bool {
+fn is_loop_refusal(failure: &Failure) -> bool {
     match failure {
-        Failure::Refused(error) => matches!(find_cause(error), Some(VmapError::LoopRefused { .. })),
-        Failure::Derived { failure, .. } => is_slow_error(failure),
+        Failure::Refused(error) => matches!(find_cause(error), Some(VmapError::SlowLoopRefused { .. })),
+        Failure::InDerivedCall { failure, .. } => is_loop_refusal(failure),
         _ => false,
     }
 }
 
-fn check_operator(case: &Case, operator: &'static Operator, number: usize) -> Vec<Verdict> {
+fn check_mapped_calls(case: &Case, operator: &'static Operator, number: usize) -> Vec<Verdict> {
     let slices = SliceCalls::new(case, operator);
     let count = slices.tensor_count();
     if count == 0 {
@@ -122,24 +125,24 @@ fn check_operator(case: &Case, operator: &'static Operator, number: usize) -> Ve
         Err(error) => return vec![error.into()],
     }
     let check = BatchChecks { slices, number };
-    let mut mappings: Vec<Mapping> = (0..count).map(|at| check.map_one(at)).collect();
+    let mut mappings: Vec<BatchMapping> = (0..count).map(|at| check.map_one_tensor(at)).collect();
     if count > 1 {
-        mappings.push(check.map_all());
+        mappings.push(check.map_all_tensors());
     }
-    if number.is_multiple_of(NESTED_INTERVAL) {
-        mappings.push(check.map_twice());
+    if number.is_multiple_of(NESTED_CALL_INTERVAL) {
+        mappings.push(check.map_at_two_levels());
     }
-    mappings.iter().map(|mapping| check.verdict(mapping).with_context(mapping.name.as_str())).collect()
+    mappings.iter().map(|mapping| check.check_mapping(mapping).with_context(mapping.name.as_str())).collect()
 }
 
 /// The batch dimensions of each tensor of a call, with the batch sizes of the levels.
-struct Mapping {
+struct BatchMapping {
     name: String,
     sizes: &'static [usize],
     dims: Vec<BatchDims>,
 }
 
-impl Mapping {
+impl BatchMapping {
     fn is_mapped(&self, at: usize) -> bool {
         self.dims[at].iter().any(Option::is_some)
     }
@@ -154,23 +157,23 @@ struct BatchChecks<'a> {
 impl BatchChecks<'_> {
     /// Returns the batch dimension of a tensor: the first, the last, or the second, in turn.
     fn batch_dim(&self, at: usize, turn: usize) -> usize {
-        let rank = self.slices.rank(at);
+        let rank = self.slices.tensor_rank(at);
         [0, rank, rank.min(1)][(self.number + at + turn) % 3]
     }
 
-    fn map_one(&self, at: usize) -> Mapping {
+    fn map_one_tensor(&self, at: usize) -> BatchMapping {
         let name = format!("mapped over {}", self.slices.tensor_name(at));
         let dims = (0..self.slices.tensor_count()).map(|i| vec![(i == at).then(|| self.batch_dim(at, 0))]);
-        Mapping { name, sizes: ONE_LEVEL, dims: dims.collect() }
+        BatchMapping { name, sizes: ONE_LEVEL_BATCH_SIZES, dims: dims.collect() }
     }
 
-    fn map_all(&self) -> Mapping {
+    fn map_all_tensors(&self) -> BatchMapping {
         let dims = (0..self.slices.tensor_count()).map(|at| vec![Some(self.batch_dim(at, 1))]);
-        Mapping { name: "mapped over all tensors".to_owned(), sizes: ONE_LEVEL, dims: dims.collect() }
+        BatchMapping { name: "mapped over all tensors".to_owned(), sizes: ONE_LEVEL_BATCH_SIZES, dims: dims.collect() }
     }
 
     /// Maps the call at two levels. A written tensor has both batch dimensions; some of the others have one.
-    fn map_twice(&self) -> Mapping {
+    fn map_at_two_levels(&self) -> BatchMapping {
         let dims = (0..self.slices.tensor_count()).map(|at| {
             let (outer, inner) = (Some(0), Some(self.batch_dim(at, 2)));
             match at % 3 {
@@ -179,7 +182,7 @@ impl BatchChecks<'_> {
                 _ => vec![outer, inner],
             }
         });
-        Mapping { name: "mapped twice".to_owned(), sizes: TWO_LEVELS, dims: dims.collect() }
+        BatchMapping { name: "mapped twice".to_owned(), sizes: TWO_LEVEL_BATCH_SIZES, dims: dims.collect() }
     }
 
     /// Whether a call writes a tensor. A composite may write less than its schema says: without training, `rrelu_with_noise` does not write
@@ -187,11 +190,11 @@ impl BatchChecks<'_> {
     fn is_written(&self, at: usize) -> bool {
         let SliceCalls { operator, .. } = self.slices;
         let says_so = operator.schema().arguments[self.slices.argument_index(at)].is_written();
-        says_so && Strategy::of(operator) != Strategy::Decompose || self.slices.is_written(at)
+        says_so && Strategy::for_operator(operator) != Strategy::Decompose || self.slices.is_written(at)
     }
 
     /// Whether the call reads elements on the host, so that `vmap` can only run it by a loop over slices.
-    fn reads_elements(&self, mapping: &Mapping) -> bool {
+    fn reads_mapped_elements_on_host(&self, mapping: &BatchMapping) -> bool {
         let operator = self.slices.operator;
         let is_read_on_host = |at: usize| {
             let argument = &*operator.schema().arguments[self.slices.argument_index(at)].name;
@@ -201,19 +204,20 @@ impl BatchChecks<'_> {
     }
 
     /// Whether a random operator draws nothing only because its results are empty.
-    fn is_random_but_empty(&self) -> bool {
+    fn is_random_with_empty_results(&self) -> bool {
         let recorded = self.slices.call_recorded();
         let is_empty = |datum: &Datum| datum.arrays().iter().all(|array| array.elements.is_empty());
         aten::is_random(self.slices.operator) && recorded.is_ok_and(|slice| slice.outcome.results.iter().all(is_empty))
     }
 
-    fn verdict(&self, mapping: &Mapping) -> Verdict {
+    fn check_mapping(&self, mapping: &BatchMapping) -> Verdict {
         let shared = (0..self.slices.tensor_count()).any(|at| self.is_written(at) && !mapping.is_mapped(at));
-        let outcome = self.compare_with_slices(mapping, if shared { None } else { self.accepted_slices(mapping) });
+        let outcome =
+            self.compare_with_slices(mapping, if shared { None } else { self.accepted_slice_numbers(mapping) });
         if shared {
             let expected = |error: &Error| {
                 matches!(find_cause(error), Some(VmapError::WriteToUnbatched { .. }))
-                    || is_randomness_error(error) && self.is_random_but_empty()
+                    || is_randomness_error(error) && self.is_random_with_empty_results()
             };
             return expect_refusal(outcome, expected, "a write for each slice to a tensor that all slices share");
         }
@@ -224,12 +228,12 @@ impl BatchChecks<'_> {
         match outcome {
             Ok(()) => Verdict::Passed,
             Err(CallError::Failed(Failure::Refused(error)))
-                if is_host_read_error(&error) && self.reads_elements(mapping) =>
+                if is_host_read_error(&error) && self.reads_mapped_elements_on_host(mapping) =>
             {
                 Verdict::Passed
             }
             Err(CallError::Failed(Failure::Refused(error)))
-                if is_randomness_error(&error) && self.is_random_but_empty() =>
+                if is_randomness_error(&error) && self.is_random_with_empty_results() =>
             {
                 Verdict::Passed
             }
@@ -237,32 +241,32 @@ impl BatchChecks<'_> {
         }
     }
 
-    /// Returns the slice number of each tensor, for each index of the batch. The slices differ from the recorded ones if the operator accepts
-    /// others. Returns `None` if the operator does not accept them together.
-    fn accepted_slices(&self, mapping: &Mapping) -> Option<Vec<Vec<usize>>> {
+    /// Returns the slice number of each tensor, for each index of the batch. The slices differ from the recorded ones if the operator
+    /// accepts others. Returns `None` if the operator does not accept them together.
+    fn accepted_slice_numbers(&self, mapping: &BatchMapping) -> Option<Vec<Vec<usize>>> {
         let all: Vec<Vec<usize>> = batch_indices(mapping.sizes)
             .map(|place| {
                 mapping
                     .dims
                     .iter()
                     .enumerate()
-                    .map(|(at, dims)| self.slices.accepted_slice(at, slice_number(dims, &place)))
+                    .map(|(at, dims)| self.slices.accepted_slice_number(at, slice_number(dims, &place)))
                     .collect()
             })
             .collect();
-        self.slices.have_equal_sizes(&all).then_some(all)
+        self.slices.have_equal_result_sizes(&all).then_some(all)
     }
 
-    fn compare_with_slices(&self, mapping: &Mapping, which: Option<Vec<Vec<usize>>>) -> Result<(), CallError> {
+    fn compare_with_slices(&self, mapping: &BatchMapping, which: Option<Vec<Vec<usize>>>) -> Result<(), CallError> {
         let SliceCalls { case, operator, .. } = self.slices;
         let recorded = || batch_indices(mapping.sizes).map(|_| vec![0; self.slices.tensor_count()]).collect();
         let which: Vec<Vec<usize>> = which.unwrap_or_else(recorded);
         let tensors = (0..self.slices.tensor_count()).map(|at| {
-            let slices: Vec<_> = which.iter().map(|which| self.slices.array(at, which[at])).collect();
-            let interleaved = self.number % 2 == 1 && !LAYOUT_SENSITIVE.contains(&operator.name().base);
-            batch(&slices, &mapping.dims[at], mapping.sizes, interleaved)
+            let slices: Vec<_> = which.iter().map(|which| self.slices.slice_array(at, which[at])).collect();
+            let interleaved = self.number % 2 == 1 && !LAYOUT_SENSITIVE_OPERATORS.contains(&operator.name().base);
+            stack_slices(&slices, &mapping.dims[at], mapping.sizes, interleaved)
         });
-        let given = self.slices.values(&tensors.collect::<Vec<_>>())?;
+        let given = self.slices.values_with_tensors(&tensors.collect::<Vec<_>>())?;
         let versions: Vec<Vec<u64>> = given.iter().map(version_counters).collect();
         let levels: Vec<Vec<Option<usize>>> =
             (0..mapping.sizes.len()).map(|level| mapping.dims.iter().map(|dims| dims[level]).collect()).collect();
@@ -270,17 +274,17 @@ impl BatchChecks<'_> {
         let in_front: BatchDims = mapping.sizes.iter().map(|_| Some(0)).collect();
         for (place, which) in batch_indices(mapping.sizes).zip(&which) {
             let slice_of = |dims: &mut dyn Iterator<Item = BatchDims>, values: &[_]| {
-                values.iter().map(|value| slice(value, dims, &place)).collect::<Result<Vec<_>, _>>()
+                values.iter().map(|value| slice_value(value, dims, &place)).collect::<Result<Vec<_>, _>>()
             };
             let results = slice_of(&mut iter::repeat(in_front.clone()), &results)?;
             let given = slice_of(&mut mapping.dims.iter().cloned(), &given)?;
             let outcome = Outcome { given, results, is_unpredictable: returns_uninitialized(operator.name().base) };
             aliasing::check(operator, &outcome.given, &versions, &outcome.results)?;
-            let Some(slice) = self.slices.call_cached(which) else { continue };
+            let Some(slice) = self.slices.call_with_slices_cached(which) else { continue };
             let expected = case.derived_call(operator, slice.arguments.clone(), slice.outcome.results.clone());
             expected
                 .with_arguments_after(slice.outcome.after.clone())
-                .compare(&outcome, ComparedProperties::AllButStrides)?;
+                .compare_outcome(&outcome, ComparedProperties::AllButStrides)?;
         }
         Ok(())
     }
@@ -293,7 +297,7 @@ pub(crate) fn is_randomness_error(error: &Error) -> bool {
 
 /// Whether a call was refused because it reads elements of a batch on the host.
 fn is_host_read_error(error: &Error) -> bool {
-    matches!(find_cause(error), Some(VmapError::DataDependent { .. } | VmapError::NotATensor { .. }))
+    matches!(find_cause(error), Some(VmapError::DataDependent { .. } | VmapError::NonTensorResult { .. }))
         || matches!(find_cause(error), Some(AccessError::NotOnHost { .. }))
         || find_cause(error).is_some_and(|cause: &BadArgument| matches!(*cause.problem, Problem::NotOnHost { .. }))
 }
@@ -301,7 +305,7 @@ fn is_host_read_error(error: &Error) -> bool {
 /// Returns a passed verdict if the call was refused with the expected error, and a failed one if the call was made.
 fn expect_refusal(outcome: Result<(), CallError>, expected: impl Fn(&Error) -> bool, mistake: &str) -> Verdict {
     match outcome {
-        Ok(()) | Err(CallError::Failed(Failure::Result { .. } | Failure::Argument { .. })) => {
+        Ok(()) | Err(CallError::Failed(Failure::WrongResult { .. } | Failure::WrongArgument { .. })) => {
             Verdict::Failed(Failure::NotRefused { mistake: mistake.to_owned() })
         }
         Err(CallError::Failed(Failure::Refused(error))) if expected(&error) => Verdict::Passed,

@@ -8,9 +8,9 @@ use dispatch_runtime::{Generator, Operator, Scalar, Value};
 
 use crate::aliasing::version_counters;
 use crate::array::Array;
-use crate::case::{Case, HostOutcome, call, read_outcome};
+use crate::case::{Case, HostOutcome, call_and_check_aliasing, copy_outcome_to_host};
 use crate::compare::{ComparedProperties, compare_properties};
-use crate::datum::{Datum, to_values};
+use crate::datum::{Datum, create_values};
 use crate::verdict::CallError;
 
 /// Makes a recorded call, and calls with slices in place of the recorded tensors.
@@ -80,68 +80,69 @@ impl<'a> SliceCalls<'a> {
     }
 
     /// Returns the number of dimensions of a tensor.
-    pub(super) fn rank(&self, at: usize) -> usize {
+    pub(super) fn tensor_rank(&self, at: usize) -> usize {
         self.recorded_array(at).sizes.len()
     }
 
     /// Whether the recorded call writes a tensor.
     pub(super) fn is_written(&self, at: usize) -> bool {
-        self.call_cached(&vec![0; self.tensor_count()]).is_some_and(|slice| slice.written[self.argument_index(at)])
+        self.call_with_slices_cached(&vec![0; self.tensor_count()])
+            .is_some_and(|slice| slice.written[self.argument_index(at)])
     }
 
     /// Returns slice `which` of a tensor. Slice 0 is the recorded tensor.
-    pub(super) fn array(&self, at: usize, which: usize) -> Array {
+    pub(super) fn slice_array(&self, at: usize, which: usize) -> Array {
         array_variant(self.recorded_array(at), which)
     }
 
     /// Returns the recorded arguments with their tensors replaced.
-    fn arguments(&self, tensors: &[Array]) -> Vec<Datum> {
+    fn arguments_with_tensors(&self, tensors: &[Array]) -> Vec<Datum> {
         let mut tensors = tensors.iter().cloned();
         let mut next = |array: &Array| tensors.next().unwrap_or_else(|| array.clone());
-        self.case.arguments.iter().map(|datum| datum.map(&mut next)).collect()
+        self.case.arguments.iter().map(|datum| datum.map_arrays(&mut next)).collect()
     }
 
     /// Returns the recorded arguments with their tensors replaced, as values on the device.
-    pub(super) fn values(&self, tensors: &[Array]) -> Result<Vec<Value>, CallError> {
-        Ok(to_values(&self.arguments(tensors), self.case.device)?)
+    pub(super) fn values_with_tensors(&self, tensors: &[Array]) -> Result<Vec<Value>, CallError> {
+        Ok(create_values(&self.arguments_with_tensors(tensors), self.case.device)?)
     }
 
     /// Makes the recorded call.
     pub(super) fn call_recorded(&self) -> Result<Rc<SliceCall>, CallError> {
-        self.call_slices(&vec![0; self.tensor_count()])
+        self.call_with_slices(&vec![0; self.tensor_count()])
     }
 
     /// Makes the call with these slices, once. Returns `None` if the operator refuses them.
-    pub(super) fn call_cached(&self, which: &[usize]) -> Option<Rc<SliceCall>> {
+    pub(super) fn call_with_slices_cached(&self, which: &[usize]) -> Option<Rc<SliceCall>> {
         if let Some(cached) = self.cache.borrow().get(which) {
             return cached.clone();
         }
-        let slice = self.call_slices(which).ok();
+        let slice = self.call_with_slices(which).ok();
         self.cache.borrow_mut().insert(which.to_vec(), slice.clone());
         slice
     }
 
-    fn call_slices(&self, which: &[usize]) -> Result<Rc<SliceCall>, CallError> {
-        let tensors: Vec<Array> = which.iter().enumerate().map(|(at, &which)| self.array(at, which)).collect();
-        let arguments = self.arguments(&tensors);
-        let given = to_values(&arguments, self.case.device)?;
+    fn call_with_slices(&self, which: &[usize]) -> Result<Rc<SliceCall>, CallError> {
+        let tensors: Vec<Array> = which.iter().enumerate().map(|(at, &which)| self.slice_array(at, which)).collect();
+        let arguments = self.arguments_with_tensors(&tensors);
+        let given = create_values(&arguments, self.case.device)?;
         let versions: Vec<_> = given.iter().map(version_counters).collect();
-        let outcome = call(self.operator, given)?;
+        let outcome = call_and_check_aliasing(self.operator, given)?;
         let written =
             outcome.given.iter().zip(versions).map(|(value, before)| version_counters(value) != before).collect();
-        Ok(Rc::new(SliceCall { arguments, outcome: read_outcome(self.operator, &outcome)?, written }))
+        Ok(Rc::new(SliceCall { arguments, outcome: copy_outcome_to_host(self.operator, &outcome)?, written }))
     }
 
     /// Returns `number` if the operator accepts this slice together with the recorded other tensors, and 0 (the recorded slice) otherwise.
-    pub(super) fn accepted_slice(&self, at: usize, number: usize) -> usize {
+    pub(super) fn accepted_slice_number(&self, at: usize, number: usize) -> usize {
         let mut which = vec![0; self.tensor_count()];
         which[at] = number;
-        if self.have_equal_sizes(&[which]) { number } else { 0 }
+        if self.have_equal_result_sizes(&[which]) { number } else { 0 }
     }
 
     /// Whether the operator accepts all of these slices and returns results of the same sizes for all.
-    pub(super) fn have_equal_sizes(&self, all: &[Vec<usize>]) -> bool {
-        let recorded = self.call_cached(&vec![0; self.tensor_count()]);
+    pub(super) fn have_equal_result_sizes(&self, all: &[Vec<usize>]) -> bool {
+        let recorded = self.call_with_slices_cached(&vec![0; self.tensor_count()]);
         let alike = |slice: &SliceCall, recorded: &SliceCall| {
             slice
                 .outcome
@@ -150,7 +151,7 @@ impl<'a> SliceCalls<'a> {
                 .zip(&recorded.outcome.results)
                 .all(|(a, b)| compare_properties(ComparedProperties::DTypeAndSizes, a, b).is_ok())
         };
-        all.iter().all(|which| match (self.call_cached(which), &recorded) {
+        all.iter().all(|which| match (self.call_with_slices_cached(which), &recorded) {
             (Some(slice), Some(recorded)) => alike(&slice, recorded),
             _ => false,
         })

@@ -5,7 +5,7 @@ use dispatch_runtime::{Name, Operator};
 
 /// The forms of a functional operator that the program defines.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Forms {
+pub(crate) struct OperatorForms {
     /// The in-place form, which writes its first argument: `add_.Tensor`.
     pub(crate) in_place: Option<&'static Operator>,
     /// The `out=` form, which writes its `out` arguments: `add.out`.
@@ -13,10 +13,10 @@ pub(crate) struct Forms {
 }
 
 /// Arguments that an `out=` form may lack, because the `out` tensor determines them.
-const IMPLIED_BY_OUT: [&str; 4] = ["dtype", "layout", "device", "pin_memory"];
+const ARGUMENTS_IMPLIED_BY_OUT: [&str; 4] = ["dtype", "layout", "device", "pin_memory"];
 
-impl Forms {
-    pub(crate) fn of(operator: &Operator) -> Self {
+impl OperatorForms {
+    pub(crate) fn for_operator(operator: &Operator) -> Self {
         let schema = operator.schema();
         if schema.kind() != SchemaKind::Functional {
             return Self::default();
@@ -47,7 +47,7 @@ fn is_in_place_form(functional: &Schema, form: &Schema) -> bool {
 fn is_out_form(functional: &Schema, form: &Schema) -> bool {
     let (outs, given): (Vec<&Argument>, Vec<&Argument>) = form.arguments.iter().partition(|argument| argument.is_out());
     let covered = functional.arguments.iter().filter(|argument| {
-        !(IMPLIED_BY_OUT.contains(&argument.name.as_str()) && form.argument(&argument.name).is_none())
+        !(ARGUMENTS_IMPLIED_BY_OUT.contains(&argument.name.as_str()) && form.argument(&argument.name).is_none())
     });
     let covered: Vec<&Argument> = covered.collect();
     outs.len() == functional.returns.len()
@@ -65,25 +65,25 @@ fn is_same_argument(a: &Argument, b: &Argument) -> bool {
 mod tests {
     use super::*;
 
-    fn schema(text: &str) -> Schema {
+    fn parse_schema(text: &str) -> Schema {
         Schema::parse(text).unwrap()
     }
 
     #[test]
     fn forms_have_the_arguments_of_the_functional_operator() {
-        let add = schema("add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor");
+        let add = parse_schema("add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor");
         let text = "(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)";
-        assert!(is_out_form(&add, &schema(&format!("add.out{text}"))));
+        assert!(is_out_form(&add, &parse_schema(&format!("add.out{text}"))));
         assert!(!is_out_form(
             &add,
-            &schema("add.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)")
+            &parse_schema("add.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)")
         ));
         assert!(is_in_place_form(
             &add,
-            &schema("add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)")
+            &parse_schema("add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)")
         ));
-        assert!(!is_in_place_form(&add, &schema("add_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")));
-        let eye = schema("eye(SymInt n, *, ScalarType? dtype=None, Device? device=None) -> Tensor");
-        assert!(is_out_form(&eye, &schema("eye.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!)")));
+        assert!(!is_in_place_form(&add, &parse_schema("add_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")));
+        let eye = parse_schema("eye(SymInt n, *, ScalarType? dtype=None, Device? device=None) -> Tensor");
+        assert!(is_out_form(&eye, &parse_schema("eye.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!)")));
     }
 }

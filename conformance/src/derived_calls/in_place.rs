@@ -3,12 +3,12 @@
 use dispatch_runtime::DType;
 use dispatch_runtime::Operator;
 
-use super::overlap::{overlapping_tensors, similar_arguments, with_tensors};
-use super::refusal::check_refused;
+use super::overlap::{overlapping_tensors, same_shape_arguments, with_tensors_at};
+use super::refusal::check_call_is_refused;
 use crate::array::Array;
-use crate::case::{Case, call};
-use crate::compare::{ComparedProperties, compare_all};
-use crate::datum::{Datum, to_values};
+use crate::case::{Case, call_and_check_aliasing};
+use crate::compare::{ComparedProperties, compare_results};
+use crate::datum::{Datum, create_values};
 use crate::error::Result;
 use crate::verdict::Verdict;
 
@@ -19,18 +19,23 @@ pub(crate) fn check(case: &Case, form: &'static Operator) -> Vec<Verdict> {
     if !case.operator.schema().views().is_empty() {
         return vec![Verdict::NotApplicable("its functional form returns a view")];
     }
-    check_form(case, form, this, result).unwrap_or_else(|error| vec![error.into()])
+    check_in_place_form(case, form, this, result).unwrap_or_else(|error| vec![error.into()])
 }
 
-fn check_form(case: &Case, form: &'static Operator, this: &Array, result: &Array) -> Result<Vec<Verdict>> {
+fn check_in_place_form(case: &Case, form: &'static Operator, this: &Array, result: &Array) -> Result<Vec<Verdict>> {
     let argument_to_name = form.schema().arguments[0].name.as_str();
     let mistake = |mistake: &str| -> Result<Vec<Verdict>> {
-        Ok(vec![check_refused(form, to_values(&case.arguments, case.device)?, mistake, &[argument_to_name])])
+        Ok(vec![check_call_is_refused(
+            form,
+            create_values(&case.arguments, case.device)?,
+            mistake,
+            &[argument_to_name],
+        )])
     };
     if this.sizes != result.sizes {
         return mistake("an in-place result of another shape");
     }
-    if category_rank(result.dtype) > category_rank(this.dtype) {
+    if dtype_category_rank(result.dtype) > dtype_category_rank(this.dtype) {
         return mistake("an in-place result of a dtype that cannot be cast back");
     }
     if this.overlaps_itself() {
@@ -42,38 +47,44 @@ fn check_form(case: &Case, form: &'static Operator, this: &Array, result: &Array
     let expected = Datum::Array(Array { strides: this.strides.clone(), ..result.clone() });
     let derived = case.derived_call(form, case.arguments.clone(), vec![expected]);
     let mut verdicts = vec![derived.check(ComparedProperties::All).with_context("in place")];
-    for other in similar_arguments(case, this).into_iter().filter(|&i| i > 0) {
-        verdicts.extend(check_same_tensor(case, form, other)?);
+    for other in same_shape_arguments(case, this).into_iter().filter(|&i| i > 0) {
+        verdicts.extend(check_written_as_argument(case, form, other)?);
         if let Some((written, read)) = overlapping_tensors(case, this)? {
-            let values = with_tensors(to_values(&case.arguments, case.device)?, &[(0, &written), (other, &read)]);
+            let values =
+                with_tensors_at(create_values(&case.arguments, case.device)?, &[(0, &written), (other, &read)]);
             let other = form.schema().arguments[other].name.as_str();
-            verdicts.push(check_refused(form, values, "arguments that overlap in part", &[argument_to_name, other]));
+            verdicts.push(check_call_is_refused(
+                form,
+                values,
+                "arguments that overlap in part",
+                &[argument_to_name, other],
+            ));
         }
     }
     Ok(verdicts)
 }
 
 /// Checks the in-place call in which another argument is the written tensor itself. The result must equal that of a call with a copy.
-fn check_same_tensor(case: &Case, form: &'static Operator, other: usize) -> Result<Option<Verdict>> {
+fn check_written_as_argument(case: &Case, form: &'static Operator, other: usize) -> Result<Option<Verdict>> {
     let mut arguments = case.arguments.clone();
     arguments[other] = arguments[0].clone();
     let Ok(expected) = case.call(&arguments) else { return Ok(None) };
     // A device may report wrong elements only at synchronization.
     let Ok(expected) = Datum::from_value(&expected.results[0]) else { return Ok(None) };
-    let values = to_values(&arguments, case.device)?;
+    let values = create_values(&arguments, case.device)?;
     let Some(written) = values[0].as_tensor().cloned() else { return Ok(None) };
-    let values = with_tensors(values, &[(other, &written)]);
+    let values = with_tensors_at(values, &[(other, &written)]);
     let name = &form.schema().arguments[other].name;
     let variant = format!("in place, with `{name}` the written tensor itself");
-    let compared = call(form, values).and_then(|outcome| {
+    let compared = call_and_check_aliasing(form, values).and_then(|outcome| {
         let actual = Datum::from_value(&outcome.results[0])?;
-        Ok(compare_all(outcome.comparable(ComparedProperties::AllButStrides), [&actual], [&expected])?)
+        Ok(compare_results(outcome.comparable_properties(ComparedProperties::AllButStrides), [&actual], [&expected])?)
     });
     Ok(Some(Verdict::from(compared).with_context(variant)))
 }
 
 /// Returns the rank of a dtype's category: a dtype can be cast to dtypes of the same or a higher rank.
-pub(super) fn category_rank(dtype: DType) -> u8 {
+pub(super) fn dtype_category_rank(dtype: DType) -> u8 {
     if dtype.is_complex() {
         3
     } else if dtype.is_floating() {

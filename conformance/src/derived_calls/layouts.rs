@@ -8,13 +8,13 @@ use dispatch_runtime::schema::SchemaKind;
 use crate::aliasing::has_undeclared_write;
 use crate::array::Array;
 use crate::case::{Case, Outcome};
-use crate::compare::{ComparedProperties, compare_all};
+use crate::compare::{ComparedProperties, compare_results};
 use crate::datum::Datum;
 use crate::meta;
 use crate::verdict::{Failure, Verdict};
 
 /// Operators whose results depend on the strides of their arguments.
-pub(crate) const LAYOUT_SENSITIVE: [&str; 15] = [
+pub(crate) const LAYOUT_SENSITIVE_OPERATORS: [&str; 15] = [
     "view",
     "view_copy",
     "_unsafe_view",
@@ -33,39 +33,39 @@ pub(crate) const LAYOUT_SENSITIVE: [&str; 15] = [
 ];
 
 pub(crate) fn check(case: &Case) -> Vec<Verdict> {
-    if LAYOUT_SENSITIVE.contains(&case.operator.name().base) {
+    if LAYOUT_SENSITIVE_OPERATORS.contains(&case.operator.name().base) {
         return vec![Verdict::NotApplicable("its result depends on strides")];
     }
     let mut verdicts = Vec::new();
     for (variant, change) in [
         ("with contiguous arguments", Array::contiguous as fn(&Array) -> Array),
-        ("with arguments in column-major order", column_major),
-        ("with gaps between the elements of arguments", with_gaps),
-        ("with an offset of one element", with_offset),
+        ("with arguments in column-major order", in_column_major_order),
+        ("with gaps between the elements of arguments", with_element_gaps),
+        ("with an offset of one element", with_storage_offset),
     ] {
-        let arguments: Vec<Datum> = case.arguments.iter().map(|argument| argument.map(change)).collect();
-        if has_same_layout(&arguments, &case.arguments) {
+        let arguments: Vec<Datum> = case.arguments.iter().map(|argument| argument.map_arrays(change)).collect();
+        if have_same_layout(&arguments, &case.arguments) {
             continue;
         }
         let changed = case.with_arguments(arguments);
         let verdict = changed.check(ComparedProperties::AllButStrides);
         if matches!(verdict, Verdict::Passed) {
-            verdicts.extend(compare_with_meta(&changed).map(|verdict| verdict.with_context(variant)));
+            verdicts.extend(compare_strides_with_meta(&changed).map(|verdict| verdict.with_context(variant)));
         }
         verdicts.push(verdict.with_context(variant));
     }
-    verdicts.extend(check_broadcast(case));
+    verdicts.extend(check_broadcast_arguments(case));
     verdicts
 }
 
-fn has_same_layout(a: &[Datum], b: &[Datum]) -> bool {
+fn have_same_layout(a: &[Datum], b: &[Datum]) -> bool {
     a.iter()
         .zip(b)
         .all(|(a, b)| a.arrays().iter().zip(b.arrays()).all(|(a, b)| (&a.strides, a.offset) == (&b.strides, b.offset)))
 }
 
 /// Returns the array in column-major order: the first dimension is innermost.
-fn column_major(array: &Array) -> Array {
+fn in_column_major_order(array: &Array) -> Array {
     let mut strides = vec![1; array.sizes.len()];
     for dim in 1..strides.len() {
         strides[dim] = strides[dim - 1] * array.sizes[dim - 1].max(1);
@@ -74,7 +74,7 @@ fn column_major(array: &Array) -> Array {
 }
 
 /// Returns the array with an offset of two elements and gaps between elements.
-fn with_gaps(array: &Array) -> Array {
+fn with_element_gaps(array: &Array) -> Array {
     if array.elements.is_empty() {
         return array.clone();
     }
@@ -82,7 +82,7 @@ fn with_gaps(array: &Array) -> Array {
 }
 
 /// Returns the array with an offset of one element, so that vector loads are not aligned.
-fn with_offset(array: &Array) -> Array {
+fn with_storage_offset(array: &Array) -> Array {
     if array.elements.is_empty() {
         return array.clone();
     }
@@ -90,7 +90,7 @@ fn with_offset(array: &Array) -> Array {
 }
 
 /// Compares calls with a broadcast argument (stride 0) with calls with a contiguous copy of it. The backend is its own reference.
-fn check_broadcast(case: &Case) -> Vec<Verdict> {
+fn check_broadcast_arguments(case: &Case) -> Vec<Verdict> {
     let is_written =
         |i: usize| case.operator.schema().arguments[i].is_written() || has_undeclared_write(case.operator, i);
     // A broadcast index makes several elements write the same output element: the order on a device is not fixed.
@@ -105,38 +105,38 @@ fn check_broadcast(case: &Case) -> Vec<Verdict> {
         let innermost = array.sizes.iter().rposition(|&size| size > 1);
         for dim in [outermost, innermost.filter(|_| innermost != outermost)].into_iter().flatten() {
             if !is_written(i) && !array.elements.is_empty() {
-                verdicts.extend(check_expanded_dim(case, i, array, dim));
+                verdicts.extend(check_broadcast_dim(case, i, array, dim));
             }
         }
     }
     verdicts
 }
 
-fn check_expanded_dim(case: &Case, position: usize, array: &Array, dim: usize) -> Option<Verdict> {
-    let repeated = expand_first(array, dim);
-    let written_out = with_array(&case.arguments, position, repeated.contiguous());
-    let repeated = with_array(&case.arguments, position, repeated);
+fn check_broadcast_dim(case: &Case, position: usize, array: &Array, dim: usize) -> Option<Verdict> {
+    let repeated = repeat_first_slice(array, dim);
+    let written_out = replace_array_argument(&case.arguments, position, repeated.contiguous());
+    let repeated = replace_array_argument(&case.arguments, position, repeated);
     // If the operator refuses these elements, it may refuse both calls.
     let reference = case.call(&written_out).ok()?;
     let variant = format!("with `{}` broadcast", case.operator.schema().arguments[position].name);
-    let compared = case.call(&repeated).and_then(|outcome| Ok(compare_values(&outcome, &reference)?));
+    let compared = case.call(&repeated).and_then(|outcome| Ok(compare_outcomes(&outcome, &reference)?));
     Some(Verdict::from(compared).with_context(variant))
 }
 
-fn compare_values(actual: &Outcome, expected: &Outcome) -> Result<(), Failure> {
-    let properties = actual.comparable(ComparedProperties::AllButStrides);
+fn compare_outcomes(actual: &Outcome, expected: &Outcome) -> Result<(), Failure> {
+    let properties = actual.comparable_properties(ComparedProperties::AllButStrides);
     let read = |outcome: &Outcome| outcome.results.iter().map(Datum::from_value).collect::<Result<Vec<_>, _>>();
-    compare_all(properties, &read(actual)?, &read(expected)?)
+    compare_results(properties, &read(actual)?, &read(expected)?)
 }
 
-fn with_array(arguments: &[Datum], position: usize, array: Array) -> Vec<Datum> {
+fn replace_array_argument(arguments: &[Datum], position: usize, array: Array) -> Vec<Datum> {
     let mut arguments = arguments.to_vec();
     arguments[position] = Datum::Array(array);
     arguments
 }
 
 /// Returns the array with the first slice along `dim` repeated, by a stride of 0.
-fn expand_first(array: &Array, dim: usize) -> Array {
+fn repeat_first_slice(array: &Array, dim: usize) -> Array {
     let logical = array.contiguous();
     let mut strides = logical.strides.clone();
     strides[dim] = 0;
@@ -147,12 +147,12 @@ fn expand_first(array: &Array, dim: usize) -> Array {
 }
 
 /// Compares the strides of the backend's results with those of Meta.
-fn compare_with_meta(case: &Case) -> Option<Verdict> {
+fn compare_strides_with_meta(case: &Case) -> Option<Verdict> {
     let outcome = case.call(&case.arguments).ok()?;
     // The Meta check reports a failing Meta kernel.
-    let planned = meta::call(case.operator, &case.arguments).ok()?;
+    let planned = meta::call_on_meta(case.operator, &case.arguments).ok()?;
     let results: Vec<Datum> = outcome.results.iter().map(meta::to_datum_without_elements).collect();
-    Some(Verdict::from(compare_all(ComparedProperties::AllButElements, &planned, &results)).with_context("on Meta"))
+    Some(Verdict::from(compare_results(ComparedProperties::AllButElements, &planned, &results)).with_context("on Meta"))
 }
 
 #[cfg(test)]
@@ -163,9 +163,9 @@ mod tests {
     #[test]
     fn changed_layouts_have_the_same_elements() {
         let array = Array::new(DType::I64, &[2, 3], (0..6).map(Scalar::from).collect());
-        assert_eq!(column_major(&array).strides, [1, 2]);
-        assert_eq!((with_gaps(&array).strides, with_gaps(&array).offset), (vec![9, 3], 2));
-        assert_eq!(expand_first(&array, 0).elements, [0, 1, 2, 0, 1, 2].map(Scalar::from));
-        assert_eq!(expand_first(&array, 1).elements, [0, 0, 0, 3, 3, 3].map(Scalar::from));
+        assert_eq!(in_column_major_order(&array).strides, [1, 2]);
+        assert_eq!((with_element_gaps(&array).strides, with_element_gaps(&array).offset), (vec![9, 3], 2));
+        assert_eq!(repeat_first_slice(&array, 0).elements, [0, 1, 2, 0, 1, 2].map(Scalar::from));
+        assert_eq!(repeat_first_slice(&array, 1).elements, [0, 0, 0, 3, 3, 3].map(Scalar::from));
     }
 }

@@ -3,10 +3,10 @@
 use dispatch_runtime::schema::TypeKind;
 use dispatch_runtime::{DType, Device, Scalar, Value};
 
-use super::refusal::check_refused;
+use super::refusal::check_call_is_refused;
 use crate::array::Array;
 use crate::case::Case;
-use crate::datum::{Datum, to_values};
+use crate::datum::{Datum, create_values};
 use crate::error::Result;
 use crate::verdict::Verdict;
 
@@ -18,10 +18,10 @@ const BROADCAST_ARGUMENTS: [&str; 10] =
     ["other", "end", "tensor1", "tensor2", "mat1", "mat2", "vec", "batch1", "batch2", "exponent"];
 
 /// Operators with an argument of [`BROADCAST_ARGUMENTS`] that accept any shape.
-const ANY_SHAPE: [&str; 2] = ["equal", "kron"];
+const ANY_SHAPE_OPERATORS: [&str; 2] = ["equal", "kron"];
 
 /// Operators that accept only integers.
-const INTEGRAL_ONLY: [&str; 9] = [
+const INTEGRAL_OPERATORS: [&str; 9] = [
     "bitwise_and",
     "bitwise_or",
     "bitwise_xor",
@@ -34,10 +34,17 @@ const INTEGRAL_ONLY: [&str; 9] = [
 ];
 
 /// Operators whose arguments are not promoted to a common dtype.
-const ONE_DTYPE: [&str; 10] = ["mm", "bmm", "addmm", "addbmm", "baddbmm", "mv", "addmv", "dot", "vdot", "convolution"];
+const ONE_DTYPE_OPERATORS: [&str; 10] =
+    ["mm", "bmm", "addmm", "addbmm", "baddbmm", "mv", "addmv", "dot", "vdot", "convolution"];
 
 pub(crate) fn check(case: &Case) -> Vec<Verdict> {
-    let verdicts = [wrong_dims(case), wrong_indices(case), wrong_shapes(case), wrong_dtypes(case), mixed_devices(case)];
+    let verdicts = [
+        check_wrong_dims(case),
+        check_float_indices(case),
+        check_wrong_shapes(case),
+        check_wrong_dtypes(case),
+        check_mixed_devices(case),
+    ];
     let verdicts = verdicts.into_iter().collect::<Result<Vec<_>>>();
     verdicts.map_or_else(|error| vec![error.into()], |verdicts| verdicts.into_iter().flatten().collect())
 }
@@ -45,21 +52,21 @@ pub(crate) fn check(case: &Case) -> Vec<Verdict> {
 /// Checks that the call with one argument replaced is refused, by an error that names this argument.
 fn check_wrong_argument(case: &Case, position: usize, datum: Datum, mistake: &str) -> Result<Verdict> {
     let name = case.operator.schema().arguments[position].name.as_str();
-    check_replaced(case, position, datum, mistake, &[name])
+    check_replaced_argument(case, position, datum, mistake, &[name])
 }
 
 /// Checks that the call is refused if one tensor does not fit the others. The error may name any tensor argument.
 fn check_wrong_tensor(case: &Case, position: usize, array: Array, mistake: &str) -> Result<Verdict> {
-    check_replaced(case, position, Datum::Array(array), mistake, &tensor_names(case))
+    check_replaced_argument(case, position, Datum::Array(array), mistake, &tensor_argument_names(case))
 }
 
 /// Returns the names of the arguments that have tensors.
-fn tensor_names(case: &Case) -> Vec<&str> {
+fn tensor_argument_names(case: &Case) -> Vec<&str> {
     let arguments = case.operator.schema().arguments.iter().filter(|argument| argument.ty.is_tensor_like());
     arguments.map(|argument| argument.name.as_str()).collect()
 }
 
-fn check_replaced(
+fn check_replaced_argument(
     case: &Case,
     position: usize,
     datum: Datum,
@@ -68,10 +75,10 @@ fn check_replaced(
 ) -> Result<Verdict> {
     let mut arguments = case.arguments.clone();
     arguments[position] = datum;
-    Ok(check_refused(case.operator, to_values(&arguments, case.device)?, mistake, arguments_to_name))
+    Ok(check_call_is_refused(case.operator, create_values(&arguments, case.device)?, mistake, arguments_to_name))
 }
 
-fn wrong_dims(case: &Case) -> Result<Vec<Verdict>> {
+fn check_wrong_dims(case: &Case) -> Result<Vec<Verdict>> {
     let Some(rank) = case.arguments.iter().find_map(|datum| datum.arrays().first().map(|array| array.sizes.len()))
     else {
         return Ok(Vec::new());
@@ -85,7 +92,7 @@ fn wrong_dims(case: &Case) -> Result<Vec<Verdict>> {
         for dim in [rank + 5, -rank - 6] {
             let wrong: Value = match (&argument.ty.without_optional().kind, &case.arguments[i]) {
                 (TypeKind::Int, _) => dim.into(),
-                (TypeKind::List(element, _), Datum::Plain(Value::Ints(dims)))
+                (TypeKind::List(element, _), Datum::NonTensor(Value::Ints(dims)))
                     if element.kind == TypeKind::Int && !dims.is_empty() =>
                 {
                     let mut dims = dims.clone();
@@ -94,13 +101,13 @@ fn wrong_dims(case: &Case) -> Result<Vec<Verdict>> {
                 }
                 _ => continue,
             };
-            verdicts.push(check_wrong_argument(case, i, Datum::Plain(wrong), "a dimension that does not exist")?);
+            verdicts.push(check_wrong_argument(case, i, Datum::NonTensor(wrong), "a dimension that does not exist")?);
         }
     }
     Ok(verdicts)
 }
 
-fn wrong_indices(case: &Case) -> Result<Vec<Verdict>> {
+fn check_float_indices(case: &Case) -> Result<Vec<Verdict>> {
     let mut verdicts = Vec::new();
     for (i, argument) in case.operator.schema().arguments.iter().enumerate() {
         if let Some(array) = case.arguments[i].as_array()
@@ -108,19 +115,21 @@ fn wrong_indices(case: &Case) -> Result<Vec<Verdict>> {
             && array.dtype.is_integral()
             && !array.elements.is_empty()
         {
-            let wrong = Datum::Array(array.cast(DType::F32));
+            let wrong = Datum::Array(array.with_dtype(DType::F32));
             verdicts.push(check_wrong_argument(case, i, wrong, "indices that are not whole numbers")?);
         }
     }
     Ok(verdicts)
 }
 
-fn wrong_shapes(case: &Case) -> Result<Vec<Verdict>> {
+fn check_wrong_shapes(case: &Case) -> Result<Vec<Verdict>> {
     let Some(this) = case.arguments.first().and_then(Datum::as_array) else { return Ok(Vec::new()) };
     let mut verdicts = Vec::new();
     for (i, argument) in case.operator.schema().arguments.iter().enumerate().skip(1) {
         let Some(array) = case.arguments[i].as_array() else { continue };
-        if !BROADCAST_ARGUMENTS.contains(&argument.name.as_str()) || ANY_SHAPE.contains(&case.operator.name().base) {
+        if !BROADCAST_ARGUMENTS.contains(&argument.name.as_str())
+            || ANY_SHAPE_OPERATORS.contains(&case.operator.name().base)
+        {
             continue;
         }
         // Sizes that are all different, and none of them 1, can be neither broadcast nor multiplied.
@@ -138,20 +147,20 @@ fn wrong_shapes(case: &Case) -> Result<Vec<Verdict>> {
     Ok(verdicts)
 }
 
-fn wrong_dtypes(case: &Case) -> Result<Vec<Verdict>> {
+fn check_wrong_dtypes(case: &Case) -> Result<Vec<Verdict>> {
     let base = case.operator.name().base;
     let Some(array) = case.arguments.first().and_then(Datum::as_array) else { return Ok(Vec::new()) };
-    let wrong = if INTEGRAL_ONLY.contains(&base.trim_end_matches('_')) {
+    let wrong = if INTEGRAL_OPERATORS.contains(&base.trim_end_matches('_')) {
         DType::F32
-    } else if ONE_DTYPE.contains(&base) && array.dtype != DType::I64 {
+    } else if ONE_DTYPE_OPERATORS.contains(&base) && array.dtype != DType::I64 {
         DType::I64
     } else {
         return Ok(Vec::new());
     };
-    Ok(vec![check_wrong_tensor(case, 0, array.cast(wrong), "a dtype that the operator does not support")?])
+    Ok(vec![check_wrong_tensor(case, 0, array.with_dtype(wrong), "a dtype that the operator does not support")?])
 }
 
-fn mixed_devices(case: &Case) -> Result<Vec<Verdict>> {
+fn check_mixed_devices(case: &Case) -> Result<Vec<Verdict>> {
     if case.device == Device::META {
         return Ok(Vec::new());
     }
@@ -160,7 +169,7 @@ fn mixed_devices(case: &Case) -> Result<Vec<Verdict>> {
         case.arguments[i].as_array().is_some_and(|array| !array.sizes.is_empty() && !array.elements.is_empty())
     });
     let (Some(_), Some(second)) = (tensors.next(), tensors.next()) else { return Ok(Vec::new()) };
-    let mut values = to_values(&case.arguments, case.device)?;
+    let mut values = create_values(&case.arguments, case.device)?;
     values[second] = case.arguments[second].to_value(Device::META)?;
-    Ok(vec![check_refused(case.operator, values, "arguments on several devices", &tensor_names(case))])
+    Ok(vec![check_call_is_refused(case.operator, values, "arguments on several devices", &tensor_argument_names(case))])
 }

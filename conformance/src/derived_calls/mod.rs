@@ -8,8 +8,8 @@ mod out;
 mod overlap;
 mod refusal;
 
-pub(crate) use forms::Forms;
+pub(crate) use forms::OperatorForms;
 pub(crate) use in_place::check as in_place;
-pub(crate) use layouts::{LAYOUT_SENSITIVE, check as layouts};
+pub(crate) use layouts::{LAYOUT_SENSITIVE_OPERATORS, check as layouts};
 pub(crate) use mistakes::check as mistakes;
-pub(crate) use out::{check as out, out_call};
+pub(crate) use out::{check as out, derive_out_call};

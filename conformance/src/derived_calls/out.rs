@@ -2,22 +2,22 @@
 
 use dispatch_runtime::{DType, Operator, Value};
 
-use super::in_place::category_rank;
-use super::overlap::{overlapping_tensors, similar_arguments, with_tensors};
-use super::refusal::check_refused;
+use super::in_place::dtype_category_rank;
+use super::overlap::{overlapping_tensors, same_shape_arguments, with_tensors_at};
+use super::refusal::check_call_is_refused;
 use crate::array::Array;
-use crate::case::{Case, call};
+use crate::case::{Case, call_and_check_aliasing};
 use crate::compare::{ComparedProperties, compare_properties};
-use crate::datum::{Datum, to_values};
+use crate::datum::{Datum, create_values};
 use crate::error::Result;
 use crate::tensors::GAP_ELEMENT;
 use crate::verdict::{CallError, Failure, Verdict};
 
 /// Returns the call of the `out=` form into contiguous tensors with the results' dtypes and sizes.
-pub(crate) fn out_call(case: &Case, form: &'static Operator) -> Option<Case> {
+pub(crate) fn derive_out_call(case: &Case, form: &'static Operator) -> Option<Case> {
     let results = expected_arrays(case).filter(|_| case.operator.schema().views().is_empty())?;
     let outs = results.iter().map(|result| result.contiguous()).collect::<Vec<_>>();
-    let arguments = (OutCheck { case, form, results }).arguments(outs.into_iter());
+    let arguments = (OutFormCheck { case, form, results }).form_arguments(outs.into_iter());
     Some(case.derived_call(form, arguments, case.expected.clone()))
 }
 
@@ -32,35 +32,35 @@ pub(crate) fn check(case: &Case, form: &'static Operator) -> Vec<Verdict> {
     if results.is_empty() || !case.operator.schema().views().is_empty() {
         return vec![Verdict::NotApplicable("its result is a view")];
     }
-    (OutCheck { case, form, results }).verdicts().unwrap_or_else(|error| vec![error.into()])
+    (OutFormCheck { case, form, results }).verdicts().unwrap_or_else(|error| vec![error.into()])
 }
 
-struct OutCheck<'a> {
+struct OutFormCheck<'a> {
     case: &'a Case,
     form: &'static Operator,
     results: Vec<&'a Array>,
 }
 
-impl OutCheck<'_> {
+impl OutFormCheck<'_> {
     fn verdicts(&self) -> Result<Vec<Verdict>> {
         let mut verdicts = vec![
-            self.check_written("into `out`", |result| {
+            self.check_written_out("into `out`", |result| {
                 Some(Array { strides: result.contiguous().strides, ..result.clone() })
             }),
-            self.check_written("into a strided `out`", |result| {
+            self.check_written_out("into a strided `out`", |result| {
                 let strides = result.contiguous().strides.iter().map(|stride| stride * 2).collect();
                 (!result.elements.is_empty()).then(|| Array { strides, offset: 1, ..result.clone() })
             }),
-            self.check_resized(),
+            self.check_empty_out(),
         ];
-        verdicts.extend(self.check_mistake("an `out` of another shape", |result| {
+        verdicts.extend(self.check_wrong_out("an `out` of another shape", |result| {
             let mut sizes = result.sizes.clone();
             sizes.push(2);
             let count = usize::try_from(sizes.iter().product::<i64>()).unwrap_or(0);
             (count > 0).then(|| Array::new(result.dtype, &sizes, vec![GAP_ELEMENT; count]))
         })?);
-        verdicts.extend(self.check_mistake("an `out` of a dtype that the result cannot be cast to", |result| {
-            let lower = match category_rank(result.dtype) {
+        verdicts.extend(self.check_wrong_out("an `out` of a dtype that the result cannot be cast to", |result| {
+            let lower = match dtype_category_rank(result.dtype) {
                 // The dtype of a factory's result is that of `out`.
                 _ if self.implies_dtype() => return None,
                 3 => DType::F32,
@@ -68,20 +68,20 @@ impl OutCheck<'_> {
                 1 => DType::Bool,
                 _ => return None,
             };
-            Some(result.contiguous().cast(lower))
+            Some(result.contiguous().with_dtype(lower))
         })?);
-        verdicts.extend(self.check_overlaps()?);
+        verdicts.extend(self.check_overlapping_out()?);
         Ok(verdicts)
     }
 
     /// Returns the arguments of the `out=` form, with `outs` as its `out` arguments.
-    fn arguments(&self, mut outs: impl Iterator<Item = Array>) -> Vec<Datum> {
+    fn form_arguments(&self, mut outs: impl Iterator<Item = Array>) -> Vec<Datum> {
         let functional = self.case.operator.schema();
         let arguments = self.form.schema().arguments.iter().map(|argument| {
             let given = functional.argument(&argument.name).filter(|_| !argument.is_out());
             match given {
                 Some((i, _)) => self.case.arguments[i].clone(),
-                None => outs.next().map_or(Datum::Plain(Value::None), Datum::Array),
+                None => outs.next().map_or(Datum::NonTensor(Value::None), Datum::Array),
             }
         });
         arguments.collect()
@@ -97,79 +97,87 @@ impl OutCheck<'_> {
         arguments.filter(|(_, argument)| argument.is_out()).map(|(i, argument)| (i, argument.name.as_str())).collect()
     }
 
-    fn check_written(&self, variant: &str, out: impl Fn(&Array) -> Option<Array>) -> Verdict {
+    fn check_written_out(&self, variant: &str, out: impl Fn(&Array) -> Option<Array>) -> Verdict {
         let Some(outs) = self.results.iter().map(|result| out(result)).collect::<Option<Vec<Array>>>() else {
             return Verdict::NotApplicable("its result has no elements");
         };
         let blank = outs.iter().map(|out| Array { elements: vec![GAP_ELEMENT; out.elements.len()], ..out.clone() });
-        let arguments = self.arguments(blank);
+        let arguments = self.form_arguments(blank);
         let expected = outs.iter().cloned().map(Datum::Array).collect();
         self.case.derived_call(self.form, arguments, expected).check(ComparedProperties::All).with_context(variant)
     }
 
-    fn check_resized(&self) -> Verdict {
-        let arguments = self.arguments(self.results.iter().map(|result| Array::new(result.dtype, &[0], Vec::new())));
+    fn check_empty_out(&self) -> Verdict {
+        let arguments =
+            self.form_arguments(self.results.iter().map(|result| Array::new(result.dtype, &[0], Vec::new())));
         let derived = self.case.derived_call(self.form, arguments, self.case.expected.clone());
         derived.check(ComparedProperties::AllButStrides).with_context("into an empty `out`")
     }
 
     /// Checks that a call with a wrong first `out` argument is refused.
-    fn check_mistake(&self, mistake: &str, out: impl Fn(&Array) -> Option<Array>) -> Result<Option<Verdict>> {
+    fn check_wrong_out(&self, mistake: &str, out: impl Fn(&Array) -> Option<Array>) -> Result<Option<Verdict>> {
         let Some(wrong) = self.results.first().and_then(|result| out(result)) else { return Ok(None) };
         let others = self.results.iter().skip(1).map(|result| result.contiguous());
-        let values = to_values(&self.arguments(std::iter::once(wrong).chain(others)), self.case.device)?;
+        let values = create_values(&self.form_arguments(std::iter::once(wrong).chain(others)), self.case.device)?;
         let arguments_to_name: Vec<&str> = self.out_arguments().into_iter().take(1).map(|(_, name)| name).collect();
-        Ok(Some(check_refused(self.form, values, mistake, &arguments_to_name)))
+        Ok(Some(check_call_is_refused(self.form, values, mistake, &arguments_to_name)))
     }
 
     /// Checks calls whose `out` is one of the arguments, or partly overlaps it.
-    fn check_overlaps(&self) -> Result<Vec<Verdict>> {
+    fn check_overlapping_out(&self) -> Result<Vec<Verdict>> {
         let (&[result], [(out, name)]) = (&self.results[..], &self.out_arguments()[..]) else { return Ok(Vec::new()) };
         let mut verdicts = Vec::new();
-        let arguments = || to_values(&self.arguments(std::iter::once(result.contiguous())), self.case.device);
-        for read in similar_arguments(self.case, result) {
+        let arguments = || create_values(&self.form_arguments(std::iter::once(result.contiguous())), self.case.device);
+        for read in same_shape_arguments(self.case, result) {
             let read_name = self.case.operator.schema().arguments[read].name.as_str();
             let Some((read, _)) = self.form.schema().argument(read_name) else { continue };
             if let Some((written, shifted)) = overlapping_tensors(self.case, result)? {
-                let values = with_tensors(arguments()?, &[(*out, &written), (read, &shifted)]);
-                verdicts.push(check_refused(self.form, values, "an `out` that overlaps in part", &[name, read_name]));
+                let values = with_tensors_at(arguments()?, &[(*out, &written), (read, &shifted)]);
+                verdicts.push(check_call_is_refused(
+                    self.form,
+                    values,
+                    "an `out` that overlaps in part",
+                    &[name, read_name],
+                ));
             }
             let values = arguments()?;
             let Some(tensor) = values[read].as_tensor().cloned() else { continue };
             if self.case.arguments.iter().filter_map(Datum::as_array).any(Array::overlaps_itself) {
                 continue;
             }
-            verdicts.push(self.check_argument_as_out(with_tensors(values, &[(*out, &tensor)]), name, read_name));
+            verdicts.push(self.check_argument_as_out(with_tensors_at(values, &[(*out, &tensor)]), name, read_name));
         }
         Ok(verdicts)
     }
 
     /// Returns the result of the call without `out`.
-    fn functional_result(&self) -> Option<Datum> {
-        let values = to_values(&self.case.arguments, self.case.device).ok()?;
-        Datum::from_value(call(self.case.operator, values).ok()?.results.first()?).ok()
+    fn call_functional_form(&self) -> Option<Datum> {
+        let values = create_values(&self.case.arguments, self.case.device).ok()?;
+        Datum::from_value(call_and_check_aliasing(self.case.operator, values).ok()?.results.first()?).ok()
     }
 
     /// Checks a call whose `out` is an argument. The operator may refuse it, but must not write another result.
     fn check_argument_as_out(&self, values: Vec<Value>, out: &str, read: &str) -> Verdict {
         let variant = format!("with `{read}` itself as `{out}`");
         let again = values.clone();
-        match call(self.form, values) {
+        match call_and_check_aliasing(self.form, values) {
             Ok(outcome) => match Datum::from_value(&outcome.results[0]) {
                 Ok(actual) => {
                     // The functional call may be more precise than the recording: its result is then the reference.
-                    let properties = outcome.comparable(ComparedProperties::AllButStrides);
+                    let properties = outcome.comparable_properties(ComparedProperties::AllButStrides);
                     let compared =
                         compare_properties(properties, &actual, &self.case.expected[0]).or_else(|difference| {
-                            let plain = self.functional_result();
+                            let plain = self.call_functional_form();
                             plain.map_or(Err(difference), |plain| compare_properties(properties, &actual, &plain))
                         });
-                    Verdict::from(compared.map_err(|difference| Failure::Result { index: 0, difference }))
+                    Verdict::from(compared.map_err(|difference| Failure::WrongResult { index: 0, difference }))
                         .with_context(variant)
                 }
                 Err(error) => Verdict::Failed(Failure::NotCheckable(error)),
             },
-            Err(CallError::Failed(Failure::Refused(_))) => check_refused(self.form, again, &variant, &[out, read]),
+            Err(CallError::Failed(Failure::Refused(_))) => {
+                check_call_is_refused(self.form, again, &variant, &[out, read])
+            }
             Err(error) => Verdict::from(error).with_context(variant),
         }
     }

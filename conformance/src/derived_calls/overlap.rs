@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::tensors::{strided_view, to_tensor};
 
 /// Returns the positions of the arguments that have the dtype and sizes of `array`.
-pub(crate) fn similar_arguments(case: &Case, array: &Array) -> Vec<usize> {
+pub(crate) fn same_shape_arguments(case: &Case, array: &Array) -> Vec<usize> {
     let is_alike = |datum: &Datum| {
         datum.as_array().is_some_and(|other| (other.dtype, &other.sizes) == (array.dtype, &array.sizes))
     };
@@ -31,7 +31,7 @@ pub(crate) fn overlapping_tensors(case: &Case, array: &Array) -> Result<Option<(
 }
 
 /// Returns the values with the tensors at these positions replaced.
-pub(crate) fn with_tensors(mut values: Vec<Value>, tensors: &[(usize, &Tensor)]) -> Vec<Value> {
+pub(crate) fn with_tensors_at(mut values: Vec<Value>, tensors: &[(usize, &Tensor)]) -> Vec<Value> {
     for &(position, tensor) in tensors {
         values[position] = tensor.clone().into();
     }

@@ -3,9 +3,9 @@
 use dispatch_runtime::{Complex64, DType, Device, Generator, Layout, MemoryFormat, Scalar, Str, Value};
 
 use super::random::Random;
-use crate::tensors::HOST;
+use crate::tensors::HOST_DEVICE;
 
-const INTEGERS: [i64; 26] = [
+const BOUNDARY_INTEGERS: [i64; 26] = [
     0,
     1,
     -1,
@@ -34,7 +34,7 @@ const INTEGERS: [i64; 26] = [
     -i64::MAX,
 ];
 
-const FLOATS: [f64; 21] = [
+const BOUNDARY_FLOATS: [f64; 21] = [
     0.0,
     -0.0,
     1.0,
@@ -63,7 +63,7 @@ pub(super) const HUGE_SIZES: [i64; 9] =
     [1 << 31, (1 << 31) - 1, 1 << 32, 1 << 40, 1 << 60, 1 << 62, (1 << 62) - 1, i64::MAX, i64::MAX - 1];
 
 /// String arguments that operators accept, and some that no operator accepts.
-const STRINGS: [&str; 24] = [
+const ARGUMENT_STRINGS: [&str; 24] = [
     "",
     "none",
     "mean",
@@ -90,70 +90,70 @@ const STRINGS: [&str; 24] = [
     "µ",
 ];
 
-pub(super) fn integer(random: &mut Random) -> i64 {
-    random.pick(&INTEGERS)
+pub(super) fn draw_integer(random: &mut Random) -> i64 {
+    random.pick(&BOUNDARY_INTEGERS)
 }
 
-pub(super) fn float(random: &mut Random) -> f64 {
-    random.pick(&FLOATS)
+pub(super) fn draw_float(random: &mut Random) -> f64 {
+    random.pick(&BOUNDARY_FLOATS)
 }
 
-pub(super) fn scalar(random: &mut Random) -> Scalar {
-    match random.below(8) {
-        0 => Scalar::Bool(random.percent(50)),
-        1..=3 => Scalar::Int(integer(random)),
-        4..=6 => Scalar::Float(float(random)),
-        _ => Scalar::Complex(Complex64::new(float(random), float(random))),
+pub(super) fn draw_scalar(random: &mut Random) -> Scalar {
+    match random.draw_below(8) {
+        0 => Scalar::Bool(random.true_with_percent(50)),
+        1..=3 => Scalar::Int(draw_integer(random)),
+        4..=6 => Scalar::Float(draw_float(random)),
+        _ => Scalar::Complex(Complex64::new(draw_float(random), draw_float(random))),
     }
 }
 
 /// Draws one to four elements of a tensor.
-pub(super) fn elements(random: &mut Random, dtype: DType) -> Vec<Scalar> {
-    let count = 1 + random.below(4);
-    let one = |random: &mut Random| if dtype.is_integral() { integer(random).into() } else { scalar(random) };
+pub(super) fn draw_elements(random: &mut Random, dtype: DType) -> Vec<Scalar> {
+    let count = 1 + random.draw_below(4);
+    let one = |random: &mut Random| if dtype.is_integral() { draw_integer(random).into() } else { draw_scalar(random) };
     (0..count).map(|_| one(random)).collect()
 }
 
-pub(super) fn string(random: &mut Random) -> Str {
-    random.pick(&STRINGS).into()
+pub(super) fn draw_string(random: &mut Random) -> Str {
+    random.pick(&ARGUMENT_STRINGS).into()
 }
 
-pub(super) fn dtype(random: &mut Random) -> DType {
+pub(super) fn draw_dtype(random: &mut Random) -> DType {
     random.pick(&DType::ALL)
 }
 
-pub(super) fn layout(random: &mut Random) -> Value {
-    let layout = Layout::from_number(if random.percent(70) { 0 } else { random.between(0, 6) });
+pub(super) fn draw_layout(random: &mut Random) -> Value {
+    let layout = Layout::from_number(if random.true_with_percent(70) { 0 } else { random.draw_between(0, 6) });
     layout.map_or(Value::None, Value::from)
 }
 
-pub(super) fn memory_format(random: &mut Random) -> Value {
-    MemoryFormat::from_number(random.between(0, 3)).map_or(Value::None, Value::from)
+pub(super) fn draw_memory_format(random: &mut Random) -> Value {
+    MemoryFormat::from_number(random.draw_between(0, 3)).map_or(Value::None, Value::from)
 }
 
-pub(super) fn device(random: &mut Random) -> Device {
-    let device = if random.percent(50) { HOST } else { Device::META };
-    if random.percent(90) { device } else { device.with_index(3).unwrap_or(device) }
+pub(super) fn draw_device(random: &mut Random) -> Device {
+    let device = if random.true_with_percent(50) { HOST_DEVICE } else { Device::META };
+    if random.true_with_percent(90) { device } else { device.with_index(3).unwrap_or(device) }
 }
 
 /// Draws a value of any kind except tensors.
-pub(super) fn any_value(random: &mut Random) -> Value {
+pub(super) fn draw_value(random: &mut Random) -> Value {
     let count = random.pick(&[0, 1, 2, 3, 4, 5, 70]);
-    match random.below(15) {
+    match random.draw_below(15) {
         0 => Value::None,
-        1 => random.percent(50).into(),
-        2 => integer(random).into(),
-        3 => float(random).into(),
-        4 => Value::from(scalar(random)),
-        5 => string(random).into(),
-        6 => (0..count).map(|_| integer(random)).collect::<Vec<_>>().into(),
-        7 => (0..count).map(|_| float(random)).collect::<Vec<_>>().into(),
-        8 => (0..count).map(|_| random.percent(50)).collect::<Vec<_>>().into(),
-        9 => (0..count).map(|_| scalar(random)).collect::<Vec<_>>().into(),
-        10 => (0..count).map(|_| string(random)).collect::<Vec<_>>().into(),
-        11 => dtype(random).into(),
-        12 => device(random).into(),
-        13 => Generator::new(HOST, 0).into(),
-        _ => Value::List(vec![Value::None, integer(random).into()].into()),
+        1 => random.true_with_percent(50).into(),
+        2 => draw_integer(random).into(),
+        3 => draw_float(random).into(),
+        4 => Value::from(draw_scalar(random)),
+        5 => draw_string(random).into(),
+        6 => (0..count).map(|_| draw_integer(random)).collect::<Vec<_>>().into(),
+        7 => (0..count).map(|_| draw_float(random)).collect::<Vec<_>>().into(),
+        8 => (0..count).map(|_| random.true_with_percent(50)).collect::<Vec<_>>().into(),
+        9 => (0..count).map(|_| draw_scalar(random)).collect::<Vec<_>>().into(),
+        10 => (0..count).map(|_| draw_string(random)).collect::<Vec<_>>().into(),
+        11 => draw_dtype(random).into(),
+        12 => draw_device(random).into(),
+        13 => Generator::new(HOST_DEVICE, 0).into(),
+        _ => Value::List(vec![Value::None, draw_integer(random).into()].into()),
     }
 }

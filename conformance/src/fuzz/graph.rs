@@ -3,18 +3,18 @@
 use dispatch_runtime::{Operator, Result, Storage, Tensor, Value};
 use dispatch_trace::{Graph, trace};
 
-use super::mutate::mutate_number;
+use super::mutate::change_number_text;
 use super::random::Random;
-use super::run::{Outcome, check_results};
+use super::run::{Outcome, check_result_geometries};
 use super::trial::Call;
 use crate::batches::replace_tensors;
 
 /// Traces the call on Meta and returns the text of the graph. Returns `None` if the call cannot be traced, or if the graph has constants.
-pub(super) fn traced_text(call: &Call) -> Option<String> {
+pub(super) fn trace_to_text(call: &Call) -> Option<String> {
     let mut call = call.clone();
-    call.samples_mut().for_each(|sample| sample.is_meta = true);
+    call.descriptions_mut().for_each(|description| description.is_meta = true);
     let operator = Operator::find(&call.operator).ok()?;
-    let values = call.values().ok()?;
+    let values = call.create_values().ok()?;
     let inputs: Vec<Tensor> = values.iter().flat_map(Value::tensors).cloned().collect();
     let function = |inputs: &[Tensor]| {
         let results = operator.call(replace_tensors(&values, inputs))?;
@@ -25,7 +25,7 @@ pub(super) fn traced_text(call: &Call) -> Option<String> {
 }
 
 /// Changes one to three of the numbers in the text.
-pub(super) fn mutate(text: &str, random: &mut Random) -> String {
+pub(super) fn change_numbers(text: &str, random: &mut Random) -> String {
     let mut text = text.to_owned();
     for _ in 0..random.pick(&[1, 1, 2, 3]) {
         let numbers = integer_ranges(&text);
@@ -33,7 +33,7 @@ pub(super) fn mutate(text: &str, random: &mut Random) -> String {
             break;
         }
         let place = random.pick(&numbers);
-        let new = mutate_number(&text[place.clone()], random);
+        let new = change_number_text(&text[place.clone()], random);
         text.replace_range(place, &new);
     }
     text
@@ -56,7 +56,7 @@ fn integer_ranges(text: &str) -> Vec<std::ops::Range<usize>> {
 }
 
 /// Parses the text, prints and parses it again, and runs it on Meta.
-pub(super) fn run(text: &str) -> Outcome {
+pub(super) fn run_graph_text(text: &str) -> Outcome {
     let graph = match Graph::parse(text, &[]) {
         Ok(graph) => graph,
         Err(error) => return Outcome::from_error(&error),
@@ -67,17 +67,17 @@ pub(super) fn run(text: &str) -> Outcome {
         Ok(_) => return Outcome::Finding("the graph prints differently after printing and parsing".to_owned()),
         Err(error) => return Outcome::Finding(format!("the printed graph cannot be parsed: {error}")),
     }
-    match meta_inputs(&graph).and_then(|inputs| graph.run(&inputs)) {
-        Ok(results) => check_results(results.iter()),
+    match create_meta_inputs(&graph).and_then(|inputs| graph.run(&inputs)) {
+        Ok(results) => check_result_geometries(results.iter()),
         Err(error) => Outcome::from_error(&error),
     }
 }
 
-fn meta_inputs(graph: &Graph) -> Result<Vec<Tensor>> {
+fn create_meta_inputs(graph: &Graph) -> Result<Vec<Tensor>> {
     let input = |id| {
         let shown = graph.value(id);
         let bytes = shown.geometry.count().saturating_mul(i64::try_from(shown.dtype.size()).unwrap_or(1));
-        let storage = Storage::meta(usize::try_from(bytes).unwrap_or(usize::MAX));
+        let storage = Storage::new_meta(usize::try_from(bytes).unwrap_or(usize::MAX));
         Ok(Tensor::new(storage, shown.dtype, shown.geometry.clone())?)
     };
     graph.inputs().map(input).collect()
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digits_in_words_are_no_integers() {
+    fn digits_inside_words_are_skipped() {
         let text = "let v3: f32[2, 10; 1, -2] = aten::conv2d(&v0, 1.5);";
         let found: Vec<&str> = integer_ranges(text).into_iter().map(|place| &text[place]).collect();
         assert_eq!(found, ["2", "10", "1", "-2", "1", "5"]);

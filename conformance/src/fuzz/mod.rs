@@ -10,16 +10,16 @@
 #![cfg_attr(not(feature = "command-line"), allow(dead_code, unused_imports))]
 
 mod boundaries;
-mod draw;
 mod graph;
 mod mutate;
-mod plausible;
+mod plausible_call;
 #[cfg(feature = "command-line")]
 mod program;
 mod random;
 mod run;
-mod text;
 mod trial;
+mod trial_json;
+mod trial_source;
 #[cfg(feature = "command-line")]
 mod watch;
 mod worker;

@@ -10,9 +10,9 @@ use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use dispatch_runtime::Operator;
 
-use super::draw::TrialSource;
 use super::run::Outcome;
-use super::watch::watch;
+use super::trial_source::TrialSource;
+use super::watch::watch_workers;
 use super::worker::run_trials;
 use crate::command_line::print_completions;
 
@@ -32,7 +32,7 @@ struct Options {
     #[arg(long, value_name = "OPERATOR", value_parser = Operator::find)]
     only: Option<&'static Operator>,
     /// Runs one trial, in this process.
-    #[arg(long, value_name = "SEED:NUMBER", value_parser = parse_case, conflicts_with_all = ["seconds", "seed"])]
+    #[arg(long, value_name = "SEED:NUMBER", value_parser = parse_seed_and_number, conflicts_with_all = ["seconds", "seed"])]
     case: Option<(u64, u64)>,
     /// Runs as the worker process, from the trial of this number on.
     #[arg(long, value_name = "NUMBER", hide = true)]
@@ -83,7 +83,7 @@ pub fn main() -> ExitCode {
 }
 
 /// Parses the seed and the number of a trial: `7:1234`.
-fn parse_case(text: &str) -> Result<(u64, u64), String> {
+fn parse_seed_and_number(text: &str) -> Result<(u64, u64), String> {
     let case = text.split_once(':').and_then(|(seed, number)| Some((seed.parse().ok()?, number.parse().ok()?)));
     case.ok_or_else(|| "it needs a seed and a number, such as 0:17".to_owned())
 }
@@ -99,7 +99,7 @@ fn run(options: &Options) -> Result<bool, Box<dyn std::error::Error>> {
         return Ok(false);
     }
     if let Some((seed, number)) = options.case {
-        let trial = TrialSource::new(seed, options.only)?.trial(number);
+        let trial = TrialSource::new(seed, options.only)?.draw_trial(number);
         // A trial that aborts the process must be printed before it runs.
         let mut out = io::stdout();
         allow_closed_pipe(writeln!(out, "{trial}"))?;
@@ -114,7 +114,7 @@ fn run(options: &Options) -> Result<bool, Box<dyn std::error::Error>> {
         let only = only.as_ref().map(|name| format!(" --only {name}")).unwrap_or_default();
         format!("cargo run -p conformance-program --bin fuzz -- --case {}:{number}{only}", options.seed)
     };
-    match watch(&arguments, &repeat, Duration::from_secs(options.seconds)) {
+    match watch_workers(&arguments, &repeat, Duration::from_secs(options.seconds)) {
         Ok(tally) => {
             allow_closed_pipe(writeln!(io::stdout(), "{tally}"))?;
             Ok(!tally.findings.is_empty())

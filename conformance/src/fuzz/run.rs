@@ -48,7 +48,7 @@ impl Trial {
     pub fn run(&self) -> Outcome {
         let run = || match &self.0 {
             TrialKind::Call(call) => call.run(),
-            TrialKind::Graph(text) => graph::run(text),
+            TrialKind::Graph(text) => graph::run_graph_text(text),
         };
         let panicked =
             |panic: Box<dyn std::any::Any + Send>| Outcome::Finding(format!("panicked: {}", panic_message(&*panic)));
@@ -62,14 +62,14 @@ impl Call {
             Ok(operator) => operator,
             Err(error) => return Outcome::from_error(&error),
         };
-        let values = match self.values() {
+        let values = match self.create_values() {
             Ok(values) => values,
             Err(error) => return Outcome::Refused(error.to_string()),
         };
         let results = match self.layers {
-            Layers::Plain => operator.call(values),
-            Layers::Gradients => call_with_gradients(operator, &values),
-            Layers::Mapped(batches) => match call_under_vmap(operator, &values, batches) {
+            Layers::BackendOnly => operator.call(values),
+            Layers::Autograd => call_with_gradients(operator, &values),
+            Layers::Vmap(batches) => match call_under_vmap(operator, &values, batches) {
                 Ok(results) => Ok(results),
                 Err(CallError::Failed(Failure::Refused(error))) => Err(error),
                 Err(CallError::NotImplemented(text)) => return Outcome::Refused(text),
@@ -77,7 +77,7 @@ impl Call {
             },
         };
         match results {
-            Ok(results) => check_results(results.iter().flat_map(Value::tensors)),
+            Ok(results) => check_result_geometries(results.iter().flat_map(Value::tensors)),
             Err(error) => Outcome::from_error(&error),
         }
     }
@@ -98,7 +98,7 @@ fn call_with_gradients(operator: &'static Operator, values: &[Value]) -> Result<
     }
     let seeds = of.iter().map(|of| aten::ones_like(of, None, None, None, None, None)).collect::<Result<Vec<_>>>()?;
     let seeds: Vec<&Tensor> = seeds.iter().collect();
-    let gradients = Differentiation::of(&of).seeded(&seeds).allow_unused().grad(&by)?;
+    let gradients = Differentiation::of_outputs(&of).with_seeds(&seeds).allow_unused().grad(&by)?;
     results.extend(gradients.into_iter().flatten().map(Value::from));
     Ok(results)
 }
@@ -115,16 +115,16 @@ fn call_under_vmap(
 }
 
 /// Checks that the geometry of each result fits its storage.
-pub(super) fn check_results<'a>(results: impl Iterator<Item = &'a Tensor>) -> Outcome {
+pub(super) fn check_result_geometries<'a>(results: impl Iterator<Item = &'a Tensor>) -> Outcome {
     for (at, result) in results.enumerate() {
-        if let Err(problem) = check_geometry(result) {
+        if let Err(problem) = check_fits_storage(result) {
             return Outcome::Finding(format!("impossible result: number {at} {problem}"));
         }
     }
     Outcome::Results
 }
 
-fn check_geometry(result: &Tensor) -> std::result::Result<(), String> {
+fn check_fits_storage(result: &Tensor) -> std::result::Result<(), String> {
     let geometry = result.geometry();
     let shown =
         || format!("has sizes {:?}, strides {:?} and offset {}", result.sizes(), result.strides(), geometry.offset());

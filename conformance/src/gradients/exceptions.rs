@@ -6,20 +6,22 @@ use crate::case::Case;
 use crate::datum::Datum;
 
 /// Returns the reason why the gradient of a call differs from the derivative of its results, if it does so in PyTorch too.
-pub(super) fn first_order_exception(case: &Case) -> Option<&'static str> {
+pub(super) fn first_order_exemption(case: &Case) -> Option<&'static str> {
     Some(match case.operator.name().base {
         _ if case.is_unpredictable() => "its results are unpredictable",
         "detach" => "it detaches its result from the graph",
-        "embedding" | "_embedding_bag" if is_true(case, "scale_grad_by_freq") => "its gradient is scaled",
-        "embedding" if matches!(plain_argument(case, "padding_idx"), Some(Value::Int(0..))) => {
+        "embedding" | "_embedding_bag" if argument_is_true(case, "scale_grad_by_freq") => "its gradient is scaled",
+        "embedding" if matches!(value_of_argument(case, "padding_idx"), Some(Value::Int(0..))) => {
             "its gradient is zero in the padding row"
         }
-        "embedding" if is_true(case, "sparse") => "its gradient is sparse, and there are no sparse tensors",
+        "embedding" if argument_is_true(case, "sparse") => "its gradient is sparse, and there are no sparse tensors",
         "_ctc_loss" | "ctc_loss" => "its gradient assumes that its input is a log-softmax",
         "max_unpool2d" | "max_unpool3d" => "several elements that are written to one place all receive its gradient",
         "as_strided_scatter" => "its gradient in PyTorch is not its derivative",
-        "fmod" | "remainder" if has_element(case, |number| number > 1e6) => "finite differences step over its jumps",
-        _ if has_element(case, |number| number < f64::from(f32::MIN_POSITIVE)) => {
+        "fmod" | "remainder" if has_nonzero_magnitude(case, |number| number > 1e6) => {
+            "finite differences step over its jumps"
+        }
+        _ if has_nonzero_magnitude(case, |number| number < f64::from(f32::MIN_POSITIVE)) => {
             "its arguments are smaller than the steps of finite differences"
         }
         _ => return None,
@@ -27,21 +29,21 @@ pub(super) fn first_order_exception(case: &Case) -> Option<&'static str> {
 }
 
 /// Whether an element of the arguments, other than 0, has a magnitude that satisfies the predicate.
-fn has_element(case: &Case, predicate: impl Fn(f64) -> bool) -> bool {
+fn has_nonzero_magnitude(case: &Case, predicate: impl Fn(f64) -> bool) -> bool {
     let arrays = case.arguments.iter().flat_map(Datum::arrays).filter(|array| array.dtype.is_floating());
     let mut numbers = arrays.flat_map(|array| &array.elements).filter_map(|number| number.to_f64());
     numbers.any(|number| number != 0.0 && predicate(number.abs()))
 }
 
 /// Returns the reason why a recorded gradient is not accurate to double precision, if it is not.
-pub(super) fn imprecise_recording(case: &Case) -> Option<&'static str> {
+pub(super) fn imprecise_recording_reason(case: &Case) -> Option<&'static str> {
     let imprecise = ["special_bessel_j0", "special_bessel_j1", "special_bessel_y0", "special_bessel_y1"];
     imprecise.contains(&case.operator.name().base).then_some("PyTorch's values are accurate to seven digits only")
 }
 
 /// Returns the reason why a call has no second-order gradient to check, if it has none.
-pub(super) fn second_order_exception(case: &Case) -> Option<&'static str> {
-    first_order_exception(case).or_else(|| match case.operator.name().base {
+pub(super) fn second_order_exemption(case: &Case) -> Option<&'static str> {
+    first_order_exemption(case).or_else(|| match case.operator.name().base {
         "_scaled_dot_product_flash_attention_for_cpu" => Some("PyTorch does not differentiate its gradient"),
         _ => None,
     })
@@ -52,11 +54,11 @@ pub(super) fn reads_one_triangle(base: &str) -> bool {
     matches!(base, "linalg_cholesky_ex" | "_linalg_eigh")
 }
 
-fn plain_argument<'a>(case: &'a Case, name: &str) -> Option<&'a Value> {
+fn value_of_argument<'a>(case: &'a Case, name: &str) -> Option<&'a Value> {
     let (i, _) = case.operator.schema().argument(name)?;
-    if let Datum::Plain(value) = &case.arguments[i] { Some(value) } else { None }
+    if let Datum::NonTensor(value) = &case.arguments[i] { Some(value) } else { None }
 }
 
-fn is_true(case: &Case, name: &str) -> bool {
-    matches!(plain_argument(case, name), Some(Value::Bool(true)))
+fn argument_is_true(case: &Case, name: &str) -> bool {
+    matches!(value_of_argument(case, name), Some(Value::Bool(true)))
 }

@@ -7,12 +7,12 @@
 use dispatch_runtime::{DType, Geometry};
 use serde_json::{Value as Json, json};
 
-use super::numeric::pseudorandom_numbers;
+use super::finite_differences::pseudorandom_numbers;
 use crate::error::{Error, Result};
 use crate::recording::Call;
 
 /// The operators and the arguments of their calls.
-const CALLS: [(&str, &str); 102] = [
+const CALL_TEMPLATES: [(&str, &str); 102] = [
     ("_adaptive_avg_pool2d_backward", r#"["T1x2x3x3", "T1x2x5x4"]"#),
     ("_adaptive_avg_pool3d", r#"["T1x2x3x4x3", [2, 2, 2]]"#),
     ("_adaptive_avg_pool3d_backward", r#"["T1x2x2x2x2", "T1x2x3x4x3"]"#),
@@ -123,21 +123,21 @@ const CALLS: [(&str, &str); 102] = [
     ("square", r#"["T2x3"]"#),
 ];
 
-/// Returns the calls of the operators in [`CALLS`]. Each has the number [`CALL_NUMBER`].
-pub(crate) fn calls() -> Result<Vec<Call>> {
-    CALLS.iter().map(|(operator, arguments)| call(operator, arguments)).collect()
+/// Returns the calls of the operators in [`CALL_TEMPLATES`]. Each has the number [`GENERATED_CALL_NUMBER`].
+pub(crate) fn generate_calls() -> Result<Vec<Call>> {
+    CALL_TEMPLATES.iter().map(|(operator, arguments)| generate_call(operator, arguments)).collect()
 }
 
-fn call(operator: &str, arguments: &str) -> Result<Call> {
+fn generate_call(operator: &str, arguments: &str) -> Result<Call> {
     let arguments: Vec<Json> = serde_json::from_str(arguments).map_err(|source| Error::Json { line: 1, source })?;
     let mut seed = 1;
     let arguments: Vec<Json> = arguments.iter().map(|argument| to_tagged_json(argument, &mut seed)).collect();
     let line = json!({"op": format!("aten::{operator}"), "args": arguments, "kwargs": {}, "out": {"none": true}});
-    Ok(Call { number: CALL_NUMBER, ..Call::parse(&line.to_string())? })
+    Ok(Call { number: GENERATED_CALL_NUMBER, ..Call::parse(&line.to_string())? })
 }
 
 /// The call number of each of these calls: recorded calls have smaller numbers.
-const CALL_NUMBER: usize = 1000;
+const GENERATED_CALL_NUMBER: usize = 1000;
 
 fn to_tagged_json(json: &Json, seed: &mut u64) -> Json {
     match json {
@@ -148,13 +148,13 @@ fn to_tagged_json(json: &Json, seed: &mut u64) -> Json {
             json!({"list": items.iter().map(|item| to_tagged_json(item, seed)).collect::<Vec<Json>>()})
         }
         Json::String(text) => {
-            text.strip_prefix('T').map_or_else(|| json!({"str": text}), |text| tensor_json(text, seed))
+            text.strip_prefix('T').map_or_else(|| json!({"str": text}), |text| generate_tensor_json(text, seed))
         }
         _ => json!({"int": json}),
     }
 }
 
-fn tensor_json(text: &str, seed: &mut u64) -> Json {
+fn generate_tensor_json(text: &str, seed: &mut u64) -> Json {
     let (sizes, kind) = text.split_at(text.find(['+', 'u', 'i', '?']).unwrap_or(text.len()));
     let sizes: Vec<i64> = sizes.split('x').filter_map(|size| size.parse().ok()).collect();
     let count = sizes.iter().product::<i64>();

@@ -3,11 +3,11 @@
 use aten::prelude::*;
 use dispatch_runtime::{Geometry, Operator, Tensor};
 
-use super::differentiated::{Inputs, cosine_cotangent, create_leaf, is_leaf, to_floats};
+use super::differentiable_inputs::{DifferentiableInputs, cosine_cotangent, create_leaf, is_leaf, to_floats};
 use crate::array::{Array, storage_indices};
 use crate::case::Case;
 use crate::datum::Datum;
-use crate::verdict::{CallError, Verdict, attempt, invoke};
+use crate::verdict::{CallError, Verdict, call_catching_panics, catch_panics};
 
 pub(crate) fn check(case: &Case, form: &'static Operator) -> Vec<Verdict> {
     let (Some(Datum::Array(this)), [Datum::Array(result)]) = (case.arguments.first(), &case.expected[..]) else {
@@ -25,14 +25,14 @@ pub(crate) fn check(case: &Case, form: &'static Operator) -> Vec<Verdict> {
     if this.sizes != result.sizes || !result.dtype.is_floating() {
         return vec![Verdict::NotApplicable("its result does not fit into its argument")];
     }
-    let expected = match functional_gradients(case) {
+    let expected = match compute_functional_gradients(case) {
         Ok(expected) => expected,
         Err(error) => return vec![error.into()],
     };
     let run = |check: fn(&Case, &'static Operator, &ExpectedGradients) -> Result<(), CallError>, variant| {
         Verdict::from(check(case, form, &expected)).with_context(variant)
     };
-    vec![run(check_base, "through a base"), run(check_view, "through a view")]
+    vec![run(check_on_base, "through a base"), run(check_on_view, "through a view")]
 }
 
 /// The gradients of the functional form for one cotangent.
@@ -41,8 +41,8 @@ struct ExpectedGradients {
     gradients: Vec<Option<Vec<f64>>>,
 }
 
-fn functional_gradients(case: &Case) -> Result<ExpectedGradients, CallError> {
-    let inputs = Inputs::recorded(case)?;
+fn compute_functional_gradients(case: &Case) -> Result<ExpectedGradients, CallError> {
+    let inputs = DifferentiableInputs::from_recording(case)?;
     let results = inputs.call(case.operator)?;
     let seed = cosine_cotangent(&inputs.leaves[0].tensor);
     let seeds = vec![seed.clone(); results.len()];
@@ -51,30 +51,30 @@ fn functional_gradients(case: &Case) -> Result<ExpectedGradients, CallError> {
     Ok(ExpectedGradients { seed, gradients })
 }
 
-fn check_base(case: &Case, form: &'static Operator, expected: &ExpectedGradients) -> Result<(), CallError> {
-    let mut inputs = Inputs::recorded(case)?;
-    let base = attempt(|| aten::clone(&inputs.leaves[0].tensor, None))?;
+fn check_on_base(case: &Case, form: &'static Operator, expected: &ExpectedGradients) -> Result<(), CallError> {
+    let mut inputs = DifferentiableInputs::from_recording(case)?;
+    let base = catch_panics(|| aten::clone(&inputs.leaves[0].tensor, None))?;
     inputs.values[0] = base.clone().into();
-    invoke(form, inputs.values.clone())?;
+    call_catching_panics(form, inputs.values.clone())?;
     let gradients = inputs.gradients(&[base], std::slice::from_ref(&expected.seed))?;
     inputs.compare_gradients(&gradients, &expected.gradients)
 }
 
 /// Checks the form on a view: the second half of a larger tensor, with reversed dimensions. Half of the cotangent comes through the view
 /// and half through the base. The base's first half is not written, so its cotangent is its gradient.
-fn check_view(case: &Case, form: &'static Operator, expected: &ExpectedGradients) -> Result<(), CallError> {
-    let mut inputs = Inputs::recorded(case)?;
-    let half = SecondHalfView::of(&expected.seed.sizes);
+fn check_on_view(case: &Case, form: &'static Operator, expected: &ExpectedGradients) -> Result<(), CallError> {
+    let mut inputs = DifferentiableInputs::from_recording(case)?;
+    let half = SecondHalfView::with_sizes(&expected.seed.sizes);
     let Some(this) = case.arguments[0].as_array().map(to_floats) else { return Ok(()) };
     let leaf = create_leaf(&half.base_elements(&vec![0.5; 2 * this.len()], &this), case.device)?;
-    let (base, view) = attempt(|| {
+    let (base, view) = catch_panics(|| {
         let base = aten::clone(&leaf, None)?;
-        let view = half.view(&base)?;
+        let view = half.view_of(&base)?;
         Ok((base, view))
     })?;
     inputs.leaves[0].tensor = leaf;
     inputs.values[0] = view.clone().into();
-    invoke(form, inputs.values.clone())?;
+    call_catching_panics(form, inputs.values.clone())?;
 
     let through_whole = to_floats(&cosine_cotangent(&base));
     let through_view: Vec<f64> = to_floats(&expected.seed).iter().map(|x| x / 2.0).collect();
@@ -95,7 +95,7 @@ struct SecondHalfView {
 }
 
 impl SecondHalfView {
-    fn of(sizes: &[i64]) -> Self {
+    fn with_sizes(sizes: &[i64]) -> Self {
         let reversed: Vec<i64> = sizes.iter().rev().copied().collect();
         let whole: Vec<i64> = [2].into_iter().chain(reversed).collect();
         let mut strides = Geometry::contiguous(&whole).strides().to_vec();
@@ -111,7 +111,7 @@ impl SecondHalfView {
         Array::from_floats(&self.sizes, &all)
     }
 
-    fn view(&self, whole: &Tensor) -> dispatch_runtime::Result<Tensor> {
+    fn view_of(&self, whole: &Tensor) -> dispatch_runtime::Result<Tensor> {
         let dims: Vec<i64> = (0..).take(self.sizes.len() - 1).collect();
         let reversed: Vec<i64> = dims.into_iter().rev().collect();
         aten::select_int(whole, 0, 1)?.permute(&reversed)

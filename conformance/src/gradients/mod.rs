@@ -1,13 +1,13 @@
 //! Checks of gradients, in double precision.
 
-mod differentiated;
+mod differentiable_inputs;
 mod exceptions;
+mod finite_differences;
 pub(crate) mod generated_calls;
 mod in_place;
-mod numeric;
-mod recorded;
+mod recorded_gradients;
 
-pub(crate) use differentiated::{cosine_cotangent, is_leaf};
+pub(crate) use differentiable_inputs::{cosine_cotangent, is_leaf};
+pub(crate) use finite_differences::{check as numeric, pseudorandom_numbers};
 pub(crate) use in_place::check as in_place;
-pub(crate) use numeric::{check as numeric, pseudorandom_numbers};
-pub(crate) use recorded::check as recorded;
+pub(crate) use recorded_gradients::check as recorded;

@@ -2,13 +2,13 @@
 
 use dispatch_runtime::Operator;
 
-use super::is_covered;
+use super::has_large_calls;
 
 /// The families whose operators need large calls.
-const FAMILIES: [&str; 5] = ["indexing", "norm", "pooling", "reduction", "sort"];
+const CHECKED_FAMILIES: [&str; 5] = ["indexing", "norm", "pooling", "reduction", "sort"];
 
 /// Operators that need no large call, with the reason.
-const EXCEPTIONS: [(&str, &str); 33] = [
+const OPERATORS_WITHOUT_LARGE_CALLS: [(&str, &str); 33] = [
     ("aten::_local_scalar_dense", "it accepts one element only"),
     ("aten::item", "it accepts one element only"),
     ("aten::is_nonzero", "it accepts one element only"),
@@ -54,18 +54,20 @@ const EXCEPTIONS: [(&str, &str); 33] = [
 /// operator computes and need no call of their own.
 ///
 /// ```
-/// assert_eq!(conformance::large::uncovered(), Vec::<String>::new());
+/// assert_eq!(conformance::large::uncovered_operators(), Vec::<String>::new());
 /// ```
 #[must_use]
-pub fn uncovered() -> Vec<String> {
+pub fn uncovered_operators() -> Vec<String> {
     let is_in_family = |operator: &&&'static Operator| {
         let file = operator.location().file().replace('\\', "/");
         let family = file.split("aten/src/families/").nth(1).and_then(|path| path.split(['/', '.']).next());
-        family.is_some_and(|family| FAMILIES.contains(&family)) && operator.functional().is_none()
+        family.is_some_and(|family| CHECKED_FAMILIES.contains(&family)) && operator.functional().is_none()
     };
     let mut all: Vec<String> =
         Operator::all().iter().filter(is_in_family).map(|operator| operator.name().to_string()).collect();
-    all.retain(|name| !is_covered(name) && !EXCEPTIONS.iter().any(|(without, _)| without == name));
+    all.retain(|name| {
+        !has_large_calls(name) && !OPERATORS_WITHOUT_LARGE_CALLS.iter().any(|(without, _)| without == name)
+    });
     all.sort();
     all
 }

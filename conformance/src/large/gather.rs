@@ -2,15 +2,15 @@
 
 use dispatch_runtime::{DType, Operator, Scalar};
 
-use super::input::{Kind, LineLayout, varied_number};
-use super::trial::{Expected, LargeArgument, NamedArguments, Trial, fixed_value, index_argument};
-use super::{Family, Layouts};
+use super::input::{DTypeCategory, LineLayout, varied_number};
+use super::trial::{ExpectedResult, LargeArgument, LargeTrial, NamedArguments, fixed_tensor, fixed_value};
+use super::{LineLayouts, TrialFamily};
 use crate::array::Array;
 use crate::datum::Datum;
 use crate::tensors::to_complex;
 use crate::verdict::CallError;
 
-pub(super) const FAMILY: Family = Family {
+pub(super) const GATHER_FAMILY: TrialFamily = TrialFamily {
     names: &[
         "aten::gather",
         "aten::take_along_dim",
@@ -26,23 +26,27 @@ pub(super) const FAMILY: Family = Family {
         "aten::nonzero_static",
         "aten::one_hot",
     ],
-    kinds: &Kind::ALL,
-    trials,
+    kinds: &DTypeCategory::ALL,
+    trials: create_trials,
 };
 
 const ELEMENT_COUNT: i64 = 70_253;
 
 #[expect(clippy::unnecessary_wraps, reason = "the functions of all families have one type")]
-fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, CallError> {
+fn create_trials(
+    operator: &'static Operator,
+    kind: DTypeCategory,
+    layouts: LineLayouts,
+) -> Result<Vec<LargeTrial>, CallError> {
     let name = operator.name();
     let trials = match name.base {
         "gather" | "take_along_dim" | "index_select" => {
-            layouts.iter().map(|lines| along_dim_trial(name.base, *lines, kind)).collect()
+            layouts.iter().map(|lines| gather_along_dim_trial(name.base, *lines, kind)).collect()
         }
         "take" => vec![take_trial(kind)],
         "index" | "_unsafe_index" | "_unsafe_masked_index" => vec![index_trial(name.base, kind)],
         "embedding" => vec![embedding_trial(kind)],
-        "one_hot" if kind == Kind::Integer => vec![one_hot_trial()],
+        "one_hot" if kind == DTypeCategory::Integer => vec![one_hot_trial()],
         "one_hot" => Vec::new(),
         _ => layouts.iter().map(|lines| nonzero_trial(name.base, *lines, kind)).collect(),
     };
@@ -56,7 +60,7 @@ pub(super) fn scattered_index(i: i64, end: i64) -> i64 {
 }
 
 pub(super) fn integer_array(sizes: &[i64], f: impl Fn(i64) -> i64) -> Array {
-    Kind::Integer.array(sizes, f)
+    DTypeCategory::Integer.create_array(sizes, f)
 }
 
 pub(super) fn to_usize(number: i64) -> usize {
@@ -64,13 +68,17 @@ pub(super) fn to_usize(number: i64) -> usize {
 }
 
 /// Returns an array of the elements at these logical indices.
-fn elements_at(data: &Array, sizes: &[i64], places: impl Iterator<Item = i64>) -> Expected {
-    Expected::Elements(Array::new(data.dtype, sizes, places.map(|place| data.elements[to_usize(place)]).collect()))
+fn expected_elements_at(data: &Array, sizes: &[i64], places: impl Iterator<Item = i64>) -> ExpectedResult {
+    ExpectedResult::Elements(Array::new(
+        data.dtype,
+        sizes,
+        places.map(|place| data.elements[to_usize(place)]).collect(),
+    ))
 }
 
-fn along_dim_trial(base: &str, lines: LineLayout, kind: Kind) -> Trial {
-    let array = lines.array(kind, varied_number);
-    let (_, length, inner) = array.split_at_dim(lines.dim);
+fn gather_along_dim_trial(base: &str, lines: LineLayout, kind: DTypeCategory) -> LargeTrial {
+    let array = lines.create_array(kind, varied_number);
+    let (_, length, inner) = array.size_products_around(lines.dim);
     let (length, inner) = (i64::try_from(length).unwrap_or(1), i64::try_from(inner).unwrap_or(1));
     let dim = ("dim", fixed_value(i64::try_from(lines.dim).unwrap_or(0)));
     // Splits a logical index into that of the line's first element, and the index within the line.
@@ -83,27 +91,30 @@ fn along_dim_trial(base: &str, lines: LineLayout, kind: Kind) -> Trial {
             let (start, at) = split(place);
             start + scattered_index(at, length) * inner
         });
-        let (expected, given) =
-            (elements_at(&of, &of.sizes, places), vec![("self", array.into()), dim, ("index", index_argument(index))]);
-        return Trial::new(lines.label(), given, vec![expected]);
+        let (expected, given) = (
+            expected_elements_at(&of, &of.sizes, places),
+            vec![("self", array.into()), dim, ("index", fixed_tensor(index))],
+        );
+        return LargeTrial::new(lines.label(), given, vec![expected]);
     }
     let index = integer_array(&of.sizes, |place| scattered_index(place, length));
     let places = all.map(|place| split(place).0 + scattered_index(place, length) * inner);
-    let expected = elements_at(&of, &of.sizes, places);
+    let expected = expected_elements_at(&of, &of.sizes, places);
     let name = if base == "gather" { "index" } else { "indices" };
-    Trial::new(lines.label(), vec![("self", array.into()), dim, (name, index_argument(index))], vec![expected])
+    LargeTrial::new(lines.label(), vec![("self", array.into()), dim, (name, fixed_tensor(index))], vec![expected])
 }
 
-fn take_trial(kind: Kind) -> Trial {
-    let array = kind.array(&[3, 23_417], varied_number);
+fn take_trial(kind: DTypeCategory) -> LargeTrial {
+    let array = kind.create_array(&[3, 23_417], varied_number);
     let index = integer_array(&[ELEMENT_COUNT], |i| scattered_index(i, 70_251) - 70_251 * (i % 2));
-    let expected = elements_at(&array, &[ELEMENT_COUNT], (0..ELEMENT_COUNT).map(|i| scattered_index(i, 70_251)));
-    Trial::new("of [3, 23417]", vec![("self", array.into()), ("index", index_argument(index))], vec![expected])
+    let expected =
+        expected_elements_at(&array, &[ELEMENT_COUNT], (0..ELEMENT_COUNT).map(|i| scattered_index(i, 70_251)));
+    LargeTrial::new("of [3, 23417]", vec![("self", array.into()), ("index", fixed_tensor(index))], vec![expected])
 }
 
 /// Creates a trial of advanced indexing with lists of rows and columns.
-fn index_trial(base: &str, kind: Kind) -> Trial {
-    let array = kind.array(&[300, 301], varied_number);
+fn index_trial(base: &str, kind: DTypeCategory) -> LargeTrial {
+    let array = kind.create_array(&[300, 301], varied_number);
     let (rows, columns) = (
         integer_array(&[ELEMENT_COUNT], |i| scattered_index(i, 300)),
         integer_array(&[ELEMENT_COUNT], |i| scattered_index(i + 7, 301)),
@@ -112,60 +123,64 @@ fn index_trial(base: &str, kind: Kind) -> Trial {
     let indices = LargeArgument::Fixed(Datum::OptionalArrays(vec![Some(rows), Some(columns)]));
     let mut given: NamedArguments = vec![("self", array.clone().into()), ("indices", indices)];
     if base != "_unsafe_masked_index" {
-        return Trial::new(
+        return LargeTrial::new(
             "of [300, 301]",
             given,
-            vec![elements_at(&array, &[ELEMENT_COUNT], (0..ELEMENT_COUNT).map(place))],
+            vec![expected_elements_at(&array, &[ELEMENT_COUNT], (0..ELEMENT_COUNT).map(place))],
         );
     }
     let mask =
         Array::new(DType::Bool, &[ELEMENT_COUNT], (0..ELEMENT_COUNT).map(|i| Scalar::Bool(i % 3 != 0)).collect());
-    given.extend([("mask", index_argument(mask)), ("fill", fixed_value(1_i64))]);
+    given.extend([("mask", fixed_tensor(mask)), ("fill", fixed_value(1_i64))]);
     let element = |i: i64| if i % 3 == 0 { Scalar::Int(1) } else { array.elements[to_usize(place(i))] };
-    let expected = Array::new(kind.wide_dtype(), &[ELEMENT_COUNT], (0..ELEMENT_COUNT).map(element).collect());
-    Trial::new("of [300, 301]", given, vec![Expected::Elements(expected)])
+    let expected = Array::new(kind.reference_dtype(), &[ELEMENT_COUNT], (0..ELEMENT_COUNT).map(element).collect());
+    LargeTrial::new("of [300, 301]", given, vec![ExpectedResult::Elements(expected)])
 }
 
-fn embedding_trial(kind: Kind) -> Trial {
-    let weight = kind.array(&[101, 3], varied_number);
+fn embedding_trial(kind: DTypeCategory) -> LargeTrial {
+    let weight = kind.create_array(&[101, 3], varied_number);
     let index = integer_array(&[ELEMENT_COUNT / 3], |i| scattered_index(i, 101));
     let places = (0..ELEMENT_COUNT / 3).flat_map(|i| (0..3).map(move |column| scattered_index(i, 101) * 3 + column));
-    let expected = elements_at(&weight, &[ELEMENT_COUNT / 3, 3], places);
-    Trial::new("of [101, 3]", vec![("weight", weight.into()), ("indices", index_argument(index))], vec![expected])
+    let expected = expected_elements_at(&weight, &[ELEMENT_COUNT / 3, 3], places);
+    LargeTrial::new("of [101, 3]", vec![("weight", weight.into()), ("indices", fixed_tensor(index))], vec![expected])
 }
 
-fn one_hot_trial() -> Trial {
+fn one_hot_trial() -> LargeTrial {
     let classes = integer_array(&[ELEMENT_COUNT / 3], |i| scattered_index(i, 4));
     let expected =
         integer_array(&[ELEMENT_COUNT / 3, 4], |place| i64::from(scattered_index(place / 4, 4) == place % 4));
     // The operator accepts only this dtype.
-    let given = vec![("self", index_argument(classes)), ("num_classes", fixed_value(4_i64))];
-    Trial::new("of four", given, vec![Expected::Elements(expected)])
+    let given = vec![("self", fixed_tensor(classes)), ("num_classes", fixed_value(4_i64))];
+    LargeTrial::new("of four", given, vec![ExpectedResult::Elements(expected)])
 }
 
 /// Creates a trial of an operator that selects nonzero or masked elements.
-fn nonzero_trial(base: &str, lines: LineLayout, kind: Kind) -> Trial {
-    let array = lines.array(kind, |i| if i % 5 == 0 || i % 7 == 0 { varied_number(i) } else { 0 });
+fn nonzero_trial(base: &str, lines: LineLayout, kind: DTypeCategory) -> LargeTrial {
+    let array = lines.create_array(kind, |i| if i % 5 == 0 || i % 7 == 0 { varied_number(i) } else { 0 });
     let of = array.contiguous();
     let is_set = |at: &usize| to_complex(of.elements[*at]).norm() != 0.0;
     let set: Vec<usize> = (0..of.elements.len()).filter(is_set).collect();
     if base == "masked_select" {
         let mask = Array { dtype: DType::Bool, ..array.clone() };
-        let expected = elements_at(&of, &[to_i64(set.len())], set.iter().map(|&at| to_i64(at)));
-        return Trial::new(lines.label(), vec![("self", array.into()), ("mask", index_argument(mask))], vec![expected]);
+        let expected = expected_elements_at(&of, &[to_i64(set.len())], set.iter().map(|&at| to_i64(at)));
+        return LargeTrial::new(
+            lines.label(),
+            vec![("self", array.into()), ("mask", fixed_tensor(mask))],
+            vec![expected],
+        );
     }
     let rank = of.sizes.len();
     let mut rows: Vec<Scalar> =
         set.iter().flat_map(|&at| multi_index(to_i64(at), &of.sizes)).map(Scalar::Int).collect();
     let mut count = to_i64(set.len());
-    let mut given: NamedArguments = vec![("self", LargeArgument::Data(array))];
+    let mut given: NamedArguments = vec![("self", LargeArgument::CastTensor(array))];
     if base == "nonzero_static" {
         count += 10;
         rows.extend(vec![Scalar::Int(-5); rank * 10]);
         given.extend([("size", fixed_value(count)), ("fill_value", fixed_value(-5_i64))]);
     }
     let sizes = [count, i64::try_from(rank).unwrap_or(0)];
-    Trial::new(lines.label(), given, vec![Expected::Elements(Array::new(DType::I64, &sizes, rows))])
+    LargeTrial::new(lines.label(), given, vec![ExpectedResult::Elements(Array::new(DType::I64, &sizes, rows))])
 }
 
 pub(super) fn to_i64(at: usize) -> i64 {

@@ -2,14 +2,14 @@
 
 use dispatch_runtime::{Operator, Scalar, Value};
 
-use super::input::{Kind, varied_number};
-use super::trial::{Expected, LargeArgument, NamedArguments, Trial, call_small, fixed_value};
-use super::{Family, Layouts, MAX_TRUSTED};
+use super::input::{DTypeCategory, varied_number};
+use super::trial::{ExpectedResult, LargeArgument, LargeTrial, NamedArguments, call_small, fixed_value};
+use super::{LineLayouts, MAX_TRUSTED_ELEMENTS, TrialFamily};
 use crate::array::Array;
 use crate::tensors::to_complex;
 use crate::verdict::CallError;
 
-pub(super) const FAMILY: Family = Family {
+pub(super) const HISTOGRAM_FAMILY: TrialFamily = TrialFamily {
     names: &[
         "aten::bincount",
         "aten::histc",
@@ -22,22 +22,28 @@ pub(super) const FAMILY: Family = Family {
         "aten::_histogramdd_from_bin_cts",
         "aten::_histogramdd_from_bin_tensors",
     ],
-    kinds: Kind::ORDERED,
-    trials,
+    kinds: DTypeCategory::ORDERED,
+    trials: create_trials,
 };
 
 const ELEMENT_COUNT: i64 = 70_253;
 
-fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Result<Vec<Trial>, CallError> {
+fn create_trials(
+    operator: &'static Operator,
+    kind: DTypeCategory,
+    _: LineLayouts,
+) -> Result<Vec<LargeTrial>, CallError> {
     let name = operator.name();
-    let (line, points) =
-        (kind.array(&[ELEMENT_COUNT], varied_number), kind.array(&[ELEMENT_COUNT / 2 + 1, 2], varied_number));
-    let edges = kind.array(&[11], |i| i * 20 - 100);
+    let (line, points) = (
+        kind.create_array(&[ELEMENT_COUNT], varied_number),
+        kind.create_array(&[ELEMENT_COUNT / 2 + 1, 2], varied_number),
+    );
+    let edges = kind.create_array(&[11], |i| i * 20 - 100);
     let ends: Value = vec![-100.5, 100.5].into();
     let both: Value = vec![-100.5, 100.5, -100.5, 100.5].into();
     let variants: Vec<(Array, NamedArguments)> = match (name.base, name.overload) {
         ("bincount", _) => {
-            let positive = kind.array(&[ELEMENT_COUNT], |i| varied_number(i).abs());
+            let positive = kind.create_array(&[ELEMENT_COUNT], |i| varied_number(i).abs());
             vec![(positive, vec![("minlength", fixed_value(101_i64))])]
         }
         ("histc", _) => vec![
@@ -49,17 +55,17 @@ fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Result<Vec<Tri
             (line, vec![("bins", fixed_value(1_i64)), ("min", fixed_value(-101_i64)), ("max", fixed_value(101_i64))]),
         ],
         ("histogram", "bin_ct") => vec![(line, vec![("bins", fixed_value(9_i64)), ("range", fixed_value(ends))])],
-        ("histogram", _) => vec![(line, vec![("bins", LargeArgument::Data(edges))])],
+        ("histogram", _) => vec![(line, vec![("bins", LargeArgument::CastTensor(edges))])],
         ("histogramdd", "TensorList_bins") | ("_histogramdd_from_bin_tensors", _) => {
-            let bins = LargeArgument::List(vec![edges.clone(), edges]);
+            let bins = LargeArgument::CastTensors(vec![edges.clone(), edges]);
             vec![(points, vec![("bins", bins)])]
         }
         ("histogramdd", "int_bins") => vec![(points, vec![("bins", fixed_value(5_i64)), ("range", fixed_value(both))])],
         _ => vec![(points, vec![("bins", fixed_value(vec![5_i64, 3])), ("range", fixed_value(both))])],
     };
     let trial = |(array, extra): (Array, NamedArguments)| {
-        let rows = MAX_TRUSTED / array.split_at_dim(0).2;
-        let length = array.split_at_dim(0).1;
+        let rows = MAX_TRUSTED_ELEMENTS / array.size_products_around(0).2;
+        let length = array.size_products_around(0).1;
         let mut expected: Vec<Array> = Vec::new();
         for from in (0..length).step_by(rows) {
             let mut given = extra.clone();
@@ -72,7 +78,7 @@ fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Result<Vec<Tri
         }
         let mut given = extra;
         given.push(("self", array.into()));
-        Ok(Trial::new("counted", given, expected.into_iter().map(Expected::Elements).collect()))
+        Ok(LargeTrial::new("counted", given, expected.into_iter().map(ExpectedResult::Elements).collect()))
     };
     variants.into_iter().map(trial).collect()
 }

@@ -6,7 +6,7 @@ use crate::array::Array;
 
 /// The categories of numbers: all dtypes of a category have the same expected results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum DTypeCategory {
     Real,
     Integer,
     Unsigned,
@@ -14,7 +14,7 @@ pub(super) enum Kind {
     Complex,
 }
 
-impl Kind {
+impl DTypeCategory {
     pub(super) const ALL: [Self; 5] = [Self::Real, Self::Integer, Self::Unsigned, Self::Bool, Self::Complex];
 
     /// The categories whose numbers are ordered.
@@ -32,7 +32,7 @@ impl Kind {
     }
 
     /// Returns the dtype in which expected results are computed.
-    pub(super) const fn wide_dtype(self) -> DType {
+    pub(super) const fn reference_dtype(self) -> DType {
         match self {
             Self::Real => DType::F64,
             Self::Integer | Self::Unsigned | Self::Bool => DType::I64,
@@ -43,7 +43,7 @@ impl Kind {
     /// Converts a number to the category. Unsigned integers take its magnitude, booleans whether it is nonzero, and complex numbers get an
     /// imaginary part.
     #[expect(clippy::cast_precision_loss, reason = "numbers are small")]
-    pub(super) fn scalar(self, number: i64) -> Scalar {
+    pub(super) fn to_scalar(self, number: i64) -> Scalar {
         match self {
             Self::Real => Scalar::Float(number as f64),
             Self::Integer => Scalar::Int(number),
@@ -58,9 +58,9 @@ impl Kind {
     }
 
     /// Creates a contiguous array with `f(i)` at logical index `i`.
-    pub(super) fn array(self, sizes: &[i64], f: impl Fn(i64) -> i64) -> Array {
+    pub(super) fn create_array(self, sizes: &[i64], f: impl Fn(i64) -> i64) -> Array {
         let count: i64 = sizes.iter().product();
-        Array::new(self.wide_dtype(), sizes, (0..count).map(|i| self.scalar(f(i))).collect())
+        Array::new(self.reference_dtype(), sizes, (0..count).map(|i| self.to_scalar(f(i))).collect())
     }
 }
 
@@ -75,13 +75,13 @@ pub(super) struct LineLayout {
 }
 
 /// Layouts of few long lines: contiguous, and strided.
-pub(super) const LONG_LINES: &[LineLayout] = &[
+pub(super) const LONG_LINE_LAYOUTS: &[LineLayout] = &[
     LineLayout { sizes: &[3, 23_417], dim: 1, column_major: false },
     LineLayout { sizes: &[23_417, 3], dim: 0, column_major: false },
 ];
 
 /// Other layouts: one line; many lines, contiguous and strided; and lines of an array in column-major order.
-pub(super) const OTHER_LINES: &[LineLayout] = &[
+pub(super) const OTHER_LINE_LAYOUTS: &[LineLayout] = &[
     LineLayout { sizes: &[70_253], dim: 0, column_major: false },
     LineLayout { sizes: &[901, 100], dim: 1, column_major: false },
     LineLayout { sizes: &[100, 901], dim: 0, column_major: false },
@@ -90,8 +90,8 @@ pub(super) const OTHER_LINES: &[LineLayout] = &[
 
 impl LineLayout {
     /// Creates an array with this layout and `f(i)` at logical index `i`.
-    pub(super) fn array(self, kind: Kind, f: impl Fn(i64) -> i64) -> Array {
-        let array = kind.array(self.sizes, f);
+    pub(super) fn create_array(self, kind: DTypeCategory, f: impl Fn(i64) -> i64) -> Array {
+        let array = kind.create_array(self.sizes, f);
         match (self.column_major, self.sizes) {
             (true, &[rows, _]) => Array { strides: vec![1, rows], ..array },
             _ => array,
@@ -104,7 +104,7 @@ impl LineLayout {
 }
 
 /// Returns a number from -4 to 4, mostly zero: sums of 90,000 of them stay in the range of `F16`.
-pub(super) fn sparse_number(i: i64) -> i64 {
+pub(super) fn mostly_zero_number(i: i64) -> i64 {
     let hash = (i * 37 + i / 101 + i / 7919) % 1009;
     if hash % 5 == 0 { hash / 5 % 9 - 4 } else { 0 }
 }
@@ -117,7 +117,7 @@ pub(super) fn varied_number(i: i64) -> i64 {
 impl Array {
     /// Returns the slice of `count` indices from `from` along a dimension.
     pub(super) fn narrowed(&self, dim: usize, from: usize, count: usize) -> Self {
-        let (outer, length, inner) = self.split_at_dim(dim);
+        let (outer, length, inner) = self.size_products_around(dim);
         let line = |at: usize| (at * length + from) * inner..(at * length + from + count) * inner;
         let mut sizes = self.sizes.clone();
         sizes[dim] = i64::try_from(count).unwrap_or(0);
@@ -132,7 +132,7 @@ impl Array {
         let mut elements = Vec::new();
         for at in 0..usize::try_from(outer).unwrap_or(0) {
             for part in parts {
-                let (_, length, inner) = part.split_at_dim(dim);
+                let (_, length, inner) = part.size_products_around(dim);
                 elements.extend_from_slice(&part.elements[at * length * inner..(at + 1) * length * inner]);
             }
         }
@@ -140,14 +140,14 @@ impl Array {
     }
 
     /// Returns the products of the sizes before, of, and after a dimension.
-    pub(super) fn split_at_dim(&self, dim: usize) -> (usize, usize, usize) {
+    pub(super) fn size_products_around(&self, dim: usize) -> (usize, usize, usize) {
         let count = |sizes: &[i64]| usize::try_from(sizes.iter().product::<i64>()).unwrap_or(0);
         (count(&self.sizes[..dim]), count(&self.sizes[dim..=dim]), count(&self.sizes[dim + 1..]))
     }
 
     /// Returns, for each line along a dimension, the logical indices of its elements.
     pub(super) fn line_indices(&self, dim: usize) -> impl Iterator<Item = Vec<usize>> + use<> {
-        let (outer, length, inner) = self.split_at_dim(dim);
+        let (outer, length, inner) = self.size_products_around(dim);
         let line = move |at, within| (0..length).map(|i| (at * length + i) * inner + within).collect();
         (0..outer).flat_map(move |at| (0..inner).map(move |within| line(at, within)))
     }

@@ -4,15 +4,15 @@
 use dispatch_runtime::{DType, Operator, Scalar, Value};
 
 use super::gather::to_usize;
-use super::input::{Kind, sparse_number};
-use super::reduction::reduce_with;
-use super::trial::{Expected, NamedArguments, Trial, fixed_value};
-use super::{Family, Layouts};
+use super::input::{DTypeCategory, mostly_zero_number};
+use super::reduction::reduce_by_name;
+use super::trial::{ExpectedResult, LargeTrial, NamedArguments, fixed_value};
+use super::{LineLayouts, TrialFamily};
 use crate::array::Array;
 use crate::tensors::to_real;
 use crate::verdict::CallError;
 
-pub(super) const FAMILY: Family = Family {
+pub(super) const NORM_FAMILY: TrialFamily = TrialFamily {
     names: &[
         "aten::native_batch_norm",
         "aten::_native_batch_norm_legit",
@@ -37,11 +37,11 @@ pub(super) const FAMILY: Family = Family {
         "aten::_weight_norm_differentiable_backward",
         "aten::norm_except_dim",
     ],
-    kinds: &[Kind::Real],
-    trials,
+    kinds: &[DTypeCategory::Real],
+    trials: create_trials,
 };
 
-const EPS: f64 = 0.25;
+const NORM_EPS: f64 = 0.25;
 
 /// The normalised sizes, and the group and channel of each logical index.
 struct NormLayout {
@@ -56,7 +56,7 @@ struct NormLayout {
     named: NamedArguments,
 }
 
-fn layouts_of(base: &str) -> Vec<NormLayout> {
+fn norm_layouts(base: &str) -> Vec<NormLayout> {
     let channel = |sizes: &[i64], place: i64| place / sizes[2] % sizes[1];
     let layout = |sizes: &[i64], group, channel, groups: &[i64], channels: &[i64], named| NormLayout {
         sizes: sizes.to_vec(),
@@ -93,7 +93,7 @@ fn layouts_of(base: &str) -> Vec<NormLayout> {
     vec![each(&[3, 23_417]), each(&[23_417, 3])]
 }
 
-fn trials(operator: &'static Operator, _: Kind, _: Layouts) -> Result<Vec<Trial>, CallError> {
+fn create_trials(operator: &'static Operator, _: DTypeCategory, _: LineLayouts) -> Result<Vec<LargeTrial>, CallError> {
     let name = operator.name();
     if name.base.contains("weight_norm") || name.base == "norm_except_dim" {
         return [([3, 23_417], 0), ([23_417, 3], 1)]
@@ -101,12 +101,16 @@ fn trials(operator: &'static Operator, _: Kind, _: Layouts) -> Result<Vec<Trial>
             .map(|(sizes, dim)| weight_norm_trial(operator, &sizes, dim))
             .collect();
     }
-    let layouts = layouts_of(name.base);
+    let layouts = norm_layouts(name.base);
     Ok(layouts
         .iter()
-        .map(
-            |parts| if name.base.contains("backward") { backward_trial(parts) } else { forward_trial(operator, parts) },
-        )
+        .map(|parts| {
+            if name.base.contains("backward") {
+                norm_backward_trial(parts)
+            } else {
+                norm_forward_trial(operator, parts)
+            }
+        })
         .collect())
 }
 
@@ -144,24 +148,28 @@ impl NormLayout {
         Array::from_floats(&self.sizes, &elements)
     }
 
-    fn input(&self) -> Array {
-        Kind::Real.array(&self.sizes, |i| sparse_number(i) + i % 3)
+    fn input_array(&self) -> Array {
+        DTypeCategory::Real.create_array(&self.sizes, |i| mostly_zero_number(i) + i % 3)
     }
 
-    fn weight(&self) -> Array {
-        Kind::Real.array(&self.channels, |i| i % 3 + 1)
+    fn weight_array(&self) -> Array {
+        DTypeCategory::Real.create_array(&self.channels, |i| i % 3 + 1)
     }
 }
 
-fn forward_trial(operator: &'static Operator, parts: &NormLayout) -> Trial {
+fn norm_forward_trial(operator: &'static Operator, parts: &NormLayout) -> LargeTrial {
     let base = operator.name().base;
-    let (input, weight) = (parts.input(), parts.weight());
-    let bias = Kind::Real.array(&parts.channels, |i| i % 2);
+    let (input, weight) = (parts.input_array(), parts.weight_array());
+    let bias = DTypeCategory::Real.create_array(&parts.channels, |i| i % 2);
     let x = |place: usize| to_real(input.elements[place]);
     let is_given = base == "_native_batch_norm_legit_no_training";
     let takes_statistics = is_given || base.ends_with("update") || base == "_native_batch_norm_legit";
     let statistic = |f: fn(i64) -> i64| {
-        if takes_statistics { Kind::Real.array(&parts.channels, f).into() } else { fixed_value(Value::None) }
+        if takes_statistics {
+            DTypeCategory::Real.create_array(&parts.channels, f).into()
+        } else {
+            fixed_value(Value::None)
+        }
     };
     let (means, squares) = if is_given {
         (vec![0.0, 1.0, 0.0], vec![2.0; 3])
@@ -174,7 +182,7 @@ fn forward_trial(operator: &'static Operator, parts: &NormLayout) -> Trial {
         let squares = parts.group_means(|place, at| (x(place) - means[at[0]]).powi(2));
         (means, squares)
     };
-    let scales: Vec<f64> = squares.iter().map(|square| (square + EPS).sqrt().recip()).collect();
+    let scales: Vec<f64> = squares.iter().map(|square| (square + NORM_EPS).sqrt().recip()).collect();
     let w = |at: [usize; 2]| to_real(weight.elements[at[1]]);
     let b = |at: [usize; 2]| if parts.is_scaled { 0.0 } else { to_real(bias.elements[at[1]]) };
     let out = parts.map_elements(|place, at| (x(place) - means[at[0]]) * scales[at[0]] * w(at) + b(at));
@@ -187,34 +195,34 @@ fn forward_trial(operator: &'static Operator, parts: &NormLayout) -> Trial {
         ("training", fixed_value(true)),
         ("use_input_stats", fixed_value(true)),
         ("momentum", fixed_value(0.5)),
-        ("eps", fixed_value(EPS)),
+        ("eps", fixed_value(NORM_EPS)),
         ("cudnn_enabled", fixed_value(false)),
     ];
     given.extend(parts.named.clone());
-    let mut expected = vec![Expected::Elements(out)];
+    let mut expected = vec![ExpectedResult::Elements(out)];
     if operator.schema().returns.len() > 1 && !is_given {
         if !parts.is_scaled {
-            expected.push(Expected::Elements(Array::from_floats(&parts.groups, &means)));
+            expected.push(ExpectedResult::Elements(Array::from_floats(&parts.groups, &means)));
         }
-        expected.push(Expected::Elements(Array::from_floats(&parts.groups, &scales)));
+        expected.push(ExpectedResult::Elements(Array::from_floats(&parts.groups, &scales)));
     }
-    Trial::new(format!("of {:?}", parts.sizes), given, expected)
+    LargeTrial::new(format!("of {:?}", parts.sizes), given, expected)
 }
 
 /// Creates a trial of a backward operator, with means and scales that every dtype represents exactly.
-fn backward_trial(parts: &NormLayout) -> Trial {
-    const MEAN: f64 = 1.0;
-    const SCALE: f64 = 0.5;
-    let mean = if parts.is_scaled { 0.0 } else { MEAN };
-    let (input, weight) = (parts.input(), parts.weight());
-    let grad = Kind::Real.array(&parts.sizes, |i| sparse_number(i + 11));
-    let own = |place: usize| (to_real(input.elements[place]) - mean) * SCALE;
+fn norm_backward_trial(parts: &NormLayout) -> LargeTrial {
+    const GIVEN_MEAN: f64 = 1.0;
+    const GIVEN_SCALE: f64 = 0.5;
+    let mean = if parts.is_scaled { 0.0 } else { GIVEN_MEAN };
+    let (input, weight) = (parts.input_array(), parts.weight_array());
+    let grad = DTypeCategory::Real.create_array(&parts.sizes, |i| mostly_zero_number(i + 11));
+    let own = |place: usize| (to_real(input.elements[place]) - mean) * GIVEN_SCALE;
     let slope = |place: usize| to_real(grad.elements[place]);
     let weighted = |place: usize, at: [usize; 2]| slope(place) * to_real(weight.elements[at[1]]);
     let flat = if parts.is_scaled { vec![0.0; element_count(&parts.groups)] } else { parts.group_means(weighted) };
     let along = parts.group_means(|place, at| weighted(place, at) * own(place));
     let of_input =
-        parts.map_elements(|place, at| SCALE * (weighted(place, at) - flat[at[0]] - own(place) * along[at[0]]));
+        parts.map_elements(|place, at| GIVEN_SCALE * (weighted(place, at) - flat[at[0]] - own(place) * along[at[0]]));
     let of_weight = parts.channel_sums(|place, _| slope(place) * own(place));
     let of_bias = parts.channel_sums(|place, _| slope(place));
     let of_groups = |number: f64| Array::from_floats(&parts.groups, &vec![number; element_count(&parts.groups)]);
@@ -222,34 +230,34 @@ fn backward_trial(parts: &NormLayout) -> Trial {
         ("grad_out", grad.clone().into()),
         ("input", input.clone().into()),
         ("weight", weight.clone().into()),
-        ("bias", parts.weight().into()),
+        ("bias", parts.weight_array().into()),
         ("mean", of_groups(mean).into()),
-        ("rstd", of_groups(SCALE).into()),
+        ("rstd", of_groups(GIVEN_SCALE).into()),
         ("save_mean", of_groups(mean).into()),
-        ("save_invstd", of_groups(SCALE).into()),
+        ("save_invstd", of_groups(GIVEN_SCALE).into()),
         ("train", fixed_value(true)),
-        ("eps", fixed_value(EPS)),
+        ("eps", fixed_value(NORM_EPS)),
         ("output_mask", fixed_value(if parts.is_scaled { vec![true; 2] } else { vec![true; 3] })),
     ];
     given.extend(parts.named.clone());
-    let mut expected = vec![Expected::Elements(of_input), Expected::Elements(of_weight)];
+    let mut expected = vec![ExpectedResult::Elements(of_input), ExpectedResult::Elements(of_weight)];
     if !parts.is_scaled {
-        expected.push(Expected::Elements(of_bias));
+        expected.push(ExpectedResult::Elements(of_bias));
     }
-    Trial::new(format!("of {:?}", parts.sizes), given, expected)
+    LargeTrial::new(format!("of {:?}", parts.sizes), given, expected)
 }
 
 /// Creates a trial of a weight normalisation: each slice along `dim` has a direction and a norm.
-fn weight_norm_trial(operator: &'static Operator, sizes: &[i64; 2], dim: usize) -> Result<Trial, CallError> {
+fn weight_norm_trial(operator: &'static Operator, sizes: &[i64; 2], dim: usize) -> Result<LargeTrial, CallError> {
     let base = operator.name().base;
-    let v = Kind::Real.array(sizes, sparse_number);
-    let mut norms = reduce_with("aten::linalg_vector_norm", &v, 1 - dim)?;
+    let v = DTypeCategory::Real.create_array(sizes, mostly_zero_number);
+    let mut norms = reduce_by_name("aten::linalg_vector_norm", &v, 1 - dim)?;
     let kept = norms.sizes.clone();
-    let g = Kind::Real.array(&kept, |i| i + 1);
+    let g = DTypeCategory::Real.create_array(&kept, |i| i + 1);
     let is_backward = base.contains("backward");
     if is_backward {
         // Every dtype represents these norms exactly.
-        norms = Kind::Real.array(&kept, |_| 2);
+        norms = DTypeCategory::Real.create_array(&kept, |_| 2);
     }
     let of =
         |place: usize| if dim == 0 { place / element_count(&sizes[1..]) } else { place % element_count(&sizes[1..]) };
@@ -262,13 +270,17 @@ fn weight_norm_trial(operator: &'static Operator, sizes: &[i64; 2], dim: usize) 
     if !is_backward {
         let scaled = elements(&|place| at(&v, place) * at(&g, of(place)) / at(&norms, of(place)));
         let expected = match base {
-            "norm_except_dim" => vec![Expected::Elements(norms.clone())],
-            "_weight_norm" => vec![Expected::Elements(scaled)],
-            _ => vec![Expected::Elements(scaled), Expected::Elements(norms.clone())],
+            "norm_except_dim" => vec![ExpectedResult::Elements(norms.clone())],
+            "_weight_norm" => vec![ExpectedResult::Elements(scaled)],
+            _ => vec![ExpectedResult::Elements(scaled), ExpectedResult::Elements(norms.clone())],
         };
-        return Ok(Trial::new(label, vec![("v", v.clone().into()), ("g", g.clone().into()), ("dim", dims)], expected));
+        return Ok(LargeTrial::new(
+            label,
+            vec![("v", v.clone().into()), ("g", g.clone().into()), ("dim", dims)],
+            expected,
+        ));
     }
-    let grad = Kind::Real.array(sizes, |i| sparse_number(i + 11));
+    let grad = DTypeCategory::Real.create_array(sizes, |i| mostly_zero_number(i + 11));
     let mut along = vec![0.0; g.elements.len()];
     (0..v.elements.len()).for_each(|place| along[of(place)] += at(&grad, place) * at(&v, place));
     let of_v = elements(&|place| {
@@ -284,5 +296,5 @@ fn weight_norm_trial(operator: &'static Operator, sizes: &[i64; 2], dim: usize) 
         ("saved_norms", norms.clone().into()),
         ("dim", dims),
     ];
-    Ok(Trial::new(label, given, vec![Expected::Elements(of_v), Expected::Elements(of_g)]))
+    Ok(LargeTrial::new(label, given, vec![ExpectedResult::Elements(of_v), ExpectedResult::Elements(of_g)]))
 }

@@ -3,15 +3,15 @@
 use dispatch_runtime::{DType, Geometry, Operator, Scalar};
 
 use super::gather::{multi_index, to_i64, to_usize};
-use super::input::{Kind, varied_number};
-use super::reduction::reduce_with;
-use super::trial::{Expected, LargeArgument, NamedArguments, Trial, call_small, fixed_value, index_argument};
-use super::{Family, Layouts};
+use super::input::{DTypeCategory, varied_number};
+use super::reduction::reduce_by_name;
+use super::trial::{ExpectedResult, LargeArgument, LargeTrial, NamedArguments, call_small, fixed_tensor, fixed_value};
+use super::{LineLayouts, TrialFamily};
 use crate::array::Array;
 use crate::tensors::{to_complex, to_integer};
 use crate::verdict::CallError;
 
-pub(super) const FAMILY: Family = Family {
+pub(super) const POOLING_FAMILY: TrialFamily = TrialFamily {
     names: &[
         "aten::avg_pool1d",
         "aten::avg_pool2d",
@@ -43,8 +43,8 @@ pub(super) const FAMILY: Family = Family {
         "aten::max_unpool2d",
         "aten::max_unpool3d",
     ],
-    kinds: Kind::ORDERED,
-    trials,
+    kinds: DTypeCategory::ORDERED,
+    trials: create_trials,
 };
 
 /// A partition of an image: the sizes of the image and of a tile, with the channels first, and the size of a window.
@@ -83,7 +83,7 @@ impl Tiling {
     }
 
     /// Returns the arguments that are no tensors, for an image of these sizes.
-    fn scalar_arguments(&self, operator: &Operator, sizes: &[i64]) -> NamedArguments {
+    fn non_tensor_arguments(&self, operator: &Operator, sizes: &[i64]) -> NamedArguments {
         let window = || fixed_value(vec![self.window; self.rank]);
         let pooled = self.pooled_sizes(sizes)[1..].to_vec();
         let is_unpooling = operator.name().base.contains("unpool");
@@ -101,18 +101,22 @@ impl Tiling {
     }
 }
 
-fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Result<Vec<Trial>, CallError> {
+fn create_trials(
+    operator: &'static Operator,
+    kind: DTypeCategory,
+    _: LineLayouts,
+) -> Result<Vec<LargeTrial>, CallError> {
     let name = operator.name();
     let Some(tiling) = TILINGS.iter().find(|tiling| name.base.contains(&format!("{}d", tiling.rank))) else {
         return Ok(Vec::new());
     };
-    let image = kind.array(tiling.image, |i| varied_number(i) / 2 + i % 7);
-    let pooled = kind.array(&tiling.pooled_sizes(tiling.image), |i| varied_number(i + 3) / 2);
+    let image = kind.create_array(tiling.image, |i| varied_number(i) / 2 + i % 7);
+    let pooled = kind.create_array(&tiling.pooled_sizes(tiling.image), |i| varied_number(i + 3) / 2);
     let needs_places = operator.schema().argument("indices").is_some();
     let places = if needs_places { Some(window_indices(tiling)) } else { None };
     let is_backward = name.base.contains("backward");
     let is_unpooling = name.base.contains("unpool");
-    let mut given = tiling.scalar_arguments(operator, tiling.image);
+    let mut given = tiling.non_tensor_arguments(operator, tiling.image);
     if is_unpooling {
         given.push(("self", pooled.clone().into()));
     } else {
@@ -122,7 +126,7 @@ fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Result<Vec<Tri
         given.push(("grad_output", pooled.clone().into()));
     }
     if let Some(places) = &places {
-        given.push(("indices", index_argument(places.clone())));
+        given.push(("indices", fixed_tensor(places.clone())));
     }
     let result_sizes =
         if is_backward || is_unpooling { tiling.image.to_vec() } else { tiling.pooled_sizes(tiling.image) };
@@ -133,8 +137,8 @@ fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Result<Vec<Tri
     for (origin, own) in
         Tiling::tile_origins(tiling.image, tiling.tile).iter().zip(Tiling::tile_origins(&pooled.sizes, &small_tile))
     {
-        let mut call = tiling.scalar_arguments(operator, tiling.tile);
-        let (part, slopes) = (tile_of(&image, origin, tiling.tile), tile_of(&pooled, &own, &small_tile));
+        let mut call = tiling.non_tensor_arguments(operator, tiling.tile);
+        let (part, slopes) = (copy_tile(&image, origin, tiling.tile), copy_tile(&pooled, &own, &small_tile));
         if is_unpooling {
             call.push(("self", slopes.into()));
         } else {
@@ -146,7 +150,7 @@ fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Result<Vec<Tri
         if let Some(places) = &places {
             call.push((
                 "indices",
-                index_argument(translate_indices(tiling, &tile_of(places, &own, &small_tile), origin, false)),
+                fixed_tensor(translate_indices(tiling, &copy_tile(places, &own, &small_tile), origin, false)),
             ));
         }
         let start = if is_backward || is_unpooling { origin } else { &own };
@@ -162,12 +166,12 @@ fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Result<Vec<Tri
     for (at, result) in results.iter().enumerate() {
         expected.push(if at == 1 {
             // Any index of a largest element is correct.
-            Expected::Indices { of: tiling.flatten_channels(&image), dim: Some(1), values: results[0].clone() }
+            ExpectedResult::Indices { of: tiling.flatten_channels(&image), dim: Some(1), values: results[0].clone() }
         } else {
-            Expected::Elements(result.clone())
+            ExpectedResult::Elements(result.clone())
         });
     }
-    let mut trials = vec![Trial::new(format!("{:?}", tiling.image), given, expected)];
+    let mut trials = vec![LargeTrial::new(format!("{:?}", tiling.image), given, expected)];
     if name.base.contains("adaptive") && !is_backward {
         trials.push(single_window_trial(operator, tiling, &image)?);
     }
@@ -175,11 +179,11 @@ fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Result<Vec<Tri
 }
 
 /// Creates a trial that pools each channel of the image to one element.
-fn single_window_trial(operator: &'static Operator, tiling: &Tiling, image: &Array) -> Result<Trial, CallError> {
+fn single_window_trial(operator: &'static Operator, tiling: &Tiling, image: &Array) -> Result<LargeTrial, CallError> {
     let flat = tiling.flatten_channels(image);
     let is_average = operator.name().base.contains("avg");
     let name = if is_average { "aten::sum.dim_IntList" } else { "aten::amax" };
-    let mut found = reduce_with(name, &flat, 1)?;
+    let mut found = reduce_by_name(name, &flat, 1)?;
     if is_average {
         #[expect(clippy::cast_precision_loss, reason = "an image has fewer than 2^52 elements")]
         let area = flat.sizes[1] as f64;
@@ -188,13 +192,15 @@ fn single_window_trial(operator: &'static Operator, tiling: &Tiling, image: &Arr
     let mut sizes = vec![1; tiling.rank + 1];
     sizes[0] = tiling.image[0];
     let values = found.reshaped(&sizes);
-    let mut expected = vec![Expected::Elements(values.clone())];
+    let mut expected = vec![ExpectedResult::Elements(values.clone())];
     if operator.schema().returns.len() == 2 {
-        expected.push(Expected::Indices { of: flat, dim: Some(1), values });
+        expected.push(ExpectedResult::Indices { of: flat, dim: Some(1), values });
     }
-    let given =
-        vec![("self", LargeArgument::Data(image.clone())), ("output_size", fixed_value(vec![1_i64; tiling.rank]))];
-    Ok(Trial::new("under one window", given, expected))
+    let given = vec![
+        ("self", LargeArgument::CastTensor(image.clone())),
+        ("output_size", fixed_value(vec![1_i64; tiling.rank])),
+    ];
+    Ok(LargeTrial::new("under one window", given, expected))
 }
 
 /// Returns, for each window, the index within the channel of one of its elements.
@@ -229,7 +235,7 @@ fn tile_indices(whole: &[i64], origin: &[usize], tile: &[i64]) -> Vec<usize> {
 }
 
 /// Returns a tile of the whole array.
-fn tile_of(whole: &Array, origin: &[usize], tile: &[i64]) -> Array {
+fn copy_tile(whole: &Array, origin: &[usize], tile: &[i64]) -> Array {
     let places = tile_indices(&whole.sizes, origin, tile);
     Array::new(whole.dtype, tile, places.iter().map(|&at| whole.elements[at]).collect())
 }

@@ -3,14 +3,16 @@
 use dispatch_runtime::schema::TypeKind;
 use dispatch_runtime::{Operator, Scalar, Value};
 
-use super::input::{Kind, sparse_number, varied_number};
-use super::trial::{Expected, LargeArgument, NamedArguments, Trial, call_small, call_small_by_name, fixed_value};
-use super::{Family, Layouts, MAX_TRUSTED};
+use super::input::{DTypeCategory, mostly_zero_number, varied_number};
+use super::trial::{
+    ExpectedResult, LargeArgument, LargeTrial, NamedArguments, call_small, call_small_by_name, fixed_value,
+};
+use super::{LineLayouts, MAX_TRUSTED_ELEMENTS, TrialFamily};
 use crate::array::Array;
 use crate::tensors::to_complex;
 use crate::verdict::CallError;
 
-pub(super) const FAMILY: Family = Family {
+pub(super) const REDUCTION_FAMILY: TrialFamily = TrialFamily {
     names: &[
         "aten::sum",
         "aten::sum.dim_IntList",
@@ -42,39 +44,39 @@ pub(super) const FAMILY: Family = Family {
         "aten::nanmean",
         "aten::trace",
     ],
-    kinds: &Kind::ALL,
-    trials,
+    kinds: &DTypeCategory::ALL,
+    trials: create_trials,
 };
 
 /// The method that merges partial results.
 #[derive(Clone, Copy)]
-enum Merge {
-    /// Merge by the operator itself.
+enum PartialMerge {
+    /// By the operator itself.
     SameOperator,
-    /// Merge by other operators, one for each result.
+    /// By other operators, one for each result.
     OtherOperators(&'static [&'static str]),
-    /// Merge by a mean, weighted by the number of elements of each partial result.
+    /// By a mean, weighted by the number of elements of each partial result.
     WeightedMean,
 }
 
-const SUM: &str = "aten::sum.dim_IntList";
+const SUM_OPERATOR: &str = "aten::sum.dim_IntList";
 
-fn merge_of(base: &str) -> Merge {
+fn merge_for(base: &str) -> PartialMerge {
     match base {
-        "count_nonzero" => Merge::OtherOperators(&[SUM]),
-        "aminmax" => Merge::OtherOperators(&["aten::amin", "aten::amax"]),
-        "mean" | "nanmean" => Merge::WeightedMean,
-        _ => Merge::SameOperator,
+        "count_nonzero" => PartialMerge::OtherOperators(&[SUM_OPERATOR]),
+        "aminmax" => PartialMerge::OtherOperators(&["aten::amin", "aten::amax"]),
+        "mean" | "nanmean" => PartialMerge::WeightedMean,
+        _ => PartialMerge::SameOperator,
     }
 }
 
 /// Returns the variants of a reduction: a label, arguments other than the dimension, and a merge that replaces the usual one.
-fn variants(base: &str) -> Vec<(&'static str, NamedArguments, Option<Merge>)> {
+fn reduction_variants(base: &str) -> Vec<(&'static str, NamedArguments, Option<PartialMerge>)> {
     let order = |name, order: f64| (name, fixed_value(Scalar::Float(order)));
     let by = |name: &'static str| {
         let orders = [("1", 1.0), ("2", 2.0), ("3", 3.0), ("inf", f64::INFINITY), ("-inf", f64::NEG_INFINITY)];
         let mut all: Vec<_> = orders.iter().map(|&(label, p)| (label, vec![order(name, p)], None)).collect();
-        all.push(("0", vec![order(name, 0.0)], Some(Merge::OtherOperators(&[SUM]))));
+        all.push(("0", vec![order(name, 0.0)], Some(PartialMerge::OtherOperators(&[SUM_OPERATOR]))));
         all
     };
     match base {
@@ -85,31 +87,35 @@ fn variants(base: &str) -> Vec<(&'static str, NamedArguments, Option<Merge>)> {
 }
 
 /// Returns the elements to reduce. For products and extremes, a few elements differ from the others.
-fn input_numbers(base: &str) -> fn(i64) -> i64 {
+fn element_function(base: &str) -> fn(i64) -> i64 {
     match base {
         "prod" => |i| if i % 23_417 % 3001 == 7 { 2 } else { 1 - 2 * i64::from(i % 3 == 1) },
         // One element differs, near the end of each line.
         "all" => |i| i64::from(i % 23_417 != 23_390),
         "any" => |i| i64::from(i % 23_417 == 23_390),
         "amax" | "amin" | "aminmax" | "max" | "min" => |i| varied_number(i) / 2 + if i == 23_390 { 60 } else { 0 },
-        _ => sparse_number,
+        _ => mostly_zero_number,
     }
 }
 
-fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, CallError> {
+fn create_trials(
+    operator: &'static Operator,
+    kind: DTypeCategory,
+    layouts: LineLayouts,
+) -> Result<Vec<LargeTrial>, CallError> {
     let name = operator.name();
     if name.base == "trace" {
         return trace_trials(operator, kind);
     }
     let mut trials = Vec::new();
-    for (label, extra, way) in variants(name.base) {
+    for (label, extra, way) in reduction_variants(name.base) {
         for lines in layouts {
-            let array = lines.array(kind, input_numbers(name.base));
-            let way = way.unwrap_or_else(|| merge_of(name.base));
+            let array = lines.create_array(kind, element_function(name.base));
+            let way = way.unwrap_or_else(|| merge_for(name.base));
             let expected = reduce_in_parts(operator, &array, lines.dim, &extra, way)?;
-            let expected = expected.into_iter().map(Expected::Elements).collect();
+            let expected = expected.into_iter().map(ExpectedResult::Elements).collect();
             let given = reduce_arguments(operator, array, lines.dim, extra.clone());
-            trials.push(Trial::new(format!("{} {label}", lines.label()), given, expected));
+            trials.push(LargeTrial::new(format!("{} {label}", lines.label()), given, expected));
         }
     }
     Ok(trials)
@@ -118,7 +124,7 @@ fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<V
 /// Returns the arguments that reduce an array over a dimension, or over all elements if the operator has no `dim`.
 fn reduce_arguments(operator: &Operator, array: Array, dim: usize, extra: NamedArguments) -> NamedArguments {
     let mut given = extra;
-    given.push(("self", LargeArgument::Data(array)));
+    given.push(("self", LargeArgument::CastTensor(array)));
     if let Some((_, argument)) = operator.schema().argument("dim") {
         let dim = i64::try_from(dim).unwrap_or(0);
         let is_list = matches!(argument.ty.without_optional().kind, TypeKind::List(..));
@@ -128,7 +134,7 @@ fn reduce_arguments(operator: &Operator, array: Array, dim: usize, extra: NamedA
         given.push(("keepdim", fixed_value(true)));
     }
     if operator.name().overload.ends_with("dtype") {
-        given.push(("dtype", LargeArgument::Dtype));
+        given.push(("dtype", LargeArgument::TestedDType));
     }
     given
 }
@@ -139,7 +145,7 @@ fn reduce_in_parts(
     array: &Array,
     dim: usize,
     extra: &NamedArguments,
-    merge: Merge,
+    merge: PartialMerge,
 ) -> Result<Vec<Array>, CallError> {
     let takes_dim = operator.schema().argument("dim").is_some();
     let array = array.contiguous();
@@ -164,45 +170,47 @@ fn reduce_dim_in_parts(
     array: &Array,
     dim: usize,
     extra: &NamedArguments,
-    merge: Merge,
+    merge: PartialMerge,
 ) -> Result<Vec<Array>, CallError> {
-    let (outer, length, inner) = array.split_at_dim(dim);
+    let (outer, length, inner) = array.size_products_around(dim);
     let lines = outer * inner;
     let mut kept = array.sizes.clone();
     kept[dim] = 1;
-    if length * lines <= MAX_TRUSTED {
+    if length * lines <= MAX_TRUSTED_ELEMENTS {
         let results = call_small(operator, &reduce_arguments(operator, array.clone(), dim, extra.clone()))?;
         return Ok(results.iter().map(|result| result.reshaped(&kept)).collect());
     }
-    if length <= MAX_TRUSTED && lines > 1 {
+    if length <= MAX_TRUSTED_ELEMENTS && lines > 1 {
         // Many short lines: reduce a few lines per call.
         let other = usize::from(dim == 0);
-        let parts = map_parts(array, other, (MAX_TRUSTED / length).max(1), |part| {
+        let parts = map_parts_along_dim(array, other, (MAX_TRUSTED_ELEMENTS / length).max(1), |part| {
             reduce_dim_in_parts(operator, part, dim, extra, merge)
         })?;
         return Ok(concatenate_results(&parts, other));
     }
-    let each = MAX_TRUSTED / lines;
-    let parts = map_parts(array, dim, each, |part| reduce_dim_in_parts(operator, part, dim, extra, merge))?;
-    let counts = map_parts(array, dim, each, |part| Ok(part.split_at_dim(dim).1))?;
+    let each = MAX_TRUSTED_ELEMENTS / lines;
+    let parts = map_parts_along_dim(array, dim, each, |part| reduce_dim_in_parts(operator, part, dim, extra, merge))?;
+    let counts = map_parts_along_dim(array, dim, each, |part| Ok(part.size_products_around(dim).1))?;
     concatenate_results(&parts, dim)
         .into_iter()
         .enumerate()
         .map(|(at, partial)| match merge {
-            Merge::SameOperator => Ok(reduce_dim_in_parts(operator, &partial, dim, extra, merge)?.swap_remove(at)),
-            Merge::OtherOperators(others) => reduce_with(others[at], &partial, dim),
-            Merge::WeightedMean => Ok(weighted_mean(&partial, dim, &counts)),
+            PartialMerge::SameOperator => {
+                Ok(reduce_dim_in_parts(operator, &partial, dim, extra, merge)?.swap_remove(at))
+            }
+            PartialMerge::OtherOperators(others) => reduce_by_name(others[at], &partial, dim),
+            PartialMerge::WeightedMean => Ok(merge_weighted_means(&partial, dim, &counts)),
         })
         .collect()
 }
 
-fn map_parts<T>(
+fn map_parts_along_dim<T>(
     array: &Array,
     dim: usize,
     each: usize,
     mut f: impl FnMut(&Array) -> Result<T, CallError>,
 ) -> Result<Vec<T>, CallError> {
-    let length = array.split_at_dim(dim).1;
+    let length = array.size_products_around(dim).1;
     (0..length).step_by(each).map(|from| f(&array.narrowed(dim, from, each.min(length - from)))).collect()
 }
 
@@ -213,12 +221,12 @@ fn concatenate_results(parts: &[Vec<Array>], dim: usize) -> Vec<Array> {
 }
 
 /// Reduces an array by the operator of this name, along a dimension that is kept with size 1.
-pub(super) fn reduce_with(name: &str, partial: &Array, dim: usize) -> Result<Array, CallError> {
+pub(super) fn reduce_by_name(name: &str, partial: &Array, dim: usize) -> Result<Array, CallError> {
     let operator = Operator::find(name).map_err(|error| CallError::NotImplemented(error.to_string()))?;
-    Ok(reduce_dim_in_parts(operator, partial, dim, &Vec::new(), Merge::SameOperator)?.swap_remove(0))
+    Ok(reduce_dim_in_parts(operator, partial, dim, &Vec::new(), PartialMerge::SameOperator)?.swap_remove(0))
 }
 
-fn weighted_mean(partial: &Array, dim: usize, counts: &[usize]) -> Array {
+fn merge_weighted_means(partial: &Array, dim: usize, counts: &[usize]) -> Array {
     #[expect(clippy::cast_precision_loss, reason = "there are fewer than a million elements")]
     let weight = |count: usize| count as f64;
     let total: f64 = counts.iter().copied().map(weight).sum();
@@ -234,9 +242,9 @@ fn weighted_mean(partial: &Array, dim: usize, counts: &[usize]) -> Array {
 }
 
 /// Creates the trial of `trace`, the sum of the diagonal of a matrix.
-fn trace_trials(operator: &'static Operator, kind: Kind) -> Result<Vec<Trial>, CallError> {
+fn trace_trials(operator: &'static Operator, kind: DTypeCategory) -> Result<Vec<LargeTrial>, CallError> {
     let side: usize = 300;
-    let array = kind.array(&[300, 300], sparse_number);
+    let array = kind.create_array(&[300, 300], mostly_zero_number);
     // Blocks along the diagonal have few elements and together the same diagonal.
     let mut parts = Vec::new();
     for first in (0..side).step_by(10) {
@@ -244,7 +252,7 @@ fn trace_trials(operator: &'static Operator, kind: Kind) -> Result<Vec<Trial>, C
         parts.extend(call_small(operator, &vec![("self", block.into())])?);
     }
     let parts = Array::concatenated(&parts.iter().map(|part| part.reshaped(&[1])).collect::<Vec<_>>(), 0);
-    let total = call_small_by_name(SUM, &vec![("self", parts.into()), ("dim", fixed_value(vec![0_i64]))])?;
-    let given = vec![("self", LargeArgument::Data(array))];
-    Ok(vec![Trial::new("of [300, 300]", given, vec![Expected::Elements(total.reshaped(&[]))])])
+    let total = call_small_by_name(SUM_OPERATOR, &vec![("self", parts.into()), ("dim", fixed_value(vec![0_i64]))])?;
+    let given = vec![("self", LargeArgument::CastTensor(array))];
+    Ok(vec![LargeTrial::new("of [300, 300]", given, vec![ExpectedResult::Elements(total.reshaped(&[]))])])
 }

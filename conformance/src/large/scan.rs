@@ -2,24 +2,24 @@
 
 use dispatch_runtime::{Operator, Scalar};
 
-use super::input::{Kind, sparse_number, varied_number};
-use super::trial::{Expected, LargeArgument, Trial, call_small, fixed_value};
-use super::{Family, Layouts, MAX_TRUSTED};
+use super::input::{DTypeCategory, mostly_zero_number, varied_number};
+use super::trial::{ExpectedResult, LargeArgument, LargeTrial, call_small, fixed_value};
+use super::{LineLayouts, MAX_TRUSTED_ELEMENTS, TrialFamily};
 use crate::array::Array;
 use crate::tensors::to_complex;
 use crate::verdict::CallError;
 
-pub(super) const FAMILY: Family = Family {
+pub(super) const SCAN_FAMILY: TrialFamily = TrialFamily {
     names: &["aten::cumsum", "aten::cumprod", "aten::cummax", "aten::cummin", "aten::logcumsumexp"],
-    kinds: &Kind::ALL,
-    trials,
+    kinds: &DTypeCategory::ALL,
+    trials: create_trials,
 };
 
-fn input_numbers(base: &str) -> fn(i64) -> i64 {
+fn element_function(base: &str) -> fn(i64) -> i64 {
     match base {
         "cumprod" => |i| if i % 23_417 % 3001 == 7 { 2 } else { 1 - 2 * i64::from(i % 3 == 1) },
         "cummax" | "cummin" => |i| varied_number(i) / 2 + (i % 23_417) / 1000,
-        _ => sparse_number,
+        _ => mostly_zero_number,
     }
 }
 
@@ -42,24 +42,32 @@ fn combine_carry(base: &str, carry: Scalar, own: Scalar) -> Scalar {
     }
 }
 
-fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, CallError> {
+fn create_trials(
+    operator: &'static Operator,
+    kind: DTypeCategory,
+    layouts: LineLayouts,
+) -> Result<Vec<LargeTrial>, CallError> {
     let name = operator.name();
     // Complex numbers have no order, and a complex logarithm has branches.
-    let is_unfit = kind == Kind::Complex && !matches!(name.base, "cumsum" | "cumprod");
+    let is_unfit = kind == DTypeCategory::Complex && !matches!(name.base, "cumsum" | "cumprod");
     if is_unfit {
         return Ok(Vec::new());
     }
     let mut trials = Vec::new();
     for lines in layouts {
-        let array = lines.array(kind, input_numbers(name.base));
+        let array = lines.create_array(kind, element_function(name.base));
         let of = array.contiguous();
         let values = scan_in_parts(operator, &of, lines.dim)?;
         let dim = fixed_value(i64::try_from(lines.dim).unwrap_or(0));
-        let mut expected = vec![Expected::Elements(values.clone())];
+        let mut expected = vec![ExpectedResult::Elements(values.clone())];
         if operator.schema().returns.len() == 2 {
-            expected.push(Expected::Anything);
+            expected.push(ExpectedResult::NotCompared);
         }
-        trials.push(Trial::new(lines.label(), vec![("self", LargeArgument::Data(array)), ("dim", dim)], expected));
+        trials.push(LargeTrial::new(
+            lines.label(),
+            vec![("self", LargeArgument::CastTensor(array)), ("dim", dim)],
+            expected,
+        ));
     }
     Ok(trials)
 }
@@ -68,7 +76,7 @@ fn scan_in_parts(operator: &'static Operator, array: &Array, dim: usize) -> Resu
     let mut result = array.clone();
     for line in array.line_indices(dim) {
         let mut carry = None;
-        for part in line.chunks(MAX_TRUSTED) {
+        for part in line.chunks(MAX_TRUSTED_ELEMENTS) {
             let elements = part.iter().map(|&at| array.elements[at]).collect();
             let own = Array::new(array.dtype, &[i64::try_from(part.len()).unwrap_or(0)], elements);
             let own = call_small(operator, &vec![("self", own.into()), ("dim", fixed_value(0_i64))])?.swap_remove(0);

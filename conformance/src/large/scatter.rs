@@ -3,15 +3,15 @@
 use dispatch_runtime::{DType, Operator, Scalar};
 
 use super::gather::{integer_array, scattered_index, to_usize};
-use super::input::{Kind, LineLayout, varied_number};
-use super::trial::{Expected, LargeArgument, NamedArguments, Trial, fixed_value, index_argument};
-use super::{Family, Layouts};
+use super::input::{DTypeCategory, LineLayout, varied_number};
+use super::trial::{ExpectedResult, LargeArgument, LargeTrial, NamedArguments, fixed_tensor, fixed_value};
+use super::{LineLayouts, TrialFamily};
 use crate::array::Array;
 use crate::datum::Datum;
 use crate::tensors::to_complex;
 use crate::verdict::CallError;
 
-pub(super) const FAMILY: Family = Family {
+pub(super) const SCATTER_FAMILY: TrialFamily = TrialFamily {
     names: &[
         "aten::scatter.src",
         "aten::scatter.value",
@@ -37,14 +37,18 @@ pub(super) const FAMILY: Family = Family {
         "aten::diagonal_scatter",
         "aten::as_strided_scatter",
     ],
-    kinds: &Kind::ALL,
-    trials,
+    kinds: &DTypeCategory::ALL,
+    trials: create_trials,
 };
 
 const ELEMENT_COUNT: i64 = 70_253;
 
 #[expect(clippy::unnecessary_wraps, reason = "the functions of all families have one type")]
-fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, CallError> {
+fn create_trials(
+    operator: &'static Operator,
+    kind: DTypeCategory,
+    layouts: LineLayouts,
+) -> Result<Vec<LargeTrial>, CallError> {
     let name = operator.name();
     let trials = match (name.base, name.overload) {
         ("scatter" | "scatter_add" | "scatter_reduce", overload) => {
@@ -63,7 +67,7 @@ fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<V
 
 /// The combination of an old element with a written one.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Combine {
+enum CombineRule {
     Replace,
     Add,
     Multiply,
@@ -72,7 +76,7 @@ enum Combine {
     Mean,
 }
 
-impl Combine {
+impl CombineRule {
     fn apply(self, old: Scalar, new: Scalar) -> Scalar {
         let is_more = to_complex(new).re > to_complex(old).re;
         let ordered = |is_new: bool| if is_new { new } else { old };
@@ -90,7 +94,7 @@ impl Combine {
     }
 
     /// Returns the elements to write, by the index in a line. Their combination fits a narrow dtype.
-    fn inputs(self) -> fn(i64) -> i64 {
+    fn element_function(self) -> fn(i64) -> i64 {
         match self {
             // Neighbours cancel, except for the 1 that the first 200 have in addition.
             Self::Add | Self::Mean => |i| varied_number(i / 2) / 8 * (1 - 2 * (i % 2)) + i64::from(i < 200),
@@ -108,7 +112,7 @@ impl Combine {
 fn write_elements(
     base: &Array,
     writes: impl Iterator<Item = (i64, Scalar)>,
-    combine: Combine,
+    combine: CombineRule,
     excludes_self: bool,
 ) -> Array {
     let mut out = base.contiguous();
@@ -121,7 +125,7 @@ fn write_elements(
         counts[at] += 1;
         touched[at] = true;
     }
-    if combine == Combine::Mean {
+    if combine == CombineRule::Mean {
         let shared = out.elements.iter_mut().zip(counts).zip(touched).filter(|(_, touched)| *touched);
         shared.for_each(|((sum, count), _)| *sum = Scalar::Float(to_complex(*sum).re / f64::from(count)));
     }
@@ -134,12 +138,12 @@ fn target_index(at: i64, line: i64, length: i64, once: bool) -> i64 {
 }
 
 /// Splits a logical index into that of its line's first element, the number of the line, and the index within the line.
-fn split(place: i64, length: i64, inner: i64) -> (i64, i64, i64) {
+fn split_logical_index(place: i64, length: i64, inner: i64) -> (i64, i64, i64) {
     let start = place / (length * inner) * length * inner + place % inner;
     (start, place / (length * inner) * inner + place % inner, place / inner % length)
 }
 
-fn line_geometry(lines: LineLayout) -> (i64, i64, i64) {
+fn line_sizes(lines: LineLayout) -> (i64, i64, i64) {
     let inner: i64 = lines.sizes[lines.dim + 1..].iter().product();
     (lines.sizes[lines.dim], inner, lines.sizes.iter().product())
 }
@@ -148,52 +152,53 @@ fn dim_argument(lines: LineLayout) -> (&'static str, LargeArgument) {
     ("dim", fixed_value(i64::try_from(lines.dim).unwrap_or(0)))
 }
 
-fn combinations(base: &str, overload: &str, kind: Kind) -> Vec<(Combine, &'static str, bool)> {
-    let ordered = kind != Kind::Complex;
+fn combine_variants(base: &str, overload: &str, kind: DTypeCategory) -> Vec<(CombineRule, &'static str, bool)> {
+    let ordered = kind != DTypeCategory::Complex;
     match (base, overload) {
         ("scatter", "reduce" | "value_reduce") => {
-            vec![(Combine::Add, "add", false), (Combine::Multiply, "multiply", false)]
+            vec![(CombineRule::Add, "add", false), (CombineRule::Multiply, "multiply", false)]
         }
         ("scatter_reduce" | "index_reduce", _) => {
-            let mut all = vec![(Combine::Multiply, "prod", false), (Combine::Multiply, "prod", true)];
+            let mut all = vec![(CombineRule::Multiply, "prod", false), (CombineRule::Multiply, "prod", true)];
             if base == "scatter_reduce" {
-                all.extend([(Combine::Add, "sum", false), (Combine::Add, "sum", true)]);
+                all.extend([(CombineRule::Add, "sum", false), (CombineRule::Add, "sum", true)]);
             }
             if ordered {
-                all.extend([(Combine::Max, "amax", false), (Combine::Min, "amin", true)]);
+                all.extend([(CombineRule::Max, "amax", false), (CombineRule::Min, "amin", true)]);
             }
-            if kind == Kind::Real {
-                all.extend([(Combine::Mean, "mean", false), (Combine::Mean, "mean", true)]);
+            if kind == DTypeCategory::Real {
+                all.extend([(CombineRule::Mean, "mean", false), (CombineRule::Mean, "mean", true)]);
             }
             all
         }
-        ("scatter_add" | "index_add", _) => vec![(Combine::Add, "", false)],
-        _ => vec![(Combine::Replace, "", false)],
+        ("scatter_add" | "index_add", _) => vec![(CombineRule::Add, "", false)],
+        _ => vec![(CombineRule::Replace, "", false)],
     }
 }
 
-fn scatter_trials(base: &str, overload: &str, lines: LineLayout, kind: Kind) -> Vec<Trial> {
-    let (length, inner, count) = line_geometry(lines);
+fn scatter_trials(base: &str, overload: &str, lines: LineLayout, kind: DTypeCategory) -> Vec<LargeTrial> {
+    let (length, inner, count) = line_sizes(lines);
     let is_value = overload.starts_with("value");
-    let trial = |(combine, word, excludes_self): (Combine, &'static str, bool)| {
-        let this = lines.array(kind, |i| i % 4);
-        let source = lines.array(kind, |place| combine.inputs()(split(place, length, inner).2));
+    let trial = |(combine, word, excludes_self): (CombineRule, &'static str, bool)| {
+        let this = lines.create_array(kind, |i| i % 4);
+        let source =
+            lines.create_array(kind, |place| combine.element_function()(split_logical_index(place, length, inner).2));
         let to = |place: i64| {
-            let (start, line, at) = split(place, length, inner);
+            let (start, line, at) = split_logical_index(place, length, inner);
             (start, target_index(at, line, length, combine.needs_distinct_targets()))
         };
         let index = integer_array(lines.sizes, |place| to(place).1);
         // Repeated multiplication with -1 does not grow.
-        let value = if combine == Combine::Multiply { -1 } else { 3 };
+        let value = if combine == CombineRule::Multiply { -1 } else { 3 };
         let from = source.contiguous();
-        let number = if kind == Kind::Complex { Scalar::Int(value) } else { kind.scalar(value) };
+        let number = if kind == DTypeCategory::Complex { Scalar::Int(value) } else { kind.to_scalar(value) };
         let writes = (0..count).map(|place| {
             let (start, at) = to(place);
             (start + at * inner, if is_value { number } else { from.elements[to_usize(place)] })
         });
         let expected = write_elements(&this, writes, combine, excludes_self);
         let mut given: NamedArguments =
-            vec![("self", this.into()), dim_argument(lines), ("index", index_argument(index))];
+            vec![("self", this.into()), dim_argument(lines), ("index", fixed_tensor(index))];
         given.push(if is_value { ("value", fixed_value(number)) } else { ("src", source.into()) });
         if !word.is_empty() {
             given.push(("reduce", fixed_value(word)));
@@ -201,20 +206,21 @@ fn scatter_trials(base: &str, overload: &str, lines: LineLayout, kind: Kind) -> 
         if base == "scatter_reduce" {
             given.push(("include_self", fixed_value(!excludes_self)));
         }
-        Trial::new(
+        LargeTrial::new(
             format!("{} {word}, excludes_self: {excludes_self}", lines.label()),
             given,
-            vec![Expected::Elements(expected)],
+            vec![ExpectedResult::Elements(expected)],
         )
     };
-    combinations(base, overload, kind).into_iter().map(trial).collect()
+    combine_variants(base, overload, kind).into_iter().map(trial).collect()
 }
 
-fn index_trials(base: &str, overload: &str, lines: LineLayout, kind: Kind) -> Vec<Trial> {
-    let (length, inner, count) = line_geometry(lines);
-    let trial = |(combine, word, excludes_self): (Combine, &'static str, bool)| {
-        let this = lines.array(kind, |i| i % 4);
-        let source = lines.array(kind, |place| combine.inputs()(split(place, length, inner).2));
+fn index_trials(base: &str, overload: &str, lines: LineLayout, kind: DTypeCategory) -> Vec<LargeTrial> {
+    let (length, inner, count) = line_sizes(lines);
+    let trial = |(combine, word, excludes_self): (CombineRule, &'static str, bool)| {
+        let this = lines.create_array(kind, |i| i % 4);
+        let source =
+            lines.create_array(kind, |place| combine.element_function()(split_logical_index(place, length, inner).2));
         let to = |at: i64| target_index(at, 0, length, combine.needs_distinct_targets());
         let fills = base == "index_fill";
         // `index_fill` writes at some indices of the dimension and not at others.
@@ -222,39 +228,40 @@ fn index_trials(base: &str, overload: &str, lines: LineLayout, kind: Kind) -> Ve
         let index = integer_array(&[some], to);
         let from = source.contiguous();
         let writes = (0..count).filter_map(|place| {
-            let (start, _, at) = split(place, length, inner);
-            let element = if fills { kind.scalar(3) } else { from.elements[to_usize(place)] };
+            let (start, _, at) = split_logical_index(place, length, inner);
+            let element = if fills { kind.to_scalar(3) } else { from.elements[to_usize(place)] };
             (at < some).then_some((start + to(at) * inner, element))
         });
         let expected = write_elements(&this, writes, combine, excludes_self);
         let mut given: NamedArguments =
-            vec![("self", this.into()), dim_argument(lines), ("index", index_argument(index))];
+            vec![("self", this.into()), dim_argument(lines), ("index", fixed_tensor(index))];
         match (fills, overload) {
             (true, "int_Tensor") => {
-                given.push(("value", Array::new(kind.wide_dtype(), &[], vec![kind.scalar(3)]).into()));
+                given.push(("value", Array::new(kind.reference_dtype(), &[], vec![kind.to_scalar(3)]).into()));
             }
-            (true, _) => given.push(("value", fixed_value(kind.scalar(3)))),
+            (true, _) => given.push(("value", fixed_value(kind.to_scalar(3)))),
             _ => given.push(("source", source.into())),
         }
         if base == "index_reduce" {
             given.extend([("reduce", fixed_value(word)), ("include_self", fixed_value(!excludes_self))]);
         }
-        Trial::new(
+        LargeTrial::new(
             format!("{} {word}, excludes_self: {excludes_self}", lines.label()),
             given,
-            vec![Expected::Elements(expected)],
+            vec![ExpectedResult::Elements(expected)],
         )
     };
-    combinations(base, overload, kind).into_iter().map(trial).collect()
+    combine_variants(base, overload, kind).into_iter().map(trial).collect()
 }
 
 /// Creates trials that write at lists of rows and columns, or at indices of the flattened array.
-fn put_trials(base: &str, kind: Kind) -> Vec<Trial> {
+fn put_trials(base: &str, kind: DTypeCategory) -> Vec<LargeTrial> {
     let is_masked = base.contains("masked");
-    let combinations: &[Combine] = if is_masked { &[Combine::Add] } else { &[Combine::Replace, Combine::Add] };
-    let trial = |&combine: &Combine| {
-        let this = kind.array(&[300, 301], |i| i % 4);
-        let source = kind.array(&[ELEMENT_COUNT], combine.inputs());
+    let combinations: &[CombineRule] =
+        if is_masked { &[CombineRule::Add] } else { &[CombineRule::Replace, CombineRule::Add] };
+    let trial = |&combine: &CombineRule| {
+        let this = kind.create_array(&[300, 301], |i| i % 4);
+        let source = kind.create_array(&[ELEMENT_COUNT], combine.element_function());
         // Each index is written twice, or once.
         let place = |i: i64| ((if combine.needs_distinct_targets() { i } else { i / 2 }) * 7919 + 3) % 90_300;
         let writes = (0..ELEMENT_COUNT).filter(|i| !is_masked || i % 3 != 0);
@@ -262,8 +269,7 @@ fn put_trials(base: &str, kind: Kind) -> Vec<Trial> {
         let expected = write_elements(&this, writes, combine, false);
         let mut given: NamedArguments = vec![("self", this.into())];
         if base == "put" {
-            given
-                .extend([("index", index_argument(integer_array(&[ELEMENT_COUNT], place))), ("source", source.into())]);
+            given.extend([("index", fixed_tensor(integer_array(&[ELEMENT_COUNT], place))), ("source", source.into())]);
         } else {
             let lists = [
                 integer_array(&[ELEMENT_COUNT], |i| place(i) / 301),
@@ -274,45 +280,50 @@ fn put_trials(base: &str, kind: Kind) -> Vec<Trial> {
         }
         if is_masked {
             let mask = (0..ELEMENT_COUNT).map(|i| Scalar::Bool(i % 3 != 0)).collect();
-            given.push(("mask", index_argument(Array::new(DType::Bool, &[ELEMENT_COUNT], mask))));
+            given.push(("mask", fixed_tensor(Array::new(DType::Bool, &[ELEMENT_COUNT], mask))));
         } else {
-            given.push(("accumulate", fixed_value(combine == Combine::Add)));
+            given.push(("accumulate", fixed_value(combine == CombineRule::Add)));
         }
-        Trial::new(format!("adding: {}", combine == Combine::Add), given, vec![Expected::Elements(expected)])
+        LargeTrial::new(
+            format!("adding: {}", combine == CombineRule::Add),
+            given,
+            vec![ExpectedResult::Elements(expected)],
+        )
     };
     combinations.iter().map(trial).collect()
 }
 
-fn masked_scatter_trial(kind: Kind) -> Trial {
-    let (this, source) = (kind.array(&[ELEMENT_COUNT], |i| i % 4), kind.array(&[ELEMENT_COUNT], varied_number));
+fn masked_scatter_trial(kind: DTypeCategory) -> LargeTrial {
+    let (this, source) =
+        (kind.create_array(&[ELEMENT_COUNT], |i| i % 4), kind.create_array(&[ELEMENT_COUNT], varied_number));
     let mask =
         Array::new(DType::Bool, &[ELEMENT_COUNT], (0..ELEMENT_COUNT).map(|i| Scalar::Bool(i % 3 != 0)).collect());
     let places = (0..ELEMENT_COUNT).filter(|i| i % 3 != 0).zip(source.elements.clone());
-    let expected = write_elements(&this, places, Combine::Replace, false);
-    let given = vec![("self", this.into()), ("mask", index_argument(mask)), ("source", source.into())];
-    Trial::new("of two thirds", given, vec![Expected::Elements(expected)])
+    let expected = write_elements(&this, places, CombineRule::Replace, false);
+    let given = vec![("self", this.into()), ("mask", fixed_tensor(mask)), ("source", source.into())];
+    LargeTrial::new("of two thirds", given, vec![ExpectedResult::Elements(expected)])
 }
 
-fn embedding_backward_trial(kind: Kind) -> Trial {
-    let grad = kind.array(&[ELEMENT_COUNT / 3, 3], |place| Combine::Add.inputs()(place / 3));
+fn embedding_backward_trial(kind: DTypeCategory) -> LargeTrial {
+    let grad = kind.create_array(&[ELEMENT_COUNT / 3, 3], |place| CombineRule::Add.element_function()(place / 3));
     let index = |i: i64| scattered_index(i / 2, 101);
-    let zeros = kind.array(&[101, 3], |_| 0);
-    let zeros = Array { elements: vec![zero_like(zeros.elements[0]); 303], ..zeros };
+    let zeros = kind.create_array(&[101, 3], |_| 0);
+    let zeros = Array { elements: vec![zero_scalar_like(zeros.elements[0]); 303], ..zeros };
     let writes =
         (0..ELEMENT_COUNT / 3 * 3).map(|place| (index(place / 3) * 3 + place % 3, grad.elements[to_usize(place)]));
-    let expected = write_elements(&zeros, writes, Combine::Add, false);
+    let expected = write_elements(&zeros, writes, CombineRule::Add, false);
     let given = vec![
         ("grad_output", grad.into()),
-        ("indices", index_argument(integer_array(&[ELEMENT_COUNT / 3], index))),
+        ("indices", fixed_tensor(integer_array(&[ELEMENT_COUNT / 3], index))),
         ("num_weights", fixed_value(101_i64)),
         ("padding_idx", fixed_value(-1_i64)),
         ("scale_grad_by_freq", fixed_value(false)),
     ];
-    Trial::new("of [101, 3]", given, vec![Expected::Elements(expected)])
+    LargeTrial::new("of [101, 3]", given, vec![ExpectedResult::Elements(expected)])
 }
 
 /// Returns zero, as the same variant of scalar.
-fn zero_like(number: Scalar) -> Scalar {
+fn zero_scalar_like(number: Scalar) -> Scalar {
     match number {
         Scalar::Int(_) | Scalar::Bool(_) => Scalar::Int(0),
         Scalar::Float(_) => Scalar::Float(0.0),
@@ -321,8 +332,8 @@ fn zero_like(number: Scalar) -> Scalar {
 }
 
 /// Creates a trial that replaces the elements of a view.
-fn view_scatter_trial(base: &str, kind: Kind) -> Trial {
-    let this = kind.array(&[300, 301], varied_number);
+fn view_scatter_trial(base: &str, kind: DTypeCategory) -> LargeTrial {
+    let this = kind.create_array(&[300, 301], varied_number);
     // The view's sizes, strides and offset, and the arguments that select it.
     let (sizes, steps, first, view_arguments): (Vec<i64>, [i64; 2], i64, NamedArguments) = match base {
         "select_scatter" => (vec![300], [301, 0], 7, vec![("dim", fixed_value(1_i64)), ("index", fixed_value(7_i64))]),
@@ -346,12 +357,12 @@ fn view_scatter_trial(base: &str, kind: Kind) -> Trial {
         }
     };
     let columns = sizes.get(1).copied().unwrap_or(1);
-    let source = kind.array(&sizes, |i| varied_number(i + 50));
+    let source = kind.create_array(&sizes, |i| varied_number(i + 50));
     let count: i64 = sizes.iter().product();
     let place = |i: i64| first + i / columns * steps[0] + i % columns * steps[1];
     let writes = (0..count).map(|i| (place(i), source.elements[to_usize(i)]));
-    let expected = write_elements(&this, writes, Combine::Replace, false);
+    let expected = write_elements(&this, writes, CombineRule::Replace, false);
     let mut given: NamedArguments = vec![("self", this.into()), ("src", source.into())];
     given.extend(view_arguments);
-    Trial::new("of [300, 301]", given, vec![Expected::Elements(expected)])
+    LargeTrial::new("of [300, 301]", given, vec![ExpectedResult::Elements(expected)])
 }

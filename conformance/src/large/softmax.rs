@@ -2,14 +2,14 @@
 
 use dispatch_runtime::{DType, Operator, Scalar};
 
-use super::input::{Kind, sparse_number};
-use super::trial::{Expected, LargeArgument, NamedArguments, Trial, call_small_by_name, fixed_value};
-use super::{Family, Layouts, MAX_TRUSTED};
+use super::input::{DTypeCategory, mostly_zero_number};
+use super::trial::{ExpectedResult, LargeArgument, LargeTrial, NamedArguments, call_small_by_name, fixed_value};
+use super::{LineLayouts, MAX_TRUSTED_ELEMENTS, TrialFamily};
 use crate::array::Array;
 use crate::tensors::to_complex;
 use crate::verdict::CallError;
 
-pub(super) const FAMILY: Family = Family {
+pub(super) const SOFTMAX_FAMILY: TrialFamily = TrialFamily {
     names: &[
         "aten::_softmax",
         "aten::_log_softmax",
@@ -19,31 +19,35 @@ pub(super) const FAMILY: Family = Family {
         "aten::_softmax_backward_data",
         "aten::_log_softmax_backward_data",
     ],
-    kinds: &[Kind::Real],
-    trials,
+    kinds: &[DTypeCategory::Real],
+    trials: create_trials,
 };
 
-fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, CallError> {
+fn create_trials(
+    operator: &'static Operator,
+    kind: DTypeCategory,
+    layouts: LineLayouts,
+) -> Result<Vec<LargeTrial>, CallError> {
     let name = operator.name();
     let is_log = name.base.contains("log");
     let mut trials = Vec::new();
     for lines in layouts {
-        let array = lines.array(kind, sparse_number);
+        let array = lines.create_array(kind, mostly_zero_number);
         let of = array.contiguous();
         let dim = fixed_value(i64::try_from(lines.dim).unwrap_or(0));
         let logarithms = log_softmax(&of, lines.dim)?;
         let output = map_elements(&logarithms, |_, x| if is_log { x } else { x.exp() });
         if !name.base.contains("backward") {
-            let mut given: NamedArguments = vec![("self", LargeArgument::Data(array)), ("dim", dim)];
+            let mut given: NamedArguments = vec![("self", LargeArgument::CastTensor(array)), ("dim", dim)];
             if operator.schema().argument("half_to_float").is_some() {
                 given.push(("half_to_float", fixed_value(false)));
             }
-            trials.push(Trial::new(lines.label(), given, vec![Expected::Elements(output)]));
+            trials.push(LargeTrial::new(lines.label(), given, vec![ExpectedResult::Elements(output)]));
             continue;
         }
         // The gradients are mostly zero, so that sums of them are exact in every dtype. The output is a constant power of two, as from a
         // softmax of two equal elements.
-        let slopes = lines.array(kind, |i| sparse_number(i + 11));
+        let slopes = lines.create_array(kind, |i| mostly_zero_number(i + 11));
         let output = map_elements(&of, |at, _| if is_log { -1.0 - f64::from(u8::from(at % 3 == 0)) } else { 0.5 });
         let mut expected = output.clone();
         let grads = slopes.contiguous();
@@ -58,12 +62,12 @@ fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<V
             }
         }
         let given: NamedArguments = vec![
-            ("grad_output", LargeArgument::Data(slopes)),
-            ("output", LargeArgument::Data(output)),
+            ("grad_output", LargeArgument::CastTensor(slopes)),
+            ("output", LargeArgument::CastTensor(output)),
             ("dim", dim),
-            ("input_dtype", LargeArgument::Dtype),
+            ("input_dtype", LargeArgument::TestedDType),
         ];
-        trials.push(Trial::new(lines.label(), given, vec![Expected::Elements(expected)]));
+        trials.push(LargeTrial::new(lines.label(), given, vec![ExpectedResult::Elements(expected)]));
     }
     Ok(trials)
 }
@@ -78,7 +82,7 @@ fn log_softmax(array: &Array, dim: usize) -> Result<Array, CallError> {
     let mut result = array.clone();
     for line in array.line_indices(dim) {
         let mut sums = Vec::new();
-        for part in line.chunks(MAX_TRUSTED) {
+        for part in line.chunks(MAX_TRUSTED_ELEMENTS) {
             let elements: Vec<Scalar> = part.iter().map(|&at| array.elements[at]).collect();
             let first = to_complex(elements[0]).re;
             let own = Array::new(DType::F64, &[i64::try_from(part.len()).unwrap_or(0)], elements);
@@ -94,7 +98,7 @@ fn log_softmax(array: &Array, dim: usize) -> Result<Array, CallError> {
         }
         let highest = sums.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let total = highest + sums.iter().map(|sum| (sum - highest).exp()).sum::<f64>().ln();
-        for (part, sum) in line.chunks(MAX_TRUSTED).zip(sums) {
+        for (part, sum) in line.chunks(MAX_TRUSTED_ELEMENTS).zip(sums) {
             for &at in part {
                 result.elements[at] = Scalar::Float(to_complex(result.elements[at]).re + sum - total);
             }

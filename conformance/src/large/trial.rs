@@ -5,34 +5,34 @@ use std::error::Error as _;
 
 use dispatch_runtime::{BadArgument, DType, Device, ErrorKind, Operator, Problem, Value};
 
-use super::MAX_TRUSTED;
+use super::MAX_TRUSTED_ELEMENTS;
 use crate::array::Array;
 use crate::compare::{ComparedProperties, compare_properties};
-use crate::datum::{Datum, to_values};
+use crate::datum::{Datum, create_values};
 use crate::decode;
-use crate::tensors::{HOST, round_to_dtype, to_integer};
-use crate::verdict::{CallError, Failure, invoke};
+use crate::tensors::{HOST_DEVICE, round_to_dtype, to_integer};
+use crate::verdict::{CallError, Failure, call_catching_panics};
 
 /// An argument of a large call.
 #[derive(Clone, Debug)]
 pub(super) enum LargeArgument {
     /// A tensor in the dtype under test.
-    Data(Array),
+    CastTensor(Array),
     /// A list of tensors in the dtype under test.
-    List(Vec<Array>),
+    CastTensors(Vec<Array>),
     /// The dtype under test.
-    Dtype,
+    TestedDType,
     /// A value that is the same for every dtype.
     Fixed(Datum),
 }
 
 impl LargeArgument {
     fn to_datum(&self, dtype: Option<DType>) -> Datum {
-        let cast = |array: &Array| array.cast(dtype.unwrap_or(array.dtype));
+        let cast = |array: &Array| array.with_dtype(dtype.unwrap_or(array.dtype));
         match self {
-            Self::Data(array) => Datum::Array(cast(array)),
-            Self::List(arrays) => Datum::Arrays(arrays.iter().map(cast).collect()),
-            Self::Dtype => Datum::Plain(dtype.unwrap_or(DType::F64).into()),
+            Self::CastTensor(array) => Datum::Array(cast(array)),
+            Self::CastTensors(arrays) => Datum::Arrays(arrays.iter().map(cast).collect()),
+            Self::TestedDType => Datum::NonTensor(dtype.unwrap_or(DType::F64).into()),
             Self::Fixed(datum) => datum.clone(),
         }
     }
@@ -40,9 +40,9 @@ impl LargeArgument {
     /// Returns the number of elements of the largest tensor.
     fn max_element_count(&self) -> usize {
         let arrays = match self {
-            Self::Data(array) => vec![array],
-            Self::List(arrays) => arrays.iter().collect(),
-            Self::Dtype => Vec::new(),
+            Self::CastTensor(array) => vec![array],
+            Self::CastTensors(arrays) => arrays.iter().collect(),
+            Self::TestedDType => Vec::new(),
             Self::Fixed(datum) => datum.arrays(),
         };
         arrays.iter().map(|array| array.elements.len()).max().unwrap_or(0)
@@ -51,89 +51,89 @@ impl LargeArgument {
 
 impl From<Array> for LargeArgument {
     fn from(array: Array) -> Self {
-        Self::Data(array)
+        Self::CastTensor(array)
     }
 }
 
 pub(super) fn fixed_value(value: impl Into<Value>) -> LargeArgument {
-    LargeArgument::Fixed(Datum::Plain(value.into()))
+    LargeArgument::Fixed(Datum::NonTensor(value.into()))
 }
 
 /// Creates an argument whose dtype, such as `i64` of indices, does not depend on the dtype under test.
-pub(super) fn index_argument(array: Array) -> LargeArgument {
+pub(super) fn fixed_tensor(array: Array) -> LargeArgument {
     LargeArgument::Fixed(Datum::Array(array))
 }
 
 /// A result of a large call.
 #[derive(Clone, Debug)]
-pub(super) enum Expected {
+pub(super) enum ExpectedResult {
     /// The given elements, rounded to the dtype of the actual result. The recordings check that dtype.
     Elements(Array),
     /// Indices of elements of `of` with these values, along `dim` or in the flattened array. Along `dim`, the indices of a line are
     /// distinct.
     Indices { of: Array, dim: Option<usize>, values: Array },
     /// The result is not compared.
-    Anything,
+    NotCompared,
 }
 
 pub(super) type NamedArguments = Vec<(&'static str, LargeArgument)>;
 
 #[derive(Clone, Debug)]
-pub(super) struct Trial {
+pub(super) struct LargeTrial {
     pub(super) label: String,
     pub(super) given: NamedArguments,
-    pub(super) expected: Vec<Expected>,
+    pub(super) expected: Vec<ExpectedResult>,
 }
 
-impl Trial {
-    pub(super) fn new(label: impl Into<String>, given: NamedArguments, expected: Vec<Expected>) -> Self {
+impl LargeTrial {
+    pub(super) fn new(label: impl Into<String>, given: NamedArguments, expected: Vec<ExpectedResult>) -> Self {
         Self { label: label.into(), given, expected }
     }
 
     /// Makes the call, and compares the results with the expected ones.
     pub(super) fn run(&self, operator: &'static Operator, dtype: DType, device: Device) -> Result<(), CallError> {
-        let values = arguments(operator, &self.given, Some(dtype), device)?;
+        let values = create_arguments(operator, &self.given, Some(dtype), device)?;
         let written: Vec<Value> = values.clone();
-        let mut results = invoke(operator, values)?;
+        let mut results = call_catching_panics(operator, values)?;
         if results.is_empty() {
             results = written.into_iter().filter(|value| value.as_tensor().is_some()).take(1).collect();
         }
-        let found = read_results(&results)?;
+        let found = read_flattened_results(&results)?;
         for (index, (found, expected)) in found.iter().zip(&self.expected).enumerate() {
-            expected.check(index, found)?;
+            expected.check_result(index, found)?;
         }
         if found.len() < self.expected.len() {
             let (actual, expected) = (found.len(), self.expected.len());
-            return Err(CallError::Failed(Failure::ResultCount { actual, expected }));
+            return Err(CallError::Failed(Failure::WrongResultCount { actual, expected }));
         }
         Ok(())
     }
 }
 
-impl Expected {
-    fn check(&self, index: usize, found: &Datum) -> Result<(), CallError> {
+impl ExpectedResult {
+    fn check_result(&self, index: usize, found: &Datum) -> Result<(), CallError> {
         let (found, expected) = match (self, found) {
-            (Self::Anything, _) => return Ok(()),
+            (Self::NotCompared, _) => return Ok(()),
             (Self::Elements(expected), Datum::Array(found)) => {
-                (found.clone(), round_to_dtype(&expected.contiguous().cast(found.dtype))?)
+                (found.clone(), round_to_dtype(&expected.contiguous().with_dtype(found.dtype))?)
             }
             (Self::Indices { of, dim, values }, Datum::Array(found)) => (
-                select_elements(of, *dim, found).ok_or(CallError::Failed(Failure::InvalidIndices { index }))?,
+                elements_at_indices(of, *dim, found).ok_or(CallError::Failed(Failure::InvalidIndices { index }))?,
                 values.clone(),
             ),
             (_, found) => {
                 let actual = usize::from(matches!(found, Datum::Array(_)));
-                return Err(CallError::Failed(Failure::ResultCount { actual, expected: 1 }));
+                return Err(CallError::Failed(Failure::WrongResultCount { actual, expected: 1 }));
             }
         };
         let compared =
             compare_properties(ComparedProperties::AllButStrides, &Datum::Array(found), &Datum::Array(expected));
-        compared.map_err(|difference| CallError::Failed(Failure::Result { index, difference }))
+        compared.map_err(|difference| CallError::Failed(Failure::WrongResult { index, difference }))
     }
 }
 
 /// Returns the elements at these indices. Returns `None` if an index is out of range or occurs twice in a line.
-fn select_elements(of: &Array, dim: Option<usize>, positions: &Array) -> Option<Array> {
+fn elements_at_indices(of: &Array, dim: Option<usize>, positions: &Array) -> Option<Array> {
     let index = |at: usize| usize::try_from(to_integer(positions.elements[at])).ok();
     let Some(dim) = dim else {
         let elements = (0..positions.elements.len()).map(|at| of.elements.get(index(at)?).copied());
@@ -158,18 +158,18 @@ fn select_elements(of: &Array, dim: Option<usize>, positions: &Array) -> Option<
 }
 
 /// Creates all arguments in the schema's order, in this dtype or in that of the expected results.
-fn arguments(
+fn create_arguments(
     operator: &Operator,
     given: &NamedArguments,
     dtype: Option<DType>,
     device: Device,
 ) -> Result<Vec<Value>, CallError> {
     let of_name = |name: &str| given.iter().find(|(given, _)| *given == name).map(|(_, given)| given.to_datum(dtype));
-    Ok(to_values(&decode::arguments_by_name(operator.schema(), of_name)?, device)?)
+    Ok(create_values(&decode::arguments_by_name(operator.schema(), of_name)?, device)?)
 }
 
 /// Reads the results of a call, with lists flattened.
-fn read_results(results: &[Value]) -> Result<Vec<Datum>, CallError> {
+fn read_flattened_results(results: &[Value]) -> Result<Vec<Datum>, CallError> {
     let mut found = Vec::new();
     for result in results {
         match Datum::from_value(result)? {
@@ -184,16 +184,22 @@ fn read_results(results: &[Value]) -> Result<Vec<Datum>, CallError> {
 pub(super) fn call_small(operator: &'static Operator, given: &NamedArguments) -> Result<Vec<Array>, CallError> {
     for (name, argument) in given {
         let count = argument.max_element_count();
-        assert!(count <= MAX_TRUSTED, "{name} of {operator} has {count} elements, more than {MAX_TRUSTED}");
+        assert!(
+            count <= MAX_TRUSTED_ELEMENTS,
+            "{name} of {operator} has {count} elements, more than {MAX_TRUSTED_ELEMENTS}"
+        );
     }
-    let results = read_results(&invoke(operator, arguments(operator, given, None, HOST)?)?)?;
+    let results = read_flattened_results(&call_catching_panics(
+        operator,
+        create_arguments(operator, given, None, HOST_DEVICE)?,
+    )?)?;
     Ok(results.iter().filter_map(Datum::as_array).map(Array::contiguous).collect())
 }
 
 /// Returns the first result of a small call of another operator.
 pub(super) fn call_small_by_name(name: &str, given: &NamedArguments) -> Result<Array, CallError> {
     let operator = Operator::find(name).map_err(|error| CallError::NotImplemented(error.to_string()))?;
-    let expected = Failure::ResultCount { actual: 0, expected: 1 };
+    let expected = Failure::WrongResultCount { actual: 0, expected: 1 };
     call_small(operator, given)?.into_iter().next().ok_or(CallError::Failed(expected))
 }
 

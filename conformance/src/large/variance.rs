@@ -2,14 +2,14 @@
 
 use dispatch_runtime::{Complex64, Operator, Scalar};
 
-use super::input::{Kind, sparse_number};
-use super::trial::{Expected, LargeArgument, NamedArguments, Trial, call_small, fixed_value};
-use super::{Family, Layouts, MAX_TRUSTED};
+use super::input::{DTypeCategory, mostly_zero_number};
+use super::trial::{ExpectedResult, LargeArgument, LargeTrial, NamedArguments, call_small, fixed_value};
+use super::{LineLayouts, MAX_TRUSTED_ELEMENTS, TrialFamily};
 use crate::array::Array;
 use crate::tensors::to_complex;
 use crate::verdict::{CallError, Failure};
 
-pub(super) const FAMILY: Family = Family {
+pub(super) const VARIANCE_FAMILY: TrialFamily = TrialFamily {
     names: &[
         "aten::var",
         "aten::var.dim",
@@ -24,8 +24,8 @@ pub(super) const FAMILY: Family = Family {
         "aten::std_mean.dim",
         "aten::std_mean.correction",
     ],
-    kinds: &[Kind::Real, Kind::Complex],
-    trials,
+    kinds: &[DTypeCategory::Real, DTypeCategory::Complex],
+    trials: create_trials,
 };
 
 /// The count and mean of some numbers, and the sum of their squared deviations.
@@ -37,7 +37,7 @@ pub(super) struct Moments {
 }
 
 impl Moments {
-    fn combine(self, other: Self) -> Self {
+    fn merge(self, other: Self) -> Self {
         let count = self.count + other.count;
         let delta = other.mean - self.mean;
         let mean = self.mean + delta * (other.count / count);
@@ -56,7 +56,7 @@ pub(super) fn line_moments(array: &Array, dim: usize) -> Result<Vec<Moments>, Ca
     let operator = operator.map_err(|error| CallError::NotImplemented(error.to_string()))?;
     let mut all = Vec::new();
     for line in array.line_indices(dim) {
-        let parts = line.chunks(MAX_TRUSTED).map(|part| {
+        let parts = line.chunks(MAX_TRUSTED_ELEMENTS).map(|part| {
             let elements: Vec<Scalar> = part.iter().map(|&at| array.elements[at]).collect();
             let part = Array::new(array.dtype, &[0], elements).flattened();
             #[expect(clippy::cast_precision_loss, reason = "a part has at most 100 elements")]
@@ -68,17 +68,21 @@ pub(super) fn line_moments(array: &Array, dim: usize) -> Result<Vec<Moments>, Ca
                     mean: to_complex(mean.elements[0]),
                     squares: to_complex(var.elements[0]).re * count,
                 }),
-                other => Err(CallError::Failed(Failure::ResultCount { actual: other.len(), expected: 2 })),
+                other => Err(CallError::Failed(Failure::WrongResultCount { actual: other.len(), expected: 2 })),
             }
         });
         let parts = parts.collect::<Result<Vec<_>, CallError>>()?;
-        let Some(joined) = parts.into_iter().reduce(Moments::combine) else { continue };
+        let Some(joined) = parts.into_iter().reduce(Moments::merge) else { continue };
         all.push(joined);
     }
     Ok(all)
 }
 
-fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, CallError> {
+fn create_trials(
+    operator: &'static Operator,
+    kind: DTypeCategory,
+    layouts: LineLayouts,
+) -> Result<Vec<LargeTrial>, CallError> {
     let name = operator.name();
     let takes_dim = operator.schema().argument("dim").is_some();
     let corrections: Vec<(f64, LargeArgument)> = match name.overload {
@@ -88,7 +92,7 @@ fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<V
     let correction_name = if name.overload == "correction" { "correction" } else { "unbiased" };
     let mut trials = Vec::new();
     for lines in layouts {
-        let array = lines.array(kind, sparse_number);
+        let array = lines.create_array(kind, mostly_zero_number);
         let whole = array.flattened();
         let moments = if takes_dim { line_moments(&array.contiguous(), lines.dim)? } else { line_moments(&whole, 0)? };
         let mut sizes = if takes_dim { array.sizes.clone() } else { Vec::new() };
@@ -101,19 +105,24 @@ fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<V
                 Scalar::Float(if name.base.starts_with("std") { variance.sqrt() } else { variance })
             });
             let means = moments.iter().map(|moments| {
-                if kind == Kind::Complex { Scalar::Complex(moments.mean) } else { Scalar::Float(moments.mean.re) }
+                if kind == DTypeCategory::Complex {
+                    Scalar::Complex(moments.mean)
+                } else {
+                    Scalar::Float(moments.mean.re)
+                }
             });
-            let mut expected = vec![Expected::Elements(Array::new(kind.wide_dtype(), &sizes, spread.collect()))];
+            let mut expected =
+                vec![ExpectedResult::Elements(Array::new(kind.reference_dtype(), &sizes, spread.collect()))];
             if name.base.ends_with("mean") {
-                expected.push(Expected::Elements(Array::new(kind.wide_dtype(), &sizes, means.collect())));
+                expected.push(ExpectedResult::Elements(Array::new(kind.reference_dtype(), &sizes, means.collect())));
             }
             let mut named: NamedArguments =
-                vec![("self", LargeArgument::Data(array.clone())), (correction_name, given.clone())];
+                vec![("self", LargeArgument::CastTensor(array.clone())), (correction_name, given.clone())];
             if takes_dim {
                 let dim = i64::try_from(lines.dim).unwrap_or(0);
                 named.extend([("dim", fixed_value(vec![dim])), ("keepdim", fixed_value(true))]);
             }
-            trials.push(Trial::new(format!("{} with {correction}", lines.label()), named, expected));
+            trials.push(LargeTrial::new(format!("{} with {correction}", lines.label()), named, expected));
         }
     }
     Ok(trials)

@@ -3,77 +3,81 @@
 use dispatch_runtime::{DType, Scalar};
 
 /// A set of calls with a scalar argument: by operators, arguments, and a condition on dtype and scalar.
-struct Difference {
+struct IntendedDifference {
     /// Operator names without overload, and without the `_` of an in-place form.
     bases: &'static [&'static str],
     arguments: &'static [&'static str],
     applies: fn(DType, Scalar) -> bool,
 }
 
-const DIFFERENCES: [Difference; 16] = [
+const INTENDED_DIFFERENCES: [IntendedDifference; 16] = [
     // `alpha` of booleans is not converted to bool: true + -1 * true is 0, which is false.
-    Difference { bases: &["add"], arguments: &["alpha"], applies: |dtype, _| dtype == DType::Bool },
+    IntendedDifference { bases: &["add"], arguments: &["alpha"], applies: |dtype, _| dtype == DType::Bool },
     // PyTorch adds the negated scalar, and the negation of the least integer overflows.
-    Difference {
+    IntendedDifference {
         bases: &["sub", "subtract", "rsub"],
         arguments: &["alpha"],
         applies: |dtype, number| is_minimum_or_its_negation(dtype, number),
     },
     // Scalars are compared without wrapping them to the dtype of the tensor first.
-    Difference {
+    IntendedDifference {
         bases: &["bucketize", "searchsorted"],
         arguments: &["self"],
         applies: |dtype, number| dtype == DType::Bool || is_out_of_range(dtype, number),
     },
-    Difference { bases: &["isin"], arguments: &["element", "test_element"], applies: is_out_of_range },
-    Difference {
+    IntendedDifference { bases: &["isin"], arguments: &["element", "test_element"], applies: is_out_of_range },
+    IntendedDifference {
         bases: &["threshold", "threshold_backward"],
         arguments: &["threshold"],
         applies: |dtype, number| dtype == DType::U8 && is_out_of_range(dtype, number),
     },
-    Difference {
+    IntendedDifference {
         bases: &["linspace", "logspace"],
         arguments: &["start", "end"],
         applies: |dtype, number| dtype == DType::U8 && is_out_of_range(dtype, number),
     },
     // Floats out of an integer dtype's range become the nearest integer of the dtype.
-    Difference { bases: &["fill"], arguments: &["value"], applies: |_, number| !number.fits(DType::I32) },
-    Difference {
+    IntendedDifference { bases: &["fill"], arguments: &["value"], applies: |_, number| !number.fits(DType::I32) },
+    IntendedDifference {
         bases: &["linspace"],
         arguments: &["start", "end"],
         applies: |_, number| number == Scalar::Int(i64::MAX),
     },
-    Difference {
+    IntendedDifference {
         bases: &["logspace"],
         arguments: &["start", "end"],
-        applies: |dtype, number| !dtype.is_floating() && !(-100.0..100.0).contains(&real_or_nan(number)),
+        applies: |dtype, number| !dtype.is_floating() && !(-100.0..100.0).contains(&to_real_or_nan(number)),
     },
     // A complex scalar makes a complex sequence, and cannot fill a boolean tensor.
-    Difference {
+    IntendedDifference {
         bases: &["linspace", "logspace"],
         arguments: &["start", "end"],
         applies: |_, number| matches!(number, Scalar::Complex(_)),
     },
-    Difference { bases: &["masked_fill"], arguments: &["value"], applies: |dtype, _| dtype == DType::Bool },
+    IntendedDifference { bases: &["masked_fill"], arguments: &["value"], applies: |dtype, _| dtype == DType::Bool },
     // Computed in double precision: in PyTorch's single precision, the result is infinite or NaN.
-    Difference {
+    IntendedDifference {
         bases: &["norm", "linalg_vector_norm", "dist", "renorm"],
         arguments: &["p", "ord"],
-        applies: |_, number| real_or_nan(number).abs() > 1e38,
+        applies: |_, number| to_real_or_nan(number).abs() > 1e38,
     },
-    Difference {
+    IntendedDifference {
         bases: &["pow", "float_power"],
         arguments: &["self", "exponent"],
-        applies: |dtype, number| dtype.is_complex() && real_or_nan(number).abs() > 100.0,
+        applies: |dtype, number| dtype.is_complex() && to_real_or_nan(number).abs() > 100.0,
     },
-    Difference {
+    IntendedDifference {
         bases: &["var", "std", "var_mean", "std_mean"],
         arguments: &["correction"],
-        applies: |dtype, number| dtype.is_complex() && !(..3.0).contains(&real_or_nan(number)),
+        applies: |dtype, number| dtype.is_complex() && !(..3.0).contains(&to_real_or_nan(number)),
     },
-    Difference { bases: &["special_zeta"], arguments: &["self"], applies: |_, number| real_or_nan(number) > 1e15 },
-    // Refused or accepted as by similar operators.
-    Difference {
+    IntendedDifference {
+        bases: &["special_zeta"],
+        arguments: &["self"],
+        applies: |_, number| to_real_or_nan(number) > 1e15,
+    },
+    // This scalar is refused or accepted by the same rule as for similar operators.
+    IntendedDifference {
         bases: &["multi_margin_loss", "multi_margin_loss_backward"],
         arguments: &["p"],
         applies: |_, number| number == Scalar::Float(1.5),
@@ -81,12 +85,12 @@ const DIFFERENCES: [Difference; 16] = [
 ];
 
 /// Whether the result for a scalar argument intentionally differs from PyTorch's.
-pub(super) fn is_intended(operator: &str, argument: &str, dtype: DType, number: Scalar) -> bool {
-    let base = base_of(operator);
+pub(super) fn is_intended_difference(operator: &str, argument: &str, dtype: DType, number: Scalar) -> bool {
+    let base = base_name(operator);
     // Recurrences may overflow at another step.
-    let is_polynomial = base.contains("_polynomial_") && real_or_nan(number).abs() > 1e38;
+    let is_polynomial = base.contains("_polynomial_") && to_real_or_nan(number).abs() > 1e38;
     is_polynomial
-        || DIFFERENCES.iter().any(|difference| {
+        || INTENDED_DIFFERENCES.iter().any(|difference| {
             difference.bases.contains(&base)
                 && difference.arguments.contains(&argument)
                 && (difference.applies)(dtype, number)
@@ -99,18 +103,18 @@ pub(super) fn is_intended(operator: &str, argument: &str, dtype: DType, number: 
 /// Whether the result for a scalar argument differs between PyTorch's devices and its CPU, or cannot be known on the host without
 /// synchronization.
 pub(super) fn differs_on_devices(operator: &str, dtype: DType, number: Scalar) -> bool {
-    match base_of(operator) {
+    match base_name(operator) {
         // A scalar argument of an `F16` call is not rounded to `F16`.
         "add" | "sub" | "subtract" | "rsub" => dtype == DType::F16 && !number.fits(dtype),
         // The order of a norm is rounded to the dtype of the elements.
-        "norm" | "linalg_vector_norm" | "dist" | "renorm" => real_or_nan(number).abs() < 1e-38,
+        "norm" | "linalg_vector_norm" | "dist" | "renorm" => to_real_or_nan(number).abs() < 1e-38,
         // A value that is a tensor on the device is cast without a check.
         base => base == "masked_fill" && operator.contains("Tensor"),
     }
 }
 
 /// Returns the name of an operator without namespace, overload, and the trailing `_` of an in-place form.
-fn base_of(operator: &str) -> &str {
+fn base_name(operator: &str) -> &str {
     operator.trim_start_matches("aten::").split('.').next().unwrap_or_default().trim_end_matches('_')
 }
 
@@ -127,6 +131,6 @@ fn is_minimum_or_its_negation(dtype: DType, number: Scalar) -> bool {
 }
 
 /// Returns the scalar as a float, or NaN if it is not real.
-fn real_or_nan(number: Scalar) -> f64 {
+fn to_real_or_nan(number: Scalar) -> f64 {
     number.to_f64().unwrap_or(f64::NAN)
 }

@@ -8,25 +8,25 @@ use flate2::read::GzDecoder;
 use serde_json::{Map, Value as Json, json};
 
 use crate::array::Array;
-use crate::case::{call, read_outcome};
+use crate::case::{call_and_check_aliasing, copy_outcome_to_host};
 use crate::compare::{ComparedProperties, Difference, compare_properties};
-use crate::datum::{Datum, to_values};
+use crate::datum::{Datum, create_values};
 use crate::decode::{self, decode_element};
 use crate::error::{Error, Result};
-use crate::recording::{Call, read_lines};
-use crate::suite::Target;
+use crate::recording::{Call, read_nonempty_lines};
+use crate::suite::TestTarget;
 use crate::verdict::{CallError, Failure, Verdict};
 
-use differences::{differs_on_devices, is_intended};
+use differences::{differs_on_devices, is_intended_difference};
 
 /// The recorded scalars, and the calls of all operators with them.
-pub(crate) struct RecordedScalars {
+pub(crate) struct RecordedScalarCalls {
     scalars: Vec<Json>,
-    lines: Vec<RecordedLine>,
+    lines: Vec<RecordedScalarLine>,
 }
 
 /// The calls of an operator in one dtype, with each scalar for one argument.
-struct RecordedLine {
+struct RecordedScalarLine {
     operator: String,
     /// The name of the argument that gets the scalars.
     argument: String,
@@ -39,33 +39,33 @@ struct RecordedLine {
     varying: Map<String, Json>,
 }
 
-impl RecordedScalars {
-    pub(crate) fn recorded() -> Result<Self> {
-        let lines = read_lines(GzDecoder::new(&include_bytes!("../../golden/scalars.jsonl.gz")[..]));
+impl RecordedScalarCalls {
+    pub(crate) fn read() -> Result<Self> {
+        let lines = read_nonempty_lines(GzDecoder::new(&include_bytes!("../../golden/scalars.jsonl.gz")[..]));
         let lines = lines.map_err(|source| Error::Io { file: "scalars.jsonl".to_owned(), source })?;
         let mut lines = lines.iter().enumerate();
         let first = lines.next().ok_or(Error::MissingField { field: "a line with the scalars" })?.1;
-        let Some(Json::Array(numbers)) = parse_object(first, 1)?.remove("numbers") else {
+        let Some(Json::Array(numbers)) = parse_json_object(first, 1)?.remove("numbers") else {
             return Err(Error::MissingField { field: "`numbers`" });
         };
         Ok(Self {
             scalars: numbers,
-            lines: lines.map(|(at, line)| RecordedLine::parse(line, at + 1)).collect::<Result<_>>()?,
+            lines: lines.map(|(at, line)| RecordedScalarLine::parse(line, at + 1)).collect::<Result<_>>()?,
         })
     }
 
     /// Returns the names of the operators with recorded scalar arguments.
-    pub(crate) fn operators(&self) -> Vec<&str> {
+    pub(crate) fn operator_names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self.lines.iter().map(|line| &*line.operator).collect();
         names.dedup();
         names
     }
 
     /// Runs the recorded calls of an operator with each scalar, in the dtypes of the device, and checks the outcomes. A sampled target uses every third scalar.
-    pub(crate) fn check(&self, operator: &'static Operator, target: Target<'_>) -> Vec<Verdict> {
-        let Target { without, is_sampled, .. } = target;
+    pub(crate) fn check_operator(&self, operator: &'static Operator, target: TestTarget<'_>) -> Vec<Verdict> {
+        let TestTarget { without, is_sampled, .. } = target;
         let name = operator.name().to_string();
-        let is_missing = |line: &RecordedLine| without.iter().any(|dtype| line.uses_dtype(*dtype));
+        let is_missing = |line: &RecordedScalarLine| without.iter().any(|dtype| line.uses_dtype(*dtype));
         let lines = self.lines.iter().filter(|line| line.operator == name && !is_missing(line));
         let has_complex = !without.contains(&DType::C64);
         let due = |at: usize| {
@@ -73,28 +73,29 @@ impl RecordedScalars {
                 self.scalars.iter().enumerate().filter(move |(place, _)| !is_sampled || (place + at).is_multiple_of(3));
             numbers.filter(move |(_, number)| has_complex || number.get("complex").is_none())
         };
-        lines.enumerate().map(|(at, line)| verdict(line, operator, target, due(at))).collect()
+        lines.enumerate().map(|(at, line)| check_line(line, operator, target, due(at))).collect()
     }
 }
 
-fn verdict<'a>(
-    line: &RecordedLine,
+fn check_line<'a>(
+    line: &RecordedScalarLine,
     operator: &'static Operator,
-    target: Target<'_>,
+    target: TestTarget<'_>,
     numbers: impl Iterator<Item = (usize, &'a Json)>,
 ) -> Verdict {
     let mut wrong = Vec::new();
     let dtype = line.dtype.parse().unwrap_or(DType::F64);
     for (place, number) in numbers {
-        let is_intended = |number| {
-            is_intended(&line.operator, &line.argument, dtype, number)
+        let is_intended_difference = |number| {
+            is_intended_difference(&line.operator, &line.argument, dtype, number)
                 || target.has_device_differences && differs_on_devices(&line.operator, dtype, number)
         };
-        let Some(cell) = line.cells.get(place).filter(|_| !decode::decode_scalar(number).is_some_and(is_intended))
+        let Some(cell) =
+            line.cells.get(place).filter(|_| !decode::decode_scalar(number).is_some_and(is_intended_difference))
         else {
             continue;
         };
-        match line.check_cell(operator, target.device, place, number, cell) {
+        match line.check_scalar_call(operator, target.device, place, number, cell) {
             Ok(()) => {}
             Err(CallError::Failed(failure)) => wrong.push((number, failure)),
             Err(error) => return error.into(),
@@ -112,9 +113,9 @@ fn verdict<'a>(
     }
 }
 
-impl RecordedLine {
+impl RecordedScalarLine {
     fn parse(text: &str, number: usize) -> Result<Self> {
-        let mut json = parse_object(text, number)?;
+        let mut json = parse_json_object(text, number)?;
         let mut word = |key: &'static str| match json.remove(key) {
             Some(Json::String(word)) => Ok(word),
             _ => Err(Error::MissingField { field: key }),
@@ -134,7 +135,7 @@ impl RecordedLine {
     }
 
     /// Makes the call with one scalar, and compares its outcome with the recorded cell.
-    fn check_cell(
+    fn check_scalar_call(
         &self,
         operator: &'static Operator,
         device: Device,
@@ -148,14 +149,14 @@ impl RecordedLine {
         let mut named = self.named.clone();
         let given =
             named.get_mut(&self.argument).ok_or(Error::MissingField { field: "the argument of the scalars" })?;
-        *given = in_form_of(given, number);
+        *given = scalar_in_form_of(given, number);
         if let Some(Json::Object(others)) = self.varying.get(&place.to_string()) {
             named.extend(others.clone());
         }
         let call_of =
             Call { named, ..Call::parse(&format!(r#"{{"op": "{}", "args": [], "out": null}}"#, self.operator))? };
-        let arguments = decode::arguments(&call_of, operator.schema())?;
-        let outcome = call(operator, to_values(&arguments, device)?);
+        let arguments = decode::decode_arguments(&call_of, operator.schema())?;
+        let outcome = call_and_check_aliasing(operator, create_values(&arguments, device)?);
         if cell == "overflow" {
             return match outcome {
                 Err(CallError::Failed(Failure::Refused(_))) => Ok(()),
@@ -163,22 +164,24 @@ impl RecordedLine {
                 Ok(_) => Err(CallError::Failed(Failure::NotRefused { mistake: format!("{number}") })),
             };
         }
-        let read = read_outcome(operator, &outcome?)?;
+        let read = copy_outcome_to_host(operator, &outcome?)?;
         let actual = read.results.iter().flat_map(Datum::arrays);
         let expected = cell.as_array().map_or(&[][..], Vec::as_slice);
         for (index, (actual, expected)) in actual.zip(expected).enumerate() {
-            compare_result(actual, expected).map_err(|difference| Failure::Result { index, difference })?;
+            compare_result(actual, expected).map_err(|difference| Failure::WrongResult { index, difference })?;
         }
         Ok(())
     }
 }
 
 /// Returns the scalar in the form of the recorded argument: a list, a tensor or a plain scalar.
-fn in_form_of(given: &Json, number: &Json) -> Json {
+fn scalar_in_form_of(given: &Json, number: &Json) -> Json {
     if given.get("list").is_some() {
         return json!({ "list": [number] });
     }
-    let Some((tag, value)) = given.get("tensor").and_then(|_| decode::split_tag(number)) else { return number.clone() };
+    let Some((tag, value)) = given.get("tensor").and_then(|_| decode::split_tagged_json(number)) else {
+        return number.clone();
+    };
     let dtype = match tag {
         "bool" => "bool",
         "int" => "i64",
@@ -197,6 +200,6 @@ fn compare_result(actual: &Array, expected: &Json) -> Result<(), Difference> {
     compare_properties(ComparedProperties::AllButStrides, &Datum::Array(actual.clone()), &expected)
 }
 
-fn parse_object(text: &str, line: usize) -> Result<Map<String, Json>> {
+fn parse_json_object(text: &str, line: usize) -> Result<Map<String, Json>> {
     serde_json::from_str(text).map_err(|source| Error::Json { line, source })
 }

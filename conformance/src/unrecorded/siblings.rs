@@ -2,12 +2,12 @@
 
 use dispatch_runtime::{DType, Scalar, Value};
 
-use super::{DerivedCall, Expected, Sibling, plain};
+use super::{DerivedCall, ExpectedOutcome, RecordedSibling, non_tensor};
 use crate::array::Array;
 use crate::datum::Datum;
 
 /// Operators outside the core set that are compared with a sibling.
-pub(super) const OPERATORS: [&str; 6] = [
+pub(super) const NON_CORE_OPERATORS: [&str; 6] = [
     "aten::reflection_pad1d_backward",
     "aten::reflection_pad2d_backward",
     "aten::reflection_pad3d_backward",
@@ -17,8 +17,8 @@ pub(super) const OPERATORS: [&str; 6] = [
 ];
 
 /// Returns the name of the recorded operator with which an operator is compared.
-pub(super) fn sibling_of(name: &str) -> Option<&'static str> {
-    if let Some(backward) = OPERATORS.into_iter().find(|&operator| operator == name) {
+pub(super) fn sibling_name(name: &str) -> Option<&'static str> {
+    if let Some(backward) = NON_CORE_OPERATORS.into_iter().find(|&operator| operator == name) {
         return backward.strip_suffix("_backward");
     }
     Some(match name {
@@ -48,76 +48,83 @@ pub(super) fn sibling_of(name: &str) -> Option<&'static str> {
 }
 
 /// Derives a call of the operator from a recorded call of its sibling. Returns `None` if that is not possible.
-pub(super) fn derive_call(name: &str, sibling: &Sibling<'_>) -> Option<DerivedCall> {
+pub(super) fn derive_call(name: &str, sibling: &RecordedSibling<'_>) -> Option<DerivedCall> {
     match name {
         "aten::bitwise_and.Scalar"
         | "aten::bitwise_or.Scalar"
         | "aten::bitwise_xor.Scalar"
         | "aten::div.Scalar_mode"
         | "aten::fmod.Scalar"
-        | "aten::gt.Scalar" => scalar_call(sibling, "other", "self", &["rounding_mode"]),
-        "aten::pow.Scalar" => scalar_call(sibling, "self", "exponent", &[]),
+        | "aten::gt.Scalar" => derive_scalar_call(sibling, "other", "self", &["rounding_mode"]),
+        "aten::pow.Scalar" => derive_scalar_call(sibling, "self", "exponent", &[]),
         "aten::_embedding_bag" => {
             let names = ["weight", "indices", "offsets", "scale_grad_by_freq", "mode", "sparse", "per_sample_weights"];
             let given = [&names[..], &["include_last_offset", "padding_idx"]].concat();
-            Some(same_arguments(sibling, &given, sibling.results.iter().take(1).cloned().collect()))
+            Some(derive_with_same_arguments(sibling, &given, sibling.results.iter().take(1).cloned().collect()))
         }
         "aten::_native_batch_norm_legit_no_training" => {
-            let is_training = matches!(sibling.argument("training"), Some(Datum::Plain(Value::Bool(true))));
+            let is_training = matches!(sibling.argument("training"), Some(Datum::NonTensor(Value::Bool(true))));
             let names = ["input", "weight", "bias", "running_mean", "running_var", "momentum", "eps"];
             let has_statistics =
                 sibling.array_argument("running_mean").is_some() && sibling.array_argument("running_var").is_some();
             let results = sibling.results.iter().take(1).cloned().collect();
-            (!is_training && has_statistics).then(|| same_arguments(sibling, &names, results))
+            (!is_training && has_statistics).then(|| derive_with_same_arguments(sibling, &names, results))
         }
         "aten::scatter.value" => {
-            Some(same_arguments(sibling, &["self", "dim", "index", "value"], sibling.results.clone()))
+            Some(derive_with_same_arguments(sibling, &["self", "dim", "index", "value"], sibling.results.clone()))
         }
-        "aten::copy" => Some(same_arguments(sibling, &["self", "src", "non_blocking"], sibling.results.clone())),
+        "aten::copy" => {
+            Some(derive_with_same_arguments(sibling, &["self", "src", "non_blocking"], sibling.results.clone()))
+        }
         "aten::_to_copy" => {
             let (this, source) = (sibling.array_argument("self")?, sibling.array_argument("src")?);
             let result = sibling.results.clone();
-            let given = vec![("self", Datum::Array(source.clone())), ("dtype", plain(this.dtype))];
-            (this.sizes == source.sizes).then_some(DerivedCall { given, expected: Expected::Results(result) })
+            let given = vec![("self", Datum::Array(source.clone())), ("dtype", non_tensor(this.dtype))];
+            (this.sizes == source.sizes).then_some(DerivedCall { given, expected: ExpectedOutcome::Results(result) })
         }
         "aten::upsample_bilinear2d.vec" | "aten::upsample_nearest2d.vec" => {
-            let mut call = same_arguments(sibling, &["output_size", "align_corners"], sibling.results.clone());
+            let mut call =
+                derive_with_same_arguments(sibling, &["output_size", "align_corners"], sibling.results.clone());
             call.given.push(("input", sibling.argument("self")?));
             let scaled = ["scales_h", "scales_w"]
                 .iter()
-                .any(|name| !matches!(sibling.argument(name), None | Some(Datum::Plain(Value::None))));
+                .any(|name| !matches!(sibling.argument(name), None | Some(Datum::NonTensor(Value::None))));
             (!scaled).then_some(call)
         }
         "aten::var.dim" => {
             let unbiased = match sibling.argument("correction")? {
-                Datum::Plain(Value::None | Value::Int(1)) => true,
-                Datum::Plain(Value::Int(0)) => false,
+                Datum::NonTensor(Value::None | Value::Int(1)) => true,
+                Datum::NonTensor(Value::Int(0)) => false,
                 _ => return None,
             };
-            let mut call = same_arguments(sibling, &["self", "dim", "keepdim"], sibling.results.clone());
-            call.given.push(("unbiased", plain(unbiased)));
+            let mut call = derive_with_same_arguments(sibling, &["self", "dim", "keepdim"], sibling.results.clone());
+            call.given.push(("unbiased", non_tensor(unbiased)));
             Some(call)
         }
         "aten::empty.memory_format" | "aten::empty_strided" => {
             let zeros = sibling.results.first()?.as_array()?.clone();
-            let mut call = same_arguments(sibling, &["size", "dtype"], Vec::new());
-            call.given.push(("stride", plain(zeros.strides.clone())));
-            Some(DerivedCall { expected: Expected::Outline(zeros), ..call })
+            let mut call = derive_with_same_arguments(sibling, &["size", "dtype"], Vec::new());
+            call.given.push(("stride", non_tensor(zeros.strides.clone())));
+            Some(DerivedCall { expected: ExpectedOutcome::TensorOutline(zeros), ..call })
         }
-        _ => geometry_call(name, sibling).or_else(|| backward_call(name, sibling)),
+        _ => derive_geometry_call(name, sibling).or_else(|| derive_backward_call(name, sibling)),
     }
 }
 
 /// Creates a call with the named arguments of the sibling.
-fn same_arguments(sibling: &Sibling<'_>, names: &[&'static str], results: Vec<Datum>) -> DerivedCall {
+fn derive_with_same_arguments(
+    sibling: &RecordedSibling<'_>,
+    names: &[&'static str],
+    results: Vec<Datum>,
+) -> DerivedCall {
     let given = names.iter().filter_map(|&name| sibling.argument(name).map(|datum| (name, datum))).collect();
-    DerivedCall { given, expected: Expected::Results(results) }
+    DerivedCall { given, expected: ExpectedOutcome::Results(results) }
 }
 
 /// Creates a call with a scalar argument. The sibling gets a tensor without dimensions with this scalar, which must have the dtype category
 /// of the other argument.
-fn scalar_call(
-    sibling: &Sibling<'_>,
+fn derive_scalar_call(
+    sibling: &RecordedSibling<'_>,
     scalar: &'static str,
     tensor: &'static str,
     further: &[&'static str],
@@ -128,14 +135,14 @@ fn scalar_call(
         return None;
     }
     let number = *holder.elements.first()?;
-    let reference = sibling.with_argument(scalar, Datum::Array(Array::new(holder.dtype, &[], vec![number])))?;
-    let mut call = same_arguments(sibling, further, Vec::new());
-    call.given.extend([(scalar, plain(number)), (tensor, Datum::Array(other))]);
-    Some(DerivedCall { expected: Expected::Sibling(reference), ..call })
+    let reference = sibling.arguments_with(scalar, Datum::Array(Array::new(holder.dtype, &[], vec![number])))?;
+    let mut call = derive_with_same_arguments(sibling, further, Vec::new());
+    call.given.extend([(scalar, non_tensor(number)), (tensor, Datum::Array(other))]);
+    Some(DerivedCall { expected: ExpectedOutcome::Sibling(reference), ..call })
 }
 
 /// Creates a call that returns a property of a tensor's geometry.
-fn geometry_call(name: &str, sibling: &Sibling<'_>) -> Option<DerivedCall> {
+fn derive_geometry_call(name: &str, sibling: &RecordedSibling<'_>) -> Option<DerivedCall> {
     let array = sibling.array_argument("self")?;
     let last = array.sizes.len().wrapping_sub(1);
     let answer = match name {
@@ -145,13 +152,13 @@ fn geometry_call(name: &str, sibling: &Sibling<'_>) -> Option<DerivedCall> {
         "aten::sym_stride.int" => *array.strides.get(last)?,
         _ => return None,
     };
-    let given = vec![("self", Datum::Array(array)), ("dim", plain(-1_i64))];
-    Some(DerivedCall { given, expected: Expected::Results(vec![plain(answer)]) })
+    let given = vec![("self", Datum::Array(array)), ("dim", non_tensor(-1_i64))];
+    Some(DerivedCall { given, expected: ExpectedOutcome::Results(vec![non_tensor(answer)]) })
 }
 
 /// Creates a call of a backward operator: it must return the recorded gradient for the recorded cotangent.
-fn backward_call(name: &str, sibling: &Sibling<'_>) -> Option<DerivedCall> {
-    let double = Sibling {
+fn derive_backward_call(name: &str, sibling: &RecordedSibling<'_>) -> Option<DerivedCall> {
+    let double = RecordedSibling {
         schema: sibling.schema,
         arguments: sibling.arguments.iter().map(Datum::in_double_precision).collect(),
         results: Vec::new(),
@@ -181,15 +188,15 @@ fn backward_call(name: &str, sibling: &Sibling<'_>) -> Option<DerivedCall> {
         _ if name.contains("_pad") => (&["self", "padding"], "self"),
         _ => return None,
     };
-    let mut call = same_arguments(&double, names, vec![gradient(0, argument)?]);
+    let mut call = derive_with_same_arguments(&double, names, vec![gradient(0, argument)?]);
     match name {
         "aten::col2im" => {
             let sizes = double.array_argument("self")?.sizes;
-            call.given.push(("output_size", plain(sizes[sizes.len().checked_sub(2)?..].to_vec())));
+            call.given.push(("output_size", non_tensor(sizes[sizes.len().checked_sub(2)?..].to_vec())));
             call.given.push(("self", cotangent));
         }
         "aten::embedding_dense_backward" => {
-            call.given.push(("num_weights", plain(*double.array_argument("weight")?.sizes.first()?)));
+            call.given.push(("num_weights", non_tensor(*double.array_argument("weight")?.sizes.first()?)));
             call.given.push(("grad_output", cotangent));
         }
         "aten::convolution_backward" => {
@@ -198,10 +205,10 @@ fn backward_call(name: &str, sibling: &Sibling<'_>) -> Option<DerivedCall> {
             if bias.is_some() {
                 expected.push(gradient(2, "bias")?);
             }
-            call.given.push(("output_mask", plain(vec![true, true, bias.is_some()])));
-            call.given.push(("bias_sizes", bias.map_or(Datum::Plain(Value::None), |bias| plain(bias.sizes))));
+            call.given.push(("output_mask", non_tensor(vec![true, true, bias.is_some()])));
+            call.given.push(("bias_sizes", bias.map_or(Datum::NonTensor(Value::None), |bias| non_tensor(bias.sizes))));
             call.given.push(("grad_output", cotangent));
-            call.expected = Expected::Results(expected);
+            call.expected = ExpectedOutcome::Results(expected);
         }
         _ => call.given.push(("grad_output", cotangent)),
     }

@@ -10,12 +10,16 @@ pub(crate) fn available_devices() -> Option<[Device; 2]> {
     let answer = there_is_one.then_some(()).ok_or("there is no device, and no C++ compiler to emulate one with");
     test_tools::tool_or_skip(Tool::Emulator, answer)?;
     let devices = [0, 1].map(|index| format!("cuda:{}", index % kernels_cuda::device_count()).parse().unwrap());
-    kernels_cuda::prepare(devices[0]).unwrap();
+    kernels_cuda::load_all_kernels(devices[0]).unwrap();
     Some(devices)
 }
 
 /// Returns the suite for CUDA, without complex dtypes. PyTorch resizes images of bytes only on the CPU.
-pub(crate) fn suite(device: Device) -> Suite {
-    let suite = Suite::new(device).without(DType::C64).without(DType::C128).accept_device_differences().sampled();
-    suite.without_call("upsample_bilinear2d", DType::U8).without_call("upsample_bicubic2d", DType::U8)
+pub(crate) fn sampled_cuda_suite(device: Device) -> Suite {
+    let suite = Suite::new(device)
+        .without_dtype(DType::C64)
+        .without_dtype(DType::C128)
+        .accept_device_differences()
+        .with_sampled_calls();
+    suite.without_calls_of("upsample_bilinear2d", DType::U8).without_calls_of("upsample_bicubic2d", DType::U8)
 }

@@ -11,11 +11,11 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::json;
 
 /// The names of browser programs. Debian's packages `chromium` and `chromium-driver` have a browser and its driver.
-const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-const DRIVER: &str = "chromedriver";
+const BROWSER_PROGRAMS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+const DRIVER_PROGRAM: &str = "chromedriver";
 
 /// The flags of the browser: it shows no window, and makes no network requests by itself.
-const FLAGS: [&str; 8] = [
+const BROWSER_FLAGS: [&str; 8] = [
     "--headless",
     "--no-sandbox",
     "--disable-gpu",
@@ -43,14 +43,16 @@ impl Browser {
     ///
     /// Returns an error if an installed browser does not start.
     pub async fn start(width: u32, height: u32) -> Result<Option<Self>, Box<dyn Error>> {
-        let (Some(browser), Some(driver)) = (BROWSERS.into_iter().find_map(find_program), find_program(DRIVER)) else {
+        let (Some(browser), Some(driver)) =
+            (BROWSER_PROGRAMS.into_iter().find_map(find_program), find_program(DRIVER_PROGRAM))
+        else {
             return Ok(None);
         };
         let profile = std::env::temp_dir().join(format!("opdispatch-browser-{}", std::process::id()));
         std::fs::create_dir_all(&profile)?;
         let mut driver = Command::new(driver).arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
-        let port = read_port(&mut driver);
-        let mut flags: Vec<String> = FLAGS.map(str::to_owned).to_vec();
+        let port = read_driver_port(&mut driver);
+        let mut flags: Vec<String> = BROWSER_FLAGS.map(str::to_owned).to_vec();
         flags.extend([format!("--user-data-dir={}", profile.display()), format!("--window-size={width},{height}")]);
         let options = json!({ "goog:chromeOptions": { "binary": browser, "args": flags } });
         let connected = match (port, options.as_object()) {
@@ -92,7 +94,7 @@ fn find_program(program: &str) -> Option<PathBuf> {
 }
 
 /// Returns the port on which a driver listens, from its output.
-fn read_port(driver: &mut Child) -> Option<u16> {
+fn read_driver_port(driver: &mut Child) -> Option<u16> {
     let lines = BufReader::new(driver.stdout.take()?).lines().map_while(Result::ok);
     let mut said = lines.filter_map(|line| line.trim_end_matches('.').rsplit_once("on port ")?.1.parse::<u16>().ok());
     // The driver first prints the requested port, which is 0 for any.

@@ -12,7 +12,7 @@ use crate::guards::NAMED_GUARDS;
 use crate::{Coverage, Kernel, KernelKind, OperatorInfo, SourceLocation, call_arguments, doc_comment};
 
 /// The aliases in the order in which a cell looks for their kernels.
-const ALIASES: [Key; 7] = [
+const ALIAS_KEYS: [Key; 7] = [
     CompositeExplicitAutogradNonFunctional,
     CompositeExplicitAutograd,
     CompositeImplicitAutogradNestedTensor,
@@ -137,23 +137,23 @@ struct OperatorEntry {
 struct KernelEntry(usize, usize, usize, u32, usize, u8, Option<usize>);
 
 impl PageData {
-    pub(super) fn of(operators: &[&'static Operator]) -> Self {
-        let used = Coverage::of(operators).keys;
+    pub(super) fn for_operators(operators: &[&'static Operator]) -> Self {
+        let used = Coverage::for_operators(operators).keys;
         let tables: Vec<Vec<TableCell>> = operators.iter().map(|operator| operator.table()).collect();
         let keys: Vec<Key> =
             tables.first().map(|table| table.iter().map(|cell| cell.key).collect()).unwrap_or_default();
         let mut data = Self {
-            keys: keys.iter().map(|&key| column(key, &used)).collect(),
-            aliases: ALIASES.iter().map(|&alias| alias_keys(alias, &keys)).collect(),
+            keys: keys.iter().map(|&key| key_column(key, &used)).collect(),
+            aliases: ALIAS_KEYS.iter().map(|&alias| alias_keys(alias, &keys)).collect(),
             served: KernelKind::ALL.map(|served| {
                 (if served == KernelKind::Missing { "missing" } else { served.name() }, served.meaning())
             }),
-            devices: devices(&keys).into_iter().map(|it| device_keys(it, &used)).collect(),
+            devices: linked_and_other_devices(&keys).into_iter().map(|it| device_keys(it, &used)).collect(),
             guards: NAMED_GUARDS
                 .iter()
                 .map(|named| GuardChanges {
                     word: named.word,
-                    changes: named.changes().map(KeyBits::from),
+                    changes: named.key_changes().map(KeyBits::from),
                     note: named.note,
                 })
                 .collect(),
@@ -164,60 +164,60 @@ impl PageData {
             operators: Vec::new(),
         };
         for (operator, table) in operators.iter().zip(&tables) {
-            let entry = data.entry(operator, table);
+            let entry = data.operator_entry(operator, table);
             data.operators.push(entry);
         }
         data
     }
 
-    fn entry(&mut self, operator: &'static Operator, table: &[TableCell]) -> OperatorEntry {
-        let info = OperatorInfo::of(operator);
-        let row: Vec<usize> = table.iter().map(|cell| self.cell(cell)).collect();
+    fn operator_entry(&mut self, operator: &'static Operator, table: &[TableCell]) -> OperatorEntry {
+        let info = OperatorInfo::for_operator(operator);
+        let row: Vec<usize> = table.iter().map(|cell| self.intern_cell(cell)).collect();
         let arguments_with_keys = call_arguments::key_arguments(operator).unwrap_or_default();
         OperatorEntry {
             place: self.intern_location(info.place),
-            kernels: info.kernels.iter().map(|kernel| self.kernel(kernel)).collect(),
-            rules: info.rules.iter().map(|&(of, place)| self.rule(of, place)).collect(),
-            arguments: arguments_with_keys.into_iter().map(|argument| self.argument(argument)).collect(),
+            kernels: info.kernels.iter().map(|kernel| self.kernel_entry(kernel)).collect(),
+            rules: info.rules.iter().map(|&(of, place)| self.intern_rule(of, place)).collect(),
+            arguments: arguments_with_keys.into_iter().map(|argument| self.intern_argument(argument)).collect(),
             row: self.rows.intern(row),
             schema: info.schema,
             docs: doc_comment::visible_text(info.docs),
-            remarks: info.remarks.iter().map(|(about, remark)| self.remark(about, remark)).collect(),
+            remarks: info.remarks.iter().map(|(about, remark)| self.intern_remark(about, remark)).collect(),
             form_of: info.form_of,
             shape: info.shape,
             derivative: info.derivative.to_string(),
         }
     }
 
-    fn cell(&mut self, cell: &TableCell) -> usize {
-        let served = KernelKind::of(cell);
+    fn intern_cell(&mut self, cell: &TableCell) -> usize {
+        let served = KernelKind::from_table_cell(cell);
         let cell = Cell {
             served: KernelKind::ALL.iter().position(|other| *other == served).unwrap_or_default(),
             why: cell.provenance.name(),
             by: cell.registered_for.map(|key| self.strings.intern(key.to_string())),
             fallback: if cell.registered_for.is_none() { cell.kernels.clone() } else { Vec::new() },
-            marks: cell.marks.map(mark_names),
+            marks: cell.marks.map(word_mark_names),
         };
         self.cells.intern(cell)
     }
 
-    fn kernel(&mut self, kernel: &Kernel) -> KernelEntry {
+    fn kernel_entry(&mut self, kernel: &Kernel) -> KernelEntry {
         let (file, line) = self.intern_location(kernel.place);
         let mut string = |text: &str| self.strings.intern(text);
         let (key, name, kind) = (string(&kernel.key), string(kernel.name), string(kernel.kind.unwrap_or_default()));
         KernelEntry(key, name, file, line, kind, u8::from(kernel.is_active), kernel.condition.map(string))
     }
 
-    fn remark(&mut self, about: &str, remark: &str) -> (usize, usize) {
+    fn intern_remark(&mut self, about: &str, remark: &str) -> (usize, usize) {
         (self.strings.intern(about), self.strings.intern(remark))
     }
 
-    fn rule(&mut self, of: &str, place: SourceLocation) -> (usize, usize, u32) {
+    fn intern_rule(&mut self, of: &str, place: SourceLocation) -> (usize, usize, u32) {
         let (file, line) = self.intern_location(place);
         (self.strings.intern(of), file, line)
     }
 
-    fn argument(&mut self, argument: call_arguments::KeyArgument) -> (usize, u8) {
+    fn intern_argument(&mut self, argument: call_arguments::KeyArgument) -> (usize, u8) {
         let call_arguments::KeyArgument { name, is_tensor, is_device, may_be_absent } = argument;
         (self.strings.intern(name), u8::from(is_tensor) | u8::from(is_device) << 1 | u8::from(may_be_absent) << 2)
     }
@@ -227,7 +227,7 @@ impl PageData {
     }
 }
 
-fn column(key: Key, used: &[String]) -> Column {
+fn key_column(key: Key, used: &[String]) -> Column {
     let name = key.to_string();
     let group = match KeySet::from(key).device() {
         Some(device) if device.key() == key => "backends",
@@ -245,8 +245,8 @@ fn alias_keys(alias: Key, keys: &[Key]) -> AliasKeys {
 }
 
 /// Returns the linked devices, and then those of all other backends.
-fn devices(keys: &[Key]) -> Vec<Device> {
-    let mut devices = Device::linked();
+fn linked_and_other_devices(keys: &[Key]) -> Vec<Device> {
+    let mut devices = Device::all_linked();
     let of_key = |&key: &Key| KeySet::from(key).device().filter(|device| device.key() == key);
     for device in keys.iter().filter_map(of_key) {
         if !devices.contains(&device) {
@@ -262,15 +262,15 @@ fn device_keys(device: Device, used: &[String]) -> DeviceKeys {
     DeviceKeys {
         word: device.to_string(),
         used: used.contains(&backend.to_string()),
-        tensor: (own | call_arguments::layer_keys(backend, false)).into(),
-        inference: (own | call_arguments::layer_keys(backend, true)).into(),
+        tensor: (own | call_arguments::tensor_layer_keys(backend, false)).into(),
+        inference: (own | call_arguments::tensor_layer_keys(backend, true)).into(),
         device: own.into(),
-        marks: call_arguments::backend_mark(backend).map(mark_names).unwrap_or_default(),
+        marks: call_arguments::not_on_host_mark(backend).map(word_mark_names).unwrap_or_default(),
     }
 }
 
 /// Returns the names of those marks that words can give to an argument.
-fn mark_names(marks: Marks) -> Vec<&'static str> {
+fn word_mark_names(marks: Marks) -> Vec<&'static str> {
     let words = [
         ("requires_grad", Marks::REQUIRES_GRAD),
         ("view", Marks::VIEW),

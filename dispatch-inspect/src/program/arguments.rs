@@ -9,25 +9,25 @@ use opdispatch::schema::{Argument, Schema, TypeKind};
 use opdispatch::{DType, Device, Operator, Spec, Str, Tensor, Value, aten, guard};
 
 /// The description of a tensor argument for which the command line has no word.
-const DEFAULT_TENSOR: &str = "f32[2,3]";
+const DEFAULT_TENSOR_WORD: &str = "f32[2,3]";
 
 /// Returns all arguments of an operator. Words describe arguments in order, or as `name=word`. An argument without a word has its default;
 /// a tensor without a word is like the one before it. Tensors are on `device` if the words do not name another.
 pub(crate) fn parse_arguments(operator: &Operator, words: &[String], device: Device) -> Result<Vec<Value>, Failure> {
     let schema = operator.schema();
-    let is_named = |word: &&String| schema.arguments.iter().any(|argument| named_value(word, argument).is_some());
+    let is_named = |word: &&String| schema.arguments.iter().any(|argument| word_after_name(word, argument).is_some());
     let mut in_order = words.iter().filter(|word| !is_named(word));
-    let mut last = DEFAULT_TENSOR;
+    let mut last = DEFAULT_TENSOR_WORD;
     let mut values = Vec::new();
     for argument in &schema.arguments {
-        let by_name = words.iter().find_map(|word| named_value(word, argument));
+        let by_name = words.iter().find_map(|word| word_after_name(word, argument));
         let word = by_name.or_else(|| if argument.keyword_only { None } else { in_order.next().map(String::as_str) });
         let value = match (word, &argument.default) {
             (Some(word), _) => {
-                last = if argument.ty.is_tensor_like() && !is_none(word) { word } else { last };
+                last = if argument.ty.is_tensor_like() && !is_none_word(word) { word } else { last };
                 parse_value(word, argument, device)?
             }
-            (None, Some(_)) => Value::default_of(argument).ok_or_else(|| wrong_value(argument, "its default"))?,
+            (None, Some(_)) => Value::default_of(argument).ok_or_else(|| wrong_value_error(argument, "its default"))?,
             (None, None) if argument.ty.is_tensor_like() => parse_value(last, argument, device)?,
             (None, None) if argument.ty.accepts_none() => Value::None,
             (None, None) => {
@@ -43,18 +43,18 @@ pub(crate) fn parse_arguments(operator: &Operator, words: &[String], device: Dev
     }
 }
 
-fn named_value<'a>(word: &'a str, argument: &Argument) -> Option<&'a str> {
+fn word_after_name<'a>(word: &'a str, argument: &Argument) -> Option<&'a str> {
     word.split_once('=').filter(|(name, _)| *name == argument.name).map(|(_, word)| word)
 }
 
-fn is_none(word: &str) -> bool {
+fn is_none_word(word: &str) -> bool {
     matches!(word, "none" | "None" | "_")
 }
 
 fn parse_value(word: &str, argument: &Argument, device: Device) -> Result<Value, Failure> {
     let ty = &argument.ty;
-    let wrong = || wrong_value(argument, word);
-    if is_none(word) && ty.accepts_none() {
+    let wrong = || wrong_value_error(argument, word);
+    if is_none_word(word) && ty.accepts_none() {
         return Ok(Value::None);
     }
     match &ty.without_optional().kind {
@@ -80,7 +80,7 @@ fn parse_value(word: &str, argument: &Argument, device: Device) -> Result<Value,
     }
 }
 
-fn wrong_value(argument: &Argument, word: &str) -> Failure {
+fn wrong_value_error(argument: &Argument, word: &str) -> Failure {
     Failure::Usage(format!("`{}` is {}, and `{word}` does not describe one", argument.name, argument.ty))
 }
 
@@ -93,12 +93,14 @@ fn create_tensor(word: &str, argument: &Argument, mut device: Device) -> Result<
         match name {
             "requires_grad" => requires_grad = true,
             "inference" => is_inference = true,
-            _ if name.parse::<DType>().is_ok() => dtype = name.parse().map_err(|_| wrong_value(argument, word))?,
-            _ => device = name.parse().map_err(|_| wrong_value(argument, word))?,
+            _ if name.parse::<DType>().is_ok() => {
+                dtype = name.parse().map_err(|_| wrong_value_error(argument, word))?;
+            }
+            _ => device = name.parse().map_err(|_| wrong_value_error(argument, word))?,
         }
         if let Some(dims) = dims {
             let dims = dims.split(',').map(str::trim).filter(|size| !size.is_empty());
-            sizes = dims.map(str::parse).collect::<Result<_, _>>().map_err(|_| wrong_value(argument, word))?;
+            sizes = dims.map(str::parse).collect::<Result<_, _>>().map_err(|_| wrong_value_error(argument, word))?;
         }
     }
     let _inference = is_inference.then(guard::inference_mode);

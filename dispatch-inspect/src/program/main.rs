@@ -9,7 +9,7 @@ mod trace;
 
 use std::process::ExitCode;
 
-use dispatch_inspect::{Command, CommandOutcome, Failure, Output, RunCommand, clap, main_with};
+use dispatch_inspect::{Command, CommandOutcome, Failure, Output, RunCommand, clap, main_with_commands};
 
 /// A command of the library, or one that makes or plans a call.
 #[derive(clap::Subcommand)]
@@ -18,10 +18,10 @@ enum ProgramCommand {
     Inspect(Command),
     /// Makes a call on tensors of ones, and shows it with the calls inside of it.
     #[command(after_help = "Example:\n  {program} trace linear f32[2,3],requires_grad f32[4,3]")]
-    Trace(trace::Options),
+    Trace(trace::TraceOptions),
     /// Shows the dtypes, sizes and strides of a call's results, without the call.
     #[command(after_help = "Example:\n  {program} plan linear f32[1000000,1000] f32[1000000,1000]")]
-    Plan(plan::Options),
+    Plan(plan::PlanOptions),
 }
 
 impl RunCommand for ProgramCommand {
@@ -35,5 +35,5 @@ impl RunCommand for ProgramCommand {
 }
 
 fn main() -> ExitCode {
-    main_with::<ProgramCommand>()
+    main_with_commands::<ProgramCommand>()
 }

@@ -1,6 +1,6 @@
 //! The command `plan`: the dtypes, sizes and strides of a call's results, without the call.
 
-use dispatch_inspect::{CommandOutcome, Failure, Output, clap, find};
+use dispatch_inspect::{CommandOutcome, Failure, Output, clap, find_operator};
 use opdispatch::{Device, Result, Stack, Tensor, Value};
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ use crate::arguments;
 
 /// The options of the command.
 #[derive(clap::Args)]
-pub(crate) struct Options {
+pub(crate) struct PlanOptions {
     /// The name of the operator.
     operator: String,
     /// A description of each argument: a tensor as in `cpu,f32[2,3]`, everything else as in schemas; or `NAME=DESCRIPTION`. Tensors have no
@@ -34,7 +34,7 @@ enum PlannedResult {
 }
 
 impl PlannedResult {
-    fn of(value: &Value) -> Self {
+    fn from_value(value: &Value) -> Self {
         let tensor = |tensor: &Tensor| Self::Tensor {
             dtype: tensor.dtype().to_string(),
             sizes: tensor.sizes().to_vec(),
@@ -64,16 +64,17 @@ impl Plan {
 }
 
 /// Runs the command `plan`.
-pub(crate) fn run(options: &Options, output: &mut Output<'_>) -> std::result::Result<CommandOutcome, Failure> {
-    let operator = find(&options.operator)?;
+pub(crate) fn run(options: &PlanOptions, output: &mut Output<'_>) -> std::result::Result<CommandOutcome, Failure> {
+    let operator = find_operator(&options.operator)?;
     let arguments: Stack =
         arguments::parse_arguments(operator, &options.arguments, Device::META)?.into_iter().collect();
-    let results: Result<Vec<PlannedResult>> =
-        operator.infer_results(&arguments).map(|results| results.values().iter().map(PlannedResult::of).collect());
+    let results: Result<Vec<PlannedResult>> = operator
+        .infer_results(&arguments)
+        .map(|results| results.values().iter().map(PlannedResult::from_value).collect());
     let plan = match results {
         Ok(results) => Plan { error: None, results: Some(results) },
         Err(error) => Plan { error: Some(error.to_string()), results: None },
     };
-    output.answer(&plan, |_| plan.text())?;
+    output.write_answer(&plan, |_| plan.text())?;
     Ok(if plan.error.is_none() { CommandOutcome::Answered } else { CommandOutcome::CallFails })
 }

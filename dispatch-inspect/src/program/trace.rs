@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
-use dispatch_inspect::{CommandOutcome, Failure, Output, Style, clap, find};
+use dispatch_inspect::{CommandOutcome, Failure, Output, Style, clap, find_operator};
 use opdispatch::modes::{self, Call, Mode};
 use opdispatch::{Device, Explanation, Result, Tensor, Value, autocast, guard, keys};
 use serde::Serialize;
@@ -12,7 +12,7 @@ use crate::arguments;
 
 /// The options of the command.
 #[derive(clap::Args)]
-pub(crate) struct Options {
+pub(crate) struct TraceOptions {
     /// The name of the operator.
     operator: String,
     /// A description of each argument: a tensor as in `cpu,f32[2,3],requires_grad`, everything else as in schemas; or `NAME=DESCRIPTION`.
@@ -63,7 +63,7 @@ struct EnteredKey {
 }
 
 impl EnteredKey {
-    fn of(explanation: &Explanation) -> Self {
+    fn from_explanation(explanation: &Explanation) -> Self {
         let sites = explanation.winner.iter().chain(explanation.candidates.iter().map(|(site, _)| site));
         Self {
             key: explanation.key.map_or_else(|| "no keys".to_owned(), |key| key.to_string()),
@@ -81,13 +81,14 @@ impl fmt::Display for EnteredKey {
 
 /// A mode that notes every call before it runs.
 #[derive(Default)]
-struct Recorder(Mutex<Vec<TracedCall>>);
+struct CallRecorder(Mutex<Vec<TracedCall>>);
 
-impl Mode for Recorder {
+impl Mode for CallRecorder {
     fn on_op(&self, call: &mut Call<'_>) -> Result<()> {
         let below = call.keys().below(keys::PreDispatch);
         let arrival = call.operator().explain_redispatch(below, call.arguments());
-        let (first, last) = (EnteredKey::of(&arrival), EnteredKey::of(&call.explain_kernel()));
+        let (first, last) =
+            (EnteredKey::from_explanation(&arrival), EnteredKey::from_explanation(&call.explain_kernel()));
         let is_cast = below.device().is_some_and(|device| guard::autocast_dtype(device).is_some());
         let begins_anew = is_cast && arrival.key.is_some_and(|key| keys::Autocast.covers(key));
         let step = TracedCall {
@@ -104,14 +105,14 @@ impl Mode for Recorder {
 }
 
 /// Runs the command `trace`.
-pub(crate) fn run(options: &Options, output: &mut Output<'_>) -> Result<CommandOutcome, Failure> {
+pub(crate) fn run(options: &TraceOptions, output: &mut Output<'_>) -> Result<CommandOutcome, Failure> {
     let _inference = options.inference.then(guard::inference_mode);
     let _no_grad = options.no_grad.then(guard::no_grad);
-    let operator = find(&options.operator)?;
+    let operator = find_operator(&options.operator)?;
     let arguments = arguments::parse_arguments(operator, &options.arguments, Device::CPU)?;
-    let devices = if options.autocast { devices(&arguments) } else { Vec::new() };
+    let devices = if options.autocast { tensor_devices(&arguments) } else { Vec::new() };
     let _autocast = devices.into_iter().map(|on| autocast::enable(on, None)).collect::<Result<Vec<_>>>()?;
-    let recorder = modes::enter(Recorder::default());
+    let recorder = modes::enter(CallRecorder::default());
     let outcome = operator.call(arguments);
     let calls = std::mem::take(&mut *recorder.0.lock().unwrap_or_else(PoisonError::into_inner));
     drop(recorder);
@@ -122,12 +123,12 @@ pub(crate) fn run(options: &Options, output: &mut Output<'_>) -> Result<CommandO
         }
         Err(error) => Trace { calls, error: Some(error.to_string()), results: None },
     };
-    output.answer(&trace, |style| trace.text(style))?;
+    output.write_answer(&trace, |style| trace.text(style))?;
     Ok(if trace.error.is_none() { CommandOutcome::Answered } else { CommandOutcome::CallFails })
 }
 
 /// Returns the devices of the tensors among the values.
-fn devices(values: &[Value]) -> Vec<Device> {
+fn tensor_devices(values: &[Value]) -> Vec<Device> {
     let mut devices = Vec::new();
     for value in values {
         let tensors = match value {

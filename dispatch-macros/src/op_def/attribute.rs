@@ -16,28 +16,28 @@ pub(super) struct Attribute {
     pub(super) shape: Option<ShapeWord>,
     pub(super) dtype: Option<Ident>,
     /// The dtypes in which the operator computes.
-    pub(super) dtypes: Option<ComputeDtypes>,
+    pub(super) dtypes: Option<ComputeDtypesOption>,
     /// A condition that adds to the shape word, or the check of a composite.
     pub(super) check: Option<CheckOption>,
     pub(super) data_dependent: Option<Ident>,
     /// The key of the body, if it is not `CompositeImplicitAutograd`.
-    pub(super) body: Option<BodyKey>,
+    pub(super) body: Option<BodyOption>,
     pub(super) plan: Option<Ident>,
     pub(super) inplace: Option<Ident>,
-    pub(super) out: Option<OutForm>,
+    pub(super) out: Option<OutOption>,
     /// The call of another operator that defines this one, or the other operator alone for a call with the same arguments.
     pub(super) calls: Option<Expr>,
 }
 
 /// The option `out = "dim_max"(max, max_values)`: the overload of the `out=` form, and the names of its outputs if they differ from those
 /// of the results.
-pub(super) struct OutForm {
+pub(super) struct OutOption {
     pub(super) overload: LitStr,
     pub(super) names: Vec<Ident>,
 }
 
 /// The option `dtypes(floating, integral)`.
-pub(super) struct ComputeDtypes {
+pub(super) struct ComputeDtypesOption {
     pub(super) option: Ident,
     pub(super) words: Vec<Ident>,
 }
@@ -49,12 +49,12 @@ pub(super) struct CheckOption {
 }
 
 /// The option `body = CompositeExplicitAutograd`.
-pub(super) struct BodyKey {
+pub(super) struct BodyOption {
     pub(super) option: Ident,
     pub(super) key: Expr,
 }
 
-impl Parse for OutForm {
+impl Parse for OutOption {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let overload = input.parse()?;
         let mut names = Vec::new();
@@ -73,7 +73,7 @@ pub(super) enum ShapeWord {
     Pointwise { operands: Vec<Ident> },
     /// `reduce`, or `reduce(dim)`.
     Reduce { dims: Option<Ident> },
-    /// `"mk,kn->mn"`.
+    /// A product by the letters of its dimensions, such as `"mk,kn->mn"`.
     Product(LitStr),
 }
 
@@ -108,14 +108,14 @@ impl Parse for ShapeWord {
 }
 
 const SHAPE_WORDS: &str = "`pointwise`, `reduce(dim)`, and letters such as \"mk,kn->mn\"";
-const OPTIONS: [&str; 11] =
+const OPTION_NAMES: [&str; 11] =
     ["plan", "operator", "shape", "dtype", "dtypes", "check", "out", "inplace", "data_dependent", "calls", "body"];
 
 impl Attribute {
     pub(super) fn parse(tokens: TokenStream, errors: &mut Errors) -> Self {
         let mut attribute = Self::default();
         for (i, part) in split_at_commas(tokens).into_iter().enumerate() {
-            match split_option(&part) {
+            match split_name_and_value(&part) {
                 Some((name, value)) => attribute.set_option(&name, value, errors),
                 None if i == 0 => attribute.schema = Some(parse_schema_source(part)),
                 None => errors.add_at(part, "after its schema, `#[op_def]` takes options, such as `shape = pointwise`"),
@@ -145,7 +145,7 @@ impl Attribute {
             "dtypes" => match Punctuated::<Ident, Token![,]>::parse_terminated.parse2(value) {
                 Ok(words) if !words.is_empty() => {
                     let words = words.into_iter().collect();
-                    self.dtypes.replace(ComputeDtypes { option: name.clone(), words }).is_some()
+                    self.dtypes.replace(ComputeDtypesOption { option: name.clone(), words }).is_some()
                 }
                 _ => {
                     return errors.add_at(
@@ -163,7 +163,7 @@ impl Attribute {
                     );
                 }
             },
-            "out" => match OutForm::parse.parse2(value) {
+            "out" => match OutOption::parse.parse2(value) {
                 Ok(form) => self.out.replace(form).is_some(),
                 Err(_) => {
                     return errors
@@ -181,7 +181,7 @@ impl Attribute {
                 }
             },
             "body" => match Expr::parse.parse2(value) {
-                Ok(key @ Expr::Path(_)) => self.body.replace(BodyKey { option: name.clone(), key }).is_some(),
+                Ok(key @ Expr::Path(_)) => self.body.replace(BodyOption { option: name.clone(), key }).is_some(),
                 _ => {
                     return errors
                         .add_at(name, "`body` takes the key of the body; write `body = CompositeExplicitAutograd`");
@@ -194,9 +194,9 @@ impl Attribute {
                 return errors.add_at(name, format!("`{flag}` takes no value; write it alone"));
             }
             unknown => {
-                let hint = match dispatch_schema::suggest(unknown, OPTIONS) {
+                let hint = match dispatch_schema::suggest(unknown, OPTION_NAMES) {
                     Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("the options are {}", OPTIONS.map(|option| format!("`{option}`")).join(", ")),
+                    None => format!("the options are {}", OPTION_NAMES.map(|option| format!("`{option}`")).join(", ")),
                 };
                 return errors.add_at(name, format!("`#[op_def]` has no option `{unknown}`; {hint}"));
             }
@@ -215,7 +215,7 @@ fn parse_schema_source(part: TokenStream) -> SchemaSource {
 }
 
 /// Splits an option: `name = value`, `dtypes(value)`, or a single name.
-fn split_option(part: &TokenStream) -> Option<(Ident, TokenStream)> {
+fn split_name_and_value(part: &TokenStream) -> Option<(Ident, TokenStream)> {
     let mut trees = part.clone().into_iter();
     match (trees.next(), trees.next()) {
         (Some(TokenTree::Ident(name)), Some(TokenTree::Group(words))) if name == "dtypes" => {

@@ -7,31 +7,33 @@ use syn::{Attribute, Expr, ExprLit, FnArg, Lit, Meta, Visibility, parse_quote};
 
 use super::{Definition, records};
 use crate::definition_number;
-use crate::syntax::function::signature_lints;
+use crate::syntax::function::signature_lint_attribute;
 use crate::syntax::rust_type::RustType;
 use crate::syntax::signature::rust_argument_name;
 
 pub(super) fn expand_definition(definition: &Definition) -> TokenStream {
-    let function = calling_function(definition);
-    let types = operator_enum(definition);
-    let named = named_call_macro(definition);
-    let body = records::body_function(definition);
+    let function = generate_function(definition);
+    let types = generate_operator_enum(definition);
+    let named = generate_named_call_macro(definition);
+    let body = records::generate_body_function(definition);
     let forms: Vec<Definition> =
         definition.forms.iter().map(|schema| definition.form_definition(schema.clone())).collect();
-    let form_functions = definition.form_functions(&forms);
-    let form_impls = definition.form_impls(&forms);
-    let plan = definition.shape_word_plan();
+    let generate_form_functions = definition.generate_form_functions(&forms);
+    let generate_form_impls = definition.generate_form_impls(&forms);
+    let plan = definition.generate_shape_word_plan();
     let forms = forms.iter().map(expand_definition);
-    quote!(#function #body #types #plan #named #(#forms)* #form_functions #form_impls)
+    quote!(#function #body #types #plan #named #(#forms)* #generate_form_functions #generate_form_impls)
 }
 
-/// Generates the function: it unites the keys, looks up the kernel, and jumps to it.
-fn calling_function(definition: &Definition) -> TokenStream {
+/// Generates the function that users call: it unites the keys, looks up the kernel, and jumps to it.
+fn generate_function(definition: &Definition) -> TokenStream {
     let Definition { function, runtime, .. } = definition;
     let visibility = &function.visibility;
     // Lint attributes of a composite belong to its body.
-    let attributes =
-        function.attributes.iter().filter(|attribute| function.body.is_none() || !records::is_lint(attribute));
+    let attributes = function
+        .attributes
+        .iter()
+        .filter(|attribute| function.body.is_none() || !records::is_lint_attribute(attribute));
     let mut signature = function.signature.clone();
     // The signature shows the schema's names. The body's function has the author's patterns.
     let names: Vec<Ident> =
@@ -43,9 +45,9 @@ fn calling_function(definition: &Definition) -> TokenStream {
     }
     let name = &signature.ident;
     let [keys, kernel, table] = ["keys", "kernel", "table"].map(|name| Ident::new(name, Span::mixed_site()));
-    let lints = signature_lints();
-    let more_docs = generated_docs(definition);
-    let carried = union_of_argument_keys(definition, &names);
+    let lints = signature_lint_attribute();
+    let more_docs = generate_extra_docs(definition);
+    let carried = generate_key_union(definition, &names);
     quote! {
         #lints
         #[allow(dead_code, clippy::missing_errors_doc, clippy::must_use_candidate)]
@@ -60,18 +62,19 @@ fn calling_function(definition: &Definition) -> TokenStream {
     }
 }
 
-/// Generates the enum and its implementations.
-fn operator_enum(definition: &Definition) -> TokenStream {
+/// Generates the type of the operator, an enum without variants, and its trait implementations.
+fn generate_operator_enum(definition: &Definition) -> TokenStream {
     let Definition { function, types, names, schema, runtime, .. } = definition;
     let (visibility, name) = (&function.visibility, &function.signature.ident);
     let parameters: Vec<TokenStream> = types.iter().map(|ty| ty.tokens(runtime)).collect();
-    let output = RustType::of_returns(schema).tokens(runtime);
-    let carried_keys = union_of_argument_keys(definition, names);
-    let signature = type_signature(definition, &output);
-    let (composite, own) = records::composite_kernel(definition, &parameters, &output).unzip();
-    let static_definition = static_operator(definition, own.into_iter().chain(definition.derived_kernels()));
-    let (rust_operator, shape) = (records::rust_operator_record(definition), definition.shape_tokens());
-    let identity = definition_number::of_definition(&schema.name.to_string());
+    let output = RustType::from_returns(schema).tokens(runtime);
+    let carried_keys = generate_key_union(definition, names);
+    let signature = generate_type_signature(definition, &output);
+    let (composite, own) = records::generate_composite_kernel(definition, &parameters, &output).unzip();
+    let static_definition =
+        generate_static_operator(definition, own.into_iter().chain(definition.derived_kernel_records()));
+    let (rust_operator, shape) = (records::generate_rust_operator_record(definition), definition.shape_word_tokens());
+    let identity = definition_number::hash_definition(&schema.name.to_string());
     quote! {
         #[doc(hidden)]
         #[allow(non_camel_case_types, clippy::empty_enum)]
@@ -82,7 +85,7 @@ fn operator_enum(definition: &Definition) -> TokenStream {
             unsafe impl #runtime::Operation for #name {
                 type Signature = #signature;
 
-                const SHAPE: ::core::option::Option<#runtime::ShapeWord> = #shape;
+                const SHAPE_WORD: ::core::option::Option<#runtime::ShapeWord> = #shape;
 
                 #[inline(always)]
                 fn operator() -> &'static #runtime::Operator {
@@ -115,7 +118,7 @@ fn operator_enum(definition: &Definition) -> TokenStream {
                 #[allow(dead_code)]
                 #[inline]
                 #visibility fn call_for(__key: #runtime::Key, #(#names: #parameters),*) -> #runtime::Result<#output> {
-                    let __keys = #runtime::__private::call_keys_for(#carried_keys, __key)?;
+                    let __keys = #runtime::__private::call_keys_up_to(#carried_keys, __key)?;
                     let (__kernel, __table) = unsafe { #runtime::__private::lookup_kernel::<#name>(__keys) };
                     __kernel(#(#names,)* __keys, __table)
                 }
@@ -124,7 +127,7 @@ fn operator_enum(definition: &Definition) -> TokenStream {
             static __UNBOUND: #runtime::__private::TableHeader =
                 #runtime::__private::TableHeader::unbound(::core::option::Option::Some(&__OPERATOR), __ADAPTERS.slow_path);
             const __ADAPTERS: &#runtime::__private::TypedAdapters =
-                <<#name as #runtime::Operation>::Signature as #runtime::__private::Signature>::ADAPTERS;
+                <<#name as #runtime::Operation>::Signature as #runtime::__private::Signature>::TYPED_ADAPTERS;
             #static_definition
             #composite
             #rust_operator
@@ -132,8 +135,8 @@ fn operator_enum(definition: &Definition) -> TokenStream {
     }
 }
 
-/// Generates the static operator, with the kernels that the definition brings.
-fn static_operator(definition: &Definition, kernels: impl Iterator<Item = TokenStream>) -> TokenStream {
+/// Generates the static `__OPERATOR` and the static array of the kernels that belong to its definition.
+fn generate_static_operator(definition: &Definition, kernels: impl Iterator<Item = TokenStream>) -> TokenStream {
     let kernels: Vec<TokenStream> = kernels.collect();
     let count = kernels.len();
     let Definition { function, schema, runtime, .. } = definition;
@@ -145,18 +148,19 @@ fn static_operator(definition: &Definition, kernels: impl Iterator<Item = TokenS
         _ => quote!(#runtime::__private::crate_name(::core::module_path!())),
     };
     let (base, overload) = (&schema.name.base, &schema.name.overload);
-    let docs = author_docs(&function.attributes);
+    let docs = author_docs_text(&function.attributes);
     let arguments = schema.arguments.len();
-    let tensor_results = schema.tensor_returns().and_then(|count| u8::try_from(count).ok()).unwrap_or(u8::MAX);
-    let key_arguments = key_arguments(definition);
+    let tensor_result_count =
+        schema.tensor_return_count().and_then(|count| u8::try_from(count).ok()).unwrap_or(u8::MAX);
+    let key_arguments = key_argument_bits(definition);
     let device = match schema.device_argument() {
         Some(device) => quote!(::core::option::Option::Some(#device)),
         None => quote!(::core::option::Option::None),
     };
     let (aliasing, viewing) = (schema.is_aliasing(), !schema.views().is_empty());
     let data_dependent = definition.data_dependent;
-    let plan = definition.outline_tokens();
-    let identity = definition_number::of_definition(&schema.name.to_string());
+    let plan = definition.result_specs_tokens();
+    let identity = definition_number::hash_definition(&schema.name.to_string());
     let functional = match &definition.functional {
         Some(functional) => quote!(::core::option::Option::Some(#functional::operator)),
         None => quote!(::core::option::Option::None),
@@ -169,17 +173,17 @@ fn static_operator(definition: &Definition, kernels: impl Iterator<Item = TokenS
             docs: #docs,
             location: #runtime::Location::new(::core::file!(), ::core::line!()),
             argument_count: #arguments,
-            tensor_results: #tensor_results,
+            tensor_result_count: #tensor_result_count,
             key_arguments: #key_arguments,
             aliasing: #aliasing,
             returns_views: #viewing,
             device_argument: #device,
-            shape: <#name as #runtime::Operation>::SHAPE,
+            shape: <#name as #runtime::Operation>::SHAPE_WORD,
             plan: #plan,
             data_dependent: #data_dependent,
             functional: #functional,
             typed: ::core::option::Option::Some(__ADAPTERS),
-            function: ::core::option::Option::Some(#runtime::__private::operator_code::<#identity, #name>()),
+            function: ::core::option::Option::Some(#runtime::__private::operator_function_code::<#identity, #name>()),
             kernels: &__KERNELS,
         }) };
         #runtime::__submit! { #runtime::__private::Record::Operator(&__OPERATOR) }
@@ -187,17 +191,17 @@ fn static_operator(definition: &Definition, kernels: impl Iterator<Item = TokenS
 }
 
 /// Generates the macro: the named form of a call.
-fn named_call_macro(definition: &Definition) -> TokenStream {
+fn generate_named_call_macro(definition: &Definition) -> TokenStream {
     let Definition { function, schema, runtime, .. } = definition;
     let (visibility, name) = (&function.visibility, &function.signature.ident);
-    let hidden = macro_name(&schema.name);
+    let hidden = named_call_macro_name(&schema.name);
     let text = schema.to_string();
     let dollar = Punct::new('$', Spacing::Alone);
-    let identity = definition_number::of_definition(&schema.name.to_string());
+    let identity = definition_number::hash_definition(&schema.name.to_string());
     let properties = definition.properties_tokens();
     let export = matches!(visibility, Visibility::Public(_)).then(|| quote!(#[macro_export]));
     quote! {
-        #runtime::__named_form! { (#dollar) #hidden (#text) ({ #properties }) (#identity) #export }
+        #runtime::__define_operator_macro! { (#dollar) #hidden (#text) ({ #properties }) (#identity) #export }
 
         #[doc(hidden)]
         #[allow(unused_imports)]
@@ -205,26 +209,27 @@ fn named_call_macro(definition: &Definition) -> TokenStream {
     }
 }
 
-/// Returns the name of the macro at the root of the crate. The lengths distinguish `sum_dim.IntList` from `sum.dim_IntList`.
-fn macro_name(operator: &OperatorName) -> Ident {
+/// Returns the name under which the operator's macro is exported at the root of the crate. The lengths distinguish `sum_dim.IntList` from
+/// `sum.dim_IntList`.
+fn named_call_macro_name(operator: &OperatorName) -> Ident {
     let OperatorName { namespace, base, overload } = operator;
     let namespace = namespace.as_deref().unwrap_or("");
     format_ident!("__op_{namespace}_{base}_{overload}_{}_{}", base.len(), overload.len())
 }
 
 /// Returns a bit set of the arguments that have keys.
-fn key_arguments(definition: &Definition) -> u64 {
+fn key_argument_bits(definition: &Definition) -> u64 {
     let arguments = 0..definition.schema.arguments.len();
-    arguments.filter(|&i| has_keys(definition, i)).fold(0, |bits, i| bits | 1 << i)
+    arguments.filter(|&i| argument_carries_keys(definition, i)).fold(0, |bits, i| bits | 1 << i)
 }
 
-fn has_keys(definition: &Definition, i: usize) -> bool {
+fn argument_carries_keys(definition: &Definition, i: usize) -> bool {
     definition.schema.arguments[i].ty.carries_keys()
 }
 
-fn union_of_argument_keys(definition: &Definition, names: &[Ident]) -> TokenStream {
+fn generate_key_union(definition: &Definition, names: &[Ident]) -> TokenStream {
     let runtime = &definition.runtime;
-    let each = names.iter().enumerate().filter(|(i, _)| has_keys(definition, *i));
+    let each = names.iter().enumerate().filter(|(i, _)| argument_carries_keys(definition, *i));
     let mut each: Vec<TokenStream> = each.map(|(_, name)| quote!(#runtime::__private::argument_keys(&#name))).collect();
     if let Some(device) = definition.schema.device_argument() {
         let name = &names[device];
@@ -234,7 +239,7 @@ fn union_of_argument_keys(definition: &Definition, names: &[Ident]) -> TokenStre
 }
 
 /// Generates the operator's argument and result types without lifetimes.
-fn type_signature(definition: &Definition, output: &TokenStream) -> TokenStream {
+fn generate_type_signature(definition: &Definition, output: &TokenStream) -> TokenStream {
     let Definition { schema, types, runtime, .. } = definition;
     let device = schema.device_argument();
     let kinds = types.iter().enumerate().map(|(i, ty)| {
@@ -245,10 +250,10 @@ fn type_signature(definition: &Definition, output: &TokenStream) -> TokenStream 
             ty.kind_tokens(runtime)
         }
     });
-    let origins: Vec<Option<usize>> = (0..schema.returns.len()).map(|i| schema.written_return(i)).collect();
+    let origins: Vec<Option<usize>> = (0..schema.returns.len()).map(|i| schema.written_argument_of_return(i)).collect();
     let origin = |origin: &Option<usize>| match origin {
         Some(argument) => quote!(#runtime::__private::WrittenArgument<#argument>),
-        None => quote!(#runtime::__private::NewValue),
+        None => quote!(#runtime::__private::NewResult),
     };
     let origins = if origins.iter().all(Option::is_none) { Vec::new() } else { origins.iter().map(origin).collect() };
     quote!(#runtime::__private::Sig<(#(#kinds,)*), #output, (#(#origins,)*)>)
@@ -256,7 +261,7 @@ fn type_signature(definition: &Definition, output: &TokenStream) -> TokenStream 
 
 /// Generates documentation that rustdoc does not show for a function: the schema, and the other items with its name. Only if the author
 /// wrote documentation, or `missing_docs` would not report operators without.
-fn generated_docs(definition: &Definition) -> Option<TokenStream> {
+fn generate_extra_docs(definition: &Definition) -> Option<TokenStream> {
     let Definition { function, schema, .. } = definition;
     let is_docs = |attribute: &Attribute| matches!(&attribute.meta, Meta::NameValue(pair) if pair.path.is_ident("doc"));
     if !function.attributes.iter().any(is_docs) {
@@ -271,7 +276,7 @@ fn generated_docs(definition: &Definition) -> Option<TokenStream> {
 }
 
 /// Returns the author's documentation as one text. A line may be an expression, if a macro wrote it.
-fn author_docs(attributes: &[Attribute]) -> TokenStream {
+fn author_docs_text(attributes: &[Attribute]) -> TokenStream {
     let lines = attributes.iter().filter_map(|attribute| match &attribute.meta {
         Meta::NameValue(pair) if pair.path.is_ident("doc") => Some(match &pair.value {
             Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => text.value().trim().to_token_stream(),

@@ -9,7 +9,7 @@ use quote::{format_ident, quote};
 use syn::{Ident, parse_quote};
 
 use super::Definition;
-use super::attribute::{Attribute, OutForm};
+use super::attribute::{Attribute, OutOption};
 use crate::errors::Errors;
 use crate::syntax::function::Function;
 use crate::syntax::rust_type::RustType;
@@ -28,7 +28,7 @@ pub(super) fn form_schemas(attribute: &Attribute, schema: &Schema, errors: &mut 
         }
     }
     if let Some(form) = &attribute.out {
-        let gives_list = matches!(&schema.returns[..], [one] if one.ty == tensor_list(None));
+        let gives_list = matches!(&schema.returns[..], [one] if one.ty == tensor_list_type(None));
         if !gives_tensors && !gives_list {
             errors.add_at(
                 &form.overload,
@@ -47,12 +47,12 @@ pub(super) fn form_schemas(attribute: &Attribute, schema: &Schema, errors: &mut 
     forms
 }
 
-fn written_tensor(alias: char) -> Type {
+fn written_tensor_type(alias: char) -> Type {
     Type { alias: Some(Alias::written(&alias.to_string())), kind: TypeKind::Tensor }
 }
 
 /// Returns the type `Tensor[]`, of tensors with or without an alias annotation.
-fn tensor_list(alias: Option<Alias>) -> Type {
+fn tensor_list_type(alias: Option<Alias>) -> Type {
     let tensor = Type { alias, kind: TypeKind::Tensor };
     Type { alias: None, kind: TypeKind::List(Box::new(tensor), None) }
 }
@@ -60,8 +60,8 @@ fn tensor_list(alias: Option<Alias>) -> Type {
 fn in_place_schema(schema: &Schema) -> Schema {
     let mut form = schema.clone();
     form.name.base.push('_');
-    form.arguments[0].ty = written_tensor('a');
-    form.returns = vec![Return { name: None, ty: written_tensor('a') }];
+    form.arguments[0].ty = written_tensor_type('a');
+    form.returns = vec![Return { name: None, ty: written_tensor_type('a') }];
     form
 }
 
@@ -69,7 +69,7 @@ fn in_place_schema(schema: &Schema) -> Schema {
 /// otherwise mean something else.
 const FACTORY_OPTIONS: [&str; 4] = ["dtype", "layout", "device", "pin_memory"];
 
-fn out_schema(schema: &Schema, OutForm { overload, names }: &OutForm) -> Schema {
+fn out_schema(schema: &Schema, OutOption { overload, names }: &OutOption) -> Schema {
     let mut form = schema.clone();
     form.name.overload = overload.value();
     if FACTORY_OPTIONS.iter().all(|option| schema.argument(option).is_some()) {
@@ -84,7 +84,11 @@ fn out_schema(schema: &Schema, OutForm { overload, names }: &OutForm) -> Schema 
             (None, None) => format!("out{i}"),
         };
         let is_list = ret.ty.kind != TypeKind::Tensor;
-        ret.ty = if is_list { tensor_list(Some(Alias::written(&alias.to_string()))) } else { written_tensor(alias) };
+        ret.ty = if is_list {
+            tensor_list_type(Some(Alias::written(&alias.to_string())))
+        } else {
+            written_tensor_type(alias)
+        };
         form.arguments.push(Argument { name, ty: ret.ty.clone(), default: None, keyword_only: true });
     }
     form.returns.retain(|ret| ret.ty.kind == TypeKind::Tensor);
@@ -109,7 +113,7 @@ impl Definition {
         let dropped = schema.name.overload == "Tensor" && *functional == self.schema.name.base;
         let name = if dropped { schema.name.base.clone() } else { schema.name.rust_name() };
         let name = Ident::new(&name, span);
-        let types: Vec<RustType> = schema.arguments.iter().filter_map(RustType::of_argument).collect();
+        let types: Vec<RustType> = schema.arguments.iter().filter_map(RustType::from_argument).collect();
         let names: Vec<Ident> = schema
             .arguments
             .iter()
@@ -141,7 +145,7 @@ impl Definition {
             let first = arguments.next();
             let rest: Vec<Ident> = (1..call.args.len()).map(|i| format_ident!("__argument{i}")).collect();
             // The other arguments are evaluated before the first argument is borrowed mutably, because they may be computed from it.
-            function = function.with_expression(&quote! {
+            function = function.with_body_expression(&quote! {
                 match (#(#arguments,)*) { (#(#rest,)*) => #callee::#form(#first, #(#rest,)* #(#written),*) }
             });
         }
@@ -166,7 +170,7 @@ impl Definition {
     }
 
     /// Generates functions of the operator's type that call the forms. Their names are the same for every operator.
-    pub(super) fn form_functions(&self, forms: &[Self]) -> TokenStream {
+    pub(super) fn generate_form_functions(&self, forms: &[Self]) -> TokenStream {
         if forms.is_empty() {
             return TokenStream::new();
         }
@@ -188,7 +192,7 @@ impl Definition {
     }
 
     /// Returns the records of kernels that follow from the definition: the Meta kernel, and the kernel of a form.
-    pub(super) fn derived_kernels(&self) -> impl Iterator<Item = TokenStream> {
+    pub(super) fn derived_kernel_records(&self) -> impl Iterator<Item = TokenStream> {
         let meta = if self.has_plan() {
             // A composite runs on Meta as on every backend.
             let is_composite = self.function.body.is_some() && self.body_key.is_none();

@@ -6,7 +6,7 @@ use quote::{format_ident, quote};
 
 use super::Definition;
 use super::forms::is_out_form;
-use super::shape::Shape;
+use super::shape::CheckedShapeWord;
 use crate::op_plan::add_lifetime_to_references;
 use crate::syntax::signature::rust_argument_name;
 
@@ -21,7 +21,7 @@ impl Definition {
         let plan = self.has_plan().then(|| quote!(plan));
         let data_dependent = self.data_dependent.then(|| quote!(data_dependent));
         let pointwise = match &self.shape {
-            Some(Shape::Pointwise { operands, dtypes, .. }) => {
+            Some(CheckedShapeWord::Pointwise { operands, dtypes, .. }) => {
                 let dtypes = dtypes.iter().map(|name| format_ident!("{name}"));
                 Some(quote!(pointwise [#(#operands)*] [#(#dtypes)*]))
             }
@@ -36,7 +36,7 @@ impl Definition {
     }
 
     /// Generates the implementations of `HasOut` and `HasInPlace`, which name the types of the forms.
-    pub(super) fn form_impls(&self, forms: &[Self]) -> TokenStream {
+    pub(super) fn generate_form_impls(&self, forms: &[Self]) -> TokenStream {
         let Self { runtime, function, schema, .. } = self;
         let name = &function.signature.ident;
         let forms = forms.iter().filter(|_| self.has_plan()).map(|form| {
@@ -47,8 +47,8 @@ impl Definition {
         quote!(#(#forms)*)
     }
 
-    /// Generates the `Option<Outline>` that describes the results of a boxed call.
-    pub(super) fn outline_tokens(&self) -> TokenStream {
+    /// Generates the optional function that computes the specs of the results of a boxed call.
+    pub(super) fn result_specs_tokens(&self) -> TokenStream {
         let Self { runtime, function, .. } = self;
         let name = &function.signature.ident;
         if self.has_plan() {
@@ -59,18 +59,18 @@ impl Definition {
     }
 
     /// Generates the plan of a shape word, as functions of the operator's type.
-    pub(super) fn shape_word_plan(&self) -> Option<TokenStream> {
+    pub(super) fn generate_shape_word_plan(&self) -> Option<TokenStream> {
         let Self { runtime, function, types, schema, .. } = self;
         let shape = self.shape.as_ref()?;
         let operator = &function.signature.ident;
         let names: Vec<Ident> = schema.arguments.iter().map(|argument| rust_argument_name(&argument.name)).collect();
         let shared: Vec<TokenStream> =
-            types.iter().map(|ty| add_lifetime_to_references(&ty.shared().tokens(runtime))).collect();
-        let owned = types.iter().map(|ty| ty.shared().tokens(runtime));
+            types.iter().map(|ty| add_lifetime_to_references(&ty.to_shared().tokens(runtime))).collect();
+        let owned = types.iter().map(|ty| ty.to_shared().tokens(runtime));
         let positions = 0..names.len();
         let private = quote!(#runtime::__private);
-        let (value, plan) = self.value_and_plan(shape, &names);
-        let fresh = self.plan_and_allocate(shape, &names);
+        let (value, plan) = self.value_type_and_plan(shape, &names);
+        let fresh = self.generate_plan_and_allocation(shape, &names);
         let condition = match &self.check {
             Some(check) => quote!(::core::result::Result::map_err(#check, ::core::convert::Into::into)),
             None => quote!(::core::result::Result::Ok(())),
@@ -79,7 +79,7 @@ impl Definition {
             quote! {
                 let __operator = <#operator as #runtime::Operation>::operator();
                 let [#(#names),*] = __arguments else {
-                    return ::core::result::Result::Err(#private::too_few_arguments(__operator, __arguments.len()));
+                    return ::core::result::Result::Err(#private::too_few_arguments_error(__operator, __arguments.len()));
                 };
                 #(let #names = #private::convert_argument::<#owned>(__operator, #names, #positions)?;)*
                 ::core::result::Result::Ok(Self::plan(#(#names),*)?.outputs.into())
@@ -106,7 +106,7 @@ impl Definition {
 
                     #[doc(hidden)]
                     #[inline(always)]
-                    pub fn __fresh<'a>(
+                    pub fn __plan_and_allocate<'a>(
                         __device: #runtime::Device,
                         #(#names: #shared),*
                     ) -> #runtime::Result<(#value, [#runtime::Tensor; 1])> {
@@ -127,18 +127,18 @@ impl Definition {
         })
     }
 
-    /// Returns the type of the plan's value, and the plan.
-    fn value_and_plan(&self, shape: &Shape, names: &[Ident]) -> (TokenStream, TokenStream) {
+    /// Returns the type of the plan's value, and the expression that computes the plan.
+    fn value_type_and_plan(&self, shape: &CheckedShapeWord, names: &[Ident]) -> (TokenStream, TokenStream) {
         let Self { runtime, schema, .. } = self;
         let private = quote!(#runtime::__private);
         let this = quote!(<Self as #runtime::Operation>::operator());
         match shape {
-            Shape::Pointwise { operands, .. } => {
+            CheckedShapeWord::Pointwise { operands, .. } => {
                 let parts = operands.iter().map(|&at| &names[at]);
                 let parts = quote!(&[#(#private::PointwiseOperand::from(#parts)),*]);
                 (quote!(#runtime::PointwisePlan), quote!(#private::pointwise_plan(#this, #parts)))
             }
-            Shape::Reduce { dims, keepdim, .. } => {
+            CheckedShapeWord::Reduce { dims, keepdim, .. } => {
                 let first = &names[0];
                 let dims = dims.map_or_else(
                     || quote!(&[]),
@@ -167,15 +167,17 @@ impl Definition {
                 let plan = quote!(#private::reduction_plan(#this, #first, #dims, #keep, #dtype));
                 (quote!(#runtime::ReductionDims), plan)
             }
-            Shape::Product(letters) => (quote!(()), self.product_plan(letters, names, &this)),
+            CheckedShapeWord::Product(letters) => (quote!(()), self.generate_product_plan(letters, names, &this)),
         }
     }
 
-    /// Generates the plan's value and the allocation of the result on `__device`.
-    fn plan_and_allocate(&self, shape: &Shape, names: &[Ident]) -> TokenStream {
+    /// Generates code that computes the plan's value and allocates the result on `__device`.
+    fn generate_plan_and_allocation(&self, shape: &CheckedShapeWord, names: &[Ident]) -> TokenStream {
         let Self { runtime, types, .. } = self;
         match shape {
-            Shape::Pointwise { operands, .. } if operands.iter().all(|&at| types[at].text() == "&Tensor") => {
+            CheckedShapeWord::Pointwise { operands, .. }
+                if operands.iter().all(|&at| types[at].text() == "&Tensor") =>
+            {
                 let tensors = operands.iter().map(|&at| &names[at]);
                 quote! {
                     Self::__check(#(#names),*)?;
@@ -190,7 +192,7 @@ impl Definition {
     }
 
     /// Generates the plan of a product. Patterns match tensors whose sizes agree; the runtime reports the error for all others.
-    fn product_plan(&self, letters: &str, names: &[Ident], operator: &TokenStream) -> TokenStream {
+    fn generate_product_plan(&self, letters: &str, names: &[Ident], operator: &TokenStream) -> TokenStream {
         let runtime = &self.runtime;
         let (inputs, output) = letters.split_once("->").unwrap_or((letters, ""));
         let words: Vec<&str> = inputs.split(',').collect();

@@ -6,8 +6,8 @@ use syn::{Attribute, Expr};
 
 use super::Definition;
 use crate::syntax::default_value;
-use crate::syntax::function::signature_lints;
-use crate::syntax::keys::static_keys;
+use crate::syntax::function::signature_lint_attribute;
+use crate::syntax::keys::generate_static_keys;
 use crate::syntax::rust_type::RustType;
 use crate::syntax::signature::rust_argument_name;
 
@@ -18,11 +18,11 @@ fn body_function_name(definition: &Definition) -> Ident {
 }
 
 /// Generates the function of a composite's body, with the author's lint attributes.
-pub(super) fn body_function(definition: &Definition) -> Option<TokenStream> {
+pub(super) fn generate_body_function(definition: &Definition) -> Option<TokenStream> {
     let function = &definition.function;
     let body = function.body.as_ref()?;
-    let lints = function.attributes.iter().filter(|attribute| is_lint(attribute));
-    let of_signature = signature_lints();
+    let lints = function.attributes.iter().filter(|attribute| is_lint_attribute(attribute));
+    let of_signature = signature_lint_attribute();
     let mut signature = function.signature.clone();
     signature.ident = body_function_name(definition);
     Some(quote! {
@@ -34,12 +34,12 @@ pub(super) fn body_function(definition: &Definition) -> Option<TokenStream> {
 }
 
 /// Returns whether an attribute sets a lint, and so concerns the function's body only.
-pub(super) fn is_lint(attribute: &Attribute) -> bool {
+pub(super) fn is_lint_attribute(attribute: &Attribute) -> bool {
     ["allow", "expect", "warn", "deny", "forbid"].iter().any(|lint| attribute.path().is_ident(lint))
 }
 
 /// Generates the kernel of a composite's body: a function, and the expression of its record.
-pub(super) fn composite_kernel(
+pub(super) fn generate_composite_kernel(
     definition: &Definition,
     parameters: &[TokenStream],
     output: &TokenStream,
@@ -75,7 +75,7 @@ pub(super) fn composite_kernel(
                 }),
             }
         }
-    } else if definition.checks_after_error() {
+    } else if definition.runs_check_after_error() {
         quote! {
             match #result {
                 ::core::result::Result::Ok(__result) => ::core::result::Result::Ok(__result),
@@ -85,8 +85,8 @@ pub(super) fn composite_kernel(
     } else {
         result
     };
-    let explained = definition.error_check_function();
-    let keys = static_keys(body_key.as_slice(), runtime);
+    let explained = definition.generate_error_check();
+    let keys = generate_static_keys(body_key.as_slice(), runtime);
     let function = quote! {
         fn __composite(#(#names: #parameters,)* _: #runtime::KeySet, _: #runtime::__private::TableRef) -> #runtime::Result<#output> {
             #result
@@ -107,12 +107,12 @@ pub(super) fn composite_kernel(
 }
 
 /// Returns the index of the name that an expression mentions last. Names before it are only used to compute the value.
-fn last_mentioned_index(expression: TokenStream, names: &[Ident]) -> Option<usize> {
+fn index_of_last_mentioned_name(expression: TokenStream, names: &[Ident]) -> Option<usize> {
     expression
         .into_iter()
         .filter_map(|tree| match tree {
             TokenTree::Ident(word) => names.iter().position(|name| *name == word),
-            TokenTree::Group(group) => last_mentioned_index(group.stream(), names),
+            TokenTree::Group(group) => index_of_last_mentioned_name(group.stream(), names),
             _ => None,
         })
         .last()
@@ -125,22 +125,23 @@ impl Definition {
         let arguments = &self.schema.arguments;
         let names: Vec<Ident> = arguments.iter().map(|argument| rust_argument_name(&argument.name)).collect();
         let name_of = |argument: &Expr| {
-            last_mentioned_index(argument.to_token_stream(), &names).map_or("", |at| arguments[at].name.as_str())
+            index_of_last_mentioned_name(argument.to_token_stream(), &names)
+                .map_or("", |at| arguments[at].name.as_str())
         };
         Some((&call.func, call.args.iter().map(name_of).collect()))
     }
 
     /// Returns whether a check runs if the body fails.
-    fn checks_after_error(&self) -> bool {
+    fn runs_check_after_error(&self) -> bool {
         self.check.is_some() && !self.has_plan()
     }
 
     /// Generates the function that runs the check after an error of the body. Its parameters have the schema's names, which the check uses.
-    fn error_check_function(&self) -> Option<TokenStream> {
+    fn generate_error_check(&self) -> Option<TokenStream> {
         let Self { runtime, types, schema, .. } = self;
-        let check = self.check.as_ref().filter(|_| self.checks_after_error())?;
+        let check = self.check.as_ref().filter(|_| self.runs_check_after_error())?;
         let names = schema.arguments.iter().map(|argument| rust_argument_name(&argument.name));
-        let shared = types.iter().map(|ty| ty.shared().tokens(runtime));
+        let shared = types.iter().map(|ty| ty.to_shared().tokens(runtime));
         Some(quote! {
             #[cold]
             #[inline(never)]
@@ -153,7 +154,7 @@ impl Definition {
 }
 
 /// Generates the record that makes the operator implement a Rust operator, such as `&a + &b`.
-pub(super) fn rust_operator_record(definition: &Definition) -> Option<TokenStream> {
+pub(super) fn generate_rust_operator_record(definition: &Definition) -> Option<TokenStream> {
     let Definition { function, names, schema, types, runtime, rust_operator, .. } = definition;
     let (name, rust_operator) = (&function.signature.ident, rust_operator.as_ref()?);
     let tensors = schema.arguments.iter().take_while(|argument| argument.default.is_none()).count();
@@ -163,11 +164,11 @@ pub(super) fn rust_operator_record(definition: &Definition) -> Option<TokenStrea
         default_value::default_expression(argument.default.as_ref()?, &argument.ty, ty, runtime)
     });
     let parameters = types[..tensors].iter().map(|ty| ty.tokens(runtime));
-    let output = RustType::of_returns(schema).tokens(runtime);
+    let output = RustType::from_returns(schema).tokens(runtime);
     let arity = match tensors {
-        _ if rust_operator == "Assign" => format_ident!("assign"),
-        1 => format_ident!("unary"),
-        _ => format_ident!("binary"),
+        _ if rust_operator == "Assign" => format_ident!("new_assign"),
+        1 => format_ident!("new_unary"),
+        _ => format_ident!("new_binary"),
     };
     Some(quote! {
         fn __rust_operator(#(#names: #parameters),*) -> #runtime::Result<#output> {

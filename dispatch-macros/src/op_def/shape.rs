@@ -10,7 +10,7 @@ use crate::errors::Errors;
 use crate::syntax::signature::rust_argument_name;
 
 /// The words for the dtype of a result, and the variant of `Promotion` for each.
-const RESULT_DTYPES: [(&str, &str); 7] = [
+const RESULT_DTYPE_WORDS: [(&str, &str); 7] = [
     ("common", "Common"),
     ("float", "Float"),
     ("first", "First"),
@@ -21,7 +21,7 @@ const RESULT_DTYPES: [(&str, &str); 7] = [
 ];
 
 /// The words for the dtypes in which an operator computes, and their dtypes.
-const COMPUTE_DTYPES: [(&str, &[&str]); 4] = [
+const COMPUTE_DTYPE_WORDS: [(&str, &[&str]); 4] = [
     ("floating", &["f32", "f64"]),
     ("integral", &["i64"]),
     ("complex", &["c64", "c128"]),
@@ -30,19 +30,24 @@ const COMPUTE_DTYPES: [(&str, &[&str]); 4] = [
 
 /// A shape word without mistakes.
 #[derive(Clone)]
-pub(super) enum Shape {
+pub(super) enum CheckedShapeWord {
     Pointwise { operands: Vec<usize>, dtype: &'static str, dtypes: Vec<&'static str> },
     Reduce { dims: Option<usize>, keepdim: Option<usize>, dtype: &'static str },
     Product(String),
 }
 
-pub(super) fn check(attribute: &Attribute, schema: &Schema, is_composite: bool, errors: &mut Errors) -> Option<Shape> {
+pub(super) fn check_shape_word(
+    attribute: &Attribute,
+    schema: &Schema,
+    is_composite: bool,
+    errors: &mut Errors,
+) -> Option<CheckedShapeWord> {
     let dtype = match &attribute.dtype {
         None => "Common",
-        Some(word) => match RESULT_DTYPES.iter().find(|(name, _)| word == name) {
+        Some(word) => match RESULT_DTYPE_WORDS.iter().find(|(name, _)| word == name) {
             Some((_, variant)) => variant,
             None => {
-                let known = RESULT_DTYPES.map(|(name, _)| name);
+                let known = RESULT_DTYPE_WORDS.map(|(name, _)| name);
                 let hint = match dispatch_schema::suggest(&word.to_string(), known) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("the words are {}", known.join(", ")),
@@ -67,7 +72,8 @@ pub(super) fn check(attribute: &Attribute, schema: &Schema, is_composite: bool, 
     if let (Some(dtypes), ShapeWord::Reduce { .. } | ShapeWord::Product(_)) = (&attribute.dtypes, shape) {
         errors.add_at(&dtypes.option, "`dtypes` is an option of elementwise operators; leave it out");
     }
-    let dtypes = attribute.dtypes.as_ref().map(|dtypes| compute_dtypes(&dtypes.words, errors)).unwrap_or_default();
+    let dtypes =
+        attribute.dtypes.as_ref().map(|dtypes| dtypes_of_compute_words(&dtypes.words, errors)).unwrap_or_default();
     if let [ret] = &schema.returns[..]
         && ret.ty.kind == TypeKind::Tensor
     {
@@ -79,37 +85,37 @@ pub(super) fn check(attribute: &Attribute, schema: &Schema, is_composite: bool, 
     Some(match shape {
         ShapeWord::Pointwise { operands } if operands.is_empty() => {
             let tensors = (0..schema.arguments.len()).filter(|&i| is_read_tensor(&schema.arguments[i]));
-            Shape::Pointwise { operands: tensors.collect(), dtype, dtypes }
+            CheckedShapeWord::Pointwise { operands: tensors.collect(), dtype, dtypes }
         }
         ShapeWord::Pointwise { operands } => {
             let operands: Option<Vec<usize>> =
-                operands.iter().map(|name| argument_position(name, schema, errors)).collect();
-            Shape::Pointwise { operands: operands?, dtype, dtypes }
+                operands.iter().map(|name| find_argument(name, schema, errors)).collect();
+            CheckedShapeWord::Pointwise { operands: operands?, dtype, dtypes }
         }
         ShapeWord::Reduce { dims } => {
             let keepdim = schema.arguments.iter().position(|argument| argument.name == "keepdim");
             let dims = match dims {
-                Some(dims) => Some(argument_position(dims, schema, errors)?),
+                Some(dims) => Some(find_argument(dims, schema, errors)?),
                 None => None,
             };
-            Shape::Reduce { dims, keepdim, dtype }
+            CheckedShapeWord::Reduce { dims, keepdim, dtype }
         }
         ShapeWord::Product(letters) => {
             let text = letters.value();
             check_product_letters(letters, &text, schema, errors)?;
-            Shape::Product(text)
+            CheckedShapeWord::Product(text)
         }
     })
 }
 
 /// Returns the dtypes for which the words stand, by their names in Rust.
-fn compute_dtypes(words: &[Ident], errors: &mut Errors) -> Vec<&'static str> {
+fn dtypes_of_compute_words(words: &[Ident], errors: &mut Errors) -> Vec<&'static str> {
     let mut dtypes = Vec::new();
     for word in words {
-        match COMPUTE_DTYPES.iter().find(|(name, _)| word == name) {
+        match COMPUTE_DTYPE_WORDS.iter().find(|(name, _)| word == name) {
             Some((_, all)) => dtypes.extend(*all),
             None => {
-                let known = COMPUTE_DTYPES.map(|(name, _)| name);
+                let known = COMPUTE_DTYPE_WORDS.map(|(name, _)| name);
                 let hint = match dispatch_schema::suggest(&word.to_string(), known) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("the groups are {}", known.join(", ")),
@@ -133,7 +139,7 @@ fn is_read_tensor(argument: &Argument) -> bool {
     argument.ty.without_optional().kind == TypeKind::Tensor && !argument.is_written()
 }
 
-fn argument_position(name: &Ident, schema: &Schema, errors: &mut Errors) -> Option<usize> {
+fn find_argument(name: &Ident, schema: &Schema, errors: &mut Errors) -> Option<usize> {
     let found = schema
         .arguments
         .iter()
@@ -177,8 +183,8 @@ fn check_product_letters(at: impl ToTokens, text: &str, schema: &Schema, errors:
 }
 
 impl Definition {
-    /// Generates the `Option<Shape>` of the operator.
-    pub(super) fn shape_tokens(&self) -> TokenStream {
+    /// Generates the `Option<ShapeWord>` of the operator.
+    pub(super) fn shape_word_tokens(&self) -> TokenStream {
         let runtime = &self.runtime;
         let option = |position: &Option<usize>| match position {
             Some(position) => quote!(::core::option::Option::Some(#position)),
@@ -190,7 +196,7 @@ impl Definition {
         };
         let shape = match &self.shape {
             None => return quote!(::core::option::Option::None),
-            Some(Shape::Pointwise { operands, dtype, dtypes }) => {
+            Some(CheckedShapeWord::Pointwise { operands, dtype, dtypes }) => {
                 let dtype = promotion(dtype);
                 let dtypes = dtypes.iter().map(|name| Ident::new(&name.to_uppercase(), Span::call_site()));
                 let names = operands.iter().map(|&at| &self.schema.arguments[at].name);
@@ -203,11 +209,11 @@ impl Definition {
                     }
                 }
             }
-            Some(Shape::Reduce { dims, keepdim, dtype }) => {
+            Some(CheckedShapeWord::Reduce { dims, keepdim, dtype }) => {
                 let (dims, keepdim, dtype) = (option(dims), option(keepdim), promotion(dtype));
                 quote!(Reduce { dims: #dims, keepdim: #keepdim, dtype: #dtype })
             }
-            Some(Shape::Product(letters)) => quote!(Product { letters: #letters }),
+            Some(CheckedShapeWord::Product(letters)) => quote!(Product { letters: #letters }),
         };
         quote!(::core::option::Option::Some(#runtime::ShapeWord::#shape))
     }

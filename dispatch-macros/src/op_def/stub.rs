@@ -10,7 +10,7 @@ use crate::syntax::function::Function;
 use crate::syntax::rust_type::with_elided_lifetimes;
 
 pub(super) fn expand(function: Function) -> TokenStream {
-    let runtime = crate_path::runtime();
+    let runtime = crate_path::runtime_path();
     let mut function = function.with_stub_body();
     let signature = &mut function.signature;
     // Mistakes here were reported, and the compiler would report them again.
@@ -41,7 +41,7 @@ pub(super) fn expand(function: Function) -> TokenStream {
             }
         }
     });
-    let identity = definition_number::of_definition(&name.to_string());
+    let identity = definition_number::hash_definition(&name.to_string());
     quote! {
         #(#attributes)* #[allow(unused, clippy::all, clippy::pedantic)] #visibility #signature #body
 

@@ -16,13 +16,13 @@ pub(super) struct Attribute {
 }
 
 /// The options, and the form of each.
-const OPTIONS: [(&str, &str); 2] = [("aliasing", "aliasing"), ("marked", "marked(REQUIRES_GRAD)")];
+const OPTION_FORMS: [(&str, &str); 2] = [("aliasing", "aliasing"), ("marked", "marked(REQUIRES_GRAD)")];
 
 impl Parse for Attribute {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let first = input.fork().call(Ident::parse_any);
         if let Ok(word) = first
-            && let Some((_, form)) = OPTIONS.iter().find(|(option, _)| word == option)
+            && let Some((_, form)) = OPTION_FORMS.iter().find(|(option, _)| word == option)
         {
             let message = format!("the key comes before the options: `#[op_fallback(Tracer, {form})]`");
             return Err(syn::Error::new(word.span(), message));
@@ -39,10 +39,10 @@ impl Parse for Attribute {
 }
 
 impl Attribute {
-    /// Generates the method calls after the record's constructor.
-    pub(super) fn option_calls(&self, runtime: &TokenStream) -> TokenStream {
-        let aliasing = self.aliasing.as_ref().map(|_| quote!(.aliasing()));
-        let marked = self.marked.as_ref().map(|marks| quote!(.marked(&[#(#runtime::Marks::#marks),*])));
+    /// Generates the method calls that set the options of the fallback's record.
+    pub(super) fn option_method_calls(&self, runtime: &TokenStream) -> TokenStream {
+        let aliasing = self.aliasing.as_ref().map(|_| quote!(.for_aliasing_operators()));
+        let marked = self.marked.as_ref().map(|marks| quote!(.for_marks(&[#(#runtime::Marks::#marks),*])));
         quote!(#aliasing #marked)
     }
 
@@ -91,7 +91,7 @@ fn parse_marks(input: ParseStream<'_>) -> syn::Result<Vec<Ident>> {
 /// Returns the error for a word after the key: an option in the wrong form, an unknown option, or another key.
 fn option_error(word: &Ident, is_option: bool, comma: Token![,]) -> syn::Error {
     let written = word.to_string();
-    let form = |name: &str| OPTIONS.iter().find(|(option, _)| *option == name).map(|(_, form)| *form);
+    let form = |name: &str| OPTION_FORMS.iter().find(|(option, _)| *option == name).map(|(_, form)| *form);
     if let Some(form) = form(&written) {
         let message = if form == written {
             format!("`{written}` takes no value; write it alone")
@@ -103,9 +103,9 @@ fn option_error(word: &Ident, is_option: bool, comma: Token![,]) -> syn::Error {
     if !is_option || !written.starts_with(|c: char| c.is_lowercase()) {
         return second_key_error(comma);
     }
-    let hint = match dispatch_schema::suggest(&written, OPTIONS.map(|(option, _)| option)).and_then(form) {
+    let hint = match dispatch_schema::suggest(&written, OPTION_FORMS.map(|(option, _)| option)).and_then(form) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("after the key it takes {}", OPTIONS.map(|(_, form)| format!("`{form}`")).join(" and ")),
+        None => format!("after the key it takes {}", OPTION_FORMS.map(|(_, form)| format!("`{form}`")).join(" and ")),
     };
     syn::Error::new(word.span(), format!("`#[op_fallback]` has no option `{written}`; {hint}"))
 }

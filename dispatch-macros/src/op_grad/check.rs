@@ -11,7 +11,7 @@ use crate::syntax::rust_type::RustType;
 use crate::syntax::signature::{self, Parameter, rust_argument_name};
 
 /// A gradient formula without mistakes.
-pub(super) struct Derivative {
+pub(super) struct CheckedDerivative {
     /// The indices of the arguments that have gradients.
     pub(super) inputs: Vec<usize>,
     /// For each tensor result, whether it has a gradient.
@@ -24,7 +24,7 @@ pub(super) struct Derivative {
 pub(super) enum FormulaParameter {
     Gradient { result: usize, optional: bool },
     AllGradients,
-    Needs,
+    NeededGradients,
     Argument { index: usize, outline: bool, saved_for: u64 },
     Result { index: usize, outline: bool },
 }
@@ -35,19 +35,19 @@ struct TensorResult {
     ty: Type,
 }
 
-pub(super) fn check(
+pub(super) fn check_derivative(
     schema: &Schema,
     attribute: &Attribute,
     function: &Signature,
     errors: &mut Errors,
-) -> Option<Derivative> {
+) -> Option<CheckedDerivative> {
     let results = tensor_results(schema);
     let operator = &schema.name;
     let not_differentiable: Vec<String> = attribute.not_differentiable.iter().map(ToString::to_string).collect();
     for word in &attribute.not_differentiable {
         let names = argument_and_result_names(schema, &results);
         if !names.contains(&word.to_string()) {
-            let hint = name_hint(&word.to_string(), &names);
+            let hint = suggest_name(&word.to_string(), &names);
             errors.add_at(word, format!("operator `{operator}` has no argument or result `{word}`; {hint}"));
         }
     }
@@ -63,8 +63,9 @@ pub(super) fn check(
         })
         .map(|(i, _)| i)
         .collect();
-    let differentiable: Vec<bool> =
-        (0..results.len()).map(|i| !result_names(i, &results).iter().any(|name| is_not_differentiable(name))).collect();
+    let differentiable: Vec<bool> = (0..results.len())
+        .map(|i| !result_parameter_names(i, &results).iter().any(|name| is_not_differentiable(name)))
+        .collect();
     if results.is_empty() {
         errors.add_at(
             &function.ident,
@@ -78,19 +79,19 @@ pub(super) fn check(
         .collect();
     let mut parameters: Vec<FormulaParameter> = parameters.into_iter().collect::<Option<_>>()?;
     // A list has as many gradients as tensors, so the gradients have no fixed positions.
-    if !inputs.iter().any(|&input| is_list(&schema.arguments[input].ty)) {
+    if !inputs.iter().any(|&input| is_list_type(&schema.arguments[input].ty)) {
         set_saved_for(schema, function, &mut parameters);
     }
-    check_all_gradients_are_taken(schema, &results, &differentiable, &parameters, function, errors);
+    report_unused_gradients(schema, &results, &differentiable, &parameters, function, errors);
     let returns_result = check_gradient_count(schema, &inputs, function, errors)?;
-    Some(Derivative { inputs, results: differentiable, parameters, returns_result })
+    Some(CheckedDerivative { inputs, results: differentiable, parameters, returns_result })
 }
 
 fn set_saved_for(schema: &Schema, function: &Signature, parameters: &mut [FormulaParameter]) {
     for taken in parameters {
         if let FormulaParameter::Argument { index: at, outline: false, saved_for } = taken {
             let argument = &schema.arguments[*at];
-            if argument.ty.is_tensor_like() && !is_list(&argument.ty) {
+            if argument.ty.is_tensor_like() && !is_list_type(&argument.ty) {
                 *saved_for = saved_for::read_saved_for(&rust_argument_name(&argument.name), function);
             }
         }
@@ -110,7 +111,7 @@ fn tensor_results(schema: &Schema) -> Vec<TensorResult> {
 }
 
 /// Returns the names by which a formula may refer to a result.
-fn result_names(i: usize, results: &[TensorResult]) -> Vec<String> {
+fn result_parameter_names(i: usize, results: &[TensorResult]) -> Vec<String> {
     let mut names = vec![if results.len() == 1 { "result".to_owned() } else { format!("result{i}") }];
     names.extend(results[i].name.as_deref().map(|name| rust_argument_name(name).to_string()));
     names
@@ -118,10 +119,10 @@ fn result_names(i: usize, results: &[TensorResult]) -> Vec<String> {
 
 fn argument_and_result_names(schema: &Schema, results: &[TensorResult]) -> Vec<String> {
     let arguments = schema.arguments.iter().map(|argument| rust_argument_name(&argument.name).to_string());
-    arguments.chain((0..results.len()).flat_map(|i| result_names(i, results))).collect()
+    arguments.chain((0..results.len()).flat_map(|i| result_parameter_names(i, results))).collect()
 }
 
-fn name_hint(word: &str, names: &[String]) -> String {
+fn suggest_name(word: &str, names: &[String]) -> String {
     match dispatch_schema::suggest(word, names.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("there are {}", names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")),
@@ -144,21 +145,23 @@ fn classify_parameter(
     let plain = name.to_string();
     let ty = RustType::from_user_type(&parameter.ty);
     if let Some(at) = schema.arguments.iter().position(|argument| *name == rust_argument_name(&argument.name)) {
-        let want = RustType::of_argument(&schema.arguments[at])?.shared();
+        let want = RustType::from_argument(&schema.arguments[at])?.to_shared();
         return is_outline_requested(parameter, &ty, want.text(), errors).map(|outline| FormulaParameter::Argument {
             index: at,
             outline,
-            saved_for: saved_for::ALL_GRADIENTS,
+            saved_for: saved_for::ALL_GRADIENT_BITS,
         });
     }
-    if let Some(at) = (0..results.len()).find(|&i| result_names(i, results).contains(&plain)) {
-        let want = if is_list(&results[at].ty) { "&[Tensor]" } else { "&Tensor" };
+    if let Some(at) = (0..results.len()).find(|&i| result_parameter_names(i, results).contains(&plain)) {
+        let want = if is_list_type(&results[at].ty) { "&[Tensor]" } else { "&Tensor" };
         return is_outline_requested(parameter, &ty, want, errors)
             .map(|outline| FormulaParameter::Result { index: at, outline });
     }
     match plain.as_str() {
-        "needs" => check_parameter_type(parameter, &ty, &["&[bool]"], errors).then_some(FormulaParameter::Needs),
-        "grads" if results.len() == 1 && is_list(&results[0].ty) => {
+        "needs" => {
+            check_parameter_type(parameter, &ty, &["&[bool]"], errors).then_some(FormulaParameter::NeededGradients)
+        }
+        "grads" if results.len() == 1 && is_list_type(&results[0].ty) => {
             check_parameter_type(parameter, &ty, &["&[Option<Tensor>]"], errors)
                 .then_some(FormulaParameter::AllGradients)
         }
@@ -168,7 +171,7 @@ fn classify_parameter(
                 .then(|| FormulaParameter::Gradient { result, optional: ty.is_optional() })
         }
         _ => {
-            let hint = name_hint(&plain, &argument_and_result_names(schema, results));
+            let hint = suggest_name(&plain, &argument_and_result_names(schema, results));
             errors
                 .add_at(name, format!("`{name}` is neither an argument nor a result of operator `{operator}`; {hint}"));
             None
@@ -176,13 +179,13 @@ fn classify_parameter(
     }
 }
 
-fn is_list(ty: &Type) -> bool {
+fn is_list_type(ty: &Type) -> bool {
     matches!(ty.without_optional().kind, TypeKind::List(..))
 }
 
 /// Returns whether only the outline of a saved tensor is requested, or of each tensor in a list.
 fn is_outline_requested(parameter: &Parameter, ty: &RustType, want: &str, errors: &mut Errors) -> Option<bool> {
-    let outline = matches!((ty.text(), want), ("&Outline", "&Tensor") | ("&[Outline]", "&[Tensor]"));
+    let outline = matches!((ty.text(), want), ("&TensorOutline", "&Tensor") | ("&[TensorOutline]", "&[Tensor]"));
     (outline || check_parameter_type(parameter, ty, &[want], errors)).then_some(outline)
 }
 
@@ -217,8 +220,8 @@ fn result_of_gradient(
         }),
     };
     match found {
-        Some(at) if differentiable[at] && !is_list(&results[at].ty) => Some(at),
-        Some(at) if is_list(&results[at].ty) => {
+        Some(at) if differentiable[at] && !is_list_type(&results[at].ty) => Some(at),
+        Some(at) if is_list_type(&results[at].ty) => {
             errors.add_at(
                 name,
                 format!("operator `{operator}` returns a list of tensors; take `grads: &[Option<Tensor>]`"),
@@ -233,7 +236,7 @@ fn result_of_gradient(
             None
         }
         None => {
-            let each = gradient_names(&candidates, results);
+            let each = list_gradient_names(&candidates, results);
             errors.add_at(
                 name,
                 format!("`{name}` is not the gradient of a result of operator `{operator}`; its gradients are {each}"),
@@ -243,7 +246,7 @@ fn result_of_gradient(
     }
 }
 
-fn gradient_names(candidates: &[usize], results: &[TensorResult]) -> String {
+fn list_gradient_names(candidates: &[usize], results: &[TensorResult]) -> String {
     let each = candidates.iter().map(|&i| match &results[i].name {
         _ if candidates.len() == 1 => "`grad`".to_owned(),
         Some(name) => format!("`grad_{name}`"),
@@ -252,8 +255,8 @@ fn gradient_names(candidates: &[usize], results: &[TensorResult]) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-/// Reports results whose gradient no parameter takes: it would be lost.
-fn check_all_gradients_are_taken(
+/// Reports results whose gradients no parameter takes: these gradients would be lost.
+fn report_unused_gradients(
     schema: &Schema,
     results: &[TensorResult],
     differentiable: &[bool],
@@ -275,13 +278,13 @@ fn check_all_gradients_are_taken(
     }
     let all: Vec<usize> = (0..results.len()).filter(|&i| differentiable[i]).collect();
     let operator = &schema.name;
-    let missing = if results.len() == 1 && is_list(&results[0].ty) {
+    let missing = if results.len() == 1 && is_list_type(&results[0].ty) {
         "take `grads: &[Option<Tensor>]`".to_owned()
     } else if all.len() == 1 {
         "take `grad: &Tensor`".to_owned()
     } else {
-        let name = result_names(lost[0], results).pop().unwrap_or_default();
-        let lost = gradient_names(&all, results);
+        let name = result_parameter_names(lost[0], results).pop().unwrap_or_default();
+        let lost = list_gradient_names(&all, results);
         format!("its gradients are {lost}; declare a result without gradient as `not_differentiable({name})`")
     };
     errors.add_at(
@@ -290,7 +293,8 @@ fn check_all_gradients_are_taken(
     );
 }
 
-/// Adds an error if the derivative does not return one gradient for each differentiable input. Returns whether the gradients are returned in a `Result`.
+/// Adds an error if the derivative does not return one gradient for each differentiable input. Returns whether the gradients are returned
+/// in a `Result`.
 fn check_gradient_count(schema: &Schema, inputs: &[usize], function: &Signature, errors: &mut Errors) -> Option<bool> {
     let operator = &schema.name;
     let list = inputs.iter().map(|&i| format!("`{}`", schema.arguments[i].name)).collect::<Vec<_>>().join(", ");

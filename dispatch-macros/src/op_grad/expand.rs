@@ -5,21 +5,21 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::Path;
 
-use super::check::{Derivative, FormulaParameter};
-use super::saved_for::ALL_GRADIENTS;
+use super::check::{CheckedDerivative, FormulaParameter};
+use super::saved_for::ALL_GRADIENT_BITS;
 use crate::crate_path;
 use crate::syntax::rust_type::RustType;
 
 /// Absolute paths to the runtime and to the autograd layer.
-struct Paths {
+struct CratePaths {
     runtime: TokenStream,
     layer: TokenStream,
 }
 
-impl Paths {
+impl CratePaths {
     fn new() -> Self {
-        let layer = crate_path::layer("dispatch-autograd", "autograd");
-        Self { runtime: crate_path::runtime(), layer: quote!(#layer::__private) }
+        let layer = crate_path::layer_path("dispatch-autograd", "autograd");
+        Self { runtime: crate_path::runtime_path(), layer: quote!(#layer::__private) }
     }
 }
 
@@ -27,10 +27,10 @@ pub(super) fn expand_derivative(
     schema: &Schema,
     operator: &Path,
     name: &Ident,
-    derivative: &Derivative,
+    derivative: &CheckedDerivative,
 ) -> TokenStream {
-    let paths = Paths::new();
-    let Paths { layer, .. } = &paths;
+    let paths = CratePaths::new();
+    let CratePaths { layer, .. } = &paths;
     let (inputs, results) = (&derivative.inputs, &derivative.results);
     // Arguments are saved before the call, and results after it.
     let is_argument = |taken: &&FormulaParameter| matches!(taken, FormulaParameter::Argument { .. });
@@ -45,17 +45,18 @@ pub(super) fn expand_derivative(
         }
         FormulaParameter::Result { index: at, outline: false } => quote!(#layer::SavedSource::Result(#at)),
         FormulaParameter::Result { index: at, outline: true } => quote!(#layer::SavedSource::ResultOutline(#at)),
-        FormulaParameter::Gradient { .. } | FormulaParameter::AllGradients | FormulaParameter::Needs => {
+        FormulaParameter::Gradient { .. } | FormulaParameter::AllGradients | FormulaParameter::NeededGradients => {
             TokenStream::new()
         }
     });
-    let run = run_function(schema, name, derivative, &paths);
-    let rule = rule_record(
+    let run = generate_formula_call(schema, name, derivative, &paths);
+    let rule = generate_rule_record(
         operator,
-        &quote!(inputs: &[#(#inputs),*], differentiable_results: &[#(#results),*], saved: &[#(#sources),*], run: ::core::option::Option::Some(__run)),
+        &quote!(inputs: &[#(#inputs),*], differentiable_results: &[#(#results),*], saved: &[#(#sources),*], run: ::core::option::Option::Some(__run_formula)),
         &paths,
     );
-    let kernel = (!writes_argument(schema)).then(|| recording_kernel(schema, operator, name, derivative, &paths));
+    let kernel =
+        (!writes_argument(schema)).then(|| generate_recording_kernel(schema, operator, name, derivative, &paths));
     quote! {
         #[allow(clippy::all, clippy::pedantic, unused_qualifications, unused_variables, unused_mut)]
         const _: () = {
@@ -68,8 +69,8 @@ pub(super) fn expand_derivative(
 
 /// Generates the declaration that an operator has no derivative.
 pub(super) fn expand_not_differentiable(schema: &Schema, operator: &Path) -> TokenStream {
-    let paths = Paths::new();
-    let rule = rule_record(
+    let paths = CratePaths::new();
+    let rule = generate_rule_record(
         operator,
         &quote!(inputs: &[], differentiable_results: &[], saved: &[], run: ::core::option::Option::None),
         &paths,
@@ -77,7 +78,7 @@ pub(super) fn expand_not_differentiable(schema: &Schema, operator: &Path) -> Tok
     let takes_tensors = schema.arguments.iter().any(|argument| argument.ty.is_tensor_like());
     let kernel = (takes_tensors && !writes_argument(schema)).then(|| {
         let name = Ident::new("not_differentiable", Span::call_site());
-        not_differentiable_kernel(schema, operator, &name, &paths)
+        generate_not_differentiable_kernel(schema, operator, &name, &paths)
     });
     quote! {
         #[allow(clippy::all, clippy::pedantic, unused_qualifications, unused_variables, unused_mut)]
@@ -93,8 +94,8 @@ fn writes_argument(schema: &Schema) -> bool {
     schema.arguments.iter().any(dispatch_schema::Argument::is_written)
 }
 
-fn rule_record(operator: &Path, fields: &TokenStream, paths: &Paths) -> TokenStream {
-    let Paths { runtime, layer } = paths;
+fn generate_rule_record(operator: &Path, fields: &TokenStream, paths: &CratePaths) -> TokenStream {
+    let CratePaths { runtime, layer } = paths;
     quote! {
         static __DERIVATIVE: #layer::Derivative = #layer::Derivative {
             operator: <#operator as #runtime::Operation>::operator,
@@ -110,8 +111,13 @@ fn rule_record(operator: &Path, fields: &TokenStream, paths: &Paths) -> TokenStr
 }
 
 /// Generates the function that calls the formula with its parameters, and converts the gradients that it returns.
-fn run_function(schema: &Schema, name: &Ident, derivative: &Derivative, paths: &Paths) -> TokenStream {
-    let Paths { runtime, layer } = paths;
+fn generate_formula_call(
+    schema: &Schema,
+    name: &Ident,
+    derivative: &CheckedDerivative,
+    paths: &CratePaths,
+) -> TokenStream {
+    let CratePaths { runtime, layer } = paths;
     let arguments =
         derivative.parameters.iter().filter(|taken| matches!(taken, FormulaParameter::Argument { .. })).count();
     let saved_count = derivative
@@ -135,23 +141,23 @@ fn run_function(schema: &Schema, name: &Ident, derivative: &Derivative, paths: &
         };
         given.push(match taken {
             FormulaParameter::Gradient { result, optional: false } => {
-                before.extend(quote!(let #local = __backwards.gradient(#result)?;));
+                before.extend(quote!(let #local = __backwards.result_gradient_or_zeros(#result)?;));
                 quote!(&#local)
             }
             FormulaParameter::Gradient { result, optional: true } => {
-                before.extend(quote!(let #local = __backwards.gradient_if_any(#result);));
+                before.extend(quote!(let #local = __backwards.optional_result_gradient(#result);));
                 quote!(#local.as_ref())
             }
             FormulaParameter::AllGradients => {
-                before.extend(quote!(let #local = __backwards.gradients();));
+                before.extend(quote!(let #local = __backwards.result_gradients();));
                 quote!(&#local)
             }
-            FormulaParameter::Needs => {
-                before.extend(quote!(let #local = __backwards.needs();));
+            FormulaParameter::NeededGradients => {
+                before.extend(quote!(let #local = __backwards.requested_gradients();));
                 quote!(&#local)
             }
             FormulaParameter::Argument { index: at, outline, .. } => {
-                let ty = RustType::of_argument(&schema.arguments[*at]).map(|ty| ty.shared().tokens(runtime));
+                let ty = RustType::from_argument(&schema.arguments[*at]).map(|ty| ty.to_shared().tokens(runtime));
                 take(next_argument.next(), *outline, is_list_argument(schema, *at), quote!(#ty))
             }
             FormulaParameter::Result { outline, index: at } => {
@@ -168,11 +174,11 @@ fn run_function(schema: &Schema, name: &Ident, derivative: &Derivative, paths: &
     };
     let question = derivative.returns_result.then(|| quote!(?));
     quote! {
-        fn __run(
+        fn __run_formula(
             __backwards: &mut #layer::BackwardStep<'_>,
             __saved: &mut [#layer::UnpackedValue],
         ) -> #runtime::Result<()> {
-            let [#(#saved),*] = __saved else { return #layer::wrong_count() };
+            let [#(#saved),*] = __saved else { return #layer::saved_count_error() };
             #before
             let #pattern = #name(#(#given),*) #question;
             #(__backwards.push_gradient(#gradients)?;)*
@@ -191,14 +197,14 @@ struct KernelSignature {
 impl KernelSignature {
     fn new(schema: &Schema, runtime: &TokenStream) -> Self {
         let types: Vec<TokenStream> =
-            schema.arguments.iter().filter_map(RustType::of_argument).map(|ty| ty.tokens(runtime)).collect();
+            schema.arguments.iter().filter_map(RustType::from_argument).map(|ty| ty.tokens(runtime)).collect();
         let arguments = (0..types.len()).map(|i| format_ident!("__argument{i}")).collect();
-        Self { arguments, types, output: RustType::of_returns(schema).tokens(runtime) }
+        Self { arguments, types, output: RustType::from_returns(schema).tokens(runtime) }
     }
 }
 
 /// Returns names for the results, and the tokens that take an output apart and put it together again.
-fn result_names(schema: &Schema) -> (Vec<Ident>, TokenStream) {
+fn result_idents_and_pattern(schema: &Schema) -> (Vec<Ident>, TokenStream) {
     let names: Vec<Ident> = schema.new_returns().map(|(i, _)| format_ident!("__result{i}")).collect();
     let whole = match &names[..] {
         [one] => quote!(#one),
@@ -220,7 +226,7 @@ fn is_list_argument(schema: &Schema, argument: usize) -> bool {
 }
 
 /// Returns whether the call may write to a saved argument although the schema does not say so.
-fn may_write_saved_argument(schema: &Schema, derivative: &Derivative) -> bool {
+fn may_write_saved_argument(schema: &Schema, derivative: &CheckedDerivative) -> bool {
     derivative.parameters.iter().any(|taken| match taken {
         FormulaParameter::Argument { index: at, outline: false, .. } => {
             let ty = &schema.arguments[*at].ty;
@@ -230,30 +236,39 @@ fn may_write_saved_argument(schema: &Schema, derivative: &Derivative) -> bool {
     })
 }
 
-/// Generates the kernel that records the call.
-fn recording_kernel(
-    schema: &Schema,
-    operator: &Path,
-    name: &Ident,
-    derivative: &Derivative,
-    paths: &Paths,
-) -> TokenStream {
-    let Paths { runtime, layer } = paths;
-    let KernelSignature { arguments, types, output } = KernelSignature::new(schema, runtime);
-    let inputs: Vec<&Ident> = derivative.inputs.iter().map(|&i| &arguments[i]).collect();
-    let saves = derivative.parameters.iter().filter_map(|taken| match taken {
+/// Generates the calls that save the arguments of the derivative's formulas.
+fn saved_argument_calls<'a>(
+    schema: &'a Schema,
+    derivative: &'a CheckedDerivative,
+    arguments: &'a [Ident],
+) -> impl Iterator<Item = TokenStream> + 'a {
+    derivative.parameters.iter().filter_map(move |taken| match taken {
         FormulaParameter::Argument { index: at, outline, saved_for } => {
             let argument = &arguments[*at];
             Some(match (*outline, is_list_argument(schema, *at)) {
                 (true, false) => quote!(__recording.save_outline(#argument);),
                 (true, true) => quote!(__recording.save_outlines(#argument);),
-                (false, _) if *saved_for == ALL_GRADIENTS => quote!(__recording.save(&#argument)?;),
-                (false, _) => quote!(__recording.save_if_needed(#saved_for, &#argument)?;),
+                (false, _) if *saved_for == ALL_GRADIENT_BITS => quote!(__recording.save_argument(&#argument)?;),
+                (false, _) => quote!(__recording.save_argument_if_needed(#saved_for, &#argument)?;),
             })
         }
         _ => None,
-    });
-    let (names, whole) = result_names(schema);
+    })
+}
+
+/// Generates the kernel that records the call.
+fn generate_recording_kernel(
+    schema: &Schema,
+    operator: &Path,
+    name: &Ident,
+    derivative: &CheckedDerivative,
+    paths: &CratePaths,
+) -> TokenStream {
+    let CratePaths { runtime, layer } = paths;
+    let KernelSignature { arguments, types, output } = KernelSignature::new(schema, runtime);
+    let inputs: Vec<&Ident> = derivative.inputs.iter().map(|&i| &arguments[i]).collect();
+    let saves = saved_argument_calls(schema, derivative, &arguments);
+    let (names, whole) = result_idents_and_pattern(schema);
     let pattern = mutable_result_pattern(schema);
     let tensors: Vec<(&Ident, bool)> = schema
         .new_returns()
@@ -263,7 +278,7 @@ fn recording_kernel(
         .collect();
     let is_view = |name: &Ident| schema.views().iter().any(|view| *name == format_ident!("__result{}", view.ret));
     let handle_results = tensors.iter().map(|(name, is_list)| {
-        let own = if is_view(name) { quote!(new_handle_if_shared) } else { quote!(copy_if_shared) };
+        let own = if is_view(name) { quote!(replace_view_if_shared) } else { quote!(copy_result_if_shared) };
         if *is_list {
             quote!(#name.iter_mut().try_for_each(#layer::#own)?;)
         } else {
@@ -286,19 +301,20 @@ fn recording_kernel(
             quote! {
                 let mut __results: ::std::vec::Vec<(&mut #runtime::Tensor, bool)> =
                     #list.iter_mut().map(|__tensor| (__tensor, #differentiable)).collect();
-                __recording.finish(&mut __results)?;
+                __recording.finish_results(&mut __results)?;
             }
         }
-        [(result, false)] if derivative.results[0] => quote!(__recording.finish_one(&mut #result)?;),
+        [(result, false)] if derivative.results[0] => quote!(__recording.finish_one_result(&mut #result)?;),
         several => {
             let pairs = several
                 .iter()
                 .zip(&derivative.results)
                 .map(|((name, _), differentiable)| quote!((&mut #name, #differentiable)));
-            quote!(__recording.finish(&mut [#(#pairs),*])?;)
+            quote!(__recording.finish_results(&mut [#(#pairs),*])?;)
         }
     };
-    let forget = may_write_saved_argument(schema, derivative).then(|| quote!(__recording.forget_overwritten();));
+    let forget =
+        may_write_saved_argument(schema, derivative).then(|| quote!(__recording.clear_overwritten_arguments();));
     let without_recording = if mark_views.is_empty() {
         quote!(return <#operator>::redispatch(__on, #(#arguments),*);)
     } else {
@@ -308,21 +324,21 @@ fn recording_kernel(
             return ::core::result::Result::Ok(#whole);
         }
     };
-    let record = kernel_record(name, operator, runtime);
+    let record = generate_kernel_record(name, operator, runtime);
     quote! {
         fn __kernel(#(#arguments: #types,)* __keys: #runtime::KeySet, _: #runtime::__private::TableRef) -> #runtime::Result<#output> {
             let __on = #layer::keys_below_autograd(__keys);
             if !(false #(|| #layer::DifferentiableArgument::may_require_grad(&#inputs))*) {
                 #without_recording
             }
-            __recorded(#(#arguments,)* __on)
+            __recorded_call(#(#arguments,)* __on)
         }
 
         #[cold]
         #[inline(never)]
-        fn __recorded(#(#arguments: #types,)* __on: #runtime::KeySet) -> #runtime::Result<#output> {
+        fn __recorded_call(#(#arguments: #types,)* __on: #runtime::KeySet) -> #runtime::Result<#output> {
             let mut __recording = #layer::Recording::start(&__DERIVATIVE);
-            #(__recording.input(&#inputs)?;)*
+            #(__recording.link_input(&#inputs)?;)*
             if !__recording.must_record() {
                 #without_recording
             }
@@ -343,12 +359,17 @@ fn recording_kernel(
 }
 
 /// Generates the kernel of an operator without derivative. Calls inside of it are not recorded either.
-fn not_differentiable_kernel(schema: &Schema, operator: &Path, name: &Ident, paths: &Paths) -> TokenStream {
-    let Paths { runtime, layer } = paths;
+fn generate_not_differentiable_kernel(
+    schema: &Schema,
+    operator: &Path,
+    name: &Ident,
+    paths: &CratePaths,
+) -> TokenStream {
+    let CratePaths { runtime, layer } = paths;
     let KernelSignature { arguments, types, output } = KernelSignature::new(schema, runtime);
     let tensors = schema.arguments.iter().zip(&arguments).filter(|(argument, _)| argument.ty.is_tensor_like());
     let tensors = tensors.map(|(_, name)| name);
-    let record = kernel_record(name, operator, runtime);
+    let record = generate_kernel_record(name, operator, runtime);
     quote! {
         fn __kernel(#(#arguments: #types,)* __keys: #runtime::KeySet, _: #runtime::__private::TableRef) -> #runtime::Result<#output> {
             let __on = #layer::keys_below_autograd(__keys);
@@ -363,7 +384,7 @@ fn not_differentiable_kernel(schema: &Schema, operator: &Path, name: &Ident, pat
     }
 }
 
-fn kernel_record(name: &Ident, operator: &Path, runtime: &TokenStream) -> TokenStream {
+fn generate_kernel_record(name: &Ident, operator: &Path, runtime: &TokenStream) -> TokenStream {
     quote! {
         static __KEYS: [&#runtime::Key; 1] = [&#runtime::keys::Autograd];
         static __KERNEL: #runtime::KernelRecord = #runtime::KernelRecord::typed::<#operator>(

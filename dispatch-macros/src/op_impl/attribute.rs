@@ -15,36 +15,36 @@ pub(crate) struct Attribute {
     pub(crate) keys: Vec<Expr>,
     pub(crate) overrides: Option<Ident>,
     pub(crate) boxed: Option<Ident>,
-    pub(crate) when: Option<When>,
+    pub(crate) when: Option<WhenOption>,
     pub(crate) priority: Option<TokenStream>,
-    pub(crate) dtypes: Option<DTypes>,
+    pub(crate) dtypes: Option<DTypesOption>,
     pub(crate) by: Option<Ident>,
     /// The outputs that a planned kernel writes directly: `in_place`, `strided`, `converts`.
     pub(crate) direct_writes: Vec<Ident>,
     /// The engine of an elementwise kernel: a module with the functions `fresh`, `into` and `in_place`.
-    pub(crate) engine: Option<Engine>,
+    pub(crate) engine: Option<EngineOption>,
 }
 
 /// The option `engine = path`.
-pub(crate) struct Engine {
+pub(crate) struct EngineOption {
     pub(crate) word: Ident,
     pub(crate) path: Path,
 }
 
 /// The option `when(condition)`.
-pub(crate) struct When {
+pub(crate) struct WhenOption {
     pub(crate) word: Ident,
     pub(crate) condition: TokenStream,
 }
 
 /// The option `dtypes(words)`.
-pub(crate) struct DTypes {
+pub(crate) struct DTypesOption {
     pub(crate) word: Ident,
     pub(crate) words: Vec<Ident>,
 }
 
 /// The options, and the form of each.
-const OPTIONS: [(&str, &str); 10] = [
+const OPTION_FORMS: [(&str, &str); 10] = [
     ("engine", "engine = path"),
     ("in_place", "in_place"),
     ("strided", "strided"),
@@ -57,14 +57,14 @@ const OPTIONS: [(&str, &str); 10] = [
     ("by", "by = argument"),
 ];
 
-const USAGE: &str = "`#[op_impl(path::to::operator, CPU)]`";
+const USAGE_TEXT: &str = "`#[op_impl(path::to::operator, CPU)]`";
 
 impl Parse for Attribute {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         if input.is_empty() {
             return Err(syn::Error::new(
                 Span::call_site(),
-                format!("the operator and the key are missing; write {USAGE}"),
+                format!("the operator and the key are missing; write {USAGE_TEXT}"),
             ));
         }
         let mut attribute = Self {
@@ -81,7 +81,7 @@ impl Parse for Attribute {
         };
         while !input.is_empty() {
             if !input.peek(Token![,]) {
-                return Err(syn::Error::new(input.span(), format!("write a comma before this: {USAGE}")));
+                return Err(syn::Error::new(input.span(), format!("write a comma before this: {USAGE_TEXT}")));
             }
             input.parse::<Token![,]>()?;
             if !input.is_empty() {
@@ -96,7 +96,7 @@ fn parse_operator(input: ParseStream<'_>) -> syn::Result<Path> {
     let not_an_operator = |at: Span, what: &str| {
         Err(syn::Error::new(
             at,
-            format!("{what} is not an operator; the path of the operator comes first, and then the keys: {USAGE}"),
+            format!("{what} is not an operator; the path of the operator comes first, and then the keys: {USAGE_TEXT}"),
         ))
     };
     if input.peek(Lit) {
@@ -137,11 +137,11 @@ impl Attribute {
                         "`when()` has no condition; write one: `when(this.is_contiguous())`",
                     ));
                 }
-                self.when.replace(When { word: word.clone(), condition: inside }).is_some()
+                self.when.replace(WhenOption { word: word.clone(), condition: inside }).is_some()
             }
             "dtypes" if call => {
                 let words = Punctuated::<Ident, Token![,]>::parse_terminated.parse2(parse_parentheses(input)?)?;
-                self.dtypes.replace(DTypes { word: word.clone(), words: words.into_iter().collect() }).is_some()
+                self.dtypes.replace(DTypesOption { word: word.clone(), words: words.into_iter().collect() }).is_some()
             }
             "priority" if assign => {
                 parse_name_and_equals(input)?;
@@ -150,7 +150,7 @@ impl Attribute {
             "engine" if assign => {
                 parse_name_and_equals(input)?;
                 let path = input.call(Path::parse_mod_style)?;
-                self.engine.replace(Engine { word: word.clone(), path }).is_some()
+                self.engine.replace(EngineOption { word: word.clone(), path }).is_some()
             }
             "by" if assign => {
                 parse_name_and_equals(input)?;
@@ -220,16 +220,16 @@ fn parse_priority(input: ParseStream<'_>) -> syn::Result<TokenStream> {
 /// Returns the mistake in an option, or in a word that looks like one. A word alone may be a key, unless it is similar to an option.
 fn option_error(word: &Ident, with_value: bool) -> Option<String> {
     let written = word.to_string();
-    let form = |name: &str| OPTIONS.iter().find(|(option, _)| *option == name).map(|(_, form)| *form);
+    let form = |name: &str| OPTION_FORMS.iter().find(|(option, _)| *option == name).map(|(_, form)| *form);
     if let Some(form) = form(&written) {
         return Some(format!("write `{written}` as `{form}`"));
     }
-    let near = dispatch_schema::suggest(&written, OPTIONS.map(|(option, _)| option)).and_then(form);
+    let near = dispatch_schema::suggest(&written, OPTION_FORMS.map(|(option, _)| option)).and_then(form);
     let is_lower = written.starts_with(|c: char| c.is_lowercase());
     match near {
         Some(form) if is_lower => Some(format!("`#[op_impl]` has no option `{written}`; did you mean `{form}`?")),
         None if is_lower && with_value => {
-            let forms = OPTIONS.map(|(_, form)| format!("`{form}`")).join(", ");
+            let forms = OPTION_FORMS.map(|(_, form)| format!("`{form}`")).join(", ");
             Some(format!("`#[op_impl]` has no option `{written}`; after the keys it takes {forms}"))
         }
         _ => None,

@@ -6,7 +6,7 @@ use syn::{ReturnType, Signature};
 
 use crate::errors::Errors;
 use crate::op_impl::attribute::Attribute;
-use crate::syntax::keys::static_keys;
+use crate::syntax::keys::generate_static_keys;
 use crate::syntax::rust_type::RustType;
 use crate::syntax::signature;
 
@@ -20,7 +20,7 @@ pub(super) fn has_boxed_signature(signature: &Signature) -> bool {
 }
 
 /// Reports a boxed kernel with the wrong signature.
-pub(crate) fn check(signature: &Signature, at: &impl ToTokens, errors: &mut Errors) {
+pub(crate) fn check_boxed_signature(signature: &Signature, at: &impl ToTokens, errors: &mut Errors) {
     let name = &signature.ident;
     if !has_boxed_signature(signature) {
         let expected = format!("fn {name}(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()>");
@@ -36,9 +36,13 @@ pub(crate) fn check(signature: &Signature, at: &impl ToTokens, errors: &mut Erro
 }
 
 /// Generates the record that a boxed kernel submits.
-pub(super) fn kernel_record(signature: &Signature, attribute: &Attribute, runtime: &TokenStream) -> TokenStream {
+pub(super) fn generate_kernel_record(
+    signature: &Signature,
+    attribute: &Attribute,
+    runtime: &TokenStream,
+) -> TokenStream {
     let (operator, name) = (&attribute.operator, &signature.ident);
-    let keys = static_keys(&attribute.keys, runtime);
+    let keys = generate_static_keys(&attribute.keys, runtime);
     let overriding = attribute.overrides.is_some().then(|| quote!(.overriding()));
     quote! {
         const _: () = {

@@ -9,20 +9,20 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::ReturnType;
 use syn::spanned::Spanned;
 
-use super::{TypedKernel, WithSchema};
+use super::{KernelWithSchema, TypedKernel};
 use crate::syntax::rust_type::{RustType, with_elided_lifetimes};
 use crate::syntax::signature::rust_argument_name;
 use crate::syntax::user_tokens::{at_user_span, source_text};
 
 /// Generates the conversion of an argument from the operator's type to the kernel's.
-pub(super) fn coerce_argument(
-    checked: &WithSchema,
+pub(super) fn generate_argument_coercion(
+    checked: &KernelWithSchema,
     kernel: &TypedKernel,
     i: usize,
     argument: &Ident,
     runtime: &TokenStream,
 ) -> TokenStream {
-    let WithSchema { schema, attribute, signature, .. } = checked;
+    let KernelWithSchema { schema, attribute, signature, .. } = checked;
     let operator = &attribute.operator;
     let (parameter, want, number) = (&kernel.parameters[i], &kernel.types[i], i + 1);
     let (user, ty) = (with_elided_lifetimes(&parameter.ty), want.tokens(runtime));
@@ -65,8 +65,8 @@ pub(super) struct ResultCoercion {
 }
 
 impl ResultCoercion {
-    pub(super) fn new(checked: &WithSchema, kernel: &TypedKernel, runtime: &TokenStream) -> Self {
-        let WithSchema { schema, attribute, signature, .. } = checked;
+    pub(super) fn new(checked: &KernelWithSchema, kernel: &TypedKernel, runtime: &TokenStream) -> Self {
+        let KernelWithSchema { schema, attribute, signature, .. } = checked;
         let ty = match &signature.output {
             ReturnType::Type(_, ty) => with_elided_lifetimes(ty),
             ReturnType::Default => syn::parse_quote_spanned!(at_user_span(signature.ident.span())=> ()),
@@ -112,7 +112,7 @@ impl ResultCoercion {
         at_user_span(self.ty.span())
     }
 
-    pub(super) fn coerce(&self, call: &TokenStream) -> TokenStream {
+    pub(super) fn coerce_call(&self, call: &TokenStream) -> TokenStream {
         let Self { ty, bound, .. } = self;
         quote_spanned!(self.span()=> <#ty as #bound>::into_result(#call))
     }

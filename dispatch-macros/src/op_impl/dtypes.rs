@@ -5,13 +5,13 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{GenericParam, Path, Signature};
 
 use crate::errors::Errors;
-use crate::op_impl::attribute::{Attribute, DTypes};
+use crate::op_impl::attribute::{Attribute, DTypesOption};
 use crate::syntax::rust_type::RustType;
 use crate::syntax::signature::Parameter;
 use crate::syntax::user_tokens::{at_user_span, source_text};
 
 /// The dtypes: the names of their Rust types, and the variants of `DType`.
-const DTYPES: [(&str, &str); 12] = [
+const DTYPE_NAMES: [(&str, &str); 12] = [
     ("u8", "U8"),
     ("i8", "I8"),
     ("i16", "I16"),
@@ -35,7 +35,7 @@ const DTYPE_GROUPS: [(&str, &[&str]); 4] = [
 ];
 
 /// PyTorch's names of dtypes, with the names here, for suggestions.
-const PYTORCH_NAMES: [(&str, &str); 16] = [
+const PYTORCH_DTYPE_NAMES: [(&str, &str); 16] = [
     ("uint8", "u8"),
     ("int8", "i8"),
     ("int16", "i16"),
@@ -54,7 +54,7 @@ const PYTORCH_NAMES: [(&str, &str); 16] = [
     ("complex128", "c128"),
 ];
 
-pub(super) fn check(dtypes: &DTypes, signature: &Signature, errors: &mut Errors) {
+pub(super) fn check_dtypes_option(dtypes: &DTypesOption, signature: &Signature, errors: &mut Errors) {
     let params: Vec<&GenericParam> =
         signature.generics.params.iter().filter(|param| !matches!(param, GenericParam::Lifetime(_))).collect();
     if !matches!(params[..], [GenericParam::Type(_)]) {
@@ -76,10 +76,10 @@ pub(super) fn check(dtypes: &DTypes, signature: &Signature, errors: &mut Errors)
         errors.add_at(&dtypes.word, "`dtypes(..)` names no dtype; write `dtypes(floating)`, for example");
     }
     for word in &dtypes.words {
-        if dtypes_of_word(word).is_empty() {
-            let known = || DTYPE_GROUPS.iter().map(|(name, _)| *name).chain(DTYPES.map(|(name, _)| name));
+        if dtypes_for_word(word).is_empty() {
+            let known = || DTYPE_GROUPS.iter().map(|(name, _)| *name).chain(DTYPE_NAMES.map(|(name, _)| name));
             let written = word.to_string();
-            let pytorch = PYTORCH_NAMES.iter().find(|(name, _)| *name == written).map(|(_, own)| *own);
+            let pytorch = PYTORCH_DTYPE_NAMES.iter().find(|(name, _)| *name == written).map(|(_, own)| *own);
             let hint = match pytorch.or_else(|| dispatch_schema::suggest(&written, known())) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("the dtypes are {}", known().collect::<Vec<_>>().join(", ")),
@@ -109,7 +109,7 @@ pub(super) fn check_by_option(
             };
             errors.add_at(by, format!("kernel `{kernel}` has no argument `{by}`; {hint}"));
         }
-        Some(at) if !types.get(at).is_some_and(has_dtype) => {
+        Some(at) if !types.get(at).is_some_and(is_type_with_dtype) => {
             let ty = types.get(at).map_or("", RustType::text);
             errors.add_at(by, format!("argument `{by}` is `{ty}`, which has no dtype; name a tensor or a `DType`"));
         }
@@ -117,19 +117,19 @@ pub(super) fn check_by_option(
     }
 }
 
-fn has_dtype(ty: &RustType) -> bool {
+fn is_type_with_dtype(ty: &RustType) -> bool {
     let plain = ty.text().replace("&mut ", "&");
     matches!(plain.as_str(), "&Tensor" | "&[Tensor]" | "Option<&Tensor>" | "DType" | "Option<DType>")
 }
 
 /// Returns the dtypes for which a word stands.
-fn dtypes_of_word(word: &Ident) -> Vec<(&'static str, &'static str)> {
+fn dtypes_for_word(word: &Ident) -> Vec<(&'static str, &'static str)> {
     let group = DTYPE_GROUPS.iter().find(|(name, _)| word == name).map(|(_, members)| *members);
-    DTYPES.into_iter().filter(|(name, _)| group.map_or(word == name, |group| group.contains(name))).collect()
+    DTYPE_NAMES.into_iter().filter(|(name, _)| group.map_or(word == name, |group| group.contains(name))).collect()
 }
 
 /// The generic kernel, and the arguments, types, keys and output of the generated function that selects the dtype and calls the kernel.
-pub(super) struct SwitchedFunction<'a> {
+pub(super) struct DTypeSwitchFunction<'a> {
     pub(super) signature: &'a Signature,
     pub(super) arguments: &'a [Ident],
     pub(super) types: &'a [TokenStream],
@@ -138,26 +138,26 @@ pub(super) struct SwitchedFunction<'a> {
 }
 
 /// Returns the argument whose dtype selects the element type: the one that `by` names, or the first tensor.
-pub(super) fn deciding_argument<'a>(
+pub(super) fn dtype_argument<'a>(
     attribute: &Attribute,
     mut arguments: impl Iterator<Item = (&'a Parameter, &'a RustType)>,
 ) -> Option<usize> {
     match &attribute.by {
         Some(by) => arguments.position(|(parameter, _)| parameter.name.as_ref() == Some(by)),
-        None => arguments.position(|(_, ty)| ty.text().contains("Tensor") && has_dtype(ty)),
+        None => arguments.position(|(_, ty)| ty.text().contains("Tensor") && is_type_with_dtype(ty)),
     }
 }
 
 /// Generates the switch on the dtype of the argument `chosen`, with the label that messages use for it.
-pub(super) fn dtype_switch(
-    dtypes: &DTypes,
+pub(super) fn generate_dtype_switch(
+    dtypes: &DTypesOption,
     operator: &Path,
     chosen: Option<(&Ident, String)>,
-    serve: &SwitchedFunction<'_>,
+    serve: &DTypeSwitchFunction<'_>,
     runtime: &TokenStream,
     call: &dyn Fn(&TokenStream) -> TokenStream,
 ) -> TokenStream {
-    let SwitchedFunction { signature, arguments, types, keys, output } = serve;
+    let DTypeSwitchFunction { signature, arguments, types, keys, output } = serve;
     let (implemented, _, bounded) = signature.generics.split_for_impl();
     let generic = signature.generics.type_params().next();
     let param = generic.map(|generic| &generic.ident);
@@ -172,54 +172,54 @@ pub(super) fn dtype_switch(
     let mut checks = TokenStream::new();
     let kernel_name = &signature.ident;
     for word in &dtypes.words {
-        for (name, variant) in dtypes_of_word(word) {
+        for (name, variant) in dtypes_for_word(word) {
             if seen.contains(&name) {
                 continue;
             }
             seen.push(name);
             let variant = Ident::new(variant, Span::call_site());
             supported.push(variant.clone());
-            let element = element_type(name, word, runtime);
+            let element = element_type_tokens(name, word, runtime);
             arms.extend(quote! {
-                ::core::option::Option::Some(#runtime::DType::#variant) => __KernelOf::<#element>::serve(#(#arguments,)* #keys),
+                ::core::option::Option::Some(#runtime::DType::#variant) => __KernelForType::<#element>::call_kernel(#(#arguments,)* #keys),
             });
             let unsupported =
                 format!("`{name}` does not satisfy `{bounds}` of kernel `{kernel_name}`; leave it out of `dtypes(..)`");
             checks.extend(
-                quote_spanned!(at_user_span(word.span())=> ::core::assert!(__KernelOf::<#element>::FITS, #unsupported);),
+                quote_spanned!(at_user_span(word.span())=> ::core::assert!(__KernelForType::<#element>::ACCEPTS_TYPE, #unsupported);),
             );
         }
     }
     let param = quote!(#param);
     let call = call(&param);
     quote! {
-        struct __KernelOf<T>(::core::marker::PhantomData<T>);
+        struct __KernelForType<T>(::core::marker::PhantomData<T>);
 
         // If the bounds hold, this inherent item takes precedence over the trait's.
         #[allow(dead_code)]
-        impl #implemented __KernelOf<#param> #bounded {
-            const FITS: bool = true;
+        impl #implemented __KernelForType<#param> #bounded {
+            const ACCEPTS_TYPE: bool = true;
 
-            fn serve(#(#arguments: #types,)* #keys: #runtime::KeySet) -> #runtime::Result<#output> {
+            fn call_kernel(#(#arguments: #types,)* #keys: #runtime::KeySet) -> #runtime::Result<#output> {
                 #call
             }
         }
 
         trait __Unsupported: Sized {
-            const FITS: bool = false;
+            const ACCEPTS_TYPE: bool = false;
 
-            fn serve(#(_: #types,)* _: #runtime::KeySet) -> #runtime::Result<#output> {
+            fn call_kernel(#(_: #types,)* _: #runtime::KeySet) -> #runtime::Result<#output> {
                 ::core::unreachable!()
             }
         }
 
-        impl<T> __Unsupported for __KernelOf<T> {}
+        impl<T> __Unsupported for __KernelForType<T> {}
 
         const _: () = { #checks };
 
         match #runtime::__private::HasDType::dtype_of(&#argument) {
             #arms
-            __other => ::core::result::Result::Err(#runtime::__private::unsupported_dtype::<#operator>(
+            __other => ::core::result::Result::Err(#runtime::__private::unsupported_dtype_error::<#operator>(
                 #label,
                 __other,
                 &[#(#runtime::DType::#supported),*],
@@ -228,10 +228,10 @@ pub(super) fn dtype_switch(
     }
 }
 
-fn element_type(name: &str, word: &Ident, runtime: &TokenStream) -> TokenStream {
+fn element_type_tokens(name: &str, word: &Ident, runtime: &TokenStream) -> TokenStream {
     let span = at_user_span(word.span());
     let of_runtime = |name: &str| {
-        let (runtime, name) = (with_span(runtime, span), Ident::new(name, span));
+        let (runtime, name) = (respan_tokens(runtime, span), Ident::new(name, span));
         quote_spanned!(span=> #runtime::#name)
     };
     match name {
@@ -246,7 +246,7 @@ fn element_type(name: &str, word: &Ident, runtime: &TokenStream) -> TokenStream 
     }
 }
 
-fn with_span(tokens: &TokenStream, span: Span) -> TokenStream {
+fn respan_tokens(tokens: &TokenStream, span: Span) -> TokenStream {
     let each = tokens.clone().into_iter().map(|mut tree| {
         tree.set_span(span);
         tree

@@ -10,39 +10,39 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Path, ReturnType, Signature};
 
-use super::{WithSchema, dtypes, is_key_set};
+use super::{KernelWithSchema, dtypes, is_key_set};
 use crate::errors::Errors;
 use crate::syntax::rust_type::{RustType, with_elided_lifetimes};
-use crate::syntax::signature::{self, Parameter, named_arguments, rust_argument_name};
+use crate::syntax::signature::{self, Parameter, find_named_arguments, rust_argument_name};
 use crate::syntax::user_tokens::{at_user_span, source_text};
 
 /// Returns whether a kernel takes a plan.
 pub(super) fn takes_plan(signature: &Signature) -> bool {
-    signature::parameters(signature).first().is_some_and(|first| has_name(first, "plan"))
+    signature::parameters(signature).first().is_some_and(|first| is_named(first, "plan"))
 }
 
-fn has_name(parameter: &Parameter, word: &str) -> bool {
+fn is_named(parameter: &Parameter, word: &str) -> bool {
     parameter.name.as_ref().is_some_and(|name| name.to_string().trim_start_matches('_') == word)
 }
 
-pub(super) fn expand(checked: &WithSchema) -> TokenStream {
+pub(super) fn expand(checked: &KernelWithSchema) -> TokenStream {
     let mut errors = Errors::default();
-    match check(checked, &mut errors) {
+    match check_planned_kernel(checked, &mut errors) {
         Some(kernel) if errors.is_empty() => kernel.expand(),
         _ => quote!(#errors),
     }
 }
 
 /// The kind of outputs that a kernel takes.
-enum Outputs {
+enum OutputKind {
     /// The operator has no results, or the kernel creates them.
     None,
     Tensors(usize),
     List,
 }
 
-impl Outputs {
-    fn of_operator(checked: &WithSchema) -> Self {
+impl OutputKind {
+    fn for_kernel(checked: &KernelWithSchema) -> Self {
         let results: Vec<_> = checked.schema.new_returns().collect();
         match &results[..] {
             [] => Self::None,
@@ -75,8 +75,8 @@ impl Outputs {
 ///
 /// Generated code refers to the runtime as `__r` and to its private module as `__p`.
 struct PlannedKernel<'a> {
-    checked: &'a WithSchema,
-    outputs: Outputs,
+    checked: &'a KernelWithSchema,
+    outputs: OutputKind,
     body: Computation<'a>,
     /// The arguments that the kernel names, with their positions.
     named: Vec<(Parameter, usize)>,
@@ -95,20 +95,20 @@ enum Computation<'a> {
     ByEngine { engine: &'a Path, operands: &'a [usize] },
 }
 
-fn check<'a>(checked: &'a WithSchema, errors: &mut Errors) -> Option<PlannedKernel<'a>> {
-    let WithSchema { schema, signature, attribute, .. } = checked;
-    let outputs = Outputs::of_operator(checked);
+fn check_planned_kernel<'a>(checked: &'a KernelWithSchema, errors: &mut Errors) -> Option<PlannedKernel<'a>> {
+    let KernelWithSchema { schema, signature, attribute, .. } = checked;
+    let outputs = OutputKind::for_kernel(checked);
     let mut parameters = signature::parameters(signature);
     let body = match &attribute.engine {
-        Some(engine) => engine::check(checked, engine, errors)?,
-        None => take_plan_and_outputs(checked, &outputs, &mut parameters, errors)?,
+        Some(engine) => engine::check_engine(checked, engine, errors)?,
+        None => split_off_plan_and_outputs(checked, &outputs, &mut parameters, errors)?,
     };
     let takes_keys = parameters.last().is_some_and(|parameter| is_key_set(&parameter.ty));
     if takes_keys {
         parameters.pop();
     }
-    let found = named_arguments("kernel", &signature.ident, &parameters, schema, errors);
-    let types: Vec<RustType> = schema.arguments.iter().filter_map(RustType::of_argument).collect();
+    let found = find_named_arguments("kernel", &signature.ident, &parameters, schema, errors);
+    let types: Vec<RustType> = schema.arguments.iter().filter_map(RustType::from_argument).collect();
     if let (Some(by), true) = (&attribute.by, errors.is_empty()) {
         let named: Vec<RustType> = found.iter().map(|&at| types[at].clone()).collect();
         dtypes::check_by_option(by, signature, &parameters, &named, errors);
@@ -120,13 +120,13 @@ fn check<'a>(checked: &'a WithSchema, errors: &mut Errors) -> Option<PlannedKern
 }
 
 /// Takes the plan and the outputs out of the parameters of a planned kernel.
-fn take_plan_and_outputs<'a>(
-    checked: &WithSchema,
-    outputs: &Outputs,
+fn split_off_plan_and_outputs<'a>(
+    checked: &KernelWithSchema,
+    outputs: &OutputKind,
     parameters: &mut Vec<Parameter>,
     errors: &mut Errors,
 ) -> Option<Computation<'a>> {
-    let WithSchema { schema, signature, properties, .. } = checked;
+    let KernelWithSchema { schema, signature, properties, .. } = checked;
     let (operator, name) = (&schema.name, &signature.ident);
     let plan = Box::new(parameters.remove(0));
     if !properties.has_plan {
@@ -138,9 +138,9 @@ fn take_plan_and_outputs<'a>(
         return None;
     }
     let out = match (outputs, parameters.first()) {
-        (Outputs::None, _) => None,
+        (OutputKind::None, _) => None,
         // A pattern names several outputs: `[values, indices]: [&mut Tensor; 2]`.
-        (_, Some(out)) if has_name(out, "out") || out.name.is_none() => Some(Box::new(parameters.remove(0))),
+        (_, Some(out)) if is_named(out, "out") || out.name.is_none() => Some(Box::new(parameters.remove(0))),
         (outputs, first) => {
             let at = first.map_or_else(|| name.to_token_stream(), |first| first.tokens.clone());
             let message = format!(
@@ -155,11 +155,11 @@ fn take_plan_and_outputs<'a>(
 }
 
 impl PlannedKernel<'_> {
-    /// Generates the function `__serve`, which checks the kernel's types and calls the kernel. The kernels of all forms share it.
-    fn shared_function(&self) -> TokenStream {
+    /// Generates the function `__call_kernel`, which checks the kernel's types and calls the kernel. The kernels of all forms share it.
+    fn generate_shared_function(&self) -> TokenStream {
         let Self { checked, keys, .. } = self;
         let Computation::Direct { plan, out } = &self.body else { return TokenStream::new() };
-        let WithSchema { attribute, signature, .. } = checked;
+        let KernelWithSchema { attribute, signature, .. } = checked;
         let operator = &attribute.operator;
         let plan_type = quote!(&<#operator as __r::Planned>::Value<'_>);
         let (user, span) = (with_elided_lifetimes(&plan.ty), at_user_span(plan.ty.span()));
@@ -168,7 +168,7 @@ impl PlannedKernel<'_> {
         let out_type = self.outputs.type_tokens();
         if let Some(out) = out {
             let want = self.outputs.type_text();
-            taken.extend(self.coerce_argument(
+            taken.extend(self.generate_argument_coercion(
                 out,
                 &want,
                 &out_type,
@@ -181,7 +181,7 @@ impl PlannedKernel<'_> {
             let (argument, ty, number) = (&self.arguments[*at], self.types[*at].tokens(&quote!(__r)), at + 1);
             let what = format!("argument `{}`", rust_argument_name(&checked.schema.arguments[*at].name));
             let bound = quote!(KernelParameter<#operator, #number,);
-            taken.extend(self.coerce_argument(
+            taken.extend(self.generate_argument_coercion(
                 parameter,
                 self.types[*at].text(),
                 &ty,
@@ -199,20 +199,25 @@ impl PlannedKernel<'_> {
         let result = self.kernel_result_type();
         let body = match &attribute.dtypes {
             None => {
-                let call = self.kernel_call(&signature.ident.to_token_stream(), &result);
+                let call = self.generate_kernel_call(&signature.ident.to_token_stream(), &result);
                 quote!(#taken #call)
             }
             Some(words) => {
                 let named = self.named.iter().map(|(parameter, at)| (parameter, &self.types[*at]));
-                let chosen = dtypes::deciding_argument(attribute, named).map(|at| {
+                let chosen = dtypes::dtype_argument(attribute, named).map(|at| {
                     let (parameter, argument) = &self.named[at];
                     (&self.arguments[*argument], parameter.name.as_ref().map(ToString::to_string).unwrap_or_default())
                 });
-                let serve =
-                    dtypes::SwitchedFunction { signature, arguments: &arguments, types: &types, keys, output: &result };
+                let serve = dtypes::DTypeSwitchFunction {
+                    signature,
+                    arguments: &arguments,
+                    types: &types,
+                    keys,
+                    output: &result,
+                };
                 let name = &signature.ident;
-                dtypes::dtype_switch(words, operator, chosen, &serve, &quote!(__r), &|element| {
-                    let call = self.kernel_call(&quote!(#name::<#element>), &result);
+                dtypes::generate_dtype_switch(words, operator, chosen, &serve, &quote!(__r), &|element| {
+                    let call = self.generate_kernel_call(&quote!(#name::<#element>), &result);
                     quote!(#taken #call)
                 })
             }
@@ -223,7 +228,7 @@ impl PlannedKernel<'_> {
         );
         quote! {
             #[inline(always)]
-            fn __serve(#(#arguments: #types,)* #keys: __r::KeySet) -> __r::Result<#result> {
+            fn __call_kernel(#(#arguments: #types,)* #keys: __r::KeySet) -> __r::Result<#result> {
                 #inside
                 #body
             }
@@ -233,12 +238,12 @@ impl PlannedKernel<'_> {
     /// Returns the type that the kernel itself returns.
     fn kernel_result_type(&self) -> TokenStream {
         match self.outputs {
-            Outputs::None => RustType::of_returns(&self.checked.schema).tokens(&quote!(__r)),
+            OutputKind::None => RustType::from_returns(&self.checked.schema).tokens(&quote!(__r)),
             _ => quote!(()),
         }
     }
 
-    fn kernel_call(&self, function: &TokenStream, result: &TokenStream) -> TokenStream {
+    fn generate_kernel_call(&self, function: &TokenStream, result: &TokenStream) -> TokenStream {
         let Self { checked, keys, .. } = self;
         let operator = &checked.attribute.operator;
         let out = matches!(self.body, Computation::Direct { out: Some(_), .. }).then(|| quote!(__out,));
@@ -255,7 +260,7 @@ impl PlannedKernel<'_> {
 
     /// Generates `let value = value`, converted to the kernel's type. If the text of the types differs, the message names both as they are
     /// written.
-    fn coerce_argument(
+    fn generate_argument_coercion(
         &self,
         parameter: &Parameter,
         want: &str,
@@ -264,7 +269,7 @@ impl PlannedKernel<'_> {
         what: &str,
         bound: &TokenStream,
     ) -> TokenStream {
-        let WithSchema { schema, signature, .. } = self.checked;
+        let KernelWithSchema { schema, signature, .. } = self.checked;
         let (user, span) = (with_elided_lifetimes(&parameter.ty), at_user_span(parameter.ty.span()));
         let written = RustType::from_user_type(&parameter.ty).text().replace(" ;", ";");
         if written == want {

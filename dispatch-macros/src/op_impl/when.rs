@@ -11,7 +11,7 @@ use crate::syntax::signature;
 use crate::syntax::user_tokens::at_user_span;
 
 /// Generates the function `__holds`. Its parameters have the kernel's names or, if the kernel has none, the operator's.
-pub(super) fn condition_function(
+pub(super) fn generate_condition(
     attribute: &Attribute,
     schema: &Schema,
     names: impl Iterator<Item = Option<Ident>>,
@@ -29,7 +29,7 @@ pub(super) fn condition_function(
             name
         })
     });
-    let shared = types.iter().map(|ty| ty.shared().tokens(runtime));
+    let shared = types.iter().map(|ty| ty.to_shared().tokens(runtime));
     let signature = quote_spanned!(at_user_span(when.word.span())=> fn __holds(#(#patterns: #shared),*) -> bool);
     let mut body = Group::new(Delimiter::Brace, condition.clone());
     body.set_span(condition.span());

@@ -33,9 +33,9 @@ fn non_optional_default(value: &DefaultValue, ty: &Type, runtime: &TokenStream) 
             quote!(&[#(#values),*])
         }
         (value, TypeKind::Scalar) => scalar_default(value, runtime)?,
-        (DefaultValue::Int(number), TypeKind::ScalarType) => enum_from_number(*number, runtime, "DType"),
-        (DefaultValue::Int(number), TypeKind::Layout) => enum_from_number(*number, runtime, "Layout"),
-        (DefaultValue::Int(number), TypeKind::MemoryFormat) => enum_from_number(*number, runtime, "MemoryFormat"),
+        (DefaultValue::Int(number), TypeKind::ScalarType) => enum_value_from_number(*number, runtime, "DType"),
+        (DefaultValue::Int(number), TypeKind::Layout) => enum_value_from_number(*number, runtime, "Layout"),
+        (DefaultValue::Int(number), TypeKind::MemoryFormat) => enum_value_from_number(*number, runtime, "MemoryFormat"),
         (DefaultValue::Device(name), TypeKind::Device) => match name.as_str() {
             "cpu" => quote!(#runtime::Device::CPU),
             "meta" => quote!(#runtime::Device::META),
@@ -70,7 +70,7 @@ fn scalar_default(value: &DefaultValue, runtime: &TokenStream) -> Option<TokenSt
 }
 
 /// Returns the expression of an enum value that `PyTorch`'s canonical schema writes as a number. The compiler evaluates it as a constant.
-fn enum_from_number(number: i64, runtime: &TokenStream, ty: &str) -> TokenStream {
+fn enum_value_from_number(number: i64, runtime: &TokenStream, ty: &str) -> TokenStream {
     let ty = proc_macro2::Ident::new(ty, proc_macro2::Span::call_site());
     quote!(const { #runtime::#ty::from_number(#number).unwrap() })
 }

@@ -5,10 +5,10 @@ use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Attribute, LitStr, Pat, Safety, Signature, Token, Variadic, Visibility, parse_quote};
 
-use crate::errors::{Errors, move_to_last_token};
+use crate::errors::{Errors, move_error_to_last_token};
 use crate::syntax::user_tokens::source_text;
 
-/// A function. Its body is opaque tokens, so that a half-typed body still reaches the compiler and the editor.
+/// A parsed function. Its body is opaque tokens, so that a half-typed body still reaches the compiler and the editor.
 pub(crate) struct Function {
     pub(crate) attributes: Vec<Attribute>,
     pub(crate) visibility: Visibility,
@@ -21,8 +21,8 @@ impl Parse for Function {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let attributes = input.call(Attribute::parse_outer)?;
         let visibility = input.parse()?;
-        if !starts_function(input) {
-            return Err(syn::Error::new(input.span(), NOT_A_FUNCTION));
+        if !starts_with_function(input) {
+            return Err(syn::Error::new(input.span(), NOT_A_FUNCTION_MESSAGE));
         }
         let signature = input.parse()?;
         let body = if input.peek(Token![;]) {
@@ -51,7 +51,7 @@ impl Function {
     /// Parses the function under `attribute`. If that fails, returns the tokens to expand to: the unchanged item with an error.
     pub(crate) fn parse_under_attribute(attribute: &str, item: &TokenStream) -> Result<Self, TokenStream> {
         Self::parse.parse2(item.clone()).map_err(|error| {
-            if error.to_string() != NOT_A_FUNCTION {
+            if error.to_string() != NOT_A_FUNCTION_MESSAGE {
                 return error.to_compile_error();
             }
             let error = syn::Error::new(error.span(), format!("`#[{attribute}]` can only be applied to a function"));
@@ -60,9 +60,9 @@ impl Function {
         })
     }
 
-    /// Parses the function under `#[attribute(options)]`, which must be a `noun`. Returns it with the options and the `_: ...` that may
-    /// stand for its parameters. If there are mistakes, returns the tokens to expand to: the unchanged item with errors, to which `check`
-    /// may add.
+    /// Parses the function under `#[attribute(options)]`; messages call it a `noun`, such as a kernel. Returns it with the options and the
+    /// `_: ...` that may stand for its parameters. If there are mistakes, returns the tokens to expand to: the unchanged item with errors,
+    /// to which `check` may add.
     pub(crate) fn parse_with_options<Options: Parse>(
         [attribute, noun]: [&str; 2],
         options: &TokenStream,
@@ -71,8 +71,8 @@ impl Function {
     ) -> Result<(Self, Options, Option<Token![...]>), TokenStream> {
         let mut function = Self::parse_under_attribute(attribute, item)?;
         let mut errors = Errors::default();
-        let read =
-            syn::parse2::<Options>(options.clone()).map_err(|error| errors.add(move_to_last_token(error, options)));
+        let read = syn::parse2::<Options>(options.clone())
+            .map_err(|error| errors.add(move_error_to_last_token(error, options)));
         let dots = function.take_elided_parameters();
         function.check_no_qualifiers(&format!("a {noun}"), &mut errors);
         if function.body.is_none() {
@@ -100,7 +100,7 @@ impl Function {
     }
 
     /// Replaces the body by an expression.
-    pub(crate) fn with_expression(mut self, expression: &impl ToTokens) -> Self {
+    pub(crate) fn with_body_expression(mut self, expression: &impl ToTokens) -> Self {
         self.body = Some(Group::new(Delimiter::Brace, expression.to_token_stream()).into());
         self
     }
@@ -166,7 +166,7 @@ impl Function {
 }
 
 /// Returns lint attributes for a generated signature. The author's own attributes follow, and take precedence.
-pub(crate) fn signature_lints() -> Attribute {
+pub(crate) fn signature_lint_attribute() -> Attribute {
     parse_quote! {
         #[allow(
             clippy::extra_unused_type_parameters,
@@ -183,10 +183,10 @@ pub(crate) fn signature_lints() -> Attribute {
     }
 }
 
-const NOT_A_FUNCTION: &str = "not a function";
+const NOT_A_FUNCTION_MESSAGE: &str = "not a function";
 
 /// Returns whether the next token is `fn`, possibly after qualifiers.
-fn starts_function(input: ParseStream<'_>) -> bool {
+fn starts_with_function(input: ParseStream<'_>) -> bool {
     let ahead = input.fork();
     while !ahead.peek(Token![fn]) {
         let qualifier = ahead.peek(Token![const])

@@ -23,7 +23,7 @@ pub(crate) fn infer_schema(function: &Signature, parameters: &[Parameter], error
         let name = name.to_string();
         let name = if name == "this" { "self" } else { name.trim_start_matches("r#").trim_start_matches('_') };
         let ty = RustType::from_user_type(&parameter.ty);
-        match argument_type(ty.text(), &mut letters) {
+        match schema_argument_type(ty.text(), &mut letters) {
             Some(ty) => arguments.push(format!("{ty} {name}")),
             None => errors.add_at(
                 &parameter.ty,
@@ -52,10 +52,11 @@ fn infer_returns(function: &Signature, errors: &mut Errors) -> Option<String> {
     let value = text.strip_prefix("Result<").and_then(|rest| rest.strip_suffix('>'));
     let returns = value.and_then(|value| match value.strip_prefix('(') {
         Some(tuple) => {
-            let parts: Option<Vec<&str>> = split_tuple(tuple.strip_suffix(')')?).into_iter().map(return_type).collect();
+            let parts: Option<Vec<&str>> =
+                split_tuple_elements(tuple.strip_suffix(')')?).into_iter().map(schema_return_type).collect();
             Some(format!("({})", parts?.join(", ")))
         }
-        None => return_type(value).map(str::to_owned),
+        None => schema_return_type(value).map(str::to_owned),
     });
     if returns.is_none() {
         errors.add_at(ty, unknown_return_message(ty));
@@ -70,13 +71,13 @@ fn unknown_return_message(ty: &Type) -> String {
     )
 }
 
-fn split_tuple(tuple: &str) -> Vec<&str> {
+fn split_tuple_elements(tuple: &str) -> Vec<&str> {
     tuple.split(", ").filter(|part| !part.is_empty()).collect()
 }
 
-fn argument_type(ty: &str, letters: &mut impl Iterator<Item = String>) -> Option<String> {
+fn schema_argument_type(ty: &str, letters: &mut impl Iterator<Item = String>) -> Option<String> {
     if let Some(inner) = ty.strip_prefix("Option<").and_then(|rest| rest.strip_suffix('>')) {
-        return argument_type(inner, letters).map(|inner| format!("{inner}?"));
+        return schema_argument_type(inner, letters).map(|inner| format!("{inner}?"));
     }
     Some(match ty {
         "&mut Tensor" => format!("Tensor({}!)", letters.next()?),
@@ -92,11 +93,11 @@ fn argument_type(ty: &str, letters: &mut impl Iterator<Item = String>) -> Option
         "&str" => "str".to_owned(),
         "&Generator" => "Generator".to_owned(),
         "&Value" => "Any".to_owned(),
-        _ => by_value_type(ty)?.to_owned(),
+        _ => schema_value_type(ty)?.to_owned(),
     })
 }
 
-fn return_type(ty: &str) -> Option<&'static str> {
+fn schema_return_type(ty: &str) -> Option<&'static str> {
     Some(match ty {
         "Tensor" => "Tensor",
         "Option<Tensor>" => "Tensor?",
@@ -107,11 +108,11 @@ fn return_type(ty: &str) -> Option<&'static str> {
         "Str" => "str",
         "Generator" => "Generator",
         "Value" => "Any",
-        _ => by_value_type(ty)?,
+        _ => schema_value_type(ty)?,
     })
 }
 
-fn by_value_type(ty: &str) -> Option<&'static str> {
+fn schema_value_type(ty: &str) -> Option<&'static str> {
     Some(match ty {
         "i64" => "int",
         "f64" => "float",

@@ -17,12 +17,12 @@ pub(crate) fn key_name(key: &impl ToTokens) -> Option<String> {
 }
 
 /// Generates a static `__KEYS` with the keys of a kernel. Names are resolved in the author's scope, with the built-in keys.
-pub(crate) fn static_keys(keys: &[Expr], runtime: &TokenStream) -> TokenStream {
+pub(crate) fn generate_static_keys(keys: &[Expr], runtime: &TokenStream) -> TokenStream {
     let count = keys.len().max(1);
     let references = match keys {
         [] => quote!(&#runtime::keys::CompositeImplicitAutograd),
         keys => {
-            let references = keys.iter().map(|key| key_reference(key, runtime));
+            let references = keys.iter().map(|key| generate_key_reference(key, runtime));
             quote!(#(#references),*)
         }
     };
@@ -34,7 +34,7 @@ pub(crate) fn static_keys(keys: &[Expr], runtime: &TokenStream) -> TokenStream {
 }
 
 /// Generates a reference to a key. The compiler reports a value that is not a key at its location.
-pub(crate) fn key_reference(key: &Expr, runtime: &TokenStream) -> TokenStream {
+pub(crate) fn generate_key_reference(key: &Expr, runtime: &TokenStream) -> TokenStream {
     let span = at_user_span(key.span());
     if let Expr::Path(path) = key
         && path.path.get_ident().is_some_and(is_unknown_backend_name)
@@ -56,7 +56,7 @@ fn is_unknown_backend_name(key: &Ident) -> bool {
 
 /// Generates the name of a key at the user's span. If there is no such key, the compiler's error names the macro from which it comes, and that macro's name is
 /// the advice.
-pub(crate) fn find_key(key: TokenStream) -> TokenStream {
+pub(crate) fn respan_key(key: TokenStream) -> TokenStream {
     let respanned = key.into_iter().map(|mut word| {
         word.set_span(at_user_span(word.span()));
         word

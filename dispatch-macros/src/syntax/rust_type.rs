@@ -1,6 +1,6 @@
 //! The Rust type of each schema type: as text for messages, and as absolute paths in expansions.
 
-use dispatch_schema::{Argument, Schema, rust_argument, rust_result};
+use dispatch_schema::{Argument, Schema, rust_argument_type, rust_result_type};
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse_quote;
@@ -11,23 +11,23 @@ pub(crate) struct RustType(String);
 
 impl RustType {
     /// Returns the parameter type for an argument; `None` for a type that no operator takes.
-    pub(crate) fn of_argument(argument: &Argument) -> Option<Self> {
-        rust_argument(argument).map(Self)
+    pub(crate) fn from_argument(argument: &Argument) -> Option<Self> {
+        rust_argument_type(argument).map(Self)
     }
 
     /// Returns the parameter type that only reads the argument: `&mut` becomes `&`.
-    pub(crate) fn shared(&self) -> Self {
+    pub(crate) fn to_shared(&self) -> Self {
         Self(self.0.replace("&mut ", "&"))
     }
 
     /// Returns the result type for the schema's returns, without `Result`.
-    pub(crate) fn of_returns(schema: &Schema) -> Self {
-        Self(rust_result(schema))
+    pub(crate) fn from_returns(schema: &Schema) -> Self {
+        Self(rust_result_type(schema))
     }
 
-    /// Returns a type that a user wrote in a comparable form: without lifetimes, and with the last segments of paths only.
+    /// Converts a type that a user wrote to a comparable form: without lifetimes, and with the last segments of paths only.
     pub(crate) fn from_user_type(ty: &syn::Type) -> Self {
-        Self(normalised_text(&strip_paths_and_lifetimes(ty.to_token_stream())))
+        Self(text_with_usual_spacing(&strip_paths_and_lifetimes(ty.to_token_stream())))
     }
 
     pub(crate) fn text(&self) -> &str {
@@ -71,7 +71,7 @@ impl RustType {
     /// Returns the type as tokens, with every name as an absolute path.
     pub(crate) fn tokens(&self, runtime: &TokenStream) -> TokenStream {
         match self.0.parse::<TokenStream>() {
-            Ok(tokens) => absolute_paths(tokens, runtime),
+            Ok(tokens) => with_absolute_paths(tokens, runtime),
             Err(_) => quote!(()),
         }
     }
@@ -99,8 +99,8 @@ fn strip_paths_and_lifetimes(tokens: TokenStream) -> TokenStream {
     out.into_iter().collect()
 }
 
-/// Returns tokens as text with usual spacing. The compiler breaks long types into lines, and prints other spaces.
-pub(crate) fn normalised_text(tokens: &impl ToTokens) -> String {
+/// Returns the text of tokens with the usual spacing. The compiler breaks long types into lines, and prints other spaces.
+pub(crate) fn text_with_usual_spacing(tokens: &impl ToTokens) -> String {
     const SPACING_REPLACEMENTS: [(&str, &str); 14] = [
         ("& ", "&"),
         (" <", "<"),
@@ -122,20 +122,20 @@ pub(crate) fn normalised_text(tokens: &impl ToTokens) -> String {
     SPACING_REPLACEMENTS.iter().fold(one_line, |text, (wide, narrow)| text.replace(wide, narrow))
 }
 
-fn absolute_paths(tokens: TokenStream, runtime: &TokenStream) -> TokenStream {
+fn with_absolute_paths(tokens: TokenStream, runtime: &TokenStream) -> TokenStream {
     tokens
         .into_iter()
         .map(|tree| match tree {
-            TokenTree::Ident(ident) => absolute_name(&ident, runtime),
+            TokenTree::Ident(ident) => absolute_path(&ident, runtime),
             TokenTree::Group(group) => {
-                TokenTree::from(Group::new(group.delimiter(), absolute_paths(group.stream(), runtime))).into()
+                TokenTree::from(Group::new(group.delimiter(), with_absolute_paths(group.stream(), runtime))).into()
             }
             tree => tree.into(),
         })
         .collect()
 }
 
-fn absolute_name(name: &Ident, runtime: &TokenStream) -> TokenStream {
+fn absolute_path(name: &Ident, runtime: &TokenStream) -> TokenStream {
     match name.to_string().as_str() {
         "mut" | "i64" | "f64" | "bool" | "str" => name.to_token_stream(),
         "Option" => quote!(::core::option::Option),

@@ -43,8 +43,8 @@ pub(crate) fn parameter_name(input: &FnArg) -> Option<&Ident> {
     if let Pat::Ident(pattern) = &*typed.pat { Some(&pattern.ident) } else { None }
 }
 
-/// Returns the parameters for a schema's arguments, of types that `of_type` returns, with the span of `dots`.
-pub(crate) fn schema_parameters(
+/// Returns a parameter for each argument of a schema, with the span of `dots` and the type that `of_type` returns.
+pub(crate) fn parameters_for_schema(
     schema: &Schema,
     dots: Token![...],
     of_type: impl Fn(&Ident, RustType) -> Option<TokenStream>,
@@ -52,7 +52,7 @@ pub(crate) fn schema_parameters(
     schema.arguments.iter().filter_map(move |argument| {
         let mut name = rust_argument_name(&argument.name);
         name.set_span(dots.span());
-        let ty = of_type(&name, RustType::of_argument(argument)?)?;
+        let ty = of_type(&name, RustType::from_argument(argument)?)?;
         // An author who does not write the parameters cannot mark one as unused.
         Some(parse_quote!(#[allow(unused_variables)] #name: #ty))
     })
@@ -75,13 +75,13 @@ pub(crate) fn is_valid_rust_name(argument: &str) -> bool {
 }
 
 /// Returns the function that a schema requires, as its author would write it.
-pub(crate) fn expected_signature(name: &Ident, schema: &Schema, returns_result: bool) -> String {
+pub(crate) fn expected_signature_text(name: &Ident, schema: &Schema, returns_result: bool) -> String {
     let parameter = |argument: &Argument| {
-        let ty = RustType::of_argument(argument).map_or_else(|| "?".to_owned(), |ty| ty.text().to_owned());
+        let ty = RustType::from_argument(argument).map_or_else(|| "?".to_owned(), |ty| ty.text().to_owned());
         format!("{}: {ty}", rust_argument_name(&argument.name))
     };
     let parameters: Vec<String> = schema.arguments.iter().map(parameter).collect();
-    let returned = RustType::of_returns(schema);
+    let returned = RustType::from_returns(schema);
     let returned = if returns_result { format!("Result<{}>", returned.text()) } else { returned.text().to_owned() };
     format!("fn {}({}) -> {returned}", name, parameters.join(", "))
 }
@@ -103,11 +103,11 @@ pub(crate) fn check_parameter_count(
     if found.len() == wanted {
         return true;
     }
-    let expected = expected_signature(&function.ident, schema, true);
+    let expected = expected_signature_text(&function.ident, schema, true);
     let listed = |names: Vec<String>| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let difference = if found.len() < wanted {
         let missing = schema.arguments[found.len()..].iter().map(|argument| {
-            let ty = RustType::of_argument(argument).map_or_else(String::new, |ty| ty.text().to_owned());
+            let ty = RustType::from_argument(argument).map_or_else(String::new, |ty| ty.text().to_owned());
             format!("{}: {ty}", rust_argument_name(&argument.name))
         });
         format!("missing {}", listed(missing.collect()))
@@ -224,7 +224,7 @@ pub(crate) fn check_parameter_types(
 
 /// Reports a result type that is not the schema's.
 pub(crate) fn check_return_type(function: &Signature, schema: &Schema, errors: &mut Errors) {
-    let want = RustType::of_returns(schema);
+    let want = RustType::from_returns(schema);
     let instead = format!("Result<{}>", want.text());
     let operator = &schema.name;
     match &function.output {
@@ -250,7 +250,7 @@ pub(crate) fn check_return_type(function: &Signature, schema: &Schema, errors: &
 }
 
 /// Returns the arguments that a plan or a planned kernel names: any of them, in the schema's order.
-pub(crate) fn named_arguments(
+pub(crate) fn find_named_arguments(
     what: &str,
     function: &Ident,
     found: &[Parameter],

@@ -12,8 +12,8 @@ use crate::rust_operator::RustOperator;
 use crate::scalar::Scalar;
 use crate::tensor::Tensor;
 
-fn no_rust_operator_error(rust_operator: RustOperator) -> Result<Tensor> {
-    Err(ErrorKind::NoRustOperator { rust_operator }.into())
+fn no_rust_operator_impl_error(rust_operator: RustOperator) -> Result<Tensor> {
+    Err(ErrorKind::NoRustOperatorImpl { rust_operator }.into())
 }
 
 /// An operand beside a tensor in an expression such as `a + b`: another tensor, or a number.
@@ -46,57 +46,57 @@ fn no_rust_operator_error(rust_operator: RustOperator) -> Result<Tensor> {
 )]
 pub trait ArithmeticOperand: Sized {
     /// Calls `compute` with the operand as a tensor.
-    fn with_tensor<R>(self, compute: impl FnOnce(&Tensor) -> R) -> R;
+    fn call_with_tensor<R>(self, compute: impl FnOnce(&Tensor) -> R) -> R;
 }
 
 impl ArithmeticOperand for &Tensor {
     #[inline]
-    fn with_tensor<R>(self, compute: impl FnOnce(&Tensor) -> R) -> R {
+    fn call_with_tensor<R>(self, compute: impl FnOnce(&Tensor) -> R) -> R {
         compute(self)
     }
 }
 
 impl ArithmeticOperand for Tensor {
     #[inline]
-    fn with_tensor<R>(self, compute: impl FnOnce(&Self) -> R) -> R {
+    fn call_with_tensor<R>(self, compute: impl FnOnce(&Self) -> R) -> R {
         compute(&self)
     }
 }
 
-macro_rules! impl_for_numbers {
+macro_rules! impl_operand_for_numbers {
     ($($ty:ty)*) => {$(
         impl ArithmeticOperand for $ty {
             #[inline]
-            fn with_tensor<R>(self, compute: impl FnOnce(&Tensor) -> R) -> R {
+            fn call_with_tensor<R>(self, compute: impl FnOnce(&Tensor) -> R) -> R {
                 compute(&Tensor::number(self.into()))
             }
         }
     )*};
 }
 
-impl_for_numbers! { bool i32 i64 f32 f64 Complex64 Scalar }
+impl_operand_for_numbers! { bool i32 i64 f32 f64 Complex64 Scalar }
 
-fn call_binary(rust_operator: RustOperator, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+fn call_binary_operator(rust_operator: RustOperator, a: &Tensor, b: &Tensor) -> Result<Tensor> {
     match rust_operator_impl(rust_operator).map(|implementation| implementation.call) {
         Some(RustOperatorFn::Binary(call)) => call(a, b),
-        _ => no_rust_operator_error(rust_operator),
+        _ => no_rust_operator_impl_error(rust_operator),
     }
 }
 
-fn call_unary(rust_operator: RustOperator, a: &Tensor) -> Result<Tensor> {
+fn call_unary_operator(rust_operator: RustOperator, a: &Tensor) -> Result<Tensor> {
     match rust_operator_impl(rust_operator).map(|implementation| implementation.call) {
         Some(RustOperatorFn::Unary(call)) => call(a),
-        _ => no_rust_operator_error(rust_operator),
+        _ => no_rust_operator_impl_error(rust_operator),
     }
 }
 
-macro_rules! impl_binary {
+macro_rules! impl_binary_operator {
     ($($name:ident $method:ident)*) => {$(
         impl<T: ArithmeticOperand> ops::$name<T> for &Tensor {
             type Output = Result<Tensor>;
 
             fn $method(self, other: T) -> Result<Tensor> {
-                other.with_tensor(|other| call_binary(RustOperator::$name, self, other))
+                other.call_with_tensor(|other| call_binary_operator(RustOperator::$name, self, other))
             }
         }
 
@@ -109,14 +109,14 @@ macro_rules! impl_binary {
         }
 
         // One type for each kind of literal, so that `2.0 * &x` is inferred.
-        impl_binary! { $name $method: i64 f64 Complex64 Scalar }
+        impl_binary_operator! { $name $method: i64 f64 Complex64 Scalar }
     )*};
     ($name:ident $method:ident: $($number:ty)*) => {$(
         impl ops::$name<&Tensor> for $number {
             type Output = Result<Tensor>;
 
             fn $method(self, other: &Tensor) -> Result<Tensor> {
-                call_binary(RustOperator::$name, &Tensor::number(self.into()), other)
+                call_binary_operator(RustOperator::$name, &Tensor::number(self.into()), other)
             }
         }
 
@@ -130,13 +130,13 @@ macro_rules! impl_binary {
     )*};
 }
 
-macro_rules! impl_unary {
+macro_rules! impl_unary_operator {
     ($($name:ident $method:ident)*) => {$(
         impl ops::$name for &Tensor {
             type Output = Result<Tensor>;
 
             fn $method(self) -> Result<Tensor> {
-                call_unary(RustOperator::$name, self)
+                call_unary_operator(RustOperator::$name, self)
             }
         }
 
@@ -144,11 +144,11 @@ macro_rules! impl_unary {
             type Output = Result<Tensor>;
 
             fn $method(self) -> Result<Tensor> {
-                call_unary(RustOperator::$name, &self)
+                call_unary_operator(RustOperator::$name, &self)
             }
         }
     )*};
 }
 
-impl_binary! { Add add Sub sub Mul mul Div div Rem rem BitAnd bitand BitOr bitor BitXor bitxor Shl shl Shr shr }
-impl_unary! { Neg neg Not not }
+impl_binary_operator! { Add add Sub sub Mul mul Div div Rem rem BitAnd bitand BitOr bitor BitXor bitxor Shl shl Shr shr }
+impl_unary_operator! { Neg neg Not not }

@@ -1,13 +1,14 @@
 //! Boxed calls: arguments and results on a stack.
 
 use super::boxed_kernel;
-use super::dispatch::keys_for_kernel;
+use super::dispatch::keys_up_to;
 use super::redispatch::RedispatchGuard;
 use crate::error::{Error, ErrorKind, Result};
 use crate::guard;
 use crate::key::{Key, KeySet};
 use crate::operator::{
-    BoxedKernel, Candidate, Operator, SlotKind, Table, TableRef, too_few_arguments, too_many_arguments,
+    BoxedKernel, CandidateKernel, Operator, SlotKind, Table, TableRef, too_few_arguments_error,
+    too_many_arguments_error,
 };
 use crate::value::{Stack, Value, kind_of_type};
 
@@ -27,14 +28,14 @@ impl Operator {
     /// Returns an error if there are too few arguments or one has the wrong kind, if there is no kernel for them, or if the kernel fails.
     #[inline]
     pub fn call_boxed(&self, stack: &mut Stack) -> Result<()> {
-        if let Some(typed) = self.adapters() {
+        if let Some(typed) = self.typed_adapters() {
             // SAFETY: no code is passed.
-            return unsafe { (typed.unbox)(self, None, KeySet::EMPTY, stack) };
+            return unsafe { (typed.run_typed)(self, None, KeySet::EMPTY, stack) };
         }
         let Some(arguments) = stack.top(self.argument_count()) else {
-            return Err(too_few_arguments(self, stack.len()));
+            return Err(too_few_arguments_error(self, stack.len()));
         };
-        let keys = guard::call_keys(self.keys_of(arguments));
+        let keys = guard::call_keys(self.keys_of_arguments(arguments));
         self.run_boxed::<false>(self.published_table(), keys, stack, ConditionState::NotEvaluated)
     }
 
@@ -78,9 +79,9 @@ impl Operator {
     /// ```
     pub fn call_boxed_below(&self, key: Key, stack: &mut Stack) -> Result<()> {
         let Some(arguments) = stack.top(self.argument_count()) else {
-            return Err(too_few_arguments(self, stack.len()));
+            return Err(too_few_arguments_error(self, stack.len()));
         };
-        let keys = guard::call_keys(self.keys_of(arguments)).below(key);
+        let keys = guard::call_keys(self.keys_of_arguments(arguments)).below(key);
         self.redispatch_boxed(keys, stack)
     }
 
@@ -90,11 +91,11 @@ impl Operator {
     ///
     /// Returns an error in the same cases as [`call_boxed`](Self::call_boxed), and if `key` is not one runtime key: an alias key stands for
     /// several.
-    pub fn call_boxed_for(&self, key: Key, stack: &mut Stack) -> Result<()> {
+    pub fn call_boxed_for_key(&self, key: Key, stack: &mut Stack) -> Result<()> {
         let Some(arguments) = stack.top(self.argument_count()) else {
-            return Err(too_few_arguments(self, stack.len()));
+            return Err(too_few_arguments_error(self, stack.len()));
         };
-        let keys = keys_for_kernel(guard::call_keys(self.keys_of(arguments)), key)?;
+        let keys = keys_up_to(guard::call_keys(self.keys_of_arguments(arguments)), key)?;
         self.redispatch_boxed(keys, stack)
     }
 
@@ -116,7 +117,7 @@ impl Operator {
         let mut stack: Stack = arguments.into_iter().collect();
         if stack.len() > self.argument_count() {
             // On a stack, the surplus arguments would belong to an outer call and stay below the results.
-            return Err(too_many_arguments(self, stack.len()));
+            return Err(too_many_arguments_error(self, stack.len()));
         }
         self.call_boxed(&mut stack)?;
         Ok(stack.into_values())
@@ -139,7 +140,7 @@ impl Operator {
                 && let Some(typed) = self.definition.typed
             {
                 // SAFETY: a slot that says `Typed` has a kernel of the operator's type.
-                return unsafe { (typed.unbox)(self, Some(code), keys, stack) };
+                return unsafe { (typed.run_typed)(self, Some(code), keys, stack) };
             }
             if let SlotKind::Boxed(at) = kind
                 && let BoxedKernel::Function(kernel) = &table.boxed[usize::from(at)]
@@ -151,7 +152,9 @@ impl Operator {
         match (own, conditions) {
             // Typed code checks the results itself, and its stack has only the arguments.
             (Some(kernel), ConditionState::NoneHolds) => kernel(self, keys, stack),
-            (Some(kernel), ConditionState::NotEvaluated) => boxed_kernel::run_function(self, *kernel, keys, stack),
+            (Some(kernel), ConditionState::NotEvaluated) => {
+                boxed_kernel::run_function_and_check_results(self, *kernel, keys, stack)
+            }
             (None, _) => self.run_boxed_out_of_line(keys, stack, conditions),
         }
     }
@@ -167,7 +170,7 @@ impl Operator {
             && let (_, SlotKind::Boxed(at)) = table.lookup(keys)
             && let BoxedKernel::Function(kernel) = &table.boxed[usize::from(at)]
         {
-            return boxed_kernel::run(kernel, self, keys, stack);
+            return boxed_kernel::run_and_check_results(kernel, self, keys, stack);
         }
         self.run_boxed_slow(keys, stack, conditions)
     }
@@ -178,7 +181,7 @@ impl Operator {
             let table = self.bound_table()?;
             let (slot, code, mut kind) = table.lookup_slot(keys);
             if let (SlotKind::Conditional(at), ConditionState::NoneHolds) = (kind, conditions)
-                && let Some(Candidate { contents: (_, default @ SlotKind::Boxed(_)), .. }) =
+                && let Some(CandidateKernel { contents: (_, default @ SlotKind::Boxed(_)), .. }) =
                     table.candidates[usize::from(at)].last()
             {
                 kind = *default;
@@ -191,14 +194,14 @@ impl Operator {
                     // The kernel was removed after the table was loaded. By now there is a new table.
                 }
                 SlotKind::Typed | SlotKind::Conditional(_) => {
-                    return match self.adapters() {
+                    return match self.typed_adapters() {
                         // SAFETY: all code in the slots of an operator with types is of its type.
-                        Some(typed) => unsafe { (typed.unbox)(self, Some(code), keys, stack) },
+                        Some(typed) => unsafe { (typed.run_typed)(self, Some(code), keys, stack) },
                         None => Err(self.no_kernel_error(keys, stack)),
                     };
                 }
                 SlotKind::Skip => (keys, conditions) = (Table::keys_below(keys, slot), ConditionState::NotEvaluated),
-                SlotKind::NoKernel if self.is_outdated(table) => {}
+                SlotKind::NoKernel if self.is_table_outdated(table) => {}
                 SlotKind::NoKernel => return Err(self.no_kernel_error(keys, stack)),
             }
         }
@@ -207,7 +210,7 @@ impl Operator {
     #[cold]
     fn no_kernel_error(&self, keys: KeySet, stack: &Stack) -> Error {
         let arguments = stack.top(self.argument_count()).unwrap_or(&[]);
-        let error = crate::introspection::explain::no_kernel_error(self, keys, &self.keys_of_each(arguments));
+        let error = crate::introspection::explain::no_kernel_error(self, keys, &self.keys_of_each_argument(arguments));
         match error.kind() {
             // If an argument is not a tensor as it should be, it has no keys. Then the wrong argument is the better error.
             ErrorKind::NoKernel(explanation) if explanation.key.is_none() => {

@@ -2,12 +2,12 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::KeySet;
-use crate::operator::{BoxedFn, BoxedKernel, Operator, too_few_arguments};
+use crate::operator::{BoxedFn, BoxedKernel, Operator, too_few_arguments_error};
 use crate::value::{Stack, Value, kind_of_type};
 
 impl BoxedKernel {
     /// Runs the kernel. Returns `None` if its closure is no longer the one of this generation.
-    pub(crate) fn call_generation(
+    pub(crate) fn call_if_generation(
         &self,
         generation: usize,
         operator: &Operator,
@@ -15,8 +15,10 @@ impl BoxedKernel {
         stack: &mut Stack,
     ) -> Option<Result<()>> {
         match self {
-            Self::Function(kernel) => Some(run_function(operator, *kernel, keys, stack)),
-            Self::Closure(kernel) => kernel.with_generation(generation, |kernel| run(&**kernel, operator, keys, stack)),
+            Self::Function(kernel) => Some(run_function_and_check_results(operator, *kernel, keys, stack)),
+            Self::Closure(kernel) => {
+                kernel.with_generation(generation, |kernel| run_and_check_results(&**kernel, operator, keys, stack))
+            }
         }
     }
 
@@ -24,15 +26,15 @@ impl BoxedKernel {
     #[inline]
     pub(crate) fn call(&self, operator: &Operator, keys: KeySet, stack: &mut Stack) -> Option<Result<()>> {
         match self {
-            Self::Function(kernel) => Some(run_function(operator, *kernel, keys, stack)),
-            Self::Closure(kernel) => kernel.with(|kernel| run(&**kernel, operator, keys, stack)),
+            Self::Function(kernel) => Some(run_function_and_check_results(operator, *kernel, keys, stack)),
+            Self::Closure(kernel) => kernel.with(|kernel| run_and_check_results(&**kernel, operator, keys, stack)),
         }
     }
 }
 
 /// Runs a boxed kernel on a stack with only its arguments, and checks the results that it leaves.
 #[inline]
-pub(crate) fn run(
+pub(crate) fn run_and_check_results(
     kernel: &(impl Fn(&Operator, KeySet, &mut Stack) -> Result<()> + ?Sized),
     operator: &Operator,
     keys: KeySet,
@@ -41,15 +43,20 @@ pub(crate) fn run(
     if !stack.has_len(operator.argument_count()) {
         return run_on_separate_stack(&mut |own| kernel(operator, keys, own), operator, keys, stack);
     }
-    kernel(operator, keys, stack).map_err(|error| error.through_boxed_kernel(operator))?;
+    kernel(operator, keys, stack).map_err(|error| error.with_boxed_caller(operator))?;
     check_results(operator, keys, stack)
 }
 
 /// Runs a boxed function and checks its results. It is out of line, because most boxed calls end at a typed kernel. The parameters have the
-/// order of those of `unbox`, so a caller has each in one register for both.
+/// order of those of `run_typed`, so a caller has each in one register for both.
 #[inline(never)]
-pub(crate) fn run_function(operator: &Operator, kernel: BoxedFn, keys: KeySet, stack: &mut Stack) -> Result<()> {
-    run(&kernel, operator, keys, stack)
+pub(crate) fn run_function_and_check_results(
+    operator: &Operator,
+    kernel: BoxedFn,
+    keys: KeySet,
+    stack: &mut Stack,
+) -> Result<()> {
+    run_and_check_results(&kernel, operator, keys, stack)
 }
 
 /// Runs a kernel on a separate stack, because there are values below its arguments.
@@ -61,8 +68,9 @@ fn run_on_separate_stack(
     keys: KeySet,
     stack: &mut Stack,
 ) -> Result<()> {
-    let mut own = stack.split_top(operator.argument_count()).map_err(|found| too_few_arguments(operator, found))?;
-    kernel(&mut own).map_err(|error| error.through_boxed_kernel(operator))?;
+    let mut own =
+        stack.split_top(operator.argument_count()).map_err(|found| too_few_arguments_error(operator, found))?;
+    kernel(&mut own).map_err(|error| error.with_boxed_caller(operator))?;
     check_results(operator, keys, &own)?;
     own.into_values().into_iter().for_each(|result| stack.push(result));
     Ok(())
@@ -70,7 +78,7 @@ fn run_on_separate_stack(
 
 #[inline]
 fn check_results(operator: &Operator, keys: KeySet, stack: &Stack) -> Result<()> {
-    if stack.has_only_tensors(operator.tensor_results()) {
+    if stack.has_only_tensors(operator.tensor_result_count()) {
         Ok(())
     } else {
         check_results_by_schema(operator, keys, stack.values())

@@ -20,11 +20,11 @@ impl Value {
     /// ```
     #[must_use]
     pub fn default_of(argument: &Argument) -> Option<Self> {
-        default_value(argument.default.as_ref()?, &argument.ty)
+        value_of_default(argument.default.as_ref()?, &argument.ty)
     }
 }
 
-fn default_value(default: &DefaultValue, ty: &Type) -> Option<Value> {
+fn value_of_default(default: &DefaultValue, ty: &Type) -> Option<Value> {
     Some(match (default, &ty.without_optional().kind) {
         (DefaultValue::None, _) => Value::None,
         (DefaultValue::Int(number), TypeKind::ScalarType) => DType::from_number(*number)?.into(),
@@ -36,8 +36,8 @@ fn default_value(default: &DefaultValue, ty: &Type) -> Option<Value> {
         (DefaultValue::Int(number), TypeKind::Complex) => Complex64::from(*number as f64).into(),
         (DefaultValue::Float(number), TypeKind::Complex) => Complex64::from(*number).into(),
         (DefaultValue::List(items), TypeKind::List(element, _)) => {
-            let values = items.iter().map(|item| default_value(item, element)).collect::<Option<_>>()?;
-            list_value(values, &element.kind)?
+            let values = items.iter().map(|item| value_of_default(item, element)).collect::<Option<_>>()?;
+            list_from_values(values, &element.kind)?
         }
         (DefaultValue::Bool(value), _) => (*value).into(),
         (DefaultValue::Int(value), _) => (*value).into(),
@@ -49,8 +49,8 @@ fn default_value(default: &DefaultValue, ty: &Type) -> Option<Value> {
     })
 }
 
-fn list_value(values: Vec<Value>, element: &TypeKind) -> Option<Value> {
-    fn convert_all<T>(values: Vec<Value>) -> Option<Value>
+fn list_from_values(values: Vec<Value>, element: &TypeKind) -> Option<Value> {
+    fn convert_elements<T>(values: Vec<Value>) -> Option<Value>
     where
         T: for<'a> crate::value::Argument<'a>,
         Vec<T>: Into<Value>,
@@ -59,10 +59,10 @@ fn list_value(values: Vec<Value>, element: &TypeKind) -> Option<Value> {
         Some(items?.into())
     }
     match element {
-        TypeKind::Int | TypeKind::SymInt => convert_all::<i64>(values),
-        TypeKind::Float => convert_all::<f64>(values),
-        TypeKind::Bool | TypeKind::SymBool => convert_all::<bool>(values),
-        TypeKind::Scalar => convert_all::<Scalar>(values),
+        TypeKind::Int | TypeKind::SymInt => convert_elements::<i64>(values),
+        TypeKind::Float => convert_elements::<f64>(values),
+        TypeKind::Bool | TypeKind::SymBool => convert_elements::<bool>(values),
+        TypeKind::Scalar => convert_elements::<Scalar>(values),
         _ => Some(Value::List(values.into())),
     }
 }

@@ -21,8 +21,8 @@ pub fn argument_keys<'a>(argument: &impl Argument<'a>) -> KeySet {
 }
 
 /// Returns the keys of a call that runs the kernel for `key`.
-pub fn call_keys_for(argument_keys: KeySet, key: Key) -> Result<KeySet> {
-    keys_for_kernel(guard::call_keys(argument_keys), key)
+pub fn call_keys_up_to(argument_keys: KeySet, key: Key) -> Result<KeySet> {
+    keys_up_to(guard::call_keys(argument_keys), key)
 }
 
 /// Returns the kernel for these keys, and the table that contains it.
@@ -41,7 +41,7 @@ pub unsafe fn lookup_kernel<O: Operation>(keys: KeySet) -> (Kernel<O>, TableRef)
 /// Finds the kernel for these keys, and returns it with the keys and the table to pass to it. It binds the operator, skips layers and
 /// chooses between kernels. If there is no kernel, it returns the error.
 #[cold]
-pub(crate) fn find_kernel(
+pub(crate) fn find_kernel_slow(
     operator: &Operator,
     mut keys: KeySet,
     holds: &mut dyn FnMut(CodePointer) -> bool,
@@ -54,7 +54,7 @@ pub(crate) fn find_kernel(
             let mut candidates = table.candidates[usize::from(at)].iter();
             let Some(fit) = candidates.find(|candidate| candidate.condition.is_none_or(|when| holds(when.predicate)))
             else {
-                if operator.is_outdated(table) {
+                if operator.is_table_outdated(table) {
                     continue;
                 }
                 return Err(explain::no_condition_holds_error(operator, slot));
@@ -65,9 +65,9 @@ pub(crate) fn find_kernel(
             SlotKind::Typed | SlotKind::Boxed(_) => return Ok((code, keys, table.table_ref())),
             // Nothing is below the slot for calls without keys. Its own entry is never `Skip`, but one of its choices can be.
             SlotKind::Skip if slot != Slot::UNDEFINED => keys = Table::keys_below(keys, slot),
-            SlotKind::Skip | SlotKind::Conditional(_) | SlotKind::NoKernel if operator.is_outdated(table) => {}
+            SlotKind::Skip | SlotKind::Conditional(_) | SlotKind::NoKernel if operator.is_table_outdated(table) => {}
             SlotKind::Skip | SlotKind::Conditional(_) | SlotKind::NoKernel => {
-                let argument_keys = operator.keys_of_each(argument::stack_from_arguments(arguments).values());
+                let argument_keys = operator.keys_of_each_argument(argument::stack_from_arguments(arguments).values());
                 return Err(explain::no_kernel_error(operator, keys, &argument_keys));
             }
         }
@@ -75,7 +75,7 @@ pub(crate) fn find_kernel(
 }
 
 /// Returns the keys of a call that runs the kernel for `key`: the layers below `key`, and `key` itself, on its backend if it has one.
-pub(crate) fn keys_for_kernel(keys: KeySet, key: Key) -> Result<KeySet> {
+pub(crate) fn keys_up_to(keys: KeySet, key: Key) -> Result<KeySet> {
     if key == Key::UNDEFINED {
         return Ok(KeySet::EMPTY);
     }

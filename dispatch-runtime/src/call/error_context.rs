@@ -8,20 +8,21 @@ use crate::name::Name;
 use crate::operator::Operator;
 
 impl Error {
-    /// Adds the boxed kernel that left wrong results in a call with these keys.
+    /// Adds to an error about wrong results the boxed kernel that left them in a call with these keys.
     #[cold]
     pub(crate) fn with_faulty_kernel(mut self, operator: &Operator, keys: KeySet) -> Self {
-        if let (ErrorKind::WrongResult { kernel, .. } | ErrorKind::SurplusResults { kernel, .. }, _) = self.parts_mut()
+        if let (ErrorKind::WrongResult { kernel, .. } | ErrorKind::SurplusResults { kernel, .. }, _) =
+            self.kind_and_callers_mut()
         {
             *kernel = operator.explain_redispatch(keys, &[]).winner.map(Box::new);
         }
         self
     }
 
-    /// Adds the operator whose boxed kernel the error passed through, if the error names the operator in which it arose.
+    /// Adds `operator`, whose boxed kernel returned the error, to the error's callers. An error that names no operator stays as it is.
     #[cold]
     #[inline(never)]
-    pub(crate) fn through_boxed_kernel(self, operator: &Operator) -> Self {
+    pub(crate) fn with_boxed_caller(self, operator: &Operator) -> Self {
         if self.kind().operator().is_some() { self.in_operator(operator.name()) } else { self }
     }
 
@@ -30,7 +31,7 @@ impl Error {
     #[cold]
     pub(crate) fn into_form_error(self, functional: Name<'static>, form: &Operator, output: &str) -> Self {
         let argument = |argument: &str| form.schema().argument(argument).is_none().then(|| output.to_owned().into());
-        self.attributed_to(functional, form, argument)
+        self.into_outer_operator_error(functional, form, argument)
     }
 
     /// Changes an error of `callee`, or of a form of it, into one of `operator`, whose body calls `callee`. The error names `operator` and
@@ -42,20 +43,20 @@ impl Error {
         if Operator::find(&inner.to_string()).map_or(inner, functional) != functional(callee) {
             return self;
         }
-        self.attributed_to(inner, operator, |argument| {
+        self.into_outer_operator_error(inner, operator, |argument| {
             let (at, _) = callee.schema().argument(argument)?;
             names.get(at).filter(|name| !name.is_empty()).map(|&name| name.into())
         })
     }
 
     /// Changes an error that arose in `inner` into one of `outer`. `argument` maps the name of an argument.
-    fn attributed_to(
+    fn into_outer_operator_error(
         mut self,
         inner: Name<'static>,
         outer: &Operator,
         argument: impl FnOnce(&str) -> Option<Cow<'static, str>>,
     ) -> Self {
-        let (kind, callers) = self.parts_mut();
+        let (kind, callers) = self.kind_and_callers_mut();
         if kind.operator() != Some(inner) || !callers.is_empty() {
             return self;
         }

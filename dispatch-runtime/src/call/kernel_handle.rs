@@ -16,7 +16,7 @@ use crate::value::Stack;
 /// let lab = Registrar::new("handles");
 /// let op = lab.define("one() -> int").unwrap().operator().unwrap();
 /// lab.kernel("one", CompositeExplicitAutograd, |_, _, stack| Ok(stack.push(1_i64))).unwrap();
-/// let one = op.kernels(CompositeExplicitAutograd).remove(0);
+/// let one = op.kernels_for_key(CompositeExplicitAutograd).remove(0);
 /// lab.override_kernel("one", CompositeExplicitAutograd, move |_, keys, stack| {
 ///     one.call(keys, stack)?;
 ///     let Some(Value::Int(one)) = stack.pop() else { unreachable!("the results of a kernel are checked") };
@@ -41,11 +41,11 @@ impl KernelHandle {
     /// Returns an error if the kernel was removed, or fails.
     pub fn call(&self, keys: KeySet, stack: &mut Stack) -> Result<()> {
         let gone = || ErrorKind::KernelRemoved { operator: self.operator.name() }.into();
-        match (&self.kernel, self.operator.adapters()) {
-            // SAFETY: `row_of` returns no kernels that were compiled for another operator.
-            (Kernel::Typed(code), Some(typed)) => unsafe { (typed.unbox)(self.operator, Some(*code), keys, stack) },
+        match (&self.kernel, self.operator.typed_adapters()) {
+            // SAFETY: `row_of_operator` returns no kernels that were compiled for another operator.
+            (Kernel::Typed(code), Some(typed)) => unsafe { (typed.run_typed)(self.operator, Some(*code), keys, stack) },
             (Kernel::Boxed(kernel), _) => {
-                kernel.call_generation(self.generation, self.operator, keys, stack).unwrap_or_else(|| Err(gone()))
+                kernel.call_if_generation(self.generation, self.operator, keys, stack).unwrap_or_else(|| Err(gone()))
             }
             (Kernel::Typed(_) | Kernel::Fallthrough, _) => Err(gone()),
         }
@@ -67,15 +67,16 @@ impl KernelHandle {
 impl Operator {
     /// Returns the kernels that were registered for exactly this key: first the one that runs, then those that it replaces.
     #[must_use]
-    pub fn kernels(&self, key: Key) -> Vec<KernelHandle> {
+    pub fn kernels_for_key(&self, key: Key) -> Vec<KernelHandle> {
         let registry = registry::lock();
-        let (Ok(row), Ok(target)) = (registry.row_of(self), key.slot_or_alias()) else {
+        let (Ok(row), Ok(target)) = (registry.row_of_operator(self), key.slot_or_alias()) else {
             return Vec::new();
         };
         let Some((&operator, cell)) = row.definitions.first().zip(row.cell(target)) else {
             return Vec::new();
         };
-        let kernels = cell.by_precedence().into_iter().filter(|kernel| !matches!(kernel.kernel, Kernel::Fallthrough));
+        let kernels =
+            cell.kernels_by_precedence().into_iter().filter(|kernel| !matches!(kernel.kernel, Kernel::Fallthrough));
         let handle = |kernel: &KernelRegistration| KernelHandle {
             operator,
             kernel: kernel.kernel.clone(),
@@ -90,9 +91,10 @@ impl Operator {
     #[must_use]
     pub fn has_kernel(&self, key: Key) -> bool {
         let registry = registry::lock();
-        let (Ok(row), Ok(target)) = (registry.row_of(self), key.slot_or_alias()) else {
+        let (Ok(row), Ok(target)) = (registry.row_of_operator(self), key.slot_or_alias()) else {
             return false;
         };
-        row.cell(target).is_some_and(|cell| !matches!(cell.active(), ActiveKernels::None | ActiveKernels::Conflict(_)))
+        row.cell(target)
+            .is_some_and(|cell| !matches!(cell.active_kernels(), ActiveKernels::None | ActiveKernels::Conflict(_)))
     }
 }

@@ -15,10 +15,10 @@ mod redispatch;
 mod signature;
 
 pub use arithmetic::ArithmeticOperand;
-pub use dispatch::{argument_keys, call_keys, call_keys_for, lookup_kernel};
+pub use dispatch::{argument_keys, call_keys, call_keys_up_to, lookup_kernel};
 pub use kernel_handle::KernelHandle;
 pub use redispatch::RedispatchGuard;
 pub use signature::{
-    DeviceArgument, HasDeviceKeys, Mut, NewValue, OptMut, OptOwned, OptRef, Owned, Ref, Sig, WrittenArgument,
+    DeviceArgument, HasDeviceKeys, Mut, NewResult, OptMut, OptOwned, OptRef, Owned, Ref, Sig, WrittenArgument,
     convert_argument,
 };

@@ -42,7 +42,8 @@ impl Drop for RedispatchGuard {
 #[cold]
 fn endless_redispatch_error<'a>(operator: impl FnOnce() -> &'a Operator, keys: KeySet) -> Result<RedispatchGuard> {
     let operator = operator();
-    let slot = operator.bound_table().map_or_else(|_| Slot::of_bits(keys.bits()), |table| table.lookup_slot(keys).0);
-    let key = slot.key().map(|_| Key::of_slot(slot));
+    let slot =
+        operator.bound_table().map_or_else(|_| Slot::from_key_bits(keys.bits()), |table| table.lookup_slot(keys).0);
+    let key = slot.layer_and_backend().map(|_| Key::from_slot(slot));
     Err(ErrorKind::EndlessRedispatch { operator: operator.name(), key, depth: MAX_NESTED_REDISPATCHES }.into())
 }

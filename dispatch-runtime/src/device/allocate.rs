@@ -35,21 +35,21 @@ impl Tensor {
     ///
     /// ```
     /// use dispatch_runtime::{DType, Tensor};
-    /// let mask = Tensor::from_slice(&[1.0_f32, 2.0]).fresh_like(DType::Bool).unwrap();
+    /// let mask = Tensor::from_slice(&[1.0_f32, 2.0]).allocate_like(DType::Bool).unwrap();
     /// assert_eq!((mask.sizes(), mask.dtype()), (&[2_i64][..], DType::Bool));
     /// ```
     #[inline]
-    pub fn fresh_like(&self, dtype: DType) -> Result<Self> {
+    pub fn allocate_like(&self, dtype: DType) -> Result<Self> {
         let geometry = self.geometry();
         if geometry.is_canonical() && geometry.offset() == 0 {
             Self::allocate(dtype, geometry, self.device())
         } else {
-            self.fresh_contiguous_like(dtype)
+            self.allocate_contiguous_like(dtype)
         }
     }
 
     #[cold]
-    fn fresh_contiguous_like(&self, dtype: DType) -> Result<Self> {
+    fn allocate_contiguous_like(&self, dtype: DType) -> Result<Self> {
         Self::allocate(dtype, &Geometry::contiguous(self.sizes()), self.device())
     }
 
@@ -62,7 +62,7 @@ impl Tensor {
         };
         // `cpu:0`, `cpu:1` and so on are all the device `cpu`.
         if device.backend() == Device::CPU.backend() {
-            return Ok(Self::from_new_storage(Storage::try_host_unzeroed(bytes)?, dtype, geometry, Device::CPU));
+            return Ok(Self::from_new_storage(Storage::try_new_host_unzeroed(bytes)?, dtype, geometry, Device::CPU));
         }
         Self::allocate_off_cpu(dtype, geometry, device, bytes)
     }
@@ -70,8 +70,8 @@ impl Tensor {
     #[inline(never)]
     fn allocate_off_cpu(dtype: DType, geometry: &Geometry, device: Device, bytes: usize) -> Result<Self> {
         if device.backend() == Device::META.backend() {
-            geometry.required_bytes(dtype).ok_or_else(|| OutOfStorage::fits_no_storage(dtype, geometry))?;
-            return Ok(Self::from_new_storage(Storage::meta(bytes), dtype, geometry, Device::META));
+            geometry.required_bytes(dtype).ok_or_else(|| OutOfStorage::too_large_for_any_storage(dtype, geometry))?;
+            return Ok(Self::from_new_storage(Storage::new_meta(bytes), dtype, geometry, Device::META));
         }
         let storage = device.checked_memory_backend()?.allocate(device, bytes)?;
         let found = storage.device();
@@ -92,6 +92,7 @@ fn checked_storage_bytes(dtype: DType, geometry: &Geometry) -> Result<usize> {
         let reason = "a new tensor begins at the start of its storage";
         return Err(BadArgument::number("storage_offset", geometry.offset(), 0).because(reason).into());
     }
-    let bytes = geometry.required_bytes(dtype).ok_or_else(|| OutOfStorage::fits_no_storage(dtype, geometry))?;
+    let bytes =
+        geometry.required_bytes(dtype).ok_or_else(|| OutOfStorage::too_large_for_any_storage(dtype, geometry))?;
     Ok(if geometry.count() == 0 { 0 } else { bytes })
 }

@@ -24,7 +24,8 @@ impl FromStr for Device {
 
     fn from_str(text: &str) -> Result<Self, UnknownDevice> {
         let (name, index) = text.split_once(':').map_or((text, None), |(name, index)| (name, Some(index)));
-        let unknown = |suggestion| UnknownDevice { name: text.to_owned(), suggestion, linked_devices: Self::linked() };
+        let unknown =
+            |suggestion| UnknownDevice { name: text.to_owned(), suggestion, linked_devices: Self::all_linked() };
         #[expect(clippy::cast_possible_truncation, reason = "BACKEND_COUNT is 16")]
         let found = (0..BACKEND_COUNT as u8).find(|&backend| device_name(backend) == name);
         let Some(backend) = found else {
@@ -73,10 +74,10 @@ impl Device {
     ///
     /// ```
     /// use dispatch_runtime::Device;
-    /// assert!(Device::linked().contains(&Device::CPU));
+    /// assert!(Device::all_linked().contains(&Device::CPU));
     /// ```
     #[must_use]
-    pub fn linked() -> Vec<Self> {
+    pub fn all_linked() -> Vec<Self> {
         registry::load_records();
         linked_devices()
     }
@@ -97,12 +98,12 @@ impl Device {
 
 #[cold]
 fn no_device_error(device: Device, count: usize) -> Error {
-    ErrorKind::NoDevice { device, count, linked_devices: Device::linked() }.into()
+    ErrorKind::NoDevice { device, count, linked_devices: Device::all_linked() }.into()
 }
 
 #[cold]
 fn no_backend_error(device: Device) -> Error {
-    ErrorKind::NoBackend { device, linked_devices: Device::linked() }.into()
+    ErrorKind::NoBackend { device, linked_devices: Device::all_linked() }.into()
 }
 
 #[cfg(test)]

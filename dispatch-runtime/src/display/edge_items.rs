@@ -2,7 +2,7 @@
 
 use num_complex::Complex64;
 
-use super::columns::{Cells, ElementValues};
+use super::element_texts::{ElementTexts, ElementValues};
 use crate::error::{BadArgument, Error, ErrorKind, Problem, Result};
 use crate::key::Device;
 use crate::memory::Storage;
@@ -14,7 +14,7 @@ pub(super) const LINE_WIDTH: usize = 80;
 /// The text with which every printed tensor begins.
 pub(super) const TENSOR_PREFIX: &str = "tensor(";
 /// The largest number of elements that are printed in full.
-const MAX_FULL_ELEMENTS: i64 = 1000;
+const MAX_ELEMENTS_PRINTED_IN_FULL: i64 = 1000;
 /// The number of items at each end of a dimension that are printed if a tensor has more elements.
 const EDGE_ITEMS: i64 = 3;
 /// The limits of a text: a tensor that would print more elements, or has more dimensions, prints none of its elements.
@@ -31,18 +31,19 @@ pub(crate) struct PrintedElements {
 impl PrintedElements {
     /// Chooses the elements that are printed by default: if there are many, only the first and last ones of each dimension. Returns `None`
     /// if even these are too many.
-    pub(crate) fn summarized(tensor: &Tensor) -> Option<Self> {
-        Self { sizes: tensor.sizes().to_vec(), is_summary: tensor.geometry().count() > MAX_FULL_ELEMENTS }
-            .within_limits()
+    pub(crate) fn selected_by_default(tensor: &Tensor) -> Option<Self> {
+        Self { sizes: tensor.sizes().to_vec(), is_summary: tensor.geometry().count() > MAX_ELEMENTS_PRINTED_IN_FULL }
+            .if_within_limits()
     }
 
     /// Chooses all elements of a tensor for printing. Returns `None` if they are too many.
     pub(crate) fn all(tensor: &Tensor) -> Option<Self> {
-        Self { sizes: tensor.sizes().to_vec(), is_summary: false }.within_limits()
+        Self { sizes: tensor.sizes().to_vec(), is_summary: false }.if_within_limits()
     }
 
-    fn within_limits(self) -> Option<Self> {
-        let printed = (0..self.sizes.len()).fold(1, |count: i64, dim| count.saturating_mul(self.printed_count(dim)));
+    fn if_within_limits(self) -> Option<Self> {
+        let printed =
+            (0..self.sizes.len()).fold(1, |count: i64, dim| count.saturating_mul(self.printed_item_count(dim)));
         (printed <= MAX_PRINTED_ELEMENTS && self.sizes.len() <= MAX_PRINTED_DIMS).then_some(self)
     }
 
@@ -51,7 +52,7 @@ impl PrintedElements {
     }
 
     /// Returns the number of items of a dimension that are printed.
-    fn printed_count(&self, dim: usize) -> i64 {
+    fn printed_item_count(&self, dim: usize) -> i64 {
         if self.is_dim_abbreviated(dim) { 2 * EDGE_ITEMS } else { self.sizes[dim] }
     }
 
@@ -68,26 +69,26 @@ impl PrintedElements {
 
     fn read_on_host(&self, tensor: &Tensor) -> Result<ElementValues> {
         Ok(match tensor.dtype() {
-            DType::Bool => ElementValues::Bools(self.read_as(tensor, |x: Bool| x.into())?),
-            DType::U8 => ElementValues::Ints(self.read_as::<u8, _>(tensor, Into::into)?),
-            DType::I8 => ElementValues::Ints(self.read_as::<i8, _>(tensor, Into::into)?),
-            DType::I16 => ElementValues::Ints(self.read_as::<i16, _>(tensor, Into::into)?),
-            DType::I32 => ElementValues::Ints(self.read_as::<i32, _>(tensor, Into::into)?),
-            DType::I64 => ElementValues::Ints(self.read_as::<i64, _>(tensor, Into::into)?),
-            DType::F16 => ElementValues::Floats(self.read_as::<half::f16, _>(tensor, Into::into)?),
-            DType::BF16 => ElementValues::Floats(self.read_as::<half::bf16, _>(tensor, Into::into)?),
-            DType::F32 => ElementValues::Floats(self.read_as::<f32, _>(tensor, Into::into)?),
-            DType::F64 => ElementValues::Floats(self.read_as::<f64, _>(tensor, Into::into)?),
+            DType::Bool => ElementValues::Bools(self.read_converted(tensor, |x: Bool| x.into())?),
+            DType::U8 => ElementValues::Ints(self.read_converted::<u8, _>(tensor, Into::into)?),
+            DType::I8 => ElementValues::Ints(self.read_converted::<i8, _>(tensor, Into::into)?),
+            DType::I16 => ElementValues::Ints(self.read_converted::<i16, _>(tensor, Into::into)?),
+            DType::I32 => ElementValues::Ints(self.read_converted::<i32, _>(tensor, Into::into)?),
+            DType::I64 => ElementValues::Ints(self.read_converted::<i64, _>(tensor, Into::into)?),
+            DType::F16 => ElementValues::Floats(self.read_converted::<half::f16, _>(tensor, Into::into)?),
+            DType::BF16 => ElementValues::Floats(self.read_converted::<half::bf16, _>(tensor, Into::into)?),
+            DType::F32 => ElementValues::Floats(self.read_converted::<f32, _>(tensor, Into::into)?),
+            DType::F64 => ElementValues::Floats(self.read_converted::<f64, _>(tensor, Into::into)?),
             DType::C64 => {
                 let wide = |x: num_complex::Complex32| Complex64::new(x.re.into(), x.im.into());
-                ElementValues::Complex(self.read_as(tensor, wide)?)
+                ElementValues::Complex(self.read_converted(tensor, wide)?)
             }
-            DType::C128 => ElementValues::Complex(self.read_as(tensor, |x: Complex64| x)?),
+            DType::C128 => ElementValues::Complex(self.read_converted(tensor, |x: Complex64| x)?),
         })
     }
 
     /// Returns the elements to print in row-major order.
-    fn read_as<T: Element, U>(&self, tensor: &Tensor, convert: impl Fn(T) -> U) -> Result<Vec<U>> {
+    fn read_converted<T: Element, U>(&self, tensor: &Tensor, convert: impl Fn(T) -> U) -> Result<Vec<U>> {
         let elements = tensor.elements::<T>()?;
         let mut position = vec![0; self.sizes.len()];
         let mut printed = Vec::new();
@@ -105,20 +106,20 @@ impl PrintedElements {
     }
 
     /// Writes the text of a tensor: the cells with brackets, commas and line breaks.
-    pub(crate) fn write_cells(&self, cells: &mut Cells, text: &mut String) {
+    pub(crate) fn write_elements(&self, cells: &mut ElementTexts, text: &mut String) {
         self.write_dimension(0, cells, text);
     }
 
-    fn write_dimension(&self, dim: usize, cells: &mut Cells, text: &mut String) {
+    fn write_dimension(&self, dim: usize, cells: &mut ElementTexts, text: &mut String) {
         let inside = self.sizes.len() - dim;
         if inside == 0 {
-            text.push_str(&cells.next());
+            text.push_str(&cells.next_padded());
             return;
         }
         text.push('[');
         let indent = TENSOR_PREFIX.len() + dim;
         let in_line = if inside == 1 { (LINE_WIDTH.saturating_sub(indent) / (cells.width() + 2)).max(1) } else { 1 };
-        for nth in 0..self.printed_count(dim) {
+        for nth in 0..self.printed_item_count(dim) {
             let gap = self.is_dim_abbreviated(dim) && nth >= EDGE_ITEMS;
             if gap && nth == EDGE_ITEMS {
                 let index = usize::try_from(nth).unwrap_or(0);
@@ -159,8 +160,8 @@ fn copy_to_cpu(tensor: &Tensor) -> Result<Tensor> {
     let hold = from.hold_for_reading().map_err(|_| BadArgument::new("self", Problem::InUse))?;
     memory.copy_out(from, &mut bytes)?;
     drop(hold);
-    let storage = Storage::try_host(bytes.len())?;
-    access::fill_storage(&storage, &bytes);
+    let storage = Storage::try_new_host(bytes.len())?;
+    access::copy_into_storage(&storage, &bytes);
     Ok(Tensor::new(storage, tensor.dtype(), tensor.geometry().clone())?)
 }
 

@@ -4,16 +4,16 @@
 //! never waits for a guard. If the elements cannot be read, because the memory is being written or cannot be copied to the CPU, the text
 //! says so in their place.
 
-mod columns;
 mod edge_items;
+mod element_texts;
 
 use std::fmt::{self, Write};
 
 use crate::key::Device;
 use crate::scalar::DType;
 use crate::tensor::Tensor;
-use columns::Cells;
 use edge_items::{LINE_WIDTH, PrintedElements, TENSOR_PREFIX};
+use element_texts::ElementTexts;
 
 /// The default number of digits after the point.
 const DEFAULT_DIGITS: usize = 4;
@@ -60,10 +60,10 @@ fn write_tensor(
     let meta = tensor.device().backend() == Device::META.backend();
     let mut shown = !meta;
     let mut text = TENSOR_PREFIX.to_owned();
-    match elements.or_else(|| PrintedElements::summarized(tensor)) {
+    match elements.or_else(|| PrintedElements::selected_by_default(tensor)) {
         _ if empty => text.push_str("[]"),
         Some(elements) if !meta => match elements.read(tensor) {
-            Ok(numbers) => elements.write_cells(&mut Cells::new(&numbers, digits), &mut text),
+            Ok(numbers) => elements.write_elements(&mut ElementTexts::new(&numbers, digits), &mut text),
             Err(reason) => {
                 shown = false;
                 write!(text, "<{reason}>")?;

@@ -186,7 +186,7 @@ fn a_meta_tensor_shows_its_sizes() {
 
 #[test]
 fn too_many_elements_are_not_printed() {
-    let one = Storage::host(4);
+    let one = Storage::new_host(4);
     let of = |sizes: &[i64]| {
         let geometry = Geometry::strided(sizes, &vec![0; sizes.len()], 0).unwrap();
         Tensor::new(one.clone(), DType::F32, geometry).unwrap()

@@ -19,7 +19,7 @@ use crate::scalar::{DType, Scalar};
 /// let error = BadArgument::dtype("weight", DType::F64, DType::F32).like("input");
 /// assert_eq!(error.to_string(), "argument `weight` is of float64, but must be float32, as `input` is");
 /// assert_eq!(*error.problem, Problem::DType { found: DType::F64, expected: DTypes::Is(DType::F32) });
-/// assert_eq!(error.reason.as_deref(), Some(&Reason::Like("input".into())));
+/// assert_eq!(error.reason.as_deref(), Some(&Reason::SameAsArgument("input".into())));
 /// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct BadArgument {
@@ -36,16 +36,16 @@ pub struct BadArgument {
 /// ```
 /// use dispatch_runtime::{BadArgument, Reason};
 /// let error = BadArgument::size("other", &[2, 4], 0, 3).like_dim("self", 1);
-/// assert_eq!(error.reason.as_deref(), Some(&Reason::LikeDim { argument: "self".into(), dim: 1 }));
+/// assert_eq!(error.reason.as_deref(), Some(&Reason::SameAsDimension { argument: "self".into(), dim: 1 }));
 /// assert!(error.to_string().ends_with("but must have 3 in dimension 0, as `self` has in dimension 1"));
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Reason {
     /// The reason that another argument already has the expected value.
-    Like(Cow<'static, str>),
+    SameAsArgument(Cow<'static, str>),
     /// The reason that another argument already has the expected size in one of its dimensions.
-    LikeDim {
+    SameAsDimension {
         /// The name of the other argument.
         argument: Cow<'static, str>,
         /// The dimension of the other argument.
@@ -166,14 +166,14 @@ impl BadArgument {
     #[cold]
     #[must_use]
     pub fn like(self, argument: impl Into<Cow<'static, str>>) -> Self {
-        self.with_reason(Reason::Like(argument.into()))
+        self.with_reason(Reason::SameAsArgument(argument.into()))
     }
 
     /// Adds a reason: dimension `dim` of the named argument already has the expected size.
     #[cold]
     #[must_use]
     pub fn like_dim(self, argument: impl Into<Cow<'static, str>>, dim: usize) -> Self {
-        self.with_reason(Reason::LikeDim { argument: argument.into(), dim })
+        self.with_reason(Reason::SameAsDimension { argument: argument.into(), dim })
     }
 
     /// Adds a reason as a text, which ends the message after the word "as".
@@ -204,8 +204,8 @@ impl fmt::Display for BadArgument {
         };
         match self.reason.as_deref() {
             None => Ok(()),
-            Some(Reason::Like(argument)) => write!(f, ", as `{argument}` {verb}"),
-            Some(Reason::LikeDim { argument, dim }) => write!(f, ", as `{argument}` has in dimension {dim}"),
+            Some(Reason::SameAsArgument(argument)) => write!(f, ", as `{argument}` {verb}"),
+            Some(Reason::SameAsDimension { argument, dim }) => write!(f, ", as `{argument}` has in dimension {dim}"),
             Some(Reason::Text(text)) => write!(f, ", as {text}"),
         }
     }

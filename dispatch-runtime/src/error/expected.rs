@@ -100,7 +100,7 @@ pub enum DTypes {
     Text(Cow<'static, str>),
 }
 
-macro_rules! impl_from {
+macro_rules! impl_from_one_value {
     ($($from:ty => $to:ty: $value:ident => $result:expr;)*) => {$(
         impl From<$from> for $to {
             fn from($value: $from) -> Self {
@@ -110,7 +110,7 @@ macro_rules! impl_from {
     )*};
 }
 
-impl_from! {
+impl_from_one_value! {
     &[i64] => Sizes: sizes => Self::Are(sizes.to_vec());
     &'static str => Sizes: text => Self::Text(text.into());
     String => Sizes: text => Self::Text(text.into());
@@ -120,7 +120,7 @@ impl_from! {
 }
 
 /// Implements `From` for a number and for ranges of `$number`, which convert to bounds of type `$bound`.
-macro_rules! impl_from_numbers {
+macro_rules! impl_from_numbers_and_ranges {
     ($(<$($generic:ident)?> $number:ty => $bound:ty;)*) => {$(
         impl<$($generic: Into<$bound>)?> From<$number> for Expected<$bound> {
             fn from(number: $number) -> Self {
@@ -149,7 +149,7 @@ macro_rules! impl_from_numbers {
     )*};
 }
 
-impl_from_numbers! {
+impl_from_numbers_and_ranges! {
     <> usize => usize;
     <> i64 => i64;
     <N> N => Scalar;

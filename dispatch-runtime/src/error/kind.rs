@@ -15,7 +15,7 @@ pub enum ErrorKind {
     /// No kernel serves the keys of the call.
     NoKernel(Box<Explanation>),
     /// An implicit composite kernel and a kernel of a storage key could both serve `AutogradOther`.
-    Ambiguous(Box<Explanation>),
+    AmbiguousAutogradOther(Box<Explanation>),
     /// Several kernels were registered for one key of one operator, and none says `override`.
     DuplicateKernel {
         /// The name of the operator.
@@ -65,14 +65,14 @@ pub enum ErrorKind {
         namespace: String,
     },
     /// Kernels were registered for a name that no crate defines.
-    NotDefined {
+    MissingDefinition {
         /// The name that no crate defines.
         operator: Name<'static>,
         /// The locations of the kernels.
         kernels: Vec<Location>,
     },
     /// The operator's definition was removed, and another definition has its name now.
-    Redefined {
+    OperatorRedefined {
         /// The operator's name.
         operator: Name<'static>,
         /// The location of the removed definition.
@@ -90,7 +90,7 @@ pub enum ErrorKind {
         found: &'static str,
     },
     /// A function or a typed kernel was requested of an operator that has only boxed calls.
-    NoFunction {
+    NoTypedFunction {
         /// The name of the operator.
         operator: Name<'static>,
         /// The location of the operator's definition.
@@ -245,7 +245,7 @@ pub enum ErrorKind {
         depth: u32,
     },
     /// A kernel was compiled for another operator of the same name.
-    ForeignKernel {
+    KernelOfOtherDefinition {
         /// The name of the operator.
         operator: Name<'static>,
         /// The location of the operator's definition.
@@ -254,7 +254,7 @@ pub enum ErrorKind {
         kernels: Vec<(&'static str, Location)>,
     },
     /// No linked operator implements this operator of the Rust language.
-    NoRustOperator {
+    NoRustOperatorImpl {
         /// The operator of the Rust language.
         rust_operator: RustOperator,
     },
@@ -284,14 +284,14 @@ impl ErrorKind {
     #[must_use]
     pub fn operator(&self) -> Option<Name<'static>> {
         match self {
-            Self::NoKernel(explanation) | Self::Ambiguous(explanation) => Some(explanation.operator),
+            Self::NoKernel(explanation) | Self::AmbiguousAutogradOther(explanation) => Some(explanation.operator),
             Self::DuplicateKernel { operator, .. }
             | Self::NoConditionHolds { operator, .. }
             | Self::DuplicateOperator { operator, .. }
-            | Self::NotDefined { operator, .. }
-            | Self::Redefined { operator, .. }
+            | Self::MissingDefinition { operator, .. }
+            | Self::OperatorRedefined { operator, .. }
             | Self::FunctionTypeMismatch { operator, .. }
-            | Self::NoFunction { operator, .. }
+            | Self::NoTypedFunction { operator, .. }
             | Self::TooFewArguments { operator, .. }
             | Self::TooManyArguments { operator, .. }
             | Self::WrongArgument { operator, .. }
@@ -299,7 +299,7 @@ impl ErrorKind {
             | Self::SurplusResults { operator, .. }
             | Self::ReplacedArgument { operator, .. }
             | Self::EndlessRedispatch { operator, .. }
-            | Self::ForeignKernel { operator, .. }
+            | Self::KernelOfOtherDefinition { operator, .. }
             | Self::UnsupportedDType { operator, .. }
             | Self::KernelRemoved { operator }
             | Self::DataDependent { operator }

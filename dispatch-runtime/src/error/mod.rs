@@ -59,7 +59,7 @@ impl Error {
     }
 
     /// Returns the cause and the list of [`callers`](Self::callers), for changing.
-    pub(crate) fn parts_mut(&mut self) -> (&mut ErrorKind, &mut Vec<Name<'static>>) {
+    pub(crate) fn kind_and_callers_mut(&mut self) -> (&mut ErrorKind, &mut Vec<Name<'static>>) {
         let ErrorData { kind, callers } = &mut *self.0;
         (kind, callers)
     }
@@ -101,7 +101,7 @@ impl From<ErrorKind> for Error {
     }
 }
 
-macro_rules! impl_from {
+macro_rules! impl_from_key_errors {
     ($($ty:ty => $variant:ident;)*) => {$(
         impl From<$ty> for Error {
             #[cold]
@@ -112,7 +112,7 @@ macro_rules! impl_from {
     )*};
 }
 
-impl_from! {
+impl_from_key_errors! {
     NoFreeKeyIndex => NoFreeKeyIndex;
     InvalidKey => InvalidKey;
     UnknownKey => UnknownKey;
@@ -129,7 +129,7 @@ impl From<KeyError> for Error {
     }
 }
 
-macro_rules! from_kernel_errors {
+macro_rules! impl_from_argument_errors {
     ($($ty:ty)*) => {$(
         impl From<$ty> for Error {
             #[cold]
@@ -140,7 +140,7 @@ macro_rules! from_kernel_errors {
     )*};
 }
 
-from_kernel_errors! { BadArgument UnknownDType UnknownDevice }
+impl_from_argument_errors! { BadArgument UnknownDType UnknownDevice }
 
 impl From<String> for Error {
     #[cold]

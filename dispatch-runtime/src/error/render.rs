@@ -6,15 +6,17 @@ use super::explanation::KernelSite;
 use super::kind::ErrorKind;
 use crate::key::linked_devices_text;
 use crate::location::Location;
-use crate::name::CLOSURE_NAME;
+use crate::name::CLOSURE_KERNEL_NAME;
 
 #[expect(clippy::too_many_lines, reason = "a list, one arm for each cause")]
 pub(super) fn write_message(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
     match kind {
-        ErrorKind::NoKernel(explanation) | ErrorKind::Ambiguous(explanation) => explanation.fmt_no_kernel_error(f),
+        ErrorKind::NoKernel(explanation) | ErrorKind::AmbiguousAutogradOther(explanation) => {
+            explanation.fmt_no_kernel_error(f)
+        }
         ErrorKind::DuplicateKernel { operator, key, kernels } => {
-            write!(f, "several kernels of `{operator}` for {key}:{}", list_kernels(kernels))?;
-            f.write_str(if kernels.iter().any(|(name, _)| *name == CLOSURE_NAME) {
+            write!(f, "several kernels of `{operator}` for {key}:{}", kernel_list(kernels))?;
+            f.write_str(if kernels.iter().any(|(name, _)| *name == CLOSURE_KERNEL_NAME) {
                 "\n  Register the one that should win with `override_kernel`."
             } else {
                 "\n  Link only one of them, or write `override` on the one that should win."
@@ -25,11 +27,11 @@ pub(super) fn write_message(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Res
             conditions.iter().try_for_each(|(condition, location)| write!(f, "\n  when {condition}    {location}"))
         }
         ErrorKind::DuplicateOperator { operator, locations } => {
-            write!(f, "`{operator}` is defined more than once:{}", list_locations(locations))?;
+            write!(f, "`{operator}` is defined more than once:{}", location_list(locations))?;
             f.write_str("\n  Rename one of them, or link only one of the crates.")
         }
         ErrorKind::DuplicateFallback { key, fallbacks } => {
-            write!(f, "several fallbacks for {key}:{}", list_kernels(fallbacks))?;
+            write!(f, "several fallbacks for {key}:{}", kernel_list(fallbacks))?;
             f.write_str("\n  A key can have one fallback: link only one of them.")
         }
         ErrorKind::UnknownOperator { name, feature, overloads, suggestion } => {
@@ -50,22 +52,22 @@ pub(super) fn write_message(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Res
                 "`{namespace}` is not a valid namespace; use letters, digits and `_`, as in `Registrar::new(\"my_lab\")`"
             )
         }
-        ErrorKind::NotDefined { operator, kernels } => {
+        ErrorKind::MissingDefinition { operator, kernels } => {
             write!(f, "`{operator}` has no definition")?;
             if !kernels.is_empty() {
-                write!(f, ", only kernels:{}", list_locations(kernels))?;
+                write!(f, ", only kernels:{}", location_list(kernels))?;
             }
             f.write_str("\n  Link the crate that defines it, or define it with `Registrar::define`.")
         }
-        ErrorKind::Redefined { operator, location, new_location } => write!(
+        ErrorKind::OperatorRedefined { operator, location, new_location } => write!(
             f,
             "this definition of `{operator}` was removed, and there is another one\n  removed: {location}\n  now: {new_location}\n  \
              Find the operator again: `Operator::find(\"{operator}\")`."
         ),
         ErrorKind::FunctionTypeMismatch { operator, expected, found } => {
-            write!(f, "the function of `{operator}` has the type `{expected}`, not `{}`", without_paths(found))
+            write!(f, "the function of `{operator}` has the type `{expected}`, not `{}`", strip_module_paths(found))
         }
-        ErrorKind::NoFunction { operator, location } => write!(
+        ErrorKind::NoTypedFunction { operator, location } => write!(
             f,
             "`{operator}` has no Rust function, because it was defined at run time ({location}); call it with `Operator::call`"
         ),
@@ -88,7 +90,7 @@ pub(super) fn write_message(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Res
         ErrorKind::WrongResult { operator, expected, found, kernel } => {
             let found = found.unwrap_or("nothing");
             write!(f, "a boxed kernel of `{operator}` must leave {expected} on the stack, but left {found}")?;
-            write_kernel(f, kernel.as_deref())
+            write_faulty_kernel(f, kernel.as_deref())
         }
         ErrorKind::ReplacedArgument { operator, argument } => {
             write!(
@@ -103,7 +105,7 @@ pub(super) fn write_message(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Res
                 f,
                 "a boxed kernel of `{operator}` must pop its arguments and push its results: {found} {values} left, not {expected}"
             )?;
-            write_kernel(f, kernel.as_deref())
+            write_faulty_kernel(f, kernel.as_deref())
         }
         ErrorKind::UnsupportedDType { operator, argument, dtype, supported } => {
             let supported: Vec<&str> = supported.iter().map(|dtype| dtype.name()).collect();
@@ -125,7 +127,7 @@ pub(super) fn write_message(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Res
             write!(f, "`{key}` is not a single runtime key; name each runtime key that this should cover")
         }
         ErrorKind::KernelRemoved { operator } => {
-            write!(f, "this kernel of `{operator}` was removed; call `Operator::kernels` again")
+            write!(f, "this kernel of `{operator}` was removed; call `Operator::kernels_for_key` again")
         }
         ErrorKind::DataDependent { operator } => {
             write!(
@@ -164,15 +166,15 @@ pub(super) fn write_message(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Res
                  write `keys.below(its_key)`, not `keys`"
             )
         }
-        ErrorKind::ForeignKernel { operator, location, kernels } => {
+        ErrorKind::KernelOfOtherDefinition { operator, location, kernels } => {
             write!(
                 f,
                 "`{operator}`, defined at {location}, has kernels that were compiled for another operator of this name:{}",
-                list_kernels(kernels)
+                kernel_list(kernels)
             )?;
             f.write_str("\n  Link the crate that defines that operator, or rename one of the two.")
         }
-        ErrorKind::NoRustOperator { rust_operator } => {
+        ErrorKind::NoRustOperatorImpl { rust_operator } => {
             write!(
                 f,
                 "no operator of this program implements Rust's `{rust_operator:?}`; link a crate that defines one with \
@@ -187,12 +189,12 @@ pub(super) fn write_message(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Res
     }
 }
 
-fn list_kernels(sites: &[(&'static str, Location)]) -> String {
+fn kernel_list(sites: &[(&'static str, Location)]) -> String {
     sites.iter().fold(String::new(), |list, (name, location)| list + &format!("\n  `{name}`    {location}"))
 }
 
 /// Writes which boxed kernel left wrong results. A layer's kernel may have forgotten to redispatch, so a hint follows.
-fn write_kernel(f: &mut Formatter<'_>, kernel: Option<&KernelSite>) -> fmt::Result {
+fn write_faulty_kernel(f: &mut Formatter<'_>, kernel: Option<&KernelSite>) -> fmt::Result {
     let Some(site @ KernelSite { key, .. }) = kernel else { return Ok(()) };
     write!(f, "\n  the kernel: {site}")?;
     if key.is_storage() || key.is_alias() {
@@ -202,13 +204,13 @@ fn write_kernel(f: &mut Formatter<'_>, kernel: Option<&KernelSite>) -> fmt::Resu
 }
 
 /// Returns a type's name without module paths.
-fn without_paths(ty: &str) -> String {
+fn strip_module_paths(ty: &str) -> String {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let (paths, last) = ty.rsplit_once("::").unwrap_or(("", ty));
     let text: String = paths.split("::").map(|part| part.trim_end_matches(is_word)).chain([last]).collect();
     text.replace("'_ ", "")
 }
 
-fn list_locations(locations: &[Location]) -> String {
+fn location_list(locations: &[Location]) -> String {
     locations.iter().fold(String::new(), |list, location| list + &format!("\n  {location}"))
 }

@@ -1,7 +1,7 @@
 //! Selection of a kernel's code by dtype, for kernels over several dtypes.
 
 use crate::error::{Error, ErrorKind};
-use crate::name::name_in_schema;
+use crate::name::argument_name_in_schema;
 use crate::operator::Operation;
 use crate::scalar::DType;
 use crate::tensor::Tensor;
@@ -51,12 +51,12 @@ impl HasDType for Option<DType> {
 /// Returns the error of a kernel that was called with a dtype that is not in its list.
 #[cold]
 #[must_use]
-pub fn unsupported_dtype<O: Operation>(
+pub fn unsupported_dtype_error<O: Operation>(
     argument: &'static str,
     dtype: Option<DType>,
     supported: &'static [DType],
 ) -> Error {
-    let (operator, argument) = (O::operator().name(), name_in_schema(argument));
+    let (operator, argument) = (O::operator().name(), argument_name_in_schema(argument));
     match dtype {
         Some(dtype) => ErrorKind::UnsupportedDType { operator, argument, dtype, supported }.into(),
         None => {

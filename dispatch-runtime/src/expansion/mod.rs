@@ -1,13 +1,16 @@
 //! Items that only generated code uses. Not public API.
 
-mod arguments;
+mod argument_conversion;
 mod dtype_switch;
-mod named;
-mod returns;
+mod generated_names;
+mod return_conversion;
 
-pub use arguments::{KernelParameter, OptionalArgument};
-pub use dtype_switch::{HasDType, unsupported_dtype};
-pub use named::{
-    NotBuiltIn, NotBuiltInName, OperatorFunction, OperatorFunctions, check_not_built_in, crate_name, operator_code,
+pub use argument_conversion::{KernelParameter, OptionalArgument};
+pub use dtype_switch::{HasDType, unsupported_dtype_error};
+pub use generated_names::{
+    NotBuiltIn, NotBuiltInName, OperatorFunction, OperatorFunctions, check_not_built_in, crate_name,
+    operator_function_code,
 };
-pub use returns::{KernelError, Returns, composite_error, error_in_operator, into_caller_error, into_form_error};
+pub use return_conversion::{
+    KernelError, Returns, composite_error, error_in_operator, into_caller_error, into_form_error,
+};

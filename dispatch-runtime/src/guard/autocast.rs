@@ -3,7 +3,7 @@
 use std::panic::Location as Caller;
 
 use super::autocast_dtypes::AutocastDTypes;
-use super::{AUTOCAST_LAYER, Guard, GuardLocations, GuardState, Undo, load_state, store_state};
+use super::{AUTOCAST_LAYER, Guard, GuardLocations, GuardState, UndoAction, load_guard_state, store_guard_state};
 use crate::key::{Device, KeySet};
 use crate::scalar::DType;
 
@@ -21,18 +21,18 @@ use crate::scalar::DType;
 /// ```
 #[track_caller]
 pub fn autocast(device: Device, dtype: Option<DType>) -> Guard {
-    let before = load_state();
-    let autocast_dtypes = before.autocast_dtypes.with(device, dtype);
+    let before = load_guard_state();
+    let autocast_dtypes = before.autocast_dtypes.with_dtype(device, dtype);
     let allowed = match dtype {
         Some(_) => before.allowed | AUTOCAST_LAYER,
         None if autocast_dtypes == AutocastDTypes::NONE => before.allowed - AUTOCAST_LAYER,
         None => before.allowed,
     };
     let locations = GuardLocations { at: Caller::caller(), before: before.innermost_guard };
-    store_state(GuardState { allowed, autocast_dtypes, innermost_guard: Some(locations.at), ..before });
+    store_guard_state(GuardState { allowed, autocast_dtypes, innermost_guard: Some(locations.at), ..before });
     // If autocast was off for every backend, there is nothing to restore: the layer is excluded again once it is off for every backend.
     let changed = before.autocast_dtypes != AutocastDTypes::NONE && before.allowed != allowed;
-    Guard::new(Undo::Autocast(AutocastChange {
+    Guard::new(UndoAction::Autocast(AutocastChange {
         dtype: (before.autocast_dtypes != autocast_dtypes).then(|| (device, before.autocast_dtypes.get(device))),
         allowed: changed.then_some(before.allowed & AUTOCAST_LAYER),
         locations,
@@ -49,7 +49,7 @@ pub fn autocast(device: Device, dtype: Option<DType>) -> Guard {
 /// ```
 #[must_use]
 pub fn autocast_dtype(device: Device) -> Option<DType> {
-    load_state().autocast_dtypes.get(device)
+    load_guard_state().autocast_dtypes.get(device)
 }
 
 /// The state before [`autocast`]: a backend's dtype, and whether the layer was allowed, if the guard changed them.
@@ -64,12 +64,12 @@ impl AutocastChange {
     #[inline]
     pub(super) fn undo(&self, now: GuardState) -> GuardState {
         let autocast_dtypes =
-            self.dtype.map_or(now.autocast_dtypes, |(device, dtype)| now.autocast_dtypes.with(device, dtype));
+            self.dtype.map_or(now.autocast_dtypes, |(device, dtype)| now.autocast_dtypes.with_dtype(device, dtype));
         let allowed = if autocast_dtypes == AutocastDTypes::NONE { Some(KeySet::EMPTY) } else { self.allowed };
         GuardState {
             allowed: allowed.map_or(now.allowed, |allowed| (now.allowed - AUTOCAST_LAYER) | allowed),
             autocast_dtypes,
-            innermost_guard: self.locations.innermost_after_drop(now.innermost_guard),
+            innermost_guard: self.locations.innermost_location_after_drop(now.innermost_guard),
             ..now
         }
     }
@@ -78,7 +78,7 @@ impl AutocastChange {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::guard::layers::{exclude, excluded};
+    use crate::guard::key_guards::{exclude, excluded};
     use crate::guard::thread_state::spawn;
     use crate::keys::*;
 

@@ -8,21 +8,21 @@ use crate::scalar::DType;
 pub(super) struct AutocastDTypes(u64);
 
 /// The four bits of a backend for which autocast is off. No floating dtype has this number.
-const OFF: u64 = 0;
+const OFF_BITS: u64 = 0;
 
 impl AutocastDTypes {
     pub(super) const NONE: Self = Self(0);
 
     pub(super) fn get(self, device: Device) -> Option<DType> {
         match self.0 >> bit_offset(device) & 15 {
-            OFF => None,
+            OFF_BITS => None,
             number => DType::from_number(number.cast_signed()),
         }
     }
 
     /// Returns the set with the dtype of one backend replaced. A dtype that is not floating turns autocast off.
-    pub(super) fn with(self, device: Device, dtype: Option<DType>) -> Self {
-        let number = dtype.filter(|dtype| dtype.is_floating()).map_or(OFF, |dtype| dtype as u64);
+    pub(super) fn with_dtype(self, device: Device, dtype: Option<DType>) -> Self {
+        let number = dtype.filter(|dtype| dtype.is_floating()).map_or(OFF_BITS, |dtype| dtype as u64);
         Self(self.0 & !(15 << bit_offset(device)) | number << bit_offset(device))
     }
 }
@@ -40,16 +40,19 @@ mod tests {
         let floating = || DType::ALL.into_iter().filter(|dtype| dtype.is_floating());
         for dtype in floating() {
             let autocast_dtypes =
-                AutocastDTypes::NONE.with(Device::META, Some(dtype)).with(Device::CPU, Some(DType::F16));
+                AutocastDTypes::NONE.with_dtype(Device::META, Some(dtype)).with_dtype(Device::CPU, Some(DType::F16));
             assert_eq!(
                 (autocast_dtypes.get(Device::META), autocast_dtypes.get(Device::CPU)),
                 (Some(dtype), Some(DType::F16))
             );
             assert_eq!(autocast_dtypes.get("cuda:1".parse().unwrap()), None);
-            assert_eq!(autocast_dtypes.with(Device::META, None).with(Device::CPU, None), AutocastDTypes::NONE);
+            assert_eq!(
+                autocast_dtypes.with_dtype(Device::META, None).with_dtype(Device::CPU, None),
+                AutocastDTypes::NONE
+            );
         }
         for dtype in DType::ALL.into_iter().filter(|dtype| !dtype.is_floating()) {
-            assert_eq!(AutocastDTypes::NONE.with(Device::CPU, Some(dtype)), AutocastDTypes::NONE);
+            assert_eq!(AutocastDTypes::NONE.with_dtype(Device::CPU, Some(dtype)), AutocastDTypes::NONE);
         }
     }
 }

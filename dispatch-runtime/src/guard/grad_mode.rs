@@ -1,7 +1,7 @@
 //! Grad mode and inference mode: whether autograd records calls, and whether views are tracked.
 
-use super::layers::change_keys;
-use super::{Guard, GuardState, STATE, Undo, load_state};
+use super::key_guards::change_key_sets;
+use super::{GUARD_STATE, Guard, GuardState, UndoAction, load_guard_state};
 use crate::key::keys::{ADInplaceOrView, Autograd};
 use crate::key::{AD_INPLACE_OR_VIEW, KeySet, layer_bit};
 
@@ -15,7 +15,7 @@ use crate::key::{AD_INPLACE_OR_VIEW, KeySet, layer_bit};
 /// ```
 #[track_caller]
 pub fn inference_mode() -> Guard {
-    change_keys(KeySet::EMPTY, KeySet::from(ADInplaceOrView), KeySet::layers_of(Autograd))
+    change_key_sets(KeySet::EMPTY, KeySet::from(ADInplaceOrView), KeySet::layers_of(Autograd))
 }
 
 /// Whether this thread is in [`inference_mode`].
@@ -26,14 +26,14 @@ pub fn inference_mode() -> Guard {
 #[must_use]
 #[inline]
 pub fn is_inference_mode() -> bool {
-    let state = load_state();
+    let state = load_guard_state();
     // Outside of inference mode, each new tensor costs only this first check.
     state.include.bits() & layer_bit(AD_INPLACE_OR_VIEW) == 0 && excludes_autograd(state)
 }
 
 #[cold]
 fn excludes_autograd(state: GuardState) -> bool {
-    state.exclude().has(Autograd)
+    state.excluded_layers().has(Autograd)
 }
 
 /// Stops autograd's recording on this thread. Results do not require gradients, and leaves may be written to.
@@ -60,8 +60,8 @@ pub fn enable_grad() -> Guard {
 }
 
 fn set_grad_mode(grad_mode: u8) -> Guard {
-    let before = STATE.with(|cells| cells.grad_mode.replace(grad_mode));
-    Guard::new(if before == grad_mode { Undo::Nothing } else { Undo::GradMode })
+    let before = GUARD_STATE.with(|cells| cells.grad_mode.replace(grad_mode));
+    Guard::new(if before == grad_mode { UndoAction::Nothing } else { UndoAction::GradMode })
 }
 
 /// Whether autograd records on this thread: neither in [`no_grad`] nor in [`inference_mode`].
@@ -75,7 +75,7 @@ fn set_grad_mode(grad_mode: u8) -> Guard {
 #[must_use]
 #[inline]
 pub fn is_grad_enabled() -> bool {
-    load_state().grad_mode == 1 && !is_inference_mode()
+    load_guard_state().grad_mode == 1 && !is_inference_mode()
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@
 mod autocast;
 mod autocast_dtypes;
 pub(crate) mod grad_mode;
-mod layers;
+mod key_guards;
 mod thread_state;
 
 use std::cell::Cell;
@@ -22,16 +22,16 @@ use autocast_dtypes::AutocastDTypes;
 
 pub use autocast::{autocast, autocast_dtype};
 pub use grad_mode::{enable_grad, inference_mode, is_grad_enabled, is_inference_mode, no_grad};
-pub use layers::{
-    below_ad_inplace_or_view, below_autograd, exclude, excluded, force, include, included, skip_functionalize,
+pub use key_guards::{
+    below_ad_inplace_or_view, below_autograd, exclude, excluded, force_key_sets, include, included, skip_functionalize,
 };
 pub use thread_state::{InstallState, ThreadState, register_inherited_state, spawn};
 
-/// A handle of a change of the thread's sets, which is undone when the handle is dropped.
+/// A guard: it undoes a change of the thread's key sets, grad mode or autocast dtypes when it is dropped.
 ///
 /// A guard undoes only the bits that it changed. So guards nest and may be dropped in any order. They belong to the thread that made them.
-/// Drop two guards for the same key in reverse order: the guard that changed the key restores it. [`force`] and [`ThreadState::enter`]
-/// restore the whole state, and must be dropped after every guard that was made under them.
+/// Drop two guards for the same key in reverse order: the guard that changed the key restores it. [`force_key_sets`] and
+/// [`ThreadState::enter`] restore the whole state, and must be dropped after every guard that was made under them.
 ///
 /// ```
 /// use dispatch_runtime::{KeySet, guard, keys::*};
@@ -45,16 +45,16 @@ pub use thread_state::{InstallState, ThreadState, register_inherited_state, spaw
 #[must_use = "a guard that is not bound to a name is dropped at once"]
 #[derive(Debug)]
 pub struct Guard {
-    undo: Undo,
+    undo: UndoAction,
     /// Makes the guard `!Send`: thread-local state must be undone on its own thread.
     not_send: PhantomData<*const ()>,
 }
 
 #[derive(Debug)]
-enum Undo {
+enum UndoAction {
     /// Layers that the guard excluded. This is the fast path, for guards in kernels.
     ExcludedLayers(KeySet, GuardLocations),
-    Keys(layers::LayerChange),
+    KeySets(key_guards::KeySetChange),
     /// The guard switched the grad mode.
     GradMode,
     Autocast(autocast::AutocastChange),
@@ -64,7 +64,7 @@ enum Undo {
 
 impl Guard {
     #[inline]
-    fn new(undo: Undo) -> Self {
+    fn new(undo: UndoAction) -> Self {
         Self { undo, not_send: PhantomData }
     }
 }
@@ -72,10 +72,10 @@ impl Guard {
 impl Drop for Guard {
     #[inline]
     fn drop(&mut self) {
-        if let Undo::ExcludedLayers(layers, locations) = &self.undo {
-            STATE.with(|cells| {
+        if let UndoAction::ExcludedLayers(layers, locations) = &self.undo {
+            GUARD_STATE.with(|cells| {
                 cells.allowed.set(cells.allowed.get() | *layers);
-                cells.innermost_guard.set(locations.innermost_after_drop(cells.innermost_guard.get()));
+                cells.innermost_guard.set(locations.innermost_location_after_drop(cells.innermost_guard.get()));
             });
         } else {
             self.undo_slow();
@@ -86,13 +86,13 @@ impl Drop for Guard {
 impl Guard {
     #[inline(never)]
     fn undo_slow(&self) {
-        let now = load_state();
-        store_state(match &self.undo {
-            Undo::ExcludedLayers(..) | Undo::Nothing => return,
-            Undo::Keys(change) => change.undo(now),
-            Undo::GradMode => GuardState { grad_mode: 1 - now.grad_mode, ..now },
-            Undo::Autocast(change) => change.undo(now),
-            Undo::WholeState(before) => *before,
+        let now = load_guard_state();
+        store_guard_state(match &self.undo {
+            UndoAction::ExcludedLayers(..) | UndoAction::Nothing => return,
+            UndoAction::KeySets(change) => change.undo(now),
+            UndoAction::GradMode => GuardState { grad_mode: 1 - now.grad_mode, ..now },
+            UndoAction::Autocast(change) => change.undo(now),
+            UndoAction::WholeState(before) => *before,
         });
     }
 }
@@ -122,7 +122,7 @@ impl GuardState {
         innermost_guard: None,
     };
 
-    fn exclude(self) -> KeySet {
+    fn excluded_layers(self) -> KeySet {
         (KeySet::FULL - self.allowed).layers()
     }
 }
@@ -131,7 +131,7 @@ impl GuardState {
 const AUTOCAST_LAYER: KeySet = KeySet::from_bits(layer_bit(AUTOCAST));
 
 /// A thread's [`GuardState`], one cell per field. Loading the whole struct just after a store to one field would stall.
-struct StateCells {
+struct GuardStateCells {
     include: Cell<KeySet>,
     allowed: Cell<KeySet>,
     grad_mode: Cell<u8>,
@@ -142,9 +142,9 @@ struct StateCells {
 }
 
 thread_local! {
-    static STATE: StateCells = const {
+    static GUARD_STATE: GuardStateCells = const {
         let GuardState { include, allowed, grad_mode, autocast_dtypes, innermost_guard } = GuardState::DEFAULT;
-        StateCells {
+        GuardStateCells {
             include: Cell::new(include),
             allowed: Cell::new(allowed),
             grad_mode: Cell::new(grad_mode),
@@ -158,12 +158,12 @@ thread_local! {
 /// Calls `change` with the number of nested redispatches on this thread.
 #[inline]
 pub(crate) fn with_redispatch_depth<R>(change: impl FnOnce(&Cell<u32>) -> R) -> R {
-    STATE.with(|cells| change(&cells.redispatch_depth))
+    GUARD_STATE.with(|cells| change(&cells.redispatch_depth))
 }
 
 #[inline]
-fn load_state() -> GuardState {
-    STATE.with(|cells| GuardState {
+fn load_guard_state() -> GuardState {
+    GUARD_STATE.with(|cells| GuardState {
         include: cells.include.get(),
         allowed: cells.allowed.get(),
         grad_mode: cells.grad_mode.get(),
@@ -173,9 +173,9 @@ fn load_state() -> GuardState {
 }
 
 #[inline]
-fn store_state(state: GuardState) {
+fn store_guard_state(state: GuardState) {
     let GuardState { include, allowed, grad_mode, autocast_dtypes, innermost_guard } = state;
-    STATE.with(|cells| {
+    GUARD_STATE.with(|cells| {
         cells.include.set(include);
         cells.allowed.set(allowed);
         cells.grad_mode.set(grad_mode);
@@ -187,7 +187,7 @@ fn store_state(state: GuardState) {
 /// Returns the keys of a call on this thread whose arguments have the keys `arguments`.
 #[inline(always)]
 pub(crate) fn call_keys(arguments: KeySet) -> KeySet {
-    STATE.with(|cells| (arguments | cells.include.get()) & cells.allowed.get())
+    GUARD_STATE.with(|cells| (arguments | cells.include.get()) & cells.allowed.get())
 }
 
 /// The locations where a guard and the guard around it were made.
@@ -201,7 +201,7 @@ impl GuardLocations {
     /// Returns the location of the innermost guard after this one ends. A guard that was made later and still exists remains the innermost
     /// one.
     #[inline]
-    fn innermost_after_drop(&self, now: Option<&'static Caller<'static>>) -> Option<&'static Caller<'static>> {
+    fn innermost_location_after_drop(&self, now: Option<&'static Caller<'static>>) -> Option<&'static Caller<'static>> {
         if now.is_some_and(|innermost| std::ptr::eq(innermost, self.at)) { self.before } else { now }
     }
 }
@@ -209,7 +209,7 @@ impl GuardLocations {
 /// Returns the location where this thread's innermost guard was made, or `None` if the sets have their default values. After guards that
 /// ended out of order, it can be the location of one that ended.
 pub(crate) fn innermost_guard_location() -> Option<Location> {
-    let state = load_state();
+    let state = load_guard_state();
     let untouched = (state.include, state.allowed) == (GuardState::DEFAULT.include, GuardState::DEFAULT.allowed);
     state.innermost_guard.filter(|_| !untouched).map(Location::from_std)
 }
@@ -220,7 +220,7 @@ mod tests {
     use crate::DType;
     use crate::Device;
     use crate::guard::grad_mode::inference_mode;
-    use crate::guard::layers::{exclude, excluded, include, included};
+    use crate::guard::key_guards::{exclude, excluded, include, included};
     use crate::keys::*;
     use proptest::prelude::*;
 

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::{Mutex, PoisonError};
 
-use super::{Guard, GuardState, Undo, load_state, store_state};
+use super::{Guard, GuardState, UndoAction, load_guard_state, store_guard_state};
 
 /// A copy of one thread's guard state, for use on another thread.
 ///
@@ -29,7 +29,7 @@ impl ThreadState {
     #[inline]
     #[must_use]
     pub fn capture() -> Self {
-        Self { state: load_state() }
+        Self { state: load_guard_state() }
     }
 
     /// Replaces this thread's state until the guard is dropped. The guard must be dropped after every guard that was made under it.
@@ -42,9 +42,9 @@ impl ThreadState {
     /// assert!(!guard::is_inference_mode());
     /// ```
     pub fn enter(self) -> Guard {
-        let before = load_state();
-        store_state(self.state);
-        Guard::new(Undo::WholeState(before))
+        let before = load_guard_state();
+        store_guard_state(self.state);
+        Guard::new(UndoAction::WholeState(before))
     }
 
     /// Runs `f` in this state. Jobs on a thread pool, such as rayon's, are wrapped in this.

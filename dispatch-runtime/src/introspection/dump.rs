@@ -38,17 +38,17 @@ impl Operator {
     /// ```
     #[must_use]
     pub fn dump(&self) -> String {
-        dump_name(&self.name().to_string())
+        dump_by_name(&self.name().to_string())
     }
 }
 
 /// Returns the registrations under a name as text, also for names without definition.
 ///
 /// ```
-/// assert_eq!(dispatch_runtime::dump_name("nobody::home"), "");
+/// assert_eq!(dispatch_runtime::dump_by_name("nobody::home"), "");
 /// ```
 #[must_use]
-pub fn dump_name(name: &str) -> String {
+pub fn dump_by_name(name: &str) -> String {
     let registry = registry::lock();
     let mut text = String::new();
     let Some(row) = crate::name::Name::parse(name).and_then(|name| registry.row(name)) else {
@@ -77,10 +77,10 @@ pub fn dump_name(name: &str) -> String {
 /// Returns the names of all operators with a kernel for exactly this key, sorted.
 ///
 /// ```
-/// assert!(dispatch_runtime::registrations_for(dispatch_runtime::keys::FPGA).is_empty());
+/// assert!(dispatch_runtime::operator_names_with_kernel_for(dispatch_runtime::keys::FPGA).is_empty());
 /// ```
 #[must_use]
-pub fn registrations_for(key: Key) -> Vec<String> {
+pub fn operator_names_with_kernel_for(key: Key) -> Vec<String> {
     let registry = registry::lock();
     let Ok(target) = key.slot_or_alias() else {
         return Vec::new();

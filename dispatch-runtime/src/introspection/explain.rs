@@ -18,7 +18,7 @@ impl Operator {
     /// Explains which kernel a call with these arguments reaches on this thread, and why. Nothing is called.
     #[must_use]
     pub fn explain(&self, arguments: &[Value]) -> Explanation {
-        let argument_keys = self.keys_of_each(arguments);
+        let argument_keys = self.keys_of_each_argument(arguments);
         let keys = guard::call_keys(argument_keys.iter().fold(KeySet::EMPTY, |all, &keys| all | keys));
         self.explain_redispatch(keys, arguments)
     }
@@ -37,9 +37,9 @@ impl Operator {
     /// ```
     #[must_use]
     pub fn explain_redispatch(&self, keys: KeySet, arguments: &[Value]) -> Explanation {
-        let argument_keys = self.keys_of_each(arguments);
+        let argument_keys = self.keys_of_each_argument(arguments);
         let has_any_mark = |marks| arguments.iter().any(|argument| argument.has_any_mark(marks));
-        explain(&registry::lock(), self, keys, &argument_keys, Marks::never_set(), has_any_mark)
+        explain_call(&registry::lock(), self, keys, &argument_keys, Marks::never_set(), has_any_mark)
     }
 
     /// Explains which kernel a hypothetical call reaches, given its arguments' keys. Its device need not exist. `argument_keys` has the
@@ -59,25 +59,25 @@ impl Operator {
     /// #[op_impl(third, CUDA)]
     /// fn third_cuda(this: &Tensor, _: i64) -> Tensor { this.clone() }
     ///
-    /// let account = third::operator().explain_keys(&[keys::CUDA | keys::AutogradCUDA], None)?;
+    /// let account = third::operator().explain_call_with_keys(&[keys::CUDA | keys::AutogradCUDA], None)?;
     /// assert_eq!(account.winner.unwrap().kernel, "third_cuda");
-    /// assert!(third::operator().explain_keys(&[KeySet::EMPTY; 2], None).is_err());
+    /// assert!(third::operator().explain_call_with_keys(&[KeySet::EMPTY; 2], None).is_err());
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn explain_keys(&self, argument_keys: &[KeySet], marks: Option<Marks>) -> Result<Explanation> {
-        let key_arguments: Vec<usize> = (0..self.argument_count()).filter(|&i| self.can_add_keys(i)).collect();
+    pub fn explain_call_with_keys(&self, argument_keys: &[KeySet], marks: Option<Marks>) -> Result<Explanation> {
+        let key_arguments: Vec<usize> = (0..self.argument_count()).filter(|&i| self.can_argument_add_keys(i)).collect();
         if argument_keys.len() > key_arguments.len() {
             let (operator, expected, found) = (self.name(), key_arguments.len(), argument_keys.len());
             return Err(ErrorKind::TooManyArguments { operator, expected, found }.into());
         }
-        let mut keys_of_each = vec![KeySet::EMPTY; self.argument_count()];
+        let mut keys_of_each_argument = vec![KeySet::EMPTY; self.argument_count()];
         for (i, &keys) in key_arguments.into_iter().zip(argument_keys) {
-            keys_of_each[i] = keys;
+            keys_of_each_argument[i] = keys;
         }
         let keys = guard::call_keys(argument_keys.iter().fold(KeySet::EMPTY, |all, &keys| all | keys));
         let marks = marks.unwrap_or(Marks::NONE);
         let has_any_mark = |asked| marks.intersects(asked);
-        Ok(explain(&registry::lock(), self, keys, &keys_of_each, Marks::NONE, has_any_mark))
+        Ok(explain_call(&registry::lock(), self, keys, &keys_of_each_argument, Marks::NONE, has_any_mark))
     }
 }
 
@@ -85,8 +85,8 @@ impl Operator {
 #[cold]
 pub(crate) fn no_kernel_error(operator: &Operator, keys: KeySet, argument_keys: &[KeySet]) -> Error {
     let registry = registry::lock();
-    let explanation = explain(&registry, operator, keys, argument_keys, Marks::never_set(), |_| false);
-    let Ok(row) = registry.row_of(operator) else {
+    let explanation = explain_call(&registry, operator, keys, argument_keys, Marks::never_set(), |_| false);
+    let Ok(row) = registry.row_of_operator(operator) else {
         return ErrorKind::NoKernel(Box::new(explanation)).into();
     };
     let slot = explanation.key.and_then(|key| key.slot_or_alias().ok());
@@ -96,9 +96,9 @@ pub(crate) fn no_kernel_error(operator: &Operator, keys: KeySet, argument_keys: 
             cell::duplicate_kernels_error(row.name, target, &kernels)
         }
         (_, ActiveKernels::Conflict(fallbacks), None) => {
-            ErrorKind::DuplicateFallback { key: Key::of_slot(slot), fallbacks: cell::kernel_sites(&fallbacks) }.into()
+            ErrorKind::DuplicateFallback { key: Key::from_slot(slot), fallbacks: cell::kernel_sites(&fallbacks) }.into()
         }
-        (Provenance::AmbiguousAutogradOther, ..) => ErrorKind::Ambiguous(Box::new(explanation)).into(),
+        (Provenance::AmbiguousAutogradOther, ..) => ErrorKind::AmbiguousAutogradOther(Box::new(explanation)).into(),
         _ => ErrorKind::NoKernel(Box::new(explanation)).into(),
     }
 }
@@ -107,16 +107,16 @@ pub(crate) fn no_kernel_error(operator: &Operator, keys: KeySet, argument_keys: 
 #[cold]
 pub(crate) fn no_condition_holds_error(operator: &Operator, slot: Slot) -> Error {
     let registry = registry::lock();
-    let kernels = match registry.row_of(operator).map(|row| registry::active_kernels(&registry, row, slot)) {
+    let kernels = match registry.row_of_operator(operator).map(|row| registry::active_kernels(&registry, row, slot)) {
         Ok((_, ActiveKernels::Conditional(kernels), _)) => kernels,
         // The registrations changed in the meantime.
         _ => Vec::new(),
     };
     let conditions = kernels.iter().filter_map(|kernel| Some((kernel.condition?.text, kernel.location))).collect();
-    ErrorKind::NoConditionHolds { operator: operator.name(), key: Key::of_slot(slot), conditions }.into()
+    ErrorKind::NoConditionHolds { operator: operator.name(), key: Key::from_slot(slot), conditions }.into()
 }
 
-fn explain(
+fn explain_call(
     registry: &Registry,
     operator: &Operator,
     keys: KeySet,
@@ -131,7 +131,7 @@ fn explain(
     let arguments = names
         .zip(argument_keys.iter().copied())
         .enumerate()
-        .filter(|(i, _)| operator.can_add_keys(*i))
+        .filter(|(i, _)| operator.can_argument_add_keys(*i))
         .map(|(_, pair)| pair);
     let mut explanation = Explanation {
         operator: operator.name(),
@@ -152,24 +152,26 @@ fn explain(
         backend_is_linked: true,
         linked_devices: backend::linked_devices(),
     };
-    let Ok(row) = registry.row_of(operator) else {
+    let Ok(row) = registry.row_of_operator(operator) else {
         return explanation;
     };
     let table = bind::build_unpublished_table(registry, row, absent);
-    let is_skipped =
-        |slot| operator.adapters().is_some() && table.marks_for(slot).is_some_and(|marks| !has_any_mark(marks));
+    let is_skipped = |slot| {
+        operator.typed_adapters().is_some()
+            && table.marks_that_prevent_skip(slot).is_some_and(|marks| !has_any_mark(marks))
+    };
     let (slot, skipped) = final_slot(&table, keys, is_skipped);
     explanation.skipped = skipped;
-    explanation.key = slot.key().map(|_| Key::of_slot(slot));
+    explanation.key = slot.layer_and_backend().map(|_| Key::from_slot(slot));
     let (provenance, active, target) = registry::active_kernels(registry, row, slot);
     explanation.provenance = provenance;
-    let key = target.map_or_else(|| Key::of_slot(slot), Key::of_slot_or_alias);
+    let key = target.map_or_else(|| Key::from_slot(slot), Key::from_slot_or_alias);
     let site = |kernel: &KernelRegistration| KernelSite { key, kernel: kernel.name, location: kernel.location };
     match &active {
         ActiveKernels::One(kernel) => explanation.winner = Some(site(kernel)),
         ActiveKernels::Conditional(kernels) => {
             let candidate = |kernel: &&KernelRegistration| {
-                let site = KernelSite { key: row.key_of(kernel).unwrap_or(key), ..site(kernel) };
+                let site = KernelSite { key: row.key_of_kernel(kernel).unwrap_or(key), ..site(kernel) };
                 (site, kernel.condition.map(|condition| condition.text))
             };
             explanation.candidates = kernels.iter().map(candidate).collect();
@@ -177,7 +179,7 @@ fn explain(
         ActiveKernels::None | ActiveKernels::Conflict(_) => {}
     }
     explanation.losers = losing_kernels(row, keys, slot, &active, target);
-    explanation.backend_is_linked = slot.key().is_none() || registry.has_kernel_for(slot);
+    explanation.backend_is_linked = slot.layer_and_backend().is_none() || registry.has_any_kernel_for(slot);
     explanation
 }
 
@@ -206,8 +208,8 @@ fn losing_kernels(
 ) -> Vec<(KernelSite, String)> {
     let mut losers = Vec::new();
     for (target, cell) in &row.cells {
-        let key = Key::of_slot_or_alias(*target);
-        for kernel in cell.by_precedence() {
+        let key = Key::from_slot_or_alias(*target);
+        for kernel in cell.kernels_by_precedence() {
             let runs = match active {
                 ActiveKernels::One(one) => std::ptr::eq(*one, kernel),
                 ActiveKernels::Conditional(candidates) => {
@@ -232,7 +234,7 @@ fn reason_not_run(
     winner: Option<SlotOrAlias>,
     active: &ActiveKernels<'_>,
 ) -> String {
-    let here = Key::of_slot(slot);
+    let here = Key::from_slot(slot);
     if winner == Some(target) {
         return match active {
             ActiveKernels::Conflict(_) => "clashes with another kernel for the same key".to_owned(),
@@ -240,7 +242,7 @@ fn reason_not_run(
         };
     }
     match target {
-        SlotOrAlias::Slot(own) if !keys.has(Key::of_slot(own)) => "the call does not have this key".to_owned(),
+        SlotOrAlias::Slot(own) if !keys.has(Key::from_slot(own)) => "the call does not have this key".to_owned(),
         SlotOrAlias::Slot(own) if own < slot => format!("is below {here}"),
         SlotOrAlias::Slot(_) => format!("skipped before {here}"),
         SlotOrAlias::Alias(alias) if alias.covers(slot) || slot == Slot::UNDEFINED => {

@@ -29,7 +29,7 @@ pub enum Finding {
         locations: [Location; 2],
     },
     /// A key has the name of a built-in key, or a backend has that of a built-in device.
-    BuiltInName {
+    BuiltInKeyName {
         /// The name of the key.
         name: &'static str,
         /// The location of the declaration.
@@ -37,7 +37,7 @@ pub enum Finding {
     },
     /// A backend's own kernel of a composite operator disables autograd on that backend. The kernel does not call differentiable operators,
     /// and the operator has no derivative.
-    LosesAutograd {
+    KernelDisablesAutograd {
         /// The name of the operator.
         operator: Name<'static>,
         /// The backend that loses autograd.
@@ -48,21 +48,21 @@ pub enum Finding {
         composite: Location,
     },
     /// Calls through `AutogradOther` will fail: a composite and a storage's kernel could both serve them.
-    Ambiguous {
+    AmbiguousAutogradOther {
         /// The name of the operator.
         operator: Name<'static>,
         /// The key of the storage.
         storage: Key,
     },
     /// Layers of users at one insertion point run in the order of their names, because neighbours are not declared above each other.
-    OrderedByName {
+    LayersOrderedByName {
         /// The insertion point of the layers.
         above: InsertionPoint,
         /// The layers, in the order in which a call goes through them.
         layers: Vec<(&'static str, Location)>,
     },
     /// Two operators implement the same Rust operator.
-    DuplicateRustOperator {
+    DuplicateRustOperatorImpl {
         /// The Rust operator.
         rust_operator: RustOperator,
         /// The operator that is not used.
@@ -80,7 +80,7 @@ pub enum Finding {
         rules: Vec<Location>,
     },
     /// A composite operator has another kernel for the same alias key, besides its body.
-    CatchAllBesideBody {
+    AliasKernelBesideBody {
         /// The name of the operator.
         operator: Name<'static>,
         /// The locations of the kernels.
@@ -104,20 +104,20 @@ impl fmt::Display for Finding {
                  Rename one of the backends, or link only one of the crates.",
                 first.to_ascii_lowercase()
             ),
-            Self::BuiltInName { name, location } => {
+            Self::BuiltInKeyName { name, location } => {
                 write!(f, "`{name}` is the name of a built-in key or of its device:\n  {location}\n  Rename the key.")
             }
-            Self::LosesAutograd { operator, backend, kernel, composite } => write!(
+            Self::KernelDisablesAutograd { operator, backend, kernel, composite } => write!(
                 f,
                 "the kernel of `{operator}` for {backend} disables autograd on that backend\n  kernel: {kernel}\n  composite: {composite}\n  \
                  Give the operator a derivative, or remove the kernel, so that the composite serves that backend."
             ),
-            Self::Ambiguous { operator, storage } => write!(
+            Self::AmbiguousAutogradOther { operator, storage } => write!(
                 f,
                 "`{operator}` has a composite kernel and one for {storage}, so calls through AutogradOther are ambiguous\n  \
                  Register a kernel for AutogradOther."
             ),
-            Self::OrderedByName { above, layers } => {
+            Self::LayersOrderedByName { above, layers } => {
                 let layers = layers.iter().map(|(name, location)| format!("\n  {name} ({location})"));
                 write!(
                     f,
@@ -127,7 +127,7 @@ impl fmt::Display for Finding {
                     layers.collect::<String>()
                 )
             }
-            Self::DuplicateRustOperator { rust_operator, operator, winner } => write!(
+            Self::DuplicateRustOperatorImpl { rust_operator, operator, winner } => write!(
                 f,
                 "`{operator}` and `{winner}` both implement Rust's `{rust_operator:?}`, and `{winner}` is used; \
                  remove one `operator = {rust_operator:?}`"
@@ -136,17 +136,17 @@ impl fmt::Display for Finding {
                 write!(
                     f,
                     "`{operator}` has several rules of type `{rule_type}`:{}\n  The first is used; keep one.",
-                    list_locations(rules)
+                    location_list(rules)
                 )
             }
-            Self::CatchAllBesideBody { operator, kernels } => {
-                let kernels = list_locations(kernels);
+            Self::AliasKernelBesideBody { operator, kernels } => {
+                let kernels = location_list(kernels);
                 write!(f, "`{operator}` has a body and another catch-all kernel:{kernels}\n  Remove one of them.")
             }
         }
     }
 }
 
-fn list_locations(locations: &[Location]) -> String {
+fn location_list(locations: &[Location]) -> String {
     locations.iter().fold(String::new(), |list, location| list + &format!("\n  {location}"))
 }

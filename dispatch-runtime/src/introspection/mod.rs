@@ -7,7 +7,7 @@ mod span;
 mod table_cells;
 mod verify;
 
-pub use dump::{dump_name, registrations_for};
+pub use dump::{dump_by_name, operator_names_with_kernel_for};
 pub use finding::Finding;
 pub use span::{SpanListener, on_span, span};
 pub use table_cells::{RegisteredKernel, TableCell};

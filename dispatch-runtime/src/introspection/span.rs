@@ -8,8 +8,8 @@ use std::sync::{Mutex, PoisonError};
 /// A listener that is called on the thread with a span's name when the span begins. The returned value is dropped at the span's end.
 pub type SpanListener = fn(&dyn Display) -> Box<dyn Any>;
 
-static LISTENERS: Mutex<Vec<SpanListener>> = Mutex::new(Vec::new());
-static HAS_LISTENERS: AtomicBool = AtomicBool::new(false);
+static SPAN_LISTENERS: Mutex<Vec<SpanListener>> = Mutex::new(Vec::new());
+static HAS_SPAN_LISTENERS: AtomicBool = AtomicBool::new(false);
 
 /// Runs `part` as a span with this name, which profiles and printed traces show. The name is formatted only if there is a listener.
 ///
@@ -19,7 +19,7 @@ static HAS_LISTENERS: AtomicBool = AtomicBool::new(false);
 /// ```
 #[inline]
 pub fn span<R>(name: impl Display, part: impl FnOnce() -> R) -> R {
-    let _span = HAS_LISTENERS.load(Ordering::Relaxed).then(|| begin_span(&name));
+    let _span = HAS_SPAN_LISTENERS.load(Ordering::Relaxed).then(|| begin_span(&name));
     part()
 }
 
@@ -39,13 +39,13 @@ pub fn span<R>(name: impl Display, part: impl FnOnce() -> R) -> R {
 /// assert_eq!(SEEN.take(), ["outside", "inside, 1"]);
 /// ```
 pub fn on_span(listener: SpanListener) {
-    LISTENERS.lock().unwrap_or_else(PoisonError::into_inner).push(listener);
-    HAS_LISTENERS.store(true, Ordering::Relaxed);
+    SPAN_LISTENERS.lock().unwrap_or_else(PoisonError::into_inner).push(listener);
+    HAS_SPAN_LISTENERS.store(true, Ordering::Relaxed);
 }
 
 #[cold]
 fn begin_span(name: &dyn Display) -> OpenSpan {
-    let listeners = LISTENERS.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let listeners = SPAN_LISTENERS.lock().unwrap_or_else(PoisonError::into_inner).clone();
     OpenSpan(listeners.into_iter().map(|listener| listener(name)).collect())
 }
 
@@ -66,9 +66,9 @@ mod tests {
 
     thread_local!(static EVENTS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) });
 
-    struct EndEvent(String);
+    struct EndRecorder(String);
 
-    impl Drop for EndEvent {
+    impl Drop for EndRecorder {
         fn drop(&mut self) {
             EVENTS.with_borrow_mut(|events| events.push(format!("end of {}", self.0)));
         }
@@ -78,7 +78,7 @@ mod tests {
     fn a_panic_ends_open_spans_from_the_inside_out() {
         on_span(|name| {
             EVENTS.with_borrow_mut(|events| events.push(name.to_string()));
-            Box::new(EndEvent(name.to_string()))
+            Box::new(EndRecorder(name.to_string()))
         });
         let caught = std::panic::catch_unwind(|| span("outside", || span("inside", || panic!("there"))));
         assert!(caught.is_err());

@@ -5,7 +5,7 @@ use crate::key::{Key, KeyError, Provenance, Slot, SlotOrAlias};
 use crate::location::Location;
 use crate::operator::{BoxedKernel, Operator};
 use crate::registration::{Registry, bind, registry};
-use crate::table::{ActiveKernels, Cell, Kernel, KernelRegistration, OperatorRow, Source};
+use crate::table::{ActiveKernels, Cell, Kernel, KernelRegistration, OperatorRow, RegistrationSource};
 use crate::tensor::Marks;
 
 /// One cell of an operator's table.
@@ -60,7 +60,7 @@ impl Operator {
     #[must_use]
     pub fn table(&self) -> Vec<TableCell> {
         let registry = registry::lock();
-        registry.row_of(self).map(|row| table_cells(&registry, row)).unwrap_or_default()
+        registry.row_of_operator(self).map(|row| table_cells(&registry, row)).unwrap_or_default()
     }
 
     /// Returns the table that the operator would have without any kernel for the `removed` keys, and with one new kernel for each of the
@@ -91,10 +91,11 @@ impl Operator {
             |keys: &[Key]| keys.iter().map(|&key| key.registration_target()).collect::<Result<Vec<_>, KeyError>>();
         let (added, removed) = (targets(added)?, targets(removed)?);
         let registry = registry::lock();
-        let row = registry.row_of(self)?;
+        let row = registry.row_of_operator(self)?;
         let kernel = Kernel::Boxed(BoxedKernel::Function(|_, _, _| Ok(())));
-        let hypothetical = KernelRegistration::without_options(kernel, "what if", location, Source::Attribute);
-        Ok(table_cells(&registry, &row.with_changes(&added, &removed, &hypothetical)))
+        let hypothetical =
+            KernelRegistration::new_without_options(kernel, "what if", location, RegistrationSource::Attribute);
+        Ok(table_cells(&registry, &row.with_changed_kernels(&added, &removed, &hypothetical)))
     }
 
     /// Returns every registered kernel of the operator, by key, runtime keys before aliases, newest first.
@@ -110,7 +111,10 @@ impl Operator {
     #[must_use]
     pub fn registrations(&self) -> Vec<RegisteredKernel> {
         let registry = registry::lock();
-        registry.row_of(self).map(|row| row.cells.iter().flat_map(kernels_of_cell).collect()).unwrap_or_default()
+        registry
+            .row_of_operator(self)
+            .map(|row| row.cells.iter().flat_map(kernels_of_cell).collect())
+            .unwrap_or_default()
     }
 }
 
@@ -118,7 +122,7 @@ impl Operator {
 fn table_cells(registry: &Registry, row: &OperatorRow) -> Vec<TableCell> {
     let table = row
         .definition()
-        .and_then(Operator::adapters)
+        .and_then(Operator::typed_adapters)
         .map(|_| bind::build_unpublished_table(registry, row, Marks::NONE));
     let cell = |slot: Slot| {
         let (provenance, active, target) = registry::active_kernels(registry, row, slot);
@@ -128,10 +132,10 @@ fn table_cells(registry: &Registry, row: &OperatorRow) -> Vec<TableCell> {
             ActiveKernels::Conditional(kernels) | ActiveKernels::Conflict(kernels) => kernels.clone(),
         };
         TableCell {
-            key: Key::of_slot(slot),
+            key: Key::from_slot(slot),
             provenance,
-            registered_for: target.map(Key::of_slot_or_alias),
-            marks: table.as_ref().and_then(|table| table.marks_for(slot)),
+            registered_for: target.map(Key::from_slot_or_alias),
+            marks: table.as_ref().and_then(|table| table.marks_that_prevent_skip(slot)),
             falls_through: matches!(active, ActiveKernels::One(kernel) if matches!(kernel.kernel, Kernel::Fallthrough)),
             kernels: kernels.iter().map(|kernel| format!("`{}` ({})", kernel.name, kernel.location)).collect(),
         }
@@ -140,13 +144,13 @@ fn table_cells(registry: &Registry, row: &OperatorRow) -> Vec<TableCell> {
 }
 
 pub(super) fn kernels_of_cell((target, cell): &(SlotOrAlias, Cell)) -> Vec<RegisteredKernel> {
-    let runs = match cell.active() {
+    let runs = match cell.active_kernels() {
         ActiveKernels::None | ActiveKernels::Conflict(_) => Vec::new(),
         ActiveKernels::One(kernel) => vec![kernel],
         ActiveKernels::Conditional(kernels) => kernels,
     };
     let describe = |kernel: &KernelRegistration| RegisteredKernel {
-        site: KernelSite { key: Key::of_slot_or_alias(*target), kernel: kernel.name, location: kernel.location },
+        site: KernelSite { key: Key::from_slot_or_alias(*target), kernel: kernel.name, location: kernel.location },
         kind: match kernel.kernel {
             Kernel::Typed(_) => "typed",
             Kernel::Boxed(_) => "boxed",
@@ -155,5 +159,5 @@ pub(super) fn kernels_of_cell((target, cell): &(SlotOrAlias, Cell)) -> Vec<Regis
         is_active: runs.iter().any(|&one| std::ptr::eq(one, kernel)),
         condition: kernel.condition.map(|condition| condition.text),
     };
-    cell.by_precedence().into_iter().map(describe).collect()
+    cell.kernels_by_precedence().into_iter().map(describe).collect()
 }

@@ -26,7 +26,7 @@ pub fn verify() -> Vec<Finding> {
         NameClash::Device(a, b) => {
             Finding::DuplicateDevice { names: [a.name(), b.name()], locations: [a.location(), b.location()] }
         }
-        NameClash::BuiltIn(key) => Finding::BuiltInName { name: key.name(), location: key.location() },
+        NameClash::BuiltIn(key) => Finding::BuiltInKeyName { name: key.name(), location: key.location() },
     }));
     findings.extend(layers_ordered_by_name(&registry.keys));
     for implementation in &registry.rust_operator_impls {
@@ -34,7 +34,7 @@ pub fn verify() -> Vec<Finding> {
             rust_operator_impl(implementation.rust_operator).filter(|winner| winner.operator != implementation.operator)
         {
             let (operator, winner) = (implementation.operator.name(), winner.operator.name());
-            findings.push(Finding::DuplicateRustOperator {
+            findings.push(Finding::DuplicateRustOperatorImpl {
                 rust_operator: implementation.rust_operator,
                 operator,
                 winner,
@@ -49,9 +49,9 @@ pub fn verify() -> Vec<Finding> {
         findings.extend(error.map(|error| Finding::Error(error.into())));
     }
     for slot in Slot::all() {
-        if let ActiveKernels::Conflict(fallbacks) = registry.fallbacks[slot.index()].active() {
+        if let ActiveKernels::Conflict(fallbacks) = registry.fallbacks[slot.index()].active_kernels() {
             let fallbacks = cell::kernel_sites(&fallbacks);
-            findings.push(Finding::Error(ErrorKind::DuplicateFallback { key: Key::of_slot(slot), fallbacks }.into()));
+            findings.push(Finding::Error(ErrorKind::DuplicateFallback { key: Key::from_slot(slot), fallbacks }.into()));
         }
     }
     let mut rows: Vec<&OperatorRow> = registry.rows.iter().collect();
@@ -74,7 +74,7 @@ fn layers_ordered_by_name(keys: &[&'static UserKey]) -> Vec<Finding> {
         let is_decided = |upper: &UserKey, lower: &UserKey| upper.layers_below().any(|key| std::ptr::eq(key, lower));
         let by_name = placed.windows(2).any(|pair| !is_decided(pair[0].1, pair[1].1));
         let layers = placed.iter().map(|(_, key)| (key.name(), key.location())).collect();
-        by_name.then_some(Finding::OrderedByName { above, layers })
+        by_name.then_some(Finding::LayersOrderedByName { above, layers })
     };
     insertion_points.into_iter().filter_map(order).collect()
 }
@@ -82,8 +82,8 @@ fn layers_ordered_by_name(keys: &[&'static UserKey]) -> Vec<Finding> {
 fn check_row(row: &OperatorRow, findings: &mut Vec<Finding>) {
     match row.definitions.len() {
         0 if row.cells.is_empty() => return,
-        0 => findings.push(Finding::Error(row.not_defined_error())),
-        1 => findings.extend(row.foreign_kernels_error(row.definitions[0]).map(Finding::Error)),
+        0 => findings.push(Finding::Error(row.missing_definition_error())),
+        1 => findings.extend(row.kernels_of_other_definition_error(row.definitions[0]).map(Finding::Error)),
         _ => findings.push(Finding::Error(row.duplicate_definitions_error())),
     }
     for operator in &row.definitions {
@@ -100,17 +100,17 @@ fn check_row(row: &OperatorRow, findings: &mut Vec<Finding>) {
             // Each definition has its own body, and the duplicate definitions are a finding already.
             continue;
         }
-        if let ActiveKernels::Conflict(kernels) = cell.active() {
+        if let ActiveKernels::Conflict(kernels) = cell.active_kernels() {
             findings.push(if is_composite {
                 let mut kernels: Vec<Location> = kernels.iter().map(|kernel| kernel.location).collect();
                 kernels.sort();
-                Finding::CatchAllBesideBody { operator: row.name, kernels }
+                Finding::AliasKernelBesideBody { operator: row.name, kernels }
             } else {
                 Finding::Error(cell::duplicate_kernels_error(row.name, *target, &kernels))
             });
         }
     }
-    if let Some(composite) = first_kernel(row, SlotOrAlias::Alias(Alias::CompositeImplicitAutograd)) {
+    if let Some(composite) = highest_precedence_kernel(row, SlotOrAlias::Alias(Alias::CompositeImplicitAutograd)) {
         check_composite(row, composite, findings);
     }
 }
@@ -121,21 +121,21 @@ fn check_composite(row: &OperatorRow, composite: &KernelRegistration, findings: 
         [Alias::Autograd, Alias::CompositeExplicitAutograd].into_iter().any(|alias| registered_keys.has_alias(alias));
     for (target, cell) in &row.cells {
         let SlotOrAlias::Slot(storage) = *target else { continue };
-        let Some(kernel) = cell.by_precedence().first().copied() else { continue };
-        let Some(autograd) = storage.autograd() else { continue };
-        let key = Key::of_slot(storage);
+        let Some(kernel) = cell.kernels_by_precedence().first().copied() else { continue };
+        let Some(autograd) = storage.autograd_slot() else { continue };
+        let key = Key::from_slot(storage);
         if storage.is_dense() {
             let own = row.cell(SlotOrAlias::Slot(autograd)).is_some();
             if !own && !differentiable {
                 let (kernel, composite) = (kernel.location, composite.location);
-                findings.push(Finding::LosesAutograd { operator: row.name, backend: key, kernel, composite });
+                findings.push(Finding::KernelDisablesAutograd { operator: row.name, backend: key, kernel, composite });
             }
-        } else if autograd == Slot::autograd_other() && row.cell(SlotOrAlias::Slot(autograd)).is_none() {
-            findings.push(Finding::Ambiguous { operator: row.name, storage: key });
+        } else if autograd == Slot::for_autograd_other() && row.cell(SlotOrAlias::Slot(autograd)).is_none() {
+            findings.push(Finding::AmbiguousAutogradOther { operator: row.name, storage: key });
         }
     }
 }
 
-fn first_kernel(row: &OperatorRow, target: SlotOrAlias) -> Option<&KernelRegistration> {
-    row.cell(target)?.by_precedence().first().copied()
+fn highest_precedence_kernel(row: &OperatorRow, target: SlotOrAlias) -> Option<&KernelRegistration> {
+    row.cell(target)?.kernels_by_precedence().first().copied()
 }

@@ -4,8 +4,8 @@
 //! cell. `table/resolve.rs` defines which alias wins if several apply.
 
 use super::layer::{
-    AUTOCAST, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, BACKEND_END, BATCHED, LAYER_END, LAYER_ORDER, LAZY,
-    NESTED_TENSOR, SPARSE, XLA,
+    AUTOCAST, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, BACKEND_END, BATCHED, LAYER_END, LAYER_ORDER,
+    LAZY_BACKEND, NESTED_TENSOR, SPARSE, XLA_BACKEND,
 };
 use super::slot::{SLOT_COUNT, Slot};
 use super::{Key, SlotOrAlias, layer_bit};
@@ -71,7 +71,10 @@ impl Alias {
             Self::CompositeImplicitAutogradNestedTensor => matches!(layer, NESTED_TENSOR | AUTOGRAD_NESTED_TENSOR),
             Self::CompositeExplicitAutograd => storage && layer != NESTED_TENSOR,
             Self::CompositeExplicitAutogradNonFunctional => {
-                storage && layer != NESTED_TENSOR && layer != SPARSE && !matches!(backend, Some(XLA | LAZY))
+                storage
+                    && layer != NESTED_TENSOR
+                    && layer != SPARSE
+                    && !matches!(backend, Some(XLA_BACKEND | LAZY_BACKEND))
             }
             Self::Autocast => layer == AUTOCAST,
         }
@@ -103,7 +106,7 @@ const ALIASES_OF_SLOT: [u8; SLOT_COUNT] = {
     while layer < LAYER_END {
         let mut backend = 0;
         while backend < BACKEND_END {
-            let slot = Slot::on_backend(layer, backend).index();
+            let slot = Slot::for_layer_on_backend(layer, backend).index();
             let on = if LAYER_ORDER[layer as usize].is_per_backend() { Some(backend) } else { None };
             let mut alias = 0;
             while alias < Alias::ALL.len() {
@@ -128,7 +131,7 @@ const LAYER_BITS_OF_ALIAS: [u64; Alias::ALL.len()] = {
         while layer < LAYER_END {
             let mut backend = 0;
             while backend < BACKEND_END {
-                if Alias::ALL[alias].covers(Slot::on_backend(layer, backend)) {
+                if Alias::ALL[alias].covers(Slot::for_layer_on_backend(layer, backend)) {
                     layers[alias] |= layer_bit(layer);
                 }
                 backend += 1;
@@ -164,16 +167,16 @@ mod tests {
     #[test]
     fn the_non_functional_alias_excludes_functional_backends_and_sparse() {
         let alias = Alias::CompositeExplicitAutogradNonFunctional;
-        assert!(alias.covers(Slot::on_backend(SPARSE_CSR, 0)));
-        assert!(!alias.covers(Slot::on_backend(SPARSE, 0)));
-        assert!(!alias.covers(Slot::on_backend(QUANTIZED, XLA)));
-        assert!(!alias.covers(Slot::on_backend(SPARSE_CSR, LAZY)));
+        assert!(alias.covers(Slot::for_layer_on_backend(SPARSE_CSR, 0)));
+        assert!(!alias.covers(Slot::for_layer_on_backend(SPARSE, 0)));
+        assert!(!alias.covers(Slot::for_layer_on_backend(QUANTIZED, XLA_BACKEND)));
+        assert!(!alias.covers(Slot::for_layer_on_backend(SPARSE_CSR, LAZY_BACKEND)));
     }
 
     #[test]
     fn layer_bits_are_the_layers_of_the_expansion() {
         for alias in Alias::ALL {
-            let layers = Slot::all().filter(|&slot| alias.covers(slot)).filter_map(Slot::key);
+            let layers = Slot::all().filter(|&slot| alias.covers(slot)).filter_map(Slot::layer_and_backend);
             assert_eq!(
                 alias.layer_bits(),
                 layers.fold(0, |bits, (layer, _)| bits | layer_bit(layer)),
@@ -186,10 +189,10 @@ mod tests {
     #[test]
     fn no_alias_covers_a_mode_or_the_undefined_slot() {
         for alias in Alias::ALL {
-            for slot in [Slot::UNDEFINED, Slot::of_layer(BACKEND_SELECT), Slot::of_layer(TRACER)] {
+            for slot in [Slot::UNDEFINED, Slot::for_layer(BACKEND_SELECT), Slot::for_layer(TRACER)] {
                 assert!(!alias.covers(slot), "{}", alias.name());
             }
         }
-        assert!(Alias::CompositeImplicitAutograd.covers(Slot::on_backend(DENSE, 15)));
+        assert!(Alias::CompositeImplicitAutograd.covers(Slot::for_layer_on_backend(DENSE, 15)));
     }
 }

@@ -65,7 +65,7 @@ impl Device {
     /// Returns the key of the backend.
     #[must_use]
     pub fn key(self) -> Key {
-        Key::of_slot(Slot::on_backend(DENSE, self.backend))
+        Key::from_slot(Slot::for_layer_on_backend(DENSE, self.backend))
     }
 
     /// Returns the keys that a `device` argument with this device adds to a call without tensors.

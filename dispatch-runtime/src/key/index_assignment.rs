@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, Once, OnceLock, PoisonError};
 
-use super::declared;
+use super::declared_keys;
 use super::layer::{ASSIGNABLE_BACKENDS, BACKEND_COUNT, BACKEND_NAMES, LAYER_COUNT, LAYER_END, LAYER_ORDER, LayerKind};
 use super::user::{NO_INDEX, UserKey};
 use crate::location::Location;
@@ -88,14 +88,14 @@ pub(crate) fn assign_indices(mut keys: Vec<&'static UserKey>) {
 /// first.
 fn assign_linked_keys() {
     static ONCE: Once = Once::new();
-    ONCE.call_once(|| assign_indices(declared::linked_keys()));
+    ONCE.call_once(|| assign_indices(declared_keys::linked_keys()));
 }
 
 /// Assigns an index to a key that has none yet when it is first used. All linked keys get their indices first, so the order of use does not
 /// matter.
 #[cold]
 fn assign_on_first_use(key: &'static UserKey) -> u8 {
-    assign_indices(declared::linked_keys());
+    assign_indices(declared_keys::linked_keys());
     assign_indices(vec![key]);
     key.index_plus_one.load(Ordering::Acquire)
 }
@@ -113,7 +113,7 @@ fn reserve_index(key: &'static UserKey) -> u8 {
 /// Iterates over the backend or layer indices that the key may get.
 fn candidate_indices(key: &UserKey) -> impl Iterator<Item = u8> {
     let (is_backend, insertion_point) = (key.is_backend(), key.insertion_point());
-    let is_free = move |&layer: &u8| matches!(LAYER_ORDER[layer as usize].kind, LayerKind::Free(point) if insertion_point == Some(point));
+    let is_free = move |&layer: &u8| matches!(LAYER_ORDER[layer as usize].kind, LayerKind::FreeForUser(point) if insertion_point == Some(point));
     ASSIGNABLE_BACKENDS.into_iter().filter(move |_| is_backend).chain((0..LAYER_END).filter(is_free))
 }
 

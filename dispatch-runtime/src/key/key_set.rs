@@ -85,8 +85,8 @@ impl KeySet {
     #[must_use]
     pub fn highest(self) -> Option<Key> {
         let bits = if self.backends().is_empty() { self.0 & !PER_BACKEND_LAYERS } else { self.0 };
-        let slot = Slot::of_bits(bits);
-        slot.key().map(|_| Key::of_slot(slot))
+        let slot = Slot::from_key_bits(bits);
+        slot.layer_and_backend().map(|_| Key::from_slot(slot))
     }
 
     /// Returns the layers of the set that are strictly below `key`, and all backends. Below an alias key means below its lowest layer.
@@ -103,8 +103,8 @@ impl KeySet {
         layers.filter(move |&layer| self.0 & layer_bit(layer) != 0).flat_map(move |layer| {
             let per_backend = LAYER_ORDER[layer as usize].is_per_backend();
             let on = backends.clone().filter(move |&backend| per_backend && self.0 & 1 << backend != 0);
-            let alone = (!per_backend).then(|| Key::of_slot(Slot::of_layer(layer)));
-            alone.into_iter().chain(on.map(move |backend| Key::of_slot(Slot::on_backend(layer, backend))))
+            let alone = (!per_backend).then(|| Key::from_slot(Slot::for_layer(layer)));
+            alone.into_iter().chain(on.map(move |backend| Key::from_slot(Slot::for_layer_on_backend(layer, backend))))
         })
     }
 

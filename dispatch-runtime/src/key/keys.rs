@@ -14,64 +14,64 @@ use super::Key;
 use super::alias::Alias;
 use super::layer::{self, BACKEND_COUNT, LAYER_ORDER};
 
-macro_rules! backend_keys {
+macro_rules! define_backend_keys {
     ($layer:expr => $($name:ident)*) => {
-        backend_keys! { @ $layer; 0_u8; $($name)* }
+        define_backend_keys! { @ $layer; 0_u8; $($name)* }
     };
     (@ $layer:expr; $backend:expr; $name:ident $($rest:ident)*) => {
         #[doc = concat!("`", stringify!($name), "`: one layer on one backend.")]
-        pub const $name: Key = Key::on_backend($layer, $backend);
-        backend_keys! { @ $layer; $backend + 1; $($rest)* }
+        pub const $name: Key = Key::from_layer_and_backend($layer, $backend);
+        define_backend_keys! { @ $layer; $backend + 1; $($rest)* }
     };
     (@ $layer:expr; $backend:expr;) => {
         const _: () = assert!($backend as usize == BACKEND_COUNT && LAYER_ORDER[$layer as usize].is_per_backend());
     };
 }
 
-macro_rules! layer_keys {
+macro_rules! define_layer_keys {
     ($($(#[$doc:meta])* $name:ident = $layer:ident;)*) => {
-        $($(#[$doc])* pub const $name: Key = Key::layer(layer::$layer);)*
+        $($(#[$doc])* pub const $name: Key = Key::from_layer(layer::$layer);)*
     };
 }
 
-macro_rules! alias_keys {
+macro_rules! define_alias_keys {
     ($($(#[$doc:meta])* $name:ident;)*) => {
-        $($(#[$doc])* pub const $name: Key = Key::alias(Alias::$name);)*
+        $($(#[$doc])* pub const $name: Key = Key::from_alias(Alias::$name);)*
     };
 }
 
 /// The key of calls without tensors. A registration for it is one for [`CompositeImplicitAutograd`].
 pub const Undefined: Key = Key::UNDEFINED;
 
-backend_keys! { layer::DENSE =>
+define_backend_keys! { layer::DENSE =>
     CPU CUDA HIP XLA MPS IPU XPU HPU VE Lazy MTIA MAIA PrivateUse1 PrivateUse2 PrivateUse3 Meta
 }
 
-backend_keys! { layer::QUANTIZED =>
+define_backend_keys! { layer::QUANTIZED =>
     QuantizedCPU QuantizedCUDA QuantizedHIP QuantizedXLA QuantizedMPS QuantizedIPU QuantizedXPU QuantizedHPU QuantizedVE QuantizedLazy QuantizedMTIA QuantizedMAIA QuantizedPrivateUse1 QuantizedPrivateUse2 QuantizedPrivateUse3 QuantizedMeta
 }
 
-backend_keys! { layer::SPARSE =>
+define_backend_keys! { layer::SPARSE =>
     SparseCPU SparseCUDA SparseHIP SparseXLA SparseMPS SparseIPU SparseXPU SparseHPU SparseVE SparseLazy SparseMTIA SparseMAIA SparsePrivateUse1 SparsePrivateUse2 SparsePrivateUse3 SparseMeta
 }
 
-backend_keys! { layer::SPARSE_CSR =>
+define_backend_keys! { layer::SPARSE_CSR =>
     SparseCsrCPU SparseCsrCUDA SparseCsrHIP SparseCsrXLA SparseCsrMPS SparseCsrIPU SparseCsrXPU SparseCsrHPU SparseCsrVE SparseCsrLazy SparseCsrMTIA SparseCsrMAIA SparseCsrPrivateUse1 SparseCsrPrivateUse2 SparseCsrPrivateUse3 SparseCsrMeta
 }
 
-backend_keys! { layer::NESTED_TENSOR =>
+define_backend_keys! { layer::NESTED_TENSOR =>
     NestedTensorCPU NestedTensorCUDA NestedTensorHIP NestedTensorXLA NestedTensorMPS NestedTensorIPU NestedTensorXPU NestedTensorHPU NestedTensorVE NestedTensorLazy NestedTensorMTIA NestedTensorMAIA NestedTensorPrivateUse1 NestedTensorPrivateUse2 NestedTensorPrivateUse3 NestedTensorMeta
 }
 
-backend_keys! { layer::AUTOGRAD =>
+define_backend_keys! { layer::AUTOGRAD =>
     AutogradCPU AutogradCUDA AutogradHIP AutogradXLA AutogradMPS AutogradIPU AutogradXPU AutogradHPU AutogradVE AutogradLazy AutogradMTIA AutogradMAIA AutogradPrivateUse1 AutogradPrivateUse2 AutogradPrivateUse3 AutogradMeta
 }
 
-backend_keys! { layer::AUTOCAST =>
+define_backend_keys! { layer::AUTOCAST =>
     AutocastCPU AutocastCUDA AutocastHIP AutocastXLA AutocastMPS AutocastIPU AutocastXPU AutocastHPU AutocastVE AutocastLazy AutocastMTIA AutocastMAIA AutocastPrivateUse1 AutocastPrivateUse2 AutocastPrivateUse3 AutocastMeta
 }
 
-layer_keys! {
+define_layer_keys! {
     /// Quantized tensors. Kernels are registered for one backend, such as `Quantized.on(CPU)`.
     Quantized = QUANTIZED;
     /// Sparse tensors. Kernels are registered for one backend, such as `Sparse.on(CPU)`.
@@ -132,7 +132,7 @@ layer_keys! {
     PythonDispatcher = PYTHON_DISPATCHER;
 }
 
-alias_keys! {
+define_alias_keys! {
     /// Every autograd key. A derivative for all backends is registered for this key.
     Autograd;
     /// Every autocast key.

@@ -22,15 +22,15 @@ pub(crate) const BACKEND_END: u8 = 16;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LayerKind {
     /// A per-backend storage layout. Backends register their kernels here.
-    BackendStorage,
+    PerBackendStorage,
     /// A storage layout that is not per-backend.
-    Storage,
+    SharedStorage,
     /// A layer above the storages with one slot per backend.
-    BackendLayer,
+    PerBackendLayer,
     /// A layer above the storages with one slot for all backends.
-    Layer,
+    SharedLayer,
     /// A layer with one slot for all backends that a user's `#[dispatch_key(layer, ..)]` can take.
-    Free(InsertionPoint),
+    FreeForUser(InsertionPoint),
 }
 
 /// A position in the order where other crates can insert layers. Each insertion point has room for four.
@@ -68,12 +68,12 @@ pub(crate) struct Layer {
 
 impl Layer {
     pub(crate) const fn is_per_backend(self) -> bool {
-        matches!(self.kind, LayerKind::BackendStorage | LayerKind::BackendLayer)
+        matches!(self.kind, LayerKind::PerBackendStorage | LayerKind::PerBackendLayer)
     }
 
     /// Whether a call ends at this layer. A missing kernel is an error here; at other layers, the call falls through.
     pub(crate) const fn is_storage(self) -> bool {
-        matches!(self.kind, LayerKind::BackendStorage | LayerKind::Storage)
+        matches!(self.kind, LayerKind::PerBackendStorage | LayerKind::SharedStorage)
     }
 }
 
@@ -87,70 +87,70 @@ impl Key {
     #[must_use]
     pub fn is_storage(self) -> bool {
         let Ok(SlotOrAlias::Slot(slot)) = self.slot_or_alias() else { return false };
-        slot.key().is_some_and(|(layer, _)| LAYER_ORDER[layer as usize].is_storage())
+        slot.layer_and_backend().is_some_and(|(layer, _)| LAYER_ORDER[layer as usize].is_storage())
     }
 }
 
-macro_rules! layers {
+macro_rules! define_layers {
     ($($index:literal $constant:tt $name:literal $kind:expr;)*) => {
         /// All layers, lowest first. A layer's index is its position in this list.
         pub(crate) const LAYER_ORDER: [Layer; LAYER_COUNT] = {
-            use LayerKind::{BackendLayer, BackendStorage, Free, Layer as Plain, Storage};
+            use LayerKind::{PerBackendLayer, PerBackendStorage, FreeForUser, SharedLayer, SharedStorage};
             [$(Layer { name: $name, kind: $kind }),*]
         };
         $(pub(crate) const $constant: u8 = $index;)*
     };
 }
 
-layers! {
-    0 DENSE "Dense" BackendStorage;
-    1 FPGA "FPGA" Storage;
-    2 VULKAN "Vulkan" Storage;
-    3 METAL "Metal" Storage;
-    4 QUANTIZED "Quantized" BackendStorage;
-    5 CUSTOM_RNG "CustomRNGKeyId" Storage;
-    6 MKLDNN_CPU "MkldnnCPU" Storage;
-    7 SPARSE "Sparse" BackendStorage;
-    8 SPARSE_CSR "SparseCsr" BackendStorage;
-    9 NESTED_TENSOR "NestedTensor" BackendStorage;
-    10 _ "AboveBackends1" Free(InsertionPoint::Backends);
-    11 _ "AboveBackends2" Free(InsertionPoint::Backends);
-    12 _ "AboveBackends3" Free(InsertionPoint::Backends);
-    13 _ "AboveBackends4" Free(InsertionPoint::Backends);
-    14 BACKEND_SELECT "BackendSelect" Plain;
-    15 FAKE "Fake" Plain;
-    16 PYTHON "Python" Plain;
-    17 TRANSFORM_BACK "FuncTorchDynamicLayerBackMode" Plain;
-    18 FUNCTIONALIZE "Functionalize" Plain;
-    19 CONJUGATE "Conjugate" Plain;
-    20 NEGATIVE "Negative" Plain;
-    21 ZERO_TENSOR "ZeroTensor" Plain;
-    22 AD_INPLACE_OR_VIEW "ADInplaceOrView" Plain;
-    23 AUTOGRAD_OTHER "AutogradOther" Plain;
-    24 AUTOGRAD "Autograd" BackendLayer;
-    25 AUTOGRAD_NESTED_TENSOR "AutogradNestedTensor" Plain;
-    26 _ "AboveAutograd1" Free(InsertionPoint::Autograd);
-    27 _ "AboveAutograd2" Free(InsertionPoint::Autograd);
-    28 _ "AboveAutograd3" Free(InsertionPoint::Autograd);
-    29 _ "AboveAutograd4" Free(InsertionPoint::Autograd);
-    30 TRACER "Tracer" Plain;
-    31 AUTOCAST "Autocast" BackendLayer;
-    32 _ "AboveAutocast1" Free(InsertionPoint::Autocast);
-    33 _ "AboveAutocast2" Free(InsertionPoint::Autocast);
-    34 _ "AboveAutocast3" Free(InsertionPoint::Autocast);
-    35 _ "AboveAutocast4" Free(InsertionPoint::Autocast);
-    36 BATCHED "FuncTorchBatched" Plain;
-    37 BATCHED_NESTED_TENSOR "BatchedNestedTensor" Plain;
-    38 VMAP_MODE "FuncTorchVmapMode" Plain;
-    39 GRAD_WRAPPER "FuncTorchGradWrapper" Plain;
-    40 PYTHON_TLS_SNAPSHOT "PythonTLSSnapshot" Plain;
-    41 TRANSFORM_FRONT "FuncTorchDynamicLayerFrontMode" Plain;
-    42 PRE_DISPATCH "PreDispatch" Plain;
-    43 PYTHON_DISPATCHER "PythonDispatcher" Plain;
-    44 _ "AboveEverything1" Free(InsertionPoint::Everything);
-    45 _ "AboveEverything2" Free(InsertionPoint::Everything);
-    46 _ "AboveEverything3" Free(InsertionPoint::Everything);
-    47 _ "AboveEverything4" Free(InsertionPoint::Everything);
+define_layers! {
+    0 DENSE "Dense" PerBackendStorage;
+    1 FPGA "FPGA" SharedStorage;
+    2 VULKAN "Vulkan" SharedStorage;
+    3 METAL "Metal" SharedStorage;
+    4 QUANTIZED "Quantized" PerBackendStorage;
+    5 CUSTOM_RNG "CustomRNGKeyId" SharedStorage;
+    6 MKLDNN_CPU "MkldnnCPU" SharedStorage;
+    7 SPARSE "Sparse" PerBackendStorage;
+    8 SPARSE_CSR "SparseCsr" PerBackendStorage;
+    9 NESTED_TENSOR "NestedTensor" PerBackendStorage;
+    10 _ "AboveBackends1" FreeForUser(InsertionPoint::Backends);
+    11 _ "AboveBackends2" FreeForUser(InsertionPoint::Backends);
+    12 _ "AboveBackends3" FreeForUser(InsertionPoint::Backends);
+    13 _ "AboveBackends4" FreeForUser(InsertionPoint::Backends);
+    14 BACKEND_SELECT "BackendSelect" SharedLayer;
+    15 FAKE "Fake" SharedLayer;
+    16 PYTHON "Python" SharedLayer;
+    17 TRANSFORM_BACK "FuncTorchDynamicLayerBackMode" SharedLayer;
+    18 FUNCTIONALIZE "Functionalize" SharedLayer;
+    19 CONJUGATE "Conjugate" SharedLayer;
+    20 NEGATIVE "Negative" SharedLayer;
+    21 ZERO_TENSOR "ZeroTensor" SharedLayer;
+    22 AD_INPLACE_OR_VIEW "ADInplaceOrView" SharedLayer;
+    23 AUTOGRAD_OTHER "AutogradOther" SharedLayer;
+    24 AUTOGRAD "Autograd" PerBackendLayer;
+    25 AUTOGRAD_NESTED_TENSOR "AutogradNestedTensor" SharedLayer;
+    26 _ "AboveAutograd1" FreeForUser(InsertionPoint::Autograd);
+    27 _ "AboveAutograd2" FreeForUser(InsertionPoint::Autograd);
+    28 _ "AboveAutograd3" FreeForUser(InsertionPoint::Autograd);
+    29 _ "AboveAutograd4" FreeForUser(InsertionPoint::Autograd);
+    30 TRACER "Tracer" SharedLayer;
+    31 AUTOCAST "Autocast" PerBackendLayer;
+    32 _ "AboveAutocast1" FreeForUser(InsertionPoint::Autocast);
+    33 _ "AboveAutocast2" FreeForUser(InsertionPoint::Autocast);
+    34 _ "AboveAutocast3" FreeForUser(InsertionPoint::Autocast);
+    35 _ "AboveAutocast4" FreeForUser(InsertionPoint::Autocast);
+    36 BATCHED "FuncTorchBatched" SharedLayer;
+    37 BATCHED_NESTED_TENSOR "BatchedNestedTensor" SharedLayer;
+    38 VMAP_MODE "FuncTorchVmapMode" SharedLayer;
+    39 GRAD_WRAPPER "FuncTorchGradWrapper" SharedLayer;
+    40 PYTHON_TLS_SNAPSHOT "PythonTLSSnapshot" SharedLayer;
+    41 TRANSFORM_FRONT "FuncTorchDynamicLayerFrontMode" SharedLayer;
+    42 PRE_DISPATCH "PreDispatch" SharedLayer;
+    43 PYTHON_DISPATCHER "PythonDispatcher" SharedLayer;
+    44 _ "AboveEverything1" FreeForUser(InsertionPoint::Everything);
+    45 _ "AboveEverything2" FreeForUser(InsertionPoint::Everything);
+    46 _ "AboveEverything3" FreeForUser(InsertionPoint::Everything);
+    47 _ "AboveEverything4" FreeForUser(InsertionPoint::Everything);
 }
 
 /// The backends, lowest priority first, in PyTorch's order. `Meta` is the highest, so a call with one meta tensor runs on Meta.
@@ -173,8 +173,8 @@ pub(crate) const BACKEND_NAMES: [&str; BACKEND_COUNT] = [
     "Meta",
 ];
 
-pub(crate) const XLA: u8 = 3;
-pub(crate) const LAZY: u8 = 9;
+pub(crate) const XLA_BACKEND: u8 = 3;
+pub(crate) const LAZY_BACKEND: u8 = 9;
 
 /// The indices of the backends that `#[dispatch_key(backend)]` may take over, in the order of assignment.
 pub(crate) const ASSIGNABLE_BACKENDS: [u8; 7] = [12, 13, 14, 11, 10, 8, 5];
@@ -188,7 +188,8 @@ mod tests {
         for point in
             [InsertionPoint::Backends, InsertionPoint::Autograd, InsertionPoint::Autocast, InsertionPoint::Everything]
         {
-            let at: Vec<usize> = (0..LAYER_COUNT).filter(|&i| LAYER_ORDER[i].kind == LayerKind::Free(point)).collect();
+            let at: Vec<usize> =
+                (0..LAYER_COUNT).filter(|&i| LAYER_ORDER[i].kind == LayerKind::FreeForUser(point)).collect();
             assert_eq!(at.len(), 4, "{point:?}");
             assert!(at.windows(2).all(|pair| pair[1] == pair[0] + 1), "{point:?}");
         }

@@ -6,14 +6,14 @@
 //! backend.
 
 mod alias;
-mod clash;
-mod declared;
+mod declared_keys;
 mod device;
 mod error;
 mod index_assignment;
 mod key_set;
 pub mod keys;
 mod layer;
+mod name_clash;
 pub(crate) mod parse;
 mod provenance;
 mod slot;
@@ -25,11 +25,10 @@ use index_assignment::backend_name;
 use layer::BACKEND_NAMES;
 
 pub(crate) use alias::Alias;
-pub(crate) use clash::{NameClash, name_clashes};
-#[cfg(feature = "inventory")]
-pub use declared::DeclaredKey;
 #[cfg(feature = "linkme")]
-pub use declared::KEYS;
+pub use declared_keys::DECLARED_KEYS;
+#[cfg(feature = "inventory")]
+pub use declared_keys::DeclaredKey;
 pub use device::{Device, UnknownDevice};
 pub(crate) use device::{device_name, linked_devices_text};
 pub(crate) use error::KeyError;
@@ -42,8 +41,9 @@ pub(crate) use layer::{
     AD_INPLACE_OR_VIEW, AUTOCAST, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, BACKEND_COUNT, BACKEND_END,
     BACKEND_SELECT, DENSE, LAYER_END, LAYER_ORDER,
 };
+pub(crate) use name_clash::{NameClash, name_clashes};
 pub use provenance::Provenance;
-pub(crate) use slot::{SLOT_COUNT, Slot, highest_bit, slot_index, slot_index_from};
+pub(crate) use slot::{SLOT_COUNT, Slot, highest_bit, slot_index, slot_index_from_highest};
 pub use user::UserKey;
 
 /// A dispatch key. Kernels are registered for keys; tensors and guards add keys to a call.
@@ -57,10 +57,10 @@ pub use user::UserKey;
 /// assert!(CompositeImplicitAutograd.is_alias());
 /// ```
 #[derive(Clone, Copy)]
-pub struct Key(Repr);
+pub struct Key(KeyRepr);
 
 #[derive(Clone, Copy)]
-enum Repr {
+enum KeyRepr {
     Undefined,
     /// A layer without a backend. If the layer is per-backend, [`Key::on`] adds the backend.
     Layer(u8),
@@ -81,54 +81,54 @@ pub(crate) enum SlotOrAlias {
 impl SlotOrAlias {
     /// Whether this is a per-backend layer, but without a backend. No call reaches such a key.
     pub(crate) fn lacks_backend(self) -> bool {
-        matches!(self, Self::Slot(slot) if slot.key().is_none())
+        matches!(self, Self::Slot(slot) if slot.layer_and_backend().is_none())
     }
 }
 
 impl Key {
     /// The key of calls that carry no tensor at all.
-    pub const UNDEFINED: Self = Self(Repr::Undefined);
+    pub const UNDEFINED: Self = Self(KeyRepr::Undefined);
 
-    pub(crate) const fn layer(layer: u8) -> Self {
-        Self(Repr::Layer(layer))
+    pub(crate) const fn from_layer(layer: u8) -> Self {
+        Self(KeyRepr::Layer(layer))
     }
 
-    pub(crate) const fn on_backend(layer: u8, backend: u8) -> Self {
-        Self(Repr::OnBackend(layer, backend))
+    pub(crate) const fn from_layer_and_backend(layer: u8, backend: u8) -> Self {
+        Self(KeyRepr::OnBackend(layer, backend))
     }
 
-    pub(crate) const fn alias(alias: Alias) -> Self {
-        Self(Repr::Alias(alias))
+    pub(crate) const fn from_alias(alias: Alias) -> Self {
+        Self(KeyRepr::Alias(alias))
     }
 
     /// Returns the key of a user's backend or layer.
     #[must_use]
-    pub const fn user(key: &'static UserKey) -> Self {
-        Self(Repr::User(key))
+    pub const fn from_user_key(key: &'static UserKey) -> Self {
+        Self(KeyRepr::User(key))
     }
 
     pub(crate) const fn as_user_key(self) -> Option<&'static UserKey> {
-        if let Repr::User(key) = self.0 { Some(key) } else { None }
+        if let KeyRepr::User(key) = self.0 { Some(key) } else { None }
     }
 
-    pub(crate) fn of_slot(slot: Slot) -> Self {
-        match slot.key() {
+    pub(crate) fn from_slot(slot: Slot) -> Self {
+        match slot.layer_and_backend() {
             None => Self::UNDEFINED,
             Some((layer, None)) => {
-                index_assignment::user_key_of_layer(layer).map_or_else(|| Self::layer(layer), Self::user)
+                index_assignment::user_key_of_layer(layer).map_or_else(|| Self::from_layer(layer), Self::from_user_key)
             }
             Some((layer, Some(backend))) => match index_assignment::user_key_of_backend(backend) {
-                None => Self::on_backend(layer, backend),
-                Some(user) if layer == DENSE => Self::user(user),
-                Some(user) => Self(Repr::OnUserBackend(layer, user)),
+                None => Self::from_layer_and_backend(layer, backend),
+                Some(user) if layer == DENSE => Self::from_user_key(user),
+                Some(user) => Self(KeyRepr::OnUserBackend(layer, user)),
             },
         }
     }
 
-    pub(crate) fn of_slot_or_alias(target: SlotOrAlias) -> Self {
+    pub(crate) fn from_slot_or_alias(target: SlotOrAlias) -> Self {
         match target {
-            SlotOrAlias::Slot(slot) => Self::of_slot(slot),
-            SlotOrAlias::Alias(alias) => Self::alias(alias),
+            SlotOrAlias::Slot(slot) => Self::from_slot(slot),
+            SlotOrAlias::Alias(alias) => Self::from_alias(alias),
         }
     }
 
@@ -146,48 +146,48 @@ impl Key {
     #[must_use]
     pub const fn on(self, backend: Self) -> Self {
         let layer = match self.0 {
-            Repr::Layer(layer) if LAYER_ORDER[layer as usize].is_per_backend() => layer,
-            Repr::Alias(Alias::Autograd) => AUTOGRAD,
-            Repr::Alias(Alias::Autocast) => AUTOCAST,
-            Repr::Invalid(_) => return self,
-            Repr::OnBackend(1.., _) | Repr::OnUserBackend(..) => {
-                return Self(Repr::Invalid(InvalidKey::AlreadyOnBackend { layer: self.static_name() }));
+            KeyRepr::Layer(layer) if LAYER_ORDER[layer as usize].is_per_backend() => layer,
+            KeyRepr::Alias(Alias::Autograd) => AUTOGRAD,
+            KeyRepr::Alias(Alias::Autocast) => AUTOCAST,
+            KeyRepr::Invalid(_) => return self,
+            KeyRepr::OnBackend(1.., _) | KeyRepr::OnUserBackend(..) => {
+                return Self(KeyRepr::Invalid(InvalidKey::AlreadyOnBackend { layer: self.static_name() }));
             }
-            _ => return Self(Repr::Invalid(InvalidKey::NotPerBackend { key: self.static_name() })),
+            _ => return Self(KeyRepr::Invalid(InvalidKey::NotPerBackend { key: self.static_name() })),
         };
         match backend.0 {
-            Repr::OnBackend(DENSE, backend) => Self(Repr::OnBackend(layer, backend)),
-            Repr::User(user) if user.is_backend() => Self(Repr::OnUserBackend(layer, user)),
-            Repr::Invalid(_) => backend,
-            _ => Self(Repr::Invalid(InvalidKey::NotABackend { key: backend.static_name() })),
+            KeyRepr::OnBackend(DENSE, backend) => Self(KeyRepr::OnBackend(layer, backend)),
+            KeyRepr::User(user) if user.is_backend() => Self(KeyRepr::OnUserBackend(layer, user)),
+            KeyRepr::Invalid(_) => backend,
+            _ => Self(KeyRepr::Invalid(InvalidKey::NotABackend { key: backend.static_name() })),
         }
     }
 
     /// Returns the name that is known at compile time. For a layer on a backend, this is the layer's name.
     const fn static_name(self) -> &'static str {
         match self.0 {
-            Repr::Undefined => "Undefined",
-            Repr::OnBackend(DENSE, backend) => BACKEND_NAMES[backend as usize],
-            Repr::Layer(layer) | Repr::OnBackend(layer, _) | Repr::OnUserBackend(layer, _) => {
+            KeyRepr::Undefined => "Undefined",
+            KeyRepr::OnBackend(DENSE, backend) => BACKEND_NAMES[backend as usize],
+            KeyRepr::Layer(layer) | KeyRepr::OnBackend(layer, _) | KeyRepr::OnUserBackend(layer, _) => {
                 LAYER_ORDER[layer as usize].name
             }
-            Repr::Alias(alias) => alias.name(),
-            Repr::User(user) => user.name(),
-            Repr::Invalid(_) => "Invalid",
+            KeyRepr::Alias(alias) => alias.name(),
+            KeyRepr::User(user) => user.name(),
+            KeyRepr::Invalid(_) => "Invalid",
         }
     }
 
     /// Whether this key stands for several runtime keys. Such a key is never in a key set.
     #[must_use]
     pub const fn is_alias(self) -> bool {
-        matches!(self.0, Repr::Alias(_))
+        matches!(self.0, KeyRepr::Alias(_))
     }
 
     /// Returns the index of the backend if this is a backend's own key.
     pub(crate) fn backend(self) -> Option<u8> {
         match self.0 {
-            Repr::OnBackend(DENSE, backend) => Some(backend),
-            Repr::User(user) if user.is_backend() => user.checked_index().ok(),
+            KeyRepr::OnBackend(DENSE, backend) => Some(backend),
+            KeyRepr::User(user) if user.is_backend() => user.checked_index().ok(),
             _ => None,
         }
     }
@@ -195,14 +195,18 @@ impl Key {
     /// Returns the cell or cells that a kernel for this key fills. A registration for `Undefined` is one for `CompositeImplicitAutograd`.
     pub(crate) fn slot_or_alias(self) -> Result<SlotOrAlias, KeyError> {
         Ok(match self.0 {
-            Repr::Undefined => SlotOrAlias::Alias(Alias::CompositeImplicitAutograd),
-            Repr::Layer(layer) => SlotOrAlias::Slot(Slot::of_layer(layer)),
-            Repr::OnBackend(layer, backend) => SlotOrAlias::Slot(Slot::on_backend(layer, backend)),
-            Repr::Alias(alias) => SlotOrAlias::Alias(alias),
-            Repr::User(user) if user.is_backend() => SlotOrAlias::Slot(Slot::on_backend(DENSE, user.checked_index()?)),
-            Repr::User(user) => SlotOrAlias::Slot(Slot::of_layer(user.checked_index()?)),
-            Repr::OnUserBackend(layer, user) => SlotOrAlias::Slot(Slot::on_backend(layer, user.checked_index()?)),
-            Repr::Invalid(why) => return Err(why.into()),
+            KeyRepr::Undefined => SlotOrAlias::Alias(Alias::CompositeImplicitAutograd),
+            KeyRepr::Layer(layer) => SlotOrAlias::Slot(Slot::for_layer(layer)),
+            KeyRepr::OnBackend(layer, backend) => SlotOrAlias::Slot(Slot::for_layer_on_backend(layer, backend)),
+            KeyRepr::Alias(alias) => SlotOrAlias::Alias(alias),
+            KeyRepr::User(user) if user.is_backend() => {
+                SlotOrAlias::Slot(Slot::for_layer_on_backend(DENSE, user.checked_index()?))
+            }
+            KeyRepr::User(user) => SlotOrAlias::Slot(Slot::for_layer(user.checked_index()?)),
+            KeyRepr::OnUserBackend(layer, user) => {
+                SlotOrAlias::Slot(Slot::for_layer_on_backend(layer, user.checked_index()?))
+            }
+            KeyRepr::Invalid(why) => return Err(why.into()),
         })
     }
 
@@ -215,7 +219,7 @@ impl Key {
     /// Returns the cell of a runtime key.
     pub(crate) fn slot(self) -> Result<Slot, KeyError> {
         match self.slot_or_alias()? {
-            SlotOrAlias::Slot(slot) if slot.key().is_some() => Ok(slot),
+            SlotOrAlias::Slot(slot) if slot.layer_and_backend().is_some() => Ok(slot),
             _ => Err(KeyError::NotARuntimeKey(self)),
         }
     }
@@ -225,12 +229,14 @@ impl Key {
     #[inline(always)]
     pub(crate) fn bits(self) -> u64 {
         match self.0 {
-            Repr::Undefined | Repr::Alias(_) | Repr::Invalid(_) => 0,
-            Repr::Layer(layer) => layer_bit(layer),
-            Repr::OnBackend(layer, backend) => layer_bit(layer) | 1 << backend,
-            Repr::User(user) if user.is_backend() => user.index().map_or(0, |backend| layer_bit(DENSE) | 1 << backend),
-            Repr::User(user) => user.index().map_or(0, layer_bit),
-            Repr::OnUserBackend(layer, user) => user.index().map_or(0, |backend| layer_bit(layer) | 1 << backend),
+            KeyRepr::Undefined | KeyRepr::Alias(_) | KeyRepr::Invalid(_) => 0,
+            KeyRepr::Layer(layer) => layer_bit(layer),
+            KeyRepr::OnBackend(layer, backend) => layer_bit(layer) | 1 << backend,
+            KeyRepr::User(user) if user.is_backend() => {
+                user.index().map_or(0, |backend| layer_bit(DENSE) | 1 << backend)
+            }
+            KeyRepr::User(user) => user.index().map_or(0, layer_bit),
+            KeyRepr::OnUserBackend(layer, user) => user.index().map_or(0, |backend| layer_bit(layer) | 1 << backend),
         }
     }
 
@@ -238,7 +244,7 @@ impl Key {
     #[inline(always)]
     pub(crate) fn layer_bits(self) -> u64 {
         match self.0 {
-            Repr::Alias(alias) => alias.layer_bits(),
+            KeyRepr::Alias(alias) => alias.layer_bits(),
             _ => self.bits() & LAYER_BITS,
         }
     }
@@ -255,14 +261,14 @@ pub(crate) const fn layer_bit(layer: u8) -> u64 {
 impl PartialEq for Key {
     fn eq(&self, other: &Self) -> bool {
         match (self.0, other.0) {
-            (Repr::Undefined, Repr::Undefined) => true,
-            (Repr::Layer(a), Repr::Layer(b)) => a == b,
-            (Repr::OnBackend(a, on_a), Repr::OnBackend(b, on_b)) => (a, on_a) == (b, on_b),
-            (Repr::Alias(a), Repr::Alias(b)) => a == b,
-            (Repr::User(a), Repr::User(b)) => std::ptr::eq(a, b),
-            (Repr::OnUserBackend(a, on_a), Repr::OnUserBackend(b, on_b)) => a == b && std::ptr::eq(on_a, on_b),
-            (Repr::Invalid(a), Repr::Invalid(b)) => a == b,
-            (Repr::Undefined, _) | (_, Repr::Undefined) => false,
+            (KeyRepr::Undefined, KeyRepr::Undefined) => true,
+            (KeyRepr::Layer(a), KeyRepr::Layer(b)) => a == b,
+            (KeyRepr::OnBackend(a, on_a), KeyRepr::OnBackend(b, on_b)) => (a, on_a) == (b, on_b),
+            (KeyRepr::Alias(a), KeyRepr::Alias(b)) => a == b,
+            (KeyRepr::User(a), KeyRepr::User(b)) => std::ptr::eq(a, b),
+            (KeyRepr::OnUserBackend(a, on_a), KeyRepr::OnUserBackend(b, on_b)) => a == b && std::ptr::eq(on_a, on_b),
+            (KeyRepr::Invalid(a), KeyRepr::Invalid(b)) => a == b,
+            (KeyRepr::Undefined, _) | (_, KeyRepr::Undefined) => false,
             _ => matches!((self.slot_or_alias(), other.slot_or_alias()), (Ok(a), Ok(b)) if a == b),
         }
     }
@@ -273,16 +279,16 @@ impl Eq for Key {}
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Repr::Undefined => f.write_str("Undefined"),
-            Repr::Layer(layer) => f.write_str(index_assignment::layer_name(layer)),
-            Repr::OnBackend(DENSE, backend) => f.write_str(backend_name(backend)),
-            Repr::OnBackend(layer, backend) => {
+            KeyRepr::Undefined => f.write_str("Undefined"),
+            KeyRepr::Layer(layer) => f.write_str(index_assignment::layer_name(layer)),
+            KeyRepr::OnBackend(DENSE, backend) => f.write_str(backend_name(backend)),
+            KeyRepr::OnBackend(layer, backend) => {
                 write!(f, "{}{}", LAYER_ORDER[layer as usize].name, backend_name(backend))
             }
-            Repr::Alias(alias) => f.write_str(alias.name()),
-            Repr::User(user) => f.write_str(user.name()),
-            Repr::OnUserBackend(layer, user) => write!(f, "{}{}", LAYER_ORDER[layer as usize].name, user.name()),
-            Repr::Invalid(_) => f.write_str("Invalid"),
+            KeyRepr::Alias(alias) => f.write_str(alias.name()),
+            KeyRepr::User(user) => f.write_str(user.name()),
+            KeyRepr::OnUserBackend(layer, user) => write!(f, "{}{}", LAYER_ORDER[layer as usize].name, user.name()),
+            KeyRepr::Invalid(_) => f.write_str("Invalid"),
         }
     }
 }
@@ -301,8 +307,9 @@ mod tests {
 
     #[test]
     fn on_with_a_wrong_layer_or_backend_makes_an_invalid_key() {
-        static LAYER: UserKey = UserKey::layer("Lay", InsertionPoint::Backends, crate::Location::new(file!(), line!()));
-        let (user, twice) = (Key::user(&LAYER), Autograd.on(CPU).on(CUDA));
+        static LAYER: UserKey =
+            UserKey::new_layer("Lay", InsertionPoint::Backends, crate::Location::new(file!(), line!()));
+        let (user, twice) = (Key::from_user_key(&LAYER), Autograd.on(CPU).on(CUDA));
         for (key, why) in [
             (Tracer.on(CPU), "`Tracer` is not a per-backend layer, so"),
             (CompositeImplicitAutograd.on(CPU), "`CompositeImplicitAutograd` is not a per-backend layer, so"),

@@ -8,13 +8,13 @@ use super::error::UnknownKey;
 use super::layer::{BACKEND_NAMES, DENSE, LAYER_ORDER};
 use super::slot::Slot;
 use super::user::UserKey;
-use super::{Key, Repr, index_assignment, keys};
+use super::{Key, KeyRepr, index_assignment, keys};
 
 /// Returns the built-in or declared key with this name.
 pub(crate) fn find_key(name: &str) -> Result<Key, UnknownKey> {
     let declared = index_assignment::user_keys();
     let all_keys = || all_keys(&declared);
-    let canonical = current_name(name).unwrap_or(name);
+    let canonical = current_name_of_synonym(name).unwrap_or(name);
     all_keys()
         .find(|key| key.to_string() == canonical || replaced_built_in_name(*key).as_deref() == Some(canonical))
         .ok_or_else(|| {
@@ -27,35 +27,36 @@ pub(crate) fn find_key(name: &str) -> Result<Key, UnknownKey> {
 /// Iterates over all keys: runtime keys from low to high, layers that need a backend, aliases, and users' keys, also those for which no
 /// index was free.
 fn all_keys(declared: &[&'static UserKey]) -> impl Iterator<Item = Key> {
-    Slot::all().map(Key::of_slot).chain(other_keys(declared))
+    Slot::all().map(Key::from_slot).chain(keys_without_slot(declared))
 }
 
-fn other_keys(declared: &[&'static UserKey]) -> impl Iterator<Item = Key> {
+fn keys_without_slot(declared: &[&'static UserKey]) -> impl Iterator<Item = Key> {
     let without_backend = [keys::Quantized, keys::Sparse, keys::SparseCsr, keys::NestedTensor];
     std::iter::once(Key::UNDEFINED)
         .chain(without_backend)
-        .chain(Alias::ALL.map(Key::alias))
-        .chain(declared.iter().copied().map(Key::user))
+        .chain(Alias::ALL.map(Key::from_alias))
+        .chain(declared.iter().copied().map(Key::from_user_key))
 }
 
 /// Returns the built-in name of the layer or backend that a user's key took over. The built-in name still parses.
 fn replaced_built_in_name(key: Key) -> Option<String> {
     match key.0 {
-        Repr::User(user) if user.is_backend() => Some(built_in_name_at(DENSE, Some(user.index()?))),
-        Repr::User(user) => Some(built_in_name_at(user.index()?, None)),
-        Repr::OnUserBackend(layer, user) => Some(built_in_name_at(layer, Some(user.index()?))),
+        KeyRepr::User(user) if user.is_backend() => Some(built_in_name(DENSE, Some(user.index()?))),
+        KeyRepr::User(user) => Some(built_in_name(user.index()?, None)),
+        KeyRepr::OnUserBackend(layer, user) => Some(built_in_name(layer, Some(user.index()?))),
         _ => None,
     }
 }
 
 /// Whether this is the name or a synonym of a built-in key.
 pub(super) fn is_built_in(name: &str) -> bool {
-    let runtime = || Slot::all().filter_map(Slot::key).map(|(layer, backend)| built_in_name_at(layer, backend));
-    let others = || other_keys(&[]).map(|key| key.to_string());
-    current_name(name).is_some() || runtime().chain(others()).any(|built_in| built_in == name)
+    let runtime =
+        || Slot::all().filter_map(Slot::layer_and_backend).map(|(layer, backend)| built_in_name(layer, backend));
+    let others = || keys_without_slot(&[]).map(|key| key.to_string());
+    current_name_of_synonym(name).is_some() || runtime().chain(others()).any(|built_in| built_in == name)
 }
 
-fn built_in_name_at(layer: u8, backend: Option<u8>) -> String {
+fn built_in_name(layer: u8, backend: Option<u8>) -> String {
     let layer_name = LAYER_ORDER[layer as usize].name;
     match backend.map(|backend| BACKEND_NAMES[backend as usize]) {
         Some(backend) if layer == DENSE => backend.to_owned(),
@@ -64,7 +65,7 @@ fn built_in_name_at(layer: u8, backend: Option<u8>) -> String {
     }
 }
 
-fn current_name(name: &str) -> Option<&'static str> {
+fn current_name_of_synonym(name: &str) -> Option<&'static str> {
     Some(match name {
         "CatchAll" => "Undefined",
         "DefaultBackend" => "CompositeExplicitAutograd",

@@ -29,19 +29,19 @@ impl Slot {
 
     /// Returns the slot of a layer that is not per-backend, or a layer's slot for calls without a backend.
     #[expect(clippy::cast_possible_truncation, reason = "there are fewer than 256 slots")]
-    pub(crate) const fn of_layer(layer: u8) -> Self {
+    pub(crate) const fn for_layer(layer: u8) -> Self {
         Self(LAYER_SLOTS[BACKEND_COUNT + layer as usize].first_slot as u8)
     }
 
-    pub(crate) const fn on_backend(layer: u8, backend: u8) -> Self {
+    pub(crate) const fn for_layer_on_backend(layer: u8, backend: u8) -> Self {
         if LAYER_ORDER[layer as usize].is_per_backend() {
-            Self(Self::of_layer(layer).0 + 1 + backend)
+            Self(Self::for_layer(layer).0 + 1 + backend)
         } else {
-            Self::of_layer(layer)
+            Self::for_layer(layer)
         }
     }
 
-    pub(crate) fn of_bits(bits: u64) -> Self {
+    pub(crate) fn from_key_bits(bits: u64) -> Self {
         Self(u8::try_from(slot_index(bits)).unwrap_or(0))
     }
 
@@ -51,42 +51,42 @@ impl Slot {
 
     /// Iterates over the slots of all runtime keys, lowest priority first.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
-        #[expect(clippy::cast_possible_truncation, reason = "SLOT_COUNT is below 256, which `of_layer` relies on too")]
-        (0..SLOT_COUNT as u8).map(Self).filter(|slot| KEY_OF_SLOT[slot.index()].0 != NO_KEY)
+        #[expect(clippy::cast_possible_truncation, reason = "SLOT_COUNT is below 256, which `for_layer` relies on too")]
+        (0..SLOT_COUNT as u8).map(Self).filter(|slot| LAYER_AND_BACKEND_OF_SLOT[slot.index()].0 != NO_LAYER_OR_BACKEND)
     }
 
     /// Returns the slot of the autograd key of this storage.
-    pub(crate) const fn autograd(self) -> Option<Self> {
-        match self.key() {
-            Some((DENSE, Some(backend))) => Some(Self::on_backend(AUTOGRAD, backend)),
-            Some((NESTED_TENSOR, _)) => Some(Self::of_layer(AUTOGRAD_NESTED_TENSOR)),
-            Some((layer, _)) if LAYER_ORDER[layer as usize].is_storage() => Some(Self::autograd_other()),
+    pub(crate) const fn autograd_slot(self) -> Option<Self> {
+        match self.layer_and_backend() {
+            Some((DENSE, Some(backend))) => Some(Self::for_layer_on_backend(AUTOGRAD, backend)),
+            Some((NESTED_TENSOR, _)) => Some(Self::for_layer(AUTOGRAD_NESTED_TENSOR)),
+            Some((layer, _)) if LAYER_ORDER[layer as usize].is_storage() => Some(Self::for_autograd_other()),
             _ => None,
         }
     }
 
-    pub(crate) const fn autograd_other() -> Self {
-        Self::of_layer(AUTOGRAD_OTHER)
+    pub(crate) const fn for_autograd_other() -> Self {
+        Self::for_layer(AUTOGRAD_OTHER)
     }
 
     pub(crate) const fn is_dense(self) -> bool {
-        matches!(self.key(), Some((DENSE, _)))
+        matches!(self.layer_and_backend(), Some((DENSE, _)))
     }
 
     /// Returns the layer of this slot.
     pub(crate) const fn layer(self) -> Option<u8> {
         match LAYER_OF_SLOT[self.0 as usize] {
-            NO_KEY => None,
+            NO_LAYER_OR_BACKEND => None,
             layer => Some(layer),
         }
     }
 
     /// Returns the layer of this slot, and its backend if the layer is per-backend. Returns `None` if no runtime key has the
     /// slot.
-    pub(crate) const fn key(self) -> Option<(u8, Option<u8>)> {
-        match KEY_OF_SLOT[self.0 as usize] {
-            (NO_KEY, _) => None,
-            (layer, NO_KEY) => Some((layer, None)),
+    pub(crate) const fn layer_and_backend(self) -> Option<(u8, Option<u8>)> {
+        match LAYER_AND_BACKEND_OF_SLOT[self.0 as usize] {
+            (NO_LAYER_OR_BACKEND, _) => None,
+            (layer, NO_LAYER_OR_BACKEND) => Some((layer, None)),
             (layer, backend) => Some((layer, Some(backend))),
         }
     }
@@ -95,7 +95,7 @@ impl Slot {
 /// Returns the slot of a call with these keys: that of the highest layer, and within it of the highest backend.
 #[inline(always)]
 pub(crate) fn slot_index(bits: u64) -> usize {
-    slot_index_from(highest_bit(bits), bits)
+    slot_index_from_highest(highest_bit(bits), bits)
 }
 
 /// Returns the bit index of the highest of these keys.
@@ -106,7 +106,7 @@ pub(crate) const fn highest_bit(bits: u64) -> u32 {
 
 /// Returns the slot of a call with these keys, as [`slot_index`] does, if the caller knows the highest key.
 #[inline(always)]
-pub(crate) fn slot_index_from(highest: u32, bits: u64) -> usize {
+pub(crate) fn slot_index_from_highest(highest: u32, bits: u64) -> usize {
     let LayerSlots { first_slot, backend_mask } = &LAYER_SLOTS[highest as usize];
     #[expect(clippy::cast_possible_truncation, reason = "the backends are the low 16 bits")]
     let backends = bits as u32 & backend_mask;
@@ -139,20 +139,20 @@ const LAYER_SLOTS: [LayerSlots; 64] = {
     table
 };
 
-const NO_KEY: u8 = u8::MAX;
+const NO_LAYER_OR_BACKEND: u8 = u8::MAX;
 
-const KEY_OF_SLOT: [(u8, u8); SLOT_COUNT] = {
-    let mut keys = [(NO_KEY, NO_KEY); SLOT_COUNT];
+const LAYER_AND_BACKEND_OF_SLOT: [(u8, u8); SLOT_COUNT] = {
+    let mut keys = [(NO_LAYER_OR_BACKEND, NO_LAYER_OR_BACKEND); SLOT_COUNT];
     let mut layer = 0;
     while layer < LAYER_END {
         if LAYER_ORDER[layer as usize].is_per_backend() {
             let mut backend = 0;
             while backend < BACKEND_END {
-                keys[Slot::on_backend(layer, backend).index()] = (layer, backend);
+                keys[Slot::for_layer_on_backend(layer, backend).index()] = (layer, backend);
                 backend += 1;
             }
         } else {
-            keys[Slot::of_layer(layer).index()] = (layer, NO_KEY);
+            keys[Slot::for_layer(layer).index()] = (layer, NO_LAYER_OR_BACKEND);
         }
         layer += 1;
     }
@@ -160,13 +160,13 @@ const KEY_OF_SLOT: [(u8, u8); SLOT_COUNT] = {
 };
 
 const LAYER_OF_SLOT: [u8; SLOT_COUNT] = {
-    let mut layers = [NO_KEY; SLOT_COUNT];
+    let mut layers = [NO_LAYER_OR_BACKEND; SLOT_COUNT];
     let mut layer = 0;
     while layer < LAYER_END {
         let mut backend = 0;
         while backend < BACKEND_END {
-            layers[Slot::of_layer(layer).index()] = layer;
-            layers[Slot::on_backend(layer, backend).index()] = layer;
+            layers[Slot::for_layer(layer).index()] = layer;
+            layers[Slot::for_layer_on_backend(layer, backend).index()] = layer;
             backend += 1;
         }
         layer += 1;
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn the_bits_of_every_runtime_key_select_its_own_slot() {
         for slot in Slot::all() {
-            let (layer, backend) = slot.key().expect("all() yields keys only");
+            let (layer, backend) = slot.layer_and_backend().expect("all() yields keys only");
             let bits = 1_u64 << (BACKEND_COUNT + layer as usize) | backend.map_or(0, |b| 1 << b);
             assert_eq!(slot_index(bits), slot.index());
         }
@@ -200,8 +200,8 @@ mod tests {
             let expected = (bits >> BACKEND_COUNT).checked_ilog2().map_or(Slot::UNDEFINED, |layer| {
                 let layer = u8::try_from(layer).unwrap();
                 match (bits & 0xffff).checked_ilog2() {
-                    Some(backend) => Slot::on_backend(layer, u8::try_from(backend).unwrap()),
-                    None => Slot::of_layer(layer),
+                    Some(backend) => Slot::for_layer_on_backend(layer, u8::try_from(backend).unwrap()),
+                    None => Slot::for_layer(layer),
                 }
             });
             prop_assert_eq!(slot_index(bits), expected.index());

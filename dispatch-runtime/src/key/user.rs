@@ -63,20 +63,20 @@ impl UserKey {
     /// ```
     /// use dispatch_runtime::{Key, Location, Record, UserKey, register};
     ///
-    /// static KEY: UserKey = UserKey::backend("DSP", Location::caller());
-    /// static DSP: Key = Key::user(&KEY);
+    /// static KEY: UserKey = UserKey::new_backend("DSP", Location::caller());
+    /// static DSP: Key = Key::from_user_key(&KEY);
     /// static RECORDS: [Record; 1] = [Record::Key(&KEY)];
     /// register(&RECORDS);
     /// assert_eq!("DSP".parse(), Ok(DSP));
     /// ```
     #[must_use]
-    pub const fn backend(name: &'static str, location: Location) -> Self {
+    pub const fn new_backend(name: &'static str, location: Location) -> Self {
         Self { name, kind: UserKind::Backend, location, index_plus_one: AtomicU8::new(0) }
     }
 
     /// Makes a layer, as `#[dispatch_key(layer, above = ..)]` does.
     #[must_use]
-    pub const fn layer(name: &'static str, above: InsertionPoint, location: Location) -> Self {
+    pub const fn new_layer(name: &'static str, above: InsertionPoint, location: Location) -> Self {
         Self { name, kind: UserKind::Layer(above), location, index_plus_one: AtomicU8::new(0) }
     }
 
@@ -98,7 +98,7 @@ impl UserKey {
     /// assert_eq!((Audit | Zebra).highest(), Some(Audit));
     /// ```
     #[must_use]
-    pub const fn layer_above(name: &'static str, other: &'static Key, location: Location) -> Self {
+    pub const fn new_layer_above(name: &'static str, other: &'static Key, location: Location) -> Self {
         match other.as_user_key() {
             Some(layer_below) if !layer_below.is_backend() => {
                 Self { name, kind: UserKind::LayerAbove(layer_below), location, index_plus_one: AtomicU8::new(0) }

@@ -23,7 +23,7 @@ use crate::error::Error;
 ///
 /// ```
 /// use dispatch_runtime::{OutOfMemory, Storage};
-/// let error = Storage::try_host(usize::MAX).unwrap_err();
+/// let error = Storage::try_new_host(usize::MAX).unwrap_err();
 /// assert_eq!(error, OutOfMemory { size: usize::MAX });
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,13 +50,13 @@ impl From<OutOfMemory> for Error {
 /// The alignment of blocks in bytes: a cache line, and the widest vector register.
 pub(crate) const ALIGNMENT: usize = 64;
 /// The smallest size class of blocks for values. Lower classes are for elements, and the highest of these is 220.
-const FIRST_VALUE_CLASS: u8 = 221;
+const SMALLEST_VALUE_CLASS: u8 = 221;
 /// The largest size class of element blocks that each thread caches: blocks of up to one line and 64 KiB.
-const LAST_THREAD_CLASS: u8 = 36;
+const LARGEST_PER_THREAD_CLASS: u8 = 36;
 /// The maximum number of unused blocks of one class that a thread caches.
-const MAX_CACHED_BLOCKS: u32 = 32;
+const MAX_BLOCKS_PER_THREAD_AND_CLASS: u32 = 32;
 /// The maximum number of unused bytes in the shared cache.
-const MAX_SHARED_BYTES: usize = 512 << 20;
+const MAX_SHARED_CACHE_BYTES: usize = 512 << 20;
 
 /// A size class of blocks: one cache line, plus a power of two of lines and zero to three quarters of it more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,7 +66,11 @@ impl SizeClass {
     /// Allocates a block of this class with arbitrary contents, or returns `None` if the system has no more memory.
     #[inline]
     pub(crate) fn allocate(self) -> Option<NonNull<u8>> {
-        THREAD_CACHE.try_with(|cache| cache.pop(self)).ok().flatten().or_else(|| self.allocate_shared_or_new())
+        THREAD_CACHE
+            .try_with(|cache| cache.pop(self))
+            .ok()
+            .flatten()
+            .or_else(|| self.allocate_from_shared_cache_or_system())
     }
 
     /// Frees a block: caches it for reuse, or returns it to the system.
@@ -77,14 +81,14 @@ impl SizeClass {
     #[inline]
     pub(crate) unsafe fn free(self, block: NonNull<u8>) {
         if !THREAD_CACHE.try_with(|cache| cache.push(self, block)).unwrap_or(false) {
-            self.cache_or_free(block);
+            self.add_to_shared_cache_or_free(block);
         }
     }
 
     /// Returns the smallest class for a value of `size` bytes, which includes everything that precedes the value in the block.
     pub(crate) const fn for_value(size: usize) -> Self {
         match Self::for_elements(size) {
-            Some(Self(class)) if class <= u8::MAX - FIRST_VALUE_CLASS => Self(FIRST_VALUE_CLASS + class),
+            Some(Self(class)) if class <= u8::MAX - SMALLEST_VALUE_CLASS => Self(SMALLEST_VALUE_CLASS + class),
             _ => panic!("a value in a cached block has at most 40 KiB; put a larger one in a `Box`"),
         }
     }
@@ -109,7 +113,7 @@ impl SizeClass {
 
     /// Returns the size of a block of this class in bytes.
     fn capacity(self) -> usize {
-        let size = self.0.checked_sub(FIRST_VALUE_CLASS).unwrap_or(self.0);
+        let size = self.0.checked_sub(SMALLEST_VALUE_CLASS).unwrap_or(self.0);
         let lines = match usize::from(size) {
             class @ 0..=4 => class,
             class => {
@@ -121,7 +125,7 @@ impl SizeClass {
     }
 
     const fn is_cached_per_thread(self) -> bool {
-        self.0 <= LAST_THREAD_CLASS || self.0 >= FIRST_VALUE_CLASS
+        self.0 <= LARGEST_PER_THREAD_CLASS || self.0 >= SMALLEST_VALUE_CLASS
     }
 
     /// Returns the layout of the system's allocation: the block, and one line more to align it.
@@ -130,13 +134,13 @@ impl SizeClass {
     }
 
     #[cold]
-    fn allocate_shared_or_new(self) -> Option<NonNull<u8>> {
+    fn allocate_from_shared_cache_or_system(self) -> Option<NonNull<u8>> {
         let reused = SHARED_CACHE.lock().unwrap_or_else(PoisonError::into_inner).remove(self);
         reused.or_else(|| self.allocate_from_system())
     }
 
     #[cold]
-    fn cache_or_free(self, block: NonNull<u8>) {
+    fn add_to_shared_cache_or_free(self, block: NonNull<u8>) {
         if self.is_cached_per_thread() || !SHARED_CACHE.lock().unwrap_or_else(PoisonError::into_inner).add(self, block)
         {
             // SAFETY: nothing uses the block any more.
@@ -198,7 +202,7 @@ impl ThreadCache {
         while class < CLASS_COUNT {
             #[expect(clippy::cast_possible_truncation, reason = "less than `CLASS_COUNT`")]
             if SizeClass(class as u8).is_cached_per_thread() {
-                lists[class] = Cell::new(FreeList { first: None, room: MAX_CACHED_BLOCKS });
+                lists[class] = Cell::new(FreeList { first: None, room: MAX_BLOCKS_PER_THREAD_AND_CLASS });
             }
             class += 1;
         }
@@ -232,7 +236,7 @@ impl Drop for ThreadCache {
     fn drop(&mut self) {
         for class in (0..=u8::MAX).map(SizeClass) {
             while let Some(block) = self.pop(class) {
-                class.cache_or_free(block);
+                class.add_to_shared_cache_or_free(block);
             }
         }
     }
@@ -262,13 +266,13 @@ impl SharedCache {
 
     /// Adds a block, and frees those that were unused longest if the cache is over its limit. Returns false if the block is too large.
     fn add(&mut self, class: SizeClass, block: NonNull<u8>) -> bool {
-        if class.capacity() > MAX_SHARED_BYTES {
+        if class.capacity() > MAX_SHARED_CACHE_BYTES {
             return false;
         }
         self.unused_bytes += class.capacity();
         self.blocks.push((class, UnusedBlock(block)));
         let mut excess = 0;
-        while self.unused_bytes > MAX_SHARED_BYTES {
+        while self.unused_bytes > MAX_SHARED_CACHE_BYTES {
             self.unused_bytes -= self.blocks[excess].0.capacity();
             excess += 1;
         }
@@ -330,21 +334,21 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn pages_of_a_large_block_are_mapped_at_the_first_write() {
         use std::os::unix::fs::FileExt;
-        const PAGE: usize = 4096;
+        const PAGE_SIZE: usize = 4096;
         let block = OwnedBlock::allocate(64 << 20);
         // Counted in this block alone: other tests allocate at the same time.
         let mapped_pages = || {
-            let (first, count) = (block.1.addr().get().div_ceil(PAGE), (64 << 20) / PAGE);
+            let (first, count) = (block.1.addr().get().div_ceil(PAGE_SIZE), (64 << 20) / PAGE_SIZE);
             let mut entries = vec![0; count * 8];
             let pagemap = std::fs::File::open("/proc/self/pagemap").unwrap();
             pagemap.read_exact_at(&mut entries, first as u64 * 8).unwrap();
             // The two highest bits of an entry: the page is in memory, or it is swapped out.
             entries.chunks_exact(8).filter(|entry| entry[7] >> 6 != 0).count()
         };
-        assert!(mapped_pages() < (8 << 20) / PAGE);
+        assert!(mapped_pages() < (8 << 20) / PAGE_SIZE);
         // SAFETY: the block has that many bytes, and no other user.
         unsafe { block.1.write_bytes(1, 64 << 20) };
-        assert!(mapped_pages() > (63 << 20) / PAGE);
+        assert!(mapped_pages() > (63 << 20) / PAGE_SIZE);
     }
 
     #[test]
@@ -373,16 +377,16 @@ mod tests {
 
     #[test]
     fn threads_cache_blocks_of_up_to_a_cache_line_and_64_kib() {
-        assert_eq!(SizeClass::for_elements(ALIGNMENT + (64 << 10)), Some(SizeClass(LAST_THREAD_CLASS)));
+        assert_eq!(SizeClass::for_elements(ALIGNMENT + (64 << 10)), Some(SizeClass(LARGEST_PER_THREAD_CLASS)));
         assert!(!SizeClass::for_elements(ALIGNMENT + (64 << 10) + 1).unwrap().is_cached_per_thread());
     }
 
     #[test]
     fn values_and_elements_have_different_size_classes() {
-        assert!(SizeClass::for_elements(isize::MAX.cast_unsigned() / 2).unwrap().0 < FIRST_VALUE_CLASS);
+        assert!(SizeClass::for_elements(isize::MAX.cast_unsigned() / 2).unwrap().0 < SMALLEST_VALUE_CLASS);
         for size in [1, 64, 65, 4096, 40 << 10] {
             let class = SizeClass::for_value(size);
-            assert!(class.0 >= FIRST_VALUE_CLASS && class.is_cached_per_thread());
+            assert!(class.0 >= SMALLEST_VALUE_CLASS && class.is_cached_per_thread());
             assert_eq!(Some(class.capacity()), SizeClass::for_elements(size).map(SizeClass::capacity));
         }
     }

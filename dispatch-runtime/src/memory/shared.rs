@@ -25,13 +25,13 @@ use super::caching_allocator::{ALIGNMENT, OutOfMemory, SizeClass};
 /// assert!(Shared::get_mut(&mut first).is_none());
 /// ```
 pub struct Shared<T> {
-    inner: NonNull<Inner<T>>,
+    inner: NonNull<SharedBlock<T>>,
 }
 
 /// The contents of a block: the number of handles and the value. It is aligned to a cache line, so that the bytes after it have the
 /// alignment of the block.
 #[repr(C, align(64))]
-struct Inner<T> {
+struct SharedBlock<T> {
     handles: AtomicUsize,
     class: SizeClass,
     value: T,
@@ -66,10 +66,10 @@ impl<T> Shared<T> {
     pub(crate) fn uninit() -> ManuallyDrop<Self> {
         let class = const {
             assert!(align_of::<T>() <= ALIGNMENT, "blocks are aligned to 64 bytes");
-            SizeClass::for_value(size_of::<Inner<T>>())
+            SizeClass::for_value(size_of::<SharedBlock<T>>())
         };
-        let Some(inner) = class.allocate().map(NonNull::cast::<Inner<T>>) else {
-            std::alloc::handle_alloc_error(std::alloc::Layout::new::<Inner<T>>())
+        let Some(inner) = class.allocate().map(NonNull::cast::<SharedBlock<T>>) else {
+            std::alloc::handle_alloc_error(std::alloc::Layout::new::<SharedBlock<T>>())
         };
         // SAFETY: the block is large enough, aligned to 64, and has no other user.
         unsafe {
@@ -91,13 +91,13 @@ impl<T> Shared<T> {
     pub(crate) fn with_trailing_bytes(value: impl FnOnce() -> T, bytes: usize) -> Result<Self, OutOfMemory> {
         const {
             assert!(
-                size_of::<Inner<T>>() == ALIGNMENT,
+                size_of::<SharedBlock<T>>() == ALIGNMENT,
                 "trailing bytes begin after exactly one cache line, so that they never held a value"
             );
         }
-        let size = bytes.checked_add(size_of::<Inner<T>>());
+        let size = bytes.checked_add(size_of::<SharedBlock<T>>());
         let class = size.and_then(SizeClass::for_elements).ok_or(OutOfMemory { size: bytes })?;
-        let inner = class.allocate().ok_or(OutOfMemory { size: bytes })?.cast::<Inner<T>>();
+        let inner = class.allocate().ok_or(OutOfMemory { size: bytes })?.cast::<SharedBlock<T>>();
         // SAFETY: the block is large enough, aligned to 64, and has no other user.
         unsafe {
             (&raw mut (*inner.as_ptr()).handles).write(AtomicUsize::new(1));
@@ -110,14 +110,14 @@ impl<T> Shared<T> {
     /// Returns the address of the bytes after the value.
     #[inline]
     pub(crate) fn trailing_bytes(&self) -> NonNull<u8> {
-        // SAFETY: the block begins with an `Inner`, and one past it is still inside the block or its end.
+        // SAFETY: the block begins with a `SharedBlock`, and one past it is still inside the block or its end.
         unsafe { self.inner.add(1).cast() }
     }
 
     /// Returns whether this is the only handle. The actions of dropped handles happen before the actions that follow this check.
     #[inline]
     pub(crate) fn is_unique(this: &Self) -> bool {
-        this.handles().load(Ordering::Acquire) == 1
+        this.handle_counter().load(Ordering::Acquire) == 1
     }
 
     /// Returns whether both are handles of one value.
@@ -130,11 +130,11 @@ impl<T> Shared<T> {
     /// Returns the number of handles to the value.
     #[cfg(test)]
     pub(crate) fn handle_count(this: &Self) -> usize {
-        this.handles().load(Ordering::Acquire)
+        this.handle_counter().load(Ordering::Acquire)
     }
 
     #[inline]
-    fn handles(&self) -> &AtomicUsize {
+    fn handle_counter(&self) -> &AtomicUsize {
         // SAFETY: a handle keeps the block alive.
         unsafe { &(*self.inner.as_ptr()).handles }
     }
@@ -154,7 +154,7 @@ impl<T> Clone for Shared<T> {
     #[inline]
     fn clone(&self) -> Self {
         // An overflowing count would free a value that is in use. It takes more handles than fit in memory, unless they are leaked.
-        if self.handles().fetch_add(1, Ordering::Relaxed) > isize::MAX as usize {
+        if self.handle_counter().fetch_add(1, Ordering::Relaxed) > isize::MAX as usize {
             std::process::abort();
         }
         Self { inner: self.inner }
@@ -166,7 +166,7 @@ impl<T> Drop for Shared<T> {
     fn drop(&mut self) {
         // The only handle can be cloned only through itself, so it need not decrement the count.
         if !Self::is_unique(self) {
-            if self.handles().fetch_sub(1, Ordering::Release) != 1 {
+            if self.handle_counter().fetch_sub(1, Ordering::Release) != 1 {
                 return;
             }
             fence(Ordering::Acquire);

@@ -72,16 +72,16 @@ pub unsafe trait HostBuffer: Any + Send + Sync {
 ///
 /// ```
 /// use dispatch_runtime::{Device, Storage};
-/// let storage = Storage::host(8);
+/// let storage = Storage::new_host(8);
 /// assert_eq!((storage.device(), storage.size(), storage.version()), (Device::CPU, 8, 0));
 /// ```
 #[derive(Clone)]
-pub struct Storage(Shared<Body>);
+pub struct Storage(Shared<StorageBody>);
 
 /// The state of a storage that all its handles share.
-struct Body {
+struct StorageBody {
     version: AtomicU64,
-    /// The state of the lock: the number of readers, or [`WRITING`].
+    /// The state of the lock: the number of readers, or [`WRITE_LOCKED`].
     lock: AtomicI32,
     /// Flags of the work to do when the body is dropped: [`NEEDS_DROP`] and [`HAS_CALLBACKS`]. Freeing the block after the body needs no
     /// flag.
@@ -105,11 +105,11 @@ enum Memory {
 }
 
 /// The state of the lock while the storage is being written.
-const WRITING: i32 = -1;
+const WRITE_LOCKED: i32 = -1;
 
-impl Body {
+impl StorageBody {
     #[inline]
-    const fn with_memory(memory: Memory) -> Self {
+    const fn from_memory(memory: Memory) -> Self {
         let drop_flags = if matches!(memory, Memory::Host(_) | Memory::Meta(_)) { 0 } else { NEEDS_DROP };
         let (version, lock, drop_flags) = (AtomicU64::new(0), AtomicI32::new(0), AtomicU8::new(drop_flags));
         Self { version, lock, drop_flags, memory: ManuallyDrop::new(memory) }
@@ -119,14 +119,14 @@ impl Body {
     #[cold]
     fn run_callbacks_and_drop(&mut self) {
         if *self.drop_flags.get_mut() & HAS_CALLBACKS != 0 {
-            free_callbacks::run(std::ptr::from_ref(self).addr());
+            free_callbacks::run_callbacks(std::ptr::from_ref(self).addr());
         }
         // SAFETY: called once, when the body is dropped: nothing uses the memory any more.
         unsafe { ManuallyDrop::drop(&mut self.memory) };
     }
 }
 
-impl Drop for Body {
+impl Drop for StorageBody {
     #[inline]
     fn drop(&mut self) {
         if *self.drop_flags.get_mut() != 0 {
@@ -139,20 +139,20 @@ impl Storage {
     /// Creates a storage that owns a backend's memory.
     #[must_use]
     pub fn new(buffer: impl Buffer) -> Self {
-        Self::with_memory(Memory::Backend(Box::new(buffer)))
+        Self::from_memory(Memory::Backend(Box::new(buffer)))
     }
 
     /// Creates a storage that owns memory that the CPU can address.
     #[must_use]
     pub fn from_host_buffer(buffer: impl HostBuffer) -> Self {
-        Self::with_memory(Memory::HostBuffer(Box::new(buffer)))
+        Self::from_memory(Memory::HostBuffer(Box::new(buffer)))
     }
 
     /// Allocates `size` zero bytes on the CPU. If there is no memory, the process prints the size and aborts, as with Rust's own
-    /// collections; [`try_host`](Self::try_host) returns an error instead.
+    /// collections; [`try_new_host`](Self::try_new_host) returns an error instead.
     #[must_use]
-    pub fn host(size: usize) -> Self {
-        Self::try_host(size).unwrap_or_else(|error| {
+    pub fn new_host(size: usize) -> Self {
+        Self::try_new_host(size).unwrap_or_else(|error| {
             eprintln!("{error}");
             std::process::abort()
         })
@@ -163,8 +163,8 @@ impl Storage {
     /// # Errors
     ///
     /// Returns [`OutOfMemory`] if the system has no such block.
-    pub fn try_host(size: usize) -> Result<Self, OutOfMemory> {
-        let storage = Self::try_host_unzeroed(size)?;
+    pub fn try_new_host(size: usize) -> Result<Self, OutOfMemory> {
+        let storage = Self::try_new_host_unzeroed(size)?;
         // SAFETY: the block has that many bytes, and nothing else reaches them yet.
         unsafe { storage.0.trailing_bytes().write_bytes(0, size) };
         Ok(storage)
@@ -177,27 +177,27 @@ impl Storage {
     /// Returns [`OutOfMemory`] if the system has no such block.
     ///
     /// ```
-    /// assert_eq!(dispatch_runtime::Storage::try_host_unzeroed(100).unwrap().size(), 100);
+    /// assert_eq!(dispatch_runtime::Storage::try_new_host_unzeroed(100).unwrap().size(), 100);
     /// ```
     #[inline]
-    pub fn try_host_unzeroed(size: usize) -> Result<Self, OutOfMemory> {
-        Shared::with_trailing_bytes(|| Body::with_memory(Memory::Host(size)), size).map(Self)
+    pub fn try_new_host_unzeroed(size: usize) -> Result<Self, OutOfMemory> {
+        Shared::with_trailing_bytes(|| StorageBody::from_memory(Memory::Host(size)), size).map(Self)
     }
 
     /// Creates a storage of `size` bytes without memory, for Meta tensors, which have only a shape.
     ///
     /// ```
     /// use dispatch_runtime::{Device, Storage};
-    /// assert_eq!(Storage::meta(1 << 50).device(), Device::META);
+    /// assert_eq!(Storage::new_meta(1 << 50).device(), Device::META);
     /// ```
     #[must_use]
-    pub fn meta(size: usize) -> Self {
-        Self::with_memory(Memory::Meta(size))
+    pub fn new_meta(size: usize) -> Self {
+        Self::from_memory(Memory::Meta(size))
     }
 
     #[inline]
-    fn with_memory(memory: Memory) -> Self {
-        Self(Shared::new(Body::with_memory(memory)))
+    fn from_memory(memory: Memory) -> Self {
+        Self(Shared::new(StorageBody::from_memory(memory)))
     }
 
     /// Returns the device of the memory.
@@ -253,7 +253,7 @@ impl Storage {
     /// Returns a number that no other storage has while this one lives. All handles to the memory have the same number.
     #[must_use]
     pub fn identity(&self) -> usize {
-        std::ptr::from_ref::<Body>(&self.0).addr()
+        std::ptr::from_ref::<StorageBody>(&self.0).addr()
     }
 
     /// Registers a callback to run when the last handle to this memory is dropped. It runs on the thread of that drop, so it must not panic
@@ -273,7 +273,7 @@ impl Storage {
     /// assert_eq!(receiver.try_recv(), Ok("freed"));
     /// ```
     pub fn when_freed(&self, callback: impl FnOnce() + Send + 'static) {
-        free_callbacks::add(self.identity(), Box::new(callback));
+        free_callbacks::register_callback(self.identity(), Box::new(callback));
         self.0.drop_flags.fetch_or(HAS_CALLBACKS, Ordering::Relaxed);
     }
 
@@ -309,7 +309,9 @@ impl Storage {
         let lock = || {
             self.0
                 .lock
-                .try_update(Ordering::Acquire, Ordering::Relaxed, |readers| (readers != WRITING).then(|| readers + 1))
+                .try_update(Ordering::Acquire, Ordering::Relaxed, |readers| {
+                    (readers != WRITE_LOCKED).then(|| readers + 1)
+                })
                 .is_ok()
         };
         lock() || {
@@ -327,7 +329,7 @@ impl Storage {
     /// for the device. Returns whether it is locked.
     #[inline]
     pub(crate) fn try_lock_write(&self) -> bool {
-        let lock = || self.0.lock.compare_exchange(0, WRITING, Ordering::Acquire, Ordering::Relaxed).is_ok();
+        let lock = || self.0.lock.compare_exchange(0, WRITE_LOCKED, Ordering::Acquire, Ordering::Relaxed).is_ok();
         let locked = lock() || {
             backend::finish_transfers(self);
             lock()
@@ -357,7 +359,7 @@ mod tests {
 
     #[test]
     fn a_storage_has_many_readers_or_one_writer() {
-        let storage = Storage::host(4);
+        let storage = Storage::new_host(4);
         assert!(storage.try_lock_read() && storage.try_lock_read());
         assert!(!storage.try_lock_write());
         storage.unlock_read();
@@ -371,13 +373,13 @@ mod tests {
     #[test]
     fn a_failed_allocation_reports_the_requested_size() {
         for size in [usize::MAX, usize::MAX / 2] {
-            let error = Storage::try_host(size).unwrap_err();
+            let error = Storage::try_new_host(size).unwrap_err();
             assert_eq!(error.to_string(), format!("cannot allocate {size} bytes of memory"));
         }
     }
 
     #[test]
     fn a_storage_can_have_no_bytes() {
-        assert_eq!(Storage::host(0).size(), 0);
+        assert_eq!(Storage::new_host(0).size(), 0);
     }
 }

@@ -33,24 +33,24 @@ impl fmt::Display for DisplayArguments<'_> {
 impl Operator {
     /// Returns the keys that these arguments add to a call.
     #[inline]
-    pub(crate) fn keys_of(&self, arguments: &[Value]) -> KeySet {
+    pub(crate) fn keys_of_arguments(&self, arguments: &[Value]) -> KeySet {
         let mut keys = KeySet::EMPTY;
         for (i, value) in arguments.iter().enumerate() {
-            if self.carries_keys(i) {
+            if self.is_key_argument(i) {
                 keys |= value.keys();
             }
         }
         match self.definition.device_argument.and_then(|device| arguments.get(device)) {
-            Some(device) => keys | device_keys(device),
+            Some(device) => keys | keys_of_device_value(device),
             None => keys,
         }
     }
 
     /// Returns the keys that each of these arguments adds to a call.
-    pub(crate) fn keys_of_each(&self, arguments: &[Value]) -> Vec<KeySet> {
+    pub(crate) fn keys_of_each_argument(&self, arguments: &[Value]) -> Vec<KeySet> {
         let keys = |(i, value): (usize, &Value)| match value {
-            _ if self.carries_keys(i) => value.keys(),
-            device if self.definition.device_argument == Some(i) => device_keys(device),
+            _ if self.is_key_argument(i) => value.keys(),
+            device if self.definition.device_argument == Some(i) => keys_of_device_value(device),
             _ => KeySet::EMPTY,
         };
         arguments.iter().enumerate().map(keys).collect()
@@ -62,18 +62,18 @@ impl Operator {
     }
 
     /// Whether an argument can add keys to a call: it carries keys, or it is the device argument.
-    pub(crate) fn can_add_keys(&self, argument: usize) -> bool {
-        self.carries_keys(argument) || self.definition.device_argument == Some(argument)
+    pub(crate) fn can_argument_add_keys(&self, argument: usize) -> bool {
+        self.is_key_argument(argument) || self.definition.device_argument == Some(argument)
     }
 
     #[inline]
-    pub(crate) const fn carries_keys(&self, argument: usize) -> bool {
+    pub(crate) const fn is_key_argument(&self, argument: usize) -> bool {
         argument < 64 && self.definition.key_arguments & 1 << argument != 0
     }
 }
 
 /// Returns the keys of a `Device?` argument. Without a device, a tensor is made on the CPU.
-pub(crate) fn device_keys(device: &Value) -> KeySet {
+pub(crate) fn keys_of_device_value(device: &Value) -> KeySet {
     match device {
         Value::Device(device) => device.keys(),
         _ => Device::CPU.keys(),
@@ -82,11 +82,11 @@ pub(crate) fn device_keys(device: &Value) -> KeySet {
 
 /// Makes the error of a boxed call with fewer arguments than its operator takes.
 #[cold]
-pub fn too_few_arguments(operator: &Operator, found: usize) -> Error {
+pub fn too_few_arguments_error(operator: &Operator, found: usize) -> Error {
     ErrorKind::TooFewArguments { operator: operator.name(), expected: operator.argument_count(), found }.into()
 }
 
 #[cold]
-pub(crate) fn too_many_arguments(operator: &Operator, found: usize) -> Error {
+pub(crate) fn too_many_arguments_error(operator: &Operator, found: usize) -> Error {
     ErrorKind::TooManyArguments { operator: operator.name(), expected: operator.argument_count(), found }.into()
 }

@@ -23,7 +23,7 @@ pub struct Definition {
     pub location: Location,
     pub argument_count: usize,
     /// The number of results if all are tensors; otherwise [`u8::MAX`].
-    pub tensor_results: u8,
+    pub tensor_result_count: u8,
     /// The arguments that carry keys, one bit for each argument.
     pub key_arguments: u64,
     /// Whether the schema has alias annotations on arguments.
@@ -54,7 +54,8 @@ pub(crate) type ResultSpecsFn = fn(&mut [Value]) -> Result<Vec<Spec>>;
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct TypedAdapters {
-    /// Binds the operator, skips a layer, chooses between kernels, or returns the error of a missing kernel. It has the kernel's type.
+    /// The code of slots without a kernel that can be called directly: it binds the operator, skips a layer, chooses between kernels, or
+    /// returns the error of a missing kernel. It has the kernel's type.
     pub slow_path: CodePointer,
     /// Puts the arguments on a stack and runs the slot's boxed kernel. It has the kernel's type.
     pub run_boxed: CodePointer,
@@ -62,11 +63,11 @@ pub struct TypedAdapters {
     pub run_boxed_unless_skipped: CodePointer,
     /// Takes the arguments off the stack and calls the given code with these keys. Without code, it calls the kernel for the arguments' own
     /// keys. The code must be a kernel of this operator's type.
-    pub unbox: unsafe fn(&Operator, Option<CodePointer>, KeySet, &mut Stack) -> Result<()>,
+    pub run_typed: unsafe fn(&Operator, Option<CodePointer>, KeySet, &mut Stack) -> Result<()>,
     /// The type of the operator's function.
     pub function_type: TypeId,
     /// The type of a closure with the function's signature.
     pub closure_type: TypeId,
     /// Calls a boxed closure, whose address is passed in place of the keys. It has the kernel's type.
-    pub call_closure: CodePointer,
+    pub call_typed_closure: CodePointer,
 }

@@ -12,7 +12,7 @@ use super::retirable::Retirable;
 use super::table::CodePointer;
 use crate::error::Result;
 use crate::key::KeySet;
-use crate::name::CLOSURE_NAME;
+use crate::name::CLOSURE_KERNEL_NAME;
 use crate::value::Stack;
 
 /// A kernel that is compiled into the program.
@@ -74,7 +74,7 @@ impl fmt::Debug for BoxedKernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Function(_) => "function",
-            Self::Closure(_) => CLOSURE_NAME,
+            Self::Closure(_) => CLOSURE_KERNEL_NAME,
         })
     }
 }

@@ -9,7 +9,7 @@ mod retirable;
 mod rules;
 mod sync;
 mod table;
-mod typed;
+mod typed_function;
 
 use std::fmt;
 use std::ptr::NonNull;
@@ -26,16 +26,16 @@ use definition::ResultSpecsFn;
 use rules::Rules;
 use sync::{PUBLISH_ORDERING, READ_ORDERING};
 
-pub use arguments::too_few_arguments;
-pub(crate) use arguments::{device_keys, too_many_arguments};
+pub use arguments::too_few_arguments_error;
+pub(crate) use arguments::{keys_of_device_value, too_many_arguments_error};
 pub use definition::{Definition, TypedAdapters};
 pub use kernel::BoxedFn;
 pub(crate) use kernel::{BoxedClosure, BoxedKernel, Condition, StaticKernel};
-pub use operation::{Kernel, Operation, Predicate, Signature};
+pub use operation::{ConditionFn, Kernel, Operation, Signature};
 pub use record::{FallbackRecord, KernelRecord};
 pub(crate) use retirable::Retirable;
 pub use rules::RuleRecord;
-pub(crate) use table::{Candidate, CodePointer, SlotKind, Table};
+pub(crate) use table::{CandidateKernel, CodePointer, SlotKind, Table};
 pub use table::{TableHeader, TableRef, TableVersion};
 
 /// An operator: a name, a schema, and one table of kernels.
@@ -165,15 +165,15 @@ impl Operator {
 
     /// Returns the number of results if all are tensors; otherwise a number greater than any number of results.
     #[inline]
-    pub(crate) const fn tensor_results(&self) -> usize {
-        self.definition.tensor_results as usize
+    pub(crate) const fn tensor_result_count(&self) -> usize {
+        self.definition.tensor_result_count as usize
     }
 
     pub(crate) const fn returns_views(&self) -> bool {
         self.definition.returns_views
     }
 
-    pub(crate) const fn adapters(&self) -> Option<&'static TypedAdapters> {
+    pub(crate) const fn typed_adapters(&self) -> Option<&'static TypedAdapters> {
         self.definition.typed
     }
 
@@ -181,7 +181,7 @@ impl Operator {
         &self.rules
     }
 
-    pub(crate) const fn signature(&self) -> &'static str {
+    pub(crate) const fn signature_text(&self) -> &'static str {
         self.definition.signature
     }
 
@@ -192,7 +192,7 @@ impl Operator {
         unsafe { TableRef::new(NonNull::new_unchecked(self.table.load(READ_ORDERING))) }
     }
 
-    pub(crate) fn publish(&self, table: NonNull<TableHeader>) {
+    pub(crate) fn publish_table(&self, table: NonNull<TableHeader>) {
         self.table.store(table.as_ptr(), PUBLISH_ORDERING);
     }
 
@@ -200,7 +200,7 @@ impl Operator {
     pub(crate) fn unbind(&self) {
         if self.published_table().as_bound().is_some() {
             self.table.store(std::ptr::from_ref(self.unbound_table).cast_mut(), PUBLISH_ORDERING);
-            table::increment_version();
+            table::increment_table_version();
         }
     }
 
@@ -228,6 +228,6 @@ impl fmt::Display for Operator {
 
 impl fmt::Debug for Operator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.name(), self.signature())
+        write!(f, "{}{}", self.name(), self.signature_text())
     }
 }

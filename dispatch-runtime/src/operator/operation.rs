@@ -17,7 +17,7 @@ pub unsafe trait Operation: 'static {
     type Signature: Signature;
 
     /// The operator's shape word, if it has one.
-    const SHAPE: Option<ShapeWord> = None;
+    const SHAPE_WORD: Option<ShapeWord> = None;
 
     /// Returns the operator.
     fn operator() -> &'static Operator;
@@ -28,13 +28,13 @@ pub trait Signature: 'static {
     /// The function type of a kernel. A kernel takes the arguments, the keys of the call, and the table of the call.
     type Kernel: Copy + Send + Sync + 'static;
     /// The function type of a kernel's condition.
-    type Predicate: Copy + Send + Sync + 'static;
+    type ConditionFn: Copy + Send + Sync + 'static;
     /// The adapters between typed and boxed calls.
-    const ADAPTERS: &'static TypedAdapters;
+    const TYPED_ADAPTERS: &'static TypedAdapters;
 }
 
 /// The function type of a kernel of the operator `O`.
 pub type Kernel<O> = <<O as Operation>::Signature as Signature>::Kernel;
 
 /// The function type of a condition of the kernels of the operator `O`.
-pub type Predicate<O> = <<O as Operation>::Signature as Signature>::Predicate;
+pub type ConditionFn<O> = <<O as Operation>::Signature as Signature>::ConditionFn;

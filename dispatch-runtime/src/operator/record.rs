@@ -114,14 +114,14 @@ impl KernelRecord {
     /// The record is one of the operator `O`.
     #[doc(hidden)]
     #[must_use]
-    pub const unsafe fn when<O: Operation>(mut self, holds: operation::Predicate<O>, text: &'static str) -> Self {
-        self.condition = Some(Condition { predicate: CodePointer::from_fn::<operation::Predicate<O>>(holds), text });
+    pub const unsafe fn when<O: Operation>(mut self, holds: operation::ConditionFn<O>, text: &'static str) -> Self {
+        self.condition = Some(Condition { predicate: CodePointer::from_fn::<operation::ConditionFn<O>>(holds), text });
         self
     }
 
     /// Sets the priority. Of several kernels whose conditions hold, the one with the highest priority runs.
     #[must_use]
-    pub const fn priority(mut self, priority: i32) -> Self {
+    pub const fn with_priority(mut self, priority: i32) -> Self {
         self.priority = priority;
         self
     }
@@ -166,7 +166,7 @@ impl FallbackRecord {
 
     /// Restricts the fallback to operators whose schema has alias annotations on arguments.
     #[must_use]
-    pub const fn aliasing(mut self) -> Self {
+    pub const fn for_aliasing_operators(mut self) -> Self {
         self.aliasing = true;
         self
     }
@@ -174,7 +174,7 @@ impl FallbackRecord {
     /// Declares that the fallback only redispatches calls in which no tensor has one of these marks. Typed calls skip it then. As long as
     /// no tensor of the program had such a mark, no call reaches it.
     #[must_use]
-    pub const fn marked(mut self, marks: &'static [Marks]) -> Self {
+    pub const fn for_marks(mut self, marks: &'static [Marks]) -> Self {
         self.marks = marks;
         self
     }

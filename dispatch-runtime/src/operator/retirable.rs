@@ -18,7 +18,7 @@ pub(crate) struct Retirable<T> {
 /// The bit of `state` that is set once the value is removed. The low bits count users.
 const RETIRED: usize = 1 << (usize::BITS - 1);
 /// The bit of `state` that is set once the value is dropped as well.
-const EMPTY: usize = RETIRED >> 1;
+const DROPPED: usize = RETIRED >> 1;
 
 // SAFETY: users on several threads share the value, and any one of them may drop it.
 unsafe impl<T: Send + Sync> Send for Retirable<T> {}
@@ -36,7 +36,7 @@ impl<T> Retirable<T> {
 
     /// Stores the next value, if the last one was dropped. Otherwise returns the new value as the error.
     pub(crate) fn refill(&self, value: T) -> Result<(), T> {
-        if self.state.compare_exchange(RETIRED | EMPTY, RETIRED, Ordering::Acquire, Ordering::Relaxed).is_err() {
+        if self.state.compare_exchange(RETIRED | DROPPED, RETIRED, Ordering::Acquire, Ordering::Relaxed).is_err() {
             return Err(value);
         }
         // SAFETY: the cell has no user, its last value was dropped, and the exchange succeeds in one thread only.
@@ -53,13 +53,13 @@ impl<T> Retirable<T> {
 
     /// Calls `f` with the value, if it is the value of this generation. Otherwise returns `None`.
     pub(crate) fn with_generation<R>(&self, generation: usize, f: impl FnOnce(&T) -> R) -> Option<R> {
-        // The value cannot change while a user is inside.
+        // The value cannot change while `with` counts this use.
         self.with(|value| (self.generation() == generation).then(|| f(value))).flatten()
     }
 
     /// Calls `f` with the value, or returns `None` if the value was removed.
     pub(crate) fn with<R>(&self, f: impl FnOnce(&T) -> R) -> Option<R> {
-        let _use = self.enter()?;
+        let _use = self.begin_use()?;
         // SAFETY: the value is dropped only by the last use that ends after the removal, and `_use` has not ended.
         Some(self.value.with(|value| f(unsafe { &*value })))
     }
@@ -71,7 +71,7 @@ impl<T> Retirable<T> {
         }
     }
 
-    fn enter(&self) -> Option<UseGuard<'_, T>> {
+    fn begin_use(&self) -> Option<UseGuard<'_, T>> {
         let mut state = self.state.load(Ordering::Relaxed);
         while state & RETIRED == 0 {
             match self.state.compare_exchange_weak(state, state + 1, Ordering::Acquire, Ordering::Acquire) {
@@ -87,7 +87,7 @@ impl<T> Retirable<T> {
     fn drop_value(&self) {
         // SAFETY: no user can enter a retired cell, and the count was zero. So no user is left, and this happens once.
         self.value.with_mut(|value| unsafe { ManuallyDrop::drop(&mut *value) });
-        self.state.fetch_or(EMPTY, Ordering::Release);
+        self.state.fetch_or(DROPPED, Ordering::Release);
     }
 }
 
@@ -155,7 +155,7 @@ mod tests {
 }
 
 #[cfg(all(test, loom))]
-mod models {
+mod loom_models {
     use super::*;
     use crate::operator::sync::{PUBLISH_ORDERING, READ_ORDERING};
     use loom::sync::Arc;
@@ -211,17 +211,17 @@ mod models {
 
     /// A model of an operator and the registry, reduced to the state that calls and registrations share.
     struct OperatorModel {
-        published: loom::sync::atomic::AtomicPtr<Snapshot>,
-        registry: loom::sync::Mutex<Registry>,
+        published: loom::sync::atomic::AtomicPtr<KernelSnapshot>,
+        registry: loom::sync::Mutex<RegistryModel>,
     }
 
     /// The cell lets loom detect a read before the write.
-    type Snapshot = UnsafeCell<Arc<Retirable<u32>>>;
+    type KernelSnapshot = UnsafeCell<Arc<Retirable<u32>>>;
 
-    struct Registry {
+    struct RegistryModel {
         kernels: Vec<Arc<Retirable<u32>>>,
         /// Snapshots are not freed while calls run, like tables.
-        snapshots: Vec<Box<Snapshot>>,
+        snapshots: Vec<Box<KernelSnapshot>>,
     }
 
     impl OperatorModel {
@@ -240,11 +240,11 @@ mod models {
             panic!("a table that was published after the removal contains the removed kernel");
         }
 
-        fn bind(&self) -> &Snapshot {
+        fn bind(&self) -> &KernelSnapshot {
             let mut registry = self.registry.lock().unwrap();
             let newest = registry.kernels.last().expect("one kernel is never removed").clone();
             registry.snapshots.push(Box::new(UnsafeCell::new(newest)));
-            let snapshot: *mut Snapshot = &raw mut **registry.snapshots.last_mut().expect("just pushed");
+            let snapshot: *mut KernelSnapshot = &raw mut **registry.snapshots.last_mut().expect("just pushed");
             self.published.store(snapshot, PUBLISH_ORDERING);
             // SAFETY: `snapshots` keeps the snapshot alive.
             unsafe { &*snapshot }
@@ -269,7 +269,7 @@ mod models {
             let kernels = vec![Arc::new(Retirable::new(1)), Arc::new(Retirable::new(2))];
             let row = Arc::new(OperatorModel {
                 published: loom::sync::atomic::AtomicPtr::new(std::ptr::null_mut()),
-                registry: loom::sync::Mutex::new(Registry { kernels, snapshots: Vec::new() }),
+                registry: loom::sync::Mutex::new(RegistryModel { kernels, snapshots: Vec::new() }),
             });
             row.bind();
             let caller = {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Operator;
 use super::kernel::BoxedKernel;
-use crate::key::{KeySet, LAYER_BITS, SLOT_COUNT, Slot, highest_bit, layer_bit, slot_index, slot_index_from};
+use crate::key::{KeySet, LAYER_BITS, SLOT_COUNT, Slot, highest_bit, layer_bit, slot_index, slot_index_from_highest};
 use crate::tensor::Marks;
 
 /// A pointer to a function, without its type. The operator knows the type.
@@ -74,7 +74,7 @@ pub(crate) struct Table {
     slots: [CodePointer; SLOT_COUNT],
     pub(crate) kinds: [SlotKind; SLOT_COUNT],
     pub(crate) boxed: Vec<BoxedKernel>,
-    pub(crate) candidates: Vec<Vec<Candidate>>,
+    pub(crate) candidates: Vec<Vec<CandidateKernel>>,
     /// The layers that typed calls skip, on every backend, if no tensor has one of `marks`.
     skippable_layers: u64,
     pub(crate) marks: Option<Marks>,
@@ -97,7 +97,7 @@ pub(crate) enum SlotKind {
 
 /// One of several kernels for a slot.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) struct Candidate {
+pub(crate) struct CandidateKernel {
     /// The contents of the slot if this were its only kernel.
     pub(crate) contents: (CodePointer, SlotKind),
     pub(crate) condition: Option<super::kernel::Condition>,
@@ -174,13 +174,13 @@ impl Table {
     }
 
     /// Makes calls without keys return an error.
-    pub(crate) fn refuse_without_keys(&mut self, refuse: CodePointer) {
+    pub(crate) fn refuse_calls_without_keys(&mut self, refuse: CodePointer) {
         let slot = Slot::UNDEFINED.index();
         (self.slots[slot], self.kinds[slot]) = (refuse, SlotKind::NoKernel);
     }
 
     /// Makes calls skip all layers except these, as if their keys did not contain the others.
-    pub(crate) fn skip_layers_except(&mut self, layers: u64) {
+    pub(crate) fn restrict_to_layers(&mut self, layers: u64) {
         self.mask = layers | !LAYER_BITS;
     }
 
@@ -199,32 +199,32 @@ impl Table {
     /// Returns the slot for these keys, with its code and its kind.
     pub(crate) fn lookup_slot(&self, keys: KeySet) -> (Slot, CodePointer, SlotKind) {
         let (code, kind) = self.lookup(keys);
-        (Slot::of_bits(keys.bits() & self.mask), code, kind)
+        (Slot::from_key_bits(keys.bits() & self.mask), code, kind)
     }
 
     /// Returns the code and the keys of a call that skips all layers that it may skip. The keys are those below the last skipped layer.
     #[inline(always)]
-    pub(crate) fn skip_layers(&self, keys: KeySet) -> (CodePointer, KeySet) {
+    pub(crate) fn lookup_below_skipped(&self, keys: KeySet) -> (CodePointer, KeySet) {
         let masked = keys.bits() & self.mask;
         let stop = highest_bit(masked & !self.skippable_layers);
         let skipped = masked & self.skippable_layers & (!1 << stop);
         let left = keys.bits() & skipped.wrapping_sub(1) & !skipped;
-        (self.slots[slot_index_from(stop, left)], KeySet::from_bits(left))
+        (self.slots[slot_index_from_highest(stop, left)], KeySet::from_bits(left))
     }
 
     /// Returns the code and the keys of a typed call that skips layers, or `None` if a tensor has one of the marks or no layer can be
     /// skipped.
     #[inline(always)]
-    pub(crate) fn skip_layers_unless_marked(
+    pub(crate) fn lookup_below_skipped_unless_marked(
         &self,
         keys: KeySet,
         has_any_mark: impl FnOnce(Marks) -> bool,
     ) -> Option<(CodePointer, KeySet)> {
-        if has_any_mark(self.marks?) { None } else { Some(self.skip_layers(keys)) }
+        if has_any_mark(self.marks?) { None } else { Some(self.lookup_below_skipped(keys)) }
     }
 
     /// Returns the marks for which a typed call must not skip this slot, or `None` if typed calls never skip it.
-    pub(crate) fn marks_for(&self, slot: Slot) -> Option<Marks> {
+    pub(crate) fn marks_that_prevent_skip(&self, slot: Slot) -> Option<Marks> {
         self.marks.filter(|_| slot.layer().is_some_and(|layer| self.skippable_layers & layer_bit(layer) != 0))
     }
 
@@ -258,16 +258,16 @@ pub struct TableVersion(usize);
 
 impl TableVersion {
     pub(crate) fn current() -> Self {
-        Self(VERSION.load(Ordering::Acquire))
+        Self(CURRENT_VERSION.load(Ordering::Acquire))
     }
 }
 
 /// The current [`TableVersion`]: the number of times that an operator's table was withdrawn.
-static VERSION: AtomicUsize = AtomicUsize::new(0);
+static CURRENT_VERSION: AtomicUsize = AtomicUsize::new(0);
 
 /// Increments the current [`TableVersion`]. Call this after an operator's table was withdrawn.
-pub(crate) fn increment_version() {
-    VERSION.fetch_add(1, Ordering::Release);
+pub(crate) fn increment_table_version() {
+    CURRENT_VERSION.fetch_add(1, Ordering::Release);
 }
 
 #[cfg(test)]
@@ -303,7 +303,7 @@ mod tests {
             let contents_of_slot = std::array::from_fn(|slot| u8::try_from(slot).unwrap());
             let code = |slot| CodePointer(NonNull::without_provenance(NonZero::new(slot + 1).unwrap()));
             table.fill_slots(&contents_of_slot, &(0..SLOT_COUNT).map(|slot| (code(slot), SlotKind::Typed)).collect::<Vec<_>>());
-            table.skip_layers_except(!layer_bit(layer));
+            table.restrict_to_layers(!layer_bit(layer));
             let keys = KeySet::from_bits(bits);
             let (_, code, _) = table.lookup_slot(keys);
             // SAFETY: the table outlives its use here.
@@ -317,7 +317,7 @@ mod tests {
             let contents_of_slot = std::array::from_fn(|slot| u8::try_from(slot).unwrap());
             let code = |slot| CodePointer(NonNull::without_provenance(NonZero::new(slot + 1).unwrap()));
             table.fill_slots(&contents_of_slot, &(0..SLOT_COUNT).map(|slot| (code(slot), SlotKind::Typed)).collect::<Vec<_>>());
-            table.skip_layers_except(layers & LAYER_BITS);
+            table.restrict_to_layers(layers & LAYER_BITS);
             let skippable_layers = layers & skippable_layers & LAYER_BITS;
             table.set_skippable_layers(skippable_layers, None);
 
@@ -329,7 +329,7 @@ mod tests {
                     _ => break code,
                 }
             };
-            prop_assert_eq!(table.skip_layers(KeySet::from_bits(bits)), (code, left));
+            prop_assert_eq!(table.lookup_below_skipped(KeySet::from_bits(bits)), (code, left));
         }
     }
 }

@@ -5,7 +5,7 @@ use dispatch_schema::TypeKind;
 use super::allocate_all_on;
 use crate::error::{BadArgument, Error, ErrorKind, Problem, Result};
 use crate::key::{Device, KeySet};
-use crate::operator::{Operator, too_few_arguments};
+use crate::operator::{Operator, too_few_arguments_error};
 use crate::tensor::Tensor;
 use crate::value::{Stack, Value};
 
@@ -13,7 +13,7 @@ use crate::value::{Stack, Value};
 pub fn planned_meta_kernel(operator: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
     let count = operator.argument_count();
     let Some(arguments) = stack.top_mut(count) else {
-        return Err(too_few_arguments(operator, stack.len()));
+        return Err(too_few_arguments_error(operator, stack.len()));
     };
     let results = meta_results(operator, arguments).map_err(|error| error.in_operator(operator.name()))?;
     stack.drop_top(count);
@@ -34,7 +34,7 @@ fn meta_results(operator: &Operator, arguments: &mut [Value]) -> Result<Vec<Valu
     let mut specs = specs.into_iter();
     let mut results = Vec::with_capacity(schema.returns.len());
     for (place, result) in schema.returns.iter().enumerate() {
-        results.push(match (schema.written_return(place), &result.ty.kind) {
+        results.push(match (schema.written_argument_of_return(place), &result.ty.kind) {
             (Some(argument), _) => arguments[argument].clone(),
             (None, TypeKind::List(..)) => allocate_all_on(specs.by_ref().collect(), Device::META)?.into(),
             (None, _) => specs.next().ok_or_else(|| no_shape_inference_error(operator))?.on(Device::META)?.into(),

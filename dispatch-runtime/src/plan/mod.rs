@@ -5,16 +5,16 @@
 //! value and the memory of the results. Code that has only the boxed values of a call, such as the Meta kernel, uses
 //! [`Planned::result_specs`].
 
-mod checks;
-mod contraction;
+mod check_on_meta;
+mod forms;
 mod meta;
-mod on_meta;
 mod output;
 mod pointwise;
+mod product;
 mod reduction;
 mod result_specs;
 mod shape_inference;
-mod variants;
+mod type_checks;
 
 use crate::error::Result;
 use crate::key::Device;
@@ -23,15 +23,15 @@ use crate::spec::Spec;
 use crate::tensor::Tensor;
 use crate::value::Value;
 
-pub use checks::{OutputParameter, PlanParameter, ReturnsPlan, ReturnsPlanList};
-pub use contraction::product_plan;
+pub use check_on_meta::{CheckOnMeta, check_argument_on_meta};
+pub use forms::{form_kernel, form_meta_kernel};
 pub use meta::planned_meta_kernel;
-pub use on_meta::{CheckOnMeta, check_argument_on_meta};
 pub use output::{DirectOutputs, HasTensors, OutputTensor, check_outputs_disjoint, result_device};
 pub use pointwise::{PointwiseOperand, PointwisePlan, allocate_pointwise, pointwise_plan};
+pub use product::product_plan;
 pub use reduction::{DimFlags, DimList, ReductionDims, reduced_dims, reduced_sizes, reduction_plan};
 pub use result_specs::shape_word_specs;
-pub use variants::{form_kernel, form_meta_kernel};
+pub use type_checks::{OutputParameter, PlanParameter, ReturnsPlan, ReturnsPlanList};
 
 /// The plan of a call: a value for the operator's kernels, and a description of its `N` results.
 ///

@@ -94,7 +94,7 @@ impl<'a> OutputTensor<'a> {
 
     /// Returns the tensor that the kernel writes.
     #[inline]
-    pub fn tensor(&mut self) -> &mut Tensor {
+    pub fn written_tensor(&mut self) -> &mut Tensor {
         self.temporary.as_mut().or(self.resized.as_mut()).unwrap_or(self.caller_tensor)
     }
 

@@ -60,7 +60,7 @@ impl<'a> From<&'a Value> for PointwiseOperand<'a> {
     }
 }
 
-macro_rules! impl_for_numbers {
+macro_rules! impl_from_numbers {
     ($($ty:ty),*) => {$(
         impl From<$ty> for PointwiseOperand<'_> {
             fn from(number: $ty) -> Self {
@@ -75,7 +75,7 @@ macro_rules! impl_for_numbers {
     )*};
 }
 
-impl_for_numbers! { bool, i64, f64, Scalar }
+impl_from_numbers! { bool, i64, f64, Scalar }
 
 impl<T: Into<Self>> From<Option<T>> for PointwiseOperand<'_> {
     #[inline(always)]
@@ -97,7 +97,7 @@ pub fn pointwise_plan(operator: &Operator, operands: &[PointwiseOperand<'_>]) ->
         }
     }
     let compute_dtype = compute_dtype(promotion, &tensors, operands);
-    if !dtypes.is_empty() && !dtypes.contains(&dtype_class(compute_dtype)) {
+    if !dtypes.is_empty() && !dtypes.contains(&listed_dtype(compute_dtype)) {
         let (operator, supported) = (operator.name(), dtypes);
         return Err(ErrorKind::UnsupportedDType { operator, argument: "self", dtype: compute_dtype, supported }.into());
     }
@@ -115,7 +115,7 @@ pub fn allocate_pointwise<O: Operation, const N: usize>(
     device: Device,
     tensors: [&Tensor; N],
 ) -> Result<(PointwisePlan, [Tensor; 1])> {
-    if let (Some(ShapeWord::Pointwise { dtype, dtypes: &[], .. }), [first, rest @ ..]) = (O::SHAPE, &tensors[..])
+    if let (Some(ShapeWord::Pointwise { dtype, dtypes: &[], .. }), [first, rest @ ..]) = (O::SHAPE_WORD, &tensors[..])
         && first.geometry().is_contiguous()
         && first.device() == device
         && !first.is_number()
@@ -126,7 +126,7 @@ pub fn allocate_pointwise<O: Operation, const N: usize>(
         })
     {
         let compute_dtype = dtype.compute_dtype(&[first]);
-        return Ok((PointwisePlan { compute_dtype }, [first.fresh_like(dtype.result_dtype_from(compute_dtype))?]));
+        return Ok((PointwisePlan { compute_dtype }, [first.allocate_like(dtype.result_dtype_from(compute_dtype))?]));
     }
     let Plan { value, outputs: [spec] } = pointwise_plan(O::operator(), &tensors.map(PointwiseOperand::Tensor))?;
     Ok((value, [spec.on(device)?]))
@@ -147,12 +147,12 @@ fn compute_dtype(promotion: Promotion, tensors: &[&Tensor], operands: &[Pointwis
     for number in numbers {
         state.add_number(number);
     }
-    if promotion == Promotion::Float { state.result().to_floating() } else { state.result() }
+    if promotion == Promotion::Float { state.result_dtype().to_floating() } else { state.result_dtype() }
 }
 
 /// Returns the dtype that an operator's definition lists if it supports this one: `f32` stands for all 16-bit floats, `i64` for all
 /// integers and bool.
-fn dtype_class(compute_dtype: DType) -> DType {
+fn listed_dtype(compute_dtype: DType) -> DType {
     match compute_dtype {
         DType::F16 | DType::BF16 => DType::F32,
         DType::F32 | DType::F64 | DType::C64 | DType::C128 => compute_dtype,

@@ -80,7 +80,7 @@ pub fn reduction_plan(
         return Err(ErrorKind::NoShapeInference { operator: operator.name() }.into());
     };
     let dtype = dtype.unwrap_or_else(|| promotion.result_dtype(&[tensor]));
-    dims_plan(tensor, dims, keepdim, dtype).map_err(|problem| {
+    reduction_plan_or_problem(tensor, dims, keepdim, dtype).map_err(|problem| {
         let argument = argument.map_or_else(String::new, |at| operator.argument_name(at));
         BadArgument::new(argument, problem).into()
     })
@@ -100,13 +100,18 @@ impl ReductionDims {
     ///
     /// Returns [`BadArgument`] if a dimension is out of range, or is listed twice.
     pub fn plan(tensor: &Tensor, dims: &[i64], keepdim: bool, dtype: DType) -> Result<Plan<Self>, BadArgument> {
-        dims_plan(tensor, dims, keepdim, dtype).map_err(|problem| BadArgument::new("dim", problem))
+        reduction_plan_or_problem(tensor, dims, keepdim, dtype).map_err(|problem| BadArgument::new("dim", problem))
     }
 }
 
-fn dims_plan(tensor: &Tensor, dims: &[i64], keepdim: bool, dtype: DType) -> Result<Plan<ReductionDims>, Problem> {
-    let is_reduced = reduced_flags(tensor.sizes().len(), dims)?;
-    let spec = Spec::contiguous(dtype, &sizes_without(tensor.sizes(), &is_reduced, keepdim));
+fn reduction_plan_or_problem(
+    tensor: &Tensor,
+    dims: &[i64],
+    keepdim: bool,
+    dtype: DType,
+) -> Result<Plan<ReductionDims>, Problem> {
+    let is_reduced = reduced_dims_or_problem(tensor.sizes().len(), dims)?;
+    let spec = Spec::contiguous(dtype, &sizes_without_reduced(tensor.sizes(), &is_reduced, keepdim));
     Ok(Plan::new(ReductionDims { is_reduced }, [spec]))
 }
 
@@ -122,7 +127,7 @@ fn dims_plan(tensor: &Tensor, dims: &[i64], keepdim: bool, dtype: DType) -> Resu
 ///
 /// Returns [`BadArgument`] if a dimension is out of range, or is listed twice.
 pub fn reduced_sizes(sizes: &[i64], dims: &[i64], keepdim: bool, argument: &'static str) -> Result<Dims, BadArgument> {
-    Ok(sizes_without(sizes, &reduced_dims(sizes.len(), dims, argument)?, keepdim))
+    Ok(sizes_without_reduced(sizes, &reduced_dims(sizes.len(), dims, argument)?, keepdim))
 }
 
 /// Returns a flag for each of `rank` dimensions: whether it is listed. An empty list means all dimensions.
@@ -137,10 +142,10 @@ pub fn reduced_sizes(sizes: &[i64], dims: &[i64], keepdim: bool, argument: &'sta
 ///
 /// Returns [`BadArgument`] if a dimension is out of range, or is listed twice.
 pub fn reduced_dims(rank: usize, dims: &[i64], argument: &'static str) -> Result<DimFlags, BadArgument> {
-    reduced_flags(rank, dims).map_err(|problem| BadArgument::new(argument, problem))
+    reduced_dims_or_problem(rank, dims).map_err(|problem| BadArgument::new(argument, problem))
 }
 
-fn sizes_without(sizes: &[i64], is_reduced: &[bool], keepdim: bool) -> Dims {
+fn sizes_without_reduced(sizes: &[i64], is_reduced: &[bool], keepdim: bool) -> Dims {
     let sizes = sizes.iter().zip(is_reduced).filter_map(|(&size, is_reduced)| match (is_reduced, keepdim) {
         (true, true) => Some(1),
         (true, false) => None,
@@ -149,7 +154,7 @@ fn sizes_without(sizes: &[i64], is_reduced: &[bool], keepdim: bool) -> Dims {
     sizes.collect()
 }
 
-fn reduced_flags(rank: usize, dims: &[i64]) -> Result<DimFlags, Problem> {
+fn reduced_dims_or_problem(rank: usize, dims: &[i64]) -> Result<DimFlags, Problem> {
     if dims.is_empty() {
         return Ok(DimFlags::from_elem(true, rank));
     }

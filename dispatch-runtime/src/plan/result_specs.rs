@@ -1,7 +1,7 @@
 //! The dtype and geometry of the results of operators with a shape word.
 
-use super::contraction::product_plan;
 use super::pointwise::{PointwiseOperand, pointwise_plan};
+use super::product::product_plan;
 use super::reduction::{DimList, reduction_plan};
 use crate::error::{ErrorKind, Result};
 use crate::operator::Operator;
@@ -49,7 +49,13 @@ fn tensor_argument<'a>(operator: &Operator, arguments: &'a [Value], position: us
     arguments.get(position).and_then(Value::as_tensor).ok_or_else(|| {
         let found = arguments.get(position).map_or("nothing", Value::kind);
         let argument = operator.argument_name(position);
-        ErrorKind::WrongArgument { operator: operator.name(), position, argument, expected: <&Tensor>::KIND, found }
-            .into()
+        ErrorKind::WrongArgument {
+            operator: operator.name(),
+            position,
+            argument,
+            expected: <&Tensor>::KIND_NAME,
+            found,
+        }
+        .into()
     })
 }

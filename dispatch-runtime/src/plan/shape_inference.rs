@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::guard;
 use crate::key::{Device, KeySet, keys};
-use crate::operator::{Operator, too_few_arguments};
+use crate::operator::{Operator, too_few_arguments_error};
 use crate::spec::Spec;
 use crate::tensor::Tensor;
 use crate::value::{Stack, Value};
@@ -38,10 +38,11 @@ impl Operator {
     /// sizes depend on elements. Returns the errors of Meta if a called operator has neither a plan nor a Meta kernel.
     pub fn infer_results(&self, arguments: &Stack) -> Result<Stack> {
         let count = self.argument_count();
-        let given = arguments.top(count).ok_or_else(|| too_few_arguments(self, arguments.len()))?;
+        let given = arguments.top(count).ok_or_else(|| too_few_arguments_error(self, arguments.len()))?;
         let mut stack = given.iter().map(value_on_meta).collect::<Result<Stack>>()?;
         let backend = KeySet::layers_of(keys::Meta);
-        let _alone = guard::force(KeySet::EMPTY, KeySet::from_bits(KeySet::FULL.layers().bits() & !backend.bits()));
+        let _alone =
+            guard::force_key_sets(KeySet::EMPTY, KeySet::from_bits(KeySet::FULL.layers().bits() & !backend.bits()));
         self.redispatch_boxed(KeySet::from(keys::Meta), &mut stack)?;
         Ok(stack)
     }
@@ -62,7 +63,7 @@ fn value_on_meta(value: &Value) -> Result<Value> {
 }
 
 fn tensor_on_meta(tensor: &Tensor) -> Result<Tensor> {
-    // A number stays a number, because it counts less in dtype promotion.
+    // A tensor that stands for a number is kept, because it counts less in dtype promotion.
     if tensor.is_number() {
         return Ok(tensor.clone());
     }

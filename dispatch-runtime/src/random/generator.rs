@@ -23,9 +23,9 @@ use crate::key::{DENSE, Device, KeySet, layer_bit};
 /// assert_eq!(generator.reserve(1), (42, 3));
 /// ```
 #[derive(Clone)]
-pub struct Generator(Arc<State>);
+pub struct Generator(Arc<GeneratorState>);
 
-struct State {
+struct GeneratorState {
     device: Device,
     position: Mutex<StreamPosition>,
 }
@@ -84,7 +84,7 @@ thread_local! {
 /// assert_eq!(Generator::default_for(Device::CPU).seed(), 7);
 /// ```
 pub fn manual_seed(seed: u64) {
-    let mut defaults = lock(&DEFAULT_GENERATORS);
+    let mut defaults = lock_ignoring_poison(&DEFAULT_GENERATORS);
     defaults.seed = seed;
     defaults.generators.values().for_each(|generator| generator.set_seed(seed));
 }
@@ -93,7 +93,7 @@ impl Generator {
     /// Creates a generator at the start of the stream of `seed`.
     #[must_use]
     pub fn new(device: Device, seed: u64) -> Self {
-        Self(Arc::new(State { device, position: Mutex::new(StreamPosition { seed, next_block: 0 }) }))
+        Self(Arc::new(GeneratorState { device, position: Mutex::new(StreamPosition { seed, next_block: 0 }) }))
     }
 
     /// Returns the default generator of a device, which operators use if they are called without a generator.
@@ -111,7 +111,7 @@ impl Generator {
         if let Some(generator) = replaced {
             return generator;
         }
-        let mut defaults = lock(&DEFAULT_GENERATORS);
+        let mut defaults = lock_ignoring_poison(&DEFAULT_GENERATORS);
         let seed = defaults.seed;
         defaults.generators.entry(device).or_insert_with(|| Self::new(device, seed)).clone()
     }
@@ -147,7 +147,7 @@ impl Generator {
     /// Returns the seed of the generator's stream.
     #[must_use]
     pub fn seed(&self) -> u64 {
-        lock(&self.0.position).seed
+        lock_ignoring_poison(&self.0.position).seed
     }
 
     /// Moves the generator to the start of the stream of `seed`. During a replay of a [`RandomRecording`](crate::RandomRecording), it does
@@ -162,14 +162,14 @@ impl Generator {
     /// ```
     pub fn set_seed(&self, seed: u64) {
         if !replay::is_replaying() {
-            *lock(&self.0.position) = StreamPosition { seed, next_block: 0 };
+            *lock_ignoring_poison(&self.0.position) = StreamPosition { seed, next_block: 0 };
         }
     }
 
     /// Returns the index of the block that will be reserved next.
     #[must_use]
     pub fn position(&self) -> u64 {
-        lock(&self.0.position).next_block
+        lock_ignoring_poison(&self.0.position).next_block
     }
 
     /// Moves the generator to a position in the stream, such as one that was saved. During a replay of a
@@ -185,7 +185,7 @@ impl Generator {
     /// ```
     pub fn seek(&self, position: u64) {
         if !replay::is_replaying() {
-            lock(&self.0.position).next_block = position;
+            lock_ignoring_poison(&self.0.position).next_block = position;
         }
     }
 
@@ -201,8 +201,8 @@ impl Generator {
         if count > 0 {
             RESERVATION_COUNT.set(RESERVATION_COUNT.get().wrapping_add(1));
         }
-        replay::reserve(count, || {
-            let mut position = lock(&self.0.position);
+        replay::reserve_or_replay(count, || {
+            let mut position = lock_ignoring_poison(&self.0.position);
             let StreamPosition { seed, next_block } = *position;
             position.next_block = next_block.wrapping_add(count);
             (seed, next_block)
@@ -249,7 +249,7 @@ impl Generator {
 }
 
 /// Locks a mutex and ignores poisoning. No code that can panic runs under these locks, so the state is always valid.
-fn lock<T>(state: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock_ignoring_poison<T>(state: &Mutex<T>) -> MutexGuard<'_, T> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

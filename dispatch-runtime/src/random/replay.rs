@@ -29,23 +29,23 @@ struct ReservedBlocks {
 }
 
 /// A recording or a replay that runs on this thread.
-enum Scope {
+enum RandomScope {
     Recording(Vec<ReservedBlocks>),
     Replaying(vec::IntoIter<ReservedBlocks>),
 }
 
 thread_local! {
     /// The recordings and replays that run on this thread, the innermost last.
-    static SCOPES: RefCell<Vec<Scope>> = const { RefCell::new(Vec::new()) };
+    static RANDOM_SCOPES: RefCell<Vec<RandomScope>> = const { RefCell::new(Vec::new()) };
 }
 
 impl RandomRecording {
     /// Runs a function, and records the random blocks that it reserves on this thread.
     pub fn record<R>(function: impl FnOnce() -> R) -> (R, Self) {
-        let _guard = ScopeGuard::enter(Scope::Recording(Vec::new()));
+        let _guard = ScopeGuard::enter(RandomScope::Recording(Vec::new()));
         let result = function();
-        match SCOPES.with_borrow_mut(Vec::pop) {
-            Some(Scope::Recording(blocks)) => (result, Self(blocks)),
+        match RANDOM_SCOPES.with_borrow_mut(Vec::pop) {
+            Some(RandomScope::Recording(blocks)) => (result, Self(blocks)),
             _ => (result, Self(Vec::new())),
         }
     }
@@ -53,7 +53,7 @@ impl RandomRecording {
     /// Runs a function with the recorded random blocks. Each reservation gets the next recorded blocks if their number is equal, and new
     /// blocks otherwise. Changes of a generator's seed or position have no effect meanwhile.
     pub fn replay<R>(&self, function: impl FnOnce() -> R) -> R {
-        let _guard = ScopeGuard::enter(Scope::Replaying(self.0.clone().into_iter()));
+        let _guard = ScopeGuard::enter(RandomScope::Replaying(self.0.clone().into_iter()));
         function()
     }
 }
@@ -62,8 +62,8 @@ impl RandomRecording {
 struct ScopeGuard(usize);
 
 impl ScopeGuard {
-    fn enter(scope: Scope) -> Self {
-        SCOPES.with_borrow_mut(|scopes| {
+    fn enter(scope: RandomScope) -> Self {
+        RANDOM_SCOPES.with_borrow_mut(|scopes| {
             scopes.push(scope);
             Self(scopes.len() - 1)
         })
@@ -72,18 +72,18 @@ impl ScopeGuard {
 
 impl Drop for ScopeGuard {
     fn drop(&mut self) {
-        SCOPES.with_borrow_mut(|scopes| scopes.truncate(self.0));
+        RANDOM_SCOPES.with_borrow_mut(|scopes| scopes.truncate(self.0));
     }
 }
 
 /// Reserves `count` blocks, and returns the seed and the index of the first one. A replay returns the recorded blocks if their number is
 /// `count`; otherwise `new` reserves blocks.
-pub(crate) fn reserve(count: u64, new: impl FnOnce() -> (u64, u64)) -> (u64, u64) {
-    SCOPES.with_borrow_mut(|scopes| {
+pub(crate) fn reserve_or_replay(count: u64, new: impl FnOnce() -> (u64, u64)) -> (u64, u64) {
+    RANDOM_SCOPES.with_borrow_mut(|scopes| {
         let (mut depth, mut recorded) = (scopes.len(), None);
         while recorded.is_none() && depth > 0 {
             depth -= 1;
-            if let Scope::Replaying(left) = &mut scopes[depth]
+            if let RandomScope::Replaying(left) = &mut scopes[depth]
                 && left.as_slice().first().is_some_and(|blocks| blocks.count == count)
             {
                 recorded = left.next();
@@ -92,7 +92,7 @@ pub(crate) fn reserve(count: u64, new: impl FnOnce() -> (u64, u64)) -> (u64, u64
         let (seed, first_block) =
             recorded.map_or_else(new, |ReservedBlocks { seed, first_block, .. }| (seed, first_block));
         for scope in &mut scopes[depth..] {
-            if let Scope::Recording(blocks) = scope {
+            if let RandomScope::Recording(blocks) = scope {
                 blocks.push(ReservedBlocks { count, seed, first_block });
             }
         }
@@ -102,7 +102,7 @@ pub(crate) fn reserve(count: u64, new: impl FnOnce() -> (u64, u64)) -> (u64, u64
 
 /// Returns whether a recording is being replayed on this thread.
 pub(crate) fn is_replaying() -> bool {
-    SCOPES.with_borrow(|scopes| scopes.iter().any(|scope| matches!(scope, Scope::Replaying(_))))
+    RANDOM_SCOPES.with_borrow(|scopes| scopes.iter().any(|scope| matches!(scope, RandomScope::Replaying(_))))
 }
 
 #[cfg(test)]
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_replay_moves_no_generator() {
+    fn a_replay_does_not_move_the_generator() {
         let generator = Generator::new(Device::CPU, 3);
         let seeded = || {
             generator.set_seed(7);

@@ -17,7 +17,7 @@ impl Operator {
 
     /// Whether `table` is no longer the operator's table, because of a registration or a loaded library.
     #[cold]
-    pub(crate) fn is_outdated(&self, table: &Table) -> bool {
+    pub(crate) fn is_table_outdated(&self, table: &Table) -> bool {
         registry::load_records();
         self.published_table().as_bound().is_none_or(|now| !std::ptr::eq(now, table))
     }
@@ -44,11 +44,11 @@ impl Operator {
 #[cold]
 pub(crate) fn bind(operator: &Operator) -> Result<&'static Table> {
     let mut registry = registry::lock();
-    let layout = registry.layout_of(operator)?;
-    let row = registry.row_of(operator)?;
+    let layout = registry.table_layout_of(operator)?;
+    let row = registry.row_of_operator(operator)?;
     let table = layout::build_table(row, &layout, &registry.fallbacks, Marks::never_set());
-    let table = registry.row_mut(operator.name()).store_table(table);
-    operator.publish(table.header());
+    let table = registry.row_or_insert(operator.name()).store_table(table);
+    operator.publish_table(table.header());
     Ok(table)
 }
 

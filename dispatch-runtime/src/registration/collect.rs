@@ -29,7 +29,7 @@ inventory::collect!(SubmittedRecord);
 #[cfg(feature = "linkme")]
 #[doc(hidden)]
 #[linkme::distributed_slice]
-pub static RECORDS: [Record];
+pub static SUBMITTED_RECORDS: [Record];
 
 static REGISTERED_RECORDS: Mutex<Vec<&'static [Record]>> = Mutex::new(Vec::new());
 
@@ -50,7 +50,7 @@ static REGISTERED_RECORDS: Mutex<Vec<&'static [Record]>> = Mutex::new(Vec::new()
 /// ```
 pub fn register(records: &'static [Record]) {
     REGISTERED_RECORDS.lock().unwrap_or_else(PoisonError::into_inner).push(records);
-    registry::add(records.iter().copied());
+    registry::add_records(records.iter().copied());
 }
 
 /// Returns the records of all sources. A record can occur twice.
@@ -59,7 +59,7 @@ pub(crate) fn collect_records() -> Vec<Record> {
     #[cfg(feature = "inventory")]
     records.extend(inventory::iter::<SubmittedRecord>.into_iter().map(|submitted| submitted.0));
     #[cfg(feature = "linkme")]
-    records.extend(RECORDS);
+    records.extend(SUBMITTED_RECORDS);
     let registered = REGISTERED_RECORDS.lock().unwrap_or_else(PoisonError::into_inner);
     records.extend(registered.iter().copied().flatten());
     records
@@ -92,7 +92,7 @@ macro_rules! __submit {
 macro_rules! __submit {
     ($record:expr) => {
         const _: () = {
-            #[$crate::__private::linkme::distributed_slice($crate::__private::RECORDS)]
+            #[$crate::__private::linkme::distributed_slice($crate::__private::SUBMITTED_RECORDS)]
             #[linkme(crate = $crate::__private::linkme)]
             static RECORD: $crate::__private::Record = $record;
         };
@@ -108,7 +108,7 @@ macro_rules! __submit {
         $crate::__private::inventory::submit! { $crate::__private::SubmittedRecord($record) }
 
         const _: () = {
-            #[$crate::__private::linkme::distributed_slice($crate::__private::RECORDS)]
+            #[$crate::__private::linkme::distributed_slice($crate::__private::SUBMITTED_RECORDS)]
             #[linkme(crate = $crate::__private::linkme)]
             static RECORD: $crate::__private::Record = $record;
         };

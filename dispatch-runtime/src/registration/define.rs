@@ -1,10 +1,10 @@
 //! Definition of operators at run time.
 
-use dispatch_schema::{Schema, rust_argument};
+use dispatch_schema::{Schema, rust_argument_type};
 
-use super::handle::{Registration, RegistrationKind};
 use super::listener::{self, OperatorEvent};
 use super::registrar::{Registrar, to_name};
+use super::registration_handle::{Registration, RegistrationKind};
 use super::registry;
 use crate::error::{Error, ErrorKind, Result};
 use crate::location::Location;
@@ -36,23 +36,24 @@ impl Registrar {
             }
             let text = parsed.to_string();
             let signature = text.find('(').map_or("", |at| &text[at..]);
-            let former = registry.row(name).and_then(|row| row.removed_definition(signature, location));
-            let operator = former.unwrap_or_else(|| new_operator(registry.intern(name), parsed, signature, location));
-            registry.define(operator);
+            let former = registry.row(name).and_then(|row| row.find_removed_definition(signature, location));
+            let operator =
+                former.unwrap_or_else(|| new_untyped_operator(registry.intern_name(name), parsed, signature, location));
+            registry.add_definition(operator);
             operator
         };
-        listener::notify(OperatorEvent::Defined, operator);
+        listener::notify_listeners(OperatorEvent::Defined, operator);
         Ok(Registration(RegistrationKind::Operator(operator)))
     }
 }
 
-static UNBOUND: TableHeader = {
-    fn never_called() {}
-    TableHeader::unbound(None, CodePointer::from_fn(never_called as fn()))
+static UNBOUND_TABLE: TableHeader = {
+    fn unreachable_code() {}
+    TableHeader::unbound(None, CodePointer::from_fn(unreachable_code as fn()))
 };
 
 /// Makes an operator without Rust types, which lives as long as the program.
-fn new_operator(name: Name<'static>, schema: Schema, signature: &str, location: Location) -> &'static Operator {
+fn new_untyped_operator(name: Name<'static>, schema: Schema, signature: &str, location: Location) -> &'static Operator {
     let key_arguments = schema.arguments.iter().enumerate().filter(|(_, argument)| argument.ty.carries_keys());
     let definition = Definition {
         name,
@@ -60,7 +61,7 @@ fn new_operator(name: Name<'static>, schema: Schema, signature: &str, location: 
         docs: "",
         location,
         argument_count: schema.arguments.len(),
-        tensor_results: schema.tensor_returns().and_then(|count| u8::try_from(count).ok()).unwrap_or(u8::MAX),
+        tensor_result_count: schema.tensor_return_count().and_then(|count| u8::try_from(count).ok()).unwrap_or(u8::MAX),
         key_arguments: key_arguments.fold(0, |bits, (i, _)| bits | 1 << i),
         aliasing: schema.is_aliasing(),
         returns_views: !schema.views().is_empty(),
@@ -73,7 +74,7 @@ fn new_operator(name: Name<'static>, schema: Schema, signature: &str, location: 
         function: None,
         kernels: &[],
     };
-    Box::leak(Box::new(Operator::new_untyped(&UNBOUND, definition, schema)))
+    Box::leak(Box::new(Operator::new_untyped(&UNBOUND_TABLE, definition, schema)))
 }
 
 fn check_schema(text: &str, schema: &Schema) -> Result<()> {
@@ -84,7 +85,7 @@ fn check_schema(text: &str, schema: &Schema) -> Result<()> {
     if schema.arguments.len() > 64 {
         return unsupported("an operator has at most 64 arguments");
     }
-    if schema.arguments.iter().any(|argument| rust_argument(argument).is_none()) {
+    if schema.arguments.iter().any(|argument| rust_argument_type(argument).is_none()) {
         return unsupported(
             "a list of lists of tensors cannot be an argument, because dispatch reads lists one level deep; pass a list of tensors",
         );

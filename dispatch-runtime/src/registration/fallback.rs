@@ -1,7 +1,7 @@
 //! Registration of fallbacks at run time.
 
-use super::handle::{Registration, RegistrationKind};
 use super::registrar::kernel_label;
+use super::registration_handle::{Registration, RegistrationKind};
 use super::registry;
 use crate::error::{ErrorKind, Result};
 use crate::key::{Key, KeySet, SlotOrAlias};
@@ -48,7 +48,7 @@ pub fn fallback_fallthrough(key: Key) -> Result<Registration> {
 fn add_fallback(key: Key, closure: Option<BoxedClosure>) -> Result<Registration> {
     let (location, label) = (Location::caller(), kernel_label(closure.as_ref()));
     let slot = match key.slot_or_alias()? {
-        SlotOrAlias::Slot(slot) if slot.key().is_some() => slot,
+        SlotOrAlias::Slot(slot) if slot.layer_and_backend().is_some() => slot,
         _ => return Err(ErrorKind::NotARuntimeKey { key }.into()),
     };
     let mut registry = registry::lock();
@@ -58,8 +58,8 @@ fn add_fallback(key: Key, closure: Option<BoxedClosure>) -> Result<Registration>
         fallbacks.push((label, location));
         return Err(ErrorKind::DuplicateFallback { key, fallbacks }.into());
     }
-    let source = registry.next_source();
+    let source = registry.next_registrar_source();
     let kernel = closure.map(|closure| registry.store_closure((None, SlotOrAlias::Slot(slot)), closure));
-    registry.set_fallback(slot, KernelRegistration::without_options(kernel.into(), label, location, source));
+    registry.push_fallback(slot, KernelRegistration::new_without_options(kernel.into(), label, location, source));
     Ok(Registration(RegistrationKind::Fallback { slot, source }))
 }

@@ -178,7 +178,8 @@ impl Operator {
     pub fn kernel_id(&self, keys: KeySet) -> Option<KernelId> {
         let table = self.bound_table().ok()?;
         let (slot, ..) = table.lookup_slot(keys);
-        let keys = if table.marks_for(slot).is_some() { table.skip_layers(keys).1 } else { keys };
+        let keys =
+            if table.marks_that_prevent_skip(slot).is_some() { table.lookup_below_skipped(keys).1 } else { keys };
         let (code, kind) = table.lookup(keys);
         (kind == SlotKind::Typed).then_some(KernelId(code))
     }

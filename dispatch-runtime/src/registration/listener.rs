@@ -19,18 +19,18 @@ pub enum OperatorEvent {
     Removed,
 }
 
-type Listener = dyn Fn(OperatorEvent, &'static Operator) + Send + Sync;
+type OperatorListener = dyn Fn(OperatorEvent, &'static Operator) + Send + Sync;
 
 /// The number of listeners so far, and the present ones with their ids.
-static LISTENERS: Mutex<(u64, Vec<ListenerEntry>)> = Mutex::new((0, Vec::new()));
+static OPERATOR_LISTENERS: Mutex<(u64, Vec<ListenerEntry>)> = Mutex::new((0, Vec::new()));
 
-type ListenerEntry = (u64, Arc<Listener>);
+type ListenerEntry = (u64, Arc<OperatorListener>);
 
-pub(crate) fn add(listener: &Arc<Listener>) -> u64 {
+pub(crate) fn add_listener(listener: &Arc<OperatorListener>) -> u64 {
     // Existing operators are reported once, below.
     registry::load_records();
     let id = {
-        let mut listeners = LISTENERS.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut listeners = OPERATOR_LISTENERS.lock().unwrap_or_else(PoisonError::into_inner);
         listeners.0 += 1;
         let id = listeners.0;
         listeners.1.push((id, listener.clone()));
@@ -42,9 +42,9 @@ pub(crate) fn add(listener: &Arc<Listener>) -> u64 {
     id
 }
 
-pub(crate) fn remove(id: u64) {
+pub(crate) fn remove_listener(id: u64) {
     let removed: Vec<_> = {
-        let mut listeners = LISTENERS.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut listeners = OPERATOR_LISTENERS.lock().unwrap_or_else(PoisonError::into_inner);
         listeners.1.extract_if(.., |(other, _)| *other == id).collect()
     };
     // A listener's own state is dropped here, outside the lock.
@@ -52,9 +52,9 @@ pub(crate) fn remove(id: u64) {
 }
 
 /// Calls every listener without holding a lock: a listener may register and call operators.
-pub(crate) fn notify(event: OperatorEvent, operator: &'static Operator) {
-    let listeners: Vec<Arc<Listener>> = {
-        let listeners = LISTENERS.lock().unwrap_or_else(PoisonError::into_inner);
+pub(crate) fn notify_listeners(event: OperatorEvent, operator: &'static Operator) {
+    let listeners: Vec<Arc<OperatorListener>> = {
+        let listeners = OPERATOR_LISTENERS.lock().unwrap_or_else(PoisonError::into_inner);
         listeners.1.iter().map(|(_, listener)| listener.clone()).collect()
     };
     for listener in listeners {

@@ -22,7 +22,7 @@ impl Operator {
         let row = name.and_then(|name| registry.row(name));
         match row.map(|row| (row, row.definition())) {
             Some((_, Some(operator))) => Ok(operator),
-            Some((row, None)) => Err(row.not_defined_error()),
+            Some((row, None)) => Err(row.missing_definition_error()),
             None => {
                 let defined = registry.rows.iter().filter(|row| row.definition().is_some());
                 let names: Vec<String> = defined.map(|row| row.name.to_string()).collect();

@@ -22,7 +22,7 @@ pub enum Record {
     /// A kernel of an operator, for one or more keys.
     Kernel(&'static KernelRecord),
     /// A kernel of an operator, and the kernels of the operator's in-place and `out=` forms that are derived from it.
-    Kernels(&'static [KernelRecord]),
+    KernelAndForms(&'static [KernelRecord]),
     /// A key's kernel for operators that have no kernel for it.
     Fallback(&'static FallbackRecord),
     /// A user's backend or layer.
@@ -47,7 +47,7 @@ impl Record {
         match self {
             Self::Operator(record) => std::ptr::from_ref(record).addr(),
             Self::Kernel(record) => std::ptr::from_ref(record).addr(),
-            Self::Kernels(records) => records.as_ptr().addr(),
+            Self::KernelAndForms(records) => records.as_ptr().addr(),
             Self::Fallback(record) => std::ptr::from_ref(record).addr(),
             Self::Key(record) => std::ptr::from_ref(record).addr(),
             Self::RustOperator(record) => std::ptr::from_ref(record).addr(),

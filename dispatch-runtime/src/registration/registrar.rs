@@ -1,7 +1,7 @@
 //! Registration of operators and kernels at run time.
 //!
 //! A registration by a [`Registrar`] stays until it is removed: by [`Registration::remove`], or when a
-//! [`ScopedRegistration`](crate::Scoped) registration goes out of scope. Removal restores the state without the registration, in any order
+//! [`ScopedRegistration`](crate::ScopedRegistration) goes out of scope. Removal restores the state without the registration, in any order
 //! of removals. Only a registrar can register a kernel on top of another one for the same key. The newest one runs, and removing it
 //! restores the one below.
 //!
@@ -12,12 +12,12 @@ use std::any::{TypeId, type_name};
 
 use dispatch_schema::{OperatorName, is_identifier};
 
-use super::handle::{Registration, RegistrationKind};
+use super::registration_handle::{Registration, RegistrationKind};
 use super::registry;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Key, KeySet};
 use crate::location::Location;
-use crate::name::{CLOSURE_NAME, Name};
+use crate::name::{CLOSURE_KERNEL_NAME, Name};
 use crate::operator::{BoxedClosure, Operator};
 use crate::table::KernelRegistration;
 use crate::value::Stack;
@@ -66,7 +66,7 @@ impl Registrar {
         self.add_kernel(operator, key, Some(Box::new(kernel)), None, false)
     }
 
-    /// Registers a boxed kernel that replaces existing ones. [`Operator::kernels`] returns the replaced kernels too.
+    /// Registers a boxed kernel that replaces existing ones. [`Operator::kernels_for_key`] returns the replaced kernels too.
     ///
     /// # Errors
     ///
@@ -160,13 +160,13 @@ impl Registrar {
             && let Some(cell) = row.cell(target).filter(|cell| cell.has_own_kernel())
         {
             let mut kernels: Vec<_> =
-                cell.by_precedence().iter().map(|kernel| (kernel.name, kernel.location)).collect();
+                cell.kernels_by_precedence().iter().map(|kernel| (kernel.name, kernel.location)).collect();
             kernels.push((label, location));
             return Err(ErrorKind::DuplicateKernel { operator: row.name, key, kernels }.into());
         }
-        let (operator, source) = (registry.intern(name), registry.next_source());
+        let (operator, source) = (registry.intern_name(name), registry.next_registrar_source());
         let kernel = closure.map(|closure| registry.store_closure((Some(operator), target), closure));
-        let mut kernel = KernelRegistration::without_options(kernel.into(), label, location, source);
+        let mut kernel = KernelRegistration::new_without_options(kernel.into(), label, location, source);
         (kernel.compiled_for, kernel.overrides) = (compiled_for, overrides);
         registry.push_kernel(operator, target, kernel);
         Ok(Registration(RegistrationKind::Kernel { operator, target, source }))
@@ -197,7 +197,7 @@ pub(super) fn to_name(name: &OperatorName) -> Name<'_> {
 }
 
 pub(super) fn kernel_label(closure: Option<&BoxedClosure>) -> &'static str {
-    if closure.is_some() { CLOSURE_NAME } else { "fallthrough" }
+    if closure.is_some() { CLOSURE_KERNEL_NAME } else { "fallthrough" }
 }
 
 /// Makes a boxed kernel from a closure with an operator's types. `closure_from_address` in call/signature/mod.rs reads the closure's
@@ -206,11 +206,11 @@ fn box_typed_closure<F>(operator: &Operator, kernel: Box<F>) -> Result<BoxedClos
 where
     F: ?Sized + Send + Sync + 'static,
 {
-    let typed = operator.check_types(TypeId::of::<F>(), |typed| typed.closure_type, type_name::<F>)?;
+    let typed = operator.check_adapter_type(TypeId::of::<F>(), |typed| typed.closure_type, type_name::<F>)?;
     Ok(Box::new(move |operator, _, stack| {
         let address = KeySet::from_bits((&raw const kernel).expose_provenance() as u64);
-        // SAFETY: both functions have the same signature. `unbox` checks the number and kinds of the arguments, for any operator, and
-        // `call_closure` gets a box of the type that was compared.
-        unsafe { (typed.unbox)(operator, Some(typed.call_closure), address, stack) }
+        // SAFETY: both functions have the same signature. `run_typed` checks the number and kinds of the arguments, for any operator, and
+        // `call_typed_closure` gets a box of the type that was compared.
+        unsafe { (typed.run_typed)(operator, Some(typed.call_typed_closure), address, stack) }
     }))
 }

@@ -24,7 +24,7 @@ use crate::memory::backend;
 use crate::name::Name;
 use crate::operator::{BoxedClosure, BoxedKernel, FallbackRecord, KernelRecord, Operator, Retirable};
 use crate::table::{
-    ActiveKernels, Cell, KernelRegistration, OperatorRow, RegisteredKeys, Source, TableLayout, resolve,
+    ActiveKernels, Cell, KernelRegistration, OperatorRow, RegisteredKeys, RegistrationSource, TableLayout, resolve_slot,
 };
 
 /// Every operator, kernel, fallback and key of the program.
@@ -45,49 +45,49 @@ pub(crate) struct Registry {
     pub(crate) unregistrable_keys: Vec<Key>,
     seen_records: FxHashSet<usize>,
     /// The allocations of all closures so far, including those of removed closures, which are reused.
-    closures: FxHashMap<ClosureKey, Vec<Arc<Retirable<BoxedClosure>>>>,
+    closures: FxHashMap<ClosureCell, Vec<Arc<Retirable<BoxedClosure>>>>,
     next_source: u64,
 }
 
 /// The cell of a closure: the operator, or `None` for a fallback, and the key.
-pub(crate) type ClosureKey = (Option<Name<'static>>, SlotOrAlias);
+pub(crate) type ClosureCell = (Option<Name<'static>>, SlotOrAlias);
 
 static REGISTRY: LazyLock<Mutex<Registry>> = LazyLock::new(|| Mutex::new(Registry::empty()));
 
 /// The value of [`collect::collection_version`] when the collected records were last added. It is 1 before, which is no address.
-static ADDED_VERSION: AtomicUsize = AtomicUsize::new(1);
+static ADDED_COLLECTION_VERSION: AtomicUsize = AtomicUsize::new(1);
 
 /// Locks the registry, after adding all collected records.
 pub(crate) fn lock() -> MutexGuard<'static, Registry> {
     loop {
         let mut registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
         let version = collect::collection_version();
-        if ADDED_VERSION.load(Ordering::Relaxed) == version {
+        if ADDED_COLLECTION_VERSION.load(Ordering::Relaxed) == version {
             return registry;
         }
-        let defined = registry.add(collect::collect_records());
-        ADDED_VERSION.store(version, Ordering::Release);
+        let defined = registry.add_records(collect::collect_records());
+        ADDED_COLLECTION_VERSION.store(version, Ordering::Release);
         drop(registry);
-        notify_defined(defined);
+        notify_operators_defined(defined);
     }
 }
 
 /// Adds the collected records, if some were not added yet.
 pub(crate) fn load_records() {
-    if ADDED_VERSION.load(Ordering::Acquire) != collect::collection_version() {
+    if ADDED_COLLECTION_VERSION.load(Ordering::Acquire) != collect::collection_version() {
         drop(lock());
     }
 }
 
 /// Adds records, and reports the new operators among them to listeners.
-pub(crate) fn add(records: impl IntoIterator<Item = Record>) {
-    let defined = lock().add(records);
-    notify_defined(defined);
+pub(crate) fn add_records(records: impl IntoIterator<Item = Record>) {
+    let defined = lock().add_records(records);
+    notify_operators_defined(defined);
 }
 
-fn notify_defined(operators: Vec<&'static Operator>) {
+fn notify_operators_defined(operators: Vec<&'static Operator>) {
     for operator in operators {
-        listener::notify(OperatorEvent::Defined, operator);
+        listener::notify_listeners(OperatorEvent::Defined, operator);
     }
 }
 
@@ -111,7 +111,7 @@ impl Registry {
     }
 
     /// Adds records, and returns the new operators among them.
-    fn add(&mut self, records: impl IntoIterator<Item = Record>) -> Vec<&'static Operator> {
+    fn add_records(&mut self, records: impl IntoIterator<Item = Record>) -> Vec<&'static Operator> {
         let new_records: Vec<Record> =
             records.into_iter().filter(|record| self.seen_records.insert(record.address())).collect();
         let keys =
@@ -126,20 +126,20 @@ impl Registry {
                 Record::Backend(backend) => backends.push(backend),
                 Record::Fuser(record) => fuser::register_fuser(record),
                 Record::Operator(operator) => {
-                    self.define(operator);
-                    operator.kernels_of_definition().iter().for_each(|kernel| self.add_kernel(kernel));
+                    self.add_definition(operator);
+                    operator.kernels_of_definition().iter().for_each(|kernel| self.add_kernel_record(kernel));
                     defined.push(operator);
                 }
-                Record::Kernel(kernel) => self.add_kernel(kernel),
-                Record::Kernels(kernels) => kernels.iter().for_each(|kernel| self.add_kernel(kernel)),
-                Record::Fallback(fallback) => self.add_fallback(fallback),
+                Record::Kernel(kernel) => self.add_kernel_record(kernel),
+                Record::KernelAndForms(kernels) => kernels.iter().for_each(|kernel| self.add_kernel_record(kernel)),
+                Record::Fallback(fallback) => self.add_fallback_record(fallback),
                 Record::Rule(rule) => (rule.operator)().rules().add(rule),
                 Record::Annotation(record) => self.annotations.push(record),
                 Record::DisabledFeature(record) => self.disabled_features.push(record),
                 Record::Key(_) => {}
             }
         }
-        rust_operator_impl::select_impls(&mut rust_operator_impls);
+        rust_operator_impl::select_rust_operator_impls(&mut rust_operator_impls);
         backend::register_backends(backends);
         self.rust_operator_impls.extend(rust_operator_impls);
         defined
@@ -151,21 +151,21 @@ impl Registry {
     }
 
     /// Returns the row of an operator, if the operator is its only definition.
-    pub(crate) fn row_of(&self, operator: &Operator) -> Result<&OperatorRow> {
-        let at = self.by_operator.get(&address(operator)).copied();
+    pub(crate) fn row_of_operator(&self, operator: &Operator) -> Result<&OperatorRow> {
+        let at = self.by_operator.get(&operator_address(operator)).copied();
         let row = at.map(|at| &self.rows[at]).filter(|row| row.definitions.contains(&operator));
         match row {
             Some(row) if row.definitions.len() > 1 => Err(row.duplicate_definitions_error()),
-            Some(row) => row.foreign_kernels_error(operator).map_or(Ok(row), Err),
+            Some(row) => row.kernels_of_other_definition_error(operator).map_or(Ok(row), Err),
             None => Err(self.row(operator.name()).map_or_else(
-                || not_defined_error(operator.name()),
-                |row| row.redefined_error(operator).unwrap_or_else(|| row.not_defined_error()),
+                || missing_definition_error(operator.name()),
+                |row| row.operator_redefined_error(operator).unwrap_or_else(|| row.missing_definition_error()),
             )),
         }
     }
 
-    pub(super) fn layout_of(&mut self, operator: &Operator) -> Result<Arc<TableLayout>> {
-        let row = self.row_of(operator)?;
+    pub(super) fn table_layout_of(&mut self, operator: &Operator) -> Result<Arc<TableLayout>> {
+        let row = self.row_of_operator(operator)?;
         let (registered_keys, is_aliasing) = (row.registered_keys(), row.is_aliasing());
         if let Some(layout) = self.layouts.get(&(registered_keys, is_aliasing)) {
             return Ok(layout.clone());
@@ -175,7 +175,7 @@ impl Registry {
         Ok(layout)
     }
 
-    pub(super) fn row_mut(&mut self, name: Name<'static>) -> &mut OperatorRow {
+    pub(super) fn row_or_insert(&mut self, name: Name<'static>) -> &mut OperatorRow {
         let at = if let Some(&at) = self.by_name.get(&name) {
             at
         } else {
@@ -187,56 +187,57 @@ impl Registry {
     }
 
     /// Adds a definition to a row. If the row has one already, calls of both return an error.
-    pub(crate) fn define(&mut self, operator: &'static Operator) {
-        let row = self.row_mut(operator.name());
+    pub(crate) fn add_definition(&mut self, operator: &'static Operator) {
+        let row = self.row_or_insert(operator.name());
         row.definitions.push(operator);
         row.removed_definitions.retain(|&former| former != operator);
-        row.unbind();
+        row.unbind_definitions();
         let at = self.by_name[&operator.name()];
-        self.by_operator.insert(address(operator), at);
+        self.by_operator.insert(operator_address(operator), at);
     }
 
-    pub(crate) fn undefine(&mut self, operator: &'static Operator) {
-        let row = self.row_mut(operator.name());
-        row.unbind();
+    pub(crate) fn remove_definition(&mut self, operator: &'static Operator) {
+        let row = self.row_or_insert(operator.name());
+        row.unbind_definitions();
         row.definitions.retain(|&other| other != operator);
         row.removed_definitions.push(operator);
-        self.by_operator.remove(&address(operator));
+        self.by_operator.remove(&operator_address(operator));
     }
 
-    fn add_kernel(&mut self, record: &'static KernelRecord) {
+    fn add_kernel_record(&mut self, record: &'static KernelRecord) {
         for key in record.keys {
             match key.slot_or_alias() {
                 Ok(target) if !target.lacks_backend() => {
-                    self.row_mut((record.operator)().name()).add(target, KernelRegistration::from_record(record));
+                    self.row_or_insert((record.operator)().name())
+                        .add_kernel(target, KernelRegistration::from_record(record));
                 }
                 _ => self.unregistrable_keys.push(**key),
             }
         }
     }
 
-    fn add_fallback(&mut self, record: &'static FallbackRecord) {
+    fn add_fallback_record(&mut self, record: &'static FallbackRecord) {
         match record.key.slot() {
-            Ok(slot) => self.set_fallback(slot, KernelRegistration::from_fallback(record)),
+            Ok(slot) => self.push_fallback(slot, KernelRegistration::from_fallback(record)),
             Err(_) => self.unregistrable_keys.push(*record.key),
         }
     }
 
     /// Returns the name with a static lifetime. Each name is stored once.
-    pub(crate) fn intern(&mut self, name: Name<'_>) -> Name<'static> {
+    pub(crate) fn intern_name(&mut self, name: Name<'_>) -> Name<'static> {
         let known = self.row(name).map(|row| row.name);
         let name = known.unwrap_or_else(|| name.leak());
-        self.row_mut(name).name
+        self.row_or_insert(name).name
     }
 
     /// Adds a kernel at run time.
     pub(crate) fn push_kernel(&mut self, name: Name<'static>, target: SlotOrAlias, kernel: KernelRegistration) {
-        self.row_mut(name).add(target, kernel);
+        self.row_or_insert(name).add_kernel(target, kernel);
     }
 
     /// Stores a closure, and returns the boxed kernel that calls it. It reuses the allocation of a removed closure for the same cell, if
     /// there is one.
-    pub(crate) fn store_closure(&mut self, place: ClosureKey, mut closure: BoxedClosure) -> BoxedKernel {
+    pub(crate) fn store_closure(&mut self, place: ClosureCell, mut closure: BoxedClosure) -> BoxedKernel {
         let places = self.closures.entry(place).or_default();
         for place in &*places {
             match place.refill(closure) {
@@ -249,7 +250,7 @@ impl Registry {
         BoxedKernel::Closure(place)
     }
 
-    pub(crate) fn set_fallback(&mut self, slot: Slot, kernel: KernelRegistration) {
+    pub(crate) fn push_fallback(&mut self, slot: Slot, kernel: KernelRegistration) {
         self.fallbacks[slot.index()].kernels.push(kernel);
         self.unbind_all();
     }
@@ -259,34 +260,34 @@ impl Registry {
         &mut self,
         name: Name<'static>,
         target: SlotOrAlias,
-        source: Source,
+        source: RegistrationSource,
     ) -> Option<BoxedKernel> {
-        self.row_mut(name).remove(target, source)
+        self.row_or_insert(name).remove_kernel(target, source)
     }
 
-    pub(crate) fn remove_fallback(&mut self, slot: Slot, source: Source) -> Option<BoxedKernel> {
-        let removed = self.fallbacks[slot.index()].remove(source);
+    pub(crate) fn remove_fallback(&mut self, slot: Slot, source: RegistrationSource) -> Option<BoxedKernel> {
+        let removed = self.fallbacks[slot.index()].remove_by_source(source);
         self.unbind_all();
         removed
     }
 
-    pub(crate) fn next_source(&mut self) -> Source {
+    pub(crate) fn next_registrar_source(&mut self) -> RegistrationSource {
         self.next_source += 1;
-        Source::Registrar(self.next_source)
+        RegistrationSource::Registrar(self.next_source)
     }
 
     fn unbind_all(&mut self) {
         self.layouts.clear();
-        self.rows.iter().for_each(OperatorRow::unbind);
+        self.rows.iter().for_each(OperatorRow::unbind_definitions);
     }
 }
 
-fn address(operator: &Operator) -> usize {
+fn operator_address(operator: &Operator) -> usize {
     std::ptr::from_ref(operator).addr()
 }
 
-fn not_defined_error(operator: Name<'static>) -> Error {
-    ErrorKind::NotDefined { operator, kernels: Vec::new() }.into()
+fn missing_definition_error(operator: Name<'static>) -> Error {
+    ErrorKind::MissingDefinition { operator, kernels: Vec::new() }.into()
 }
 
 /// Returns the kernel of a cell, the reason why it fills the cell, and the key for which it was registered (`None` for the fallback).
@@ -296,11 +297,11 @@ pub(crate) fn active_kernels<'a>(
     slot: Slot,
 ) -> (Provenance, ActiveKernels<'a>, Option<SlotOrAlias>) {
     let fallback = &registry.fallbacks[slot.index()];
-    let (provenance, target) = resolve(&row.registered_keys(), fallback.serves(row.is_aliasing()), slot);
+    let (provenance, target) = resolve_slot(&row.registered_keys(), fallback.has_fallback_for(row.is_aliasing()), slot);
     let active = match (provenance, target) {
         (Provenance::AmbiguousAutogradOther | Provenance::Missing, _) => ActiveKernels::None,
-        (Provenance::BackendFallback, _) => fallback.active(),
-        (_, Some(target)) => row.active(target),
+        (Provenance::BackendFallback, _) => fallback.active_kernels(),
+        (_, Some(target)) => row.active_kernels(target),
         (_, None) => ActiveKernels::None,
     };
     (provenance, active, target)
@@ -308,7 +309,7 @@ pub(crate) fn active_kernels<'a>(
 
 impl Registry {
     /// Whether any operator or fallback of the program has a kernel for exactly this key.
-    pub(crate) fn has_kernel_for(&self, slot: Slot) -> bool {
+    pub(crate) fn has_any_kernel_for(&self, slot: Slot) -> bool {
         let registered_keys = self.rows.iter().any(|row| row.cell(SlotOrAlias::Slot(slot)).is_some());
         registered_keys || !self.fallbacks[slot.index()].kernels.is_empty()
     }

@@ -27,7 +27,7 @@ pub(crate) enum RustOperatorFn {
 impl RustOperatorImpl {
     #[doc(hidden)]
     #[must_use]
-    pub const fn unary(
+    pub const fn new_unary(
         rust_operator: RustOperator,
         call: fn(&Tensor) -> Result<Tensor>,
         operator: &'static Operator,
@@ -37,7 +37,7 @@ impl RustOperatorImpl {
 
     #[doc(hidden)]
     #[must_use]
-    pub const fn binary(
+    pub const fn new_binary(
         rust_operator: RustOperator,
         call: fn(&Tensor, &Tensor) -> Result<Tensor>,
         operator: &'static Operator,
@@ -47,7 +47,7 @@ impl RustOperatorImpl {
 
     #[doc(hidden)]
     #[must_use]
-    pub const fn assign(
+    pub const fn new_assign(
         rust_operator: RustOperator,
         call: fn(&mut Tensor, &Tensor) -> Result<()>,
         operator: &'static Operator,
@@ -60,14 +60,14 @@ impl RustOperatorImpl {
 pub(crate) fn assign_elements(to: &mut Tensor, from: &Tensor) -> Result<()> {
     match rust_operator_impl(RustOperator::Assign).map(|implementation| implementation.call) {
         Some(RustOperatorFn::Assign(call)) => call(to, from),
-        _ => Err(ErrorKind::NoRustOperator { rust_operator: RustOperator::Assign }.into()),
+        _ => Err(ErrorKind::NoRustOperatorImpl { rust_operator: RustOperator::Assign }.into()),
     }
 }
 
 static RUST_OPERATOR_IMPLS: [OnceLock<&'static RustOperatorImpl>; 13] = [const { OnceLock::new() }; 13];
 
 /// Selects, for each operator of Rust such as `+`, the tensor operator that implements it: the first by name. `verify` reports the others.
-pub(crate) fn select_impls(rust_operator_impls: &mut [&'static RustOperatorImpl]) {
+pub(crate) fn select_rust_operator_impls(rust_operator_impls: &mut [&'static RustOperatorImpl]) {
     rust_operator_impls.sort_by_key(|implementation| implementation.operator.name());
     for implementation in rust_operator_impls {
         RUST_OPERATOR_IMPLS[implementation.rust_operator as usize].get_or_init(|| implementation);

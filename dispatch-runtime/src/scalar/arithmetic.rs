@@ -85,7 +85,7 @@ const fn round_to_f32(value: f64) -> f32 {
     value as f32
 }
 
-macro_rules! impl_integers {
+macro_rules! impl_arithmetic_for_integers {
     ($($ty:ty)*) => {$(
         impl Arithmetic for $ty {
             const ZERO: Self = 0;
@@ -111,7 +111,7 @@ macro_rules! impl_integers {
     )*};
 }
 
-macro_rules! impl_arithmetic {
+macro_rules! impl_arithmetic_for_floats {
     ($($ty:ty, $zero:expr, $one:expr;)*) => {$(
         impl Arithmetic for $ty {
             const ZERO: Self = $zero;
@@ -135,7 +135,7 @@ macro_rules! impl_arithmetic {
     )*};
 }
 
-macro_rules! impl_floats {
+macro_rules! impl_floating {
     ($($ty:ty, $from:expr;)*) => {$(
         impl Number for $ty {}
 
@@ -153,9 +153,9 @@ macro_rules! impl_floats {
     )*};
 }
 
-impl_integers! { u8 i8 i16 i32 i64 }
+impl_arithmetic_for_integers! { u8 i8 i16 i32 i64 }
 
-impl_arithmetic! {
+impl_arithmetic_for_floats! {
     f32, 0.0, 1.0;
     f64, 0.0, 1.0;
     f16, f16::ZERO, f16::ONE;
@@ -164,7 +164,7 @@ impl_arithmetic! {
     Complex64, Self::new(0.0, 0.0), Self::new(1.0, 0.0);
 }
 
-impl_floats! {
+impl_floating! {
     f32, round_to_f32;
     f64, std::convert::identity;
     f16, f16::from_f64;
@@ -176,17 +176,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn integers_wrap_around() {
+    fn integer_arithmetic_wraps_around() {
         assert_eq!(i8::MIN.minus(i8::ONE), i8::MAX);
         assert_eq!(200_u8.plus(100), 44);
     }
 
     #[test]
     fn small_numbers_convert_exactly_to_every_floating_type() {
-        fn round_trip<T: Floating>() -> f64 {
+        fn divide_one_and_a_half_by_two<T: Floating>() -> f64 {
             (T::from_f64(1.5) / T::from_f64(2.0)).to_f64()
         }
-        let all = [round_trip::<f16>(), round_trip::<bf16>(), round_trip::<f32>(), round_trip::<f64>()];
+        let all = [
+            divide_one_and_a_half_by_two::<f16>(),
+            divide_one_and_a_half_by_two::<bf16>(),
+            divide_one_and_a_half_by_two::<f32>(),
+            divide_one_and_a_half_by_two::<f64>(),
+        ];
         assert!(all.iter().all(|number| (number - 0.75).abs() < f64::EPSILON), "{all:?}");
     }
 }

@@ -101,7 +101,7 @@ impl FromStr for DType {
     }
 }
 
-macro_rules! dtypes {
+macro_rules! define_dtypes {
     ($($(#[$doc:meta])* $variant:ident = $number:literal, $ty:ty, $name:literal, $short:literal, $category:ident;)*) => {
         /// The type of a tensor's elements. The discriminants are PyTorch's numbers.
         ///
@@ -127,7 +127,7 @@ macro_rules! dtypes {
                 match self { $(Self::$variant => $name,)* }
             }
 
-            /// Returns the name of the Rust type, such as `f32`.
+            /// Returns the short name of the dtype, such as `f32` or `c64`.
             #[must_use]
             pub const fn short_name(self) -> &'static str {
                 match self { $(Self::$variant => $short,)* }
@@ -140,8 +140,8 @@ macro_rules! dtypes {
             }
 
             /// Returns the category of the dtype.
-            pub(crate) const fn category(self) -> Category {
-                match self { $(Self::$variant => Category::$category,)* }
+            pub(crate) const fn category(self) -> DTypeCategory {
+                match self { $(Self::$variant => DTypeCategory::$category,)* }
             }
         }
 
@@ -156,7 +156,7 @@ macro_rules! dtypes {
 
 /// The categories of dtypes, in the order of type promotion, the lowest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Category {
+pub(crate) enum DTypeCategory {
     Boolean,
     Integral,
     Floating,
@@ -180,13 +180,13 @@ impl DType {
     /// Returns whether elements are real floating-point numbers.
     #[must_use]
     pub fn is_floating(self) -> bool {
-        self.category() == Category::Floating
+        self.category() == DTypeCategory::Floating
     }
 
     /// Returns whether elements are integers; booleans are not.
     #[must_use]
     pub fn is_integral(self) -> bool {
-        self.category() == Category::Integral
+        self.category() == DTypeCategory::Integral
     }
 
     /// Returns the smallest and the largest integer that an element can be, if elements are integers.
@@ -210,11 +210,11 @@ impl DType {
     /// Returns whether elements are complex numbers.
     #[must_use]
     pub fn is_complex(self) -> bool {
-        self.category() == Category::Complex
+        self.category() == DTypeCategory::Complex
     }
 }
 
-dtypes! {
+define_dtypes! {
     /// Unsigned bytes.
     U8 = 0, u8, "uint8", "u8", Integral;
     /// Signed bytes.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-macro_rules! numbered_enum {
+macro_rules! define_numbered_enum {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $number:literal, $text:literal;)* }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -30,7 +30,7 @@ macro_rules! numbered_enum {
     };
 }
 
-numbered_enum! {
+define_numbered_enum! {
     /// The layout of a tensor's elements in memory. The discriminants are PyTorch's numbers.
     ///
     /// ```
@@ -48,7 +48,7 @@ numbered_enum! {
     }
 }
 
-numbered_enum! {
+define_numbered_enum! {
     /// A memory format: which dimension is innermost in memory. The discriminants are PyTorch's numbers.
     ///
     /// ```

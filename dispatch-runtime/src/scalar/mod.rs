@@ -12,7 +12,7 @@ use half::{bf16, f16};
 use num_complex::Complex64;
 
 pub use arithmetic::{Arithmetic, Floating, Number};
-pub(crate) use dtype::Category;
+pub(crate) use dtype::DTypeCategory;
 pub use dtype::{Bool, DType, Element, UnknownDType};
 pub use layout::{Layout, MemoryFormat};
 

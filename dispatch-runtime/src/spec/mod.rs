@@ -2,7 +2,7 @@
 
 mod broadcast;
 mod promotion;
-mod shape;
+mod shape_word;
 
 use crate::error::Result;
 use crate::scalar::DType;
@@ -11,7 +11,7 @@ use crate::tensor::{Dims, Geometry, Tensor};
 pub use broadcast::{OperandError, broadcast, broadcast_strides, wrap_dim};
 pub(crate) use promotion::PromotionState;
 pub use promotion::{Promotion, result_dtype};
-pub use shape::ShapeWord;
+pub use shape_word::ShapeWord;
 
 /// The dtype and geometry of a tensor that has no memory yet. A plan computes it, and Meta or a backend creates the tensor.
 ///
@@ -45,7 +45,8 @@ impl Spec {
     /// ```
     #[must_use]
     pub fn like(tensor: &Tensor, dtype: DType) -> Self {
-        let geometry = common_geometry(&[tensor]).unwrap_or_else(|| dense_in_order_of(&[tensor], tensor.sizes()));
+        let geometry =
+            common_geometry(&[tensor]).unwrap_or_else(|| dense_geometry_in_order_of(&[tensor], tensor.sizes()));
         Self { dtype, geometry }
     }
 
@@ -71,7 +72,7 @@ impl Spec {
         }
         let sizes =
             if all_same { Dims::from_slice(first.sizes()) } else { broadcast(operands.iter().map(|t| t.sizes()))? };
-        Ok(Self { dtype, geometry: dense_in_order_of(operands, &sizes) })
+        Ok(Self { dtype, geometry: dense_geometry_in_order_of(operands, &sizes) })
     }
 }
 
@@ -93,7 +94,7 @@ fn common_geometry(operands: &[&Tensor]) -> Option<Geometry> {
 
 /// Returns a dense geometry whose dimensions have the same order in memory as those of the operands. If operands disagree, the first one
 /// decides.
-fn dense_in_order_of(operands: &[&Tensor], sizes: &[i64]) -> Geometry {
+fn dense_geometry_in_order_of(operands: &[&Tensor], sizes: &[i64]) -> Geometry {
     let strides: Vec<(Dims, i64)> = operands
         .iter()
         .map(|operand| {

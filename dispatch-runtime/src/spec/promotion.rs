@@ -4,11 +4,11 @@
 //! dtype only if its category (bool, integral, floating, complex) is higher than that of all priorities above it. So `x * 2.0` keeps the
 //! precision of `x`.
 
-use crate::scalar::{Category, DType};
+use crate::scalar::{DType, DTypeCategory};
 use crate::tensor::Tensor;
 
 /// The default floating dtype, for computations in which no tensor decides.
-pub(crate) const DEFAULT_FLOATING: DType = DType::F32;
+pub(crate) const DEFAULT_FLOATING_DTYPE: DType = DType::F32;
 
 impl DType {
     /// Returns the dtype that both promote to: of the higher category, and of the larger size within a category.
@@ -45,7 +45,7 @@ impl DType {
     /// ```
     #[must_use]
     pub fn to_floating(self) -> Self {
-        if self.is_floating() || self.is_complex() { self } else { DEFAULT_FLOATING }
+        if self.is_floating() || self.is_complex() { self } else { DEFAULT_FLOATING_DTYPE }
     }
 
     /// Returns the complex dtype for this dtype: complex128 for double precision, and complex64 for all others.
@@ -104,7 +104,7 @@ pub fn result_dtype<'a>(operands: impl IntoIterator<Item = &'a Tensor>) -> DType
     for operand in operands {
         state.add_tensor(operand);
     }
-    state.result()
+    state.result_dtype()
 }
 
 /// Returns the dtype of a computation with two tensors, which mostly have the same dtype.
@@ -135,16 +135,16 @@ impl PromotionState {
 
     pub(crate) fn add_number(&mut self, dtype: DType) {
         let dtype = match dtype {
-            _ if dtype.is_complex() => DEFAULT_FLOATING.to_complex(),
-            _ if dtype.is_floating() => DEFAULT_FLOATING,
+            _ if dtype.is_complex() => DEFAULT_FLOATING_DTYPE.to_complex(),
+            _ if dtype.is_floating() => DEFAULT_FLOATING_DTYPE,
             _ => dtype,
         };
         promote_into(&mut self.number, dtype);
     }
 
-    pub(crate) fn result(self) -> DType {
+    pub(crate) fn result_dtype(self) -> DType {
         let lower = promote_with_lower(self.zero_dim, self.number);
-        promote_with_lower(self.dimensioned, lower).unwrap_or(DEFAULT_FLOATING)
+        promote_with_lower(self.dimensioned, lower).unwrap_or(DEFAULT_FLOATING_DTYPE)
     }
 }
 
@@ -155,9 +155,9 @@ fn promote_into(all: &mut Option<DType>, one: DType) {
 fn promote_with_lower(higher: Option<DType>, lower: Option<DType>) -> Option<DType> {
     let (Some(high), Some(low)) = (higher, lower) else { return higher.or(lower) };
     Some(match high.category() {
-        Category::Floating if low.is_complex() => high.to_complex(),
-        Category::Boolean => high.promote(low),
-        Category::Integral if low.category() >= Category::Floating => high.promote(low),
+        DTypeCategory::Floating if low.is_complex() => high.to_complex(),
+        DTypeCategory::Boolean => high.promote(low),
+        DTypeCategory::Integral if low.category() >= DTypeCategory::Floating => high.promote(low),
         _ => high,
     })
 }
@@ -219,7 +219,7 @@ impl Promotion {
                 for operand in operands {
                     state.add_tensor(operand);
                 }
-                state.result()
+                state.result_dtype()
             }
         };
         match self {
@@ -235,13 +235,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn any_dtype() -> impl Strategy<Value = DType> {
+    fn dtype_strategy() -> impl Strategy<Value = DType> {
         prop::sample::select(DType::ALL.to_vec())
     }
 
     proptest! {
         #[test]
-        fn promotion_is_symmetric_and_accepts_both_dtypes(a in any_dtype(), b in any_dtype()) {
+        fn promotion_is_symmetric_and_accepts_both_dtypes(a in dtype_strategy(), b in dtype_strategy()) {
             prop_assert_eq!(a.promote(b), b.promote(a));
             prop_assert!(a.can_cast(a.promote(b)) && b.can_cast(a.promote(b)));
             prop_assert_eq!(a.promote(b).promote(a), a.promote(b));

@@ -21,7 +21,7 @@ pub(crate) struct KernelRegistration {
     pub(crate) compiled_for: Option<&'static Operator>,
     pub(crate) name: &'static str,
     pub(crate) location: Location,
-    pub(crate) source: Source,
+    pub(crate) source: RegistrationSource,
     pub(crate) overrides: bool,
     derived: bool,
     pub(crate) condition: Option<Condition>,
@@ -41,7 +41,7 @@ pub(crate) enum Kernel {
 
 /// The source of a registration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Source {
+pub(crate) enum RegistrationSource {
     /// An attribute in the program.
     Attribute,
     /// A registrar, at run time.
@@ -59,22 +59,22 @@ pub(crate) enum ActiveKernels<'a> {
 
 impl Cell {
     /// Whether one of these fallbacks serves an operator, given whether the operator is aliasing.
-    pub(crate) fn serves(&self, is_aliasing: bool) -> bool {
+    pub(crate) fn has_fallback_for(&self, is_aliasing: bool) -> bool {
         self.kernels.iter().any(|fallback| is_aliasing || !fallback.aliasing)
     }
 
     /// Returns the kernel that runs: the newest overriding kernel of a registrar, or else the only kernel. If all kernels are the program's
     /// own, it is the one that overrides the others, or one of several with conditions. Anything else is a conflict. The order of
     /// registration does not matter.
-    pub(crate) fn active(&self) -> ActiveKernels<'_> {
-        let own = self.without_derived();
+    pub(crate) fn active_kernels(&self) -> ActiveKernels<'_> {
+        let own = self.kernels_without_derived();
         if let [one] = own[..]
             && one.condition.is_none()
         {
             return ActiveKernels::One(one);
         }
         let (program, running): (Vec<&KernelRegistration>, Vec<&KernelRegistration>) =
-            own.iter().partition(|kernel| kernel.source == Source::Attribute);
+            own.iter().partition(|kernel| kernel.source == RegistrationSource::Attribute);
         if let Some(newest) = running.iter().rev().find(|kernel| kernel.overrides) {
             return ActiveKernels::One(newest);
         }
@@ -100,7 +100,7 @@ impl Cell {
     }
 
     /// Returns the kernels without those derived from the functional operator's kernel, if there are others.
-    fn without_derived(&self) -> Vec<&KernelRegistration> {
+    fn kernels_without_derived(&self) -> Vec<&KernelRegistration> {
         let has_own_kernel = self.has_own_kernel();
         self.kernels.iter().filter(|kernel| !(has_own_kernel && kernel.derived)).collect()
     }
@@ -111,18 +111,18 @@ impl Cell {
     }
 
     /// Returns all kernels in the order in which one replaces the next.
-    pub(crate) fn by_precedence(&self) -> Vec<&KernelRegistration> {
+    pub(crate) fn kernels_by_precedence(&self) -> Vec<&KernelRegistration> {
         let rank = |kernel: &KernelRegistration| match kernel.source {
-            Source::Registrar(order) if kernel.overrides => (0, u64::MAX - order),
-            Source::Registrar(_) => (1, 0),
-            Source::Attribute => (if kernel.overrides { 2 } else { 3 }, 0),
+            RegistrationSource::Registrar(order) if kernel.overrides => (0, u64::MAX - order),
+            RegistrationSource::Registrar(_) => (1, 0),
+            RegistrationSource::Attribute => (if kernel.overrides { 2 } else { 3 }, 0),
         };
         let mut kernels: Vec<&KernelRegistration> = self.kernels.iter().collect();
         kernels.sort_by_key(|kernel| (rank(kernel), std::cmp::Reverse(kernel.priority), kernel.location));
         kernels
     }
 
-    pub(crate) fn remove(&mut self, source: Source) -> Option<BoxedKernel> {
+    pub(crate) fn remove_by_source(&mut self, source: RegistrationSource) -> Option<BoxedKernel> {
         let at = self.kernels.iter().position(|kernel| kernel.source == source)?;
         match self.kernels.remove(at).kernel {
             Kernel::Boxed(kernel) => Some(kernel),
@@ -138,7 +138,7 @@ impl KernelRegistration {
             compiled_for: Some((record.operator)()),
             name: record.name,
             location: record.location,
-            source: Source::Attribute,
+            source: RegistrationSource::Attribute,
             overrides: record.overrides,
             derived: record.derived,
             condition: record.condition,
@@ -150,16 +150,16 @@ impl KernelRegistration {
 
     pub(crate) fn from_fallback(record: &'static FallbackRecord) -> Self {
         let FallbackRecord { kernel, name, location, aliasing, marks, .. } = *record;
-        let fallback = Self::without_options(kernel.into(), name, location, Source::Attribute);
+        let fallback = Self::new_without_options(kernel.into(), name, location, RegistrationSource::Attribute);
         Self { aliasing, marks: marks.iter().copied().reduce(|all, mark| all | mark), ..fallback }
     }
 
     /// Makes a registration without the options of a record, for kernels of a registrar and for fallbacks.
-    pub(crate) const fn without_options(
+    pub(crate) const fn new_without_options(
         kernel: Kernel,
         name: &'static str,
         location: Location,
-        source: Source,
+        source: RegistrationSource,
     ) -> Self {
         Self {
             kernel,
@@ -190,7 +190,7 @@ pub(crate) fn duplicate_kernels_error(
     target: SlotOrAlias,
     kernels: &[&KernelRegistration],
 ) -> Error {
-    ErrorKind::DuplicateKernel { operator, key: Key::of_slot_or_alias(target), kernels: kernel_sites(kernels) }.into()
+    ErrorKind::DuplicateKernel { operator, key: Key::from_slot_or_alias(target), kernels: kernel_sites(kernels) }.into()
 }
 
 /// Makes a fallthrough if there is no closure.

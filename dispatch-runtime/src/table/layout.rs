@@ -1,10 +1,10 @@
 //! Construction of a dispatch table from registrations.
 
 use super::cell::{ActiveKernels, Cell, Kernel, KernelRegistration};
-use super::resolve::{RegisteredKeys, resolve};
+use super::resolve::{RegisteredKeys, resolve_slot};
 use super::row::OperatorRow;
 use crate::key::{KeySet, LAYER_ORDER, Provenance, SLOT_COUNT, Slot, layer_bit};
-use crate::operator::{BoxedKernel, Candidate, CodePointer, Operator, SlotKind, Table, TypedAdapters};
+use crate::operator::{BoxedKernel, CandidateKernel, CodePointer, Operator, SlotKind, Table, TypedAdapters};
 use crate::tensor::Marks;
 
 /// The origin of each slot's kernel. Operators with kernels for the same keys share one layout, unless only one of them is aliasing. Most
@@ -33,8 +33,9 @@ impl TableLayout {
         let mut layout = Self { slots: [0; SLOT_COUNT], origins: Vec::new() };
         let is_aliasing = row.is_aliasing();
         for slot in std::iter::once(Slot::UNDEFINED).chain(Slot::all()) {
-            let (provenance, target) = resolve(registered_keys, fallbacks[slot.index()].serves(is_aliasing), slot);
-            let is_layer = slot.key().is_some_and(|(layer, _)| !LAYER_ORDER[layer as usize].is_storage());
+            let (provenance, target) =
+                resolve_slot(registered_keys, fallbacks[slot.index()].has_fallback_for(is_aliasing), slot);
+            let is_layer = slot.layer_and_backend().is_some_and(|(layer, _)| !LAYER_ORDER[layer as usize].is_storage());
             let origin = match provenance {
                 Provenance::Missing if is_layer => SlotOrigin::Skip,
                 Provenance::Missing | Provenance::AmbiguousAutogradOther => SlotOrigin::NoKernel,
@@ -45,7 +46,7 @@ impl TableLayout {
         }
         // Calls without a backend skip every per-backend layer.
         for (layer, _) in (0_u8..).zip(LAYER_ORDER).filter(|(_, layer)| layer.is_per_backend()) {
-            layout.set_origin(Slot::of_layer(layer), SlotOrigin::Skip);
+            layout.set_origin(Slot::for_layer(layer), SlotOrigin::Skip);
         }
         layout
     }
@@ -55,7 +56,7 @@ impl TableLayout {
         if at == self.origins.len() {
             self.origins.push((origin, 0));
         }
-        self.origins[at].1 |= slot.key().map_or(0, |(layer, _)| layer_bit(layer));
+        self.origins[at].1 |= slot.layer_and_backend().map_or(0, |(layer, _)| layer_bit(layer));
         #[expect(
             clippy::cast_possible_truncation,
             reason = "there are no more origins than slots, and fewer than 256 slots"
@@ -68,7 +69,7 @@ impl TableLayout {
 /// Makes the table of a row, for calls in which no tensor has one of the `absent` marks.
 pub(crate) fn build_table(row: &OperatorRow, layout: &TableLayout, fallbacks: &[Cell], absent: Marks) -> Table {
     let operator = row.definition();
-    let adapters = SlotAdapters::from_typed(operator.and_then(Operator::adapters));
+    let adapters = SlotAdapters::from_typed(operator.and_then(Operator::typed_adapters));
     let mut table = Table::new(operator, adapters.slow_path);
     let (mut active_layers, mut unskippable_layers) = (0, 0);
     let mut contents = Vec::with_capacity(layout.origins.len());
@@ -80,8 +81,10 @@ pub(crate) fn build_table(row: &OperatorRow, layout: &TableLayout, fallbacks: &[
                 (adapters.slow_path, SlotKind::Skip)
             }
             SlotOrigin::NoKernel => (adapters.slow_path, SlotKind::NoKernel),
-            SlotOrigin::Fallback(of) => add_active_kernels(&mut table, &fallbacks[of.index()].active(), &adapters),
-            SlotOrigin::Cell(at) => add_active_kernels(&mut table, &row.active(row.cells[at].0), &adapters),
+            SlotOrigin::Fallback(of) => {
+                add_active_kernels(&mut table, &fallbacks[of.index()].active_kernels(), &adapters)
+            }
+            SlotOrigin::Cell(at) => add_active_kernels(&mut table, &row.active_kernels(row.cells[at].0), &adapters),
         };
         if kind != SlotKind::Skip {
             active_layers |= layers;
@@ -102,9 +105,9 @@ pub(crate) fn build_table(row: &OperatorRow, layout: &TableLayout, fallbacks: &[
     table.fill_slots(&layout.slots, &contents);
     if let (_, SlotKind::Skip) = table.lookup(KeySet::EMPTY) {
         // Nothing is below the slot for calls without keys.
-        table.refuse_without_keys(adapters.slow_path);
+        table.refuse_calls_without_keys(adapters.slow_path);
     }
-    table.skip_layers_except(active_layers);
+    table.restrict_to_layers(active_layers);
     table.set_skippable_layers(active_layers & !unskippable_layers, all_marks);
     table
 }
@@ -112,7 +115,7 @@ pub(crate) fn build_table(row: &OperatorRow, layout: &TableLayout, fallbacks: &[
 /// Returns the marks that a tensor must have for a fallback to concern the call, if the fallback declares marks.
 fn fallback_marks(origin: SlotOrigin, row: &OperatorRow, fallbacks: &[Cell]) -> Option<Marks> {
     match origin {
-        SlotOrigin::Fallback(of) => match fallbacks[of.index()].active() {
+        SlotOrigin::Fallback(of) => match fallbacks[of.index()].active_kernels() {
             // A fallback for aliases runs for every call that makes views, also if no tensor has a mark.
             ActiveKernels::One(fallback) if fallback.aliasing && row.returns_views() => None,
             ActiveKernels::One(fallback) => fallback.marks,
@@ -159,7 +162,7 @@ fn add_active_kernels(
 fn add_kernel(table: &mut Table, registered: &KernelRegistration, adapters: &SlotAdapters) -> (CodePointer, SlotKind) {
     match &registered.kernel {
         Kernel::Typed(code) => (*code, SlotKind::Typed),
-        Kernel::Boxed(kernel) => (adapters.run_boxed, SlotKind::Boxed(add_boxed(table, kernel))),
+        Kernel::Boxed(kernel) => (adapters.run_boxed, SlotKind::Boxed(add_boxed_kernel(table, kernel))),
         Kernel::Fallthrough => (adapters.slow_path, SlotKind::Skip),
     }
 }
@@ -167,14 +170,14 @@ fn add_kernel(table: &mut Table, registered: &KernelRegistration, adapters: &Slo
 /// Adds a boxed kernel to the table and returns its index. There are fewer than 256 slots, and at most one boxed kernel per slot: of
 /// kernels with conditions, only the default can be boxed.
 #[expect(clippy::cast_possible_truncation)]
-fn add_boxed(table: &mut Table, kernel: &BoxedKernel) -> u8 {
+fn add_boxed_kernel(table: &mut Table, kernel: &BoxedKernel) -> u8 {
     table.boxed.push(kernel.clone());
     (table.boxed.len() - 1) as u8
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "as for boxed kernels")]
 fn add_candidates(table: &mut Table, kernels: &[&KernelRegistration], adapters: &SlotAdapters) -> u8 {
-    let candidate = |kernel: &&KernelRegistration| Candidate {
+    let candidate = |kernel: &&KernelRegistration| CandidateKernel {
         contents: add_kernel(table, kernel, adapters),
         condition: kernel.condition,
     };
@@ -185,6 +188,6 @@ fn add_candidates(table: &mut Table, kernels: &[&KernelRegistration], adapters: 
 
 /// The code in the slots of an operator that was defined at run time. No call jumps to it.
 const UNREACHABLE_CODE: CodePointer = {
-    fn never_called() {}
-    CodePointer::from_fn(never_called as fn())
+    fn unreachable_code() {}
+    CodePointer::from_fn(unreachable_code as fn())
 };

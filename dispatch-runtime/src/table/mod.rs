@@ -5,7 +5,7 @@ pub(crate) mod layout;
 mod resolve;
 mod row;
 
-pub(crate) use cell::{ActiveKernels, Cell, Kernel, KernelRegistration, Source};
+pub(crate) use cell::{ActiveKernels, Cell, Kernel, KernelRegistration, RegistrationSource};
 pub(crate) use layout::TableLayout;
-pub(crate) use resolve::{RegisteredKeys, resolve};
+pub(crate) use resolve::{RegisteredKeys, resolve_slot};
 pub(crate) use row::OperatorRow;

@@ -1,7 +1,7 @@
 //! The rule that decides which registered kernel fills which cell.
 //!
-//! Only [`resolve`] implements this rule. Tables, dumps, explanations and errors all use it. For one operator and one slot, it returns the
-//! first of these that exists:
+//! Only [`resolve_slot`] implements this rule. Tables, dumps, explanations and errors all use it. For one operator and one slot, it returns
+//! the first of these that exists:
 //!
 //! 1. a kernel registered for exactly this key;
 //! 2. a kernel registered for an alias that covers it, in this order:
@@ -26,12 +26,12 @@ pub(crate) struct RegisteredKeys {
 }
 
 /// Returns the reason why a kernel fills a slot, and the key for which it was registered, or `None` for a fallback and for no kernel.
-pub(crate) fn resolve(
+pub(crate) fn resolve_slot(
     registered_keys: &RegisteredKeys,
     has_fallback: bool,
     slot: Slot,
 ) -> (Provenance, Option<SlotOrAlias>) {
-    let undefined = slot.key().is_none();
+    let undefined = slot.layer_and_backend().is_none();
     if !undefined && registered_keys.slots.has(slot) {
         return (Provenance::Kernel, Some(SlotOrAlias::Slot(slot)));
     }
@@ -49,7 +49,7 @@ pub(crate) fn resolve(
             return by(Provenance::NestedKernel, Alias::CompositeImplicitAutogradNestedTensor);
         }
         if serves_slot_or_undefined(Alias::CompositeImplicitAutograd) {
-            if slot == Slot::autograd_other() && registered_keys.slots.intersects(&STORAGES_UNDER_AUTOGRAD_OTHER) {
+            if slot == Slot::for_autograd_other() && registered_keys.slots.intersects(&STORAGES_UNDER_AUTOGRAD_OTHER) {
                 return by(Provenance::AmbiguousAutogradOther, Alias::CompositeImplicitAutograd);
             }
             if !registered_keys.has_kernel_below(slot) {
@@ -83,8 +83,8 @@ impl RegisteredKeys {
 
     /// Whether the backend below an autograd key has a kernel of its own.
     fn has_kernel_below(&self, slot: Slot) -> bool {
-        let own_kernel = match slot.key() {
-            Some((AUTOGRAD, Some(backend))) => self.slots.has(Slot::on_backend(DENSE, backend)),
+        let own_kernel = match slot.layer_and_backend() {
+            Some((AUTOGRAD, Some(backend))) => self.slots.has(Slot::for_layer_on_backend(DENSE, backend)),
             Some((AUTOGRAD_NESTED_TENSOR, None)) => self.slots.intersects(&STORAGES_UNDER_AUTOGRAD_NESTED_TENSOR),
             _ => false,
         };
@@ -116,8 +116,8 @@ impl SlotSet {
         while layer < LAYER_END {
             let mut backend = 0;
             while backend < BACKEND_END {
-                let slot = Slot::on_backend(layer, backend);
-                if let Some(above) = slot.autograd()
+                let slot = Slot::for_layer_on_backend(layer, backend);
+                if let Some(above) = slot.autograd_slot()
                     && above.index() == autograd.index()
                 {
                     slots.insert(slot);
@@ -130,5 +130,5 @@ impl SlotSet {
     }
 }
 
-const STORAGES_UNDER_AUTOGRAD_OTHER: SlotSet = SlotSet::storages_under(Slot::autograd_other());
-const STORAGES_UNDER_AUTOGRAD_NESTED_TENSOR: SlotSet = SlotSet::storages_under(Slot::of_layer(AUTOGRAD_NESTED_TENSOR));
+const STORAGES_UNDER_AUTOGRAD_OTHER: SlotSet = SlotSet::storages_under(Slot::for_autograd_other());
+const STORAGES_UNDER_AUTOGRAD_NESTED_TENSOR: SlotSet = SlotSet::storages_under(Slot::for_layer(AUTOGRAD_NESTED_TENSOR));

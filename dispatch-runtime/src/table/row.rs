@@ -1,6 +1,6 @@
 //! Rows: the cells of one operator, each with the kernels that were registered for it.
 
-use super::cell::{ActiveKernels, Cell, KernelRegistration, Source, kernel_sites};
+use super::cell::{ActiveKernels, Cell, KernelRegistration, RegistrationSource, kernel_sites};
 use super::resolve::RegisteredKeys;
 use crate::error::{Error, ErrorKind};
 use crate::key::{Alias, Key, SlotOrAlias};
@@ -39,9 +39,9 @@ impl OperatorRow {
     }
 
     /// Returns the kernels that run for a slot or an alias. If all have conditions, the operator's composite kernel is the default.
-    pub(crate) fn active(&self, target: SlotOrAlias) -> ActiveKernels<'_> {
+    pub(crate) fn active_kernels(&self, target: SlotOrAlias) -> ActiveKernels<'_> {
         let Some(cell) = self.cell(target) else { return ActiveKernels::None };
-        let mut active = cell.active();
+        let mut active = cell.active_kernels();
         if let ActiveKernels::Conditional(kernels) = &mut active
             && kernels.iter().all(|kernel| kernel.condition.is_some())
             && let Some(composite) = self.composite_kernel()
@@ -53,16 +53,16 @@ impl OperatorRow {
 
     fn composite_kernel(&self) -> Option<&KernelRegistration> {
         let aliases = [Alias::CompositeExplicitAutograd, Alias::CompositeImplicitAutograd].map(SlotOrAlias::Alias);
-        aliases.into_iter().find_map(|alias| match self.cell(alias)?.active() {
+        aliases.into_iter().find_map(|alias| match self.cell(alias)?.active_kernels() {
             ActiveKernels::One(kernel) => Some(kernel),
             _ => None,
         })
     }
 
     /// Returns the key for which a kernel is registered.
-    pub(crate) fn key_of(&self, kernel: &KernelRegistration) -> Option<Key> {
+    pub(crate) fn key_of_kernel(&self, kernel: &KernelRegistration) -> Option<Key> {
         let has = |cell: &Cell| cell.kernels.iter().any(|other| std::ptr::eq(other, kernel));
-        self.cells.iter().find(|(_, cell)| has(cell)).map(|(target, _)| Key::of_slot_or_alias(*target))
+        self.cells.iter().find(|(_, cell)| has(cell)).map(|(target, _)| Key::from_slot_or_alias(*target))
     }
 
     /// Whether the operator's schema has alias annotations on arguments.
@@ -81,26 +81,26 @@ impl OperatorRow {
         registered_keys
     }
 
-    pub(crate) fn add(&mut self, target: SlotOrAlias, kernel: KernelRegistration) {
+    pub(crate) fn add_kernel(&mut self, target: SlotOrAlias, kernel: KernelRegistration) {
         match self.cells.binary_search_by_key(&target, |(target, _)| *target) {
             Ok(at) => self.cells[at].1.kernels.push(kernel),
             Err(at) => self.cells.insert(at, (target, Cell { kernels: vec![kernel] })),
         }
-        self.unbind();
+        self.unbind_definitions();
     }
 
-    pub(crate) fn remove(&mut self, target: SlotOrAlias, source: Source) -> Option<BoxedKernel> {
+    pub(crate) fn remove_kernel(&mut self, target: SlotOrAlias, source: RegistrationSource) -> Option<BoxedKernel> {
         let at = self.cells.binary_search_by_key(&target, |(target, _)| *target).ok()?;
-        let removed = self.cells[at].1.remove(source);
+        let removed = self.cells[at].1.remove_by_source(source);
         if self.cells[at].1.kernels.is_empty() {
             self.cells.remove(at);
         }
-        self.unbind();
+        self.unbind_definitions();
         removed
     }
 
     /// Returns a copy of the row without the kernels for the keys in `removed`, and with `kernel` as the only one for the keys in `added`.
-    pub(crate) fn with_changes(
+    pub(crate) fn with_changed_kernels(
         &self,
         added: &[SlotOrAlias],
         removed: &[SlotOrAlias],
@@ -124,7 +124,7 @@ impl OperatorRow {
         })
     }
 
-    pub(crate) fn unbind(&self) {
+    pub(crate) fn unbind_definitions(&self) {
         self.definitions.iter().for_each(|operator| operator.unbind());
     }
 
@@ -135,33 +135,33 @@ impl OperatorRow {
     }
 
     /// Returns the error of kernels that were compiled for another operator of this name, which can have other types.
-    pub(crate) fn foreign_kernels_error(&self, operator: &Operator) -> Option<Error> {
+    pub(crate) fn kernels_of_other_definition_error(&self, operator: &Operator) -> Option<Error> {
         let kernels = self.cells.iter().flat_map(|(_, cell)| &cell.kernels);
         let is_foreign =
             |kernel: &&KernelRegistration| kernel.compiled_for.is_some_and(|of| !std::ptr::eq(of, operator));
         let foreign: Vec<&KernelRegistration> = kernels.filter(is_foreign).collect();
         (!foreign.is_empty()).then(|| {
             let (location, kernels) = (operator.location(), kernel_sites(&foreign));
-            ErrorKind::ForeignKernel { operator: self.name, location, kernels }.into()
+            ErrorKind::KernelOfOtherDefinition { operator: self.name, location, kernels }.into()
         })
     }
 
     /// Returns the removed definition with this signature and location, if there is one.
-    pub(crate) fn removed_definition(&self, signature: &str, location: Location) -> Option<&'static Operator> {
+    pub(crate) fn find_removed_definition(&self, signature: &str, location: Location) -> Option<&'static Operator> {
         let mut former = self.removed_definitions.iter().copied();
-        former.find(|operator| operator.signature() == signature && operator.location() == location)
+        former.find(|operator| operator.signature_text() == signature && operator.location() == location)
     }
 
     /// Returns the error of a call of an operator whose name has another definition now.
-    pub(crate) fn redefined_error(&self, operator: &Operator) -> Option<Error> {
+    pub(crate) fn operator_redefined_error(&self, operator: &Operator) -> Option<Error> {
         let new_location = self.definition()?.location();
-        Some(ErrorKind::Redefined { operator: self.name, location: operator.location(), new_location }.into())
+        Some(ErrorKind::OperatorRedefined { operator: self.name, location: operator.location(), new_location }.into())
     }
 
-    pub(crate) fn not_defined_error(&self) -> Error {
+    pub(crate) fn missing_definition_error(&self) -> Error {
         let mut kernels: Vec<_> =
             self.cells.iter().flat_map(|(_, cell)| &cell.kernels).map(|kernel| kernel.location).collect();
         kernels.sort();
-        ErrorKind::NotDefined { operator: self.name, kernels }.into()
+        ErrorKind::MissingDefinition { operator: self.name, kernels }.into()
     }
 }

@@ -183,14 +183,14 @@ impl Tensor {
                 strides: geometry.strides().to_vec(),
             });
         }
-        let start = self.start().ok_or_else(|| AccessError::NotOnHost { device: self.device() })?;
+        let start = self.start_address().ok_or_else(|| AccessError::NotOnHost { device: self.device() })?;
         // The block is aligned for every element type, and a tensor's elements are inside.
         Ok((start.cast(), usize::try_from(geometry.count()).unwrap_or(0)))
     }
 }
 
 /// Copies elements into a new CPU storage, and returns their dtype.
-pub(crate) fn fill_storage<T: Element>(storage: &Storage, elements: &[T]) -> DType {
+pub(crate) fn copy_into_storage<T: Element>(storage: &Storage, elements: &[T]) -> DType {
     if let Some(address) = storage.host_address().filter(|_| storage.size() >= size_of_val(elements)) {
         // SAFETY: the block is large enough, and the caller made the storage, so nothing else reaches it yet.
         unsafe { address.cast::<T>().copy_from_nonoverlapping(NonNull::from(elements).cast(), elements.len()) }
@@ -304,9 +304,9 @@ mod tests {
 
     #[test]
     fn guards_are_send_and_print_their_elements() {
-        fn is_send_and_sync<T: Send + Sync>() {}
-        is_send_and_sync::<ReadGuard<'_, f32>>();
-        is_send_and_sync::<WriteGuard<'_, f32>>();
+        fn assert_send_and_sync<T: Send + Sync>() {}
+        assert_send_and_sync::<ReadGuard<'_, f32>>();
+        assert_send_and_sync::<WriteGuard<'_, f32>>();
         assert_eq!(format!("{:?}", Tensor::from_slice(&[1_u8, 2]).read::<u8>().unwrap()), "ReadGuard([1, 2])");
     }
 

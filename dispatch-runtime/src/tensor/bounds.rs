@@ -10,7 +10,7 @@ use crate::scalar::DType;
 ///
 /// ```
 /// use dispatch_runtime::{DType, Geometry, Storage, Tensor};
-/// let error = Tensor::new(Storage::host(8), DType::F32, Geometry::contiguous(&[3])).unwrap_err();
+/// let error = Tensor::new(Storage::new_host(8), DType::F32, Geometry::contiguous(&[3])).unwrap_err();
 /// assert_eq!(error.to_string(), "sizes [3] with strides [1] from element 0 need 12 bytes of float32, but the storage has 8");
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -51,7 +51,7 @@ impl From<OutOfStorage> for Error {
 impl OutOfStorage {
     /// Creates the error for a geometry that fits into no storage.
     #[cold]
-    pub(crate) fn fits_no_storage(dtype: DType, geometry: &Geometry) -> Self {
+    pub(crate) fn too_large_for_any_storage(dtype: DType, geometry: &Geometry) -> Self {
         Self { geometry: Box::new(geometry.clone()), dtype, available: 0 }
     }
 }

@@ -8,7 +8,7 @@ use super::bounds::{OutOfStorage, start_byte};
 use super::extension::Extensions;
 use super::geometry::Geometry;
 use super::marks::Marks;
-use super::{Body, StartAddress, Tensor, access};
+use super::{StartAddress, Tensor, TensorBody, access};
 use crate::guard;
 use crate::key::{AD_INPLACE_OR_VIEW, AUTOCAST, AUTOGRAD, DENSE, Device, KeySet, layer_bit};
 use crate::memory::{Shared, Storage};
@@ -23,7 +23,7 @@ impl Tensor {
     pub fn new(storage: Storage, dtype: DType, geometry: Geometry) -> Result<Self, OutOfStorage> {
         let inference = guard::is_inference_mode();
         let (keys, memory) = (default_keys(storage.device(), inference), storage.host_address());
-        Self::new_with_marks(storage, memory, dtype, geometry, keys, Marks::of_new_tensor(inference))
+        Self::new_with_marks(storage, memory, dtype, geometry, keys, Marks::for_new_tensor(inference))
     }
 
     /// Creates a tensor with these keys and marks. `memory` is the address of the storage, or `None` if only operators may reach the
@@ -62,7 +62,7 @@ impl Tensor {
         start: StartAddress,
     ) -> Self {
         let marks = if start.0.is_none() { marks | Marks::NOT_ON_HOST } else { marks };
-        let handle = Shared::<Body>::uninit();
+        let handle = Shared::<TensorBody>::uninit();
         let body = handle.as_ptr();
         // SAFETY: every field is written before the handle can be dropped.
         unsafe {
@@ -90,7 +90,7 @@ impl Tensor {
             geometry,
             device,
             default_keys(device, inference),
-            Marks::of_new_tensor(inference),
+            Marks::for_new_tensor(inference),
             start,
         )
     }
@@ -98,9 +98,9 @@ impl Tensor {
     /// Creates a one-dimensional CPU tensor with a copy of these elements.
     #[must_use]
     pub fn from_slice<T: Element>(elements: &[T]) -> Self {
-        let storage = Storage::host(size_of_val(elements));
+        let storage = Storage::new_host(size_of_val(elements));
         let geometry = Geometry::contiguous(&[i64::try_from(elements.len()).unwrap_or(i64::MAX)]);
-        access::fill_storage(&storage, elements);
+        access::copy_into_storage(&storage, elements);
         Self::from_new_storage(storage, T::DTYPE, &geometry, Device::CPU)
     }
 
@@ -114,16 +114,16 @@ impl Tensor {
     /// ```
     #[must_use]
     pub fn number(value: Scalar) -> Self {
-        let storage = Storage::host(16);
+        let storage = Storage::new_host(16);
         let dtype = match value {
-            Scalar::Bool(value) => access::fill_storage(&storage, &[Bool::from(value)]),
-            Scalar::Int(value) => access::fill_storage(&storage, &[value]),
-            Scalar::Float(value) => access::fill_storage(&storage, &[value]),
-            Scalar::Complex(value) => access::fill_storage(&storage, &[value]),
+            Scalar::Bool(value) => access::copy_into_storage(&storage, &[Bool::from(value)]),
+            Scalar::Int(value) => access::copy_into_storage(&storage, &[value]),
+            Scalar::Float(value) => access::copy_into_storage(&storage, &[value]),
+            Scalar::Complex(value) => access::copy_into_storage(&storage, &[value]),
         };
         let inference = guard::is_inference_mode();
         let keys = default_keys(Device::CPU, inference);
-        let (marks, start) = (Marks::of_new_tensor(inference) | Marks::NUMBER, StartAddress(storage.host_address()));
+        let (marks, start) = (Marks::for_new_tensor(inference) | Marks::NUMBER, StartAddress(storage.host_address()));
         Self::new_unchecked(storage, dtype, &Geometry::contiguous(&[]), Device::CPU, keys, marks, start)
     }
 

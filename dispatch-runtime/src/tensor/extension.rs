@@ -84,35 +84,35 @@ impl Drop for InlineValue {
 }
 
 #[derive(Default)]
-struct ExtensionList(AtomicPtr<NodeHeader>);
+struct ExtensionList(AtomicPtr<ExtensionNodeHeader>);
 
-/// The first fields of a [`Node`]. They are the same for all types of values.
-struct NodeHeader {
+/// The first fields of an [`ExtensionNode`]. They are the same for all types of values.
+struct ExtensionNodeHeader {
     type_id: TypeId,
     /// Drops the node, and returns the next node.
-    free_and_next: unsafe fn(NonNull<Self>) -> *mut Self,
+    free_and_return_next: unsafe fn(NonNull<Self>) -> *mut Self,
     next: ExtensionList,
 }
 
 #[repr(C)]
-struct Node<T> {
-    header: NodeHeader,
+struct ExtensionNode<T> {
+    header: ExtensionNodeHeader,
     value: T,
 }
 
-impl<T: Send + Sync + 'static> Node<T> {
-    const CLASS: SizeClass = {
+impl<T: Send + Sync + 'static> ExtensionNode<T> {
+    const SIZE_CLASS: SizeClass = {
         assert!(align_of::<Self>() <= ALIGNMENT, "blocks are aligned to 64 bytes");
         SizeClass::for_value(size_of::<Self>())
     };
 
-    fn allocate(value: T) -> NonNull<NodeHeader> {
-        let Some(block) = Self::CLASS.allocate() else {
+    fn allocate(value: T) -> NonNull<ExtensionNodeHeader> {
+        let Some(block) = Self::SIZE_CLASS.allocate() else {
             std::alloc::handle_alloc_error(std::alloc::Layout::new::<Self>())
         };
-        let header = NodeHeader {
+        let header = ExtensionNodeHeader {
             type_id: TypeId::of::<T>(),
-            free_and_next: Self::free_and_next,
+            free_and_return_next: Self::free_and_return_next,
             next: ExtensionList::default(),
         };
         // SAFETY: the block is large enough and aligned, and has no other user.
@@ -125,13 +125,13 @@ impl<T: Send + Sync + 'static> Node<T> {
     /// # Safety
     ///
     /// `header` came from [`allocate`](Self::allocate) for this `T`, and nothing reaches it any more.
-    unsafe fn free_and_next(header: NonNull<NodeHeader>) -> *mut NodeHeader {
+    unsafe fn free_and_return_next(header: NonNull<ExtensionNodeHeader>) -> *mut ExtensionNodeHeader {
         // SAFETY: `allocate` wrote a node of this type there, into a block of this class.
         unsafe {
             let node = header.cast::<Self>().as_mut();
             let next = std::mem::replace(node.header.next.0.get_mut(), ptr::null_mut());
             ptr::drop_in_place(node);
-            Self::CLASS.free(header.cast());
+            Self::SIZE_CLASS.free(header.cast());
             next
         }
     }
@@ -159,9 +159,9 @@ impl Extensions {
         if let Some(value) = self.get() {
             return value;
         }
-        let node = self.list.append(Node::allocate(init()));
+        let node = self.list.append(ExtensionNode::allocate(init()));
         // SAFETY: the node is of this type, and stays until the list is dropped.
-        unsafe { &node.cast::<Node<T>>().as_ref().value }
+        unsafe { &node.cast::<ExtensionNode<T>>().as_ref().value }
     }
 }
 
@@ -175,7 +175,7 @@ impl ExtensionList {
             let found = unsafe { header.as_ref() };
             if found.type_id == TypeId::of::<T>() {
                 // SAFETY: the node was made for a value of this type.
-                return Some(unsafe { &header.cast::<Node<T>>().as_ref().value });
+                return Some(unsafe { &header.cast::<ExtensionNode<T>>().as_ref().value });
             }
             list = &found.next;
         }
@@ -183,7 +183,7 @@ impl ExtensionList {
 
     /// Appends a node, unless the list has a node of the same type. Returns the node of this type that is in the list.
     #[inline]
-    fn append(&self, node: NonNull<NodeHeader>) -> NonNull<NodeHeader> {
+    fn append(&self, node: NonNull<ExtensionNodeHeader>) -> NonNull<ExtensionNodeHeader> {
         // SAFETY: nothing else has seen the node yet.
         let type_id = unsafe { node.as_ref() }.type_id;
         let mut list = self;
@@ -193,8 +193,8 @@ impl ExtensionList {
             // SAFETY: as in `get`: a published node stays until the list is dropped.
             let found = unsafe { other.as_ref() };
             if found.type_id == type_id {
-                // SAFETY: the node was made by `Node::allocate`, and was never published.
-                unsafe { (node.as_ref().free_and_next)(node) };
+                // SAFETY: the node was made by `ExtensionNode::allocate`, and was never published.
+                unsafe { (node.as_ref().free_and_return_next)(node) };
                 return other;
             }
             list = &found.next;
@@ -207,8 +207,8 @@ impl Drop for ExtensionList {
     fn drop(&mut self) {
         let mut next = *self.0.get_mut();
         while let Some(header) = NonNull::new(next) {
-            // SAFETY: the list is dropped, so nothing reaches its nodes any more; each was made by `Node::allocate`.
-            next = unsafe { (header.as_ref().free_and_next)(header) };
+            // SAFETY: the list is dropped, so nothing reaches its nodes any more; each was made by `ExtensionNode::allocate`.
+            next = unsafe { (header.as_ref().free_and_return_next)(header) };
         }
     }
 }
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn racing_threads_agree_on_one_value() {
+    fn racing_threads_get_the_same_value() {
         let counter = Arc::new(());
         for _ in 0..200 {
             let extensions = Extensions::default();

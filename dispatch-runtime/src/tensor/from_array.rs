@@ -64,7 +64,7 @@ impl<A: NestedArray, const N: usize> NestedArray for [A; N] {
     }
 
     fn push_sizes(sizes: &mut Dims) {
-        sizes.push(to_i64(N));
+        sizes.push(length_to_i64(N));
         A::push_sizes(sizes);
     }
 }
@@ -86,7 +86,7 @@ impl<A: NestedArray> From<A> for Tensor {
 
 impl<A: NestedArray> From<&[A]> for Tensor {
     fn from(values: &[A]) -> Self {
-        let mut sizes = Dims::from_slice(&[to_i64(values.len())]);
+        let mut sizes = Dims::from_slice(&[length_to_i64(values.len())]);
         A::push_sizes(&mut sizes);
         tensor_from_elements(&A::flatten(values), &sizes)
     }
@@ -127,7 +127,7 @@ impl Tensor {
     pub fn from_vec<A: NestedArray>(elements: Vec<A>, sizes: &[i64]) -> Result<Self, BadArgument> {
         let elements = A::flatten(&elements);
         let product = sizes.iter().try_fold(1_i64, |product, &size| product.checked_mul(size));
-        let fits = sizes.iter().all(|&size| size >= 0) && product == Some(to_i64(elements.len()));
+        let fits = sizes.iter().all(|&size| size >= 0) && product == Some(length_to_i64(elements.len()));
         if !fits {
             let expected = format!("sizes that multiply to {}, the number of elements", elements.len());
             return Err(BadArgument::sizes("sizes", sizes, expected));
@@ -243,7 +243,7 @@ impl<R: NestedRow> TryFrom<Vec<Vec<R>>> for Tensor {
     fn try_from(rows: Vec<Vec<R>>) -> Result<Self, RaggedRows> {
         let (mut sizes, mut elements) = (Vec::new(), Vec::new());
         rows.collect_into(0, &mut sizes, &mut elements)?;
-        let mut sizes: Dims = sizes.into_iter().map(to_i64).collect();
+        let mut sizes: Dims = sizes.into_iter().map(length_to_i64).collect();
         if sizes.len() < 2 {
             sizes.push(0);
         }
@@ -251,14 +251,14 @@ impl<R: NestedRow> TryFrom<Vec<Vec<R>>> for Tensor {
     }
 }
 
-fn to_i64(length: usize) -> i64 {
+fn length_to_i64(length: usize) -> i64 {
     i64::try_from(length).unwrap_or(i64::MAX)
 }
 
 /// Creates a CPU tensor with a copy of these elements. The sizes multiply to their number.
 fn tensor_from_elements<T: Element>(elements: &[T], sizes: &[i64]) -> Tensor {
-    let storage = Storage::host(size_of_val(elements));
-    access::fill_storage(&storage, elements);
+    let storage = Storage::new_host(size_of_val(elements));
+    access::copy_into_storage(&storage, elements);
     Tensor::from_new_storage(storage, T::DTYPE, &Geometry::contiguous(sizes), Device::CPU)
 }
 

@@ -78,7 +78,7 @@ impl Geometry {
             *target = stride;
             stride = stride.saturating_mul(size.max(1));
         }
-        Self::from_parts(sizes, &strides, 0)
+        Self::new_unchecked(sizes, &strides, 0)
     }
 
     /// Creates a geometry without gaps in a memory format. Returns `None` if the format needs another number of dimensions.
@@ -117,21 +117,21 @@ impl Geometry {
             stride = stride.saturating_mul(sizes[dim].max(1));
             named += 1;
         }
-        (named == sizes.len()).then(|| Self::from_parts(sizes, &strides, 0))
+        (named == sizes.len()).then(|| Self::new_unchecked(sizes, &strides, 0))
     }
 
     /// Creates a geometry with any strides and offset. Returns `None` if there is not one stride per size.
     #[must_use]
     #[inline]
     pub fn strided(sizes: &[i64], strides: &[i64], offset: i64) -> Option<Self> {
-        (sizes.len() == strides.len()).then(|| Self::from_parts(sizes, strides, offset))
+        (sizes.len() == strides.len()).then(|| Self::new_unchecked(sizes, strides, offset))
     }
 
     /// Creates a geometry without a check. There must be as many strides as sizes.
-    fn from_parts(sizes: &[i64], strides: &[i64], offset: i64) -> Self {
+    fn new_unchecked(sizes: &[i64], strides: &[i64], offset: i64) -> Self {
         let count = sizes.iter().fold(1, |count: i64, &size| count.saturating_mul(size.max(0)));
-        let contiguous = count == 0 || are_contiguous(sizes, strides);
-        let canonical = contiguous && are_canonical(sizes, strides);
+        let contiguous = count == 0 || are_strides_contiguous(sizes, strides);
+        let canonical = contiguous && are_strides_canonical(sizes, strides);
         let mut geometry = Self {
             sizes: [0; INLINE_DIMS],
             strides: [0; INLINE_DIMS],
@@ -343,7 +343,7 @@ impl Geometry {
     }
 }
 
-fn are_canonical(sizes: &[i64], strides: &[i64]) -> bool {
+fn are_strides_canonical(sizes: &[i64], strides: &[i64]) -> bool {
     let mut expected: i64 = 1;
     sizes.iter().zip(strides).rev().all(|(&size, &stride)| {
         let fits = stride == expected;
@@ -352,7 +352,7 @@ fn are_canonical(sizes: &[i64], strides: &[i64]) -> bool {
     })
 }
 
-fn are_contiguous(sizes: &[i64], strides: &[i64]) -> bool {
+fn are_strides_contiguous(sizes: &[i64], strides: &[i64]) -> bool {
     let mut expected: i64 = 1;
     sizes.iter().zip(strides).rev().all(|(&size, &stride)| {
         let fits = size == 1 || stride == expected;

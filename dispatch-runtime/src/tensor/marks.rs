@@ -38,7 +38,7 @@ impl Marks {
     pub(crate) const NONE: Self = Self(0);
 
     #[inline]
-    pub(super) fn of_new_tensor(inference: bool) -> Self {
+    pub(super) fn for_new_tensor(inference: bool) -> Self {
         if inference { Self::INFERENCE } else { Self::NONE }
     }
 
@@ -75,7 +75,7 @@ impl Marks {
     }
 
     /// Records that tensors may have these marks. The registry calls it once no table without their fallbacks is in use.
-    pub(crate) fn record_set(self) {
+    pub(crate) fn record_as_set(self) {
         NEVER_SET.fetch_and(!self.0, Ordering::Release);
     }
 }
@@ -112,9 +112,9 @@ impl Tensor {
         Marks::from_bits(self.0.marks.load(Ordering::Acquire)).intersects(marks)
     }
 
-    /// Sets marks of the tensor, which all its handles share. They must have been announced to the registry before.
+    /// Sets marks of the tensor, which all its handles share. The caller has called `unbind_before_first_use` for them.
     #[inline]
-    pub(crate) fn add_marks(&self, marks: Marks) {
+    pub(crate) fn store_marks(&self, marks: Marks) {
         self.0.marks.fetch_or(marks.bits(), Ordering::Release);
     }
 

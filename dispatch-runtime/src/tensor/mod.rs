@@ -46,10 +46,10 @@ pub use transfer_hold::TransferHold;
 /// ```
 #[derive(Clone)]
 #[repr(transparent)]
-pub struct Tensor(Shared<Body>);
+pub struct Tensor(Shared<TensorBody>);
 
 /// The state of a tensor that all its handles share.
-struct Body {
+struct TensorBody {
     keys: KeySet,
     marks: AtomicU8,
     dtype: DType,
@@ -59,11 +59,11 @@ struct Body {
     /// The address of the first element, if the CPU can address it.
     start: StartAddress,
     extensions: Extensions,
-    /// The tensor of which autograd tracks this one as a view. `Body::drop` drops it.
+    /// The tensor of which autograd tracks this one as a view. `TensorBody::drop` drops it.
     base: ManuallyDrop<Option<Tensor>>,
 }
 
-impl Drop for Body {
+impl Drop for TensorBody {
     #[inline]
     fn drop(&mut self) {
         if let Some(base) = self.base.take() {
@@ -92,7 +92,7 @@ unsafe impl Sync for StartAddress {}
 impl Tensor {
     /// Returns the address of the first element, if the CPU can address it.
     #[inline]
-    fn start(&self) -> Option<NonNull<u8>> {
+    fn start_address(&self) -> Option<NonNull<u8>> {
         self.0.start.0
     }
 
@@ -151,13 +151,13 @@ impl Tensor {
     /// use dispatch_runtime::Tensor;
     ///
     /// let mut t = Tensor::from_slice(&[1.0_f32]);
-    /// assert!(t.is_unique());
+    /// assert!(t.owns_elements_alone());
     /// let other = t.restride(t.geometry().clone()).unwrap();
-    /// assert!(!t.is_unique());
+    /// assert!(!t.owns_elements_alone());
     /// # drop(other);
     /// ```
     #[inline]
-    pub fn is_unique(&mut self) -> bool {
+    pub fn owns_elements_alone(&mut self) -> bool {
         Shared::is_unique(&self.0) && self.0.storage.is_unique()
     }
 
@@ -195,14 +195,14 @@ impl Tensor {
         self.0.base.as_ref()
     }
 
-    /// Makes a new tensor a view of `base`. Returns false if it has other handles or a base already. `announce` runs before the tensor gets
-    /// [`Marks::VIEW`].
+    /// Makes a new tensor a view of `base`. Returns false if it has other handles or a base already. `before_mark` runs before the tensor
+    /// gets [`Marks::VIEW`].
     #[inline]
-    pub(crate) fn set_base(&mut self, base: &Self, announce: impl FnOnce()) -> bool {
+    pub(crate) fn set_base(&mut self, base: &Self, before_mark: impl FnOnce()) -> bool {
         match Shared::get_mut(&mut self.0) {
             Some(body) if body.base.is_none() => {
                 *body.base = Some(base.clone());
-                announce();
+                before_mark();
                 *body.marks.get_mut() |= Marks::VIEW.bits();
                 true
             }
@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn impossible_strides_are_rejected_even_if_no_element_uses_them() {
-        let storage = Storage::host(16);
+        let storage = Storage::new_host(16);
         let tensor = |sizes: &[i64], strides: &[i64]| {
             Tensor::new(storage.clone(), DType::F32, Geometry::strided(sizes, strides, 0).unwrap())
         };

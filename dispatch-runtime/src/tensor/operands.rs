@@ -11,7 +11,7 @@ use super::geometry::Geometry;
 use super::overlap::{are_disjoint, overlaps_itself};
 use crate::error::{BadArgument, Error, Problem, Result};
 use crate::key::Device;
-use crate::name::name_in_schema;
+use crate::name::argument_name_in_schema;
 use crate::scalar::{DType, Element};
 
 /// Borrows tensors for writing and reading: `operands!(write out; read a, b)?`. A written tensor that has no other handle and shares no
@@ -90,17 +90,18 @@ impl Tensor {
 }
 
 /// The reason why an operand was rejected. Names are added when it becomes an error.
-enum Rejection {
+enum OperandRejection {
     NotOnHost(Device),
     SelfOverlap,
     InUse,
     Overlap { with: usize },
 }
 
-impl Rejection {
+impl OperandRejection {
     #[cold]
     fn into_error(self, operand: usize, names: &[&'static str], written: &[&'static str]) -> Error {
-        let name = |names: &[&'static str], at: usize| name_in_schema(names.get(at).copied().unwrap_or_default());
+        let name =
+            |names: &[&'static str], at: usize| argument_name_in_schema(names.get(at).copied().unwrap_or_default());
         let problem = match self {
             Self::NotOnHost(device) => Problem::NotOnHost { device },
             Self::SelfOverlap => Problem::SelfOverlap,
@@ -124,11 +125,11 @@ impl<'a, const W: usize, const R: usize> Operands<'a, W, R> {
         let mut flags = unshared.iter_mut();
         let written = written.map(|tensor| {
             if let Some(unshared) = flags.next() {
-                *unshared = tensor.is_unique();
+                *unshared = tensor.owns_elements_alone();
             }
-            Operand::unlocked(tensor)
+            Operand::new_unlocked(tensor)
         });
-        let mut operands = Self { written, read: read.map(Operand::unlocked) };
+        let mut operands = Self { written, read: read.map(Operand::new_unlocked) };
         operands.lock_all(&unshared, written_names, read_names)?;
         Ok(operands)
     }
@@ -145,11 +146,11 @@ impl<'a, const W: usize, const R: usize> Operands<'a, W, R> {
     }
 
     #[inline(always)]
-    fn lock_written(&mut self, i: usize, unshared: bool) -> Result<(), Rejection> {
+    fn lock_written(&mut self, i: usize, unshared: bool) -> Result<(), OperandRejection> {
         let (before, [operand, ..]) = self.written.split_at_mut(i) else { return Ok(()) };
         operand.set_start()?;
         if !operand.geometry().is_contiguous() && overlaps_itself(operand.geometry()) {
-            return Err(Rejection::SelfOverlap);
+            return Err(OperandRejection::SelfOverlap);
         }
         let storage = operand.tensor.storage();
         if unshared {
@@ -167,14 +168,14 @@ impl<'a, const W: usize, const R: usize> Operands<'a, W, R> {
             return Ok(());
         }
         if !storage.try_lock_write() {
-            return Err(Rejection::InUse);
+            return Err(OperandRejection::InUse);
         }
         operand.lock = OperandLock::Write;
         Ok(())
     }
 
     #[inline(always)]
-    fn lock_read(&mut self, i: usize) -> Result<(), Rejection> {
+    fn lock_read(&mut self, i: usize) -> Result<(), OperandRejection> {
         let operand = &mut self.read[i];
         operand.set_start()?;
         let storage = operand.tensor.storage();
@@ -191,7 +192,7 @@ impl<'a, const W: usize, const R: usize> Operands<'a, W, R> {
             return Ok(());
         }
         if !storage.try_lock_read() {
-            return Err(Rejection::InUse);
+            return Err(OperandRejection::InUse);
         }
         operand.lock = OperandLock::Read;
         Ok(())
@@ -243,7 +244,7 @@ impl<'a, const R: usize> Operands<'a, 1, R> {
     /// ```
     /// use dispatch_runtime::{Operands, Tensor};
     /// let (mut a, b) = (Tensor::from_slice(&[1.0_f32]), Tensor::from_slice(&[2.0_f32]));
-    /// let operands = Operands::in_place("a", &mut a, &["a", "b"], |a| [a, &b]).unwrap();
+    /// let operands = Operands::borrow_in_place("a", &mut a, &["a", "b"], |a| [a, &b]).unwrap();
     /// let ([written], [first, _]) = (operands.written(), operands.read());
     /// assert!(first.is_same_elements_as(written));
     /// ```
@@ -252,7 +253,7 @@ impl<'a, const R: usize> Operands<'a, 1, R> {
     ///
     /// Returns the errors of [`operands!`](crate::operands).
     #[inline(always)]
-    pub fn in_place(
+    pub fn borrow_in_place(
         name: &'static str,
         tensor: &'a mut Tensor,
         read_names: &[&'static str],
@@ -260,8 +261,8 @@ impl<'a, const R: usize> Operands<'a, 1, R> {
     ) -> Result<Self> {
         // `read` may keep the reference and clone the handle, so the tensor may have other handles.
         let tensor: &'a Tensor = tensor;
-        let read = read(tensor).map(Operand::unlocked);
-        let mut operands = Self { written: [Operand::unlocked(tensor)], read };
+        let read = read(tensor).map(Operand::new_unlocked);
+        let mut operands = Self { written: [Operand::new_unlocked(tensor)], read };
         operands.lock_all(&[false], &[name], read_names)?;
         Ok(operands)
     }
@@ -269,7 +270,7 @@ impl<'a, const R: usize> Operands<'a, 1, R> {
 
 impl<'a> Operand<'a> {
     #[inline]
-    fn unlocked(tensor: &'a Tensor) -> Self {
+    fn new_unlocked(tensor: &'a Tensor) -> Self {
         Self { tensor, start: NonNull::dangling(), lock: OperandLock::None }
     }
 
@@ -328,14 +329,14 @@ impl<'a> Operand<'a> {
     }
 
     #[inline]
-    fn set_start(&mut self) -> Result<(), Rejection> {
-        self.start = self.tensor.start().ok_or_else(|| Rejection::NotOnHost(self.tensor.device()))?;
+    fn set_start(&mut self) -> Result<(), OperandRejection> {
+        self.start = self.tensor.start_address().ok_or_else(|| OperandRejection::NotOnHost(self.tensor.device()))?;
         Ok(())
     }
 
     #[cold]
-    fn check_disjoint(&self, other: &Operand<'_>, number: usize) -> Result<(), Rejection> {
-        if are_disjoint(self.tensor, other.tensor) { Ok(()) } else { Err(Rejection::Overlap { with: number }) }
+    fn check_disjoint(&self, other: &Operand<'_>, number: usize) -> Result<(), OperandRejection> {
+        if are_disjoint(self.tensor, other.tensor) { Ok(()) } else { Err(OperandRejection::Overlap { with: number }) }
     }
 
     fn check_slice<T: Element>(&self) -> Result<(), AccessError> {
@@ -365,7 +366,7 @@ impl Drop for Operand<'_> {
 mod tests {
     use super::*;
 
-    fn row(tensor: &Tensor, start: i64, count: i64) -> Tensor {
+    fn contiguous_part(tensor: &Tensor, start: i64, count: i64) -> Tensor {
         tensor.restride(Geometry::strided(&[count], &[1], start).unwrap()).unwrap()
     }
 
@@ -379,8 +380,12 @@ mod tests {
     #[test]
     fn the_written_tensor_may_be_read_but_no_tensor_that_overlaps_it_partly() {
         let base = Tensor::from_slice(&[1_i32, 2, 3, 4]);
-        let (mut out, same, shifted, disjoint) =
-            (row(&base, 0, 2), row(&base, 0, 2), row(&base, 1, 2), row(&base, 2, 2));
+        let (mut out, same, shifted, disjoint) = (
+            contiguous_part(&base, 0, 2),
+            contiguous_part(&base, 0, 2),
+            contiguous_part(&base, 1, 2),
+            contiguous_part(&base, 2, 2),
+        );
         let mut operands = operands!(write out; read same, disjoint).unwrap();
         let ([out_slice], [same_slice, disjoint_slice]) = operands.slices::<i32>().unwrap();
         assert_eq!((out_slice.len(), same_slice, disjoint_slice), (2, None, Some(&[3, 4][..])));
@@ -425,7 +430,7 @@ mod tests {
     #[test]
     fn errors_name_the_first_argument_self() {
         let base = Tensor::from_slice(&[1_i32, 2, 3]);
-        let (mut this, other) = (row(&base, 0, 2), row(&base, 1, 2));
+        let (mut this, other) = (contiguous_part(&base, 0, 2), contiguous_part(&base, 1, 2));
         let overlap = |with: &'static str| Problem::Overlap { with: with.into() };
         assert_eq!(argument_and_problem(operands!(write this; read other)), ("other".to_owned(), overlap("self")));
         let (mut out, this) = (other, this);
@@ -435,7 +440,8 @@ mod tests {
     #[test]
     fn two_written_tensors_must_not_overlap() {
         let base = Tensor::from_slice(&[1_i32, 2, 3, 4]);
-        let (mut low, mut middle, mut high) = (row(&base, 0, 2), row(&base, 1, 2), row(&base, 2, 2));
+        let (mut low, mut middle, mut high) =
+            (contiguous_part(&base, 0, 2), contiguous_part(&base, 1, 2), contiguous_part(&base, 2, 2));
         assert!(operands!(write low, high).is_ok());
         assert_eq!(argument_and_problem(operands!(write low, middle)).0, "middle");
         assert!(operands!(write low, high; read base).is_err());
@@ -444,10 +450,11 @@ mod tests {
     #[test]
     fn each_written_tensor_is_compared_with_all_before_it() {
         let base = Tensor::from_slice(&[0_i32; 8]);
-        let (mut first, mut second, mut third) = (row(&base, 0, 2), row(&base, 4, 2), row(&base, 5, 2));
+        let (mut first, mut second, mut third) =
+            (contiguous_part(&base, 0, 2), contiguous_part(&base, 4, 2), contiguous_part(&base, 5, 2));
         let expected = ("third".to_owned(), Problem::Overlap { with: "second".into() });
         assert_eq!(argument_and_problem(operands!(write first, second, third)), expected);
-        let mut apart = row(&base, 6, 2);
+        let mut apart = contiguous_part(&base, 6, 2);
         assert!(operands!(write first, second, apart).is_ok());
     }
 }

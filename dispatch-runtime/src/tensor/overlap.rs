@@ -20,19 +20,19 @@ struct StridedBytes {
 }
 
 impl StridedBytes {
-    fn of_tensor(tensor: &Tensor) -> Self {
+    fn from_tensor(tensor: &Tensor) -> Self {
         let element = i64::try_from(tensor.dtype().size()).unwrap_or(i64::MAX);
-        Self::of_geometry(tensor.geometry(), element)
+        Self::from_geometry(tensor.geometry(), element)
     }
 
-    fn of_geometry(geometry: &Geometry, element: i64) -> Self {
+    fn from_geometry(geometry: &Geometry, element: i64) -> Self {
         let steps = geometry.sizes().iter().zip(geometry.strides()).filter(|(size, stride)| **size > 1 && **stride > 0);
         let steps = steps.map(|(&size, &stride)| (size, stride.saturating_mul(element))).collect();
         Self { start: geometry.offset().saturating_mul(element), element, steps }
     }
 
     /// Returns the index after the last byte.
-    fn end(&self) -> i64 {
+    fn end_byte(&self) -> i64 {
         self.steps.iter().fold(self.start.saturating_add(self.element), |end, (size, stride)| {
             end.saturating_add((size - 1).saturating_mul(*stride))
         })
@@ -66,8 +66,8 @@ pub(crate) fn are_disjoint(a: &Tensor, b: &Tensor) -> bool {
     if a.geometry().count() == 0 || b.geometry().count() == 0 {
         return true;
     }
-    let (a, b) = (StridedBytes::of_tensor(a), StridedBytes::of_tensor(b));
-    if a.end() <= b.start || b.end() <= a.start {
+    let (a, b) = (StridedBytes::from_tensor(a), StridedBytes::from_tensor(b));
+    if a.end_byte() <= b.start || b.end_byte() <= a.start {
         return true;
     }
     let mut periods = a.steps.iter().chain(&b.steps).map(|(_, stride)| *stride).filter(|&stride| stride > 1);
@@ -75,7 +75,7 @@ pub(crate) fn are_disjoint(a: &Tensor, b: &Tensor) -> bool {
         (Some((a_start, a_end)), Some((b_start, b_end))) => a_end <= b_start || b_end <= a_start,
         _ => false,
     };
-    let (start, end) = (a.start.min(b.start), a.end().max(b.end()));
+    let (start, end) = (a.start.min(b.start), a.end_byte().max(b.end_byte()));
     let are_short = end.saturating_sub(start) <= MAX_COMPARED_BYTES
         && a.element_count().saturating_add(b.element_count()) <= MAX_COMPARED_BYTES;
     periods.any(is_apart)
@@ -96,7 +96,7 @@ pub(crate) fn overlaps_itself(geometry: &Geometry) -> bool {
     if geometry.sizes().iter().zip(geometry.strides()).any(|(&size, &stride)| size > 1 && stride == 0) {
         return true;
     }
-    let mut bytes = StridedBytes::of_geometry(geometry, 1);
+    let mut bytes = StridedBytes::from_geometry(geometry, 1);
     bytes.steps.sort_unstable_by_key(|(_, stride)| *stride);
     let mut reach: i64 = 0;
     let nested = bytes.steps.iter().all(|&(size, stride)| {
@@ -107,11 +107,11 @@ pub(crate) fn overlaps_itself(geometry: &Geometry) -> bool {
     if nested {
         return false;
     }
-    let span = bytes.end().saturating_sub(bytes.start);
+    let span = bytes.end_byte().saturating_sub(bytes.start);
     if span < geometry.count() || span > MAX_COMPARED_BYTES {
         return true;
     }
-    let mut bits = BitSet::new(bytes.start, bytes.end());
+    let mut bits = BitSet::new(bytes.start, bytes.end_byte());
     !bytes.element_starts().all(|at| bits.insert(at, 1))
 }
 
@@ -194,7 +194,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashSet;
 
-    fn any_geometry() -> impl Strategy<Value = Geometry> {
+    fn geometry_strategy() -> impl Strategy<Value = Geometry> {
         prop::collection::vec((1_i64..5, 0_i64..9), 0..4).prop_flat_map(|steps| {
             (Just(steps), 0_i64..12).prop_map(|(steps, offset)| {
                 let (sizes, strides): (Vec<i64>, Vec<i64>) = steps.into_iter().unzip();
@@ -203,7 +203,7 @@ mod tests {
         })
     }
 
-    fn indices(geometry: &Geometry) -> Vec<i64> {
+    fn element_indices_of(geometry: &Geometry) -> Vec<i64> {
         crate::tensor::strided::element_indices(geometry.sizes().into(), geometry.strides().into(), geometry.offset())
             .collect()
     }
@@ -212,7 +212,7 @@ mod tests {
     fn overlap_tests_are_fast_for_any_sizes() {
         let meta = |sizes: &[i64], strides: &[i64], offset| {
             let geometry = Geometry::strided(sizes, strides, offset).unwrap();
-            Tensor::new(Storage::meta(0), DType::U8, geometry).unwrap()
+            Tensor::new(Storage::new_meta(0), DType::U8, geometry).unwrap()
         };
         let storage = meta(&[1], &[1], 0);
         let view = |sizes: &[i64], strides: &[i64], offset| {
@@ -231,17 +231,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn are_disjoint_agrees_with_a_comparison_of_all_indices(a in any_geometry(), b in any_geometry()) {
-            let storage = Storage::host(2000);
+        fn are_disjoint_agrees_with_a_comparison_of_all_indices(a in geometry_strategy(), b in geometry_strategy()) {
+            let storage = Storage::new_host(2000);
             let tensor = |geometry: &Geometry| Tensor::new(storage.clone(), DType::I16, geometry.clone()).unwrap();
-            let in_a: HashSet<i64> = indices(&a).into_iter().collect();
-            let overlap = indices(&b).iter().any(|index| in_a.contains(index));
+            let in_a: HashSet<i64> = element_indices_of(&a).into_iter().collect();
+            let overlap = element_indices_of(&b).iter().any(|index| in_a.contains(index));
             prop_assert_eq!(are_disjoint(&tensor(&a), &tensor(&b)), !overlap);
         }
 
         #[test]
-        fn overlaps_itself_agrees_with_a_search_for_equal_indices(geometry in any_geometry()) {
-            let all = indices(&geometry);
+        fn overlaps_itself_agrees_with_a_search_for_equal_indices(geometry in geometry_strategy()) {
+            let all = element_indices_of(&geometry);
             let distinct: HashSet<i64> = all.iter().copied().collect();
             prop_assert_eq!(overlaps_itself(&geometry), distinct.len() < all.len());
         }

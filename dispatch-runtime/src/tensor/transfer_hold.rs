@@ -28,7 +28,7 @@ pub struct TransferHold {
 }
 
 impl Storage {
-    /// Locks the storage for reading, so that nothing can write it until the result is dropped.
+    /// Locks the storage for reading, so that nothing can write it until the returned hold is dropped.
     ///
     /// # Errors
     ///
@@ -37,7 +37,7 @@ impl Storage {
         self.hold(self.try_lock_read(), false)
     }
 
-    /// Locks the storage for writing and counts a write, so that nothing can read or write it until the result is dropped.
+    /// Locks the storage for writing and counts a write, so that nothing can read or write it until the returned hold is dropped.
     ///
     /// # Errors
     ///
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn an_address_is_inside_the_storage() {
-        let held = Storage::host(8).hold_for_writing().unwrap();
+        let held = Storage::new_host(8).hold_for_writing().unwrap();
         let start = held.address(0, 8).unwrap();
         assert_eq!(held.address(3, 5).unwrap().addr().get(), start.addr().get() + 3);
         assert_eq!((held.address(4, 5), held.address(usize::MAX, 2)), (None, None));

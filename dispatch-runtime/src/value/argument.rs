@@ -18,7 +18,7 @@ use crate::tensor::Marks;
 /// ```
 pub trait Argument<'a>: Sized {
     /// The type's name in a schema.
-    const KIND: &'static str;
+    const KIND_NAME: &'static str;
 
     /// Returns the keys that the argument adds to a call.
     #[inline(always)]
@@ -67,7 +67,7 @@ impl<'a, T: Argument<'a>> ErasedArgument for T {
 /// ```
 pub trait Output: Sized {
     /// The type's name in a schema.
-    const KIND: &'static str;
+    const KIND_NAME: &'static str;
 
     /// Returns the result as a value.
     fn into_value(self) -> Value;

@@ -13,10 +13,10 @@ use crate::scalar::{DType, Layout, MemoryFormat, Scalar, Str};
 use crate::tensor::{Marks, Tensor};
 
 /// Implements [`Argument`] for references to tensors and to lists of tensors. The closure iterates over the tensors.
-macro_rules! tensor_arguments {
+macro_rules! impl_argument_for_tensor_references {
     ($($ty:ty, $kind:literal, $variant:ident, |$argument:ident| $tensors:expr;)*) => {$(
         impl<'a> Argument<'a> for $ty {
-            const KIND: &'static str = $kind;
+            const KIND_NAME: &'static str = $kind;
 
             #[inline(always)]
             fn keys(&self) -> KeySet {
@@ -49,7 +49,7 @@ macro_rules! tensor_arguments {
     )*};
 }
 
-tensor_arguments! {
+impl_argument_for_tensor_references! {
     &'a Tensor, "Tensor", Tensor, |tensor| std::iter::once(tensor);
     &'a mut Tensor, "Tensor", Tensor, |tensor| std::iter::once(tensor);
     &'a [Tensor], "Tensor[]", Tensors, |tensors| tensors.iter();
@@ -58,7 +58,7 @@ tensor_arguments! {
 }
 
 impl<'a> Argument<'a> for &'a Generator {
-    const KIND: &'static str = "Generator";
+    const KIND_NAME: &'static str = "Generator";
 
     #[inline]
     fn keys(&self) -> KeySet {
@@ -79,7 +79,7 @@ impl<'a> Argument<'a> for &'a Generator {
 }
 
 impl<'a> Argument<'a> for &'a Value {
-    const KIND: &'static str = "Any";
+    const KIND_NAME: &'static str = "Any";
 
     fn has_any_mark(&self, marks: Marks) -> bool {
         Value::has_any_mark(self, marks)
@@ -95,7 +95,7 @@ impl<'a> Argument<'a> for &'a Value {
 }
 
 impl<'a> Argument<'a> for &'a str {
-    const KIND: &'static str = "str";
+    const KIND_NAME: &'static str = "str";
 
     fn to_value(&self) -> Value {
         (*self).into()
@@ -107,7 +107,7 @@ impl<'a> Argument<'a> for &'a str {
 }
 
 impl<'a, T: Argument<'a>> Argument<'a> for Option<T> {
-    const KIND: &'static str = T::KIND;
+    const KIND_NAME: &'static str = T::KIND_NAME;
 
     #[inline(always)]
     fn keys(&self) -> KeySet {
@@ -136,7 +136,7 @@ impl<'a, T: Argument<'a>> Argument<'a> for Option<T> {
 }
 
 impl<T: Output> Output for Option<T> {
-    const KIND: &'static str = T::KIND;
+    const KIND_NAME: &'static str = T::KIND_NAME;
 
     fn into_value(self) -> Value {
         self.map_or(Value::None, T::into_value)
@@ -148,7 +148,7 @@ impl<T: Output> Output for Option<T> {
 }
 
 impl Output for Value {
-    const KIND: &'static str = "Any";
+    const KIND_NAME: &'static str = "Any";
 
     fn into_value(self) -> Value {
         self
@@ -160,7 +160,7 @@ impl Output for Value {
 }
 
 impl Argument<'_> for Scalar {
-    const KIND: &'static str = "Scalar";
+    const KIND_NAME: &'static str = "Scalar";
 
     fn to_value(&self) -> Value {
         (*self).into()
@@ -178,7 +178,7 @@ impl Argument<'_> for Scalar {
 }
 
 impl Output for Scalar {
-    const KIND: &'static str = "Scalar";
+    const KIND_NAME: &'static str = "Scalar";
 
     fn into_value(self) -> Value {
         self.into()
@@ -219,33 +219,33 @@ impl<T: Into<Self>> From<Option<T>> for Value {
 }
 
 /// Implements the conversions of types that are copied, and are stored directly or in a box.
-macro_rules! copied_types {
+macro_rules! impl_argument_for_copied_types {
     ($($ty:ty, $kind:literal, $variant:ident $(, $boxed:ident)?;)*) => {$(
         impl Argument<'_> for $ty {
-            const KIND: &'static str = $kind;
+            const KIND_NAME: &'static str = $kind;
 
             fn to_value(&self) -> Value {
                 (*self).into()
             }
 
             fn from_value(value: &mut Value) -> Option<Self> {
-                if let Value::$variant(value) = value { Some(copied_types!(@read value $($boxed)?)) } else { None }
+                if let Value::$variant(value) = value { Some(impl_argument_for_copied_types!(@read value $($boxed)?)) } else { None }
             }
         }
-        copied_types!(@owned $ty, $kind, $variant $(, $boxed)?);
+        impl_argument_for_copied_types!(@owned $ty, $kind, $variant $(, $boxed)?);
     )*};
     (@read $value:ident) => { *$value };
     (@read $value:ident $boxed:ident) => { **$value };
     (@owned $ty:ty, $kind:literal, $variant:ident) => {
-        owned_types! { $ty, $kind, $variant, |value| value, |value| value }
+        impl_output_for_owned_types! { $ty, $kind, $variant, |value| value, |value| value }
     };
     (@owned $ty:ty, $kind:literal, $variant:ident, boxed) => {
-        owned_types! { $ty, $kind, $variant, |value| Box::new(value), |value| *value }
+        impl_output_for_owned_types! { $ty, $kind, $variant, |value| Box::new(value), |value| *value }
     };
 }
 
 /// Implements the conversions of types that can be returned and pushed on a stack.
-macro_rules! owned_types {
+macro_rules! impl_output_for_owned_types {
     ($ty:ty, $kind:literal, $variant:ident, |$in:ident| $into:expr, |$out:ident| $from:expr) => {
         impl From<$ty> for Value {
             #[inline]
@@ -255,7 +255,7 @@ macro_rules! owned_types {
         }
 
         impl Output for $ty {
-            const KIND: &'static str = $kind;
+            const KIND_NAME: &'static str = $kind;
 
             #[inline]
             fn into_value(self) -> Value {
@@ -271,10 +271,10 @@ macro_rules! owned_types {
 }
 
 /// Implements the conversions of lists, which are taken as slices and returned as vectors.
-macro_rules! list_types {
+macro_rules! impl_argument_for_slices {
     ($($element:ty, $kind:literal, $variant:ident;)*) => {$(
         impl<'a> Argument<'a> for &'a [$element] {
-            const KIND: &'static str = $kind;
+            const KIND_NAME: &'static str = $kind;
 
             fn to_value(&self) -> Value {
                 self.to_vec().into()
@@ -284,11 +284,11 @@ macro_rules! list_types {
                 if let Value::$variant(values) = value { Some(values) } else { None }
             }
         }
-        owned_types! { Vec<$element>, $kind, $variant, |values| Box::new(values), |values| *values }
+        impl_output_for_owned_types! { Vec<$element>, $kind, $variant, |values| Box::new(values), |values| *values }
     )*};
 }
 
-copied_types! {
+impl_argument_for_copied_types! {
     bool, "bool", Bool;
     i64, "int", Int;
     f64, "float", Float;
@@ -299,7 +299,7 @@ copied_types! {
     Device, "Device", Device;
 }
 
-list_types! {
+impl_argument_for_slices! {
     i64, "int[]", Ints;
     f64, "float[]", Floats;
     bool, "bool[]", Bools;
@@ -307,10 +307,10 @@ list_types! {
     Str, "str[]", Strs;
 }
 
-owned_types! { Tensor, "Tensor", Tensor, |tensor| tensor, |tensor| tensor }
-owned_types! { Vec<Tensor>, "Tensor[]", Tensors, |tensors| Box::new(tensors), |tensors| *tensors }
-owned_types! { Vec<Option<Tensor>>, "Tensor?[]", OptionalTensors, |tensors| Box::new(tensors), |tensors| *tensors }
-owned_types! { Str, "str", Str, |text| Box::new(text), |text| *text }
-owned_types! { Generator, "Generator", Generator, |generator| generator, |generator| generator }
-owned_types! { Storage, "Storage", Storage, |storage| storage, |storage| storage }
-owned_types! { Object, "object", Object, |object| Box::new(object), |object| *object }
+impl_output_for_owned_types! { Tensor, "Tensor", Tensor, |tensor| tensor, |tensor| tensor }
+impl_output_for_owned_types! { Vec<Tensor>, "Tensor[]", Tensors, |tensors| Box::new(tensors), |tensors| *tensors }
+impl_output_for_owned_types! { Vec<Option<Tensor>>, "Tensor?[]", OptionalTensors, |tensors| Box::new(tensors), |tensors| *tensors }
+impl_output_for_owned_types! { Str, "str", Str, |text| Box::new(text), |text| *text }
+impl_output_for_owned_types! { Generator, "Generator", Generator, |generator| generator, |generator| generator }
+impl_output_for_owned_types! { Storage, "Storage", Storage, |storage| storage, |storage| storage }
+impl_output_for_owned_types! { Object, "object", Object, |object| Box::new(object), |object| *object }

@@ -8,7 +8,7 @@ mod convert;
 mod nested;
 mod schema_type;
 mod stack;
-mod tensors;
+mod value_tensors;
 
 use std::any::Any;
 use std::fmt;
@@ -21,7 +21,7 @@ use crate::memory::Storage;
 use crate::random::Generator;
 use crate::scalar::{DType, Layout, MemoryFormat, Scalar, Str};
 use crate::tensor::{Marks, Tensor, TensorSummary};
-use nested::PrintedNested;
+use nested::NestedValueDisplay;
 
 pub use argument::{Argument, Output};
 pub(crate) use argument::{ErasedArgument, stack_from_arguments};
@@ -119,7 +119,7 @@ impl Object {
 }
 
 /// The names of the kinds of values, indexed by [`Value::kind_index`].
-pub(crate) const KINDS: [&str; 24] = [
+pub(crate) const KIND_NAMES: [&str; 24] = [
     "None",
     "bool",
     "int",
@@ -152,10 +152,10 @@ impl Value {
     /// Returns the name of this kind of value in a schema.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
-        KINDS[self.kind_index()]
+        KIND_NAMES[self.kind_index()]
     }
 
-    /// Returns the index of the value's kind in [`KINDS`]. This is one load; returning the name itself would be a jump.
+    /// Returns the index of the value's kind in [`KIND_NAMES`]. This is one load; returning the name itself would be a jump.
     #[inline]
     pub(crate) const fn kind_index(&self) -> usize {
         match self {
@@ -228,7 +228,7 @@ impl Value {
             if let Self::Tensor(tensor) = &mut *value {
                 std::ptr::drop_in_place(tensor);
             } else {
-                Self::drop_others_at(value);
+                Self::drop_at_out_of_line(value);
             }
         }
     }
@@ -239,7 +239,7 @@ impl Value {
     ///
     /// The same requirements as for [`drop_at`](Self::drop_at).
     #[inline(never)]
-    unsafe fn drop_others_at(value: *mut Self) {
+    unsafe fn drop_at_out_of_line(value: *mut Self) {
         // SAFETY: the caller meets the same requirements.
         unsafe { std::ptr::drop_in_place(value) }
     }
@@ -276,7 +276,7 @@ impl fmt::Debug for Value {
             Self::Device(value) => value.fmt(f),
             Self::Generator(value) => value.fmt(f),
             Self::Storage(value) => value.fmt(f),
-            Self::List(_) | Self::Tuple(_) | Self::Dict(_) => PrintedNested { value: self, depth: 0 }.fmt(f),
+            Self::List(_) | Self::Tuple(_) | Self::Dict(_) => NestedValueDisplay { value: self, depth: 0 }.fmt(f),
             Self::Object(_) => f.write_str("object"),
         }
     }

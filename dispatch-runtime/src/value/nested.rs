@@ -27,17 +27,17 @@ impl Values {
     }
 
     /// Takes the values out, or returns no values if other handles share them.
-    fn take_unshared(&mut self) -> Vec<Value> {
+    fn take_if_unshared(&mut self) -> Vec<Value> {
         self.0.take().and_then(Arc::into_inner).unwrap_or_default()
     }
 }
 
 impl Drop for Values {
     fn drop(&mut self) {
-        let mut values = self.take_unshared();
+        let mut values = self.take_if_unshared();
         while let Some(value) = values.pop() {
             if let Value::List(mut nested) | Value::Tuple(mut nested) | Value::Dict(mut nested) = value {
-                values.append(&mut nested.take_unshared());
+                values.append(&mut nested.take_if_unshared());
             }
         }
     }
@@ -67,15 +67,15 @@ impl FromIterator<Value> for Values {
 const MAX_PRINTED_DEPTH: usize = 64;
 
 /// A value and its nesting depth, for printing.
-pub(super) struct PrintedNested<'a> {
+pub(super) struct NestedValueDisplay<'a> {
     pub(super) value: &'a Value,
     pub(super) depth: usize,
 }
 
-impl<'a> fmt::Debug for PrintedNested<'a> {
+impl<'a> fmt::Debug for NestedValueDisplay<'a> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let depth = self.depth + 1;
-        let items = |nested: &'a Values| nested.iter().map(move |value| PrintedNested { value, depth });
+        let items = |nested: &'a Values| nested.iter().map(move |value| NestedValueDisplay { value, depth });
         match self.value {
             Value::List(_) | Value::Tuple(_) | Value::Dict(_) if depth > MAX_PRINTED_DEPTH => f.write_str(".."),
             Value::List(values) => f.debug_list().entries(items(values)).finish(),

@@ -289,18 +289,18 @@ mod tests {
         SplitTop(usize),
     }
 
-    fn any_stack_operation() -> impl Strategy<Value = StackOperation> {
+    fn stack_operation_strategy() -> impl Strategy<Value = StackOperation> {
         prop_oneof![4 => any::<i64>().prop_map(StackOperation::Push), 2 => Just(StackOperation::Pop), 1 => (0..12_usize).prop_map(StackOperation::DropTop),
             1 => (0..12_usize).prop_map(StackOperation::SplitTop)]
     }
 
-    fn integers(values: &[Value]) -> Vec<i64> {
+    fn to_integers(values: &[Value]) -> Vec<i64> {
         values.iter().map(|value| if let Value::Int(value) = value { *value } else { panic!("{value:?}") }).collect()
     }
 
     proptest! {
         #[test]
-        fn a_stack_behaves_like_a_vector(steps in proptest::collection::vec(any_stack_operation(), 0..60)) {
+        fn a_stack_behaves_like_a_vector(steps in proptest::collection::vec(stack_operation_strategy(), 0..60)) {
             let (mut stack, mut vector) = (Stack::new(), Vec::new());
             for step in steps {
                 match step {
@@ -315,15 +315,15 @@ mod tests {
                     }
                     StackOperation::SplitTop(count) => {
                         let top = vector.len().checked_sub(count).map(|at| vector.split_off(at)).ok_or(vector.len());
-                        prop_assert_eq!(stack.split_top(count).map(|own| integers(own.values())), top);
+                        prop_assert_eq!(stack.split_top(count).map(|own| to_integers(own.values())), top);
                     }
                 }
                 prop_assert_eq!((stack.len(), stack.is_empty()), (vector.len(), vector.is_empty()));
-                prop_assert_eq!(&integers(stack.values()), &vector);
-                prop_assert_eq!(stack.top(3).map(integers), vector.len().checked_sub(3).map(|at| vector[at..].to_vec()));
-                prop_assert_eq!(stack.top_array::<2>().map(|top| integers(top)).ok(), vector.last_chunk::<2>().map(|top| top.to_vec()));
+                prop_assert_eq!(&to_integers(stack.values()), &vector);
+                prop_assert_eq!(stack.top(3).map(to_integers), vector.len().checked_sub(3).map(|at| vector[at..].to_vec()));
+                prop_assert_eq!(stack.top_array::<2>().map(|top| to_integers(top)).ok(), vector.last_chunk::<2>().map(|top| top.to_vec()));
             }
-            prop_assert_eq!(integers(&stack.into_values()), vector);
+            prop_assert_eq!(to_integers(&stack.into_values()), vector);
         }
 
         #[test]

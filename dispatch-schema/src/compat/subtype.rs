@@ -20,15 +20,19 @@ pub(super) fn is_subtype(a: &Type, b: &Type) -> bool {
         (Optional(inner), Optional(wanted)) => is_subtype(inner, wanted),
         (_, Optional(wanted)) => is_subtype(a, wanted),
         // Lists can be written by their receiver, so their element types must be equal. `int[]` as `SymInt[]` is an exception.
-        (List(a, n), List(b, m)) => n == m && (are_equal(a, b) || (&a.kind, &b.kind) == (&Int, &SymInt)),
+        (List(a, n), List(b, m)) => {
+            n == m && (are_equal_without_aliases(a, b) || (&a.kind, &b.kind) == (&Int, &SymInt))
+        }
         (Tuple(a), Tuple(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_subtype(a, b)),
         (Future(a), Future(b)) | (Await(a), Await(b)) | (RRef(a), RRef(b)) => is_subtype(a, b),
-        (Dict(key, value), Dict(other_key, other_value)) => are_equal(key, other_key) && are_equal(value, other_value),
+        (Dict(key, value), Dict(other_key, other_value)) => {
+            are_equal_without_aliases(key, other_key) && are_equal_without_aliases(value, other_value)
+        }
         _ => a.kind == b.kind,
     }
 }
 
-fn are_equal(a: &Type, b: &Type) -> bool {
+fn are_equal_without_aliases(a: &Type, b: &Type) -> bool {
     a.without_aliases() == b.without_aliases()
 }
 

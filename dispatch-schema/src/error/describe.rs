@@ -63,7 +63,7 @@ impl fmt::Display for SyntaxErrorKind {
             Self::DefaultDoesNotFit { ty, default } => {
                 write!(f, "`{default}` is not a value of `{}`; write {}", ty.without_aliases(), AllowedDefaults(ty))
             }
-            Self::DefaultLength { ty, found } => {
+            Self::BadDefaultLength { ty, found } => {
                 write!(
                     f,
                     "the list has {found} elements, which does not fit `{ty}`; \
@@ -87,7 +87,7 @@ fn write_hint(near: Option<&str>, otherwise: fmt::Arguments<'_>, f: &mut fmt::Fo
     }
 }
 
-/// Displays the token that was found in quotes, or `the end`.
+/// Displays a token in quotes, or `the end` if there is none.
 struct QuotedOrEnd<'a>(Option<&'a str>);
 
 impl fmt::Display for QuotedOrEnd<'_> {
@@ -128,25 +128,25 @@ fn describe_number(text: &str, problem: NumberProblem, f: &mut fmt::Formatter<'_
 impl fmt::Display for TypeProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::SizedInside => {
+            Self::SizedListInside => {
                 "a list with a size cannot be inside another type; leave the \
                  size out: `[]`"
             }
-            Self::Size => {
+            Self::BadListSize => {
                 "the size of a list is a whole number up to 65536; write such a \
                  number or leave it out: `[]`"
             }
             Self::OptionalOfNone => "`None?` is the same as `None`; leave the `?` out",
-            Self::DictKey => {
+            Self::BadDictKey => {
                 "this type cannot be the key of a `Dict`; write `int`, `bool`, `float`, \
                  `complex`, `str`, `Device` or `Tensor`"
             }
-            Self::SmallUnion => {
+            Self::TooFewUnionMembers => {
                 "a union has at least two different types; write the one type \
                  without `Union`"
             }
             Self::TooDeep => "the type is nested too deeply; write a flatter one",
-            Self::ClassPath => {
+            Self::BadClassPath => {
                 "a class is written by its full path: \
                  `__torch__.torch.classes.ns.Name`"
             }

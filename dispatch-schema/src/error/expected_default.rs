@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::default::has_defaults;
+use crate::default::allows_defaults;
 use crate::ty::{Type, TypeKind};
 
 /// Displays the defaults that a type can have.
@@ -11,23 +11,23 @@ pub(super) struct AllowedDefaults<'a>(pub(super) &'a Type);
 impl fmt::Display for AllowedDefaults<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0.kind {
-            TypeKind::Optional(inner) if has_defaults(&inner.kind) => {
+            TypeKind::Optional(inner) if allows_defaults(&inner.kind) => {
                 write!(f, "`None` or {}", Self(inner))
             }
             TypeKind::Optional(_) => f.write_str("`None`"),
-            TypeKind::List(element, size) if has_defaults(&self.0.kind) => {
+            TypeKind::List(element, size) if allows_defaults(&self.0.kind) => {
                 write!(f, "a list `[..]` in which each element is {}", Self(element))?;
                 size.map_or(Ok(()), |_| f.write_str(", or one for all"))
             }
-            kind => match constant_text(kind) {
-                Some(constant_text) => f.write_str(constant_text),
+            kind => match allowed_constant_text(kind) {
+                Some(allowed_constant_text) => f.write_str(allowed_constant_text),
                 None => write!(f, "no default, or make the type `{}?` and write `None`", self.0.without_aliases()),
             },
         }
     }
 }
 
-fn constant_text(kind: &TypeKind) -> Option<&'static str> {
+fn allowed_constant_text(kind: &TypeKind) -> Option<&'static str> {
     Some(match kind {
         TypeKind::Int | TypeKind::SymInt => "a whole number such as `1`",
         TypeKind::Float => "a number such as `1.0`",

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Parsed, Parser};
+use super::{ParseResult, Parser};
 use crate::error::SyntaxErrorKind;
 use crate::schema::{Argument, Return};
 use crate::token::TokenKind;
@@ -10,7 +10,7 @@ use crate::ty::TypeKind;
 
 /// The arguments parsed so far, and the state for the following ones.
 #[derive(Default)]
-struct Arguments {
+struct ParsedArguments {
     list: Vec<Argument>,
     names: HashSet<String>,
     keyword_only: bool,
@@ -21,10 +21,10 @@ struct Arguments {
 
 impl Parser<'_> {
     /// Parses `( args )`. The second value says whether they end in `...`.
-    pub(super) fn arguments(&mut self) -> Parsed<(Vec<Argument>, bool)> {
-        let mut read = Arguments::default();
+    pub(super) fn parse_arguments(&mut self) -> ParseResult<(Vec<Argument>, bool)> {
+        let mut read = ParsedArguments::default();
         self.expect('(', "`(` and the arguments")?;
-        self.comma_separated("`,` or `)` after the argument", |parser| parser.argument_item(&mut read))?;
+        self.parse_comma_separated("`,` or `)` after the argument", |parser| parser.parse_argument_item(&mut read))?;
         if let Some((name, span)) = read.first_default.filter(|_| read.varargs) {
             self.report_at(span, SyntaxErrorKind::DefaultWithVarargs { name });
         }
@@ -32,23 +32,27 @@ impl Parser<'_> {
     }
 
     /// Parses `...`, one return, or a list of returns in parentheses. The second value says whether they end in `...`.
-    pub(super) fn returns(&mut self) -> Parsed<(Vec<Return>, bool)> {
-        if self.eat_joined("...") {
+    pub(super) fn parse_returns(&mut self) -> ParseResult<(Vec<Return>, bool)> {
+        if self.eat_punctuation("...") {
             return Ok((Vec::new(), true));
         }
         let (mut list, mut varreturns) = (Vec::new(), false);
         if self.eat('(') {
-            self.comma_separated("`,` or `)` after the return", |parser| {
-                parser.return_item(&mut list, &mut varreturns)
+            self.parse_comma_separated("`,` or `)` after the return", |parser| {
+                parser.parse_return_item(&mut list, &mut varreturns)
             })?;
         } else {
-            list.push(self.single_return()?);
+            list.push(self.parse_return()?);
         }
         Ok((list, varreturns))
     }
 
     /// Parses items between commas up to `)`. An error in an item does not affect the following ones.
-    fn comma_separated(&mut self, what: &'static str, mut item: impl FnMut(&mut Self) -> Parsed<()>) -> Parsed<()> {
+    fn parse_comma_separated(
+        &mut self,
+        what: &'static str,
+        mut item: impl FnMut(&mut Self) -> ParseResult<()>,
+    ) -> ParseResult<()> {
         if self.eat(')') {
             return Ok(());
         }
@@ -70,33 +74,33 @@ impl Parser<'_> {
         }
     }
 
-    fn argument_item(&mut self, read: &mut Arguments) -> Parsed<()> {
+    fn parse_argument_item(&mut self, read: &mut ParsedArguments) -> ParseResult<()> {
         if read.varargs {
             return Err(self.report(SyntaxErrorKind::VarargsNotLast));
         }
-        if self.eat_joined("...") {
+        if self.eat_punctuation("...") {
             read.varargs = true;
         } else if self.eat('*') {
             read.keyword_only = true;
         } else {
-            self.argument(read)?;
+            self.parse_argument(read)?;
         }
         Ok(())
     }
 
-    fn argument(&mut self, read: &mut Arguments) -> Parsed<()> {
+    fn parse_argument(&mut self, read: &mut ParsedArguments) -> ParseResult<()> {
         self.check_type_comes_first()?;
         let errors = self.errors.len();
-        let ty = self.outer_type()?;
+        let ty = self.parse_outer_type()?;
         let sound = self.errors.len() == errors;
-        let span = self.current_span();
-        let name = self.argument_name()?;
+        let span = self.next_token_span();
+        let name = self.parse_argument_name()?;
         let default = if self.eat('=') {
-            let start = self.current_span().start;
-            let literal = self.literal()?;
+            let start = self.next_token_span().start;
+            let literal = self.parse_literal()?;
             read.first_default.get_or_insert_with(|| (name.clone(), self.span_since(start)));
             // A default is not checked against a type that is itself wrong.
-            if sound { self.default_of_type(literal, &ty) } else { None }
+            if sound { self.convert_to_default(literal, &ty) } else { None }
         } else {
             let follows_default = !read.keyword_only && read.first_default.is_some();
             if follows_default && sound && !matches!(ty.kind, TypeKind::List(..)) {
@@ -111,7 +115,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn check_type_comes_first(&mut self) -> Parsed<()> {
+    fn check_type_comes_first(&mut self) -> ParseResult<()> {
         match (self.peek(), self.peek_at(1), self.peek_at(2)) {
             (_, _, Some(TokenKind::Punct(':'))) => Ok(()),
             (Some(TokenKind::Ident(name)), Some(TokenKind::Punct(':')), _) => {
@@ -122,30 +126,30 @@ impl Parser<'_> {
         }
     }
 
-    fn argument_name(&mut self) -> Parsed<String> {
+    fn parse_argument_name(&mut self) -> ParseResult<String> {
         if let Some(TokenKind::Ident(_)) = self.peek() {
-            return self.identifier("the argument's name");
+            return self.parse_identifier("the argument's name");
         }
-        let found = self.next_text();
+        let found = self.next_token_text();
         Err(self.report(SyntaxErrorKind::MissingArgumentName { found }))
     }
 
-    fn return_item(&mut self, list: &mut Vec<Return>, varreturns: &mut bool) -> Parsed<()> {
+    fn parse_return_item(&mut self, list: &mut Vec<Return>, varreturns: &mut bool) -> ParseResult<()> {
         if *varreturns {
             return Err(self.report(SyntaxErrorKind::VarargsNotLast));
         }
-        if self.eat_joined("...") {
+        if self.eat_punctuation("...") {
             *varreturns = true;
         } else {
-            list.push(self.single_return()?);
+            list.push(self.parse_return()?);
         }
         Ok(())
     }
 
-    fn single_return(&mut self) -> Parsed<Return> {
-        let ty = self.outer_type()?;
+    fn parse_return(&mut self) -> ParseResult<Return> {
+        let ty = self.parse_outer_type()?;
         let named = matches!(self.peek(), Some(TokenKind::Ident(_)));
-        let name = if named { Some(self.identifier("the return's name")?) } else { None };
+        let name = if named { Some(self.parse_identifier("the return's name")?) } else { None };
         Ok(Return { name, ty })
     }
 }

@@ -3,13 +3,13 @@
 use super::Parser;
 use super::literal::{Literal, LiteralKind};
 use super::number::{Number, parse_float, parse_number};
-use crate::default::{DefaultValue, has_list_defaults};
+use crate::default::{DefaultValue, allows_list_defaults};
 use crate::error::{NumberProblem, SyntaxErrorKind};
 use crate::suggest::suggest;
 use crate::ty::{Type, TypeKind};
 
 /// Words that stand for integers, with their types. `int` accepts all of them, because PyTorch's operators write `int reduction=Mean`.
-const DEFAULT_WORDS: [(&str, i64, Option<TypeKind>); 7] = [
+const WORDS_FOR_INTEGERS: [(&str, i64, Option<TypeKind>); 7] = [
     ("float", 6, Some(TypeKind::ScalarType)),
     ("double", 7, Some(TypeKind::ScalarType)),
     ("long", 4, Some(TypeKind::ScalarType)),
@@ -20,28 +20,30 @@ const DEFAULT_WORDS: [(&str, i64, Option<TypeKind>); 7] = [
 ];
 
 /// The reason why a literal is not a value of a type.
-enum Misfit {
+enum LiteralMismatch {
     /// The literal is a value of another type.
-    Type,
-    Number(String, NumberProblem),
-    Word(String),
-    Length(usize),
+    OtherType,
+    BadNumber(String, NumberProblem),
+    UnknownWord(String),
+    WrongLength(usize),
 }
 
 impl Parser<'_> {
     /// Converts a literal to a default of type `ty`. Reports an error if it does not fit.
-    pub(super) fn default_of_type(&mut self, literal: Literal, ty: &Type) -> Option<DefaultValue> {
-        let misfit = match convert_literal(&literal.kind, ty) {
+    pub(super) fn convert_to_default(&mut self, literal: Literal, ty: &Type) -> Option<DefaultValue> {
+        let mismatch = match convert_literal(&literal.kind, ty) {
             Ok(value) => return Some(value),
-            Err(misfit) => misfit,
+            Err(mismatch) => mismatch,
         };
-        let kind = match misfit {
-            Misfit::Type => SyntaxErrorKind::DefaultDoesNotFit { ty: ty.clone(), default: literal_text(&literal.kind) },
-            Misfit::Number(text, problem) => SyntaxErrorKind::BadNumber { text, problem },
-            Misfit::Length(found) => SyntaxErrorKind::DefaultLength { ty: ty.clone(), found },
-            Misfit::Word(word) => {
+        let kind = match mismatch {
+            LiteralMismatch::OtherType => {
+                SyntaxErrorKind::DefaultDoesNotFit { ty: ty.clone(), default: literal_text(&literal.kind) }
+            }
+            LiteralMismatch::BadNumber(text, problem) => SyntaxErrorKind::BadNumber { text, problem },
+            LiteralMismatch::WrongLength(found) => SyntaxErrorKind::BadDefaultLength { ty: ty.clone(), found },
+            LiteralMismatch::UnknownWord(word) => {
                 let known =
-                    DEFAULT_WORDS.iter().map(|(known, ..)| *known).chain(["True", "False", "None", "inf", "nan"]);
+                    WORDS_FOR_INTEGERS.iter().map(|(known, ..)| *known).chain(["True", "False", "None", "inf", "nan"]);
                 match suggest(&word, known) {
                     Some(near) if convert_literal(&LiteralKind::Word(near.to_owned()), ty).is_err() => {
                         SyntaxErrorKind::DefaultDoesNotFit { ty: ty.clone(), default: word }
@@ -55,18 +57,20 @@ impl Parser<'_> {
     }
 }
 
-fn convert_literal(literal: &LiteralKind, ty: &Type) -> Result<DefaultValue, Misfit> {
+fn convert_literal(literal: &LiteralKind, ty: &Type) -> Result<DefaultValue, LiteralMismatch> {
     match &ty.kind {
-        TypeKind::Optional(_) if is_none(literal) => Ok(DefaultValue::None),
-        TypeKind::Optional(inner) => convert_literal(literal, inner).map(|value| keep_number_form(value, literal)),
-        TypeKind::List(element, size) => list_default(literal, element, *size),
-        _ => constant_default(literal, &ty.kind),
+        TypeKind::Optional(_) if is_none_word(literal) => Ok(DefaultValue::None),
+        TypeKind::Optional(inner) => {
+            convert_literal(literal, inner).map(|value| keep_written_number_form(value, literal))
+        }
+        TypeKind::List(element, size) => convert_list(literal, element, *size),
+        _ => convert_constant(literal, &ty.kind),
     }
 }
 
 /// Returns the default of an optional type, with a number in the form in which it is written: `float? x=1` is `1` in canonical text, and
 /// `float x=1` is `1.`.
-fn keep_number_form(value: DefaultValue, literal: &LiteralKind) -> DefaultValue {
+fn keep_written_number_form(value: DefaultValue, literal: &LiteralKind) -> DefaultValue {
     let LiteralKind::Number(text) = literal else {
         return value;
     };
@@ -81,63 +85,63 @@ fn keep_number_form(value: DefaultValue, literal: &LiteralKind) -> DefaultValue 
     }
 }
 
-fn is_none(literal: &LiteralKind) -> bool {
+fn is_none_word(literal: &LiteralKind) -> bool {
     matches!(literal, LiteralKind::Word(word) if word == "None")
 }
 
-fn list_default(literal: &LiteralKind, element: &Type, size: Option<u32>) -> Result<DefaultValue, Misfit> {
-    if !has_list_defaults(&element.kind) {
-        return Err(Misfit::Type);
+fn convert_list(literal: &LiteralKind, element: &Type, size: Option<u32>) -> Result<DefaultValue, LiteralMismatch> {
+    if !allows_list_defaults(&element.kind) {
+        return Err(LiteralMismatch::OtherType);
     }
     let LiteralKind::List(literals) = literal else {
         // One value stands for all elements if the list has a size.
-        let size = size.ok_or(Misfit::Type)?;
-        let value = constant_default(literal, &element.kind)?;
+        let size = size.ok_or(LiteralMismatch::OtherType)?;
+        let value = convert_constant(literal, &element.kind)?;
         return Ok(DefaultValue::List(vec![value; size as usize]));
     };
     let values =
-        literals.iter().map(|literal| constant_default(&literal.kind, &element.kind)).collect::<Result<Vec<_>, _>>()?;
+        literals.iter().map(|literal| convert_constant(&literal.kind, &element.kind)).collect::<Result<Vec<_>, _>>()?;
     // `int[1]` accepts a single value, but also longer lists. An empty list means "not given".
     match size {
         Some(size) if size != 1 && !values.is_empty() && values.len() != size as usize => {
-            Err(Misfit::Length(values.len()))
+            Err(LiteralMismatch::WrongLength(values.len()))
         }
         _ => Ok(DefaultValue::List(values)),
     }
 }
 
-fn constant_default(literal: &LiteralKind, kind: &TypeKind) -> Result<DefaultValue, Misfit> {
+fn convert_constant(literal: &LiteralKind, kind: &TypeKind) -> Result<DefaultValue, LiteralMismatch> {
     match (literal, kind) {
-        (LiteralKind::Word(word), _) => word_default(word, kind),
+        (LiteralKind::Word(word), _) => convert_word(word, kind),
         (LiteralKind::Str(text), TypeKind::Str) => Ok(DefaultValue::Str(text.clone())),
         (LiteralKind::Str(text), TypeKind::Device) if is_device_name(text) => Ok(DefaultValue::Device(text.clone())),
-        (LiteralKind::Number(text), _) => number_default(text, kind),
-        (LiteralKind::Complex(re, im), TypeKind::Complex | TypeKind::Scalar) => complex_default(re, im),
-        _ => Err(Misfit::Type),
+        (LiteralKind::Number(text), _) => convert_number(text, kind),
+        (LiteralKind::Complex(re, im), TypeKind::Complex | TypeKind::Scalar) => convert_complex(re, im),
+        _ => Err(LiteralMismatch::OtherType),
     }
 }
 
-fn word_default(word: &str, kind: &TypeKind) -> Result<DefaultValue, Misfit> {
+fn convert_word(word: &str, kind: &TypeKind) -> Result<DefaultValue, LiteralMismatch> {
     match (word, kind) {
         ("True" | "False", TypeKind::Bool | TypeKind::Scalar) => {
             return Ok(DefaultValue::Bool(word == "True"));
         }
-        ("True" | "False" | "None", _) => return Err(Misfit::Type),
+        ("True" | "False" | "None", _) => return Err(LiteralMismatch::OtherType),
         _ => {}
     }
-    let Some((_, value, only)) = DEFAULT_WORDS.iter().find(|(known, ..)| *known == word) else {
-        return Err(Misfit::Word(word.to_owned()));
+    let Some((_, value, only)) = WORDS_FOR_INTEGERS.iter().find(|(known, ..)| *known == word) else {
+        return Err(LiteralMismatch::UnknownWord(word.to_owned()));
     };
     if *kind == TypeKind::Int || only.as_ref() == Some(kind) {
         Ok(DefaultValue::Int(*value))
     } else {
-        Err(Misfit::Type)
+        Err(LiteralMismatch::OtherType)
     }
 }
 
-fn number_default(text: &str, kind: &TypeKind) -> Result<DefaultValue, Misfit> {
+fn convert_number(text: &str, kind: &TypeKind) -> Result<DefaultValue, LiteralMismatch> {
     use TypeKind::{Complex, Float, Int, Layout, MemoryFormat, Scalar, ScalarType, SymInt};
-    let bad = |problem| Misfit::Number(text.to_owned(), problem);
+    let bad = |problem| LiteralMismatch::BadNumber(text.to_owned(), problem);
     match (kind, parse_number(text)) {
         (Int | SymInt | Scalar | ScalarType | Layout | MemoryFormat, Ok(Number::Int(value))) => {
             Ok(DefaultValue::Int(value))
@@ -150,15 +154,16 @@ fn number_default(text: &str, kind: &TypeKind) -> Result<DefaultValue, Misfit> {
             parse_float(text).map(|re| DefaultValue::Complex(re, 0.0)).map_err(bad)
         }
         (Complex | Scalar, Ok(Number::Imaginary(im))) => Ok(DefaultValue::Complex(0.0, im)),
-        (_, Ok(_)) => Err(Misfit::Type),
+        (_, Ok(_)) => Err(LiteralMismatch::OtherType),
         (_, Err(problem)) => Err(bad(problem)),
     }
 }
 
-fn complex_default(re: &str, im: &str) -> Result<DefaultValue, Misfit> {
-    let read = |text: &str| parse_float(text).map_err(|problem| Misfit::Number(text.to_owned(), problem));
-    let imaginary =
-        im.strip_suffix('j').ok_or_else(|| Misfit::Number(format!("{re}{im}"), NumberProblem::Malformed))?;
+fn convert_complex(re: &str, im: &str) -> Result<DefaultValue, LiteralMismatch> {
+    let read = |text: &str| parse_float(text).map_err(|problem| LiteralMismatch::BadNumber(text.to_owned(), problem));
+    let imaginary = im
+        .strip_suffix('j')
+        .ok_or_else(|| LiteralMismatch::BadNumber(format!("{re}{im}"), NumberProblem::Malformed))?;
     Ok(DefaultValue::Complex(read(re)?, read(imaginary)?))
 }
 

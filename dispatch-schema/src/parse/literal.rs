@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Parsed, Parser};
+use super::{ParseResult, Parser};
 use crate::token::TokenKind;
 
 /// A literal and its span.
@@ -26,15 +26,15 @@ pub(super) enum LiteralKind {
 
 impl Parser<'_> {
     /// Parses a constant or a list of constants.
-    pub(super) fn literal(&mut self) -> Parsed<Literal> {
-        let start = self.current_span().start;
+    pub(super) fn parse_literal(&mut self) -> ParseResult<Literal> {
+        let start = self.next_token_span().start;
         if !self.eat('[') {
-            return self.constant();
+            return self.parse_constant();
         }
         let mut elements = Vec::new();
         if !self.eat(']') {
             loop {
-                elements.push(self.constant()?);
+                elements.push(self.parse_constant()?);
                 if self.eat(']') {
                     break;
                 }
@@ -44,8 +44,8 @@ impl Parser<'_> {
         Ok(Literal { kind: LiteralKind::List(elements), span: self.span_since(start) })
     }
 
-    fn constant(&mut self) -> Parsed<Literal> {
-        let start = self.current_span().start;
+    fn parse_constant(&mut self) -> ParseResult<Literal> {
+        let start = self.next_token_span().start;
         let kind = match self.peek() {
             Some(TokenKind::Str(text)) => {
                 self.position += 1;
@@ -55,15 +55,15 @@ impl Parser<'_> {
                 self.position += 1;
                 LiteralKind::Word(word.clone())
             }
-            _ => self.number_or_complex()?,
+            _ => self.parse_number_or_complex()?,
         };
         Ok(Literal { kind, span: self.span_since(start) })
     }
 
     /// Parses a number, or a complex number as a sum.
-    fn number_or_complex(&mut self) -> Parsed<LiteralKind> {
+    fn parse_number_or_complex(&mut self) -> ParseResult<LiteralKind> {
         let sign = if self.eat('-') { "-" } else { "" };
-        let first = format!("{sign}{}", self.unsigned()?);
+        let first = format!("{sign}{}", self.parse_unsigned_number()?);
         let sign = if self.eat('+') {
             '+'
         } else if self.eat('-') {
@@ -71,11 +71,11 @@ impl Parser<'_> {
         } else {
             return Ok(LiteralKind::Number(first));
         };
-        Ok(LiteralKind::Complex(first, format!("{sign}{}", self.unsigned()?)))
+        Ok(LiteralKind::Complex(first, format!("{sign}{}", self.parse_unsigned_number()?)))
     }
 
     /// Parses a number without a sign. Rust's tokens split `.5`, `1.e3` and `1.j`, so this joins them.
-    fn unsigned(&mut self) -> Parsed<String> {
+    fn parse_unsigned_number(&mut self) -> ParseResult<String> {
         let mut text = String::new();
         if self.is_at('.') && matches!(self.peek_at(1), Some(TokenKind::Number(_))) && self.is_adjacent_to_next(0) {
             self.position += 1;
@@ -91,11 +91,11 @@ impl Parser<'_> {
             }
         }
         self.position += 1;
-        self.fraction(&mut text);
+        self.parse_fraction(&mut text);
         Ok(text)
     }
 
-    fn fraction(&mut self, text: &mut String) {
+    fn parse_fraction(&mut self, text: &mut String) {
         let whole = text.bytes().all(|byte| byte.is_ascii_digit());
         if !(whole
             && self.is_at('.')

@@ -1,7 +1,7 @@
 //! Grammar rule of unknown type names: type variables, misspellings, and type names of other languages.
 
 use super::ty::GENERIC_TYPES;
-use super::{Parsed, Parser};
+use super::{ParseResult, Parser};
 use crate::error::SyntaxErrorKind;
 use crate::name::{is_identifier, is_reserved};
 use crate::suggest::suggest;
@@ -52,7 +52,7 @@ const FOREIGN_TYPES: [(&str, &str); 39] = [
 ];
 
 /// Generic types of other languages. The parser stops at them, because it would misread the bracket that follows.
-const FOREIGN_GENERIC: [(&str, &str); 9] = [
+const FOREIGN_GENERIC_TYPES: [(&str, &str); 9] = [
     ("List", "a list as `T[]`"),
     ("Vec", "a list as `T[]`"),
     ("ArrayRef", "a list as `T[]`"),
@@ -66,15 +66,15 @@ const FOREIGN_GENERIC: [(&str, &str); 9] = [
 
 impl Parser<'_> {
     /// Parses an unknown type name: a type variable if it is not likely a mistake, and an error otherwise.
-    pub(super) fn type_variable(&mut self, word: &str) -> Parsed<TypeKind> {
+    pub(super) fn parse_type_variable(&mut self, word: &str) -> ParseResult<TypeKind> {
         let found = word.to_owned();
         if is_reserved(word) {
             return Err(self.report(SyntaxErrorKind::ReservedWord { word: found }));
         }
-        if let Some((_, instead)) = FOREIGN_GENERIC.iter().find(|(foreign, _)| *foreign == word) {
+        if let Some((_, instead)) = FOREIGN_GENERIC_TYPES.iter().find(|(foreign, _)| *foreign == word) {
             return Err(self.report(SyntaxErrorKind::ForeignType { found, instead }));
         }
-        if is_variable_name(word) {
+        if is_type_variable_name(word) {
             return Ok(TypeKind::Variable(found));
         }
         let foreign = FOREIGN_TYPES.iter().find(|(foreign, _)| *foreign == word).map(|(_, ours)| *ours);
@@ -93,7 +93,7 @@ impl Parser<'_> {
 }
 
 /// Whether a name is a type variable even if it is similar to a type: `t`, `t1`, `tVal`.
-fn is_variable_name(word: &str) -> bool {
+fn is_type_variable_name(word: &str) -> bool {
     is_identifier(word)
         && word.strip_prefix('t').is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_lowercase() || c == '_'))
 }

@@ -5,18 +5,18 @@ use crate::ty::{Type, TypeKind};
 /// Returns the normalised type of `Union(members)`, or `None` if it has fewer than two different members.
 ///
 /// A union of a type and `NoneType` becomes an optional. `int`, `float` and `complex` together become `Scalar`.
-pub(super) fn normalised_union(members: Vec<Type>) -> Option<TypeKind> {
+pub(super) fn normalise_union(members: Vec<Type>) -> Option<TypeKind> {
     if members.len() < 2 {
         return None;
     }
     let mut distinct: Vec<Type> = Vec::new();
-    for member in members.into_iter().flat_map(flat_members) {
+    for member in members.into_iter().flat_map(flatten_union_member) {
         if !distinct.contains(&member) {
             distinct.push(member);
         }
     }
-    collapse_numbers(&mut distinct);
-    distinct.sort_by_cached_key(|ty| (sort_order(&ty.kind), ty.to_string()));
+    merge_number_types(&mut distinct);
+    distinct.sort_by_cached_key(|ty| (union_member_order(&ty.kind), ty.to_string()));
     match distinct.as_slice() {
         [none, other] | [other, none] if none.kind == TypeKind::NoneType && other.kind != TypeKind::NoneType => {
             Some(TypeKind::Optional(Box::new(other.clone())))
@@ -28,11 +28,11 @@ pub(super) fn normalised_union(members: Vec<Type>) -> Option<TypeKind> {
 }
 
 /// Expands a member: a nested union to its members, and an optional to its inner type and `NoneType`.
-fn flat_members(ty: Type) -> Vec<Type> {
+fn flatten_union_member(ty: Type) -> Vec<Type> {
     match ty.kind {
         TypeKind::Union(members) if ty.alias.is_none() => members,
         TypeKind::Optional(inner) => {
-            let mut members = flat_members(*inner);
+            let mut members = flatten_union_member(*inner);
             members.push(TypeKind::NoneType.into());
             members
         }
@@ -40,7 +40,7 @@ fn flat_members(ty: Type) -> Vec<Type> {
     }
 }
 
-fn collapse_numbers(members: &mut Vec<Type>) {
+fn merge_number_types(members: &mut Vec<Type>) {
     let holds = |kind: TypeKind| members.contains(&kind.into());
     let numbers = [TypeKind::Int, TypeKind::Float, TypeKind::Complex];
     let scalar = holds(TypeKind::Scalar);
@@ -53,7 +53,7 @@ fn collapse_numbers(members: &mut Vec<Type>) {
 }
 
 /// Returns the position of a type in PyTorch's order of union members.
-fn sort_order(kind: &TypeKind) -> u8 {
+fn union_member_order(kind: &TypeKind) -> u8 {
     match kind {
         TypeKind::Any => 0,
         TypeKind::AnyEnum => 1,

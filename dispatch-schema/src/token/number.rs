@@ -3,13 +3,13 @@
 //! The lexer includes every character that could belong to a number, valid or not. So `1_000` or `12abc` is one invalid number.
 
 /// Whether `rest` begins with a number: a digit, or a decimal point before a digit.
-pub(super) fn begins_number(rest: &str) -> bool {
+pub(super) fn is_number_start(rest: &str) -> bool {
     let digits = rest.strip_prefix('.').unwrap_or(rest);
     digits.starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// Returns the length in bytes of the number at the beginning of `rest`.
-pub(super) fn number_length(rest: &str) -> usize {
+pub(super) fn number_literal_length(rest: &str) -> usize {
     let bytes = rest.as_bytes();
     let hex = rest.starts_with("0x") || rest.starts_with("0X");
     let mut at = 0;
@@ -18,7 +18,7 @@ pub(super) fn number_length(rest: &str) -> usize {
         let belongs = match byte {
             // `1...` is the number `1` before `...`, not a number that ends in a point.
             b'.' => next != Some(&b'.'),
-            b'+' | b'-' => at > 0 && is_exponent(bytes[at - 1], hex) && next.is_some_and(u8::is_ascii_digit),
+            b'+' | b'-' => at > 0 && is_exponent_letter(bytes[at - 1], hex) && next.is_some_and(u8::is_ascii_digit),
             _ => byte.is_ascii_alphanumeric() || byte == b'_',
         };
         if !belongs {
@@ -29,7 +29,7 @@ pub(super) fn number_length(rest: &str) -> usize {
     at
 }
 
-fn is_exponent(byte: u8, hex: bool) -> bool {
+fn is_exponent_letter(byte: u8, hex: bool) -> bool {
     byte.eq_ignore_ascii_case(if hex { &b'p' } else { &b'e' })
 }
 
@@ -53,8 +53,8 @@ mod tests {
             ("1_000", "1_000"),
             ("1e+", "1e"),
         ] {
-            assert!(begins_number(text));
-            assert_eq!(&text[..number_length(text)], taken);
+            assert!(is_number_start(text));
+            assert_eq!(&text[..number_literal_length(text)], taken);
         }
     }
 }

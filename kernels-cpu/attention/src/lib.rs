@@ -6,7 +6,7 @@
 
 mod backward;
 mod forward;
-mod operand;
+mod head_operand;
 
 use aten::AttentionPlan;
 use dispatch_runtime::prelude::*;
@@ -26,13 +26,13 @@ fn fused_sdp_choice(_: ...) -> i64 {
 }
 
 /// The number of queries of a block.
-const QUERY_BLOCK: usize = 128;
+const QUERIES_PER_BLOCK: usize = 128;
 
 /// The number of keys of a block.
-const KEY_BLOCK: usize = 256;
+const KEYS_PER_BLOCK: usize = 256;
 
 /// The number of elements that are computed side by side.
-const LANES: usize = 32;
+const LANE_COUNT: usize = 32;
 
 /// The fewest multiply-adds that are worth a thread.
 const GRAIN_SIZE: usize = 1 << 18;

@@ -10,23 +10,25 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex32, Complex64};
 
 use crate::geometry::ConvGeometry;
-use crate::input_tile::{ConvPass, InputTile, ResultRows, ResultStrip, copy_row};
-use crate::microkernel::{ConvElement, MAX_LANES, MAX_ROW_ELEMENTS, OutputSums, ROWS_PER_BLOCK};
-use crate::{ELEMENTS_IN_L2, GRAIN_SIZE};
+use crate::input_tile::{ConvPass, ImageResultRows, InputTile, ResultStrip, copy_short_row};
+use crate::microkernel::{
+    ConvElement, MAX_LANE_COUNT, MAX_ROW_ELEMENTS_IN_REGISTERS, ResultMicrokernel, WEIGHT_ROWS_PER_BLOCK,
+};
+use crate::{GRAIN_SIZE, MAX_ELEMENTS_IN_L2};
 use engine::contiguous::{contiguous_elements, with_compute_type, write_contiguous};
 use engine::elementwise::prefetch;
-use engine::gemm::{Batch, BatchMut, batched};
+use engine::gemm::{Batch, BatchMut, batched_gemm};
 use engine::thread_pool::{self, DisjointLines, DisjointSlices};
 
 /// The number of sums that stay in the L2 cache beside other data.
-const SUMS_IN_L2: usize = 1 << 16;
+const MAX_SUMS_IN_L2: usize = 1 << 16;
 
 /// The distance in channels at which weights are prefetched.
-const PREFETCH_CHANNELS: usize = 8;
+const PREFETCH_CHANNEL_DISTANCE: usize = 8;
 
 #[op_impl(aten::convolution, CPU)]
 fn convolution(plan: &Window, out: &mut Tensor, _: ...) -> Result<()> {
-    let geometry = ConvGeometry::of(plan, [input.sizes(), out.sizes()], weight, transposed, groups);
+    let geometry = ConvGeometry::for_convolution(plan, [input.sizes(), out.sizes()], weight, transposed, groups);
     with_compute_type!(convolution "input", input.dtype(); T in [f32 f64 i64 Complex32 Complex64] => {
         let (input, weight) = (contiguous_elements::<T>(input)?, contiguous_elements::<T>(weight)?);
         let bias = bias.map(contiguous_elements::<T>).transpose()?;
@@ -43,7 +45,8 @@ fn convolution(plan: &Window, out: &mut Tensor, _: ...) -> Result<()> {
 
 #[op_impl(aten::convolution_backward, CPU)]
 fn convolution_backward(plan: &Window, [input_grad, weight_grad, bias_grad]: [&mut Tensor; 3], _: ...) -> Result<()> {
-    let geometry = ConvGeometry::of(plan, [input.sizes(), grad_output.sizes()], weight, transposed, groups);
+    let geometry =
+        ConvGeometry::for_convolution(plan, [input.sizes(), grad_output.sizes()], weight, transposed, groups);
     with_compute_type!(convolution_backward "grad_output", input.dtype(); T in [f32 f64 Complex32 Complex64] => {
         let (grad, input, weight) = (contiguous_elements::<T>(grad_output)?, contiguous_elements::<T>(input)?, contiguous_elements::<T>(weight)?);
         if output_mask[0] {
@@ -77,37 +80,37 @@ impl ConvGeometry {
         if large.is_empty() || weight.is_empty() {
             return fill_with_bias(bias, self.position_count(), small);
         }
-        let product = DirectedConv {
+        let layout = ConvLayout {
             items: self.batch * self.groups,
             groups: self.groups,
-            source: (self.channels, self.area()),
+            source: (self.channels, self.large_side_area()),
             result: (self.filters, self.position_count()),
             weight_strides: (self.tap_count(), self.channels * self.tap_count()),
         };
         if self.is_pointwise() {
-            product.multiply(large, weight, bias, small);
+            layout.compute_pointwise(large, weight, bias, small);
         } else {
-            product.compute(&self.convolution_pass(), large, weight, bias, small);
+            layout.compute_pass(&self.pass_to_small_side(), large, weight, bias, small);
         }
     }
 
     /// Computes the large side: the weight times the small side, added at the window's positions, and a bias.
     fn convolve_transposed<T: ConvElement>(&self, small: &[T], weight: &[T], bias: Option<&[T]>, large: &mut [T]) {
         if small.is_empty() || weight.is_empty() {
-            return fill_with_bias(bias, self.area(), large);
+            return fill_with_bias(bias, self.large_side_area(), large);
         }
-        let product = DirectedConv {
+        let layout = ConvLayout {
             items: self.batch * self.groups,
             groups: self.groups,
             source: (self.filters, self.position_count()),
-            result: (self.channels, self.area()),
+            result: (self.channels, self.large_side_area()),
             weight_strides: (self.channels * self.tap_count(), self.tap_count()),
         };
         if self.is_pointwise() {
-            return product.multiply(small, weight, bias, large);
+            return layout.compute_pointwise(small, weight, bias, large);
         }
-        for pass in self.transposed_passes() {
-            product.compute(&pass, small, weight, bias, large);
+        for pass in self.passes_to_large_side() {
+            layout.compute_pass(&pass, small, weight, bias, large);
         }
     }
 }
@@ -122,7 +125,7 @@ fn fill_with_bias<T: ConvElement>(bias: Option<&[T]>, area: usize, result: &mut 
 }
 
 /// A convolution in one direction: each element of the result is a sum of weights times elements of the source.
-struct DirectedConv {
+struct ConvLayout {
     items: usize,
     groups: usize,
     /// The number of channels per item, and of elements per channel.
@@ -132,8 +135,8 @@ struct DirectedConv {
     weight_strides: (usize, usize),
 }
 
-impl DirectedConv {
-    fn compute<T: ConvElement>(
+impl ConvLayout {
+    fn compute_pass<T: ConvElement>(
         &self,
         pass: &ConvPass,
         source: &[T],
@@ -147,26 +150,29 @@ impl DirectedConv {
             return;
         }
         let weights = self.pack_weights(pass, weight);
-        let lines = rows.next_multiple_of(ROWS_PER_BLOCK);
+        let lines = rows.next_multiple_of(WEIGHT_ROWS_PER_BLOCK);
         let mut starts = vec![T::ZERO; self.groups * lines];
         for (starts, bias) in starts.chunks_exact_mut(lines).zip(bias.unwrap_or_default().chunks_exact(rows)) {
             starts[..rows].copy_from_slice(bias);
         }
-        let pieces = if thread_pool::threads_here() == 1 { 1 } else { 2 * thread_pool::num_threads() };
+        let pieces = if thread_pool::region_thread_count() == 1 { 1 } else { 2 * thread_pool::num_threads() };
         let batch = self.items / self.groups;
         // With few channels, computing several images together costs more than it saves, as their results must be separated.
-        let most = if self.source.0 < MAX_LANES { 1 } else { batch / pieces.div_ceil(self.groups).min(batch) };
-        let strips =
-            pass.divide_into_strips([batch, most], ELEMENTS_IN_L2 / self.source.0.max(1), pieces.div_ceil(self.items));
+        let most = if self.source.0 < MAX_LANE_COUNT { 1 } else { batch / pieces.div_ceil(self.groups).min(batch) };
+        let strips = pass.divide_into_strips(
+            [batch, most],
+            MAX_ELEMENTS_IN_L2 / self.source.0.max(1),
+            pieces.div_ceil(self.items),
+        );
         let together = strips.first().map_or(1, |strip| strip.images);
         let items = batch.div_ceil(together) * self.groups;
-        let chunks = pieces.div_ceil(items * strips.len().max(1)).min(lines / ROWS_PER_BLOCK);
-        let chunk = rows.div_ceil(chunks).next_multiple_of(ROWS_PER_BLOCK);
+        let chunks = pieces.div_ceil(items * strips.len().max(1)).min(lines / WEIGHT_ROWS_PER_BLOCK);
+        let chunk = rows.div_ceil(chunks).next_multiple_of(WEIGHT_ROWS_PER_BLOCK);
         let chunks = rows.div_ceil(chunk);
         let out = DisjointSlices::new(result);
         let work = strips
             .first()
-            .map_or(1, ResultStrip::position_count)
+            .map_or(1, ResultStrip::sum_count)
             .saturating_mul(inner.max(1))
             .saturating_mul(chunk.min(rows));
         thread_pool::parallel_for(0..chunks * items * strips.len(), GRAIN_SIZE.div_ceil(work.max(1)), |pieces| {
@@ -193,14 +199,14 @@ impl DirectedConv {
                     weights,
                     height,
                     |row, image, sums: &[T], results| {
-                        let ResultRows { image_index, count, width, row_stride, step, .. } = results;
+                        let ImageResultRows { image_index, count, width, row_stride, step, .. } = results;
                         let start = (of_image(image) * rows + first + row) * self.result.1 + image_index;
                         for (start, sums) in (start..).step_by(row_stride).zip(sums.chunks(strip.pitch)).take(count) {
                             // SAFETY: the range is inside the result. Rows and results of strips are divided between the pieces, and passes
                             // run one after another.
                             let line = unsafe { out.slice(start..start + (width - 1) * step + 1) };
                             if step == 1 {
-                                copy_row(&sums[..width], line);
+                                copy_short_row(&sums[..width], line);
                             } else {
                                 line.iter_mut().step_by(step).zip(sums).for_each(|(to, &sum)| *to = sum);
                             }
@@ -212,7 +218,7 @@ impl DirectedConv {
     }
 
     /// Computes the result by matrix products, for a window of one element.
-    fn multiply<T: ConvElement>(&self, source: &[T], weight: &[T], bias: Option<&[T]>, result: &mut [T]) {
+    fn compute_pointwise<T: ConvElement>(&self, source: &[T], weight: &[T], bias: Option<&[T]>, result: &mut [T]) {
         let ((channels, area), rows, images) = (self.source, self.result.0, self.items / self.groups);
         if result.is_empty() {
             return;
@@ -233,31 +239,31 @@ impl DirectedConv {
                 Batch::new(&source[first..], [images, channels, area], [self.groups * channels * area, area, 1]);
             let into = BatchMut::new(result, [images, rows, area], [self.groups * rows * area, area, 1]);
             let (Some(weight), Some(source), Some(into)) = (weight, source, into) else { return };
-            batched(T::ONE, weight, source, if bias.is_some() { T::ONE } else { T::ZERO }, into);
+            batched_gemm(T::ONE, weight, source, if bias.is_some() { T::ONE } else { T::ZERO }, into);
         }
     }
 
-    /// Copies the weight into the order in which it is read: for each block of [`ROWS_PER_BLOCK`] rows, their weights for each channel and
-    /// tap.
+    /// Copies the weight into the order in which it is read: for each block of [`WEIGHT_ROWS_PER_BLOCK`] rows, their weights for each
+    /// channel and tap.
     fn pack_weights<T: ConvElement>(&self, pass: &ConvPass, weight: &[T]) -> Vec<T> {
         let (channels, rows, taps) = (self.source.0, self.result.0, pass.taps.len());
-        let blocks = rows.div_ceil(ROWS_PER_BLOCK);
-        let mut packed = vec![T::ZERO; self.groups * blocks * channels * taps * ROWS_PER_BLOCK];
+        let blocks = rows.div_ceil(WEIGHT_ROWS_PER_BLOCK);
+        let mut packed = vec![T::ZERO; self.groups * blocks * channels * taps * WEIGHT_ROWS_PER_BLOCK];
         let of_group = weight.len() / self.groups;
-        let lines = DisjointLines::new(&mut packed, channels * taps * ROWS_PER_BLOCK);
-        lines.for_each((GRAIN_SIZE / 8).div_ceil(channels * taps * ROWS_PER_BLOCK + 1), |line, values| {
-            let (group, first) = (line / blocks, line % blocks * ROWS_PER_BLOCK);
+        let lines = DisjointLines::new(&mut packed, channels * taps * WEIGHT_ROWS_PER_BLOCK);
+        lines.for_each((GRAIN_SIZE / 8).div_ceil(channels * taps * WEIGHT_ROWS_PER_BLOCK + 1), |line, values| {
+            let (group, first) = (line / blocks, line % blocks * WEIGHT_ROWS_PER_BLOCK);
             let of_line = &weight[group * of_group + first * self.weight_strides.1..];
-            let height = ROWS_PER_BLOCK.min(rows - first);
-            let reach = (height * self.weight_strides.1).min(ROWS_PER_BLOCK * taps) * size_of::<T>();
-            for (channel, values) in values.chunks_exact_mut(taps * ROWS_PER_BLOCK).enumerate() {
-                prefetch::for_reading(
-                    of_line.as_ptr().wrapping_add((channel + PREFETCH_CHANNELS) * self.weight_strides.0).cast(),
+            let height = WEIGHT_ROWS_PER_BLOCK.min(rows - first);
+            let reach = (height * self.weight_strides.1).min(WEIGHT_ROWS_PER_BLOCK * taps) * size_of::<T>();
+            for (channel, values) in values.chunks_exact_mut(taps * WEIGHT_ROWS_PER_BLOCK).enumerate() {
+                prefetch::prefetch_for_reading(
+                    of_line.as_ptr().wrapping_add((channel + PREFETCH_CHANNEL_DISTANCE) * self.weight_strides.0).cast(),
                     reach,
                 );
                 for row in 0..height {
                     let window = &of_line[channel * self.weight_strides.0 + row * self.weight_strides.1..];
-                    for (tap, values) in pass.taps.iter().zip(values.as_chunks_mut::<ROWS_PER_BLOCK>().0) {
+                    for (tap, values) in pass.taps.iter().zip(values.as_chunks_mut::<WEIGHT_ROWS_PER_BLOCK>().0) {
                         values[row] = window[tap.index];
                     }
                 }
@@ -282,21 +288,21 @@ fn compute_strip_sums<T: ConvElement>(
     strip: &ResultStrip,
     weights: PackedWeights<'_, T>,
     rows: usize,
-    mut write_results: impl FnMut(usize, usize, &[T], ResultRows),
+    mut write_results: impl FnMut(usize, usize, &[T], ImageResultRows),
 ) {
-    let lines = rows.next_multiple_of(ROWS_PER_BLOCK);
-    let positions = strip.position_count();
-    let at_once = (SUMS_IN_L2 / rows.max(1) / MAX_ROW_ELEMENTS).max(1) * MAX_ROW_ELEMENTS;
+    let lines = rows.next_multiple_of(WEIGHT_ROWS_PER_BLOCK);
+    let positions = strip.sum_count();
+    let at_once = (MAX_SUMS_IN_L2 / rows.max(1) / MAX_ROW_ELEMENTS_IN_REGISTERS).max(1) * MAX_ROW_ELEMENTS_IN_REGISTERS;
     for first in (0..positions).step_by(at_once) {
         let count = at_once.min(positions - first);
-        let line = count.next_multiple_of(MAX_LANES);
+        let line = count.next_multiple_of(MAX_LANE_COUNT);
         sums.resize(lines * line, T::ZERO);
-        let all = OutputSums {
+        let all = ResultMicrokernel {
             weights: weights.values,
             initial_sums: weights.initial_sums,
             rows,
             offsets: &tile.offsets,
-            cached_offsets: InputTile::<T>::offsets_in_cache(pass),
+            cached_offsets: InputTile::<T>::cached_offset_count(pass),
             tile: &tile.elements[first..],
             positions: count,
             results: sums,
@@ -304,7 +310,7 @@ fn compute_strip_sums<T: ConvElement>(
         };
         all.compute();
         for (row, sums) in sums.chunks_exact(line).take(rows).enumerate() {
-            pass.visit_results(strip, first..first + count, |image, results| {
+            pass.visit_result_rows(strip, first..first + count, |image, results| {
                 write_results(row, image, &sums[results.strip_position..], results);
             });
         }

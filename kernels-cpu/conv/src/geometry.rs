@@ -7,7 +7,7 @@ use dispatch_runtime::Tensor;
 
 use super::input_tile::ConvPass;
 use engine::allocation::to_usize;
-use engine::compute::Compute;
+use engine::compute::ComputeType;
 
 /// A window that moves over three-dimensional images, whose first dimension may have size 1.
 pub(super) struct ConvGeometry {
@@ -36,7 +36,7 @@ fn pad_to_three_dims(numbers: &[i64], before: usize) -> [usize; 3] {
 
 impl ConvGeometry {
     /// Returns the window of a convolution, from the sizes of its input and output.
-    pub(super) fn of(
+    pub(super) fn for_convolution(
         window: &Window,
         [input, output]: [&[i64]; 2],
         weight: &Tensor,
@@ -49,22 +49,22 @@ impl ConvGeometry {
             groups: to_usize(groups),
             channels: to_usize(weight.sizes()[1]),
             filters: to_usize(weight.sizes()[0] / groups),
-            ..Self::window(window, large, small)
+            ..Self::from_window(window, large, small)
         }
     }
 
     /// Returns the window over an image, whose sizes are the last three.
-    pub(super) fn of_image(window: &Window, sizes: &[i64]) -> Self {
+    pub(super) fn for_image(window: &Window, sizes: &[i64]) -> Self {
         let image = &sizes[sizes.len() - 2..];
         let small: Vec<i64> = (0..2).map(|dim| window.position_count(dim, image[dim]).unwrap_or(0)).collect();
         Self {
             batch: if sizes.len() == 4 { to_usize(sizes[0]) } else { 1 },
             channels: to_usize(sizes[sizes.len() - 3]),
-            ..Self::window(window, image, &small)
+            ..Self::from_window(window, image, &small)
         }
     }
 
-    fn window(window: &Window, large: &[i64], small: &[i64]) -> Self {
+    fn from_window(window: &Window, large: &[i64], small: &[i64]) -> Self {
         Self {
             batch: 1,
             groups: 1,
@@ -95,23 +95,23 @@ impl ConvGeometry {
     }
 
     /// Returns the number of elements of a channel of the large side.
-    pub(super) fn area(&self) -> usize {
+    pub(super) fn large_side_area(&self) -> usize {
         self.large.iter().product()
     }
 
     /// Returns the range of the elements of one group of one image. `item` counts the groups of all images.
-    pub(super) fn image_range(&self, item: usize) -> Range<usize> {
-        item * self.channels * self.area()..(item + 1) * self.channels * self.area()
+    pub(super) fn group_range(&self, item: usize) -> Range<usize> {
+        item * self.channels * self.large_side_area()..(item + 1) * self.channels * self.large_side_area()
     }
 
     /// Returns the range of the columns of an image.
-    pub(super) fn column_range(&self, item: usize) -> Range<usize> {
+    pub(super) fn unfolded_range(&self, item: usize) -> Range<usize> {
         let length = self.channels * self.tap_count() * self.position_count();
         item * length..(item + 1) * length
     }
 
     /// Returns the pass that computes the small side.
-    pub(super) fn convolution_pass(&self) -> ConvPass {
+    pub(super) fn pass_to_small_side(&self) -> ConvPass {
         ConvPass::new([self.large, self.small], [[0; 3], [1; 3], self.stride], self.tap_count(), |number, dim| {
             let offset = self.tap_coordinates(number)[dim] * self.dilation[dim];
             Some(offset.cast_signed() - self.padding[dim].cast_signed())
@@ -120,7 +120,7 @@ impl ConvGeometry {
 
     /// Returns the passes that compute the large side. With a stride, elements in different phases of the stride need different taps, so
     /// each phase is a pass.
-    pub(super) fn transposed_passes(&self) -> Vec<ConvPass> {
+    pub(super) fn passes_to_large_side(&self) -> Vec<ConvPass> {
         let [planes, rows, columns] = [0, 1, 2].map(|dim| 0..self.stride[dim].min(self.large[dim]));
         let lines = planes.flat_map(|z| rows.clone().map(move |y| (z, y)));
         let firsts = lines.flat_map(|(z, y)| columns.clone().map(move |x| [z, y, x]));
@@ -142,12 +142,12 @@ impl ConvGeometry {
     }
 
     /// Copies the elements under the window to columns, with a row for each channel and element of the window.
-    pub(super) fn unfold<T: Compute>(&self, large: &[T], columns: &mut [T]) {
+    pub(super) fn unfold<T: ComputeType>(&self, large: &[T], columns: &mut [T]) {
         let (position_count, step) = (self.position_count(), self.stride[2]);
         columns.fill(T::ZERO);
         for (at, row) in columns.chunks_exact_mut(position_count.max(1)).enumerate() {
-            let image = &large[at / self.tap_count() * self.area()..][..self.area()];
-            self.visit_runs(at % self.tap_count(), |position, at, count| {
+            let image = &large[at / self.tap_count() * self.large_side_area()..][..self.large_side_area()];
+            self.visit_tap_runs(at % self.tap_count(), |position, at, count| {
                 let row = &mut row[position..position + count];
                 if step == 1 {
                     row.copy_from_slice(&image[at..at + count]);
@@ -159,11 +159,11 @@ impl ConvGeometry {
     }
 
     /// Adds columns to the image elements that [`unfold`](Self::unfold) copied them from. Entries from outside the image are dropped.
-    pub(super) fn fold<T: Compute>(&self, columns: &[T], large: &mut [T]) {
+    pub(super) fn fold<T: ComputeType>(&self, columns: &[T], large: &mut [T]) {
         let (position_count, step) = (self.position_count(), self.stride[2]);
         for (at, row) in columns.chunks_exact(position_count.max(1)).enumerate() {
-            let image = &mut large[at / self.tap_count() * self.area()..][..self.area()];
-            self.visit_runs(at % self.tap_count(), |position, at, count| {
+            let image = &mut large[at / self.tap_count() * self.large_side_area()..][..self.large_side_area()];
+            self.visit_tap_runs(at % self.tap_count(), |position, at, count| {
                 let row = &row[position..position + count];
                 if step == 1 {
                     image[at..at + count].iter_mut().zip(row).for_each(|(to, &from)| *to = to.plus(from));
@@ -177,7 +177,7 @@ impl ConvGeometry {
 
     /// Visits the window positions at which an element of the window is inside the image, in runs along the last dimension: the first
     /// position, the index of the image element there, and the number of positions.
-    fn visit_runs(&self, tap: usize, mut run: impl FnMut(usize, usize, usize)) {
+    fn visit_tap_runs(&self, tap: usize, mut run: impl FnMut(usize, usize, usize)) {
         let offset = self.tap_coordinates(tap);
         let line = self.small[2];
         // The image coordinate of the element at a window position, if it is inside the image.

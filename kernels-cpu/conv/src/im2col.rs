@@ -15,12 +15,12 @@ fn im2col(plan: &Window, out: &mut Tensor, this: &Tensor) -> Result<()> {
         im2col(plan, &mut columns, &bytes)?;
         return aten::copy_(out, &columns, false);
     }
-    let geometry = ConvGeometry::of_image(plan, this.sizes());
+    let geometry = ConvGeometry::for_image(plan, this.sizes());
     with_compute_type!(im2col "self", this.dtype(); T in [f32 f64 i64 Complex32 Complex64] => {
         let elements = contiguous_elements::<T>(this)?;
         write_contiguous(out, |out: &mut [T]| {
             for item in 0..geometry.batch {
-                geometry.unfold(&elements[geometry.image_range(item)], &mut out[geometry.column_range(item)]);
+                geometry.unfold(&elements[geometry.group_range(item)], &mut out[geometry.unfolded_range(item)]);
             }
             Ok(())
         })
@@ -29,13 +29,13 @@ fn im2col(plan: &Window, out: &mut Tensor, this: &Tensor) -> Result<()> {
 
 #[op_impl(aten::col2im, CPU)]
 fn col2im(plan: &Window, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    let geometry = ConvGeometry::of_image(plan, out.sizes());
+    let geometry = ConvGeometry::for_image(plan, out.sizes());
     with_compute_type!(col2im "self", this.dtype(); T in [f32 f64 i64 Complex32 Complex64] => {
         let elements = contiguous_elements::<T>(this)?;
         write_contiguous(out, |out: &mut [T]| {
             out.fill(T::ZERO);
             for item in 0..geometry.batch {
-                geometry.fold(&elements[geometry.column_range(item)], &mut out[geometry.image_range(item)]);
+                geometry.fold(&elements[geometry.unfolded_range(item)], &mut out[geometry.group_range(item)]);
             }
             Ok(())
         })

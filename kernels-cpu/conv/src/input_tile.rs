@@ -9,14 +9,14 @@
 
 use std::ops::Range;
 
-use crate::microkernel::{MAX_LANES, MAX_ROW_ELEMENTS};
-use engine::compute::Compute;
+use crate::microkernel::{MAX_LANE_COUNT, MAX_ROW_ELEMENTS_IN_REGISTERS};
+use engine::compute::ComputeType;
 
 /// An element of the window.
 pub(super) struct Tap {
     /// The index of the element in the window.
     pub(super) index: usize,
-    /// The phase of the stride that it reads.
+    /// The phase of the stride whose elements the tap reads.
     phase: usize,
     /// The offset from the result's own position in that phase.
     shift: [isize; 3],
@@ -24,7 +24,7 @@ pub(super) struct Tap {
 
 /// One pass of a convolution: the results that need the same taps, which are the whole small side or one phase of the large side.
 pub(super) struct ConvPass {
-    /// The number of results, and the size of the image that has them.
+    /// The number of results, and the size of the result image.
     count: [usize; 3],
     result: [usize; 3],
     /// The coordinates of the first result in the result image, and the step to the next result.
@@ -49,7 +49,7 @@ pub(super) struct ResultStrip {
     plane: usize,
     rows: Range<usize>,
     columns: Range<usize>,
-    /// The distance from an image's row, of results and in the tile, to that of the next image.
+    /// The distance from a row of an image to the same row of the next image. It is the same for results and in the tile.
     image_stride: usize,
     /// The distance from a row of the strip to the next row.
     pub(super) pitch: usize,
@@ -58,7 +58,7 @@ pub(super) struct ResultStrip {
 }
 
 /// The rows of results that a strip has in one image.
-pub(super) struct ResultRows {
+pub(super) struct ImageResultRows {
     /// The position of the first row in the strip, and the index of its first result in the image.
     pub(super) strip_position: usize,
     pub(super) image_index: usize,
@@ -71,12 +71,12 @@ pub(super) struct ResultRows {
 
 impl ResultStrip {
     /// Returns the number of sums of the strip, including sums in the gaps between rows.
-    pub(super) fn position_count(&self) -> usize {
+    pub(super) fn sum_count(&self) -> usize {
         (self.rows.len() - 1) * self.pitch + (self.images - 1) * self.image_stride + self.columns.len()
     }
 
     /// Returns the number of rows and the number of columns of the strip's results.
-    pub(super) fn result_sizes(&self) -> [usize; 2] {
+    pub(super) fn row_and_column_count(&self) -> [usize; 2] {
         [self.rows.len(), self.columns.len()]
     }
 }
@@ -137,13 +137,13 @@ impl ConvPass {
         wanted: usize,
     ) -> Vec<ResultStrip> {
         /// The length from which rows have few gaps.
-        const MIN_LONG_ROW: usize = 4 * MAX_LANES;
+        const MIN_LONG_ROW_LENGTH: usize = 4 * MAX_LANE_COUNT;
         let [planes, rows, columns] = self.count;
         if self.count.contains(&0) {
             return Vec::new();
         }
         let [more_rows, more_columns] = [1, 2].map(|dim| (self.max_shift[dim] - self.min_shift[dim]).unsigned_abs());
-        let layers = self.layer_count();
+        let layers = self.tile_rows_per_channel_row();
         let fitting = (room / (layers * (columns + more_columns))).saturating_sub(more_rows).max(1);
         let height = fitting.min((planes * rows).div_ceil(wanted.max(1))).min(rows);
         let height = rows.div_ceil(rows.div_ceil(height));
@@ -151,7 +151,7 @@ impl ConvPass {
         let width = if height == 1 { columns.div_ceil(columns.div_ceil(fitting)) } else { columns };
         let fitting = room / (layers * (height + more_rows) * (width + more_columns));
         let images =
-            images.div_ceil(images.div_ceil(fitting.min(MIN_LONG_ROW / (width + more_columns)).clamp(1, most)));
+            images.div_ceil(images.div_ceil(fitting.min(MIN_LONG_ROW_LENGTH / (width + more_columns)).clamp(1, most)));
         let mut strips = Vec::new();
         for plane in 0..planes {
             for row in (0..rows).step_by(height) {
@@ -169,7 +169,7 @@ impl ConvPass {
 
     /// Returns the distance between rows of the tile. The zeros at the end of a row are also those before the next row.
     fn row_pitch(&self, columns: &Range<usize>) -> usize {
-        let widest = self.phases.iter().map(|phase| self.phase_size(2, phase[2])).max().unwrap_or(0);
+        let widest = self.phases.iter().map(|phase| self.phase_length(2, phase[2])).max().unwrap_or(0);
         let end = columns.end.cast_signed() + self.max_shift[2];
         let before = (-self.min_shift[2] - columns.start.cast_signed()).max(0).unsigned_abs();
         let after = (end - widest.cast_signed()).max(0).unsigned_abs();
@@ -178,7 +178,7 @@ impl ConvPass {
     }
 
     /// Returns the number of elements of a phase along a dimension.
-    fn phase_size(&self, dim: usize, phase: usize) -> usize {
+    fn phase_length(&self, dim: usize, phase: usize) -> usize {
         self.source[dim].saturating_sub(phase).div_ceil(self.phase_stride[dim])
     }
 
@@ -191,12 +191,12 @@ impl ConvPass {
     }
 
     /// Returns the number of rows of the tile per row of a channel.
-    pub(super) fn layer_count(&self) -> usize {
+    pub(super) fn tile_rows_per_channel_row(&self) -> usize {
         self.phases.len().max(1) * (self.max_shift[0] - self.min_shift[0] + 1).unsigned_abs()
     }
 
     /// Returns the index of a strip's first result in the image, and the distance to the next row.
-    pub(super) fn first_result(&self, strip: &ResultStrip) -> (usize, usize) {
+    pub(super) fn result_start_and_row_stride(&self, strip: &ResultStrip) -> (usize, usize) {
         let at = |dim: usize, index: usize| self.first[dim] + index * self.step[dim];
         let [_, height, width] = self.result;
         let line = (at(0, strip.plane) * height + at(1, strip.rows.start)) * width;
@@ -207,13 +207,13 @@ impl ConvPass {
     /// Calls `found` with the rows of results of each image that are among some positions of a strip. It is inlined like
     /// [`InputTile::copy_channels`], because convolutions of small images would otherwise take a tenth longer.
     #[inline(always)]
-    pub(super) fn visit_results(
+    pub(super) fn visit_result_rows(
         &self,
         strip: &ResultStrip,
         positions: Range<usize>,
-        mut found: impl FnMut(usize, ResultRows),
+        mut found: impl FnMut(usize, ImageResultRows),
     ) {
-        let ((start, row_stride), step) = (self.first_result(strip), self.step[2]);
+        let ((start, row_stride), step) = (self.result_start_and_row_stride(strip), self.step[2]);
         let end = positions.end.div_ceil(strip.pitch);
         for image in 0..strip.images {
             let mut row = positions.start / strip.pitch;
@@ -227,7 +227,7 @@ impl ConvPass {
                     let image_index = start + row * row_stride + (from - line) * step;
                     found(
                         image,
-                        ResultRows {
+                        ImageResultRows {
                             strip_position: from - positions.start,
                             image_index,
                             count,
@@ -243,7 +243,7 @@ impl ConvPass {
     }
 
     /// Copies a channel of an image into a tile that is filled with zeros.
-    fn copy_channel<T: Compute>(&self, image: &[T], index: usize, strip: &ResultStrip, tile: &mut [T]) {
+    fn copy_channel_to_tile<T: ComputeType>(&self, image: &[T], index: usize, strip: &ResultStrip, tile: &mut [T]) {
         let lines = |dim: usize, from: usize, to: usize| {
             from.cast_signed() + self.min_shift[dim]..to.cast_signed() + self.max_shift[dim]
         };
@@ -256,7 +256,7 @@ impl ConvPass {
             // The part of a range of indices that is inside the image: its offset in the range, its start and its length.
             let within = |dim: usize, range: &Range<isize>| {
                 let first = range.start.max(0);
-                let end = range.end.min(self.phase_size(dim, phase[dim]).cast_signed()).max(first);
+                let end = range.end.min(self.phase_length(dim, phase[dim]).cast_signed()).max(first);
                 ((first - range.start).unsigned_abs(), first.unsigned_abs(), (end - first).unsigned_abs())
             };
             let at = |dim: usize, index: usize| index * self.phase_stride[dim] + phase[dim];
@@ -275,7 +275,7 @@ impl ConvPass {
                     let start = (at(0, z) * height + at(1, first_row + row)) * width + at(2, first_column);
                     let line = &mut line[before..before + count];
                     if self.phase_stride[2] == 1 {
-                        copy_row(&image[start..start + count], line);
+                        copy_short_row(&image[start..start + count], line);
                     } else {
                         let elements = image[start..].iter().step_by(self.phase_stride[2]);
                         line.iter_mut().zip(elements).for_each(|(to, &from)| *to = from);
@@ -295,7 +295,7 @@ pub(super) struct InputTile<T> {
     layout: Option<[usize; 4]>,
 }
 
-impl<T: Compute> InputTile<T> {
+impl<T: ComputeType> InputTile<T> {
     pub(super) fn new() -> Self {
         Self { elements: Vec::new(), offsets: Vec::new(), layout: None }
     }
@@ -319,8 +319,8 @@ impl<T: Compute> InputTile<T> {
                 self.offsets.extend(pass.taps.iter().map(|tap| first + pass.tap_offset(tap, strip)));
             }
             // Zeros after the last row, because sums are computed up to a full vector.
-            let ends = pass.taps.iter().map(|tap| pass.tap_offset(tap, strip) + strip.position_count());
-            let beyond = ends.max().unwrap_or(0).saturating_sub(strip.area) + MAX_LANES;
+            let ends = pass.taps.iter().map(|tap| pass.tap_offset(tap, strip) + strip.sum_count());
+            let beyond = ends.max().unwrap_or(0).saturating_sub(strip.area) + MAX_LANE_COUNT;
             self.elements.clear();
             self.elements.resize(channels * images * strip.area + beyond, T::ZERO);
         }
@@ -328,25 +328,26 @@ impl<T: Compute> InputTile<T> {
         for (at, lane) in lanes.enumerate() {
             lane.fill(T::ZERO);
             for image in 0..strip.images {
-                pass.copy_channel(channel(at / images, at % images * strip.images + image), image, strip, lane);
+                pass.copy_channel_to_tile(channel(at / images, at % images * strip.images + image), image, strip, lane);
             }
         }
     }
 
     /// Returns the number of consecutive offsets whose elements fit the L1 cache together.
-    pub(super) fn offsets_in_cache(pass: &ConvPass) -> usize {
+    pub(super) fn cached_offset_count(pass: &ConvPass) -> usize {
         /// The number of elements that stay in the L1 cache beside other data.
-        const ELEMENTS_IN_L1: usize = 1 << 13;
-        (ELEMENTS_IN_L1 / (pass.source_rows * (MAX_ROW_ELEMENTS + 2 * MAX_LANES))).max(1) * pass.taps.len()
+        const MAX_ELEMENTS_IN_L1: usize = 1 << 13;
+        (MAX_ELEMENTS_IN_L1 / (pass.source_rows * (MAX_ROW_ELEMENTS_IN_REGISTERS + 2 * MAX_LANE_COUNT))).max(1)
+            * pass.taps.len()
     }
 }
 
 /// Copies elements of equally long slices. For the short rows of small images this is faster than a call of `memcpy`.
 #[inline(always)]
-pub(super) fn copy_row<T: Copy>(from: &[T], to: &mut [T]) {
-    const HALF_ROW: usize = 8;
-    if let (HALF_ROW..=16, Some(first), Some(last)) =
-        (from.len(), from.first_chunk::<HALF_ROW>(), from.last_chunk::<HALF_ROW>())
+pub(super) fn copy_short_row<T: Copy>(from: &[T], to: &mut [T]) {
+    const MIN_SHORT_ROW_LENGTH: usize = 8;
+    if let (MIN_SHORT_ROW_LENGTH..=16, Some(first), Some(last)) =
+        (from.len(), from.first_chunk::<MIN_SHORT_ROW_LENGTH>(), from.last_chunk::<MIN_SHORT_ROW_LENGTH>())
         && let Some(start) = to.first_chunk_mut()
     {
         *start = *first;

@@ -10,7 +10,7 @@ mod microkernel;
 mod weight_gradient;
 
 /// The number of elements that stay in the L2 cache beside other data.
-const ELEMENTS_IN_L2: usize = 1 << 17;
+const MAX_ELEMENTS_IN_L2: usize = 1 << 17;
 
 /// The fewest multiply-adds that are worth a thread.
 const GRAIN_SIZE: usize = 1 << 18;

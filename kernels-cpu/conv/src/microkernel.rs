@@ -7,30 +7,30 @@
 use dispatch_runtime::{Arithmetic, Complex32, Complex64};
 use pulp::{Arch, Simd, WithSimd};
 
-use engine::compute::Compute;
+use engine::compute::ComputeType;
 use engine::gemm::Entry;
 use engine::inlined::inlined;
 
 /// The number of result channels whose weights are stored next to each other.
-pub(super) const ROWS_PER_BLOCK: usize = 8;
+pub(super) const WEIGHT_ROWS_PER_BLOCK: usize = 8;
 
 /// The number of result channels that are computed at once if the machine has few registers, or if no more channels are left.
-const MIN_REGISTER_ROWS: usize = 4;
+const MIN_ROWS_IN_REGISTERS: usize = 4;
 
 /// The most vectors of results per channel in registers.
-const MAX_VECTORS: usize = 3;
+const MAX_VECTORS_PER_ROW: usize = 3;
 
 /// The most elements of a row of results that are computed at once.
-pub(super) const MAX_ROW_ELEMENTS: usize = MAX_VECTORS * MAX_LANES;
+pub(super) const MAX_ROW_ELEMENTS_IN_REGISTERS: usize = MAX_VECTORS_PER_ROW * MAX_LANE_COUNT;
 
 /// The most filters whose gradients are computed in registers at once.
-pub(super) const MAX_FILTERS: usize = 4;
+pub(super) const MAX_FILTERS_IN_REGISTERS: usize = 4;
 
 /// The most elements of a vector.
-pub(super) const MAX_LANES: usize = 16;
+pub(super) const MAX_LANE_COUNT: usize = 16;
 
 /// A type that convolutions compute in.
-pub(super) trait ConvElement: Compute + Entry<Sum = Self> {
+pub(super) trait ConvElement: ComputeType + Entry<Sum = Self> {
     type Vector<S: Simd>: Copy;
 
     fn splat<S: Simd>(simd: S, number: Self) -> Self::Vector<S>;
@@ -38,7 +38,7 @@ pub(super) trait ConvElement: Compute + Entry<Sum = Self> {
     fn reduce_sum<S: Simd>(simd: S, vector: Self::Vector<S>) -> Self;
 }
 
-macro_rules! conv_elements {
+macro_rules! impl_conv_element {
     ($($ty:ident $vector:ident $splat:ident $mul_add:ident $reduce_sum:ident;)*) => {$(
         inlined! {
             impl ConvElement for $ty {
@@ -51,7 +51,7 @@ macro_rules! conv_elements {
     )*};
 }
 
-conv_elements! {
+impl_conv_element! {
     f32 f32s splat_f32s mul_add_e_f32s reduce_sum_f32s;
     f64 f64s splat_f64s mul_add_e_f64s reduce_sum_f64s;
     Complex32 c32s splat_c32s mul_add_e_c32s reduce_sum_c32s;
@@ -77,17 +77,17 @@ fn lane_count<T: ConvElement, S: Simd>() -> usize {
 ///
 /// A vector of elements can be read from `from`.
 #[inline(always)]
-unsafe fn load<T: ConvElement, S: Simd>(from: *const T) -> T::Vector<S> {
+unsafe fn load_vector<T: ConvElement, S: Simd>(from: *const T) -> T::Vector<S> {
     // SAFETY: guaranteed by the caller; a vector consists of its elements.
     unsafe { from.cast::<T::Vector<S>>().read_unaligned() }
 }
 
 /// The sums of results over taps and channels, for some rows of weights, from a position of the tile on.
-pub(super) struct OutputSums<'a, T> {
-    /// For each block of [`ROWS_PER_BLOCK`] rows: their weights for the first offset, for the second, and so on.
+pub(super) struct ResultMicrokernel<'a, T> {
+    /// For each block of [`WEIGHT_ROWS_PER_BLOCK`] rows: their weights for the first offset, for the second, and so on.
     pub(super) weights: &'a [T],
     pub(super) rows: usize,
-    /// The initial values of the sums of each row, for a multiple of [`ROWS_PER_BLOCK`] rows.
+    /// The initial values of the sums of each row, for a multiple of [`WEIGHT_ROWS_PER_BLOCK`] rows.
     pub(super) initial_sums: &'a [T],
     /// The offset of each term's element in the tile, for the result at position zero.
     pub(super) offsets: &'a [usize],
@@ -95,17 +95,18 @@ pub(super) struct OutputSums<'a, T> {
     pub(super) cached_offsets: usize,
     pub(super) tile: &'a [T],
     pub(super) positions: usize,
-    /// Lines of results, for a multiple of [`ROWS_PER_BLOCK`] rows, whose length is a multiple of that of vectors.
+    /// Lines of results, for a multiple of [`WEIGHT_ROWS_PER_BLOCK`] rows. The length of a line is a multiple of the length of a vector.
     pub(super) results: &'a mut [T],
     pub(super) line: usize,
 }
 
-impl<T: ConvElement> OutputSums<'_, T> {
+impl<T: ConvElement> ResultMicrokernel<'_, T> {
     pub(super) fn compute(mut self) {
-        let lines = self.rows.next_multiple_of(ROWS_PER_BLOCK);
-        let reached = self.offsets.iter().max().map_or(0, |&most| most + self.positions.next_multiple_of(MAX_LANES));
+        let lines = self.rows.next_multiple_of(WEIGHT_ROWS_PER_BLOCK);
+        let reached =
+            self.offsets.iter().max().map_or(0, |&most| most + self.positions.next_multiple_of(MAX_LANE_COUNT));
         assert!(
-            self.line.is_multiple_of(MAX_LANES)
+            self.line.is_multiple_of(MAX_LANE_COUNT)
                 && self.line >= self.positions
                 && self.results.len() >= lines * self.line
                 && self.initial_sums.len() >= lines
@@ -116,7 +117,7 @@ impl<T: ConvElement> OutputSums<'_, T> {
             self.rows,
             self.tile.len()
         );
-        // `MAX_LANES` is a multiple of every number of lanes.
+        // `MAX_LANE_COUNT` is a multiple of every number of lanes.
         Arch::new().dispatch(&mut self);
     }
 
@@ -133,8 +134,9 @@ impl<T: ConvElement> OutputSums<'_, T> {
     ) {
         let lane_count = lane_count::<T, S>();
         let offsets = &self.offsets[inner.clone()];
-        let weights =
-            (row - row % ROWS_PER_BLOCK) * self.offsets.len() + inner.start * ROWS_PER_BLOCK + row % ROWS_PER_BLOCK;
+        let weights = (row - row % WEIGHT_ROWS_PER_BLOCK) * self.offsets.len()
+            + inner.start * WEIGHT_ROWS_PER_BLOCK
+            + row % WEIGHT_ROWS_PER_BLOCK;
         // SAFETY: `compute` has checked that all positions of all rows are inside the weights, the tile and the sums.
         unsafe {
             let mut weight = self.weights.as_ptr().add(weights);
@@ -145,14 +147,14 @@ impl<T: ConvElement> OutputSums<'_, T> {
                 let start = T::splat(simd, *self.initial_sums.as_ptr().add(row + r));
                 for v in 0..V {
                     let before = to.add(r * self.line + v * lane_count);
-                    sums[r][v] = if inner.start > 0 { load::<T, S>(before) } else { start };
+                    sums[r][v] = if inner.start > 0 { load_vector::<T, S>(before) } else { start };
                 }
             }
             for &offset in offsets {
                 let from = tile.add(offset);
                 let mut sources = [T::splat(simd, T::ZERO); V];
                 for v in 0..V {
-                    sources[v] = load::<T, S>(from.add(v * lane_count));
+                    sources[v] = load_vector::<T, S>(from.add(v * lane_count));
                 }
                 for r in 0..R {
                     let factor = T::splat(simd, *weight.add(r));
@@ -160,7 +162,7 @@ impl<T: ConvElement> OutputSums<'_, T> {
                         sums[r][v] = T::mul_add(simd, factor, sources[v], sums[r][v]);
                     }
                 }
-                weight = weight.add(ROWS_PER_BLOCK);
+                weight = weight.add(WEIGHT_ROWS_PER_BLOCK);
             }
             for r in 0..R {
                 for v in 0..V {
@@ -171,23 +173,23 @@ impl<T: ConvElement> OutputSums<'_, T> {
     }
 }
 
-impl<T: ConvElement> WithSimd for &mut OutputSums<'_, T> {
+impl<T: ConvElement> WithSimd for &mut ResultMicrokernel<'_, T> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let lane_count = lane_count::<T, S>();
         // The largest block of sums that leaves registers for the operands.
-        let most = if S::REGISTER_COUNT >= 32 { ROWS_PER_BLOCK } else { MIN_REGISTER_ROWS };
+        let most = if S::REGISTER_COUNT >= 32 { WEIGHT_ROWS_PER_BLOCK } else { MIN_ROWS_IN_REGISTERS };
         for start in (0..self.offsets.len().max(1)).step_by(self.cached_offsets.max(1)) {
             let inner = start..self.offsets.len().min(start + self.cached_offsets.max(1));
-            for place in (0..self.positions).step_by(MAX_VECTORS * lane_count) {
-                let vectors = (self.positions - place).div_ceil(lane_count).min(MAX_VECTORS);
+            for place in (0..self.positions).step_by(MAX_VECTORS_PER_ROW * lane_count) {
+                let vectors = (self.positions - place).div_ceil(lane_count).min(MAX_VECTORS_PER_ROW);
                 let mut row = 0;
                 while row < self.rows {
                     let height = match self.rows - row {
                         1 => 1,
-                        2..=MIN_REGISTER_ROWS => MIN_REGISTER_ROWS,
+                        2..=MIN_ROWS_IN_REGISTERS => MIN_ROWS_IN_REGISTERS,
                         _ => most,
                     };
                     let inner = inner.clone();
@@ -196,19 +198,23 @@ impl<T: ConvElement> WithSimd for &mut OutputSums<'_, T> {
                         match (height, vectors) {
                             (1, 1) => self.compute_block::<S, 1, 1>(simd, row, place, inner),
                             (1, 2) => self.compute_block::<S, 1, 2>(simd, row, place, inner),
-                            (1, _) => self.compute_block::<S, 1, MAX_VECTORS>(simd, row, place, inner),
-                            (MIN_REGISTER_ROWS, 1) => {
-                                self.compute_block::<S, MIN_REGISTER_ROWS, 1>(simd, row, place, inner);
+                            (1, _) => self.compute_block::<S, 1, MAX_VECTORS_PER_ROW>(simd, row, place, inner),
+                            (MIN_ROWS_IN_REGISTERS, 1) => {
+                                self.compute_block::<S, MIN_ROWS_IN_REGISTERS, 1>(simd, row, place, inner);
                             }
-                            (MIN_REGISTER_ROWS, 2) => {
-                                self.compute_block::<S, MIN_REGISTER_ROWS, 2>(simd, row, place, inner);
+                            (MIN_ROWS_IN_REGISTERS, 2) => {
+                                self.compute_block::<S, MIN_ROWS_IN_REGISTERS, 2>(simd, row, place, inner);
                             }
-                            (MIN_REGISTER_ROWS, _) => {
-                                self.compute_block::<S, MIN_REGISTER_ROWS, MAX_VECTORS>(simd, row, place, inner);
+                            (MIN_ROWS_IN_REGISTERS, _) => {
+                                self.compute_block::<S, MIN_ROWS_IN_REGISTERS, MAX_VECTORS_PER_ROW>(
+                                    simd, row, place, inner,
+                                );
                             }
-                            (_, 1) => self.compute_block::<S, ROWS_PER_BLOCK, 1>(simd, row, place, inner),
-                            (_, 2) => self.compute_block::<S, ROWS_PER_BLOCK, 2>(simd, row, place, inner),
-                            _ => self.compute_block::<S, ROWS_PER_BLOCK, MAX_VECTORS>(simd, row, place, inner),
+                            (_, 1) => self.compute_block::<S, WEIGHT_ROWS_PER_BLOCK, 1>(simd, row, place, inner),
+                            (_, 2) => self.compute_block::<S, WEIGHT_ROWS_PER_BLOCK, 2>(simd, row, place, inner),
+                            _ => self.compute_block::<S, WEIGHT_ROWS_PER_BLOCK, MAX_VECTORS_PER_ROW>(
+                                simd, row, place, inner,
+                            ),
                         }
                     }
                     row += height;
@@ -219,7 +225,7 @@ impl<T: ConvElement> WithSimd for &mut OutputSums<'_, T> {
 }
 
 /// The gradient of a weight: sums over positions of elements of the small side times elements of the tile.
-pub(super) struct WeightSums<'a, T> {
+pub(super) struct WeightGradientMicrokernel<'a, T> {
     /// The small side, from the first position on.
     pub(super) small: &'a [T],
     pub(super) filters: usize,
@@ -235,13 +241,13 @@ pub(super) struct WeightSums<'a, T> {
     pub(super) tile_steps: [usize; 2],
 }
 
-impl<T: ConvElement> WeightSums<'_, T> {
+impl<T: ConvElement> WeightGradientMicrokernel<'_, T> {
     /// Calls `add` with the sum of every filter and offset.
     pub(super) fn compute(&self, add: impl FnMut(usize, usize, T)) {
         if [self.filters, self.offsets.len(), self.images, self.rows, self.columns].contains(&0) {
             return;
         }
-        let most = self.offsets.iter().max().map_or(0, |&most| most + self.line_length());
+        let most = self.offsets.iter().max().map_or(0, |&most| most + self.image_line_length());
         assert!(
             (self.images - 1) * self.tile_steps[0] + most <= self.tile.len(),
             "{} images of {} rows need more than {} elements of the tile",
@@ -249,12 +255,12 @@ impl<T: ConvElement> WeightSums<'_, T> {
             self.rows,
             self.tile.len()
         );
-        Arch::new().dispatch(WeightSumsCall { weight_sums: self, lines: Vec::new(), add });
+        Arch::new().dispatch(WeightGradientSimdCall { microkernel: self, lines: Vec::new(), add });
     }
 
     /// Returns the number of contiguous elements of an image that are read, gaps between rows included.
-    fn line_length(&self) -> usize {
-        ((self.rows - 1) * self.tile_steps[1] + self.columns).next_multiple_of(MAX_LANES)
+    fn image_line_length(&self) -> usize {
+        ((self.rows - 1) * self.tile_steps[1] + self.columns).next_multiple_of(MAX_LANE_COUNT)
     }
 
     /// Returns the sums of `F` filters, whose rows are in `small`, for `K` offsets.
@@ -269,7 +275,7 @@ impl<T: ConvElement> WeightSums<'_, T> {
         small: &[T],
         offsets: [usize; K],
     ) -> [[T; K]; F] {
-        let (lane_count, line) = (lane_count::<T, S>(), self.line_length());
+        let (lane_count, line) = (lane_count::<T, S>(), self.image_line_length());
         let mut sums = [[T::splat(simd, T::ZERO); K]; F];
         // SAFETY: guaranteed by the caller.
         unsafe {
@@ -279,10 +285,10 @@ impl<T: ConvElement> WeightSums<'_, T> {
                 for place in (0..line).step_by(lane_count) {
                     let mut sources = [T::splat(simd, T::ZERO); K];
                     for k in 0..K {
-                        sources[k] = load::<T, S>(tile.add(offsets[k] + place));
+                        sources[k] = load_vector::<T, S>(tile.add(offsets[k] + place));
                     }
                     for f in 0..F {
-                        let small = load::<T, S>(small.add(f * self.images * line + place));
+                        let small = load_vector::<T, S>(small.add(f * self.images * line + place));
                         for k in 0..K {
                             sums[f][k] = T::mul_add(simd, small, sources[k], sums[f][k]);
                         }
@@ -302,7 +308,7 @@ impl<T: ConvElement> WeightSums<'_, T> {
     /// Returns the gradient of one weight. It skips the elements between the rows of the tile. Other functions multiply these with zero,
     /// which is wrong if one is infinite or NaN.
     #[cold]
-    fn exact_sum(&self, filter: usize, offset: usize) -> T {
+    fn sum_without_gaps(&self, filter: usize, offset: usize) -> T {
         let rows = (0..self.images).flat_map(|image| (0..self.rows).map(move |row| (image, row)));
         let sums = rows.map(|(image, row)| {
             let [of_image, of_filter, of_row] = self.small_steps;
@@ -314,19 +320,20 @@ impl<T: ConvElement> WeightSums<'_, T> {
     }
 }
 
-struct WeightSumsCall<'a, T, A> {
-    weight_sums: &'a WeightSums<'a, T>,
+struct WeightGradientSimdCall<'a, T, A> {
+    microkernel: &'a WeightGradientMicrokernel<'a, T>,
     /// The rows of the small side for some filters, as far apart as the rows of the tile, with zeros between them.
     lines: Vec<T>,
     add: A,
 }
 
-impl<T: ConvElement, A: FnMut(usize, usize, T)> WeightSumsCall<'_, T, A> {
+impl<T: ConvElement, A: FnMut(usize, usize, T)> WeightGradientSimdCall<'_, T, A> {
     #[inline(always)]
     fn run_blocks<S: Simd, const F: usize, const K: usize>(&mut self, simd: S) {
-        let WeightSums { small, filters, offsets, images, rows, columns, small_steps, tile_steps, .. } =
-            *self.weight_sums;
-        let line = self.weight_sums.line_length();
+        let WeightGradientMicrokernel {
+            small, filters, offsets, images, rows, columns, small_steps, tile_steps, ..
+        } = *self.microkernel;
+        let line = self.microkernel.image_line_length();
         self.lines.resize(F * images * line, T::ZERO);
         for first in (0..filters).step_by(F) {
             // Filters and offsets beyond the last are computed again, and the results are dropped.
@@ -342,12 +349,15 @@ impl<T: ConvElement, A: FnMut(usize, usize, T)> WeightSumsCall<'_, T, A> {
             for start in (0..offsets.len()).step_by(K) {
                 let sources = std::array::from_fn(|k| offsets[(start + k).min(offsets.len() - 1)]);
                 // SAFETY: `compute` has checked the reach of the offsets, and there is a line for every image.
-                let totals = unsafe { self.weight_sums.compute_block::<S, F, K>(simd, &self.lines, sources) };
+                let totals = unsafe { self.microkernel.compute_block::<S, F, K>(simd, &self.lines, sources) };
                 for (f, totals) in totals.iter().enumerate().take(filters - first) {
                     for (k, &total) in totals.iter().enumerate().take(offsets.len() - start) {
                         #[expect(clippy::eq_op, reason = "only NaN differs from itself")]
-                        let sum =
-                            if total == total { total } else { self.weight_sums.exact_sum(first + f, sources[k]) };
+                        let sum = if total == total {
+                            total
+                        } else {
+                            self.microkernel.sum_without_gaps(first + f, sources[k])
+                        };
                         (self.add)(first + f, start + k, sum);
                     }
                 }
@@ -356,15 +366,15 @@ impl<T: ConvElement, A: FnMut(usize, usize, T)> WeightSumsCall<'_, T, A> {
     }
 }
 
-impl<T: ConvElement, A: FnMut(usize, usize, T)> WithSimd for WeightSumsCall<'_, T, A> {
+impl<T: ConvElement, A: FnMut(usize, usize, T)> WithSimd for WeightGradientSimdCall<'_, T, A> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        if self.weight_sums.filters == 1 {
+        if self.microkernel.filters == 1 {
             self.run_blocks::<S, 1, 9>(simd);
         } else if S::REGISTER_COUNT >= 32 {
-            self.run_blocks::<S, MAX_FILTERS, 6>(simd);
+            self.run_blocks::<S, MAX_FILTERS_IN_REGISTERS, 6>(simd);
         } else {
             self.run_blocks::<S, 2, 4>(simd);
         }

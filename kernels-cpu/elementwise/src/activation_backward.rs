@@ -4,7 +4,7 @@ use dispatch_runtime::{Arithmetic, Complex32, Complex64, DType, Result, Scalar};
 
 use crate::activation::{softplus, tanh_gelu_argument};
 use crate::complex::Conjugate;
-use engine::compute::{AnyFloat, Compute, Divide, RealFloat, narrow_complex, widen_complex};
+use engine::compute::{AnyFloat, ComputeType, Divide, RealFloat, narrow_complex, widen_complex};
 use engine::elementwise::{LoopInput, elementwise, loops};
 use engine::inlined::inlined;
 use engine::math::Real;
@@ -30,9 +30,9 @@ elementwise! {
     softplus_backward => |[grad, x]| {
         if x * beta > threshold { grad } else { grad * Real::sigmoid(x * beta) }
     };
-    gelu_backward => by { gelu_loops(approximate) };
-    logit_backward => by { logit_loops(eps) };
-    elu_backward => by { elu_loops([alpha, scale, input_scale], is_result) };
+    gelu_backward => by { gelu_backward_loops(approximate) };
+    logit_backward => by { logit_backward_loops(eps) };
+    elu_backward => by { elu_backward_loops([alpha, scale, input_scale], is_result) };
     log_sigmoid_backward => |[grad, x]| grad * Real::sigmoid(-x);
 }
 
@@ -79,7 +79,9 @@ fn mish_gradient<T: RealFloat>(grad: T, x: T) -> T {
     grad * (tanh + x * Real::sigmoid(x) * (T::from_f64(1.0) - tanh * tanh))
 }
 
-fn gelu_loops(approximate: &str) -> impl Fn(DType, &mut LoopInput<'_, 2>) -> Result<(), &'static [DType]> + use<> {
+fn gelu_backward_loops(
+    approximate: &str,
+) -> impl Fn(DType, &mut LoopInput<'_, 2>) -> Result<(), &'static [DType]> + use<> {
     let by_tanh = approximate == "tanh";
     move |dtype, loop_input: &mut LoopInput<'_, 2>| {
         if by_tanh {
@@ -107,7 +109,7 @@ fn tanh_gelu_derivative<T: RealFloat>(x: T) -> T {
     half * (one + tanh) + half * x * (one - tanh * tanh) * inner_derivative
 }
 
-fn logit_loops(eps: Option<f64>) -> impl Fn(DType, &mut LoopInput<'_, 2>) -> Result<(), &'static [DType]> {
+fn logit_backward_loops(eps: Option<f64>) -> impl Fn(DType, &mut LoopInput<'_, 2>) -> Result<(), &'static [DType]> {
     // With `eps`, the gradient outside its bounds is zero. Without it, `logit` is undefined there and the gradient is NaN.
     let (low, high, outside) = eps.map_or((0.0, 1.0, f64::NAN), |eps| (eps, 1.0 - eps, 0.0));
     loops!([f32 f64] |[grad, x]| {
@@ -116,17 +118,19 @@ fn logit_loops(eps: Option<f64>) -> impl Fn(DType, &mut LoopInput<'_, 2>) -> Res
     })
 }
 
-fn elu_loops(
+fn elu_backward_loops(
     numbers: [Scalar; 3],
     is_result: bool,
 ) -> impl Fn(DType, &mut LoopInput<'_, 2>) -> Result<(), &'static [DType]> {
     move |dtype, loop_input: &mut LoopInput<'_, 2>| {
         if is_result {
-            loops!([f32 f64] |[grad, y]| elu_gradient_of_result(grad, y, numbers.map(Compute::from_scalar)))(
+            loops!([f32 f64] |[grad, y]| elu_gradient_from_result(grad, y, numbers.map(ComputeType::from_scalar)))(
                 dtype, loop_input,
             )
         } else {
-            loops!([f32 f64] |[grad, x]| elu_gradient(grad, x, numbers.map(Compute::from_scalar)))(dtype, loop_input)
+            loops!([f32 f64] |[grad, x]| elu_gradient(grad, x, numbers.map(ComputeType::from_scalar)))(
+                dtype, loop_input,
+            )
         }
     }
 }
@@ -139,7 +143,7 @@ fn elu_gradient<T: RealFloat>(grad: T, x: T, [alpha, scale, input_scale]: [T; 3]
 }
 
 #[inline(always)]
-fn elu_gradient_of_result<T: RealFloat>(grad: T, y: T, [alpha, scale, input_scale]: [T; 3]) -> T {
+fn elu_gradient_from_result<T: RealFloat>(grad: T, y: T, [alpha, scale, input_scale]: [T; 3]) -> T {
     let derivative = if y <= T::from_f64(0.0) { input_scale * (y + alpha * scale) } else { scale };
     grad * derivative
 }

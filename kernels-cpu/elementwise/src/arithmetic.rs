@@ -2,7 +2,7 @@
 
 use dispatch_runtime::{Arithmetic, Complex32, Complex64, DType, Scalar, Tensor, bf16, f16, result_dtype};
 
-use engine::compute::{Compute, Divide, Ordered, RealFloat, narrow_complex, widen_complex};
+use engine::compute::{ComputeType, Divide, Ordered, RealFloat, narrow_complex, widen_complex};
 use engine::elementwise::{LoopInput, Loops, elementwise, loops, scalar_functions};
 use engine::inlined::inlined;
 use engine::math::Real;
@@ -47,7 +47,7 @@ fn add_relu_loops(
 }
 
 #[inline(always)]
-fn add_scaled<T: Compute>(a: T, b: T, factor: Scalar) -> T {
+fn add_scaled<T: ComputeType>(a: T, b: T, factor: Scalar) -> T {
     scalar_functions::add_scaled([a, b, T::from_scalar(factor)])
 }
 
@@ -55,7 +55,7 @@ fn add_scaled<T: Compute>(a: T, b: T, factor: Scalar) -> T {
 #[inline(always)]
 fn interpolate<T: FloatOrComplex>(a: T, b: T, weight: T) -> T {
     let difference = b.minus(a);
-    if weight.is_below_half() {
+    if weight.has_magnitude_below_half() {
         a.plus(weight.times(difference))
     } else {
         b.minus(difference.times(T::ONE.minus(weight)))
@@ -64,7 +64,7 @@ fn interpolate<T: FloatOrComplex>(a: T, b: T, weight: T) -> T {
 
 trait FloatOrComplex: Divide {
     /// Returns whether the magnitude is below a half.
-    fn is_below_half(self) -> bool;
+    fn has_magnitude_below_half(self) -> bool;
 
     /// Returns `log(exp(self) + exp(other))`.
     fn log_add_exp(self, other: Self) -> Self;
@@ -72,17 +72,17 @@ trait FloatOrComplex: Divide {
 
 inlined! {
     impl FloatOrComplex for f32, f64 {
-        fn is_below_half(self) -> bool = Real::abs(self) < 0.5;
+        fn has_magnitude_below_half(self) -> bool = Real::abs(self) < 0.5;
         fn log_add_exp(self, other: Self) -> Self = log_add_exp(self, other, Real::exp, Real::log1p);
     }
 
     impl FloatOrComplex for Complex32 {
-        fn is_below_half(self) -> bool = self.norm_sqr() < 0.25;
+        fn has_magnitude_below_half(self) -> bool = self.norm_sqr() < 0.25;
         fn log_add_exp(self, other: Self) -> Self = narrow_complex(complex::log_add_exp(widen_complex(self), widen_complex(other)));
     }
 
     impl FloatOrComplex for Complex64 {
-        fn is_below_half(self) -> bool = self.norm_sqr() < 0.25;
+        fn has_magnitude_below_half(self) -> bool = self.norm_sqr() < 0.25;
         fn log_add_exp(self, other: Self) -> Self = complex::log_add_exp(self, other);
     }
 }

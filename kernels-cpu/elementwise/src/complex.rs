@@ -2,7 +2,7 @@
 
 use dispatch_runtime::{Complex32, Complex64};
 
-use engine::compute::Compute;
+use engine::compute::ComputeType;
 use engine::elementwise::elementwise;
 use engine::inlined::inlined;
 
@@ -10,7 +10,7 @@ elementwise! {
     conj_physical => |[z]| z.conjugate();
 }
 
-pub(crate) trait Conjugate: Compute {
+pub(crate) trait Conjugate: ComputeType {
     fn conjugate(self) -> Self;
 }
 

@@ -1,6 +1,6 @@
 //! Kernels that select elements by a condition.
 
-use engine::compute::{Compute, Ordered};
+use engine::compute::{ComputeType, Ordered};
 use engine::elementwise::elementwise;
 
 elementwise! {

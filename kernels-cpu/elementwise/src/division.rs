@@ -11,34 +11,36 @@ use engine::elementwise::{Loops, elementwise, in_place, into, loops};
 
 elementwise! {
     div [keeps 1] => cheap divide;
-    floor_divide [keeps 1] [if check_divisor(this, other)?] => |[a, b]| a.floor_divided(b);
-    remainder [if check_divisor(this, other)?] => |[a, b]| a.modulo(b);
-    fmod [if check_divisor(this, other)?] => |[a, b]| a.truncated_remainder(b);
+    floor_divide [keeps 1] [if check_divisor_is_nonzero(this, other)?] => |[a, b]| a.floor_divided(b);
+    remainder [if check_divisor_is_nonzero(this, other)?] => |[a, b]| a.floored_remainder(b);
+    fmod [if check_divisor_is_nonzero(this, other)?] => |[a, b]| a.truncated_remainder(b);
 }
 
-const TRUE_DIVISION: Loops<'static, 2> = &loops!([f32 f64 Complex32 Complex64] keeps 1 |[a, b]| a.divide(b));
-const FLOOR_DIVISION: Loops<'static, 2> = &loops!([f32 f64 i64] keeps 1 |[a, b]| a.floor_divided(b));
-const TRUNC_DIVISION: Loops<'static, 2> = &loops!([f32 f64 i64] keeps 1 |[a, b]| a.trunc_divided(b));
-const TRUNC_DIVISION_F16: Loops<'static, 2> = &loops!([f32] keeps 1 |[a, b]| f16::from_f32(a / b).to_f32().trunc());
-const TRUNC_DIVISION_BF16: Loops<'static, 2> = &loops!([f32] keeps 1 |[a, b]| bf16::from_f32(a / b).to_f32().trunc());
+const TRUE_DIVISION_LOOPS: Loops<'static, 2> = &loops!([f32 f64 Complex32 Complex64] keeps 1 |[a, b]| a.divide(b));
+const FLOOR_DIVISION_LOOPS: Loops<'static, 2> = &loops!([f32 f64 i64] keeps 1 |[a, b]| a.floor_divided(b));
+const TRUNC_DIVISION_LOOPS: Loops<'static, 2> = &loops!([f32 f64 i64] keeps 1 |[a, b]| a.trunc_divided(b));
+const TRUNC_DIVISION_F16_LOOPS: Loops<'static, 2> =
+    &loops!([f32] keeps 1 |[a, b]| f16::from_f32(a / b).to_f32().trunc());
+const TRUNC_DIVISION_BF16_LOOPS: Loops<'static, 2> =
+    &loops!([f32] keeps 1 |[a, b]| bf16::from_f32(a / b).to_f32().trunc());
 
 #[op_impl(aten::floor_divide_, CPU)]
 fn floor_divide_(this: &mut Tensor, other: &Tensor) -> Result<()> {
-    check_divisor(this, other)?;
-    in_place::<aten::floor_divide, aten::floor_divide_, _>(this, [None, Some(other)], FLOOR_DIVISION)
+    check_divisor_is_nonzero(this, other)?;
+    in_place::<aten::floor_divide, aten::floor_divide_, _>(this, [None, Some(other)], FLOOR_DIVISION_LOOPS)
 }
 
 /// Returns the loop of a rounded division. It uses the promotion of `floor_divide` for both kinds of rounding.
 fn rounded_division_loops(this: &Tensor, other: &Tensor, rounding: Rounding) -> Result<Loops<'static, 2>> {
-    check_divisor(this, other)?;
+    check_divisor_is_nonzero(this, other)?;
     Ok(match rounding {
-        Rounding::Floor => FLOOR_DIVISION,
-        Rounding::Trunc if other.geometry().count() == 1 => TRUNC_DIVISION,
+        Rounding::Floor => FLOOR_DIVISION_LOOPS,
+        Rounding::Trunc if other.geometry().count() == 1 => TRUNC_DIVISION_LOOPS,
         // With several divisors in a 16-bit dtype, the quotient is rounded to that dtype before it is rounded to an integer.
         Rounding::Trunc => match result_dtype([this, other]) {
-            DType::F16 => TRUNC_DIVISION_F16,
-            DType::BF16 => TRUNC_DIVISION_BF16,
-            _ => TRUNC_DIVISION,
+            DType::F16 => TRUNC_DIVISION_F16_LOOPS,
+            DType::BF16 => TRUNC_DIVISION_BF16_LOOPS,
+            _ => TRUNC_DIVISION_LOOPS,
         },
     })
 }
@@ -47,7 +49,7 @@ fn rounded_division_loops(this: &Tensor, other: &Tensor, rounding: Rounding) -> 
 #[expect(clippy::ref_option, reason = "a kernel takes a reference to the value of its plan")]
 fn div_mode(plan: &Option<Rounding>, out: &mut Tensor, this: &Tensor, other: &Tensor) -> Result<()> {
     match *plan {
-        None => into::<aten::div, _>(("out", out), [this, other], TRUE_DIVISION),
+        None => into::<aten::div, _>(("out", out), [this, other], TRUE_DIVISION_LOOPS),
         Some(rounding) => {
             into::<aten::floor_divide, _>(("out", out), [this, other], rounded_division_loops(this, other, rounding)?)
         }
@@ -55,7 +57,7 @@ fn div_mode(plan: &Option<Rounding>, out: &mut Tensor, this: &Tensor, other: &Te
 }
 
 /// Returns an error for an integer division by zero, before anything is written.
-fn check_divisor(this: &Tensor, other: &Tensor) -> Result<()> {
+fn check_divisor_is_nonzero(this: &Tensor, other: &Tensor) -> Result<()> {
     let dtype = result_dtype([this, other]);
     if dtype.is_floating() || dtype.is_complex() || this.sizes().contains(&0) {
         return Ok(());

@@ -5,13 +5,13 @@ use dispatch_runtime::Promotion;
 use dispatch_runtime::prelude::*;
 
 use engine::compute::RealFloat;
-use engine::elementwise::{intermediate_into, loops};
+use engine::elementwise::{compute_intermediate_into, loops};
 use engine::math::Real;
 
 #[op_impl(aten::glu, CPU)]
 fn glu(plan: &GluHalves, out: &mut Tensor) -> Result<()> {
     let loops = loops!([f32 f64] |[x, gate]| x * Real::sigmoid(gate));
-    intermediate_into::<aten::glu, _>(Promotion::Common, out, [&plan.gated, &plan.gate], &loops)
+    compute_intermediate_into::<aten::glu, _>(Promotion::Common, out, [&plan.gated, &plan.gate], &loops)
 }
 
 #[op_impl(aten::glu_backward, CPU)]
@@ -20,9 +20,19 @@ fn glu_backward(plan: &GluHalves, out: &mut Tensor, grad_output: &Tensor, dim: i
     let mut halves = aten::chunk(out, 2, dim)?.into_iter();
     let (Some(mut gated_grad), Some(mut gate_grad)) = (halves.next(), halves.next()) else { return Ok(()) };
     let loops = loops!([f32 f64] |[grad, gate]| grad * Real::sigmoid(gate));
-    intermediate_into::<aten::glu_backward, _>(Promotion::Common, &mut gated_grad, [grad_output, gate], &loops)?;
-    let loops = loops!([f32 f64] |[grad, x, gate]| sigmoid_gradient(grad * x, gate));
-    intermediate_into::<aten::glu_backward, _>(Promotion::Common, &mut gate_grad, [grad_output, gated, gate], &loops)
+    compute_intermediate_into::<aten::glu_backward, _>(
+        Promotion::Common,
+        &mut gated_grad,
+        [grad_output, gate],
+        &loops,
+    )?;
+    let loops = loops!([f32 f64] |[grad, x, gate]| gate_gradient_of_sigmoid(grad * x, gate));
+    compute_intermediate_into::<aten::glu_backward, _>(
+        Promotion::Common,
+        &mut gate_grad,
+        [grad_output, gated, gate],
+        &loops,
+    )
 }
 
 #[op_impl(aten::glu_jvp, CPU)]
@@ -32,11 +42,16 @@ fn glu_jvp(plan: &GluJvpPlan, out: &mut Tensor, glu: &Tensor) -> Result<()> {
         let sigmoid = Real::sigmoid(gate);
         sigmoid * gated_by + (gate_by - sigmoid * gate_by) * glu
     });
-    intermediate_into::<aten::glu_jvp, _>(Promotion::Common, out, [glu, gate, &tangent.gated, &tangent.gate], &loops)
+    compute_intermediate_into::<aten::glu_jvp, _>(
+        Promotion::Common,
+        out,
+        [glu, gate, &tangent.gated, &tangent.gate],
+        &loops,
+    )
 }
 
 #[inline(always)]
-fn sigmoid_gradient<T: RealFloat>(grad: T, gate: T) -> T {
+fn gate_gradient_of_sigmoid<T: RealFloat>(grad: T, gate: T) -> T {
     let sigmoid = Real::sigmoid(gate);
     grad * sigmoid * (T::from_f64(1.0) - sigmoid)
 }

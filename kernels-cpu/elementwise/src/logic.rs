@@ -2,7 +2,7 @@
 
 use dispatch_runtime::{Bool, Complex32, Complex64, DType, Tensor};
 
-use engine::compute::{Compute, Ordered};
+use engine::compute::{ComputeType, Ordered};
 use engine::elementwise::{Loops, elementwise, loops};
 use engine::inlined::inlined;
 use engine::math::Real;
@@ -19,19 +19,19 @@ elementwise! {
     logical_xor [few] => |[a, b]| Bool::from(a.is_nonzero() ^ b.is_nonzero());
     logical_not [few] => |[x]| Bool::from(!x.is_nonzero());
     isnan => |[x]| Bool::from(is_nan(x));
-    isinf => |[x]| Bool::from(x.has_infinity());
-    isfinite => |[x]| Bool::from(!is_nan(x) & !x.has_infinity());
-    isposinf => |[x]| Bool::from(x.has_infinity() & !Ordered::has_minus_sign(x));
-    isneginf => |[x]| Bool::from(x.has_infinity() & Ordered::has_minus_sign(x));
+    isinf => |[x]| Bool::from(x.has_infinite_part());
+    isfinite => |[x]| Bool::from(!is_nan(x) & !x.has_infinite_part());
+    isposinf => |[x]| Bool::from(x.has_infinite_part() & !Ordered::has_minus_sign(x));
+    isneginf => |[x]| Bool::from(x.has_infinite_part() & Ordered::has_minus_sign(x));
     signbit => |[x]| Bool::from(Ordered::has_minus_sign(x));
 }
 
-const BITWISE_NOT: Loops<'static, 1> = &loops!([i32 i64] | [x] | !x);
+const BITWISE_NOT_LOOPS: Loops<'static, 1> = &loops!([i32 i64] | [x] | !x);
 /// The negation of booleans. `!x` would invert all bits of the `i32` or `i64` that they are computed in.
-const BOOL_NOT: Loops<'static, 1> = &loops!([i32 i64] | [x] | 1 - x);
+const BOOL_NOT_LOOPS: Loops<'static, 1> = &loops!([i32 i64] | [x] | 1 - x);
 
 fn bitwise_not_loops(this: &Tensor) -> Loops<'static, 1> {
-    if this.dtype() == DType::Bool { BOOL_NOT } else { BITWISE_NOT }
+    if this.dtype() == DType::Bool { BOOL_NOT_LOOPS } else { BITWISE_NOT_LOOPS }
 }
 
 /// Shifts an integer left. Narrower integers lose the bits that do not fit when they are stored.
@@ -51,20 +51,20 @@ fn is_nan<T: PartialEq + Copy>(x: T) -> bool {
     x != x
 }
 
-trait Infinite: Compute {
-    fn has_infinity(self) -> bool;
+trait InfinityTest: ComputeType {
+    fn has_infinite_part(self) -> bool;
 }
 
 inlined! {
-    impl Infinite for i64 {
-        fn has_infinity(self) -> bool = false;
+    impl InfinityTest for i64 {
+        fn has_infinite_part(self) -> bool = false;
     }
 
-    impl Infinite for f32, f64 {
-        fn has_infinity(self) -> bool = Real::abs(self) == Self::INFINITY;
+    impl InfinityTest for f32, f64 {
+        fn has_infinite_part(self) -> bool = Real::abs(self) == Self::INFINITY;
     }
 
-    impl Infinite for Complex32, Complex64 {
-        fn has_infinity(self) -> bool = self.re.has_infinity() | self.im.has_infinity();
+    impl InfinityTest for Complex32, Complex64 {
+        fn has_infinite_part(self) -> bool = self.re.has_infinite_part() | self.im.has_infinite_part();
     }
 }

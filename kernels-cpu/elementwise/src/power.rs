@@ -9,9 +9,9 @@ elementwise! {
     pow_tensor_tensor => |[a, b]| Power::pow(a, b);
 }
 
-const POWER: Loops<'static, 2> = &loops!([f32 f64 i64 Complex32 Complex64] |[a, b]| Power::pow(a, b));
+const POWER_LOOPS: Loops<'static, 2> = &loops!([f32 f64 i64 Complex32 Complex64] |[a, b]| Power::pow(a, b));
 
 #[op_impl(aten::pow_, CPU)]
 fn pow_(this: &mut Tensor, exponent: &Tensor) -> Result<()> {
-    in_place::<aten::pow_tensor_tensor, aten::pow_, _>(this, [None, Some(exponent)], POWER)
+    in_place::<aten::pow_tensor_tensor, aten::pow_, _>(this, [None, Some(exponent)], POWER_LOOPS)
 }

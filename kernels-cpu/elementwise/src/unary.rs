@@ -4,9 +4,9 @@ use std::f64::consts::PI;
 
 use dispatch_runtime::{Complex32, Complex64, DType, Element, Promotion, Result, Tensor, bf16, f16, op_impl};
 
-use crate::special::in_f64;
-use engine::compute::{AnyFloat, Compute, Divide, Ordered, RealFloat, narrow_complex, widen_complex};
-use engine::elementwise::{LoopInput, Loops, elementwise, intermediate, loops};
+use crate::special::compute_in_f64;
+use engine::compute::{AnyFloat, ComputeType, Divide, Ordered, RealFloat, narrow_complex, widen_complex};
+use engine::elementwise::{LoopInput, Loops, compute_intermediate, elementwise, loops};
 use engine::inlined::inlined;
 use engine::math::Real;
 
@@ -31,7 +31,7 @@ fn abs_loops() -> impl Fn(DType, &mut LoopInput<'_, 1>) -> Result<(), &'static [
     }
 }
 
-trait Sgn: Compute {
+trait Sgn: ComputeType {
     fn sgn(self) -> Self;
 }
 
@@ -92,9 +92,9 @@ fn round_to_decimals<T: RealFloat>(x: T, scale: f64, is_left: bool) -> T {
 
 #[op_impl(aten::frexp, CPU)]
 fn frexp(_plan: &(), [mantissa, exponent]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    let either = |loops: Loops<'_, 1>| intermediate::<aten::frexp, _>(Promotion::Common, [this], loops);
-    aten::copy_(mantissa, &either(&loops!([f32 f64] |[x]| in_f64(x, |x| mantissa_and_exponent(x).0)))?, false)?;
-    aten::copy_(exponent, &either(&loops!([f32 f64] |[x]| in_f64(x, |x| mantissa_and_exponent(x).1)))?, false)
+    let either = |loops: Loops<'_, 1>| compute_intermediate::<aten::frexp, _>(Promotion::Common, [this], loops);
+    aten::copy_(mantissa, &either(&loops!([f32 f64] |[x]| compute_in_f64(x, |x| mantissa_and_exponent(x).0)))?, false)?;
+    aten::copy_(exponent, &either(&loops!([f32 f64] |[x]| compute_in_f64(x, |x| mantissa_and_exponent(x).1)))?, false)
 }
 
 /// Returns a mantissa of magnitude 0.5 to 1, and its exponent. Zero, infinities and NaN are returned unchanged, with the exponent 0.
@@ -107,17 +107,17 @@ fn mantissa_and_exponent(x: f64) -> (f64, f64) {
 }
 
 /// Replacement of NaN and infinities.
-trait NanReplacement: Compute {
-    fn replace_nan(self, nan: f64, above: Option<f64>, below: Option<f64>) -> Self;
+trait NonfiniteReplacement: ComputeType {
+    fn replace_nonfinite(self, nan: f64, above: Option<f64>, below: Option<f64>) -> Self;
 }
 
 inlined! {
-    impl NanReplacement for i64 {
-        fn replace_nan(self, _nan: f64, _above: Option<f64>, _below: Option<f64>) -> Self = self;
+    impl NonfiniteReplacement for i64 {
+        fn replace_nonfinite(self, _nan: f64, _above: Option<f64>, _below: Option<f64>) -> Self = self;
     }
 
-    impl NanReplacement for f32, f64 {
-        fn replace_nan(self, nan: f64, above: Option<f64>, below: Option<f64>) -> Self = if RealFloat::is_nan(self) {
+    impl NonfiniteReplacement for f32, f64 {
+        fn replace_nonfinite(self, nan: f64, above: Option<f64>, below: Option<f64>) -> Self = if RealFloat::is_nan(self) {
             AnyFloat::from_f64(nan)
         } else if self == Self::INFINITY {
             above.map_or(Self::MAX, AnyFloat::from_f64)
@@ -128,9 +128,9 @@ inlined! {
         };
     }
 
-    impl NanReplacement for Complex32, Complex64 {
-        fn replace_nan(self, nan: f64, above: Option<f64>, below: Option<f64>) -> Self =
-            Self::new(self.re.replace_nan(nan, above, below), self.im.replace_nan(nan, above, below));
+    impl NonfiniteReplacement for Complex32, Complex64 {
+        fn replace_nonfinite(self, nan: f64, above: Option<f64>, below: Option<f64>) -> Self =
+            Self::new(self.re.replace_nonfinite(nan, above, below), self.im.replace_nonfinite(nan, above, below));
     }
 }
 
@@ -147,7 +147,7 @@ fn nan_to_num_loops(
         _ => None,
     };
     let (above, below) = (above.or(largest), below.or_else(|| largest.map(|largest| -largest)));
-    loops!([f32 f64 i64 Complex32 Complex64] |[x]| x.replace_nan(nan.unwrap_or(0.0), above, below))
+    loops!([f32 f64 i64 Complex32 Complex64] |[x]| x.replace_nonfinite(nan.unwrap_or(0.0), above, below))
 }
 
 /// Makes the loop of a function of real and of complex numbers.
@@ -155,21 +155,21 @@ macro_rules! float_or_complex_loops {
     ($real:expr, $complex:expr $(, cheap $cheap:ident)?) => {
         |dtype, loop_input: &mut LoopInput<'_, 1>| match dtype {
             DType::C64 | DType::C128 => {
-                run_complex(dtype, loop_input, $complex);
+                apply_complex_function(dtype, loop_input, $complex);
                 Ok(())
             }
-            _ => float_or_complex_loops!(@real $real $(, $cheap)?)(dtype, loop_input).map_err(|_| FLOAT_OR_COMPLEX),
+            _ => float_or_complex_loops!(@real $real $(, $cheap)?)(dtype, loop_input).map_err(|_| FLOAT_AND_COMPLEX_DTYPES),
         }
     };
     (@real $real:expr) => { loops!([f32 f64] |[x]| $real(x)) };
     (@real $real:expr, $cheap:ident) => { loops!([f32 f64] cheap $cheap) };
 }
 
-const FLOAT_OR_COMPLEX: &[DType] = &[DType::F32, DType::F64, DType::C64, DType::C128];
+const FLOAT_AND_COMPLEX_DTYPES: &[DType] = &[DType::F32, DType::F64, DType::C64, DType::C128];
 
 /// Applies a function of complex numbers to every element. All such functions share this loop, because each element is a function call in
 /// any case.
-fn run_complex(dtype: DType, loop_input: &mut LoopInput<'_, 1>, f: fn(Complex64) -> Complex64) {
+fn apply_complex_function(dtype: DType, loop_input: &mut LoopInput<'_, 1>, f: fn(Complex64) -> Complex64) {
     if dtype == Complex32::DTYPE {
         loop_input.run(move |[x]: [Complex32; 1]| narrow_complex(f(widen_complex(x))));
     } else {
@@ -208,8 +208,8 @@ elementwise! {
     erfinv => |[x]| Real::erfinv(x);
     lgamma => |[x]| Real::lgamma(x);
     digamma => |[x]| Real::digamma(x);
-    deg2rad => |[x]| scale(x, PI / 180.0);
-    rad2deg => |[x]| scale(x, 180.0 / PI);
+    deg2rad => |[x]| multiply_by_f64(x, PI / 180.0);
+    rad2deg => |[x]| multiply_by_f64(x, 180.0 / PI);
     logit => by { logit_loops(eps) };
     polygamma => by { polygamma_loops(n) };
 }
@@ -221,7 +221,7 @@ fn polygamma_loops(order: i64) -> impl Fn(DType, &mut LoopInput<'_, 1>) -> Resul
 }
 
 #[inline(always)]
-fn scale<T: RealFloat>(x: T, by: f64) -> T {
+fn multiply_by_f64<T: RealFloat>(x: T, by: f64) -> T {
     x * T::from_f64(by)
 }
 

@@ -13,7 +13,7 @@ pub use ordered::Ordered;
 pub use real_float::RealFloat;
 
 /// A type that loops compute in. Elements of narrower dtypes are converted by [`convert`](crate::convert).
-pub trait Compute: Arithmetic {
+pub trait ComputeType: Arithmetic {
     /// Converts a scalar to this type.
     fn from_scalar(value: Scalar) -> Self;
 
@@ -41,13 +41,13 @@ pub fn sum_lanes<T: Arithmetic, const N: usize>(mut lanes: [T; N]) -> T {
     lanes[0]
 }
 
-/// Implements [`Compute`] for floating-point and complex numbers.
-macro_rules! impl_floats {
+/// Implements [`ComputeType`] for floating-point and complex numbers.
+macro_rules! impl_compute_for_floats {
     ($($ty:ty: |$value:ident| $from:expr;)*) => {$(
-        impl Compute for $ty {
+        impl ComputeType for $ty {
             #[inline]
             fn from_scalar(value: Scalar) -> Self {
-                let $value = to_complex(value);
+                let $value = scalar_to_complex(value);
                 $from
             }
 
@@ -59,20 +59,20 @@ macro_rules! impl_floats {
     )*};
 }
 
-impl_floats! {
+impl_compute_for_floats! {
     f32: |value| to_f32(value.re);
     f64: |value| value.re;
     Complex32: |value| Self::new(to_f32(value.re), to_f32(value.im));
     Complex64: |value| value;
 }
 
-/// Implements [`Compute`] for integers.
-macro_rules! impl_integers {
+/// Implements [`ComputeType`] for integers.
+macro_rules! impl_compute_for_integers {
     ($($ty:ty: |$value:ident| $from:expr;)*) => {$(
-        impl Compute for $ty {
+        impl ComputeType for $ty {
             #[inline]
             fn from_scalar(value: Scalar) -> Self {
-                let $value = to_i64(value);
+                let $value = scalar_to_i64(value);
                 $from
             }
 
@@ -84,21 +84,21 @@ macro_rules! impl_integers {
     )*};
 }
 
-impl_integers! {
+impl_compute_for_integers! {
     i64: |value| value;
     i32: |value| Self::try_from(value).unwrap_or(if value < 0 { Self::MIN } else { Self::MAX });
 }
 
 /// Converts a scalar to an integer, rounded towards zero.
-fn to_i64(value: Scalar) -> i64 {
+fn scalar_to_i64(value: Scalar) -> i64 {
     match value {
         Scalar::Int(value) => value,
         #[expect(clippy::cast_possible_truncation, reason = "the conversion truncates")]
-        _ => to_complex(value).re as i64,
+        _ => scalar_to_complex(value).re as i64,
     }
 }
 
-fn to_complex(value: Scalar) -> Complex64 {
+fn scalar_to_complex(value: Scalar) -> Complex64 {
     match value {
         Scalar::Complex(value) => value,
         real => Complex64::new(real.to_f64().unwrap_or(0.0), 0.0),

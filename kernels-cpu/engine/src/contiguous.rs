@@ -9,19 +9,19 @@ use std::ops::Deref;
 use dispatch_runtime::{DType, Geometry, Operands, ReadGuard, Result, Tensor};
 
 use crate::allocation::filled_vec;
-use crate::compute::Compute;
-use crate::convert::conversion;
+use crate::compute::ComputeType;
+use crate::convert::conversion_function;
 use crate::elementwise::loop_nest::LoopNest;
 
 /// A tensor's elements in row-major order.
-pub enum Contiguous<'a, T: Compute> {
+pub enum ContiguousElements<'a, T: ComputeType> {
     /// The elements of the tensor itself, borrowed.
     Borrowed(ReadGuard<'a, T>),
     /// A converted copy of the elements.
     Owned(Vec<T>),
 }
 
-impl<T: Compute> Deref for Contiguous<'_, T> {
+impl<T: ComputeType> Deref for ContiguousElements<'_, T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
@@ -33,15 +33,15 @@ impl<T: Compute> Deref for Contiguous<'_, T> {
 }
 
 /// Returns the elements of a tensor as `T`, without a copy if the tensor is contiguous and has this dtype.
-pub fn contiguous_elements<T: Compute>(tensor: &Tensor) -> Result<Contiguous<'_, T>> {
+pub fn contiguous_elements<T: ComputeType>(tensor: &Tensor) -> Result<ContiguousElements<'_, T>> {
     if tensor.dtype() == T::DTYPE && tensor.geometry().is_contiguous() {
-        return Ok(Contiguous::Borrowed(tensor.read::<T>()?));
+        return Ok(ContiguousElements::Borrowed(tensor.read::<T>()?));
     }
-    broadcast_to_vec(tensor, tensor.sizes()).map(Contiguous::Owned)
+    broadcast_to_vec(tensor, tensor.sizes()).map(ContiguousElements::Owned)
 }
 
 /// Copies the elements of a tensor as `T`; for small tensors such as statistics, weights and indices.
-pub fn convert_to_vec<T: Compute>(tensor: &Tensor) -> Result<Vec<T>> {
+pub fn convert_to_vec<T: ComputeType>(tensor: &Tensor) -> Result<Vec<T>> {
     broadcast_to_vec(tensor, tensor.sizes())
 }
 
@@ -50,7 +50,7 @@ pub fn convert_to_vec<T: Compute>(tensor: &Tensor) -> Result<Vec<T>> {
 /// # Panics
 ///
 /// Panics if the number of values differs from the tensor's number of elements.
-pub fn write_values(out: &mut Tensor, values: &[f64]) -> Result<()> {
+pub fn write_f64_values(out: &mut Tensor, values: &[f64]) -> Result<()> {
     write_contiguous(out, |out: &mut [f64]| {
         out.copy_from_slice(values);
         Ok(())
@@ -62,7 +62,7 @@ pub fn write_values(out: &mut Tensor, values: &[f64]) -> Result<()> {
 /// # Panics
 ///
 /// Panics if the tensor does not broadcast to `sizes`; plans check this before.
-pub fn broadcast_to_vec<T: Compute>(tensor: &Tensor, sizes: &[i64]) -> Result<Vec<T>> {
+pub fn broadcast_to_vec<T: ComputeType>(tensor: &Tensor, sizes: &[i64]) -> Result<Vec<T>> {
     let mut elements = filled_vec(T::ZERO, element_count(sizes))?;
     let operands = Operands::borrow(&[], [], &["self"], [tensor])?;
     let [operand] = operands.read();
@@ -78,7 +78,7 @@ pub fn broadcast_to_vec<T: Compute>(tensor: &Tensor, sizes: &[i64]) -> Result<Ve
 
 /// Calls `make` to write all elements of a tensor, in row-major order. `make` must write every element, because the slice has arbitrary
 /// values at first. It is not called for an empty tensor, whose other sizes can be arbitrarily large.
-pub fn write_contiguous<T: Compute>(out: &mut Tensor, make: impl FnOnce(&mut [T]) -> Result<()>) -> Result<()> {
+pub fn write_contiguous<T: ComputeType>(out: &mut Tensor, make: impl FnOnce(&mut [T]) -> Result<()>) -> Result<()> {
     if out.geometry().count() == 0 {
         return Ok(());
     }
@@ -123,13 +123,13 @@ struct StridedElements<'a> {
 ///
 /// Every element that `from`'s geometry reaches can be read, and every element that `to`'s geometry reaches can be written.
 unsafe fn copy_strided(sizes: &[i64], from: &StridedElements<'_>, to: &StridedElements<'_>) {
-    let convert = conversion(from.dtype, to.dtype);
+    let convert = conversion_function(from.dtype, to.dtype);
     let nest = LoopNest::new(sizes, [(to.geometry, to.dtype.size()), (from.geometry, from.dtype.size())]);
-    if nest.count() == 0 {
+    if nest.element_count() == 0 {
         return;
     }
-    let (_, [to_step, from_step]) = nest.row();
-    nest.visit_rows(0, nest.count(), |[to_offset, from_offset], count| {
+    let (_, [to_step, from_step]) = nest.innermost_dim();
+    nest.visit_rows(0, nest.element_count(), |[to_offset, from_offset], count| {
         let (from, to) = (from.start.wrapping_offset(from_offset), to.start.wrapping_offset(to_offset));
         // SAFETY: guaranteed by the caller, as the loop nest stays inside both geometries.
         unsafe { convert(from, from_step, to, to_step, count) };

@@ -11,8 +11,8 @@ use std::cmp::Ordering;
 use dispatch_runtime::{Bool, Complex32, Complex64, DType, bf16, f16};
 
 use crate::math::vectorised;
-use floats::{from_bf16, from_f16, to_bf16, to_f16};
-pub use floats::{rounded_to_bf16, rounded_to_f16};
+use floats::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+pub use floats::{round_through_bf16, round_through_f16};
 
 /// Returns the dtype that elements of `dtype` are computed in.
 #[must_use]
@@ -38,12 +38,12 @@ trait ConvertTo<T>: Sized {
     ///
     /// `from` and `to` each point to `count` elements.
     #[inline(always)]
-    unsafe fn convert_contiguous(_from: *const Self, _to: *mut T, _count: usize) -> bool {
+    unsafe fn try_convert_contiguous(_from: *const Self, _to: *mut T, _count: usize) -> bool {
         false
     }
 }
 
-macro_rules! primitive_conversions {
+macro_rules! impl_primitive_conversions {
     ($from:ty => $($to:ty)*) => {$(
         impl ConvertTo<$to> for $from {
             #[inline(always)]
@@ -57,8 +57,8 @@ macro_rules! primitive_conversions {
 }
 
 /// Converts floating-point numbers to integers through `i64`, so that values out of range wrap.
-macro_rules! floats_to_integers {
-    ($($from:ty)* => $to:tt) => {$( floats_to_integers! { @ $from => $to } )*};
+macro_rules! impl_float_to_integer_conversions {
+    ($($from:ty)* => $to:tt) => {$( impl_float_to_integer_conversions! { @ $from => $to } )*};
     (@ $from:ty => [$($to:ty)*]) => {$(
         #[expect(clippy::allow_attributes, reason = "some of the conversions are lossless")]
         #[allow(clippy::cast_lossless, clippy::cast_possible_truncation, clippy::cast_sign_loss, trivial_numeric_casts, reason = "the conversion is lossy on purpose")]
@@ -69,11 +69,11 @@ macro_rules! floats_to_integers {
             }
 
             /// Converts through `i32` if every number of a block is below 2^31, because machines have few vector instructions for `i64`.
-            unsafe fn convert_contiguous(from: *const Self, to: *mut $to, count: usize) -> bool {
+            unsafe fn try_convert_contiguous(from: *const Self, to: *mut $to, count: usize) -> bool {
                 // SAFETY: guaranteed by the caller.
                 let from = unsafe { std::slice::from_raw_parts(from, count) };
-                for (block, from) in from.chunks(CHECK_BLOCK).enumerate() {
-                    let to = to.wrapping_add(block * CHECK_BLOCK);
+                for (block, from) in from.chunks(ELEMENTS_PER_CHECK).enumerate() {
+                    let to = to.wrapping_add(block * ELEMENTS_PER_CHECK);
                     vectorised(#[inline(always)] move || {
                         // SAFETY: `to` has room for as many elements, and a number below 2^31 is not NaN and fits `i32`.
                         unsafe {
@@ -94,19 +94,19 @@ macro_rules! floats_to_integers {
 }
 
 /// The number of elements that are checked and then converted together.
-const CHECK_BLOCK: usize = 1024;
+const ELEMENTS_PER_CHECK: usize = 1024;
 
-primitive_conversions! { u8 => u8 i8 i16 i32 i64 f32 f64 }
-primitive_conversions! { i8 => u8 i8 i16 i32 i64 f32 f64 }
-primitive_conversions! { i16 => u8 i8 i16 i32 i64 f32 f64 }
-primitive_conversions! { i32 => u8 i8 i16 i32 i64 f32 f64 }
-primitive_conversions! { i64 => u8 i8 i16 i32 i64 f32 f64 }
-primitive_conversions! { f32 => f32 f64 }
-primitive_conversions! { f64 => f32 f64 }
-floats_to_integers! { f32 f64 => [u8 i8 i16 i32 i64] }
+impl_primitive_conversions! { u8 => u8 i8 i16 i32 i64 f32 f64 }
+impl_primitive_conversions! { i8 => u8 i8 i16 i32 i64 f32 f64 }
+impl_primitive_conversions! { i16 => u8 i8 i16 i32 i64 f32 f64 }
+impl_primitive_conversions! { i32 => u8 i8 i16 i32 i64 f32 f64 }
+impl_primitive_conversions! { i64 => u8 i8 i16 i32 i64 f32 f64 }
+impl_primitive_conversions! { f32 => f32 f64 }
+impl_primitive_conversions! { f64 => f32 f64 }
+impl_float_to_integer_conversions! { f32 f64 => [u8 i8 i16 i32 i64] }
 
 /// Implements conversions through an intermediate type.
-macro_rules! conversions {
+macro_rules! impl_conversions {
     ($($from:ty, $to:ty : |$x:ident| $body:expr;)*) => {$(
         impl ConvertTo<$to> for $from {
             #[inline(always)]
@@ -119,15 +119,15 @@ macro_rules! conversions {
 }
 
 /// Implements conversions between each real type and `Bool`, `f16`, `bf16` and the complex types.
-macro_rules! conversions_with_reals {
+macro_rules! impl_conversions_with_reals {
     ($($real:ty)*) => {$(
-        conversions! {
+        impl_conversions! {
             Bool, $real: |x| { let x: u8 = u8::from(x.0 != 0); x.to() };
             $real, Bool: |x| Bool(u8::from(x.partial_cmp(&<$real>::default()) != Some(Ordering::Equal)));
-            f16, $real: |x| { let x = from_f16(x); x.to() };
-            $real, f16: |x| { let x: f32 = x.to(); to_f16(x) };
-            bf16, $real: |x| { let x = from_bf16(x); x.to() };
-            $real, bf16: |x| { let x: f32 = x.to(); to_bf16(x) };
+            f16, $real: |x| { let x = f16_to_f32(x); x.to() };
+            $real, f16: |x| { let x: f32 = x.to(); f32_to_f16(x) };
+            bf16, $real: |x| { let x = bf16_to_f32(x); x.to() };
+            $real, bf16: |x| { let x: f32 = x.to(); f32_to_bf16(x) };
             Complex32, $real: |x| x.re.to();
             $real, Complex32: |x| Complex32::new(x.to(), 0.0);
             Complex64, $real: |x| x.re.to();
@@ -136,13 +136,13 @@ macro_rules! conversions_with_reals {
     )*};
 }
 
-conversions_with_reals! { u8 i8 i16 i32 i64 f64 }
+impl_conversions_with_reals! { u8 i8 i16 i32 i64 f64 }
 
-conversions! {
+impl_conversions! {
     Bool, f32: |x| { let x: u8 = u8::from(x.0 != 0); x.to() };
     f32, Bool: |x| Bool(u8::from(x.partial_cmp(&0.0) != Some(Ordering::Equal)));
-    bf16, f32: |x| from_bf16(x);
-    f32, bf16: |x| to_bf16(x);
+    bf16, f32: |x| bf16_to_f32(x);
+    f32, bf16: |x| f32_to_bf16(x);
     Complex32, f32: |x| x.re;
     f32, Complex32: |x| Complex32::new(x, 0.0);
     Complex64, f32: |x| x.re.to();
@@ -156,45 +156,45 @@ conversions! {
     Complex64, Complex32: |x| Complex32::new(x.re.to(), x.im.to());
     Complex32, Bool: |x| Bool(u8::from(x.re != 0.0 || x.im != 0.0));
     Complex64, Bool: |x| Bool(u8::from(x.re != 0.0 || x.im != 0.0));
-    Bool, f16: |x| { let x: f32 = x.to(); to_f16(x) };
-    f16, Bool: |x| Bool(u8::from(from_f16(x) != 0.0));
-    Bool, bf16: |x| { let x: f32 = x.to(); to_bf16(x) };
+    Bool, f16: |x| { let x: f32 = x.to(); f32_to_f16(x) };
+    f16, Bool: |x| Bool(u8::from(f16_to_f32(x) != 0.0));
+    Bool, bf16: |x| { let x: f32 = x.to(); f32_to_bf16(x) };
     bf16, Bool: |x| { let x: f32 = x.to(); x.to() };
-    f16, bf16: |x| to_bf16(from_f16(x));
-    bf16, f16: |x| { let x: f32 = x.to(); to_f16(x) };
+    f16, bf16: |x| f32_to_bf16(f16_to_f32(x));
+    bf16, f16: |x| { let x: f32 = x.to(); f32_to_f16(x) };
     Bool, Complex32: |x| { let x: f32 = x.to(); x.to() };
     Bool, Complex64: |x| { let x: f64 = x.to(); x.to() };
     f16, Complex32: |x| { let x: f32 = x.to(); x.to() };
     f16, Complex64: |x| { let x: f32 = x.to(); x.to() };
     bf16, Complex32: |x| { let x: f32 = x.to(); x.to() };
     bf16, Complex64: |x| { let x: f32 = x.to(); x.to() };
-    Complex32, f16: |x| to_f16(x.re);
-    Complex64, f16: |x| { let x: f32 = x.re.to(); to_f16(x) };
-    Complex32, bf16: |x| to_bf16(x.re);
-    Complex64, bf16: |x| { let x: f32 = x.re.to(); to_bf16(x) };
+    Complex32, f16: |x| f32_to_f16(x.re);
+    Complex64, f16: |x| { let x: f32 = x.re.to(); f32_to_f16(x) };
+    Complex32, bf16: |x| f32_to_bf16(x.re);
+    Complex64, bf16: |x| { let x: f32 = x.re.to(); f32_to_bf16(x) };
 }
 
 impl ConvertTo<f32> for f16 {
     #[inline(always)]
     fn to(self) -> f32 {
-        from_f16(self)
+        f16_to_f32(self)
     }
 
-    unsafe fn convert_contiguous(from: *const Self, to: *mut f32, count: usize) -> bool {
+    unsafe fn try_convert_contiguous(from: *const Self, to: *mut f32, count: usize) -> bool {
         // SAFETY: guaranteed by the caller.
-        unsafe { floats::widen_f16(from, to, count) }
+        unsafe { floats::try_widen_f16(from, to, count) }
     }
 }
 
 impl ConvertTo<f16> for f32 {
     #[inline(always)]
     fn to(self) -> f16 {
-        to_f16(self)
+        f32_to_f16(self)
     }
 
-    unsafe fn convert_contiguous(from: *const Self, to: *mut f16, count: usize) -> bool {
+    unsafe fn try_convert_contiguous(from: *const Self, to: *mut f16, count: usize) -> bool {
         // SAFETY: guaranteed by the caller.
-        unsafe { floats::narrow_to_f16(from, to, count) }
+        unsafe { floats::try_narrow_to_f16(from, to, count) }
     }
 }
 
@@ -207,7 +207,7 @@ unsafe fn convert_row<A: ConvertTo<B> + Copy, B>(
 ) {
     let side_by_side = from_stride.unsigned_abs() == size_of::<A>() && to_stride.unsigned_abs() == size_of::<B>();
     // SAFETY: the caller guarantees `count` elements at `from` and at `to`.
-    if side_by_side && unsafe { A::convert_contiguous(from.cast(), to.cast(), count) } {
+    if side_by_side && unsafe { A::try_convert_contiguous(from.cast(), to.cast(), count) } {
         return;
     }
     // The closure captures by value: through a reference, the compiler would reload the pointers after each write.
@@ -234,16 +234,16 @@ unsafe fn convert_row<A: ConvertTo<B> + Copy, B>(
     );
 }
 
-macro_rules! conversion_table {
+macro_rules! define_conversion_functions {
     ($($variant:ident $ty:ty),*) => {
         /// Returns the function that converts elements of `from` to `to`.
-        pub fn conversion(from: DType, to: DType) -> ConvertFn {
+        pub fn conversion_function(from: DType, to: DType) -> ConvertFn {
             match from {
-                $(DType::$variant => conversion_from::<$ty>(to),)*
+                $(DType::$variant => conversion_function_from::<$ty>(to),)*
             }
         }
 
-        fn conversion_from<A>(to: DType) -> ConvertFn
+        fn conversion_function_from<A>(to: DType) -> ConvertFn
         where
             A: Copy $(+ ConvertTo<$ty>)*,
         {
@@ -254,7 +254,7 @@ macro_rules! conversion_table {
     };
 }
 
-conversion_table! { U8 u8, I8 i8, I16 i16, I32 i32, I64 i64, F16 f16, BF16 bf16, F32 f32, F64 f64, C64 Complex32, C128 Complex64, Bool Bool }
+define_conversion_functions! { U8 u8, I8 i8, I16 i16, I32 i32, I64 i64, F16 f16, BF16 bf16, F32 f32, F64 f64, C64 Complex32, C128 Complex64, Bool Bool }
 
 #[cfg(test)]
 mod tests {
@@ -265,7 +265,7 @@ mod tests {
         let from = [1.5_f32, 9.0, -2.5, 9.0, 300.0];
         let mut to = [0_u8; 6];
         // SAFETY: three elements, two apart on either side.
-        unsafe { conversion(DType::F32, DType::U8)(from.as_ptr().cast(), 8, to.as_mut_ptr(), 2, 3) };
+        unsafe { conversion_function(DType::F32, DType::U8)(from.as_ptr().cast(), 8, to.as_mut_ptr(), 2, 3) };
         assert_eq!(to, [1, 0, 254, 0, 44, 0]);
     }
 
@@ -278,8 +278,8 @@ mod tests {
             let (mut bytes, mut wide) = ([9_u8; 1500], [9_i64; 1500]);
             // SAFETY: there are 1500 elements on either side.
             unsafe {
-                conversion(DType::F32, DType::U8)(from.as_ptr().cast(), 4, bytes.as_mut_ptr(), 1, 1500);
-                conversion(DType::F32, DType::I64)(from.as_ptr().cast(), 4, wide.as_mut_ptr().cast(), 8, 1500);
+                conversion_function(DType::F32, DType::U8)(from.as_ptr().cast(), 4, bytes.as_mut_ptr(), 1, 1500);
+                conversion_function(DType::F32, DType::I64)(from.as_ptr().cast(), 4, wide.as_mut_ptr().cast(), 8, 1500);
             }
             for (x, (byte, wide)) in from.iter().zip(bytes.iter().zip(&wide)) {
                 assert_eq!((*byte, *wide), (ConvertTo::<u8>::to(*x), ConvertTo::<i64>::to(*x)), "{x}");
@@ -291,11 +291,11 @@ mod tests {
     fn nonzero_bytes_and_numbers_convert_to_true() {
         let (from, mut to) = ([0_u8, 1, 2, 255].map(Bool), [7_i64; 4]);
         // SAFETY: four elements side by side.
-        unsafe { conversion(DType::Bool, DType::I64)(from.as_ptr().cast(), 1, to.as_mut_ptr().cast(), 8, 4) };
+        unsafe { conversion_function(DType::Bool, DType::I64)(from.as_ptr().cast(), 1, to.as_mut_ptr().cast(), 8, 4) };
         assert_eq!(to, [0, 1, 1, 1]);
         let (from, mut to) = ([0.0, -0.0, f64::NAN, 0.5], [Bool(9); 4]);
         // SAFETY: four elements side by side.
-        unsafe { conversion(DType::F64, DType::Bool)(from.as_ptr().cast(), 8, to.as_mut_ptr().cast(), 1, 4) };
+        unsafe { conversion_function(DType::F64, DType::Bool)(from.as_ptr().cast(), 8, to.as_mut_ptr().cast(), 1, 4) };
         assert_eq!(to.map(|truth| truth.0), [0, 0, 1, 1]);
     }
 }

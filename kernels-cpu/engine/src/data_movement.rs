@@ -9,38 +9,38 @@ mod copy_nest;
 
 use dispatch_runtime::{DType, Element, Geometry, Operands, Result, Spec, Tensor};
 
-use crate::elementwise::{prefetch, transfer};
-use copy_nest::{CopyNest, copy_row, is_table};
+use crate::elementwise::{copy_converted, prefetch};
+use copy_nest::{CopyNest, combine_row_part, is_offset_table};
 
 /// The fewest elements that are worth a thread.
 pub const GRAIN_SIZE: usize = 1 << 15;
 /// The number of adjacent elements that one thread copies, because they share a cache line.
-pub const CACHE_LINE_ELEMENTS: usize = 16;
+pub const ELEMENTS_PER_CACHE_LINE: usize = 16;
 /// The size at which a dimension is large enough to be divided among threads; the outermost such dimension is divided.
 pub const MIN_DIVIDED_SIZE: i64 = 16;
 /// The number of rows between a copied row and the row that is prefetched.
-const PREFETCH_DISTANCE: usize = 8;
+const PREFETCH_ROW_DISTANCE: usize = 8;
 
 /// Copies the elements of `from` to `out`, converted and broadcast.
-pub fn copy(out: &mut Tensor, from: &Tensor) -> Result<()> {
-    copy_named("self", out, from)
+pub fn copy_elements(out: &mut Tensor, from: &Tensor) -> Result<()> {
+    copy_argument("self", out, from)
 }
 
 /// Copies the elements of `from` to `out`, converted and broadcast; errors call `from` by the name `argument`.
-pub fn copy_named(argument: &'static str, out: &mut Tensor, from: &Tensor) -> Result<()> {
-    transfer(&Operands::borrow(&["out"], [out], &[argument], [from])?);
+pub fn copy_argument(argument: &'static str, out: &mut Tensor, from: &Tensor) -> Result<()> {
+    copy_converted(&Operands::borrow(&["out"], [out], &[argument], [from])?);
     Ok(())
 }
 
 /// Returns a contiguous copy of a tensor in this dtype.
 pub fn to_contiguous(from: &Tensor, dtype: DType) -> Result<Tensor> {
-    broadcast_contiguous("self", from, dtype, from.sizes())
+    broadcast_to_contiguous("self", from, dtype, from.sizes())
 }
 
 /// Returns a contiguous copy of a tensor, broadcast to `sizes`; errors call `from` by the name `argument`.
-pub fn broadcast_contiguous(argument: &'static str, from: &Tensor, dtype: DType, sizes: &[i64]) -> Result<Tensor> {
+pub fn broadcast_to_contiguous(argument: &'static str, from: &Tensor, dtype: DType, sizes: &[i64]) -> Result<Tensor> {
     let mut out = Spec::contiguous(dtype, sizes).on(from.device())?;
-    copy_named(argument, &mut out, from)?;
+    copy_argument(argument, &mut out, from)?;
     Ok(out)
 }
 
@@ -65,7 +65,7 @@ unsafe impl Sync for BasePointer {}
 impl BasePointer {
     /// Returns the address `bytes` bytes behind the base.
     #[inline]
-    pub fn byte_offset(self, bytes: isize) -> *mut u8 {
+    pub fn at_byte_offset(self, bytes: isize) -> *mut u8 {
         self.0.wrapping_offset(bytes)
     }
 }
@@ -81,7 +81,7 @@ pub enum AxisOffsets {
 
 /// A dimension of a copy: its size, and the offsets of both operands along it.
 #[derive(Clone, Debug)]
-pub struct Axis {
+pub struct CopyAxis {
     /// The size of the dimension.
     pub size: i64,
     /// The offsets of the operand that is written.
@@ -90,7 +90,7 @@ pub struct Axis {
     pub from: AxisOffsets,
 }
 
-impl Axis {
+impl CopyAxis {
     /// Returns a dimension with a stride for each operand.
     pub fn strided(size: i64, to: i64, from: i64) -> Self {
         Self { size, to: AxisOffsets::Stride(to), from: AxisOffsets::Stride(from) }
@@ -98,7 +98,7 @@ impl Axis {
 
     /// Returns whether either operand has a table.
     fn has_table(&self) -> bool {
-        is_table(&self.to) || is_table(&self.from)
+        is_offset_table(&self.to) || is_offset_table(&self.from)
     }
 }
 
@@ -159,25 +159,25 @@ pub use with_word_of_size;
 
 /// Copies elements of one dtype along `axes`, the last dimension innermost. Offsets count from each tensor's first element. If an element
 /// of `out` is written more than once, the last value stays.
-pub fn copy_along_axes(out: &mut Tensor, from: &Tensor, axes: &[Axis]) -> Result<()> {
-    with_word_of_size!(from.dtype().size(), Word => apply_along_axes::<Word>(out, from, axes, |_, new_element| new_element))
+pub fn copy_along_axes(out: &mut Tensor, from: &Tensor, axes: &[CopyAxis]) -> Result<()> {
+    with_word_of_size!(from.dtype().size(), Word => combine_words_along_axes::<Word>(out, from, axes, |_, new_element| new_element))
 }
 
 /// Combines elements of `from` along `axes` with the elements of `out`: `f` gets the present and the new element.
 pub fn combine_along_axes<T: Element>(
     out: &mut Tensor,
     from: &Tensor,
-    axes: &[Axis],
+    axes: &[CopyAxis],
     f: impl Fn(T, T) -> T + Sync,
 ) -> Result<()> {
     assert_eq!(from.dtype(), T::DTYPE, "the source has the dtype that elements are combined in");
-    apply_along_axes(out, from, axes, f)
+    combine_words_along_axes(out, from, axes, f)
 }
 
-fn apply_along_axes<W: Copy>(
+fn combine_words_along_axes<W: Copy>(
     out: &mut Tensor,
     from: &Tensor,
-    axes: &[Axis],
+    axes: &[CopyAxis],
     f: impl Fn(W, W) -> W + Sync,
 ) -> Result<()> {
     let copy_nest = CopyNest::new(axes);
@@ -192,19 +192,19 @@ fn apply_along_axes<W: Copy>(
     copy_nest.visit_in_parallel(&|[to_offset, from_offset], next, at, count| {
         let start = |to_offset, from_offset| {
             (
-                to.byte_offset(0).cast::<W>().wrapping_offset(to_offset),
-                from.byte_offset(0).cast::<W>().wrapping_offset(from_offset),
+                to.at_byte_offset(0).cast::<W>().wrapping_offset(to_offset),
+                from.at_byte_offset(0).cast::<W>().wrapping_offset(from_offset),
             )
         };
         if let Some([to, from]) = next {
             let (to, from) = start(to, from);
-            prefetch::for_writing(to.cast(), count.min(CACHE_LINE_ELEMENTS * 4) * size_of::<W>());
-            prefetch::for_reading(from.cast(), count.min(CACHE_LINE_ELEMENTS * 4) * size_of::<W>());
+            prefetch::prefetch_for_writing(to.cast(), count.min(ELEMENTS_PER_CACHE_LINE * 4) * size_of::<W>());
+            prefetch::prefetch_for_reading(from.cast(), count.min(ELEMENTS_PER_CACHE_LINE * 4) * size_of::<W>());
         }
         let (to, from) = start(to_offset, from_offset);
         // SAFETY: `check_bounds` found every offset inside the storages, which the operands hold; no other thread has the elements of a
         // piece.
-        unsafe { copy_row(to, from, copy_nest.innermost(), at, count, &f) };
+        unsafe { combine_row_part(to, from, copy_nest.innermost_axis(), at, count, &f) };
     });
     Ok(())
 }

@@ -6,13 +6,13 @@
 //! that fits the cache. So each operator and type has one loop, and that loop always runs over contiguous elements.
 #![expect(unsafe_code, reason = "the loops rely on checked layouts of the operands")]
 
+mod converted_copy;
 mod fusible;
 mod fusion;
-mod gather;
 pub mod loop_nest;
 mod operands;
 pub mod prefetch;
-mod transfer;
+mod strided_copy;
 mod transpose;
 
 use dispatch_runtime::{
@@ -20,40 +20,41 @@ use dispatch_runtime::{
     Tensor,
 };
 
-pub use fusible::{BoundLoop, FusionRule, RuleKernel, fusible};
+pub use converted_copy::copy_converted;
+pub use fusible::{BoundLoop, FusibleKernel, FusionRule, fusible};
 pub use fusion::registers::{CheapOperation, scalar_functions};
 use loop_nest::LoopNest;
 pub use operands::LoopInput;
-pub use transfer::transfer;
 
-/// The loops of an operator: runs the loop for a dtype to compute in, or returns the dtypes that have a loop.
+/// The loops of an operator: a function that runs the loop of the given compute dtype. If there is no such loop, it returns the dtypes that
+/// have one.
 pub type Loops<'a, const N: usize> = &'a dyn Fn(DType, &mut LoopInput<'_, N>) -> Result<(), &'static [DType]>;
 
 /// Computes the result of an elementwise operator in a fresh tensor.
 #[inline]
 pub fn fresh<O: Operation, const N: usize>(inputs: [&Tensor; N], loops: Loops<'_, N>) -> Result<Tensor> {
-    PointwiseOperator::of_operator::<O, O>().compute_new(inputs, loops)
+    PointwiseOperator::for_operator::<O, O>().compute_fresh(inputs, loops)
 }
 
 /// Computes an intermediate tensor for an operator that is not itself elementwise. The inputs are the operator's first tensor arguments.
-pub fn intermediate<O: Operation, const N: usize>(
+pub fn compute_intermediate<O: Operation, const N: usize>(
     dtype: Promotion,
     inputs: [&Tensor; N],
     loops: Loops<'_, N>,
 ) -> Result<Tensor> {
     PointwiseOperator { dtype, names: operand_names::<O>(), dtypes: &[], called_form: O::operator }
-        .compute_new(inputs, loops)
+        .compute_fresh(inputs, loops)
 }
 
 /// Computes into `out` for an operator that has no promotion of its own. The inputs are the operator's first tensor arguments.
-pub fn intermediate_into<O: Operation, const N: usize>(
+pub fn compute_intermediate_into<O: Operation, const N: usize>(
     dtype: Promotion,
     out: &mut Tensor,
     inputs: [&Tensor; N],
     loops: Loops<'_, N>,
 ) -> Result<()> {
     PointwiseOperator { dtype, names: operand_names::<O>(), dtypes: &[], called_form: O::operator }
-        .write_into("out", out, inputs, loops)
+        .compute_into("out", out, inputs, loops)
 }
 
 /// Computes into the caller's tensor `out`, which errors call `name`.
@@ -63,7 +64,7 @@ pub fn into<O: Operation, const N: usize>(
     inputs: [&Tensor; N],
     loops: Loops<'_, N>,
 ) -> Result<()> {
-    PointwiseOperator::of_operator::<O, O>().write_into(name, out, inputs, loops)
+    PointwiseOperator::for_operator::<O, O>().compute_into(name, out, inputs, loops)
 }
 
 /// Computes into `this`, for the in-place form `F` of the operator. Each input that is `None` is `this`.
@@ -73,9 +74,10 @@ pub fn in_place<O: Operation, F: Operation, const N: usize>(
     inputs: [Option<&Tensor>; N],
     loops: Loops<'_, N>,
 ) -> Result<()> {
-    PointwiseOperator::of_operator::<O, F>().in_place(this, inputs, loops)
+    PointwiseOperator::for_operator::<O, F>().compute_in_place(this, inputs, loops)
 }
 
+/// The dtype rules and operand names of an elementwise operator, for one of its forms.
 struct PointwiseOperator {
     dtype: Promotion,
     /// The names of the operands.
@@ -87,22 +89,22 @@ struct PointwiseOperator {
 }
 
 impl PointwiseOperator {
-    /// Returns the rule of an operator, for one of its forms.
+    /// Returns the rules and names of the operator `O`; errors name its form `F`.
     #[inline(always)]
-    fn of_operator<O: Operation, F: Operation>() -> &'static Self {
+    fn for_operator<O: Operation, F: Operation>() -> &'static Self {
         const {
-            let Some(ShapeWord::Pointwise { dtype, dtypes, .. }) = O::SHAPE else {
+            let Some(ShapeWord::Pointwise { dtype, dtypes, .. }) = O::SHAPE_WORD else {
                 panic!("an elementwise kernel serves an operator with `shape = pointwise`");
             };
             &Self { dtype, names: operand_names::<O>(), dtypes, called_form: F::operator }
         }
     }
 
-    fn compute_new<const N: usize>(&self, inputs: [&Tensor; N], loops: Loops<'_, N>) -> Result<Tensor> {
-        let (compute_dtype, are_alike) = self.inspect_inputs(&inputs);
+    fn compute_fresh<const N: usize>(&self, inputs: [&Tensor; N], loops: Loops<'_, N>) -> Result<Tensor> {
+        let (compute_dtype, are_alike) = self.inspect_dtypes_and_layouts(&inputs);
         let dtype = self.dtype.result_dtype_from(compute_dtype);
         let mut out = if are_alike {
-            inputs[0].fresh_like(dtype)?
+            inputs[0].allocate_like(dtype)?
         } else {
             self.result_spec(&inputs, dtype)?.on(inputs[0].device())?
         };
@@ -113,14 +115,14 @@ impl PointwiseOperator {
         Ok(out)
     }
 
-    fn write_into<const N: usize>(
+    fn compute_into<const N: usize>(
         &self,
         name: &'static str,
         out: &mut Tensor,
         inputs: [&Tensor; N],
         loops: Loops<'_, N>,
     ) -> Result<()> {
-        let (compute_dtype, mut are_alike) = self.inspect_inputs(&inputs);
+        let (compute_dtype, mut are_alike) = self.inspect_dtypes_and_layouts(&inputs);
         let dtype = self.dtype.result_dtype_from(compute_dtype);
         // A resized handle replaces `out` after the write, so that a refused call changes nothing.
         let mut fitted = None;
@@ -140,7 +142,7 @@ impl PointwiseOperator {
         Ok(())
     }
 
-    fn in_place<const N: usize>(
+    fn compute_in_place<const N: usize>(
         &self,
         this: &mut Tensor,
         inputs: [Option<&Tensor>; N],
@@ -148,19 +150,20 @@ impl PointwiseOperator {
     ) -> Result<()> {
         // The checks come before the operands are borrowed: a refused call is not a write.
         let all = inputs.map(|input| input.unwrap_or(this));
-        let (compute_dtype, are_alike) = self.inspect_inputs(&all);
+        let (compute_dtype, are_alike) = self.inspect_dtypes_and_layouts(&all);
         let are_alike = are_alike && is_contiguous_like(this, all[0]);
         if !(are_alike && self.dtype.result_dtype_from(compute_dtype) == this.dtype()) {
             self.resize_to_result("self", this, &all, self.dtype.result_dtype_from(compute_dtype))?;
         }
-        let operands = Operands::in_place("self", this, self.names, |this| inputs.map(|input| input.unwrap_or(this)))?;
+        let operands =
+            Operands::borrow_in_place("self", this, self.names, |this| inputs.map(|input| input.unwrap_or(this)))?;
         // SAFETY: `are_alike` is true only if the inputs and `this` were checked.
         unsafe { self.run_loops(&operands, compute_dtype, are_alike, loops) }
     }
 
     /// Returns the dtype to compute in, and whether all inputs are contiguous tensors of one dtype and the same sizes.
     #[inline(always)]
-    fn inspect_inputs<const N: usize>(&self, inputs: &[&Tensor; N]) -> (DType, bool) {
+    fn inspect_dtypes_and_layouts<const N: usize>(&self, inputs: &[&Tensor; N]) -> (DType, bool) {
         let first = inputs[0];
         let are_alike = first.geometry().is_contiguous()
             && !first.is_number()
@@ -187,7 +190,7 @@ impl PointwiseOperator {
     }
 
     #[cold]
-    fn unsupported_dtype(&self, dtype: DType, supported: &'static [DType]) -> Error {
+    fn unsupported_dtype_error(&self, dtype: DType, supported: &'static [DType]) -> Error {
         let supported = if self.dtypes.is_empty() { supported } else { self.dtypes };
         ErrorKind::UnsupportedDType { operator: (self.called_form)().name(), argument: "self", dtype, supported }.into()
     }
@@ -215,30 +218,32 @@ impl PointwiseOperator {
             let mut loop_input = unsafe { LoopInput::new(operands, compute_dtype, are_alike) };
             loops(looped, &mut loop_input)
         };
-        if fits_i32(compute_dtype, operands.read().iter().map(Operand::dtype)) && run(NARROW_INTEGER_DTYPE).is_ok() {
+        if inputs_fit_i32(compute_dtype, operands.read().iter().map(Operand::dtype))
+            && run(NARROW_INTEGER_COMPUTE_DTYPE).is_ok()
+        {
             return Ok(());
         }
         run(crate::convert::compute_dtype(compute_dtype))
-            .map_err(|supported| self.unsupported_dtype(compute_dtype, supported))
+            .map_err(|supported| self.unsupported_dtype_error(compute_dtype, supported))
     }
 }
 
 /// The dtype that integers of at most 32 bits are computed in, if the operator has a loop for it. A vector holds more of them.
-const NARROW_INTEGER_DTYPE: DType = i32::DTYPE;
+const NARROW_INTEGER_COMPUTE_DTYPE: DType = i32::DTYPE;
 
-/// Returns whether the operands can be computed in [`NARROW_INTEGER_DTYPE`]. Booleans qualify only if all inputs are, because the truth of
-/// a wider integer depends on all its bits.
+/// Returns whether the operands can be computed in [`NARROW_INTEGER_COMPUTE_DTYPE`]. Booleans qualify only if all inputs are, because the
+/// truth of a wider integer depends on all its bits.
 #[inline]
-fn fits_i32(compute_dtype: DType, mut inputs: impl Iterator<Item = DType>) -> bool {
+fn inputs_fit_i32(compute_dtype: DType, mut inputs: impl Iterator<Item = DType>) -> bool {
     match compute_dtype {
         DType::Bool => inputs.all(|input| input == DType::Bool),
-        dtype => dtype.is_integral() && dtype.size() <= NARROW_INTEGER_DTYPE.size(),
+        dtype => dtype.is_integral() && dtype.size() <= NARROW_INTEGER_COMPUTE_DTYPE.size(),
     }
 }
 
 /// Returns the names of an operator's tensor operands, for errors.
 const fn operand_names<O: Operation>() -> &'static [&'static str] {
-    match O::SHAPE {
+    match O::SHAPE_WORD {
         Some(ShapeWord::Pointwise { names, .. }) => names,
         _ => &["self", "self", "self"],
     }
@@ -286,7 +291,7 @@ macro_rules! elementwise {
         $(cheap $cheap:ident)? $(by $loops:block)? $(|$elements:pat_param| $body:expr)?;)*
     ) => {
         $(::dispatch_runtime::op_row! {
-            aten::$name => $crate::elementwise::elementwise_line,
+            aten::$name => $crate::elementwise::elementwise_kernel,
             [$([$($option)+])*] [$(cheap $cheap)? $(by $loops)? $(|$elements| $body)?]
         })*
     };
@@ -295,46 +300,46 @@ pub use elementwise;
 
 /// Defines the kernel of one line of `elementwise!`, and the rule by which it is fused with other kernels.
 #[macro_export]
-macro_rules! elementwise_line {
+macro_rules! elementwise_kernel {
     ($name:ident $all:tt $operands:tt $types:tt [$($options:tt)*] $body:tt) => {
-        $crate::elementwise::elementwise_line! { @options [$($options)*] $name $all $operands $types [] [] $body }
+        $crate::elementwise::elementwise_kernel! { @options [$($options)*] $name $all $operands $types [] [] $body }
     };
     (@options [[few] $($options:tt)*] $name:ident $all:tt $operands:tt [$($ty:ty),+] $kept:tt $check:tt $body:tt) => {
-        $crate::elementwise::elementwise_line! { @options [$($options)*] $name $all $operands [$($ty),+, i32] $kept $check $body }
+        $crate::elementwise::elementwise_kernel! { @options [$($options)*] $name $all $operands [$($ty),+, i32] $kept $check $body }
     };
     (@options [[keeps $kept:literal] $($options:tt)*] $name:ident $all:tt $operands:tt $types:tt [] $check:tt $body:tt) => {
-        $crate::elementwise::elementwise_line! { @options [$($options)*] $name $all $operands $types [$kept] $check $body }
+        $crate::elementwise::elementwise_kernel! { @options [$($options)*] $name $all $operands $types [$kept] $check $body }
     };
     (@options [[if $check:expr] $($options:tt)*] $name:ident $all:tt $operands:tt $types:tt $kept:tt [] $body:tt) => {
-        $crate::elementwise::elementwise_line! { @options [$($options)*] $name $all $operands $types $kept [$check] $body }
+        $crate::elementwise::elementwise_kernel! { @options [$($options)*] $name $all $operands $types $kept [$check] $body }
     };
     (@options []
         $name:ident { $($argument:ident: $argument_ty:ty),+ } ($($tensor:ident),+; $($number:ident),*)
         $types:tt $kept:tt [$($check:expr)?] $body:tt
     ) => {
         const _: () = {
-            const INPUTS: usize = [$(stringify!($tensor)),+].len();
+            const INPUT_COUNT: usize = [$(stringify!($tensor)),+].len();
 
             #[allow(unused_variables, clippy::unnecessary_wraps, clippy::used_underscore_binding, reason = "some kernels use no arguments")]
             #[::dispatch_runtime::op_impl(aten::$name, CPU, engine = $crate::elementwise)]
             fn $name(
                 $($argument: $argument_ty),+
             ) -> ::dispatch_runtime::Result<
-                impl Fn(::dispatch_runtime::DType, &mut $crate::elementwise::LoopInput<'_, INPUTS>)
+                impl Fn(::dispatch_runtime::DType, &mut $crate::elementwise::LoopInput<'_, INPUT_COUNT>)
                     -> ::std::result::Result<(), &'static [::dispatch_runtime::DType]> + use<>
             > {
                 $($check;)?
-                $crate::elementwise::elementwise_line! { @loops $types $kept ($($tensor),+; $($number),*) $body }
+                $crate::elementwise::elementwise_kernel! { @loops $types $kept ($($tensor),+; $($number),*) $body }
             }
 
             $crate::elementwise::fusible! {
                 @rule $name
-                ($crate::elementwise::RuleKernel::Registered(stringify!($name), ::dispatch_runtime::Location::new(file!(), line!())))
+                ($crate::elementwise::FusibleKernel::Registered(stringify!($name), ::dispatch_runtime::Location::new(file!(), line!())))
                 let loops = $name;
                 |$($argument: $argument_ty),+| {
                     // The tensors hold zeros, so a check that reads elements refuses all calls that it might refuse.
                     <aten::$name>::__check($($argument),+).ok()?;
-                    $crate::elementwise::BoundLoop::of_operator::<aten::$name, _>([$($tensor),+], &loops($($argument),+).ok()?)
+                    $crate::elementwise::BoundLoop::for_operator::<aten::$name, _>([$($tensor),+], &loops($($argument),+).ok()?)
                 }
             }
         };
@@ -344,27 +349,27 @@ macro_rules! elementwise_line {
         Ok(move |dtype, loop_input: &mut $crate::elementwise::LoopInput<'_, _>| {
             $(loop_input.keep_full_precision($kept);)?
             $(if dtype == <$ty as ::dispatch_runtime::Element>::DTYPE {
-                $crate::elementwise::elementwise_line! { @run loop_input $ty, $operands $body }
+                $crate::elementwise::elementwise_kernel! { @run loop_input $ty, $operands $body }
                 return Ok(());
             })+
             Err(&[$(<$ty as ::dispatch_runtime::Element>::DTYPE),+][..])
         })
     };
     (@run $loop_input:ident $ty:ty, ($($tensor:ident),+; $($number:ident),*) [|$elements:pat_param| $body:expr]) => {
-        $(let $number = <$ty as $crate::compute::Compute>::from_scalar($number.into());)*
-        $loop_input.run::<$ty, _>(#[inline(always)] move |$elements: [$ty; INPUTS]| $body);
+        $(let $number = <$ty as $crate::compute::ComputeType>::from_scalar($number.into());)*
+        $loop_input.run::<$ty, _>(#[inline(always)] move |$elements: [$ty; INPUT_COUNT]| $body);
     };
     (@run $loop_input:ident $ty:ty, ($($tensor:ident),+; $($number:ident),*) [cheap $cheap:ident]) => {
         let numbers: &[::dispatch_runtime::Scalar] = &[$($number.into()),*];
-        $(let $number = <$ty as $crate::compute::Compute>::from_scalar($number.into());)*
+        $(let $number = <$ty as $crate::compute::ComputeType>::from_scalar($number.into());)*
         $loop_input.run_cheap::<$ty, _>(
             $crate::elementwise::CheapOperation::$cheap,
             numbers,
-            #[inline(always)] move |[$($tensor),+]: [$ty; INPUTS]| $crate::elementwise::scalar_functions::$cheap([$($tensor),+ $(, $number)*]),
+            #[inline(always)] move |[$($tensor),+]: [$ty; INPUT_COUNT]| $crate::elementwise::scalar_functions::$cheap([$($tensor),+ $(, $number)*]),
         );
     };
 }
-pub use elementwise_line;
+pub use elementwise_kernel;
 
 #[cfg(test)]
 mod tests;

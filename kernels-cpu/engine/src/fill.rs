@@ -4,7 +4,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Element, operands};
 
-use crate::convert::conversion;
+use crate::convert::conversion_function;
 use crate::data_movement::{BasePointer, GRAIN_SIZE};
 use crate::thread_pool::parallel_for;
 
@@ -23,10 +23,10 @@ fn fill_with_element<T: Element>(out: &mut Tensor, value: &[T; 1]) -> Result<()>
     let [to] = operands.written();
     assert!(to.geometry().is_dense(), "only a dense tensor is filled");
     let (start, size) = (BasePointer(to.start()), to.dtype().size());
-    let (convert, step) = (conversion(T::DTYPE, to.dtype()), size.cast_signed());
+    let (convert, step) = (conversion_function(T::DTYPE, to.dtype()), size.cast_signed());
     let count = usize::try_from(to.geometry().count()).unwrap_or(0);
     parallel_for(0..count, GRAIN_SIZE, |piece| {
-        let at = start.byte_offset(step * piece.start.cast_signed());
+        let at = start.at_byte_offset(step * piece.start.cast_signed());
         // SAFETY: the elements lie side by side and the operand holds them; no other thread has the elements of a piece.
         unsafe { convert(value.as_ptr().cast(), 0, at, step, piece.len()) };
     });
@@ -42,7 +42,7 @@ pub fn fill_from_slice<T: Element>(out: &mut Tensor, elements: &[T]) -> Result<(
     let step = to.dtype().size().cast_signed();
     // SAFETY: source and destination are contiguous, and the operand holds the written elements.
     unsafe {
-        conversion(T::DTYPE, to.dtype())(
+        conversion_function(T::DTYPE, to.dtype())(
             elements.as_ptr().cast(),
             size_of::<T>().cast_signed(),
             to.start(),

@@ -8,14 +8,14 @@
 //! threads.
 #![expect(unsafe_code, reason = "views of entries without bounds checks")]
 
-mod blocked;
 mod complex;
 mod entry;
 mod floating_point;
+mod half_precision;
+mod integer;
+mod matrix_vector;
 mod naive;
-mod vector;
 mod view;
-mod widened;
 
 pub use entry::Entry;
 pub use view::{Batch, BatchMut, Matrix, MatrixMut};
@@ -47,7 +47,7 @@ const GRAIN_SIZE: usize = 1 << 18;
 /// Panics if the sizes disagree: `A` must have `C`'s rows, `B` must have `C`'s columns, and `A` must have as many columns as `B` has rows.
 #[inline]
 pub fn gemm<T: Entry>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T::Sum, c: MatrixMut<'_, T>) {
-    let work = check_sizes(a.sizes(), b.sizes(), c.sizes());
+    let work = checked_multiply_add_count(a.sizes(), b.sizes(), c.sizes());
     // Without columns the number of rows can be arbitrarily large.
     if c.sizes().contains(&0) {
         return;
@@ -62,12 +62,12 @@ pub fn gemm<T: Entry>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T
 /// Computes a batch of matrix products: `C[i] = alpha A[i] B[i] + beta C[i]`.
 ///
 /// ```
-/// use kernels_cpu::gemm::{Batch, BatchMut, batched};
+/// use kernels_cpu::gemm::{Batch, BatchMut, batched_gemm};
 /// let rows = [1, 2, 3, 4];
 /// let mut squares = [0; 2];
 /// let a = Batch::new(&rows, [2, 1, 2], [2, 2, 1]).unwrap();
 /// let b = Batch::new(&rows, [2, 2, 1], [2, 1, 1]).unwrap();
-/// batched(1, a, b, 0, BatchMut::new(&mut squares, [2, 1, 1], [1, 1, 1]).unwrap());
+/// batched_gemm(1, a, b, 0, BatchMut::new(&mut squares, [2, 1, 1], [1, 1, 1]).unwrap());
 /// assert_eq!(squares, [5, 25]);
 /// ```
 ///
@@ -75,7 +75,7 @@ pub fn gemm<T: Entry>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T
 ///
 /// Panics if the batches differ in length, or if the sizes of the matrices disagree as for [`gemm()`].
 #[expect(clippy::needless_pass_by_value, reason = "the same signature as `gemm`")]
-pub fn batched<T: Entry>(alpha: T::Sum, a: Batch<'_, T>, b: Batch<'_, T>, beta: T::Sum, c: BatchMut<'_, T>) {
+pub fn batched_gemm<T: Entry>(alpha: T::Sum, a: Batch<'_, T>, b: Batch<'_, T>, beta: T::Sum, c: BatchMut<'_, T>) {
     let count = c.len();
     assert!(
         a.len() == count && b.len() == count,
@@ -86,9 +86,9 @@ pub fn batched<T: Entry>(alpha: T::Sum, a: Batch<'_, T>, b: Batch<'_, T>, beta: 
     if count == 0 || c.sizes().contains(&0) {
         return;
     }
-    let each = check_sizes(a.get(0).sizes(), b.get(0).sizes(), c.sizes());
+    let each = checked_multiply_add_count(a.get(0).sizes(), b.get(0).sizes(), c.sizes());
     // If there are fewer products than threads, the threads divide each product.
-    let grain = if count < thread_pool::threads_here() { count } else { GRAIN_SIZE.div_ceil(each.max(1)) };
+    let grain = if count < thread_pool::region_thread_count() { count } else { GRAIN_SIZE.div_ceil(each.max(1)) };
     thread_pool::parallel_for(0..count, grain, |piece| {
         for index in piece {
             // SAFETY: every product is in one piece, and every entry of `c` is in one product.
@@ -100,7 +100,7 @@ pub fn batched<T: Entry>(alpha: T::Sum, a: Batch<'_, T>, b: Batch<'_, T>, beta: 
 
 /// Checks that the sizes agree, and returns the number of multiply-adds.
 #[inline]
-fn check_sizes(a: [usize; 2], b: [usize; 2], c: [usize; 2]) -> usize {
+fn checked_multiply_add_count(a: [usize; 2], b: [usize; 2], c: [usize; 2]) -> usize {
     assert!(
         a[0] == c[0] && a[1] == b[0] && b[1] == c[1],
         "sizes do not match: {}x{} times {}x{} is not {}x{}",
@@ -117,9 +117,9 @@ fn check_sizes(a: [usize; 2], b: [usize; 2], c: [usize; 2]) -> usize {
 #[inline(never)]
 fn large_product<T: Entry>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T::Sum, c: MatrixMut<'_, T>) {
     if c.columns == 1 {
-        vector::product(alpha, a, b, beta, &c);
+        matrix_vector::product(alpha, a, b, beta, &c);
     } else if c.rows == 1 {
-        vector::product(alpha, b.transposed(), a.transposed(), beta, &c.transposed());
+        matrix_vector::product(alpha, b.transposed(), a.transposed(), beta, &c.transposed());
     } else {
         T::large_product(alpha, a, b, beta, c);
     }
@@ -135,8 +135,8 @@ unsafe fn store_entry<T: EntryImpl>(entry: *mut T, alpha: T::Sum, product: T::Su
     let scaled = alpha.times(product);
     // SAFETY: guaranteed by the caller.
     unsafe {
-        let value = if beta == T::Sum::ZERO { scaled } else { scaled.plus(beta.times((*entry).widen())) };
-        *entry = T::narrow(value);
+        let value = if beta == T::Sum::ZERO { scaled } else { scaled.plus(beta.times((*entry).widen_to_sum())) };
+        *entry = T::narrow_from_sum(value);
     }
 }
 

@@ -22,7 +22,7 @@ mod trigonometric;
 mod ulp_error;
 mod vectorised;
 
-use double_precision::DoublePrecision;
+use double_precision::GammaAndErfinv;
 pub use double_precision::zeta;
 use error_function::ErrorFunction;
 use hyperbolic::Hyperbolic;
@@ -47,7 +47,7 @@ pub use crate::inlined::vectorised;
 /// ```
 #[inline(always)]
 pub fn map_trigonometric<T: Real>(block: &mut [T], limited: impl Fn(T) -> T, exact: impl Fn(T) -> T) {
-    let limit = T::from_f64(trigonometric::RANGE_LIMIT);
+    let limit = T::from_f64(trigonometric::MAX_LIMITED_ARGUMENT);
     let far = block.iter().fold(false, |far, x| far | (x.magnitude() >= limit));
     if far {
         for x in block {
@@ -121,7 +121,7 @@ define_real! {
     atanh() = hyperbolic::atanh;
     /// The error function.
     erf() = ErrorFunction::erf;
-    /// `1 - erf(self)`, without its loss for large arguments.
+    /// `1 - erf(self)`, without the loss of digits that the subtraction would have for large arguments.
     erfc() = ErrorFunction::erfc;
     /// `e^(self^2) erfc(self)`, one element at a time.
     erfcx() = ErrorFunction::erfcx;
@@ -174,11 +174,11 @@ define_real! {
     /// The nearest integer; ties to even.
     round() = Self::round_ties_even;
     /// The inverse of [`erf`](Self::erf), one element at a time.
-    erfinv() = DoublePrecision::erfinv;
+    erfinv() = GammaAndErfinv::erfinv;
     /// The logarithm of the magnitude of the gamma function, one element at a time.
-    lgamma() = DoublePrecision::lgamma;
+    lgamma() = GammaAndErfinv::lgamma;
     /// The derivative of [`lgamma`](Self::lgamma), one element at a time.
-    digamma() = DoublePrecision::digamma;
+    digamma() = GammaAndErfinv::digamma;
     /// The derivative of [`digamma`](Self::digamma) of an integer order, one element at a time.
-    polygamma(order) = DoublePrecision::polygamma;
+    polygamma(order) = GammaAndErfinv::polygamma;
 }

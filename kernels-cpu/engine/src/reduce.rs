@@ -3,7 +3,7 @@
 //! There are two. For results that can be merged in any order, such as sums, extremes and norms, an operator supplies a [`Fold`]. The
 //! engine reads memory once, in memory order, for any reduced dimensions. If the innermost dimension is reduced, its elements are folded in
 //! several lanes; otherwise rows are folded into a row. Operators that need all elements of a line at once, such as scans, sorts and
-//! softmax, are functions of [`lines`].
+//! softmax, are functions of [`for_each_line`].
 
 mod fold;
 mod fold_nest;
@@ -14,7 +14,7 @@ pub mod min_max;
 use dispatch_runtime::{DType, Dims, Element, ErrorKind, Geometry, Operation, Result, Tensor, operands};
 
 pub use fold::MAX_LANE_ELEMENTS;
-pub use lines::lines;
+pub use lines::for_each_line;
 
 use crate::elementwise::loop_nest::to_isize;
 
@@ -23,32 +23,32 @@ use crate::elementwise::loop_nest::to_isize;
 /// Elements are added to lanes, at most [`MAX_LANE_ELEMENTS`] to each, and lanes are merged into totals. With a wider type for totals, sums
 /// are accurate enough.
 pub trait Fold: Sync {
-    /// The type that elements are converted to.
-    type In: Element;
+    /// The type to which an element is converted before it is added to a lane.
+    type Input: Element;
     /// The accumulator to which a loop adds elements.
-    type Lane: Copy + Send + Sync;
+    type LaneAccumulator: Copy + Send + Sync;
     /// The accumulator into which lanes are merged.
-    type Total: Copy + Send + Sync;
+    type TotalAccumulator: Copy + Send + Sync;
     /// The type of the result.
-    type Out: Element;
+    type Output: Element;
 
     /// Returns a lane without elements.
-    fn empty_lane(&self) -> Self::Lane;
+    fn empty_lane(&self) -> Self::LaneAccumulator;
 
     /// Adds an element to a lane.
-    fn add(&self, lane: Self::Lane, value: Self::In) -> Self::Lane;
+    fn add_to_lane(&self, lane: Self::LaneAccumulator, value: Self::Input) -> Self::LaneAccumulator;
 
     /// Joins two lanes.
-    fn join_lanes(&self, a: Self::Lane, b: Self::Lane) -> Self::Lane;
+    fn join_lanes(&self, a: Self::LaneAccumulator, b: Self::LaneAccumulator) -> Self::LaneAccumulator;
 
     /// Converts a lane to a total.
-    fn lane_total(&self, lane: Self::Lane) -> Self::Total;
+    fn lane_to_total(&self, lane: Self::LaneAccumulator) -> Self::TotalAccumulator;
 
     /// Merges two totals.
-    fn merge_totals(&self, a: Self::Total, b: Self::Total) -> Self::Total;
+    fn merge_totals(&self, a: Self::TotalAccumulator, b: Self::TotalAccumulator) -> Self::TotalAccumulator;
 
     /// Computes the result from a total.
-    fn finish(&self, total: Self::Total) -> Self::Out;
+    fn total_to_result(&self, total: Self::TotalAccumulator) -> Self::Output;
 }
 
 /// Reduces the dimensions that are marked in `reduced_dims` into a contiguous tensor.
@@ -64,7 +64,7 @@ pub fn keepdim_sizes(sizes: &[i64], reduced_dims: &[bool]) -> Dims {
     sizes.iter().zip(reduced_dims).map(|(&size, &is_reduced)| if is_reduced { 1 } else { size }).collect()
 }
 
-/// Returns a contiguous view of the results for [`lines`]: the dimensions that are marked in `reduced_dims` are kept with size 1.
+/// Returns a contiguous view of the results for [`for_each_line`]: the dimensions that are marked in `reduced_dims` are kept with size 1.
 pub fn keepdim_view(out: &Tensor, this: &Tensor, reduced_dims: &[bool]) -> Result<Tensor> {
     let sizes = keepdim_sizes(this.sizes(), reduced_dims);
     Ok(out.restride(Geometry::contiguous(&sizes).with_offset(out.geometry().offset()))?)
@@ -77,7 +77,7 @@ pub fn dim_mask(rank: usize, dim: usize) -> Vec<bool> {
 
 /// Returns the error for an argument whose dtype the operator does not support.
 #[cold]
-pub fn unsupported_dtype<O: Operation>(
+pub fn unsupported_dtype_error<O: Operation>(
     argument: &'static str,
     dtype: DType,
     supported: &'static [DType],
@@ -99,7 +99,7 @@ macro_rules! __with_compute_type_reduce {
             type $name = $ty;
             $body
         } else)+ {
-            Err($crate::reduce::unsupported_dtype::<$operator>(
+            Err($crate::reduce::unsupported_dtype_error::<$operator>(
                 $argument, $dtype, &[$(<$ty as ::dispatch_runtime::Element>::DTYPE),+],
             ))
         }

@@ -7,7 +7,7 @@
 //! Only one region uses the workers at a time. A second region, from another thread or from a piece of the running region, runs on its
 //! caller's thread alone, at once. So regions never nest across threads, and no deadlock is possible.
 
-mod disjoint;
+mod disjoint_slices;
 mod region;
 mod workers;
 
@@ -21,19 +21,19 @@ use std::{
     thread,
 };
 
-pub use disjoint::{DisjointLines, DisjointSlices};
+pub use disjoint_slices::{DisjointLines, DisjointSlices};
 
 /// The most pieces per thread: more than one, so that other threads can help one that the system delays.
 const PIECES_PER_THREAD: usize = 4;
 
 /// The length of a piece from which pieces start at multiples of [`PIECE_ALIGNMENT`] elements.
-const MIN_ALIGNED_LENGTH: usize = 1024;
+const MIN_ALIGNED_PIECE_LENGTH: usize = 1024;
 
 /// The alignment of long pieces in elements. Pieces of aligned data begin aligned, and no two threads write one cache line.
 const PIECE_ALIGNMENT: usize = 64;
 
 /// The number of threads; zero until it is first read or set.
-static THREADS: AtomicUsize = AtomicUsize::new(0);
+static THREAD_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// Returns the number of threads of a region, the caller's included.
 ///
@@ -45,17 +45,17 @@ static THREADS: AtomicUsize = AtomicUsize::new(0);
 #[must_use]
 #[inline]
 pub fn num_threads() -> usize {
-    match THREADS.load(Relaxed) {
-        0 => default_threads(),
+    match THREAD_COUNT.load(Relaxed) {
+        0 => default_thread_count(),
         threads => threads,
     }
 }
 
 #[cold]
-fn default_threads() -> usize {
+fn default_thread_count() -> usize {
     let threads = thread::available_parallelism().map_or(1, usize::from);
     // A number that another thread has set meanwhile takes precedence.
-    THREADS.compare_exchange(0, threads, Relaxed, Relaxed).map_or_else(|set| set, |_| threads)
+    THREAD_COUNT.compare_exchange(0, threads, Relaxed, Relaxed).map_or_else(|set| set, |_| threads)
 }
 
 thread_local! {
@@ -64,7 +64,7 @@ thread_local! {
 
 /// Returns the number of threads of a region that starts here: one inside a region.
 #[inline]
-pub fn threads_here() -> usize {
+pub fn region_thread_count() -> usize {
     if IN_REGION.get() { 1 } else { num_threads() }
 }
 
@@ -78,7 +78,7 @@ pub fn threads_here() -> usize {
 /// assert_eq!(num_threads(), 3);
 /// ```
 pub fn set_num_threads(threads: usize) {
-    THREADS.store(threads.max(1), Relaxed);
+    THREAD_COUNT.store(threads.max(1), Relaxed);
 }
 
 /// Runs `job` on consecutive pieces of `range`, in parallel. Only pieces of at least `grain` elements are worth a thread. A range of at
@@ -97,7 +97,7 @@ pub fn set_num_threads(threads: usize) {
 #[inline]
 pub fn parallel_for(range: Range<usize>, grain: usize, job: impl Fn(Range<usize>) + Sync) {
     let length = range.len();
-    if length <= grain || threads_here() == 1 {
+    if length <= grain || region_thread_count() == 1 {
         if length > 0 {
             job(range);
         }
@@ -110,7 +110,7 @@ pub fn parallel_for(range: Range<usize>, grain: usize, job: impl Fn(Range<usize>
 fn run_pieces(range: Range<usize>, grain: usize, job: &(dyn Fn(Range<usize>) + Sync)) {
     let length = range.len();
     let mut step = length.div_ceil(length.div_ceil(grain.max(1)).min(num_threads() * PIECES_PER_THREAD));
-    if step >= MIN_ALIGNED_LENGTH {
+    if step >= MIN_ALIGNED_PIECE_LENGTH {
         step = step.next_multiple_of(PIECE_ALIGNMENT);
     }
     parallel_each(length.div_ceil(step), |piece| {
@@ -132,7 +132,7 @@ fn run_pieces(range: Range<usize>, grain: usize, job: &(dyn Fn(Range<usize>) + S
 /// ```
 #[inline]
 pub fn parallel_each(count: usize, job: impl Fn(usize) + Sync) {
-    if count > 1 && threads_here() > 1 {
+    if count > 1 && region_thread_count() > 1 {
         run_on_workers(count, &job);
     } else {
         (0..count).for_each(job);
@@ -146,7 +146,7 @@ fn run_on_workers(count: usize, job: &(dyn Fn(usize) + Sync)) {
         Err(TryLockError::Poisoned(workers)) => workers.into_inner(),
         Err(TryLockError::WouldBlock) => return (0..count).for_each(job),
     };
-    workers::run(workers, num_threads().min(count), count, job);
+    workers::run_region(workers, num_threads().min(count), count, job);
 }
 
 #[cfg(test)]

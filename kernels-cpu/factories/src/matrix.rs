@@ -12,7 +12,7 @@ use engine::fill::{fill, fill_from_slice};
 fn eye_m(_plan: &(), out: &mut Tensor, n: i64, m: i64) -> Result<()> {
     fill(out, Scalar::Int(0))?;
     if let Some(diagonal) = Geometry::strided(&[n.min(m)], &[m.saturating_add(1)], 0) {
-        engine::data_movement::copy(&mut out.restride(diagonal)?, &Tensor::from_slice(&[1_u8]))?;
+        engine::data_movement::copy_elements(&mut out.restride(diagonal)?, &Tensor::from_slice(&[1_u8]))?;
     }
     Ok(())
 }
@@ -20,17 +20,22 @@ fn eye_m(_plan: &(), out: &mut Tensor, n: i64, m: i64) -> Result<()> {
 #[op_impl(aten::tril_indices, CPU)]
 fn tril_indices(_plan: &(), out: &mut Tensor, row: i64, col: i64, offset: i64) -> Result<()> {
     let first = offset.saturating_neg().clamp(0, row);
-    triangle_indices(out, first..row, col, |r| 0..r.saturating_add(offset).saturating_add(1).clamp(0, col))
+    write_triangle_indices(out, first..row, col, |r| 0..r.saturating_add(offset).saturating_add(1).clamp(0, col))
 }
 
 #[op_impl(aten::triu_indices, CPU)]
 fn triu_indices(_plan: &(), out: &mut Tensor, row: i64, col: i64, offset: i64) -> Result<()> {
     let end = col.saturating_sub(offset).clamp(0, row);
-    triangle_indices(out, 0..end, col, |r| r.saturating_add(offset).clamp(0, col)..col)
+    write_triangle_indices(out, 0..end, col, |r| r.saturating_add(offset).clamp(0, col)..col)
 }
 
 /// Writes the row and column indices of the elements of a triangle. `rows` are the rows with elements, unless `width` is zero.
-fn triangle_indices(out: &mut Tensor, rows: Range<i64>, width: i64, columns: impl Fn(i64) -> Range<i64>) -> Result<()> {
+fn write_triangle_indices(
+    out: &mut Tensor,
+    rows: Range<i64>,
+    width: i64,
+    columns: impl Fn(i64) -> Range<i64>,
+) -> Result<()> {
     let mut indices = try_with_capacity::<i64>(to_usize(out.geometry().count()))?;
     let rows = if width == 0 { 0..0 } else { rows };
     rows.clone().for_each(|row| indices.extend(columns(row).map(|_| row)));

@@ -4,7 +4,7 @@ use dispatch_runtime::Complex64;
 use dispatch_runtime::prelude::*;
 
 use engine::allocation::{to_usize, try_with_capacity};
-use engine::compute::Compute;
+use engine::compute::ComputeType;
 use engine::fill::fill_from_slice;
 
 #[op_impl(aten::arange_start_step, CPU)]
@@ -24,7 +24,7 @@ fn arange_start_step(_plan: &(), out: &mut Tensor, start: Scalar, step: Scalar) 
 }
 
 /// Writes evenly spaced numbers, or powers of `base` with evenly spaced exponents. Each is computed from the nearer end.
-fn evenly_spaced(out: &mut Tensor, start: Scalar, end: Scalar, base: Option<f64>) -> Result<()> {
+fn write_evenly_spaced(out: &mut Tensor, start: Scalar, end: Scalar, base: Option<f64>) -> Result<()> {
     let (steps, dtype) = (out.geometry().count(), out.dtype());
     let power = |x: Complex64| match base {
         Some(base) if x.im == 0.0 => Complex64::new(base.powf(x.re), 0.0),
@@ -54,10 +54,10 @@ fn evenly_spaced(out: &mut Tensor, start: Scalar, end: Scalar, base: Option<f64>
 
 #[op_impl(aten::linspace, CPU)]
 fn linspace(_plan: &(), out: &mut Tensor, start: Scalar, end: Scalar) -> Result<()> {
-    evenly_spaced(out, start, end, None)
+    write_evenly_spaced(out, start, end, None)
 }
 
 #[op_impl(aten::logspace, CPU)]
 fn logspace(_plan: &(), out: &mut Tensor, start: Scalar, end: Scalar, base: f64) -> Result<()> {
-    evenly_spaced(out, start, end, Some(base))
+    write_evenly_spaced(out, start, end, Some(base))
 }

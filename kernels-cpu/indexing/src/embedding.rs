@@ -3,12 +3,12 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Problem, Spec};
 
-use crate::combine::{Reducible, add_along_axes, to_compute_dtype};
 use crate::index::{NegativeIndex, check_indices, index_to_vec};
-use crate::scatter::number_tensor;
+use crate::index_reduction::{ReducibleElement, add_along_axes, to_compute_dtype};
+use crate::scatter::scalar_tensor;
 use engine::allocation::{filled_vec, to_usize};
 use engine::convert::compute_dtype;
-use engine::data_movement::{Axis, AxisOffsets, to_contiguous};
+use engine::data_movement::{AxisOffsets, CopyAxis, to_contiguous};
 
 #[op_impl(aten::one_hot, CPU)]
 fn one_hot(_plan: &(), this: &Tensor, num_classes: i64) -> Result<Tensor> {
@@ -53,13 +53,13 @@ fn embedding_dense_backward(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> 
     let known = (0..).zip(&list).filter(|(_, row)| **row != padding_idx);
     let (from, to): (Vec<i64>, Vec<i64>) = known.map(|(i, row): (i64, _)| (i * width, row * width)).unzip();
     let size = i64::try_from(to.len()).unwrap_or(i64::MAX);
-    let rows = Axis { size, to: AxisOffsets::Table(to), from: AxisOffsets::Table(from) };
-    let columns = Axis::strided(width, 1, 1);
-    add_along_axes(out, &number_tensor(Scalar::Int(0), computed)?, &grads, &[rows, columns])
+    let rows = CopyAxis { size, to: AxisOffsets::Table(to), from: AxisOffsets::Table(from) };
+    let columns = CopyAxis::strided(width, 1, 1);
+    add_along_axes(out, &scalar_tensor(Scalar::Int(0), computed)?, &grads, &[rows, columns])
 }
 
 /// Divides each gradient by the number of positions that have the same row.
-fn divide_by_frequency<T: Reducible>(grads: &mut Tensor, list: &[i64], num_weights: i64) -> Result<()> {
+fn divide_by_frequency<T: ReducibleElement>(grads: &mut Tensor, list: &[i64], num_weights: i64) -> Result<()> {
     if grads.geometry().count() == 0 {
         return Ok(());
     }

@@ -11,7 +11,7 @@ use dispatch_runtime::prelude::*;
 
 use crate::index::{NegativeIndex, check_indices, index_to_vec};
 use engine::allocation::{filled_vec, to_usize};
-use engine::compute::{Compute, RealFloat};
+use engine::compute::{ComputeType, RealFloat};
 use engine::contiguous::convert_to_vec;
 use engine::contiguous::{contiguous_elements, with_compute_type, write_contiguous};
 use engine::fill::fill_from_slice;
@@ -21,7 +21,7 @@ use engine::thread_pool::DisjointLines;
 const GRAIN_SIZE: usize = 1 << 14;
 
 /// The bags of a call: the rows of the embedding table that each bag selects.
-struct Bags {
+struct EmbeddingBags {
     rows: Vec<usize>,
     /// The range of each bag in the list of indices.
     ranges: Vec<Range<usize>>,
@@ -30,16 +30,16 @@ struct Bags {
 }
 
 /// Reads a tensor of indices, and returns an error if one is not in `0..size`.
-fn read_indices(argument: &'static str, tensor: &Tensor, size: i64) -> Result<Vec<usize>> {
+fn read_checked_indices(argument: &'static str, tensor: &Tensor, size: i64) -> Result<Vec<usize>> {
     let mut list = index_to_vec(tensor)?;
     check_indices(argument, &mut list, size, NegativeIndex::Reject)?;
     Ok(list.into_iter().map(to_usize).collect())
 }
 
-impl Bags {
-    fn of(weight: &Tensor, indices: &Tensor, offsets: &Tensor, last: bool, padding: i64) -> Result<Self> {
-        let rows = read_indices("indices", indices, weight.sizes()[0])?;
-        let mut starts = read_indices("offsets", offsets, i64::try_from(rows.len()).unwrap_or(0) + 1)?;
+impl EmbeddingBags {
+    fn new(weight: &Tensor, indices: &Tensor, offsets: &Tensor, last: bool, padding: i64) -> Result<Self> {
+        let rows = read_checked_indices("indices", indices, weight.sizes()[0])?;
+        let mut starts = read_checked_indices("offsets", offsets, i64::try_from(rows.len()).unwrap_or(0) + 1)?;
         if let Some(&start) = starts.first().filter(|&&start| start > 0) {
             return Err(BadArgument::value("offsets", start, "0 for the first bag").into());
         }
@@ -82,7 +82,7 @@ fn to_i64(count: usize) -> i64 {
 #[op_impl(aten::_embedding_bag_forward_only, CPU)]
 fn embedding_bag(plan: &BagMode, [out, bag_of, bag_size, maximum]: [&mut Tensor; 4], _: ...) -> Result<()> {
     let mode = *plan;
-    let bags = Bags::of(weight, indices, offsets, include_last_offset, padding_idx)?;
+    let bags = EmbeddingBags::new(weight, indices, offsets, include_last_offset, padding_idx)?;
     let width = to_usize(weight.sizes()[1]);
     let counts = bags.bag_sizes();
     let mut maxima = vec![0_i64; if mode == BagMode::Max { counts.len() * width } else { 0 }];
@@ -95,7 +95,7 @@ fn embedding_bag(plan: &BagMode, [out, bag_of, bag_size, maximum]: [&mut Tensor;
         let grain = GRAIN_SIZE.div_ceil((width * bags.rows.len()).div_ceil(counts.len().max(1)).max(1));
         write_contiguous(out, |out: &mut [T]| {
             if mode == BagMode::Max {
-                DisjointLines::new(&mut maxima, width).for_each(grain, |bag, line| find_maxima(bags.bag_positions(bag), row, line));
+                DisjointLines::new(&mut maxima, width).for_each(grain, |bag, line| find_maximum_positions(bags.bag_positions(bag), row, line));
             }
             let maxima = &maxima;
             DisjointLines::new(out, width).for_each(grain, |bag, line| {
@@ -138,7 +138,7 @@ fn embedding_bag(plan: &BagMode, [out, bag_of, bag_size, maximum]: [&mut Tensor;
 }
 
 /// Finds, for each column, the position of the index whose row has the largest element.
-fn find_maxima<'a, T: RealFloat>(
+fn find_maximum_positions<'a, T: RealFloat>(
     positions: impl Iterator<Item = usize>,
     row: impl Fn(usize) -> &'a [T],
     line: &mut [i64],
@@ -177,7 +177,7 @@ impl PositionsByRow {
         Ok(Self { starts, positions })
     }
 
-    fn positions_of(&self, row: usize) -> &[usize] {
+    fn positions_of_row(&self, row: usize) -> &[usize] {
         &self.positions[self.starts[row]..self.starts[row + 1]]
     }
 }
@@ -185,7 +185,7 @@ impl PositionsByRow {
 #[op_impl(aten::_embedding_bag_dense_backward, CPU)]
 fn _embedding_bag_dense_backward(plan: &BagMode, out: &mut Tensor, _: ...) -> Result<()> {
     let mode = *plan;
-    let rows = read_indices("indices", indices, num_weights)?;
+    let rows = read_checked_indices("indices", indices, num_weights)?;
     let (count, width, padding) = (to_usize(num_weights), to_usize(grad.sizes()[1]), usize::try_from(padding_idx).ok());
     let counts = if mode == BagMode::Sum { Vec::new() } else { convert_to_vec::<i64>(bag_size)? };
     with_compute_type!(_embedding_bag_dense_backward "grad", grad.dtype(); T in [f32 f64] => {
@@ -195,25 +195,25 @@ fn _embedding_bag_dense_backward(plan: &BagMode, out: &mut Tensor, _: ...) -> Re
         let positions_by_row = PositionsByRow::new(&rows, count)?;
         let (grad, shares) = (contiguous_elements::<T>(grad)?, per_sample_weights.map(contiguous_elements::<T>).transpose()?);
         if mode == BagMode::Max {
-            let winners = PositionsByRow::new(&read_indices("maximum_indices", maximum_indices, num_weights)?, count)?;
+            let winners = PositionsByRow::new(&read_checked_indices("maximum_indices", maximum_indices, num_weights)?, count)?;
             return write_contiguous(out, |out: &mut [T]| {
                 DisjointLines::new(out, width).for_each(GRAIN_SIZE.div_ceil(width.max(1)), |row, line| {
                     line.fill(T::default());
-                    let positions = winners.positions_of(row).iter().filter(|&&position| counts[position / width] > 0);
+                    let positions = winners.positions_of_row(row).iter().filter(|&&position| counts[position / width] > 0);
                     positions.for_each(|&position| line[position % width] += grad[position]);
                 });
                 Ok(())
             });
         }
-        let bags = read_indices("offset2bag", offset2bag, to_i64(grad.len().checked_div(width).unwrap_or(0)) + 1)?;
+        let bags = read_checked_indices("offset2bag", offset2bag, to_i64(grad.len().checked_div(width).unwrap_or(0)) + 1)?;
         write_contiguous(out, |out: &mut [T]| {
             DisjointLines::new(out, width).for_each(GRAIN_SIZE.div_ceil(width.max(1)), |row, line| {
                 line.fill(T::default());
                 if Some(row) == padding {
                     return;
                 }
-                let often = T::from_scalar(to_i64(positions_by_row.positions_of(row).len()).into());
-                for &position in positions_by_row.positions_of(row) {
+                let often = T::from_scalar(to_i64(positions_by_row.positions_of_row(row).len()).into());
+                for &position in positions_by_row.positions_of_row(row) {
                     let Some(grad) = grad.get(bags[position] * width..(bags[position] + 1) * width) else { continue };
                     let mut share = shares.as_ref().map_or(1.0, |shares| shares[position]);
                     if mode == BagMode::Mean {

@@ -12,10 +12,10 @@ use dispatch_runtime::{BadArgument, Dims, Element, Geometry, Operand, Problem, o
 
 use engine::allocation::to_usize;
 use engine::data_movement::{
-    BasePointer, CACHE_LINE_ELEMENTS, GRAIN_SIZE, MIN_DIVIDED_SIZE, to_contiguous, with_word_of_size,
+    BasePointer, ELEMENTS_PER_CACHE_LINE, GRAIN_SIZE, MIN_DIVIDED_SIZE, to_contiguous, with_word_of_size,
 };
 use engine::elementwise::loop_nest::LoopNest;
-use engine::thread_pool::{parallel_for, threads_here};
+use engine::thread_pool::{parallel_for, region_thread_count};
 
 /// Fills `out`, which has the sizes of the index, with the elements of `this` that the index selects in dimension `dim`.
 ///
@@ -30,18 +30,18 @@ pub(crate) fn gather_along(out: &mut Tensor, this: &Tensor, dim: usize, index: &
     let inside = {
         let operands = operands!(write out; read this, index)?;
         let ([to], [this, index]) = (operands.written(), operands.read());
-        let pairs = IndexPairs::new(dim, index, to, this);
+        let pairs = IndexedElementPairs::new(dim, index, to, this);
         // SAFETY: every element of `to` is visited once. Elements are moved as plain data of their size.
         with_word_of_size!(this.dtype().size(), Word => unsafe {
-            pairs.run::<Word>(true, |selected, paired| paired.write(selected.read()))
+            pairs.visit_pairs::<Word>(true, |selected, paired| paired.write(selected.read()))
         })
     };
-    check_inside(inside, this, dim, index)
+    check_all_in_range(inside, this, dim, index)
 }
 
 /// Writes elements of `src`, which is at least as large as the index, to the positions that the index selects. The last one stays.
 pub(crate) fn scatter_along(out: &mut Tensor, dim: usize, index: &Tensor, src: &Tensor) -> Result<()> {
-    with_word_of_size!(src.dtype().size(), Word => scatter_with::<Word>(out, dim, index, src, |_, new_element| new_element))
+    with_word_of_size!(src.dtype().size(), Word => update_selected::<Word>(out, dim, index, src, |_, new_element| new_element))
 }
 
 /// Combines elements of `src` with the elements of `out` that the index selects.
@@ -53,11 +53,11 @@ pub(crate) fn combine_along<T: Element>(
     f: impl Fn(T, T) -> T + Sync,
 ) -> Result<()> {
     assert_eq!(src.dtype(), T::DTYPE, "the source has the dtype that elements are combined in");
-    scatter_with(out, dim, index, src, f)
+    update_selected(out, dim, index, src, f)
 }
 
 /// Replaces each element that the index selects with `f` of the present and the new element. `W` has the size of the elements.
-fn scatter_with<W: Copy>(
+fn update_selected<W: Copy>(
     out: &mut Tensor,
     dim: usize,
     index: &Tensor,
@@ -71,12 +71,12 @@ fn scatter_with<W: Copy>(
     let inside = {
         let operands = operands!(write out; read src, index)?;
         let ([to], [src, index]) = (operands.written(), operands.read());
-        let pairs = IndexPairs::new(dim, index, src, to);
+        let pairs = IndexedElementPairs::new(dim, index, src, to);
         assert_eq!(size_of::<W>(), to.dtype().size(), "the word type has the size of an element");
         // SAFETY: threads have pairs that differ in other dimensions than `dim`, so they write different elements.
-        unsafe { pairs.run::<W>(false, |selected, paired| selected.write(f(selected.read(), paired.read()))) }
+        unsafe { pairs.visit_pairs::<W>(false, |selected, paired| selected.write(f(selected.read(), paired.read()))) }
     };
-    check_inside(inside, out, dim, index)
+    check_all_in_range(inside, out, dim, index)
 }
 
 fn to_i64_index(index: &Tensor) -> Result<Tensor> {
@@ -92,7 +92,7 @@ fn at_least_1d(tensor: &Tensor) -> Result<Tensor> {
 }
 
 /// Returns an error that names the first index out of range, if `inside` is false.
-fn check_inside(inside: bool, selected: &Tensor, dim: usize, index: &Tensor) -> Result<()> {
+fn check_all_in_range(inside: bool, selected: &Tensor, dim: usize, index: &Tensor) -> Result<()> {
     if inside {
         return Ok(());
     }
@@ -103,17 +103,17 @@ fn check_inside(inside: bool, selected: &Tensor, dim: usize, index: &Tensor) -> 
 }
 
 /// The positions of an index, with an operand of the same sizes (`paired`), and one whose elements the index selects (`selected`).
-struct IndexPairs<'a> {
+struct IndexedElementPairs<'a> {
     dim: usize,
     index: &'a Operand<'a>,
     paired: &'a Operand<'a>,
     selected: &'a Operand<'a>,
 }
 
-// SAFETY: the operands are held for as long as the loop runs; the caller of `run` divides the written elements among the threads.
-unsafe impl Sync for IndexPairs<'_> {}
+// SAFETY: the operands are held for as long as the loop runs; the caller of `visit_pairs` divides the written elements among the threads.
+unsafe impl Sync for IndexedElementPairs<'_> {}
 
-impl<'a> IndexPairs<'a> {
+impl<'a> IndexedElementPairs<'a> {
     /// # Panics
     ///
     /// Panics if an operand has no element for a position of the index, or if the two operands differ in dtype.
@@ -131,40 +131,40 @@ impl<'a> IndexPairs<'a> {
         Self { dim, index, paired, selected }
     }
 
-    /// Calls `f` with every pair of a selected element and the element beside its index. Returns whether all indices are in range; others
+    /// Calls `f` for every index with the element that it selects and the paired element. Returns whether all indices are in range; others
     /// are skipped. Pairs that differ only in dimension `dim` are visited in order by one thread, unless `apart` is true.
     ///
     /// # Safety
     ///
     /// Elements have the size of `W`. `f` writes no element that another thread accesses: threads have pairs that differ in other
     /// dimensions than `dim` or, if `apart` is true, any pairs.
-    unsafe fn run<W>(&self, apart: bool, f: impl Fn(*mut W, *mut W) + Sync) -> bool {
+    unsafe fn visit_pairs<W>(&self, apart: bool, f: impl Fn(*mut W, *mut W) + Sync) -> bool {
         let sizes = self.index.geometry().sizes();
         let free = (0..sizes.len()).filter(|&dim| apart || dim != self.dim);
         let cut = free.max_by_key(|&dim| (sizes[dim].min(MIN_DIVIDED_SIZE), Reverse(dim)));
         let Some(cut) = cut else {
             // SAFETY: guaranteed by the caller.
-            return unsafe { self.run_part::<W>(0, 0..sizes.first().map_or(1, |&size| to_usize(size)), &f) };
+            return unsafe { self.visit_part::<W>(0, 0..sizes.first().map_or(1, |&size| to_usize(size)), &f) };
         };
         let (size, count) = (to_usize(sizes[cut]), to_usize(self.index.geometry().count()));
-        let line = if self.selected.geometry().strides()[cut] == 1 { CACHE_LINE_ELEMENTS } else { 1 };
-        let least = if apart { line } else { line.max(size.div_ceil(threads_here())) };
+        let line = if self.selected.geometry().strides()[cut] == 1 { ELEMENTS_PER_CACHE_LINE } else { 1 };
+        let least = if apart { line } else { line.max(size.div_ceil(region_thread_count())) };
         let inside = AtomicBool::new(true);
         parallel_for(0..size, (GRAIN_SIZE / (count / size).max(1)).max(least), |piece| {
             // SAFETY: guaranteed by the caller.
-            if !unsafe { self.run_part::<W>(cut, piece, &f) } {
+            if !unsafe { self.visit_part::<W>(cut, piece, &f) } {
                 inside.store(false, Ordering::Relaxed);
             }
         });
         inside.into_inner()
     }
 
-    /// Visits the pairs of a part of one dimension, as [`run`](Self::run) does.
+    /// Visits the pairs of a part of one dimension, as [`visit_pairs`](Self::visit_pairs) does.
     ///
     /// # Safety
     ///
-    /// The safety conditions of [`run`](Self::run) hold.
-    unsafe fn run_part<W>(&self, cut: usize, piece: Range<usize>, f: &impl Fn(*mut W, *mut W)) -> bool {
+    /// The safety conditions of [`visit_pairs`](Self::visit_pairs) hold.
+    unsafe fn visit_part<W>(&self, cut: usize, piece: Range<usize>, f: &impl Fn(*mut W, *mut W)) -> bool {
         let mut sizes = Dims::from_slice(self.index.geometry().sizes());
         sizes[cut] = i64::try_from(piece.len()).unwrap_or(0);
         let side = |operand: &Operand<'_>, whole: bool| {
@@ -186,14 +186,14 @@ impl<'a> IndexPairs<'a> {
         let dim_stride =
             self.selected.geometry().strides()[self.dim].wrapping_mul(i64::try_from(size_of::<W>()).unwrap_or(0));
         let length = self.selected.geometry().sizes()[self.dim].cast_unsigned();
-        let (_, [step, other_step, start_step]) = nest.row();
+        let (_, [step, other_step, start_step]) = nest.innermost_dim();
         let side_by_side = (step, other_step) == (size_of::<i64>().cast_signed(), size_of::<W>().cast_signed());
         let mut inside = true;
-        nest.visit_rows(0, nest.count(), |[position, paired_offset, from], count| {
+        nest.visit_rows(0, nest.element_count(), |[position, paired_offset, from], count| {
             let row = IndexRow {
-                positions: positions.byte_offset(position).cast(),
-                paired: paired_start.byte_offset(paired_offset).cast::<W>(),
-                selected: start.byte_offset(from),
+                positions: positions.at_byte_offset(position).cast(),
+                paired: paired_start.at_byte_offset(paired_offset).cast::<W>(),
+                selected: start.at_byte_offset(from),
                 step: start_step,
                 dim_stride,
                 length,
@@ -202,9 +202,9 @@ impl<'a> IndexPairs<'a> {
             inside &= unsafe {
                 // Calls with constant strides, for which the compiler generates faster code.
                 if side_by_side {
-                    row.run(8, size_of::<W>().cast_signed(), count, f)
+                    row.visit_pairs(8, size_of::<W>().cast_signed(), count, f)
                 } else {
-                    row.run(step, other_step, count, f)
+                    row.visit_pairs(step, other_step, count, f)
                 }
             };
         });
@@ -212,7 +212,7 @@ impl<'a> IndexPairs<'a> {
     }
 }
 
-/// A row of indices, with the elements beside them and those that they select. Distances are in bytes.
+/// A row of indices, with the paired elements and the selected elements. Distances are in bytes.
 struct IndexRow<W> {
     positions: *const i64,
     paired: *mut W,
@@ -230,7 +230,7 @@ impl<W> IndexRow<W> {
     ///
     /// There are `count` indices, as many elements beside them, and elements for the indices that are in range.
     #[inline(always)]
-    unsafe fn run(&self, step: isize, paired_step: isize, count: usize, f: &impl Fn(*mut W, *mut W)) -> bool {
+    unsafe fn visit_pairs(&self, step: isize, paired_step: isize, count: usize, f: &impl Fn(*mut W, *mut W)) -> bool {
         let mut inside = true;
         for i in 0..count.cast_signed() {
             // SAFETY: guaranteed by the caller.

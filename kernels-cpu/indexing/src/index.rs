@@ -10,7 +10,7 @@ use dispatch_runtime::{BadArgument, Dims, Geometry, Problem, broadcast_strides};
 
 use crate::gather::gather_along;
 use engine::allocation::to_usize;
-use engine::data_movement::{self, Axis, AxisOffsets, copy_along_axes, strided_view, to_contiguous};
+use engine::data_movement::{self, AxisOffsets, CopyAxis, copy_along_axes, strided_view, to_contiguous};
 
 /// Returns a contiguous index of dtype `I64`.
 fn contiguous_i64_index(index: &Tensor) -> Result<Tensor> {
@@ -57,7 +57,7 @@ pub(crate) fn sizes_or_one(tensor: &Tensor) -> &[i64] {
 /// Fills a contiguous tensor with the elements of another tensor at these offsets.
 pub(super) fn copy_at_offsets(out: &mut Tensor, this: &Tensor, offsets: Vec<i64>) -> Result<()> {
     let size = out.geometry().count();
-    copy_along_axes(out, this, &[Axis { size, to: AxisOffsets::Stride(1), from: AxisOffsets::Table(offsets) }])
+    copy_along_axes(out, this, &[CopyAxis { size, to: AxisOffsets::Stride(1), from: AxisOffsets::Table(offsets) }])
 }
 
 #[op_impl(aten::gather, CPU)]
@@ -93,11 +93,11 @@ fn index_select(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor) -
         check_indices("index", &mut offsets, size, NegativeIndex::Reject)?;
         offsets.iter_mut().for_each(|offset| *offset *= stride);
         let count = i64::try_from(offsets.len()).unwrap_or(0);
-        let whole = |dim: usize| Axis::strided(sizes[dim], strides[dim], this.strides()[dim]);
-        let mut axes: Vec<Axis> = (0..this.sizes().len()).map(whole).collect();
+        let whole = |dim: usize| CopyAxis::strided(sizes[dim], strides[dim], this.strides()[dim]);
+        let mut axes: Vec<CopyAxis> = (0..this.sizes().len()).map(whole).collect();
         let mut part = (sizes.clone(), out.geometry().offset());
         if let Some(axis) = axes.get_mut(at) {
-            *axis = Axis { size: count, from: AxisOffsets::Table(offsets), to: axis.to.clone() };
+            *axis = CopyAxis { size: count, from: AxisOffsets::Table(offsets), to: axis.to.clone() };
             part.0[at] = count;
             part.1 += number * i64::try_from(INDICES_PER_CHUNK).unwrap_or(0) * strides[at];
         }
@@ -119,7 +119,7 @@ pub(crate) struct IndexLists<'a> {
 }
 
 impl<'a> IndexLists<'a> {
-    pub(crate) fn of(indexed: &'a IndexPlan) -> Result<Self> {
+    pub(crate) fn new(indexed: &'a IndexPlan) -> Result<Self> {
         let is_usable = |list: &Tensor| {
             list.dtype() == DType::I64 && list.geometry().is_contiguous() && *list.sizes() == *indexed.index_sizes
         };
@@ -127,14 +127,14 @@ impl<'a> IndexLists<'a> {
             if is_usable(list) {
                 return Ok(list.clone());
             }
-            data_movement::broadcast_contiguous("indices", list, DType::I64, &indexed.index_sizes)
+            data_movement::broadcast_to_contiguous("indices", list, DType::I64, &indexed.index_sizes)
         });
         Ok(Self { indexed, positions: positions.collect::<Result<_>>()? })
     }
 
     /// Returns the dimensions of a copy for some of the positions: for each the size, the step in a tensor of these sizes and strides, and
     /// the step in a contiguous tensor of the selected elements.
-    pub(crate) fn copy_steps(
+    pub(crate) fn copy_sizes_and_offsets(
         &self,
         some: Range<usize>,
         sizes: &[i64],
@@ -166,7 +166,7 @@ impl<'a> IndexLists<'a> {
     }
 
     /// Returns the number of positions that the indices select.
-    pub(crate) fn count(&self) -> usize {
+    pub(crate) fn position_count(&self) -> usize {
         to_usize(dispatch_runtime::element_count(&self.indexed.index_sizes))
     }
 
@@ -178,12 +178,12 @@ impl<'a> IndexLists<'a> {
 
 #[op_impl(aten::index, CPU)]
 fn index(plan: &IndexPlan, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    let lists = IndexLists::of(plan)?;
+    let lists = IndexLists::new(plan)?;
     // Works in chunks of indices, because a table of all offsets would be as large as an index.
-    for first in (0..lists.count()).step_by(INDICES_PER_CHUNK) {
-        let some = first..lists.count().min(first + INDICES_PER_CHUNK);
-        let steps = lists.copy_steps(some, this.sizes(), this.strides())?;
-        let axes: Vec<Axis> = steps.into_iter().map(|(size, from, to)| Axis { size, to, from }).collect();
+    for first in (0..lists.position_count()).step_by(INDICES_PER_CHUNK) {
+        let some = first..lists.position_count().min(first + INDICES_PER_CHUNK);
+        let steps = lists.copy_sizes_and_offsets(some, this.sizes(), this.strides())?;
+        let axes: Vec<CopyAxis> = steps.into_iter().map(|(size, from, to)| CopyAxis { size, to, from }).collect();
         if out.geometry().count() > 0 {
             let start = out.geometry().offset() + i64::try_from(first).unwrap_or(0) * lists.elements_per_position();
             copy_along_axes(&mut out.restride(Geometry::contiguous(&[]).with_offset(start))?, this, &axes)?;

@@ -8,7 +8,9 @@ use dispatch_runtime::{BadArgument, Bool, DType, Dims, Operand, ReadGuard, Resul
 
 use crate::index::{copy_at_offsets, expanded_view};
 use engine::allocation::to_usize;
-use engine::data_movement::{self, Axis, AxisOffsets, copy_along_axes, strided_view, to_contiguous, with_word_of_size};
+use engine::data_movement::{
+    self, AxisOffsets, CopyAxis, copy_along_axes, strided_view, to_contiguous, with_word_of_size,
+};
 use engine::thread_pool::{DisjointLines, DisjointSlices, parallel_for};
 
 /// The positions of a tensor's nonzero elements.
@@ -37,7 +39,7 @@ impl MaskFlags<'_> {
 }
 
 /// The number of elements of a block.
-const BLOCK_ELEMENTS: usize = 1 << 12;
+const ELEMENTS_PER_BLOCK: usize = 1 << 12;
 /// The fewest blocks that are worth a thread.
 const GRAIN_SIZE: usize = 8;
 
@@ -49,10 +51,10 @@ impl<'a> MaskedPositions<'a> {
             MaskFlags::Copied(to_contiguous(mask, DType::Bool)?)
         };
         let mut starts = flags.with_flags(|flags| {
-            let blocks = flags.len().div_ceil(BLOCK_ELEMENTS);
+            let blocks = flags.len().div_ceil(ELEMENTS_PER_BLOCK);
             let mut counts = vec![0; blocks + 1];
             DisjointLines::new(&mut counts[..blocks], 1).for_each(GRAIN_SIZE, |block, count| {
-                let flags = &flags[block * BLOCK_ELEMENTS..flags.len().min((block + 1) * BLOCK_ELEMENTS)];
+                let flags = &flags[block * ELEMENTS_PER_BLOCK..flags.len().min((block + 1) * ELEMENTS_PER_BLOCK)];
                 count[0] = flags.iter().filter(|flag| flag.0 != 0).count();
             });
             counts
@@ -65,25 +67,21 @@ impl<'a> MaskedPositions<'a> {
     }
 
     /// Returns the number of elements that the mask selects.
-    pub(crate) fn count(&self) -> usize {
+    pub(crate) fn selected_count(&self) -> usize {
         self.starts.last().copied().unwrap_or(0)
     }
 
     /// Writes the results of `fill` for all selected positions, a block at a time. Positions count elements in row-major order.
-    pub(crate) fn write_selected<T: Send>(
-        &self,
-        out: &mut [T],
-        fill: impl Fn(&[usize], &mut [T]) + Sync,
-    ) -> Result<()> {
-        let out = DisjointSlices::new(&mut out[..self.count()]);
+    pub(crate) fn fill_selected<T: Send>(&self, out: &mut [T], fill: impl Fn(&[usize], &mut [T]) + Sync) -> Result<()> {
+        let out = DisjointSlices::new(&mut out[..self.selected_count()]);
         self.flags.with_flags(|flags| {
             parallel_for(0..self.starts.len() - 1, GRAIN_SIZE, |blocks| {
-                let mut positions = vec![0; BLOCK_ELEMENTS];
+                let mut positions = vec![0; ELEMENTS_PER_BLOCK];
                 for block in blocks {
-                    let flags = &flags[block * BLOCK_ELEMENTS..flags.len().min((block + 1) * BLOCK_ELEMENTS)];
+                    let flags = &flags[block * ELEMENTS_PER_BLOCK..flags.len().min((block + 1) * ELEMENTS_PER_BLOCK)];
                     let mut count = 0;
-                    for (position, flag) in (block * BLOCK_ELEMENTS..).zip(flags) {
-                        positions[count % BLOCK_ELEMENTS] = position;
+                    for (position, flag) in (block * ELEMENTS_PER_BLOCK..).zip(flags) {
+                        positions[count % ELEMENTS_PER_BLOCK] = position;
                         count += usize::from(flag.0 != 0);
                     }
                     let [start, end] = [self.starts[block], self.starts[block + 1]];
@@ -101,12 +99,12 @@ impl<'a> MaskedPositions<'a> {
     /// # Errors
     ///
     /// Returns [`BadArgument`] if the tensor is not contiguous or has other sizes.
-    pub(crate) fn elements(&self, this: &Tensor) -> Result<Tensor> {
+    pub(crate) fn selected_elements(&self, this: &Tensor) -> Result<Tensor> {
         if !this.geometry().is_contiguous() || *this.sizes() != *self.sizes {
             let expected = format!("{:?}, contiguous, like the mask", &self.sizes[..]);
             return Err(BadArgument::sizes("self", this.sizes(), expected).into());
         }
-        let count = self.count();
+        let count = self.selected_count();
         let mut out = Spec::contiguous(this.dtype(), &[i64::try_from(count).unwrap_or(i64::MAX)]).on(this.device())?;
         let operands = operands!(write out; read this)?;
         let ([to], [from]) = (operands.written(), operands.read());
@@ -123,28 +121,28 @@ impl<'a> MaskedPositions<'a> {
         // SAFETY: the operands hold the elements, and the caller guarantees the rest.
         let (to, from) = unsafe {
             let all = std::slice::from_raw_parts(from.start().cast::<W>(), to_usize(from.geometry().count()));
-            (std::slice::from_raw_parts_mut(to.start().cast::<W>(), self.count()), all)
+            (std::slice::from_raw_parts_mut(to.start().cast::<W>(), self.selected_count()), all)
         };
-        self.write_selected(to, |positions, to| {
+        self.fill_selected(to, |positions, to| {
             to.iter_mut().zip(positions).for_each(|(to, &position)| *to = from[position]);
         })
     }
 
     /// Returns the selected positions, in row-major order.
     pub(crate) fn flat_positions(&self) -> Result<Vec<i64>> {
-        let mut all = vec![0; self.count()];
-        self.write_selected(&mut all, |positions, out| {
+        let mut all = vec![0; self.selected_count()];
+        self.fill_selected(&mut all, |positions, out| {
             out.iter_mut().zip(positions).for_each(|(to, &position)| *to = i64::try_from(position).unwrap_or(i64::MAX));
         })?;
         Ok(all)
     }
 
     /// Writes the coordinates of the selected positions in a dimension.
-    pub(crate) fn coordinates(&self, dim: usize, out: &mut [i64]) -> Result<()> {
+    pub(crate) fn write_coordinates(&self, dim: usize, out: &mut [i64]) -> Result<()> {
         let sizes = &self.sizes;
         let stride = to_usize(dispatch_runtime::element_count(&sizes[dim + 1..]));
         let size = to_usize(sizes[dim]);
-        self.write_selected(out, |positions, out| {
+        self.fill_selected(out, |positions, out| {
             // Adjacent positions usually have the same coordinate, or the next one.
             let (mut coordinate, mut start, mut end) = (0, 0, 0);
             for (to, &position) in out.iter_mut().zip(positions) {
@@ -168,13 +166,13 @@ impl<'a> MaskedPositions<'a> {
 /// Returns the coordinates of the nonzero elements, a contiguous row for each dimension, and the number of these elements.
 fn nonzero_coordinates(this: &Tensor) -> Result<(Tensor, usize)> {
     let (selected, rank) = (MaskedPositions::new(this)?, this.sizes().len());
-    let count = selected.count();
+    let count = selected.selected_count();
     let sizes = [i64::try_from(rank).unwrap_or(0), i64::try_from(count).unwrap_or(i64::MAX)];
     let mut columns = Spec::contiguous(DType::I64, &sizes).on(Device::CPU)?;
     if count > 0 {
         let mut columns = columns.write::<i64>()?;
         for (dim, column) in columns.chunks_exact_mut(count).enumerate() {
-            selected.coordinates(dim, column)?;
+            selected.write_coordinates(dim, column)?;
         }
     }
     Ok((columns, count))
@@ -204,9 +202,9 @@ fn masked_offsets(this: &Tensor, mask: &Tensor) -> Result<Vec<i64>> {
     if this.geometry().is_contiguous() {
         return selected.flat_positions();
     }
-    let (mut offsets, mut coordinates) = (vec![0; selected.count()], vec![0; selected.count()]);
+    let (mut offsets, mut coordinates) = (vec![0; selected.selected_count()], vec![0; selected.selected_count()]);
     for (dim, stride) in this.strides().iter().enumerate() {
-        selected.coordinates(dim, &mut coordinates)?;
+        selected.write_coordinates(dim, &mut coordinates)?;
         offsets.iter_mut().zip(&coordinates).for_each(|(offset, coordinate)| *offset += coordinate * stride);
     }
     Ok(offsets)
@@ -216,7 +214,7 @@ fn masked_offsets(this: &Tensor, mask: &Tensor) -> Result<Vec<i64>> {
 fn masked_select(plan: &Dims, this: &Tensor, mask: &Tensor) -> Result<Tensor> {
     let (this, mask) = (expanded_view(this, plan)?, expanded_view(mask, plan)?);
     if this.geometry().is_contiguous() {
-        return MaskedPositions::new(&mask)?.elements(&this);
+        return MaskedPositions::new(&mask)?.selected_elements(&this);
     }
     let offsets = masked_offsets(&this, &mask)?;
     let spec = Spec::contiguous(this.dtype(), &[i64::try_from(offsets.len()).unwrap_or(i64::MAX)]);
@@ -235,7 +233,7 @@ fn masked_scatter(_plan: &(), out: &mut Tensor, this: &Tensor, mask: &Tensor, so
             .because("the mask selects that many elements")
             .into());
     }
-    data_movement::copy(out, this)?;
+    data_movement::copy_elements(out, this)?;
     let source = to_contiguous(source, source.dtype())?;
-    copy_along_axes(out, &source, &[Axis { size, to: AxisOffsets::Table(offsets), from: AxisOffsets::Stride(1) }])
+    copy_along_axes(out, &source, &[CopyAxis { size, to: AxisOffsets::Table(offsets), from: AxisOffsets::Stride(1) }])
 }

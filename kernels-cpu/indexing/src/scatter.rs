@@ -4,26 +4,26 @@ use aten::{ReductionType, ScatterReducePlan};
 use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
 
-use crate::combine::{CombineTarget, reduce_into, to_compute_dtype};
 use crate::gather::scatter_along;
 use crate::index::{NegativeIndex, check_indices, index_to_vec, sizes_or_one};
-use engine::data_movement::{Axis, AxisOffsets, copy, strided_view};
+use crate::index_reduction::{ReductionTarget, reduce_into, to_compute_dtype};
+use engine::data_movement::{AxisOffsets, CopyAxis, copy_elements, strided_view};
 use engine::fill::fill;
 
 #[op_impl(aten::scatter_src, CPU)]
 fn scatter_src(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, src: &Tensor) -> Result<()> {
-    copy(out, this)?;
+    copy_elements(out, this)?;
     scatter_along(out, *plan, index, src)
 }
 
 #[op_impl(aten::scatter_value, CPU)]
 fn scatter_value(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, value: Scalar) -> Result<()> {
-    copy(out, this)?;
-    scatter_along(out, *plan, index, &broadcast_number(&number_tensor(value, this.dtype())?, index)?)
+    copy_elements(out, this)?;
+    scatter_along(out, *plan, index, &broadcast_number_to_index(&scalar_tensor(value, this.dtype())?, index)?)
 }
 
 /// Broadcasts a tensor of one number to the sizes of an index.
-pub(super) fn broadcast_number(number: &Tensor, index: &Tensor) -> Result<Tensor> {
+pub(super) fn broadcast_number_to_index(number: &Tensor, index: &Tensor) -> Result<Tensor> {
     leading_view(number, index.sizes(), &vec![0; index.sizes().len()])
 }
 
@@ -35,12 +35,12 @@ fn scatter_reduce_along(
 ) -> Result<()> {
     let from = to_compute_dtype(src)?;
     let Some(line) = as_1d_index(index, dim)? else {
-        return reduce_into(out, this, &from, &CombineTarget::Index(dim, index), reduce, include);
+        return reduce_into(out, this, &from, &ReductionTarget::Index(dim, index), reduce, include);
     };
     let list = checked_indices(this, dim, &line, NegativeIndex::Reject)?;
     let from = leading_view(&from, index.sizes(), from.strides())?;
-    let axes = index_axes(&from, dim, &list, out.strides());
-    reduce_into(out, this, &from, &CombineTarget::Axes(&axes), reduce, include)
+    let axes = axes_with_index_table(&from, dim, &list, out.strides());
+    reduce_into(out, this, &from, &ReductionTarget::Axes(&axes), reduce, include)
 }
 
 /// Returns an index along a dimension if the index is the same at all positions of the other dimensions, of which there are several.
@@ -75,12 +75,12 @@ fn scatter_value_reduce(
     index: &Tensor,
     value: Scalar,
 ) -> Result<()> {
-    let number = to_compute_dtype(&number_tensor(value, this.dtype())?)?;
+    let number = to_compute_dtype(&scalar_tensor(value, this.dtype())?)?;
     reduce_into(
         out,
         this,
-        &broadcast_number(&number, index)?,
-        &CombineTarget::Index(plan.dim, index),
+        &broadcast_number_to_index(&number, index)?,
+        &ReductionTarget::Index(plan.dim, index),
         plan.reduce,
         true,
     )
@@ -97,7 +97,7 @@ fn scatter_reduce_two(plan: &ScatterReducePlan, out: &mut Tensor, _: ...) -> Res
 }
 
 /// Returns a tensor without dimensions that holds one number.
-pub(super) fn number_tensor(value: Scalar, dtype: DType) -> Result<Tensor> {
+pub(super) fn scalar_tensor(value: Scalar, dtype: DType) -> Result<Tensor> {
     let mut out = Spec::contiguous(dtype, &[]).on(Device::CPU)?;
     fill(&mut out, value)?;
     Ok(out)
@@ -105,7 +105,7 @@ pub(super) fn number_tensor(value: Scalar, dtype: DType) -> Result<Tensor> {
 
 /// Returns the dimensions of a copy from `source`: dimension `dim` of the destination uses a table made from `list`, the others use
 /// `strides`.
-pub(super) fn index_axes(source: &Tensor, dim: usize, list: &[i64], strides: &[i64]) -> Vec<Axis> {
+pub(super) fn axes_with_index_table(source: &Tensor, dim: usize, list: &[i64], strides: &[i64]) -> Vec<CopyAxis> {
     let axes = sizes_or_one(source).iter().enumerate().map(|(axis, &size)| {
         let from = AxisOffsets::Stride(source.strides().get(axis).copied().unwrap_or(1));
         let stride = strides.get(axis).copied().unwrap_or(1);
@@ -114,7 +114,7 @@ pub(super) fn index_axes(source: &Tensor, dim: usize, list: &[i64], strides: &[i
         } else {
             AxisOffsets::Stride(stride)
         };
-        Axis { size, to, from }
+        CopyAxis { size, to, from }
     });
     axes.collect()
 }

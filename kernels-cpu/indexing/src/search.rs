@@ -8,19 +8,19 @@ use dispatch_runtime::{BadArgument, Problem, operands, result_dtype};
 use engine::allocation::to_usize;
 use engine::convert::compute_dtype;
 use engine::data_movement::to_contiguous;
-use engine::reduce::lines;
+use engine::reduce::for_each_line;
 
 #[op_impl(aten::searchsorted, CPU)]
 fn searchsorted(plan: &bool, out: &mut Tensor, _: ...) -> Result<()> {
-    search_sorted(out, sorted_sequence, this, *plan, sorter)
+    search_boundaries(out, sorted_sequence, this, *plan, sorter)
 }
 
 #[op_impl(aten::bucketize, CPU)]
 fn bucketize(plan: &bool, out: &mut Tensor, this: &Tensor, boundaries: &Tensor) -> Result<()> {
-    search_sorted(out, boundaries, this, *plan, None)
+    search_boundaries(out, boundaries, this, *plan, None)
 }
 
-fn search_sorted(
+fn search_boundaries(
     out: &mut Tensor,
     boundaries: &Tensor,
     wanted: &Tensor,
@@ -72,7 +72,7 @@ fn binary_search<T: Number>(
     };
     let operands = operands!(write out; read wanted)?;
     let each = vec![false; wanted.sizes().len()];
-    lines(&each, &operands, |i, [wanted]: [&[T]; 1], [to]: [&mut [i64]; 1], []: [&mut [T]; 0]| {
+    for_each_line(&each, &operands, |i, [wanted]: [&[T]; 1], [to]: [&mut [i64]; 1], []: [&mut [T]; 0]| {
         to[0] = position(i, wanted[0]);
     });
     Ok(())
@@ -86,15 +86,15 @@ fn isin(_plan: &(), out: &mut Tensor, elements: &Tensor, test_elements: &Tensor,
         among.iter_mut().for_each(|number| *number += 0.0);
         among.sort_unstable_by(f64::total_cmp);
         let found = |number: f64| among.binary_search_by(|other| other.total_cmp(&(number + 0.0))).is_ok();
-        write_mask::<f64>(out, elements, |number| found(number) != invert)
+        write_element_mask::<f64>(out, elements, |number| found(number) != invert)
     } else {
         let mut among = to_contiguous(test_elements, DType::I64)?.to_vec::<i64>()?;
         among.sort_unstable();
-        write_mask::<i64>(out, elements, |number| among.binary_search(&number).is_ok() != invert)
+        write_element_mask::<i64>(out, elements, |number| among.binary_search(&number).is_ok() != invert)
     }
 }
 
-fn write_mask<T: Number>(out: &mut Tensor, elements: &Tensor, mark: impl Fn(T) -> bool) -> Result<()> {
+fn write_element_mask<T: Number>(out: &mut Tensor, elements: &Tensor, mark: impl Fn(T) -> bool) -> Result<()> {
     let elements = to_contiguous(elements, T::DTYPE)?;
     let mut marks = out.write::<dispatch_runtime::Bool>()?;
     marks.iter_mut().zip(elements.read::<T>()?.iter()).for_each(|(to, element)| *to = mark(*element).into());

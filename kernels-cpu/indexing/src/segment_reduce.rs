@@ -8,7 +8,7 @@ use dispatch_runtime::prelude::*;
 
 use crate::index::index_to_vec;
 use engine::allocation::to_usize;
-use engine::compute::{Compute, RealFloat};
+use engine::compute::{ComputeType, RealFloat};
 use engine::contiguous::{contiguous_elements, with_compute_type, write_contiguous};
 use engine::thread_pool::DisjointLines;
 
@@ -56,7 +56,7 @@ fn segment_reduce(plan: &SegmentReducePlan<'_>, out: &mut Tensor, _: ...) -> Res
     let (ranges, width) = (segment_ranges(plan, data, r#unsafe)?, row_width(plan, data));
     with_compute_type!(segment_reduce "data", data.dtype(); T in [f32 f64] => {
         let elements = contiguous_elements::<T>(data)?;
-        let start = initial.map_or_else(|| initial_value::<T>(plan.reduce), T::from_scalar);
+        let start = initial.map_or_else(|| empty_segment_result::<T>(plan.reduce), T::from_scalar);
         write_contiguous(out, |out: &mut [T]| {
             let grain = GRAIN_SIZE.div_ceil((elements.len() / ranges.len().max(1)).max(1));
             DisjointLines::new(out, width).for_each(grain, |segment, line| {
@@ -64,7 +64,7 @@ fn segment_reduce(plan: &SegmentReducePlan<'_>, out: &mut Tensor, _: ...) -> Res
                 let range = ranges[segment].clone();
                 for row in range.clone() {
                     let row = &elements[row * width..][..width];
-                    line.iter_mut().zip(row).for_each(|(to, &x)| *to = reduce_pair(plan.reduce, *to, x));
+                    line.iter_mut().zip(row).for_each(|(to, &x)| *to = reduce_two_elements(plan.reduce, *to, x));
                 }
                 if plan.reduce == ReductionType::Mean && !(range.is_empty() && initial.is_some()) {
                     let count = T::from_scalar(i64::try_from(range.len()).unwrap_or(i64::MAX).into());
@@ -77,7 +77,7 @@ fn segment_reduce(plan: &SegmentReducePlan<'_>, out: &mut Tensor, _: ...) -> Res
 }
 
 /// Returns the result of an empty segment; for means, the start of the sum.
-fn initial_value<T: RealFloat>(reduce: ReductionType) -> T {
+fn empty_segment_result<T: RealFloat>(reduce: ReductionType) -> T {
     T::from_f64(match reduce {
         ReductionType::Sum | ReductionType::Mean => 0.0,
         ReductionType::Product => 1.0,
@@ -88,7 +88,7 @@ fn initial_value<T: RealFloat>(reduce: ReductionType) -> T {
 
 /// Reduces two elements to one; NaN takes precedence.
 #[inline(always)]
-fn reduce_pair<T: RealFloat>(reduce: ReductionType, a: T, b: T) -> T {
+fn reduce_two_elements<T: RealFloat>(reduce: ReductionType, a: T, b: T) -> T {
     match reduce {
         ReductionType::Sum | ReductionType::Mean => a + b,
         ReductionType::Product => a * b,
@@ -103,14 +103,14 @@ fn _segment_reduce_backward(plan: &SegmentReducePlan<'_>, out: &mut Tensor, _: .
     let (ranges, width) = (segment_ranges(plan, data, true)?, row_width(plan, data));
     with_compute_type!(_segment_reduce_backward "data", data.dtype(); T in [f32 f64] => {
         let (grad, output, elements) = (contiguous_elements::<T>(grad)?, contiguous_elements::<T>(output)?, contiguous_elements::<T>(data)?);
-        let start = initial.map_or_else(|| initial_value::<T>(ReductionType::Product), T::from_scalar);
+        let start = initial.map_or_else(|| empty_segment_result::<T>(ReductionType::Product), T::from_scalar);
         write_contiguous(out, |out: &mut [T]| {
             out.fill(T::default());
             for (segment, range) in ranges.iter().enumerate() {
                 for at in 0..width {
                     let of = segment * width + at;
                     let line = || range.clone().map(|row| row * width + at);
-                    segment_gradient(plan.reduce, (grad[of], output[of], start), &elements, line, out);
+                    write_segment_gradient(plan.reduce, (grad[of], output[of], start), &elements, line, out);
                 }
             }
             Ok(())
@@ -119,7 +119,7 @@ fn _segment_reduce_backward(plan: &SegmentReducePlan<'_>, out: &mut Tensor, _: .
 }
 
 /// Computes the gradient of a segment's elements.
-fn segment_gradient<T: RealFloat, I: Iterator<Item = usize>>(
+fn write_segment_gradient<T: RealFloat, I: Iterator<Item = usize>>(
     reduce: ReductionType,
     (grad, result, start): (T, T, T),
     data: &[T],

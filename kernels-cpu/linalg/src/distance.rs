@@ -25,7 +25,7 @@ enum Norm<T> {
 }
 
 impl<T: RealFloat> Norm<T> {
-    fn of(p: f64) -> Self {
+    fn from_order(p: f64) -> Self {
         match p {
             0.0 => Self::L0,
             1.0 => Self::L1,
@@ -51,7 +51,7 @@ impl<T: RealFloat> Norm<T> {
 
     /// Returns the derivative of the distance by one difference.
     #[inline(always)]
-    fn derivative(self, difference: T, distance: T) -> T {
+    fn distance_derivative(self, difference: T, distance: T) -> T {
         let (zero, sign) = (T::from_f64(0.0), Real::copysign(T::from_f64(1.0), difference));
         if difference == zero || distance == zero {
             return zero;
@@ -66,21 +66,21 @@ impl<T: RealFloat> Norm<T> {
     }
 
     /// Adds the gradient of a distance by the row `here` to `to`.
-    fn add_gradient(self, to: &mut [T], [here, there]: [&[T]; 2], grad: T, distance: T) {
+    fn add_row_gradient(self, to: &mut [T], [here, there]: [&[T]; 2], grad: T, distance: T) {
         for ((to, &a), &b) in to.iter_mut().zip(here).zip(there) {
-            *to = *to + grad * self.derivative(a - b, distance);
+            *to = *to + grad * self.distance_derivative(a - b, distance);
         }
     }
 }
 
 /// Reduces all differences of two rows to one value, in lanes.
 fn fold_differences<T: RealFloat>(a: &[T], b: &[T], add: impl Fn(T, T) -> T, join: impl Fn(T, T) -> T) -> T {
-    const LANES: usize = 16;
+    const LANE_COUNT: usize = 16;
     vectorised!({
-        let ((many, rest), (others, other)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
-        let mut lanes = [T::from_f64(0.0); LANES];
+        let ((many, rest), (others, other)) = (a.as_chunks::<LANE_COUNT>(), b.as_chunks::<LANE_COUNT>());
+        let mut lanes = [T::from_f64(0.0); LANE_COUNT];
         for (a, b) in many.iter().zip(others) {
-            for i in 0..LANES {
+            for i in 0..LANE_COUNT {
                 lanes[i] = add(lanes[i], a[i] - b[i]);
             }
         }
@@ -101,7 +101,7 @@ struct RowPairs<T> {
 }
 
 impl<T: RealFloat> RowPairs<T> {
-    fn of(x1: &Tensor, x2: &Tensor, result: &[i64]) -> Result<Self> {
+    fn new(x1: &Tensor, x2: &Tensor, result: &[i64]) -> Result<Self> {
         let outer = &result[..result.len() - 2];
         let wide = |x: &Tensor| [outer, &x.sizes()[x.sizes().len() - 2..]].concat();
         let [first_count, second_count] = [2, 1].map(|last| to_usize(result[result.len() - last]));
@@ -134,8 +134,8 @@ fn _cdist_forward(plan: &CdistPlan, out: &mut Tensor, x1: &Tensor, x2: &Tensor, 
         return aten::_euclidean_dist_out(x1, x2, out);
     }
     with_compute_type!(_cdist_forward "x1", x1.dtype(); T in [f32 f64] => {
-        let pair = RowPairs::<T>::of(x1, x2, out.sizes())?;
-        let norm = Norm::of(p);
+        let pair = RowPairs::<T>::new(x1, x2, out.sizes())?;
+        let norm = Norm::from_order(p);
         write_contiguous(out, |out: &mut [T]| {
             DisjointLines::new(out, pair.second_count).for_each(pair.rows_per_thread(), |at, line| {
                 let (row, columns) = pair.row_and_partners(at);
@@ -149,14 +149,14 @@ fn _cdist_forward(plan: &CdistPlan, out: &mut Tensor, x1: &Tensor, x2: &Tensor, 
 #[op_impl(aten::_cdist_backward, CPU)]
 fn _cdist_backward(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     with_compute_type!(_cdist_backward "x1", x1.dtype(); T in [f32 f64] => {
-        let pair = RowPairs::<T>::of(x1, x2, cdist.sizes())?;
-        let (grad, distances, norm) = (contiguous_elements::<T>(grad)?, contiguous_elements::<T>(cdist)?, Norm::of(p));
+        let pair = RowPairs::<T>::new(x1, x2, cdist.sizes())?;
+        let (grad, distances, norm) = (contiguous_elements::<T>(grad)?, contiguous_elements::<T>(cdist)?, Norm::from_order(p));
         write_contiguous(out, |out: &mut [T]| {
             DisjointLines::new(out, pair.width).for_each(pair.rows_per_thread(), |at, line| {
                 line.fill(T::default());
                 let (row, columns) = pair.row_and_partners(at);
                 for (column, pair) in (at * pair.second_count..).zip(columns) {
-                    norm.add_gradient(line, [row, pair], grad[column], distances[column]);
+                    norm.add_row_gradient(line, [row, pair], grad[column], distances[column]);
                 }
             });
             Ok(())
@@ -173,7 +173,7 @@ fn first_pair_of_row(row: usize, rows: usize) -> usize {
 fn _pdist_forward(_plan: &(), out: &mut Tensor, this: &Tensor, p: f64) -> Result<()> {
     let [rows, width] = [0, 1].map(|dim| to_usize(this.sizes()[dim]));
     with_compute_type!(_pdist_forward "self", this.dtype(); T in [f32 f64] => {
-        let (elements, norm) = (contiguous_elements::<T>(this)?, Norm::of(p));
+        let (elements, norm) = (contiguous_elements::<T>(this)?, Norm::from_order(p));
         let row = |at: usize| &elements[at * width..][..width];
         write_contiguous(out, |out: &mut [T]| {
             let starts: Vec<usize> = (0..rows).map(|row| first_pair_of_row(row, rows)).collect();
@@ -191,7 +191,7 @@ fn _pdist_forward(_plan: &(), out: &mut Tensor, this: &Tensor, p: f64) -> Result
 fn _pdist_backward(_plan: &(), out: &mut Tensor, grad: &Tensor, this: &Tensor, p: f64, pdist: &Tensor) -> Result<()> {
     let [rows, width] = [0, 1].map(|dim| to_usize(this.sizes()[dim]));
     with_compute_type!(_pdist_backward "self", this.dtype(); T in [f32 f64] => {
-        let (elements, grad, distances, norm) = (contiguous_elements::<T>(this)?, contiguous_elements::<T>(grad)?, contiguous_elements::<T>(pdist)?, Norm::of(p));
+        let (elements, grad, distances, norm) = (contiguous_elements::<T>(this)?, contiguous_elements::<T>(grad)?, contiguous_elements::<T>(pdist)?, Norm::from_order(p));
         let row = |at: usize| &elements[at * width..][..width];
         write_contiguous(out, |out: &mut [T]| {
             DisjointLines::new(out, width).for_each(GRAIN_SIZE.div_ceil((rows * width).max(1)), |here, line| {
@@ -199,7 +199,7 @@ fn _pdist_backward(_plan: &(), out: &mut Tensor, grad: &Tensor, this: &Tensor, p
                 for there in (0..rows).filter(|&there| there != here) {
                     let (low, high) = (here.min(there), here.max(there));
                     let pair = first_pair_of_row(low, rows) + high - low - 1;
-                    norm.add_gradient(line, [row(here), row(there)], grad[pair], distances[pair]);
+                    norm.add_row_gradient(line, [row(here), row(there)], grad[pair], distances[pair]);
                 }
             });
             Ok(())

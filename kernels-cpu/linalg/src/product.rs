@@ -4,25 +4,25 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex32, Complex64, DType, ErrorKind, Operand, Operands, Operator, Spec, bf16, f16};
 
-use engine::compute::Compute;
+use engine::compute::ComputeType;
 use engine::contiguous::{broadcast_to_vec, contiguous_elements, with_compute_type, write_contiguous};
-use engine::data_movement::{copy, strided_view};
-use engine::gemm::{Batch, BatchMut, Entry, Matrix, MatrixMut, batched, gemm};
+use engine::data_movement::{copy_elements, strided_view};
+use engine::gemm::{Batch, BatchMut, Entry, Matrix, MatrixMut, batched_gemm, gemm};
 
-const ONE: Scalar = Scalar::Int(1);
-const ZERO: Scalar = Scalar::Int(0);
+const SCALAR_ONE: Scalar = Scalar::Int(1);
+const SCALAR_ZERO: Scalar = Scalar::Int(0);
 
-macro_rules! products {
-    ($($name:ident: this as $first_vector_as:ident, $second:ident;)*) => {$(
+macro_rules! define_products {
+    ($($name:ident: this as $first_vector:ident, $second:ident;)*) => {$(
         #[op_impl(aten::$name, CPU, strided)]
         fn $name(_plan: &(), out: &mut Tensor, this: &Tensor, $second: &Tensor) -> Result<()> {
             let operands = [("self", this), (stringify!($second), $second)];
-            product(aten::$name::operator(), out, VectorAs::$first_vector_as, operands, ONE, ZERO)
+            write_product(aten::$name::operator(), out, VectorOrientation::$first_vector, operands, SCALAR_ONE, SCALAR_ZERO)
         }
     )*};
 }
 
-products! {
+define_products! {
     mm: this as Column, mat2;
     bmm: this as Column, mat2;
     mv: this as Column, vec;
@@ -32,10 +32,17 @@ products! {
 #[op_impl(aten::vdot, CPU, strided)]
 fn vdot(_plan: &(), out: &mut Tensor, this: &Tensor, other: &Tensor) -> Result<()> {
     let conjugate = if this.dtype().is_complex() { aten::conj_physical(this)? } else { this.clone() };
-    product(aten::vdot::operator(), out, VectorAs::Row, [("self", &conjugate), ("other", other)], ONE, ZERO)
+    write_product(
+        aten::vdot::operator(),
+        out,
+        VectorOrientation::Row,
+        [("self", &conjugate), ("other", other)],
+        SCALAR_ONE,
+        SCALAR_ZERO,
+    )
 }
 
-macro_rules! summed_products {
+macro_rules! define_summed_products {
     ($($name:ident: $first:ident $second:ident;)*) => {$(
         #[op_impl(aten::$name, CPU)]
         fn $name(
@@ -47,14 +54,14 @@ macro_rules! summed_products {
             beta: Scalar,
             alpha: Scalar,
         ) -> Result<()> {
-            let beta = prepare_summand(out, this, beta)?;
+            let beta = copy_summand(out, this, beta)?;
             let operands = [(stringify!($first), $first), (stringify!($second), $second)];
-            product(aten::$name::operator(), out, VectorAs::Column, operands, alpha, beta)
+            write_product(aten::$name::operator(), out, VectorOrientation::Column, operands, alpha, beta)
         }
     )*};
 }
 
-summed_products! {
+define_summed_products! {
     addmm: mat1 mat2;
     baddbmm: batch1 batch2;
     addmv: mat vec;
@@ -63,16 +70,30 @@ summed_products! {
 #[op_impl(aten::addbmm, CPU)]
 fn addbmm(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     let operator = aten::addbmm::operator();
-    let mut beta = prepare_summand(out, this, beta)?;
+    let mut beta = copy_summand(out, this, beta)?;
     if batch1.geometry().count() == 0 || batch2.geometry().count() == 0 {
         // If there are no elements to multiply, the input is scaled once.
-        let (rows, columns) = (empty_matrix(batch1, 0, 1)?, empty_matrix(batch2, 2, 1)?);
-        return product(operator, out, VectorAs::Column, [("batch1", &rows), ("batch2", &columns)], alpha, beta);
+        let (rows, columns) = (matrix_without_inner_dim(batch1, 0, 1)?, matrix_without_inner_dim(batch2, 2, 1)?);
+        return write_product(
+            operator,
+            out,
+            VectorOrientation::Column,
+            [("batch1", &rows), ("batch2", &columns)],
+            alpha,
+            beta,
+        );
     }
     for item in 0..batch1.sizes()[0] {
         let (first, second) = (batch_matrix(batch1, item)?, batch_matrix(batch2, item)?);
-        product(operator, out, VectorAs::Column, [("batch1", &first), ("batch2", &second)], alpha, beta)?;
-        beta = ONE;
+        write_product(
+            operator,
+            out,
+            VectorOrientation::Column,
+            [("batch1", &first), ("batch2", &second)],
+            alpha,
+            beta,
+        )?;
+        beta = SCALAR_ONE;
     }
     Ok(())
 }
@@ -85,7 +106,7 @@ fn batch_matrix(batch: &Tensor, item: i64) -> Result<Tensor> {
 }
 
 /// Returns a matrix with an empty inner dimension: the rows of the first operand, or the columns of the second.
-fn empty_matrix(batch: &Tensor, inner: usize, kept: usize) -> Result<Tensor> {
+fn matrix_without_inner_dim(batch: &Tensor, inner: usize, kept: usize) -> Result<Tensor> {
     let sizes = if inner == 0 { [batch.sizes()[kept], 0] } else { [0, batch.sizes()[inner]] };
     Spec::contiguous(batch.dtype(), &sizes).on(batch.device())
 }
@@ -94,14 +115,14 @@ fn empty_matrix(batch: &Tensor, inner: usize, kept: usize) -> Result<Tensor> {
 fn addr(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     if out.dtype() == DType::Bool {
         let truth = |factor: Scalar| factor.cast(DType::Bool);
-        return outer_product::<i64>(out, this, [vec1, vec2], truth(beta), truth(alpha));
+        return write_outer_product::<i64>(out, this, [vec1, vec2], truth(beta), truth(alpha));
     }
     with_compute_type!(addr "self", out.dtype(); T in [f32 f64 i64 Complex32 Complex64] => {
-        outer_product::<T>(out, this, [vec1, vec2], beta, alpha)
+        write_outer_product::<T>(out, this, [vec1, vec2], beta, alpha)
     })
 }
 
-fn outer_product<T: Compute>(
+fn write_outer_product<T: ComputeType>(
     out: &mut Tensor,
     this: &Tensor,
     vectors: [&Tensor; 2],
@@ -127,21 +148,21 @@ fn outer_product<T: Compute>(
 }
 
 /// Copies the summand of a product to `out`, unless `beta` is zero, and returns the factor of `out`.
-fn prepare_summand(out: &mut Tensor, this: &Tensor, beta: Scalar) -> Result<Scalar> {
+fn copy_summand(out: &mut Tensor, this: &Tensor, beta: Scalar) -> Result<Scalar> {
     let counts = match beta {
         Scalar::Complex(beta) => beta != Complex64::new(0.0, 0.0),
         beta if out.dtype().is_integral() => i64::from_scalar(beta) != 0,
         beta => beta.to_f64() != Some(0.0),
     };
     if counts {
-        copy(out, this)?;
+        copy_elements(out, this)?;
     }
-    Ok(if counts { beta } else { ZERO })
+    Ok(if counts { beta } else { SCALAR_ZERO })
 }
 
 /// The interpretation of a vector operand.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum VectorAs {
+enum VectorOrientation {
     /// A vector is multiplied as a matrix of one column. Matrices and batches stay as they are.
     Column,
     /// A vector is multiplied as a matrix of one row.
@@ -150,10 +171,10 @@ enum VectorAs {
 
 /// Computes `out = alpha * first second + beta * out`. The operands have the dtype of `out`, and neither is `out`; plans ensure both.
 #[inline]
-fn product(
+fn write_product(
     operator: &Operator,
     out: &mut Tensor,
-    first_vector_as: VectorAs,
+    first_vector: VectorOrientation,
     [first, second]: [(&'static str, &Tensor); 2],
     alpha: Scalar,
     beta: Scalar,
@@ -166,12 +187,12 @@ fn product(
         operands.read().iter().all(is_read),
         "the operands of a product have the dtype of the result, and none of them is the result"
     );
-    macro_rules! by_dtype {
+    macro_rules! multiply_by_dtype {
         ($($variant:ident $ty:ty),+) => {
             match dtype {
                 $(DType::$variant => {
                     // SAFETY: all operands have this dtype, and no operand that is read is the written one.
-                    unsafe { multiply::<$ty>(&operands, first_vector_as, <$ty>::scale_factor(alpha), <$ty>::scale_factor(beta)) };
+                    unsafe { multiply_operands::<$ty>(&operands, first_vector, <$ty>::scale_factor(alpha), <$ty>::scale_factor(beta)) };
                     Ok(())
                 })+
                 DType::Bool => Err(ErrorKind::UnsupportedDType {
@@ -184,7 +205,7 @@ fn product(
             }
         };
     }
-    by_dtype!(
+    multiply_by_dtype!(
         F32 f32, F64 f64, F16 f16, BF16 bf16, C64 Complex32, C128 Complex64,
         U8 u8, I8 i8, I16 i16, I32 i32, I64 i64
     )
@@ -195,7 +216,7 @@ trait ScaleFactor: Entry {
     fn scale_factor(value: Scalar) -> Self::Sum;
 }
 
-macro_rules! scale_factors {
+macro_rules! impl_scale_factor {
     ($($ty:ty: $way:ty),*) => {$(
         impl ScaleFactor for $ty {
             #[inline(always)]
@@ -208,22 +229,22 @@ macro_rules! scale_factors {
     )*};
 }
 
-scale_factors! { f32: f32, f64: f64, f16: f32, bf16: f32, Complex32: Complex32, Complex64: Complex64, u8: i64, i8: i64, i16: i64, i32: i64, i64: i64 }
+impl_scale_factor! { f32: f32, f64: f64, f16: f32, bf16: f32, Complex32: Complex32, Complex64: Complex64, u8: i64, i8: i64, i16: i64, i32: i64, i64: i64 }
 
 /// # Safety
 ///
 /// All operands have dtype `T`, and neither of those that are read is the written one.
 #[inline]
-unsafe fn multiply<T: ScaleFactor>(
+unsafe fn multiply_operands<T: ScaleFactor>(
     operands: &Operands<'_, 1, 2>,
-    first_vector_as: VectorAs,
+    first_vector: VectorOrientation,
     alpha: T::Sum,
     beta: T::Sum,
 ) {
     let ([out], [first, second]) = (operands.written(), operands.read());
-    let (a_sizes, a_strides) = as_matrices(first, first_vector_as);
-    let (b_sizes, b_strides) = as_matrices(second, VectorAs::Column);
-    let (c_sizes, c_strides) = as_matrices(out, VectorAs::Column);
+    let (a_sizes, a_strides) = matrix_batch_geometry(first, first_vector);
+    let (b_sizes, b_strides) = matrix_batch_geometry(second, VectorOrientation::Column);
+    let (c_sizes, c_strides) = matrix_batch_geometry(out, VectorOrientation::Column);
     let starts = (first.start().cast::<T>(), second.start().cast::<T>(), out.start().cast::<T>());
     // SAFETY: geometries stay inside storages, which the operands hold; `borrow` refuses a written tensor that overlaps itself or partly
     // overlaps another operand; the caller guarantees the rest.
@@ -235,14 +256,14 @@ unsafe fn multiply<T: ScaleFactor>(
             gemm(alpha, a, b, beta, c);
         } else {
             let (a, b) = (Batch::from_raw(starts.0, a_sizes, a_strides), Batch::from_raw(starts.1, b_sizes, b_strides));
-            batched(alpha, a, b, beta, BatchMut::from_raw(starts.2, c_sizes, c_strides));
+            batched_gemm(alpha, a, b, beta, BatchMut::from_raw(starts.2, c_sizes, c_strides));
         }
     }
 }
 
 /// Returns the sizes and strides of an operand as a batch of matrices.
 #[inline]
-fn as_matrices(operand: &Operand<'_>, vector_as: VectorAs) -> ([usize; 3], [isize; 3]) {
+fn matrix_batch_geometry(operand: &Operand<'_>, orientation: VectorOrientation) -> ([usize; 3], [isize; 3]) {
     #[expect(
         clippy::cast_sign_loss,
         clippy::cast_possible_truncation,
@@ -257,7 +278,7 @@ fn as_matrices(operand: &Operand<'_>, vector_as: VectorAs) -> ([usize; 3], [isiz
         (&[count, rows, columns], &[next, down, across]) => {
             ([size(count), size(rows), size(columns)], [step(next), step(down), step(across)])
         }
-        (&[length], &[stride]) if vector_as == VectorAs::Row => ([1, 1, size(length)], [0, 0, step(stride)]),
+        (&[length], &[stride]) if orientation == VectorOrientation::Row => ([1, 1, size(length)], [0, 0, step(stride)]),
         (&[length], &[stride]) => ([1, size(length), 1], [0, step(stride), 0]),
         _ => ([1, 1, 1], [0, 0, 0]),
     }

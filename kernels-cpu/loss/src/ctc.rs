@@ -8,8 +8,8 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Problem};
 
 use engine::allocation::to_usize;
-use engine::contiguous::{Contiguous, contiguous_elements, write_contiguous};
-use engine::contiguous::{convert_to_vec, write_values};
+use engine::contiguous::{ContiguousElements, contiguous_elements, write_contiguous};
+use engine::contiguous::{convert_to_vec, write_f64_values};
 use engine::thread_pool::DisjointLines;
 
 /// The logarithm of the probability zero.
@@ -23,7 +23,7 @@ fn log_add_exp(logs: [f64; 3]) -> f64 {
 
 /// The label sequences and log-probabilities of a batch.
 struct CtcBatch<'a> {
-    log_probs: Contiguous<'a, f64>,
+    log_probs: ContiguousElements<'a, f64>,
     /// The class of each state of each sequence.
     states: Vec<Vec<usize>>,
     steps: Vec<usize>,
@@ -32,7 +32,7 @@ struct CtcBatch<'a> {
 }
 
 impl<'a> CtcBatch<'a> {
-    fn of(log_probs: &'a Tensor, targets: &Tensor, blank: i64, labelling: &CtcLossPlan) -> Result<Self> {
+    fn new(log_probs: &'a Tensor, targets: &Tensor, blank: i64, labelling: &CtcLossPlan) -> Result<Self> {
         let classes = log_probs.sizes()[2];
         let targets = convert_to_vec::<i64>(targets)?;
         let states = labelling.labels.iter().map(|&(first, count)| {
@@ -101,8 +101,8 @@ impl<'a> CtcBatch<'a> {
         }
     }
 
-    /// Returns the negative log-likelihood of the sequence: of an end in its last label or in the blank after it.
-    fn loss(&self, sequence: usize, width: usize, alphas: &[f64]) -> f64 {
+    /// Returns the negative log-likelihood of the sequence, which may end in its last label or in the blank after that.
+    fn sequence_loss(&self, sequence: usize, width: usize, alphas: &[f64]) -> f64 {
         let last = self.states[sequence].len() - 1;
         match self.steps[sequence].checked_sub(1) {
             None if last == 0 => 0.0,
@@ -117,22 +117,22 @@ impl<'a> CtcBatch<'a> {
 
 #[op_impl(aten::_ctc_loss, CPU)]
 fn _ctc_loss(plan: &CtcLossPlan, [losses, alphas]: [&mut Tensor; 2], _: ...) -> Result<()> {
-    let (sequences, width) = (CtcBatch::of(log_probs, targets, blank, plan)?, 2 * plan.longest + 1);
+    let (sequences, width) = (CtcBatch::new(log_probs, targets, blank, plan)?, 2 * plan.longest + 1);
     let length = to_usize(log_probs.sizes()[0]) * width;
     let mut ends = vec![0.0; sequences.batch];
     write_contiguous(alphas, |alphas: &mut [f64]| {
         DisjointLines::new(alphas, length)
             .for_each(1, |sequence, alphas| sequences.forward_variables(sequence, width, alphas));
         let ends = ends.iter_mut().enumerate();
-        ends.for_each(|(at, loss)| *loss = sequences.loss(at, width, &alphas[at * length..][..length]));
+        ends.for_each(|(at, loss)| *loss = sequences.sequence_loss(at, width, &alphas[at * length..][..length]));
         Ok(())
     })?;
-    write_values(losses, &ends)
+    write_f64_values(losses, &ends)
 }
 
 #[op_impl(aten::_ctc_loss_backward, CPU)]
 fn _ctc_loss_backward(plan: &CtcLossPlan, out: &mut Tensor, _: ...) -> Result<()> {
-    let sequences = CtcBatch::of(log_probs, targets, blank, plan)?;
+    let sequences = CtcBatch::new(log_probs, targets, blank, plan)?;
     let (grads, losses, alphas) = (
         convert_to_vec::<f64>(grad)?,
         convert_to_vec::<f64>(neg_log_likelihood)?,

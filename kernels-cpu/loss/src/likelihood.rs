@@ -6,7 +6,7 @@ use dispatch_runtime::{Arithmetic, BadArgument, Problem, Result, Tensor, op_impl
 use engine::allocation::to_usize;
 use engine::compute::AnyFloat;
 use engine::contiguous::write_contiguous;
-use engine::contiguous::{convert_to_vec, write_values};
+use engine::contiguous::{convert_to_vec, write_f64_values};
 use engine::reduce::with_compute_type;
 use engine::thread_pool::DisjointLines;
 
@@ -14,7 +14,7 @@ use engine::thread_pool::DisjointLines;
 const GRAIN_SIZE: usize = 1 << 15;
 
 /// Returns the true class of each row and its weight. Ignored rows have weight zero.
-fn true_classes(
+fn classes_and_weights(
     likelihood: &NllLossPlan,
     target: &Tensor,
     weight: Option<&Tensor>,
@@ -34,38 +34,43 @@ fn true_classes(
 }
 
 /// Returns the true classes as an index along the class dimension.
-fn class_index(likelihood: &NllLossPlan, this: &Tensor, true_classes: &[(i64, f64)]) -> Result<Tensor> {
+fn class_index_tensor(likelihood: &NllLossPlan, this: &Tensor, classes_and_weights: &[(i64, f64)]) -> Result<Tensor> {
     let mut sizes = this.sizes().to_vec();
     sizes[likelihood.dim] = 1;
-    Ok(Tensor::from_vec(true_classes.iter().map(|class_and_weight| class_and_weight.0).collect::<Vec<_>>(), &sizes)?)
+    Ok(Tensor::from_vec(
+        classes_and_weights.iter().map(|class_and_weight| class_and_weight.0).collect::<Vec<_>>(),
+        &sizes,
+    )?)
 }
 
 #[op_impl(aten::nll_loss_forward, CPU)]
 #[op_impl(aten::nll_loss2d_forward, CPU)]
 fn nll_loss_forward(plan: &NllLossPlan, [output, total_weight]: [&mut Tensor; 2], _: ...) -> Result<()> {
-    let true_classes = true_classes(plan, target, weight, ignore_index)?;
+    let classes_and_weights = classes_and_weights(plan, target, weight, ignore_index)?;
     let dim = i64::from(plan.dim == 1);
     let picked = if plan.classes == 0 {
-        vec![0.0; true_classes.len()]
+        vec![0.0; classes_and_weights.len()]
     } else {
-        convert_to_vec::<f64>(&aten::gather(this, dim, &class_index(plan, this, &true_classes)?, false)?)?
+        convert_to_vec::<f64>(&aten::gather(this, dim, &class_index_tensor(plan, this, &classes_and_weights)?, false)?)?
     };
-    let losses =
-        picked.into_iter().zip(&true_classes).map(|(x, &(_, weight))| if weight == 0.0 { 0.0 } else { -x * weight });
-    let total: f64 = true_classes.iter().map(|class_and_weight| class_and_weight.1).sum();
+    let losses = picked
+        .into_iter()
+        .zip(&classes_and_weights)
+        .map(|(x, &(_, weight))| if weight == 0.0 { 0.0 } else { -x * weight });
+    let total: f64 = classes_and_weights.iter().map(|class_and_weight| class_and_weight.1).sum();
     let (losses, total) = match plan.reduction {
         Reduction::None => (losses.collect(), 0.0),
         Reduction::Sum => (vec![losses.sum()], total),
         Reduction::Mean => (vec![losses.sum::<f64>() / total], total),
     };
-    write_values(output, &losses)?;
-    write_values(total_weight, &[total])
+    write_f64_values(output, &losses)?;
+    write_f64_values(total_weight, &[total])
 }
 
 #[op_impl(aten::nll_loss_backward, CPU)]
 #[op_impl(aten::nll_loss2d_backward, CPU)]
 fn nll_loss_backward(plan: &NllLossPlan, out: &mut Tensor, _: ...) -> Result<()> {
-    let true_classes = true_classes(plan, target, weight, ignore_index)?;
+    let classes_and_weights = classes_and_weights(plan, target, weight, ignore_index)?;
     let grads = convert_to_vec::<f64>(grad_output)?;
     let scale = match plan.reduction {
         Reduction::Mean => convert_to_vec::<f64>(total_weight)?.first().map_or(1.0, |total| total.recip()),
@@ -80,7 +85,7 @@ fn nll_loss_backward(plan: &NllLossPlan, out: &mut Tensor, _: ...) -> Result<()>
             DisjointLines::new(out, area).for_each(GRAIN_SIZE.div_ceil(area.max(1)), |number, item| {
                 item.fill(T::ZERO);
                 for place in 0..class_stride {
-                    let (class, weight) = true_classes[number * class_stride + place];
+                    let (class, weight) = classes_and_weights[number * class_stride + place];
                     if weight != 0.0 {
                         item[to_usize(class) * class_stride + place] = T::from_f64(-weight * at(number * class_stride + place) * scale);
                     }

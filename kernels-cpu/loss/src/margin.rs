@@ -4,7 +4,7 @@ use aten::{MarginLossPlan, Reduction};
 use dispatch_runtime::{BadArgument, Problem, Result, Scalar, Tensor, op_impl};
 
 use engine::contiguous::{contiguous_elements, write_contiguous};
-use engine::contiguous::{convert_to_vec, write_values};
+use engine::contiguous::{convert_to_vec, write_f64_values};
 use engine::thread_pool::DisjointLines;
 
 /// The minimum number of elements for each thread.
@@ -12,7 +12,7 @@ const GRAIN_SIZE: usize = 1 << 13;
 
 /// Computes the losses of all rows and reduces them. `loss` returns the loss of a row, not yet divided by the number of classes.
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
-fn margin_losses(
+fn write_margin_loss(
     margins: &MarginLossPlan,
     out: &mut Tensor,
     this: &Tensor,
@@ -36,7 +36,7 @@ fn margin_losses(
 /// Computes the gradient of every row. `add_derivatives` adds the derivatives of a row's loss to zeros, not yet multiplied with the loss's
 /// gradient.
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
-fn margin_gradients(
+fn write_margin_gradient(
     margins: &MarginLossPlan,
     out: &mut Tensor,
     grad_output: &Tensor,
@@ -58,22 +58,22 @@ fn margin_gradients(
 }
 
 /// The arguments of a loss with one true class in each row.
-struct SingleLabel {
+struct SingleLabelTargets {
     classes: Vec<usize>,
     weights: Option<Vec<f64>>,
     margin: f64,
     squared: bool,
 }
 
-impl SingleLabel {
-    fn of(
+impl SingleLabelTargets {
+    fn new(
         target: &Tensor,
         p: Scalar,
         margin: Scalar,
         weight: Option<&Tensor>,
         margins: &MarginLossPlan,
     ) -> Result<Self> {
-        let classes = convert_to_vec::<i64>(target)?.into_iter().map(|class| check_class(class, margins));
+        let classes = convert_to_vec::<i64>(target)?.into_iter().map(|class| checked_class(class, margins));
         Ok(Self {
             classes: classes.collect::<Result<_>>()?,
             weights: weight.map(convert_to_vec::<f64>).transpose()?,
@@ -94,7 +94,7 @@ impl SingleLabel {
     }
 }
 
-fn check_class(class: i64, margins: &MarginLossPlan) -> Result<usize> {
+fn checked_class(class: i64, margins: &MarginLossPlan) -> Result<usize> {
     match usize::try_from(class) {
         Ok(at) if at < margins.classes => Ok(at),
         _ => {
@@ -106,8 +106,8 @@ fn check_class(class: i64, margins: &MarginLossPlan) -> Result<usize> {
 
 #[op_impl(aten::multi_margin_loss, CPU)]
 fn multi_margin_loss(plan: &MarginLossPlan, out: &mut Tensor, _: ...) -> Result<()> {
-    let labels = SingleLabel::of(target, p, margin, weight, plan)?;
-    margin_losses(plan, out, this, |line, row| {
+    let labels = SingleLabelTargets::new(target, p, margin, weight, plan)?;
+    write_margin_loss(plan, out, this, |line, row| {
         let losses = labels
             .violating_classes(line, row)
             .map(|(_, excess)| if labels.squared { excess * excess } else { excess });
@@ -117,8 +117,8 @@ fn multi_margin_loss(plan: &MarginLossPlan, out: &mut Tensor, _: ...) -> Result<
 
 #[op_impl(aten::multi_margin_loss_backward, CPU)]
 fn multi_margin_loss_backward(plan: &MarginLossPlan, out: &mut Tensor, _: ...) -> Result<()> {
-    let labels = SingleLabel::of(target, p, margin, weight, plan)?;
-    margin_gradients(plan, out, grad_output, this, |line, row, out| {
+    let labels = SingleLabelTargets::new(target, p, margin, weight, plan)?;
+    write_margin_gradient(plan, out, grad_output, this, |line, row, out| {
         for (at, excess) in labels.violating_classes(line, row) {
             let derivative = labels.row_weight(line) * if labels.squared { 2.0 * excess } else { 1.0 };
             out[at] += derivative;
@@ -128,34 +128,34 @@ fn multi_margin_loss_backward(plan: &MarginLossPlan, out: &mut Tensor, _: ...) -
 }
 
 /// Returns the true classes of each row: the targets before the first -1.
-fn label_lists(target: &Tensor, margins: &MarginLossPlan) -> Result<Vec<Vec<usize>>> {
+fn read_label_lists(target: &Tensor, margins: &MarginLossPlan) -> Result<Vec<Vec<usize>>> {
     let classes = convert_to_vec::<i64>(target)?;
     let line = |line: &[i64]| {
         let ends = line.iter().position(|&class| class == -1).unwrap_or(line.len());
-        line[..ends].iter().map(|&class| check_class(class, margins)).collect()
+        line[..ends].iter().map(|&class| checked_class(class, margins)).collect()
     };
     classes.chunks(margins.classes).map(line).collect()
 }
 
 #[op_impl(aten::multilabel_margin_loss_forward, CPU)]
 fn multilabel_margin_loss_forward(plan: &MarginLossPlan, [output, is_target]: [&mut Tensor; 2], _: ...) -> Result<()> {
-    let label_lists = label_lists(target, plan)?;
+    let label_lists = read_label_lists(target, plan)?;
     let mut marks = vec![0.0; plan.rows * plan.classes];
     for (line, classes) in label_lists.iter().enumerate() {
         classes.iter().for_each(|class| marks[line * plan.classes + class] = 1.0);
     }
-    margin_losses(plan, output, this, |line, row| {
+    write_margin_loss(plan, output, this, |line, row| {
         let others = || row.iter().zip(&marks[line * plan.classes..]).filter(|other| *other.1 == 0.0);
         let of_class = |&class: &usize| others().map(|(x, _)| (1.0 - row[class] + x).max(0.0)).sum::<f64>();
         label_lists[line].iter().map(of_class).sum()
     })?;
-    write_values(is_target, &marks)
+    write_f64_values(is_target, &marks)
 }
 
 #[op_impl(aten::multilabel_margin_loss_backward, CPU)]
 fn multilabel_margin_loss_backward(plan: &MarginLossPlan, out: &mut Tensor, _: ...) -> Result<()> {
-    let (label_lists, is_target) = (label_lists(target, plan)?, contiguous_elements::<f64>(is_target)?);
-    margin_gradients(plan, out, grad_output, this, |line, row, out| {
+    let (label_lists, is_target) = (read_label_lists(target, plan)?, contiguous_elements::<f64>(is_target)?);
+    write_margin_gradient(plan, out, grad_output, this, |line, row, out| {
         for &class in &label_lists[line] {
             for (at, x) in row.iter().enumerate() {
                 if is_target[line * plan.classes + at] == 0.0 && 1.0 - row[class] + x > 0.0 {

@@ -3,16 +3,16 @@
 use aten::GroupNormPlan;
 use dispatch_runtime::{DType, Geometry, Result, Spec, Tensor, op_impl, operands};
 
-use super::channel_gradients::{GradientCoefficients, row_gradient_sums};
+use super::row_gradients::{GradientCoefficients, gradient_sums_of_row};
 use super::{normalize_rows, parameter_or_default, to_f64};
 use engine::allocation::to_usize;
 use engine::compute::AnyFloat;
-use engine::contiguous::{convert_to_vec, write_values};
+use engine::contiguous::{convert_to_vec, write_f64_values};
 use engine::math::vectorised;
-use engine::reduce::{lines, with_compute_type};
+use engine::reduce::{for_each_line, with_compute_type};
 
 /// Returns a view with the channels split into groups.
-fn split_groups(tensor: &Tensor, group: i64) -> Result<Tensor> {
+fn view_with_split_groups(tensor: &Tensor, group: i64) -> Result<Tensor> {
     let (sizes, strides) = (tensor.sizes(), tensor.strides());
     let channels = sizes[1] / group;
     let sizes = [&[sizes[0], group, channels], &sizes[2..]].concat();
@@ -24,11 +24,11 @@ fn split_groups(tensor: &Tensor, group: i64) -> Result<Tensor> {
 #[op_impl(aten::native_group_norm, CPU)]
 #[expect(non_snake_case, reason = "the names of the schema")]
 fn group_norm(plan: &GroupNormPlan, [out, mean, rstd]: [&mut Tensor; 3], _: ...) -> Result<()> {
-    let view = split_groups(input, group)?;
+    let view = view_with_split_groups(input, group)?;
     let dims: Vec<bool> = (0..view.sizes().len()).map(|dim| dim >= 2).collect();
     let (groups, channels) = (to_usize(group), to_usize(plan.group_channels));
     let shared = |line: usize| line % groups * channels..(line % groups + 1) * channels;
-    let out = [&mut split_groups(out, group)?, mean, rstd];
+    let out = [&mut view_with_split_groups(out, group)?, mean, rstd];
     normalize_rows::<aten::native_group_norm>(&view, &dims, out, eps, [weight, bias], shared, C)
 }
 
@@ -40,27 +40,27 @@ fn group_norm_backward(
     _: ...
 ) -> Result<()> {
     let (mean, rstd) = (convert_to_vec::<f64>(mean)?, convert_to_vec::<f64>(rstd)?);
-    let (grads, inputs) = (split_groups(grad_out, group)?, split_groups(input, group)?);
+    let (grads, inputs) = (view_with_split_groups(grad_out, group)?, view_with_split_groups(input, group)?);
     let dims: Vec<bool> = (0..inputs.sizes().len()).map(|dim| dim >= 2).collect();
     let (groups, channels, area) = (to_usize(group), to_usize(plan.group_channels), to_usize(HxW));
     let planes: Vec<i64> =
         [N, group, plan.group_channels].into_iter().chain(input.sizes()[2..].iter().map(|_| 1)).collect();
     let mut sums = Spec::contiguous(DType::F64, &planes).on(input.device())?;
-    let mut slopes = sums.fresh_like(DType::F64)?;
+    let mut slopes = sums.allocate_like(DType::F64)?;
     with_compute_type!(aten::native_group_norm_backward, input.dtype(), T: [f32, f64] => {
         let weight = parameter_or_default::<T>(weight, C, 1.0)?;
         let add_planes = |group: usize, both: [&[T]; 2], [sums, slopes]: [&mut [f64]; 2]| {
             let mean = T::from_f64(mean[group]);
             vectorised!({
                 for (channel, (sum, slope)) in sums.iter_mut().zip(slopes).enumerate() {
-                    [*sum, *slope] = row_gradient_sums(both.map(|line| &line[channel * area..][..area]), mean);
+                    [*sum, *slope] = gradient_sums_of_row(both.map(|line| &line[channel * area..][..area]), mean);
                 }
             });
         };
         if output_mask[0] {
-            let mut out = split_groups(input_grad, group)?;
+            let mut out = view_with_split_groups(input_grad, group)?;
             let operands = operands!(write out, sums, slopes; read grads, inputs)?;
-            lines(&dims, &operands, |group, both, [out]: [&mut [T]; 1], [sums, slopes]| {
+            for_each_line(&dims, &operands, |group, both, [out]: [&mut [T]; 1], [sums, slopes]| {
                 add_planes(group, both, [&mut *sums, &mut *slopes]);
                 let weight = &weight[group % groups * channels..][..channels];
                 let average = |values: &[f64]| weighted_sum(values, weight) / to_f64(channels * area);
@@ -76,7 +76,7 @@ fn group_norm_backward(
             });
         } else {
             let operands = operands!(write sums, slopes; read grads, inputs)?;
-            lines(&dims, &operands, |group, both, []: [&mut [T]; 0], planes| {
+            for_each_line(&dims, &operands, |group, both, []: [&mut [T]; 0], planes| {
                 add_planes(group, both, planes);
             });
         }
@@ -89,10 +89,10 @@ fn group_norm_backward(
         totals
     };
     if output_mask[1] {
-        write_values(weight_grad, &by_channel(&|plane| slopes[plane] * rstd[plane / channels]))?;
+        write_f64_values(weight_grad, &by_channel(&|plane| slopes[plane] * rstd[plane / channels]))?;
     }
     if output_mask[2] {
-        write_values(bias_grad, &by_channel(&|plane| sums[plane]))?;
+        write_f64_values(bias_grad, &by_channel(&|plane| sums[plane]))?;
     }
     Ok(())
 }

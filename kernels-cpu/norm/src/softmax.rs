@@ -4,8 +4,10 @@ use dispatch_runtime::{Operation, Result, Tensor, op_impl, operands};
 
 use engine::compute::sum_lanes;
 use engine::math::{Real, vectorised};
-use engine::reduce::line_totals::{LANE_DEPTH, LANES, OrderedFloat, max_of_line, padded_block, sum_of_line};
-use engine::reduce::{dim_mask, lines, with_compute_type};
+use engine::reduce::line_totals::{
+    ELEMENTS_PER_LANE, LANE_COUNT, OrderedFloat, max_of_line, padded_block, sum_of_line,
+};
+use engine::reduce::{dim_mask, for_each_line, with_compute_type};
 
 /// The variant of softmax.
 #[derive(Clone, Copy, PartialEq)]
@@ -20,21 +22,21 @@ enum SoftmaxKind {
 #[inline(always)]
 fn write_exponentials<T: OrderedFloat>(line: &[T], highest: T, out: &mut [T]) -> T {
     let mut sum = 0.0;
-    for (line, out) in line.chunks(LANES * LANE_DEPTH).zip(out.chunks_mut(LANES * LANE_DEPTH)) {
-        let mut lanes = [T::ZERO; LANES];
-        let mut add = |values: &[T; LANES], out: &mut [T; LANES]| {
+    for (line, out) in line.chunks(LANE_COUNT * ELEMENTS_PER_LANE).zip(out.chunks_mut(LANE_COUNT * ELEMENTS_PER_LANE)) {
+        let mut lanes = [T::ZERO; LANE_COUNT];
+        let mut add = |values: &[T; LANE_COUNT], out: &mut [T; LANE_COUNT]| {
             for ((lane, &x), out) in lanes.iter_mut().zip(values).zip(out) {
                 *out = Real::exp(x.minus(highest));
                 *lane = lane.plus(*out);
             }
         };
-        let ((wide, rest), (wide_out, rest_out)) = (line.as_chunks::<LANES>(), out.as_chunks_mut::<LANES>());
+        let ((wide, rest), (wide_out, rest_out)) = (line.as_chunks::<LANE_COUNT>(), out.as_chunks_mut::<LANE_COUNT>());
         for (values, out) in wide.iter().zip(wide_out) {
             add(values, out);
         }
         if !rest.is_empty() {
-            let mut last = [T::ZERO; LANES];
-            add(&padded_block(rest, T::LOWEST), &mut last);
+            let mut last = [T::ZERO; LANE_COUNT];
+            add(&padded_block(rest, T::MIN_VALUE), &mut last);
             rest_out.copy_from_slice(&last[..rest.len()]);
         }
         sum += sum_lanes(lanes).into();
@@ -44,12 +46,12 @@ fn write_exponentials<T: OrderedFloat>(line: &[T], highest: T, out: &mut [T]) ->
 
 fn softmax_row<T: OrderedFloat>(line: &[T], out: &mut [T], kind: SoftmaxKind) {
     let highest = max_of_line(line);
-    if kind == SoftmaxKind::Safe && highest == T::LOWEST {
+    if kind == SoftmaxKind::Safe && highest == T::MIN_VALUE {
         return out.fill(T::ZERO);
     }
     vectorised!({
         if kind == SoftmaxKind::Log {
-            let sum = sum_of_line([line], [T::LOWEST], |[x]| Real::exp(x.minus(highest)));
+            let sum = sum_of_line([line], [T::MIN_VALUE], |[x]| Real::exp(x.minus(highest)));
             let shift = Real::log(sum);
             for (out, &x) in out.iter_mut().zip(line) {
                 *out = x.minus(highest).minus(shift);
@@ -80,18 +82,18 @@ fn softmax_gradient_row<T: OrderedFloat>(grad: &[T], output: &[T], out: &mut [T]
     });
 }
 
-fn softmax<O: Operation>(dim: usize, out: &mut Tensor, this: &Tensor, kind: SoftmaxKind) -> Result<()> {
+fn write_softmax<O: Operation>(dim: usize, out: &mut Tensor, this: &Tensor, kind: SoftmaxKind) -> Result<()> {
     let (dims, dtype) = (dim_mask(this.sizes().len(), dim), out.dtype());
     let operands = operands!(write out; read this)?;
     with_compute_type!(O, dtype, T: [f32, f64] => {
-        lines(&dims, &operands, |_, [line]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
+        for_each_line(&dims, &operands, |_, [line]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
             softmax_row(line, out, kind);
         });
         Ok(())
     })
 }
 
-fn softmax_backward<O: Operation>(
+fn write_softmax_gradient<O: Operation>(
     dim: usize,
     out: &mut Tensor,
     grad_output: &Tensor,
@@ -101,7 +103,7 @@ fn softmax_backward<O: Operation>(
     let dims = dim_mask(output.sizes().len(), dim);
     let operands = operands!(write out; read grad_output, output)?;
     with_compute_type!(O, output.dtype(), T: [f32, f64] => {
-        lines(&dims, &operands, |_, [grad, output]: [&[T]; 2], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
+        for_each_line(&dims, &operands, |_, [grad, output]: [&[T]; 2], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
             softmax_gradient_row(grad, output, out, kind);
         });
         Ok(())
@@ -110,25 +112,25 @@ fn softmax_backward<O: Operation>(
 
 #[op_impl(aten::_softmax, CPU)]
 fn softmax_cpu(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    softmax::<aten::_softmax>(*plan, out, this, SoftmaxKind::Softmax)
+    write_softmax::<aten::_softmax>(*plan, out, this, SoftmaxKind::Softmax)
 }
 
 #[op_impl(aten::_log_softmax, CPU)]
 fn log_softmax_cpu(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    softmax::<aten::_log_softmax>(*plan, out, this, SoftmaxKind::Log)
+    write_softmax::<aten::_log_softmax>(*plan, out, this, SoftmaxKind::Log)
 }
 
 #[op_impl(aten::_safe_softmax, CPU)]
 fn safe_softmax_cpu(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    softmax::<aten::_safe_softmax>(*plan, out, this, SoftmaxKind::Safe)
+    write_softmax::<aten::_safe_softmax>(*plan, out, this, SoftmaxKind::Safe)
 }
 
 #[op_impl(aten::_softmax_backward_data, CPU)]
 fn softmax_backward_cpu(plan: &usize, out: &mut Tensor, grad_output: &Tensor, output: &Tensor) -> Result<()> {
-    softmax_backward::<aten::_softmax_backward_data>(*plan, out, grad_output, output, SoftmaxKind::Softmax)
+    write_softmax_gradient::<aten::_softmax_backward_data>(*plan, out, grad_output, output, SoftmaxKind::Softmax)
 }
 
 #[op_impl(aten::_log_softmax_backward_data, CPU)]
 fn log_softmax_backward_cpu(plan: &usize, out: &mut Tensor, grad_output: &Tensor, output: &Tensor) -> Result<()> {
-    softmax_backward::<aten::_log_softmax_backward_data>(*plan, out, grad_output, output, SoftmaxKind::Log)
+    write_softmax_gradient::<aten::_log_softmax_backward_data>(*plan, out, grad_output, output, SoftmaxKind::Log)
 }

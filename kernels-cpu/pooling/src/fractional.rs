@@ -5,7 +5,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{DType, Dims};
 
 use crate::PoolElement;
-use crate::pool_nd::max_of_windows;
+use crate::pool_nd::write_window_maxima;
 use crate::windows::PoolWindows;
 use engine::contiguous::{contiguous_elements, element_count, with_compute_type, write_contiguous};
 
@@ -27,7 +27,7 @@ fn fractional_max_pool<T: PoolElement>(
             let lines = out.chunks_exact_mut(window_count).zip(found.chunks_exact_mut(window_count));
             for ((plane, starts), (out, found)) in elements.chunks_exact(area).zip(starts.chunks_exact(rank)).zip(lines)
             {
-                max_of_windows(&PoolWindows::at_starts(starts, kernel, image), plane, out, found);
+                write_window_maxima(&PoolWindows::at_starts(starts, kernel, image), plane, out, found);
             }
             Ok(())
         })
@@ -41,7 +41,7 @@ fn window_starts(samples: &[f64], single: bool, [kernel, image, results]: [&[i64
     let list = |(at, _): (usize, &f64)| {
         let (first, dim) = (at / rank * rank, at % rank);
         let sample = samples[first + if rank == 2 { 1 - dim } else { dim }];
-        random_starts(sample, image[dim] - kernel[dim], results[dim], single)
+        starts_from_sample(sample, image[dim] - kernel[dim], results[dim], single)
     };
     samples.iter().enumerate().map(list).collect()
 }
@@ -52,14 +52,14 @@ fn window_starts(samples: &[f64], single: bool, [kernel, image, results]: [&[i64
     clippy::cast_possible_truncation,
     reason = "positions in images, rounded as PyTorch does"
 )]
-fn random_starts(sample: f64, last: i64, count: i64, single: bool) -> Vec<i64> {
+fn starts_from_sample(sample: f64, last: i64, count: i64, single: bool) -> Vec<i64> {
     let round = |x: f64| if single { f64::from(x as f32) } else { x };
     let spacing = round(last as f64 / (count - 1).max(1) as f64);
     let at = |i: i64| (round(round(i as f64 + sample) * spacing) as i64).saturating_sub(round(sample * spacing) as i64);
     (0..count).map(|i| if i + 1 == count { last } else { at(i).clamp(0, last) }).collect()
 }
 
-macro_rules! fractional_pools {
+macro_rules! define_fractional_pools {
     ($($rank:literal $pool:ident;)*) => {$(
         #[op_impl(aten::$pool, CPU)]
         fn $pool(plan: &FractionalPoolPlan, out: [&mut Tensor; 2], _: ...) -> Result<()> {
@@ -73,7 +73,7 @@ macro_rules! fractional_pools {
     )*};
 }
 
-fractional_pools! {
+define_fractional_pools! {
     2 fractional_max_pool2d;
     3 fractional_max_pool3d;
 }

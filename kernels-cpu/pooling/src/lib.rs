@@ -7,12 +7,12 @@ mod fractional;
 mod pool_nd;
 mod windows;
 
-use engine::compute::Compute;
+use engine::compute::ComputeType;
 use engine::inlined::inlined;
 use engine::reduce::min_max::Comparable;
 
 /// An element type in which averages and maxima are computed.
-trait PoolElement: Compute + Comparable {
+trait PoolElement: ComputeType + Comparable {
     /// Returns `self / count`.
     fn divided_by(self, count: i64) -> Self;
 }

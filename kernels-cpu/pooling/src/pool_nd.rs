@@ -30,7 +30,7 @@ impl WindowPlan for () {
     }
 }
 
-macro_rules! max_pools {
+macro_rules! define_max_pools {
     ($($rank:literal $plan:ty, $types:tt $name:ident;)*) => {$(
         #[op_impl(aten::$name, CPU)]
         fn $name(plan: &$plan, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
@@ -40,14 +40,14 @@ macro_rules! max_pools {
     )*};
 }
 
-max_pools! {
+define_max_pools! {
     2 Window, [f32 f64 i64] max_pool2d_with_indices;
     3 Window, [f32 f64 i64] max_pool3d_with_indices;
     2 (), [f32 f64] adaptive_max_pool2d;
     3 (), [f32 f64] adaptive_max_pool3d;
 }
 
-macro_rules! max_pool_gradients {
+macro_rules! define_max_pool_gradients {
     ($($rank:literal $plan:ty, $types:tt $name:ident;)*) => {$(
         #[op_impl(aten::$name, CPU)]
         fn $name(_plan: &$plan, out: &mut Tensor, _: ...) -> Result<()> {
@@ -58,7 +58,7 @@ macro_rules! max_pool_gradients {
     )*};
 }
 
-max_pool_gradients! {
+define_max_pool_gradients! {
     2 Window, [f32 f64 i64] max_pool2d_with_indices_backward;
     3 Window, [f32 f64 i64] max_pool3d_with_indices_backward;
     2 (), [f32 f64] adaptive_max_pool2d_backward;
@@ -67,7 +67,7 @@ max_pool_gradients! {
     3 FractionalPoolPlan, [f32 f64] fractional_max_pool3d_backward;
 }
 
-macro_rules! average_pools {
+macro_rules! define_average_pools {
     ($($rank:literal $plan:ty, $types:tt [$($padding:ident $divisor:ident)?] $name:ident $backward:ident;)*) => {$(
         #[op_impl(aten::$name, CPU)]
         fn $name(
@@ -96,7 +96,7 @@ macro_rules! average_pools {
     )*};
 }
 
-average_pools! {
+define_average_pools! {
     2 Window, [f32 f64 i64] [count_include_pad divisor_override] avg_pool2d avg_pool2d_backward;
     3 Window, [f32 f64 i64] [count_include_pad divisor_override] avg_pool3d avg_pool3d_backward;
     2 (), [f32 f64] [] _adaptive_avg_pool2d _adaptive_avg_pool2d_backward;
@@ -113,14 +113,14 @@ fn max_pool<T: PoolElement>(
     write_contiguous(out, |out: &mut [T]| {
         write_contiguous(indices, |found: &mut [i64]| {
             let windows = windows(&results);
-            let (area, window_count) = (windows.area(), windows.window_count());
+            let (area, window_count) = (windows.image_area(), windows.window_count());
             let (out, found) = (DisjointLines::new(out, window_count), DisjointLines::new(found, window_count));
             thread_pool::parallel_for(0..out.len(), GRAIN_SIZE.div_ceil(area.max(1)), |range| {
                 for plane in range {
                     let image = &elements[plane * area..][..area];
                     // SAFETY: each plane is in one piece.
                     let (out, found) = unsafe { (out.get(plane), found.get(plane)) };
-                    max_of_windows(&windows, image, out, found);
+                    write_window_maxima(&windows, image, out, found);
                 }
             });
             Ok(())
@@ -129,10 +129,15 @@ fn max_pool<T: PoolElement>(
 }
 
 /// Writes the largest element of each window of an image, and its index.
-pub(super) fn max_of_windows<T: PoolElement>(windows: &PoolWindows, image: &[T], out: &mut [T], found: &mut [i64]) {
+pub(super) fn write_window_maxima<T: PoolElement>(
+    windows: &PoolWindows,
+    image: &[T],
+    out: &mut [T],
+    found: &mut [i64],
+) {
     windows.for_each(|window_index, window| {
         let mut best = window.first_index().min(image.len() - 1);
-        let mut largest = if window.is_empty() { T::LOWEST } else { image[best] };
+        let mut largest = if window.is_empty() { T::MIN_VALUE } else { image[best] };
         window.for_each(|at| {
             let x = image[at];
             // NaN is larger than any number.
@@ -185,7 +190,7 @@ fn average_pool<T: PoolElement>(
     let results = Dims::from_slice(out.sizes());
     write_contiguous(out, |out: &mut [T]| {
         let windows = windows(&results);
-        let (area, window_count) = (windows.area(), windows.window_count());
+        let (area, window_count) = (windows.image_area(), windows.window_count());
         DisjointLines::new(out, window_count).for_each(GRAIN_SIZE.div_ceil(area.max(1)), |plane, out| {
             let image = &elements[plane * area..][..area];
             windows.for_each(|window_index, window| {
@@ -211,7 +216,7 @@ fn average_pool_backward<T: PoolElement>(
             return Ok(());
         }
         let windows = windows(grad_output.sizes());
-        let (area, window_count) = (windows.area(), windows.window_count());
+        let (area, window_count) = (windows.image_area(), windows.window_count());
         DisjointLines::new(out, area).for_each(GRAIN_SIZE.div_ceil(area.max(1)), |plane, image| {
             let grad = &grad[plane * window_count..][..window_count];
             windows.for_each(|window_index, window| {

@@ -4,9 +4,9 @@ use aten::Window;
 
 use engine::allocation::to_usize;
 
-/// The range of a window in one dimension, and the number of its elements in an average, which may include padding.
+/// The range of a window in one dimension, and the number of elements by which an average divides, which may include padding.
 #[derive(Clone, Copy)]
-struct Span {
+struct WindowSpan {
     start: usize,
     end: usize,
     divisor: i64,
@@ -14,7 +14,7 @@ struct Span {
 
 /// The windows over an image: a list of spans for each of three dimensions.
 pub(super) struct PoolWindows {
-    spans: [Vec<Span>; 3],
+    spans: [Vec<WindowSpan>; 3],
     image: [usize; 3],
     step: [usize; 3],
     divisor: Option<i64>,
@@ -22,17 +22,17 @@ pub(super) struct PoolWindows {
 
 /// One window over an image.
 pub(super) struct PoolWindow<'a> {
-    spans: [Span; 3],
+    spans: [WindowSpan; 3],
     windows: &'a PoolWindows,
     /// The divisor of an average over the window.
     pub(super) divisor: i64,
 }
 
-const UNIT_SPAN: Span = Span { start: 0, end: 1, divisor: 1 };
+const UNIT_SPAN: WindowSpan = WindowSpan { start: 0, end: 1, divisor: 1 };
 
 impl PoolWindows {
     /// Builds windows in the last `rank` dimensions. `dim` returns its spans, the size of the image and the step between elements.
-    fn new(rank: usize, dim: impl Fn(usize) -> (Vec<Span>, i64, i64)) -> Self {
+    fn new(rank: usize, dim: impl Fn(usize) -> (Vec<WindowSpan>, i64, i64)) -> Self {
         let mut windows = Self {
             spans: [vec![UNIT_SPAN], vec![UNIT_SPAN], vec![UNIT_SPAN]],
             image: [1; 3],
@@ -63,7 +63,7 @@ impl PoolWindows {
                 } else {
                     first
                 };
-                Span { start: to_usize(start.min(image)), end: to_usize(end.min(image)), divisor }
+                WindowSpan { start: to_usize(start.min(image)), end: to_usize(end.min(image)), divisor }
             });
             (spans.collect(), image, dilation)
         })
@@ -77,7 +77,7 @@ impl PoolWindows {
                 let (whole, rest) = (index / count * image, (index % count).saturating_mul(image));
                 let start = whole + rest / count;
                 let end = 1 + ((index + 1).saturating_mul(image) - 1) / count;
-                Span { start: to_usize(start), end: to_usize(end), divisor: end - start }
+                WindowSpan { start: to_usize(start), end: to_usize(end), divisor: end - start }
             });
             (spans.collect(), image, 1)
         })
@@ -86,7 +86,7 @@ impl PoolWindows {
     /// Returns windows of one size that start at the given indices, a list for each dimension.
     pub(super) fn at_starts(starts: &[Vec<i64>], kernel: &[i64], image: &[i64]) -> Self {
         Self::new(kernel.len(), |dim| {
-            let span = |&start: &i64| Span {
+            let span = |&start: &i64| WindowSpan {
                 start: to_usize(start),
                 end: to_usize(start + kernel[dim]),
                 divisor: kernel[dim],
@@ -107,7 +107,7 @@ impl PoolWindows {
     }
 
     /// Returns the number of elements of an image.
-    pub(super) fn area(&self) -> usize {
+    pub(super) fn image_area(&self) -> usize {
         self.image.iter().product()
     }
 

@@ -4,7 +4,7 @@ use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
 use super::{GROUP_SIZE, fill_from_words};
-use engine::data_movement::broadcast_contiguous;
+use engine::data_movement::broadcast_to_contiguous;
 use engine::math::vectorised;
 
 /// Returns the bound below which a random word lies with probability `p`.
@@ -38,7 +38,7 @@ fn bernoulli_float_(_plan: &(), this: &mut Tensor, p: f64, generator: Option<&Ge
 
 #[op_impl(aten::bernoulli_tensor, CPU, in_place, strided)]
 fn bernoulli_tensor(_plan: &(), out: &mut Tensor, p: &Tensor, generator: Option<&Generator>) -> Result<()> {
-    let probabilities = broadcast_contiguous("p", p, DType::F64, out.sizes())?;
+    let probabilities = broadcast_to_contiguous("p", p, DType::F64, out.sizes())?;
     let probabilities = probabilities.read::<f64>()?;
     if let Some(bad) = probabilities.iter().find(|probability| !(0.0..=1.0).contains(*probability)) {
         return Err(BadArgument::number("p", *bad, 0..=1).into());

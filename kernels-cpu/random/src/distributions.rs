@@ -51,7 +51,7 @@ fn power_of_half(exponent: u32) -> f32 {
 
 /// Returns rows of elements that `element` computes from the row's number and the index in the row.
 #[inline(always)]
-fn fill_rows<T: FromRandomBits, const N: usize>(element: impl Fn(usize, usize) -> T) -> [[T; GROUP_SIZE]; N] {
+fn rows_from_fn<T: FromRandomBits, const N: usize>(element: impl Fn(usize, usize) -> T) -> [[T; GROUP_SIZE]; N] {
     let mut rows = [[T::from_f64(0.0); GROUP_SIZE]; N];
     vectorised!({
         for (row, numbers) in rows.iter_mut().enumerate() {
@@ -64,7 +64,7 @@ fn fill_rows<T: FromRandomBits, const N: usize>(element: impl Fn(usize, usize) -
 }
 
 /// Runs a block of code with the type in which a dtype is computed, and the number of rows that a group has of this type.
-macro_rules! by_precision {
+macro_rules! with_compute_precision {
     ($dtype:expr, $T:ident $N:ident => $body:expr) => {
         match $dtype {
             DType::F64 | DType::C128 => {
@@ -85,12 +85,12 @@ macro_rules! by_precision {
 fn normal_(_plan: &(), this: &mut Tensor, mean: f64, std: f64, generator: Option<&Generator>) -> Result<()> {
     // The real and the imaginary part have half of the variance each.
     let std = if this.dtype().is_complex() { std * std::f64::consts::FRAC_1_SQRT_2 } else { std };
-    by_precision!(this.dtype(), T N => fill_normal::<T, N>(this, generator, mean, std, false))
+    with_compute_precision!(this.dtype(), T N => fill_normal::<T, N>(this, generator, mean, std, false))
 }
 
 #[op_impl(aten::log_normal, CPU, in_place, strided)]
 fn log_normal(_plan: &(), out: &mut Tensor, mean: f64, std: f64, generator: Option<&Generator>) -> Result<()> {
-    by_precision!(out.dtype(), T N => fill_normal::<T, N>(out, generator, mean, std, true))
+    with_compute_precision!(out.dtype(), T N => fill_normal::<T, N>(out, generator, mean, std, true))
 }
 
 /// Draws normal numbers by the Box-Muller method: random words make a radius and an angle, which make two numbers.
@@ -129,10 +129,10 @@ fn uniform(_plan: &(), out: &mut Tensor, from: f64, to: f64, generator: Option<&
         DType::BF16 => 8,
         _ => 24,
     };
-    by_precision!(out.dtype(), T N => {
+    with_compute_precision!(out.dtype(), T N => {
         let (from, to): (T, T) = (AnyFloat::from_f64(from), AnyFloat::from_f64(to));
         fill_from_words::<T, N>(out, generator, |words, _| {
-            fill_rows(
+            rows_from_fn(
                 #[inline(always)]
                 |row, at| {
                     let element = T::uniform(words, row, at, bits) * (to - from) + from;
@@ -145,7 +145,7 @@ fn uniform(_plan: &(), out: &mut Tensor, from: f64, to: f64, generator: Option<&
 
 #[op_impl(aten::exponential, CPU, in_place, strided)]
 fn exponential(_plan: &(), out: &mut Tensor, lambd: f64, generator: Option<&Generator>) -> Result<()> {
-    by_precision!(out.dtype(), T N => fill_exponential::<T, N>(out, generator, lambd))
+    with_compute_precision!(out.dtype(), T N => fill_exponential::<T, N>(out, generator, lambd))
 }
 
 pub(super) fn fill_exponential<T: FromRandomBits, const N: usize>(
@@ -155,7 +155,7 @@ pub(super) fn fill_exponential<T: FromRandomBits, const N: usize>(
 ) -> Result<()> {
     let scale = T::from_f64(-1.0 / lambd);
     fill_from_words::<T, N>(this, generator, |words, _| {
-        fill_rows(
+        rows_from_fn(
             #[inline(always)]
             |row, at| scale * T::open_uniform(words, row, at).log(),
         )
@@ -164,10 +164,10 @@ pub(super) fn fill_exponential<T: FromRandomBits, const N: usize>(
 
 #[op_impl(aten::cauchy, CPU, in_place, strided)]
 fn cauchy(_plan: &(), out: &mut Tensor, median: f64, sigma: f64, generator: Option<&Generator>) -> Result<()> {
-    by_precision!(out.dtype(), T N => {
+    with_compute_precision!(out.dtype(), T N => {
         let [median, sigma, pi, half]: [T; 4] = [median, sigma, std::f64::consts::PI, 0.5].map(AnyFloat::from_f64);
         fill_from_words::<T, N>(out, generator, |words, _| {
-            fill_rows(
+            rows_from_fn(
                 #[inline(always)]
                 |row, at| {
                     let angle = pi * (T::open_uniform(words, row, at) - half);
@@ -183,7 +183,7 @@ fn geometric(_plan: &(), out: &mut Tensor, p: f64, generator: Option<&Generator>
     // In double precision, as counts may exceed the integers that single precision represents.
     let scale = (-p).ln_1p().recip();
     fill_from_words::<f64, 2>(out, generator, |words, _| {
-        fill_rows(
+        rows_from_fn(
             #[inline(always)]
             |row, at| (Real::log(<f64 as FromRandomBits>::open_uniform(words, row, at)) * scale).ceil().max(1.0),
         )

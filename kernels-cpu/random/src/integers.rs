@@ -9,7 +9,7 @@ use super::{GROUP_SIZE, GroupWords, cpu_generator, fill_from_words};
 use engine::math::vectorised;
 
 /// The number of different integers for which one 32-bit word is uniform enough.
-const MAX_WORD_RANGE: u64 = 1 << 28;
+const MAX_RANGE_OF_ONE_WORD: u64 = 1 << 28;
 
 #[op_impl(aten::random, CPU, in_place, strided)]
 #[op_impl(aten::random_from, CPU, in_place, strided)]
@@ -18,7 +18,7 @@ fn random_integers(plan: &IntegerRange, out: &mut Tensor, generator: Option<&Gen
     let IntegerRange { min: first, max: last } = *plan;
     let last_offset = last.wrapping_sub(first).cast_unsigned();
     let different = u128::from(last_offset) + 1;
-    if last_offset < MAX_WORD_RANGE {
+    if last_offset < MAX_RANGE_OF_ONE_WORD {
         fill_from_words::<i64, 4>(out, generator, |words, _| {
             let mut rows = [[0; GROUP_SIZE]; 4];
             vectorised!({
@@ -30,7 +30,7 @@ fn random_integers(plan: &IntegerRange, out: &mut Tensor, generator: Option<&Gen
         })
     } else {
         fill_from_words::<i64, 2>(out, generator, |words, _| {
-            join_words(words).map(|row| {
+            join_word_pairs(words).map(|row| {
                 row.map(|word| {
                     let offset = ((u128::from(word) * different) >> 64) as u64;
                     first.wrapping_add(offset.cast_signed())
@@ -41,7 +41,7 @@ fn random_integers(plan: &IntegerRange, out: &mut Tensor, generator: Option<&Gen
 }
 
 /// Joins pairs of words to 64-bit words.
-fn join_words(words: &GroupWords) -> [[u64; GROUP_SIZE]; 2] {
+fn join_word_pairs(words: &GroupWords) -> [[u64; GROUP_SIZE]; 2] {
     let join = |low: &[u32; GROUP_SIZE], high: &[u32; GROUP_SIZE]| {
         std::array::from_fn(|at| u64::from(high[at]) << 32 | u64::from(low[at]))
     };
@@ -54,7 +54,7 @@ fn randperm(_plan: &(), out: &mut Tensor, n: i64, generator: Option<&Generator>)
     let generator = cpu_generator(generator)?;
     let mut numbers = Spec::contiguous(DType::I64, &[n]).on(Device::CPU)?;
     fill_from_words::<i64, 2>(&mut numbers, Some(&generator), |words, _| {
-        join_words(words).map(|row| row.map(u64::cast_signed))
+        join_word_pairs(words).map(|row| row.map(u64::cast_signed))
     })?;
     // The swaps access memory at random, so narrow elements are faster.
     let narrow = i32::try_from(n).is_ok();
@@ -64,7 +64,7 @@ fn randperm(_plan: &(), out: &mut Tensor, n: i64, generator: Option<&Generator>)
     } else {
         shuffle::<i64>(&mut order.write()?, &numbers.read()?, 0..);
     }
-    engine::data_movement::copy(out, &order)
+    engine::data_movement::copy_elements(out, &order)
 }
 
 fn shuffle<T>(order: &mut [T], numbers: &[i64], positions: impl Iterator<Item = T>) {

@@ -16,9 +16,9 @@ mod tensor_parameters;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Operands, Problem, Spec, philox};
 
-use engine::convert::conversion;
+use engine::convert::conversion_function;
 use engine::data_movement::BasePointer;
-use engine::elementwise::transfer;
+use engine::elementwise::copy_converted;
 use engine::math::vectorised;
 use engine::thread_pool::parallel_for;
 
@@ -39,11 +39,11 @@ pub(crate) fn fill_from_words<T: Element, const N: usize>(
 ) -> Result<()> {
     let generator = cpu_generator(generator)?;
     if this.geometry().is_contiguous() {
-        return fill_contiguous(this, &generator, make);
+        return fill_contiguous_from_words(this, &generator, make);
     }
     let mut contiguous = Spec::contiguous(this.dtype(), this.sizes()).on(Device::CPU)?;
-    fill_contiguous(&mut contiguous, &generator, make)?;
-    transfer(&Operands::borrow(&["self"], [this], &["self"], [&contiguous])?);
+    fill_contiguous_from_words(&mut contiguous, &generator, make)?;
+    copy_converted(&Operands::borrow(&["self"], [this], &["self"], [&contiguous])?);
     Ok(())
 }
 
@@ -57,7 +57,7 @@ fn cpu_generator(generator: Option<&Generator>) -> Result<Generator> {
     Err(BadArgument::new("generator", problem).into())
 }
 
-fn fill_contiguous<T: Element, const N: usize>(
+fn fill_contiguous_from_words<T: Element, const N: usize>(
     this: &mut Tensor,
     generator: &Generator,
     make: impl Fn(&GroupWords, usize) -> [[T; GROUP_SIZE]; N] + Sync,
@@ -72,12 +72,12 @@ fn fill_contiguous<T: Element, const N: usize>(
     };
     let groups = count.div_ceil(N * GROUP_SIZE);
     let (seed, first) = generator.reserve((groups * GROUP_SIZE) as u64);
-    let (convert, size, start) = (conversion(T::DTYPE, dtype), dtype.size(), BasePointer(to.start()));
+    let (convert, size, start) = (conversion_function(T::DTYPE, dtype), dtype.size(), BasePointer(to.start()));
     parallel_for(0..groups, GRAIN_SIZE, |piece| {
         for group in piece {
             let at = group * N * GROUP_SIZE;
-            let rows = make(&block_words(seed, first.wrapping_add((group * GROUP_SIZE) as u64)), at);
-            let (from, to) = (rows.as_flattened().as_ptr(), start.byte_offset((at * size).cast_signed()));
+            let rows = make(&compute_group_words(seed, first.wrapping_add((group * GROUP_SIZE) as u64)), at);
+            let (from, to) = (rows.as_flattened().as_ptr(), start.at_byte_offset((at * size).cast_signed()));
             let (from_step, step) = (size_of::<T>().cast_signed(), size.cast_signed());
             // SAFETY: the elements are contiguous and the operand holds them; each group writes only its own elements.
             unsafe { convert(from.cast(), from_step, to, step, (count - at).min(N * GROUP_SIZE)) };
@@ -88,7 +88,7 @@ fn fill_contiguous<T: Element, const N: usize>(
 
 /// Computes the words of the blocks from `first` on.
 #[inline(always)]
-fn block_words(seed: u64, first: u64) -> GroupWords {
+fn compute_group_words(seed: u64, first: u64) -> GroupWords {
     let mut words = [[0; GROUP_SIZE]; 4];
     vectorised!({
         for i in 0..GROUP_SIZE {

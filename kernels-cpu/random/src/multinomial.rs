@@ -27,7 +27,7 @@ fn multinomial(_plan: &MultinomialPlan, out: &mut Tensor, _: ...) -> Result<()> 
         return Err(BadArgument::value("self", "a row of zeros", "weights that are not all zero").into());
     }
     if replacement {
-        let rows = rows().map(RunningSums::of).collect::<Result<Vec<RunningSums>, BadArgument>>()?;
+        let rows = rows().map(RunningSums::from_weights).collect::<Result<Vec<RunningSums>, BadArgument>>()?;
         let mut numbers = Spec::contiguous(DType::F64, out.sizes()).on(Device::CPU)?;
         aten::uniform_(&mut numbers, 0.0, 1.0, Some(&generator))?;
         let numbers = numbers.read::<f64>()?;
@@ -41,7 +41,7 @@ fn multinomial(_plan: &MultinomialPlan, out: &mut Tensor, _: ...) -> Result<()> 
         let times = times.read::<f64>()?;
         let mut positions = out.write::<i64>()?;
         for ((to, weights), times) in positions.chunks_exact_mut(samples).zip(rows()).zip(times.chunks_exact(width)) {
-            write_shortest_waits(to, weights, times);
+            write_shortest_wait_indices(to, weights, times);
         }
     }
     Ok(())
@@ -62,9 +62,9 @@ struct RunningSums {
 }
 
 impl RunningSums {
-    fn of(weights: &[f64]) -> Result<Self, BadArgument> {
+    fn from_weights(weights: &[f64]) -> Result<Self, BadArgument> {
         let (mut within, mut before, mut all) = (Vec::with_capacity(weights.len()), Vec::new(), 0.0);
-        for piece in weights.chunks(MultinomialPlan::CHUNK_SIZE) {
+        for piece in weights.chunks(MultinomialPlan::SCAN_CHUNK_SIZE) {
             let mut sum = 0.0;
             within.extend(piece.iter().map(|weight| {
                 sum += weight;
@@ -85,14 +85,14 @@ impl RunningSums {
         // Because of rounding, the product may reach the end of the last interval.
         let point = if point < self.all { point } else { 0.0 };
         let piece = self.before[1..].partition_point(|before| *before <= point);
-        let (first, before) = (piece * MultinomialPlan::CHUNK_SIZE, self.before[piece]);
-        let within = &self.within[first..self.within.len().min(first + MultinomialPlan::CHUNK_SIZE)];
+        let (first, before) = (piece * MultinomialPlan::SCAN_CHUNK_SIZE, self.before[piece]);
+        let within = &self.within[first..self.within.len().min(first + MultinomialPlan::SCAN_CHUNK_SIZE)];
         first + within.partition_point(|sum| before + sum <= point)
     }
 }
 
 /// Writes the indices with the shortest waiting times. A waiting time is an exponential number divided by the weight.
-fn write_shortest_waits(to: &mut [i64], weights: &[f64], times: &[f64]) {
+fn write_shortest_wait_indices(to: &mut [i64], weights: &[f64], times: &[f64]) {
     // Indices with weight zero have an infinite waiting time, so they are last.
     let wait = |(time, weight): (&f64, &f64)| if *weight > 0.0 { (time / weight).min(f64::MAX) } else { f64::INFINITY };
     let mut order: Vec<(f64, i64)> = times.iter().zip(weights).map(wait).zip(0..).collect();

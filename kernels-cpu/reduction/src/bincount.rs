@@ -3,8 +3,8 @@
 use dispatch_runtime::{BadArgument, DType, Result, Scalar, Spec, Tensor, op_impl};
 
 use engine::allocation::{filled_vec, to_usize};
-use engine::compute::{Compute, RealFloat};
-use engine::contiguous::{convert_to_vec, write_values};
+use engine::compute::{ComputeType, RealFloat};
+use engine::contiguous::{convert_to_vec, write_f64_values};
 use engine::reduce::with_compute_type;
 
 #[op_impl(aten::bincount, CPU)]
@@ -42,13 +42,13 @@ fn bincount(_plan: &(), this: &Tensor, weights: Option<&Tensor>, minlength: i64)
 fn histc(_plan: &(), out: &mut Tensor, this: &Tensor, bins: i64, min: Scalar, max: Scalar) -> Result<()> {
     let counts = with_compute_type!(aten::histc, this.dtype(), T: [f32, f64] => {
         let values = convert_to_vec::<T>(this)?;
-        let given = [min, max].map(<T as Compute>::from_scalar);
-        bin_counts(&values, bin_range(&values, given)?, to_usize(bins))
+        let given = [min, max].map(<T as ComputeType>::from_scalar);
+        count_values_per_bin(&values, bin_range(&values, given)?, to_usize(bins))
     })?;
-    write_values(out, &counts)
+    write_f64_values(out, &counts)
 }
 
-/// Returns the range of the bins: the given range, or that of the values. If all values are equal, it extends by 1 on both sides.
+/// Returns the range of the bins: the given range, or the range of the values. If all values are equal, it extends by 1 on both sides.
 fn bin_range<T: RealFloat>(values: &[T], [min, max]: [T; 2]) -> Result<[T; 2], BadArgument> {
     let one = T::from_f64(1.0);
     let [min, max] = match values.split_first() {
@@ -67,7 +67,7 @@ fn bin_range<T: RealFloat>(values: &[T], [min, max]: [T; 2]) -> Result<[T; 2], B
 }
 
 /// Counts the values in each of the equal bins of a range. The upper end belongs to the last bin.
-fn bin_counts<T: RealFloat + Into<f64>>(values: &[T], [min, max]: [T; 2], bins: usize) -> Result<Vec<f64>> {
+fn count_values_per_bin<T: RealFloat + Into<f64>>(values: &[T], [min, max]: [T; 2], bins: usize) -> Result<Vec<f64>> {
     let mut counts = filled_vec(0.0, bins)?;
     #[expect(clippy::cast_precision_loss, reason = "the number of bins is limited by memory")]
     let parts = T::from_f64(bins as f64);

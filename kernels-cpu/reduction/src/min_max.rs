@@ -3,33 +3,33 @@
 use dispatch_runtime::{Bool, Operation, ReductionDims, Result, Spec, Tensor, op_impl, operands};
 
 use engine::inlined::inlined;
-use engine::reduce::min_max::{Comparable, find_extreme, larger, smaller};
-use engine::reduce::{Fold, fold_into, keepdim_view, lines, with_compute_type};
+use engine::reduce::min_max::{Comparable, find_extreme_and_index, larger, smaller};
+use engine::reduce::{Fold, fold_into, for_each_line, keepdim_view, with_compute_type};
 
 /// A fold to a maximum or minimum: the initial value, and the function that picks one of two values.
-struct ExtremeFold<T, F>(T, F);
+struct MinMaxFold<T, F>(T, F);
 
 inlined! {
-    impl[T: Comparable + Sync, F: Fn(T, T) -> T + Sync] Fold for ExtremeFold<T, F> {
-        type In = T;
-        type Lane = T;
-        type Total = T;
-        type Out = T;
+    impl[T: Comparable + Sync, F: Fn(T, T) -> T + Sync] Fold for MinMaxFold<T, F> {
+        type Input = T;
+        type LaneAccumulator = T;
+        type TotalAccumulator = T;
+        type Output = T;
         fn empty_lane(&self) -> T = self.0;
         // In this order of the arguments, only one comparison depends on the lane.
-        fn add(&self, lane: T, value: T) -> T = (self.1)(value, lane);
+        fn add_to_lane(&self, lane: T, value: T) -> T = (self.1)(value, lane);
         fn join_lanes(&self, a: T, b: T) -> T = (self.1)(a, b);
-        fn lane_total(&self, lane: T) -> T = lane;
+        fn lane_to_total(&self, lane: T) -> T = lane;
         fn merge_totals(&self, a: T, b: T) -> T = (self.1)(a, b);
-        fn finish(&self, total: T) -> T = total;
+        fn total_to_result(&self, total: T) -> T = total;
     }
 }
 
 fn reduce_extreme<O: Operation>(plan: &ReductionDims, out: &mut Tensor, this: &Tensor, largest: bool) -> Result<()> {
     with_compute_type!(O, this.dtype(), T: [f32, f64, i64] => if largest {
-        fold_into(out, this, &plan.is_reduced, &ExtremeFold(T::LOWEST, larger))
+        fold_into(out, this, &plan.is_reduced, &MinMaxFold(T::MIN_VALUE, larger))
     } else {
-        fold_into(out, this, &plan.is_reduced, &ExtremeFold(T::MAX_VALUE, smaller))
+        fold_into(out, this, &plan.is_reduced, &MinMaxFold(T::MAX_VALUE, smaller))
     })
 }
 
@@ -50,8 +50,8 @@ fn reduce_extreme_with_index<O: Operation>(
         (keepdim_view(values, this, &plan.is_reduced)?, keepdim_view(indices, this, &plan.is_reduced)?);
     let operands = operands!(write values, indices; read this)?;
     with_compute_type!(O, this.dtype(), T: [f32, f64, i64] => {
-        lines(&plan.is_reduced, &operands, |_, [line]: [&[T]; 1], [value]: [&mut [T]; 1], [index]: [&mut [i64]; 1]| {
-            let (best, at) = if largest { find_extreme(line, T::LOWEST, larger) } else { find_extreme(line, T::MAX_VALUE, smaller) };
+        for_each_line(&plan.is_reduced, &operands, |_, [line]: [&[T]; 1], [value]: [&mut [T]; 1], [index]: [&mut [i64]; 1]| {
+            let (best, at) = if largest { find_extreme_and_index(line, T::MIN_VALUE, larger) } else { find_extreme_and_index(line, T::MAX_VALUE, smaller) };
             value[0] = best;
             index[0] = i64::try_from(at).unwrap_or(i64::MAX);
         });
@@ -71,7 +71,7 @@ fn reduce_extreme_index<O: Operation>(
 }
 
 /// Defines the kernels of pairs of operators for maxima and minima, each pair by one function.
-macro_rules! min_max_kernels {
+macro_rules! define_min_max_kernels {
     ($($largest:ident $smallest:ident by $either:ident: $out:ty;)*) => {$(
         #[op_impl(aten::$largest, CPU)]
         fn $largest(plan: &ReductionDims, out: $out, this: &Tensor) -> Result<()> {
@@ -85,7 +85,7 @@ macro_rules! min_max_kernels {
     )*};
 }
 
-min_max_kernels! {
+define_min_max_kernels! {
     amax amin by reduce_extreme: &mut Tensor;
     max min by reduce_extreme: &mut Tensor;
     max_dim min_dim by reduce_extreme_with_index: [&mut Tensor; 2];
@@ -99,16 +99,16 @@ struct AnyAllFold {
 
 inlined! {
     impl Fold for AnyAllFold {
-        type In = Bool;
-        type Lane = u8;
-        type Total = u8;
-        type Out = Bool;
+        type Input = Bool;
+        type LaneAccumulator = u8;
+        type TotalAccumulator = u8;
+        type Output = Bool;
         fn empty_lane(&self) -> u8 = 0;
-        fn add(&self, lane: u8, value: Bool) -> u8 = lane | u8::from((value.0 != 0) != self.all);
+        fn add_to_lane(&self, lane: u8, value: Bool) -> u8 = lane | u8::from((value.0 != 0) != self.all);
         fn join_lanes(&self, a: u8, b: u8) -> u8 = a | b;
-        fn lane_total(&self, lane: u8) -> u8 = lane;
+        fn lane_to_total(&self, lane: u8) -> u8 = lane;
         fn merge_totals(&self, a: u8, b: u8) -> u8 = a | b;
-        fn finish(&self, total: u8) -> Bool = Bool::from((total != 0) != self.all);
+        fn total_to_result(&self, total: u8) -> Bool = Bool::from((total != 0) != self.all);
     }
 }
 

@@ -11,7 +11,7 @@ use engine::inlined::inlined;
 use engine::math::{Real, vectorised};
 use engine::reduce::line_totals::{self, OrderedFloat};
 use engine::reduce::min_max::{Comparable, larger, smaller};
-use engine::reduce::{Fold, fold_into, keepdim_view, lines, with_compute_type};
+use engine::reduce::{Fold, fold_into, for_each_line, keepdim_view, with_compute_type};
 
 /// An element type with a magnitude.
 trait Magnitude: Element {
@@ -53,16 +53,16 @@ inlined! {
         A: Fn(T::Real, T::Real) -> T::Real + Sync,
         J: Fn(f64, f64) -> f64 + Sync
     ] Fold for NormFold<T, A, J> {
-        type In = T;
-        type Lane = T::Real;
-        type Total = f64;
-        type Out = T::Real;
+        type Input = T;
+        type LaneAccumulator = T::Real;
+        type TotalAccumulator = f64;
+        type Output = T::Real;
         fn empty_lane(&self) -> T::Real = self.initial;
-        fn add(&self, lane: T::Real, value: T) -> T::Real = (self.add)(lane, value.magnitude());
+        fn add_to_lane(&self, lane: T::Real, value: T) -> T::Real = (self.add)(lane, value.magnitude());
         fn join_lanes(&self, a: T::Real, b: T::Real) -> T::Real = T::Real::from_f64((self.join)(a.into(), b.into()));
-        fn lane_total(&self, lane: T::Real) -> f64 = lane.into();
+        fn lane_to_total(&self, lane: T::Real) -> f64 = lane.into();
         fn merge_totals(&self, a: f64, b: f64) -> f64 = (self.join)(a, b);
-        fn finish(&self, total: f64) -> T::Real = T::Real::from_f64(match self.root {
+        fn total_to_result(&self, total: f64) -> T::Real = T::Real::from_f64(match self.root {
             None => total,
             Some(2.0) => total.sqrt(),
             Some(order) => total.powf(order.recip()),
@@ -79,7 +79,7 @@ fn linalg_vector_norm(plan: &aten::NormPlan, out: &mut Tensor, this: &Tensor) ->
 fn vector_norm<T: Magnitude + Sync>(out: &mut Tensor, this: &Tensor, reduced_dims: &[bool], order: f64) -> Result<()> {
     let (zero, one) = (T::Real::from_f64(0.0), T::Real::from_f64(1.0));
     let sum = |a: f64, b: f64| a + b;
-    macro_rules! vector_norm {
+    macro_rules! fold_to_norm {
         ($initial:expr, $root:expr, $add:expr, $join:expr) => {
             fold_into(
                 out,
@@ -91,15 +91,15 @@ fn vector_norm<T: Magnitude + Sync>(out: &mut Tensor, this: &Tensor, reduced_dim
     }
     match order {
         0.0 => {
-            vector_norm!(zero, None, move |sum: T::Real, x: T::Real| sum.plus(if x == zero { zero } else { one }), sum)
+            fold_to_norm!(zero, None, move |sum: T::Real, x: T::Real| sum.plus(if x == zero { zero } else { one }), sum)
         }
-        1.0 => vector_norm!(zero, None, |sum: T::Real, x: T::Real| sum.plus(x), sum),
-        2.0 => vector_norm!(zero, Some(2.0), |sum: T::Real, x: T::Real| sum.plus(x.times(x)), sum),
-        f64::INFINITY => vector_norm!(zero, None, larger, larger::<f64>),
-        f64::NEG_INFINITY => vector_norm!(T::Real::MAX_VALUE, None, smaller, smaller::<f64>),
+        1.0 => fold_to_norm!(zero, None, |sum: T::Real, x: T::Real| sum.plus(x), sum),
+        2.0 => fold_to_norm!(zero, Some(2.0), |sum: T::Real, x: T::Real| sum.plus(x.times(x)), sum),
+        f64::INFINITY => fold_to_norm!(zero, None, larger, larger::<f64>),
+        f64::NEG_INFINITY => fold_to_norm!(T::Real::MAX_VALUE, None, smaller, smaller::<f64>),
         order => {
             let power = T::Real::from_f64(order);
-            vector_norm!(zero, Some(order), move |sum: T::Real, x: T::Real| sum.plus(Real::pow(x, power)), sum)
+            fold_to_norm!(zero, Some(order), move |sum: T::Real, x: T::Real| sum.plus(Real::pow(x, power)), sum)
         }
     }
 }
@@ -113,8 +113,8 @@ fn logsumexp(plan: &ReductionDims, out: &mut Tensor, this: &Tensor, dim: &[i64],
     let mut out = keepdim_view(out, this, &plan.is_reduced)?;
     let operands = operands!(write out; read this)?;
     with_compute_type!(aten::logsumexp, dtype, T: [f32, f64] => {
-        lines(&plan.is_reduced, &operands, |_, [line]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
-            out[0] = log_sum_exp(line);
+        for_each_line(&plan.is_reduced, &operands, |_, [line]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
+            out[0] = log_sum_exp_of_line(line);
         });
         Ok(())
     })
@@ -132,9 +132,9 @@ fn complex_log_sum_exp(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tens
     logarithm + if keepdim { shift } else { sum(&shift, false)? }
 }
 
-fn log_sum_exp<T: OrderedFloat>(line: &[T]) -> T {
+fn log_sum_exp_of_line<T: OrderedFloat>(line: &[T]) -> T {
     let highest = line_totals::max_of_line(line);
     let shift = if Real::abs(highest) == T::MAX_VALUE { T::ZERO } else { highest };
-    let sum = vectorised!(line_totals::sum_of_line([line], [T::LOWEST], |[x]| Real::exp(x.minus(shift))));
+    let sum = vectorised!(line_totals::sum_of_line([line], [T::MIN_VALUE], |[x]| Real::exp(x.minus(shift))));
     Real::log(sum).plus(shift)
 }

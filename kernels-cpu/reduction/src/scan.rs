@@ -3,21 +3,21 @@
 use dispatch_runtime::{Arithmetic, Complex32, Complex64, Operation, Result, Scalar, Tensor, op_impl, operands};
 
 use crate::sums::Accumulate;
-use engine::compute::Compute;
+use engine::compute::ComputeType;
 use engine::math::Real;
 use engine::math::complex::log_add_exp;
 use engine::reduce::min_max::Comparable;
-use engine::reduce::{dim_mask, lines, with_compute_type};
+use engine::reduce::{dim_mask, for_each_line, with_compute_type};
 
 /// Computes cumulative sums or products, accumulated in a wider type.
-fn cumulate<O: Operation>(out: &mut Tensor, this: &Tensor, dim: usize, product: bool) -> Result<()> {
+fn write_cumulative_results<O: Operation>(out: &mut Tensor, this: &Tensor, dim: usize, product: bool) -> Result<()> {
     let (dims, dtype) = (dim_mask(this.sizes().len(), dim), out.dtype());
     let operands = operands!(write out; read this)?;
     with_compute_type!(O, dtype, T: [f32, f64, i64, Complex32, Complex64] => {
-        lines(&dims, &operands, |_, [line]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
+        for_each_line(&dims, &operands, |_, [line]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
             let mut running = <T as Accumulate>::Accumulator::from_scalar(Scalar::Int(i64::from(product)));
             for (out, &value) in out.iter_mut().zip(line) {
-                running = if product { running.times(value.widen()) } else { running.plus(value.widen()) };
+                running = if product { running.times(value.widen_to_accumulator()) } else { running.plus(value.widen_to_accumulator()) };
                 *out = T::divide_sum(running, 1.0);
             }
         });
@@ -27,12 +27,12 @@ fn cumulate<O: Operation>(out: &mut Tensor, this: &Tensor, dim: usize, product: 
 
 #[op_impl(aten::cumsum, CPU)]
 fn cumsum(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    cumulate::<aten::cumsum>(out, this, *plan, false)
+    write_cumulative_results::<aten::cumsum>(out, this, *plan, false)
 }
 
 #[op_impl(aten::cumprod, CPU)]
 fn cumprod(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    cumulate::<aten::cumprod>(out, this, *plan, true)
+    write_cumulative_results::<aten::cumprod>(out, this, *plan, true)
 }
 
 #[op_impl(aten::logcumsumexp, CPU)]
@@ -41,7 +41,7 @@ fn logcumsumexp(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
     let operands = operands!(write out; read this)?;
     with_compute_type!(aten::logcumsumexp, dtype, T: [f32, f64, Complex32, Complex64] => {
         type Accumulator = <T as Accumulate>::Accumulator;
-        lines(&dims, &operands, |_, [line]: [&[Accumulator]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
+        for_each_line(&dims, &operands, |_, [line]: [&[Accumulator]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
             let mut running = Accumulator::from_scalar(Scalar::Float(f64::NEG_INFINITY));
             for (out, &value) in out.iter_mut().zip(line) {
                 running = running.log_add_exp(value);
@@ -77,7 +77,7 @@ impl LogAddExp for Complex64 {
 }
 
 /// Computes cumulative maxima or minima and their indices. Of equal elements, the last counts.
-fn cumulate_extreme<O: Operation>(
+fn write_cumulative_extremes<O: Operation>(
     [values, indices]: [&mut Tensor; 2],
     this: &Tensor,
     dim: usize,
@@ -86,7 +86,7 @@ fn cumulate_extreme<O: Operation>(
     let dims = dim_mask(this.sizes().len(), dim);
     let operands = operands!(write values, indices; read this)?;
     with_compute_type!(O, this.dtype(), T: [f32, f64, i64] => {
-        lines(&dims, &operands, |_, [line]: [&[T]; 1], [values]: [&mut [T]; 1], [indices]: [&mut [i64]; 1]| {
+        for_each_line(&dims, &operands, |_, [line]: [&[T]; 1], [values]: [&mut [T]; 1], [indices]: [&mut [i64]; 1]| {
             let Some(&(mut best)) = line.first() else { return };
             let mut at = 0;
             for (i, ((&value, out), index)) in line.iter().zip(values).zip(indices).enumerate() {
@@ -104,10 +104,10 @@ fn cumulate_extreme<O: Operation>(
 
 #[op_impl(aten::cummax, CPU)]
 fn cummax(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    cumulate_extreme::<aten::cummax>(out, this, *plan, true)
+    write_cumulative_extremes::<aten::cummax>(out, this, *plan, true)
 }
 
 #[op_impl(aten::cummin, CPU)]
 fn cummin(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    cumulate_extreme::<aten::cummin>(out, this, *plan, false)
+    write_cumulative_extremes::<aten::cummin>(out, this, *plan, false)
 }

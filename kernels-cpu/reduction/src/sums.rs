@@ -5,28 +5,28 @@ use std::marker::PhantomData;
 
 use dispatch_runtime::{Arithmetic, Bool, Complex32, Complex64, ReductionDims, Result, Scalar, Tensor, op_impl};
 
-use engine::compute::Compute;
+use engine::compute::ComputeType;
 use engine::inlined::inlined;
 use engine::reduce::min_max::Comparable;
 use engine::reduce::{Fold, MAX_LANE_ELEMENTS, fold_into, with_compute_type};
 
 /// An element type whose sums are accumulated in a wider type.
-pub(crate) trait Accumulate: Compute {
-    type Accumulator: Compute;
+pub(crate) trait Accumulate: ComputeType {
+    type Accumulator: ComputeType;
 
-    fn widen(self) -> Self::Accumulator;
+    fn widen_to_accumulator(self) -> Self::Accumulator;
 
     /// Returns the sum, divided by `count` unless the type is an integer.
     fn divide_sum(sum: Self::Accumulator, count: f64) -> Self;
 }
 
-macro_rules! accumulators {
+macro_rules! impl_accumulate {
     ($($ty:ty as $wide:ty: |$x:ident| $widen:expr, |$sum:ident, $count:ident| $divide:expr;)*) => {$(
         impl Accumulate for $ty {
             type Accumulator = $wide;
 
             #[inline(always)]
-            fn widen(self) -> $wide {
+            fn widen_to_accumulator(self) -> $wide {
                 let $x = self;
                 $widen
             }
@@ -40,7 +40,7 @@ macro_rules! accumulators {
         }
     )*};
 }
-accumulators! {
+impl_accumulate! {
     f32 as f64: |x| f64::from(x), |sum, count| (sum / count) as Self;
     f64 as f64: |x| x, |sum, count| sum / count;
     i64 as i64: |x| x, |sum, count| sum;
@@ -62,45 +62,45 @@ struct CountNonzeroFold;
 
 inlined! {
     impl[T: Accumulate + Sync, F: Fn(T) -> T + Sync] Fold for SumFold<T, F> {
-        type In = T;
-        type Lane = T;
-        type Total = T::Accumulator;
-        type Out = T;
+        type Input = T;
+        type LaneAccumulator = T;
+        type TotalAccumulator = T::Accumulator;
+        type Output = T;
         fn empty_lane(&self) -> T = T::from_scalar(Scalar::Int(0));
-        fn add(&self, lane: T, value: T) -> T = lane.plus((self.term)(value));
+        fn add_to_lane(&self, lane: T, value: T) -> T = lane.plus((self.term)(value));
         fn join_lanes(&self, a: T, b: T) -> T = a.plus(b);
-        fn lane_total(&self, lane: T) -> T::Accumulator = lane.widen();
+        fn lane_to_total(&self, lane: T) -> T::Accumulator = lane.widen_to_accumulator();
         fn merge_totals(&self, a: T::Accumulator, b: T::Accumulator) -> T::Accumulator = a.plus(b);
-        fn finish(&self, total: T::Accumulator) -> T = T::divide_sum(total, self.count);
+        fn total_to_result(&self, total: T::Accumulator) -> T = T::divide_sum(total, self.count);
     }
 
-    impl[T: Compute + Sync] Fold for ProductFold<T> {
-        type In = T;
-        type Lane = T;
-        type Total = T;
-        type Out = T;
+    impl[T: ComputeType + Sync] Fold for ProductFold<T> {
+        type Input = T;
+        type LaneAccumulator = T;
+        type TotalAccumulator = T;
+        type Output = T;
         fn empty_lane(&self) -> T = T::from_scalar(Scalar::Int(1));
-        fn add(&self, lane: T, value: T) -> T = lane.times(value);
+        fn add_to_lane(&self, lane: T, value: T) -> T = lane.times(value);
         fn join_lanes(&self, a: T, b: T) -> T = a.times(b);
-        fn lane_total(&self, lane: T) -> T = lane;
+        fn lane_to_total(&self, lane: T) -> T = lane;
         fn merge_totals(&self, a: T, b: T) -> T = a.times(b);
-        fn finish(&self, total: T) -> T = total;
+        fn total_to_result(&self, total: T) -> T = total;
     }
 
     impl Fold for CountNonzeroFold {
-        type In = Bool;
-        type Lane = u16;
-        type Total = i64;
-        type Out = i64;
+        type Input = Bool;
+        type LaneAccumulator = u16;
+        type TotalAccumulator = i64;
+        type Output = i64;
         fn empty_lane(&self) -> u16 = {
             const { assert!(MAX_LANE_ELEMENTS <= u16::MAX as usize) };
             0
         };
-        fn add(&self, lane: u16, value: Bool) -> u16 = lane + u16::from(value.0 != 0);
+        fn add_to_lane(&self, lane: u16, value: Bool) -> u16 = lane + u16::from(value.0 != 0);
         fn join_lanes(&self, a: u16, b: u16) -> u16 = a + b;
-        fn lane_total(&self, lane: u16) -> i64 = lane.into();
+        fn lane_to_total(&self, lane: u16) -> i64 = lane.into();
         fn merge_totals(&self, a: i64, b: i64) -> i64 = a + b;
-        fn finish(&self, total: i64) -> i64 = total;
+        fn total_to_result(&self, total: i64) -> i64 = total;
     }
 }
 
@@ -132,19 +132,19 @@ fn nansum(plan: &ReductionDims, out: &mut Tensor, this: &Tensor) -> Result<()> {
 
 /// Returns `x`, or zero if `x` is NaN.
 #[inline(always)]
-fn zero_if_nan<T: Compute + Comparable>(x: T) -> T {
+fn zero_if_nan<T: ComputeType + Comparable>(x: T) -> T {
     if x.is_nan() { T::ZERO } else { x }
 }
 
 #[op_impl(aten::mean, CPU)]
 #[op_impl(aten::mean_dim, CPU)]
 fn mean(plan: &ReductionDims, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    sum_dims(out, this, &plan.is_reduced, reduced_count(this, &plan.is_reduced))
+    sum_dims(out, this, &plan.is_reduced, reduced_element_count(this, &plan.is_reduced))
 }
 
 /// Returns the number of elements that are reduced to one.
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
-fn reduced_count(this: &Tensor, reduced_dims: &[bool]) -> f64 {
+fn reduced_element_count(this: &Tensor, reduced_dims: &[bool]) -> f64 {
     this.sizes().iter().zip(reduced_dims).filter(|(_, is_reduced)| **is_reduced).map(|(&size, _)| size as f64).product()
 }
 

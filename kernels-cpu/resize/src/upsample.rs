@@ -10,16 +10,16 @@ mod uint8;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{DType, Dims, OutOfMemory};
 
-use engine::compute::Compute;
+use engine::compute::ComputeType;
 use engine::contiguous::{contiguous_elements, with_compute_type, write_contiguous};
 use engine::thread_pool::{self, DisjointLines};
 pub(crate) use taps::cubic_weights;
-use taps::{Taps, UpsampleMode};
+use taps::{UpsampleMode, UpsampleTaps};
 
 /// The minimum number of elements for each thread.
 const GRAIN_SIZE: usize = 1 << 13;
 
-macro_rules! upsamples {
+macro_rules! define_upsamples {
     ($($rank:literal $mode:ident [$($align:ident)?] [$($scale:ident)+] $types:tt $([or $bytes:ident])? $name:ident $backward:ident;)*) => {$(
         #[op_impl(aten::$name, CPU)]
         fn $name(
@@ -31,8 +31,8 @@ macro_rules! upsamples {
         ) -> Result<()> {
             let mode = (UpsampleMode::$mode, false $(|| $align)?);
             let scales = [$($scale),+];
-            $(upsamples! { @bytes $bytes this, out, mode, &scales })?
-            upsamples! { @computed $types $name "self", this.dtype(), T => resize::<T>(this, out, mode, &scales) }
+            $(define_upsamples! { @bytes $bytes this, out, mode, &scales })?
+            define_upsamples! { @computed $types $name "self", this.dtype(), T => write_upsampled::<T>(this, out, mode, &scales) }
         }
 
         #[op_impl(aten::$backward, CPU)]
@@ -45,13 +45,13 @@ macro_rules! upsamples {
         ) -> Result<()> {
             let mode = (UpsampleMode::$mode, false $(|| $align)?);
             with_compute_type!($backward "grad_output", grad_output.dtype(); T in [f32 f64] => {
-                resize_backward::<T>(grad_output, out, mode, &[$($scale),+])
+                write_upsample_gradient::<T>(grad_output, out, mode, &[$($scale),+])
             })
         }
     )*};
     (@bytes bytes $this:expr, $out:expr, $mode:expr, $scales:expr) => {
         if $this.dtype() == DType::U8 {
-            return uint8::resize($this, $out, $mode, $scales);
+            return uint8::write_upsampled($this, $out, $mode, $scales);
         }
     };
     (@computed [$($ty:ident)+] $name:ident $argument:literal, $dtype:expr, $T:ident => $body:expr) => {
@@ -59,7 +59,7 @@ macro_rules! upsamples {
     };
 }
 
-upsamples! {
+define_upsamples! {
     1 Nearest [] [scales] [f32 f64 i64] upsample_nearest1d upsample_nearest1d_backward;
     2 Nearest [] [scales_h scales_w] [f32 f64 i64] upsample_nearest2d upsample_nearest2d_backward;
     3 Nearest [] [scales_d scales_h scales_w] [f32 f64 i64] upsample_nearest3d upsample_nearest3d_backward;
@@ -75,24 +75,24 @@ upsamples! {
 }
 
 /// Computes the taps of three dimensions, of which the first may have size 1. Both lists of sizes begin with batch and channels.
-fn taps_of_dims<T: Compute>(
+fn taps_of_dims<T: ComputeType>(
     input: &[i64],
     output: &[i64],
     (mode, align_corners): (UpsampleMode, bool),
     scales: &[Option<f64>],
-) -> Result<[Taps<T>; 3], OutOfMemory> {
+) -> Result<[UpsampleTaps<T>; 3], OutOfMemory> {
     let skipped = 3 - scales.len();
     let along = |dim: usize| match dim.checked_sub(skipped) {
         Some(at) => {
             let single = T::DTYPE != DType::F64;
-            Taps::new(mode, align_corners, single, input[at + 2], output[at + 2], scales[at])
+            UpsampleTaps::new(mode, align_corners, single, input[at + 2], output[at + 2], scales[at])
         }
-        None => Taps::new(UpsampleMode::Nearest, false, true, 1, 1, None),
+        None => UpsampleTaps::new(UpsampleMode::Nearest, false, true, 1, 1, None),
     };
     Ok([along(0)?, along(1)?, along(2)?])
 }
 
-fn resize<T: Compute>(
+fn write_upsampled<T: ComputeType>(
     this: &Tensor,
     out: &mut Tensor,
     mode: (UpsampleMode, bool),
@@ -109,8 +109,8 @@ fn resize<T: Compute>(
             for line in range {
                 let image = &elements[line / rows * area..][..area];
                 blend.fill(T::ZERO);
-                for &(plane, depth) in deep.taps_of(line % rows / down.output_size) {
-                    for &(row, height) in down.taps_of(line % down.output_size) {
+                for &(plane, depth) in deep.taps_of_result(line % rows / down.output_size) {
+                    for &(row, height) in down.taps_of_result(line % down.output_size) {
                         let weight = depth.times(height);
                         let row = &image[(plane * down.input_size + row) * width..][..width];
                         blend.iter_mut().zip(row).for_each(|(sum, &x)| *sum = sum.plus(weight.times(x)));
@@ -119,7 +119,7 @@ fn resize<T: Compute>(
                 // SAFETY: each row is in one piece.
                 let out = unsafe { lines.get(line) };
                 for (column, out) in out.iter_mut().enumerate() {
-                    let parts = across.taps_of(column).iter().map(|&(at, weight)| weight.times(blend[at]));
+                    let parts = across.taps_of_result(column).iter().map(|&(at, weight)| weight.times(blend[at]));
                     *out = parts.fold(T::ZERO, T::plus);
                 }
             }
@@ -128,7 +128,7 @@ fn resize<T: Compute>(
     })
 }
 
-fn resize_backward<T: Compute>(
+fn write_upsample_gradient<T: ComputeType>(
     grad_output: &Tensor,
     out: &mut Tensor,
     mode: (UpsampleMode, bool),
@@ -154,12 +154,12 @@ fn resize_backward<T: Compute>(
                     blend.fill(T::ZERO);
                     let grad = &grad[(index * rows + line) * across.output_size..][..across.output_size];
                     for (column, &grad) in grad.iter().enumerate() {
-                        for &(at, weight) in across.taps_of(column) {
+                        for &(at, weight) in across.taps_of_result(column) {
                             blend[at] = blend[at].plus(weight.times(grad));
                         }
                     }
-                    for &(plane, depth) in deep.taps_of(line / down.output_size) {
-                        for &(row, height) in down.taps_of(line % down.output_size) {
+                    for &(plane, depth) in deep.taps_of_result(line / down.output_size) {
+                        for &(row, height) in down.taps_of_result(line % down.output_size) {
                             let weight = depth.times(height);
                             let row = &mut image[(plane * down.input_size + row) * width..][..width];
                             row.iter_mut().zip(&blend).for_each(|(to, &x)| *to = to.plus(weight.times(x)));

@@ -11,7 +11,7 @@ use engine::data_movement::GRAIN_SIZE;
 use engine::inlined::inlined;
 use engine::math::vectorised;
 use engine::reduce::min_max::Comparable;
-use engine::thread_pool::{DisjointLines, DisjointSlices, parallel_each, threads_here};
+use engine::thread_pool::{DisjointLines, DisjointSlices, parallel_each, region_thread_count};
 
 /// An element type whose order is that of integers, the ranks.
 pub(crate) trait Ranked: Comparable {
@@ -26,7 +26,7 @@ pub(crate) trait Ranked: Comparable {
 }
 
 /// Implements [`Ranked`] for floating-point types.
-macro_rules! ranked_floats {
+macro_rules! impl_ranked_floats {
     ($($ty:ty as $bits:ty;)*) => {$(
         #[expect(clippy::allow_attributes, reason = "one of the types is as wide")]
         #[allow(clippy::cast_lossless, clippy::cast_possible_truncation, trivial_numeric_casts, reason = "a rank has `RANK_BITS` bits")]
@@ -35,24 +35,24 @@ macro_rules! ranked_floats {
 
             #[inline(always)]
             fn rank(self) -> u64 {
-                const SIGN: $bits = 1 << (<$bits>::BITS - 1);
+                const SIGN_BIT: $bits = 1 << (<$bits>::BITS - 1);
                 // Adding zero gives both zeros the same bits.
                 let bits = (self + 0.0).to_bits();
-                let rank = if bits & SIGN == 0 { bits | SIGN } else { !bits };
+                let rank = if bits & SIGN_BIT == 0 { bits | SIGN_BIT } else { !bits };
                 (if self.is_nan() { <$bits>::MAX } else { rank }) as u64
             }
 
             #[inline(always)]
             fn from_rank(rank: u64) -> Option<Self> {
-                const SIGN: $bits = 1 << (<$bits>::BITS - 1);
+                const SIGN_BIT: $bits = 1 << (<$bits>::BITS - 1);
                 let rank = rank as $bits;
-                let bits = if rank & SIGN == 0 { !rank } else { rank ^ SIGN };
-                (rank != SIGN && rank != <$bits>::MAX).then_some(Self::from_bits(bits))
+                let bits = if rank & SIGN_BIT == 0 { !rank } else { rank ^ SIGN_BIT };
+                (rank != SIGN_BIT && rank != <$bits>::MAX).then_some(Self::from_bits(bits))
             }
         }
     )*};
 }
-ranked_floats! { f32 as u32; f64 as u64; }
+impl_ranked_floats! { f32 as u32; f64 as u64; }
 
 inlined! {
     impl Ranked for i64 {
@@ -72,13 +72,13 @@ pub(crate) enum Direction {
 impl Direction {
     /// Converts a rank to its rank in this direction, or back: the conversion is its own inverse.
     #[inline(always)]
-    fn in_direction<T: Ranked>(self, rank: u64) -> u64 {
+    fn rank_in_direction<T: Ranked>(self, rank: u64) -> u64 {
         if self == Self::Descending { rank ^ (u64::MAX >> (64 - T::RANK_BITS)) } else { rank }
     }
 }
 
 /// An integer with a rank in its upper bits and an index in its lower `shift` bits.
-pub(crate) trait Entry: Copy + Ord + Default + Send + Sync {
+pub(crate) trait RankEntry: Copy + Ord + Default + Send + Sync {
     fn new(rank: u64, index: usize, shift: u32) -> Self;
 
     fn rank(self, shift: u32) -> u64;
@@ -86,15 +86,15 @@ pub(crate) trait Entry: Copy + Ord + Default + Send + Sync {
     fn index(self, shift: u32) -> usize;
 
     /// Returns a buffer of indices as a buffer of entries, if both have the same type.
-    fn as_entries(places: &mut [i64]) -> Option<&mut [Self]>;
+    fn index_buffer_as_entries(places: &mut [i64]) -> Option<&mut [Self]>;
 }
 
-/// Implements [`Entry`] for integers.
-macro_rules! define_entries {
+/// Implements [`RankEntry`] for integers.
+macro_rules! impl_rank_entry {
     ($($ty:ty: |$places:ident| $room:expr;)*) => {$(
         #[expect(clippy::allow_attributes, reason = "one of the types is as wide as a rank")]
         #[allow(clippy::cast_lossless, clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss, reason = "the rank and the index have as many bits as were packed")]
-        impl Entry for $ty {
+        impl RankEntry for $ty {
             #[inline(always)]
             fn new(rank: u64, index: usize, shift: u32) -> Self {
                 (rank as Self) << shift | index as Self
@@ -110,13 +110,13 @@ macro_rules! define_entries {
                 (self & ((1 << shift) - 1)) as usize
             }
 
-            fn as_entries($places: &mut [i64]) -> Option<&mut [Self]> {
+            fn index_buffer_as_entries($places: &mut [i64]) -> Option<&mut [Self]> {
                 $room
             }
         }
     )*};
 }
-define_entries! { i64: |places| Some(places); u128: |_places| None; }
+impl_rank_entry! { i64: |places| Some(places); u128: |_places| None; }
 
 /// Sorts the elements of a row, or selects some, by converting them to entries.
 pub(crate) struct RowSorter<T, E> {
@@ -134,7 +134,7 @@ impl<T: Ranked> RowSorter<T, i64> {
         let shift = usize::BITS - line.len().leading_zeros();
         let (mut least, mut greatest) = (0, u64::MAX >> (64 - T::RANK_BITS));
         if T::RANK_BITS == 64 {
-            let ranks = line.iter().map(|&element| direction.in_direction::<T>(element.rank()));
+            let ranks = line.iter().map(|&element| direction.rank_in_direction::<T>(element.rank()));
             (least, greatest) =
                 vectorised!(ranks.fold((u64::MAX, 0), |(least, greatest), rank| (rank.min(least), rank.max(greatest))));
         }
@@ -165,14 +165,14 @@ pub(crate) use with_row_sorter;
 /// The minimum number of candidates that a selection collects. Fewer would not be faster.
 const MIN_CANDIDATES: usize = 1024;
 /// The number of elements that a selection tests at once.
-const TEST_BLOCK: usize = 256;
+const ELEMENTS_PER_TEST: usize = 256;
 /// The minimum number of entries for a radix sort. Fewer are sorted by comparison.
 const MIN_RADIX_ENTRIES: usize = 1 << 11;
 
-impl<T: Ranked, E: Entry> RowSorter<T, E> {
+impl<T: Ranked, E: RankEntry> RowSorter<T, E> {
     #[inline(always)]
     fn relative_rank(&self, element: T) -> u64 {
-        self.direction.in_direction::<T>(element.rank()).wrapping_sub(self.base)
+        self.direction.rank_in_direction::<T>(element.rank()).wrapping_sub(self.base)
     }
 
     /// Returns the index in the row of an entry's element.
@@ -186,7 +186,7 @@ impl<T: Ranked, E: Entry> RowSorter<T, E> {
     pub(crate) fn element(&self, line: &[T], entry: E) -> T {
         let rank = entry.rank(self.shift).wrapping_add(self.base);
         // Most elements follow from their ranks, without a random access to the row.
-        T::from_rank(self.direction.in_direction::<T>(rank)).unwrap_or_else(|| line[self.index(entry)])
+        T::from_rank(self.direction.rank_in_direction::<T>(rank)).unwrap_or_else(|| line[self.index(entry)])
     }
 
     /// Returns whether the elements of two entries are equal, or both are NaN.
@@ -201,15 +201,15 @@ impl<T: Ranked, E: Entry> RowSorter<T, E> {
     }
 
     /// Returns the first `count` entries of a row, sorted. The row has at least `count` elements.
-    pub(crate) fn select_first(&self, line: &[T], count: usize) -> Vec<E> {
+    pub(crate) fn select_first_entries(&self, line: &[T], count: usize) -> Vec<E> {
         if count == 0 {
             return Vec::new();
         }
         let room = line.len().min(MIN_CANDIDATES.max(2 * count));
         let mut kept = self.to_entries(&line[..room]);
         if room < line.len() {
-            let mut bound = self.keep_first(&mut kept, count);
-            for (number, block) in line[room..].chunks(TEST_BLOCK).enumerate() {
+            let mut bound = self.keep_first_entries(&mut kept, count);
+            for (number, block) in line[room..].chunks(ELEMENTS_PER_TEST).enumerate() {
                 // An element that equals the last kept element comes after that element.
                 let none = vectorised!(
                     !block.iter().fold(false, |found, &element| found | (self.relative_rank(element) < bound))
@@ -217,18 +217,18 @@ impl<T: Ranked, E: Entry> RowSorter<T, E> {
                 if none {
                     continue;
                 }
-                for (place, &element) in (room + number * TEST_BLOCK..).zip(block) {
+                for (place, &element) in (room + number * ELEMENTS_PER_TEST..).zip(block) {
                     if self.relative_rank(element) < bound {
                         kept.push(E::new(self.relative_rank(element), place, self.shift));
                         if kept.len() == room {
-                            bound = self.keep_first(&mut kept, count);
+                            bound = self.keep_first_entries(&mut kept, count);
                         }
                     }
                 }
             }
         }
         if count < line.len() {
-            self.keep_first(&mut kept, count);
+            self.keep_first_entries(&mut kept, count);
             kept.sort_unstable();
         } else {
             self.sort_entries(&mut kept);
@@ -237,7 +237,7 @@ impl<T: Ranked, E: Entry> RowSorter<T, E> {
     }
 
     /// Keeps the first `count` entries, in any order. Returns the largest rank among them.
-    fn keep_first(&self, kept: &mut Vec<E>, count: usize) -> u64 {
+    fn keep_first_entries(&self, kept: &mut Vec<E>, count: usize) -> u64 {
         let bound = kept.select_nth_unstable(count - 1).1.rank(self.shift);
         kept.truncate(count);
         bound
@@ -246,7 +246,7 @@ impl<T: Ranked, E: Entry> RowSorter<T, E> {
     /// Sorts the elements of a row, and writes them and their indices.
     pub(crate) fn sort_row(&self, line: &[T], elements: &mut [T], places: &mut [i64]) {
         let give = |entry: E| (self.element(line, entry), i64::try_from(self.index(entry)).unwrap_or(i64::MAX));
-        let Some(entries) = E::as_entries(places) else {
+        let Some(entries) = E::index_buffer_as_entries(places) else {
             let mut entries = self.to_entries(line);
             self.sort_entries(&mut entries);
             let to = elements.iter_mut().zip(places);
@@ -257,12 +257,14 @@ impl<T: Ranked, E: Entry> RowSorter<T, E> {
         }
         self.sort_entries(entries);
         for (i, element) in elements.iter_mut().enumerate() {
-            let Some(entry) = E::as_entries(places).and_then(|entries| entries.get(i).copied()) else { return };
+            let Some(entry) = E::index_buffer_as_entries(places).and_then(|entries| entries.get(i).copied()) else {
+                return;
+            };
             (*element, places[i]) = give(entry);
         }
     }
 
-    /// Sorts [`to_entries`](Self::to_entries) that are in the order of their indices.
+    /// Sorts the result of [`to_entries`](Self::to_entries), whose entries are in the order of their indices.
     pub(crate) fn sort_entries(&self, entries: &mut [E]) {
         let Some(&any) = entries.first().filter(|_| entries.len() >= MIN_RADIX_ENTRIES) else {
             return entries.sort_unstable();
@@ -285,7 +287,7 @@ impl<T: Ranked, E: Entry> RowSorter<T, E> {
     /// Sorts entries by one byte of their ranks, stably.
     fn radix_pass(&self, from: &[E], to: &mut [E], digit: u32) {
         let byte = |entry: E| (entry.rank(self.shift) >> (8 * digit) & 0xff) as usize;
-        let step = from.len().div_ceil(threads_here().min(from.len() / GRAIN_SIZE).max(1));
+        let step = from.len().div_ceil(region_thread_count().min(from.len() / GRAIN_SIZE).max(1));
         let pieces: Vec<&[E]> = from.chunks(step).collect();
         let mut starts = vec![[0; 256]; pieces.len()];
         DisjointLines::new(&mut starts, 1).for_each(1, |i, start| {

@@ -2,13 +2,13 @@
 
 use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, op_impl, operands};
 
-use crate::sort_select::{Direction, Entry, Ranked, RowSorter, with_row_sorter};
+use crate::sort_select::{Direction, RankEntry, Ranked, RowSorter, with_row_sorter};
 use engine::allocation::to_usize;
-use engine::reduce::{dim_mask, keepdim_view, lines, with_compute_type};
+use engine::reduce::{dim_mask, for_each_line, keepdim_view, with_compute_type};
 
 /// The elements of a row to select.
 #[derive(Clone, Copy)]
-enum Selection {
+enum RowSelection {
     /// The first elements in order, as many as the result holds.
     InOrder(Direction),
     /// The element at this index of the sorted row.
@@ -19,13 +19,13 @@ enum Selection {
     Mode,
 }
 
-impl Selection {
+impl RowSelection {
     fn direction(self) -> Direction {
         if let Self::InOrder(first) = self { first } else { Direction::Ascending }
     }
 
     /// Writes the selected elements of a row, and their indices.
-    fn select_in_row<T: Ranked, E: Entry>(
+    fn select_in_row<T: Ranked, E: RankEntry>(
         self,
         sorter: &RowSorter<T, E>,
         line: &[T],
@@ -36,7 +36,7 @@ impl Selection {
         let place = match self {
             Self::InOrder(_) if values.len() == line.len() => return sorter.sort_row(line, values, places),
             Self::InOrder(_) => {
-                for (i, entry) in sorter.select_first(line, values.len()).into_iter().enumerate() {
+                for (i, entry) in sorter.select_first_entries(line, values.len()).into_iter().enumerate() {
                     write_element(line, sorter.index(entry), &mut values[i..], &mut places[i..]);
                 }
                 return;
@@ -75,11 +75,11 @@ fn select_in_rows<O: Operation>(
     [values, indices]: [&mut Tensor; 2],
     this: &Tensor,
     dims: &[bool],
-    selection: Selection,
+    selection: RowSelection,
 ) -> Result<()> {
     let operands = operands!(write values, indices; read this)?;
     with_compute_type!(O, this.dtype(), T: [f32, f64, i64] => {
-        lines(dims, &operands, |_, [line]: [&[T]; 1], [values]: [&mut [T]; 1], [indices]: [&mut [i64]; 1]| {
+        for_each_line(dims, &operands, |_, [line]: [&[T]; 1], [values]: [&mut [T]; 1], [indices]: [&mut [i64]; 1]| {
             with_row_sorter!(line, selection.direction(), sorter => selection.select_in_row(&sorter, line, values, indices));
         });
         Ok(())
@@ -87,7 +87,12 @@ fn select_in_rows<O: Operation>(
 }
 
 /// Selects one element of each row.
-fn select_one<O: Operation>(out: [&mut Tensor; 2], this: &Tensor, dim: usize, selection: Selection) -> Result<()> {
+fn select_one_per_row<O: Operation>(
+    out: [&mut Tensor; 2],
+    this: &Tensor,
+    dim: usize,
+    selection: RowSelection,
+) -> Result<()> {
     let dims = dim_mask(this.sizes().len(), dim);
     let [values, indices] = out.map(|out| keepdim_view(out, this, &dims));
     select_in_rows::<O>([&mut values?, &mut indices?], this, &dims, selection)
@@ -95,7 +100,7 @@ fn select_one<O: Operation>(out: [&mut Tensor; 2], this: &Tensor, dim: usize, se
 
 fn sort_rows<O: Operation>(out: [&mut Tensor; 2], this: &Tensor, dim: usize, descending: bool) -> Result<()> {
     let first = if descending { Direction::Descending } else { Direction::Ascending };
-    select_in_rows::<O>(out, this, &dim_mask(this.sizes().len(), dim), Selection::InOrder(first))
+    select_in_rows::<O>(out, this, &dim_mask(this.sizes().len(), dim), RowSelection::InOrder(first))
 }
 
 #[op_impl(aten::sort, CPU)]
@@ -115,7 +120,7 @@ fn topk(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, largest: bool) -> Re
 
 #[op_impl(aten::kthvalue, CPU)]
 fn kthvalue(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, k: i64) -> Result<()> {
-    select_one::<aten::kthvalue>(out, this, *plan, Selection::Nth(to_usize(k - 1)))
+    select_one_per_row::<aten::kthvalue>(out, this, *plan, RowSelection::Nth(to_usize(k - 1)))
 }
 
 /// Computes the median of all elements, or NaN if there are none.
@@ -126,7 +131,7 @@ fn median_of_all<O: Operation>(out: &mut Tensor, this: &Tensor, of_numbers: bool
     let dims = vec![true; this.sizes().len()];
     let mut values = keepdim_view(out, this, &dims)?;
     let mut indices = Spec::contiguous(DType::I64, values.sizes()).on(this.device())?;
-    select_in_rows::<O>([&mut values, &mut indices], this, &dims, Selection::Median { of_numbers })
+    select_in_rows::<O>([&mut values, &mut indices], this, &dims, RowSelection::Median { of_numbers })
 }
 
 #[op_impl(aten::median, CPU)]
@@ -141,15 +146,15 @@ fn nanmedian(_plan: &(), out: &mut Tensor, this: &Tensor) -> Result<()> {
 
 #[op_impl(aten::median_dim, CPU)]
 fn median_dim(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    select_one::<aten::median_dim>(out, this, *plan, Selection::Median { of_numbers: false })
+    select_one_per_row::<aten::median_dim>(out, this, *plan, RowSelection::Median { of_numbers: false })
 }
 
 #[op_impl(aten::nanmedian_dim, CPU)]
 fn nanmedian_dim(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    select_one::<aten::nanmedian_dim>(out, this, *plan, Selection::Median { of_numbers: true })
+    select_one_per_row::<aten::nanmedian_dim>(out, this, *plan, RowSelection::Median { of_numbers: true })
 }
 
 #[op_impl(aten::mode, CPU)]
 fn mode(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    select_one::<aten::mode>(out, this, *plan, Selection::Mode)
+    select_one_per_row::<aten::mode>(out, this, *plan, RowSelection::Mode)
 }

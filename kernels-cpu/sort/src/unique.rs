@@ -33,7 +33,7 @@ impl DistinctRows {
                 for entry in entries {
                     let place = sorter.index(entry);
                     let again = last.is_some_and(|last| sorter.is_equal(last, entry)) && !elements[place].is_nan();
-                    runs.add(place, again);
+                    runs.add_row(place, again);
                     last = Some(entry);
                 }
             });
@@ -45,13 +45,13 @@ impl DistinctRows {
             order.sort_unstable_by(|&a, &b| compare_rows(row(a), row(b)).then(a.cmp(&b)));
         }
         for (i, &place) in order.iter().enumerate() {
-            runs.add(place, i > 0 && row(order[i - 1]) == row(place));
+            runs.add_row(place, i > 0 && row(order[i - 1]) == row(place));
         }
         runs
     }
 
     /// Adds a row to the last run if `again` is true, else to a new run.
-    fn add(&mut self, place: usize, again: bool) {
+    fn add_row(&mut self, place: usize, again: bool) {
         if !again {
             self.firsts.push(i64::try_from(place).unwrap_or(i64::MAX));
             self.counts.push(0);

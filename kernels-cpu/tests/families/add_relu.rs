@@ -3,10 +3,10 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-const DTYPES: [DType; 6] = [DType::I8, DType::I16, DType::I32, DType::I64, DType::F32, DType::F64];
+const SUPPORTED_DTYPES: [DType; 6] = [DType::I8, DType::I16, DType::I32, DType::I64, DType::F32, DType::F64];
 
 /// Returns numbers of both signs; some of their sums wrap in `i8`.
-fn test_operands(dtype: DType) -> Result<[Tensor; 2]> {
+fn operands_with_wrapping_sums(dtype: DType) -> Result<[Tensor; 2]> {
     let numbers = [[100_i64, -100, 0], [7, -3, 50]];
     let others = [[100_i64, -100, -1], [-9, 2, 40]];
     Ok([Tensor::from(numbers).to(dtype)?, Tensor::from(others).to(dtype)?])
@@ -18,8 +18,8 @@ fn to_f64_vec(tensor: &Tensor) -> Result<Vec<f64>> {
 
 #[test]
 fn add_relu_equals_relu_of_add() -> Result<()> {
-    for dtype in DTYPES {
-        let [a, b] = test_operands(dtype)?;
+    for dtype in SUPPORTED_DTYPES {
+        let [a, b] = operands_with_wrapping_sums(dtype)?;
         for alpha in [1, -2] {
             let (found, expected) = (aten::_add_relu(&a, &b, alpha.into())?, aten::add(&a, &b, alpha.into())?.relu()?);
             assert_eq!((found.dtype(), to_f64_vec(&found)?), (dtype, to_f64_vec(&expected)?), "{dtype}, {alpha}");
@@ -59,8 +59,8 @@ fn nan_and_infinity_are_propagated() -> Result<()> {
 
 #[test]
 fn in_place_and_out_forms_give_the_same_result() -> Result<()> {
-    for dtype in DTYPES {
-        let [a, b] = test_operands(dtype)?;
+    for dtype in SUPPORTED_DTYPES {
+        let [a, b] = operands_with_wrapping_sums(dtype)?;
         let expected = to_f64_vec(&aten::_add_relu(&a, &b, 2.into())?)?;
         let mut out = Tensor::empty(&[0], dtype)?;
         aten::_add_relu_out(&a, &b, 2.into(), &mut out)?;
@@ -74,8 +74,8 @@ fn in_place_and_out_forms_give_the_same_result() -> Result<()> {
 
 #[test]
 fn scalar_overloads_equal_add_and_relu() -> Result<()> {
-    for dtype in DTYPES {
-        let [a, _] = test_operands(dtype)?;
+    for dtype in SUPPORTED_DTYPES {
+        let [a, _] = operands_with_wrapping_sums(dtype)?;
         let expected = aten::add_scalar(&a, 3.into(), (-2).into())?.relu()?;
         let found = aten::_add_relu_scalar(&a, 3.into(), (-2).into())?;
         assert_eq!((found.dtype(), to_f64_vec(&found)?), (dtype, to_f64_vec(&expected)?));

@@ -6,16 +6,16 @@ use aten::prelude::*;
 use dispatch_runtime::MemoryFormat::{self, ChannelsLast, ChannelsLast3d, Contiguous};
 use dispatch_runtime::prelude::*;
 
-/// Returns distinct numbers.
-fn distinct_numbers(sizes: &[i64]) -> Tensor {
+/// Returns a tensor of these sizes with distinct elements.
+fn tensor_of_distinct_numbers(sizes: &[i64]) -> Tensor {
     let count = u32::try_from(sizes.iter().product::<i64>()).unwrap();
     Tensor::from_vec((0..count).map(|i| (1.7 * f64::from(i)).sin()).collect::<Vec<f64>>(), sizes).unwrap()
 }
 
 type ImageOperator<'a> = &'a dyn Fn(&Tensor) -> Result<Tensor>;
 
-/// Compares `f` of a contiguous `like` with `f` of its channels-last copy.
-fn assert_format(expected: MemoryFormat, like: &Tensor, f: impl Fn(&Tensor) -> Tensor) {
+/// Checks that `f` has equal results for `like` and its channels-last copy, and that the result for the copy has the format `expected`.
+fn assert_format_of_result(expected: MemoryFormat, like: &Tensor, f: impl Fn(&Tensor) -> Tensor) {
     let format = if like.sizes().len() == 4 { ChannelsLast } else { ChannelsLast3d };
     let innermost = aten::contiguous(like, format).unwrap();
     assert_eq!(innermost.geometry().suggested_format(), format);
@@ -28,8 +28,8 @@ fn assert_format(expected: MemoryFormat, like: &Tensor, f: impl Fn(&Tensor) -> T
 
 #[test]
 fn operators_on_images_keep_channels_last() {
-    let image = distinct_numbers(&[2, 3, 6, 5]);
-    let weight = |x: &Tensor| distinct_numbers(&[4, 3, 3, 3]).to(x.device()).unwrap();
+    let image = tensor_of_distinct_numbers(&[2, 3, 6, 5]);
+    let weight = |x: &Tensor| tensor_of_distinct_numbers(&[4, 3, 3, 3]).to(x.device()).unwrap();
     let cases: [(&str, ImageOperator<'_>); 9] = [
         ("conv2d", &|x| aten::conv2d(x, &weight(x), None, &[1], &[1], &[1], 1)),
         ("max_pool2d", &|x| x.max_pool2d(&[2], &[], &[0], &[1], false)),
@@ -42,13 +42,13 @@ fn operators_on_images_keep_channels_last() {
         ("cat", &|x| aten::cat(&[x.clone(), x.clone()], 1)),
     ];
     for (name, f) in cases {
-        assert_format(ChannelsLast, &image, |x| f(x).unwrap_or_else(|error| panic!("{name}: {error}")));
+        assert_format_of_result(ChannelsLast, &image, |x| f(x).unwrap_or_else(|error| panic!("{name}: {error}")));
     }
 }
 
 #[test]
 fn max_pool_indices_have_the_strides_of_the_maxima() {
-    let found = aten::contiguous(&distinct_numbers(&[2, 3, 6, 5]), ChannelsLast).unwrap();
+    let found = aten::contiguous(&tensor_of_distinct_numbers(&[2, 3, 6, 5]), ChannelsLast).unwrap();
     let (maxima, indices) = found.max_pool2d_with_indices(&[2], &[], &[0], &[1], false).unwrap();
     assert_eq!(indices.strides(), maxima.strides());
     let back = aten::max_pool2d_with_indices_backward(&maxima, &found, &[2], &[], &[0], &[1], false, &indices).unwrap();
@@ -57,7 +57,7 @@ fn max_pool_indices_have_the_strides_of_the_maxima() {
 
 #[test]
 fn convolutions_take_channels_last_from_the_weight() {
-    let (image, weight) = (distinct_numbers(&[2, 3, 6, 5]), distinct_numbers(&[4, 3, 3, 3]));
+    let (image, weight) = (tensor_of_distinct_numbers(&[2, 3, 6, 5]), tensor_of_distinct_numbers(&[4, 3, 3, 3]));
     let innermost = aten::contiguous(&weight, ChannelsLast).unwrap();
     let convolved = |weight: &Tensor| aten::conv2d(&image, weight, None, &[1], &[0], &[1], 1).unwrap();
     let (kept, plain) = (convolved(&innermost), convolved(&weight));
@@ -67,7 +67,7 @@ fn convolutions_take_channels_last_from_the_weight() {
 
 #[test]
 fn max_pool3d_keeps_channels_last_and_avg_pool3d_does_not() {
-    let volume = distinct_numbers(&[2, 3, 4, 6, 5]);
-    assert_format(ChannelsLast3d, &volume, |x| x.max_pool3d(&[2], &[], &[0], &[1], false).unwrap());
-    assert_format(Contiguous, &volume, |x| x.avg_pool3d(&[2], &[], &[0], false, true, None).unwrap());
+    let volume = tensor_of_distinct_numbers(&[2, 3, 4, 6, 5]);
+    assert_format_of_result(ChannelsLast3d, &volume, |x| x.max_pool3d(&[2], &[], &[0], &[1], false).unwrap());
+    assert_format_of_result(Contiguous, &volume, |x| x.avg_pool3d(&[2], &[], &[0], false, true, None).unwrap());
 }

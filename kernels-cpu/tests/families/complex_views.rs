@@ -3,13 +3,13 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-fn real_pairs() -> Tensor {
+fn tensor_of_pairs() -> Tensor {
     Tensor::from([[1.0, 2.0], [3.0, -4.0], [5.0, 0.0]])
 }
 
 #[test]
 fn view_as_complex_and_view_as_real_share_memory() {
-    let pairs = real_pairs();
+    let pairs = tensor_of_pairs();
     let z = pairs.view_as_complex().unwrap();
     assert_eq!((z.dtype(), z.sizes(), z.strides()), (DType::C128, &[3_i64][..], &[1_i64][..]));
     let back = z.slice(0, Some(1), None, 1).unwrap().view_as_real().unwrap();
@@ -38,7 +38,7 @@ fn view_as_complex_refuses_other_layouts() {
 
 #[test]
 fn real_and_imag_are_views_and_conj_is_a_copy() {
-    let z = real_pairs().view_as_complex().unwrap();
+    let z = tensor_of_pairs().view_as_complex().unwrap();
     let conjugate = z.conj().unwrap();
     assert_eq!(conjugate.imag().unwrap().to_vec::<f64>().unwrap(), [-2.0, 4.0, 0.0]);
     assert!(z.real().unwrap().storage().same(z.storage()) && !conjugate.storage().same(z.storage()));
@@ -49,7 +49,7 @@ fn real_and_imag_are_views_and_conj_is_a_copy() {
 
 #[test]
 fn real_and_conj_of_a_real_tensor_return_it() {
-    let x = real_pairs();
+    let x = tensor_of_pairs();
     assert!(x.real().unwrap().same(&x) && x.conj().unwrap().same(&x));
     assert_eq!(x.conj_physical().unwrap().to_vec::<f64>().unwrap(), x.to_vec::<f64>().unwrap());
     assert!(x.imag().is_err());

@@ -2,7 +2,7 @@
 
 use dispatch_runtime::{BadArgument, Geometry, Problem, Result, Tensor};
 
-fn problem_of(result: Result<Tensor>) -> Problem {
+fn problem_of_error(result: Result<Tensor>) -> Problem {
     let error = result.err().unwrap();
     (*std::error::Error::source(&error).unwrap().downcast_ref::<BadArgument>().unwrap().problem).clone()
 }
@@ -33,7 +33,7 @@ fn indices_out_of_range_are_refused() {
     for position in [-1, 3, i64::MIN, i64::MAX] {
         let expected = Problem::Index { index: position, size: 3 };
         let index = Tensor::from_slice(&[0, position]);
-        assert_eq!(problem_of(aten::gather(&row, 0, &index, false)), expected);
-        assert_eq!(problem_of(aten::index_select(&row, 0, &index)), expected);
+        assert_eq!(problem_of_error(aten::gather(&row, 0, &index, false)), expected);
+        assert_eq!(problem_of_error(aten::index_select(&row, 0, &index)), expected);
     }
 }

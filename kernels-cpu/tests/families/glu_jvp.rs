@@ -3,20 +3,20 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-fn sine_numbers(sizes: &[i64], seed: f64, dtype: DType) -> Result<Tensor> {
+fn tensor_of_sines(sizes: &[i64], seed: f64, dtype: DType) -> Result<Tensor> {
     let count = u32::try_from(sizes.iter().product::<i64>()).unwrap_or(0);
     let values = (0..count).map(|i| (seed + 1.7 * f64::from(i)).sin() * 2.0);
     Tensor::from_vec(values.collect::<Vec<f64>>(), sizes)?.to(dtype)
 }
 
-/// Returns `glu`, `x` and `dx`.
-fn test_arguments(sizes: &[i64], dim: i64, dtype: DType) -> Result<[Tensor; 3]> {
-    let (x, dx) = (sine_numbers(sizes, 1.0, dtype)?, sine_numbers(sizes, 2.0, dtype)?);
+/// Returns the arguments of `glu_jvp`: the result of `glu`, its input `x`, and the tangent `dx`.
+fn glu_jvp_arguments(sizes: &[i64], dim: i64, dtype: DType) -> Result<[Tensor; 3]> {
+    let (x, dx) = (tensor_of_sines(sizes, 1.0, dtype)?, tensor_of_sines(sizes, 2.0, dtype)?);
     Ok([aten::glu(&x, dim)?, x, dx])
 }
 
-/// Computes the formula with other operators, in double precision.
-fn reference_jvp([glu, x, dx]: &[Tensor; 3], dim: i64) -> Result<Tensor> {
+/// Computes `glu_jvp` by its formula with other operators, in double precision.
+fn glu_jvp_by_formula([glu, x, dx]: &[Tensor; 3], dim: i64) -> Result<Tensor> {
     let double = |tensor: &Tensor| tensor.to(DType::F64);
     let (x, dx) = (aten::chunk(&double(x)?, 2, dim)?, aten::chunk(&double(dx)?, 2, dim)?);
     let sigmoid = x[1].sigmoid()?;
@@ -37,11 +37,11 @@ fn assert_near(found: &Tensor, expected: &Tensor, tolerance: f64) -> Result<()> 
 fn glu_jvp_equals_its_formula() -> Result<()> {
     for (dtype, tolerance) in [(DType::F64, 1e-14), (DType::F32, 1e-6), (DType::F16, 2e-3), (DType::BF16, 2e-2)] {
         for dim in [0, 1, -1, -3] {
-            let given = test_arguments(&[2, 4, 6], dim, dtype)?;
+            let given = glu_jvp_arguments(&[2, 4, 6], dim, dtype)?;
             let [glu, x, dx] = &given;
             let found = aten::glu_jvp(glu, x, dx, dim)?;
             assert_eq!(found.dtype(), dtype);
-            assert_near(&found, &reference_jvp(&given, dim)?, tolerance)?;
+            assert_near(&found, &glu_jvp_by_formula(&given, dim)?, tolerance)?;
             // Repeats the check for the same elements with other strides.
             let [glu, x, dx] = &[glu, x, dx].map(|t| t.transpose_int(0, 2)?.contiguous()?.transpose_int(0, 2));
             let [Ok(glu), Ok(x), Ok(dx)] = [glu, x, dx] else { panic!("a strided copy failed") };
@@ -55,15 +55,15 @@ fn glu_jvp_equals_its_formula() -> Result<()> {
 
 #[test]
 fn glu_jvp_equals_differences_of_glu() -> Result<()> {
-    let [glu, x, dx] = test_arguments(&[3, 4], 1, DType::F64)?;
+    let [glu, x, dx] = glu_jvp_arguments(&[3, 4], 1, DType::F64)?;
     let step = (&dx * 1e-6)?;
     let (after, before) = (aten::glu(&(&x + &step)?, 1)?, aten::glu(&(&x - &step)?, 1)?);
     assert_near(&aten::glu_jvp(&glu, &x, &dx, 1)?, &((after - before)? / 2e-6)?, 1e-8)
 }
 
 #[test]
-fn out_form_gives_the_same_result() -> Result<()> {
-    let [glu, x, dx] = test_arguments(&[3, 4], 1, DType::F64)?;
+fn glu_jvp_out_gives_the_same_result() -> Result<()> {
+    let [glu, x, dx] = glu_jvp_arguments(&[3, 4], 1, DType::F64)?;
     let expected = aten::glu_jvp(&glu, &x, &dx, 1)?;
     for mut out in [Tensor::empty(&[0], DType::F64)?, Tensor::empty(&[2, 3], DType::F64)?.t()?] {
         aten::glu_jvp_out(&glu, &x, &dx, 1, &mut out)?;
@@ -79,14 +79,14 @@ fn out_form_gives_the_same_result() -> Result<()> {
 }
 
 #[test]
-fn empty_inputs_give_empty_results() -> Result<()> {
-    let [glu, x, dx] = test_arguments(&[0, 4], 1, DType::F32)?;
+fn glu_jvp_of_empty_inputs_is_empty() -> Result<()> {
+    let [glu, x, dx] = glu_jvp_arguments(&[0, 4], 1, DType::F32)?;
     assert_eq!(aten::glu_jvp(&glu, &x, &dx, 1)?.sizes(), [0, 2]);
     Ok(())
 }
 
 #[test]
-fn errors_name_the_argument_on_cpu_and_meta() -> Result<()> {
+fn glu_jvp_errors_name_the_argument_on_cpu_and_meta() -> Result<()> {
     let of = |sizes: &[i64], dtype| Tensor::zeros(sizes, dtype);
     let (glu, x) = (of(&[2, 2], DType::F32)?, of(&[2, 4], DType::F32)?);
     let cases = [

@@ -5,8 +5,8 @@
 
 use dispatch_runtime::prelude::*;
 
-/// Returns distinct numbers.
-fn distinct_numbers(sizes: &[i64], seed: f64) -> Tensor {
+/// Returns a tensor of these sizes with distinct elements. Another seed gives other elements.
+fn tensor_of_distinct_numbers(sizes: &[i64], seed: f64) -> Tensor {
     let count = u32::try_from(sizes.iter().product::<i64>()).unwrap();
     let values = (0..count).map(|i| (seed + 1.7 * f64::from(i)).sin() * 2.0 + 0.1 * seed);
     Tensor::from_vec(values.collect::<Vec<f64>>(), sizes).unwrap()
@@ -17,7 +17,12 @@ fn to_f64_vec(tensor: &Tensor) -> Vec<f64> {
 }
 
 /// Compares a gradient with central differences of `f` by each element of its argument.
-fn assert_gradient(argument: &Tensor, gradient: &Tensor, grad: &Tensor, f: impl Fn(&Tensor) -> Tensor) {
+fn assert_gradient_equals_differences(
+    argument: &Tensor,
+    gradient: &Tensor,
+    grad: &Tensor,
+    f: impl Fn(&Tensor) -> Tensor,
+) {
     assert_eq!(gradient.sizes(), argument.sizes());
     for (i, found) in to_f64_vec(gradient).into_iter().enumerate() {
         let at = |step: f64| -> f64 {
@@ -32,39 +37,39 @@ fn assert_gradient(argument: &Tensor, gradient: &Tensor, grad: &Tensor, f: impl 
 }
 
 #[test]
-fn layer_norm_gradients() {
-    let (x, grad) = (distinct_numbers(&[3, 2, 5], 1.0), distinct_numbers(&[3, 2, 5], 2.0));
-    let (weight, bias) = (distinct_numbers(&[2, 5], 3.0), distinct_numbers(&[2, 5], 4.0));
+fn layer_norm_gradients_equal_differences() {
+    let (x, grad) = (tensor_of_distinct_numbers(&[3, 2, 5], 1.0), tensor_of_distinct_numbers(&[3, 2, 5], 2.0));
+    let (weight, bias) = (tensor_of_distinct_numbers(&[2, 5], 3.0), tensor_of_distinct_numbers(&[2, 5], 4.0));
     let f = |x: &Tensor, w: &Tensor, b: &Tensor| aten::native_layer_norm(x, &[2, 5], Some(w), Some(b), 1e-5).unwrap();
     let (_, mean, rstd) = f(&x, &weight, &bias);
     let all = [true; 3];
     let (a, b, c) =
         aten::native_layer_norm_backward(&grad, &x, &[2, 5], &mean, &rstd, Some(&weight), Some(&bias), &all).unwrap();
-    assert_gradient(&x, &a, &grad, |x| f(x, &weight, &bias).0);
-    assert_gradient(&weight, &b, &grad, |weight| f(&x, weight, &bias).0);
-    assert_gradient(&bias, &c, &grad, |bias| f(&x, &weight, bias).0);
+    assert_gradient_equals_differences(&x, &a, &grad, |x| f(x, &weight, &bias).0);
+    assert_gradient_equals_differences(&weight, &b, &grad, |weight| f(&x, weight, &bias).0);
+    assert_gradient_equals_differences(&bias, &c, &grad, |bias| f(&x, &weight, bias).0);
 }
 
 #[test]
-fn group_norm_gradients() {
-    let (x, grad) = (distinct_numbers(&[2, 6, 3], 1.0), distinct_numbers(&[2, 6, 3], 2.0));
-    let (weight, bias) = (distinct_numbers(&[6], 3.0), distinct_numbers(&[6], 4.0));
+fn group_norm_gradients_equal_differences() {
+    let (x, grad) = (tensor_of_distinct_numbers(&[2, 6, 3], 1.0), tensor_of_distinct_numbers(&[2, 6, 3], 2.0));
+    let (weight, bias) = (tensor_of_distinct_numbers(&[6], 3.0), tensor_of_distinct_numbers(&[6], 4.0));
     let f =
         |x: &Tensor, w: &Tensor, b: &Tensor| aten::native_group_norm(x, Some(w), Some(b), 2, 6, 3, 2, 1e-5).unwrap();
     let (_, mean, rstd) = f(&x, &weight, &bias);
     let (a, b, c) =
         aten::native_group_norm_backward(&grad, &x, &mean, &rstd, Some(&weight), 2, 6, 3, 2, &[true; 3]).unwrap();
-    assert_gradient(&x, &a, &grad, |x| f(x, &weight, &bias).0);
-    assert_gradient(&weight, &b, &grad, |weight| f(&x, weight, &bias).0);
-    assert_gradient(&bias, &c, &grad, |bias| f(&x, &weight, bias).0);
+    assert_gradient_equals_differences(&x, &a, &grad, |x| f(x, &weight, &bias).0);
+    assert_gradient_equals_differences(&weight, &b, &grad, |weight| f(&x, weight, &bias).0);
+    assert_gradient_equals_differences(&bias, &c, &grad, |bias| f(&x, &weight, bias).0);
 }
 
 #[test]
-fn batch_norm_gradients() {
+fn batch_norm_gradients_equal_differences() {
     for (sizes, train) in [(&[4_i64, 3][..], true), (&[2, 3, 5], true), (&[2, 3, 17], true), (&[2, 3, 17], false)] {
-        let (x, grad) = (distinct_numbers(sizes, 1.0), distinct_numbers(sizes, 2.0));
-        let (weight, bias) = (distinct_numbers(&[3], 3.0), distinct_numbers(&[3], 4.0));
-        let running = || (distinct_numbers(&[3], 5.0), Tensor::from([0.5, 1.5, 2.5]));
+        let (x, grad) = (tensor_of_distinct_numbers(sizes, 1.0), tensor_of_distinct_numbers(sizes, 2.0));
+        let (weight, bias) = (tensor_of_distinct_numbers(&[3], 3.0), tensor_of_distinct_numbers(&[3], 4.0));
+        let running = || (tensor_of_distinct_numbers(&[3], 5.0), Tensor::from([0.5, 1.5, 2.5]));
         let f = |x: &Tensor, w: &Tensor, b: &Tensor| {
             let (mean, var) = running();
             aten::native_batch_norm(x, Some(w), Some(b), Some(&mean), Some(&var), train, 0.1, 1e-5).unwrap()
@@ -75,44 +80,55 @@ fn batch_norm_gradients() {
         let (w, m, v) = (Some(&weight), Some(&mean), Some(&var));
         let (a, b, c) =
             aten::native_batch_norm_backward(&grad, &x, w, m, v, saved, inverse, train, 1e-5, &[true; 3]).unwrap();
-        assert_gradient(&x, &a, &grad, |x| f(x, &weight, &bias).0);
-        assert_gradient(&weight, &b, &grad, |weight| f(&x, weight, &bias).0);
-        assert_gradient(&bias, &c, &grad, |bias| f(&x, &weight, bias).0);
+        assert_gradient_equals_differences(&x, &a, &grad, |x| f(x, &weight, &bias).0);
+        assert_gradient_equals_differences(&weight, &b, &grad, |weight| f(&x, weight, &bias).0);
+        assert_gradient_equals_differences(&bias, &c, &grad, |bias| f(&x, &weight, bias).0);
     }
 }
 
 #[test]
-fn elementwise_loss_gradients() {
-    let (x, y) = (distinct_numbers(&[3, 4], 1.0), distinct_numbers(&[3, 4], 2.0));
+fn elementwise_loss_gradients_equal_differences() {
+    let (x, y) = (tensor_of_distinct_numbers(&[3, 4], 1.0), tensor_of_distinct_numbers(&[3, 4], 2.0));
     for reduction in 0..3 {
-        let grad = if reduction == 0 { distinct_numbers(&[3, 4], 3.0) } else { distinct_numbers(&[], 3.0) };
+        let grad = if reduction == 0 {
+            tensor_of_distinct_numbers(&[3, 4], 3.0)
+        } else {
+            tensor_of_distinct_numbers(&[], 3.0)
+        };
         let gradient_found = aten::mse_loss_backward(&grad, &x, &y, reduction).unwrap();
-        assert_gradient(&x, &gradient_found, &grad, |x| aten::mse_loss(x, &y, reduction).unwrap());
+        assert_gradient_equals_differences(&x, &gradient_found, &grad, |x| aten::mse_loss(x, &y, reduction).unwrap());
         let gradient_found = aten::smooth_l1_loss_backward(&grad, &x, &y, reduction, 0.8).unwrap();
-        assert_gradient(&x, &gradient_found, &grad, |x| aten::smooth_l1_loss(x, &y, reduction, 0.8).unwrap());
+        assert_gradient_equals_differences(&x, &gradient_found, &grad, |x| {
+            aten::smooth_l1_loss(x, &y, reduction, 0.8).unwrap()
+        });
         let gradient_found = aten::huber_loss_backward(&grad, &x, &y, reduction, 0.8).unwrap();
-        assert_gradient(&x, &gradient_found, &grad, |x| aten::huber_loss(x, &y, reduction, 0.8).unwrap());
+        assert_gradient_equals_differences(&x, &gradient_found, &grad, |x| {
+            aten::huber_loss(x, &y, reduction, 0.8).unwrap()
+        });
         let gradient_found = aten::soft_margin_loss_backward(&grad, &x, &y, reduction).unwrap();
-        assert_gradient(&x, &gradient_found, &grad, |x| aten::soft_margin_loss(x, &y, reduction).unwrap());
-        let (p, weight) = (aten::sigmoid(&x).unwrap(), distinct_numbers(&[4], 4.0));
+        assert_gradient_equals_differences(&x, &gradient_found, &grad, |x| {
+            aten::soft_margin_loss(x, &y, reduction).unwrap()
+        });
+        let (p, weight) = (aten::sigmoid(&x).unwrap(), tensor_of_distinct_numbers(&[4], 4.0));
         let gradient_found = aten::binary_cross_entropy_backward(&grad, &p, &y, Some(&weight), reduction).unwrap();
-        assert_gradient(&p, &gradient_found, &grad, |p| {
+        assert_gradient_equals_differences(&p, &gradient_found, &grad, |p| {
             aten::binary_cross_entropy(p, &y, Some(&weight), reduction).unwrap()
         });
     }
 }
 
 #[test]
-fn nll_loss_gradients() {
-    let (x, weight) = (distinct_numbers(&[4, 3], 1.0), Tensor::from([0.5, 1.0, 2.0]));
+fn nll_loss_gradients_equal_differences() {
+    let (x, weight) = (tensor_of_distinct_numbers(&[4, 3], 1.0), Tensor::from([0.5, 1.0, 2.0]));
     let target = Tensor::from([2_i64, 0, -100, 1]);
     for reduction in 0..3 {
-        let grad = if reduction == 0 { distinct_numbers(&[4], 3.0) } else { distinct_numbers(&[], 3.0) };
+        let grad =
+            if reduction == 0 { tensor_of_distinct_numbers(&[4], 3.0) } else { tensor_of_distinct_numbers(&[], 3.0) };
         let f = |x: &Tensor| aten::nll_loss_forward(x, &target, Some(&weight), reduction, -100).unwrap();
         let total = f(&x).1;
         let gradient_found =
             aten::nll_loss_backward(&grad, &x, &target, Some(&weight), reduction, -100, &total).unwrap();
-        assert_gradient(&x, &gradient_found, &grad, |x| f(x).0);
+        assert_gradient_equals_differences(&x, &gradient_found, &grad, |x| f(x).0);
     }
     let bad = aten::nll_loss(&x, &Tensor::from([3_i64, 0, 0, 0]), None, 1, -100).unwrap_err();
     assert!(bad.to_string().contains("target"), "{bad}");
@@ -126,8 +142,8 @@ fn assert_near(found: &Tensor, expected: &[f64]) {
 
 #[test]
 fn composites_have_the_values_of_pytorch() {
-    let (x, weight) = (distinct_numbers(&[4, 3], 1.0), Tensor::from([0.5, 1.0, 2.0]));
-    let (target, likely) = (Tensor::from([2_i64, 0, -100, 1]), distinct_numbers(&[4, 3], 2.0));
+    let (x, weight) = (tensor_of_distinct_numbers(&[4, 3], 1.0), Tensor::from([0.5, 1.0, 2.0]));
+    let (target, likely) = (Tensor::from([2_i64, 0, -100, 1]), tensor_of_distinct_numbers(&[4, 3], 2.0));
     let likely = aten::softmax_int(&likely, 1, None).unwrap();
     let entropy =
         |target: &Tensor, reduction| aten::cross_entropy_loss(&x, target, Some(&weight), reduction, -100, 0.2).unwrap();
@@ -138,9 +154,10 @@ fn composites_have_the_values_of_pytorch() {
     assert_near(&entropy(&likely, 1), &[1.094_113_811_035_111_9]);
     assert_near(&entropy(&likely, 2), &[4.376_455_244_140_477]);
     let deep = Tensor::from([[0_i64, 1, 2, 0, 1], [2, 2, 1, 0, 0]]);
-    let loss = aten::cross_entropy_loss(&distinct_numbers(&[2, 3, 5], 1.0), &deep, None, 1, -100, 0.0).unwrap();
+    let loss =
+        aten::cross_entropy_loss(&tensor_of_distinct_numbers(&[2, 3, 5], 1.0), &deep, None, 1, -100, 0.0).unwrap();
     assert_near(&loss, &[1.518_124_027_445_736_6]);
-    let x = distinct_numbers(&[2, 2, 3], 1.0);
+    let x = tensor_of_distinct_numbers(&[2, 2, 3], 1.0);
     let out = aten::instance_norm(&x, None, None, None, None, true, 0.1, 1e-5, false).unwrap();
     assert_near(&out, &[0.959_800_247_494_599_9, 0.419_589_304_508_276_8, -1.379_389_552_002_876_7]);
 }

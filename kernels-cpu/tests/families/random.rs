@@ -8,7 +8,7 @@ fn seeded_generator(seed: u64) -> Generator {
     Generator::new(Device::CPU, seed)
 }
 
-fn zeros(sizes: &[i64], dtype: DType) -> Tensor {
+fn zeros_on_cpu(sizes: &[i64], dtype: DType) -> Tensor {
     aten::zeros(sizes, Some(dtype), None, None, None).unwrap()
 }
 
@@ -20,13 +20,14 @@ fn argument_of_error(result: Result<impl Sized>) -> String {
 #[test]
 #[expect(clippy::cast_precision_loss, reason = "the integer has 24 bits")]
 fn elements_use_the_documented_random_words() {
-    let single = aten::uniform(&zeros(&[300], DType::F32), 0.0, 1.0, Some(&seeded_generator(7))).unwrap();
+    let single = aten::uniform(&zeros_on_cpu(&[300], DType::F32), 0.0, 1.0, Some(&seeded_generator(7))).unwrap();
     let unit = |block, word: usize| (philox(7, [block, 0, 0, 0])[word] >> 8) as f32 / 16_777_216.0;
     let numbers = single.read::<f32>().unwrap();
     for (element, block, word) in [(0, 0, 0), (63, 63, 0), (64, 0, 1), (255, 63, 3), (256, 64, 0), (299, 107, 0)] {
         assert_eq!(numbers[element], unit(block, word), "{element}");
     }
-    let integers = aten::random_from(&zeros(&[129], DType::I64), i64::MIN, None, Some(&seeded_generator(7))).unwrap();
+    let integers =
+        aten::random_from(&zeros_on_cpu(&[129], DType::I64), i64::MIN, None, Some(&seeded_generator(7))).unwrap();
     let [_, _, c, d] = philox(7, [3, 0, 0, 0]);
     let wide = u64::from(d) << 32 | u64::from(c);
     assert_eq!(integers.read::<i64>().unwrap()[67], i64::MIN.wrapping_add(wide.cast_signed()));
@@ -54,7 +55,7 @@ fn results_do_not_depend_on_threads_or_strides() {
 #[test]
 fn each_call_continues_the_stream_of_the_generator() {
     let generator = seeded_generator(1);
-    let (mut first, mut second) = (zeros(&[100], DType::F64), zeros(&[100], DType::F64));
+    let (mut first, mut second) = (zeros_on_cpu(&[100], DType::F64), zeros_on_cpu(&[100], DType::F64));
     aten::uniform_(&mut first, 0.0, 1.0, Some(&generator)).unwrap();
     assert_eq!(generator.position(), 64);
     aten::uniform_(&mut second, 0.0, 1.0, Some(&generator)).unwrap();
@@ -64,11 +65,12 @@ fn each_call_continues_the_stream_of_the_generator() {
 #[test]
 fn uniform_16_bit_floats_are_below_one_and_complex_parts_differ() {
     for dtype in [DType::F16, DType::BF16] {
-        let drawn = aten::uniform(&zeros(&[20_000], dtype), 0.0, 1.0, Some(&seeded_generator(1))).unwrap();
+        let drawn = aten::uniform(&zeros_on_cpu(&[20_000], dtype), 0.0, 1.0, Some(&seeded_generator(1))).unwrap();
         let wide = aten::_to_copy(&drawn, Some(DType::F32), None, None, None, false, None).unwrap();
         assert!(wide.read::<f32>().unwrap().iter().all(|x| (0.0..1.0).contains(x)), "{dtype}");
     }
-    let complex = aten::normal_functional(&zeros(&[10_000], DType::C64), 0.0, 1.0, Some(&seeded_generator(1))).unwrap();
+    let complex =
+        aten::normal_functional(&zeros_on_cpu(&[10_000], DType::C64), 0.0, 1.0, Some(&seeded_generator(1))).unwrap();
     let parts = complex.to_vec::<dispatch_runtime::Complex32>().unwrap();
     let power: f32 = parts.iter().map(dispatch_runtime::Complex32::norm_sqr).sum::<f32>() / 10_000.0;
     assert!((power - 1.0).abs() < 0.05 && parts.iter().all(|z| z.re.to_bits() != z.im.to_bits()), "{power}");
@@ -94,7 +96,7 @@ fn multinomial_inverts_the_running_sums_of_weights() {
     let weights: Vec<f64> =
         (0..900_i32).map(|i| if (256..512).contains(&i) { 0.0 } else { f64::from(i % 5) }).collect();
     let drawn = aten::multinomial(&Tensor::from_slice(&weights), 500, true, Some(&seeded_generator(4))).unwrap();
-    let numbers = aten::uniform(&zeros(&[500], DType::F64), 0.0, 1.0, Some(&seeded_generator(4))).unwrap();
+    let numbers = aten::uniform(&zeros_on_cpu(&[500], DType::F64), 0.0, 1.0, Some(&seeded_generator(4))).unwrap();
     let all = weights.iter().sum::<f64>();
     for (position, number) in drawn.to_vec::<i64>().unwrap().into_iter().zip(numbers.to_vec::<f64>().unwrap()) {
         let below = |i: usize| weights[..i].iter().sum::<f64>();
@@ -150,7 +152,7 @@ fn cpu_and_meta_refuse_the_same_arguments() {
         assert_eq!(argument_of_error(aten::native_dropout(&bytes, 0.5, Some(true))), "input");
         assert_eq!(argument_of_error(aten::randperm(300, Some(DType::U8), None, Some(device), None)), "n");
     }
-    let zeros = zeros(&[3], DType::F32);
+    let zeros = zeros_on_cpu(&[3], DType::F32);
     assert_eq!(argument_of_error(aten::multinomial(&zeros, 1, false, None)), "self");
     assert_eq!(argument_of_error(aten::multinomial(&Tensor::from_slice(&[f64::MAX; 2]), 1, true, None)), "self");
     assert_eq!(argument_of_error(aten::bernoulli(&Tensor::from_slice(&[2.0_f32]), None)), "p");
@@ -168,7 +170,7 @@ fn randperm_fills_the_range_of_uint8() {
     assert!(aten::randperm(0, None, None, None, None).unwrap().sizes() == [0]);
 }
 
-/// Returns the mean and the variance.
+/// Returns the mean and the variance of the elements.
 fn mean_and_variance(numbers: &Tensor) -> (f64, f64) {
     let numbers = numbers.to_vec::<f64>().unwrap();
     #[expect(clippy::cast_precision_loss, reason = "the count is small")]
@@ -224,6 +226,6 @@ fn samples_of_limiting_parameters_are_right() {
 #[test]
 fn generators_of_another_device_are_refused() {
     let other = Generator::new(Device::META, 1);
-    let error = aten::uniform(&zeros(&[3], DType::F32), 0.0, 1.0, Some(&other)).unwrap_err().to_string();
+    let error = aten::uniform(&zeros_on_cpu(&[3], DType::F32), 0.0, 1.0, Some(&other)).unwrap_err().to_string();
     assert!(error.contains("on cpu") && error.contains("on meta"), "{error}");
 }

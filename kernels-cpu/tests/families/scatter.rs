@@ -3,15 +3,15 @@
 use dispatch_runtime::Geometry;
 use dispatch_runtime::Tensor;
 
-const ROWS: i64 = 3000;
-const COLUMNS: i64 = 64;
-const TARGET_ROWS: i64 = 10;
+const SOURCE_ROW_COUNT: i64 = 3000;
+const COLUMN_COUNT: i64 = 64;
+const TARGET_ROW_COUNT: i64 = 10;
 
-fn to_usize(place: i64) -> usize {
+fn usize_from_i64(place: i64) -> usize {
     usize::try_from(place).unwrap()
 }
 
-fn reshaped(tensor: &Tensor, sizes: &[i64]) -> Tensor {
+fn contiguous_view(tensor: &Tensor, sizes: &[i64]) -> Tensor {
     tensor.restride(Geometry::contiguous(sizes)).unwrap()
 }
 
@@ -23,15 +23,21 @@ fn order_dependent_numbers() -> Vec<f32> {
 #[test]
 fn scatter_add_adds_in_order() {
     let src = order_dependent_numbers();
-    let target = |place: i64| (place / COLUMNS * 31 + place % COLUMNS) % TARGET_ROWS;
-    let index: Vec<i64> = (0..ROWS * COLUMNS).map(target).collect();
-    let mut expected = vec![0.5_f32; to_usize(TARGET_ROWS * COLUMNS)];
+    let target = |place: i64| (place / COLUMN_COUNT * 31 + place % COLUMN_COUNT) % TARGET_ROW_COUNT;
+    let index: Vec<i64> = (0..SOURCE_ROW_COUNT * COLUMN_COUNT).map(target).collect();
+    let mut expected = vec![0.5_f32; usize_from_i64(TARGET_ROW_COUNT * COLUMN_COUNT)];
     for (place, src) in (0..).zip(&src) {
-        expected[to_usize(target(place) * COLUMNS + place % COLUMNS)] += src;
+        expected[usize_from_i64(target(place) * COLUMN_COUNT + place % COLUMN_COUNT)] += src;
     }
-    let this = reshaped(&Tensor::from(vec![0.5_f32; to_usize(TARGET_ROWS * COLUMNS)]), &[TARGET_ROWS, COLUMNS]);
+    let this = contiguous_view(
+        &Tensor::from(vec![0.5_f32; usize_from_i64(TARGET_ROW_COUNT * COLUMN_COUNT)]),
+        &[TARGET_ROW_COUNT, COLUMN_COUNT],
+    );
     let (src, index) = (Tensor::from_slice(&src), Tensor::from_slice(&index));
-    let (src, index) = (reshaped(&src, &[ROWS, COLUMNS]), reshaped(&index, &[ROWS, COLUMNS]));
+    let (src, index) = (
+        contiguous_view(&src, &[SOURCE_ROW_COUNT, COLUMN_COUNT]),
+        contiguous_view(&index, &[SOURCE_ROW_COUNT, COLUMN_COUNT]),
+    );
     let sum = aten::scatter_add(&this, 0, &index, &src).unwrap();
     assert_eq!(sum.to_vec::<f32>().unwrap(), expected);
     // Repeats the check with the dimension innermost, in another layout.
@@ -42,9 +48,9 @@ fn scatter_add_adds_in_order() {
 
 #[test]
 fn broadcast_indices_equal_materialized_indices() {
-    let this = reshaped(&Tensor::from((0..40_u8).map(f32::from).collect::<Vec<f32>>()), &[8, 5]);
-    let src = reshaped(&Tensor::from((0..30_u8).map(|x| 0.5 * f32::from(x)).collect::<Vec<f32>>()), &[6, 5]);
-    let line = reshaped(&Tensor::from_slice(&[3_i64, 0, 3, 7]), &[4, 1]);
+    let this = contiguous_view(&Tensor::from((0..40_u8).map(f32::from).collect::<Vec<f32>>()), &[8, 5]);
+    let src = contiguous_view(&Tensor::from((0..30_u8).map(|x| 0.5 * f32::from(x)).collect::<Vec<f32>>()), &[6, 5]);
+    let line = contiguous_view(&Tensor::from_slice(&[3_i64, 0, 3, 7]), &[4, 1]);
     let index = line.restride(Geometry::strided(&[4, 3], &[1, 0], 0).unwrap()).unwrap();
     let written = aten::clone(&index, Some(dispatch_runtime::MemoryFormat::Contiguous)).unwrap();
     for (reduce, include_self) in [("sum", true), ("sum", false), ("mean", true), ("amax", false), ("prod", true)] {
@@ -53,7 +59,7 @@ fn broadcast_indices_equal_materialized_indices() {
         };
         assert_eq!(reduced(&index), reduced(&written), "{reduce}");
     }
-    let outside = reshaped(&Tensor::from_slice(&[8_i64]), &[1, 1]);
+    let outside = contiguous_view(&Tensor::from_slice(&[8_i64]), &[1, 1]);
     let outside = outside.restride(Geometry::strided(&[1, 3], &[1, 0], 0).unwrap()).unwrap();
     let error = aten::scatter_add(&this, 0, &outside, &src).unwrap_err().to_string();
     assert!(error.contains("`index`") && error.contains('8'), "{error}");
@@ -62,18 +68,22 @@ fn broadcast_indices_equal_materialized_indices() {
 #[test]
 fn row_accumulation_adds_in_order() {
     let src = order_dependent_numbers();
-    let list: Vec<i64> = (0..ROWS).map(|row| row * 31 % TARGET_ROWS).collect();
-    let mut expected = vec![0.0_f32; to_usize(TARGET_ROWS * COLUMNS)];
+    let list: Vec<i64> = (0..SOURCE_ROW_COUNT).map(|row| row * 31 % TARGET_ROW_COUNT).collect();
+    let mut expected = vec![0.0_f32; usize_from_i64(TARGET_ROW_COUNT * COLUMN_COUNT)];
     for (place, src) in src.iter().enumerate() {
-        expected[to_usize(list[place / 64] * COLUMNS) + place % 64] += src;
+        expected[usize_from_i64(list[place / 64] * COLUMN_COUNT) + place % 64] += src;
     }
-    let this = reshaped(&Tensor::from(vec![0.0_f32; to_usize(TARGET_ROWS * COLUMNS)]), &[TARGET_ROWS, COLUMNS]);
-    let (src, list) = (reshaped(&Tensor::from_slice(&src), &[ROWS, COLUMNS]), Tensor::from_slice(&list));
+    let this = contiguous_view(
+        &Tensor::from(vec![0.0_f32; usize_from_i64(TARGET_ROW_COUNT * COLUMN_COUNT)]),
+        &[TARGET_ROW_COUNT, COLUMN_COUNT],
+    );
+    let (src, list) =
+        (contiguous_view(&Tensor::from_slice(&src), &[SOURCE_ROW_COUNT, COLUMN_COUNT]), Tensor::from_slice(&list));
     let sum = aten::index_add(&this, 0, &list, &src, 1.into()).unwrap();
     assert_eq!(sum.to_vec::<f32>().unwrap(), expected);
     let sum = aten::index_put(&this, &[Some(list.clone())], &src, true).unwrap();
     assert_eq!(sum.to_vec::<f32>().unwrap(), expected);
-    let sum = aten::embedding_dense_backward(&src, &list, TARGET_ROWS, -1, false).unwrap();
+    let sum = aten::embedding_dense_backward(&src, &list, TARGET_ROW_COUNT, -1, false).unwrap();
     assert_eq!(sum.to_vec::<f32>().unwrap(), expected);
 }
 

@@ -3,11 +3,11 @@
 use dispatch_runtime::{DType, Result, Tensor};
 use proptest::prelude::*;
 
-fn integer_line(integers: &[i64]) -> Tensor {
+fn vector_of_integers(integers: &[i64]) -> Tensor {
     Tensor::from_vec(integers.to_vec(), &[i64::try_from(integers.len()).unwrap()]).unwrap()
 }
 
-fn sorted(line: &Tensor, descending: bool) -> Result<(Tensor, Vec<i64>)> {
+fn sort_with_indices(line: &Tensor, descending: bool) -> Result<(Tensor, Vec<i64>)> {
     let (elements, places) = aten::sort_stable(line, Some(true), 0, descending)?;
     Ok((elements, places.to_vec()?))
 }
@@ -21,20 +21,20 @@ fn sort_puts_nan_last_and_treats_signed_zeros_as_equal() -> Result<()> {
             let numbers = Tensor::from_vec(numbers.to_vec(), &[i64::try_from(numbers.len()).unwrap()])?;
             aten::to_dtype(&numbers, dtype, false, true, None)
         };
-        assert_eq!(sorted(&of(&ordered)?, false)?.1, (0..8).collect::<Vec<_>>(), "{dtype}");
-        assert_eq!(sorted(&of(&ordered)?, true)?.1, (0..8).rev().collect::<Vec<_>>(), "{dtype}");
-        let (elements, places) = sorted(&of(&both)?, true)?;
+        assert_eq!(sort_with_indices(&of(&ordered)?, false)?.1, (0..8).collect::<Vec<_>>(), "{dtype}");
+        assert_eq!(sort_with_indices(&of(&ordered)?, true)?.1, (0..8).rev().collect::<Vec<_>>(), "{dtype}");
+        let (elements, places) = sort_with_indices(&of(&both)?, true)?;
         let elements = aten::to_dtype(&elements, DType::F64, false, true, None)?.to_vec::<f64>()?;
         assert_eq!(places, [0, 2, 1, 3, 4], "{dtype}");
         assert!(elements[0].is_nan() && elements[2].is_sign_negative() && !elements[3].is_sign_negative());
-        assert_eq!(sorted(&of(&[-f64::NAN, 1.0, f64::NAN, -1.5])?, false)?.1, [3, 1, 0, 2], "{dtype}");
+        assert_eq!(sort_with_indices(&of(&[-f64::NAN, 1.0, f64::NAN, -1.5])?, false)?.1, [3, 1, 0, 2], "{dtype}");
     }
-    assert_eq!(sorted(&integer_line(&[i64::MIN, -1, 0, 7, i64::MAX]), true)?.1, [4, 3, 2, 1, 0]);
+    assert_eq!(sort_with_indices(&vector_of_integers(&[i64::MIN, -1, 0, 7, i64::MAX]), true)?.1, [4, 3, 2, 1, 0]);
     Ok(())
 }
 
 /// Returns numbers with many equal ones, enough of them for a radix sort.
-fn random_integers(seed: u64, count: usize, kinds: u64) -> Vec<i64> {
+fn random_integers_with_duplicates(seed: u64, count: usize, kinds: u64) -> Vec<i64> {
     let mut state = seed | 1;
     let mut next = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -50,19 +50,19 @@ proptest! {
     fn sort_is_stable_and_topk_agrees(
         seed in any::<u64>(), count in 0_usize..70_000, kinds in 1_u64..1 << 20, descending in any::<bool>(), some in 0_usize..5000,
     ) {
-        let integers = random_integers(seed, count, kinds);
+        let integers = random_integers_with_duplicates(seed, count, kinds);
         let mut expected: Vec<i64> = (0..).take(count).collect();
         let at = |place: i64| integers[usize::try_from(place).unwrap()];
         expected.sort_by(|&a, &b| if descending { at(b).cmp(&at(a)) } else { at(a).cmp(&at(b)) });
         // An element and its position fit one word only if the elements are close to each other.
-        let near = integer_line(&integers);
-        let far = integer_line(&integers.iter().map(|integer| integer << 40).collect::<Vec<_>>());
+        let near = vector_of_integers(&integers);
+        let far = vector_of_integers(&integers.iter().map(|integer| integer << 40).collect::<Vec<_>>());
         let fractions = [DType::F32, DType::F64].map(|dtype| aten::to_dtype(&near, dtype, false, true, None).unwrap());
         let some = some.min(count);
         for line in fractions.iter().chain([&near, &far]) {
-            let (elements, places) = sorted(line, descending).unwrap();
+            let (elements, places) = sort_with_indices(line, descending).unwrap();
             prop_assert!(places == expected, "{}", line.dtype());
-            let taken = aten::index_select(line, 0, &integer_line(&places)).unwrap();
+            let taken = aten::index_select(line, 0, &vector_of_integers(&places)).unwrap();
             prop_assert!(aten::equal(&elements, &taken).unwrap(), "{}", line.dtype());
             let (foremost, found) = aten::topk(line, i64::try_from(some).unwrap(), 0, descending, true).unwrap();
             let first = aten::slice(&elements, 0, None, Some(i64::try_from(some).unwrap()), 1).unwrap();

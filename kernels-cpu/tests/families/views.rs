@@ -2,7 +2,7 @@
 
 use dispatch_runtime::{DType, Geometry, Tensor};
 
-fn counted_tensor(count: i64, sizes: &[i64]) -> Tensor {
+fn tensor_of_consecutive_integers(count: i64, sizes: &[i64]) -> Tensor {
     let values: Vec<i64> = (0..count).collect();
     Tensor::from_slice(&values).restride(Geometry::contiguous(sizes)).unwrap()
 }
@@ -22,14 +22,22 @@ fn fill_diagonal_wraps_in_tall_matrices() {
 #[test]
 fn gradients_of_views_are_written_to_the_viewed_elements() {
     let sizes = [2, 3];
-    assert_eq!(to_i64_vec(&aten::select_backward(&counted_tensor(2, &[2]), &sizes, 1, 2).unwrap()), [0, 0, 0, 0, 0, 1]);
-    let sliced = aten::slice_backward(&counted_tensor(4, &[2, 2]), &sizes, 1, 0, 3, 2).unwrap();
+    assert_eq!(
+        to_i64_vec(&aten::select_backward(&tensor_of_consecutive_integers(2, &[2]), &sizes, 1, 2).unwrap()),
+        [0, 0, 0, 0, 0, 1]
+    );
+    let sliced = aten::slice_backward(&tensor_of_consecutive_integers(4, &[2, 2]), &sizes, 1, 0, 3, 2).unwrap();
     assert_eq!(to_i64_vec(&sliced), [0, 0, 1, 2, 0, 3]);
-    let diagonal = aten::diagonal_backward(&counted_tensor(2, &[2]), &sizes, 1, 0, 1).unwrap();
+    let diagonal = aten::diagonal_backward(&tensor_of_consecutive_integers(2, &[2]), &sizes, 1, 0, 1).unwrap();
     assert_eq!(to_i64_vec(&diagonal), [0, 0, 0, 0, 0, 1]);
-    let windows = aten::unfold_backward(&counted_tensor(6, &[3, 2]), &[4], 0, 2, 1).unwrap();
+    let windows = aten::unfold_backward(&tensor_of_consecutive_integers(6, &[3, 2]), &[4], 0, 2, 1).unwrap();
     assert_eq!(to_i64_vec(&windows), [0, 1 + 2, 3 + 4, 5]);
-    let rows =
-        aten::index_select_backward(&counted_tensor(3, &[3]), &[4], 0, &Tensor::from_slice(&[1_i64, 1, 3])).unwrap();
+    let rows = aten::index_select_backward(
+        &tensor_of_consecutive_integers(3, &[3]),
+        &[4],
+        0,
+        &Tensor::from_slice(&[1_i64, 1, 3]),
+    )
+    .unwrap();
     assert_eq!(to_i64_vec(&rows), [0, 1, 0, 2]);
 }

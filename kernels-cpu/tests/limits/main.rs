@@ -3,4 +3,4 @@
 use kernels_cpu as _;
 
 mod boundary_values;
-mod sizes;
+mod huge_sizes;

@@ -4,13 +4,13 @@
 //! after a refused call, all tensors are. `STRESS_CALLS` is the number of calls, and `STRESS_SEED` repeats a sequence.
 
 mod allocated_bytes;
-mod guards;
+mod held_borrows;
 mod model;
 mod random;
-mod steps;
-mod views;
+mod tensor_calls;
+mod view_calls;
 mod walk;
-mod writes;
+mod write_calls;
 
 use std::thread;
 
@@ -19,16 +19,16 @@ use kernels_cpu as _;
 use walk::RandomWalk;
 
 /// The bytes that the standard library may keep after a thread.
-const ALLOWED_LEAK: usize = 4096;
+const MAX_LEAKED_BYTES: usize = 4096;
 
-fn number_from_env(variable: &str, otherwise: u64) -> u64 {
+fn u64_from_env(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).ok().map_or(otherwise, |text| text.parse().expect(variable))
 }
 
-/// The seed, printed if a walk fails.
-struct SeedReport(u64);
+/// The seed of a walk, which is printed if the walk panics.
+struct PrintSeedOnPanic(u64);
 
-impl Drop for SeedReport {
+impl Drop for PrintSeedOnPanic {
     fn drop(&mut self) {
         if thread::panicking() {
             eprintln!("repeat this walk with STRESS_SEED={}", self.0);
@@ -39,10 +39,10 @@ impl Drop for SeedReport {
 /// Runs a walk on its own thread, which frees its cache of blocks when it ends. Returns the allocated bytes.
 fn run_walk(seed: u64, calls: u64) -> usize {
     let walk = move || {
-        let _seed_report = SeedReport(seed);
+        let _seed_report = PrintSeedOnPanic(seed);
         let mut walk = RandomWalk::new(seed);
         while walk.calls < calls {
-            walk.step();
+            walk.make_random_call();
         }
         println!("{} calls, of which {} were refused", walk.calls, walk.refused);
     };
@@ -52,10 +52,10 @@ fn run_walk(seed: u64, calls: u64) -> usize {
 
 #[test]
 fn random_calls_agree_with_a_model_and_leak_no_memory() {
-    let (calls, seed) = (number_from_env("STRESS_CALLS", 100_000), number_from_env("STRESS_SEED", 1));
+    let (calls, seed) = (u64_from_env("STRESS_CALLS", 100_000), u64_from_env("STRESS_SEED", 1));
     // The first walk also allocates data that stays: tables, and the thread-local data of libraries.
     let first = run_walk(seed, calls / 2);
     let second = run_walk(seed + 1, calls - calls / 2);
     println!("{first} bytes are allocated after the first half, {second} after the second");
-    assert!(calls < 50_000 || second <= first + ALLOWED_LEAK, "{} bytes have leaked", second.saturating_sub(first));
+    assert!(calls < 50_000 || second <= first + MAX_LEAKED_BYTES, "{} bytes have leaked", second.saturating_sub(first));
 }

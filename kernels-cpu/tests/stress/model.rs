@@ -6,26 +6,26 @@ use std::rc::Rc;
 use dispatch_runtime::{Bool, DType, Result, Tensor, f16};
 
 /// All dtypes of the walk, in the order of promotion.
-pub(crate) const DTYPES: [DType; 7] =
+pub(crate) const WALK_DTYPES: [DType; 7] =
     [DType::Bool, DType::U8, DType::I32, DType::I64, DType::F16, DType::F32, DType::F64];
 
 /// The largest absolute value of a result, so that `F16` is exact.
 const MAX_VALUE: f64 = 1000.0;
 
-pub(crate) type Memory = Rc<RefCell<Vec<f64>>>;
+pub(crate) type ModelMemory = Rc<RefCell<Vec<f64>>>;
 
 #[derive(Clone, Debug)]
-pub(crate) struct Model {
-    pub(crate) memory: Memory,
+pub(crate) struct TensorModel {
+    pub(crate) memory: ModelMemory,
     /// The index of each element in memory, in row-major order.
     pub(crate) positions: Vec<usize>,
     pub(crate) sizes: Vec<usize>,
     pub(crate) dtype: DType,
 }
 
-impl Model {
+impl TensorModel {
     /// Returns a model with its own memory; `None` if an element is too large.
-    pub(crate) fn fresh(dtype: DType, sizes: &[usize], elements: &[f64]) -> Option<Self> {
+    pub(crate) fn with_own_memory(dtype: DType, sizes: &[usize], elements: &[f64]) -> Option<Self> {
         let memory = Rc::new(RefCell::new(wrap_if_exact(dtype, elements)?));
         Some(Self { memory, positions: (0..elements.len()).collect(), sizes: sizes.to_vec(), dtype })
     }
@@ -36,19 +36,20 @@ impl Model {
     }
 
     /// Returns the elements, converted to another dtype.
-    pub(crate) fn elements_as(&self, dtype: DType) -> Vec<f64> {
+    pub(crate) fn elements_converted_to(&self, dtype: DType) -> Vec<f64> {
         self.elements().into_iter().map(|x| wrap_to_dtype(dtype, x)).collect()
     }
 
     /// Replaces the elements of the model with elements that [`wrap_if_exact`] has converted.
-    pub(crate) fn write(&self, elements: &[f64]) {
+    pub(crate) fn write_elements(&self, elements: &[f64]) {
         let mut memory = self.memory.borrow_mut();
         self.positions.iter().zip(elements).for_each(|(&place, &element)| memory[place] = element);
     }
 
     /// Returns a view of these sizes; `from` returns the position in `self` for a position in the view.
     pub(crate) fn view(&self, sizes: &[usize], from: impl Fn(&[usize]) -> Vec<usize>) -> Self {
-        let positions = positions(sizes).iter().map(|at| self.positions[flat_index(&self.sizes, &from(at))]).collect();
+        let positions =
+            all_positions(sizes).iter().map(|at| self.positions[flat_index(&self.sizes, &from(at))]).collect();
         Self { memory: self.memory.clone(), positions, sizes: sizes.to_vec(), dtype: self.dtype }
     }
 
@@ -74,7 +75,7 @@ impl Model {
     }
 
     /// Returns whether two positions of this model are the same element in memory.
-    pub(crate) fn has_overlap(&self) -> bool {
+    pub(crate) fn overlaps_itself(&self) -> bool {
         self.positions.iter().enumerate().any(|(i, place)| self.positions[..i].contains(place))
     }
 
@@ -82,7 +83,7 @@ impl Model {
         self.sizes.len()
     }
 
-    pub(crate) fn size_list(&self) -> Vec<i64> {
+    pub(crate) fn sizes_as_i64(&self) -> Vec<i64> {
         self.sizes.iter().map(|&size| i64::try_from(size).unwrap()).collect()
     }
 }
@@ -102,7 +103,7 @@ pub(crate) fn wrap_to_dtype(dtype: DType, x: f64) -> f64 {
 }
 
 /// Returns the promoted dtype. Operands without dimensions decide only if their kind of dtype is higher.
-pub(crate) fn promoted(models: &[&Model]) -> DType {
+pub(crate) fn promoted_dtype(models: &[&TensorModel]) -> DType {
     let of_rank = |has_dims: bool| {
         let operands = models.iter().filter(|model| (model.rank() > 0) == has_dims);
         operands.map(|model| model.dtype).max_by_key(|&dtype| promotion_order(dtype))
@@ -115,7 +116,7 @@ pub(crate) fn promoted(models: &[&Model]) -> DType {
 }
 
 fn promotion_order(dtype: DType) -> usize {
-    DTYPES.iter().position(|&other| other == dtype).unwrap()
+    WALK_DTYPES.iter().position(|&other| other == dtype).unwrap()
 }
 
 /// Returns the kind of a dtype, in the order of promotion: boolean, integer, floating-point.
@@ -127,7 +128,7 @@ pub(crate) fn dtype_kind(dtype: DType) -> u8 {
 }
 
 /// Returns the sizes to which two lists of sizes broadcast.
-pub(crate) fn broadcast(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
+pub(crate) fn broadcast_sizes(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
     let rank = a.len().max(b.len());
     let size = |sizes: &[usize], dim: usize| (dim + sizes.len()).checked_sub(rank).map_or(1, |dim| sizes[dim]);
     (0..rank)
@@ -140,7 +141,7 @@ pub(crate) fn broadcast(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
 }
 
 /// Returns all positions of a tensor of these sizes, in row-major order.
-pub(crate) fn positions(sizes: &[usize]) -> Vec<Vec<usize>> {
+pub(crate) fn all_positions(sizes: &[usize]) -> Vec<Vec<usize>> {
     sizes.iter().fold(vec![Vec::new()], |outer, &size| {
         let inner = outer.iter().flat_map(|at| (0..size).map(move |i| [&at[..], &[i]].concat()));
         inner.collect()
@@ -154,8 +155,8 @@ pub(crate) fn flat_index(sizes: &[usize], at: &[usize]) -> usize {
 
 /// Returns a tensor with the model's elements.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the elements are small and whole")]
-pub(crate) fn tensor_of(model: &Model) -> Tensor {
-    let (elements, sizes) = (model.elements().into_iter(), model.size_list());
+pub(crate) fn tensor_from_model(model: &TensorModel) -> Tensor {
+    let (elements, sizes) = (model.elements().into_iter(), model.sizes_as_i64());
     let tensor = match model.dtype {
         DType::Bool => Tensor::from_vec(elements.map(|x| Bool::from(x != 0.0)).collect(), &sizes),
         DType::U8 => Tensor::from_vec(elements.map(|x| x as u8).collect(), &sizes),
@@ -169,7 +170,7 @@ pub(crate) fn tensor_of(model: &Model) -> Tensor {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "the elements are small")]
-pub(crate) fn elements(tensor: &Tensor) -> Result<Vec<f64>> {
+pub(crate) fn elements_of_tensor(tensor: &Tensor) -> Result<Vec<f64>> {
     Ok(match tensor.dtype() {
         DType::Bool => tensor.to_vec::<Bool>()?.into_iter().map(|x| f64::from(u8::from(bool::from(x)))).collect(),
         DType::U8 => tensor.to_vec::<u8>()?.into_iter().map(f64::from).collect(),

@@ -3,38 +3,38 @@
 use dispatch_runtime::{DType, Device, Layout, MemoryFormat, Operands, PointwisePlan, Result, Scalar, Tensor, op_impl};
 
 use engine::data_movement::to_contiguous;
-use engine::elementwise::{BoundLoop, fusible, transfer};
+use engine::elementwise::{BoundLoop, copy_converted, fusible};
 
 #[op_impl(aten::copy_, CPU)]
 fn copy_(_plan: &(), this: &mut Tensor, src: &Tensor) -> Result<()> {
-    copy_from(this, src, "src")
+    copy_to_self(this, src, "src")
 }
 
 fusible! {
     aten::_to_copy |this: &Tensor, dtype: Option<DType>, _layout: Option<Layout>, device: Option<Device>, _pinned: Option<bool>, _non_blocking: bool, format: Option<MemoryFormat>| {
         let stays = device.is_none() && format.is_none_or(|format| format == MemoryFormat::Preserve);
-        stays.then(|| BoundLoop::conversion(this.dtype(), dtype.unwrap_or_else(|| this.dtype())))
+        stays.then(|| BoundLoop::for_conversion(this.dtype(), dtype.unwrap_or_else(|| this.dtype())))
     }
 }
 
 #[op_impl(aten::fill_scalar, CPU, in_place, strided, converts)]
 fn fill_scalar(_plan: &PointwisePlan, out: &mut Tensor, value: Scalar) -> Result<()> {
-    copy_from(out, &Tensor::number(value), "value")
+    copy_to_self(out, &Tensor::number(value), "value")
 }
 
 #[op_impl(aten::fill, CPU, in_place, strided, converts)]
 fn fill(_plan: &PointwisePlan, out: &mut Tensor, value: &Tensor) -> Result<()> {
-    copy_from(out, value, "value")
+    copy_to_self(out, value, "value")
 }
 
 #[op_impl(aten::zero, CPU, in_place, strided, converts)]
 fn zero(_plan: &PointwisePlan, out: &mut Tensor) -> Result<()> {
-    copy_from(out, &Tensor::number(0.into()), "self")
+    copy_to_self(out, &Tensor::number(0.into()), "self")
 }
 
-fn copy_from(this: &mut Tensor, src: &Tensor, name: &'static str) -> Result<()> {
+fn copy_to_self(this: &mut Tensor, src: &Tensor, name: &'static str) -> Result<()> {
     let operands = Operands::borrow(&["self"], [this], &[name], [src])?;
-    transfer(&operands);
+    copy_converted(&operands);
     Ok(())
 }
 

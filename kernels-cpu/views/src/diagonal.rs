@@ -7,7 +7,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Geometry, operands};
 
 use engine::allocation::to_usize;
-use engine::data_movement::{BasePointer, GRAIN_SIZE, copy};
+use engine::data_movement::{BasePointer, GRAIN_SIZE, copy_elements};
 use engine::elementwise::loop_nest::LoopNest;
 use engine::thread_pool::parallel_for;
 
@@ -23,7 +23,7 @@ fn triu(_plan: &(), out: &mut Tensor, this: &Tensor, diagonal: i64) -> Result<()
 
 /// Copies matrices, with zeros in a range of columns of each row.
 fn copy_with_zeros(out: &mut Tensor, this: &Tensor, zeros: impl Fn(i64, i64) -> Range<i64> + Sync) -> Result<()> {
-    copy(out, this)?;
+    copy_elements(out, this)?;
     let (rank, size) = (out.sizes().len(), out.dtype().size());
     let (sizes, strides) = (out.sizes().to_vec(), out.strides().to_vec());
     let (rows, cols) = (to_usize(sizes[rank - 2]), sizes[rank - 1]);
@@ -35,9 +35,9 @@ fn copy_with_zeros(out: &mut Tensor, this: &Tensor, zeros: impl Fn(i64, i64) -> 
     let nest = LoopNest::new(starts.sizes(), [(&starts, size)]);
     let operands = operands!(write out)?;
     let start = BasePointer(operands.written()[0].start());
-    let (_, [step]) = nest.row();
+    let (_, [step]) = nest.innermost_dim();
     let bytes = |place: i64| isize::try_from(place).unwrap_or(0) * size.cast_signed();
-    nest.visit_rows(0, nest.count(), |[offset], count| {
+    nest.visit_rows(0, nest.element_count(), |[offset], count| {
         for matrix in 0..count {
             let offset = offset + step * matrix.cast_signed();
             parallel_for(0..rows, (GRAIN_SIZE / to_usize(cols)).max(1), |rows| {
@@ -51,7 +51,7 @@ fn copy_with_zeros(out: &mut Tensor, this: &Tensor, zeros: impl Fn(i64, i64) -> 
                         (zeros, 1)
                     };
                     for col in columns {
-                        let to = start.byte_offset(offset + bytes(first + col * strides[rank - 1]));
+                        let to = start.at_byte_offset(offset + bytes(first + col * strides[rank - 1]));
                         // SAFETY: row and columns are below the sizes, so the elements are of `out`, which the operand holds.
                         unsafe { to.write_bytes(0, to_usize(length) * size) };
                     }

@@ -3,21 +3,21 @@
 use aten::{Border, PadPlan};
 use dispatch_runtime::prelude::*;
 
-use engine::data_movement::{Axis, AxisOffsets, copy, copy_along_axes};
-use kernels_cpu_indexing::combine::{add_along_axes, to_compute_dtype};
+use engine::data_movement::{AxisOffsets, CopyAxis, copy_along_axes, copy_elements};
+use kernels_cpu_indexing::index_reduction::{add_along_axes, to_compute_dtype};
 
 /// Returns the axes of a copy to a padded tensor: for each index of a padded dimension, the offset of the element that it repeats.
-fn pad_axes(inside: &[i64], padding: &[i64], border: Border, outer: &[i64], inner: &[i64]) -> Vec<Axis> {
+fn pad_axes(inside: &[i64], padding: &[i64], border: Border, outer: &[i64], inner: &[i64]) -> Vec<CopyAxis> {
     let first = inside.len() - padding.len() / 2;
     let axis = |dim: usize| {
         let to = AxisOffsets::Stride(outer[dim]);
         if dim < first {
-            return Axis { size: inside[dim], to, from: AxisOffsets::Stride(inner[dim]) };
+            return CopyAxis { size: inside[dim], to, from: AxisOffsets::Stride(inner[dim]) };
         }
         let pair = 2 * (inside.len() - 1 - dim);
         let mut places = border.source_indices(inside[dim], padding[pair], padding[pair + 1]);
         places.iter_mut().for_each(|place| *place *= inner[dim]);
-        Axis { size: i64::try_from(places.len()).unwrap_or(0), to, from: AxisOffsets::Table(places) }
+        CopyAxis { size: i64::try_from(places.len()).unwrap_or(0), to, from: AxisOffsets::Table(places) }
     };
     (0..inside.len()).map(axis).collect()
 }
@@ -46,7 +46,7 @@ fn pad(plan: &PadPlan, out: &mut Tensor, this: &Tensor, padding: &[i64]) -> Resu
 fn pad_backward(plan: &PadPlan, out: &mut Tensor, grad_output: &Tensor, this: &Tensor, padding: &[i64]) -> Result<()> {
     let (grad, zero) = (to_compute_dtype(grad_output)?, Tensor::number(0.into()));
     if grad.geometry().count() == 0 {
-        return copy(out, &zero);
+        return copy_elements(out, &zero);
     }
     let mut axes = pad_axes(this.sizes(), padding, plan.border, grad.strides(), out.strides());
     axes.iter_mut().for_each(|axis| std::mem::swap(&mut axis.to, &mut axis.from));

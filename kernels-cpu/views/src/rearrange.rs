@@ -5,7 +5,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry, Spec};
 
 use engine::allocation::{to_usize, try_with_capacity};
-use engine::data_movement::{Axis, AxisOffsets, copy_along_axes, to_contiguous};
+use engine::data_movement::{AxisOffsets, CopyAxis, copy_along_axes, to_contiguous};
 
 #[op_impl(aten::repeat, CPU)]
 fn repeat(plan: &usize, out: &mut Tensor, this: &Tensor, repeats: &[i64]) -> Result<()> {
@@ -16,8 +16,8 @@ fn repeat(plan: &usize, out: &mut Tensor, this: &Tensor, repeats: &[i64]) -> Res
             Some(own) => (this.sizes()[own], this.strides()[own]),
             None => (1, 0),
         };
-        axes.push(Axis::strided(times, stride.saturating_mul(size), 0));
-        axes.push(Axis::strided(size, stride, from));
+        axes.push(CopyAxis::strided(times, stride.saturating_mul(size), 0));
+        axes.push(CopyAxis::strided(size, stride, from));
     }
     copy_along_axes(out, this, &axes)
 }
@@ -61,9 +61,9 @@ fn copy_with_offsets(
     }
     let axes = (0..this.sizes().len()).map(|dim| {
         let size = this.sizes()[dim];
-        Ok(Axis { size, to: AxisOffsets::Stride(out.strides()[dim]), from: from(dim, size, this.strides()[dim])? })
+        Ok(CopyAxis { size, to: AxisOffsets::Stride(out.strides()[dim]), from: from(dim, size, this.strides()[dim])? })
     });
-    let axes = axes.collect::<Result<Vec<Axis>>>()?;
+    let axes = axes.collect::<Result<Vec<CopyAxis>>>()?;
     copy_along_axes(out, this, &axes)
 }
 

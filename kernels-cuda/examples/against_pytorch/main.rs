@@ -13,11 +13,11 @@ use std::time::Instant;
 
 use dispatch_runtime::prelude::*;
 
-use benchmarks::{AmountKind, Benchmark, Benchmarks};
+use benchmarks::{Benchmark, BenchmarkSuite, Metric};
 use kernels_cuda::{Event, Stream};
 
 fn main() -> ExitCode {
-    match run() {
+    match run_benchmarks() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run() -> Result<()> {
+fn run_benchmarks() -> Result<()> {
     let (mut device, mut small, mut only) = ("cuda:0".to_owned(), false, String::new());
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
@@ -44,7 +44,7 @@ fn run() -> Result<()> {
         }
     }
     let device: Device = device.parse().map_err(|error| format!("{error}"))?;
-    let properties = kernels_cuda::properties(device.index().unwrap_or(0))?;
+    let properties = kernels_cuda::device_properties(device.index().unwrap_or(0))?;
     println!("{}, sm_{}, {} multiprocessors", properties.name, properties.architecture, properties.multiprocessors);
     let theirs = pytorch::PytorchTimes::measure(small, &only);
     println!("{}\n", theirs.version());
@@ -56,25 +56,25 @@ fn run() -> Result<()> {
         }
         let seconds = measure_seconds(device, benchmark)?;
         let rate = benchmark.amount / seconds;
-        let (rate, ratio) = match benchmark.kind {
-            AmountKind::CopyBytes => {
+        let (rate, ratio) = match benchmark.metric {
+            Metric::CopyBandwidth => {
                 bandwidth = Some(rate);
                 (format!("{:.0}", rate / 1e9), String::new())
             }
-            AmountKind::Bytes => (
+            Metric::Bandwidth => (
                 format!("{:.0}", rate / 1e9),
                 bandwidth.map_or_else(String::new, |copied| format!("{:.2} of copy", rate / copied)),
             ),
-            AmountKind::Operations => (format!("{:.1}", rate / 1e12), String::new()),
-            AmountKind::DeviceTime | AmountKind::HostTime => (String::new(), String::new()),
+            Metric::ArithmeticRate => (format!("{:.1}", rate / 1e12), String::new()),
+            Metric::DeviceTime | Metric::HostTime => (String::new(), String::new()),
         };
         let speed_of_pytorch = theirs
-            .seconds_of(&benchmark.name)
+            .seconds_of_benchmark(&benchmark.name)
             .map_or_else(String::new, |theirs| format!("{:.2} of PyTorch's speed", theirs / seconds));
         println!("{:<52} {:>9.1} us {rate:>12} {ratio:>14} {speed_of_pytorch}", benchmark.name, seconds * 1e6);
         Ok(())
     };
-    Benchmarks { device, small }.run(&mut measure)?;
+    BenchmarkSuite { device, small }.measure_all(&mut measure)?;
     println!("\n{}, which is not included in these times", kernels_cuda::compile_statistics());
     Ok(())
 }
@@ -89,15 +89,15 @@ fn measure_seconds(device: Device, benchmark: &Benchmark) -> Result<f64> {
             (benchmark.work)()?;
         }
         let host_time = host_time.elapsed();
-        let device_time = Event::record(stream)?.since(&start)?;
-        let time = if matches!(benchmark.kind, AmountKind::HostTime) { host_time } else { device_time };
+        let device_time = Event::record(stream)?.elapsed_since(&start)?;
+        let time = if matches!(benchmark.metric, Metric::HostTime) { host_time } else { device_time };
         Ok(time.as_secs_f64() / f64::from(times))
     };
     round(2)?;
     // A round takes a few milliseconds: a shorter one is noise, and the host runs far enough ahead of the device.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between one and a hundred")]
     let times =
-        if matches!(benchmark.kind, AmountKind::HostTime) { 1 } else { (4e-3 / round(1)?).clamp(1.0, 100.0) as u32 };
+        if matches!(benchmark.metric, Metric::HostTime) { 1 } else { (4e-3 / round(1)?).clamp(1.0, 100.0) as u32 };
     let mut rounds = (0..7).map(|_| round(times)).collect::<Result<Vec<f64>>>()?;
     rounds.sort_by(f64::total_cmp);
     Ok(rounds[rounds.len() / 2] / benchmark.calls)

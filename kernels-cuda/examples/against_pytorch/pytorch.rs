@@ -40,7 +40,7 @@ impl PytorchTimes {
         &self.version
     }
 
-    pub(crate) fn seconds_of(&self, name: &str) -> Option<f64> {
+    pub(crate) fn seconds_of_benchmark(&self, name: &str) -> Option<f64> {
         self.seconds.get(name).copied()
     }
 }

@@ -9,7 +9,7 @@ use std::process::{Command, ExitCode};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use kernels_cuda::{CudaError, cache_folder, kernels};
+use kernels_cuda::{CudaError, cache_folder, kernel_sources};
 
 /// The argument of the worker processes.
 const WORKER_ARGUMENT: &str = "worker";
@@ -17,7 +17,7 @@ const WORKER_ARGUMENT: &str = "worker";
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     if words == [WORKER_ARGUMENT] {
-        workers::run_worker(|job| match run_job(job) {
+        workers::run_jobs_from_stdin(|job| match compile_job(job) {
             Ok(count) => count.to_string(),
             Err(error) => error.to_string(),
         });
@@ -25,7 +25,7 @@ fn main() -> ExitCode {
     }
     let architectures: Option<Vec<u32>> = words.iter().map(|word| word.strip_prefix("sm_")?.parse().ok()).collect();
     match architectures {
-        Some(architectures) if !architectures.is_empty() => prepare(&architectures),
+        Some(architectures) if !architectures.is_empty() => compile_all_kernels(&architectures),
         _ => {
             eprintln!("usage: prepare sm_NUMBER...\nfor example: prepare sm_80 sm_90");
             ExitCode::from(2)
@@ -33,9 +33,10 @@ fn main() -> ExitCode {
     }
 }
 
-fn prepare(architectures: &[u32]) -> ExitCode {
+fn compile_all_kernels(architectures: &[u32]) -> ExitCode {
     let start = Instant::now();
-    let jobs = architectures.iter().flat_map(|sm| kernels().map(move |kernel| format!("{sm} {}", kernel.name())));
+    let jobs =
+        architectures.iter().flat_map(|sm| kernel_sources().map(move |kernel| format!("{sm} {}", kernel.name())));
     let (instances, failures) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let on_reply = |job: &str, reply: &str| match reply.parse() {
         Ok(0) => {}
@@ -54,7 +55,7 @@ fn prepare(architectures: &[u32]) -> ExitCode {
         command.arg(WORKER_ARGUMENT);
         command
     };
-    let done = workers::run_jobs(jobs, worker, on_reply);
+    let done = workers::run_jobs_in_processes(jobs, worker, on_reply);
     let folder = cache_folder().unwrap_or_default();
     let seconds = start.elapsed().as_secs_f64();
     println!("{} instances compiled in {seconds:.0} s, into {}", instances.into_inner(), folder.display());
@@ -69,8 +70,8 @@ fn prepare(architectures: &[u32]) -> ExitCode {
 }
 
 /// Compiles a job such as `90 add`, and returns the number of instances that were not in the cache.
-fn run_job(job: &str) -> Result<usize, CudaError> {
+fn compile_job(job: &str) -> Result<usize, CudaError> {
     let (sm, name) = job.split_once(' ').unwrap_or_default();
     let sm = sm.parse().unwrap_or(0);
-    kernels().filter(|kernel| kernel.name() == name).map(|kernel| kernel.prepare(sm)).sum()
+    kernel_sources().filter(|kernel| kernel.name() == name).map(|kernel| kernel.compile_into_cache(sm)).sum()
 }

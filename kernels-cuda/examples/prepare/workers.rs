@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// Runs jobs in processes of a command, and calls `on_reply` with each job and its reply.
-pub(crate) fn run_jobs(
+pub(crate) fn run_jobs_in_processes(
     jobs: impl Iterator<Item = String> + Send,
     command: impl Fn() -> Command + Sync,
     on_reply: impl Fn(&str, &str) + Sync,
@@ -37,7 +37,7 @@ pub(crate) fn run_jobs(
 }
 
 /// Runs jobs in a worker process, until there are no more.
-pub(crate) fn run_worker(reply: impl Fn(&str) -> String) {
+pub(crate) fn run_jobs_from_stdin(reply: impl Fn(&str) -> String) {
     for job in io::stdin().lines().map_while(Result::ok) {
         println!("{}", reply(&job).replace('\n', "\0"));
     }

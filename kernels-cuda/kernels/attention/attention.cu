@@ -1,7 +1,7 @@
 #include "attention.cuh"
 
 // Calls `call(T)`, where T is the element type of `dtype`, for a kernel that computes in `C`.
-#define DISPATCH_DTYPE(C, dtype, call)                                                                                                   \
+#define CALL_WITH_ELEMENT_TYPE(C, dtype, call)                                                                                                   \
     do {                                                                                                                        \
         if (sizeof(C) == 8) {                                                                                                   \
             call(double);                                                                                                       \
@@ -16,20 +16,20 @@
 
 // The dot products of TILE rows of one operand with TILE rows of another, of which each thread computes four times four. Rows have up to
 // WIDTH columns.
-template <class C, int TILE, int WIDTH> struct ProductBlock {
+template <class C, int TILE, int WIDTH> struct DotProductTile {
     static const int LANES = TILE / 4, THREADS = LANES * LANES, COLUMNS = WIDTH / LANES, V = 16 / sizeof(C), LINE = TILE + V;
     struct alignas(16) Vector {
         C elements[V];
     };
-    struct Products {
+    struct DotProducts {
         C elements[4][4];
     };
-    struct Totals {
+    struct WeightedSums {
         C elements[4][COLUMNS];
     };
 
     u32 down, across, padded, pitch;
-    __device__ __forceinline__ ProductBlock(u32 width) : down(threadIdx.x / LANES * 4), across(threadIdx.x % LANES) {
+    __device__ __forceinline__ DotProductTile(u32 width) : down(threadIdx.x / LANES * 4), across(threadIdx.x % LANES) {
         padded = (width + LANES - 1) / LANES * LANES;
         pitch = padded + V;
     }
@@ -44,13 +44,13 @@ template <class C, int TILE, int WIDTH> struct ProductBlock {
     // Loads TILE rows of an operand with `count` rows into shared memory. Rows behind the last one are zeros.
     __device__ __forceinline__ void load_rows(C *to, const AttentionTask &task, const StridedRows &side, u32 item, u32 head, u32 first, u32 count) const {
 #define LOAD_ROWS(T) load_rows_as(to, (const T *)side.address + side.row_offset(item, head, first), side, count - first, task.width)
-        DISPATCH_DTYPE(C, task.dtype, LOAD_ROWS);
+        CALL_WITH_ELEMENT_TYPE(C, task.dtype, LOAD_ROWS);
 #undef LOAD_ROWS
     }
 
     // Computes the dot product of each row of one tile with each row of another.
-    __device__ __forceinline__ Products multiply(const C *mine, const C *others) const {
-        Products products;
+    __device__ __forceinline__ DotProducts compute_dot_products(const C *mine, const C *others) const {
+        DotProducts products;
 #pragma unroll
         for (int i = 0; i < 4; i++)
 #pragma unroll
@@ -73,7 +73,7 @@ template <class C, int TILE, int WIDTH> struct ProductBlock {
         return products;
     }
 
-    __device__ __forceinline__ void store_products(C *weights, const Products &products) const {
+    __device__ __forceinline__ void store_products(C *weights, const DotProducts &products) const {
 #pragma unroll
         for (int i = 0; i < 4; i++)
 #pragma unroll
@@ -81,7 +81,7 @@ template <class C, int TILE, int WIDTH> struct ProductBlock {
     }
 
     // Adds a tile's rows, multiplied by the attention weights, to the totals.
-    __device__ __forceinline__ void add_weighted_rows(Totals &totals, const C *weights, const C *others) const {
+    __device__ __forceinline__ void add_weighted_rows(WeightedSums &totals, const C *weights, const C *others) const {
 #pragma unroll 1
         for (u32 at = 0; at < TILE; at += V) {
             Vector weight[4];
@@ -101,7 +101,7 @@ template <class C, int TILE, int WIDTH> struct ProductBlock {
         }
     }
 
-    __device__ __forceinline__ void clear(Totals &totals) const {
+    __device__ __forceinline__ void set_to_zero(WeightedSums &totals) const {
 #pragma unroll
         for (int i = 0; i < 4; i++)
 #pragma unroll
@@ -116,7 +116,7 @@ template <class C, int TILE, int WIDTH> struct ProductBlock {
         }
     }
     // Writes a block's totals to rows of an operand, through shared memory, so that adjacent threads write adjacent elements.
-    __device__ __forceinline__ void write_rows(C *shared, const Totals &totals, const AttentionTask &task, const StridedRows &side, u32 item, u32 head, u32 first, u32 count) const {
+    __device__ __forceinline__ void write_rows(C *shared, const WeightedSums &totals, const AttentionTask &task, const StridedRows &side, u32 item, u32 head, u32 first, u32 count) const {
         __syncthreads();
 #pragma unroll
         for (int j = 0; j < COLUMNS; j++) {
@@ -126,7 +126,7 @@ template <class C, int TILE, int WIDTH> struct ProductBlock {
         }
         __syncthreads();
 #define WRITE_ROWS(T) write_rows_as(shared, (T *)side.address + side.row_offset(item, head, first), side, count - first, task.width)
-        DISPATCH_DTYPE(C, task.dtype, WRITE_ROWS);
+        CALL_WITH_ELEMENT_TYPE(C, task.dtype, WRITE_ROWS);
 #undef WRITE_ROWS
     }
 };
@@ -138,7 +138,7 @@ template <class C> __device__ __forceinline__ C masked_score(const AttentionTask
     if (task.mask.address) {
         i64 at = i64(item) * task.mask.strides[0] + i64(head) * task.mask.strides[1] + i64(row) * task.mask.strides[2] + i64(key) * task.mask.strides[3];
 #define ADD_MASK(T) product += as<C>(((const T *)task.mask.address)[at])
-        DISPATCH_DTYPE(C, task.mask_dtype, ADD_MASK);
+        CALL_WITH_ELEMENT_TYPE(C, task.mask_dtype, ADD_MASK);
 #undef ADD_MASK
     }
     return product;
@@ -146,7 +146,7 @@ template <class C> __device__ __forceinline__ C masked_score(const AttentionTask
 
 // The forward pass of a block of queries, over one tile of keys after the other. The totals are rescaled when a larger score occurs.
 template <class C, int TILE, int WIDTH> __device__ __forceinline__ void attention_forward(const AttentionTask &task) {
-    typedef ProductBlock<C, TILE, WIDTH> B;
+    typedef DotProductTile<C, TILE, WIDTH> B;
     DYNAMIC_SHARED_MEMORY(bytes);
     B block(task.width);
     C *queries = (C *)bytes, *others = queries + TILE * block.pitch, *weights = others + TILE * block.pitch;
@@ -154,8 +154,8 @@ template <class C, int TILE, int WIDTH> __device__ __forceinline__ void attentio
     // The last queries of a causal task have the most keys, so their blocks come first.
     u32 head = pair % task.heads, item = pair / task.heads, group = head / (task.heads / task.groups), first = (tiles - 1 - tile) * TILE;
     block.load_rows(queries, task, task.query, item, head, first, task.rows);
-    typename B::Totals totals;
-    block.clear(totals);
+    typename B::WeightedSums totals;
+    block.set_to_zero(totals);
     C highest[4], sums[4];
 #pragma unroll
     for (int i = 0; i < 4; i++) highest[i] = Limits<C>::min_value(), sums[i] = C(0);
@@ -165,7 +165,7 @@ template <class C, int TILE, int WIDTH> __device__ __forceinline__ void attentio
         __syncthreads();
         block.load_rows(others, task, task.key, item, group, start, task.keys);
         __syncthreads();
-        typename B::Products products = block.multiply(queries, others);
+        typename B::DotProducts products = block.compute_dot_products(queries, others);
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             C most = highest[i], sum = C(0);
@@ -175,7 +175,7 @@ template <class C, int TILE, int WIDTH> __device__ __forceinline__ void attentio
                 product = masked_score(task, product, item, head, first + block.down + i, start + block.across + j * B::LANES);
                 most = product > most ? product : most;
             }
-            most = reduce_lanes<B::LANES>(most, Max());
+            most = reduce_lanes<B::LANES>(most, MaxOfTwo());
             C shift = score_offset(most), scale = exp(highest[i] - shift);
             highest[i] = most;
 #pragma unroll
@@ -213,9 +213,9 @@ template <class C> __global__ void __launch_bounds__(256) output_dot_gradient(At
     i64 out = task.out.row_offset(item, head, row), grad = task.grad.row_offset(item, head, row);
     C sum = C(0);
     for (u32 column = threadIdx.x % 32; column < task.width; column += 32) {
-#define ADD_PRODUCT(T) sum += as<C>(((const T *)task.out.address)[out + column * task.out.strides[3]]) * as<C>(((const T *)task.grad.address)[grad + column * task.grad.strides[3]])
-        DISPATCH_DTYPE(C, task.dtype, ADD_PRODUCT);
-#undef ADD_PRODUCT
+#define ADD_OUTPUT_TIMES_GRADIENT(T) sum += as<C>(((const T *)task.out.address)[out + column * task.out.strides[3]]) * as<C>(((const T *)task.grad.address)[grad + column * task.grad.strides[3]])
+        CALL_WITH_ELEMENT_TYPE(C, task.dtype, ADD_OUTPUT_TIMES_GRADIENT);
+#undef ADD_OUTPUT_TIMES_GRADIENT
     }
     sum = reduce_warp(sum, Plus());
     if (threadIdx.x % 32 == 0) ((C *)task.output_dots.address)[task.output_dots.row_offset(item, head, row)] = sum;
@@ -233,7 +233,7 @@ template <class C> __device__ __forceinline__ C score_gradient(const AttentionTa
 
 // Computes the gradient of a block of queries, from all keys that they attend to.
 template <class C, int TILE, int WIDTH> __device__ __forceinline__ void query_gradients(const AttentionTask &task) {
-    typedef ProductBlock<C, TILE, WIDTH> B;
+    typedef DotProductTile<C, TILE, WIDTH> B;
     DYNAMIC_SHARED_MEMORY(bytes);
     B block(task.width);
     C *queries = (C *)bytes, *grads = queries + TILE * block.pitch, *others = grads + TILE * block.pitch, *score_gradients = others + TILE * block.pitch;
@@ -241,19 +241,19 @@ template <class C, int TILE, int WIDTH> __device__ __forceinline__ void query_gr
     u32 head = pair % task.heads, item = pair / task.heads, group = head / (task.heads / task.groups), first = (tiles - 1 - tile) * TILE;
     block.load_rows(queries, task, task.query, item, head, first, task.rows);
     block.load_rows(grads, task, task.grad, item, head, first, task.rows);
-    typename B::Totals totals;
-    block.clear(totals);
+    typename B::WeightedSums totals;
+    block.set_to_zero(totals);
     u32 reach = task.is_causal ? min_u32(task.keys, first + TILE) : task.keys;
 #pragma unroll 1
     for (u32 start = 0; start < reach; start += TILE) {
         __syncthreads();
         block.load_rows(others, task, task.value, item, group, start, task.keys);
         __syncthreads();
-        typename B::Products of_weights = block.multiply(grads, others);
+        typename B::DotProducts of_weights = block.compute_dot_products(grads, others);
         __syncthreads();
         block.load_rows(others, task, task.key, item, group, start, task.keys);
         __syncthreads();
-        typename B::Products products = block.multiply(queries, others);
+        typename B::DotProducts products = block.compute_dot_products(queries, others);
 #pragma unroll
         for (int i = 0; i < 4; i++)
 #pragma unroll
@@ -270,7 +270,7 @@ template <class C, int TILE, int WIDTH> __device__ __forceinline__ void query_gr
 
 // Computes the gradients of a block of keys and values, from all queries that attend to them.
 template <class C, int TILE, int WIDTH> __device__ __forceinline__ void key_value_gradients(const AttentionTask &task) {
-    typedef ProductBlock<C, TILE, WIDTH> B;
+    typedef DotProductTile<C, TILE, WIDTH> B;
     DYNAMIC_SHARED_MEMORY(bytes);
     B block(task.width);
     C *keys = (C *)bytes, *values = keys + TILE * block.pitch, *others = values + TILE * block.pitch, *weights = others + TILE * block.pitch;
@@ -279,16 +279,16 @@ template <class C, int TILE, int WIDTH> __device__ __forceinline__ void key_valu
     u32 group = pair % task.groups, item = pair / task.groups, heads = task.heads / task.groups;
     block.load_rows(keys, task, task.key, item, group, first, task.keys);
     block.load_rows(values, task, task.value, item, group, first, task.keys);
-    typename B::Totals of_keys, of_values;
-    block.clear(of_keys);
-    block.clear(of_values);
+    typename B::WeightedSums of_keys, of_values;
+    block.set_to_zero(of_keys);
+    block.set_to_zero(of_values);
     for (u32 head = group * heads; head < (group + 1) * heads; head++)
 #pragma unroll 1
         for (u32 start = task.is_causal ? first : 0; start < task.rows; start += TILE) {
             __syncthreads();
             block.load_rows(others, task, task.query, item, head, start, task.rows);
             __syncthreads();
-            typename B::Products products = block.multiply(keys, others);
+            typename B::DotProducts products = block.compute_dot_products(keys, others);
 #pragma unroll
             for (int i = 0; i < 4; i++)
 #pragma unroll
@@ -298,7 +298,7 @@ template <class C, int TILE, int WIDTH> __device__ __forceinline__ void key_valu
             __syncthreads();
             block.load_rows(others, task, task.grad, item, head, start, task.rows);
             __syncthreads();
-            typename B::Products of_weights = block.multiply(values, others);
+            typename B::DotProducts of_weights = block.compute_dot_products(values, others);
             block.add_weighted_rows(of_values, weights, others);
 #pragma unroll
             for (int i = 0; i < 4; i++)
@@ -318,8 +318,8 @@ template <class C, int TILE, int WIDTH> __device__ __forceinline__ void key_valu
 // Double precision, and gradients of wide rows, have smaller tiles, as shared memory is limited.
 template <class C> __device__ constexpr int tile_rows(bool small) { return small || sizeof(C) == 8 ? 32 : 64; }
 
-#define ATTENTION_KERNELS(WIDTH, SMALL)                                                                                                                     \
+#define DEFINE_ATTENTION_KERNELS(WIDTH, SMALL)                                                                                                                     \
     template <class C> __global__ void __launch_bounds__(256) attention_##WIDTH(AttentionTask task) { attention_forward<C, tile_rows<C>(false), WIDTH>(task); }         \
     template <class C> __global__ void __launch_bounds__(256) query_gradients_##WIDTH(AttentionTask task) { query_gradients<C, tile_rows<C>(SMALL), WIDTH>(task); }   \
     template <class C> __global__ void __launch_bounds__(256) key_value_gradients_##WIDTH(AttentionTask task) { key_value_gradients<C, tile_rows<C>(SMALL), WIDTH>(task); }
-ATTENTION_KERNELS(64, false) ATTENTION_KERNELS(128, false) ATTENTION_KERNELS(256, true)
+DEFINE_ATTENTION_KERNELS(64, false) DEFINE_ATTENTION_KERNELS(128, false) DEFINE_ATTENTION_KERNELS(256, true)

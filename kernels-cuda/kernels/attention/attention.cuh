@@ -24,7 +24,7 @@ struct AttentionTask {
 // Returns the offset that is subtracted from scores: their maximum, or zero if all are minus infinity.
 template <class C> __device__ __forceinline__ C score_offset(C highest) { return highest == Limits<C>::min_value() ? C(0) : highest; }
 
-struct Max {
+struct MaxOfTwo {
     template <class C> __device__ __forceinline__ C operator()(C a, C b) const { return b > a ? b : a; }
 };
 template <int LANES, class C, class Join> __device__ __forceinline__ C reduce_lanes(C value, Join join) {

@@ -42,7 +42,7 @@ template <class T, int WIDTH> struct SharedTiles {
     }
 
     // Computes `products += mine others^T`, for 16 M rows of the warp and 8 N others.
-    template <int M, int N> static __device__ __forceinline__ void multiply(float (&products)[M][N][4], const T *mine, const T *others) {
+    template <int M, int N> static __device__ __forceinline__ void add_dot_products(float (&products)[M][N][4], const T *mine, const T *others) {
         u32 lane = threadIdx.x % 32;
         mine += lane % 16 * PITCH + lane / 16 * 8;
         others += (lane % 8 + lane / 16 * 8) * PITCH + lane / 8 % 2 * 8;
@@ -128,7 +128,7 @@ template <class T, int WIDTH> struct SharedTiles {
     }
 };
 
-template <int M, int N> __device__ __forceinline__ void clear(float (&sums)[M][N][4]) {
+template <int M, int N> __device__ __forceinline__ void set_to_zero(float (&sums)[M][N][4]) {
 #pragma unroll
     for (int m = 0; m < M; m++)
 #pragma unroll
@@ -204,7 +204,7 @@ template <class T, int WIDTH, int M, int KEYS> __device__ __forceinline__ void a
     u32 lane = threadIdx.x % 32, own = threadIdx.x / 32 * M * 16, down = first + own;
     ScoreScale scale(task);
     float later = scale.unit * LOG2_E, totals[M][WIDTH / 8][4], highest[M][2], sums[M][2];
-    clear(totals);
+    set_to_zero(totals);
 #pragma unroll
     for (int m = 0; m < M; m++)
 #pragma unroll
@@ -221,8 +221,8 @@ template <class T, int WIDTH, int M, int KEYS> __device__ __forceinline__ void a
         bool works = down < task.rows && !(task.is_causal && start >= down + M * 16);
         float products[M][KEYS / 8][4];
         if (works) {
-            clear(products);
-            Rows::multiply(products, queries + own * Rows::PITCH, keys);
+            set_to_zero(products);
+            Rows::add_dot_products(products, queries + own * Rows::PITCH, keys);
             mask_scores<T, false>(products, task, scale, item, head, down, start);
 #pragma unroll
             for (int m = 0; m < M; m++)
@@ -231,7 +231,7 @@ template <class T, int WIDTH, int M, int KEYS> __device__ __forceinline__ void a
                     float most = highest[m][half], sum = 0;
 #pragma unroll
                     for (int n = 0; n < KEYS / 8; n++) most = fmaxf(most, fmaxf(products[m][n][half * 2], products[m][n][half * 2 + 1]));
-                    most = reduce_lanes<4>(most, Max());
+                    most = reduce_lanes<4>(most, MaxOfTwo());
                     float from = score_offset(most), fewer = exp2_approximate((highest[m][half] - from) * later);
                     highest[m][half] = most;
 #pragma unroll
@@ -308,8 +308,8 @@ template <class T, int WIDTH, bool TRANSPOSED> __device__ __forceinline__ void a
     ScoreScale scale(task);
     float totals[M][WIDTH / 8][4], of_values[M][WIDTH / 8][4];
     float logsumexps[TRANSPOSED ? N : M][2], output_dots[TRANSPOSED ? N : M][2];
-    clear(totals);
-    if (TRANSPOSED) clear(of_values);
+    set_to_zero(totals);
+    if (TRANSPOSED) set_to_zero(of_values);
     if (!TRANSPOSED)
 #pragma unroll
         for (int m = 0; m < M; m++)
@@ -336,8 +336,8 @@ template <class T, int WIDTH, bool TRANSPOSED> __device__ __forceinline__ void a
 #pragma unroll
                 for (int i = 0; i < 2; i++) logsumexps[n][i] = logsumexp_of(head, start + n * 8 + lane % 4 * 2 + i);
         float weights[M][N][4], score_gradients[M][N][4];
-        clear(weights);
-        Rows::multiply(weights, mine, now);
+        set_to_zero(weights);
+        Rows::add_dot_products(weights, mine, now);
         mask_scores<T, TRANSPOSED>(weights, task, scale, item, head, down, start);
 #pragma unroll
         for (int m = 0; m < M; m++)
@@ -355,8 +355,8 @@ template <class T, int WIDTH, bool TRANSPOSED> __device__ __forceinline__ void a
                 for (int i = 0; i < 2; i++) output_dots[n][i] = output_dot_of(head, start + n * 8 + lane % 4 * 2 + i);
             Rows::add_weighted_rows(of_values, weights, also_now);
         }
-        clear(score_gradients);
-        Rows::multiply(score_gradients, also_mine, also_now);
+        set_to_zero(score_gradients);
+        Rows::add_dot_products(score_gradients, also_mine, also_now);
 #pragma unroll
         for (int m = 0; m < M; m++)
 #pragma unroll
@@ -379,8 +379,8 @@ template <class T, int WIDTH, bool TRANSPOSED> __device__ __forceinline__ void a
 }
 
 // For wide rows, tiles have fewer keys, so that there are enough registers.
-#define ATTENTION_KERNELS(WIDTH, KEYS)                                                                                                          \
+#define DEFINE_ATTENTION_KERNELS(WIDTH, KEYS)                                                                                                          \
     template <class T> __global__ void __launch_bounds__(THREADS) attention_##WIDTH(AttentionTask task) { attention_forward<T, WIDTH, 2, KEYS>(task); }   \
     template <class T> __global__ void __launch_bounds__(THREADS) query_gradients_##WIDTH(AttentionTask task) { attention_gradients<T, WIDTH, false>(task); } \
     template <class T> __global__ void __launch_bounds__(THREADS) key_value_gradients_##WIDTH(AttentionTask task) { attention_gradients<T, WIDTH, true>(task); }
-ATTENTION_KERNELS(64, 64) ATTENTION_KERNELS(96, 64) ATTENTION_KERNELS(128, 32)
+DEFINE_ATTENTION_KERNELS(64, 64) DEFINE_ATTENTION_KERNELS(96, 64) DEFINE_ATTENTION_KERNELS(128, 32)

@@ -41,16 +41,16 @@ __device__ __forceinline__ ImageIndex index_in_first_channel(const Images &image
 }
 
 // The elements of the large images that one position of the window covers.
-struct LargeElements {
+struct LargeImageElements {
     i32 first[3];
     i64 image;
-    __device__ __forceinline__ LargeElements(const ConvGeometry &m, u64 place) {
+    __device__ __forceinline__ LargeImageElements(const ConvGeometry &m, u64 place) {
         ImageIndex index = index_in_first_channel(m.small, place);
 #pragma unroll
         for (int dim = 0; dim < 3; dim++) first[dim] = i32(index.spatial[dim] * m.stride[dim].value) - m.padding[dim];
         image = m.large.image_offset(index);
     }
-    template <class S, class T> __device__ __forceinline__ S element(const ConvGeometry &m, const T *large, const TapOffset &tap, u32 channel) const {
+    template <class S, class T> __device__ __forceinline__ S element_at_tap(const ConvGeometry &m, const T *large, const TapOffset &tap, u32 channel) const {
         i32 at[3];
         bool inside = true;
 #pragma unroll
@@ -63,16 +63,16 @@ struct LargeElements {
 };
 
 // The elements of the small images whose windows cover one element of the large images.
-struct SmallElements {
+struct SmallImageElements {
     i32 at[3];
     i64 image;
-    __device__ __forceinline__ SmallElements(const ConvGeometry &m, u64 position) {
+    __device__ __forceinline__ SmallImageElements(const ConvGeometry &m, u64 position) {
         ImageIndex index = index_in_first_channel(m.large, position);
 #pragma unroll
         for (int dim = 0; dim < 3; dim++) at[dim] = i32(index.spatial[dim]) + m.padding[dim];
         image = m.small.image_offset(index);
     }
-    template <class S, class T> __device__ __forceinline__ S element(const ConvGeometry &m, const T *small, const TapOffset &tap, u32 filter) const {
+    template <class S, class T> __device__ __forceinline__ S element_at_tap(const ConvGeometry &m, const T *small, const TapOffset &tap, u32 filter) const {
         i32 position[3];
         bool inside = true;
 #pragma unroll
@@ -86,8 +86,8 @@ struct SmallElements {
 };
 
 // The computation of the small images from the large ones (a convolution).
-struct SmallFromLarge {
-    typedef LargeElements Line;
+struct ConvolutionForward {
+    typedef LargeImageElements Line;
     static __device__ __forceinline__ const Divisor &rows(const ConvGeometry &m) { return m.filters; }
     static __device__ __forceinline__ const Divisor &inner_channels(const ConvGeometry &m) { return m.channels; }
     static __device__ __forceinline__ u64 columns(const ConvGeometry &m) { return m.window_positions; }
@@ -96,8 +96,8 @@ struct SmallFromLarge {
     static __device__ __forceinline__ u64 weight(const ConvGeometry &m, u32 row, u32 channel) { return u64(row) * m.channels.value + channel; }
 };
 // The computation of the large images from the small ones (a transposed convolution, or the input's gradient).
-struct LargeFromSmall {
-    typedef SmallElements Line;
+struct ConvolutionTransposed {
+    typedef SmallImageElements Line;
     static __device__ __forceinline__ const Divisor &rows(const ConvGeometry &m) { return m.channels; }
     static __device__ __forceinline__ const Divisor &inner_channels(const ConvGeometry &m) { return m.filters; }
     static __device__ __forceinline__ u64 columns(const ConvGeometry &m) { return m.large_elements; }
@@ -114,7 +114,7 @@ template <class T, int EDGE, class Sum> struct WeightLoader {
     u32 first;
     u64 end;
     __device__ __forceinline__ WeightLoader(const ConvGeometry &m, u32 group, u32 first, u64 end)
-        : share(ThreadElements::of<EDGE>(false)), m(m), first(first), end(end) {
+        : share(ThreadElements::for_tile<EDGE>(false)), m(m), first(first), end(end) {
         weight = (const T *)m.weight + u64(group) * m.filters.value * m.channels.value * m.taps.value;
     }
     template <class S, int N> __device__ __forceinline__ void load_tile(S (&elements)[N], u64 at) {
@@ -136,7 +136,7 @@ template <class T, int EDGE, class Sum> struct ImageLoader {
     typename Sum::Line line;
     u64 end;
     __device__ __forceinline__ ImageLoader(const ConvGeometry &m, const T *source, u32 group, u64 first, u64 end)
-        : share(ThreadElements::of<EDGE>(true)), m(m), line(m, first + share.line < Sum::columns(m) ? first + share.line : 0), end(end) {
+        : share(ThreadElements::for_tile<EDGE>(true)), m(m), line(m, first + share.line < Sum::columns(m) ? first + share.line : 0), end(end) {
         from = source + i64(group) * Sum::inner_channels(m).value * Sum::source(m).steps[1];
         if (first + share.line >= Sum::columns(m)) this->end = 0;
     }
@@ -144,7 +144,7 @@ template <class T, int EDGE, class Sum> struct ImageLoader {
 #pragma unroll
         for (u32 i = 0; i < N; i++) {
             u32 step = u32(at) + share.step + i * share.steps, channel = m.taps.divide(step);
-            elements[i] = step < end ? line.template element<S>(m, from, TapOffset(m, step - channel * m.taps.value), channel) : S(0);
+            elements[i] = step < end ? line.template element_at_tap<S>(m, from, TapOffset(m, step - channel * m.taps.value), channel) : S(0);
         }
     }
 };
@@ -165,7 +165,7 @@ template <class T, class Sum> struct ResultWriter {
         if (column >= Sum::columns(m)) return {false, 0};
         return {true, m.parts ? i64(column) : Sum::target(m).offset_of(index_in_first_channel(Sum::target(m), column))};
     }
-    __device__ __forceinline__ void write_row(const ColumnTarget &column, u32 at, product_sum_t<T> sum) const {
+    __device__ __forceinline__ void write_element_of_column(const ColumnTarget &column, u32 at, product_sum_t<T> sum) const {
         u32 row = first_row + at, rows = Sum::rows(m).value;
         if (!column.inside || row >= rows) return;
         if (m.parts) {
@@ -198,7 +198,7 @@ template <class T, int EDGE, class Sum> __device__ __forceinline__ void convolve
 }
 
 // Adds up the partial sums of blocks that share the inner dimension, and writes the results.
-template <class T, class Sum> __device__ __forceinline__ void sum_portions(const ConvGeometry &m) {
+template <class T, class Sum> __device__ __forceinline__ void sum_partial_results(const ConvGeometry &m) {
     u32 rows = Sum::rows(m).value;
     u64 columns = Sum::columns(m), count = m.groups * u64(rows) * columns, at = global_thread_index();
     if (at >= count) return;
@@ -222,19 +222,19 @@ template <class T, class Sum> __device__ __forceinline__ void convolve_direct(co
         const T *taps = weight + Sum::weight(m, row, channel) * m.taps.value;
 #pragma unroll 4
         for (u32 tap = 0; tap < m.taps.value; tap++)
-            sum += as<product_sum_t<T>>(taps[tap]) * line_of.template element<product_sum_t<T>>(m, from, TapOffset(m, tap), channel);
+            sum += as<product_sum_t<T>>(taps[tap]) * line_of.template element_at_tap<product_sum_t<T>>(m, from, TapOffset(m, tap), channel);
     }
     write_result<T, Sum>(m, group, row, at % columns, sum);
 }
 
-template <class T> __global__ void __launch_bounds__(256, 2) small_from_large_64(ConvGeometry m, const T *large) { convolve_tile<T, 64, SmallFromLarge>(m, large); }
-template <class T> __global__ void __launch_bounds__(256, 2) small_from_large_128(ConvGeometry m, const T *large) { convolve_tile<T, 128, SmallFromLarge>(m, large); }
-template <class T> __global__ void __launch_bounds__(256) small_from_large_direct(ConvGeometry m, const T *large) { convolve_direct<T, SmallFromLarge>(m, large); }
-template <class T> __global__ void __launch_bounds__(256) small_from_large_sum(ConvGeometry m, const T *) { sum_portions<T, SmallFromLarge>(m); }
-template <class T> __global__ void __launch_bounds__(256, 2) large_from_small_64(ConvGeometry m, const T *small) { convolve_tile<T, 64, LargeFromSmall>(m, small); }
-template <class T> __global__ void __launch_bounds__(256, 2) large_from_small_128(ConvGeometry m, const T *small) { convolve_tile<T, 128, LargeFromSmall>(m, small); }
-template <class T> __global__ void __launch_bounds__(256) large_from_small_direct(ConvGeometry m, const T *small) { convolve_direct<T, LargeFromSmall>(m, small); }
-template <class T> __global__ void __launch_bounds__(256) large_from_small_sum(ConvGeometry m, const T *) { sum_portions<T, LargeFromSmall>(m); }
+template <class T> __global__ void __launch_bounds__(256, 2) small_from_large_64(ConvGeometry m, const T *large) { convolve_tile<T, 64, ConvolutionForward>(m, large); }
+template <class T> __global__ void __launch_bounds__(256, 2) small_from_large_128(ConvGeometry m, const T *large) { convolve_tile<T, 128, ConvolutionForward>(m, large); }
+template <class T> __global__ void __launch_bounds__(256) small_from_large_direct(ConvGeometry m, const T *large) { convolve_direct<T, ConvolutionForward>(m, large); }
+template <class T> __global__ void __launch_bounds__(256) small_from_large_sum(ConvGeometry m, const T *) { sum_partial_results<T, ConvolutionForward>(m); }
+template <class T> __global__ void __launch_bounds__(256, 2) large_from_small_64(ConvGeometry m, const T *small) { convolve_tile<T, 64, ConvolutionTransposed>(m, small); }
+template <class T> __global__ void __launch_bounds__(256, 2) large_from_small_128(ConvGeometry m, const T *small) { convolve_tile<T, 128, ConvolutionTransposed>(m, small); }
+template <class T> __global__ void __launch_bounds__(256) large_from_small_direct(ConvGeometry m, const T *small) { convolve_direct<T, ConvolutionTransposed>(m, small); }
+template <class T> __global__ void __launch_bounds__(256) large_from_small_sum(ConvGeometry m, const T *) { sum_partial_results<T, ConvolutionTransposed>(m); }
 
 // Loads the small images' elements of a tile of the weight's gradient: a thread loads several filters at one position.
 template <class T, int EDGE> struct FilterLoader {
@@ -244,7 +244,7 @@ template <class T, int EDGE> struct FilterLoader {
     u32 first;
     u64 end;
     __device__ __forceinline__ FilterLoader(const ConvGeometry &m, const T *small, u32 group, u32 first, u64 end)
-        : share(ThreadElements::of<EDGE>(false)), m(m), first(first), end(end) {
+        : share(ThreadElements::for_tile<EDGE>(false)), m(m), first(first), end(end) {
         this->small = small + i64(group) * m.filters.value * m.small.steps[1];
     }
     template <class S, int N> __device__ __forceinline__ void load_tile(S (&elements)[N], u64 at) {
@@ -266,17 +266,17 @@ template <class T, int EDGE> struct ChannelLoader {
     u32 first;
     u64 end;
     __device__ __forceinline__ ChannelLoader(const ConvGeometry &m, const T *large, u32 group, u32 first, u64 end)
-        : share(ThreadElements::of<EDGE>(false)), m(m), first(first), end(end) {
+        : share(ThreadElements::for_tile<EDGE>(false)), m(m), first(first), end(end) {
         this->large = large + i64(group) * m.channels.value * m.large.steps[1];
     }
     template <class S, int N> __device__ __forceinline__ void load_tile(S (&elements)[N], u64 at) {
         bool there = at + share.step < end;
-        LargeElements elements_of_window(m, there ? at + share.step : 0);
+        LargeImageElements elements_of_window(m, there ? at + share.step : 0);
 #pragma unroll
         for (u32 i = 0; i < N; i++) {
             u32 line = first + share.line + i * share.lines, channel = m.taps.divide(line);
             bool inside = there && channel < m.channels.value;
-            elements[i] = inside ? elements_of_window.element<S>(m, large, TapOffset(m, line - channel * m.taps.value), channel) : S(0);
+            elements[i] = inside ? elements_of_window.element_at_tap<S>(m, large, TapOffset(m, line - channel * m.taps.value), channel) : S(0);
         }
     }
 };
@@ -285,7 +285,7 @@ template <class T> struct WeightGradientWriter {
     const ConvGeometry &m;
     u32 group, first_row, first_column;
     __device__ __forceinline__ u32 column(u32 at) const { return first_column + at; }
-    __device__ __forceinline__ void write_row(u32 column, u32 at, product_sum_t<T> sum) const {
+    __device__ __forceinline__ void write_element_of_column(u32 column, u32 at, product_sum_t<T> sum) const {
         u32 row = first_row + at, columns = m.channels.value * m.taps.value;
         if (row >= m.filters.value || column >= columns) return;
         u64 place = (u64(group) * m.filters.value + row) * columns + column;
@@ -298,7 +298,7 @@ template <class T> struct WeightGradientWriter {
 };
 
 // Computes a tile of the weight's gradient from the small and the large images.
-template <class T, int EDGE> __device__ __forceinline__ void correlate_tile(const ConvGeometry &m, const T *large, const T *small) {
+template <class T, int EDGE> __device__ __forceinline__ void weight_gradient_tile(const ConvGeometry &m, const T *large, const T *small) {
     u32 across = (m.channels.value * m.taps.value + EDGE - 1) / EDGE, row = blockIdx.x / across * EDGE, column = blockIdx.x % across * EDGE;
     StepRange portion(m.window_positions, blockIdx.y, m.portions);
     for (u32 group = blockIdx.z; group < m.groups; group += gridDim.z) {
@@ -307,8 +307,8 @@ template <class T, int EDGE> __device__ __forceinline__ void correlate_tile(cons
         multiply_tiles<product_sum_t<T>, EDGE>(left, right, portion.from, portion.to, WeightGradientWriter<T>{m, group, row, column});
     }
 }
-template <class T> __global__ void __launch_bounds__(256, 2) weight_gradient_64(ConvGeometry m, const T *large, const T *small) { correlate_tile<T, 64>(m, large, small); }
-template <class T> __global__ void __launch_bounds__(256, 2) weight_gradient_128(ConvGeometry m, const T *large, const T *small) { correlate_tile<T, 128>(m, large, small); }
+template <class T> __global__ void __launch_bounds__(256, 2) weight_gradient_64(ConvGeometry m, const T *large, const T *small) { weight_gradient_tile<T, 64>(m, large, small); }
+template <class T> __global__ void __launch_bounds__(256, 2) weight_gradient_128(ConvGeometry m, const T *large, const T *small) { weight_gradient_tile<T, 128>(m, large, small); }
 
 template <class T> __global__ void __launch_bounds__(256) weight_gradient_sum(ConvGeometry m, const T *, const T *) {
     u64 count = u64(m.groups) * m.filters.value * m.channels.value * m.taps.value, at = global_thread_index();
@@ -328,7 +328,7 @@ template <class T> __global__ void __launch_bounds__(256) weight_gradient_direct
     for (u64 place = threadIdx.x; place < m.window_positions; place += blockDim.x) {
         ImageIndex index = index_in_first_channel(m.small, place);
         index.channel = filter;
-        sum += as<product_sum_t<T>>(small[m.small.offset_of(index)]) * LargeElements(m, place).element<product_sum_t<T>>(m, large, tap, group * m.channels.value + channel);
+        sum += as<product_sum_t<T>>(small[m.small.offset_of(index)]) * LargeImageElements(m, place).element_at_tap<product_sum_t<T>>(m, large, tap, group * m.channels.value + channel);
     }
     sum = reduce_block(sum, Plus(), scratch);
     if (threadIdx.x == 0) ((T *)m.out)[blockIdx.x] = as<T>(sum);

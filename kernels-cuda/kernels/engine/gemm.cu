@@ -28,7 +28,7 @@ template <class T> __device__ __forceinline__ void write_result(const Product &p
     p.out.matrix<T>(item)[i64(row) * p.out.row_stride + i64(column) * p.out.column_stride] = as<T>(result);
 }
 
-template <class T> __device__ __forceinline__ void write_sum(const Product &p, u64 item, u64 row, u64 column, u32 portion, product_sum_t<T> sum) {
+template <class T> __device__ __forceinline__ void write_partial_sum_or_result(const Product &p, u64 item, u64 row, u64 column, u32 portion, product_sum_t<T> sum) {
     if (p.parts) {
         ((product_sum_t<T> *)p.parts)[((portion * p.items + item) * p.rows + row) * p.columns + column] = sum;
     } else {
@@ -43,7 +43,7 @@ template <class T, int EDGE> struct TileLoader {
     i64 line, step;
     u64 left, steps;
     __device__ __forceinline__ TileLoader(const T *matrix, u64 start, u64 lines, u64 steps, i64 line, i64 step)
-        : share(ThreadElements::of<EDGE>(line == 1)), line(line), step(step), steps(steps) {
+        : share(ThreadElements::for_tile<EDGE>(line == 1)), line(line), step(step), steps(steps) {
         left = lines - start;
         first = matrix + i64(start + share.line) * line + i64(share.step) * step;
     }
@@ -62,12 +62,12 @@ template <class T> struct ResultWriter {
     const Product &p;
     u64 item, first_row, first_column;
     __device__ __forceinline__ u64 column(u32 at) const { return first_column + at; }
-    __device__ __forceinline__ void write_row(u64 column, u32 at, product_sum_t<T> sum) const {
-        if (first_row + at < p.rows && column < p.columns) write_sum<T>(p, item, first_row + at, column, blockIdx.y, sum);
+    __device__ __forceinline__ void write_element_of_column(u64 column, u32 at, product_sum_t<T> sum) const {
+        if (first_row + at < p.rows && column < p.columns) write_partial_sum_or_result<T>(p, item, first_row + at, column, blockIdx.y, sum);
     }
 };
 
-template <class T, int EDGE> __device__ __forceinline__ void multiply_tile(const Product &p) {
+template <class T, int EDGE> __device__ __forceinline__ void compute_result_tile(const Product &p) {
     u64 across = (p.columns + EDGE - 1) / EDGE;
     u64 row = blockIdx.x / across * EDGE, column = blockIdx.x % across * EDGE;
     StepRange portion(p.steps, blockIdx.y, p.portions);
@@ -78,8 +78,8 @@ template <class T, int EDGE> __device__ __forceinline__ void multiply_tile(const
     }
 }
 
-template <class T> __global__ void __launch_bounds__(256, 2) tiled_product_64(Product p) { multiply_tile<T, 64>(p); }
-template <class T> __global__ void __launch_bounds__(256, 2) tiled_product_128(Product p) { multiply_tile<T, 128>(p); }
+template <class T> __global__ void __launch_bounds__(256, 2) tiled_product_64(Product p) { compute_result_tile<T, 64>(p); }
+template <class T> __global__ void __launch_bounds__(256, 2) tiled_product_128(Product p) { compute_result_tile<T, 128>(p); }
 
 // Adds up the partial sums of the portions, and writes the result.
 template <class T> __global__ void __launch_bounds__(256) sum_portions(Product p) {
@@ -120,7 +120,7 @@ template <class T> __global__ void __launch_bounds__(256) matrix_vector_by_rows(
 #pragma unroll 4
     for (; at < portion.to; at += 32) sum += as<S>(left[i64(at) * p.left.column_stride]) * as<S>(right[i64(at) * p.right.row_stride]);
     sum = reduce_warp(sum, Plus());
-    if (lane == 0) write_sum<T>(p, item, row, 0, blockIdx.y, sum);
+    if (lane == 0) write_partial_sum_or_result<T>(p, item, row, 0, blockIdx.y, sum);
 }
 
 // Multiplies rows by a vector, if the elements of a column are adjacent: 32 rows for each block, whose warps share the steps.
@@ -142,6 +142,6 @@ template <class T> __global__ void __launch_bounds__(256) matrix_vector_by_colum
     if (warp == 0 && row < p.rows) {
 #pragma unroll
         for (int i = 1; i < 8; i++) sum += sums[i][lane];
-        write_sum<T>(p, item, row, 0, blockIdx.y, sum);
+        write_partial_sum_or_result<T>(p, item, row, 0, blockIdx.y, sum);
     }
 }

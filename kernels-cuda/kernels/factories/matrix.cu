@@ -6,7 +6,7 @@ struct Triangle {
     i64 first, cols, offset;
     bool lower;
     // Returns the number of entries in the first `rows` rows.
-    __device__ __forceinline__ i64 entries_before(i64 rows) const {
+    __device__ __forceinline__ i64 entries_in_first_rows(i64 rows) const {
         if (lower) {
             i64 least = first + offset + 1, width = least < cols ? least : cols, grows = cols - width;
             grows = rows < grows ? rows : grows;
@@ -24,11 +24,11 @@ template <class T> __global__ void __launch_bounds__(256) triangle_indices(i64 c
     i64 low = 0, left = rows;
     while (left > 0) {
         i64 half = left / 2;
-        bool begun = triangle.entries_before(low + half) <= at;
+        bool begun = triangle.entries_in_first_rows(low + half) <= at;
         low = begun ? low + half + 1 : low;
         left = begun ? left - half - 1 : half;
     }
-    i64 row = triangle.first + low - 1, col = at - triangle.entries_before(low - 1);
+    i64 row = triangle.first + low - 1, col = at - triangle.entries_in_first_rows(low - 1);
     if (!triangle.lower && row + triangle.offset > 0) col += row + triangle.offset;
     to[at] = as<T>(row);
     to[count + at] = as<T>(col);

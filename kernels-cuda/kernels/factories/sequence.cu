@@ -13,7 +13,7 @@ template <class O> __global__ void __launch_bounds__(256) float_sequence(O *out,
 
 // Returns a power, rounded to an integer if it is very near to one. A device's `pow(3, 1)` is slightly less than 3, and would be truncated
 // to 2.
-__device__ __forceinline__ double exact_power(double base, double x) {
+__device__ __forceinline__ double power_rounded_if_near_integer(double base, double x) {
     double power = pow(base, x), whole = round(power);
     return fabs(power - whole) <= 4 * 2.220446049250313e-16 * fabs(whole) ? whole : power;
 }
@@ -26,5 +26,5 @@ template <class O> __global__ void __launch_bounds__(256) equally_spaced(O *out,
     double step = (end - start) / double(count > 1 ? count - 1 : 1);
     double x = at < count / 2 || count == 1 ? start + step * double(at) : end - step * double(count - 1 - at);
     bool integral = as<double>(as<O>(0.5)) == 0;
-    out[at] = as<O>(base == 0 ? x : integral ? exact_power(base, x) : pow(base, x));
+    out[at] = as<O>(base == 0 ? x : integral ? power_rounded_if_near_integer(base, x) : pow(base, x));
 }

@@ -27,11 +27,11 @@ template <> __device__ __forceinline__ i32 scalar<i32>(u64 bits) { return i32(bi
 template <> __device__ __forceinline__ i64 scalar<i64>(u64 bits) { return i64(bits); }
 
 template <class O, class C, int... K, class... X>
-__device__ __forceinline__ auto apply_with_scalars(const Scalars &scalars, IndexSequence<K...>, X... elements) {
+__device__ __forceinline__ auto apply_operator_with_scalars(const Scalars &scalars, IndexSequence<K...>, X... elements) {
     return Operator::template of<O>(elements..., scalar<C>(scalars.bits[K])...);
 }
-template <class O, class C, class... X> __device__ __forceinline__ auto apply(const Scalars &scalars, X... elements) {
-    return apply_with_scalars<O, C>(scalars, typename MakeIndexSequence<Operator::SCALARS>::type(), elements...);
+template <class O, class C, class... X> __device__ __forceinline__ auto apply_operator(const Scalars &scalars, X... elements) {
+    return apply_operator_with_scalars<O, C>(scalars, typename MakeIndexSequence<Operator::SCALARS>::type(), elements...);
 }
 
 template <class... T> struct TypeList {
@@ -68,18 +68,18 @@ template <class C, class T, int V, int N> __device__ __forceinline__ RegisterPac
 template <class P, class O, int V, class... R> __device__ __forceinline__ Pack<O, V> apply_to_elements(const Scalars &scalars, const R &...packs) {
     Pack<O, V> results;
 #pragma unroll
-    for (int i = 0; i < V; i++) results.elements[i] = as<O>(apply<O, compute_t<P>>(scalars, packs.elements[i]...));
+    for (int i = 0; i < V; i++) results.elements[i] = as<O>(apply_operator<O, compute_t<P>>(scalars, packs.elements[i]...));
     return results;
 }
 template <class P, class O, int V, class... I, int... K>
-__device__ __forceinline__ Pack<O, V> compute_packs(const Operands<sizeof...(I)> &in, const Scalars &scalars, IndexSequence<K...>, const Pack<I, V> &...packs) {
+__device__ __forceinline__ Pack<O, V> compute_result_pack(const Operands<sizeof...(I)> &in, const Scalars &scalars, IndexSequence<K...>, const Pack<I, V> &...packs) {
     return apply_to_elements<P, O, V>(scalars, convert_pack<compute_t<P>, I, V>(in, K, packs)...);
 }
 
 // Computes one pack of results. Without `SINGLES`, all operands are loaded before any is used, as no branch is between the loads.
 template <class P, class O, int V, bool SINGLES, class... I, int... K>
 __device__ __forceinline__ void process_pack(O *out, u64 at, const Operands<sizeof...(I)> &in, const Scalars &scalars, TypeList<I...>, IndexSequence<K...> indices) {
-    *(Pack<O, V> *)(out + at) = compute_packs<P, O, V, I...>(
+    *(Pack<O, V> *)(out + at) = compute_result_pack<P, O, V, I...>(
         in, scalars, indices, load_pack<I, V>(in.addresses[K] + (SINGLES && in.single_elements >> K & 1 ? 0 : at * sizeof(I)), SINGLES && in.single_elements >> K & 1)...);
 }
 
@@ -108,7 +108,7 @@ __device__ __forceinline__ void process_strided_pack(u32 count, u8 *out, const O
     i32 offsets[sizeof...(I) + 1];
     walk.offsets(at, offsets);
     *(Pack<O, V> *)(out + offsets[0]) =
-        compute_packs<P, O, V, I...>(in, scalars, indices, load_pack<I, V>(in.addresses[K] + offsets[K + 1], walk.strides[0][K + 1] == 0)...);
+        compute_result_pack<P, O, V, I...>(in, scalars, indices, load_pack<I, V>(in.addresses[K] + offsets[K + 1], walk.strides[0][K + 1] == 0)...);
 }
 
 // Computes elements with any strides, several in each thread.
@@ -129,7 +129,7 @@ __device__ __forceinline__ void process_strided_elements(u32 count, u8 *out, con
     }
     i32 offsets[ELEMENTS_PER_THREAD][sizeof...(I) + 1];
     walk.offsets(at, offsets);
-    Pack<O, ELEMENTS_PER_THREAD> results = compute_packs<P, O, ELEMENTS_PER_THREAD, I...>(in, scalars, indices, gather_elements<I>(in.addresses[K], offsets, K + 1)...);
+    Pack<O, ELEMENTS_PER_THREAD> results = compute_result_pack<P, O, ELEMENTS_PER_THREAD, I...>(in, scalars, indices, gather_elements<I>(in.addresses[K], offsets, K + 1)...);
 #pragma unroll
     for (int i = 0; i < ELEMENTS_PER_THREAD; i++)
         if (first + i * blockDim.x < count) *(O *)(out + offsets[i][0]) = results.elements[i];
@@ -156,7 +156,7 @@ template <class C, int N> __device__ __forceinline__ C load_any_dtype(const Oper
 }
 template <class P, int N, int... K>
 __device__ __forceinline__ void process_any_dtype(u8 *out, i32 dtype, const Operands<N> &in, const Scalars &scalars, const i32 *offsets, IndexSequence<K...>) {
-    store(out + offsets[0], dtype, apply<P, compute_t<P>>(scalars, load_any_dtype<compute_t<P>>(in, K, offsets)...));
+    store(out + offsets[0], dtype, apply_operator<P, compute_t<P>>(scalars, load_any_dtype<compute_t<P>>(in, K, offsets)...));
 }
 
 // The mixed loop: elements with any strides and any dtypes.

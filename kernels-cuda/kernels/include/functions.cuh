@@ -62,7 +62,7 @@ SCALAR_FUNCTION C trunc_divide(C a, C b) { return trunc(a / b); }
 SCALAR_FUNCTION C power(C a, C b) { return pow(a, b); }
 
 // Division, remainder and power of integers. A division by zero was reported before; here its result is zero.
-#define INTEGER_FUNCTIONS(C)                                                                                                                 \
+#define DEFINE_INTEGER_FUNCTIONS(C)                                                                                                                 \
     template <> __device__ __forceinline__ C trunc_remainder<C>(C a, C b) { return b == 0 || b == -1 ? 0 : a % b; }                   \
     template <> __device__ __forceinline__ C floor_remainder<C>(C a, C b) {                                                              \
         C rest = trunc_remainder(a, b);                                                                                                \
@@ -79,20 +79,20 @@ SCALAR_FUNCTION C power(C a, C b) { return pow(a, b); }
             if (b & 1) result *= a;                                                                                              \
         return result;                                                                                                           \
     }
-INTEGER_FUNCTIONS(i32)
-INTEGER_FUNCTIONS(i64)
-#undef INTEGER_FUNCTIONS
+DEFINE_INTEGER_FUNCTIONS(i32)
+DEFINE_INTEGER_FUNCTIONS(i64)
+#undef DEFINE_INTEGER_FUNCTIONS
 
 // Rounding of floating numbers to whole ones. Integers stay as they are.
-#define ROUNDING(name, function)                                                                                                 \
+#define DEFINE_ROUNDING_FUNCTION(name, function)                                                                                                 \
     SCALAR_FUNCTION C name(C x) { return function(x); }                                                                                 \
     template <> __device__ __forceinline__ i32 name<i32>(i32 x) { return x; }                                                   \
     template <> __device__ __forceinline__ i64 name<i64>(i64 x) { return x; }
-ROUNDING(rounded_down, floor)
-ROUNDING(rounded_up, ceil)
-ROUNDING(rounded_to_zero, trunc)
-ROUNDING(rounded_to_nearest, rint)
-#undef ROUNDING
+DEFINE_ROUNDING_FUNCTION(rounded_down, floor)
+DEFINE_ROUNDING_FUNCTION(rounded_up, ceil)
+DEFINE_ROUNDING_FUNCTION(rounded_to_zero, trunc)
+DEFINE_ROUNDING_FUNCTION(rounded_to_nearest, rint)
+#undef DEFINE_ROUNDING_FUNCTION
 
 SCALAR_FUNCTION C largest_finite();
 template <> __device__ __forceinline__ float largest_finite<float>() { return 3.40282346638528859812e38f; }

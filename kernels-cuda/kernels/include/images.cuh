@@ -9,6 +9,7 @@ struct ImageIndex {
 
 __device__ __forceinline__ u64 divide_u64(u64 x, const Divisor &by) { return x >> 31 ? x / by.value : by.divide(u32(x)); }
 
+// The sizes and strides of a batch of images.
 struct Images {
     Divisor channels, sizes[3];
     // The strides of the batch, channel, plane, row and column, in elements.

@@ -14,6 +14,7 @@ struct ReductionShape {
     u32 element_sizes[2];
 };
 
+// The addresses of the one or two results, and of the partial totals.
 struct ReductionTarget {
     u8 *results[2];
     u8 *partials;
@@ -21,7 +22,7 @@ struct ReductionTarget {
 
 const u32 THREADS = 256, COLUMNS_PER_THREAD = 4;
 
-template <class C> __device__ __forceinline__ void write_total(const Fold<C> &fold, const typename Fold<C>::Total &total, u64 result, u32 part, const ReductionTarget &to, const ReductionShape &shape) {
+template <class C> __device__ __forceinline__ void write_result_or_partial_total(const Fold<C> &fold, const typename Fold<C>::Total &total, u64 result, u32 part, const ReductionTarget &to, const ReductionShape &shape) {
     typedef typename Fold<C>::Total Total;
     static_assert(sizeof(Total) <= 4 * sizeof(C), "partial totals must fit into their memory");
     if (shape.parts > 1) {
@@ -32,15 +33,15 @@ template <class C> __device__ __forceinline__ void write_total(const Fold<C> &fo
     if (to.results[1]) store(to.results[1] + result * shape.element_sizes[1], shape.dtypes[1], fold.second(total));
 }
 
-template <class C> __device__ __forceinline__ auto join_function(const Fold<C> &fold) {
+template <class C> __device__ __forceinline__ auto join_totals_of(const Fold<C> &fold) {
     return [&fold](typename Fold<C>::Total a, typename Fold<C>::Total b) { return fold.join(a, b); };
 }
 
 // The result and the part that a group of threads computes.
-struct GroupTask {
+struct ThreadGroupTask {
     u32 result, part, lane;
     bool is_active;
-    __device__ __forceinline__ GroupTask(const ReductionShape &shape) {
+    __device__ __forceinline__ ThreadGroupTask(const ReductionShape &shape) {
         u32 together = THREADS / shape.lanes, blocks = (shape.results - 1) / together + 1;
         part = blockIdx.x / blocks;
         result = (blockIdx.x - part * blocks) * together + threadIdx.x / shape.lanes;
@@ -57,7 +58,7 @@ __global__ void __launch_bounds__(THREADS) reduce_rows(const u8 *in, ReductionTa
     const int V = 16 / sizeof(T), LOADS_IN_FLIGHT = V < 16 ? 16 / V : 1;
     __shared__ Total scratch[32];
     Fold<C> fold = {{C(shape.scalars[0]), C(shape.scalars[1])}};
-    GroupTask task(shape);
+    ThreadGroupTask task(shape);
     u32 line = task.part / shape.chunks;
     i64 begin = (task.part - line * shape.chunks) * shape.chunk, count = shape.length - begin < shape.chunk ? shape.length - begin : shape.chunk;
     i32 offsets[2], skipped[1];
@@ -82,8 +83,8 @@ __global__ void __launch_bounds__(THREADS) reduce_rows(const u8 *in, ReductionTa
 #pragma unroll 1
         for (i64 i = head + packs * V + task.lane; i < count; i += shape.lanes) total = fold.add(total, as<C>(at[i]), begin + i);
     }
-    total = reduce_group(shape.lanes, total, join_function(fold), scratch);
-    if (task.is_active && task.lane == 0) write_total(fold, total, shape.first_result + offsets[1], task.part, to, shape);
+    total = reduce_group(shape.lanes, total, join_totals_of(fold), scratch);
+    if (task.is_active && task.lane == 0) write_result_or_partial_total(fold, total, shape.first_result + offsets[1], task.part, to, shape);
 }
 
 // Visits every `stride`-th element. Loads several elements before the first is used.
@@ -138,7 +139,7 @@ __global__ void __launch_bounds__(THREADS) reduce_columns(const u8 *in, Reductio
     if (warp < COLUMNS_PER_THREAD && is_active) {
         Total total = shared[0][warp][lane];
         for (u32 i = 1; i < WARPS; i++) total = fold.join(total, shared[i][warp][lane]);
-        write_total(fold, total, shape.first_result + offsets[1] + u64(warp) * shape.column_stride, part, to, shape);
+        write_result_or_partial_total(fold, total, shape.first_result + offsets[1] + u64(warp) * shape.column_stride, part, to, shape);
     }
 }
 
@@ -148,15 +149,15 @@ __global__ void __launch_bounds__(THREADS) reduce_strided(const u8 *in, Reductio
     typedef typename Fold<C>::Total Total;
     __shared__ Total scratch[32];
     Fold<C> fold = {{C(shape.scalars[0]), C(shape.scalars[1])}};
-    GroupTask task(shape);
+    ThreadGroupTask task(shape);
     u32 begin = u32(task.part * shape.chunk), end = u32(shape.length - begin < shape.chunk ? shape.length : begin + shape.chunk);
     i32 offsets[2];
     kept_dims.offsets(task.result, offsets);
     Total total = fold.initial();
     if (task.is_active)
         for_each_element<T>(in + offsets[0], reduced_dims, begin + task.lane, end, shape.lanes, [&](T element, u32 j) { total = fold.add(total, as<C>(element), j); });
-    total = reduce_group(shape.lanes, total, join_function(fold), scratch);
-    if (task.is_active && task.lane == 0) write_total(fold, total, shape.first_result + offsets[1], task.part, to, shape);
+    total = reduce_group(shape.lanes, total, join_totals_of(fold), scratch);
+    if (task.is_active && task.lane == 0) write_result_or_partial_total(fold, total, shape.first_result + offsets[1], task.part, to, shape);
 }
 
 // Joins the partial totals, `length` of them for each result.
@@ -164,11 +165,11 @@ template <class C> __global__ void __launch_bounds__(THREADS) merge_partials(con
     typedef typename Fold<C>::Total Total;
     __shared__ Total scratch[32];
     Fold<C> fold = {{C(shape.scalars[0]), C(shape.scalars[1])}};
-    GroupTask task(shape);
+    ThreadGroupTask task(shape);
     Total total = fold.initial();
     const Total *parts = (const Total *)partials + u64(task.result) * shape.length;
     if (task.is_active)
         for (i64 i = task.lane; i < shape.length; i += shape.lanes) total = fold.join(total, parts[i]);
-    total = reduce_group(shape.lanes, total, join_function(fold), scratch);
-    if (task.is_active && task.lane == 0) write_total(fold, total, task.result, 0, to, shape);
+    total = reduce_group(shape.lanes, total, join_totals_of(fold), scratch);
+    if (task.is_active && task.lane == 0) write_result_or_partial_total(fold, total, task.result, 0, to, shape);
 }

@@ -28,7 +28,7 @@ enum { TILE_THREADS = 256, TILE_STEPS = 16 };
 struct ThreadElements {
     u32 line, step, lines, steps;
     // Adjacent threads load adjacent lines, or else adjacent steps.
-    template <int EDGE> static __device__ __forceinline__ ThreadElements of(bool lines_are_near) {
+    template <int EDGE> static __device__ __forceinline__ ThreadElements for_tile(bool lines_are_near) {
         u32 t = threadIdx.x;
         if (lines_are_near) return {t % EDGE, t / EDGE, 0, TILE_THREADS / EDGE};
         return {t / TILE_STEPS, t % TILE_STEPS, TILE_THREADS / TILE_STEPS, 0};
@@ -57,7 +57,7 @@ template <class S, int EDGE> struct Tile {
     }
 };
 
-// Computes a tile of the product of two matrices. `writer.column` prepares a column of the result, and `writer.write_row` then receives the
+// Computes a tile of the product of two matrices. `writer.column` prepares a column of the result, and `writer.write_element_of_column` then receives the
 // sum of each row in it.
 template <class S, int EDGE, class Left, class Right, class Writer>
 __device__ __forceinline__ void multiply_tiles(Left &left, Right &right, u64 from, u64 to, const Writer &writer) {
@@ -101,7 +101,7 @@ __device__ __forceinline__ void multiply_tiles(Left &left, Right &right, u64 fro
     for (int j = 0; j < SIDE; j++) {
         auto column = writer.column(across * 4 + j % 4 + j / 4 * 64);
 #pragma unroll
-        for (int i = 0; i < SIDE; i++) writer.write_row(column, down * 4 + i % 4 + i / 4 * 64, sums[i][j]);
+        for (int i = 0; i < SIDE; i++) writer.write_element_of_column(column, down * 4 + i % 4 + i / 4 * 64, sums[i][j]);
     }
 }
 

@@ -1,6 +1,7 @@
 // Kernels of `embedding_bag`: sums, means and maxima of bags of rows.
 #include "opdispatch.cuh"
 
+// A vector of indices of 32 or 64 bits.
 struct IndexVector {
     const u8 *indices;
     i64 count;
@@ -17,17 +18,18 @@ __device__ __forceinline__ void write_index(u8 *to, i64 i, i64 x, bool is_32_bit
     }
 }
 
+// The bags of a call: their indices, the offset of each bag, the number of bags and of rows of the weight, and the index to skip.
 struct Bags {
     IndexVector indices, offsets;
     i64 count, rows, padding;
     u32 site_of_indices, site_of_offsets;
     Fault *fault;
-    __device__ __forceinline__ i64 start(i64 bag) const {
+    __device__ __forceinline__ i64 bag_start(i64 bag) const {
         i64 at = bag < offsets.count ? offsets[bag] : indices.count;
         return at < 0 ? 0 : at > indices.count ? indices.count : at;
     }
     // Reports an offset that is less than the one before, or greater than the number of indices.
-    __device__ __forceinline__ void check_offset(i64 bag) const {
+    __device__ __forceinline__ void check_offset_of_bag(i64 bag) const {
         i64 at = offsets[bag], least = bag > 0 ? offsets[bag - 1] : 0, most = bag > 0 ? indices.count : 0;
         if (at < least || at > most) report_fault(fault, site_of_offsets, INVALID_INTEGER, at, most);
     }
@@ -43,12 +45,12 @@ __global__ void __launch_bounds__(256)
     i64 bag = at / columns, col = at - bag * columns, size = dtype_size(dtype);
     if (bag >= bags.count) return;
     if (col == 0) {
-        bags.check_offset(bag);
-        if (bag + 1 < bags.offsets.count) bags.check_offset(bag + 1);
+        bags.check_offset_of_bag(bag);
+        if (bag + 1 < bags.offsets.count) bags.check_offset_of_bag(bag + 1);
     }
-    i64 end = bags.start(bag + 1), counted = 0, winner = 0;
+    i64 end = bags.bag_start(bag + 1), counted = 0, winner = 0;
     C sum = 0;
-    for (i64 place = bags.start(bag); place < end; place++) {
+    for (i64 place = bags.bag_start(bag); place < end; place++) {
         i64 row = bags.indices[place];
         if (u64(row) >= u64(bags.rows)) {
             report_fault(bags.fault, bags.site_of_indices, INDEX_OUT_OF_RANGE, row, bags.rows);

@@ -5,7 +5,7 @@
 static const u32 FLAGS_PER_THREAD = 16, TILE = 256 * FLAGS_PER_THREAD;
 
 // Returns a bit for each of this thread's flags that is not zero.
-__device__ __forceinline__ u32 flag_bits(const u8 *mask, i64 count) {
+__device__ __forceinline__ u32 nonzero_flag_bits(const u8 *mask, i64 count) {
     i64 first = i64(blockIdx.x) * TILE + threadIdx.x * FLAGS_PER_THREAD;
     u32 bits = 0;
     if (first + FLAGS_PER_THREAD <= count && u64(mask) % 16 == 0) {
@@ -21,7 +21,7 @@ __device__ __forceinline__ u32 flag_bits(const u8 *mask, i64 count) {
 
 __global__ void __launch_bounds__(256) count_flags(i64 count, const u8 *mask, i64 *counts) {
     __shared__ i32 scratch[32];
-    i32 all = reduce_block(i32(__popc(flag_bits(mask, count))), Plus(), scratch);
+    i32 all = reduce_block(i32(__popc(nonzero_flag_bits(mask, count))), Plus(), scratch);
     if (threadIdx.x == 0) counts[blockIdx.x] = all;
 }
 
@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(256) count_flags(i64 count, const u8 *mask, i6
 template <class F> __device__ __forceinline__ void for_each_selected(i64 count, const u8 *mask, const i64 *starts, F f) {
     __shared__ u32 scratch[32];
     __shared__ unsigned short list[TILE];
-    u32 bits = flag_bits(mask, count), all, before = block_exclusive_sum(u32(__popc(bits)), scratch, all);
+    u32 bits = nonzero_flag_bits(mask, count), all, before = block_exclusive_sum(u32(__popc(bits)), scratch, all);
     for (u32 i = 0; i < FLAGS_PER_THREAD; i++)
         if (bits >> i & 1) list[before++] = threadIdx.x * FLAGS_PER_THREAD + i;
     __syncthreads();
@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(256)
 struct StridedOffset {
     u32 rank;
     i64 sizes[16], strides[16];
-    __device__ __forceinline__ i64 offset(i64 position) const {
+    __device__ __forceinline__ i64 memory_offset(i64 position) const {
         if (rank == 0) return position;
         i64 at = 0;
         for (u32 dim = rank; dim-- > 0;) {
@@ -74,7 +74,7 @@ template <class W>
 __global__ void __launch_bounds__(256)
     masked_select(i64 count, const u8 *mask, const i64 *starts, W *to, i64 most, const W *from, StridedOffset strides) {
     for_each_selected(count, mask, starts, [&](i64 position, i64 n) {
-        if (n < most) to[n] = from[strides.offset(position)];
+        if (n < most) to[n] = from[strides.memory_offset(position)];
     });
 }
 
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(256)
     masked_scatter(i64 count, const u8 *mask, const i64 *starts, W *to, const W *from, StridedOffset strides, i64 size, u32 site, Fault *fault) {
     for_each_selected(count, mask, starts, [&](i64 position, i64 n) {
         if (n < size) {
-            to[strides.offset(position)] = from[n];
+            to[strides.memory_offset(position)] = from[n];
         } else {
             report_fault(fault, site, INDEX_OUT_OF_RANGE, n, size);
         }

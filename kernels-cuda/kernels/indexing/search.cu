@@ -1,6 +1,7 @@
 // Kernels of `searchsorted`, `bucketize` and `isin`.
 #include "opdispatch.cuh"
 
+// Contiguous rows of elements of any dtype.
 struct ElementRows {
     const u8 *elements;
     i32 dtype;

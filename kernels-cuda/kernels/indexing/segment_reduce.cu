@@ -12,7 +12,7 @@ struct Segments {
     u32 site;
     Fault *fault;
     // Computes the begin and the end of a segment in its line. Reports invalid ones and makes them empty.
-    __device__ __forceinline__ void range(i64 line, i64 at, i64 &begin, i64 &end) const {
+    __device__ __forceinline__ void segment_range(i64 line, i64 at, i64 &begin, i64 &end) const {
         if (starts) {
             begin = starts[line * count + at] - starts[line * count];
             end = begin + boundaries[line * count + at];
@@ -28,7 +28,7 @@ struct Segments {
 
 enum { SUM, MEAN, PRODUCT, MAX, MIN };
 
-template <class C> __device__ __forceinline__ C combine(i32 reduce, C a, C b) {
+template <class C> __device__ __forceinline__ C combine_elements(i32 reduce, C a, C b) {
     switch (reduce) {
     case PRODUCT: return a * b;
     case MAX: return b > a || b != b ? b : a;
@@ -43,10 +43,10 @@ __global__ void __launch_bounds__(256) reduce_segments(Segments s, const u8 *dat
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at >= s.lines * s.count * s.width) return;
     i64 segment = at / s.width, col = at - segment * s.width, line = segment / s.count, begin, end;
-    s.range(line, segment - line * s.count, begin, end);
+    s.segment_range(line, segment - line * s.count, begin, end);
     T sum = T(start);
     for (i64 row = begin; row < end; row++)
-        sum = combine(s.reduce, sum, load<T>(data + ((line * s.size + row) * s.width + col) * dtype_size(dtype), dtype));
+        sum = combine_elements(s.reduce, sum, load<T>(data + ((line * s.size + row) * s.width + col) * dtype_size(dtype), dtype));
     if (s.reduce == MEAN && (end > begin || whole)) sum /= T(end - begin);
     store(to + at * dtype_size(dtype), dtype, sum);
 }
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(256)
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at >= s.lines * s.count * s.width) return;
     i64 segment = at / s.width, col = at - segment * s.width, line = segment / s.count, begin, end;
-    s.range(line, segment - line * s.count, begin, end);
+    s.segment_range(line, segment - line * s.count, begin, end);
     T grad = load<T>(grads + at * dtype_size(dtype), dtype), result = load<T>(results + at * dtype_size(dtype), dtype);
     i64 first = line * s.size * s.width + col;
     auto element = [&](i64 row) { return load<T>(data + (first + row * s.width) * dtype_size(dtype), dtype); };

@@ -7,7 +7,7 @@ struct Norm {
     double power;
     u32 kind;
     template <class C> __device__ __forceinline__ C join(C a, C b) const { return kind != MAXIMUM ? a + b : b > a || b != b ? b : a; }
-    template <class C> __device__ __forceinline__ C term(C difference) const {
+    template <class C> __device__ __forceinline__ C term_of_difference(C difference) const {
         C size = difference < C(0) ? -difference : difference;
         switch (kind) {
         case NONZERO_COUNT: return difference == C(0) ? C(0) : C(1);
@@ -16,7 +16,7 @@ struct Norm {
         default: return size;
         }
     }
-    template <class C> __device__ __forceinline__ C total(C sum) const {
+    template <class C> __device__ __forceinline__ C norm_from_sum(C sum) const {
         return kind == EUCLIDEAN ? sqrt(sum) : kind == GENERAL_POWER ? pow(sum, C(1) / C(power)) : sum;
     }
     // Returns the derivative of the distance by one difference.
@@ -42,11 +42,11 @@ struct DistanceShape {
 // duplicates.
 __device__ __forceinline__ u64 first_pair(u64 row, u64 rows) { return row * (2 * rows - row - 1) / 2; }
 
-template <class C, class T> __device__ __forceinline__ C distance(const T *a, const T *b, u64 width, const Norm &norm) {
+template <class C, class T> __device__ __forceinline__ C distance_by_warp(const T *a, const T *b, u64 width, const Norm &norm) {
     C sum = C(0);
 #pragma unroll 4
-    for (u64 i = threadIdx.x % 32; i < width; i += 32) sum = norm.join(sum, norm.term(as<C>(a[i]) - as<C>(b[i])));
-    return norm.total(reduce_warp(sum, [&](C a, C b) { return norm.join(a, b); }));
+    for (u64 i = threadIdx.x % 32; i < width; i += 32) sum = norm.join(sum, norm.term_of_difference(as<C>(a[i]) - as<C>(b[i])));
+    return norm.norm_from_sum(reduce_warp(sum, [&](C a, C b) { return norm.join(a, b); }));
 }
 
 // Computes the distances of two batches of rows, with a warp for each pair.
@@ -54,7 +54,7 @@ template <class T> __global__ void __launch_bounds__(256) distances(u64 count, T
     u64 at = u64(blockIdx.x) * 8 + threadIdx.x / 32;
     if (at >= count) return;
     u64 line = at / shape.breadth, column = line / shape.height * shape.breadth + at % shape.breadth;
-    auto found = distance<compute_t<T>>(left + line * shape.width, right + column * shape.width, shape.width, norm);
+    auto found = distance_by_warp<compute_t<T>>(left + line * shape.width, right + column * shape.width, shape.width, norm);
     if (threadIdx.x % 32 == 0) out[at] = as<T>(found);
 }
 
@@ -72,7 +72,7 @@ template <class T> __global__ void __launch_bounds__(256) pair_distances(u64 cou
         }
     }
     u64 other = low + 1 + at - first_pair(low, shape.height);
-    auto found = distance<compute_t<T>>(in + low * shape.width, in + other * shape.width, shape.width, norm);
+    auto found = distance_by_warp<compute_t<T>>(in + low * shape.width, in + other * shape.width, shape.width, norm);
     if (threadIdx.x % 32 == 0) out[at] = as<T>(found);
 }
 

@@ -79,6 +79,7 @@ struct Margins {
     Fault *fault;
 };
 
+// The line of a block, with its true classes.
 template <class T> struct MarginLine {
     typedef compute_t<T> C;
     const T *row;
@@ -88,16 +89,16 @@ template <class T> struct MarginLine {
     __device__ __forceinline__ MarginLine(const T *in, const i64 *target, const Margins &margins)
         : row(in + blockIdx.x * margins.classes), targets(target + blockIdx.x * (margins.multi_label ? margins.classes : 1)), classes(u32(margins.classes)), margins(margins) {}
     // Returns the line's `i`th true class, or -1.
-    __device__ __forceinline__ i64 target(u32 i) const {
+    __device__ __forceinline__ i64 true_class(u32 i) const {
         if (i >= (margins.multi_label ? classes : 1)) return -1;
         i64 of = targets[i];
         if (of >= 0 && of < margins.classes) return of;
         if (!(margins.multi_label && of == -1)) report_fault(margins.fault, margins.site, INDEX_OUT_OF_RANGE, of, margins.classes);
         return -1;
     }
-    __device__ __forceinline__ bool is_target(u32 at) const {
+    __device__ __forceinline__ bool is_true_class(u32 at) const {
         for (u32 i = 0;; i++) {
-            i64 of = target(i);
+            i64 of = true_class(i);
             if (of < 0 || of == at) return of >= 0;
         }
     }
@@ -116,11 +117,11 @@ __global__ void __launch_bounds__(256) margin_loss(const T *in, const i64 *targe
     MarginLine<T> line(in, target, margins);
     C sum = C(0);
     for (u32 at = threadIdx.x; at < line.classes; at += 256) {
-        bool own = line.is_target(at);
+        bool own = line.is_true_class(at);
         if (is_target) is_target[blockIdx.x * margins.classes + at] = as<T>(own ? C(1) : C(0));
         if (own) continue;
         for (u32 i = 0;; i++) {
-            i64 of = line.target(i);
+            i64 of = line.true_class(i);
             if (of < 0) break;
             C violation = line.margin_violation(of, at);
             sum += (margins.squared ? violation * violation : violation) * (weights ? as<C>(weights[of]) : C(1));
@@ -141,9 +142,9 @@ __global__ void __launch_bounds__(256) margin_loss_backward(const T *in, const i
     out += blockIdx.x * margins.classes;
     for (u32 at = threadIdx.x; at < line.classes; at += 256) {
         C slope = C(0);
-        if (!line.is_target(at))
+        if (!line.is_true_class(at))
             for (u32 i = 0;; i++) {
-                i64 of = line.target(i);
+                i64 of = line.true_class(i);
                 if (of < 0) break;
                 C violation = line.margin_violation(of, at);
                 if (violation > C(0)) slope += (margins.squared ? C(2) * violation : C(1)) * (weights ? as<C>(weights[of]) : C(1));
@@ -151,11 +152,11 @@ __global__ void __launch_bounds__(256) margin_loss_backward(const T *in, const i
         out[at] = as<T>(slope * by);
     }
     for (u32 i = 0;; i++) {
-        i64 of = line.target(i);
+        i64 of = line.true_class(i);
         if (of < 0) break;
         C sum = C(0);
         for (u32 at = threadIdx.x; at < line.classes; at += 256) {
-            C violation = line.is_target(at) ? C(0) : line.margin_violation(of, at);
+            C violation = line.is_true_class(at) ? C(0) : line.margin_violation(of, at);
             if (violation > C(0)) sum -= (margins.squared ? C(2) * violation : C(1)) * (weights ? as<C>(weights[of]) : C(1));
         }
         sum = reduce_block(sum, Plus(), scratch);

@@ -3,6 +3,7 @@
 // blank between them.
 #include "functions.cuh"
 
+// The sizes of a CTC loss, and the class that is the blank.
 struct CtcShape {
     i64 steps, batch, classes, width, blank;
     u32 site;

@@ -3,6 +3,7 @@
 #pragma once
 #include "block.cuh"
 
+// The lines of a launch: their length and count, the threads of each, and whether these load packs.
 struct Lines {
     u32 length, count, lanes, packed;
 };
@@ -16,16 +17,16 @@ struct ThreadLine {
     bool packed, is_active;
     __device__ __forceinline__ ThreadLine(const Lines &lines) : number(0), length(lines.length), lanes(lines.lanes), packed(lines.packed) {
         lane = threadIdx.x & (lanes - 1);
-        advance(blockIdx.x * (blockDim.x / lanes) + threadIdx.x / lanes, lines);
+        move_to_line_after(blockIdx.x * (blockDim.x / lanes) + threadIdx.x / lanes, lines);
     }
     // Moves the thread to the line `further` lines later.
-    __device__ __forceinline__ void advance(u32 further, const Lines &lines) {
+    __device__ __forceinline__ void move_to_line_after(u32 further, const Lines &lines) {
         number += further;
         is_active = number < lines.count;
         index = is_active ? number : 0;
     }
     __device__ __forceinline__ u32 tiles() const { return length ? (length - 1) / (lanes * ELEMENTS_PER_THREAD) + 1 : 1; }
-    __device__ __forceinline__ u32 position(u32 tile, u32 i) const {
+    __device__ __forceinline__ u32 element_position(u32 tile, u32 i) const {
         return tile * lanes * ELEMENTS_PER_THREAD + (packed ? (i / PACK * lanes + lane) * PACK + i % PACK : i * lanes + lane);
     }
     __device__ __forceinline__ u64 start() const { return index * length; }
@@ -33,14 +34,14 @@ struct ThreadLine {
     template <class C> __device__ __forceinline__ void fill_tail(C (&x)[ELEMENTS_PER_THREAD], u32 tile, C otherwise) const {
         if ((tile + 1) * lanes * ELEMENTS_PER_THREAD <= length) return;
 #pragma unroll
-        for (u32 i = 0; i < ELEMENTS_PER_THREAD; i++) x[i] = position(tile, i) < length ? x[i] : otherwise;
+        for (u32 i = 0; i < ELEMENTS_PER_THREAD; i++) x[i] = element_position(tile, i) < length ? x[i] : otherwise;
     }
     // Loads the elements of a tile, and `otherwise` behind the end of the line.
-    template <class C, class T> __device__ __forceinline__ void load(C (&x)[ELEMENTS_PER_THREAD], const T *in, u32 tile, C otherwise) const {
+    template <class C, class T> __device__ __forceinline__ void load_tile(C (&x)[ELEMENTS_PER_THREAD], const T *in, u32 tile, C otherwise) const {
 #pragma unroll
         for (u32 i = 0; i < ELEMENTS_PER_THREAD; i += PACK) {
             if (packed) {
-                u32 at = position(tile, i);
+                u32 at = element_position(tile, i);
                 bool there = is_active && at < length;
                 Pack<T, PACK> pack;
                 if (there) pack = *(const Pack<T, PACK> *)(in + at);
@@ -49,18 +50,18 @@ struct ThreadLine {
             } else {
 #pragma unroll
                 for (u32 v = 0; v < PACK; v++) {
-                    u32 at = position(tile, i + v);
+                    u32 at = element_position(tile, i + v);
                     x[i + v] = is_active && at < length ? as<C>(in[at]) : otherwise;
                 }
             }
         }
     }
-    template <class C, class T> __device__ __forceinline__ void store(T *out, const C (&x)[ELEMENTS_PER_THREAD], u32 tile) const {
+    template <class C, class T> __device__ __forceinline__ void store_tile(T *out, const C (&x)[ELEMENTS_PER_THREAD], u32 tile) const {
         if (!is_active) return;
 #pragma unroll
         for (u32 i = 0; i < ELEMENTS_PER_THREAD; i += PACK) {
             if (packed) {
-                u32 at = position(tile, i);
+                u32 at = element_position(tile, i);
                 Pack<T, PACK> pack;
 #pragma unroll
                 for (u32 v = 0; v < PACK; v++) pack.elements[v] = as<T>(x[i + v]);
@@ -68,7 +69,7 @@ struct ThreadLine {
             } else {
 #pragma unroll
                 for (u32 v = 0; v < PACK; v++) {
-                    u32 at = position(tile, i + v);
+                    u32 at = element_position(tile, i + v);
                     if (at < length) out[at] = as<T>(x[i + v]);
                 }
             }

@@ -20,14 +20,14 @@ struct ParameterMap {
     u32 groups, each;
     Divisor area;
     template <class C, class P>
-    __device__ __forceinline__ void load(C (&x)[ELEMENTS_PER_THREAD], const P *in, const ThreadLine &line, u32 tile, C otherwise) const {
+    __device__ __forceinline__ void load_parameters(C (&x)[ELEMENTS_PER_THREAD], const P *in, const ThreadLine &line, u32 tile, C otherwise) const {
         const P *own = in + line.index % groups * each;
         if (in && area.value == 1) {
-            line.load(x, own, tile, otherwise);
+            line.load_tile(x, own, tile, otherwise);
         } else {
 #pragma unroll
             for (u32 i = 0; i < ELEMENTS_PER_THREAD; i++) {
-                u32 at = line.position(tile, i);
+                u32 at = line.element_position(tile, i);
                 x[i] = in && at < line.length ? as<C>(own[area.divide(at)]) : otherwise;
             }
         }
@@ -38,7 +38,7 @@ struct ParameterMap {
 template <class C> struct SumPair {
     C first, second;
 };
-struct AddPairs {
+struct AddSumPairs {
     template <class C> __device__ __forceinline__ SumPair<C> operator()(SumPair<C> a, SumPair<C> b) const { return {a.first + b.first, a.second + b.second}; }
 };
 
@@ -51,22 +51,22 @@ __device__ __forceinline__ void normalize_short_lines(const T *in, T *out, const
     ThreadLine line(lines);
     u32 of_block = blockDim.x / line.lanes, together = gridDim.x * of_block;
     C next[ELEMENTS_PER_THREAD], by[ELEMENTS_PER_THREAD], plus[ELEMENTS_PER_THREAD];
-    if (LOADS_AHEAD) line.load(next, in + line.start(), 0, C(0));
+    if (LOADS_AHEAD) line.load_tile(next, in + line.start(), 0, C(0));
     for (u32 first = blockIdx.x * of_block; first < lines.count; first += together) {
         ThreadLine own = line;
         C x[ELEMENTS_PER_THREAD], sum = C(0), squares = C(0);
         if (LOADS_AHEAD) {
 #pragma unroll
             for (u32 i = 0; i < ELEMENTS_PER_THREAD; i++) x[i] = next[i];
-            line.advance(together, lines);
-            if (first + together < lines.count) line.load(next, in + line.start(), 0, C(0));
+            line.move_to_line_after(together, lines);
+            if (first + together < lines.count) line.load_tile(next, in + line.start(), 0, C(0));
         } else {
-            own.load(x, in + own.start(), 0, C(0));
-            line.advance(together, lines);
+            own.load_tile(x, in + own.start(), 0, C(0));
+            line.move_to_line_after(together, lines);
         }
         if (!LOADS_AHEAD || map.groups > 1 || first == blockIdx.x * of_block) {
-            map.load(by, weight, own, 0, C(1));
-            map.load(plus, bias, own, 0, C(0));
+            map.load_parameters(by, weight, own, 0, C(1));
+            map.load_parameters(plus, bias, own, 0, C(0));
         }
 #pragma unroll
         for (u32 i = 0; i < ELEMENTS_PER_THREAD; i++) sum += x[i];
@@ -84,7 +84,7 @@ __device__ __forceinline__ void normalize_short_lines(const T *in, T *out, const
         }
 #pragma unroll
         for (u32 i = 0; i < ELEMENTS_PER_THREAD; i++) x[i] = x[i] * rstd * by[i] + plus[i];
-        own.store(out + own.start(), x, 0);
+        own.store_tile(out + own.start(), x, 0);
     }
 }
 
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(512) normalize_lines(const T *in, T *out, cons
     for (u32 step = 0; step < 2 * tiles; step++) {
         u32 tile = step < tiles ? step : step - tiles;
         if (step == tiles) {
-            all = reduce_group(line.lanes, all, AddPairs(), scratch);
+            all = reduce_group(line.lanes, all, AddSumPairs(), scratch);
             C distance = all.first / C(line.length), variance = all.second / C(line.length) - distance * distance;
             mean = origin + distance, rstd = C(1) / sqrt((variance < C(0) ? C(0) : variance) + C(eps));
             if (line.is_active && line.lane == 0) {
@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(512) normalize_lines(const T *in, T *out, cons
                 rstds.set(line.index, rstd);
             }
         }
-        line.load(x, in, tile, origin);
+        line.load_tile(x, in, tile, origin);
         if (step < tiles) {
             if (step == 0) {
                 C sum = C(0);
@@ -124,17 +124,17 @@ __global__ void __launch_bounds__(512) normalize_lines(const T *in, T *out, cons
 #pragma unroll
             for (u32 i = 0; i < ELEMENTS_PER_THREAD; i++) {
                 C distance = x[i] - origin;
-                all = AddPairs()(all, SumPair<C>{distance, distance * distance});
+                all = AddSumPairs()(all, SumPair<C>{distance, distance * distance});
             }
         } else {
             C by[ELEMENTS_PER_THREAD];
-            map.load(by, weight, line, tile, C(1));
+            map.load_parameters(by, weight, line, tile, C(1));
 #pragma unroll
             for (u32 i = 0; i < ELEMENTS_PER_THREAD; i++) x[i] = (x[i] - mean) * rstd * by[i];
-            map.load(by, bias, line, tile, C(0));
+            map.load_parameters(by, bias, line, tile, C(0));
 #pragma unroll
             for (u32 i = 0; i < ELEMENTS_PER_THREAD; i++) x[i] += by[i];
-            line.store(out, x, tile);
+            line.store_tile(out, x, tile);
         }
     }
 }
@@ -168,9 +168,9 @@ __global__ void __launch_bounds__(512) normalize_lines_backward(const T *grad, c
             all = {all.input_product / C(line.length), all.sum / C(line.length)};
         }
         if (step == 0 || tiles > 1) {
-            line.load(g, grad, tile, C(0));
-            line.load(x, in, tile, mean);
-            map.load(by, weight, line, tile, C(1));
+            line.load_tile(g, grad, tile, C(0));
+            line.load_tile(x, in, tile, mean);
+            map.load_parameters(by, weight, line, tile, C(1));
 #pragma unroll
             for (u32 i = 0; i < ELEMENTS_PER_THREAD; i++) {
                 g[i] *= by[i];
@@ -183,7 +183,7 @@ __global__ void __launch_bounds__(512) normalize_lines_backward(const T *grad, c
         } else {
 #pragma unroll
             for (u32 i = 0; i < ELEMENTS_PER_THREAD; i++) x[i] = (g[i] - all.sum - x[i] * all.input_product) * rstd;
-            line.store(out, x, tile);
+            line.store_tile(out, x, tile);
         }
     }
 }
@@ -200,8 +200,8 @@ __global__ void __launch_bounds__(512) sum_plane_gradients(const T *grad, const 
     C mean = means.get(of, C(0)), rstd = rstds.get(of, C(1)), g[ELEMENTS_PER_THREAD], x[ELEMENTS_PER_THREAD];
     GradientSums<C> all = {C(0), C(0)};
     for (u32 tile = 0; tile < line.tiles(); tile++) {
-        line.load(g, grad, tile, C(0));
-        line.load(x, in, tile, mean);
+        line.load_tile(g, grad, tile, C(0));
+        line.load_tile(x, in, tile, mean);
 #pragma unroll
         for (u32 i = 0; i < ELEMENTS_PER_THREAD; i++) all = all.merge({g[i] * ((x[i] - mean) * rstd), g[i]});
     }
@@ -323,22 +323,22 @@ struct ChannelMap {
     i64 count;
     Divisor area, channels;
     u32 packed;
-    __device__ __forceinline__ u32 channel(i64 at) const {
+    __device__ __forceinline__ u32 channel_of_element(i64 at) const {
         u32 plane = count >> 31 ? u32(at / area.value % channels.value) : area.divide(u32(at));
         return plane - channels.divide(plane) * channels.value;
     }
 };
 
-template <class T, int V> __device__ __forceinline__ void apply_channel(const T *in, const T *grad, T *out, const ChannelCoefficients<compute_t<T>> *channels, i64 at, const ChannelMap &planes) {
+template <class T, int V> __device__ __forceinline__ void transform_pack_of_channel(const T *in, const T *grad, T *out, const ChannelCoefficients<compute_t<T>> *channels, i64 at, const ChannelMap &planes) {
     typedef compute_t<T> C;
     Pack<T, V> x, g, y;
     if (in) x = *(const Pack<T, V> *)(in + at);
     if (grad) g = *(const Pack<T, V> *)(grad + at);
     bool same = planes.area.value % V == 0;
-    ChannelCoefficients<C> channel = channels[planes.channel(at)];
+    ChannelCoefficients<C> channel = channels[planes.channel_of_element(at)];
 #pragma unroll
     for (u32 v = 0; v < V; v++) {
-        if (v && !same) channel = channels[planes.channel(at + v)];
+        if (v && !same) channel = channels[planes.channel_of_element(at + v)];
         C distance = in ? as<C>(x.elements[v]) - channel.mean : C(0);
         y.elements[v] = as<T>(grad ? (as<C>(g.elements[v]) - channel.bias - distance * channel.product) * channel.scale : distance * channel.scale + channel.bias);
     }
@@ -351,8 +351,8 @@ __global__ void __launch_bounds__(256) apply_channels(const T *in, const T *grad
     i64 at = i64(blockIdx.x) * 256 + threadIdx.x;
     if (planes.packed) {
         at *= PACK;
-        if (at < planes.count) apply_channel<T, PACK>(in, grad, out, of, at, planes);
+        if (at < planes.count) transform_pack_of_channel<T, PACK>(in, grad, out, of, at, planes);
     } else if (at < planes.count) {
-        apply_channel<T, 1>(in, grad, out, of, at, planes);
+        transform_pack_of_channel<T, 1>(in, grad, out, of, at, planes);
     }
 }

@@ -12,7 +12,7 @@ struct StridedLines {
 
 enum { SOFTMAX, LOG_SOFTMAX, SAFE_SOFTMAX };
 
-struct Maximum {
+struct MaximumOfTwo {
     template <class C> __device__ __forceinline__ C operator()(C a, C b) const { return maximum(a, b); }
 };
 
@@ -36,7 +36,7 @@ template <class T, class O> __global__ void __launch_bounds__(512) softmax_lines
 #pragma unroll 1
     for (u32 step = 0; step < 2 * tiles; step++) {
         u32 tile = step < tiles ? step : step - tiles;
-        if (step == 0 || tiles > 1) line.load(x, in, tile, Limits<C>::min_value());
+        if (step == 0 || tiles > 1) line.load_tile(x, in, tile, Limits<C>::min_value());
         if (step < tiles) {
             C before = max;
 #pragma unroll
@@ -50,7 +50,7 @@ template <class T, class O> __global__ void __launch_bounds__(512) softmax_lines
         }
         if (step == tiles) {
             C own = max;
-            max = reduce_group(line.lanes, max, Maximum(), scratch);
+            max = reduce_group(line.lanes, max, MaximumOfTwo(), scratch);
             sum = own == Limits<C>::min_value() ? C(0) : sum * exp(own - max);
         }
         if (kind != LOG_SOFTMAX || tiles == 1) {
@@ -68,13 +68,13 @@ template <class T, class O> __global__ void __launch_bounds__(512) softmax_lines
         }
 #pragma unroll
         for (u32 i = 0; i < ELEMENTS_PER_THREAD; i++) x[i] = nothing ? C(0) : kind == LOG_SOFTMAX ? x[i] - max - shift : x[i] * shift;
-        line.store(out, x, tile);
+        line.store_tile(out, x, tile);
     }
 }
 
 // The term of a gradient that is summed over its line, and the input's gradient from that sum.
 template <class C> __device__ __forceinline__ C gradient_term(C grad, C output, i32 kind) { return kind == LOG_SOFTMAX ? grad : grad * output; }
-template <class C> __device__ __forceinline__ C input_gradient(C grad, C output, C sum, i32 kind) {
+template <class C> __device__ __forceinline__ C input_gradient_from_sum(C grad, C output, C sum, i32 kind) {
     return kind == LOG_SOFTMAX ? grad - exp(output) * sum : (grad - sum) * output;
 }
 
@@ -93,26 +93,26 @@ __global__ void __launch_bounds__(512) softmax_lines_backward(const T *grad, con
         u32 tile = step < tiles ? step : step - tiles;
         if (step == tiles) sum = reduce_group(line.lanes, sum, Plus(), scratch);
         if (step == 0 || tiles > 1) {
-            line.load(g, grad, tile, C(0));
-            line.load(y, output, tile, C(0));
+            line.load_tile(g, grad, tile, C(0));
+            line.load_tile(y, output, tile, C(0));
         }
         if (step < tiles) {
 #pragma unroll
             for (u32 i = 0; i < ELEMENTS_PER_THREAD; i++) sum += gradient_term(g[i], y[i], kind);
         } else {
 #pragma unroll
-            for (u32 i = 0; i < ELEMENTS_PER_THREAD; i++) g[i] = input_gradient(g[i], y[i], sum, kind);
-            line.store(out, g, tile);
+            for (u32 i = 0; i < ELEMENTS_PER_THREAD; i++) g[i] = input_gradient_from_sum(g[i], y[i], sum, kind);
+            line.store_tile(out, g, tile);
         }
     }
 }
 
 // A thread's share of a line whose elements are not adjacent. Adjacent lines are in adjacent threads.
-struct ThreadColumn {
+struct ThreadLineInColumn {
     u32 together, lane;
     u64 number, first;
     bool is_active;
-    __device__ __forceinline__ ThreadColumn(const StridedLines &lines) {
+    __device__ __forceinline__ ThreadLineInColumn(const StridedLines &lines) {
         together = blockDim.x / lines.threads_per_line;
         lane = threadIdx.x / together;
         number = u64(blockIdx.x) * together + threadIdx.x % together;
@@ -120,7 +120,7 @@ struct ThreadColumn {
         if (!is_active) number = 0;
         first = number / lines.inner * lines.inner * lines.length + number % lines.inner;
     }
-    template <class V, class Join> __device__ __forceinline__ V reduce(V value, Join join, V *shared) const {
+    template <class V, class Join> __device__ __forceinline__ V reduce_over_line(V value, Join join, V *shared) const {
         shared[threadIdx.x] = value;
         __syncthreads();
         value = shared[threadIdx.x % together];
@@ -132,14 +132,14 @@ struct ThreadColumn {
 template <class T, class O> __global__ void __launch_bounds__(256) softmax_columns(const T *in, O *out, StridedLines lines, i32 kind) {
     typedef compute_t<T> C;
     __shared__ ScaledExponentials<C> shared[256];
-    ThreadColumn column(lines);
+    ThreadLineInColumn column(lines);
     ScaledExponentials<C> total = {Limits<C>::min_value(), C(0)};
     auto join = [](ScaledExponentials<C> a, ScaledExponentials<C> b) { return a.merge(b); };
     if (column.is_active)
 #pragma unroll 4
         for (i64 j = column.lane; j < lines.length; j += lines.threads_per_line)
             total = total.add_element(as<C>(in[column.first + j * lines.inner]));
-    total = column.reduce(total, join, shared);
+    total = column.reduce_over_line(total, join, shared);
     if (column.is_active)
 #pragma unroll 4
         for (i64 j = column.lane; j < lines.length; j += lines.threads_per_line) {
@@ -152,7 +152,7 @@ template <class T, class O>
 __global__ void __launch_bounds__(256) softmax_columns_backward(const T *grad, const T *output, O *out, StridedLines lines, i32 kind) {
     typedef compute_t<T> C;
     __shared__ C shared[256];
-    ThreadColumn column(lines);
+    ThreadLineInColumn column(lines);
     C sum = C(0);
     if (column.is_active)
 #pragma unroll 4
@@ -160,11 +160,11 @@ __global__ void __launch_bounds__(256) softmax_columns_backward(const T *grad, c
             i64 at = column.first + j * lines.inner;
             sum += gradient_term(as<C>(grad[at]), as<C>(output[at]), kind);
         }
-    sum = column.reduce(sum, Plus(), shared);
+    sum = column.reduce_over_line(sum, Plus(), shared);
     if (column.is_active)
 #pragma unroll 4
         for (i64 j = column.lane; j < lines.length; j += lines.threads_per_line) {
             i64 at = column.first + j * lines.inner;
-            out[at] = as<O>(input_gradient(as<C>(grad[at]), as<C>(output[at]), sum, kind));
+            out[at] = as<O>(input_gradient_from_sum(as<C>(grad[at]), as<C>(output[at]), sum, kind));
         }
 }

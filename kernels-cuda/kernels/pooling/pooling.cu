@@ -10,13 +10,13 @@ struct PoolWindows {
 };
 
 // A window in one dimension, and the number of elements that an average counts in it.
-struct WindowSpan {
+struct WindowAlongDim {
     i32 start, end, step;
     i64 count;
     __device__ __forceinline__ bool is_empty() const { return start >= end; }
 };
 
-__device__ __forceinline__ WindowSpan window_span(const PoolWindows &windows, const Images &in, const Images &out, int dim, u32 index) {
+__device__ __forceinline__ WindowAlongDim window_along_dim(const PoolWindows &windows, const Images &in, const Images &out, int dim, u32 index) {
     i64 size = in.size(dim);
     if (windows.kind == ADAPTIVE) {
         u64 count = out.sizes[dim].value;
@@ -33,7 +33,7 @@ __device__ __forceinline__ WindowSpan window_span(const PoolWindows &windows, co
 
 // Returns a random window of fractional pooling. The windows are about equally far apart, rounded as in PyTorch, and the last one is at the
 // end.
-template <class T> __device__ __forceinline__ WindowSpan random_window_span(i64 kernel, const T *sample, i64 size, u32 count, u32 index) {
+template <class T> __device__ __forceinline__ WindowAlongDim random_window_along_dim(i64 kernel, const T *sample, i64 size, u32 count, u32 index) {
     typedef compute_t<T> C;
     i64 last = size - kernel, start = last;
     if (index + 1 < count) {
@@ -44,16 +44,17 @@ template <class T> __device__ __forceinline__ WindowSpan random_window_span(i64 
     return {i32(start), i32(start + kernel), 1, kernel};
 }
 
-struct WindowBox {
-    WindowSpan planes, rows, columns;
-    __device__ __forceinline__ WindowBox(const PoolWindows &windows, const Images &in, const Images &out, u32 plane, u32 row, u32 column)
-        : planes(window_span(windows, in, out, 0, plane)), rows(window_span(windows, in, out, 1, row)), columns(window_span(windows, in, out, 2, column)) {}
-    __device__ __forceinline__ WindowBox(const WindowSpan &planes, const WindowSpan &rows, const WindowSpan &columns) : planes(planes), rows(rows), columns(columns) {}
+// The elements of the image in a window.
+struct ElementsOfWindow {
+    WindowAlongDim planes, rows, columns;
+    __device__ __forceinline__ ElementsOfWindow(const PoolWindows &windows, const Images &in, const Images &out, u32 plane, u32 row, u32 column)
+        : planes(window_along_dim(windows, in, out, 0, plane)), rows(window_along_dim(windows, in, out, 1, row)), columns(window_along_dim(windows, in, out, 2, column)) {}
+    __device__ __forceinline__ ElementsOfWindow(const WindowAlongDim &planes, const WindowAlongDim &rows, const WindowAlongDim &columns) : planes(planes), rows(rows), columns(columns) {}
     __device__ __forceinline__ bool is_empty() const { return planes.is_empty() || rows.is_empty() || columns.is_empty(); }
     __device__ __forceinline__ i64 divisor_of(const PoolWindows &windows) const {
         return windows.divisor ? windows.divisor : planes.count * rows.count * columns.count;
     }
-    template <class Visit> __device__ __forceinline__ void for_each(Visit visit) const {
+    template <class Visit> __device__ __forceinline__ void for_each_element(Visit visit) const {
         for (i64 plane = planes.start; plane < planes.end; plane += planes.step)
             for (i64 row = rows.start; row < rows.end; row += rows.step)
 #pragma unroll 1
@@ -62,12 +63,12 @@ struct WindowBox {
 };
 
 template <class T>
-__device__ __forceinline__ void max_in_window(const WindowBox &box, T *out, i64 *found, const T *image, const Images &images) {
+__device__ __forceinline__ void max_in_window(const ElementsOfWindow &box, T *out, i64 *found, const T *image, const Images &images) {
     i64 height = images.size(1), width = images.size(2), area = images.size(0) * height * width;
     i64 best = min_i64((box.planes.start * height + box.rows.start) * width + box.columns.start, area - 1);
     compute_t<T> max = Limits<compute_t<T>>::min_value();
     bool first = true;
-    box.for_each([&](i32 plane, i32 row, i32 column) {
+    box.for_each_element([&](i32 plane, i32 row, i32 column) {
         compute_t<T> x = as<compute_t<T>>(image[images.offset_in_image(plane, row, column)]);
         // NaN is larger than all numbers.
         if (first || x > max || x != x) max = x, best = (plane * height + row) * width + column;
@@ -82,7 +83,7 @@ __global__ void __launch_bounds__(256) max_pool(u64 count, T *out, i64 *found, c
     u64 number = global_thread_index();
     if (number >= count) return;
     ImageIndex index = results.unravel_index(number);
-    WindowBox box(windows, images, results, index.spatial[0], index.spatial[1], index.spatial[2]);
+    ElementsOfWindow box(windows, images, results, index.spatial[0], index.spatial[1], index.spatial[2]);
     i64 result = results.offset_of(index);
     max_in_window(box, out + result, found + result, in + images.image_offset(index), images);
 }
@@ -98,16 +99,16 @@ __global__ void __launch_bounds__(256) fractional_max_pool(u64 count, T *out, i6
     auto along = [&](int dim) {
         // For two-dimensional images the first random number is the last dimension's, for three-dimensional ones the first dimension's.
         const T *sample = own + (rank == 2 ? 2 - dim : dim);
-        return random_window_span(windows.window.kernel[dim], sample, images.size(dim), results.sizes[dim].value, index.spatial[dim]);
+        return random_window_along_dim(windows.window.kernel[dim], sample, images.size(dim), results.sizes[dim].value, index.spatial[dim]);
     };
     i64 result = results.offset_of(index);
     max_in_window({along(0), along(1), along(2)}, out + result, found + result, in + images.image_offset(index), images);
 }
 
 // The range of the result's elements whose windows may contain an element of an image.
-struct WindowRange {
+struct ResultsOfElement {
     i32 first[3], last[3];
-    __device__ __forceinline__ WindowRange(const PoolWindows &windows, const Images &in, const Images &out, const ImageIndex &index) {
+    __device__ __forceinline__ ResultsOfElement(const PoolWindows &windows, const Images &in, const Images &out, const ImageIndex &index) {
 #pragma unroll
         for (int dim = 0; dim < 3; dim++) {
             i64 at = index.spatial[dim], count = out.size(dim), size = in.size(dim), from, to;
@@ -126,13 +127,13 @@ struct WindowRange {
             first[dim] = i32(from), last[dim] = i32(min_i64(to, count - 1));
         }
     }
-    __device__ __forceinline__ bool contains(const ImageIndex &index) const {
+    __device__ __forceinline__ bool contains_result(const ImageIndex &index) const {
         bool all = true;
 #pragma unroll
         for (int dim = 0; dim < 3; dim++) all = all && i32(index.spatial[dim]) >= first[dim] && i32(index.spatial[dim]) <= last[dim];
         return all;
     }
-    template <class Visit> __device__ __forceinline__ void for_each(Visit visit) const {
+    template <class Visit> __device__ __forceinline__ void for_each_result(Visit visit) const {
         for (i32 plane = first[0]; plane <= last[0]; plane++)
             for (i32 row = first[1]; row <= last[1]; row++)
 #pragma unroll 1
@@ -150,7 +151,7 @@ __global__ void __launch_bounds__(256)
     const i64 *at = found + indices.image_offset(index);
     i64 here = (i64(index.spatial[0]) * images.size(1) + index.spatial[1]) * images.size(2) + index.spatial[2];
     accumulator_t<T> sum = 0;
-    WindowRange(windows, images, results, index).for_each([&](i32 plane, i32 row, i32 column) {
+    ResultsOfElement(windows, images, results, index).for_each_result([&](i32 plane, i32 row, i32 column) {
         if (at[indices.offset_in_image(plane, row, column)] == here) sum += as<accumulator_t<T>>(grads[results.offset_in_image(plane, row, column)]);
     });
     out[images.offset_of(index)] = as<T>(sum);
@@ -179,7 +180,7 @@ __global__ void __launch_bounds__(256) max_pool_backward_outside(u64 count, T *o
     i64 at = found[indices.offset_of(index)], width = images.size(2), area = i64(images.size(1)) * width, all = images.size(0) * area;
     if (at < 0 || at >= all) return report_fault(fault, site, INDEX_OUT_OF_RANGE, at, all);
     ImageIndex here = {index.batch, index.channel, {u32(at / area), u32(at % area / width), u32(at % width)}};
-    if (WindowRange(windows, images, results, here).contains(index)) return;
+    if (ResultsOfElement(windows, images, results, here).contains_result(index)) return;
     atomic_add(out + images.offset_of(here), grad[results.offset_of(index)]);
 }
 
@@ -188,10 +189,10 @@ __global__ void __launch_bounds__(256) avg_pool(u64 count, T *out, const T *in, 
     u64 number = global_thread_index();
     if (number >= count) return;
     ImageIndex index = results.unravel_index(number);
-    WindowBox box(windows, images, results, index.spatial[0], index.spatial[1], index.spatial[2]);
+    ElementsOfWindow box(windows, images, results, index.spatial[0], index.spatial[1], index.spatial[2]);
     const T *image = in + images.image_offset(index);
     accumulator_t<T> sum = 0;
-    box.for_each([&](i32 plane, i32 row, i32 column) { sum += as<accumulator_t<T>>(image[images.offset_in_image(plane, row, column)]); });
+    box.for_each_element([&](i32 plane, i32 row, i32 column) { sum += as<accumulator_t<T>>(image[images.offset_in_image(plane, row, column)]); });
     out[results.offset_of(index)] = as<T>(box.is_empty() ? sum : sum / accumulator_t<T>(box.divisor_of(windows)));
 }
 
@@ -202,8 +203,8 @@ __global__ void __launch_bounds__(256) avg_pool_backward(u64 count, T *out, cons
     ImageIndex index = images.unravel_index(number);
     const T *grads = grad + results.image_offset(index);
     accumulator_t<T> sum = 0;
-    WindowRange(windows, images, results, index).for_each([&](i32 plane, i32 row, i32 column) {
-        WindowBox box(windows, images, results, plane, row, column);
+    ResultsOfElement(windows, images, results, index).for_each_result([&](i32 plane, i32 row, i32 column) {
+        ElementsOfWindow box(windows, images, results, plane, row, column);
         bool inside = i32(index.spatial[0]) >= box.planes.start && i32(index.spatial[0]) < box.planes.end && i32(index.spatial[1]) >= box.rows.start &&
                       i32(index.spatial[1]) < box.rows.end && i32(index.spatial[2]) >= box.columns.start && i32(index.spatial[2]) < box.columns.end;
         if (inside) sum += as<accumulator_t<T>>(grads[results.offset_in_image(plane, row, column)]) / accumulator_t<T>(box.divisor_of(windows));

@@ -9,7 +9,7 @@ struct WeightRows {
     __device__ __forceinline__ u64 pieces() const { return (width - 1) / piece + 1; }
     // Returns the end of a piece within its row.
     __device__ __forceinline__ u64 piece_end(u64 at) const { return at + 1 < pieces() ? (at + 1) * piece : width; }
-    __device__ __forceinline__ double check_weight(double weight) const {
+    __device__ __forceinline__ double checked_weight(double weight) const {
         if (!(weight >= 0 && weight < Limits<double>::max_value())) report_invalid_float(fault, site, weight, 0);
         return weight;
     }
@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(256) sum_within_pieces(const double *__restric
     u64 end = row * rows.width + rows.piece_end(piece);
     double sum = 0;
 #pragma unroll 8
-    for (u64 i = row * rows.width + piece * rows.piece; i < end; i++) within[i] = sum += rows.check_weight(weights[i]);
+    for (u64 i = row * rows.width + piece * rows.piece; i < end; i++) within[i] = sum += rows.checked_weight(weights[i]);
 }
 
 // Computes the sum of the weights before each piece and of all weights, with a thread for each row.
@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(256) sum_before_pieces(const double *__restric
 }
 
 // Returns how many of the indices below `count` fulfil `before`, which holds for the first ones only (binary search).
-template <class Before> __device__ __forceinline__ u64 count_leading(u64 count, Before before) {
+template <class Before> __device__ __forceinline__ u64 count_leading_indices(u64 count, Before before) {
     u64 low = 0;
     while (count > 0) {
         u64 half = count / 2;
@@ -58,19 +58,19 @@ __global__ void __launch_bounds__(256) with_replacement(i64 *out, RandomStream s
     fill_random<2>(out, stream, [=](const RandomWords &words, int row, u64 at) {
         u64 line = at / samples, pieces = rows.pieces();
         const double *sums = within + line * rows.width, *starts = before + line * (pieces + 1);
-        double all = starts[pieces], point = UniformNumbers<double>::half_open(words, row, 52) * all;
+        double all = starts[pieces], point = UniformNumbers<double>::uniform_from_zero_to_one(words, row, 52) * all;
         // The product may be rounded up to `all`, where no index lies. Such a point becomes 0.
         if (!(point < all)) point = 0;
-        u64 piece = count_leading(pieces - 1, [=](u64 i) { return starts[i + 1] <= point; });
+        u64 piece = count_leading_indices(pieces - 1, [=](u64 i) { return starts[i + 1] <= point; });
         u64 first = piece * rows.piece;
-        return i64(first + count_leading(rows.piece_end(piece) - 1 - first, [=](u64 i) { return starts[piece] + sums[first + i] <= point; }));
+        return i64(first + count_leading_indices(rows.piece_end(piece) - 1 - first, [=](u64 i) { return starts[piece] + sums[first + i] <= point; }));
     });
 }
 
 // Draws an exponentially distributed time for each index, with its weight as the rate. It is infinite if the weight is zero.
 __global__ void __launch_bounds__(256) without_replacement(double *out, RandomStream stream, const double *weights, WeightRows rows) {
     fill_random<2>(out, stream, [=](const RandomWords &words, int row, u64 at) {
-        double weight = rows.check_weight(weights[at]), time = -log(UniformNumbers<double>::open(words, row)) / weight;
+        double weight = rows.checked_weight(weights[at]), time = -log(UniformNumbers<double>::uniform_without_zero(words, row)) / weight;
         return weight > 0 ? minimum(time, largest_finite<double>()) : Limits<double>::max_value();
     });
 }

@@ -30,7 +30,7 @@ struct RandomStream {
     u64 seed, first, count;
     const u64 *origin;
 
-    __device__ __forceinline__ RandomWords words_of_block(u64 block) const {
+    __device__ __forceinline__ RandomWords random_words_of_block(u64 block) const {
         return origin ? philox(origin[0], origin[1] + first + block) : philox(seed, first + block);
     }
 };
@@ -40,29 +40,29 @@ template <class F> struct UniformNumbers;
 template <> struct UniformNumbers<float> {
     static const int PER_BLOCK = 4;
     // Returns a number from zero to below one, a multiple of two to the power of minus `bits`.
-    static __device__ __forceinline__ float half_open(const RandomWords &words, int row, int bits) {
+    static __device__ __forceinline__ float uniform_from_zero_to_one(const RandomWords &words, int row, int bits) {
         return float(i32(words.word[row] >> (32 - bits))) * bit_cast<float>(u32(127 - bits) << 23);
     }
     // Returns a number above zero and below one.
-    static __device__ __forceinline__ float open(const RandomWords &words, int row) {
+    static __device__ __forceinline__ float uniform_without_zero(const RandomWords &words, int row) {
         float x = (float(i32(words.word[row] >> 1)) + 0.5f) * bit_cast<float>(u32(127 - 31) << 23);
         return x < 0.99999994f ? x : 0.99999994f;
     }
 };
 template <> struct UniformNumbers<double> {
     static const int PER_BLOCK = 2;
-    static __device__ __forceinline__ double half_open(const RandomWords &words, int row, int) {
+    static __device__ __forceinline__ double uniform_from_zero_to_one(const RandomWords &words, int row, int) {
         u64 word = u64(words.word[2 * row + 1]) << 32 | words.word[2 * row];
         return bit_cast<double>(word >> 12 | 0x3ffull << 52) - 1.0;
     }
-    static __device__ __forceinline__ double open(const RandomWords &words, int row) { return half_open(words, row, 52) + 5.551115123125783e-17; }
+    static __device__ __forceinline__ double uniform_without_zero(const RandomWords &words, int row) { return uniform_from_zero_to_one(words, row, 52) + 5.551115123125783e-17; }
 };
 
 template <int ROWS, class O, class Make> __device__ __forceinline__ void fill_random(O *out, const RandomStream &stream, Make make) {
     u64 block = u64(blockIdx.x) * blockDim.x + threadIdx.x;
     u64 at = block / 64 * (64 * ROWS) + block % 64;
     if (at >= stream.count) return;
-    RandomWords words = stream.words_of_block(block);
+    RandomWords words = stream.random_words_of_block(block);
 #pragma unroll
     for (int row = 0; row < ROWS; row++)
         if (at + 64 * row < stream.count) out[at + 64 * row] = make(words, row, at + 64 * row);

@@ -20,7 +20,7 @@ template <class C> struct AxisTaps {
     __device__ __forceinline__ C scaled_derivative(i32 number) const { return derivative[number] * scale; }
 };
 
-template <class C> __device__ __forceinline__ C reflect(C position, C start, C span, C &sign) {
+template <class C> __device__ __forceinline__ C reflect_position(C position, C start, C span, C &sign) {
     if (span == C(0)) {
         sign = C(0);
         return C(0);
@@ -39,7 +39,7 @@ template <class C> __device__ __forceinline__ C pad_position(const Sampling &sam
     sign = C(1);
     if (sampling.padding_mode == ZEROS) return position;
     if (sampling.padding_mode == REFLECTION)
-        position = sampling.align_corners ? reflect(position, C(0), last, sign) : reflect(position, C(-0.5), C(size), sign);
+        position = sampling.align_corners ? reflect_position(position, C(0), last, sign) : reflect_position(position, C(-0.5), C(size), sign);
     if (position <= C(0) || position != position) {
         sign = C(0);
         return C(0);
@@ -69,7 +69,7 @@ template <class C> __device__ __forceinline__ void compute_taps(const Sampling &
         taps.count = 4;
 #pragma unroll
         for (int i = 0; i < 4; i++) {
-            CubicWeight<C> cubic = CubicWeight<C>::of_tap(i, right);
+            CubicWeight<C> cubic = CubicWeight<C>::weight_of_tap(i, right);
             taps.index[i] = index_or_outside(pad_position(sampling, first + C(i - 1), size, sign), size);
             taps.weight[i] = cubic.weight, taps.derivative[i] = cubic.derivative;
         }
@@ -119,7 +119,7 @@ template <class T, class C> struct SampleTaps {
                     if (plane >= 0 && row >= 0 && column >= 0) visit(images.offset_in_image(plane, row, column), i, j, k);
                 }
     }
-    __device__ __forceinline__ C weight(i32 i, i32 j, i32 k) const {
+    __device__ __forceinline__ C weight_of_taps(i32 i, i32 j, i32 k) const {
         if constexpr (IS_ROUNDED<C>) return taps[2].weight[k] * taps[1].weight[j] * taps[0].weight[i];
         return taps[0].weight[i] * taps[1].weight[j] * taps[2].weight[k];
     }
@@ -127,7 +127,7 @@ template <class T, class C> struct SampleTaps {
     __device__ __forceinline__ C image_gradient_of_tap(C grad_value, i32 i, i32 j, i32 k) const {
         if constexpr (IS_ROUNDED<C>)
             if (interpolation == CUBIC) return grad_value * taps[2].weight[k] * taps[1].weight[j];
-        return grad_value * weight(i, j, k);
+        return grad_value * weight_of_taps(i, j, k);
     }
     // Returns an element of an image, or zero outside of it.
     __device__ __forceinline__ C image_value(const Images &images, const T *image, i32 j, i32 k) const {
@@ -135,7 +135,7 @@ template <class T, class C> struct SampleTaps {
         return row >= 0 && column >= 0 ? as<C>(image[images.offset_in_image(0, row, column)]) : C(0);
     }
     // Returns the sampled value, an element of the result.
-    __device__ __forceinline__ C sample(const Images &images, const T *image) const {
+    __device__ __forceinline__ C value_at_position(const Images &images, const T *image) const {
         C sum = C(0);
         if constexpr (IS_ROUNDED<C>) {
             if (interpolation == CUBIC) {
@@ -149,7 +149,7 @@ template <class T, class C> struct SampleTaps {
                 return sum;
             }
         }
-        for_each_tap(images, [&](i64 at, i32 i, i32 j, i32 k) { sum = sum + weight(i, j, k) * as<C>(image[at]); });
+        for_each_tap(images, [&](i64 at, i32 i, i32 j, i32 k) { sum = sum + weight_of_taps(i, j, k) * as<C>(image[at]); });
         return sum;
     }
     // Adds the gradient of one grid position to `sums`: by its coordinates, or by its position in elements in types that round after each
@@ -203,7 +203,7 @@ __global__ void __launch_bounds__(256) grid_sample(u64 positions, T *out, const 
     index.batch = u32(number);
     SampleTaps<T, C> sample_taps(sampling, grid, images, index);
     for (index.channel = blockIdx.y; index.channel < output.channels.value; index.channel += gridDim.y)
-        out[output.offset_of(index)] = as<T>(sample_taps.sample(images, in + images.image_offset(index)));
+        out[output.offset_of(index)] = as<T>(sample_taps.value_at_position(images, in + images.image_offset(index)));
 }
 
 // Computes the gradient of a grid. A thread for each position loops over all channels.

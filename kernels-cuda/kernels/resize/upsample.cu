@@ -27,7 +27,7 @@ template <class P> __device__ __forceinline__ P antialiased_cubic_weight(P x) {
 // The elements of an image that contribute to one element of the result in one dimension (taps), each visited with its weight.
 template <class P, int MODE> struct Taps {
     static __device__ __forceinline__ i32 clamp(i32 at, i32 last) { return at < 0 ? 0 : at > last ? last : at; }
-    template <class Visit> static __device__ __forceinline__ void for_each(const AxisScale &scale, u32 mode, u32 out_index, Visit visit) {
+    template <class Visit> static __device__ __forceinline__ void for_each_tap(const AxisScale &scale, u32 mode, u32 out_index, Visit visit) {
         i32 last = scale.from - 1;
         if (MODE == NEAREST) {
             float at = mode == NEAREST_EXACT ? (float(out_index) + 0.5f) * float(scale.step) : float(out_index) * float(scale.step);
@@ -48,7 +48,7 @@ template <class P, int MODE> struct Taps {
         } else if (MODE == CUBIC) {
             P first = floor(middle), right = middle - first;
 #pragma unroll
-            for (int i = 0; i < 4; i++) visit(clamp(i32(first) + i - 1, last), CubicWeight<P>::of_tap(i, right).weight);
+            for (int i = 0; i < 4; i++) visit(clamp(i32(first) + i - 1, last), CubicWeight<P>::weight_of_tap(i, right).weight);
         } else {
             bool cubic = mode == ANTIALIASED_CUBIC;
             P wide = step > P(1) ? step : P(1), reach = cubic ? P(2) : P(1), total = P(0);
@@ -79,7 +79,7 @@ struct ThreadPosition {
         index = images.unravel_index(idle ? 0 : number);
         end = idle ? 0 : innermost ? divide_u64(planes, images.channels) : planes;
     }
-    template <class Visit> __device__ __forceinline__ void for_each(const Images &images, Visit visit) {
+    template <class Visit> __device__ __forceinline__ void for_each_image(const Images &images, Visit visit) {
 #pragma unroll 1
         for (u64 plane = blockIdx.y; plane < end; plane += gridDim.y) {
             u64 batch = innermost ? plane : divide_u64(plane, images.channels);
@@ -90,16 +90,16 @@ struct ThreadPosition {
     }
 };
 
-template <class T, int MODE> __device__ __forceinline__ void resize(u64 planes, u64 lanes, T *out, const T *in, const Images &to, const Images &from, const Scales &scales) {
+template <class T, int MODE> __device__ __forceinline__ void resize_by_taps(u64 planes, u64 lanes, T *out, const T *in, const Images &to, const Images &from, const Scales &scales) {
     typedef typename PositionType<T>::type P;
     ThreadPosition position(to, planes, lanes);
-    position.for_each(to, [&]() {
+    position.for_each_image(to, [&]() {
         const T *image = in + from.image_offset(position.index);
         P sum = P(0);
-        Taps<P, MODE>::for_each(scales.axes[0], scales.mode, position.index.spatial[0], [&](i32 plane, P deep) {
-            Taps<P, MODE>::for_each(scales.axes[1], scales.mode, position.index.spatial[1], [&](i32 row, P down) {
+        Taps<P, MODE>::for_each_tap(scales.axes[0], scales.mode, position.index.spatial[0], [&](i32 plane, P deep) {
+            Taps<P, MODE>::for_each_tap(scales.axes[1], scales.mode, position.index.spatial[1], [&](i32 row, P down) {
                 P line = P(0);
-                Taps<P, MODE>::for_each(scales.axes[2], scales.mode, position.index.spatial[2], [&](i32 column, P across) {
+                Taps<P, MODE>::for_each_tap(scales.axes[2], scales.mode, position.index.spatial[2], [&](i32 column, P across) {
                     line += across * as<P>(image[from.offset_in_image(plane, row, column)]);
                 });
                 sum += deep * down * line;
@@ -116,21 +116,21 @@ __global__ void __launch_bounds__(256) upsample_nearest(u64 planes, u64 lanes, T
     i32 at[3];
 #pragma unroll
     for (int dim = 0; dim < 3; dim++)
-        Taps<float, NEAREST>::for_each(scales.axes[dim], scales.mode, position.index.spatial[dim], [&](i32 place, float) { at[dim] = place; });
+        Taps<float, NEAREST>::for_each_tap(scales.axes[dim], scales.mode, position.index.spatial[dim], [&](i32 place, float) { at[dim] = place; });
     i64 inside = from.offset_in_image(at[0], at[1], at[2]);
-    position.for_each(to, [&]() { out[to.offset_of(position.index)] = in[from.image_offset(position.index) + inside]; });
+    position.for_each_image(to, [&]() { out[to.offset_of(position.index)] = in[from.image_offset(position.index) + inside]; });
 }
 template <class T>
 __global__ void __launch_bounds__(256) upsample_linear(u64 planes, u64 lanes, T *out, const T *in, Images to, Images from, Scales scales) {
-    resize<T, LINEAR>(planes, lanes, out, in, to, from, scales);
+    resize_by_taps<T, LINEAR>(planes, lanes, out, in, to, from, scales);
 }
 template <class T>
 __global__ void __launch_bounds__(256) upsample_cubic(u64 planes, u64 lanes, T *out, const T *in, Images to, Images from, Scales scales) {
-    resize<T, CUBIC>(planes, lanes, out, in, to, from, scales);
+    resize_by_taps<T, CUBIC>(planes, lanes, out, in, to, from, scales);
 }
 template <class T>
 __global__ void __launch_bounds__(256) upsample_antialiased(u64 planes, u64 lanes, T *out, const T *in, Images to, Images from, Scales scales) {
-    resize<T, ANTIALIASED_LINEAR>(planes, lanes, out, in, to, from, scales);
+    resize_by_taps<T, ANTIALIASED_LINEAR>(planes, lanes, out, in, to, from, scales);
 }
 
 // The range of the result's elements that an element of the image may be a tap of. It may be slightly too large.
@@ -152,11 +152,11 @@ struct ResultRange {
 
 template <class P, int MODE> __device__ __forceinline__ P tap_weight(const AxisScale &scale, u32 mode, i32 out_index, u32 at) {
     P weight = P(0);
-    Taps<P, MODE>::for_each(scale, mode, u32(out_index), [&](i32 tap, P part) { weight += tap == i32(at) ? part : P(0); });
+    Taps<P, MODE>::for_each_tap(scale, mode, u32(out_index), [&](i32 tap, P part) { weight += tap == i32(at) ? part : P(0); });
     return weight;
 }
 
-template <class T, int MODE> __device__ __forceinline__ void resize_backward(u64 count, T *out, const T *grad, const Images &from, const Images &to, const Scales &scales) {
+template <class T, int MODE> __device__ __forceinline__ void resize_gradient_by_taps(u64 count, T *out, const T *grad, const Images &from, const Images &to, const Scales &scales) {
     typedef typename PositionType<T>::type P;
     u64 number = global_thread_index();
     if (number >= count) return;
@@ -181,17 +181,17 @@ template <class T, int MODE> __device__ __forceinline__ void resize_backward(u64
 
 template <class T>
 __global__ void __launch_bounds__(256) upsample_nearest_backward(u64 count, T *out, const T *grad, Images from, Images to, Scales scales) {
-    resize_backward<T, NEAREST>(count, out, grad, from, to, scales);
+    resize_gradient_by_taps<T, NEAREST>(count, out, grad, from, to, scales);
 }
 template <class T>
 __global__ void __launch_bounds__(256) upsample_linear_backward(u64 count, T *out, const T *grad, Images from, Images to, Scales scales) {
-    resize_backward<T, LINEAR>(count, out, grad, from, to, scales);
+    resize_gradient_by_taps<T, LINEAR>(count, out, grad, from, to, scales);
 }
 template <class T>
 __global__ void __launch_bounds__(256) upsample_cubic_backward(u64 count, T *out, const T *grad, Images from, Images to, Scales scales) {
-    resize_backward<T, CUBIC>(count, out, grad, from, to, scales);
+    resize_gradient_by_taps<T, CUBIC>(count, out, grad, from, to, scales);
 }
 template <class T>
 __global__ void __launch_bounds__(256) upsample_antialiased_backward(u64 count, T *out, const T *grad, Images from, Images to, Scales scales) {
-    resize_backward<T, ANTIALIASED_LINEAR>(count, out, grad, from, to, scales);
+    resize_gradient_by_taps<T, ANTIALIASED_LINEAR>(count, out, grad, from, to, scales);
 }

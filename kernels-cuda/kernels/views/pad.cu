@@ -8,7 +8,7 @@ struct Padding {
     u32 kind;
 };
 
-__device__ __forceinline__ i64 source_index(const Padding &padding, const Images &inside, int dim, i64 position) {
+__device__ __forceinline__ i64 source_index_of_position(const Padding &padding, const Images &inside, int dim, i64 position) {
     i64 at = position - padding.before[dim], last = inside.size(dim) - 1;
     if (padding.kind == REPLICATION) return at < 0 ? 0 : at > last ? last : at;
     at = at < 0 ? -at : at;
@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(256) pad(u64 count, T *out, const T *in, Image
     ImageIndex index = padded.unravel_index(number);
     i64 at[3];
 #pragma unroll
-    for (int dim = 0; dim < 3; dim++) at[dim] = source_index(padding, inside, dim, index.spatial[dim]);
+    for (int dim = 0; dim < 3; dim++) at[dim] = source_index_of_position(padding, inside, dim, index.spatial[dim]);
     out[padded.offset_of(index)] = in[inside.image_offset(index) + inside.offset_in_image(i32(at[0]), i32(at[1]), i32(at[2]))];
 }
 
@@ -43,7 +43,7 @@ struct PaddedCopies {
                 if (there[i] && candidates[i] >= 0 && candidates[i] < end) positions[count++] = candidates[i];
         }
     }
-    __device__ __forceinline__ i32 position(const Padding &padding, i64 i) const {
+    __device__ __forceinline__ i32 position_of_copy(const Padding &padding, i64 i) const {
         return i32(padding.kind == REPLICATION ? first + i : i == 0 ? positions[0] : i == 1 ? positions[1] : positions[2]);
     }
 };
@@ -60,6 +60,6 @@ __global__ void __launch_bounds__(256) pad_backward(u64 count, T *out, const T *
         for (i64 j = 0; j < rows.count; j++)
 #pragma unroll 1
             for (i64 k = 0; k < columns.count; k++)
-                sum += as<accumulator_t<T>>(grads[padded.offset_in_image(planes.position(padding, i), rows.position(padding, j), columns.position(padding, k))]);
+                sum += as<accumulator_t<T>>(grads[padded.offset_in_image(planes.position_of_copy(padding, i), rows.position_of_copy(padding, j), columns.position_of_copy(padding, k))]);
     out[inside.offset_of(index)] = as<T>(sum);
 }

@@ -10,13 +10,13 @@ use crate::compile::source::Source;
 use crate::device::gpu::Gpu;
 use crate::error::CudaError;
 use crate::kernel::registered_kernels;
-use crate::lock::locked;
+use crate::lock::lock_ignoring_poison;
 
 impl Source {
     /// Compiles all of the kernel's instances to machine code for an architecture (90 is `sm_90`). It needs NVRTC, but no device.
     ///
     /// ```
-    /// let kernel = kernels_cuda::kernels().find(|kernel| kernel.name() == "mul").unwrap();
+    /// let kernel = kernels_cuda::kernel_sources().find(|kernel| kernel.name() == "mul").unwrap();
     /// match kernel.compile(90) {
     ///     Ok(code) => assert!(code.names.iter().any(|name| name.contains("contiguous"))),
     ///     Err(error) => println!("{error}"),
@@ -27,22 +27,22 @@ impl Source {
     ///
     /// Returns [`CudaError::Unavailable`] if there is no compiler, and [`CudaError::Compile`] if the kernel does not compile.
     pub fn compile(&self, architecture: u32) -> Result<Code, CudaError> {
-        nvrtc::compile(self, &self.expressions(), architecture, OptimizationEffort::Full)
+        nvrtc::compile(self, &self.instance_expressions(), architecture, OptimizationEffort::Full)
     }
 
-    /// Compiles all of the kernel's instances with little optimisation, to check that they compile. It takes a fraction of the time of
+    /// Compiles instances of the kernel with little optimisation, to check that they compile. It takes a fraction of the time of
     /// [`compile`](Self::compile), but the code is slow.
     ///
     /// ```
-    /// let kernel = kernels_cuda::kernels().find(|kernel| kernel.name() == "mul").unwrap();
-    /// assert_eq!(kernel.compile_quickly(80).is_ok(), kernels_cuda::compiler_version().is_ok());
+    /// let kernel = kernels_cuda::kernel_sources().find(|kernel| kernel.name() == "mul").unwrap();
+    /// assert_eq!(kernel.compile_quickly(80, &kernel.instance_expressions()).is_ok(), kernels_cuda::compiler_version().is_ok());
     /// ```
     ///
     /// # Errors
     ///
     /// Returns [`CudaError::Unavailable`] if there is no compiler, and [`CudaError::Compile`] if the kernel does not compile.
-    pub fn compile_quickly(&self, architecture: u32) -> Result<Code, CudaError> {
-        nvrtc::compile(self, &self.expressions(), architecture, OptimizationEffort::Quick)
+    pub fn compile_quickly(&self, architecture: u32, instances: &[String]) -> Result<Code, CudaError> {
+        nvrtc::compile(self, instances, architecture, OptimizationEffort::Quick)
     }
 
     /// Compiles those of the kernel's instances that the disk cache lacks for an architecture, and writes them there. Returns their number.
@@ -50,8 +50,8 @@ impl Source {
     ///
     /// ```no_run
     /// # fn main() -> Result<(), kernels_cuda::CudaError> {
-    /// for kernel in kernels_cuda::kernels() {
-    ///     println!("{}: {} instances compiled", kernel.name(), kernel.prepare(90)?);
+    /// for kernel in kernels_cuda::kernel_sources() {
+    ///     println!("{}: {} instances compiled", kernel.name(), kernel.compile_into_cache(90)?);
     /// }
     /// # Ok(())
     /// # }
@@ -61,8 +61,8 @@ impl Source {
     ///
     /// Returns [`CudaError::Unavailable`] if there is no compiler, [`CudaError::Compile`] if the kernel does not compile, and
     /// [`CudaError::CacheWrite`] if the code cannot be written.
-    pub fn prepare(&self, architecture: u32) -> Result<usize, CudaError> {
-        let (_, missing) = nvrtc::read_cached(self, &self.expressions(), architecture);
+    pub fn compile_into_cache(&self, architecture: u32) -> Result<usize, CudaError> {
+        let (_, missing) = nvrtc::read_cached_codes(self, &self.instance_expressions(), architecture);
         if !missing.is_empty() {
             let code = nvrtc::compile(self, &missing, architecture, OptimizationEffort::Full)?;
             nvrtc::write_to_cache(self, &code, architecture)
@@ -77,7 +77,7 @@ impl Source {
 ///
 /// ```no_run
 /// # fn main() -> dispatch_runtime::Result<()> {
-/// kernels_cuda::prepare("cuda:0".parse().unwrap())?;
+/// kernels_cuda::load_all_kernels("cuda:0".parse().unwrap())?;
 /// # Ok(())
 /// # }
 /// ```
@@ -86,10 +86,10 @@ impl Source {
 ///
 /// Returns [`CudaError::Unavailable`] if there is no such device, driver or compiler, and [`CudaError::Compile`] if a kernel does not
 /// compile.
-pub fn prepare(device: Device) -> Result<(), CudaError> {
-    let gpu = Gpu::of(device)?;
+pub fn load_all_kernels(device: Device) -> Result<(), CudaError> {
+    let gpu = Gpu::for_device(device)?;
     let waiting = Mutex::new(registered_kernels());
-    let next = || locked(&waiting).next();
+    let next = || lock_ignoring_poison(&waiting).next();
     let build = || std::iter::from_fn(next).try_for_each(|kernel| kernel.load_all_instances(gpu));
     std::thread::scope(|scope| {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);

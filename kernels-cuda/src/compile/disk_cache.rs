@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::compile::fingerprint::Fingerprint;
 use crate::compile::nvrtc::Code;
 
-const MAGIC: &[u8; 8] = b"opdcuda3";
+const FILE_MAGIC: &[u8; 8] = b"opdcuda3";
 
 /// Returns the folder of compiled kernels: the one that `OPDISPATCH_CUDA_CACHE` names, or else `opdispatch/cuda` in the user's cache
 /// folder. Returns `None` if neither is known.
@@ -38,21 +38,21 @@ pub fn cache_folder() -> Option<PathBuf> {
 }
 
 /// Reads the cached codes of a kernel by one version of the compiler, in no particular order.
-pub(crate) fn read(kernel: &str, file_prefix: &str) -> impl Iterator<Item = Code> {
-    cache_folder().into_iter().flat_map(move |folder| read_folder(&folder.join(kernel), file_prefix))
+pub(crate) fn read_codes(kernel: &str, file_prefix: &str) -> impl Iterator<Item = Code> {
+    cache_folder().into_iter().flat_map(move |folder| read_codes_in_folder(&folder.join(kernel), file_prefix))
 }
 
 /// Adds code of a kernel to the cache.
-pub(crate) fn write(kernel: &str, file_prefix: &str, code: &Code) -> io::Result<()> {
+pub(crate) fn write_code(kernel: &str, file_prefix: &str, code: &Code) -> io::Result<()> {
     let folder = cache_folder().ok_or_else(|| io::Error::other("the cache folder is unknown"))?;
-    write_file(&folder, kernel, file_prefix, code)
+    write_code_file(&folder, kernel, file_prefix, code)
 }
 
-fn read_folder<'a>(folder: &Path, file_prefix: &'a str) -> impl Iterator<Item = Code> + use<'a> {
+fn read_codes_in_folder<'a>(folder: &Path, file_prefix: &'a str) -> impl Iterator<Item = Code> + use<'a> {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
     files.filter(move |file| file.file_name().as_encoded_bytes().starts_with(file_prefix.as_bytes())).filter_map(
         |file| {
-            let code = decode(&fs::read(file.path()).ok()?);
+            let code = decode_code(&fs::read(file.path()).ok()?);
             if code.is_none() {
                 _ = fs::remove_file(file.path());
             }
@@ -61,16 +61,16 @@ fn read_folder<'a>(folder: &Path, file_prefix: &'a str) -> impl Iterator<Item = 
     )
 }
 
-fn write_file(folder: &Path, kernel: &str, file_prefix: &str, code: &Code) -> io::Result<()> {
+fn write_code_file(folder: &Path, kernel: &str, file_prefix: &str, code: &Code) -> io::Result<()> {
     static FILES_WRITTEN: AtomicUsize = AtomicUsize::new(0);
     let unfinished = format!("{kernel}.{}.{}", std::process::id(), FILES_WRITTEN.fetch_add(1, Ordering::Relaxed));
     let (unfinished, kernel) = (folder.join(unfinished), folder.join(kernel));
     fs::create_dir_all(&kernel)?;
-    fs::write(&unfinished, encode(code))?;
-    fs::rename(unfinished, kernel.join(file_name(file_prefix, &code.expressions)))
+    fs::write(&unfinished, encode_code(code))?;
+    fs::rename(unfinished, kernel.join(code_file_name(file_prefix, &code.expressions)))
 }
 
-fn file_name(file_prefix: &str, expressions: &[String]) -> String {
+fn code_file_name(file_prefix: &str, expressions: &[String]) -> String {
     format!("{file_prefix}{}", Fingerprint::new().add_text(file_prefix).add_texts(expressions))
 }
 
@@ -78,18 +78,18 @@ fn checksum(bytes: &[u8]) -> [u8; 16] {
     Fingerprint::new().add_bytes(bytes).to_bytes()
 }
 
-fn encode(code: &Code) -> Vec<u8> {
+fn encode_code(code: &Code) -> Vec<u8> {
     let lines: Vec<String> =
         code.expressions.iter().zip(&code.names).map(|(of, name)| format!("{of}\t{name}")).collect();
     let lines = lines.join("\n");
     let mut body = (lines.len() as u64).to_le_bytes().to_vec();
     body.extend_from_slice(lines.as_bytes());
     body.extend_from_slice(&code.bytes);
-    [MAGIC.as_slice(), &checksum(&body), &body].concat()
+    [FILE_MAGIC.as_slice(), &checksum(&body), &body].concat()
 }
 
-fn decode(bytes: &[u8]) -> Option<Code> {
-    let (found, body) = bytes.strip_prefix(MAGIC)?.split_first_chunk::<16>()?;
+fn decode_code(bytes: &[u8]) -> Option<Code> {
+    let (found, body) = bytes.strip_prefix(FILE_MAGIC)?.split_first_chunk::<16>()?;
     if *found != checksum(body) {
         return None;
     }
@@ -105,7 +105,7 @@ fn decode(bytes: &[u8]) -> Option<Code> {
 mod tests {
     use super::*;
 
-    fn code(expressions: &[&str]) -> Code {
+    fn code_with_instances(expressions: &[&str]) -> Code {
         let expressions: Vec<String> = expressions.iter().map(|&expression| expression.to_owned()).collect();
         let names = expressions.iter().map(|expression| format!("_Z{expression}")).collect();
         Code { bytes: vec![127, 69, 76, 70, 0, 10], expressions, names }
@@ -113,14 +113,14 @@ mod tests {
 
     #[test]
     fn code_is_read_as_written_and_any_changed_byte_is_detected() {
-        let code = code(&["add<float, i64>", "sub<u8>"]);
-        let whole = encode(&code);
-        assert_eq!(decode(&whole), Some(code));
+        let code = code_with_instances(&["add<float, i64>", "sub<u8>"]);
+        let whole = encode_code(&code);
+        assert_eq!(decode_code(&whole), Some(code));
         for at in 0..whole.len() {
             let mut broken = whole.clone();
             broken[at] ^= 1;
-            assert_eq!(decode(&broken), None, "byte {at}");
-            assert_eq!(decode(&whole[..at]), None, "cut at {at}");
+            assert_eq!(decode_code(&broken), None, "byte {at}");
+            assert_eq!(decode_code(&whole[..at]), None, "cut at {at}");
         }
     }
 
@@ -135,7 +135,7 @@ mod tests {
         }
 
         fn write_file(&self, kernel: &str, code: &Code) {
-            write_file(&self.0, kernel, "13.0-", code).unwrap();
+            write_code_file(&self.0, kernel, "13.0-", code).unwrap();
         }
 
         /// Returns the instances of a kernel that the folder has.
@@ -144,7 +144,8 @@ mod tests {
         }
 
         fn instances_with_prefix(&self, kernel: &str, file_prefix: &str) -> Vec<Vec<String>> {
-            let mut all: Vec<_> = read_folder(&self.0.join(kernel), file_prefix).map(|code| code.expressions).collect();
+            let mut all: Vec<_> =
+                read_codes_in_folder(&self.0.join(kernel), file_prefix).map(|code| code.expressions).collect();
             all.sort_unstable();
             all
         }
@@ -160,17 +161,17 @@ mod tests {
     fn a_damaged_file_is_removed_and_other_files_are_kept() {
         let folder = TemporaryFolder::new("broken");
         assert!(folder.instances_of("add").is_empty());
-        folder.write_file("add", &code(&["add<float>"]));
-        folder.write_file("add", &code(&["add<u8>", "add<i8>"]));
-        folder.write_file("mul", &code(&["mul<float>"]));
+        folder.write_file("add", &code_with_instances(&["add<float>"]));
+        folder.write_file("add", &code_with_instances(&["add<u8>", "add<i8>"]));
+        folder.write_file("mul", &code_with_instances(&["mul<float>"]));
         assert_eq!(folder.instances_of("add"), [vec!["add<float>"], vec!["add<u8>", "add<i8>"]]);
 
-        let broken = folder.0.join("add").join(file_name("13.0-", &["add<float>".to_owned()]));
+        let broken = folder.0.join("add").join(code_file_name("13.0-", &["add<float>".to_owned()]));
         let whole = fs::read(&broken).unwrap();
         fs::write(&broken, &whole[..whole.len() / 2]).unwrap();
         assert_eq!(folder.instances_of("add"), [["add<u8>", "add<i8>"]]);
         assert!(!broken.exists());
-        folder.write_file("add", &code(&["add<float>"]));
+        folder.write_file("add", &code_with_instances(&["add<float>"]));
         assert_eq!(folder.instances_of("add").len(), 2);
         assert_eq!(folder.instances_of("mul"), [["mul<float>"]]);
     }
@@ -181,7 +182,12 @@ mod tests {
         let large = |writer: usize, round: usize| Code {
             bytes: vec![1; 1 << 16],
             // Each writer writes one code that all writers write, and codes that no other writer writes.
-            ..code(&[if round == 0 { "add<same>".to_owned() } else { format!("add<{writer}, {round}>") }.as_str()])
+            ..code_with_instances(&[if round == 0 {
+                "add<same>".to_owned()
+            } else {
+                format!("add<{writer}, {round}>")
+            }
+            .as_str()])
         };
         std::thread::scope(|scope| {
             for writer in 0..4 {
@@ -202,10 +208,10 @@ mod tests {
     #[test]
     fn code_of_another_compiler_version_is_used_only_without_a_compiler() {
         let folder = TemporaryFolder::new("makers");
-        folder.write_file("add", &code(&["add<float>"]));
+        folder.write_file("add", &code_with_instances(&["add<float>"]));
         assert!(folder.instances_with_prefix("add", "13.1-").is_empty());
         assert_eq!(folder.instances_with_prefix("add", ""), [["add<float>"]]);
-        write_file(&folder.0, "add", "13.1-", &code(&["add<float>"])).unwrap();
+        write_code_file(&folder.0, "add", "13.1-", &code_with_instances(&["add<float>"])).unwrap();
         assert_eq!((folder.instances_of("add").len(), folder.instances_with_prefix("add", "").len()), (1, 2));
     }
 
@@ -213,7 +219,7 @@ mod tests {
     fn a_write_to_an_invalid_folder_is_an_error() {
         let folder = TemporaryFolder::new("file");
         fs::write(&folder.0, "not a folder").unwrap();
-        assert!(write_file(&folder.0, "add", "13.0-", &code(&["add<float>"])).is_err());
+        assert!(write_code_file(&folder.0, "add", "13.0-", &code_with_instances(&["add<float>"])).is_err());
         assert!(folder.instances_of("add").is_empty());
         fs::remove_file(&folder.0).unwrap();
     }

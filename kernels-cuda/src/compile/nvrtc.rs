@@ -13,8 +13,8 @@ use cudarc::nvrtc::sys::{self, nvrtcResult};
 
 use crate::compile::disk_cache;
 use crate::compile::source::{HEADERS, Source};
-use crate::error::{CudaError, Missing};
-use crate::lock::locked;
+use crate::error::{CudaError, MissingRequirement};
+use crate::lock::lock_ignoring_poison;
 
 /// Machine code of some instances of a kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -30,13 +30,13 @@ pub struct Code {
 static COMPILER_VERSION: LazyLock<Result<(i32, i32), CudaError>> = LazyLock::new(|| {
     // SAFETY: it loads NVRTC's library, whose initialisers may be run.
     if !unsafe { sys::is_culib_present() } {
-        return Err(Missing::Compiler.into());
+        return Err(MissingRequirement::Compiler.into());
     }
     let (mut major, mut minor) = (0, 0);
     // SAFETY: NVRTC writes only to the two variables.
     match unsafe { sys::nvrtcVersion(&raw mut major, &raw mut minor) } {
         nvrtcResult::NVRTC_SUCCESS => Ok((major, minor)),
-        _ => Err(Missing::Compiler.into()),
+        _ => Err(MissingRequirement::Compiler.into()),
     }
 });
 
@@ -51,7 +51,7 @@ static COMPILER_VERSION: LazyLock<Result<(i32, i32), CudaError>> = LazyLock::new
 ///
 /// # Errors
 ///
-/// Returns [`CudaError::Unavailable`] with [`Missing::Compiler`] if NVRTC is not found.
+/// Returns [`CudaError::Unavailable`] with [`MissingRequirement::Compiler`] if NVRTC is not found.
 pub fn compiler_version() -> Result<(i32, i32), CudaError> {
     COMPILER_VERSION.clone()
 }
@@ -65,7 +65,7 @@ pub fn compiler_version() -> Result<(i32, i32), CudaError> {
 /// ```
 #[must_use]
 pub fn compile_statistics() -> CompileStatistics {
-    *locked(&STATISTICS)
+    *lock_ignoring_poison(&COMPILE_STATISTICS)
 }
 
 /// The number of instances that a process has compiled rather than found in the disk cache, and the time that it took.
@@ -78,7 +78,8 @@ pub struct CompileStatistics {
     pub time: Duration,
 }
 
-static STATISTICS: Mutex<CompileStatistics> = Mutex::new(CompileStatistics { instances: 0, time: Duration::ZERO });
+static COMPILE_STATISTICS: Mutex<CompileStatistics> =
+    Mutex::new(CompileStatistics { instances: 0, time: Duration::ZERO });
 
 impl fmt::Display for CompileStatistics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -87,10 +88,10 @@ impl fmt::Display for CompileStatistics {
 }
 
 /// Runs a compilation, and adds its instances and its time to the process's counts.
-pub(crate) fn count_compilation<T>(instances: usize, compile: impl FnOnce() -> T) -> T {
+pub(crate) fn measure_compilation<T>(instances: usize, compile: impl FnOnce() -> T) -> T {
     let start = Instant::now();
     let result = compile();
-    let mut compiled = locked(&STATISTICS);
+    let mut compiled = lock_ignoring_poison(&COMPILE_STATISTICS);
     compiled.instances += instances;
     compiled.time += start.elapsed();
     result
@@ -102,7 +103,7 @@ pub(crate) fn load_or_compile(
     expressions: &[String],
     architecture: u32,
 ) -> Result<Vec<Code>, CudaError> {
-    let (mut codes, missing) = read_cached(source, expressions, architecture);
+    let (mut codes, missing) = read_cached_codes(source, expressions, architecture);
     if !missing.is_empty() {
         let code = compile(source, &missing, architecture, OptimizationEffort::Full)?;
         // If the code cannot be written to the cache, the next process compiles it again.
@@ -113,17 +114,21 @@ pub(crate) fn load_or_compile(
 }
 
 /// Returns the cached codes of some instances, and the instances that the cache lacks.
-pub(crate) fn read_cached(source: &Source, expressions: &[String], architecture: u32) -> (Vec<Code>, Vec<String>) {
-    select_codes(disk_cache::read(&cache_folder_name(source, architecture), &file_prefix()), expressions)
+pub(crate) fn read_cached_codes(
+    source: &Source,
+    expressions: &[String],
+    architecture: u32,
+) -> (Vec<Code>, Vec<String>) {
+    select_codes(disk_cache::read_codes(&cache_folder_name(source, architecture), &compiler_file_prefix()), expressions)
 }
 
 /// Writes machine code to the disk cache.
 pub(crate) fn write_to_cache(source: &Source, code: &Code, architecture: u32) -> io::Result<()> {
-    disk_cache::write(&cache_folder_name(source, architecture), &file_prefix(), code)
+    disk_cache::write_code(&cache_folder_name(source, architecture), &compiler_file_prefix(), code)
 }
 
 /// Returns the prefix of the names of this compiler's files. Without a compiler it is empty, so that files of any compiler are used.
-fn file_prefix() -> String {
+fn compiler_file_prefix() -> String {
     compiler_version().map_or_else(|_| String::new(), |(major, minor)| format!("{major}.{minor}-"))
 }
 
@@ -180,19 +185,19 @@ pub(crate) fn compile(
 
     let program = Program::new(source, &contents, &names).map_err(|result| failed(format!("{result:?}")))?;
     for expression in &c_expressions {
-        // SAFETY: the program is alive, and the text lives until the last call of `name`.
+        // SAFETY: the program is alive, and the text lives until the last call of `lowered_name`.
         check_result(unsafe { sys::nvrtcAddNameExpression(program.0, expression.as_ptr()) })
-            .map_err(|_| failed(program.log()))?;
+            .map_err(|_| failed(program.compile_log()))?;
     }
     let options: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
     let count = i32::try_from(options.len()).unwrap_or(0);
-    count_compilation(c_expressions.len(), || {
+    measure_compilation(c_expressions.len(), || {
         // SAFETY: the program and the options are alive during the call.
         check_result(unsafe { sys::nvrtcCompileProgram(program.0, count, options.as_ptr()) })
     })
-    .map_err(|_| failed(program.log()))?;
+    .map_err(|_| failed(program.compile_log()))?;
     let bytes = program.cubin().map_err(|result| failed(format!("{result:?}")))?;
-    let names = c_expressions.iter().map(|expression| program.name(expression)).collect::<Result<_, _>>();
+    let names = c_expressions.iter().map(|expression| program.lowered_name(expression)).collect::<Result<_, _>>();
     Ok(Code { bytes, expressions: expressions.to_vec(), names: names.map_err(|result| failed(format!("{result:?}")))? })
 }
 
@@ -224,7 +229,7 @@ impl Program {
         Ok(Self(program))
     }
 
-    fn log(&self) -> String {
+    fn compile_log(&self) -> String {
         let mut size = 0;
         // SAFETY: the program is alive, and NVRTC writes only to `size`.
         if check_result(unsafe { sys::nvrtcGetProgramLogSize(self.0, &raw mut size) }).is_err() {
@@ -246,7 +251,7 @@ impl Program {
         Ok(bytes)
     }
 
-    fn name(&self, expression: &CStr) -> Result<String, nvrtcResult> {
+    fn lowered_name(&self, expression: &CStr) -> Result<String, nvrtcResult> {
         let mut name = std::ptr::null();
         // SAFETY: the program is alive, and was compiled with this expression.
         check_result(unsafe { sys::nvrtcGetLoweredName(self.0, expression.as_ptr(), &raw mut name) })?;
@@ -266,32 +271,36 @@ impl Drop for Program {
 mod tests {
     use super::*;
 
-    fn strings(texts: &[&str]) -> Vec<String> {
+    fn to_strings(texts: &[&str]) -> Vec<String> {
         texts.iter().map(|&text| text.to_owned()).collect()
     }
 
-    fn code(expressions: &[&str]) -> Code {
-        Code { bytes: Vec::new(), expressions: strings(expressions), names: strings(expressions) }
+    fn code_with_instances(expressions: &[&str]) -> Code {
+        Code { bytes: Vec::new(), expressions: to_strings(expressions), names: to_strings(expressions) }
     }
 
     #[test]
     fn codes_of_several_instances_and_of_single_ones_are_combined() {
-        let together = code(&["add<u8>", "add<i8>", "add<float>"]);
+        let together = code_with_instances(&["add<u8>", "add<i8>", "add<float>"]);
         assert_eq!(
-            select_codes([together.clone()].into_iter(), &strings(&["add<i8>"])),
+            select_codes([together.clone()].into_iter(), &to_strings(&["add<i8>"])),
             (vec![together.clone()], vec![])
         );
 
-        let (one, another, foreign) = (code(&["add<i8>"]), code(&["add<u8>"]), code(&["add<double>"]));
+        let (one, another, foreign) = (
+            code_with_instances(&["add<i8>"]),
+            code_with_instances(&["add<u8>"]),
+            code_with_instances(&["add<double>"]),
+        );
         let there = [foreign, one.clone(), another.clone()];
         let (used, missing) = select_codes(there.into_iter(), &together.expressions);
-        assert_eq!((used, missing), (vec![one, another], strings(&["add<float>"])));
+        assert_eq!((used, missing), (vec![one, another], to_strings(&["add<float>"])));
     }
 
     #[test]
     fn reading_stops_when_all_instances_are_found() {
-        let endless = std::iter::repeat_with(|| code(&["add<u8>"]));
-        assert_eq!(select_codes(endless, &strings(&["add<u8>"])).0.len(), 1);
+        let endless = std::iter::repeat_with(|| code_with_instances(&["add<u8>"]));
+        assert_eq!(select_codes(endless, &to_strings(&["add<u8>"])).0.len(), 1);
     }
 
     #[test]

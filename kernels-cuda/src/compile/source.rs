@@ -54,10 +54,10 @@ impl Source {
 
     /// Returns the instances that the kernel can have, as C++ expressions.
     #[must_use]
-    pub fn expressions(&self) -> Vec<String> {
+    pub fn instance_expressions(&self) -> Vec<String> {
         let mut instances = Instances::default();
         (self.instances)(&mut instances);
-        instances.expressions()
+        instances.instance_expressions()
     }
 
     /// Returns a cache key of the compiled code. It differs if the text, a header, the compiler or an option differs.
@@ -85,7 +85,7 @@ impl Instances {
     /// # use dispatch_runtime::DType;
     /// let mut instances = kernels_cuda::Instances::default();
     /// instances.add("cast", &[DType::F32, DType::I64]);
-    /// assert_eq!(instances.expressions(), ["cast<float, i64>"]);
+    /// assert_eq!(instances.instance_expressions(), ["cast<float, i64>"]);
     /// ```
     pub fn add(&mut self, template: &'static str, dtypes: &[DType]) {
         self.all.push((template, dtypes.to_vec()));
@@ -96,26 +96,26 @@ impl Instances {
     /// ```
     /// # use dispatch_runtime::DType;
     /// let mut instances = kernels_cuda::Instances::default();
-    /// instances.add_each("twice", &[DType::F32, DType::F16]);
-    /// assert_eq!(instances.expressions(), ["twice<float>", "twice<f16>"]);
+    /// instances.add_for_each_dtype("twice", &[DType::F32, DType::F16]);
+    /// assert_eq!(instances.instance_expressions(), ["twice<float>", "twice<f16>"]);
     /// ```
-    pub fn add_each(&mut self, template: &'static str, dtypes: &[DType]) {
+    pub fn add_for_each_dtype(&mut self, template: &'static str, dtypes: &[DType]) {
         for dtype in dtypes {
             self.add(template, &[*dtype]);
         }
     }
 
     /// Adds an instance of each of these templates for each of these dtypes.
-    pub(crate) fn add_all(&mut self, templates: &[&'static str], dtypes: &[DType]) {
+    pub(crate) fn add_templates_for_each_dtype(&mut self, templates: &[&'static str], dtypes: &[DType]) {
         for template in templates {
-            self.add_each(template, dtypes);
+            self.add_for_each_dtype(template, dtypes);
         }
     }
 
     /// Returns the instances as C++ expressions. Omits an instance if its template's name is not a C++ identifier, or if kernels have no
     /// element type for one of its dtypes.
     #[must_use]
-    pub fn expressions(&self) -> Vec<String> {
+    pub fn instance_expressions(&self) -> Vec<String> {
         self.all.iter().filter_map(|(template, dtypes)| instance_expression(template, dtypes)).collect()
     }
 }
@@ -123,11 +123,11 @@ impl Instances {
 /// Returns the C++ type of a dtype's elements in kernels, or `None` if kernels do not support the dtype.
 ///
 /// ```
-/// assert_eq!(kernels_cuda::element_type(dispatch_runtime::DType::F32), Some("float"));
-/// assert_eq!(kernels_cuda::element_type(dispatch_runtime::DType::C64), None);
+/// assert_eq!(kernels_cuda::cpp_type_name(dispatch_runtime::DType::F32), Some("float"));
+/// assert_eq!(kernels_cuda::cpp_type_name(dispatch_runtime::DType::C64), None);
 /// ```
 #[must_use]
-pub const fn element_type(dtype: DType) -> Option<&'static str> {
+pub const fn cpp_type_name(dtype: DType) -> Option<&'static str> {
     Some(match dtype {
         DType::U8 => "u8",
         DType::I8 => "i8",
@@ -155,7 +155,7 @@ pub(crate) fn instance_expression(template: &str, dtypes: &[DType]) -> Option<St
     let mut text = template.to_owned();
     for (i, dtype) in dtypes.iter().enumerate() {
         text.push_str(if i == 0 { "<" } else { ", " });
-        write!(text, "{}", element_type(*dtype)?).ok()?;
+        write!(text, "{}", cpp_type_name(*dtype)?).ok()?;
     }
     if !dtypes.is_empty() {
         text.push('>');

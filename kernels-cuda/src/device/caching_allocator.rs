@@ -9,12 +9,12 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard};
 
-use crate::device::driver::{Address, EventHandle, StreamHandle};
+use crate::device::driver::{DeviceAddress, EventHandle, StreamHandle};
 use crate::device::gpu::Gpu;
 use crate::device::stream;
 use crate::error::CudaError;
 use crate::graph;
-use crate::lock::locked;
+use crate::lock::lock_ignoring_poison;
 
 /// The index of a size class, for blocks of at most 16 MiB.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,7 +27,7 @@ impl SizeClass {
 
     /// Returns the smallest class that holds `bytes` bytes, or `None` if `bytes` exceeds `LARGEST_BYTES`.
     #[inline]
-    fn of(bytes: usize) -> Option<Self> {
+    fn for_bytes(bytes: usize) -> Option<Self> {
         if bytes > Self::LARGEST_BYTES {
             return None;
         }
@@ -44,8 +44,8 @@ impl SizeClass {
 }
 
 /// Returns the number of bytes that the driver allocates for a request of `bytes` bytes.
-fn capacity(bytes: usize) -> usize {
-    SizeClass::of(bytes).map_or(bytes, SizeClass::capacity)
+fn allocated_size(bytes: usize) -> usize {
+    SizeClass::for_bytes(bytes).map_or(bytes, SizeClass::capacity)
 }
 
 /// The cache of free blocks of one stream. It lives as long as the process, as streams do.
@@ -64,49 +64,49 @@ struct FreeLists {
 }
 
 struct FreeBlock {
-    address: Address,
+    address: DeviceAddress,
     /// The value of `FreeLists::blocks_added` when the block was added. A smaller one was idle longer.
     sequence_number: u64,
 }
 
 /// A freed block that other streams still use, until these events are complete.
 struct DeferredFree {
-    address: Address,
+    address: DeviceAddress,
     bytes: usize,
     events: Vec<EventHandle>,
 }
 
 impl CachingAllocator {
     /// Creates the allocator of a new stream.
-    pub(crate) fn of(stream: StreamHandle) -> &'static Self {
+    pub(crate) fn for_stream(stream: StreamHandle) -> &'static Self {
         let lists = [const { VecDeque::new() }; SizeClass::COUNT];
         let free_lists = Mutex::new(FreeLists { lists, free_bytes: 0, blocks_added: 0, deferred: VecDeque::new() });
         Box::leak(Box::new(Self { stream, free_lists }))
     }
 
-    fn free_lists(&self) -> MutexGuard<'_, FreeLists> {
-        locked(&self.free_lists)
+    fn lock_free_lists(&self) -> MutexGuard<'_, FreeLists> {
+        lock_ignoring_poison(&self.free_lists)
     }
 
     /// Allocates `bytes` bytes for later work of the stream.
     #[inline]
-    pub(crate) fn allocate(&self, gpu: &Gpu, bytes: usize) -> Result<Address, CudaError> {
-        let cached = SizeClass::of(bytes).and_then(|class| self.free_lists().pop(class));
+    pub(crate) fn allocate(&self, gpu: &Gpu, bytes: usize) -> Result<DeviceAddress, CudaError> {
+        let cached = SizeClass::for_bytes(bytes).and_then(|class| self.lock_free_lists().pop_block(class));
         let address = cached.map_or_else(|| self.allocate_uncached(gpu, bytes), Ok)?;
         gpu.driver.note_allocated(address, bytes, self.stream);
         Ok(address)
     }
 
     #[cold]
-    fn allocate_uncached(&self, gpu: &Gpu, bytes: usize) -> Result<Address, CudaError> {
-        self.free_finished(gpu, |event| gpu.driver.is_event_complete(event));
-        if let Some(address) = SizeClass::of(bytes).and_then(|class| self.free_lists().pop(class)) {
+    fn allocate_uncached(&self, gpu: &Gpu, bytes: usize) -> Result<DeviceAddress, CudaError> {
+        self.free_finished_blocks(gpu, |event| gpu.driver.is_event_complete(event));
+        if let Some(address) = SizeClass::for_bytes(bytes).and_then(|class| self.lock_free_lists().pop_block(class)) {
             return Ok(address);
         }
-        match gpu.driver.allocate(capacity(bytes), self.stream) {
+        match gpu.driver.allocate(allocated_size(bytes), self.stream) {
             Err(CudaError::OutOfMemory { .. }) => {
-                release_cached(gpu)?;
-                gpu.driver.allocate(capacity(bytes), self.stream)
+                release_cached_memory(gpu)?;
+                gpu.driver.allocate(allocated_size(bytes), self.stream)
             }
             done => done,
         }
@@ -114,13 +114,13 @@ impl CachingAllocator {
 
     /// Frees a block that only earlier work of this stream uses.
     #[inline]
-    pub(crate) fn free(&self, gpu: &Gpu, address: Address, bytes: usize) {
+    pub(crate) fn free(&self, gpu: &Gpu, address: DeviceAddress, bytes: usize) {
         gpu.driver.note_freed(address, self.stream);
-        match SizeClass::of(bytes) {
+        match SizeClass::for_bytes(bytes) {
             Some(class) => {
                 // The free blocks of a stream take at most an eighth of the device's memory.
                 let most = gpu.driver.properties().memory / 8;
-                self.free_lists().add(class, address, most, |address| gpu.driver.free(address, self.stream));
+                self.lock_free_lists().add_block(class, address, most, |address| gpu.driver.free(address, self.stream));
             }
             None => gpu.driver.free(address, self.stream),
         }
@@ -128,18 +128,20 @@ impl CachingAllocator {
 
     /// Frees a block that earlier work of other streams also uses.
     #[cold]
-    pub(crate) fn free_deferred(&self, gpu: &Gpu, address: Address, bytes: usize, others: &[StreamHandle]) {
+    pub(crate) fn free_deferred(&self, gpu: &Gpu, address: DeviceAddress, bytes: usize, others: &[StreamHandle]) {
         // If recording events fails, the device accepts no more work, but earlier work may still run. So the block is leaked.
         if let Ok(events) = gpu.driver.record_events(others) {
-            self.free_lists().deferred.push_back(DeferredFree { address, bytes, events });
+            self.lock_free_lists().deferred.push_back(DeferredFree { address, bytes, events });
         }
     }
 
     /// Frees deferred blocks in the order of their frees, up to the first one that a stream still uses.
-    fn free_finished(&self, gpu: &Gpu, is_done: impl Fn(EventHandle) -> bool) {
+    fn free_finished_blocks(&self, gpu: &Gpu, is_done: impl Fn(EventHandle) -> bool) {
         loop {
-            let deferred =
-                self.free_lists().deferred.pop_front_if(|deferred| deferred.events.iter().all(|event| is_done(*event)));
+            let deferred = self
+                .lock_free_lists()
+                .deferred
+                .pop_front_if(|deferred| deferred.events.iter().all(|event| is_done(*event)));
             let Some(deferred) = deferred else { break };
             deferred.events.into_iter().for_each(|event| gpu.driver.destroy_event(event));
             self.free(gpu, deferred.address, deferred.bytes);
@@ -147,12 +149,12 @@ impl CachingAllocator {
     }
 
     /// Returns all free blocks to the driver, after waiting for the deferred ones.
-    pub(crate) fn release_all(&self, gpu: &Gpu) {
-        self.free_finished(gpu, |event| {
+    pub(crate) fn release_free_blocks(&self, gpu: &Gpu) {
+        self.free_finished_blocks(gpu, |event| {
             gpu.driver.wait_for_event(event);
             true
         });
-        let mut free_lists = self.free_lists();
+        let mut free_lists = self.lock_free_lists();
         free_lists.free_bytes = 0;
         free_lists
             .lists
@@ -164,7 +166,7 @@ impl CachingAllocator {
 
 impl FreeLists {
     #[inline]
-    fn pop(&mut self, class: SizeClass) -> Option<Address> {
+    fn pop_block(&mut self, class: SizeClass) -> Option<DeviceAddress> {
         let idle = self.lists[usize::from(class.0)].pop_back()?;
         self.free_bytes -= class.capacity();
         Some(idle.address)
@@ -172,7 +174,7 @@ impl FreeLists {
 
     /// Adds a free block. Frees the blocks that were idle longest while the total exceeds `most` bytes.
     #[inline]
-    fn add(&mut self, class: SizeClass, address: Address, most: usize, free: impl Fn(Address)) {
+    fn add_block(&mut self, class: SizeClass, address: DeviceAddress, most: usize, free: impl Fn(DeviceAddress)) {
         self.blocks_added += 1;
         self.free_bytes += class.capacity();
         self.lists[usize::from(class.0)].push_back(FreeBlock { address, sequence_number: self.blocks_added });
@@ -185,7 +187,7 @@ impl FreeLists {
     }
 
     #[cold]
-    fn pop_oldest(&mut self) -> Option<(SizeClass, Address)> {
+    fn pop_oldest(&mut self) -> Option<(SizeClass, DeviceAddress)> {
         let lists = (0_u8..).zip(&mut self.lists).filter(|(_, list)| !list.is_empty());
         let (class, list) = lists.min_by_key(|(_, list)| list.front().map(|idle| idle.sequence_number))?;
         Some((SizeClass(class), list.pop_front()?.address))
@@ -193,13 +195,13 @@ impl FreeLists {
 }
 
 /// Returns the free blocks of all streams of a device to the system, after waiting for all its streams.
-pub(crate) fn release_cached(gpu: &Gpu) -> Result<(), CudaError> {
-    for allocator in stream::allocators(gpu) {
-        allocator.release_all(gpu);
+pub(crate) fn release_cached_memory(gpu: &Gpu) -> Result<(), CudaError> {
+    for allocator in stream::device_allocators(gpu) {
+        allocator.release_free_blocks(gpu);
     }
     // The driver reuses a block in another stream only after the stream that freed it is done.
-    stream::wait_for_all(gpu)?;
-    gpu.driver.trim()
+    stream::wait_for_all_streams(gpu)?;
+    gpu.driver.release_free_memory()
 }
 
 /// Returns the free cached memory of all devices to the system, for other programs. A program need not call it for its own allocations: an
@@ -221,7 +223,7 @@ pub fn empty_cache() -> Result<(), CudaError> {
             message: "not permitted while this thread records a graph".to_owned(),
         });
     }
-    Gpu::opened().try_for_each(release_cached)
+    Gpu::opened_gpus().try_for_each(release_cached_memory)
 }
 
 #[cfg(test)]
@@ -231,7 +233,7 @@ mod tests {
     #[test]
     fn a_size_class_wastes_at_most_an_eighth() {
         for bytes in (1..5000).chain((5000..=SizeClass::LARGEST_BYTES).step_by(997)) {
-            let class = SizeClass::of(bytes).unwrap();
+            let class = SizeClass::for_bytes(bytes).unwrap();
             assert!(usize::from(class.0) < SizeClass::COUNT);
             assert!(class.capacity() >= bytes);
             assert!(
@@ -239,32 +241,32 @@ mod tests {
                 "{bytes} {}",
                 class.capacity()
             );
-            assert_eq!(SizeClass::of(class.capacity()), Some(class));
-            assert!(SizeClass::of(class.capacity() + 1).is_none_or(|next| next.0 == class.0 + 1));
+            assert_eq!(SizeClass::for_bytes(class.capacity()), Some(class));
+            assert!(SizeClass::for_bytes(class.capacity() + 1).is_none_or(|next| next.0 == class.0 + 1));
         }
     }
 
     #[test]
     fn powers_of_two_waste_nothing_and_large_blocks_have_no_class() {
-        (9..=24).for_each(|double| assert_eq!(capacity(1 << double), 1 << double));
-        assert_eq!(SizeClass::of(SizeClass::LARGEST_BYTES), Some(SizeClass(103)));
-        assert_eq!(capacity((16 << 20) + 1), (16 << 20) + 1);
+        (9..=24).for_each(|double| assert_eq!(allocated_size(1 << double), 1 << double));
+        assert_eq!(SizeClass::for_bytes(SizeClass::LARGEST_BYTES), Some(SizeClass(103)));
+        assert_eq!(allocated_size((16 << 20) + 1), (16 << 20) + 1);
     }
 
     #[test]
     fn the_last_freed_block_is_reused_first_and_the_oldest_is_released_first() {
-        let allocator = CachingAllocator::of(1);
-        let (small, large) = (SizeClass::of(512).unwrap(), SizeClass::of(4096).unwrap());
+        let allocator = CachingAllocator::for_stream(1);
+        let (small, large) = (SizeClass::for_bytes(512).unwrap(), SizeClass::for_bytes(4096).unwrap());
         let freed = Mutex::new(Vec::new());
         let free = |address| freed.lock().unwrap().push(address);
         for (class, address) in [(large, 1), (small, 2), (small, 3), (large, 4)] {
-            allocator.free_lists().add(class, address, 5 << 10, free);
+            allocator.lock_free_lists().add_block(class, address, 5 << 10, free);
         }
         assert_eq!(*freed.lock().unwrap(), [1]);
-        assert_eq!(allocator.free_lists().pop(small), Some(3));
-        assert_eq!(allocator.free_lists().pop(small), Some(2));
-        assert_eq!(allocator.free_lists().pop(small), None);
-        assert_eq!(allocator.free_lists().pop(large), Some(4));
-        assert_eq!(allocator.free_lists().free_bytes, 0);
+        assert_eq!(allocator.lock_free_lists().pop_block(small), Some(3));
+        assert_eq!(allocator.lock_free_lists().pop_block(small), Some(2));
+        assert_eq!(allocator.lock_free_lists().pop_block(small), None);
+        assert_eq!(allocator.lock_free_lists().pop_block(large), Some(4));
+        assert_eq!(allocator.lock_free_lists().free_bytes, 0);
     }
 }

@@ -11,18 +11,18 @@ use crate::CudaError;
 use crate::compile::source::Source;
 
 /// An address in a device's memory.
-pub(crate) type Address = u64;
+pub(crate) type DeviceAddress = u64;
 
 /// The driver's handle of a CUDA stream, which runs its work in order.
 pub(crate) type StreamHandle = usize;
 
 /// The driver's handle of a kernel that can be launched.
-pub(crate) type Function = usize;
+pub(crate) type FunctionHandle = usize;
 
 /// A kernel that can be launched, and the size of each of its parameters in bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct EntryPoint {
-    pub(crate) function: Function,
+    pub(crate) function: FunctionHandle,
     pub(crate) parameters: Box<[usize]>,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Module {
 }
 
 /// The driver's handle of recorded work: a CUDA graph.
-pub(crate) type Recording = usize;
+pub(crate) type RecordingHandle = usize;
 
 /// The driver's handle of a point in a stream's work: a CUDA event.
 pub(crate) type EventHandle = usize;
@@ -54,15 +54,15 @@ impl Grid {
     /// Returns a grid with a thread for each of `count` elements, in blocks of 256 threads.
     ///
     /// ```
-    /// assert_eq!(kernels_cuda::Grid::cover(1000).blocks, [4, 1, 1]);
+    /// assert_eq!(kernels_cuda::Grid::for_elements(1000).blocks, [4, 1, 1]);
     /// ```
     #[must_use]
-    pub fn cover(count: i64) -> Self {
-        Self::of_blocks(count.max(0).unsigned_abs().div_ceil(256), 256)
+    pub fn for_elements(count: i64) -> Self {
+        Self::from_block_count(count.max(0).unsigned_abs().div_ceil(256), 256)
     }
 
     /// Returns a one-dimensional grid of `blocks` blocks. If `blocks` exceeds 32 bits, the result is a grid that no device accepts.
-    pub(crate) fn of_blocks(blocks: u64, threads: u32) -> Self {
+    pub(crate) fn from_block_count(blocks: u64, threads: u32) -> Self {
         Self::new(u32::try_from(blocks).unwrap_or(u32::MAX), threads)
     }
 
@@ -106,7 +106,7 @@ impl Grid {
 /// The properties of a device.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub struct Properties {
+pub struct DeviceProperties {
     /// The vendor's name of the device.
     pub name: String,
     /// The architecture: 90 is `sm_90`.
@@ -120,7 +120,7 @@ pub struct Properties {
 }
 
 pub(crate) trait DeviceDriver: Send + Sync {
-    fn properties(&self) -> &Properties;
+    fn properties(&self) -> &DeviceProperties;
 
     /// Whether the vendor's libraries (cuBLASLt) work with this device.
     fn supports_vendor_libraries(&self) -> bool;
@@ -136,32 +136,50 @@ pub(crate) trait DeviceDriver: Send + Sync {
     /// Orders later work of `then` after the earlier work of `first`.
     fn make_wait(&self, first: StreamHandle, then: StreamHandle) -> Result<(), CudaError>;
 
-    fn allocate(&self, bytes: usize, stream: StreamHandle) -> Result<Address, CudaError>;
+    fn allocate(&self, bytes: usize, stream: StreamHandle) -> Result<DeviceAddress, CudaError>;
 
     /// Frees memory after the earlier work of a stream is done.
-    fn free(&self, address: Address, stream: StreamHandle);
+    fn free(&self, address: DeviceAddress, stream: StreamHandle);
 
     /// Returns free memory to the system.
-    fn trim(&self) -> Result<(), CudaError>;
+    fn release_free_memory(&self) -> Result<(), CudaError>;
 
     /// Returns the number of bytes that the device's pools took from the system.
     fn reserved_bytes(&self) -> usize;
 
     /// Notes, in a stream's order, that the allocator hands out a block for a request of `bytes` bytes. Only the emulator uses it.
-    fn note_allocated(&self, _address: Address, _bytes: usize, _stream: StreamHandle) {}
+    fn note_allocated(&self, _address: DeviceAddress, _bytes: usize, _stream: StreamHandle) {}
 
     /// Notes, in a stream's order, that the block was returned to the allocator. Only the emulator uses it.
-    fn note_freed(&self, _address: Address, _stream: StreamHandle) {}
+    fn note_freed(&self, _address: DeviceAddress, _stream: StreamHandle) {}
 
     /// Copies bytes from the CPU. The bytes must not change until the stream has done the copy.
-    fn copy_in(&self, from: NonNull<u8>, to: Address, bytes: usize, stream: StreamHandle) -> Result<(), CudaError>;
+    fn copy_host_to_device(
+        &self,
+        from: NonNull<u8>,
+        to: DeviceAddress,
+        bytes: usize,
+        stream: StreamHandle,
+    ) -> Result<(), CudaError>;
 
     /// Copies bytes to the CPU. The target must not be used until the stream has done the copy.
-    fn copy_out(&self, from: Address, to: NonNull<u8>, bytes: usize, stream: StreamHandle) -> Result<(), CudaError>;
+    fn copy_device_to_host(
+        &self,
+        from: DeviceAddress,
+        to: NonNull<u8>,
+        bytes: usize,
+        stream: StreamHandle,
+    ) -> Result<(), CudaError>;
 
-    fn copy(&self, from: Address, to: Address, bytes: usize, stream: StreamHandle) -> Result<(), CudaError>;
+    fn copy_on_device(
+        &self,
+        from: DeviceAddress,
+        to: DeviceAddress,
+        bytes: usize,
+        stream: StreamHandle,
+    ) -> Result<(), CudaError>;
 
-    fn fill(&self, to: Address, byte: u8, bytes: usize, stream: StreamHandle) -> Result<(), CudaError>;
+    fn fill_bytes(&self, to: DeviceAddress, byte: u8, bytes: usize, stream: StreamHandle) -> Result<(), CudaError>;
 
     /// Allocates pinned memory: CPU memory that the device accesses directly. It is never freed.
     fn allocate_pinned(&self, bytes: usize) -> Result<NonNull<u8>, CudaError>;
@@ -187,7 +205,7 @@ pub(crate) trait DeviceDriver: Send + Sync {
     fn elapsed_time(&self, first: EventHandle, last: EventHandle) -> Result<Duration, CudaError>;
 
     /// Loads code that contains these instances, and maybe others. Instances without compiled code are compiled.
-    fn load(&self, source: &Source, expressions: &[String]) -> Result<Vec<Module>, CudaError>;
+    fn load_modules(&self, source: &Source, expressions: &[String]) -> Result<Vec<Module>, CudaError>;
 
     /// Whether compiling all instances of a kernel at once is better than compiling each on demand.
     fn compiles_all_instances(&self) -> bool;
@@ -210,15 +228,15 @@ pub(crate) trait DeviceDriver: Send + Sync {
     ) -> Result<(), CudaError>;
 
     /// Permits a function's blocks `bytes` bytes of dynamic shared memory, above the default limit of 48 KiB.
-    fn allow_shared_memory(&self, function: Function, bytes: u32) -> Result<(), CudaError>;
+    fn allow_shared_memory(&self, function: FunctionHandle, bytes: u32) -> Result<(), CudaError>;
 
     fn begin_recording(&self, stream: StreamHandle) -> Result<(), CudaError>;
 
-    fn end_recording(&self, stream: StreamHandle) -> Result<Recording, CudaError>;
+    fn end_recording(&self, stream: StreamHandle) -> Result<RecordingHandle, CudaError>;
 
-    fn replay(&self, recording: Recording, stream: StreamHandle) -> Result<(), CudaError>;
+    fn replay(&self, recording: RecordingHandle, stream: StreamHandle) -> Result<(), CudaError>;
 
-    fn destroy_recording(&self, recording: Recording);
+    fn destroy_recording(&self, recording: RecordingHandle);
 }
 
 #[cfg(test)]

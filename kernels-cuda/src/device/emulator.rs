@@ -6,9 +6,9 @@
 //! parallel execution of threads, nor speed.
 #![expect(unsafe_code, reason = "compiled kernels are loaded and run in this process")]
 
-mod block;
 mod build;
-mod work;
+mod deferred_work;
+mod guarded_block;
 
 use std::alloc::{Layout, alloc_zeroed};
 use std::cell::Cell;
@@ -21,20 +21,23 @@ use std::time::{Duration, Instant};
 
 use libloading::Library;
 
-use self::block::{GUARD_BYTES, GuardedBlock, address};
 use self::build::{COMPILER_VERSION, compile_error, compiled_library};
-use self::work::{DeferredWork, EmulatorState, RecordedWork, RunFunction, SizesFunction, WorkStep};
+use self::deferred_work::{
+    DeferredWork, EmulatorState, ParameterSizesFunction, RecordedWork, RunKernelFunction, WorkStep,
+};
+use self::guarded_block::{GUARD_BYTES, GuardedBlock, pointer_to_address};
 use crate::compile::source::Source;
 use crate::device::driver::{
-    Address, DeviceDriver, EntryPoint, EventHandle, Function, Grid, Module, Properties, Recording, StreamHandle,
+    DeviceAddress, DeviceDriver, DeviceProperties, EntryPoint, EventHandle, FunctionHandle, Grid, Module,
+    RecordingHandle, StreamHandle,
 };
 use crate::error::CudaError;
-use crate::lock::locked;
+use crate::lock::lock_ignoring_poison;
 
 /// The number of emulated devices: two, so that a tensor can be on the wrong one.
 pub(crate) const DEVICE_COUNT: usize = 2;
 
-static ENABLED: AtomicBool = AtomicBool::new(false);
+static EMULATOR_IS_ENABLED: AtomicBool = AtomicBool::new(false);
 thread_local! {
     static REVERSE_ORDER: Cell<bool> = const { Cell::new(false) };
 }
@@ -48,7 +51,7 @@ thread_local! {
 #[must_use = "there may be no compiler"]
 pub fn emulate() -> bool {
     if COMPILER_VERSION.is_some() {
-        ENABLED.store(true, Ordering::Release);
+        EMULATOR_IS_ENABLED.store(true, Ordering::Release);
     }
     COMPILER_VERSION.is_some()
 }
@@ -67,17 +70,17 @@ pub fn emulate_memory_limit(bytes: usize) {
 }
 
 pub(crate) fn is_enabled() -> bool {
-    ENABLED.load(Ordering::Acquire)
+    EMULATOR_IS_ENABLED.load(Ordering::Acquire)
 }
 
 pub(crate) struct Emulator {
-    properties: Properties,
+    properties: DeviceProperties,
     state: Mutex<EmulatorState>,
 }
 
 impl Emulator {
     pub(crate) fn open() -> Self {
-        let properties = Properties {
+        let properties = DeviceProperties {
             name: "the emulator".to_owned(),
             architecture: 0,
             multiprocessors: 4,
@@ -88,13 +91,13 @@ impl Emulator {
         Self { properties, state: Mutex::default() }
     }
 
-    fn state(&self) -> MutexGuard<'_, EmulatorState> {
-        locked(&self.state)
+    fn lock_state(&self) -> MutexGuard<'_, EmulatorState> {
+        lock_ignoring_poison(&self.state)
     }
 }
 
 impl DeviceDriver for Emulator {
-    fn properties(&self) -> &Properties {
+    fn properties(&self) -> &DeviceProperties {
         &self.properties
     }
 
@@ -107,13 +110,13 @@ impl DeviceDriver for Emulator {
     }
 
     fn create_stream(&self) -> Result<StreamHandle, CudaError> {
-        let mut state = self.state();
+        let mut state = self.lock_state();
         state.streams.push(DeferredWork::default());
         Ok(state.streams.len())
     }
 
     fn synchronize(&self, stream: StreamHandle) -> Result<(), CudaError> {
-        let mut state = self.state();
+        let mut state = self.lock_state();
         state.check_not_recording("synchronize", &[stream])?;
         let end = state.end_of_stream(stream);
         state.run_until(end);
@@ -121,7 +124,7 @@ impl DeviceDriver for Emulator {
     }
 
     fn make_wait(&self, first: StreamHandle, then: StreamHandle) -> Result<(), CudaError> {
-        let mut state = self.state();
+        let mut state = self.lock_state();
         state.check_not_recording("make_wait", &[then])?;
         // No work runs in a stream that is being recorded.
         if state.check_not_recording("make_wait", &[first]).is_err() {
@@ -132,13 +135,14 @@ impl DeviceDriver for Emulator {
         Ok(())
     }
 
-    fn allocate(&self, bytes: usize, stream: StreamHandle) -> Result<Address, CudaError> {
+    fn allocate(&self, bytes: usize, stream: StreamHandle) -> Result<DeviceAddress, CudaError> {
         let out_of_memory = || CudaError::OutOfMemory { requested: bytes, total: self.properties.memory };
-        let mut state = self.state();
+        let mut state = self.lock_state();
         let reserved =
             state.reserved.checked_add(bytes).filter(|reserved| *reserved <= MEMORY_LIMIT.load(Ordering::Acquire));
         let reserved = reserved.ok_or_else(out_of_memory)?;
-        let block = GuardedBlock::layout(bytes).and_then(GuardedBlock::allocate).ok_or_else(out_of_memory)?;
+        let block =
+            GuardedBlock::layout_with_guards(bytes).and_then(GuardedBlock::allocate).ok_or_else(out_of_memory)?;
         state.reserved = reserved;
         if let Some(work) = state.recording.get_mut(&stream) {
             work.allocated.push(block);
@@ -146,47 +150,65 @@ impl DeviceDriver for Emulator {
         Ok(block)
     }
 
-    fn free(&self, address: Address, stream: StreamHandle) {
-        let mut state = self.state();
+    fn free(&self, address: DeviceAddress, stream: StreamHandle) {
+        let mut state = self.lock_state();
         let Some(work) = state.recording.get_mut(&stream) else {
             return state.add_step(stream, WorkStep::Free(address));
         };
         assert!(work.allocated.contains(&address), "a recording frees memory that it did not allocate");
         work.freed.push(address);
-        state.reserved -= GuardedBlock::bytes(address);
+        state.reserved -= GuardedBlock::size(address);
     }
 
-    fn trim(&self) -> Result<(), CudaError> {
+    fn release_free_memory(&self) -> Result<(), CudaError> {
         Ok(())
     }
 
     fn reserved_bytes(&self) -> usize {
-        self.state().reserved
+        self.lock_state().reserved
     }
 
-    fn note_allocated(&self, block: Address, bytes: usize, stream: StreamHandle) {
-        self.state().add_step(stream, WorkStep::NoteAllocated { block, bytes });
+    fn note_allocated(&self, block: DeviceAddress, bytes: usize, stream: StreamHandle) {
+        self.lock_state().add_step(stream, WorkStep::NoteAllocated { block, bytes });
     }
 
-    fn note_freed(&self, block: Address, stream: StreamHandle) {
-        self.state().add_step(stream, WorkStep::NoteFreed(block));
+    fn note_freed(&self, block: DeviceAddress, stream: StreamHandle) {
+        self.lock_state().add_step(stream, WorkStep::NoteFreed(block));
     }
 
-    fn copy_in(&self, from: NonNull<u8>, to: Address, bytes: usize, stream: StreamHandle) -> Result<(), CudaError> {
-        self.copy(address(from), to, bytes, stream)
+    fn copy_host_to_device(
+        &self,
+        from: NonNull<u8>,
+        to: DeviceAddress,
+        bytes: usize,
+        stream: StreamHandle,
+    ) -> Result<(), CudaError> {
+        self.copy_on_device(pointer_to_address(from), to, bytes, stream)
     }
 
-    fn copy_out(&self, from: Address, to: NonNull<u8>, bytes: usize, stream: StreamHandle) -> Result<(), CudaError> {
-        self.copy(from, address(to), bytes, stream)
+    fn copy_device_to_host(
+        &self,
+        from: DeviceAddress,
+        to: NonNull<u8>,
+        bytes: usize,
+        stream: StreamHandle,
+    ) -> Result<(), CudaError> {
+        self.copy_on_device(from, pointer_to_address(to), bytes, stream)
     }
 
-    fn copy(&self, from: Address, to: Address, bytes: usize, stream: StreamHandle) -> Result<(), CudaError> {
-        self.state().add_step(stream, WorkStep::Copy { from, to, bytes });
+    fn copy_on_device(
+        &self,
+        from: DeviceAddress,
+        to: DeviceAddress,
+        bytes: usize,
+        stream: StreamHandle,
+    ) -> Result<(), CudaError> {
+        self.lock_state().add_step(stream, WorkStep::Copy { from, to, bytes });
         Ok(())
     }
 
-    fn fill(&self, to: Address, byte: u8, bytes: usize, stream: StreamHandle) -> Result<(), CudaError> {
-        self.state().add_step(stream, WorkStep::Fill { to, byte, bytes });
+    fn fill_bytes(&self, to: DeviceAddress, byte: u8, bytes: usize, stream: StreamHandle) -> Result<(), CudaError> {
+        self.lock_state().add_step(stream, WorkStep::Fill { to, byte, bytes });
         Ok(())
     }
 
@@ -198,32 +220,32 @@ impl DeviceDriver for Emulator {
     }
 
     fn record_event(&self, stream: StreamHandle) -> Result<EventHandle, CudaError> {
-        let mut state = self.state();
+        let mut state = self.lock_state();
         state.check_not_recording("record_event", &[stream])?;
         Ok(state.record_event(stream))
     }
 
     fn record_events(&self, streams: &[StreamHandle]) -> Result<Vec<EventHandle>, CudaError> {
-        let mut state = self.state();
+        let mut state = self.lock_state();
         let running: Vec<StreamHandle> =
             streams.iter().copied().filter(|stream| !state.recording.contains_key(stream)).collect();
         Ok(running.into_iter().map(|stream| state.record_event(stream)).collect())
     }
 
     fn is_event_complete(&self, event: EventHandle) -> bool {
-        let state = self.state();
+        let state = self.lock_state();
         state.events.get(&event).is_none_or(|position| state.has_reached(*position))
     }
 
     fn wait_for_event(&self, event: EventHandle) {
-        let mut state = self.state();
+        let mut state = self.lock_state();
         if let Some(position) = state.events.get(&event).copied() {
             state.run_until(position);
         }
     }
 
     fn destroy_event(&self, event: EventHandle) {
-        let mut state = self.state();
+        let mut state = self.lock_state();
         state.events.remove(&event);
         state.event_times.remove(&event);
     }
@@ -231,19 +253,19 @@ impl DeviceDriver for Emulator {
     fn record_timed_event(&self, stream: StreamHandle) -> Result<EventHandle, CudaError> {
         // Deferred work has no time, so it runs now.
         self.synchronize(stream)?;
-        let mut state = self.state();
+        let mut state = self.lock_state();
         let event = state.record_event(stream);
         state.event_times.insert(event, Instant::now());
         Ok(event)
     }
 
     fn elapsed_time(&self, first: EventHandle, last: EventHandle) -> Result<Duration, CudaError> {
-        let state = self.state();
+        let state = self.lock_state();
         let [first, last] = [first, last].map(|event| state.event_times.get(&event).copied());
         Ok(last.zip(first).map_or(Duration::ZERO, |(last, first)| last.saturating_duration_since(first)))
     }
 
-    fn load(&self, source: &Source, expressions: &[String]) -> Result<Vec<Module>, CudaError> {
+    fn load_modules(&self, source: &Source, expressions: &[String]) -> Result<Vec<Module>, CudaError> {
         let library = compiled_library(source, expressions)?;
         // SAFETY: the library was compiled from a kernel's text, which promises to have no initialisers (`Kernel::new`), and from the shim,
         // which has none.
@@ -263,9 +285,10 @@ impl DeviceDriver for Emulator {
         let library = unsafe { &*std::ptr::with_exposed_provenance::<Library>(code) };
         let missing = |error: libloading::Error| CudaError::Driver { call: "dlsym", message: error.to_string() };
         // SAFETY: `program_text` writes the function with this type.
-        let run = unsafe { library.get::<RunFunction>(format!("run_{name}").as_bytes()) }.map_err(missing)?;
+        let run = unsafe { library.get::<RunKernelFunction>(format!("run_{name}").as_bytes()) }.map_err(missing)?;
         // SAFETY: `program_text` writes this function with this type, too.
-        let sizes = unsafe { library.get::<SizesFunction>(format!("sizes_{name}").as_bytes()) }.map_err(missing)?;
+        let sizes =
+            unsafe { library.get::<ParameterSizesFunction>(format!("sizes_{name}").as_bytes()) }.map_err(missing)?;
         // SAFETY: the function has no preconditions. It returns a list that belongs to the library and ends with a zero.
         let parameters = unsafe {
             let first = sizes();
@@ -294,36 +317,36 @@ impl DeviceDriver for Emulator {
         };
         let parameters = parameters.iter().zip(&entry.parameters).map(value).collect();
         let reversed = REVERSE_ORDER.get();
-        self.state().add_step(stream, WorkStep::Launch { function: entry.function, grid, parameters, reversed });
+        self.lock_state().add_step(stream, WorkStep::Launch { function: entry.function, grid, parameters, reversed });
         Ok(())
     }
 
-    fn allow_shared_memory(&self, _: Function, _: u32) -> Result<(), CudaError> {
+    fn allow_shared_memory(&self, _: FunctionHandle, _: u32) -> Result<(), CudaError> {
         Ok(())
     }
 
     fn begin_recording(&self, stream: StreamHandle) -> Result<(), CudaError> {
-        self.state().recording.insert(stream, RecordedWork::default());
+        self.lock_state().recording.insert(stream, RecordedWork::default());
         Ok(())
     }
 
-    fn end_recording(&self, stream: StreamHandle) -> Result<Recording, CudaError> {
-        let mut state = self.state();
+    fn end_recording(&self, stream: StreamHandle) -> Result<RecordingHandle, CudaError> {
+        let mut state = self.lock_state();
         let work = state.recording.remove(&stream).unwrap_or_default();
         state.recordings.push(Arc::new(work));
         Ok(state.recordings.len() - 1)
     }
 
-    fn replay(&self, recording: Recording, stream: StreamHandle) -> Result<(), CudaError> {
-        let mut state = self.state();
+    fn replay(&self, recording: RecordingHandle, stream: StreamHandle) -> Result<(), CudaError> {
+        let mut state = self.lock_state();
         if let Some(work) = state.recordings.get(recording).cloned() {
             state.add_step(stream, WorkStep::Replay(work));
         }
         Ok(())
     }
 
-    fn destroy_recording(&self, recording: Recording) {
-        if let Some(work) = self.state().recordings.get_mut(recording) {
+    fn destroy_recording(&self, recording: RecordingHandle) {
+        if let Some(work) = self.lock_state().recordings.get_mut(recording) {
             *work = Arc::default();
         }
     }

@@ -16,7 +16,7 @@ use crate::error::CudaError;
 /// let start = Event::record(stream)?;
 /// // .. operators ..
 /// let end = Event::record(stream)?;
-/// println!("{:?}", end.since(&start)?);
+/// println!("{:?}", end.elapsed_since(&start)?);
 /// # Ok(())
 /// # }
 /// ```
@@ -42,7 +42,7 @@ impl Event {
     /// # Errors
     ///
     /// Returns [`CudaError::WrongDevice`] if the events are of two devices, and an error if the driver fails.
-    pub fn since(&self, earlier: &Self) -> Result<Duration, CudaError> {
+    pub fn elapsed_since(&self, earlier: &Self) -> Result<Duration, CudaError> {
         if self.gpu.index != earlier.gpu.index {
             return Err(CudaError::WrongDevice { found: earlier.gpu.device(), expected: self.gpu.device() });
         }

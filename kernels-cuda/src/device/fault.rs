@@ -4,16 +4,16 @@
 use std::ptr::NonNull;
 use std::sync::Mutex;
 
-use crate::device::driver::{Address, DeviceDriver, StreamHandle};
+use crate::device::driver::{DeviceAddress, DeviceDriver, StreamHandle};
 use crate::error::CudaError;
-use crate::lock::locked;
+use crate::lock::lock_ignoring_poison;
 
 /// The size of the kernels' `struct Fault`.
-const RECORD_BYTES: usize = 32;
+const FAULT_RECORD_BYTES: usize = 32;
 
 /// The fault record of a device, which kernels write.
 pub(crate) struct FaultRecord {
-    address: Address,
+    address: DeviceAddress,
 }
 
 /// The number by which kernels report an operator's argument. Zero means no argument.
@@ -27,12 +27,12 @@ impl FaultSite {
     /// Returns the number of an operator's argument. It is the same in each call with the same names.
     ///
     /// ```
-    /// let index = kernels_cuda::FaultSite::of("myops::pick", "index");
-    /// assert_eq!(index, kernels_cuda::FaultSite::of("myops::pick", "index"));
+    /// let index = kernels_cuda::FaultSite::for_argument("myops::pick", "index");
+    /// assert_eq!(index, kernels_cuda::FaultSite::for_argument("myops::pick", "index"));
     /// ```
     #[must_use]
-    pub fn of(operator: &'static str, argument: &'static str) -> Self {
-        let mut sites = locked(&FAULT_SITES);
+    pub fn for_argument(operator: &'static str, argument: &'static str) -> Self {
+        let mut sites = lock_ignoring_poison(&FAULT_SITES);
         let at = sites.iter().position(|site| *site == (operator, argument)).unwrap_or_else(|| {
             sites.push((operator, argument));
             sites.len() - 1
@@ -40,8 +40,8 @@ impl FaultSite {
         Self(u32::try_from(at + 1).unwrap_or(u32::MAX))
     }
 
-    fn name(number: u32) -> String {
-        let sites = locked(&FAULT_SITES);
+    fn describe(number: u32) -> String {
+        let sites = lock_ignoring_poison(&FAULT_SITES);
         let site = usize::try_from(number).ok().and_then(|number| sites.get(number.checked_sub(1)?));
         site.map_or_else(|| "a kernel".to_owned(), |(operator, argument)| format!("{operator}, argument `{argument}`"))
     }
@@ -49,20 +49,21 @@ impl FaultSite {
 
 impl FaultRecord {
     pub(crate) fn allocate(driver: &dyn DeviceDriver, stream: StreamHandle) -> Result<Self, CudaError> {
-        let address = driver.allocate(RECORD_BYTES, stream)?;
-        driver.fill(address, 0, RECORD_BYTES, stream)?;
+        let address = driver.allocate(FAULT_RECORD_BYTES, stream)?;
+        driver.fill_bytes(address, 0, FAULT_RECORD_BYTES, stream)?;
         driver.synchronize(stream)?;
         Ok(Self { address })
     }
 
-    pub(crate) fn address(&self) -> Address {
+    pub(crate) fn address(&self) -> DeviceAddress {
         self.address
     }
 
     /// Waits for the stream, and returns the recorded fault as an error. Clears the record.
     pub(crate) fn take_error(&self, driver: &dyn DeviceDriver, stream: StreamHandle) -> Result<(), CudaError> {
-        let mut bytes = [0_u8; RECORD_BYTES];
-        let copied = driver.copy_out(self.address, NonNull::from(&mut bytes).cast(), RECORD_BYTES, stream);
+        let mut bytes = [0_u8; FAULT_RECORD_BYTES];
+        let copied =
+            driver.copy_device_to_host(self.address, NonNull::from(&mut bytes).cast(), FAULT_RECORD_BYTES, stream);
         // Waits even if this copy failed, as an earlier copy may still be running.
         driver.synchronize(stream).and(copied)?;
         let (words, _) = bytes.as_chunks::<4>();
@@ -71,7 +72,7 @@ impl FaultRecord {
         if site == 0 {
             return Ok(());
         }
-        driver.fill(self.address, 0, RECORD_BYTES, stream)?;
+        driver.fill_bytes(self.address, 0, FAULT_RECORD_BYTES, stream)?;
         let to_i64 = |low: &[u8; 4], high: &[u8; 4]| {
             i64::from(u32::from_ne_bytes(*low)) | i64::from(u32::from_ne_bytes(*high)) << 32
         };
@@ -86,6 +87,6 @@ impl FaultRecord {
             5 => "the sum of a row is not a positive finite number".to_owned(),
             _ => format!("{value} is not a valid value (the limit is {limit})"),
         };
-        Err(CudaError::Fault { site: FaultSite::name(site), problem })
+        Err(CudaError::InvalidValue { site: FaultSite::describe(site), problem })
     }
 }

@@ -7,13 +7,13 @@ use std::sync::{Mutex, OnceLock};
 use dispatch_runtime::{Device, keys};
 
 use crate::device::caching_allocator::CachingAllocator;
-use crate::device::driver::{Address, DeviceDriver, Properties, StreamHandle};
+use crate::device::driver::{DeviceAddress, DeviceDriver, DeviceProperties, StreamHandle};
 use crate::device::fault::FaultRecord;
 use crate::device::memory;
 use crate::device::nvidia;
 use crate::device::pinned_memory::Transfers;
-use crate::error::{CudaError, Missing};
-use crate::lock::locked;
+use crate::error::{CudaError, MissingRequirement};
+use crate::lock::lock_ignoring_poison;
 
 /// The maximum number of devices: more than any machine has.
 const MAX_DEVICES: usize = 16;
@@ -25,7 +25,7 @@ pub(crate) struct Gpu {
     /// The allocator of the default stream, for threads that entered no stream.
     pub(crate) allocator: &'static CachingAllocator,
     pub(crate) fault_record: FaultRecord,
-    pub(crate) usage: memory::MemoryUsage,
+    pub(crate) usage: memory::MemoryCounters,
     pub(crate) transfers: Transfers,
 }
 
@@ -40,14 +40,14 @@ static OPEN_LOCK: Mutex<()> = Mutex::new(());
 impl Gpu {
     /// Returns the device with this index, and opens it at first use.
     pub(crate) fn get(index: u8) -> Result<&'static Self, CudaError> {
-        let missing = || CudaError::from(Missing::Device { requested: index, count: device_count() });
+        let missing = || CudaError::from(MissingRequirement::Device { requested: index, count: device_count() });
         let slot = OPENED_DEVICES.get(usize::from(index)).ok_or_else(missing)?;
         slot.get().map_or_else(|| Self::open_once(slot, index), Ok)
     }
 
     #[cold]
     fn open_once(slot: &'static OnceLock<Self>, index: u8) -> Result<&'static Self, CudaError> {
-        let _opening = locked(&OPEN_LOCK);
+        let _opening = lock_ignoring_poison(&OPEN_LOCK);
         if let Some(gpu) = slot.get() {
             return Ok(gpu);
         }
@@ -56,7 +56,7 @@ impl Gpu {
     }
 
     /// Returns the device that `device` names: the current one if it has no index.
-    pub(crate) fn of(device: Device) -> Result<&'static Self, CudaError> {
+    pub(crate) fn for_device(device: Device) -> Result<&'static Self, CudaError> {
         Self::get(device.index().unwrap_or_else(|| CURRENT_DEVICE.get()))
     }
 
@@ -75,12 +75,12 @@ impl Gpu {
         let driver: Box<dyn DeviceDriver> = Box::new(nvidia::Nvidia::open(index)?);
         let stream = driver.create_stream()?;
         let fault_record = FaultRecord::allocate(&*driver, stream)?;
-        let (usage, transfers) = (memory::MemoryUsage::default(), Transfers::default());
-        Ok(Self { index, driver, allocator: CachingAllocator::of(stream), fault_record, usage, transfers })
+        let (usage, transfers) = (memory::MemoryCounters::default(), Transfers::default());
+        Ok(Self { index, driver, allocator: CachingAllocator::for_stream(stream), fault_record, usage, transfers })
     }
 
     /// Returns the devices that were opened.
-    pub(crate) fn opened() -> impl Iterator<Item = &'static Self> {
+    pub(crate) fn opened_gpus() -> impl Iterator<Item = &'static Self> {
         OPENED_DEVICES.iter().filter_map(OnceLock::get)
     }
 
@@ -90,19 +90,29 @@ impl Gpu {
     }
 
     /// Copies bytes from the CPU, and waits for the copy.
-    pub(crate) fn copy_in(&self, from: &[u8], to: Address, stream: StreamHandle) -> Result<(), CudaError> {
+    pub(crate) fn copy_host_to_device(
+        &self,
+        from: &[u8],
+        to: DeviceAddress,
+        stream: StreamHandle,
+    ) -> Result<(), CudaError> {
         if from.is_empty() {
             return Ok(());
         }
-        self.driver.copy_in(NonNull::from(from).cast(), to, from.len(), stream)?;
+        self.driver.copy_host_to_device(NonNull::from(from).cast(), to, from.len(), stream)?;
         self.driver.synchronize(stream)
     }
 
     /// Copies bytes to the CPU, and waits for the stream. Returns an error if a kernel reported a fault.
-    pub(crate) fn copy_out(&self, from: Address, to: &mut [u8], stream: StreamHandle) -> Result<(), CudaError> {
+    pub(crate) fn copy_device_to_host(
+        &self,
+        from: DeviceAddress,
+        to: &mut [u8],
+        stream: StreamHandle,
+    ) -> Result<(), CudaError> {
         if !to.is_empty() {
             let bytes = to.len();
-            self.driver.copy_out(from, NonNull::from(to).cast(), bytes, stream)?;
+            self.driver.copy_device_to_host(from, NonNull::from(to).cast(), bytes, stream)?;
         }
         self.fault_record.take_error(&*self.driver, stream)
     }
@@ -124,7 +134,7 @@ pub fn device_count() -> usize {
     if crate::device::emulator::is_enabled() {
         return crate::device::emulator::DEVICE_COUNT;
     }
-    nvidia::count().unwrap_or(0)
+    nvidia::device_count().unwrap_or(0)
 }
 
 /// Whether there is a CUDA device.
@@ -136,7 +146,7 @@ pub fn is_available() -> bool {
 /// Returns the properties of a device.
 ///
 /// ```
-/// match kernels_cuda::properties(0) {
+/// match kernels_cuda::device_properties(0) {
 ///     Ok(device) => println!("{}", device.name),
 ///     Err(missing) => println!("{missing}"),
 /// }
@@ -145,7 +155,7 @@ pub fn is_available() -> bool {
 /// # Errors
 ///
 /// Returns [`CudaError::Unavailable`] if there is no such device or no driver.
-pub fn properties(index: u8) -> Result<&'static Properties, CudaError> {
+pub fn device_properties(index: u8) -> Result<&'static DeviceProperties, CudaError> {
     Ok(Gpu::get(index)?.driver.properties())
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use dispatch_runtime::{Backend, Buffer, Device, Result, Storage, backend, keys};
 
 use crate::device::caching_allocator::CachingAllocator;
-use crate::device::driver::{Address, StreamHandle};
+use crate::device::driver::{DeviceAddress, StreamHandle};
 use crate::device::gpu::{self, Gpu};
 use crate::device::pinned_memory;
 use crate::device::stream;
@@ -18,7 +18,7 @@ use crate::graph;
 pub(crate) struct CudaBuffer {
     pub(crate) gpu: &'static Gpu,
     allocator: &'static CachingAllocator,
-    address: Address,
+    address: DeviceAddress,
     size: usize,
     uses: StreamUses,
     /// The block's state in its recording, if it was allocated in one. Then the block belongs to the recording and not to the allocator,
@@ -43,7 +43,7 @@ impl RecordedBlock {
     }
 
     /// Marks the block as usable: since the first replay it has memory.
-    pub(crate) fn set_has_memory(&self) {
+    pub(crate) fn mark_as_usable(&self) {
         self.has_memory.store(true, Ordering::Release);
     }
 }
@@ -83,7 +83,7 @@ impl CudaBuffer {
         storage: &Storage,
         stream: StreamHandle,
         access: Access,
-    ) -> Result<Address, CudaError> {
+    ) -> Result<DeviceAddress, CudaError> {
         if !self.uses.is_sole_stream(stream) {
             self.order_after_others(storage, stream, access)?;
         }
@@ -101,7 +101,11 @@ impl CudaBuffer {
         }
         // Work that is being recorded cannot wait for other streams' work; the recording notes it for its replays.
         let follow = |before: &[StreamHandle]| {
-            if graph::record_use(storage, before, stream) { Ok(()) } else { self.gpu.order_after(before, stream) }
+            if graph::record_storage_use(storage, before, stream) {
+                Ok(())
+            } else {
+                self.gpu.order_after(before, stream)
+            }
         };
         uses.order_access(stream, access, follow)
     }
@@ -111,10 +115,10 @@ impl CudaBuffer {
         &self,
         storage: &Storage,
         stream: StreamHandle,
-        work: impl FnOnce(Address) -> Result<(), CudaError>,
+        work: impl FnOnce(DeviceAddress) -> Result<(), CudaError>,
     ) -> Result<()> {
         work(self.order_access(storage, stream, Access::Write)?)?;
-        // Another thread may have entered before `work` was enqueued, without waiting for it.
+        // Another thread may have ordered an access before `work` was enqueued. It did not wait for `work`, so the order is made again.
         self.order_access(storage, stream, Access::Write)?;
         Ok(())
     }
@@ -141,67 +145,72 @@ impl Drop for CudaBuffer {
     }
 }
 
-struct Cuda;
+struct CudaBackend;
 
-impl Cuda {
-    fn buffer(storage: &Storage) -> Result<&CudaBuffer> {
+impl CudaBackend {
+    fn cuda_buffer(storage: &Storage) -> Result<&CudaBuffer> {
         let wrong_device = || CudaError::WrongDevice { found: storage.device(), expected: gpu::cuda_device(0) };
         Ok(storage.buffer::<CudaBuffer>().ok_or_else(wrong_device)?)
     }
 }
 
-impl Backend for Cuda {
+impl Backend for CudaBackend {
     fn allocate(&self, device: Device, size: usize) -> Result<Storage> {
-        Ok(Storage::new(CudaBuffer::new(Gpu::of(device)?, size)?))
+        Ok(Storage::new(CudaBuffer::new(Gpu::for_device(device)?, size)?))
     }
 
     fn copy_in(&self, from: &[u8], storage: &Storage) -> Result<()> {
-        let to = Self::buffer(storage)?;
-        let stream = stream::current(to.gpu);
-        to.enqueue_write(storage, stream, |address| to.gpu.copy_in(from, address, stream))
+        let to = Self::cuda_buffer(storage)?;
+        let stream = stream::current_stream(to.gpu);
+        to.enqueue_write(storage, stream, |address| to.gpu.copy_host_to_device(from, address, stream))
     }
 
     fn note_write(&self, storage: &Storage) -> Result<()> {
-        let buffer = Self::buffer(storage)?;
-        buffer.order_access(storage, stream::current(buffer.gpu), Access::Write)?;
+        let buffer = Self::cuda_buffer(storage)?;
+        buffer.order_access(storage, stream::current_stream(buffer.gpu), Access::Write)?;
         Ok(())
     }
 
     fn copy_out(&self, storage: &Storage, to: &mut [u8]) -> Result<()> {
-        let from = Self::buffer(storage)?;
-        let stream = stream::current(from.gpu);
-        Ok(from.gpu.copy_out(from.order_access(storage, stream, Access::Read)?, to, stream)?)
+        let from = Self::cuda_buffer(storage)?;
+        let stream = stream::current_stream(from.gpu);
+        Ok(from.gpu.copy_device_to_host(from.order_access(storage, stream, Access::Read)?, to, stream)?)
     }
 
     fn copy_between(&self, source: &Storage, target: &Storage) -> Result<()> {
-        let (from, to) = (Self::buffer(source)?, Self::buffer(target)?);
-        let stream = stream::current(to.gpu);
+        let (from, to) = (Self::cuda_buffer(source)?, Self::cuda_buffer(target)?);
+        let stream = stream::current_stream(to.gpu);
         let bytes = from.size.min(to.size);
         if bytes == 0 {
             return Ok(());
         }
         if from.gpu.index == to.gpu.index {
             let start = from.order_access(source, stream, Access::Read)?;
-            return to.enqueue_write(target, stream, |address| to.gpu.driver.copy(start, address, bytes, stream));
+            return to
+                .enqueue_write(target, stream, |address| to.gpu.driver.copy_on_device(start, address, bytes, stream));
         }
         let mut bytes_on_cpu = vec![0; bytes];
-        let source_stream = stream::current(from.gpu);
-        from.gpu.copy_out(from.order_access(source, source_stream, Access::Read)?, &mut bytes_on_cpu, source_stream)?;
-        to.enqueue_write(target, stream, |address| to.gpu.copy_in(&bytes_on_cpu, address, stream))
+        let source_stream = stream::current_stream(from.gpu);
+        from.gpu.copy_device_to_host(
+            from.order_access(source, source_stream, Access::Read)?,
+            &mut bytes_on_cpu,
+            source_stream,
+        )?;
+        to.enqueue_write(target, stream, |address| to.gpu.copy_host_to_device(&bytes_on_cpu, address, stream))
     }
 
     fn fill(&self, storage: &Storage, byte: u8) -> Result<()> {
-        let to = Self::buffer(storage)?;
-        let stream = stream::current(to.gpu);
+        let to = Self::cuda_buffer(storage)?;
+        let stream = stream::current_stream(to.gpu);
         if to.size == 0 {
             return Ok(());
         }
-        to.enqueue_write(storage, stream, |address| to.gpu.driver.fill(address, byte, to.size, stream))
+        to.enqueue_write(storage, stream, |address| to.gpu.driver.fill_bytes(address, byte, to.size, stream))
     }
 
     fn synchronize(&self, device: Device) -> Result<()> {
-        let gpu = Gpu::of(device)?;
-        stream::wait_for_all(gpu)?;
+        let gpu = Gpu::for_device(device)?;
+        stream::wait_for_all_streams(gpu)?;
         gpu.transfers.release_finished(gpu);
         Ok(gpu.fault_record.take_error(&*gpu.driver, gpu.allocator.stream)?)
     }
@@ -216,7 +225,7 @@ impl Backend for Cuda {
     }
 
     fn finish_transfers(&self, storage: &Storage) {
-        Gpu::opened().for_each(|gpu| gpu.transfers.finish(gpu, storage));
+        Gpu::opened_gpus().for_each(|gpu| gpu.transfers.wait_for_storage(gpu, storage));
     }
 
     fn device_count(&self) -> usize {
@@ -225,7 +234,7 @@ impl Backend for Cuda {
     }
 }
 
-backend!(keys::CUDA, Cuda);
+backend!(keys::CUDA, CudaBackend);
 
 /// The statistics of a device's memory: the bytes in use and the bytes taken from the system.
 ///
@@ -248,13 +257,13 @@ pub struct MemoryStats {
 }
 
 #[derive(Default)]
-pub(crate) struct MemoryUsage {
+pub(crate) struct MemoryCounters {
     in_use: AtomicUsize,
     peak_in_use: AtomicUsize,
     allocations: AtomicUsize,
 }
 
-impl MemoryUsage {
+impl MemoryCounters {
     fn note_allocated(&self, bytes: usize) {
         let now = self.in_use.fetch_add(bytes, Ordering::Relaxed) + bytes;
         self.peak_in_use.fetch_max(now, Ordering::Relaxed);

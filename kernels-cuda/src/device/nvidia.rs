@@ -20,20 +20,21 @@ use cudarc::driver::sys::{self, CUresult};
 use crate::compile::nvrtc::{self, Code};
 use crate::compile::source::Source;
 use crate::device::driver::{
-    Address, DeviceDriver, EntryPoint, EventHandle, Function, Grid, Module, Properties, Recording, StreamHandle,
+    DeviceAddress, DeviceDriver, DeviceProperties, EntryPoint, EventHandle, FunctionHandle, Grid, Module,
+    RecordingHandle, StreamHandle,
 };
 use crate::device::recent_launches;
-use crate::error::{CudaError, Missing};
-use crate::lock::locked;
+use crate::error::{CudaError, MissingRequirement};
+use crate::lock::lock_ignoring_poison;
 
 /// A device, used through the driver's primary context, which other libraries of the process share.
 pub(crate) struct Nvidia {
-    properties: Properties,
+    properties: DeviceProperties,
     device: sys::CUdevice,
     context: usize,
     pool: usize,
     /// The dynamic shared memory in bytes that was permitted to each kernel, if above the default limit.
-    shared_memory_limits: Mutex<HashMap<Function, u32>>,
+    shared_memory_limits: Mutex<HashMap<FunctionHandle, u32>>,
     recorded_streams: Mutex<Vec<StreamHandle>>,
 }
 
@@ -44,20 +45,20 @@ static DRIVER_IS_PRESENT: LazyLock<bool> = LazyLock::new(|| {
 
 /// Initialises the driver once. A failed attempt is repeated at the next call.
 fn initialize_driver() -> Result<(), CudaError> {
-    static INITIALIZED: OnceLock<()> = OnceLock::new();
-    if INITIALIZED.get().is_none() {
+    static DRIVER_IS_INITIALIZED: OnceLock<()> = OnceLock::new();
+    if DRIVER_IS_INITIALIZED.get().is_none() {
         if !*DRIVER_IS_PRESENT {
-            return Err(Missing::Driver.into());
+            return Err(MissingRequirement::Driver.into());
         }
         // SAFETY: the function has no preconditions.
         check_result("cuInit", unsafe { sys::cuInit(0) })?;
-        _ = INITIALIZED.set(());
+        _ = DRIVER_IS_INITIALIZED.set(());
     }
     Ok(())
 }
 
 /// Returns the driver's number of devices.
-pub(crate) fn count() -> Result<usize, CudaError> {
+pub(crate) fn device_count() -> Result<usize, CudaError> {
     initialize_driver()?;
     let mut count = 0;
     // SAFETY: the driver is initialised, and it writes only to `count`.
@@ -90,7 +91,7 @@ const CRASH_ERRORS: [CUresult; 8] = [
 ];
 
 /// Calls a function of the driver. An error has the function's name.
-macro_rules! driver {
+macro_rules! call_driver {
     ($function:ident($($argument:expr),* $(,)?)) => {
         // SAFETY: handles come from this driver and are never destroyed while they are in use; the driver writes only to variables of the
         // caller. For a launch, the caller of `DeviceDriver::launch` promises the rest.
@@ -100,29 +101,29 @@ macro_rules! driver {
 
 impl Nvidia {
     pub(crate) fn open(index: u8) -> Result<Self, CudaError> {
-        let count = count()?;
+        let count = device_count()?;
         if usize::from(index) >= count {
-            return Err(Missing::Device { requested: index, count }.into());
+            return Err(MissingRequirement::Device { requested: index, count }.into());
         }
         let (mut device, mut memory) = (0, 0);
-        driver!(cuDeviceGet(&raw mut device, index.into()))?;
+        call_driver!(cuDeviceGet(&raw mut device, index.into()))?;
         let mut context = std::ptr::null_mut();
-        driver!(cuDevicePrimaryCtxRetain(&raw mut context, device))?;
-        driver!(cuDeviceTotalMem_v2(&raw mut memory, device))?;
+        call_driver!(cuDevicePrimaryCtxRetain(&raw mut context, device))?;
+        call_driver!(cuDeviceTotalMem_v2(&raw mut memory, device))?;
         let mut name = [0_u8; 128];
-        driver!(cuDeviceGetName(name.as_mut_ptr().cast(), 127, device))?;
+        call_driver!(cuDeviceGetName(name.as_mut_ptr().cast(), 127, device))?;
         let name = name.iter().take_while(|byte| **byte != 0).map(|byte| char::from(*byte)).collect();
         let attribute = |which| {
             let mut value = 0;
-            driver!(cuDeviceGetAttribute(&raw mut value, which, device))?;
+            call_driver!(cuDeviceGetAttribute(&raw mut value, which, device))?;
             Ok::<u32, CudaError>(u32::try_from(value).unwrap_or(0))
         };
         let architecture = attribute(MAJOR)? * 10 + attribute(MINOR)?;
         if architecture < 80 {
-            return Err(Missing::Architecture { found: architecture }.into());
+            return Err(MissingRequirement::Architecture { found: architecture }.into());
         }
         let (multiprocessors, shared_memory) = (attribute(MULTIPROCESSORS)?, attribute(SHARED)?);
-        let properties = Properties { name, architecture, multiprocessors, memory, shared_memory };
+        let properties = DeviceProperties { name, architecture, multiprocessors, memory, shared_memory };
         let (pool, shared_memory_limits, recorded_streams) =
             (configure_memory_pool(device)?, Mutex::default(), Mutex::default());
         Ok(Self { properties, device, context: context.addr(), pool, shared_memory_limits, recorded_streams })
@@ -133,20 +134,20 @@ impl Nvidia {
     #[inline]
     fn set_current_context(&self) -> Result<(), CudaError> {
         let mut current = std::ptr::null_mut();
-        driver!(cuCtxGetCurrent(&raw mut current))?;
+        call_driver!(cuCtxGetCurrent(&raw mut current))?;
         if current.addr() != self.context {
-            driver!(cuCtxSetCurrent(self.context as sys::CUcontext))?;
+            call_driver!(cuCtxSetCurrent(self.context as sys::CUcontext))?;
         }
         Ok(())
     }
 
     /// Records an event at the end of a stream's work so far.
-    fn create_event(&self, stream: StreamHandle, kind: sys::CUevent_flags_enum) -> Result<EventHandle, CudaError> {
+    fn record_new_event(&self, stream: StreamHandle, kind: sys::CUevent_flags_enum) -> Result<EventHandle, CudaError> {
         self.set_current_context()?;
         let mut created = std::ptr::null_mut();
-        driver!(cuEventCreate(&raw mut created, kind as u32))?;
+        call_driver!(cuEventCreate(&raw mut created, kind as u32))?;
         let event = created.addr();
-        driver!(cuEventRecord(created, stream as sys::CUstream)).inspect_err(|_| self.destroy_event(event))?;
+        call_driver!(cuEventRecord(created, stream as sys::CUstream)).inspect_err(|_| self.destroy_event(event))?;
         Ok(event)
     }
 }
@@ -154,15 +155,15 @@ impl Nvidia {
 /// Makes the driver's memory pool keep freed memory, rather than return it to the system at each synchronisation.
 fn configure_memory_pool(device: sys::CUdevice) -> Result<usize, CudaError> {
     let mut pool = std::ptr::null_mut();
-    driver!(cuDeviceGetDefaultMemPool(&raw mut pool, device))?;
+    call_driver!(cuDeviceGetDefaultMemPool(&raw mut pool, device))?;
     let mut threshold = u64::MAX;
     let attribute = sys::CUmemPool_attribute_enum::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
-    driver!(cuMemPoolSetAttribute(pool, attribute, (&raw mut threshold).cast()))?;
+    call_driver!(cuMemPoolSetAttribute(pool, attribute, (&raw mut threshold).cast()))?;
     Ok(pool.addr())
 }
 
 impl DeviceDriver for Nvidia {
-    fn properties(&self) -> &Properties {
+    fn properties(&self) -> &DeviceProperties {
         &self.properties
     }
 
@@ -178,37 +179,37 @@ impl DeviceDriver for Nvidia {
         self.set_current_context()?;
         let mut stream = std::ptr::null_mut();
         let kind = sys::CUstream_flags_enum::CU_STREAM_NON_BLOCKING;
-        driver!(cuStreamCreate(&raw mut stream, kind as u32))?;
+        call_driver!(cuStreamCreate(&raw mut stream, kind as u32))?;
         Ok(stream.addr())
     }
 
     fn synchronize(&self, stream: StreamHandle) -> Result<(), CudaError> {
         self.set_current_context()?;
         // The driver would also refuse to wait for a recording, and would end the recording.
-        if locked(&self.recorded_streams).contains(&stream) {
+        if lock_ignoring_poison(&self.recorded_streams).contains(&stream) {
             return Err(CudaError::Driver {
                 call: "cuStreamSynchronize",
                 message: "this call cannot be recorded in a graph".to_owned(),
             });
         }
-        driver!(cuStreamSynchronize(stream as sys::CUstream))
+        call_driver!(cuStreamSynchronize(stream as sys::CUstream))
     }
 
     fn make_wait(&self, first: StreamHandle, then: StreamHandle) -> Result<(), CudaError> {
         // No work runs in a stream that is being recorded, and a stream that waited for it would become part of the recording.
-        let recorded = locked(&self.recorded_streams);
+        let recorded = lock_ignoring_poison(&self.recorded_streams);
         if recorded.contains(&first) {
             return Ok(());
         }
         let event = self.record_event(first)?;
         drop(recorded);
-        let ordered = driver!(cuStreamWaitEvent(then as sys::CUstream, event as sys::CUevent, 0));
+        let ordered = call_driver!(cuStreamWaitEvent(then as sys::CUstream, event as sys::CUevent, 0));
         // The driver keeps a destroyed event alive while a stream waits for it.
         self.destroy_event(event);
         ordered
     }
 
-    fn allocate(&self, bytes: usize, stream: StreamHandle) -> Result<Address, CudaError> {
+    fn allocate(&self, bytes: usize, stream: StreamHandle) -> Result<DeviceAddress, CudaError> {
         self.set_current_context()?;
         let mut address = 0;
         // SAFETY: the stream is a stream of this driver, and the driver writes only to `address`.
@@ -220,16 +221,16 @@ impl DeviceDriver for Nvidia {
         }
     }
 
-    fn free(&self, address: Address, stream: StreamHandle) {
+    fn free(&self, address: DeviceAddress, stream: StreamHandle) {
         // At the end of a process the driver may be gone already, and all memory with it, so errors are ignored.
-        _ = self.set_current_context().and_then(|()| driver!(cuMemFreeAsync(address, stream as sys::CUstream)));
+        _ = self.set_current_context().and_then(|()| call_driver!(cuMemFreeAsync(address, stream as sys::CUstream)));
     }
 
-    fn trim(&self) -> Result<(), CudaError> {
+    fn release_free_memory(&self) -> Result<(), CudaError> {
         self.set_current_context()?;
         // Graphs allocate from their own pool.
-        driver!(cuDeviceGraphMemTrim(self.device))?;
-        driver!(cuMemPoolTrimTo(self.pool as sys::CUmemoryPool, 0))
+        call_driver!(cuDeviceGraphMemTrim(self.device))?;
+        call_driver!(cuMemPoolTrimTo(self.pool as sys::CUmemoryPool, 0))
     }
 
     fn reserved_bytes(&self) -> usize {
@@ -239,82 +240,100 @@ impl DeviceDriver for Nvidia {
         let pool = self.pool as sys::CUmemoryPool;
         let queried = self
             .set_current_context()
-            .and_then(|()| driver!(cuMemPoolGetAttribute(pool, attribute, (&raw mut bytes).cast())))
+            .and_then(|()| call_driver!(cuMemPoolGetAttribute(pool, attribute, (&raw mut bytes).cast())))
             .and_then(|()| {
-                driver!(cuDeviceGetGraphMemAttribute(self.device, of_recordings, (&raw mut recordings).cast()))
+                call_driver!(cuDeviceGetGraphMemAttribute(self.device, of_recordings, (&raw mut recordings).cast()))
             });
         queried.ok().and_then(|()| usize::try_from(bytes + recordings).ok()).unwrap_or(0)
     }
 
-    fn copy_in(&self, from: NonNull<u8>, to: Address, bytes: usize, stream: StreamHandle) -> Result<(), CudaError> {
+    fn copy_host_to_device(
+        &self,
+        from: NonNull<u8>,
+        to: DeviceAddress,
+        bytes: usize,
+        stream: StreamHandle,
+    ) -> Result<(), CudaError> {
         self.set_current_context()?;
-        driver!(cuMemcpyHtoDAsync_v2(to, from.as_ptr().cast(), bytes, stream as sys::CUstream))
+        call_driver!(cuMemcpyHtoDAsync_v2(to, from.as_ptr().cast(), bytes, stream as sys::CUstream))
     }
 
-    fn copy_out(&self, from: Address, to: NonNull<u8>, bytes: usize, stream: StreamHandle) -> Result<(), CudaError> {
+    fn copy_device_to_host(
+        &self,
+        from: DeviceAddress,
+        to: NonNull<u8>,
+        bytes: usize,
+        stream: StreamHandle,
+    ) -> Result<(), CudaError> {
         self.set_current_context()?;
-        driver!(cuMemcpyDtoHAsync_v2(to.as_ptr().cast(), from, bytes, stream as sys::CUstream))
+        call_driver!(cuMemcpyDtoHAsync_v2(to.as_ptr().cast(), from, bytes, stream as sys::CUstream))
     }
 
-    fn copy(&self, from: Address, to: Address, bytes: usize, stream: StreamHandle) -> Result<(), CudaError> {
+    fn copy_on_device(
+        &self,
+        from: DeviceAddress,
+        to: DeviceAddress,
+        bytes: usize,
+        stream: StreamHandle,
+    ) -> Result<(), CudaError> {
         self.set_current_context()?;
-        driver!(cuMemcpyDtoDAsync_v2(to, from, bytes, stream as sys::CUstream))
+        call_driver!(cuMemcpyDtoDAsync_v2(to, from, bytes, stream as sys::CUstream))
     }
 
-    fn fill(&self, to: Address, byte: u8, bytes: usize, stream: StreamHandle) -> Result<(), CudaError> {
+    fn fill_bytes(&self, to: DeviceAddress, byte: u8, bytes: usize, stream: StreamHandle) -> Result<(), CudaError> {
         self.set_current_context()?;
-        driver!(cuMemsetD8Async(to, byte, bytes, stream as sys::CUstream))
+        call_driver!(cuMemsetD8Async(to, byte, bytes, stream as sys::CUstream))
     }
 
     fn allocate_pinned(&self, bytes: usize) -> Result<NonNull<u8>, CudaError> {
         self.set_current_context()?;
         let mut start = std::ptr::null_mut();
-        driver!(cuMemHostAlloc(&raw mut start, bytes, sys::CU_MEMHOSTALLOC_PORTABLE))?;
+        call_driver!(cuMemHostAlloc(&raw mut start, bytes, sys::CU_MEMHOSTALLOC_PORTABLE))?;
         NonNull::new(start.cast()).ok_or(CudaError::OutOfMemory { requested: bytes, total: 0 })
     }
 
     fn record_event(&self, stream: StreamHandle) -> Result<EventHandle, CudaError> {
-        self.create_event(stream, sys::CUevent_flags_enum::CU_EVENT_DISABLE_TIMING)
+        self.record_new_event(stream, sys::CUevent_flags_enum::CU_EVENT_DISABLE_TIMING)
     }
 
     fn record_timed_event(&self, stream: StreamHandle) -> Result<EventHandle, CudaError> {
-        self.create_event(stream, sys::CUevent_flags_enum::CU_EVENT_DEFAULT)
+        self.record_new_event(stream, sys::CUevent_flags_enum::CU_EVENT_DEFAULT)
     }
 
     fn elapsed_time(&self, first: EventHandle, last: EventHandle) -> Result<Duration, CudaError> {
         self.set_current_context()?;
         let mut milliseconds = 0.0;
         for event in [first, last] {
-            driver!(cuEventSynchronize(event as sys::CUevent))?;
+            call_driver!(cuEventSynchronize(event as sys::CUevent))?;
         }
-        driver!(cuEventElapsedTime_v2(&raw mut milliseconds, first as sys::CUevent, last as sys::CUevent))?;
+        call_driver!(cuEventElapsedTime_v2(&raw mut milliseconds, first as sys::CUevent, last as sys::CUevent))?;
         Ok(Duration::from_secs_f32(milliseconds.max(0.0) / 1e3))
     }
 
     fn record_events(&self, streams: &[StreamHandle]) -> Result<Vec<EventHandle>, CudaError> {
         // The lock is held, so that no recording begins meanwhile.
-        let recorded = locked(&self.recorded_streams);
+        let recorded = lock_ignoring_poison(&self.recorded_streams);
         streams.iter().filter(|stream| !recorded.contains(stream)).map(|stream| self.record_event(*stream)).collect()
     }
 
     fn is_event_complete(&self, event: EventHandle) -> bool {
-        self.set_current_context().and_then(|()| driver!(cuEventQuery(event as sys::CUevent))).is_ok()
+        self.set_current_context().and_then(|()| call_driver!(cuEventQuery(event as sys::CUevent))).is_ok()
     }
 
     fn wait_for_event(&self, event: EventHandle) {
         // A failed device runs nothing more, and the next call that needs its result returns the error.
-        _ = self.set_current_context().and_then(|()| driver!(cuEventSynchronize(event as sys::CUevent)));
+        _ = self.set_current_context().and_then(|()| call_driver!(cuEventSynchronize(event as sys::CUevent)));
     }
 
     fn destroy_event(&self, event: EventHandle) {
-        _ = self.set_current_context().and_then(|()| driver!(cuEventDestroy_v2(event as sys::CUevent)));
+        _ = self.set_current_context().and_then(|()| call_driver!(cuEventDestroy_v2(event as sys::CUevent)));
     }
 
-    fn load(&self, source: &Source, expressions: &[String]) -> Result<Vec<Module>, CudaError> {
+    fn load_modules(&self, source: &Source, expressions: &[String]) -> Result<Vec<Module>, CudaError> {
         self.set_current_context()?;
         let load = |code: Code| {
             let mut module = std::ptr::null_mut();
-            driver!(cuModuleLoadData(&raw mut module, code.bytes.as_ptr().cast::<c_void>()))?;
+            call_driver!(cuModuleLoadData(&raw mut module, code.bytes.as_ptr().cast::<c_void>()))?;
             Ok(Module { code: module.addr(), names: code.expressions.into_iter().zip(code.names).collect() })
         };
         nvrtc::load_or_compile(source, expressions, self.properties.architecture)?.into_iter().map(load).collect()
@@ -328,10 +347,10 @@ impl DeviceDriver for Nvidia {
         self.set_current_context()?;
         let name = CString::new(name).unwrap_or_default();
         let mut function = std::ptr::null_mut();
-        driver!(cuModuleGetFunction(&raw mut function, code as sys::CUmodule, name.as_ptr()))?;
+        call_driver!(cuModuleGetFunction(&raw mut function, code as sys::CUmodule, name.as_ptr()))?;
         let (mut parameters, mut offset, mut size) = (Vec::new(), 0, 0);
         // The driver returns an error for the index after the last parameter.
-        while driver!(cuFuncGetParamInfo(function, parameters.len(), &raw mut offset, &raw mut size)).is_ok() {
+        while call_driver!(cuFuncGetParamInfo(function, parameters.len(), &raw mut offset, &raw mut size)).is_ok() {
             parameters.push(size);
         }
         Ok(EntryPoint { function: function.addr(), parameters: parameters.into() })
@@ -349,7 +368,7 @@ impl DeviceDriver for Nvidia {
         let (blocks, threads) = (grid.blocks, grid.threads);
         let (function, stream) = (entry.function as sys::CUfunction, stream as sys::CUstream);
         let nothing_else = std::ptr::null_mut();
-        driver!(cuLaunchKernel(
+        call_driver!(cuLaunchKernel(
             function,
             blocks[0],
             blocks[1],
@@ -364,14 +383,14 @@ impl DeviceDriver for Nvidia {
         ))
     }
 
-    fn allow_shared_memory(&self, function: Function, bytes: u32) -> Result<(), CudaError> {
-        let mut shared = locked(&self.shared_memory_limits);
+    fn allow_shared_memory(&self, function: FunctionHandle, bytes: u32) -> Result<(), CudaError> {
+        let mut shared = lock_ignoring_poison(&self.shared_memory_limits);
         let most = shared.entry(function).or_default();
         if bytes > *most {
             self.set_current_context()?;
             let attribute = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
             let value = i32::try_from(bytes).unwrap_or(i32::MAX);
-            driver!(cuFuncSetAttribute(function as sys::CUfunction, attribute, value))?;
+            call_driver!(cuFuncSetAttribute(function as sys::CUfunction, attribute, value))?;
             *most = bytes;
         }
         Ok(())
@@ -381,32 +400,32 @@ impl DeviceDriver for Nvidia {
         self.set_current_context()?;
         // The calls of this crate do not disturb a recording, and the other modes forbid to query whether an event has passed.
         let mode = sys::CUstreamCaptureMode_enum::CU_STREAM_CAPTURE_MODE_RELAXED;
-        let mut recorded = locked(&self.recorded_streams);
-        driver!(cuStreamBeginCapture_v2(stream as sys::CUstream, mode))?;
+        let mut recorded = lock_ignoring_poison(&self.recorded_streams);
+        call_driver!(cuStreamBeginCapture_v2(stream as sys::CUstream, mode))?;
         recorded.push(stream);
         Ok(())
     }
 
-    fn end_recording(&self, stream: StreamHandle) -> Result<Recording, CudaError> {
+    fn end_recording(&self, stream: StreamHandle) -> Result<RecordingHandle, CudaError> {
         self.set_current_context()?;
         let (mut graph, mut executable) = (std::ptr::null_mut(), MaybeUninit::uninit());
-        let ended = driver!(cuStreamEndCapture(stream as sys::CUstream, &raw mut graph));
-        locked(&self.recorded_streams).retain(|recorded| *recorded != stream);
+        let ended = call_driver!(cuStreamEndCapture(stream as sys::CUstream, &raw mut graph));
+        lock_ignoring_poison(&self.recorded_streams).retain(|recorded| *recorded != stream);
         ended?;
         // With this flag, memory that a recording allocates and keeps is freed before each replay.
         let flag = sys::CUgraphInstantiate_flags_enum::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
-        let made = driver!(cuGraphInstantiateWithFlags(executable.as_mut_ptr(), graph, flag.0.into()));
-        driver!(cuGraphDestroy(graph)).and(made)?;
+        let made = call_driver!(cuGraphInstantiateWithFlags(executable.as_mut_ptr(), graph, flag.0.into()));
+        call_driver!(cuGraphDestroy(graph)).and(made)?;
         // SAFETY: the call succeeded, so it has written the value.
         Ok(unsafe { executable.assume_init() }.addr())
     }
 
-    fn replay(&self, recording: Recording, stream: StreamHandle) -> Result<(), CudaError> {
+    fn replay(&self, recording: RecordingHandle, stream: StreamHandle) -> Result<(), CudaError> {
         self.set_current_context()?;
-        driver!(cuGraphLaunch(recording as sys::CUgraphExec, stream as sys::CUstream))
+        call_driver!(cuGraphLaunch(recording as sys::CUgraphExec, stream as sys::CUstream))
     }
 
-    fn destroy_recording(&self, recording: Recording) {
-        _ = self.set_current_context().and_then(|()| driver!(cuGraphExecDestroy(recording as sys::CUgraphExec)));
+    fn destroy_recording(&self, recording: RecordingHandle) {
+        _ = self.set_current_context().and_then(|()| call_driver!(cuGraphExecDestroy(recording as sys::CUgraphExec)));
     }
 }

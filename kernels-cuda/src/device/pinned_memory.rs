@@ -13,7 +13,7 @@ use dispatch_runtime::{HostBuffer, Storage, TransferHold};
 use crate::device::driver::{EventHandle, StreamHandle};
 use crate::device::gpu::Gpu;
 use crate::error::CudaError;
-use crate::lock::locked;
+use crate::lock::lock_ignoring_poison;
 
 /// A block of pinned memory. Its bytes are zeros when it is pinned, and are not cleared before reuse.
 struct PinnedBlock {
@@ -41,24 +41,24 @@ unsafe impl HostBuffer for PinnedBlock {
 }
 
 /// The free blocks, by their capacity.
-static FREE_BLOCKS: LazyLock<Mutex<HashMap<usize, Vec<PinnedAddress>>>> = LazyLock::new(Mutex::default);
+static FREE_PINNED_BLOCKS: LazyLock<Mutex<HashMap<usize, Vec<PinnedAddress>>>> = LazyLock::new(Mutex::default);
 
 /// Returns the capacity of the block for `size` bytes: a power of two, at least a page.
-fn capacity(size: usize) -> usize {
+fn block_capacity(size: usize) -> usize {
     const PAGE_BYTES: usize = 4096;
     size.max(PAGE_BYTES).checked_next_power_of_two().unwrap_or(size)
 }
 
 /// Returns a pinned storage of `size` bytes, from a free block if there is one.
 pub(crate) fn allocate(gpu: &Gpu, size: usize) -> Result<Storage, CudaError> {
-    let free = locked(&FREE_BLOCKS).get_mut(&capacity(size)).and_then(Vec::pop);
-    let start = free.map_or_else(|| gpu.driver.allocate_pinned(capacity(size)).map(PinnedAddress), Ok)?;
+    let free = lock_ignoring_poison(&FREE_PINNED_BLOCKS).get_mut(&block_capacity(size)).and_then(Vec::pop);
+    let start = free.map_or_else(|| gpu.driver.allocate_pinned(block_capacity(size)).map(PinnedAddress), Ok)?;
     Ok(Storage::from_host_buffer(PinnedBlock { start, size }))
 }
 
 impl Drop for PinnedBlock {
     fn drop(&mut self) {
-        locked(&FREE_BLOCKS).entry(capacity(self.size)).or_default().push(self.start);
+        lock_ignoring_poison(&FREE_PINNED_BLOCKS).entry(block_capacity(self.size)).or_default().push(self.start);
     }
 }
 
@@ -86,17 +86,17 @@ impl Transfers {
                 return Err(error);
             }
         };
-        let mut running = locked(&self.0);
-        Self::release_if(&mut running, gpu, |transfer| gpu.driver.is_event_complete(transfer.event));
+        let mut running = lock_ignoring_poison(&self.0);
+        Self::release_transfers_if(&mut running, gpu, |transfer| gpu.driver.is_event_complete(transfer.event));
         running.push(Transfer { hold, event });
         Ok(())
     }
 
     /// Waits for all copies that use a storage, and releases it.
-    pub(crate) fn finish(&self, gpu: &Gpu, storage: &Storage) {
-        let mut running = locked(&self.0);
+    pub(crate) fn wait_for_storage(&self, gpu: &Gpu, storage: &Storage) {
+        let mut running = lock_ignoring_poison(&self.0);
         // The lock is held until the finished copies are removed; otherwise another thread would find the memory in use.
-        Self::release_if(&mut running, gpu, |transfer| {
+        Self::release_transfers_if(&mut running, gpu, |transfer| {
             let uses = transfer.hold.storage().same(storage);
             if uses {
                 gpu.driver.wait_for_event(transfer.event);
@@ -107,10 +107,12 @@ impl Transfers {
 
     /// Releases the memory of all copies that are done.
     pub(crate) fn release_finished(&self, gpu: &Gpu) {
-        Self::release_if(&mut locked(&self.0), gpu, |transfer| gpu.driver.is_event_complete(transfer.event));
+        Self::release_transfers_if(&mut lock_ignoring_poison(&self.0), gpu, |transfer| {
+            gpu.driver.is_event_complete(transfer.event)
+        });
     }
 
-    fn release_if(running: &mut Vec<Transfer>, gpu: &Gpu, is_done: impl Fn(&Transfer) -> bool) {
+    fn release_transfers_if(running: &mut Vec<Transfer>, gpu: &Gpu, is_done: impl Fn(&Transfer) -> bool) {
         running
             .extract_if(.., |transfer| is_done(transfer))
             .for_each(|transfer| gpu.driver.destroy_event(transfer.event));

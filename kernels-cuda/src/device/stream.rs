@@ -14,7 +14,7 @@ use crate::device::driver::StreamHandle;
 use crate::device::gpu::Gpu;
 use crate::error::CudaError;
 use crate::graph;
-use crate::lock::locked;
+use crate::lock::lock_ignoring_poison;
 
 /// A queue of a device's work, which runs in order. Copies refer to the same stream. A stream is never closed.
 ///
@@ -36,7 +36,7 @@ pub struct Stream {
 }
 
 /// All streams that were opened, so that a thread can wait for the whole device.
-static STREAMS: Mutex<Vec<Stream>> = Mutex::new(Vec::new());
+static OPENED_STREAMS: Mutex<Vec<Stream>> = Mutex::new(Vec::new());
 
 thread_local! {
     /// The streams that this thread entered, of all devices. The last one of a device is its current stream.
@@ -50,9 +50,9 @@ impl Stream {
     ///
     /// Returns [`CudaError::Unavailable`] if there is no such device or no driver.
     pub fn new(device: Device) -> Result<Self, CudaError> {
-        let gpu = Gpu::of(device)?;
-        let stream = Self { gpu, allocator: CachingAllocator::of(gpu.driver.create_stream()?) };
-        locked(&STREAMS).push(stream);
+        let gpu = Gpu::for_device(device)?;
+        let stream = Self { gpu, allocator: CachingAllocator::for_stream(gpu.driver.create_stream()?) };
+        lock_ignoring_poison(&OPENED_STREAMS).push(stream);
         Ok(stream)
     }
 
@@ -62,7 +62,7 @@ impl Stream {
     ///
     /// Returns [`CudaError::Unavailable`] if there is no such device or no driver.
     pub fn current(device: Device) -> Result<Self, CudaError> {
-        let gpu = Gpu::of(device)?;
+        let gpu = Gpu::for_device(device)?;
         Ok(Self { gpu, allocator: current_allocator(gpu) })
     }
 
@@ -87,16 +87,16 @@ impl Stream {
     ///
     /// # Errors
     ///
-    /// Returns [`CudaError::Fault`] if a kernel found an invalid value, and an error if the driver fails.
+    /// Returns [`CudaError::InvalidValue`] if a kernel found an invalid value, and an error if the driver fails.
     pub fn synchronize(self) -> Result<(), CudaError> {
-        self.gpu.copy_out(0, &mut [], self.allocator.stream)
+        self.gpu.copy_device_to_host(0, &mut [], self.allocator.stream)
     }
 
     pub(crate) fn gpu_and_handle(self) -> (&'static Gpu, StreamHandle) {
         (self.gpu, self.allocator.stream)
     }
 
-    fn is_same(self, other: Self) -> bool {
+    fn is_same_stream(self, other: Self) -> bool {
         std::ptr::eq(self.allocator, other.allocator)
     }
 }
@@ -117,7 +117,7 @@ pub struct StreamGuard {
 impl Drop for StreamGuard {
     fn drop(&mut self) {
         ENTERED_STREAMS.with_borrow_mut(|entered| {
-            if let Some(at) = entered.iter().rposition(|one| one.is_same(self.entered)) {
+            if let Some(at) = entered.iter().rposition(|one| one.is_same_stream(self.entered)) {
                 entered.remove(at);
             }
         });
@@ -126,7 +126,7 @@ impl Drop for StreamGuard {
 
 /// Returns this thread's current stream of a device.
 #[inline]
-pub(crate) fn current(gpu: &Gpu) -> StreamHandle {
+pub(crate) fn current_stream(gpu: &Gpu) -> StreamHandle {
     current_allocator(gpu).stream
 }
 
@@ -141,15 +141,15 @@ pub(crate) fn current_allocator(gpu: &Gpu) -> &'static CachingAllocator {
 }
 
 /// Returns the allocators of all streams of a device.
-pub(crate) fn allocators(gpu: &Gpu) -> Vec<&'static CachingAllocator> {
-    let opened = locked(&STREAMS);
+pub(crate) fn device_allocators(gpu: &Gpu) -> Vec<&'static CachingAllocator> {
+    let opened = lock_ignoring_poison(&OPENED_STREAMS);
     let opened = opened.iter().filter(|stream| stream.gpu.index == gpu.index).map(|stream| stream.allocator);
     std::iter::once(gpu.allocator).chain(opened).collect()
 }
 
 /// Waits until all streams of a device are done, except those that are being recorded: no work runs in them.
-pub(crate) fn wait_for_all(gpu: &Gpu) -> Result<(), CudaError> {
-    let streams: Vec<StreamHandle> = allocators(gpu).into_iter().map(|allocator| allocator.stream).collect();
+pub(crate) fn wait_for_all_streams(gpu: &Gpu) -> Result<(), CudaError> {
+    let streams: Vec<StreamHandle> = device_allocators(gpu).into_iter().map(|allocator| allocator.stream).collect();
     for event in gpu.driver.record_events(&streams)? {
         gpu.driver.wait_for_event(event);
         gpu.driver.destroy_event(event);

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::device::driver::StreamHandle;
 use crate::error::CudaError;
-use crate::lock::locked;
+use crate::lock::lock_ignoring_poison;
 
 /// The kind of a stream's access to a block of memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,7 +62,7 @@ impl StreamUses {
         access: Access,
         order: impl FnOnce(&[StreamHandle]) -> Result<(), CudaError>,
     ) -> Result<(), CudaError> {
-        let mut shared = locked(&self.shared);
+        let mut shared = lock_ignoring_poison(&self.shared);
         let shared = &mut *shared;
         let sole_stream = self.sole_stream.load(Ordering::Acquire);
         if sole_stream == stream {
@@ -94,7 +94,7 @@ impl StreamUses {
 
     /// Takes the list of the streams that used the block, without `stream`. Called when no stream can use the block any more.
     pub(crate) fn take_other_streams(&self, stream: StreamHandle) -> Vec<StreamHandle> {
-        let mut shared = locked(&self.shared);
+        let mut shared = lock_ignoring_poison(&self.shared);
         shared.others.retain(|other| *other != stream);
         std::mem::take(&mut shared.others)
     }

@@ -13,10 +13,10 @@ use std::sync::{LazyLock, Mutex};
 use cudarc::cublaslt::sys;
 use dispatch_runtime::{DType, Geometry, Result, Scalar, Spec, Tensor};
 
-use crate::engine::gemm::{MatrixView, Operand, ProductTask};
+use crate::engine::gemm::{MatrixOperand, MatrixView, ProductTask};
 use crate::error::CudaError;
 use crate::launch::{DevicePointer, Launch};
-use crate::lock::locked;
+use crate::lock::lock_ignoring_poison;
 
 static ALLOW_TF32: AtomicBool = AtomicBool::new(false);
 
@@ -42,7 +42,7 @@ struct MatrixLayout {
 
 impl MatrixLayout {
     /// Returns the layout of a batch of matrices, or `None` if neither the rows nor the columns are adjacent in memory.
-    fn of(view: &MatrixView) -> Option<Self> {
+    fn from_view(view: &MatrixView) -> Option<Self> {
         let ([_, rows, columns], [item, down, across]) = (view.sizes, view.strides);
         // A stride does not matter for a single element, nor for a single line.
         let leading_dimension_of = |step: i64, length: i64, next: i64, lines: i64| {
@@ -63,8 +63,8 @@ impl MatrixLayout {
     }
 
     /// Returns the layout of a batch of matrices whose rows are adjacent in memory, or `None`.
-    fn row_major(view: &MatrixView) -> Option<Self> {
-        Self::of(view).filter(|layout| !layout.is_transposed)
+    fn row_major_from_view(view: &MatrixView) -> Option<Self> {
+        Self::from_view(view).filter(|layout| !layout.is_transposed)
     }
 }
 
@@ -79,7 +79,7 @@ enum AddedOperand {
 
 /// The properties of a product that determine its algorithm.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-struct ProductProblem {
+struct AlgorithmKey {
     device: u8,
     dtype: DType,
     items: i64,
@@ -95,8 +95,8 @@ struct ProductProblem {
     alignments: [u32; 4],
 }
 
-impl ProductProblem {
-    fn of(task: &ProductTask<'_>, tf32: bool) -> Option<Self> {
+impl AlgorithmKey {
+    fn from_task(task: &ProductTask<'_>, tf32: bool) -> Option<Self> {
         let [items, rows, columns] = task.out.view.sizes;
         let dtype = task.out.tensor.dtype();
         if !matches!(dtype, DType::F32 | DType::F64 | DType::F16 | DType::BF16) || i32::try_from(items).is_err() {
@@ -112,7 +112,8 @@ impl ProductProblem {
                 } else {
                     // An operand whose rows are not adjacent in memory is first copied into the result.
                     AddedOperand::Matrix(
-                        MatrixLayout::row_major(&added.view).or_else(|| MatrixLayout::row_major(&task.out.view))?,
+                        MatrixLayout::row_major_from_view(&added.view)
+                            .or_else(|| MatrixLayout::row_major_from_view(&task.out.view))?,
                     )
                 }
             }
@@ -124,16 +125,16 @@ impl ProductProblem {
             rows,
             columns,
             steps: task.left.view.sizes[2],
-            left: MatrixLayout::of(&task.left.view)?,
-            right: MatrixLayout::of(&task.right.view)?,
-            out: MatrixLayout::row_major(&task.out.view)?,
+            left: MatrixLayout::from_view(&task.left.view)?,
+            right: MatrixLayout::from_view(&task.right.view)?,
+            out: MatrixLayout::row_major_from_view(&task.out.view)?,
             added,
             tf32: tf32 && dtype == DType::F32,
             alignments: [0; 4],
         })
     }
 
-    fn library_types(&self) -> (sys::cudaDataType, sys::cudaDataType, sys::cublasComputeType_t) {
+    fn cublas_types(&self) -> (sys::cudaDataType, sys::cudaDataType, sys::cublasComputeType_t) {
         use sys::cublasComputeType_t as compute;
         use sys::cudaDataType as data;
         match self.dtype {
@@ -161,19 +162,19 @@ struct PreparedProduct {
 const MAX_WORKSPACE_BYTES: usize = 32 << 20;
 
 #[derive(Default)]
-struct Library {
+struct CublasLt {
     handles: HashMap<u8, usize>,
     /// The products that were prepared so far. `None` if cuBLASLt has no algorithm for a product.
-    prepared: HashMap<ProductProblem, Option<PreparedProduct>>,
+    prepared: HashMap<AlgorithmKey, Option<PreparedProduct>>,
 }
 
-static LIBRARY: LazyLock<Option<Mutex<Library>>> = LazyLock::new(|| {
+static CUBLASLT: LazyLock<Option<Mutex<CublasLt>>> = LazyLock::new(|| {
     // SAFETY: it loads cuBLASLt's library, whose initialisers may be run.
     unsafe { sys::is_culib_present() }.then(Mutex::default)
 });
 
 /// Calls a function of cuBLASLt. An error has the function's name.
-macro_rules! call_library {
+macro_rules! call_cublaslt {
     ($function:ident($($argument:expr),* $(,)?)) => {{
         // SAFETY: handles and descriptions come from this library and are never destroyed; the library writes only to variables of this
         // module, of the stated size; matrices are at the addresses of a task's operands, which `MatrixLayout` described.
@@ -185,31 +186,31 @@ macro_rules! call_library {
 }
 
 /// Sets an attribute of one of cuBLASLt's descriptions.
-macro_rules! set_attribute {
+macro_rules! set_cublaslt_attribute {
     ($function:ident, $of:expr, $attribute:expr, $value:expr) => {{
         let value = $value;
-        call_library!($function($of, $attribute, (&raw const value).cast::<c_void>(), size_of_val(&value)))
+        call_cublaslt!($function($of, $attribute, (&raw const value).cast::<c_void>(), size_of_val(&value)))
     }};
 }
 
 /// Computes a matrix product with cuBLASLt. Returns false, and computes nothing, if there is no library or if it cannot compute the
 /// product.
-pub(crate) fn multiply(launch: Launch, task: &ProductTask<'_>) -> Result<bool> {
-    let Some(library) = (if launch.gpu.driver.supports_vendor_libraries() { LIBRARY.as_ref() } else { None }) else {
+pub(crate) fn try_multiply(launch: Launch, task: &ProductTask<'_>) -> Result<bool> {
+    let Some(library) = (if launch.gpu.driver.supports_vendor_libraries() { CUBLASLT.as_ref() } else { None }) else {
         return Ok(false);
     };
     if task.out.view.strides[2] != 1 && task.out.view.strides[1] == 1 {
-        return multiply_with_library(launch, library, &task.transposed());
+        return try_multiply_row_major(launch, library, &task.transposed());
     }
-    multiply_with_library(launch, library, task)
+    try_multiply_row_major(launch, library, task)
 }
 
-fn multiply_with_library(launch: Launch, library: &Mutex<Library>, task: &ProductTask<'_>) -> Result<bool> {
-    let Some(mut problem) = ProductProblem::of(task, ALLOW_TF32.load(Ordering::Relaxed)) else { return Ok(false) };
+fn try_multiply_row_major(launch: Launch, library: &Mutex<CublasLt>, task: &ProductTask<'_>) -> Result<bool> {
+    let Some(mut problem) = AlgorithmKey::from_task(task, ALLOW_TF32.load(Ordering::Relaxed)) else { return Ok(false) };
     let [left, right, out] = [&task.left, &task.right, &task.out].map(|operand| launch.pointer(operand.tensor));
     let (left, right, out) = (left?, right?, out?);
     let mut added = task.added.as_ref().map_or(Ok(out), |(added, _)| launch.pointer(added.tensor))?;
-    let is_not_row_major = |added: &Operand<'_>| MatrixLayout::row_major(&added.view).is_none();
+    let is_not_row_major = |added: &MatrixOperand<'_>| MatrixLayout::row_major_from_view(&added.view).is_none();
     let copied_operand = task
         .added
         .as_ref()
@@ -220,17 +221,17 @@ fn multiply_with_library(launch: Launch, library: &Mutex<Library>, task: &Produc
     problem.device = launch.gpu.index;
     // An added row is the bias of the library's epilogue, which is read when the result is written.
     let (read, written) = if problem.added == AddedOperand::Row {
-        (out, alignment(out).min(alignment(added)))
+        (out, address_alignment(out).min(address_alignment(added)))
     } else {
-        (added, alignment(out))
+        (added, address_alignment(out))
     };
-    problem.alignments = [alignment(left), alignment(right), alignment(read), written];
+    problem.alignments = [address_alignment(left), address_alignment(right), address_alignment(read), written];
 
-    let mut library = locked(library);
+    let mut library = lock_ignoring_poison(library);
     launch.gpu.driver.make_current()?;
-    let handle = library.handle(launch.gpu.index)?;
+    let handle = library.device_handle(launch.gpu.index)?;
     let known = library.prepared.get(&problem).copied();
-    let Some(prepared) = known.map_or_else(|| library.prepare(handle, problem), Ok)? else { return Ok(false) };
+    let Some(prepared) = known.map_or_else(|| library.prepare_product(handle, problem), Ok)? else { return Ok(false) };
     let workspace = Spec::contiguous(DType::U8, &[prepared.workspace]).on(launch.device())?;
     if let Some((from, _)) = copied_operand {
         crate::engine::transfer::copy_into(&mut operand_as_tensor(&task.out)?, &operand_as_tensor(from)?)?;
@@ -238,7 +239,7 @@ fn multiply_with_library(launch: Launch, library: &Mutex<Library>, task: &Produc
     let product = prepared.product as sys::cublasLtMatmulDesc_t;
     if problem.added == AddedOperand::Row {
         let attribute = sys::cublasLtMatmulDescAttributes_t::CUBLASLT_MATMUL_DESC_BIAS_POINTER;
-        set_attribute!(cublasLtMatmulDescSetAttribute, product, attribute, added.address())?;
+        set_cublaslt_attribute!(cublasLtMatmulDescSetAttribute, product, attribute, added.address())?;
         added = out;
     }
     let beta = match (problem.added, &task.added) {
@@ -248,15 +249,15 @@ fn multiply_with_library(launch: Launch, library: &Mutex<Library>, task: &Produc
     let (alpha, beta) = (ScaleFactor::new(task.alpha, problem.dtype), ScaleFactor::new(beta, problem.dtype));
     let layout = |at: usize| prepared.layouts[at] as sys::cublasLtMatrixLayout_t;
     let pointer = |address: DevicePointer| address.address() as *mut c_void;
-    let multiplied = call_library!(cublasLtMatmul(
+    let multiplied = call_cublaslt!(cublasLtMatmul(
         handle as sys::cublasLtHandle_t,
         product,
-        alpha.pointer(),
+        alpha.value_pointer(),
         pointer(right),
         layout(0),
         pointer(left),
         layout(1),
-        beta.pointer(),
+        beta.value_pointer(),
         pointer(added),
         layout(2),
         pointer(out),
@@ -280,12 +281,12 @@ fn multiply_with_library(launch: Launch, library: &Mutex<Library>, task: &Produc
 const REFUSED_STATUSES: [&str; 2] = ["CUBLAS_STATUS_NOT_SUPPORTED", "CUBLAS_STATUS_INVALID_VALUE"];
 
 /// Returns the alignment of an address in bytes, at most 256.
-fn alignment(address: DevicePointer) -> u32 {
+fn address_alignment(address: DevicePointer) -> u32 {
     1 << address.address().trailing_zeros().min(8)
 }
 
 /// Returns an operand as a tensor: a batch of matrices.
-fn operand_as_tensor(operand: &Operand<'_>) -> Result<Tensor> {
+fn operand_as_tensor(operand: &MatrixOperand<'_>) -> Result<Tensor> {
     let (view, own) = (operand.view, operand.tensor.geometry());
     let geometry = Geometry::strided(&view.sizes, &view.strides, own.offset());
     Ok(operand.tensor.restride(geometry.unwrap_or_else(|| own.clone()))?)
@@ -304,7 +305,7 @@ impl ScaleFactor {
         if dtype == DType::F64 { Self::Double(factor) } else { Self::Single(factor as f32) }
     }
 
-    fn pointer(&self) -> *const c_void {
+    fn value_pointer(&self) -> *const c_void {
         match self {
             Self::Single(factor) => (&raw const *factor).cast(),
             Self::Double(factor) => (&raw const *factor).cast(),
@@ -312,19 +313,19 @@ impl ScaleFactor {
     }
 }
 
-impl Library {
-    fn handle(&mut self, device: u8) -> Result<usize, CudaError> {
+impl CublasLt {
+    fn device_handle(&mut self, device: u8) -> Result<usize, CudaError> {
         if let Some(handle) = self.handles.get(&device) {
             return Ok(*handle);
         }
         let mut handle = std::ptr::null_mut();
-        call_library!(cublasLtCreate(&raw mut handle))?;
+        call_cublaslt!(cublasLtCreate(&raw mut handle))?;
         self.handles.insert(device, handle.addr());
         Ok(handle.addr())
     }
 
     /// Selects an algorithm for a product that was not prepared yet, and caches it.
-    fn prepare(&mut self, handle: usize, problem: ProductProblem) -> Result<Option<PreparedProduct>, CudaError> {
+    fn prepare_product(&mut self, handle: usize, problem: AlgorithmKey) -> Result<Option<PreparedProduct>, CudaError> {
         let made = select_algorithm(handle, &problem)?;
         self.prepared.insert(problem, made);
         Ok(made)
@@ -332,21 +333,21 @@ impl Library {
 }
 
 /// Describes a product to cuBLASLt and selects an algorithm. Returns `None` if there is none.
-fn select_algorithm(handle: usize, problem: &ProductProblem) -> Result<Option<PreparedProduct>, CudaError> {
+fn select_algorithm(handle: usize, problem: &AlgorithmKey) -> Result<Option<PreparedProduct>, CudaError> {
     use sys::cublasLtMatmulDescAttributes_t as of_product;
     use sys::cublasLtMatmulPreferenceAttributes_t as preferred;
-    let (data, scale, compute) = problem.library_types();
+    let (data, scale, compute) = problem.cublas_types();
     let mut product = std::ptr::null_mut();
-    call_library!(cublasLtMatmulDescCreate(&raw mut product, compute, scale))?;
+    call_cublaslt!(cublasLtMatmulDescCreate(&raw mut product, compute, scale))?;
     // `CUBLAS_OP_N` and `CUBLAS_OP_T`.
     let is_transposed = |layout: MatrixLayout| i32::from(layout.is_transposed);
-    set_attribute!(
+    set_cublaslt_attribute!(
         cublasLtMatmulDescSetAttribute,
         product,
         of_product::CUBLASLT_MATMUL_DESC_TRANSA,
         is_transposed(problem.right)
     )?;
-    set_attribute!(
+    set_cublaslt_attribute!(
         cublasLtMatmulDescSetAttribute,
         product,
         of_product::CUBLASLT_MATMUL_DESC_TRANSB,
@@ -354,7 +355,12 @@ fn select_algorithm(handle: usize, problem: &ProductProblem) -> Result<Option<Pr
     )?;
     if problem.added == AddedOperand::Row {
         let epilogue = sys::cublasLtEpilogue_t::CUBLASLT_EPILOGUE_BIAS as u32;
-        set_attribute!(cublasLtMatmulDescSetAttribute, product, of_product::CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue)?;
+        set_cublaslt_attribute!(
+            cublasLtMatmulDescSetAttribute,
+            product,
+            of_product::CUBLASLT_MATMUL_DESC_EPILOGUE,
+            epilogue
+        )?;
     }
     let added = if let AddedOperand::Matrix(layout) = problem.added { layout } else { problem.out };
     let layouts = [
@@ -365,9 +371,9 @@ fn select_algorithm(handle: usize, problem: &ProductProblem) -> Result<Option<Pr
     ];
 
     let mut preference = std::ptr::null_mut();
-    call_library!(cublasLtMatmulPreferenceCreate(&raw mut preference))?;
+    call_cublaslt!(cublasLtMatmulPreferenceCreate(&raw mut preference))?;
     let workspace = preferred::CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES;
-    set_attribute!(cublasLtMatmulPreferenceSetAttribute, preference, workspace, MAX_WORKSPACE_BYTES as u64)?;
+    set_cublaslt_attribute!(cublasLtMatmulPreferenceSetAttribute, preference, workspace, MAX_WORKSPACE_BYTES as u64)?;
     let [left, right, added, out] = problem.alignments;
     for (attribute, alignment) in [
         (preferred::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, right),
@@ -375,11 +381,11 @@ fn select_algorithm(handle: usize, problem: &ProductProblem) -> Result<Option<Pr
         (preferred::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, added),
         (preferred::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, out),
     ] {
-        set_attribute!(cublasLtMatmulPreferenceSetAttribute, preference, attribute, alignment)?;
+        set_cublaslt_attribute!(cublasLtMatmulPreferenceSetAttribute, preference, attribute, alignment)?;
     }
     let [a, b, c, d] = layouts.map(|layout| layout as sys::cublasLtMatrixLayout_t);
     let (mut found, mut count) = (std::mem::MaybeUninit::<sys::cublasLtMatmulHeuristicResult_t>::zeroed(), 0);
-    let status = call_library!(cublasLtMatmulAlgoGetHeuristic(
+    let status = call_cublaslt!(cublasLtMatmulAlgoGetHeuristic(
         handle as sys::cublasLtHandle_t,
         product,
         a,
@@ -391,7 +397,7 @@ fn select_algorithm(handle: usize, problem: &ProductProblem) -> Result<Option<Pr
         found.as_mut_ptr(),
         &raw mut count,
     ));
-    call_library!(cublasLtMatmulPreferenceDestroy(preference))?;
+    call_cublaslt!(cublasLtMatmulPreferenceDestroy(preference))?;
     if status.is_err() || count < 1 {
         return Ok(None);
     }
@@ -414,17 +420,17 @@ fn create_layout(
     let [rows, columns] = lines.map(i64::unsigned_abs);
     let (down, across) = if layout.is_transposed { (rows, columns) } else { (columns, rows) };
     let mut described = std::ptr::null_mut();
-    call_library!(cublasLtMatrixLayoutCreate(&raw mut described, data, down, across, layout.leading_dimension))?;
+    call_cublaslt!(cublasLtMatrixLayoutCreate(&raw mut described, data, down, across, layout.leading_dimension))?;
     if items > 1 {
         let count = i32::try_from(items).unwrap_or(i32::MAX);
-        set_attribute!(
+        set_cublaslt_attribute!(
             cublasLtMatrixLayoutSetAttribute,
             described,
             of_layout::CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT,
             count
         )?;
         let offset = of_layout::CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET;
-        set_attribute!(cublasLtMatrixLayoutSetAttribute, described, offset, layout.batch_stride)?;
+        set_cublaslt_attribute!(cublasLtMatrixLayoutSetAttribute, described, offset, layout.batch_stride)?;
     }
     Ok(described.addr())
 }
@@ -438,7 +444,7 @@ mod tests {
         MatrixView { sizes, strides: steps }
     }
 
-    fn meta(sizes: &[i64], strides: &[i64]) -> Tensor {
+    fn meta_tensor(sizes: &[i64], strides: &[i64]) -> Tensor {
         let geometry = Geometry::strided(sizes, strides, 0).unwrap();
         Spec { dtype: DType::F32, geometry }.on(Device::META).unwrap()
     }
@@ -446,7 +452,8 @@ mod tests {
     #[test]
     fn layouts_follow_from_strides() {
         let found = |sizes, steps| {
-            MatrixLayout::of(&matrix_view(sizes, steps)).map(|layout| (layout.is_transposed, layout.leading_dimension))
+            MatrixLayout::from_view(&matrix_view(sizes, steps))
+                .map(|layout| (layout.is_transposed, layout.leading_dimension))
         };
         assert_eq!(found([1, 3, 4], [0, 4, 1]), Some((false, 4)));
         assert_eq!(found([1, 3, 4], [0, 10, 1]), Some((false, 10)));
@@ -459,19 +466,21 @@ mod tests {
 
     #[test]
     fn added_operands_are_a_row_a_matrix_or_copied() {
-        let (out, left, right) = (meta(&[2, 3], &[3, 1]), meta(&[2, 5], &[5, 1]), meta(&[5, 3], &[1, 5]));
+        let (out, left, right) =
+            (meta_tensor(&[2, 3], &[3, 1]), meta_tensor(&[2, 5], &[5, 1]), meta_tensor(&[5, 3], &[1, 5]));
         let of = |added: &Tensor, beta: i64| {
-            let view = MatrixView::broadcast(added, &[2, 3]);
+            let view = MatrixView::from_broadcast_tensor(added, &[2, 3]);
             let task = ProductTask {
-                out: Operand::of(&out),
-                left: Operand::of(&left),
-                right: Operand::of(&right),
+                out: MatrixOperand::from_tensor(&out),
+                left: MatrixOperand::from_tensor(&left),
+                right: MatrixOperand::from_tensor(&right),
                 alpha: Scalar::Int(1),
-                added: Some((Operand { tensor: added, view }, Scalar::Int(beta))),
+                added: Some((MatrixOperand { tensor: added, view }, Scalar::Int(beta))),
             };
-            ProductProblem::of(&task, false).unwrap()
+            AlgorithmKey::from_task(&task, false).unwrap()
         };
-        let (row, matrix, column) = (meta(&[3], &[1]), meta(&[2, 3], &[6, 1]), meta(&[2, 1], &[1, 1]));
+        let (row, matrix, column) =
+            (meta_tensor(&[3], &[1]), meta_tensor(&[2, 3], &[6, 1]), meta_tensor(&[2, 1], &[1, 1]));
         assert_eq!(of(&row, 1).added, AddedOperand::Row);
         assert_eq!(
             of(&row, 2).added,

@@ -3,13 +3,13 @@
 //! Both sides have the same sizes. Adjacent elements are copied as one word of up to sixteen bytes.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use crate::engine::walk::{Divisor, WalkDims, byte_strides};
+use crate::engine::walk::{FastDivisor, WalkDims, broadcast_byte_strides};
 use crate::prelude::*;
 
 kernel! {
     // SAFETY: each launch passes the strides of both tensors through the sizes of the walk.
-    static DATA_MOVEMENT = unsafe { Kernel::new("data_movement", include_str!("../../kernels/engine/data_movement.cu"), |instances| {
-        instances.add_all(&["copy_words", "concatenate", "transpose"], WORD_DTYPES);
+    static DATA_MOVEMENT_KERNEL = unsafe { Kernel::new("data_movement", include_str!("../../kernels/engine/data_movement.cu"), |instances| {
+        instances.add_templates_for_each_dtype(&["copy_words", "concatenate", "transpose"], WORD_DTYPES);
     }) };
 }
 
@@ -17,7 +17,7 @@ kernel! {
 pub(crate) const WORD_DTYPES: &[DType] = &[DType::U8, DType::I16, DType::I32, DType::I64, DType::C128];
 
 /// Returns the dtype of the smallest word of at least `bytes` bytes.
-pub(crate) fn word_of_size(bytes: usize) -> DType {
+pub(crate) fn word_dtype_of_size(bytes: usize) -> DType {
     WORD_DTYPES.iter().copied().find(|dtype| dtype.size() >= bytes).unwrap_or(DType::C128)
 }
 
@@ -30,8 +30,8 @@ pub(crate) struct StridedPointer {
 
 impl StridedPointer {
     /// Describes a tensor, broadcast to these sizes.
-    pub(crate) fn of(launch: Launch, tensor: &Tensor, sizes: &[i64]) -> Result<Self> {
-        Ok(Self { address: launch.pointer(tensor)?, byte_strides: byte_strides(tensor, sizes) })
+    pub(crate) fn from_tensor(launch: Launch, tensor: &Tensor, sizes: &[i64]) -> Result<Self> {
+        Ok(Self { address: launch.pointer(tensor)?, byte_strides: broadcast_byte_strides(tensor, sizes) })
     }
 }
 
@@ -47,15 +47,15 @@ pub(crate) fn copy_strided(
         return Ok(());
     }
     let mut steps = WalkDims::new(sizes, &[to.byte_strides.clone(), from.byte_strides.clone()]);
-    let word = word_of_size(steps.merge_into_words(dtype.size(), to.address.address() | from.address.address()));
+    let word = word_dtype_of_size(steps.merge_into_words(dtype.size(), to.address.address() | from.address.address()));
     for (walk, count, offsets) in steps.split_for_32_bits() {
         let arguments = (count, to.address.offset(offsets[0]), from.address.offset(offsets[1]), walk);
-        launch.run_per_element(&DATA_MOVEMENT, "copy_words", &[word], count.into(), arguments)?;
+        launch.run_per_element(&DATA_MOVEMENT_KERNEL, "copy_words", &[word], count.into(), arguments)?;
     }
     Ok(())
 }
 
-parameters! {
+define_parameters! {
     /// The kernels' `struct TransposeShape`: the sizes and strides of a transposing copy.
     struct TransposeShape {
         rows: u32,
@@ -70,11 +70,11 @@ const MIN_TRANSPOSE_ELEMENTS: i64 = 1 << 14;
 
 /// Copies a tensor to a result whose adjacent elements are in another dimension: a transposing copy. Returns false, and copies nothing, for
 /// any other copy.
-pub(crate) fn transpose_copy(to: &Tensor, from: &Tensor) -> Result<bool> {
+pub(crate) fn try_transpose_copy(to: &Tensor, from: &Tensor) -> Result<bool> {
     if to.dtype() != from.dtype() || from.geometry().count() < MIN_TRANSPOSE_ELEMENTS {
         return Ok(false);
     }
-    let (element, WalkDims(mut dims)) = (element_size(to), WalkDims::of(to, &[from]));
+    let (element, WalkDims(mut dims)) = (element_size(to), WalkDims::for_output(to, &[from]));
     let dim_of_adjacent_elements =
         |side: usize| dims.iter().position(|(size, steps)| steps[side] == element && *size >= 16);
     let (Some(rows), Some(columns)) = (dim_of_adjacent_elements(0), dim_of_adjacent_elements(1)) else {
@@ -89,34 +89,34 @@ pub(crate) fn transpose_copy(to: &Tensor, from: &Tensor) -> Result<bool> {
     dims.remove(rows.min(columns));
     let shape = TransposeShape { rows: rows_of, columns: columns_of, row_stride: down[1], column_stride: across[0] };
     let edge = if element <= 4 { 64 } else { 32 };
-    let [tiles, ..] = Grid::of_blocks(height.div_ceil(edge) * width.div_ceil(edge), 256).blocks;
-    let (launch, word) = (Launch::on(to)?, word_of_size(to.dtype().size()));
+    let [tiles, ..] = Grid::from_block_count(height.div_ceil(edge) * width.div_ceil(edge), 256).blocks;
+    let (launch, word) = (Launch::on_device_of(to)?, word_dtype_of_size(to.dtype().size()));
     let (to, from) = (launch.pointer(to)?, launch.pointer(from)?);
     for (walk, items, offsets) in WalkDims(dims).split_for_32_bits() {
         let grid = Grid { blocks: [tiles, items.min(u16::MAX.into()), 1], ..Grid::new(tiles, 256) };
         let arguments = (items, to.offset(offsets[0]), from.offset(offsets[1]), walk, shape);
-        launch.run(&DATA_MOVEMENT, "transpose", &[word], grid, arguments)?;
+        launch.run(&DATA_MOVEMENT_KERNEL, "transpose", &[word], grid, arguments)?;
     }
     Ok(true)
 }
 
 /// The maximum number of tensors that one launch joins.
-const MAX_SOURCES: usize = 64;
+const MAX_CONCAT_SOURCES: usize = 64;
 
-parameters! {
+define_parameters! {
     /// The kernels' `struct ConcatSource`: one of the joined tensors.
     struct ConcatSource {
         from: DevicePointer,
         pitch: i64,
         to: u64,
-        width: Divisor,
+        width: FastDivisor,
     }
 }
 
 /// The kernels' `struct ConcatSources`: the joined tensors of one launch.
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct ConcatSources([ConcatSource; MAX_SOURCES]);
+struct ConcatSources([ConcatSource; MAX_CONCAT_SOURCES]);
 
 impl Parameter for ConcatSources {}
 
@@ -131,7 +131,7 @@ struct ByteRows {
 impl ByteRows {
     /// Views a tensor as rows that contain the dimensions from `dim` on. Returns `None` if the rows have gaps or are too large for 32-bit
     /// integers.
-    fn of(launch: Launch, tensor: &Tensor, dim: usize) -> Result<Option<Self>> {
+    fn from_tensor(launch: Launch, tensor: &Tensor, dim: usize) -> Result<Option<Self>> {
         let element = element_size(tensor);
         let (sizes, strides) = (tensor.sizes(), tensor.strides());
         let dense = |dims: std::ops::Range<usize>, first: i64| {
@@ -154,8 +154,8 @@ impl ByteRows {
 
 /// Concatenates tensors along a dimension of `out`, which they fill. Tensors that cannot be joined in one launch are copied one by one.
 pub(crate) fn concatenate(out: &Tensor, tensors: &[&Tensor], dim: usize) -> Result<()> {
-    let launch = Launch::on(out)?;
-    let whole = ByteRows::of(launch, out, dim)?;
+    let launch = Launch::on_device_of(out)?;
+    let whole = ByteRows::from_tensor(launch, out, dim)?;
     let (mut together, mut all, mut next) = (Vec::new(), 0_u64, 0);
     for tensor in tensors {
         let start = next;
@@ -163,8 +163,11 @@ pub(crate) fn concatenate(out: &Tensor, tensors: &[&Tensor], dim: usize) -> Resu
         if tensor.geometry().count() == 0 {
             continue;
         }
-        let rows =
-            if tensor.dtype() == out.dtype() && whole.is_some() { ByteRows::of(launch, tensor, dim)? } else { None };
+        let rows = if tensor.dtype() == out.dtype() && whole.is_some() {
+            ByteRows::from_tensor(launch, tensor, dim)?
+        } else {
+            None
+        };
         let Some(rows) = rows else {
             let at = i64::try_from(dim).unwrap_or(0);
             copy_into(&mut aten::narrow(out, at, start, tensor.sizes()[dim])?, tensor)?;
@@ -177,23 +180,24 @@ pub(crate) fn concatenate(out: &Tensor, tensors: &[&Tensor], dim: usize) -> Resu
     let Some(whole) = whole else { return Ok(()) };
     all |= whole.address.address() | whole.pitch.cast_unsigned();
     let word = 1_i64 << all.trailing_zeros().min(4);
-    for some in together.chunks(MAX_SOURCES) {
+    for some in together.chunks(MAX_CONCAT_SOURCES) {
         let mut sources = ConcatSources(
-            [ConcatSource { from: DevicePointer::NULL, pitch: 0, to: 0, width: Divisor::new(1) }; MAX_SOURCES],
+            [ConcatSource { from: DevicePointer::NULL, pitch: 0, to: 0, width: FastDivisor::new(1) };
+                MAX_CONCAT_SOURCES],
         );
         let mut widest = 0;
         for (source, (rows, to)) in sources.0.iter_mut().zip(some) {
-            let width = Divisor::new(u32::try_from(rows.width / word).unwrap_or(u32::MAX));
+            let width = FastDivisor::new(u32::try_from(rows.width / word).unwrap_or(u32::MAX));
             *source =
                 ConcatSource { from: rows.address, pitch: rows.pitch / word, to: to / word.cast_unsigned(), width };
             widest = widest.max(rows.width / word * rows.count);
         }
-        let blocks = Grid::cover(widest).blocks[0];
+        let blocks = Grid::for_elements(widest).blocks[0];
         let grid = Grid { blocks: [blocks, u32::try_from(some.len()).unwrap_or(0), 1], ..Grid::new(blocks, 256) };
         let rows = some.first().map_or(0, |(rows, _)| u32::try_from(rows.count).unwrap_or(0));
-        let dtype = word_of_size(usize::try_from(word).unwrap_or(1));
+        let dtype = word_dtype_of_size(usize::try_from(word).unwrap_or(1));
         launch.run(
-            &DATA_MOVEMENT,
+            &DATA_MOVEMENT_KERNEL,
             "concatenate",
             &[dtype],
             grid,

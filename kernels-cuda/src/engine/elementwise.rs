@@ -14,7 +14,7 @@ use dispatch_runtime::{
 
 use crate::compile::source::Instances;
 use crate::device::driver::Grid;
-use crate::engine::number::{encode_scalar, is_cpu_scalar, round_to_dtype, unsupported_dtype};
+use crate::engine::scalars::{encode_scalar, is_cpu_scalar, round_to_dtype, unsupported_dtype};
 use crate::engine::walk::WalkDims;
 use crate::error::CudaError;
 use crate::kernel::Kernel;
@@ -41,7 +41,7 @@ pub(crate) enum OperandMark {
 }
 
 /// The maximum number of operands, and of scalars.
-const MAX_ARGUMENTS: usize = 4;
+const MAX_OPERANDS_AND_SCALARS: usize = 4;
 /// The number of elements of a thread in the strided loop.
 const ELEMENTS_PER_THREAD: u32 = 4;
 
@@ -61,23 +61,23 @@ impl<const N: usize> Parameter for Operands<N> {}
 /// The kernels' `struct Scalars`: a call's scalar arguments.
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct Scalars([u64; MAX_ARGUMENTS]);
+struct Scalars([u64; MAX_OPERANDS_AND_SCALARS]);
 
 impl Parameter for Scalars {}
 
 /// The loops of an operator with the scalar arguments of a call.
 pub(crate) struct BoundLoops {
     loops: &'static Loops,
-    scalars: [Scalar; MAX_ARGUMENTS],
+    scalars: [Scalar; MAX_OPERANDS_AND_SCALARS],
 }
 
 /// Computes an operator's result into a fresh tensor.
 pub(crate) fn fresh<O: Operation, const N: usize>(inputs: [&Tensor; N], bound: &BoundLoops) -> Result<Tensor> {
-    CalledOperator::of::<O>().compute_fresh(bound, inputs)
+    CalledOperator::for_operator::<O>().compute_fresh(bound, inputs)
 }
 
 /// Runs elementwise loops into a fresh tensor, with a given type promotion instead of the operator's.
-pub(crate) fn intermediate<O: Operation, const N: usize>(
+pub(crate) fn compute_intermediate<O: Operation, const N: usize>(
     dtype: Promotion,
     loops: &'static Loops,
     inputs: [&Tensor; N],
@@ -88,7 +88,7 @@ pub(crate) fn intermediate<O: Operation, const N: usize>(
 }
 
 /// Runs elementwise loops into `out`, with a given type promotion instead of the operator's.
-pub(crate) fn intermediate_into<O: Operation, const N: usize>(
+pub(crate) fn compute_intermediate_into<O: Operation, const N: usize>(
     dtype: Promotion,
     loops: &'static Loops,
     out: &mut Tensor,
@@ -109,7 +109,7 @@ pub(crate) fn into<O: Operation, const N: usize>(
     inputs: [&Tensor; N],
     bound: &BoundLoops,
 ) -> Result<()> {
-    CalledOperator::of::<O>().compute_into(bound, name, out, inputs)
+    CalledOperator::for_operator::<O>().compute_into(bound, name, out, inputs)
 }
 
 /// Computes an operator in place: into `this`, which stands for each input that is `None`. `F` is the form of the operator that was called.
@@ -118,12 +118,12 @@ pub(crate) fn in_place<O: Operation, F: Operation, const N: usize>(
     inputs: [Option<&Tensor>; N],
     bound: &BoundLoops,
 ) -> Result<()> {
-    let rule = CalledOperator { form: F::operator(), ..CalledOperator::of::<O>() };
+    let rule = CalledOperator { form: F::operator(), ..CalledOperator::for_operator::<O>() };
     let written = this.clone();
     let inputs = inputs.map(|input| input.unwrap_or(&written));
     let computed = rule.dtype.compute_dtype(&inputs);
-    rule.spec(&inputs, rule.dtype.result_dtype_from(computed))?.fit_output("self", this)?;
-    rule.checked_run(bound, "self", this, inputs, computed)
+    rule.result_spec(&inputs, rule.dtype.result_dtype_from(computed))?.fit_output("self", this)?;
+    rule.check_and_launch(bound, "self", this, inputs, computed)
 }
 
 /// The type promotion, the operand names and the form of an elementwise operator that is called.
@@ -137,16 +137,16 @@ struct CalledOperator {
 }
 
 impl CalledOperator {
-    fn of<O: Operation>() -> Self {
-        Self { dtype: const { promotion::<O>() }, names: operand_names::<O>(), form: O::operator() }
+    fn for_operator<O: Operation>() -> Self {
+        Self { dtype: const { operator_promotion::<O>() }, names: operand_names::<O>(), form: O::operator() }
     }
 
     fn compute_fresh<const N: usize>(self, bound: &BoundLoops, inputs: [&Tensor; N]) -> Result<Tensor> {
         let computed = self.dtype.compute_dtype(&inputs);
         let dtype = self.dtype.result_dtype_from(computed);
         let on = inputs.iter().find(|input| !is_cpu_scalar(input)).unwrap_or(&inputs[0]);
-        let mut out = self.spec(&inputs, dtype)?.on(on.device())?;
-        self.run(bound, &mut out, inputs, computed)?;
+        let mut out = self.result_spec(&inputs, dtype)?.on(on.device())?;
+        self.launch_loops(bound, &mut out, inputs, computed)?;
         Ok(out)
     }
 
@@ -160,13 +160,13 @@ impl CalledOperator {
         let computed = self.dtype.compute_dtype(&inputs);
         // `out` is replaced only after a resized tensor was written, so a call that fails changes nothing.
         let mut fitted = out.clone();
-        self.spec(&inputs, self.dtype.result_dtype_from(computed))?.fit_output(name, &mut fitted)?;
-        self.checked_run(bound, name, &mut fitted, inputs, computed)?;
+        self.result_spec(&inputs, self.dtype.result_dtype_from(computed))?.fit_output(name, &mut fitted)?;
+        self.check_and_launch(bound, name, &mut fitted, inputs, computed)?;
         *out = fitted;
         Ok(())
     }
 
-    fn checked_run<const N: usize>(
+    fn check_and_launch<const N: usize>(
         self,
         bound: &BoundLoops,
         name: &'static str,
@@ -175,17 +175,17 @@ impl CalledOperator {
         computed: DType,
     ) -> Result<()> {
         let _writing = begin_checked_write(self.names, name, out, &inputs)?;
-        self.run(bound, out, inputs, computed)
+        self.launch_loops(bound, out, inputs, computed)
     }
 
-    fn spec(self, inputs: &[&Tensor], dtype: DType) -> Result<Spec> {
+    fn result_spec(self, inputs: &[&Tensor], dtype: DType) -> Result<Spec> {
         Spec::pointwise(inputs, dtype).map_err(|error| {
             let name = self.names.get(error.operand).copied().unwrap_or_default();
             error.for_argument(name).into()
         })
     }
 
-    fn run<const N: usize>(
+    fn launch_loops<const N: usize>(
         self,
         BoundLoops { loops, scalars }: &BoundLoops,
         out: &mut Tensor,
@@ -205,9 +205,9 @@ impl CalledOperator {
                 divisor::check_divisor(inputs[k], computed)?;
             }
         }
-        let launch = Launch::on(out)?;
-        let operands = Operands::of(launch, self.names, &inputs, loops, class, computed)?;
-        let mut scalar_bits = Scalars([0; MAX_ARGUMENTS]);
+        let launch = Launch::on_device_of(out)?;
+        let operands = Operands::from_inputs(launch, self.names, &inputs, loops, class, computed)?;
+        let mut scalar_bits = Scalars([0; MAX_OPERANDS_AND_SCALARS]);
         for (slot, scalar) in scalar_bits.0.iter_mut().zip(scalars) {
             *slot = encode_scalar(*scalar, class);
         }
@@ -216,15 +216,15 @@ impl CalledOperator {
             out.dtype() == self.dtype.result_dtype_from(computed) && loops.has_uniform_dtypes(&inputs, computed);
         // Conversions between floating dtypes are frequent in networks, so the contiguous loop has instances for them.
         let converts = N == 1 && self.dtype == Promotion::First && out.dtype().is_floating() && computed.is_floating();
-        let instance = loops.instance(class, computed, out.dtype());
+        let instance = loops.instance_dtypes(class, computed, out.dtype());
         let instance = &instance[..N + 2];
         let pack = 16 / instance[1..].iter().map(|dtype| dtype.size()).max().unwrap_or(1);
         if (uniform || converts) && to.is_aligned_to(16) && operands.can_use_packs(out, &inputs) {
             let count = out.geometry().count();
-            let grid = Grid::cover(count.unsigned_abs().div_ceil(pack as u64).cast_signed());
+            let grid = Grid::for_elements(count.unsigned_abs().div_ceil(pack as u64).cast_signed());
             return Ok(launch.run(kernel, "contiguous", instance, grid, (count, to, operands, scalar_bits))?);
         }
-        let (mut steps, alike) = (WalkDims::of(out, &inputs), uniform && has_strided_loop(computed));
+        let (mut steps, alike) = (WalkDims::for_output(out, &inputs), uniform && has_strided_loop(computed));
         let in_packs = alike
             && steps.divide_into_packs(
                 pack,
@@ -232,12 +232,13 @@ impl CalledOperator {
                     .chain(operands.addresses.into_iter().zip(instance[2..].iter().copied())),
             );
         for (walk, count, offsets) in steps.split_for_32_bits() {
-            let (to, operands) = (to.offset(offsets[0]), operands.offset(&offsets[1..]));
+            let (to, operands) = (to.offset(offsets[0]), operands.offset_addresses(&offsets[1..]));
             if alike {
-                let grid = Grid::cover(if in_packs { count } else { count.div_ceil(ELEMENTS_PER_THREAD) }.into());
+                let grid =
+                    Grid::for_elements(if in_packs { count } else { count.div_ceil(ELEMENTS_PER_THREAD) }.into());
                 launch.run(kernel, "strided", instance, grid, (count, to, operands, scalar_bits, walk, in_packs))?;
             } else {
-                let (grid, dtype) = (Grid::cover(count.into()), out.dtype() as i32);
+                let (grid, dtype) = (Grid::for_elements(count.into()), out.dtype() as i32);
                 launch.run(kernel, "mixed_dtypes", &[class], grid, (count, to, operands, scalar_bits, walk, dtype))?;
             }
         }
@@ -246,7 +247,7 @@ impl CalledOperator {
 }
 
 impl<const N: usize> Operands<N> {
-    fn of(
+    fn from_inputs(
         launch: Launch,
         names: &'static [&'static str],
         inputs: &[&Tensor; N],
@@ -273,7 +274,7 @@ impl<const N: usize> Operands<N> {
         Ok(operands)
     }
 
-    fn is_cpu_scalar(&self, k: usize) -> bool {
+    fn has_single_element(&self, k: usize) -> bool {
         self.single_elements >> k & 1 == 1
     }
 
@@ -286,11 +287,11 @@ impl<const N: usize> Operands<N> {
                     own.same_sizes(others)
                         && (own.strides() == others.strides() || own.is_contiguous() && others.is_contiguous())
                 };
-                self.is_cpu_scalar(k) || (self.addresses[k].is_aligned_to(16) && alike())
+                self.has_single_element(k) || (self.addresses[k].is_aligned_to(16) && alike())
             })
     }
 
-    fn offset(mut self, offsets: &[u64]) -> Self {
+    fn offset_addresses(mut self, offsets: &[u64]) -> Self {
         for (address, offset) in self.addresses.iter_mut().zip(offsets) {
             if *address != DevicePointer::NULL {
                 *address = address.offset(*offset);
@@ -312,7 +313,7 @@ fn operand_pointer(launch: Launch, name: &'static str, input: &Tensor) -> Result
 
 /// Copies the elements of `from` into `to`, which is not empty, and converts them.
 pub(crate) fn convert_into(copy: &'static Loops, to: &mut Tensor, from: &Tensor) -> Result<()> {
-    CalledOperator { dtype: Promotion::First, names: &["src"], form: aten::copy_::operator() }.run(
+    CalledOperator { dtype: Promotion::First, names: &["src"], form: aten::copy_::operator() }.launch_loops(
         &copy.bind_scalars(&[]),
         to,
         [from],
@@ -337,13 +338,13 @@ pub(crate) fn begin_checked_write(
             return Err(BadArgument::new(operand, Problem::Overlap { with: name.into() }).into());
         }
     }
-    Ok(Launch::on(out)?.begin_write(out)?)
+    Ok(Launch::on_device_of(out)?.begin_write(out)?)
 }
 
 impl Loops {
     /// Binds the loops to the scalar arguments of a call, at most four.
     pub(crate) fn bind_scalars(&'static self, scalars: &[Scalar]) -> BoundLoops {
-        let mut given = [Scalar::Int(0); MAX_ARGUMENTS];
+        let mut given = [Scalar::Int(0); MAX_OPERANDS_AND_SCALARS];
         given.iter_mut().zip(scalars).for_each(|(given, scalar)| *given = *scalar);
         BoundLoops { loops: self, scalars: given }
     }
@@ -370,8 +371,8 @@ impl Loops {
     }
 
     /// Returns the dtypes of an instance: the computed type, the result and the operands.
-    fn instance(&self, class: DType, computed: DType, out: DType) -> [DType; MAX_ARGUMENTS + 3] {
-        let mut dtypes = [computed; MAX_ARGUMENTS + 3];
+    fn instance_dtypes(&self, class: DType, computed: DType, out: DType) -> [DType; MAX_OPERANDS_AND_SCALARS + 3] {
+        let mut dtypes = [computed; MAX_OPERANDS_AND_SCALARS + 3];
         (dtypes[0], dtypes[1]) = (class, out);
         for mark in self.marks {
             if let OperandMark::Boolean(truth) = *mark {
@@ -382,18 +383,18 @@ impl Loops {
     }
 
     /// Adds all instances of the loops, for an operator with so many operands and this promotion.
-    pub(crate) fn instances(&self, operands: usize, dtype: Promotion, instances: &mut Instances) {
+    pub(crate) fn add_instances(&self, operands: usize, dtype: Promotion, instances: &mut Instances) {
         for computed in REAL_DTYPES {
             let floating_only = dtype == Promotion::Float && !computed.is_floating();
             if let Some(class) = self.compute_dtype(computed).filter(|_| !floating_only) {
-                let list = self.instance(class, computed, dtype.result_dtype_from(computed));
+                let list = self.instance_dtypes(class, computed, dtype.result_dtype_from(computed));
                 instances.add("contiguous", &list[..operands + 2]);
                 if has_strided_loop(computed) {
                     instances.add("strided", &list[..operands + 2]);
                 }
             }
         }
-        instances.add_each("mixed_dtypes", self.compute_dtypes);
+        instances.add_for_each_dtype("mixed_dtypes", self.compute_dtypes);
     }
 }
 
@@ -417,8 +418,8 @@ pub(crate) const REAL_DTYPES: [DType; 10] = [
 ];
 
 /// Returns the type promotion of an operator's `shape`.
-pub(crate) const fn promotion<O: Operation>() -> Promotion {
-    match O::SHAPE {
+pub(crate) const fn operator_promotion<O: Operation>() -> Promotion {
+    match O::SHAPE_WORD {
         Some(ShapeWord::Pointwise { dtype, .. }) => dtype,
         _ => panic!("an elementwise kernel needs an operator with `shape = pointwise`"),
     }
@@ -426,27 +427,27 @@ pub(crate) const fn promotion<O: Operation>() -> Promotion {
 
 /// Returns the names of an operator's operands, for errors.
 pub(crate) const fn operand_names<O: Operation>() -> &'static [&'static str] {
-    match O::SHAPE {
+    match O::SHAPE_WORD {
         Some(ShapeWord::Pointwise { names, .. }) => names,
         _ => &["self", "self", "self"],
     }
 }
 
 /// Returns the number of real dtypes in a list: there are no loops for complex ones.
-pub(crate) const fn count_real(dtypes: &[DType]) -> usize {
+pub(crate) const fn count_real_dtypes(dtypes: &[DType]) -> usize {
     let (mut count, mut i) = (0, 0);
     while i < dtypes.len() {
-        count += is_real(dtypes[i]) as usize;
+        count += is_real_dtype(dtypes[i]) as usize;
         i += 1;
     }
     count
 }
 
 /// Returns the real dtypes of a list.
-pub(crate) const fn real_dtypes<const N: usize>(dtypes: &[DType]) -> [DType; N] {
+pub(crate) const fn filter_real_dtypes<const N: usize>(dtypes: &[DType]) -> [DType; N] {
     let (mut real, mut count, mut i) = ([DType::F32; N], 0, 0);
     while i < dtypes.len() {
-        if is_real(dtypes[i]) {
+        if is_real_dtype(dtypes[i]) {
             real[count] = dtypes[i];
             count += 1;
         }
@@ -455,6 +456,6 @@ pub(crate) const fn real_dtypes<const N: usize>(dtypes: &[DType]) -> [DType; N] 
     real
 }
 
-const fn is_real(dtype: DType) -> bool {
+const fn is_real_dtype(dtype: DType) -> bool {
     !matches!(dtype, DType::C64 | DType::C128)
 }

@@ -6,17 +6,17 @@
 
 use smallvec::SmallVec;
 
-use crate::engine::data_movement::{StridedPointer, WORD_DTYPES, word_of_size};
-use crate::engine::number::encode_scalar;
-use crate::engine::walk::{WalkDims, WalkPart, byte_strides};
+use crate::engine::data_movement::{StridedPointer, WORD_DTYPES, word_dtype_of_size};
+use crate::engine::scalars::encode_scalar;
+use crate::engine::walk::{WalkDims, WalkPart, broadcast_byte_strides};
 use crate::prelude::*;
 
 kernel! {
     // SAFETY: each side and list comes with its strides through the sizes of the walk. Indices are checked where they are read.
-    static GATHER = unsafe { Kernel::new("gather", include_str!("../../kernels/engine/gather.cu"), |instances| {
-        instances.add_all(&["gather", "scatter"], WORD_DTYPES);
+    static GATHER_KERNEL = unsafe { Kernel::new("gather", include_str!("../../kernels/engine/gather.cu"), |instances| {
+        instances.add_templates_for_each_dtype(&["gather", "scatter"], WORD_DTYPES);
         instances.add("index_offsets", &[]);
-        instances.add_all(&["scatter_reduce", "divide_by_counts"], COMBINE_DTYPES);
+        instances.add_templates_for_each_dtype(&["scatter_reduce", "divide_by_counts"], COMBINE_DTYPES);
     }) };
 }
 
@@ -32,13 +32,13 @@ pub(crate) fn combine_dtype(dtype: DType) -> DType {
 }
 
 /// Returns the `FaultSite` of an operator's argument, looked up once for each use of the macro.
-macro_rules! site {
+macro_rules! fault_site {
     ($operator:expr, $argument:literal) => {{
         static SITE: std::sync::OnceLock<$crate::FaultSite> = std::sync::OnceLock::new();
-        *SITE.get_or_init(|| $crate::FaultSite::of($operator, $argument))
+        *SITE.get_or_init(|| $crate::FaultSite::for_argument($operator, $argument))
     }};
 }
-pub(crate) use site;
+pub(crate) use fault_site;
 
 /// Indices into a dimension of size `size`, whose elements are `step` bytes apart.
 #[derive(Clone)]
@@ -52,12 +52,12 @@ pub(crate) struct IndexList {
 
 impl IndexList {
     /// Creates a list from an index tensor, broadcast to the sizes of the walk.
-    pub(crate) fn of(index: &Tensor, sizes: &[i64], (size, step): (i64, i64)) -> Self {
-        Self { index: index.clone(), steps: byte_strides(index, sizes), size, step }
+    pub(crate) fn from_tensor(index: &Tensor, sizes: &[i64], (size, step): (i64, i64)) -> Self {
+        Self { index: index.clone(), steps: broadcast_byte_strides(index, sizes), size, step }
     }
 
     /// Creates a list from a one-dimensional index, which runs along one dimension of the walk.
-    pub(crate) fn along(index: &Tensor, rank: usize, dim: usize, (size, step): (i64, i64)) -> Self {
+    pub(crate) fn along_dim(index: &Tensor, rank: usize, dim: usize, (size, step): (i64, i64)) -> Self {
         let mut steps = Dims::from_elem(0, rank);
         if let Some(own) = steps.get_mut(dim) {
             *own = index.strides().first().copied().unwrap_or(1) * element_size(index);
@@ -68,19 +68,19 @@ impl IndexList {
 
 /// The index lists of a call, whether negative indices wrap, and the argument for errors.
 pub(crate) struct IndexLists {
-    pub(crate) all: SmallVec<[IndexList; MAX_LISTS]>,
+    pub(crate) all: SmallVec<[IndexList; MAX_INDEX_LISTS]>,
     pub(crate) wraps_negative: bool,
     pub(crate) site: FaultSite,
 }
 
-const MAX_LISTS: usize = 4;
+const MAX_INDEX_LISTS: usize = 4;
 
-parameters! {
+define_parameters! {
     /// The kernels' `struct IndexLists`: up to four lists of indices.
     struct IndexListsParameter {
-        addresses: [DevicePointer; MAX_LISTS],
-        sizes: [i64; MAX_LISTS],
-        strides: [i64; MAX_LISTS],
+        addresses: [DevicePointer; MAX_INDEX_LISTS],
+        sizes: [i64; MAX_INDEX_LISTS],
+        strides: [i64; MAX_INDEX_LISTS],
         count: u32,
         is_32_bit: u32,
         wraps_negative: bool,
@@ -90,14 +90,14 @@ parameters! {
 }
 
 impl IndexListsParameter {
-    fn offset(mut self, offsets: &[u64]) -> Self {
+    fn offset_addresses(mut self, offsets: &[u64]) -> Self {
         self.addresses.iter_mut().zip(&offsets[2..]).for_each(|(address, offset)| *address = address.offset(*offset));
         self
     }
 }
 
 impl IndexLists {
-    pub(crate) fn single(list: IndexList, wraps_negative: bool, site: FaultSite) -> Self {
+    pub(crate) fn from_list(list: IndexList, wraps_negative: bool, site: FaultSite) -> Self {
         Self { all: SmallVec::from_elem(list, 1), wraps_negative, site }
     }
 
@@ -105,9 +105,9 @@ impl IndexLists {
         let (count, fault) = (u32::try_from(self.all.len()).unwrap_or(0), launch.fault_record());
         let (wraps_negative, site) = (self.wraps_negative, self.site);
         let mut parameter = IndexListsParameter {
-            addresses: [DevicePointer::NULL; MAX_LISTS],
-            sizes: [0; MAX_LISTS],
-            strides: [0; MAX_LISTS],
+            addresses: [DevicePointer::NULL; MAX_INDEX_LISTS],
+            sizes: [0; MAX_INDEX_LISTS],
+            strides: [0; MAX_INDEX_LISTS],
             count,
             is_32_bit: 0,
             wraps_negative,
@@ -122,12 +122,12 @@ impl IndexLists {
         Ok(parameter)
     }
 
-    /// Reduces the lists to at most [`MAX_LISTS`]: several lists are combined into one list of byte offsets.
+    /// Reduces the lists to at most [`MAX_INDEX_LISTS`]: several lists are combined into one list of byte offsets.
     fn merge_lists(mut self, launch: Launch, sizes: &[i64]) -> Result<Self> {
-        while self.all.len() > MAX_LISTS {
-            let all: SmallVec<_> = self.all.drain(..MAX_LISTS).collect();
+        while self.all.len() > MAX_INDEX_LISTS {
+            let all: SmallVec<_> = self.all.drain(..MAX_INDEX_LISTS).collect();
             let some = Self { all, wraps_negative: self.wraps_negative, site: self.site };
-            self.all.push(IndexList::of(&some.byte_offsets(launch, sizes, 0)?, sizes, (i64::MAX, 1)));
+            self.all.push(IndexList::from_tensor(&some.byte_offsets(launch, sizes, 0)?, sizes, (i64::MAX, 1)));
         }
         Ok(self)
     }
@@ -139,10 +139,11 @@ impl IndexLists {
         if sizes.contains(&0) {
             return Ok(out);
         }
-        let (to, parameter) = (StridedPointer::of(launch, &out, sizes)?, lists.parameter(launch)?);
+        let (to, parameter) = (StridedPointer::from_tensor(launch, &out, sizes)?, lists.parameter(launch)?);
         for (walk, count, offsets) in lists.walk_dims(sizes, &to.byte_strides, &to.byte_strides).split_for_32_bits() {
-            let arguments = (count, to.address.offset(offsets[0]), walk, parameter.offset(&offsets), otherwise);
-            launch.run_per_element(&GATHER, "index_offsets", &[], count.into(), arguments)?;
+            let arguments =
+                (count, to.address.offset(offsets[0]), walk, parameter.offset_addresses(&offsets), otherwise);
+            launch.run_per_element(&GATHER_KERNEL, "index_offsets", &[], count.into(), arguments)?;
         }
         Ok(out)
     }
@@ -169,11 +170,12 @@ impl IndexLists {
         let parameter = lists.parameter(launch)?;
         let mut steps = lists.walk_dims(sizes, &to.byte_strides, &from.byte_strides);
         let list_strides = lists.all.iter().fold(0, |all, list| all | list.step.unsigned_abs());
-        let word =
-            word_of_size(steps.merge_into_words(element, to.address.address() | from.address.address() | list_strides));
+        let word = word_dtype_of_size(
+            steps.merge_into_words(element, to.address.address() | from.address.address() | list_strides),
+        );
         for part in steps.split_for_32_bits() {
             let from = if from.address == DevicePointer::NULL { from.address } else { from.address.offset(part.2[1]) };
-            let (to, parameter) = (to.address.offset(part.2[0]), parameter.offset(&part.2));
+            let (to, parameter) = (to.address.offset(part.2[0]), parameter.offset_addresses(&part.2));
             run(word, part, [to, from], parameter)?;
         }
         Ok(())
@@ -190,7 +192,7 @@ pub(crate) fn gather(
     lists: IndexLists,
 ) -> Result<()> {
     lists.for_each_walk_part(launch, dtype.size(), sizes, [to, from], |word, (walk, count, _), [to, from], lists| {
-        launch.run_per_element(&GATHER, "gather", &[word], count.into(), (count, to, from, walk, lists))
+        launch.run_per_element(&GATHER_KERNEL, "gather", &[word], count.into(), (count, to, from, walk, lists))
     })
 }
 
@@ -218,7 +220,7 @@ pub(crate) fn scatter(
     source: &ScatterSource,
     lists: IndexLists,
 ) -> Result<()> {
-    let number = if let ScatterSource::Scalar(number) = source { scalar_bits(*number, dtype) } else { 0 };
+    let number = if let ScatterSource::Scalar(number) = source { encode_element(*number, dtype) } else { 0 };
     lists.for_each_walk_part(
         launch,
         dtype.size(),
@@ -226,13 +228,13 @@ pub(crate) fn scatter(
         [to, &source.strided_pointer(sizes.len())],
         |word, (walk, count, _), [to, from], lists| {
             let arguments = (count, to, from, walk, lists, number);
-            launch.run_per_element(&GATHER, "scatter", &[word], count.into(), arguments)
+            launch.run_per_element(&GATHER_KERNEL, "scatter", &[word], count.into(), arguments)
         },
     )
 }
 
 /// Returns the bits of a scalar as an element of a dtype.
-fn scalar_bits(number: Scalar, dtype: DType) -> u64 {
+fn encode_element(number: Scalar, dtype: DType) -> u64 {
     use dispatch_runtime::{bf16, f16};
     let real = || f64::from_bits(encode_scalar(number, DType::F64));
     match dtype {
@@ -268,12 +270,12 @@ pub(crate) fn scatter_reduce(
     let from = source.strided_pointer(sizes.len());
     lists.for_each_walk_part(launch, 16, sizes, [to, &from], |_, (walk, count, _), [to, from], lists| {
         let arguments = (count, to, from, walk, lists, number, dtype as i32, operation as i32);
-        launch.run_per_element(&GATHER, "scatter_reduce", &[computed], count.into(), arguments)
+        launch.run_per_element(&GATHER_KERNEL, "scatter_reduce", &[computed], count.into(), arguments)
     })
 }
 
 /// Divides sums elementwise by counts of the same layout.
 pub(crate) fn divide_by_counts(launch: Launch, sums: &Tensor, counts: &Tensor) -> Result<()> {
     let count = sums.geometry().count();
-    launch.run_per_element(&GATHER, "divide_by_counts", &[sums.dtype()], count, (count, sums, counts))
+    launch.run_per_element(&GATHER_KERNEL, "divide_by_counts", &[sums.dtype()], count, (count, sums, counts))
 }

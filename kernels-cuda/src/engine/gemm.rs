@@ -7,18 +7,18 @@
 use dispatch_runtime::broadcast_strides;
 
 use crate::engine::cublaslt;
-use crate::engine::number::encode_scalar;
+use crate::engine::scalars::encode_scalar;
 use crate::prelude::*;
 
 /// The dtypes whose products are accumulated in single precision.
-const SINGLE_PRECISION_DTYPES: [DType; 3] = [DType::F32, DType::F16, DType::BF16];
+const F32_ACCUMULATED_DTYPES: [DType; 3] = [DType::F32, DType::F16, DType::BF16];
 
 kernel! {
     // SAFETY: each operand comes with the strides of its own tensor through items, rows and columns, and `parts` has a matrix for each
     // portion.
-    static GEMM = unsafe { Kernel::new("gemm", include_str!("../../kernels/engine/gemm.cu"), |instances| {
-        instances.add_each("tiled_product_128", &SINGLE_PRECISION_DTYPES);
-        instances.add_all(&["tiled_product_64", "sum_portions", "matrix_vector_by_rows", "matrix_vector_by_columns"], &NUMERIC_DTYPES);
+    static GEMM_KERNEL = unsafe { Kernel::new("gemm", include_str!("../../kernels/engine/gemm.cu"), |instances| {
+        instances.add_for_each_dtype("tiled_product_128", &F32_ACCUMULATED_DTYPES);
+        instances.add_templates_for_each_dtype(&["tiled_product_64", "sum_portions", "matrix_vector_by_rows", "matrix_vector_by_columns"], &NUMERIC_DTYPES);
     }) };
 }
 
@@ -31,12 +31,12 @@ pub(crate) struct MatrixView {
 
 impl MatrixView {
     /// Views a tensor as a batch of matrices. A vector becomes one column, and a scalar one element.
-    pub(crate) fn of(tensor: &Tensor) -> Self {
-        Self::broadcast(tensor, tensor.sizes())
+    pub(crate) fn from_tensor(tensor: &Tensor) -> Self {
+        Self::from_broadcast_tensor(tensor, tensor.sizes())
     }
 
     /// Views a tensor, broadcast to these sizes, as a batch of matrices.
-    pub(crate) fn broadcast(tensor: &Tensor, sizes: &[i64]) -> Self {
+    pub(crate) fn from_broadcast_tensor(tensor: &Tensor, sizes: &[i64]) -> Self {
         let strides = broadcast_strides(tensor.geometry(), sizes);
         match (sizes, &strides[..]) {
             (&[items, rows, columns], &[next, down, across]) => {
@@ -57,14 +57,14 @@ impl MatrixView {
 
 /// A CUDA tensor, and its view as a batch of matrices.
 #[derive(Clone, Copy)]
-pub(crate) struct Operand<'a> {
+pub(crate) struct MatrixOperand<'a> {
     pub(crate) tensor: &'a Tensor,
     pub(crate) view: MatrixView,
 }
 
-impl<'a> Operand<'a> {
-    pub(crate) fn of(tensor: &'a Tensor) -> Self {
-        Self { tensor, view: MatrixView::of(tensor) }
+impl<'a> MatrixOperand<'a> {
+    pub(crate) fn from_tensor(tensor: &'a Tensor) -> Self {
+        Self { tensor, view: MatrixView::from_tensor(tensor) }
     }
 
     #[must_use]
@@ -75,12 +75,12 @@ impl<'a> Operand<'a> {
 
 /// The operands of a matrix product. All have the dtype of `out`, and matching numbers of items, rows and columns.
 pub(crate) struct ProductTask<'a> {
-    pub(crate) out: Operand<'a>,
-    pub(crate) left: Operand<'a>,
-    pub(crate) right: Operand<'a>,
+    pub(crate) out: MatrixOperand<'a>,
+    pub(crate) left: MatrixOperand<'a>,
+    pub(crate) right: MatrixOperand<'a>,
     pub(crate) alpha: Scalar,
     /// The operand that is added, broadcast to the sizes of `out`, and its factor.
-    pub(crate) added: Option<(Operand<'a>, Scalar)>,
+    pub(crate) added: Option<(MatrixOperand<'a>, Scalar)>,
 }
 
 impl ProductTask<'_> {
@@ -96,7 +96,7 @@ impl ProductTask<'_> {
     }
 }
 
-parameters! {
+define_parameters! {
     /// The kernels' `struct MatrixBatch`: the address and the strides of a batch of matrices.
     struct MatrixBatch {
         address: DevicePointer,
@@ -104,7 +104,7 @@ parameters! {
     }
 
     /// The kernels' `struct Product`: the operands and sizes of a product.
-    struct Product {
+    struct ProductParameter {
         items: i64,
         rows: i64,
         columns: i64,
@@ -140,11 +140,11 @@ pub(crate) fn multiply(task: &ProductTask<'_>) -> Result<()> {
         // A row times a matrix is computed transposed, as a matrix times a column.
         return multiply(&task.transposed());
     }
-    let launch = Launch::on(task.out.tensor)?;
-    if columns > 1 && steps > 0 && cublaslt::multiply(launch, task)? {
+    let launch = Launch::on_device_of(task.out.tensor)?;
+    if columns > 1 && steps > 0 && cublaslt::try_multiply(launch, task)? {
         return Ok(());
     }
-    multiply_with_kernels(launch, task)
+    multiply_with_own_kernels(launch, task)
 }
 
 /// The division of a product among blocks: the kernel's template, the number of blocks for each portion, and the number of portions of the
@@ -169,7 +169,7 @@ impl BlockDivision {
         } else {
             let tiles = |edge: i64| ((rows - 1) / edge + 1) * ((columns - 1) / edge + 1);
             let large =
-                SINGLE_PRECISION_DTYPES.contains(&task.out.tensor.dtype()) && items * tiles(128) >= multiprocessors;
+                F32_ACCUMULATED_DTYPES.contains(&task.out.tensor.dtype()) && items * tiles(128) >= multiprocessors;
             if large { ("tiled_product_128", tiles(128), 512) } else { ("tiled_product_64", tiles(64), 256) }
         };
         // If there are too few blocks for the device, the inner dimension is split among several blocks.
@@ -179,9 +179,9 @@ impl BlockDivision {
     }
 }
 
-fn multiply_with_kernels(launch: Launch, task: &ProductTask<'_>) -> Result<()> {
+fn multiply_with_own_kernels(launch: Launch, task: &ProductTask<'_>) -> Result<()> {
     let ([items, rows, columns], dtype) = (task.out.view.sizes, task.out.tensor.dtype());
-    let matrices = |operand: &Operand<'_>| {
+    let matrices = |operand: &MatrixOperand<'_>| {
         Ok::<_, crate::CudaError>(MatrixBatch {
             address: launch.pointer(operand.tensor)?,
             strides: operand.view.strides,
@@ -193,7 +193,7 @@ fn multiply_with_kernels(launch: Launch, task: &ProductTask<'_>) -> Result<()> {
     let parts = if division.portions > 1 { Some(parts.on(launch.device())?) } else { None };
     let nothing = MatrixBatch { address: DevicePointer::NULL, strides: [0; 3] };
     let portions = u32::try_from(division.portions).unwrap_or(1);
-    let product = Product {
+    let product = ProductParameter {
         items,
         rows,
         columns,
@@ -208,11 +208,11 @@ fn multiply_with_kernels(launch: Launch, task: &ProductTask<'_>) -> Result<()> {
         portions,
     };
     let deep = if columns == 1 { 1 } else { u32::try_from(items.min(1 << 15)).unwrap_or(1) };
-    let [blocks, ..] = Grid::of_blocks(division.blocks.unsigned_abs(), 256).blocks;
+    let [blocks, ..] = Grid::from_block_count(division.blocks.unsigned_abs(), 256).blocks;
     let grid = Grid { blocks: [blocks, portions, deep], threads: [256, 1, 1], shared_memory: 0 };
-    launch.run(&GEMM, division.template, &[dtype], grid, (product,))?;
+    launch.run(&GEMM_KERNEL, division.template, &[dtype], grid, (product,))?;
     if parts.is_some() {
-        launch.run_per_element(&GEMM, "sum_portions", &[dtype], items * rows * columns, (product,))?;
+        launch.run_per_element(&GEMM_KERNEL, "sum_portions", &[dtype], items * rows * columns, (product,))?;
     }
     Ok(())
 }

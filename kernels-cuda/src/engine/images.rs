@@ -1,14 +1,14 @@
 //! Batches of images and windows over them, as kernel parameters.
 
-use crate::engine::walk::Divisor;
+use crate::engine::walk::FastDivisor;
 use crate::prelude::*;
 
-parameters! {
+define_parameters! {
     /// The kernels' `struct Images`: the sizes and strides of a batch of images.
     #[derive(Debug)]
     pub(crate) struct Images {
-        channels: Divisor,
-        sizes: [Divisor; 3],
+        channels: FastDivisor,
+        sizes: [FastDivisor; 3],
         steps: [i64; 5],
         channels_last: u32,
     }
@@ -16,7 +16,7 @@ parameters! {
 
 impl Images {
     /// Describes a tensor whose last `rank` dimensions are an image's. The dimensions before are the channels, and a batch if there is one.
-    pub(crate) fn of(tensor: &Tensor, rank: usize) -> Self {
+    pub(crate) fn from_tensor(tensor: &Tensor, rank: usize) -> Self {
         let (mut sizes, mut steps) = ([1_u32; 5], [0; 5]);
         let own = tensor.sizes().iter().zip(tensor.strides()).rev();
         for (dim, (&size, &step)) in own.enumerate().take(rank + 2) {
@@ -25,17 +25,17 @@ impl Images {
             (sizes[at], steps[at]) = (u32::try_from(size).unwrap_or(u32::MAX >> 1), step);
         }
         let channels_last = u32::from(sizes[1] > 1 && steps[1] == 1);
-        let [_, channels, depth, height, width] = sizes.map(Divisor::new);
+        let [_, channels, depth, height, width] = sizes.map(FastDivisor::new);
         Self { channels, sizes: [depth, height, width], steps, channels_last }
     }
 
     /// Whether neighbours in memory are of different channels (channels-last).
-    pub(crate) fn has_channels_last(&self) -> bool {
+    pub(crate) fn is_channels_last(&self) -> bool {
         self.channels_last == 1
     }
 }
 
-parameters! {
+define_parameters! {
     /// The kernels' `struct Window`: kernel size, stride, padding and dilation.
     #[derive(Debug)]
     pub(crate) struct Window {
@@ -48,7 +48,7 @@ parameters! {
 
 impl Window {
     /// Converts a window to three dimensions. Missing leading dimensions have size one.
-    pub(crate) fn of(window: &aten::Window) -> Self {
+    pub(crate) fn from_aten(window: &aten::Window) -> Self {
         let leading = |list: &[i64], one: i64| {
             let mut all = [one; 3];
             all[3 - list.len()..].copy_from_slice(list);

@@ -6,12 +6,12 @@ use crate::prelude::*;
 
 kernel! {
     // SAFETY: the launch passes a tensor of two integers, which one thread writes.
-    static RANDOM_STREAM = unsafe { Kernel::new("random_stream", include_str!("../../kernels/engine/random_stream.cu"), |instances| {
+    static RANDOM_STREAM_KERNEL = unsafe { Kernel::new("random_stream", include_str!("../../kernels/engine/random_stream.cu"), |instances| {
         instances.add("write_origin", &[DType::I64]);
     }) };
 }
 
-parameters! {
+define_parameters! {
     /// The kernels' `struct RandomStream`: the part of a generator's stream that a launch draws.
     pub(crate) struct RandomStream {
         seed: u64,
@@ -21,24 +21,24 @@ parameters! {
     }
 }
 
-/// Fills a tensor with random numbers from a generator's stream, of which each block yields `rows` elements.
+/// Fills a tensor with random numbers from a generator's stream. Each block of the stream gives `elements_per_block` elements.
 pub(crate) fn fill_random(
     this: &mut Tensor,
     generator: Option<&Generator>,
-    rows: i64,
+    elements_per_block: i64,
     draw: impl FnOnce(Launch, Grid, DevicePointer, RandomStream) -> Result<()>,
 ) -> Result<()> {
-    let generator = generator_on_device(generator, this.device())?;
-    let launch = Launch::on(this)?;
+    let generator = generator_or_default(generator, this.device())?;
+    let launch = Launch::on_device_of(this)?;
     let _writing = launch.begin_write(this)?;
     if !this.geometry().is_contiguous() {
         let mut packed = Spec::contiguous(this.dtype(), this.sizes()).on(this.device())?;
-        fill_random(&mut packed, Some(&generator), rows, draw)?;
+        fill_random(&mut packed, Some(&generator), elements_per_block, draw)?;
         return copy_into(this, &packed);
     }
     let count = this.geometry().count();
-    let blocks = block_count(count, rows);
-    let stream = if let Some((first, origin)) = graph::reserve_draws(&generator, blocks.unsigned_abs())? {
+    let blocks = random_block_count(count, elements_per_block);
+    let stream = if let Some((first, origin)) = graph::reserve_random_blocks(&generator, blocks.unsigned_abs())? {
         RandomStream { seed: 0, first, count, origin: launch.pointer(&origin)? }
     } else {
         let (seed, first) = generator.reserve(blocks.unsigned_abs());
@@ -47,23 +47,23 @@ pub(crate) fn fill_random(
     if count == 0 {
         return Ok(());
     }
-    draw(launch, Grid::cover(blocks), launch.pointer(this)?, stream)
+    draw(launch, Grid::for_elements(blocks), launch.pointer(this)?, stream)
 }
 
-/// Returns the number of the stream's blocks for `count` elements, if each block yields `rows` elements.
-pub(crate) fn block_count(count: i64, rows: i64) -> i64 {
+/// Returns the number of the stream's blocks for `count` elements, if each block gives `elements_per_block` elements.
+pub(crate) fn random_block_count(count: i64, elements_per_block: i64) -> i64 {
     let group = i64::try_from(Generator::BLOCKS_PER_GROUP).unwrap_or(1);
-    count.unsigned_abs().div_ceil((rows * group).unsigned_abs()).cast_signed() * group
+    count.unsigned_abs().div_ceil((elements_per_block * group).unsigned_abs()).cast_signed() * group
 }
 
 /// Reserves the generator's next blocks for a replay, and writes their seed and first block to `origin`.
-pub(crate) fn begin_replay(launch: Launch, generator: &Generator, blocks: u64, origin: &Tensor) -> Result<()> {
+pub(crate) fn write_replay_origin(launch: Launch, generator: &Generator, blocks: u64, origin: &Tensor) -> Result<()> {
     let (seed, first) = generator.reserve(blocks);
-    Ok(launch.run(&RANDOM_STREAM, "write_origin", &[DType::I64], Grid::new(1, 1), (origin, seed, first))?)
+    Ok(launch.run(&RANDOM_STREAM_KERNEL, "write_origin", &[DType::I64], Grid::new(1, 1), (origin, seed, first))?)
 }
 
 /// Returns the given generator, or the device's default one.
-pub(crate) fn generator_on_device(generator: Option<&Generator>, device: Device) -> Result<Generator> {
+pub(crate) fn generator_or_default(generator: Option<&Generator>, device: Device) -> Result<Generator> {
     let Some(generator) = generator else { return Ok(Generator::default_for(device)) };
     if generator.device().key() == device.key() {
         return Ok(generator.clone());

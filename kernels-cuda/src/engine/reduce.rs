@@ -7,7 +7,7 @@
 
 use crate::compile::source::Instances;
 use crate::engine::elementwise::REAL_DTYPES;
-use crate::engine::number::unsupported_dtype;
+use crate::engine::scalars::unsupported_dtype;
 use crate::engine::walk::{WalkDimList, WalkDims, WalkPart};
 use crate::prelude::*;
 
@@ -20,13 +20,13 @@ pub(crate) struct Fold {
     pub(crate) uses_indices: bool,
 }
 
-const THREADS: u32 = 256;
+const THREADS_PER_BLOCK: u32 = 256;
 /// The number of columns that a thread reduces.
 const COLUMNS_PER_THREAD: u64 = 4;
 /// The maximum size of a partial total, in values of the computed type.
-const MAX_TOTAL_VALUES: usize = 4;
+const MAX_VALUES_PER_PARTIAL: usize = 4;
 
-parameters! {
+define_parameters! {
     /// The kernels' `struct ReductionShape`: the division of a reduction among threads and blocks.
     #[derive(Default)]
     struct ReductionShape {
@@ -66,7 +66,7 @@ enum ElementLayout {
 }
 
 impl Fold {
-    pub(crate) fn instances(&self, instances: &mut Instances) {
+    pub(crate) fn add_instances(&self, instances: &mut Instances) {
         for dtype in REAL_DTYPES {
             if let Some(class) = self.compute_dtype(dtype) {
                 for layout in ["reduce_rows", "reduce_columns", "reduce_strided"] {
@@ -74,16 +74,16 @@ impl Fold {
                 }
             }
         }
-        instances.add_each("merge_partials", self.compute_dtypes);
+        instances.add_for_each_dtype("merge_partials", self.compute_dtypes);
     }
 
     fn compute_dtype(&self, dtype: DType) -> Option<DType> {
-        compute_dtype(dtype).filter(|class| self.compute_dtypes.contains(class))
+        reduction_dtype(dtype).filter(|class| self.compute_dtypes.contains(class))
     }
 }
 
 /// Returns the type that elements of a dtype are reduced in, or `None` for complex dtypes.
-pub(crate) fn compute_dtype(dtype: DType) -> Option<DType> {
+pub(crate) fn reduction_dtype(dtype: DType) -> Option<DType> {
     match dtype {
         DType::F16 | DType::BF16 | DType::F32 => Some(DType::F32),
         DType::F64 => Some(DType::F64),
@@ -109,12 +109,12 @@ pub(crate) fn reduce<O: Operation>(
     if results == 0 {
         return Ok(());
     }
-    let this = if compute_dtype(this.dtype()) == Some(wanted) { this.clone() } else { contiguous(this, computed)? };
+    let this = if reduction_dtype(this.dtype()) == Some(wanted) { this.clone() } else { contiguous(this, computed)? };
     // An index counts elements in logical order, so several reduced dimensions must be contiguous.
     let several = reduced_dims.iter().filter(|is_reduced| **is_reduced).count() > 1;
     let this = if fold.uses_indices && several { contiguous(&this, this.dtype())? } else { this };
-    let (kept, reduced) = split_dims(&this, reduced_dims);
-    let launch = Launch::on(&this)?;
+    let (kept, reduced) = split_kept_and_reduced_dims(&this, reduced_dims);
+    let launch = Launch::on_device_of(&this)?;
     let mut target = ReductionTarget { results: [DevicePointer::NULL; 2], partials: DevicePointer::NULL };
     let mut shape = ReductionShape { scalars, ..ReductionShape::default() };
     for (k, out) in outs.iter().enumerate().take(2) {
@@ -122,12 +122,12 @@ pub(crate) fn reduce<O: Operation>(
         shape.dtypes[k] = out.dtype() as i32;
         shape.element_sizes[k] = u32::try_from(out.dtype().size()).unwrap_or(0);
     }
-    let passes = ReductionPasses::of(launch, launch.pointer(&this)?, this.dtype().size() as u64, kept, reduced);
-    passes.run(fold, [wanted, this.dtype()], shape, target, results)
+    let passes = ReductionPasses::new(launch, launch.pointer(&this)?, this.dtype().size() as u64, kept, reduced);
+    passes.launch_all(fold, [wanted, this.dtype()], shape, target, results)
 }
 
 /// Returns the kept dimensions, with the strides of the elements and of the results' indices, and the reduced dimensions.
-fn split_dims(this: &Tensor, reduced_dims: &[bool]) -> (WalkDims, WalkDims) {
+fn split_kept_and_reduced_dims(this: &Tensor, reduced_dims: &[bool]) -> (WalkDims, WalkDims) {
     let element = element_size(this);
     let (mut sizes, mut strides) = ([Dims::new(), Dims::new()], [Dims::new(), Dims::new()]);
     for (dim, &is_reduced) in reduced_dims.iter().enumerate() {
@@ -160,7 +160,7 @@ struct ReductionPasses {
 }
 
 impl ReductionPasses {
-    fn of(
+    fn new(
         launch: Launch,
         from: DevicePointer,
         element: u64,
@@ -190,7 +190,7 @@ impl ReductionPasses {
                     let packs = inner * element / 16 + 1;
                     let warps = results * (count / inner) * 32;
                     if packs >= 256 || packs >= 64 && warps < threads {
-                        THREADS
+                        THREADS_PER_BLOCK
                     } else {
                         packs.next_power_of_two().min(32) as u32
                     }
@@ -201,7 +201,7 @@ impl ReductionPasses {
                     match count {
                         _ if across && results >= 32 => 1,
                         0..1024 => count.max(1).next_power_of_two().min(32) as u32,
-                        _ => THREADS,
+                        _ => THREADS_PER_BLOCK,
                     }
                 }
             },
@@ -210,7 +210,10 @@ impl ReductionPasses {
             ElementLayout::Rows => {
                 reduced.remove(0);
                 length = inner;
-                (results * (count / inner) * u64::from(lanes) / u64::from(THREADS), u64::from(lanes) * 64 / element)
+                (
+                    results * (count / inner) * u64::from(lanes) / u64::from(THREADS_PER_BLOCK),
+                    u64::from(lanes) * 64 / element,
+                )
             }
             ElementLayout::Columns => {
                 let (size, steps) = &mut kept[0];
@@ -221,7 +224,9 @@ impl ReductionPasses {
                 }
                 (results / (32 * COLUMNS_PER_THREAD), 64)
             }
-            ElementLayout::Strided => (results * u64::from(lanes) / u64::from(THREADS), u64::from(lanes) * 16),
+            ElementLayout::Strided => {
+                (results * u64::from(lanes) / u64::from(THREADS_PER_BLOCK), u64::from(lanes) * 16)
+            }
         };
         let target_parts = threads / 512 / blocks.max(1);
         let reduced = if count == 0 { WalkDims::new(&[], &[]) } else { WalkDims(reduced) };
@@ -260,7 +265,7 @@ impl ReductionPasses {
         (chunk, u32::try_from(length.div_ceil(chunk)).unwrap_or(1).max(1))
     }
 
-    fn run(
+    fn launch_all(
         &self,
         fold: &'static Fold,
         dtypes: [DType; 2],
@@ -282,7 +287,7 @@ impl ReductionPasses {
         let partials = if all == 1 {
             None
         } else {
-            let bytes = i64::try_from(MAX_TOTAL_VALUES * dtypes[0].size()).unwrap_or(i64::MAX);
+            let bytes = i64::try_from(MAX_VALUES_PER_PARTIAL * dtypes[0].size()).unwrap_or(i64::MAX);
             Some(Spec::contiguous(DType::U8, &[results * i64::from(all) * bytes]).on(self.launch.device())?)
         };
         let mut target = target;
@@ -310,9 +315,9 @@ impl ReductionPasses {
                 let blocks = if self.layout == ElementLayout::Columns {
                     results.div_ceil(32)
                 } else {
-                    results.div_ceil(THREADS / self.lanes)
+                    results.div_ceil(THREADS_PER_BLOCK / self.lanes)
                 };
-                let grid = Grid::new(blocks * shares(*count), THREADS);
+                let grid = Grid::new(blocks * shares(*count), THREADS_PER_BLOCK);
                 let from = self.from.offset(offsets[0] + skipped[0]);
                 let name = match self.layout {
                     ElementLayout::Rows => "reduce_rows",
@@ -325,9 +330,9 @@ impl ReductionPasses {
         }
         if all > 1 {
             let results = u32::try_from(results).unwrap_or(u32::MAX);
-            let lanes = if all < 64 { all.next_power_of_two().min(32) } else { THREADS };
+            let lanes = if all < 64 { all.next_power_of_two().min(32) } else { THREADS_PER_BLOCK };
             let shape = ReductionShape { length: all.into(), results, lanes, parts: 1, ..shape };
-            let grid = Grid::new(results.div_ceil(THREADS / lanes), THREADS);
+            let grid = Grid::new(results.div_ceil(THREADS_PER_BLOCK / lanes), THREADS_PER_BLOCK);
             self.launch.run(&fold.kernel, "merge_partials", &dtypes[..1], grid, (target.partials, target, shape))?;
         }
         Ok(())
@@ -341,7 +346,7 @@ impl ReductionPasses {
 /// # Safety
 ///
 /// The expressions compute values from these variables only: they terminate, and access no memory.
-macro_rules! fold {
+macro_rules! define_folds {
     (unsafe { $($vis:vis $name:ident $kernel:literal [$($ty:ident)+] ordered $ordered:literal, $total:literal: $begin:literal, $add:literal, $join:literal => $first:literal, $second:literal;)* }) => {$(
         $vis static $name: $crate::engine::reduce::Fold = $crate::engine::reduce::Fold {
             // SAFETY: a `Fold` is launched by this file alone, which passes addresses inside of the operand and as many results as there
@@ -358,7 +363,7 @@ macro_rules! fold {
                         "; }\n    __device__ __forceinline__ auto second(Total total) const { return ", $second,
                         "; }\n};\n#include \"reduce.cuh\"\n"
                     ),
-                    |instances| $name.instances(instances),
+                    |instances| $name.add_instances(instances),
                 )
             },
             compute_dtypes: &[$(dispatch_runtime::DType::$ty),+],
@@ -367,11 +372,11 @@ macro_rules! fold {
         $crate::register_kernel!($name.kernel);
     )*};
 }
-pub(crate) use fold;
+pub(crate) use define_folds;
 
 /// Declares kernels of reductions that compute in the dtype of their input: an operator, its fold, and the fold's results that it returns.
-macro_rules! reductions {
-    ($($name:ident $fold:ident $results:tt;)*) => { $(reductions! { $results $name $fold })* };
+macro_rules! define_reductions {
+    ($($name:ident $fold:ident $results:tt;)*) => { $(define_reductions! { $results $name $fold })* };
     ([first] $name:ident $fold:ident) => {
         #[op_impl(aten::$name, CUDA)]
         fn $name(plan: &ReductionDims, out: &mut Tensor, this: &Tensor) -> Result<()> {
@@ -392,4 +397,4 @@ macro_rules! reductions {
         }
     };
 }
-pub(crate) use reductions;
+pub(crate) use define_reductions;

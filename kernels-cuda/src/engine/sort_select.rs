@@ -5,14 +5,14 @@
 //! last selected element are found first.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use crate::engine::prefix_sum::exclusive_sum;
+use crate::engine::prefix_sum::exclusive_prefix_sum;
 use crate::prelude::*;
 
 kernel! {
     // SAFETY: elements are packed, `SortInputParameter` has their count, and results have room for `most` of each line. Writes are checked
     // against that room, even if elements change meanwhile.
-    static SORT_SELECT = unsafe { Kernel::new("sort_select", include_str!("../../kernels/engine/sort_select.cu"), |instances| {
-        instances.add_all(&["sort_short_lines", "select_first", "select_nth", "make_keys", "count_digits", "scatter_by_digit", "most_frequent"], &[DType::I32, DType::I64]);
+    static SORT_SELECT_KERNEL = unsafe { Kernel::new("sort_select", include_str!("../../kernels/engine/sort_select.cu"), |instances| {
+        instances.add_templates_for_each_dtype(&["sort_short_lines", "select_first", "select_nth", "make_keys", "count_digits", "scatter_by_digit", "most_frequent"], &[DType::I32, DType::I64]);
         instances.add("write_first", &[]);
     }) };
 }
@@ -21,7 +21,7 @@ kernel! {
 const MAX_BLOCK_SORT_LENGTH: i64 = 2048;
 
 /// The maximum number of elements that are selected by their digits.
-const MAX_SELECTED: i64 = 1024;
+const MAX_SELECTED_BY_DIGITS: i64 = 1024;
 
 /// The input of a sort: contiguous lines of elements.
 #[derive(Clone)]
@@ -34,7 +34,7 @@ pub(crate) struct SortInput {
     bits: u32,
 }
 
-parameters! {
+define_parameters! {
     /// The kernels' `struct SortInput`: the address, sizes and dtype of the lines.
     pub(crate) struct SortInputParameter {
         elements: DevicePointer,
@@ -53,7 +53,7 @@ pub(crate) type ValuesAndIndices = (Tensor, Tensor);
 #[derive(Clone, Copy)]
 pub(crate) enum SelectedElement {
     /// The n-th smallest element, counted from one.
-    Smallest(i64),
+    NthSmallest(i64),
     Median {
         ignores_nan: bool,
     },
@@ -61,7 +61,7 @@ pub(crate) enum SelectedElement {
 
 impl SortInput {
     /// Returns the lines of a tensor along dimension `at`, made contiguous.
-    pub(crate) fn along(this: &Tensor, at: usize, descending: bool) -> Result<Self> {
+    pub(crate) fn along_dim(this: &Tensor, at: usize, descending: bool) -> Result<Self> {
         if this.dtype().is_complex() {
             return Err(BadArgument::dtype("self", this.dtype(), DTypes::Real)
                 .because("complex numbers have no order")
@@ -77,7 +77,7 @@ impl SortInput {
     }
 
     /// Returns the input with one line of contiguous elements.
-    pub(crate) fn single_line(elements: &Tensor) -> Self {
+    pub(crate) fn from_single_line(elements: &Tensor) -> Self {
         let size = elements.geometry().count();
         let count = i64::from(size > 0);
         let bits = key_bits(elements.dtype());
@@ -85,7 +85,7 @@ impl SortInput {
     }
 
     /// Returns this input for elements that are at least zero and at most `limit`, so that fewer bits are sorted.
-    pub(crate) fn with_limit(self, limit: i64) -> Self {
+    pub(crate) fn with_max_value(self, limit: i64) -> Self {
         Self { bits: (64 - limit.leading_zeros()).next_multiple_of(8), ..self }
     }
 
@@ -133,12 +133,12 @@ impl SortInput {
 
     /// Writes the first `most` elements of each line, in order, into contiguous tensors.
     pub(crate) fn first_elements_into(&self, most: i64, found: &ValuesAndIndices) -> Result<()> {
-        let launch = Launch::on(&self.elements)?;
+        let launch = Launch::on_device_of(&self.elements)?;
         if found.0.geometry().count() == 0 {
             Ok(())
         } else if self.size <= MAX_BLOCK_SORT_LENGTH {
             self.sort_short_lines(launch, most, found)
-        } else if most <= MAX_SELECTED && !self.would_idle_device() {
+        } else if most <= MAX_SELECTED_BY_DIGITS && !self.would_idle_device() {
             self.select_first(launch, most, found)
         } else {
             self.sort_long_lines(launch, most, found)
@@ -151,14 +151,14 @@ impl SortInput {
     }
 
     fn sort_short_lines(&self, launch: Launch, most: i64, (values, indices): &ValuesAndIndices) -> Result<()> {
-        let (parameter, width) = (self.parameter(launch)?, power_of_two(self.size));
+        let (parameter, width) = (self.parameter(launch)?, round_up_to_power_of_two(self.size));
         let threads = (width / 2).max(128);
         let blocks = self.count.cast_unsigned().div_ceil((2 * threads / width).into());
-        let grid = Grid::of_blocks(blocks, threads);
+        let grid = Grid::from_block_count(blocks, threads);
         let most = u32::try_from(most).unwrap_or(0);
         let grid = grid.with_shared_memory(2 * threads * (self.key_size() + 4));
         Ok(launch.run(
-            &SORT_SELECT,
+            &SORT_SELECT_KERNEL,
             "sort_short_lines",
             &[self.key_dtype()],
             grid,
@@ -167,17 +167,17 @@ impl SortInput {
     }
 
     fn select_first(&self, launch: Launch, most: i64, (values, indices): &ValuesAndIndices) -> Result<()> {
-        let (parameter, width) = (self.parameter(launch)?, power_of_two(most));
+        let (parameter, width) = (self.parameter(launch)?, round_up_to_power_of_two(most));
         let threads = (width / 2).max(threads_per_line(parameter.size));
         let grid = Grid::new(parameter.count, threads).with_shared_memory(2 * threads * (self.key_size() + 4));
         let most = u32::try_from(most).unwrap_or(0);
         let arguments = (parameter, width, most, self.bits, values, indices);
-        Ok(launch.run(&SORT_SELECT, "select_first", &[self.key_dtype()], grid, arguments)?)
+        Ok(launch.run(&SORT_SELECT_KERNEL, "select_first", &[self.key_dtype()], grid, arguments)?)
     }
 
     /// Returns `count` of the lines, from line `first` on.
-    fn line_range(&self, first: i64, count: i64) -> Result<Self> {
-        let elements = element_range(&self.elements, first * self.size, count * self.size)?;
+    fn select_lines(&self, first: i64, count: i64) -> Result<Self> {
+        let elements = view_elements(&self.elements, first * self.size, count * self.size)?;
         Ok(Self { elements, count, ..self.clone() })
     }
 
@@ -187,8 +187,8 @@ impl SortInput {
             // Positions are 32-bit integers, so the lines are sorted in two halves.
             let half = self.count / 2;
             for (first, lines) in [(0, half), (half, self.count - half)] {
-                let some = |tensor: &Tensor| element_range(tensor, first * most, lines * most);
-                self.line_range(first, lines)?.sort_long_lines(launch, most, &(some(&found.0)?, some(&found.1)?))?;
+                let some = |tensor: &Tensor| view_elements(tensor, first * most, lines * most);
+                self.select_lines(first, lines)?.sort_long_lines(launch, most, &(some(&found.0)?, some(&found.1)?))?;
             }
             return Ok(());
         }
@@ -198,39 +198,39 @@ impl SortInput {
         let allocate = |dtype: DType, count: i64| Spec::contiguous(dtype, &[count]).on(self.elements.device());
         let mut keys = [allocate(key, count)?, allocate(key, count)?];
         let mut positions = [allocate(DType::I32, count)?, allocate(DType::I32, count)?];
-        launch.run_per_element(&SORT_SELECT, "make_keys", &[key], count, (parameter, &keys[0]))?;
+        launch.run_per_element(&SORT_SELECT_KERNEL, "make_keys", &[key], count, (parameter, &keys[0]))?;
         let grid = Grid::new(tiles * parameter.count, 256);
         let counts = allocate(DType::I32, i64::from(tiles) * self.count * 256)?;
         for shift in (0..self.bits).step_by(8) {
             launch.run(
-                &SORT_SELECT,
+                &SORT_SELECT_KERNEL,
                 "count_digits",
                 &[key],
                 grid,
                 (parameter.size, tiles, &keys[0], shift, &counts),
             )?;
-            exclusive_sum(launch, &counts)?;
+            exclusive_prefix_sum(launch, &counts)?;
             let from = (&keys[0], (shift != 0).then_some(&positions[0]));
             let arguments = (parameter.size, tiles, from.0, from.1, shift, &counts, &keys[1], &positions[1]);
-            launch.run(&SORT_SELECT, "scatter_by_digit", &[key], grid, arguments)?;
+            launch.run(&SORT_SELECT_KERNEL, "scatter_by_digit", &[key], grid, arguments)?;
             keys.swap(0, 1);
             positions.swap(0, 1);
         }
         let arguments = (parameter, u32::try_from(most).unwrap_or(0), &positions[0], values, indices);
-        launch.run_per_element(&SORT_SELECT, "write_first", &[], self.count * most, arguments)
+        launch.run_per_element(&SORT_SELECT_KERNEL, "write_first", &[], self.count * most, arguments)
     }
 
     /// Writes the selected element of each line and its index.
     pub(crate) fn select_nth(&self, nth: SelectedElement, found: &ValuesAndIndices) -> Result<()> {
-        let launch = Launch::on(&self.elements)?;
+        let launch = Launch::on_device_of(&self.elements)?;
         let (nth, which) = match nth {
-            SelectedElement::Smallest(nth) => (u32::try_from(nth).unwrap_or(u32::MAX), 0),
+            SelectedElement::NthSmallest(nth) => (u32::try_from(nth).unwrap_or(u32::MAX), 0),
             SelectedElement::Median { ignores_nan } => (1, 1 + i32::from(ignores_nan)),
         };
         let parameter = self.parameter(launch)?;
         let arguments = (parameter, nth, which, self.bits, &found.0, &found.1);
         Ok(launch.run(
-            &SORT_SELECT,
+            &SORT_SELECT_KERNEL,
             "select_nth",
             &[self.key_dtype()],
             Grid::new(parameter.count, threads_per_line(parameter.size)),
@@ -239,29 +239,29 @@ impl SortInput {
     }
 
     /// Writes the most frequent element of each line and its index.
-    pub(crate) fn most_frequent(&self, found: &ValuesAndIndices) -> Result<()> {
+    pub(crate) fn write_most_frequent(&self, found: &ValuesAndIndices) -> Result<()> {
         let (elements, positions) = self.sort()?;
-        let launch = Launch::on(&elements)?;
+        let launch = Launch::on_device_of(&elements)?;
         let sorted = Self { elements, ..self.clone() };
         let parameter = sorted.parameter(launch)?;
         let (grid, arguments) =
             (Grid::new(parameter.count, threads_per_line(parameter.size)), (parameter, &positions, &found.0, &found.1));
-        Ok(launch.run(&SORT_SELECT, "most_frequent", &[self.key_dtype()], grid, arguments)?)
+        Ok(launch.run(&SORT_SELECT_KERNEL, "most_frequent", &[self.key_dtype()], grid, arguments)?)
     }
 }
 
 /// Returns a view of `count` elements of a contiguous tensor, from element `first` on.
-fn element_range(tensor: &Tensor, first: i64, count: i64) -> Result<Tensor> {
+fn view_elements(tensor: &Tensor, first: i64, count: i64) -> Result<Tensor> {
     Ok(tensor.restride(Geometry::contiguous(&[count]).with_offset(tensor.geometry().offset() + first))?)
 }
 
 /// Returns the smallest power of two that is at least two and not less than a number.
-fn power_of_two(number: i64) -> u32 {
+fn round_up_to_power_of_two(number: i64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX >> 1).max(2).next_power_of_two()
 }
 
 /// Copies the contiguous results of lines into `out`, in which the lines are along dimension `dim`.
-pub(crate) fn write_along_dim(found: &Tensor, out: &Tensor, dim: usize) -> Result<()> {
+pub(crate) fn copy_lines_into(found: &Tensor, out: &Tensor, dim: usize) -> Result<()> {
     let mut moved = aten::movedim_int(out, i64::try_from(dim).unwrap_or(0), -1)?;
     let lines = found.restride(Geometry::contiguous(moved.sizes()))?;
     copy_into(&mut moved, &lines)

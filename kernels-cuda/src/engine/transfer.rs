@@ -8,15 +8,15 @@ use dispatch_runtime::{
 };
 
 use crate::device::pinned_memory;
-use crate::engine::data_movement::transpose_copy;
+use crate::engine::data_movement::try_transpose_copy;
 use crate::engine::elementwise::{Loops, REAL_DTYPES, convert_into, has_strided_loop};
-use crate::engine::number::is_cpu_scalar;
+use crate::engine::scalars::is_cpu_scalar;
 use crate::engine::walk::element_size;
 use crate::graph;
 use crate::kernel::Kernel;
 use crate::launch::Launch;
 
-pub(crate) static COPY: Loops = Loops {
+pub(crate) static COPY_LOOPS: Loops = Loops {
     // SAFETY: `Loops` are launched by elementwise.rs alone, which passes addresses inside of the operands; the loop returns its element.
     kernel: unsafe {
         Kernel::new(
@@ -29,7 +29,8 @@ struct Operator {
 #include \"elementwise.cuh\"
 ",
             |instances| {
-                for (class, dtype) in REAL_DTYPES.iter().filter_map(|&dtype| Some((COPY.compute_dtype(dtype)?, dtype)))
+                for (class, dtype) in
+                    REAL_DTYPES.iter().filter_map(|&dtype| Some((COPY_LOOPS.compute_dtype(dtype)?, dtype)))
                 {
                     instances.add("contiguous", &[class, dtype, dtype]);
                     if has_strided_loop(dtype) {
@@ -42,30 +43,30 @@ struct Operator {
                         instances.add("contiguous", &[class, other, dtype]);
                     }
                 }
-                instances.add_each("mixed_dtypes", COPY.compute_dtypes);
+                instances.add_for_each_dtype("mixed_dtypes", COPY_LOOPS.compute_dtypes);
             },
         )
     },
     compute_dtypes: &[DType::F32, DType::F64, DType::I32, DType::I64],
     marks: &[],
 };
-crate::register_kernel!(COPY.kernel);
+crate::register_kernel!(COPY_LOOPS.kernel);
 
 /// Copies elements from any device into a CUDA tensor, and converts them.
 pub(crate) fn copy_into(to: &mut Tensor, from: &Tensor) -> Result<()> {
-    transfer(to, from, false)
+    copy_between_devices(to, from, false)
 }
 
 /// Copies elements from the same device, or a CPU scalar, into a CUDA tensor, and converts them.
 fn convert_on_device(to: &mut Tensor, from: &Tensor) -> Result<()> {
-    if !is_cpu_scalar(from) && transpose_copy(to, from)? {
+    if !is_cpu_scalar(from) && try_transpose_copy(to, from)? {
         return Ok(());
     }
-    convert_into(&COPY, to, from)
+    convert_into(&COPY_LOOPS, to, from)
 }
 
 /// Copies elements from any device into a CUDA tensor, and converts them. With `non_blocking`, a copy from pinned memory does not wait.
-pub(crate) fn transfer(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Result<()> {
+pub(crate) fn copy_between_devices(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Result<()> {
     if to.geometry().count() == 0 {
         return Ok(());
     }
@@ -131,7 +132,7 @@ pub(crate) fn contiguous_copy(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
 
 /// Computes a result into a contiguous tensor of a dtype: into `out` itself if it is one, or else into a fresh one, which is then converted
 /// into `out`.
-pub(crate) fn compute_contiguous(
+pub(crate) fn with_contiguous_output(
     out: &mut Tensor,
     dtype: DType,
     compute: impl FnOnce(&mut Tensor) -> Result<()>,
@@ -146,38 +147,38 @@ pub(crate) fn compute_contiguous(
 
 /// Copies a CPU tensor to a CUDA tensor. Both are contiguous and have the same dtype.
 fn upload(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Result<()> {
-    let launch = Launch::on(to)?;
+    let launch = Launch::on_device_of(to)?;
     let (gpu, address) = (launch.gpu, launch.pointer(to)?.address());
-    if !is_asynchronous(from, non_blocking) {
-        return Ok(gpu.copy_in(&as_bytes(from)?.read::<u8>()?, address, launch.stream)?);
+    if !can_copy_asynchronously(from, non_blocking) {
+        return Ok(gpu.copy_host_to_device(&view_as_bytes(from)?.read::<u8>()?, address, launch.stream)?);
     }
     let held = from.storage().hold_for_reading()?;
-    let (start, size) = host_range(from, &held)?;
-    gpu.driver.copy_in(start, address, size, launch.stream)?;
+    let (start, size) = host_pointer_and_size(from, &held)?;
+    gpu.driver.copy_host_to_device(start, address, size, launch.stream)?;
     Ok(gpu.transfers.hold_until_done(gpu, launch.stream, held)?)
 }
 
 /// Copies a CUDA tensor to a CPU tensor, and converts it. With `non_blocking`, a copy to pinned memory does not wait.
 pub(crate) fn download(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Result<()> {
     let from = contiguous(from, to.dtype())?;
-    let (launch, same_sizes) = (Launch::on(&from)?, to.geometry().same_sizes(from.geometry()));
+    let (launch, same_sizes) = (Launch::on_device_of(&from)?, to.geometry().same_sizes(from.geometry()));
     let pointer = launch.pointer(&from)?;
     if !to.geometry().is_contiguous() || !same_sizes {
         let host = Spec::contiguous(from.dtype(), from.sizes()).on(Device::CPU)?;
-        launch.copy_out(pointer, &mut as_bytes(&host)?.write::<u8>()?)?;
+        launch.copy_device_to_host(pointer, &mut view_as_bytes(&host)?.write::<u8>()?)?;
         return aten::copy_(to, &host, non_blocking);
     }
-    if !is_asynchronous(to, non_blocking) {
-        return Ok(launch.copy_out(pointer, &mut as_bytes(to)?.write::<u8>()?)?);
+    if !can_copy_asynchronously(to, non_blocking) {
+        return Ok(launch.copy_device_to_host(pointer, &mut view_as_bytes(to)?.write::<u8>()?)?);
     }
     let (gpu, held) = (launch.gpu, to.storage().hold_for_writing()?);
-    let (start, size) = host_range(to, &held)?;
-    gpu.driver.copy_out(pointer.address(), start, size, launch.stream)?;
+    let (start, size) = host_pointer_and_size(to, &held)?;
+    gpu.driver.copy_device_to_host(pointer.address(), start, size, launch.stream)?;
     Ok(gpu.transfers.hold_until_done(gpu, launch.stream, held)?)
 }
 
 /// Whether a copy to or from a contiguous CPU tensor can be asynchronous: the tensor is pinned, and nothing is recorded.
-fn is_asynchronous(tensor: &Tensor, non_blocking: bool) -> bool {
+fn can_copy_asynchronously(tensor: &Tensor, non_blocking: bool) -> bool {
     non_blocking
         && pinned_memory::is_pinned(tensor.storage())
         && tensor.geometry().count() > 0
@@ -185,7 +186,7 @@ fn is_asynchronous(tensor: &Tensor, non_blocking: bool) -> bool {
 }
 
 /// Returns the first byte and the size in bytes of a contiguous CPU tensor whose memory is held.
-fn host_range(tensor: &Tensor, held: &TransferHold) -> Result<(NonNull<u8>, usize)> {
+fn host_pointer_and_size(tensor: &Tensor, held: &TransferHold) -> Result<(NonNull<u8>, usize)> {
     let bytes = |elements: i64| usize::try_from(elements).unwrap_or(0) * tensor.dtype().size();
     let (offset, size) = (bytes(tensor.geometry().offset()), bytes(tensor.geometry().count()));
     let start = held.address(offset, size).ok_or_else(|| AccessError::NotOnHost { device: tensor.device() })?;
@@ -193,7 +194,7 @@ fn host_range(tensor: &Tensor, held: &TransferHold) -> Result<(NonNull<u8>, usiz
 }
 
 /// Returns the elements of a contiguous CPU tensor as a tensor of bytes.
-fn as_bytes(tensor: &Tensor) -> Result<Tensor> {
+fn view_as_bytes(tensor: &Tensor) -> Result<Tensor> {
     let size = element_size(tensor);
     let (count, offset) = (tensor.geometry().count() * size, tensor.geometry().offset() * size);
     let storage: Storage = tensor.storage().clone();

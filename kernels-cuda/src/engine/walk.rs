@@ -5,28 +5,28 @@ use smallvec::SmallVec;
 
 use crate::prelude::*;
 
-const MAX_RANK: usize = 8;
+const MAX_WALK_RANK: usize = 8;
 const MAX_OPERANDS: usize = 6;
 
-parameters! {
+define_parameters! {
     /// The kernels' `struct Walk`: the sizes, and each operand's byte strides.
     #[derive(Debug)]
     pub(crate) struct Walk {
         rank: u32,
-        sizes: [Divisor; MAX_RANK],
-        strides: [[i32; MAX_OPERANDS]; MAX_RANK],
+        sizes: [FastDivisor; MAX_WALK_RANK],
+        strides: [[i32; MAX_OPERANDS]; MAX_WALK_RANK],
     }
 
     /// The kernels' `struct Divisor`: an integer division as a multiplication and a shift.
     #[derive(Default, Debug)]
-    pub(crate) struct Divisor {
+    pub(crate) struct FastDivisor {
         value: u32,
         factor: u32,
         shift: u32,
     }
 }
 
-impl Divisor {
+impl FastDivisor {
     /// Creates a divisor for dividends of up to 31 bits. Zero counts as one.
     #[expect(clippy::cast_possible_truncation, reason = "the factor is less than two to the 32nd")]
     pub(crate) const fn new(by: u32) -> Self {
@@ -44,7 +44,7 @@ pub(crate) type WalkPart = (Walk, u32, [u64; MAX_OPERANDS]);
 /// contiguously are merged.
 pub(crate) struct WalkDims(pub(crate) WalkDimList);
 
-pub(crate) type WalkDimList = SmallVec<[(u64, [i64; MAX_OPERANDS]); MAX_RANK]>;
+pub(crate) type WalkDimList = SmallVec<[(u64, [i64; MAX_OPERANDS]); MAX_WALK_RANK]>;
 
 /// Returns the size of a tensor's elements in bytes.
 pub(crate) fn element_size(tensor: &Tensor) -> i64 {
@@ -52,7 +52,7 @@ pub(crate) fn element_size(tensor: &Tensor) -> i64 {
 }
 
 /// Returns the byte strides of a tensor that is broadcast to these sizes.
-pub(crate) fn byte_strides(tensor: &Tensor, sizes: &[i64]) -> Dims {
+pub(crate) fn broadcast_byte_strides(tensor: &Tensor, sizes: &[i64]) -> Dims {
     let mut steps = broadcast_strides(tensor.geometry(), sizes);
     steps.iter_mut().for_each(|step| *step = step.saturating_mul(element_size(tensor)));
     steps
@@ -60,10 +60,10 @@ pub(crate) fn byte_strides(tensor: &Tensor, sizes: &[i64]) -> Dims {
 
 impl WalkDims {
     /// Creates the dimensions of a walk over the elements of `out`, to which the inputs broadcast.
-    pub(crate) fn of(out: &Tensor, inputs: &[&Tensor]) -> Self {
+    pub(crate) fn for_output(out: &Tensor, inputs: &[&Tensor]) -> Self {
         let sizes = out.sizes();
         let all: SmallVec<[_; MAX_OPERANDS]> =
-            std::iter::once(&out).chain(inputs).map(|tensor| byte_strides(tensor, sizes)).collect();
+            std::iter::once(&out).chain(inputs).map(|tensor| broadcast_byte_strides(tensor, sizes)).collect();
         Self::new(sizes, &all)
     }
 
@@ -135,23 +135,27 @@ impl WalkDims {
     /// Returns the walk as parts that 32-bit integers can index.
     pub(crate) fn split_for_32_bits(mut self) -> SmallVec<[WalkPart; 1]> {
         let mut parts = SmallVec::new();
-        split(&mut self.0, [0; MAX_OPERANDS], &mut parts);
+        split_walk(&mut self.0, [0; MAX_OPERANDS], &mut parts);
         parts
     }
 }
 
 /// Splits a walk along its outermost dimension until 32-bit integers can index each part.
-fn split(dims: &mut WalkDimList, offsets: [u64; MAX_OPERANDS], parts: &mut SmallVec<[WalkPart; 1]>) {
+fn split_walk(dims: &mut WalkDimList, offsets: [u64; MAX_OPERANDS], parts: &mut SmallVec<[WalkPart; 1]>) {
     let count: u64 = dims.iter().map(|(size, _)| size).product();
     let reach =
         |k: usize| dims.iter().map(|(size, steps)| (size - 1).saturating_mul(steps[k].unsigned_abs())).sum::<u64>();
     let limit = u64::from(i32::MAX.unsigned_abs());
-    let small = dims.len() <= MAX_RANK && count <= limit && (0..MAX_OPERANDS).all(|k| reach(k) <= limit);
+    let small = dims.len() <= MAX_WALK_RANK && count <= limit && (0..MAX_OPERANDS).all(|k| reach(k) <= limit);
     if small {
-        let mut walk = Walk { rank: 0, sizes: [Divisor::default(); MAX_RANK], strides: [[0; MAX_OPERANDS]; MAX_RANK] };
+        let mut walk = Walk {
+            rank: 0,
+            sizes: [FastDivisor::default(); MAX_WALK_RANK],
+            strides: [[0; MAX_OPERANDS]; MAX_WALK_RANK],
+        };
         for (at, (size, steps)) in dims.iter().enumerate() {
             walk.rank += 1;
-            walk.sizes[at] = Divisor::new(u32::try_from(*size).unwrap_or(u32::MAX));
+            walk.sizes[at] = FastDivisor::new(u32::try_from(*size).unwrap_or(u32::MAX));
             walk.strides[at] = steps.map(|step| i32::try_from(step).unwrap_or(0));
         }
         parts.push((walk, u32::try_from(count).unwrap_or(0), offsets));
@@ -165,14 +169,14 @@ fn split(dims: &mut WalkDimList, offsets: [u64; MAX_OPERANDS], parts: &mut Small
         }
         moved
     };
-    if size <= 2 || dims.len() >= MAX_RANK {
+    if size <= 2 || dims.len() >= MAX_WALK_RANK {
         for at in 0..size {
-            split(dims, further(offsets, at), parts);
+            split_walk(dims, further(offsets, at), parts);
         }
     } else {
         for (start, size) in [(0, size / 2), (size / 2, size - size / 2)] {
             dims.push((size, steps));
-            split(dims, further(offsets, start), parts);
+            split_walk(dims, further(offsets, start), parts);
             dims.pop();
         }
     }
@@ -187,7 +191,7 @@ mod tests {
     #[test]
     fn a_divisor_divides_as_integer_division() {
         for by in [1_u32, 2, 3, 5, 7, 10, 127, 128, 641, 65_535, 65_536, 1_000_003, i32::MAX as u32] {
-            let divisor = Divisor::new(by);
+            let divisor = FastDivisor::new(by);
             for x in [0, 1, by - 1, by, by + 1, 2 * (by / 2) + 1, 12_345_678, i32::MAX as u32] {
                 let x = x & i32::MAX as u32;
                 let high = ((u64::from(x) * u64::from(divisor.factor)) >> 32) as u32;
@@ -201,7 +205,7 @@ mod tests {
         let meta = |sizes: &[i64]| Spec::contiguous(DType::F32, sizes).on(Device::META).unwrap();
         let (out, row) = (meta(&[4, 5, 6]), meta(&[6]));
         let dims = |tensors: [&Tensor; 2]| {
-            WalkDims::new(&[4, 5, 6], &tensors.map(|tensor| byte_strides(tensor, &[4, 5, 6]))).0
+            WalkDims::new(&[4, 5, 6], &tensors.map(|tensor| broadcast_byte_strides(tensor, &[4, 5, 6]))).0
         };
         assert_eq!(dims([&out, &out])[..], [(120, [4, 4, 0, 0, 0, 0])]);
         assert_eq!(dims([&out, &row])[..], [(6, [4, 4, 0, 0, 0, 0]), (20, [24, 0, 0, 0, 0, 0])]);
@@ -236,7 +240,7 @@ mod tests {
     #[test]
     fn a_large_walk_is_split_into_parts_that_cover_it() {
         let out = Spec::contiguous(DType::F32, &[3, 1 << 31]).on(Device::META).unwrap();
-        let parts = WalkDims::of(&out, &[&out]).split_for_32_bits();
+        let parts = WalkDims::for_output(&out, &[&out]).split_for_32_bits();
         assert!(parts.len() > 1);
         assert_eq!(parts.iter().map(|(_, count, _)| u64::from(*count)).sum::<u64>(), 3 << 31);
         let mut next = 0;
@@ -247,12 +251,12 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_may_have_more_dimensions_than_the_kernels() {
+    fn a_walk_of_many_dimensions_is_split_into_parts_of_at_most_eight() {
         let sizes = [2; 12];
         let strides: Vec<i64> = (0..12).map(|dim| 3_i64.pow(dim)).collect();
         let geometry = Geometry::strided(&sizes, &strides, 0).unwrap();
         let out = Spec { dtype: DType::U8, geometry }.on(Device::META).unwrap();
-        let parts = WalkDims::of(&out, &[]).split_for_32_bits();
+        let parts = WalkDims::for_output(&out, &[]).split_for_32_bits();
         assert_eq!(parts.iter().map(|(_, count, _)| *count).sum::<u32>(), 1 << 12);
         assert!(parts.iter().all(|(walk, ..)| walk.rank <= 8));
     }

@@ -16,12 +16,12 @@ use flash::FlashKernels;
 kernel! {
     // SAFETY: each operand comes with the strides of its own tensor, whose sizes `aten` checked, and a thread stays inside of the sizes in
     // `AttentionTask`.
-    static ATTENTION = unsafe { Kernel::new("attention", include_str!("../../kernels/attention/attention.cu"), |instances| {
-        instances.add_each("output_dot_gradient", &[DType::F32, DType::F64]);
-        for width in KERNELS_BY_WIDTH {
+    static ATTENTION_KERNEL = unsafe { Kernel::new("attention", include_str!("../../kernels/attention/attention.cu"), |instances| {
+        instances.add_for_each_dtype("output_dot_gradient", &[DType::F32, DType::F64]);
+        for width in KERNEL_NAMES_BY_WIDTH {
             let dtypes: &[DType] = if width.columns > MAX_DOUBLE_COLUMNS { &[DType::F32] } else { &[DType::F32, DType::F64] };
             for name in [width.forward, width.query_gradients, width.key_value_gradients] {
-                instances.add_each(name, dtypes);
+                instances.add_for_each_dtype(name, dtypes);
             }
         }
     }) };
@@ -29,27 +29,27 @@ kernel! {
 
 /// The names of the attention kernels for rows of up to `columns` elements.
 #[derive(Clone, Copy)]
-struct WidthKernels {
+struct AttentionKernelNames {
     columns: i64,
     forward: &'static str,
     query_gradients: &'static str,
     key_value_gradients: &'static str,
 }
 
-const KERNELS_BY_WIDTH: [WidthKernels; 3] = [
-    WidthKernels {
+const KERNEL_NAMES_BY_WIDTH: [AttentionKernelNames; 3] = [
+    AttentionKernelNames {
         columns: 64,
         forward: "attention_64",
         query_gradients: "query_gradients_64",
         key_value_gradients: "key_value_gradients_64",
     },
-    WidthKernels {
+    AttentionKernelNames {
         columns: 128,
         forward: "attention_128",
         query_gradients: "query_gradients_128",
         key_value_gradients: "key_value_gradients_128",
     },
-    WidthKernels {
+    AttentionKernelNames {
         columns: 256,
         forward: "attention_256",
         query_gradients: "query_gradients_256",
@@ -60,17 +60,17 @@ const KERNELS_BY_WIDTH: [WidthKernels; 3] = [
 /// The maximum number of columns in double precision.
 const MAX_DOUBLE_COLUMNS: i64 = 128;
 
-impl WidthKernels {
-    fn of(query: &Tensor) -> Result<Self, BadArgument> {
+impl AttentionKernelNames {
+    fn for_query(query: &Tensor) -> Result<Self, BadArgument> {
         let (columns, most) =
             (query.sizes()[3], if query.dtype() == DType::F64 { MAX_DOUBLE_COLUMNS } else { i64::MAX });
-        let width = KERNELS_BY_WIDTH.into_iter().find(|width| columns <= width.columns && width.columns <= most);
+        let width = KERNEL_NAMES_BY_WIDTH.into_iter().find(|width| columns <= width.columns && width.columns <= most);
         width.ok_or_else(|| BadArgument::sizes("query", query.sizes(), "rows of at most 256 columns, 128 of doubles"))
     }
 
     /// Whether the backward kernels use small tiles.
     fn has_small_tiles(self) -> bool {
-        self.columns == KERNELS_BY_WIDTH[2].columns
+        self.columns == KERNEL_NAMES_BY_WIDTH[2].columns
     }
 }
 
@@ -94,41 +94,41 @@ impl BlockTiles {
     }
 
     /// Returns the number of threads along each side of a block, which is a square of threads.
-    fn threads_per_row(self) -> u32 {
+    fn threads_per_side(self) -> u32 {
         self.rows / 4
     }
 
     /// Returns the shared memory of a block in bytes, for rows of `columns` elements.
-    fn shared_memory(self, columns: u32) -> u32 {
+    fn shared_memory_bytes(self, columns: u32) -> u32 {
         let vector = 16 / self.bytes;
-        let pitch = columns.next_multiple_of(self.threads_per_row()) + vector;
+        let pitch = columns.next_multiple_of(self.threads_per_side()) + vector;
         self.rows * self.bytes * (self.operand_tiles * pitch + self.score_tiles * (self.rows + vector))
     }
 }
 
 /// Returns the type that products of elements are computed in.
-fn compute_dtype(dtype: DType) -> DType {
+fn product_dtype(dtype: DType) -> DType {
     if dtype == DType::F64 { dtype } else { DType::F32 }
 }
 
 #[op_impl(aten::_fused_sdp_choice, CUDA)]
 fn fused_sdp_choice(_: ...) -> i64 {
     let fits = AttentionPlan::blocked_kernel_supports(query, key, value, attn_mask, dropout_p, enable_gqa)
-        && WidthKernels::of(query).is_ok_and(|width| {
+        && AttentionKernelNames::for_query(query).is_ok_and(|width| {
             let columns = u32::try_from(query.sizes()[3]).unwrap_or(u32::MAX);
             // The backward pass needs the most shared memory, and its kernel can no longer be chosen then.
             let tiles = [
                 BlockTiles::new(query.dtype(), false, 2, 1),
                 BlockTiles::new(query.dtype(), width.has_small_tiles(), 3, 2),
             ];
-            let plain = || tiles.iter().map(|tiles| tiles.shared_memory(columns)).max().unwrap_or(0);
-            let needed = FlashKernels::of(query).map_or_else(plain, |flash| flash.shared_memory());
-            Launch::on(query).is_ok_and(|launch| needed <= launch.max_shared_memory())
+            let plain = || tiles.iter().map(|tiles| tiles.shared_memory_bytes(columns)).max().unwrap_or(0);
+            let needed = FlashKernels::for_query(query).map_or_else(plain, |flash| flash.shared_memory_bytes());
+            Launch::on_device_of(query).is_ok_and(|launch| needed <= launch.max_shared_memory())
         });
     if fits { AttentionPlan::CHOICE_BLOCKED } else { AttentionPlan::CHOICE_COMPOSED }
 }
 
-parameters! {
+define_parameters! {
     /// The kernels' `struct StridedRows`: the address and strides of an operand.
     #[derive(Default)]
     struct StridedRows {
@@ -137,7 +137,7 @@ parameters! {
     }
 }
 
-parameters! {
+define_parameters! {
     /// The kernels' `struct AttentionTask`: the operands and sizes of an attention call.
     #[derive(Default)]
     pub(crate) struct AttentionTask {
@@ -165,7 +165,7 @@ parameters! {
 
 /// Returns the address and the strides of a tensor that is broadcast to these sizes: item, head, row and column. A tensor of three
 /// dimensions has no columns.
-fn strided_rows(launch: Launch, tensor: &Tensor, sizes: &[i64]) -> Result<StridedRows> {
+fn broadcast_rows(launch: Launch, tensor: &Tensor, sizes: &[i64]) -> Result<StridedRows> {
     let mut strides = [0; 4];
     for (stride, own) in strides.iter_mut().zip(broadcast_strides(tensor.geometry(), sizes)) {
         *stride = own;
@@ -183,14 +183,14 @@ impl AttentionTask {
         mask: Option<&Tensor>,
         scale: f64,
     ) -> Result<Self> {
-        let own = |tensor: &Tensor| strided_rows(launch, tensor, tensor.sizes());
+        let own = |tensor: &Tensor| broadcast_rows(launch, tensor, tensor.sizes());
         let size = |tensor: &Tensor, dim: usize| u32::try_from(tensor.sizes()[dim]).unwrap_or(u32::MAX >> 1);
         let products = [query.sizes()[0], query.sizes()[1], query.sizes()[2], key.sizes()[2]];
         Ok(Self {
             query: own(query)?,
             key: own(key)?,
             value: own(value)?,
-            mask: mask.map_or(Ok(StridedRows::default()), |mask| strided_rows(launch, mask, &products))?,
+            mask: mask.map_or(Ok(StridedRows::default()), |mask| broadcast_rows(launch, mask, &products))?,
             items: size(query, 0),
             heads: size(query, 1),
             groups: size(key, 1),
@@ -205,30 +205,30 @@ impl AttentionTask {
         })
     }
 
-    fn grid(&self, tiles: BlockTiles, sizes: [u32; 2]) -> Grid {
-        self.row_tile_grid(sizes, tiles.rows, tiles.threads_per_row() * tiles.threads_per_row())
-            .with_shared_memory(tiles.shared_memory(self.width))
+    fn tile_grid(&self, tiles: BlockTiles, sizes: [u32; 2]) -> Grid {
+        self.row_tile_grid(sizes, tiles.rows, tiles.threads_per_side() * tiles.threads_per_side())
+            .with_shared_memory(tiles.shared_memory_bytes(self.width))
     }
 
     /// Returns a grid with a block of `threads` threads for each tile of `rows` rows of each head.
     pub(crate) fn row_tile_grid(&self, [count, heads]: [u32; 2], rows: u32, threads: u32) -> Grid {
         let lines = u64::from(heads).saturating_mul(self.items.into());
-        Grid::of_blocks(lines.saturating_mul(count.div_ceil(rows).into()), threads)
+        Grid::from_block_count(lines.saturating_mul(count.div_ceil(rows).into()), threads)
     }
 }
 
 #[op_impl(aten::_scaled_dot_product_flash_attention_for_cpu, CUDA)]
 fn attention(plan: &AttentionPlan, [output, sums]: [&mut Tensor; 2], _: ...) -> Result<()> {
-    let width = WidthKernels::of(query)?;
-    let launch = Launch::on(output)?;
+    let width = AttentionKernelNames::for_query(query)?;
+    let launch = Launch::on_device_of(output)?;
     let mut task = AttentionTask::new(launch, query, key, value, is_causal, attn_mask, plan.scale)?;
-    task.out = strided_rows(launch, output, output.sizes())?;
-    task.logsumexps = strided_rows(launch, sums, sums.sizes())?;
-    if let Some(flash) = FlashKernels::of(query) {
-        return Ok(flash.forward(launch, &task)?);
+    task.out = broadcast_rows(launch, output, output.sizes())?;
+    task.logsumexps = broadcast_rows(launch, sums, sums.sizes())?;
+    if let Some(flash) = FlashKernels::for_query(query) {
+        return Ok(flash.launch_forward(launch, &task)?);
     }
-    let grid = task.grid(BlockTiles::new(query.dtype(), false, 2, 1), [task.rows, task.heads]);
-    Ok(launch.run(&ATTENTION, width.forward, &[compute_dtype(query.dtype())], grid, (task,))?)
+    let grid = task.tile_grid(BlockTiles::new(query.dtype(), false, 2, 1), [task.rows, task.heads]);
+    Ok(launch.run(&ATTENTION_KERNEL, width.forward, &[product_dtype(query.dtype())], grid, (task,))?)
 }
 
 #[op_impl(aten::_scaled_dot_product_flash_attention_for_cpu_backward, CUDA)]
@@ -237,30 +237,30 @@ fn attention_backward(
     [grad_query, grad_key, grad_value]: [&mut Tensor; 3],
     _: ...
 ) -> Result<()> {
-    let (width, dtype) = (WidthKernels::of(query)?, query.dtype());
-    let launch = Launch::on(query)?;
+    let (width, dtype) = (AttentionKernelNames::for_query(query)?, query.dtype());
+    let launch = Launch::on_device_of(query)?;
     let output_dots = Spec::contiguous(logsumexp.dtype(), logsumexp.sizes()).on(query.device())?;
-    let own = |tensor: &Tensor| strided_rows(launch, tensor, tensor.sizes());
+    let own = |tensor: &Tensor| broadcast_rows(launch, tensor, tensor.sizes());
     let mut task = AttentionTask::new(launch, query, key, value, is_causal, attn_mask, plan.scale)?;
     (task.out, task.grad, task.logsumexps, task.output_dots) =
         (own(out)?, own(grad_out)?, own(logsumexp)?, own(&output_dots)?);
     task.gradients = [own(grad_query)?, own(grad_key)?, own(grad_value)?];
     let queries = logsumexp.geometry().count().unsigned_abs();
     launch.run(
-        &ATTENTION,
+        &ATTENTION_KERNEL,
         "output_dot_gradient",
-        &[compute_dtype(dtype)],
-        Grid::of_blocks(queries.div_ceil(8), 256),
+        &[product_dtype(dtype)],
+        Grid::from_block_count(queries.div_ceil(8), 256),
         (task,),
     )?;
-    if let Some(flash) = FlashKernels::of(query) {
-        return Ok(flash.backward(launch, &task)?);
+    if let Some(flash) = FlashKernels::for_query(query) {
+        return Ok(flash.launch_backward(launch, &task)?);
     }
     let tiles = |score_tiles: u32| BlockTiles::new(dtype, width.has_small_tiles(), 3, score_tiles);
-    let grid = task.grid(tiles(1), [task.rows, task.heads]);
-    launch.run(&ATTENTION, width.query_gradients, &[compute_dtype(dtype)], grid, (task,))?;
-    let grid = task.grid(tiles(2), [task.keys, task.groups]);
-    Ok(launch.run(&ATTENTION, width.key_value_gradients, &[compute_dtype(dtype)], grid, (task,))?)
+    let grid = task.tile_grid(tiles(1), [task.rows, task.heads]);
+    launch.run(&ATTENTION_KERNEL, width.query_gradients, &[product_dtype(dtype)], grid, (task,))?;
+    let grid = task.tile_grid(tiles(2), [task.keys, task.groups]);
+    Ok(launch.run(&ATTENTION_KERNEL, width.key_value_gradients, &[product_dtype(dtype)], grid, (task,))?)
 }
 
 #[cfg(test)]
@@ -271,16 +271,16 @@ mod tests {
     fn blocks_fit_into_the_shared_memory_of_supported_devices() {
         for dtype in [DType::F32, DType::F64] {
             for width in
-                KERNELS_BY_WIDTH.iter().filter(|width| dtype == DType::F32 || width.columns <= MAX_DOUBLE_COLUMNS)
+                KERNEL_NAMES_BY_WIDTH.iter().filter(|width| dtype == DType::F32 || width.columns <= MAX_DOUBLE_COLUMNS)
             {
                 let columns = u32::try_from(width.columns).unwrap();
                 for tiles in
                     [BlockTiles::new(dtype, false, 2, 1), BlockTiles::new(dtype, width.has_small_tiles(), 3, 2)]
                 {
-                    assert!(tiles.shared_memory(columns) <= 163 << 10, "{dtype}, {columns} columns");
+                    assert!(tiles.shared_memory_bytes(columns) <= 163 << 10, "{dtype}, {columns} columns");
                 }
             }
         }
-        assert_eq!(BlockTiles::new(DType::F32, false, 2, 1).shared_memory(64), 64 * 4 * (2 * 68 + 68));
+        assert_eq!(BlockTiles::new(DType::F32, false, 2, 1).shared_memory_bytes(64), 64 * 4 * (2 * 68 + 68));
     }
 }

@@ -10,8 +10,8 @@ mod layer;
 mod lines;
 mod softmax;
 
-use crate::engine::reduce::compute_dtype;
-use crate::engine::walk::Divisor;
+use crate::engine::reduce::reduction_dtype;
+use crate::engine::walk::FastDivisor;
 use crate::families::norm::lines::Lines;
 use crate::families::norm::softmax::DTYPE_PAIRS;
 use crate::prelude::*;
@@ -19,18 +19,18 @@ use crate::prelude::*;
 kernel! {
     // SAFETY: the launches in this module and its submodules pass packed tensors, with as many statistics as lines and as many parameters
     // as channels.
-    static NORMALIZATION = unsafe { Kernel::new("normalization", include_str!("../../kernels/norm/normalization.cu"), |instances| {
+    static NORMALIZATION_KERNEL = unsafe { Kernel::new("normalization", include_str!("../../kernels/norm/normalization.cu"), |instances| {
         for (of, parameters) in DTYPE_PAIRS {
             for template in ["normalize_lines", "normalize_lines_backward"] {
                 instances.add(template, &[of, parameters]);
             }
         }
-        instances.add_all(&["sum_plane_gradients", "sum_column_gradients", "apply_channels"], &FLOATING_DTYPES);
-        instances.add_all(&["parameter_gradients", "batch_statistics"], &[DType::F32, DType::F64]);
+        instances.add_templates_for_each_dtype(&["sum_plane_gradients", "sum_column_gradients", "apply_channels"], &FLOATING_DTYPES);
+        instances.add_templates_for_each_dtype(&["parameter_gradients", "batch_statistics"], &[DType::F32, DType::F64]);
     }) };
 }
 
-parameters! {
+define_parameters! {
     /// The kernels' `struct StridedVector`: the address, stride and dtype of a vector.
     struct StridedVector {
         address: DevicePointer,
@@ -40,11 +40,11 @@ parameters! {
 }
 
 impl StridedVector {
-    const NONE: Self = Self { address: DevicePointer::NULL, stride: 0, dtype: 0 };
+    const NULL: Self = Self { address: DevicePointer::NULL, stride: 0, dtype: 0 };
 
-    /// Describes a tensor that has one dimension or is contiguous. Returns [`StridedVector::NONE`] for `None` and for an empty tensor.
-    fn of(launch: Launch, tensor: Option<&Tensor>) -> Result<Self> {
-        let Some(tensor) = tensor.filter(|tensor| tensor.geometry().count() > 0) else { return Ok(Self::NONE) };
+    /// Describes a tensor that has one dimension or is contiguous. Returns [`StridedVector::NULL`] for `None` and for an empty tensor.
+    fn from_tensor(launch: Launch, tensor: Option<&Tensor>) -> Result<Self> {
+        let Some(tensor) = tensor.filter(|tensor| tensor.geometry().count() > 0) else { return Ok(Self::NULL) };
         let stride = if let [stride] = tensor.strides() { *stride } else { 1 };
         Ok(Self {
             address: launch.pointer(tensor)?,
@@ -54,27 +54,27 @@ impl StridedVector {
     }
 }
 
-parameters! {
+define_parameters! {
     /// The kernels' `struct ParameterMap`: the map from an element of a line to its parameter.
-    struct ParameterMap {
+    struct ParameterIndexMap {
         groups: u32,
         each: u32,
-        area: Divisor,
+        area: FastDivisor,
     }
 }
 
-impl ParameterMap {
+impl ParameterIndexMap {
     fn new([groups, each, area]: [i64; 3]) -> Self {
         let [groups, each, area] = [groups, each, area].map(|size| u32::try_from(size).unwrap_or(u32::MAX >> 1));
-        Self { groups: groups.max(1), each, area: Divisor::new(area) }
+        Self { groups: groups.max(1), each, area: FastDivisor::new(area) }
     }
 }
 
 /// Returns the parameters in a dtype that kernels can read, and that dtype: the input's, or single precision for half-precision inputs.
-fn readable_parameters(input: &Tensor, given: [Option<&Tensor>; 2]) -> Result<(DType, [Option<Tensor>; 2])> {
+fn convert_parameters(input: &Tensor, given: [Option<&Tensor>; 2]) -> Result<(DType, [Option<Tensor>; 2])> {
     let of = input.dtype();
     let wanted = given[0].or(given[1]).map_or(of, Tensor::dtype);
-    let dtype = if DTYPE_PAIRS.contains(&(of, wanted)) { wanted } else { compute_dtype(of).unwrap_or(of) };
+    let dtype = if DTYPE_PAIRS.contains(&(of, wanted)) { wanted } else { reduction_dtype(of).unwrap_or(of) };
     let [weight, bias] = given.map(|tensor| tensor.map(|tensor| contiguous(tensor, dtype)).transpose());
     Ok((dtype, [weight?, bias?]))
 }
@@ -87,17 +87,18 @@ fn normalize_lines(
     eps: f64,
     map: [i64; 3],
 ) -> Result<()> {
-    let (launch, count) = (Launch::on(out)?, mean.geometry().count());
-    let (dtype, [weight, bias]) = readable_parameters(input, given)?;
+    let (launch, count) = (Launch::on_device_of(out)?, mean.geometry().count());
+    let (dtype, [weight, bias]) = convert_parameters(input, given)?;
     let (input, of) = (contiguous(input, input.dtype())?, input.dtype());
     let (weight, bias) = (launch.pointer_or_null(weight.as_ref())?, launch.pointer_or_null(bias.as_ref())?);
     let (from, length) = (launch.pointer(&input)?, input.geometry().count() / count.max(1));
-    let statistics = (StridedVector::of(launch, Some(mean))?, StridedVector::of(launch, Some(rstd))?);
-    compute_contiguous(out, out.dtype(), |out| {
+    let statistics = (StridedVector::from_tensor(launch, Some(mean))?, StridedVector::from_tensor(launch, Some(rstd))?);
+    with_contiguous_output(out, out.dtype(), |out| {
         let to = launch.pointer(out)?;
-        let lines = Lines::of(launch, count, length, &[(from, of), (to, of), (weight, dtype), (bias, dtype)]);
-        let arguments = (from, to, weight, bias, statistics.0, statistics.1, eps, lines, ParameterMap::new(map));
-        Ok(launch.run(&NORMALIZATION, "normalize_lines", &[of, dtype], lines.looping_grid(launch), arguments)?)
+        let lines =
+            Lines::divide_among_threads(launch, count, length, &[(from, of), (to, of), (weight, dtype), (bias, dtype)]);
+        let arguments = (from, to, weight, bias, statistics.0, statistics.1, eps, lines, ParameterIndexMap::new(map));
+        Ok(launch.run(&NORMALIZATION_KERNEL, "normalize_lines", &[of, dtype], lines.looping_grid(launch), arguments)?)
     })
 }
 
@@ -110,7 +111,7 @@ struct BackwardInputs {
 }
 
 impl BackwardInputs {
-    fn of(grad: &Tensor, input: &Tensor, [mean, rstd]: [&Tensor; 2]) -> Result<Self> {
+    fn new(grad: &Tensor, input: &Tensor, [mean, rstd]: [&Tensor; 2]) -> Result<Self> {
         Ok(Self {
             grad: contiguous(grad, input.dtype())?,
             input: contiguous(input, input.dtype())?,
@@ -119,56 +120,69 @@ impl BackwardInputs {
         })
     }
 
-    fn pointers(&self, launch: Launch) -> Result<(DevicePointer, DevicePointer)> {
+    fn grad_and_input_pointers(&self, launch: Launch) -> Result<(DevicePointer, DevicePointer)> {
         Ok((launch.pointer(&self.grad)?, launch.pointer(&self.input)?))
     }
 
-    fn statistics(&self, launch: Launch) -> Result<(StridedVector, StridedVector)> {
-        Ok((StridedVector::of(launch, Some(&self.mean))?, StridedVector::of(launch, Some(&self.rstd))?))
+    fn statistic_vectors(&self, launch: Launch) -> Result<(StridedVector, StridedVector)> {
+        Ok((
+            StridedVector::from_tensor(launch, Some(&self.mean))?,
+            StridedVector::from_tensor(launch, Some(&self.rstd))?,
+        ))
     }
 
     /// Computes the gradient of an input whose lines are normalised.
-    fn input_gradient(&self, weight: Option<&Tensor>, out: &mut Tensor, map: [i64; 3]) -> Result<()> {
-        let (launch, count, of) = (Launch::on(out)?, self.mean.geometry().count(), self.input.dtype());
-        let (dtype, [weight, _]) = readable_parameters(&self.input, [weight, None])?;
-        let ((grad, from), weight) = (self.pointers(launch)?, launch.pointer_or_null(weight.as_ref())?);
-        let (length, (mean, rstd)) = (self.input.geometry().count() / count.max(1), self.statistics(launch)?);
-        compute_contiguous(out, out.dtype(), |out| {
+    fn compute_input_gradient(&self, weight: Option<&Tensor>, out: &mut Tensor, map: [i64; 3]) -> Result<()> {
+        let (launch, count, of) = (Launch::on_device_of(out)?, self.mean.geometry().count(), self.input.dtype());
+        let (dtype, [weight, _]) = convert_parameters(&self.input, [weight, None])?;
+        let ((grad, from), weight) = (self.grad_and_input_pointers(launch)?, launch.pointer_or_null(weight.as_ref())?);
+        let (length, (mean, rstd)) = (self.input.geometry().count() / count.max(1), self.statistic_vectors(launch)?);
+        with_contiguous_output(out, out.dtype(), |out| {
             let to = launch.pointer(out)?;
-            let lines = Lines::of(launch, count, length, &[(grad, of), (from, of), (to, of), (weight, dtype)]);
-            let arguments = (grad, from, to, weight, mean, rstd, lines, ParameterMap::new(map));
-            Ok(launch.run(&NORMALIZATION, "normalize_lines_backward", &[of, dtype], lines.grid(), arguments)?)
+            let lines = Lines::divide_among_threads(
+                launch,
+                count,
+                length,
+                &[(grad, of), (from, of), (to, of), (weight, dtype)],
+            );
+            let arguments = (grad, from, to, weight, mean, rstd, lines, ParameterIndexMap::new(map));
+            Ok(launch.run(&NORMALIZATION_KERNEL, "normalize_lines_backward", &[of, dtype], lines.grid(), arguments)?)
         })
     }
 
     /// Sums the gradients over each of `[images, channels, area]` planes. `together` channels share one of `statistics` statistics.
-    fn sum_planes(&self, [images, channels, area]: [i64; 3], [together, statistics]: [i64; 2]) -> Result<GradientSums> {
-        let launch = Launch::on(&self.input)?;
+    fn sum_plane_gradients(
+        &self,
+        [images, channels, area]: [i64; 3],
+        [together, statistics]: [i64; 2],
+    ) -> Result<GradientSums> {
+        let launch = Launch::on_device_of(&self.input)?;
         let wanted = i64::from(launch.multiprocessors()) / (images * channels).max(1);
         let mut pieces = 1;
         while pieces < wanted && area % (pieces * 8) == 0 && area / pieces >= 1 << 14 {
             pieces *= 2;
         }
         let gradient_sums = GradientSums::new(&self.input, images, channels, pieces)?;
-        let (of, (grad, from)) = (self.input.dtype(), self.pointers(launch)?);
-        let lines = Lines::of(launch, images * channels * pieces, area / pieces, &[(grad, of), (from, of)]);
-        let (mean, rstd) = self.statistics(launch)?;
+        let (of, (grad, from)) = (self.input.dtype(), self.grad_and_input_pointers(launch)?);
+        let lines =
+            Lines::divide_among_threads(launch, images * channels * pieces, area / pieces, &[(grad, of), (from, of)]);
+        let (mean, rstd) = self.statistic_vectors(launch)?;
         let [together, statistics] =
             [together * pieces, statistics].map(|size| u32::try_from(size.max(1)).unwrap_or(u32::MAX));
         let arguments = (grad, from, &gradient_sums.sums, mean, rstd, lines, together, statistics);
-        launch.run(&NORMALIZATION, "sum_plane_gradients", &[of], lines.grid(), arguments)?;
+        launch.run(&NORMALIZATION_KERNEL, "sum_plane_gradients", &[of], lines.grid(), arguments)?;
         Ok(gradient_sums)
     }
 
     /// Sums the gradients over columns. The statistics are per row, or per column if `by_column` is set.
-    fn sum_columns(&self, count: i64, columns: i64, by_column: bool) -> Result<GradientSums> {
-        let launch = Launch::on(&self.input)?;
+    fn sum_column_gradients(&self, count: i64, columns: i64, by_column: bool) -> Result<GradientSums> {
+        let launch = Launch::on_device_of(&self.input)?;
         let blocks = columns.unsigned_abs().div_ceil(128);
         let wanted = (u64::from(launch.multiprocessors()) * 4).div_ceil(blocks.max(1));
         let parts = wanted.min(count.unsigned_abs() / 64).max(1);
         let chunk = count.unsigned_abs().div_ceil(parts);
         let gradient_sums = GradientSums::new(&self.input, parts.cast_signed(), columns, 1)?;
-        let (of, (grad, from)) = (self.input.dtype(), self.pointers(launch)?);
+        let (of, (grad, from)) = (self.input.dtype(), self.grad_and_input_pointers(launch)?);
         let aligned = |address: DevicePointer| address.is_aligned_to(4 * of.size() as u64);
         let shape = ColumnSumShape {
             count,
@@ -177,10 +191,10 @@ impl BackwardInputs {
             packed: u32::from(columns % 4 == 0 && aligned(grad) && aligned(from)),
             by_column: by_column.into(),
         };
-        let (mean, rstd) = self.statistics(launch)?;
-        let blocks = Grid::of_blocks(blocks * parts, 256);
+        let (mean, rstd) = self.statistic_vectors(launch)?;
+        let blocks = Grid::from_block_count(blocks * parts, 256);
         launch.run(
-            &NORMALIZATION,
+            &NORMALIZATION_KERNEL,
             "sum_column_gradients",
             &[of],
             blocks,
@@ -190,7 +204,7 @@ impl BackwardInputs {
     }
 }
 
-parameters! {
+define_parameters! {
     /// The kernels' `struct ColumnSumShape`: the rows and columns whose gradients are summed.
     struct ColumnSumShape {
         count: i64,
@@ -211,26 +225,27 @@ struct GradientSums {
 
 impl GradientSums {
     fn new(input: &Tensor, parts: i64, channels: i64, pieces: i64) -> Result<Self> {
-        let dtype = compute_dtype(input.dtype()).unwrap_or(DType::F32);
+        let dtype = reduction_dtype(input.dtype()).unwrap_or(DType::F32);
         let sums = Spec::contiguous(dtype, &[parts * channels * pieces, 2]).on(input.device())?;
         Ok(Self { sums, parts, channels, pieces })
     }
 
     /// Adds the partial sums up to the gradients of weight and bias. With `with_coefficients`, also computes the channels' coefficients for
     /// the input's gradient.
-    fn parameter_gradients(
+    fn compute_parameter_gradients(
         &self,
         out: [&Tensor; 2],
         with_coefficients: Option<(&Tensor, &BackwardInputs, Option<&Tensor>, f64)>,
     ) -> Result<()> {
-        let launch = Launch::on(&self.sums)?;
-        let [of_weight, of_bias] = [StridedVector::of(launch, Some(out[0]))?, StridedVector::of(launch, Some(out[1]))?];
+        let launch = Launch::on_device_of(&self.sums)?;
+        let [of_weight, of_bias] =
+            [StridedVector::from_tensor(launch, Some(out[0]))?, StridedVector::from_tensor(launch, Some(out[1]))?];
         let (mut coefficients_address, mut known, mut by, mut count) =
-            (DevicePointer::NULL, (StridedVector::NONE, StridedVector::NONE), StridedVector::NONE, 1.0);
+            (DevicePointer::NULL, (StridedVector::NULL, StridedVector::NULL), StridedVector::NULL, 1.0);
         if let Some((coefficients, statistics, weight, elements)) = with_coefficients {
             coefficients_address = launch.pointer(coefficients)?;
-            known = statistics.statistics(launch)?;
-            by = StridedVector::of(launch, weight)?;
+            known = statistics.statistic_vectors(launch)?;
+            by = StridedVector::from_tensor(launch, weight)?;
             count = elements;
         }
         let [channels, parts, pieces] =
@@ -249,6 +264,6 @@ impl GradientSums {
             count,
         );
         let grid = Grid::new(channels.div_ceil(32), 256);
-        Ok(launch.run(&NORMALIZATION, "parameter_gradients", &[self.sums.dtype()], grid, arguments)?)
+        Ok(launch.run(&NORMALIZATION_KERNEL, "parameter_gradients", &[self.sums.dtype()], grid, arguments)?)
     }
 }

@@ -1,7 +1,7 @@
 //! CUDA kernels that copy elements: copies, concatenation, padding, rolls and repeats.
 
+mod cat;
 mod copy;
 mod diagonal;
-mod join;
 mod pad;
 mod rearrange;

@@ -6,7 +6,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Spec, keys};
 
-use crate::{device, to};
+use crate::{copy_to_device, lock_first_device};
 
 /// Calls `read` while another thread keeps filling the same memory with two numbers in turn.
 fn call_during_writes(changing: &Tensor, numbers: [i64; 2], mut read: impl FnMut(&Tensor)) {
@@ -30,8 +30,8 @@ fn call_during_writes(changing: &Tensor, numbers: [i64; 2], mut read: impl FnMut
 
 #[test]
 fn a_mask_that_changes_during_a_call_selects_within_bounds() {
-    let Some((cuda, _lock)) = device() else { return };
-    let x = to(&Tensor::from((0..64_i16).map(f32::from).collect::<Vec<f32>>()), cuda);
+    let Some((cuda, _lock)) = lock_first_device() else { return };
+    let x = copy_to_device(&Tensor::from((0..64_i16).map(f32::from).collect::<Vec<f32>>()), cuda);
     let mask = Spec::contiguous(DType::Bool, &[64]).on(cuda).unwrap();
     call_during_writes(&mask, [0, 1], |mask| {
         let picked = aten::masked_select(&x, mask).unwrap();
@@ -43,9 +43,9 @@ fn a_mask_that_changes_during_a_call_selects_within_bounds() {
 
 #[test]
 fn bincount_of_changing_numbers_writes_within_bounds() {
-    let Some((cuda, _lock)) = device() else { return };
+    let Some((cuda, _lock)) = lock_first_device() else { return };
     assert_eq!(cuda.key(), keys::CUDA);
-    let numbers = to(&Tensor::from_slice(&[0_i64; 64]), cuda);
+    let numbers = copy_to_device(&Tensor::from_slice(&[0_i64; 64]), cuda);
     call_during_writes(&numbers, [0, 20], |numbers| {
         assert!(aten::bincount(numbers, None, 0).unwrap().sizes()[0] <= 21);
     });
@@ -54,10 +54,10 @@ fn bincount_of_changing_numbers_writes_within_bounds() {
 
 #[test]
 fn histc_counts_all_values_if_the_range_overflows() {
-    let Some((cuda, _lock)) = device() else { return };
+    let Some((cuda, _lock)) = lock_first_device() else { return };
     let max = f32::MAX;
-    let x = to(&Tensor::from_slice(&[-max, max, 0.0, max / 2.0]), cuda);
+    let x = copy_to_device(&Tensor::from_slice(&[-max, max, 0.0, max / 2.0]), cuda);
     let counts = aten::histc(&x, 4, (-f64::from(max)).into(), f64::from(max).into()).unwrap();
-    let counts = to(&counts, Device::CPU).to_vec::<f32>().unwrap();
+    let counts = copy_to_device(&counts, Device::CPU).to_vec::<f32>().unwrap();
     assert_eq!(counts.into_iter().map(f64::from).sum::<f64>().to_bits(), 4.0_f64.to_bits());
 }

@@ -3,10 +3,9 @@
 
 mod attention;
 mod concurrent_writes;
-mod contention;
 mod error_bound;
 mod graphs;
-mod kernels;
+mod heavy_load;
 mod large_inputs;
 mod memory;
 mod memory_errors;
@@ -15,10 +14,11 @@ mod odd_sizes;
 mod pinned;
 mod pooling;
 mod random;
-mod special;
+mod special_functions;
 mod streams;
 mod tensor_cores;
 mod tensors;
+mod user_kernels;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -30,16 +30,16 @@ use test_tools::Tool;
 static DEVICE_LOCKS: [Mutex<()>; 2] = [const { Mutex::new(()) }; 2];
 
 /// Returns the first device, locked, or `None` if there is neither a GPU nor a C++ compiler to emulate one.
-fn device() -> Option<(Device, MutexGuard<'static, ()>)> {
+fn lock_first_device() -> Option<(Device, MutexGuard<'static, ()>)> {
     device_count()?;
     Some((cuda_device(0), lock_device(0)))
 }
 
 /// Returns any device that no other test uses, locked, for tests that only check results.
-fn free_device() -> Option<(Device, MutexGuard<'static, ()>)> {
+fn lock_free_device() -> Option<(Device, MutexGuard<'static, ()>)> {
     let free =
         (0..device_count()?).rev().find_map(|index| Some((cuda_device(index), DEVICE_LOCKS[index].try_lock().ok()?)));
-    free.or_else(device)
+    free.or_else(lock_first_device)
 }
 
 fn lock_device(index: usize) -> MutexGuard<'static, ()> {
@@ -58,25 +58,25 @@ fn device_count() -> Option<usize> {
 }
 
 /// A guard during which blocks and threads run in reverse order.
-struct ReverseOrder;
+struct ReverseThreadOrderGuard;
 
-impl ReverseOrder {
-    fn on(reversed: bool) -> Self {
+impl ReverseThreadOrderGuard {
+    fn set(reversed: bool) -> Self {
         kernels_cuda::emulate_reverse_order(reversed);
         Self
     }
 }
 
-impl Drop for ReverseOrder {
+impl Drop for ReverseThreadOrderGuard {
     fn drop(&mut self) {
         kernels_cuda::emulate_reverse_order(false);
     }
 }
 
-fn to(tensor: &Tensor, device: Device) -> Tensor {
+fn copy_to_device(tensor: &Tensor, device: Device) -> Tensor {
     aten::to_device(tensor, device, tensor.dtype(), false, false, None).unwrap()
 }
 
-fn numbers(tensor: &Tensor) -> Vec<f32> {
-    to(tensor, Device::CPU).to_vec().unwrap()
+fn to_f32_vec(tensor: &Tensor) -> Vec<f32> {
+    copy_to_device(tensor, Device::CPU).to_vec().unwrap()
 }

@@ -4,11 +4,11 @@ use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
 use kernels_cuda::{Launch, Stream};
 
-use crate::{device, lock_device};
+use crate::{lock_device, lock_first_device};
 
 #[test]
 fn statistics_follow_allocation_and_freeing() {
-    let Some((cuda, _lock)) = device() else { return };
+    let Some((cuda, _lock)) = lock_first_device() else { return };
     let before = kernels_cuda::memory_stats(0).unwrap();
     let tensor = Spec::contiguous(DType::F32, &[1000]).on(cuda).unwrap();
     let during = kernels_cuda::memory_stats(0).unwrap();
@@ -21,12 +21,12 @@ fn statistics_follow_allocation_and_freeing() {
 
 #[test]
 fn freed_memory_is_reused_in_its_stream_only() {
-    let Some((cuda, _lock)) = device() else { return };
+    let Some((cuda, _lock)) = lock_first_device() else { return };
     let (here, there) = (Stream::new(cuda).unwrap(), Stream::new(cuda).unwrap());
     let address = |stream: Stream| {
         let _entered = stream.enter();
         let tensor = Spec::contiguous(DType::U8, &[100_000]).on(cuda).unwrap();
-        Launch::on(&tensor).unwrap().pointer(&tensor).unwrap()
+        Launch::on_device_of(&tensor).unwrap().pointer(&tensor).unwrap()
     };
     let first = address(here);
     assert_eq!(address(here), first);
@@ -38,16 +38,16 @@ fn freed_memory_is_reused_in_its_stream_only() {
 }
 
 /// A guard that limits the memory of emulated devices.
-struct MemoryLimit;
+struct MemoryLimitGuard;
 
-impl MemoryLimit {
-    fn to(bytes: usize) -> Self {
+impl MemoryLimitGuard {
+    fn set(bytes: usize) -> Self {
         kernels_cuda::emulate_memory_limit(bytes);
         Self
     }
 }
 
-impl Drop for MemoryLimit {
+impl Drop for MemoryLimitGuard {
     fn drop(&mut self) {
         kernels_cuda::emulate_memory_limit(usize::MAX);
     }
@@ -55,16 +55,16 @@ impl Drop for MemoryLimit {
 
 #[test]
 fn cached_blocks_are_released_before_out_of_memory() {
-    let Some((cuda, _lock)) = device() else { return };
+    let Some((cuda, _lock)) = lock_first_device() else { return };
     kernels_cuda::empty_cache().unwrap();
     let before = kernels_cuda::memory_stats(0).unwrap().reserved;
-    if kernels_cuda::properties(0).unwrap().memory != usize::MAX {
+    if kernels_cuda::device_properties(0).unwrap().memory != usize::MAX {
         return println!("skipped: filling the memory of a GPU takes too long");
     }
     let block = |size: i64| Spec::contiguous(DType::U8, &[size]).on(cuda);
-    // No other test allocates meanwhile.
+    // Locks the second device, so that no other test allocates meanwhile.
     let _other = lock_device(1);
-    let _limited = MemoryLimit::to(before + (8 << 20));
+    let _limited = MemoryLimitGuard::set(before + (8 << 20));
     let (here, there) = (Stream::new(cuda).unwrap(), Stream::new(cuda).unwrap());
     for (stream, other) in [(here, there), (there, here)] {
         let _entered = stream.enter();

@@ -3,10 +3,10 @@
 
 use dispatch_runtime::prelude::*;
 
-use crate::{ReverseOrder, free_device, to};
+use crate::{ReverseThreadOrderGuard, copy_to_device, lock_free_device};
 
 /// Returns small integers, whose sums are exact. The largest one occurs several times.
-fn small_integers(sizes: &[i64]) -> Tensor {
+fn integers_with_exact_sums(sizes: &[i64]) -> Tensor {
     let count = sizes.iter().product::<i64>();
     let values = (0..count).map(|i| f32::from(i8::try_from(i * 7919 % 104_729 % 23).unwrap()) - 11.0);
     Tensor::from_vec(values.collect::<Vec<f32>>(), sizes).unwrap()
@@ -15,11 +15,11 @@ fn small_integers(sizes: &[i64]) -> Tensor {
 #[track_caller]
 fn assert_same_as_cpu(case: &str, cuda: Device, x: &Tensor, f: impl Fn(&Tensor) -> Result<Vec<Tensor>>) {
     let expected = f(x).unwrap();
-    let found = f(&to(x, cuda)).unwrap();
+    let found = f(&copy_to_device(x, cuda)).unwrap();
     for (k, (found, expected)) in found.iter().zip(&expected).enumerate() {
         assert_eq!(found.sizes(), expected.sizes(), "{case}, result {k}");
         let double = |tensor: &Tensor| {
-            let tensor = aten::to_dtype(&to(tensor, Device::CPU), DType::F64, false, false, None).unwrap();
+            let tensor = aten::to_dtype(&copy_to_device(tensor, Device::CPU), DType::F64, false, false, None).unwrap();
             aten::contiguous(&tensor, dispatch_runtime::MemoryFormat::Contiguous).unwrap().to_vec::<f64>().unwrap()
         };
         for (at, (a, b)) in double(found).iter().zip(double(expected)).enumerate() {
@@ -30,9 +30,9 @@ fn assert_same_as_cpu(case: &str, cuda: Device, x: &Tensor, f: impl Fn(&Tensor) 
 }
 
 #[test]
-fn reductions_of_any_size_and_layout() {
-    let Some((cuda, _lock)) = free_device() else { return };
-    let _reversed = ReverseOrder::on(true);
+fn reductions_of_any_size_and_layout_equal_the_cpu() {
+    let Some((cuda, _lock)) = lock_free_device() else { return };
+    let _reversed = ReverseThreadOrderGuard::set(true);
     let cases: &[(&[i64], &[i64], bool)] = &[
         (&[100_003], &[], false),
         (&[3, 70_001], &[1], false),
@@ -50,7 +50,7 @@ fn reductions_of_any_size_and_layout() {
         (&[9, 2, 3, 4, 5], &[1, 3], false),
     ];
     for &(sizes, dim, transposed) in cases {
-        let x = small_integers(sizes);
+        let x = integers_with_exact_sums(sizes);
         let x = if transposed { aten::transpose_int(&x, 0, -1).unwrap() } else { x };
         assert_same_as_cpu("sum", cuda, &x, |x| Ok(vec![aten::sum_dim_intlist(x, Some(dim), false, None)?]));
         assert_same_as_cpu("amax", cuda, &x, |x| Ok(vec![aten::amax(x, dim, true)?]));
@@ -64,11 +64,11 @@ fn reductions_of_any_size_and_layout() {
 }
 
 #[test]
-fn softmax_of_short_and_long_lines() {
-    let Some((cuda, _lock)) = free_device() else { return };
-    let _reversed = ReverseOrder::on(true);
+fn softmax_of_short_and_long_lines_equals_the_cpu() {
+    let Some((cuda, _lock)) = lock_free_device() else { return };
+    let _reversed = ReverseThreadOrderGuard::set(true);
     for sizes in [&[300, 3][..], &[70, 17], &[33, 128], &[9, 1030], &[3, 4096], &[2, 20_000], &[2, 17_003]] {
-        let x = small_integers(sizes);
+        let x = integers_with_exact_sums(sizes);
         assert_same_as_cpu("softmax", cuda, &x, |x| Ok(vec![aten::_softmax(x, 1, false)?]));
         assert_same_as_cpu("softmax across", cuda, &x, |x| Ok(vec![aten::_softmax(x, 0, false)?]));
         assert_same_as_cpu("log_softmax", cuda, &x, |x| Ok(vec![aten::_log_softmax(x, 1, false)?]));
@@ -80,11 +80,11 @@ fn softmax_of_short_and_long_lines() {
 
 #[test]
 #[expect(clippy::many_single_char_names, reason = "gradients of three arguments")]
-fn normalisation_of_any_size() {
-    let Some((cuda, _lock)) = free_device() else { return };
-    let _reversed = ReverseOrder::on(true);
+fn normalisation_of_any_size_equals_the_cpu() {
+    let Some((cuda, _lock)) = lock_free_device() else { return };
+    let _reversed = ReverseThreadOrderGuard::set(true);
     for sizes in [&[200, 5][..], &[70, 64], &[9, 1030], &[3, 4096], &[2, 20_000], &[2, 17_003], &[1000, 16]] {
-        let (x, length) = (small_integers(sizes), sizes[1]);
+        let (x, length) = (integers_with_exact_sums(sizes), sizes[1]);
         assert_same_as_cpu("layer_norm", cuda, &x, |x| {
             let weight = aten::amax(x, &[0], false)?;
             let (y, mean, rstd) = aten::native_layer_norm(x, &[length], Some(&weight), Some(&weight), 1e-5)?;
@@ -96,7 +96,7 @@ fn normalisation_of_any_size() {
     }
     for sizes in [[2, 4, 70, 70], [3, 64, 8, 8], [1, 2, 300, 301], [40, 8, 3, 5], [1, 2, 512, 512]] {
         for format in [dispatch_runtime::MemoryFormat::Contiguous, dispatch_runtime::MemoryFormat::ChannelsLast] {
-            let x = aten::contiguous(&small_integers(&sizes), format).unwrap();
+            let x = aten::contiguous(&integers_with_exact_sums(&sizes), format).unwrap();
             assert_same_as_cpu("batch_norm", cuda, &x, |x| {
                 let weight = aten::amax(x, &[0, 2, 3], false)?;
                 let (y, mean, rstd) =
@@ -139,11 +139,11 @@ fn normalisation_of_any_size() {
 }
 
 #[test]
-fn scans_of_any_length() {
-    let Some((cuda, _lock)) = free_device() else { return };
-    let _reversed = ReverseOrder::on(true);
+fn scans_of_any_length_equal_the_cpu() {
+    let Some((cuda, _lock)) = lock_free_device() else { return };
+    let _reversed = ReverseThreadOrderGuard::set(true);
     for sizes in [&[100_003][..], &[3, 70_001], &[300, 7], &[40, 200], &[20, 1030], &[3000, 4], &[5, 600, 3]] {
-        let x = small_integers(sizes);
+        let x = integers_with_exact_sums(sizes);
         for dim in 0..i64::try_from(sizes.len()).unwrap() {
             assert_same_as_cpu("cumsum", cuda, &x, |x| Ok(vec![aten::cumsum(x, dim, None)?]));
             assert_same_as_cpu("cummax", cuda, &x, |x| {
@@ -156,12 +156,12 @@ fn scans_of_any_length() {
 }
 
 #[test]
-fn broadcast_operands_of_any_size() {
-    let Some((cuda, _lock)) = free_device() else { return };
-    let _reversed = ReverseOrder::on(true);
+fn broadcast_operands_of_any_size_equal_the_cpu() {
+    let Some((cuda, _lock)) = lock_free_device() else { return };
+    let _reversed = ReverseThreadOrderGuard::set(true);
     for sizes in [[33, 64], [37, 5], [1, 2056], [700, 24]] {
         for dtype in [DType::F32, DType::F64, DType::BF16, DType::I64, DType::U8] {
-            let x = aten::to_dtype(&small_integers(&sizes), dtype, false, false, None).unwrap();
+            let x = aten::to_dtype(&integers_with_exact_sums(&sizes), dtype, false, false, None).unwrap();
             assert_same_as_cpu("a row, a column and another order", cuda, &x, |x| {
                 let (row, column) = (aten::amax(x, &[0], false)?, aten::amax(x, &[1], true)?);
                 let turned = aten::contiguous(&aten::t(x)?, dispatch_runtime::MemoryFormat::Contiguous)?;
@@ -180,13 +180,14 @@ fn broadcast_operands_of_any_size() {
 
 #[test]
 fn out_of_range_floats_convert_to_integers_as_on_the_cpu() {
-    let Some((cuda, _lock)) = free_device() else { return };
+    let Some((cuda, _lock)) = lock_free_device() else { return };
     let all = [f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 1e30, -1e30, 3e9, -3e9, 300.7, -1.5];
     for from in [DType::F32, DType::F64] {
         let x = aten::to_dtype(&Tensor::from_slice(&all), from, false, false, None).unwrap();
         for whole in [DType::I64, DType::I32, DType::I8, DType::U8] {
-            let there = aten::to_dtype(&to(&x, cuda), whole, false, false, None).unwrap();
-            let (found, expected) = (to(&there, Device::CPU), aten::to_dtype(&x, whole, false, false, None).unwrap());
+            let there = aten::to_dtype(&copy_to_device(&x, cuda), whole, false, false, None).unwrap();
+            let (found, expected) =
+                (copy_to_device(&there, Device::CPU), aten::to_dtype(&x, whole, false, false, None).unwrap());
             assert!(aten::equal(&found, &expected).unwrap(), "{from} to {whole}: {found:?}, expected {expected:?}");
         }
     }

@@ -2,9 +2,9 @@
 
 use dispatch_runtime::prelude::*;
 
-use crate::{device, to};
+use crate::{copy_to_device, lock_first_device};
 
-fn counting_row(count: u16) -> Tensor {
+fn consecutive_numbers(count: u16) -> Tensor {
     Tensor::from_slice(&(0..count).map(f32::from).collect::<Vec<_>>())
 }
 
@@ -14,8 +14,8 @@ fn copy_async(tensor: &Tensor, device: Device) -> Tensor {
 
 #[test]
 fn pin_memory_keeps_elements_and_pins_once() {
-    let Some((cuda, _lock)) = device() else { return };
-    let plain = counting_row(100);
+    let Some((cuda, _lock)) = lock_first_device() else { return };
+    let plain = consecutive_numbers(100);
     let pinned = aten::pin_memory(&plain, Some(cuda)).unwrap();
     assert!(!aten::is_pinned(&plain, None).unwrap() && aten::is_pinned(&pinned, None).unwrap());
     assert_eq!(pinned.device(), Device::CPU);
@@ -26,36 +26,42 @@ fn pin_memory_keeps_elements_and_pins_once() {
     let pinned = aten::pin_memory(&turned, None).unwrap();
     assert_eq!(pinned.geometry().strides(), turned.geometry().strides());
     assert_eq!(pinned.to_vec::<f32>().unwrap(), turned.to_vec::<f32>().unwrap());
-    let error = aten::pin_memory(&to(&plain, cuda), None).unwrap_err().to_string();
+    let error = aten::pin_memory(&copy_to_device(&plain, cuda), None).unwrap_err().to_string();
     assert!(error.contains("`self` is cuda:0") && error.contains("on the CPU"), "{error}");
 }
 
 #[test]
 fn a_source_may_be_written_or_dropped_during_its_copy() {
-    let Some((cuda, _lock)) = device() else { return };
-    let mut pinned = aten::pin_memory(&counting_row(1000), None).unwrap();
+    let Some((cuda, _lock)) = lock_first_device() else { return };
+    let mut pinned = aten::pin_memory(&consecutive_numbers(1000), None).unwrap();
     let there = copy_async(&pinned, cuda);
     aten::fill__scalar(&mut pinned, 7.into()).unwrap();
-    assert_eq!(to(&there, Device::CPU).to_vec::<f32>().unwrap(), counting_row(1000).to_vec::<f32>().unwrap());
+    assert_eq!(
+        copy_to_device(&there, Device::CPU).to_vec::<f32>().unwrap(),
+        consecutive_numbers(1000).to_vec::<f32>().unwrap()
+    );
     let there = copy_async(&pinned, cuda);
     pinned.write::<f32>().unwrap().fill(8.0);
     drop(pinned);
-    let other = aten::pin_memory(&counting_row(1000), None).unwrap();
-    assert_eq!(to(&there, Device::CPU).to_vec::<f32>().unwrap(), [7.0; 1000]);
+    let other = aten::pin_memory(&consecutive_numbers(1000), None).unwrap();
+    assert_eq!(copy_to_device(&there, Device::CPU).to_vec::<f32>().unwrap(), [7.0; 1000]);
     let there = copy_async(&other, cuda);
     drop(other);
     // Another tensor is allocated in pinned memory of this size.
     drop(aten::pin_memory(&Tensor::from_slice(&[9.0_f32; 1000]), None).unwrap());
-    assert_eq!(to(&there, Device::CPU).to_vec::<f32>().unwrap(), counting_row(1000).to_vec::<f32>().unwrap());
+    assert_eq!(
+        copy_to_device(&there, Device::CPU).to_vec::<f32>().unwrap(),
+        consecutive_numbers(1000).to_vec::<f32>().unwrap()
+    );
 }
 
 #[test]
 fn reading_a_copy_from_the_device_waits_for_it() {
-    let Some((cuda, _lock)) = device() else { return };
-    let there = to(&counting_row(300), cuda);
+    let Some((cuda, _lock)) = lock_first_device() else { return };
+    let there = copy_to_device(&consecutive_numbers(300), cuda);
     let fetched = copy_async(&there, Device::CPU);
     assert!(aten::is_pinned(&fetched, Some(cuda)).unwrap());
-    assert_eq!(fetched.to_vec::<f32>().unwrap(), counting_row(300).to_vec::<f32>().unwrap());
+    assert_eq!(fetched.to_vec::<f32>().unwrap(), consecutive_numbers(300).to_vec::<f32>().unwrap());
     let fetched = copy_async(&there, Device::CPU);
     let doubled = aten::add(&fetched, &fetched, 1.into()).unwrap();
     assert_eq!(doubled.to_vec::<f32>().unwrap()[298..], [596.0, 598.0]);
@@ -74,9 +80,9 @@ fn reading_a_copy_from_the_device_waits_for_it() {
 
 #[test]
 fn an_asynchronous_copy_during_a_guard_is_an_error() {
-    let Some((cuda, _lock)) = device() else { return };
-    let mut pinned = aten::pin_memory(&counting_row(8), None).unwrap();
-    let there = to(&counting_row(8), cuda);
+    let Some((cuda, _lock)) = lock_first_device() else { return };
+    let mut pinned = aten::pin_memory(&consecutive_numbers(8), None).unwrap();
+    let there = copy_to_device(&consecutive_numbers(8), cuda);
     let mut other = pinned.clone();
     let reading = pinned.read::<f32>().unwrap();
     let error = aten::copy_(&mut other, &there, true).unwrap_err().to_string();
@@ -90,8 +96,8 @@ fn an_asynchronous_copy_during_a_guard_is_an_error() {
 
 #[test]
 fn asynchronous_copies_convert_dtype_and_layout() {
-    let Some((cuda, _lock)) = device() else { return };
-    let pinned = aten::pin_memory(&aten::view(&counting_row(6), &[2, 3]).unwrap(), None).unwrap();
+    let Some((cuda, _lock)) = lock_first_device() else { return };
+    let pinned = aten::pin_memory(&aten::view(&consecutive_numbers(6), &[2, 3]).unwrap(), None).unwrap();
     let turned = aten::t(&pinned).unwrap();
     let there = aten::to_device(&turned, cuda, DType::F64, true, false, None).unwrap();
     let back = aten::to_device(&there, Device::CPU, DType::I32, true, false, None).unwrap();

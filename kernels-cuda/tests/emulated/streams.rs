@@ -3,11 +3,11 @@
 use dispatch_runtime::prelude::*;
 use kernels_cuda::Stream;
 
-use crate::{device, numbers};
+use crate::{lock_first_device, to_f32_vec};
 
 #[test]
 fn one_stream_writes_another_reads_and_a_third_frees() {
-    let Some((cuda, _lock)) = device() else { return };
+    let Some((cuda, _lock)) = lock_first_device() else { return };
     let [writing, reading, freeing] = [(); 3].map(|()| Stream::new(cuda).unwrap());
     for round in 0..100_u8 {
         let x = {
@@ -22,7 +22,7 @@ fn one_stream_writes_another_reads_and_a_third_frees() {
             let _entered = freeing.enter();
             drop(x);
         }
-        assert_eq!(numbers(&y), vec![2.0 * f32::from(round); 64 * 64]);
+        assert_eq!(to_f32_vec(&y), vec![2.0 * f32::from(round); 64 * 64]);
     }
     writing.synchronize().unwrap();
 }
@@ -34,7 +34,7 @@ fn filled_tensor(device: Device, number: u8) -> Tensor {
 
 #[test]
 fn memory_is_reused_only_after_all_streams_that_read_it() {
-    let Some((cuda, _lock)) = device() else { return };
+    let Some((cuda, _lock)) = lock_first_device() else { return };
     let [home, reading] = [(); 2].map(|()| Stream::new(cuda).unwrap());
     for round in 0..20_u8 {
         let y = {
@@ -46,15 +46,15 @@ fn memory_is_reused_only_after_all_streams_that_read_it() {
         // No stream waits for the reader before memory of the same size is allocated, written and waited for.
         {
             let _home = home.enter();
-            assert_eq!(numbers(&filled_tensor(cuda, 99))[0].to_bits(), 99_f32.to_bits());
+            assert_eq!(to_f32_vec(&filled_tensor(cuda, 99))[0].to_bits(), 99_f32.to_bits());
         }
-        assert_eq!(numbers(&y), vec![2.0 * f32::from(round); 64 * 64]);
+        assert_eq!(to_f32_vec(&y), vec![2.0 * f32::from(round); 64 * 64]);
     }
 }
 
 #[test]
 fn a_write_waits_for_readers_in_all_streams() {
-    let Some((cuda, _lock)) = device() else { return };
+    let Some((cuda, _lock)) = lock_first_device() else { return };
     let [first, second, writing] = [(); 3].map(|()| Stream::new(cuda).unwrap());
     let mut x = filled_tensor(cuda, 0);
     for round in 1..20_u8 {
@@ -68,15 +68,15 @@ fn a_write_waits_for_readers_in_all_streams() {
         }
         writing.synchronize().unwrap();
         for y in doubled {
-            assert_eq!(numbers(&y), vec![2.0 * f32::from(round - 1); 64 * 64]);
+            assert_eq!(to_f32_vec(&y), vec![2.0 * f32::from(round - 1); 64 * 64]);
         }
-        assert_eq!(numbers(&x), vec![f32::from(round); 64 * 64]);
+        assert_eq!(to_f32_vec(&x), vec![f32::from(round); 64 * 64]);
     }
 }
 
 #[test]
 fn threads_with_different_streams_read_one_tensor() {
-    let Some((cuda, _lock)) = device() else { return };
+    let Some((cuda, _lock)) = lock_first_device() else { return };
     let weight = filled_tensor(cuda, 3);
     std::thread::scope(|scope| {
         for number in 0..4_u8 {
@@ -85,7 +85,7 @@ fn threads_with_different_streams_read_one_tensor() {
                 let _entered = Stream::new(cuda).unwrap().enter();
                 for round in 0..50_u8 {
                     let y = aten::mul(&filled_tensor(cuda, number + round), &weight).unwrap();
-                    assert_eq!(numbers(&y), vec![3.0 * f32::from(number + round); 64 * 64]);
+                    assert_eq!(to_f32_vec(&y), vec![3.0 * f32::from(number + round); 64 * 64]);
                 }
             });
         }
@@ -95,7 +95,7 @@ fn threads_with_different_streams_read_one_tensor() {
 
 #[test]
 fn a_write_of_a_joined_thread_is_visible() {
-    let Some((cuda, _lock)) = device() else { return };
+    let Some((cuda, _lock)) = lock_first_device() else { return };
     let mut sum = filled_tensor(cuda, 0);
     let (shown, one) = (sum.clone(), filled_tensor(cuda, 1));
     std::thread::scope(|scope| {
@@ -104,14 +104,14 @@ fn a_write_of_a_joined_thread_is_visible() {
             (0..200).for_each(|_| aten::add_(&mut sum, &one, 1.into()).unwrap());
         });
         // The main thread reads while the other thread writes.
-        (0..20).for_each(|_| assert!(numbers(&shown)[0] <= 200.0));
+        (0..20).for_each(|_| assert!(to_f32_vec(&shown)[0] <= 200.0));
     });
-    assert_eq!(numbers(&shown), vec![200.0; 64 * 64]);
+    assert_eq!(to_f32_vec(&shown), vec![200.0; 64 * 64]);
 }
 
 #[test]
 fn stream_guards_may_be_dropped_in_any_order() {
-    let Some((cuda, _lock)) = device() else { return };
+    let Some((cuda, _lock)) = lock_first_device() else { return };
     let name = |stream: Stream| format!("{stream:?}");
     let (outer, inner) = (Stream::new(cuda).unwrap(), Stream::new(cuda).unwrap());
     let before = name(Stream::current(cuda).unwrap());

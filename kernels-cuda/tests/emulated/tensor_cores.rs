@@ -4,7 +4,7 @@
 use dispatch_runtime::prelude::*;
 use kernels_cuda::{Grid, Kernel, Launch, kernel};
 
-use crate::{ReverseOrder, free_device, to};
+use crate::{ReverseThreadOrderGuard, copy_to_device, lock_free_device};
 
 kernel! {
     // SAFETY: the tests below launch it, with tensors that have as many elements as their threads access.
@@ -46,7 +46,7 @@ kernel! {
     }"#,
     |instances| {
         for name in ["multiply", "load_matrices", "copy", "pack_pairs"] {
-            instances.add_each(name, &[DType::F16, DType::BF16]);
+            instances.add_for_each_dtype(name, &[DType::F16, DType::BF16]);
         }
     }) };
 }
@@ -56,11 +56,14 @@ const HALF_DTYPES: [DType; 2] = [DType::F16, DType::BF16];
 /// Returns small integers, which are exact in half precision, on a device.
 fn half_tensor(numbers: impl Iterator<Item = f32>, dtype: DType, cuda: Device) -> Tensor {
     let numbers = Tensor::from(numbers.collect::<Vec<f32>>());
-    to(&aten::to_dtype(&numbers, dtype, false, true, None).unwrap(), cuda)
+    copy_to_device(&aten::to_dtype(&numbers, dtype, false, true, None).unwrap(), cuda)
 }
 
-fn numbers(tensor: &Tensor) -> Vec<f32> {
-    aten::to_dtype(&to(tensor, Device::CPU), DType::F32, false, true, None).unwrap().to_vec::<f32>().unwrap()
+fn to_f32_vec(tensor: &Tensor) -> Vec<f32> {
+    aten::to_dtype(&copy_to_device(tensor, Device::CPU), DType::F32, false, true, None)
+        .unwrap()
+        .to_vec::<f32>()
+        .unwrap()
 }
 
 fn left_element(row: usize, step: usize) -> f32 {
@@ -73,10 +76,10 @@ fn right_element(step: usize, column: usize) -> f32 {
 
 #[test]
 fn mma_equals_the_matrix_product() {
-    let Some((cuda, _lock)) = free_device() else { return };
+    let Some((cuda, _lock)) = lock_free_device() else { return };
     let lanes = |each: usize| (0..32).flat_map(move |lane| (0..each).map(move |i| (lane / 4, lane % 4, i)));
     for (number, dtype) in HALF_DTYPES.into_iter().enumerate() {
-        let _order = ReverseOrder::on(number % 2 == 1);
+        let _order = ReverseThreadOrderGuard::set(number % 2 == 1);
         // "row = groupID for ai where 0 <= i < 2 || 4 <= i < 6, groupID + 8 otherwise; col = (threadID_in_group * 2) + (i & 1), + 8 for i >= 4".
         let of_left = lanes(8).map(|(group, in_group, i)| {
             let row = if i < 2 || (4..6).contains(&i) { group } else { group + 8 };
@@ -93,28 +96,28 @@ fn mma_equals_the_matrix_product() {
             before + (0..16).map(|step| left_element(row, step) * right_element(step, column)).sum::<f32>()
         });
         let before = lanes(4).map(place).map(|(row, column)| f32::from(u8::try_from(row * 8 + column).unwrap()));
-        let sums = to(&Tensor::from(before.collect::<Vec<f32>>()), cuda);
+        let sums = copy_to_device(&Tensor::from(before.collect::<Vec<f32>>()), cuda);
         let (of_left, of_right) = (half_tensor(of_left, dtype, cuda), half_tensor(of_right, dtype, cuda));
-        let launch = Launch::on(&sums).unwrap();
+        let launch = Launch::on_device_of(&sums).unwrap();
         let arguments =
             (launch.pointer(&sums).unwrap(), launch.pointer(&of_left).unwrap(), launch.pointer(&of_right).unwrap());
         launch.run(&TENSOR_CORE_KERNEL, "multiply", &[dtype], Grid::new(1, 32), arguments).unwrap();
-        assert_eq!(numbers(&sums), expected.collect::<Vec<f32>>(), "{dtype}");
+        assert_eq!(to_f32_vec(&sums), expected.collect::<Vec<f32>>(), "{dtype}");
     }
 }
 
 #[test]
 fn ldmatrix_loads_and_transposes_four_matrices() {
-    let Some((cuda, _lock)) = free_device() else { return };
+    let Some((cuda, _lock)) = lock_free_device() else { return };
     for (number, dtype) in HALF_DTYPES.into_iter().enumerate() {
-        let _order = ReverseOrder::on(number % 2 == 1);
+        let _order = ReverseThreadOrderGuard::set(number % 2 == 1);
         let element =
             |matrix: usize, row: usize, column: usize| f32::from(u8::try_from(matrix * 64 + row * 8 + column).unwrap());
         let from = half_tensor((0..256).map(|i| element(i / 64, i / 8 % 8, i % 8)), dtype, cuda);
         // The results of two warps, each with its own registers.
         let (straight, turned) =
             (half_tensor((0..512).map(|_| 0.0), dtype, cuda), half_tensor((0..512).map(|_| 0.0), dtype, cuda));
-        let launch = Launch::on(&from).unwrap();
+        let launch = Launch::on_device_of(&from).unwrap();
         let arguments =
             (launch.pointer(&straight).unwrap(), launch.pointer(&turned).unwrap(), launch.pointer(&from).unwrap());
         launch
@@ -129,41 +132,41 @@ fn ldmatrix_loads_and_transposes_four_matrices() {
         // Lane `l` holds row `l / 4`, elements `l % 4 * 2` and the next, of each matrix; transposed, that of a column.
         let places = || (0..64).flat_map(|lane| (0..8).map(move |i| (i / 2, lane % 32 / 4, lane % 4 * 2 + i % 2)));
         let expected: Vec<f32> = places().map(|(matrix, row, column)| element(matrix, row, column)).collect();
-        assert_eq!(numbers(&straight), expected, "{dtype}");
+        assert_eq!(to_f32_vec(&straight), expected, "{dtype}");
         let expected: Vec<f32> = places().map(|(matrix, row, column)| element(matrix, column, row)).collect();
-        assert_eq!(numbers(&turned), expected, "transposed {dtype}");
+        assert_eq!(to_f32_vec(&turned), expected, "transposed {dtype}");
     }
 }
 
 #[test]
 fn asynchronous_copies_write_sixteen_bytes_or_zeros() {
-    let Some((cuda, _lock)) = free_device() else { return };
-    let _order = ReverseOrder::on(true);
+    let Some((cuda, _lock)) = lock_free_device() else { return };
+    let _order = ReverseThreadOrderGuard::set(true);
     let number = |i: u8| f32::from(i) + 1.0;
     let from = half_tensor((0..512_u16).map(|i| number(u8::try_from(i % 250).unwrap())), DType::BF16, cuda);
     let copied = half_tensor((0..512).map(|_| -1.0), DType::BF16, cuda);
-    let launch = Launch::on(&from).unwrap();
+    let launch = Launch::on_device_of(&from).unwrap();
     let arguments = (launch.pointer(&copied).unwrap(), launch.pointer(&from).unwrap());
     launch
         .run(&TENSOR_CORE_KERNEL, "copy", &[DType::BF16], Grid::new(1, 64).with_shared_memory(64 * 16), arguments)
         .unwrap();
-    let kept = numbers(&from).into_iter().enumerate();
+    let kept = to_f32_vec(&from).into_iter().enumerate();
     let expected: Vec<f32> = kept.map(|(i, x)| if i / 8 % 2 == 0 { x } else { 0.0 }).collect();
-    assert_eq!(numbers(&copied), expected);
+    assert_eq!(to_f32_vec(&copied), expected);
 }
 
 #[test]
 fn pack_halves_puts_the_first_number_into_the_low_half() {
-    let Some((cuda, _lock)) = free_device() else { return };
+    let Some((cuda, _lock)) = lock_free_device() else { return };
     for dtype in HALF_DTYPES {
         let given: Vec<f32> = (0..64_u8).map(|i| f32::from(i) * 1.001 - 30.0).collect();
         let from = Tensor::from(given);
-        let expected = numbers(&aten::to_dtype(&from, dtype, false, true, None).unwrap());
+        let expected = to_f32_vec(&aten::to_dtype(&from, dtype, false, true, None).unwrap());
         let found = half_tensor((0..64).map(|_| 0.0), dtype, cuda);
-        let from = to(&from, cuda);
-        let launch = Launch::on(&from).unwrap();
+        let from = copy_to_device(&from, cuda);
+        let launch = Launch::on_device_of(&from).unwrap();
         let arguments = (launch.pointer(&found).unwrap(), launch.pointer(&from).unwrap());
         launch.run(&TENSOR_CORE_KERNEL, "pack_pairs", &[dtype], Grid::new(1, 32), arguments).unwrap();
-        assert_eq!(numbers(&found), expected, "{dtype}");
+        assert_eq!(to_f32_vec(&found), expected, "{dtype}");
     }
 }

@@ -108,7 +108,7 @@ struct VersionedCast {
 
 impl CachedCast {
     fn get(&self, weight: &Tensor, to: DType) -> Option<Tensor> {
-        let cast = lock(&self.0);
+        let cast = lock_ignoring_poison(&self.0);
         let VersionedCast { tensor, version } = cast.as_ref()?;
         // A cast that was made under `no_grad` is not recorded, so no gradient could flow through it.
         let is_recorded = tensor.requires_grad() || !guard::is_grad_enabled();
@@ -118,11 +118,11 @@ impl CachedCast {
 
     /// Stores the cast of a weight, unless all regions have ended in the meantime: then the end of no region would drop it.
     fn store(&self, weight: &Tensor, cast: VersionedCast) {
-        let mut active = lock(&ACTIVE_REGIONS);
+        let mut active = lock_ignoring_poison(&ACTIVE_REGIONS);
         if active.thread_count == 0 {
             return;
         }
-        let before = lock(&self.0).replace(cast);
+        let before = lock_ignoring_poison(&self.0).replace(cast);
         if before.is_none() {
             active.weights.push(weight.clone());
         }
@@ -140,18 +140,18 @@ struct ActiveRegions {
 static ACTIVE_REGIONS: Mutex<ActiveRegions> = Mutex::new(ActiveRegions { thread_count: 0, weights: Vec::new() });
 
 /// Locks a mutex even if a thread panicked while it held the lock: all writes under these locks are complete.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock_ignoring_poison<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Counts a thread that enters its outermost region.
 pub(crate) fn enter_region() {
-    lock(&ACTIVE_REGIONS).thread_count += 1;
+    lock_ignoring_poison(&ACTIVE_REGIONS).thread_count += 1;
 }
 
 /// Notes that a thread left its outermost region, and drops all cached casts.
 pub(crate) fn leave_region() {
-    lock(&ACTIVE_REGIONS).thread_count -= 1;
+    lock_ignoring_poison(&ACTIVE_REGIONS).thread_count -= 1;
     clear_cache();
 }
 
@@ -161,10 +161,10 @@ pub(crate) fn leave_region() {
 /// dispatch_autocast::clear_cache();
 /// ```
 pub fn clear_cache() {
-    let weights = std::mem::take(&mut lock(&ACTIVE_REGIONS).weights);
+    let weights = std::mem::take(&mut lock_ignoring_poison(&ACTIVE_REGIONS).weights);
     for weight in weights {
         // The cast and its autograd history are dropped while no lock is held.
-        let cast = weight.extension::<CachedCast>().and_then(|cached| lock(&cached.0).take());
+        let cast = weight.extension::<CachedCast>().and_then(|cached| lock_ignoring_poison(&cached.0).take());
         drop(cast);
     }
 }

@@ -11,22 +11,22 @@ use kernels_cpu as _;
 #[dispatch_key(backend)]
 static NPU: Key;
 
-fn npu() -> Device {
+fn npu_device() -> Device {
     Device::new(NPU).unwrap()
 }
 
-struct Bytes(Mutex<Vec<u8>>);
+struct ByteBuffer(Mutex<Vec<u8>>);
 
-impl Bytes {
-    fn of(storage: &Storage) -> Result<MutexGuard<'_, Vec<u8>>> {
+impl ByteBuffer {
+    fn lock(storage: &Storage) -> Result<MutexGuard<'_, Vec<u8>>> {
         let bytes = storage.buffer::<Self>().ok_or("not of this backend")?;
         Ok(bytes.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl Buffer for Bytes {
+impl Buffer for ByteBuffer {
     fn device(&self) -> Device {
-        npu()
+        npu_device()
     }
 
     fn size(&self) -> usize {
@@ -38,16 +38,16 @@ struct NpuBackend;
 
 impl Backend for NpuBackend {
     fn allocate(&self, _: Device, size: usize) -> Result<Storage> {
-        Ok(Storage::new(Bytes(vec![0; size].into())))
+        Ok(Storage::new(ByteBuffer(vec![0; size].into())))
     }
 
     fn copy_in(&self, from: &[u8], to: &Storage) -> Result<()> {
-        Bytes::of(to)?.copy_from_slice(from);
+        ByteBuffer::lock(to)?.copy_from_slice(from);
         Ok(())
     }
 
     fn copy_out(&self, from: &Storage, to: &mut [u8]) -> Result<()> {
-        to.copy_from_slice(&Bytes::of(from)?);
+        to.copy_from_slice(&ByteBuffer::lock(from)?);
         Ok(())
     }
 }
@@ -56,10 +56,10 @@ backend!(NPU, NpuBackend);
 
 /// Copies between dtypes by way of the CPU. `src` covers all of its storage.
 #[op_impl(aten::copy_, NPU)]
-fn copy(this: &mut Tensor, src: &Tensor, _non_blocking: bool) -> Result<()> {
+fn copy_npu(this: &mut Tensor, src: &Tensor, _non_blocking: bool) -> Result<()> {
     let elements: Vec<f32> = match src.dtype() {
         DType::F32 => {
-            Bytes::of(src.storage())?.chunks(4).map(|c| f32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect()
+            ByteBuffer::lock(src.storage())?.chunks(4).map(|c| f32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect()
         }
         other => return Err(Error::kernel(format!("no copies of {other}"))),
     };
@@ -73,11 +73,11 @@ fn copy(this: &mut Tensor, src: &Tensor, _non_blocking: bool) -> Result<()> {
 
 /// Multiplies matrices, in half precision only.
 #[op_impl(aten::mm, NPU)]
-fn mm(this: &Tensor, mat2: &Tensor) -> Result<Tensor> {
+fn mm_npu(this: &Tensor, mat2: &Tensor) -> Result<Tensor> {
     if this.dtype() != DType::F16 {
         return Err(Error::kernel(format!("a product of {}", this.dtype())));
     }
-    Spec::contiguous(DType::F16, &[this.sizes()[0], mat2.sizes()[1]]).on(npu())
+    Spec::contiguous(DType::F16, &[this.sizes()[0], mat2.sizes()[1]]).on(npu_device())
 }
 
 #[op_def("fp32_on_npu(Tensor self) -> Tensor")]
@@ -88,28 +88,28 @@ fn fp32_on_npu(this: &Tensor) -> Result<Tensor> {
 autocast!(untouched: fp32_on_npu);
 autocast!(lower on NPU: fp32_on_npu);
 
-fn matrix() -> Tensor {
-    Spec::contiguous(DType::F32, &[2, 2]).on(npu()).unwrap()
+fn npu_matrix() -> Tensor {
+    Spec::contiguous(DType::F32, &[2, 2]).on(npu_device()).unwrap()
 }
 
 #[test]
 fn a_new_backend_uses_the_common_lists() {
-    assert_eq!(autocast::default_dtype(npu()), DType::F16);
-    assert!(aten::mm(&matrix(), &matrix()).is_err());
-    let _on = autocast::enable(npu(), None).unwrap();
-    let product = aten::mm(&matrix(), &matrix()).unwrap();
-    assert_eq!((product.dtype(), product.device()), (DType::F16, npu()));
+    assert_eq!(autocast::default_dtype(npu_device()), DType::F16);
+    assert!(aten::mm(&npu_matrix(), &npu_matrix()).is_err());
+    let _on = autocast::enable(npu_device(), None).unwrap();
+    let product = aten::mm(&npu_matrix(), &npu_matrix()).unwrap();
+    assert_eq!((product.dtype(), product.device()), (DType::F16, npu_device()));
 }
 
 #[test]
 fn a_new_backend_can_have_a_policy_of_its_own() {
-    let _on = (autocast::enable(npu(), None).unwrap(), autocast::enable(Device::CPU, None).unwrap());
-    assert_eq!(fp32_on_npu(&matrix()).unwrap().dtype(), DType::F16);
+    let _on = (autocast::enable(npu_device(), None).unwrap(), autocast::enable(Device::CPU, None).unwrap());
+    assert_eq!(fp32_on_npu(&npu_matrix()).unwrap().dtype(), DType::F16);
     assert_eq!(fp32_on_npu(&Tensor::from_slice(&[1.0_f32])).unwrap().dtype(), DType::F32);
 }
 
 #[test]
 fn a_region_for_the_cpu_does_not_affect_another_backend() {
     let _on = autocast::enable(Device::CPU, None).unwrap();
-    assert!(aten::mm(&matrix(), &matrix()).is_err());
+    assert!(aten::mm(&npu_matrix(), &npu_matrix()).is_err());
 }

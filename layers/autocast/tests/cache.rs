@@ -49,11 +49,11 @@ fn lock_tests() -> (MutexGuard<'static, ()>, guard::Guard) {
     (TEST_LOCK.lock().unwrap_or_else(PoisonError::into_inner), guard::no_grad())
 }
 
-fn enable_float16() -> autocast::Region {
+fn enable_bfloat16() -> autocast::Region {
     autocast::enable(Device::CPU, DType::BF16).unwrap()
 }
 
-fn weight() -> Tensor {
+fn new_weight() -> Tensor {
     let weight = Tensor::from_slice(&[1.0_f32, 2.0]);
     weight.mark(Marks::REQUIRES_GRAD);
     weight
@@ -66,17 +66,17 @@ fn is_cached(weight: &Tensor) -> bool {
 #[test]
 fn a_weight_is_cast_once() {
     let _alone = lock_tests();
-    let (weight, _on) = (weight(), enable_float16());
+    let (weight, _on) = (new_weight(), enable_bfloat16());
     let cast = return_cast_argument(&weight).unwrap();
     assert_eq!((cast.dtype(), cast.to_vec::<bf16>().unwrap()), (DType::BF16, [1.0, 2.0].map(bf16::from_f32).to_vec()));
     assert!(cast.same(&return_cast_argument(&weight.clone()).unwrap()), "every handle of the weight shares the cast");
-    assert!(!cast.same(&return_cast_argument(&self::weight()).unwrap()), "another weight has its own cast");
+    assert!(!cast.same(&return_cast_argument(&new_weight()).unwrap()), "another weight has its own cast");
 }
 
 #[test]
 fn a_manual_policy_casts_a_weight_once() {
     let _alone = lock_tests();
-    let (weight, _on) = (weight(), enable_float16());
+    let (weight, _on) = (new_weight(), enable_bfloat16());
     let cast = manual_policy(&weight).unwrap();
     assert_eq!(cast.dtype(), DType::BF16);
     assert!(cast.same(&manual_policy(&weight).unwrap()) && cast.same(&return_cast_argument(&weight).unwrap()));
@@ -85,14 +85,14 @@ fn a_manual_policy_casts_a_weight_once() {
 #[test]
 fn a_tensor_that_requires_no_gradient_is_not_cached() {
     let _alone = lock_tests();
-    let (input, _on) = (Tensor::from_slice(&[1.0_f32]), enable_float16());
+    let (input, _on) = (Tensor::from_slice(&[1.0_f32]), enable_bfloat16());
     assert!(!is_cached(&input));
 }
 
 #[test]
 fn a_computed_tensor_is_not_cached() {
     let _alone = lock_tests();
-    let (computed, _on) = (weight(), enable_float16());
+    let (computed, _on) = (new_weight(), enable_bfloat16());
     computed.mark(Marks::RECORDED);
     assert!(!is_cached(&computed));
 }
@@ -100,7 +100,7 @@ fn a_computed_tensor_is_not_cached() {
 #[test]
 fn a_view_is_not_cached() {
     let _alone = lock_tests();
-    let (view, _on) = (weight(), enable_float16());
+    let (view, _on) = (new_weight(), enable_bfloat16());
     view.mark(Marks::VIEW);
     assert!(!is_cached(&view));
 }
@@ -108,7 +108,7 @@ fn a_view_is_not_cached() {
 #[test]
 fn a_tensor_that_is_not_float32_is_not_cached() {
     let _alone = lock_tests();
-    let (half, _on) = (weight().to(DType::F16).unwrap(), enable_float16());
+    let (half, _on) = (new_weight().to(DType::F16).unwrap(), enable_bfloat16());
     half.mark(Marks::REQUIRES_GRAD);
     assert!(!is_cached(&half));
     assert_eq!(return_cast_argument(&half).unwrap().dtype(), DType::BF16);
@@ -117,7 +117,7 @@ fn a_tensor_that_is_not_float32_is_not_cached() {
 #[test]
 fn a_cast_to_float32_is_not_cached() {
     let _alone = lock_tests();
-    let (low, _on) = (weight().to(DType::BF16).unwrap(), enable_float16());
+    let (low, _on) = (new_weight().to(DType::BF16).unwrap(), enable_bfloat16());
     low.mark(Marks::REQUIRES_GRAD);
     assert!(!return_fp32_argument(&low).unwrap().same(&return_fp32_argument(&low).unwrap()));
 }
@@ -125,7 +125,7 @@ fn a_cast_to_float32_is_not_cached() {
 #[test]
 fn a_weight_is_cast_again_if_the_cache_is_disabled() {
     let _alone = lock_tests();
-    let (weight, _on) = (weight(), enable_float16());
+    let (weight, _on) = (new_weight(), enable_bfloat16());
     let kept = return_cast_argument(&weight).unwrap();
     {
         let _uncached = autocast::disable_cache();
@@ -137,21 +137,21 @@ fn a_weight_is_cast_again_if_the_cache_is_disabled() {
 #[test]
 fn the_end_of_the_outermost_region_clears_the_cache() {
     let _alone = lock_tests();
-    let weight = weight();
-    let first = enable_float16();
+    let weight = new_weight();
+    let first = enable_bfloat16();
     let mut before = return_cast_argument(&weight).unwrap();
     drop(first);
-    assert!(before.is_unique(), "the cast has no other handle");
-    let _second = enable_float16();
+    assert!(before.owns_elements_alone(), "the cast has no other handle");
+    let _second = enable_bfloat16();
     assert!(!before.same(&return_cast_argument(&weight).unwrap()));
 }
 
 #[test]
 fn the_end_of_an_inner_region_keeps_the_cache() {
     let _alone = lock_tests();
-    let (weight, _outer) = (weight(), enable_float16());
+    let (weight, _outer) = (new_weight(), enable_bfloat16());
     let kept = return_cast_argument(&weight).unwrap();
-    drop(enable_float16());
+    drop(enable_bfloat16());
     drop(autocast::disable(Device::CPU));
     assert!(kept.same(&return_cast_argument(&weight).unwrap()));
 }
@@ -159,18 +159,18 @@ fn the_end_of_an_inner_region_keeps_the_cache() {
 #[test]
 fn a_region_that_disables_autocast_keeps_the_cache_alive() {
     let _alone = lock_tests();
-    let (weight, _off) = (weight(), autocast::disable(Device::CPU));
-    let first = enable_float16();
+    let (weight, _off) = (new_weight(), autocast::disable(Device::CPU));
+    let first = enable_bfloat16();
     let kept = return_cast_argument(&weight).unwrap();
     drop(first);
-    let _second = enable_float16();
+    let _second = enable_bfloat16();
     assert!(kept.same(&return_cast_argument(&weight).unwrap()));
 }
 
 #[test]
 fn an_inner_region_of_another_dtype_replaces_the_cached_cast() {
     let _alone = lock_tests();
-    let (weight, _outer) = (weight(), enable_float16());
+    let (weight, _outer) = (new_weight(), enable_bfloat16());
     return_cast_argument(&weight).unwrap();
     let _inner = autocast::enable(Device::CPU, DType::F16).unwrap();
     assert_eq!(return_cast_argument(&weight).unwrap().dtype(), DType::F16);
@@ -180,7 +180,7 @@ fn an_inner_region_of_another_dtype_replaces_the_cached_cast() {
 #[test]
 fn a_weight_is_cast_again_after_a_write() {
     let _alone = lock_tests();
-    let (mut weight, _on) = (weight(), enable_float16());
+    let (mut weight, _on) = (new_weight(), enable_bfloat16());
     return_cast_argument(&weight).unwrap();
     weight.write::<f32>().unwrap()[0] = 3.0;
     assert_eq!(return_cast_argument(&weight).unwrap().to_vec::<bf16>().unwrap()[0], bf16::from_f32(3.0));
@@ -190,17 +190,17 @@ fn a_weight_is_cast_again_after_a_write() {
 #[test]
 fn clear_cache_drops_every_cast() {
     let _alone = lock_tests();
-    let (weight, _on) = (weight(), enable_float16());
+    let (weight, _on) = (new_weight(), enable_bfloat16());
     let mut before = return_cast_argument(&weight).unwrap();
     autocast::clear_cache();
-    assert!(before.is_unique());
+    assert!(before.owns_elements_alone());
     assert!(is_cached(&weight));
 }
 
 #[test]
 fn an_unrecorded_cast_is_replaced_if_gradients_are_recorded() {
     let _alone = lock_tests();
-    let (weight, _on) = (weight(), enable_float16());
+    let (weight, _on) = (new_weight(), enable_bfloat16());
     let unrecorded = return_cast_argument(&weight).unwrap();
     let _grad = guard::enable_grad();
     assert!(!unrecorded.same(&return_cast_argument(&weight).unwrap()));
@@ -209,7 +209,7 @@ fn an_unrecorded_cast_is_replaced_if_gradients_are_recorded() {
 #[test]
 fn threads_share_the_cache() {
     let _alone = lock_tests();
-    let (weight, _on) = (weight(), enable_float16());
+    let (weight, _on) = (new_weight(), enable_bfloat16());
     let here = return_cast_argument(&weight).unwrap();
     let there = guard::spawn(move || return_cast_argument(&weight).unwrap()).join().unwrap();
     assert!(here.same(&there));
@@ -218,16 +218,16 @@ fn threads_share_the_cache() {
 #[test]
 fn the_end_of_a_region_on_another_thread_clears_the_cache() {
     let _alone = lock_tests();
-    let (weight, _on) = (weight(), enable_float16());
+    let (weight, _on) = (new_weight(), enable_bfloat16());
     let mut here = return_cast_argument(&weight).unwrap();
-    thread::spawn(|| drop(enable_float16())).join().unwrap();
-    assert!(here.is_unique());
+    thread::spawn(|| drop(enable_bfloat16())).join().unwrap();
+    assert!(here.owns_elements_alone());
 }
 
 #[test]
 fn nothing_is_cached_outside_of_regions() {
     let _alone = lock_tests();
-    let (weight, state) = (weight(), (enable_float16(), ThreadState::capture()).1);
+    let (weight, state) = (new_weight(), (enable_bfloat16(), ThreadState::capture()).1);
     let mut cast = thread::spawn({
         let weight = weight.clone();
         move || state.run(|| return_cast_argument(&weight).unwrap())
@@ -235,13 +235,13 @@ fn nothing_is_cached_outside_of_regions() {
     .join()
     .unwrap();
     assert_eq!(cast.dtype(), DType::BF16);
-    assert!(cast.is_unique(), "no region would drop the cast");
+    assert!(cast.owns_elements_alone(), "no region would drop the cast");
 }
 
 #[test]
 fn a_view_does_not_use_the_cached_cast_of_its_base() {
     let _alone = lock_tests();
-    let (weight, _on) = (weight(), enable_float16());
+    let (weight, _on) = (new_weight(), enable_bfloat16());
     return_cast_argument(&weight).unwrap();
     let last = weight.restride(Geometry::strided(&[1], &[1], 1).unwrap()).unwrap();
     assert_eq!(return_cast_argument(&last).unwrap().to_vec::<bf16>().unwrap(), [bf16::from_f32(2.0)]);
@@ -250,7 +250,7 @@ fn a_view_does_not_use_the_cached_cast_of_its_base() {
 #[test]
 fn concurrent_casts_of_one_weight_have_the_same_elements() {
     let _alone = lock_tests();
-    let (weight, _on) = (weight(), enable_float16());
+    let (weight, _on) = (new_weight(), enable_bfloat16());
     let threads: Vec<_> = (0..8)
         .map(|_| {
             let weight = weight.clone();

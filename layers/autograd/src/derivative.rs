@@ -3,7 +3,7 @@
 use dispatch_runtime::{Operator, Result, Tensor};
 
 use crate::graph::node::Gradients;
-use crate::graph::outline::Outline;
+use crate::graph::outline::TensorOutline;
 use crate::graph::saved::UnpackedValue;
 
 /// The derivative of an operator, or the statement that it has none.
@@ -40,7 +40,7 @@ pub(crate) type DerivativeFn = fn(&mut BackwardStep<'_>, &mut [UnpackedValue]) -
 /// One backward step of a node: the gradients of its results, and the gradients of its inputs.
 #[doc(hidden)]
 pub struct BackwardStep<'a> {
-    results: &'a [Outline],
+    results: &'a [TensorOutline],
     gradients: &'a mut [Option<Tensor>],
     needs: &'a [bool],
     out: &'a mut Gradients,
@@ -52,7 +52,7 @@ impl Derivative {
     }
 
     /// Returns the name that the schema gives to the argument or result saved at a position.
-    pub(crate) fn saved_name(&self, position: usize) -> String {
+    pub(crate) fn saved_value_name(&self, position: usize) -> String {
         let schema = self.operator().schema();
         match self.saved.get(position) {
             Some(&(SavedSource::Argument(i, _) | SavedSource::ArgumentOutline(i))) => {
@@ -70,7 +70,7 @@ impl Derivative {
 
     pub(crate) fn run(
         &self,
-        results: &[Outline],
+        results: &[TensorOutline],
         gradients: &mut [Option<Tensor>],
         saved: &mut [UnpackedValue],
         needs: &[bool],
@@ -86,7 +86,7 @@ impl Derivative {
 
 impl BackwardStep<'_> {
     /// Returns the gradient of a result, or zeros if it received none.
-    pub fn gradient(&self, result: usize) -> Result<Tensor> {
+    pub fn result_gradient_or_zeros(&self, result: usize) -> Result<Tensor> {
         match &self.gradients[result] {
             Some(gradient) => Ok(gradient.clone()),
             None => self.results[result].zeros(),
@@ -95,26 +95,26 @@ impl BackwardStep<'_> {
 
     /// Returns the gradient of a result, if it received one.
     #[must_use]
-    pub fn gradient_if_any(&self, result: usize) -> Option<Tensor> {
+    pub fn optional_result_gradient(&self, result: usize) -> Option<Tensor> {
         self.gradients[result].clone()
     }
 
     /// Returns the gradients of all results.
     #[must_use]
-    pub fn gradients(&self) -> Vec<Option<Tensor>> {
+    pub fn result_gradients(&self) -> Vec<Option<Tensor>> {
         self.gradients.to_vec()
     }
 
     /// Returns, for each differentiable tensor, whether its gradient is requested.
     #[must_use]
-    pub fn needs(&self) -> Vec<bool> {
+    pub fn requested_gradients(&self) -> Vec<bool> {
         self.needs.to_vec()
     }
 
     /// Appends the gradients of the next input.
     pub fn push_gradient(&mut self, gradient: impl Gradient) -> Result<()> {
         let needs = self.needs.get(self.out.len()..).unwrap_or_default();
-        gradient.push_to(needs, &mut |gradient| self.out.push(gradient))
+        gradient.push_gradients(needs, &mut |gradient| self.out.push(gradient))
     }
 }
 
@@ -127,25 +127,25 @@ impl BackwardStep<'_> {
 pub trait Gradient {
     /// Calls `to` with each gradient. Not public API.
     #[doc(hidden)]
-    fn push_to(self, needs: &[bool], to: &mut dyn FnMut(Option<Tensor>)) -> Result<()>;
+    fn push_gradients(self, needs: &[bool], to: &mut dyn FnMut(Option<Tensor>)) -> Result<()>;
 }
 
 impl Gradient for Tensor {
-    fn push_to(self, _: &[bool], to: &mut dyn FnMut(Option<Tensor>)) -> Result<()> {
+    fn push_gradients(self, _: &[bool], to: &mut dyn FnMut(Option<Tensor>)) -> Result<()> {
         to(Some(self));
         Ok(())
     }
 }
 
 impl Gradient for Option<Tensor> {
-    fn push_to(self, _: &[bool], to: &mut dyn FnMut(Option<Tensor>)) -> Result<()> {
+    fn push_gradients(self, _: &[bool], to: &mut dyn FnMut(Option<Tensor>)) -> Result<()> {
         to(self);
         Ok(())
     }
 }
 
 impl Gradient for Vec<Tensor> {
-    fn push_to(self, _: &[bool], to: &mut dyn FnMut(Option<Tensor>)) -> Result<()> {
+    fn push_gradients(self, _: &[bool], to: &mut dyn FnMut(Option<Tensor>)) -> Result<()> {
         for gradient in self {
             to(Some(gradient));
         }
@@ -154,7 +154,7 @@ impl Gradient for Vec<Tensor> {
 }
 
 impl Gradient for Vec<Option<Tensor>> {
-    fn push_to(self, _: &[bool], to: &mut dyn FnMut(Option<Tensor>)) -> Result<()> {
+    fn push_gradients(self, _: &[bool], to: &mut dyn FnMut(Option<Tensor>)) -> Result<()> {
         self.into_iter().for_each(to);
         Ok(())
     }
@@ -162,7 +162,7 @@ impl Gradient for Vec<Option<Tensor>> {
 
 #[diagnostic::do_not_recommend]
 impl<F: FnOnce() -> Result<Tensor>> Gradient for F {
-    fn push_to(self, needs: &[bool], to: &mut dyn FnMut(Option<Tensor>)) -> Result<()> {
+    fn push_gradients(self, needs: &[bool], to: &mut dyn FnMut(Option<Tensor>)) -> Result<()> {
         to(if needs.first() == Some(&true) { Some(self()?) } else { None });
         Ok(())
     }

@@ -15,7 +15,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::error::GradientError;
 use crate::graph::accumulate_grad::{self, add_gradients};
 use crate::graph::anomaly;
-use crate::graph::function::Function;
+use crate::graph::function::BackwardFunction;
 use crate::graph::node::{Edge, Gradients, Node};
 
 /// The task of one backward pass.
@@ -60,11 +60,11 @@ struct BackwardPass<'a> {
 }
 
 /// Runs a backward pass and returns the gradients of the inputs, if the task has any.
-pub(crate) fn run(task: &GraphTask<'_>) -> Result<Vec<Option<Tensor>>> {
-    span("backward", || run_without_span(task))
+pub(crate) fn run_backward(task: &GraphTask<'_>) -> Result<Vec<Option<Tensor>>> {
+    span("backward", || run_backward_without_span(task))
 }
 
-fn run_without_span(task: &GraphTask<'_>) -> Result<Vec<Option<Tensor>>> {
+fn run_backward_without_span(task: &GraphTask<'_>) -> Result<Vec<Option<Tensor>>> {
     let mut pass = BackwardPass {
         task,
         nodes: Vec::new(),
@@ -108,13 +108,13 @@ impl BackwardPass<'_> {
 
     /// Returns the index of the input at which this edge ends, if the walk stops at inputs.
     #[inline]
-    fn input_index(&self, edge: &Edge) -> Option<usize> {
+    fn stopping_input_index(&self, edge: &Edge) -> Option<usize> {
         let inputs = self.task.inputs.filter(|_| self.task.stops_at_inputs)?;
         inputs.iter().position(|input| input.same(edge))
     }
 
     fn count_edge(&mut self, edge: &Edge) {
-        if self.input_index(edge).is_some() {
+        if self.stopping_input_index(edge).is_some() {
             return;
         }
         match edge {
@@ -156,7 +156,7 @@ impl BackwardPass<'_> {
         let (mut order, mut stack) = (Vec::new(), Vec::new());
         let mut count_down = |edge: &Edge, stack: &mut Vec<usize>| {
             if let Edge::Node(node, _) = edge
-                && self.input_index(edge).is_none()
+                && self.stopping_input_index(edge).is_none()
             {
                 let at = self.node_indices[&node.identity()];
                 missing_gradients[at] -= 1;
@@ -177,7 +177,7 @@ impl BackwardPass<'_> {
 
     fn is_needed(&self, edge: &Edge) -> bool {
         match edge {
-            _ if self.input_index(edge).is_some() => true,
+            _ if self.stopping_input_index(edge).is_some() => true,
             Edge::Node(node, _) => self.nodes[self.node_indices[&node.identity()]].needed,
             Edge::Leaf(leaf) => self.leaves[self.leaf_indices[&leaf.identity()]].needed,
         }
@@ -185,15 +185,15 @@ impl BackwardPass<'_> {
 
     /// Adds a gradient, if any, to the node, leaf or input at the end of an edge.
     fn add_gradient(&mut self, edge: &Edge, gradient: Option<Tensor>) -> Result<()> {
-        if let Some(input) = self.input_index(edge) {
-            return gradient.map_or(Ok(()), |gradient| add_to_sum(&mut self.captured[input], gradient));
+        if let Some(input) = self.stopping_input_index(edge) {
+            return gradient.map_or(Ok(()), |gradient| add_to_optional_sum(&mut self.captured[input], gradient));
         }
         match edge {
             Edge::Node(node, result) => {
                 let at = self.node_indices[&node.identity()];
                 let pending = &mut self.nodes[at];
                 if let Some(gradient) = gradient {
-                    add_to_sum(&mut pending.gradients[*result as usize], gradient)?;
+                    add_to_optional_sum(&mut pending.gradients[*result as usize], gradient)?;
                 }
                 pending.missing_gradients -= 1;
                 if pending.missing_gradients == 0 {
@@ -204,25 +204,25 @@ impl BackwardPass<'_> {
                 let at = self.leaf_indices[&leaf.identity()];
                 let pending_leaf = &mut self.leaves[at];
                 if let Some(gradient) = gradient {
-                    add_to_sum(&mut pending_leaf.gradient, gradient)?;
+                    add_to_optional_sum(&mut pending_leaf.gradient, gradient)?;
                 }
                 pending_leaf.missing_gradients -= 1;
                 if pending_leaf.missing_gradients == 0 {
-                    self.finish_leaf(at)?;
+                    self.deliver_leaf_gradient(at)?;
                 }
             }
         }
         Ok(())
     }
 
-    fn finish_leaf(&mut self, at: usize) -> Result<()> {
+    fn deliver_leaf_gradient(&mut self, at: usize) -> Result<()> {
         let pending_leaf = &mut self.leaves[at];
         let (Some(mut gradient), true) = (pending_leaf.gradient.take(), pending_leaf.needed) else { return Ok(()) };
         let leaf = pending_leaf.leaf.clone();
         if self.task.inputs.is_none() && !leaf.requires_grad() {
             return Ok(());
         }
-        accumulate_grad::run_hooks(&leaf, &mut gradient)?;
+        accumulate_grad::run_leaf_hooks(&leaf, &mut gradient)?;
         match self.task.inputs {
             Some(inputs) => {
                 for (input, captured) in inputs.iter().zip(&mut self.captured) {
@@ -232,7 +232,7 @@ impl BackwardPass<'_> {
                 }
                 Ok(())
             }
-            None => accumulate_grad::accumulate(&leaf, gradient),
+            None => accumulate_grad::accumulate_into_leaf(&leaf, gradient),
         }
     }
 
@@ -243,16 +243,16 @@ impl BackwardPass<'_> {
         let needed = self.nodes[at].needed;
         let mut out: Gradients = smallvec![None; node.edges().len()];
         if needed && gradients.iter().any(Option::is_some) {
-            let _state = enter_state(node.thread_state(), self.caller_keys, self.task.create_graph);
+            let _state = enter_forward_state(node.thread_state(), self.caller_keys, self.task.create_graph);
             if let Some(hooks) = node.hooks() {
-                hooks.run_before(&mut gradients)?;
+                hooks.run_pre_hooks(&mut gradients)?;
             }
-            self.capture_gradients(&node, &gradients);
+            self.capture_input_gradients(&node, &gradients);
             let needs: SmallVec<[bool; 4]> =
                 node.edges().iter().map(|edge| edge.as_ref().is_some_and(|edge| self.is_needed(edge))).collect();
             if needs.contains(&true) {
                 let name = fmt::from_fn(|f| write!(f, "backward of {}", node.name()));
-                out = span(name, || Self::call_function(&node, &mut gradients, &needs))?;
+                out = span(name, || Self::call_node_function(&node, &mut gradients, &needs))?;
                 if !self.task.retain_graph {
                     node.function().release();
                 }
@@ -267,10 +267,10 @@ impl BackwardPass<'_> {
         Ok(())
     }
 
-    fn call_function(node: &Shared<Node>, gradients: &mut [Option<Tensor>], needs: &[bool]) -> Result<Gradients> {
-        let result = Function::run(node, gradients, needs).and_then(|mut out| {
+    fn call_node_function(node: &Shared<Node>, gradients: &mut [Option<Tensor>], needs: &[bool]) -> Result<Gradients> {
+        let result = BackwardFunction::run(node, gradients, needs).and_then(|mut out| {
             if let Some(hooks) = node.hooks() {
-                hooks.run_after(&mut out)?;
+                hooks.run_post_hooks(&mut out)?;
             }
             for ((gradient, edge), need) in out.iter_mut().zip(node.edges()).zip(needs) {
                 *gradient = match (gradient.take(), edge) {
@@ -283,10 +283,10 @@ impl BackwardPass<'_> {
             }
             Ok(out)
         });
-        result.map_err(|error| with_call_site(error, node))
+        result.map_err(|error| add_call_site(error, node))
     }
 
-    fn capture_gradients(&mut self, node: &Shared<Node>, gradients: &[Option<Tensor>]) {
+    fn capture_input_gradients(&mut self, node: &Shared<Node>, gradients: &[Option<Tensor>]) {
         for (input, captured) in self.task.inputs.unwrap_or_default().iter().zip(&mut self.captured) {
             if let Edge::Node(input, result) = input
                 && Shared::same(input, node)
@@ -299,14 +299,14 @@ impl BackwardPass<'_> {
 
 /// Enters the thread state of the recorded call, with the layers that the caller of backward adds. Autocast is excluded, because its casts
 /// were recorded as calls.
-fn enter_state(forward: ThreadState, caller_keys: KeySet, create_graph: bool) -> [Guard; 4] {
+fn enter_forward_state(forward: ThreadState, caller_keys: KeySet, create_graph: bool) -> [Guard; 4] {
     let state = forward.enter();
     let mode = if create_graph { guard::enable_grad() } else { guard::no_grad() };
     [guard::exclude(KeySet::layers_of(keys::Autocast)), guard::include(caller_keys.layers()), mode, state]
 }
 
 /// Adds a gradient to a sum, which may be empty.
-fn add_to_sum(sum: &mut Option<Tensor>, gradient: Tensor) -> Result<()> {
+fn add_to_optional_sum(sum: &mut Option<Tensor>, gradient: Tensor) -> Result<()> {
     *sum = Some(match sum.take() {
         Some(sum) => add_gradients(sum, &gradient)?,
         None => gradient,
@@ -320,7 +320,7 @@ fn check_for_nan(node: &Node, gradients: &[Option<Tensor>]) -> Result<()> {
         if let Some(gradient) = gradient
             && aten::isnan(gradient)?.any()?.item::<bool>()?
         {
-            return Err(GradientError::NaN { operator: node.name(), position }.into());
+            return Err(GradientError::NanGradient { operator: node.name(), position }.into());
         }
     }
     Ok(())
@@ -328,7 +328,7 @@ fn check_for_nan(node: &Node, gradients: &[Option<Tensor>]) -> Result<()> {
 
 /// Adds the operator and the call site to an error, if the node recorded its site (anomaly mode).
 #[cold]
-fn with_call_site(error: Error, node: &Node) -> Error {
+fn add_call_site(error: Error, node: &Node) -> Error {
     match node.call_site() {
         Some(site) => Error::kernel(format!("{error}\n  in the derivative of `{}`, {site}", node.name())),
         None => error,

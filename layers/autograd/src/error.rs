@@ -25,7 +25,7 @@ use dispatch_runtime::{DType, Device, Error};
 #[non_exhaustive]
 pub enum GradientError {
     /// A tensor that a derivative needs was written to after it was saved.
-    SavedModified {
+    SavedTensorModified {
         /// The name of the operator or custom function whose derivative needs the tensor.
         operator: String,
         /// The name of the saved argument or result, or the position of a tensor that a custom function saved.
@@ -40,7 +40,7 @@ pub enum GradientError {
         found: u64,
     },
     /// A node's saved tensors were already freed by an earlier backward pass.
-    SavedFreed {
+    SavedTensorsFreed {
         /// The name of the operator or custom function whose derivative needs the saved tensors.
         operator: String,
     },
@@ -73,14 +73,14 @@ pub enum GradientError {
         reason: &'static str,
     },
     /// A call outside of inference mode would write to an inference tensor.
-    InferenceWritten {
+    InferenceTensorWritten {
         /// The name of the operator.
         operator: String,
         /// The name of the written argument.
         argument: String,
     },
     /// A derivative would have to save an inference tensor.
-    InferenceSaved {
+    InferenceTensorSaved {
         /// The name of the operator.
         operator: String,
         /// The name of the argument or result to be saved.
@@ -106,21 +106,21 @@ pub enum GradientError {
         dtype: DType,
     },
     /// The number of seed gradients differs from the number of tensors.
-    SeedCount {
+    WrongSeedCount {
         /// The number of tensors.
         tensors: usize,
         /// The number of seed gradients.
         seeds: usize,
     },
     /// The gradient passed to `set_grad` has other sizes, another dtype or another device than the tensor.
-    GradientMismatch {
+    SetGradientMismatch {
         /// Sizes, dtype and device of the gradient.
         found: (Vec<i64>, DType, Device),
         /// Sizes, dtype and device of the tensor.
         expected: (Vec<i64>, DType, Device),
     },
     /// A gradient's sizes do not reduce to the sizes of its tensor.
-    GradientSizes {
+    WrongGradientSizes {
         /// The derivative, hook or seed that returned the gradient.
         from: String,
         /// The sizes of the gradient.
@@ -129,7 +129,7 @@ pub enum GradientError {
         expected: Vec<i64>,
     },
     /// A derivative returned another number of gradients than its operator has differentiable inputs.
-    GradientCount {
+    WrongGradientCount {
         /// The name of the operator.
         operator: String,
         /// The number of returned gradients.
@@ -147,14 +147,14 @@ pub enum GradientError {
         /// The dtype of the tensor.
         dtype: DType,
     },
-    /// `requires_grad_(false)` was called on a tensor that was computed from others.
+    /// `requires_grad_(false)` or `register_post_accumulate_hook` was called on a tensor that was computed from others.
     NotALeaf,
     /// `requires_grad_(true)` was called inside of a transformed function.
-    InsideTransform,
+    RequiresGradInsideTransform,
     /// The recomputation of a checkpoint captured other tensors than the forward pass.
-    CaptureMismatch,
+    CheckpointCaptureMismatch,
     /// A derivative returned NaN in anomaly mode.
-    NaN {
+    NanGradient {
         /// The name of the operator.
         operator: String,
         /// The position of the gradient.
@@ -165,13 +165,13 @@ pub enum GradientError {
 impl fmt::Display for GradientError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::SavedModified { operator, saved, sizes, dtype, version, found } => write!(
+            Self::SavedTensorModified { operator, saved, sizes, dtype, version, found } => write!(
                 f,
                 "the derivative of `{operator}` needs its `{saved}` ({dtype} {sizes:?}), which was written to after it was saved: \
                  it was saved at version {version} and is now at version {found}; write to a copy of it (`aten::clone`), or use operators that \
                  do not write in place"
             ),
-            Self::SavedFreed { operator } => write!(
+            Self::SavedTensorsFreed { operator } => write!(
                 f,
                 "a second backward pass through `{operator}`, whose saved tensors the first pass has freed; call `retain_graph()` for the \
                  first pass, or compute the outputs again"
@@ -198,12 +198,12 @@ impl fmt::Display for GradientError {
                 "`{operator}` would write to `{argument}`, a view that {reason}, so gradients cannot follow the write; write to the base of \
                  the view, or to a copy (`aten::clone`)"
             ),
-            Self::InferenceWritten { operator, argument } => write!(
+            Self::InferenceTensorWritten { operator, argument } => write!(
                 f,
                 "`{operator}` would write to `{argument}` outside of inference mode, but it was made in inference mode; write to a copy \
                  (`aten::clone`)"
             ),
-            Self::InferenceSaved { operator, saved } => write!(
+            Self::InferenceTensorSaved { operator, saved } => write!(
                 f,
                 "the derivative of `{operator}` needs its `{saved}`, which was made in inference mode and counts no versions; use a copy \
                  (`aten::clone`)"
@@ -221,23 +221,23 @@ impl fmt::Display for GradientError {
             Self::NotScalar { sizes, dtype } => write!(
                 f,
                 "a backward pass from a tensor of sizes {sizes:?} and dtype {dtype} needs a seed gradient; only one real element has a default \
-                 seed, which is 1; reduce the tensor (`sum`, `mean`, `abs`), or pass a seed with `seeded(..)`"
+                 seed, which is 1; reduce the tensor (`sum`, `mean`, `abs`), or pass a seed with `with_seeds(..)`"
             ),
-            Self::SeedCount { tensors, seeds } => {
+            Self::WrongSeedCount { tensors, seeds } => {
                 write!(f, "{seeds} seed gradients for {tensors} tensors; pass one for each tensor")
             }
-            Self::GradientMismatch { found, expected } => write!(
+            Self::SetGradientMismatch { found, expected } => write!(
                 f,
                 "the gradient of a tensor must have its sizes, dtype and device, here {:?}, {} on {}; the gradient that was set has {:?}, {} \
                  on {}",
                 expected.0, expected.1, expected.2, found.0, found.1, found.2
             ),
-            Self::GradientSizes { from, found, expected } => write!(
+            Self::WrongGradientSizes { from, found, expected } => write!(
                 f,
                 "wrong sizes of a gradient from {from}: {found:?} for a tensor of sizes {expected:?}; they must be equal, or reduce to those of \
                  the tensor"
             ),
-            Self::GradientCount { operator, found, expected } => write!(
+            Self::WrongGradientCount { operator, found, expected } => write!(
                 f,
                 "the derivative of `{operator}` returned {found} gradients for {expected} tensors; return one for each tensor, in order"
             ),
@@ -251,16 +251,16 @@ impl fmt::Display for GradientError {
             Self::NotALeaf => f.write_str(
                 "this tensor was computed from others that require gradients, so it requires them too; `detach()` gives a tensor that does not",
             ),
-            Self::InsideTransform => f.write_str(
+            Self::RequiresGradInsideTransform => f.write_str(
                 "`requires_grad_` was called inside of a transformed function, which records only tensors of the transform's own level; use \
                  `functional::grad` or `functional::vjp` there too",
             ),
-            Self::CaptureMismatch => f.write_str(
+            Self::CheckpointCaptureMismatch => f.write_str(
                 "the function of a `checkpoint` used other tensors that require gradients in the backward pass than in the forward pass; \
                  do not replace captured tensors until then, and create new ones on the thread that calls the function, or pass them as \
                  inputs",
             ),
-            Self::NaN { operator, position } => {
+            Self::NanGradient { operator, position } => {
                 write!(f, "the derivative of `{operator}` returned NaN as gradient {position}")
             }
         }

@@ -62,10 +62,10 @@ use dispatch_runtime::{Error, Operation, Result, Tensor};
 use crate::GradientError;
 
 /// Returns the error of a gradient that has no formula.
-fn no_formula<O: Operation>() -> Result<Tensor> {
-    Err(no_formula_error::<O>())
+fn fail_without_formula<O: Operation>() -> Result<Tensor> {
+    Err(missing_formula_error::<O>())
 }
 
-fn no_formula_error<O: Operation>() -> Error {
+fn missing_formula_error<O: Operation>() -> Error {
     GradientError::NoDerivative { operator: O::operator().name().to_string() }.into()
 }

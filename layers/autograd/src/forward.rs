@@ -2,6 +2,6 @@
 
 pub(crate) mod fallback;
 pub(crate) mod in_place;
+pub(crate) mod missing_derivative;
 pub(crate) mod record;
-pub(crate) mod without_derivative;
 pub(crate) mod writing_calls;

@@ -46,19 +46,19 @@ pub use derivative::Gradient;
 pub use dispatch_macros::{not_differentiable, op_grad};
 pub use error::GradientError;
 pub use graph::anomaly::{AnomalyGuard, detect_anomaly};
-pub use graph::custom_function::{Backward, BackwardContext, ForwardContext, record};
+pub use graph::custom_function::{Backward, BackwardContext, ForwardContext, call_custom_function};
 pub use graph::hooks::HookHandle;
 pub use graph::node::Node;
-pub use graph::outline::Outline;
+pub use graph::outline::TensorOutline;
 
 /// Items that generated code names. Not public API.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::derivative::{BackwardStep, Derivative, SavedSource};
     pub use crate::forward::record::{
-        DifferentiableArgument, Recording, below_autograd_guard, copy_if_shared, keys_below_autograd, mark_view,
-        mark_views, new_handle_if_shared,
+        DifferentiableArgument, Recording, below_autograd_guard, copy_result_if_shared, keys_below_autograd, mark_view,
+        mark_views, replace_view_if_shared,
     };
-    pub use crate::graph::saved::{UnpackedValue, unpack_outline, unpack_outlines, unpack_value, wrong_count};
+    pub use crate::graph::saved::{UnpackedValue, saved_count_error, unpack_outline, unpack_outlines, unpack_value};
     pub use dispatch_macros::{__grad, __not_differentiable};
 }

@@ -5,7 +5,7 @@ use dispatch_autograd::__private::Derivative;
 use dispatch_runtime::{Operator, keys};
 
 /// The operators without an implemented derivative, here and in PyTorch. A backward pass through them is an error.
-const WITHOUT_DERIVATIVE: [&str; 18] = [
+const OPERATORS_WITHOUT_DERIVATIVE: [&str; 18] = [
     "aten::_add_relu.Tensor",
     "aten::_ctc_loss_backward",
     "aten::_embedding_bag_dense_backward",
@@ -34,14 +34,14 @@ fn every_operator_declares_a_derivative_or_that_it_has_none() {
             operator.name().namespace == "aten" && !is_composite(operator) && !declares_derivative(operator)
         })
         .map(|operator| operator.name().to_string())
-        .filter(|name| !WITHOUT_DERIVATIVE.contains(&&**name))
+        .filter(|name| !OPERATORS_WITHOUT_DERIVATIVE.contains(&&**name))
         .collect();
     assert!(undeclared.is_empty(), "{} operators declare nothing: {undeclared:#?}", undeclared.len());
 }
 
 #[test]
 fn listed_operators_declare_no_derivative() {
-    for name in WITHOUT_DERIVATIVE {
+    for name in OPERATORS_WITHOUT_DERIVATIVE {
         assert!(Operator::find(name).is_ok_and(|operator| !declares_derivative(operator)), "{name}");
     }
 }
@@ -52,7 +52,7 @@ fn declares_derivative(operator: &'static Operator) -> bool {
     let functional = operator.functional();
     has_rule(operator)
         || functional.is_some_and(|functional| {
-            has_rule(functional) || WITHOUT_DERIVATIVE.contains(&&*functional.name().to_string())
+            has_rule(functional) || OPERATORS_WITHOUT_DERIVATIVE.contains(&&*functional.name().to_string())
         })
         || operator.schema().arguments.iter().any(dispatch_runtime::schema::Argument::is_out)
 }

@@ -1,6 +1,6 @@
 //! Tests that a hundred thousand training steps use no more memory than the first few.
 
-// A stress test shares the byte counter. It is a global allocator, so each needs a program of its own.
+// A stress test of kernels-cpu has the same byte counter. It is a global allocator, so each of the two tests is a program of its own.
 #[path = "../../../kernels-cpu/tests/stress/allocated_bytes.rs"]
 mod allocated_bytes;
 
@@ -10,7 +10,7 @@ use dispatch_runtime::guard;
 use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 
-const STEPS: usize = 100_000;
+const STEP_COUNT: usize = 100_000;
 /// The number of steps after which the block caches have reached their final size.
 const WARM_UP_STEPS: usize = 1_000;
 /// One step in this many runs a special forward pass instead of the plain one.
@@ -47,37 +47,37 @@ struct Sample {
 }
 
 /// A forward pass that computes the loss of a network.
-type Forward = fn(&Network, &Sample) -> Result<Tensor>;
+type ForwardPass = fn(&Network, &Sample) -> Result<Tensor>;
 
 /// The special forward passes, which could leak memory.
-const VARIANTS: [(&str, Forward); 7] = [
-    ("views of parameters", views_of_parameters),
-    ("writes to results", writes_to_results),
-    ("writes to views", writes_to_views),
-    ("hooks", with_hooks),
-    ("a checkpoint", with_checkpoint),
-    ("gradients of gradients", gradients_of_gradients),
-    ("failures", failing_calls),
+const FORWARD_VARIANTS: [(&str, ForwardPass); 7] = [
+    ("views of parameters", forward_with_parameter_views),
+    ("writes to results", forward_with_result_writes),
+    ("writes to views", forward_with_view_writes),
+    ("hooks", forward_with_hooks),
+    ("a checkpoint", forward_with_checkpoint),
+    ("gradients of gradients", forward_with_second_order_gradients),
+    ("failures", forward_with_failing_calls),
 ];
 
 fn plain_forward(network: &Network, sample: &Sample) -> Result<Tensor> {
     network.loss(&network.hidden(&sample.input)?, &sample.target)
 }
 
-fn views_of_parameters(network: &Network, sample: &Sample) -> Result<Tensor> {
+fn forward_with_parameter_views(network: &Network, sample: &Sample) -> Result<Tensor> {
     let turned = network.first.transpose_int(0, 1)?;
     let hidden = turned.mm(&sample.input.transpose_int(0, 1)?)?.relu()?;
     network.loss(&hidden.transpose_int(0, 1)?, &sample.target)
 }
 
-fn writes_to_results(network: &Network, sample: &Sample) -> Result<Tensor> {
+fn forward_with_result_writes(network: &Network, sample: &Sample) -> Result<Tensor> {
     let mut hidden = sample.input.mm(&network.first)?;
     aten::mul_(&mut hidden, &Tensor::from([0.5, 1.0, 2.0]))?;
     hidden.relu_()?;
     network.loss(&hidden, &sample.target)
 }
 
-fn writes_to_views(network: &Network, sample: &Sample) -> Result<Tensor> {
+fn forward_with_view_writes(network: &Network, sample: &Sample) -> Result<Tensor> {
     let hidden = network.hidden(&sample.input)?;
     let base = aten::clone(&hidden, None)?;
     let read = base.narrow(1, 0, 2)?;
@@ -86,33 +86,33 @@ fn writes_to_views(network: &Network, sample: &Sample) -> Result<Tensor> {
     network.loss(&(&base + &hidden)?, &sample.target)
 }
 
-fn with_hooks(network: &Network, sample: &Sample) -> Result<Tensor> {
+fn forward_with_hooks(network: &Network, sample: &Sample) -> Result<Tensor> {
     let hidden = network.hidden(&sample.input)?;
     let seen = hidden.clone();
     let _stays = hidden.register_hook(|gradient| (gradient * 0.5).map(Some))?;
     hidden.retain_grad()?;
     let error = network.loss(&hidden, &sample.target)?;
     let of_leaf = network.first.register_hook(|_| Ok(None))?;
-    Differentiation::of(&[&error]).retain_graph().backward()?;
+    Differentiation::of_outputs(&[&error]).retain_graph().backward()?;
     of_leaf.remove();
     assert!(seen.grad().is_some());
     Ok(error)
 }
 
-fn with_checkpoint(network: &Network, sample: &Sample) -> Result<Tensor> {
+fn forward_with_checkpoint(network: &Network, sample: &Sample) -> Result<Tensor> {
     let block = |inputs: &[Tensor]| Ok(vec![inputs[0].mm(&inputs[1])?.relu()?]);
     let hidden = checkpoint(block, &[&sample.input, &network.first])?.remove(0);
     network.loss(&hidden, &sample.target)
 }
 
-fn gradients_of_gradients(network: &Network, sample: &Sample) -> Result<Tensor> {
+fn forward_with_second_order_gradients(network: &Network, sample: &Sample) -> Result<Tensor> {
     let error = plain_forward(network, sample)?;
-    let gradient = Differentiation::of(&[&error]).create_graph().grad(&[&network.second])?.remove(0).unwrap();
+    let gradient = Differentiation::of_outputs(&[&error]).create_graph().grad(&[&network.second])?.remove(0).unwrap();
     &error + &((&gradient * &gradient)?.sum()? * 0.01)?
 }
 
 /// Runs a failing call in the forward pass, a forward pass that is dropped, and a failing backward pass.
-fn failing_calls(network: &Network, sample: &Sample) -> Result<Tensor> {
+fn forward_with_failing_calls(network: &Network, sample: &Sample) -> Result<Tensor> {
     let hidden = network.hidden(&sample.input)?;
     assert!(hidden.mm(&sample.input).is_err());
     let mut squares = (&hidden * &hidden)?.exp()?;
@@ -122,15 +122,15 @@ fn failing_calls(network: &Network, sample: &Sample) -> Result<Tensor> {
     network.loss(&hidden, &sample.target)
 }
 
-fn forward_of_step(at: usize) -> (&'static str, Forward) {
+fn forward_pass_for_step(at: usize) -> (&'static str, ForwardPass) {
     if at.is_multiple_of(VARIANT_INTERVAL) {
-        VARIANTS[at / VARIANT_INTERVAL % VARIANTS.len()]
+        FORWARD_VARIANTS[at / VARIANT_INTERVAL % FORWARD_VARIANTS.len()]
     } else {
         ("plain", plain_forward)
     }
 }
 
-fn step(network: &mut Network, sample: &Sample, forward: Forward) -> Result<f64> {
+fn run_training_step(network: &mut Network, sample: &Sample, forward: ForwardPass) -> Result<f64> {
     let error = forward(network, sample)?;
     error.backward()?;
     let _no_grad = guard::no_grad();
@@ -148,9 +148,9 @@ fn memory_does_not_grow_in_a_hundred_thousand_training_steps() {
     let sample = Sample { input: Tensor::from([[1.0, 2.0], [-1.0, 0.5]]), target: Tensor::from([[1.0], [-1.0]]) };
     let before = plain_forward(&network, &sample).unwrap().item::<f64>().unwrap();
     let mut settled = 0;
-    for at in 0..STEPS {
-        let (name, forward) = forward_of_step(at);
-        step(&mut network, &sample, forward).unwrap();
+    for at in 0..STEP_COUNT {
+        let (name, forward) = forward_pass_for_step(at);
+        run_training_step(&mut network, &sample, forward).unwrap();
         let alive = allocated_bytes::allocated_bytes();
         if at < WARM_UP_STEPS {
             settled = alive;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use dispatch_runtime::{Explanation, KeySet, Operator, Result, Stack, Value, keys, op_fallback};
 
+use crate::entered_modes::{EnteredMode, ModeList};
 use crate::mode::ModeError;
-use crate::scope::{EnteredMode, ModeList};
 
 /// The call of an operator that a mode receives in [`Mode::on_op`](crate::Mode::on_op).
 ///
@@ -90,12 +90,12 @@ fn modes_fallback(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Resul
         next_modes,
         state: CallState::Arguments,
     }
-    .handle()
+    .call_handler()
 }
 
 impl Call<'_> {
     /// Calls the mode's handler. While it runs, only the modes below see the calls that it makes.
-    fn handle(&mut self) -> Result<()> {
+    fn call_handler(&mut self) -> Result<()> {
         let _next = self.next_modes.clone().make_current();
         let _handler = HandlerGuard::begin(self.entered);
         self.entered.mode.on_op(self)?;
@@ -119,7 +119,7 @@ impl Call<'_> {
         if let Some((entered, next_modes)) = self.next_modes.innermost() {
             let (stack, inner_modes) = (&mut *self.stack, self.inner_modes.clone());
             let mut next = Call { entered: &entered, inner_modes, next_modes, stack, ..*self };
-            let result = next.handle();
+            let result = next.call_handler();
             self.state = next.state;
             return result;
         }
@@ -179,7 +179,7 @@ impl Call<'_> {
     /// Returns the arguments, or nothing after the call was passed on.
     #[must_use]
     pub fn arguments(&self) -> &[Value] {
-        self.values(CallState::Arguments)
+        self.values_in_state(CallState::Arguments)
     }
 
     /// Returns the arguments for changes, or nothing after the call was passed on. The call then continues with the keys of the new
@@ -195,10 +195,10 @@ impl Call<'_> {
     /// Returns the results, or nothing before there are any.
     #[must_use]
     pub fn results(&self) -> &[Value] {
-        self.values(CallState::Results)
+        self.values_in_state(CallState::Results)
     }
 
-    fn values(&self, state: CallState) -> &[Value] {
+    fn values_in_state(&self, state: CallState) -> &[Value] {
         if self.state == state { self.stack.values().get(self.stack_base..).unwrap_or_default() } else { &[] }
     }
 

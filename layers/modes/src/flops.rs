@@ -30,18 +30,18 @@ use crate::text_table::{format_percent, format_scaled, write_table};
 /// let flops = enter(Flops::new());
 /// let (x, w) = (Tensor::zeros(&[10, 20], ())?, Tensor::zeros(&[30, 20], ())?);
 /// aten::linear(&x, &w, None)?.relu()?;
-/// assert_eq!((flops.of("aten::mm"), flops.total()), (2 * 10 * 20 * 30, 12_000 + 300));
+/// assert_eq!((flops.of_operator("aten::mm"), flops.total()), (2 * 10 * 20 * 30, 12_000 + 300));
 /// println!("{}", *flops);
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Default)]
 pub struct Flops {
-    counts: Mutex<BTreeMap<Name<'static>, OperatorCount>>,
+    counts: Mutex<BTreeMap<Name<'static>, OperatorFlops>>,
 }
 
 #[derive(Clone, Copy, Default)]
-struct OperatorCount {
+struct OperatorFlops {
     calls: u64,
     flops: u64,
 }
@@ -56,16 +56,16 @@ impl Flops {
     /// Returns the number of operations of all calls.
     #[must_use]
     pub fn total(&self) -> u64 {
-        self.counts().values().map(|count| count.flops).sum()
+        self.lock_counts().values().map(|count| count.flops).sum()
     }
 
     /// Returns the number of operations of the calls of one operator, such as `aten::mm`.
     #[must_use]
-    pub fn of(&self, operator: &str) -> u64 {
-        Name::parse(operator).and_then(|name| self.counts().get(&name).copied()).map_or(0, |count| count.flops)
+    pub fn of_operator(&self, operator: &str) -> u64 {
+        Name::parse(operator).and_then(|name| self.lock_counts().get(&name).copied()).map_or(0, |count| count.flops)
     }
 
-    fn counts(&self) -> MutexGuard<'_, BTreeMap<Name<'static>, OperatorCount>> {
+    fn lock_counts(&self) -> MutexGuard<'_, BTreeMap<Name<'static>, OperatorFlops>> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -74,7 +74,7 @@ impl Mode for Flops {
     fn on_op(&self, call: &mut Call<'_>) -> Result<()> {
         let Some(flops) = rules::count_flops(call.operator(), call.arguments()) else { return call.pass_on() };
         call.pass_on_hiding_inner_calls()?;
-        let mut counts = self.counts();
+        let mut counts = self.lock_counts();
         let count = counts.entry(call.operator().name()).or_default();
         count.calls += 1;
         count.flops = count.flops.saturating_add(flops);
@@ -85,14 +85,14 @@ impl Mode for Flops {
 impl fmt::Display for Flops {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let total = self.total();
-        let mut counts: Vec<_> = self.counts().iter().map(|(name, count)| (*name, *count)).collect();
+        let mut counts: Vec<_> = self.lock_counts().iter().map(|(name, count)| (*name, *count)).collect();
         counts.sort_by_key(|(_, count)| std::cmp::Reverse(count.flops));
-        let row = |name: String, OperatorCount { calls, flops }: OperatorCount| {
+        let row = |name: String, OperatorFlops { calls, flops }: OperatorFlops| {
             vec![name, calls.to_string(), format_scaled(flops, "FLOP"), format_percent(flops, total)]
         };
         let calls = counts.iter().map(|(_, count)| count.calls).sum();
         let rows = counts.iter().map(|(name, count)| row(name.to_string(), *count));
-        let rows: Vec<_> = rows.chain([row("total".to_owned(), OperatorCount { calls, flops: total })]).collect();
+        let rows: Vec<_> = rows.chain([row("total".to_owned(), OperatorFlops { calls, flops: total })]).collect();
         write_table(f, &["operator", "calls", "FLOP", "share"], &rows)
     }
 }

@@ -26,7 +26,7 @@
 //! let flops = modes::enter(Flops::new());
 //! let x = Tensor::from([[-1.0, 0.0], [1.0, 2.0]]);
 //! let y = modes::with_mode(Smooth, || x.mm(&x)?.relu())?;
-//! assert_eq!(flops.of("aten::mm"), 16);
+//! assert_eq!(flops.of_operator("aten::mm"), 16);
 //! assert!(y.to_vec::<f64>()? != x.mm(&x)?.relu()?.to_vec::<f64>()?);
 //! # Ok(())
 //! # }
@@ -64,18 +64,18 @@
 #![forbid(unsafe_code)]
 
 mod call;
+mod entered_modes;
 mod flops;
 mod memory;
 mod mode;
 mod print;
 mod profiler;
-mod scope;
 mod text_table;
 
 pub use call::Call;
+pub use entered_modes::{ModeGuard, enter, with_mode};
 pub use flops::Flops;
 pub use memory::{AllocationCounts, Memory};
 pub use mode::{Mode, ModeError};
 pub use print::Print;
 pub use profiler::{ProfileRow, Profiler};
-pub use scope::{ModeGuard, enter, with_mode};

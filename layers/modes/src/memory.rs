@@ -7,7 +7,7 @@ use std::fmt;
 use dispatch_runtime::{Device, Name, Result, Tensor, Value};
 
 pub use self::counts::AllocationCounts;
-use self::counts::SharedCounts;
+use self::counts::SharedMemoryCounts;
 use crate::call::Call;
 use crate::mode::Mode;
 
@@ -29,13 +29,13 @@ use crate::mode::Mode;
 /// let view = y.view(&[10, 100])?;
 /// assert_eq!((memory.current(), memory.peak()), (8_000, 12_000));
 /// drop((y, view));
-/// assert_eq!((memory.current(), memory.of("aten::exp").freed), (4_000, 8_000));
+/// assert_eq!((memory.current(), memory.of_operator("aten::exp").freed), (4_000, 8_000));
 /// println!("{}", *memory);
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Default)]
-pub struct Memory(SharedCounts);
+pub struct Memory(SharedMemoryCounts);
 
 impl Memory {
     /// Creates a mode that tracks nothing yet.
@@ -58,11 +58,11 @@ impl Memory {
 
     /// Returns how much memory the calls of an operator, such as `aten::exp`, allocated.
     #[must_use]
-    pub fn of(&self, operator: &str) -> AllocationCounts {
-        Name::parse(operator).map(|name| self.0.lock().of(Some(name))).unwrap_or_default()
+    pub fn of_operator(&self, operator: &str) -> AllocationCounts {
+        Name::parse(operator).map(|name| self.0.lock().of_operator(Some(name))).unwrap_or_default()
     }
 
-    fn track(&self, tensor: &Tensor, operator: Option<Name<'static>>) {
+    fn track_storage(&self, tensor: &Tensor, operator: Option<Name<'static>>) {
         let storage = tensor.storage();
         let (identity, bytes) = (storage.identity(), storage.size() as u64);
         if storage.device() != Device::META && self.0.lock().add_storage(identity, bytes, operator) {
@@ -74,10 +74,10 @@ impl Memory {
 
 impl Mode for Memory {
     fn on_op(&self, call: &mut Call<'_>) -> Result<()> {
-        call.arguments().iter().flat_map(Value::tensors).for_each(|tensor| self.track(tensor, None));
+        call.arguments().iter().flat_map(Value::tensors).for_each(|tensor| self.track_storage(tensor, None));
         call.pass_on()?;
         let operator = Some(call.operator().name());
-        call.results().iter().flat_map(Value::tensors).for_each(|tensor| self.track(tensor, operator));
+        call.results().iter().flat_map(Value::tensors).for_each(|tensor| self.track_storage(tensor, operator));
         Ok(())
     }
 }

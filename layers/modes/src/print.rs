@@ -21,7 +21,7 @@ use crate::mode::Mode;
 /// # let path = std::env::temp_dir().join(format!("trace-{}", std::process::id()));
 /// # let file = std::fs::File::create(&path).unwrap();
 /// {
-///     let _on = enter(Print::to(file));
+///     let _on = enter(Print::with_writer(file));
 ///     let x = Tensor::from([[1.0, 2.0]]);
 ///     aten::linear(&x, &x, None)?;
 /// }
@@ -42,7 +42,7 @@ impl Print {
     /// Creates a mode that prints to the standard output.
     #[must_use]
     pub fn new() -> Self {
-        Self::to(io::stdout())
+        Self::with_writer(io::stdout())
     }
 }
 
@@ -54,7 +54,7 @@ impl Default for Print {
 
 impl<W: Write + Send> Print<W> {
     /// Creates a mode that prints to a writer. If writing fails, the call fails.
-    pub fn to(writer: W) -> Self {
+    pub fn with_writer(writer: W) -> Self {
         Self { writer: Mutex::new(writer) }
     }
 }

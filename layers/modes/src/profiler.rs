@@ -13,7 +13,7 @@ use std::sync::Arc;
 use dispatch_runtime::Result;
 
 use self::event::EventKind;
-use self::log::Log;
+use self::log::EventLog;
 pub use self::summary::ProfileRow;
 use self::trace::ArgumentInfo;
 use crate::call::Call;
@@ -35,7 +35,7 @@ use crate::mode::Mode;
 /// let profiler = enter(Profiler::new());
 /// let x = Tensor::from([[1.0, 2.0], [3.0, 4.0]]);
 /// span("twice", || x.mm(&x)?.mm(&x))?;
-/// let rows = profiler.rows();
+/// let rows = profiler.table_rows();
 /// assert_eq!((rows.len(), rows.iter().map(|row| row.calls).sum::<u64>()), (2, 3));
 /// let mut trace = Vec::new();
 /// profiler.write_trace(&mut trace).unwrap();
@@ -44,14 +44,14 @@ use crate::mode::Mode;
 /// # }
 /// ```
 pub struct Profiler {
-    log: Arc<Log>,
+    log: Arc<EventLog>,
 }
 
 impl Profiler {
     /// Creates a profiler. The times of its trace count from now.
     #[must_use]
     pub fn new() -> Self {
-        Self { log: Arc::new(Log::new()) }
+        Self { log: Arc::new(EventLog::new()) }
     }
 
     /// Writes the trace as JSON, with the field names of PyTorch's profiler.
@@ -60,26 +60,26 @@ impl Profiler {
     ///
     /// Returns the error of the writer if writing fails.
     pub fn write_trace(&self, to: &mut impl Write) -> io::Result<()> {
-        trace::write(to, &self.log.events())
+        trace::write_events(to, &self.log.ended_events())
     }
 
     /// Returns the rows of the table, sorted by the time without inner calls and spans, the longest first.
     #[must_use]
-    pub fn rows(&self) -> Vec<ProfileRow> {
-        summary::rows(&self.log.events())
+    pub fn table_rows(&self) -> Vec<ProfileRow> {
+        summary::summarise_events(&self.log.ended_events())
     }
 }
 
 impl Mode for Profiler {
     fn on_op(&self, call: &mut Call<'_>) -> Result<()> {
-        let start = self.log.now();
-        let inputs = call.arguments().iter().map(ArgumentInfo::of).collect();
+        let start = self.log.nanoseconds_since_start();
+        let inputs = call.arguments().iter().map(ArgumentInfo::from_value).collect();
         let _event = self.log.begin_event(start, EventKind::Call(call.operator().name(), inputs));
         call.pass_on()
     }
 
     fn on_span(&self, name: &dyn fmt::Display) -> Box<dyn Any> {
-        let start = self.log.now();
+        let start = self.log.nanoseconds_since_start();
         Box::new(self.log.begin_event(start, EventKind::Span(name.to_string())))
     }
 }
@@ -92,6 +92,6 @@ impl Default for Profiler {
 
 impl fmt::Display for Profiler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        summary::write(f, &self.rows())
+        summary::write_summary(f, &self.table_rows())
     }
 }

@@ -12,7 +12,7 @@ use dispatch_trace::trace;
 use kernels_cpu::math::{Real, vectorised};
 use kernels_cpu::thread_pool;
 
-const ROUNDS: usize = 21;
+const TIMING_ROUNDS: usize = 21;
 
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1).map(|argument| argument.parse());
@@ -20,39 +20,39 @@ fn main() -> Result<()> {
     if let Some(Ok(threads)) = arguments.next() {
         thread_pool::set_num_threads(threads);
     }
-    println!("{count} elements, {} threads; best of {ROUNDS}", thread_pool::num_threads());
+    println!("{count} elements, {} threads; best of {TIMING_ROUNDS}", thread_pool::num_threads());
     println!("| chain | eager ms | fused ms | by hand ms | eager / fused | fused / by hand |");
     println!("|---|---|---|---|---|---|");
     let x: Vec<f32> = (0..1000_u16).map(|i| f32::from(i) * 0.01 - 5.0).cycle().take(count).collect();
     let narrow: Vec<bf16> = x.iter().map(|x| bf16::from_f32(*x)).collect();
-    report::<f32, Arithmetic>("arithmetic, f32", &x, arithmetic)?;
-    report::<f32, Functions>("functions, f32", &x, functions)?;
-    report::<bf16, Arithmetic>("arithmetic, bf16", &narrow, arithmetic)
+    measure_and_print::<f32, ArithmeticChain>("arithmetic, f32", &x, arithmetic_chain)?;
+    measure_and_print::<f32, FunctionChain>("functions, f32", &x, function_chain)?;
+    measure_and_print::<bf16, ArithmeticChain>("arithmetic, bf16", &narrow, arithmetic_chain)
 }
 
 /// A chain of operators, written by hand as a function of one element. It must be inlined completely, or it is not compiled for the widest
 /// instructions.
-trait HandwrittenLoop<T> {
+trait HandwrittenChain<T> {
     fn apply(x: T) -> T;
 }
 
-struct Arithmetic;
-struct Functions;
+struct ArithmeticChain;
+struct FunctionChain;
 
-fn arithmetic(x: &Tensor) -> Result<Tensor> {
+fn arithmetic_chain(x: &Tensor) -> Result<Tensor> {
     let x = x.mul_scalar(1.5)?.add_scalar(0.5, 1)?.relu()?.sub_scalar(0.25, 1)?;
     x.abs()?.mul_scalar(1.125)?.clamp(Some(0.125.into()), Some(6.0.into()))?.add_scalar(1.0, 1)
 }
 
-impl HandwrittenLoop<f32> for Arithmetic {
+impl HandwrittenChain<f32> for ArithmeticChain {
     #[inline(always)]
     fn apply(x: f32) -> f32 {
         (((x * 1.5 + 0.5).max(0.0) - 0.25).abs() * 1.125).clamp(0.125, 6.0) + 1.0
     }
 }
 
-/// Rounds after every step.
-impl HandwrittenLoop<bf16> for Arithmetic {
+/// Rounds to `bf16` after every operator, as separate calls do.
+impl HandwrittenChain<bf16> for ArithmeticChain {
     #[inline(always)]
     fn apply(x: bf16) -> bf16 {
         let x = round_to_bf16(round_to_bf16(round_to_bf16(bf16_to_f32(x) * 1.5) + 0.5).max(0.0) - 0.25);
@@ -60,12 +60,12 @@ impl HandwrittenLoop<bf16> for Arithmetic {
     }
 }
 
-fn functions(x: &Tensor) -> Result<Tensor> {
+fn function_chain(x: &Tensor) -> Result<Tensor> {
     let x = x.mul_scalar(0.5)?.sigmoid()?.add_scalar(0.5, 1)?.log()?;
     x.exp()?.sqrt()?.tanh()?.sub_scalar(0.25, 1)
 }
 
-impl HandwrittenLoop<f32> for Functions {
+impl HandwrittenChain<f32> for FunctionChain {
     #[inline(always)]
     fn apply(x: f32) -> f32 {
         let x = Real::log(Real::sigmoid(x * 0.5) + 0.5);
@@ -90,7 +90,7 @@ fn f32_to_bf16(x: f32) -> bf16 {
     bf16::from_bits((bits.wrapping_add(0x7fff + (bits >> 16 & 1)) >> 16) as u16)
 }
 
-fn report<T: Element + Send + Sync + PartialEq, H: HandwrittenLoop<T>>(
+fn measure_and_print<T: Element + Send + Sync + PartialEq, H: HandwrittenChain<T>>(
     name: &str,
     elements: &[T],
     chain: fn(&Tensor) -> Result<Tensor>,
@@ -105,7 +105,7 @@ fn report<T: Element + Send + Sync + PartialEq, H: HandwrittenLoop<T>>(
         Ok(out)
     };
     let mut best = [f64::INFINITY; 3];
-    for _ in 0..ROUNDS {
+    for _ in 0..TIMING_ROUNDS {
         let mut take = |at: usize, work: &mut dyn FnMut() -> Result<()>| {
             let start = Instant::now();
             work()?;
@@ -125,7 +125,7 @@ fn report<T: Element + Send + Sync + PartialEq, H: HandwrittenLoop<T>>(
 }
 
 /// Runs the handwritten loop over all elements, on as many threads as the kernels use.
-fn run_handwritten_loop<T: Copy + Send + Sync, H: HandwrittenLoop<T>>(from: &[T], to: &mut [T]) {
+fn run_handwritten_loop<T: Copy + Send + Sync, H: HandwrittenChain<T>>(from: &[T], to: &mut [T]) {
     let part = from.len().div_ceil(thread_pool::num_threads()).max(1);
     thread::scope(|scope| {
         for (to, from) in to.chunks_mut(part).zip(from.chunks(part)) {

@@ -102,26 +102,26 @@ impl Argument {
     ///
     /// ```
     /// use dispatch_trace::{Argument, ValueId};
-    /// assert_eq!(Argument::OptionalTensors(vec![None, Some(ValueId(4))]).ids(), [ValueId(4)]);
+    /// assert_eq!(Argument::OptionalTensors(vec![None, Some(ValueId(4))]).value_ids(), [ValueId(4)]);
     /// ```
     #[must_use]
-    pub fn ids(&self) -> Vec<ValueId> {
+    pub fn value_ids(&self) -> Vec<ValueId> {
         match self {
             Self::Tensor(id) => vec![*id],
             Self::Tensors(ids) => ids.clone(),
             Self::OptionalTensors(ids) => ids.iter().flatten().copied().collect(),
-            Self::List(items) => items.iter().flat_map(Self::ids).collect(),
+            Self::List(items) => items.iter().flat_map(Self::value_ids).collect(),
             _ => Vec::new(),
         }
     }
 
     /// Replaces each value that the argument names by the result of `new`.
-    pub(crate) fn map_ids(&mut self, new: &mut impl FnMut(ValueId) -> ValueId) {
+    pub(crate) fn map_value_ids(&mut self, new: &mut impl FnMut(ValueId) -> ValueId) {
         match self {
             Self::Tensor(id) => *id = new(*id),
             Self::Tensors(ids) => ids.iter_mut().for_each(|id| *id = new(*id)),
             Self::OptionalTensors(ids) => ids.iter_mut().flatten().for_each(|id| *id = new(*id)),
-            Self::List(items) => items.iter_mut().for_each(|item| item.map_ids(new)),
+            Self::List(items) => items.iter_mut().for_each(|item| item.map_value_ids(new)),
             _ => {}
         }
     }
@@ -141,13 +141,13 @@ impl Argument {
             Value::Tensor(value) => tensor(value)?,
             Value::Tensors(values) => {
                 let items = values.iter().map(&mut *tensor).collect::<Result<Vec<_>, E>>()?;
-                let ids: Option<Vec<ValueId>> = items.iter().map(as_id).collect();
+                let ids: Option<Vec<ValueId>> = items.iter().map(as_value_id).collect();
                 ids.map_or(Self::List(items), Self::Tensors)
             }
             Value::OptionalTensors(values) => {
                 let items = values.iter().map(|value| value.as_ref().map(&mut *tensor).transpose());
                 let items = items.collect::<Result<Vec<_>, E>>()?;
-                let ids = items.iter().map(|item| item.as_ref().map_or(Some(None), |item| as_id(item).map(Some)));
+                let ids = items.iter().map(|item| item.as_ref().map_or(Some(None), |item| as_value_id(item).map(Some)));
                 let Some(ids) = ids.collect() else { return Ok(None) };
                 Self::OptionalTensors(ids)
             }
@@ -190,7 +190,7 @@ impl Argument {
             (Self::None, _) => Value::None,
             (Self::Tensor(id), TypeKind::Tensor | TypeKind::Any) => tensor(*id)?.into(),
             (number, TypeKind::Tensor) => Tensor::number(number.as_scalar()?).into(),
-            (list, TypeKind::List(element, _)) => list.to_list(element, tensor)?,
+            (list, TypeKind::List(element, _)) => list.to_list_value(element, tensor)?,
             (Self::Bool(value), TypeKind::Bool | TypeKind::SymBool | TypeKind::Scalar | TypeKind::Any) => {
                 (*value).into()
             }
@@ -206,7 +206,7 @@ impl Argument {
         })
     }
 
-    fn to_list<T: FnMut(ValueId) -> Option<Tensor>>(&self, element: &Type, tensor: &mut T) -> Option<Value> {
+    fn to_list_value<T: FnMut(ValueId) -> Option<Tensor>>(&self, element: &Type, tensor: &mut T) -> Option<Value> {
         Some(match (self, &element.kind) {
             (Self::Tensors(ids), TypeKind::Tensor) => {
                 ids.iter().map(|id| tensor(*id)).collect::<Option<Vec<_>>>()?.into()
@@ -236,7 +236,7 @@ impl Argument {
     }
 
     /// Returns the default of an argument of a schema, or `None` if it has none.
-    pub(crate) fn default_of(argument: &schema::Argument) -> Option<Self> {
+    pub(crate) fn schema_default(argument: &schema::Argument) -> Option<Self> {
         let no_tensor = &mut |_: &Tensor| Err(());
         Self::from_value(&Value::default_of(argument)?, no_tensor).ok().flatten()
     }
@@ -249,13 +249,13 @@ impl PartialEq for Argument {
     }
 }
 
-const fn as_id(argument: &Argument) -> Option<ValueId> {
+const fn as_value_id(argument: &Argument) -> Option<ValueId> {
     if let Argument::Tensor(id) = argument { Some(*id) } else { None }
 }
 
 /// Combines items to a list with this element type. Returns `None` if an item has another type.
-pub(crate) fn list_of(items: Vec<Argument>, element: &TypeKind) -> Option<Argument> {
-    macro_rules! typed_list {
+pub(crate) fn list_argument(items: Vec<Argument>, element: &TypeKind) -> Option<Argument> {
+    macro_rules! convert_to_typed_list {
         ($from:ident => $to:ident) => {
             Argument::$to(
                 items
@@ -266,10 +266,10 @@ pub(crate) fn list_of(items: Vec<Argument>, element: &TypeKind) -> Option<Argume
         };
     }
     Some(match element {
-        TypeKind::Int | TypeKind::SymInt => typed_list!(Int => Ints),
-        TypeKind::Float => typed_list!(Float => Floats),
-        TypeKind::Bool | TypeKind::SymBool => typed_list!(Bool => Bools),
-        TypeKind::Str => typed_list!(String => Strings),
+        TypeKind::Int | TypeKind::SymInt => convert_to_typed_list!(Int => Ints),
+        TypeKind::Float => convert_to_typed_list!(Float => Floats),
+        TypeKind::Bool | TypeKind::SymBool => convert_to_typed_list!(Bool => Bools),
+        TypeKind::Str => convert_to_typed_list!(String => Strings),
         _ => Argument::List(items),
     })
 }

@@ -33,7 +33,7 @@ impl Graph {
     pub fn clean(&self) -> Self {
         let mut graph = self.clone();
         loop {
-            let next = graph.merge_equal().remove_unused();
+            let next = graph.merge_equal_nodes().remove_unused_nodes();
             if next.nodes.len() == graph.nodes.len() {
                 return next;
             }
@@ -41,7 +41,7 @@ impl Graph {
         }
     }
 
-    fn remove_unused(self) -> Self {
+    fn remove_unused_nodes(self) -> Self {
         let mut needed: HashSet<ValueId> = self.outputs.iter().copied().collect();
         let keep: Vec<bool> = self
             .nodes
@@ -70,7 +70,7 @@ impl Graph {
             (0..self.values.len()).map(|at| ValueId(if at < outside { 0 } else { at })).collect();
         for node in &self.nodes {
             for (result, output) in node.outputs.iter().enumerate() {
-                let new = || output.ids().into_iter().filter(|id| id.0 >= outside);
+                let new = || output.value_ids().into_iter().filter(|id| id.0 >= outside);
                 let mut shared: Vec<ValueId> = new().map(|id| self.memory_root(id)).collect();
                 shared.extend(node.possible_aliases(result));
                 for (id, shared) in new().flat_map(|id| shared.iter().map(move |shared| (id, *shared))) {
@@ -86,7 +86,7 @@ impl Graph {
         memory_roots
     }
 
-    fn merge_equal(&self) -> Self {
+    fn merge_equal_nodes(&self) -> Self {
         let memory_roots = self.memory_roots();
         let memory = |id: ValueId| memory_roots[id.0];
         let writes = |node: &Node| node.effects.writes.iter().map(|id| memory(*id)).collect::<Vec<_>>();
@@ -98,7 +98,7 @@ impl Graph {
         let mut replacements: HashMap<ValueId, ValueId> = HashMap::new();
         let mut builder = GraphBuilder::from(self.clone());
         builder.nodes.retain_mut(|node| {
-            node.map_ids(|id| replacements.get(&id).copied().unwrap_or(id));
+            node.map_value_ids(|id| replacements.get(&id).copied().unwrap_or(id));
             for root in writes(node) {
                 *epochs.entry(root).or_default() += 1;
             }
@@ -112,7 +112,7 @@ impl Graph {
                 return true;
             };
             let (first, now): (Vec<ValueId>, Vec<ValueId>) =
-                (first.iter().flat_map(Argument::ids).collect(), node.result_values().collect());
+                (first.iter().flat_map(Argument::value_ids).collect(), node.result_values().collect());
             let both_are_results = |(a, b): (&ValueId, &ValueId)| {
                 let (a, b) = (self.memory_root(*a), self.memory_root(*b));
                 a != b && graph_results.contains(&a) && graph_results.contains(&b)

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use crate::argument::{Argument, ValueId};
 use crate::graph::{Graph, Node};
 use crate::operator_paths;
-use crate::print::{ArgumentText, TensorType};
+use crate::print::{ArgumentText, TensorTypeText};
 
 /// Boxes in the order of execution, and the arrows between them.
 #[derive(Default)]
@@ -34,7 +34,7 @@ enum BoxRole {
     Constant,
     Call,
     /// A call with effects.
-    Effect,
+    EffectfulCall,
     Result,
 }
 
@@ -47,25 +47,25 @@ struct Arrow {
 }
 
 impl BoxRole {
-    const ALL: [Self; 5] = [Self::Input, Self::Constant, Self::Call, Self::Effect, Self::Result];
+    const ALL: [Self; 5] = [Self::Input, Self::Constant, Self::Call, Self::EffectfulCall, Self::Result];
 
     /// Returns the fill colour and the border colour of the boxes.
-    const fn colours(self) -> (&'static str, &'static str) {
+    const fn fill_and_border_colours(self) -> (&'static str, &'static str) {
         match self {
             Self::Input => ("#dcf0dc", "#3c783c"),
             Self::Constant => ("#ebebeb", "#787878"),
             Self::Call => ("#dce6f5", "#3c5a96"),
-            Self::Effect => ("#fae6c8", "#b4640a"),
+            Self::EffectfulCall => ("#fae6c8", "#b4640a"),
             Self::Result => ("#f0dcf0", "#823c82"),
         }
     }
 
-    const fn name(self) -> &'static str {
+    const fn class_name(self) -> &'static str {
         match self {
             Self::Input => "input",
             Self::Constant => "constant",
             Self::Call => "call",
-            Self::Effect => "effect",
+            Self::EffectfulCall => "effect",
             Self::Result => "result",
         }
     }
@@ -73,25 +73,26 @@ impl BoxRole {
 
 /// The box from which each value comes, after the nodes so far.
 #[derive(Default)]
-struct Sources {
+struct ValueSources {
     box_of_value: HashMap<ValueId, usize>,
     /// The last box that wrote to each memory. A memory is named by the first value that shares it.
     last_write: HashMap<ValueId, usize>,
 }
 
 impl Drawing {
-    fn of(graph: &Graph) -> Self {
+    fn from_graph(graph: &Graph) -> Self {
         let mut drawing = Self::default();
-        let mut sources = Sources::default();
+        let mut sources = ValueSources::default();
         let given = (0..graph.inputs + graph.constants.len()).map(ValueId);
         for id in given {
             let role = if id.0 < graph.inputs { BoxRole::Input } else { BoxRole::Constant };
-            let at = drawing.add_box(role, id.to_string(), TensorType::of_value(graph.value(id)).to_string());
+            let at =
+                drawing.add_box(role, id.to_string(), TensorTypeText::from_value_info(graph.value(id)).to_string());
             sources.box_of_value.insert(id, at);
         }
         for node in &graph.nodes {
-            let role = if node.has_effects() { BoxRole::Effect } else { BoxRole::Call };
-            let at = drawing.add_box(role, operator_paths::path(node.operator), detail_text(node));
+            let role = if node.has_effects() { BoxRole::EffectfulCall } else { BoxRole::Call };
+            let at = drawing.add_box(role, operator_paths::shortest_path(node.operator), detail_text(node));
             node.used_values().for_each(|id| drawing.add_use_arrows(graph, &sources, id, at));
             for id in node.result_values().filter(|id| !sources.box_of_value.contains_key(id)).collect::<Vec<_>>() {
                 sources.box_of_value.insert(id, at);
@@ -105,7 +106,7 @@ impl Drawing {
             let at = drawing.add_box(
                 BoxRole::Result,
                 format!("result {number}"),
-                TensorType::of_value(graph.value(*id)).to_string(),
+                TensorTypeText::from_value_info(graph.value(*id)).to_string(),
             );
             drawing.add_use_arrows(graph, &sources, *id, at);
         }
@@ -117,9 +118,9 @@ impl Drawing {
         self.boxes.len() - 1
     }
 
-    fn add_use_arrows(&mut self, graph: &Graph, sources: &Sources, id: ValueId, to: usize) {
+    fn add_use_arrows(&mut self, graph: &Graph, sources: &ValueSources, id: ValueId, to: usize) {
         let Some(&from) = sources.box_of_value.get(&id) else { return };
-        self.add_arrow(Arrow { from, to, label: Some(TensorType::of_value(graph.value(id)).to_string()) });
+        self.add_arrow(Arrow { from, to, label: Some(TensorTypeText::from_value_info(graph.value(id)).to_string()) });
         if let Some(&writer) = sources.last_write.get(&graph.memory_root(id)).filter(|&&writer| writer > from) {
             self.add_arrow(Arrow { from: writer, to, label: None });
         }
@@ -135,7 +136,7 @@ impl Drawing {
 /// Returns the arguments of a call that are not tensors, and its effects, as text.
 fn detail_text(node: &Node) -> String {
     const MAX_DETAIL_LENGTH: usize = 36;
-    let is_plain = |arg: &Argument| arg.ids().is_empty() && *arg != Argument::Tensors(Vec::new());
+    let is_plain = |arg: &Argument| arg.value_ids().is_empty() && *arg != Argument::Tensors(Vec::new());
     let plain = node.inputs.iter().filter(|input| is_plain(&input.arg));
     let mut parts: Vec<String> = plain.map(|input| format!("{} = {}", input.name, ArgumentText(&input.arg))).collect();
     if !node.effects.writes.is_empty() {

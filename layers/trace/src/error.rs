@@ -25,7 +25,7 @@ pub enum TraceError {
         operator: String,
     },
     /// An argument or result is of a kind that no graph can hold.
-    UnsupportedKind {
+    UnsupportedValueKind {
         /// The name of the operator.
         operator: String,
         /// The name of the argument, or the index of the result.
@@ -41,19 +41,19 @@ pub enum TraceError {
         sizes: Vec<i64>,
     },
     /// An operator used a tensor that was made inside of a recorded call, and is not a result of it.
-    InnerTensor {
+    TensorFromInnerCall {
         /// The name of the operator that used the tensor.
         operator: String,
         /// The name of the operator that made the tensor.
         made_by: String,
     },
     /// A traced function called an operator on a thread that it started.
-    OtherThread {
+    CallOnOtherThread {
         /// The name of the operator.
         operator: String,
     },
     /// A tensor shares memory of a traced tensor with another dtype, and no operator made it.
-    OtherDType {
+    ViewWithOtherDType {
         /// The name of the operator that used the tensor.
         operator: String,
     },
@@ -65,7 +65,7 @@ pub enum TraceError {
         second: usize,
     },
     /// A result of the function is a plain number and not a tensor.
-    NumberOutput {
+    NumberAsOutput {
         /// The index of the result.
         output: usize,
     },
@@ -81,7 +81,7 @@ pub enum TraceError {
         found: String,
     },
     /// A run got more or fewer inputs than the graph has.
-    InputCount {
+    WrongInputCount {
         /// The number of inputs of the graph.
         expected: usize,
         /// The number of inputs of the run.
@@ -117,7 +117,7 @@ pub enum TraceError {
         problem: String,
     },
     /// A text is not a valid graph.
-    Syntax {
+    SyntaxError {
         /// The line of the mistake, counted from 1.
         line: usize,
         /// The column of the mistake, counted from 1.
@@ -139,7 +139,7 @@ pub enum TraceError {
         found: String,
     },
     /// The number of given tensors differs from the number of constants in the text.
-    ConstantCount {
+    WrongConstantCount {
         /// The number of constants in the text.
         expected: usize,
         /// The number of given tensors.
@@ -155,7 +155,7 @@ impl fmt::Display for TraceError {
                 "`{operator}` reads elements while a function is traced, but a graph cannot depend on elements; compute with tensors \
                  (`aten::where`, `aten::masked_fill`), or read before or after the trace"
             ),
-            Self::UnsupportedKind { operator, argument, kind } => {
+            Self::UnsupportedValueKind { operator, argument, kind } => {
                 write!(
                     f,
                     "`{argument}` of `{operator}` has the kind {kind}, which a graph cannot hold; leave it out, or call the operator outside of \
@@ -167,17 +167,17 @@ impl fmt::Display for TraceError {
                 "`{operator}` writes to a tensor of sizes {sizes:?} from outside of the traced function, so each run would change it for the \
                  next run; pass it as an input, or write to a copy (`aten::clone`)"
             ),
-            Self::InnerTensor { operator, made_by } => write!(
+            Self::TensorFromInnerCall { operator, made_by } => write!(
                 f,
                 "`{operator}` uses a tensor that `{made_by}` made inside of another recorded call, so the graph does not have it; trace only the \
                  forward pass, and differentiate a run of the graph"
             ),
-            Self::OtherThread { operator } => write!(
+            Self::CallOnOtherThread { operator } => write!(
                 f,
                 "`{operator}` is called on a thread that the traced function started, where calls are not recorded; call it on the function's \
                  own thread"
             ),
-            Self::OtherDType { operator } => {
+            Self::ViewWithOtherDType { operator } => {
                 write!(
                     f,
                     "an argument of `{operator}` has the memory of a traced tensor, but another dtype; use `aten::view_dtype`"
@@ -189,7 +189,7 @@ impl fmt::Display for TraceError {
                     "inputs {first} and {second} are the same tensor, so the trace cannot distinguish them; pass it once, or pass a clone"
                 )
             }
-            Self::NumberOutput { output } => {
+            Self::NumberAsOutput { output } => {
                 write!(f, "result {output} is not a tensor, but a plain number; return a tensor that an operator made")
             }
             Self::MetaMismatch { operator, result, planned, found } => {
@@ -198,7 +198,7 @@ impl fmt::Display for TraceError {
                     "result {result} of `{operator}` is {found}, and on Meta {planned}; its kernel or its `#[op_meta]` is wrong"
                 )
             }
-            Self::InputCount { expected, found } => write!(f, "the graph takes {expected} inputs, not {found}"),
+            Self::WrongInputCount { expected, found } => write!(f, "the graph takes {expected} inputs, not {found}"),
             Self::InputMismatch { input, expected, found } => {
                 write!(
                     f,
@@ -209,7 +209,7 @@ impl fmt::Display for TraceError {
                 write!(f, "`{operator}` returned {found} for {value}, which is {expected} in the graph")
             }
             Self::InvalidNode { node, operator, problem } => write!(f, "node {node}, `{operator}`: {problem}"),
-            Self::Syntax { line, column, source, length, problem } => {
+            Self::SyntaxError { line, column, source, length, problem } => {
                 let (margin, space) = (line.to_string(), " ".repeat(column - 1));
                 let bar = " ".repeat(margin.len());
                 write!(f, "{problem}\n{bar} |\n{margin} | {source}\n{bar} | {space}{}", "^".repeat((*length).max(1)))
@@ -217,7 +217,7 @@ impl fmt::Display for TraceError {
             Self::ConstantMismatch { constant, expected, found } => {
                 write!(f, "constant {constant} is {expected} in the text, and the tensor for it is {found}")
             }
-            Self::ConstantCount { expected, found } => {
+            Self::WrongConstantCount { expected, found } => {
                 write!(
                     f,
                     "the text has {expected} constants, but {found} tensors were passed; pass one for each `const`, in order"

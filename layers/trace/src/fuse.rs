@@ -88,19 +88,20 @@ struct OperatorKernels {
 }
 
 impl OperatorKernels {
-    fn of(operator: &'static Operator) -> Option<Self> {
+    fn for_operator(operator: &'static Operator) -> Option<Self> {
         let direct = operator.kernel_id(keys::CPU.into())?;
-        Some(Self { operator, direct, with_default_keys: operator.kernel_id(Self::default_keys()) })
+        Some(Self { operator, direct, with_default_keys: operator.kernel_id(Self::default_tensor_keys()) })
     }
 
-    fn default_keys() -> KeySet {
+    fn default_tensor_keys() -> KeySet {
         KeySet::from(keys::CPU) | keys::Autograd.on(keys::CPU) | keys::ADInplaceOrView
     }
 
     /// Returns whether calls with these keys still reach the same kernel.
     fn is_unchanged(&self, keys: KeySet) -> bool {
         let Self { operator, direct, with_default_keys } = self;
-        operator.kernel_id(keys) == Some(*direct) && operator.kernel_id(Self::default_keys()) == *with_default_keys
+        operator.kernel_id(keys) == Some(*direct)
+            && operator.kernel_id(Self::default_tensor_keys()) == *with_default_keys
     }
 }
 
@@ -156,8 +157,8 @@ impl FusedGraph {
     ///
     /// Returns the errors of [`Graph::run`].
     pub fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
-        let mut values = self.graph.check_inputs(inputs)?;
-        let last = self.graph.last_uses(self.steps.iter().map(|step| self.values_of(step)));
+        let mut values = self.graph.check_and_bind_inputs(inputs)?;
+        let last = self.graph.last_uses(self.steps.iter().map(|step| self.step_values(step)));
         for (at, step) in self.steps.iter().enumerate() {
             match step {
                 RunStep::Call(node) => self.graph.run_node(*node, &mut values)?,
@@ -166,15 +167,15 @@ impl FusedGraph {
                     group.nodes.iter().try_for_each(|node| self.graph.run_node(*node, &mut values))?;
                 }
             }
-            for id in self.values_of(step).filter(|id| last[id.0] == Some(at)) {
+            for id in self.step_values(step).filter(|id| last[id.0] == Some(at)) {
                 values[id.0] = None;
             }
         }
-        self.graph.take_results(&values)
+        self.graph.collect_results(&values)
     }
 
     /// Returns the values that a step uses or returns.
-    fn values_of(&self, step: &RunStep) -> impl Iterator<Item = ValueId> {
+    fn step_values(&self, step: &RunStep) -> impl Iterator<Item = ValueId> {
         let nodes = match step {
             RunStep::Call(node) => std::slice::from_ref(node),
             RunStep::Group(group) => &group.nodes[..],
@@ -187,7 +188,7 @@ impl FusionGroup {
     /// Computes the group's results in one pass. Returns false if the pass cannot replace the calls for these inputs.
     fn run(&self, values: &mut RunValues) -> Result<bool> {
         let inputs: Option<Vec<&Tensor>> = self.inputs.iter().map(|id| values.get(id.0)?.as_ref()).collect();
-        let Some(inputs) = inputs.filter(|inputs| self.reaches_kernels(inputs)) else { return Ok(false) };
+        let Some(inputs) = inputs.filter(|inputs| self.reaches_replaced_kernels(inputs)) else { return Ok(false) };
         let Some(results) = self.pass.run(&inputs)? else { return Ok(false) };
         for (id, result) in self.results.iter().zip(results) {
             values[id.0] = Some(result);
@@ -196,7 +197,7 @@ impl FusionGroup {
     }
 
     /// Returns whether calls with these inputs reach the kernels that the pass replaces.
-    fn reaches_kernels(&self, inputs: &[&Tensor]) -> bool {
+    fn reaches_replaced_kernels(&self, inputs: &[&Tensor]) -> bool {
         if (self.records_grad || guard::is_grad_enabled()) && inputs.iter().any(|input| input.requires_grad()) {
             return false;
         }

@@ -1,6 +1,6 @@
 //! The graph: values, nodes, inputs and outputs.
 
-use dispatch_runtime::schema::{Position, Schema};
+use dispatch_runtime::schema::{Schema, ValuePosition};
 use dispatch_runtime::{DType, Geometry, Operator, Tensor};
 
 use crate::argument::{Argument, ValueId};
@@ -133,12 +133,12 @@ impl Node {
 
     /// Returns the values of the arguments.
     pub(crate) fn used_values(&self) -> impl Iterator<Item = ValueId> {
-        self.inputs.iter().flat_map(|input| input.arg.ids())
+        self.inputs.iter().flat_map(|input| input.arg.value_ids())
     }
 
     /// Returns the values of the results, which may be new values or arguments.
     pub(crate) fn result_values(&self) -> impl Iterator<Item = ValueId> {
-        self.outputs.iter().flat_map(Argument::ids)
+        self.outputs.iter().flat_map(Argument::value_ids)
     }
 
     /// Returns the values of the arguments and the results.
@@ -149,9 +149,9 @@ impl Node {
     /// Returns the written argument's values if the schema says that the result at index `result` is a written argument.
     pub(crate) fn written_values_of_result(&self, result: usize) -> Vec<ValueId> {
         let schema = self.schema();
-        let written = schema.written_return(result).and_then(|at| schema.arguments.get(at));
+        let written = schema.written_argument_of_return(result).and_then(|at| schema.arguments.get(at));
         let input = written.and_then(|written| self.inputs.iter().find(|input| input.name == written.name));
-        input.map_or_else(Vec::new, |input| input.arg.ids())
+        input.map_or_else(Vec::new, |input| input.arg.value_ids())
     }
 
     /// Returns the values whose memory the result may share, according to the schema.
@@ -160,14 +160,14 @@ impl Node {
         if !schema.is_aliasing() {
             return Vec::new();
         }
-        let may_contain = |at| schema.may_contain_alias(Position::Argument(at), Position::Return(result));
+        let may_contain = |at| schema.may_contain_alias(ValuePosition::Argument(at), ValuePosition::Return(result));
         let may_alias = |input: &&NamedArgument| schema.argument(&input.name).is_some_and(|(at, _)| may_contain(at));
-        self.inputs.iter().filter(may_alias).flat_map(|input| input.arg.ids()).collect()
+        self.inputs.iter().filter(may_alias).flat_map(|input| input.arg.value_ids()).collect()
     }
 
-    pub(crate) fn map_ids(&mut self, mut new: impl FnMut(ValueId) -> ValueId) {
-        self.inputs.iter_mut().for_each(|input| input.arg.map_ids(&mut new));
-        self.outputs.iter_mut().for_each(|output| output.map_ids(&mut new));
+    pub(crate) fn map_value_ids(&mut self, mut new: impl FnMut(ValueId) -> ValueId) {
+        self.inputs.iter_mut().for_each(|input| input.arg.map_value_ids(&mut new));
+        self.outputs.iter_mut().for_each(|output| output.map_value_ids(&mut new));
         self.effects.writes.iter_mut().for_each(|id| *id = new(*id));
     }
 
@@ -176,7 +176,7 @@ impl Node {
         let schema = self.schema();
         let written =
             |input: &&NamedArgument| schema.argument(&input.name).is_some_and(|(_, argument)| argument.is_written());
-        self.inputs.iter().filter(written).flat_map(|input| input.arg.ids()).collect()
+        self.inputs.iter().filter(written).flat_map(|input| input.arg.value_ids()).collect()
     }
 }
 
@@ -291,7 +291,7 @@ impl GraphBuilder {
             values.push(ValueInfo { shares_memory_with, ..info.clone() });
         }
         let rename = |id: ValueId| new[id.0].unwrap_or(id);
-        self.nodes.iter_mut().for_each(|node| node.map_ids(rename));
+        self.nodes.iter_mut().for_each(|node| node.map_value_ids(rename));
         Graph {
             inputs: self.inputs.len(),
             constants: self.constants.into_iter().map(|(_, tensor)| tensor).collect(),

@@ -10,33 +10,33 @@ use dispatch_runtime::schema::suggest;
 use dispatch_runtime::{Operator, on_operator_event};
 
 /// The operators that each path names.
-type Paths = HashMap<String, Vec<&'static Operator>>;
+type OperatorsByPath = HashMap<String, Vec<&'static Operator>>;
 
-static PATHS: LazyLock<RwLock<Paths>> = LazyLock::new(RwLock::default);
+static OPERATORS_BY_PATH: LazyLock<RwLock<OperatorsByPath>> = LazyLock::new(RwLock::default);
 
 /// Returns the operator with this path or full name.
-pub(crate) fn find(path: &str) -> Option<&'static Operator> {
-    operator_at(&paths(), path).or_else(|| Operator::find(path).ok())
+pub(crate) fn find_operator(path: &str) -> Option<&'static Operator> {
+    operator_at(&updated_operators_by_path(), path).or_else(|| Operator::find(path).ok())
 }
 
 /// Returns the shortest path of an operator.
-pub(crate) fn path(operator: &Operator) -> String {
-    let paths = paths();
+pub(crate) fn shortest_path(operator: &Operator) -> String {
+    let paths = updated_operators_by_path();
     let is_its = |path: &String| operator_at(&paths, path).is_some_and(|found| found.name() == operator.name());
-    let short = [base_path(operator), path_of_overload(operator)].into_iter().find(is_its);
+    let short = [base_path(operator), overload_path(operator)].into_iter().find(is_its);
     short.unwrap_or_else(|| operator.name().to_string())
 }
 
 /// Returns the path that is most similar to a mistyped one.
 pub(crate) fn similar_path(path: &str) -> Option<String> {
-    let paths = paths();
+    let paths = updated_operators_by_path();
     let mut all: Vec<&str> = paths.iter().filter(|(_, owners)| owners.len() == 1).map(|(path, _)| &path[..]).collect();
     // Sorted, so that of several equally similar paths the same one is always found.
     all.sort_unstable();
     suggest(path, all).map(str::to_owned)
 }
 
-fn operator_at(paths: &Paths, path: &str) -> Option<&'static Operator> {
+fn operator_at(paths: &OperatorsByPath, path: &str) -> Option<&'static Operator> {
     match paths.get(path).map_or(&[][..], Vec::as_slice) {
         [one] => Some(*one),
         [] => {
@@ -53,7 +53,7 @@ fn base_path(operator: &Operator) -> String {
     format!("{}::{}", name.namespace, name.base)
 }
 
-fn path_of_overload(operator: &Operator) -> String {
+fn overload_path(operator: &Operator) -> String {
     let overload = operator.name().overload;
     if overload.is_empty() {
         base_path(operator)
@@ -64,17 +64,17 @@ fn path_of_overload(operator: &Operator) -> String {
 
 /// Returns all paths, and keeps them up to date as operators are defined and removed. Changes may be reported out of order, so a report
 /// only says which path to look up again.
-fn paths() -> RwLockReadGuard<'static, Paths> {
+fn updated_operators_by_path() -> RwLockReadGuard<'static, OperatorsByPath> {
     static REGISTER_LISTENER: Once = Once::new();
     REGISTER_LISTENER.call_once(|| {
         let _listener = on_operator_event(|_, changed| {
-            let mut paths = PATHS.write().unwrap_or_else(PoisonError::into_inner);
-            let owners = paths.entry(path_of_overload(changed)).or_default();
+            let mut paths = OPERATORS_BY_PATH.write().unwrap_or_else(PoisonError::into_inner);
+            let owners = paths.entry(overload_path(changed)).or_default();
             owners.retain(|owner| owner.name() != changed.name());
             owners.extend(Operator::find(&changed.name().to_string()));
         });
     });
-    PATHS.read().unwrap_or_else(PoisonError::into_inner)
+    OPERATORS_BY_PATH.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -93,9 +93,9 @@ mod tests {
                 drop(lab.define("swap.Left(int x, int y) -> int").unwrap());
             }
         });
-        assert!(find("names::swap_left").is_some());
+        assert!(find_operator("names::swap_left").is_some());
         first.remove();
         swapping.remove();
-        assert_eq!(find("names::swap_left").map(Operator::argument_count), Some(2));
+        assert_eq!(find_operator("names::swap_left").map(Operator::argument_count), Some(2));
     }
 }

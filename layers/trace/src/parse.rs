@@ -15,8 +15,8 @@ use crate::argument::{Argument, ValueId};
 use crate::error::TraceError;
 use crate::graph::{Effects, Graph, GraphBuilder, Node, ValueInfo};
 use crate::operator_paths;
-use crate::print::TensorType;
-use crate::run::matches_info;
+use crate::print::TensorTypeText;
+use crate::run::matches_value_info;
 
 impl Graph {
     /// Parses the text that a graph prints, with its constants, and [verifies](Self::verify) the graph. Values may have any names.
@@ -43,8 +43,8 @@ impl Graph {
     ///
     /// # Errors
     ///
-    /// Returns [`TraceError::Syntax`], with the position, if the text is not a valid graph. Returns [`TraceError::ConstantCount`] or
-    /// [`TraceError::ConstantMismatch`] if the constants are not those of the text. Returns the errors of [`verify`](Self::verify).
+    /// Returns [`TraceError::SyntaxError`], with the position, if the text is not a valid graph. Returns [`TraceError::WrongConstantCount`]
+    /// or [`TraceError::ConstantMismatch`] if the constants are not those of the text. Returns the errors of [`verify`](Self::verify).
     pub fn parse(text: &str, constants: &[Tensor]) -> Result<Self> {
         let mut parser = Parser {
             text,
@@ -55,14 +55,16 @@ impl Graph {
         };
         let found = parser.parse_graph()?;
         if found.len() != constants.len() {
-            return Err(TraceError::ConstantCount { expected: found.len(), found: constants.len() }.into());
+            return Err(TraceError::WrongConstantCount { expected: found.len(), found: constants.len() }.into());
         }
         let mut builder = parser.builder;
         for (constant, (id, tensor)) in found.iter().zip(constants).enumerate() {
             let info = &builder.values[id.0];
-            if !matches_info(info, tensor) {
-                let (expected, found) =
-                    (TensorType::of_value(info).to_string(), TensorType::of_tensor(tensor).to_string());
+            if !matches_value_info(info, tensor) {
+                let (expected, found) = (
+                    TensorTypeText::from_value_info(info).to_string(),
+                    TensorTypeText::from_tensor(tensor).to_string(),
+                );
                 return Err(TraceError::ConstantMismatch { constant, expected, found }.into());
             }
         }
@@ -91,9 +93,9 @@ struct ValueNames {
 
 /// The text of one result of a call, parsed before the operator of the call is known.
 enum ResultPattern {
-    Nothing,
-    One(ValueId),
-    List(Vec<Option<ValueId>>),
+    Ignored,
+    OneValue(ValueId),
+    ValueList(Vec<Option<ValueId>>),
 }
 
 type ParseResult<T> = Result<T, TraceError>;
@@ -103,31 +105,31 @@ impl Parser<'_> {
     fn parse_graph(&mut self) -> ParseResult<Vec<ValueId>> {
         self.expect_word("fn")?;
         self.expect_word("graph")?;
-        self.expect_sign('(')?;
+        self.expect_punctuation('(')?;
         self.builder.inputs = self.parse_list(')', |parser| {
             let id = parser.parse_definition()?;
             parser.commit_definitions();
             Ok(id)
         })?;
-        self.expect_sign('{')?;
+        self.expect_punctuation('{')?;
         let mut constants = Vec::new();
         while self.eat_word("const") {
             constants.push(self.parse_definition()?);
             self.commit_definitions();
-            self.expect_sign(';')?;
+            self.expect_punctuation(';')?;
         }
-        while !self.eat_sign('[') {
+        while !self.eat_punctuation('[') {
             self.parse_statement()?;
         }
         self.builder.outputs = self.parse_list(']', Self::parse_use)?;
-        self.expect_sign('}')?;
+        self.expect_punctuation('}')?;
         if self.peek() == &Token::End { Ok(constants) } else { Err(self.unexpected_token("the end")) }
     }
 
     fn parse_statement(&mut self) -> ParseResult<()> {
         let (mut effects, mut grad_mode) = (Effects::default(), None);
-        while self.eat_sign('#') {
-            self.expect_sign('[')?;
+        while self.eat_punctuation('#') {
+            self.expect_punctuation('[')?;
             if self.eat_word("random") {
                 effects.random = true;
             } else if self.eat_word("no_grad") {
@@ -136,24 +138,24 @@ impl Parser<'_> {
                 grad_mode = Some(true);
             } else {
                 self.expect_word("writes")?;
-                self.expect_sign('(')?;
-                while !self.eat_sign(')') {
+                self.expect_punctuation('(')?;
+                while !self.eat_punctuation(')') {
                     effects.writes.push(self.parse_use()?);
-                    self.eat_sign(',');
+                    self.eat_punctuation(',');
                 }
             }
-            self.expect_sign(']')?;
+            self.expect_punctuation(']')?;
         }
         let patterns = if self.eat_word("let") {
             let patterns = self.parse_patterns()?;
-            self.expect_sign('=')?;
+            self.expect_punctuation('=')?;
             Some(patterns)
         } else {
             None
         };
         let (operator, span) = self.parse_operator()?;
         let inputs = self.parse_arguments(operator)?;
-        self.expect_sign(';')?;
+        self.expect_punctuation(';')?;
         self.commit_definitions();
         effects.random |= aten::is_random(operator);
         let mut node = Node { operator, inputs, outputs: Vec::new(), effects, grad_mode };
@@ -190,24 +192,28 @@ impl Parser<'_> {
     }
 
     fn parse_patterns(&mut self) -> ParseResult<Vec<ResultPattern>> {
-        if self.eat_sign('(') { self.parse_list(')', Self::parse_pattern) } else { Ok(vec![self.parse_pattern()?]) }
+        if self.eat_punctuation('(') {
+            self.parse_list(')', Self::parse_pattern)
+        } else {
+            Ok(vec![self.parse_pattern()?])
+        }
     }
 
     fn parse_pattern(&mut self) -> ParseResult<ResultPattern> {
         if self.eat_word("_") {
-            return Ok(ResultPattern::Nothing);
+            return Ok(ResultPattern::Ignored);
         }
-        if !self.eat_sign('[') {
-            return Ok(ResultPattern::One(self.parse_definition_or_use()?));
+        if !self.eat_punctuation('[') {
+            return Ok(ResultPattern::OneValue(self.parse_definition_or_use()?));
         }
         let id = |parser: &mut Self| parser.parse_definition_or_use().map(Some);
         let ids = self.parse_list(']', |parser| if parser.eat_word("_") { Ok(None) } else { id(parser) })?;
-        Ok(ResultPattern::List(ids))
+        Ok(ResultPattern::ValueList(ids))
     }
 
     /// Parses a definition, if a colon follows the name, or a use of a value.
     fn parse_definition_or_use(&mut self) -> ParseResult<ValueId> {
-        if matches!(self.tokens.get(self.position + 1), Some((Token::Sign(':'), _))) {
+        if matches!(self.tokens.get(self.position + 1), Some((Token::Punctuation(':'), _))) {
             self.parse_definition()
         } else {
             self.parse_use()
@@ -218,9 +224,9 @@ impl Parser<'_> {
     fn parse_definition(&mut self) -> ParseResult<ValueId> {
         let span = self.current_span();
         let name = self.parse_name("a value")?;
-        self.expect_sign(':')?;
-        let shares_memory_with = if self.eat_sign('&') {
-            self.expect_sign('\'')?;
+        self.expect_punctuation(':')?;
+        let shares_memory_with = if self.eat_punctuation('&') {
+            self.expect_punctuation('\'')?;
             let of = self.resolve_name(true)?;
             Some(self.builder.values[of.0].shares_memory_with.unwrap_or(of))
         } else {
@@ -229,9 +235,9 @@ impl Parser<'_> {
         let at = self.current_span();
         let dtype = self.parse_name("a dtype")?;
         let dtype: DType = dtype.parse().map_err(|error| syntax_error(self.text, &at, format!("{error}")))?;
-        self.expect_sign('[')?;
+        self.expect_punctuation('[')?;
         let sizes = self.parse_integers(&[']', ';'])?;
-        let geometry = if self.eat_sign(';') {
+        let geometry = if self.eat_punctuation(';') {
             let strides = self.parse_integers(&[']'])?;
             Geometry::strided(&sizes, &strides, 0)
         } else {
@@ -239,7 +245,7 @@ impl Parser<'_> {
         };
         let geometry =
             geometry.ok_or_else(|| syntax_error(self.text, &at, "these are not sizes and strides of a tensor"))?;
-        self.expect_sign(']')?;
+        self.expect_punctuation(']')?;
         let id = self.builder.add_value(ValueInfo { dtype, geometry, shares_memory_with });
         if self.names.known.contains_key(&name) || self.names.new.insert(name.clone(), id).is_some() {
             return Err(syntax_error(self.text, &span, format!("`{name}` is defined twice")));
@@ -249,11 +255,11 @@ impl Parser<'_> {
 
     fn parse_integers(&mut self, ends: &[char]) -> ParseResult<Vec<i64>> {
         let mut numbers = Vec::new();
-        while !ends.iter().any(|end| self.peek() == &Token::Sign(*end)) {
+        while !ends.iter().any(|end| self.peek() == &Token::Punctuation(*end)) {
             let Token::Int(number) = *self.peek() else { return Err(self.unexpected_token("an integer")) };
             self.position += 1;
             numbers.push(number);
-            if !self.eat_sign(',') {
+            if !self.eat_punctuation(',') {
                 break;
             }
         }
@@ -287,7 +293,7 @@ impl Parser<'_> {
     fn parse_operator(&mut self) -> ParseResult<(&'static Operator, Range<usize>)> {
         let span = self.current_span();
         let path = self.parse_name("an operator")?;
-        if let Some(operator) = operator_paths::find(&path) {
+        if let Some(operator) = operator_paths::find_operator(&path) {
             return Ok((operator, span));
         }
         let near = operator_paths::similar_path(&path).map(|near| format!("; did you mean `{near}`?"));
@@ -298,19 +304,19 @@ impl Parser<'_> {
 
 /// Returns the result of a call for which the text has no pattern: the written argument, or nothing.
 fn implicit_output(node: &Node, schema: &Schema, at: usize) -> Argument {
-    let written = schema.written_return(at).and_then(|at| schema.arguments.get(at));
+    let written = schema.written_argument_of_return(at).and_then(|at| schema.arguments.get(at));
     let input = written.and_then(|written| node.inputs.iter().find(|input| input.name == written.name));
     input.map_or(Argument::None, |input| input.arg.clone())
 }
 
 fn pattern_to_argument(pattern: ResultPattern, ty: &Type) -> Option<Argument> {
     Some(match (pattern, &ty.without_optional().kind) {
-        (ResultPattern::Nothing, _) => Argument::None,
-        (ResultPattern::One(id), TypeKind::Tensor | TypeKind::Any) => Argument::Tensor(id),
-        (ResultPattern::List(ids), TypeKind::List(element, _)) if element.accepts_none() => {
+        (ResultPattern::Ignored, _) => Argument::None,
+        (ResultPattern::OneValue(id), TypeKind::Tensor | TypeKind::Any) => Argument::Tensor(id),
+        (ResultPattern::ValueList(ids), TypeKind::List(element, _)) if element.accepts_none() => {
             Argument::OptionalTensors(ids)
         }
-        (ResultPattern::List(ids), TypeKind::List(element, _)) if element.kind == TypeKind::Tensor => {
+        (ResultPattern::ValueList(ids), TypeKind::List(element, _)) if element.kind == TypeKind::Tensor => {
             Argument::Tensors(ids.into_iter().collect::<Option<_>>()?)
         }
         _ => return None,

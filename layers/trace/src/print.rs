@@ -12,31 +12,31 @@ use crate::graph::{Graph, Node, ValueInfo};
 use crate::operator_paths;
 
 /// The kind of a tensor, such as `f32[2, 3]`. Strides are printed only if it is not contiguous.
-pub(crate) struct TensorType<'a>(pub(crate) DType, pub(crate) &'a Geometry);
+pub(crate) struct TensorTypeText<'a>(pub(crate) DType, pub(crate) &'a Geometry);
 
-impl<'a> TensorType<'a> {
-    pub(crate) const fn of_value(info: &'a ValueInfo) -> Self {
+impl<'a> TensorTypeText<'a> {
+    pub(crate) const fn from_value_info(info: &'a ValueInfo) -> Self {
         Self(info.dtype, &info.geometry)
     }
 
-    pub(crate) fn of_tensor(tensor: &'a Tensor) -> Self {
+    pub(crate) fn from_tensor(tensor: &'a Tensor) -> Self {
         Self(tensor.dtype(), tensor.geometry())
     }
 }
 
-impl fmt::Display for TensorType<'_> {
+impl fmt::Display for TensorTypeText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}[{}", self.0.short_name(), CommaSeparated(self.1.sizes()))?;
+        write!(f, "{}[{}", self.0.short_name(), CommaSeparatedList(self.1.sizes()))?;
         if self.1.strides() != Geometry::contiguous(self.1.sizes()).strides() {
-            write!(f, "; {}", CommaSeparated(self.1.strides()))?;
+            write!(f, "; {}", CommaSeparatedList(self.1.strides()))?;
         }
         f.write_char(']')
     }
 }
 
-struct CommaSeparated<'a, T>(&'a [T]);
+struct CommaSeparatedList<'a, T>(&'a [T]);
 
-impl<T: fmt::Display> fmt::Display for CommaSeparated<'_, T> {
+impl<T: fmt::Display> fmt::Display for CommaSeparatedList<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, item) in self.0.iter().enumerate() {
             write!(f, "{}{item}", if i == 0 { "" } else { ", " })?;
@@ -55,7 +55,7 @@ impl fmt::Display for ValueDefinition<'_> {
         if let Some(root) = info.shares_memory_with {
             write!(f, "&'{root} ")?;
         }
-        TensorType::of_value(info).fmt(f)
+        TensorTypeText::from_value_info(info).fmt(f)
     }
 }
 
@@ -87,7 +87,7 @@ impl Graph {
         remark: &dyn Fn(usize) -> Option<String>,
     ) -> fmt::Result {
         let inputs: Vec<ValueDefinition<'_>> = self.inputs().map(|id| ValueDefinition(self, id)).collect();
-        writeln!(f, "fn graph({}) {{", CommaSeparated(&inputs))?;
+        writeln!(f, "fn graph({}) {{", CommaSeparatedList(&inputs))?;
         for at in self.inputs..self.inputs + self.constants.len() {
             writeln!(f, "    const {};", ValueDefinition(self, ValueId(at)))?;
         }
@@ -96,7 +96,7 @@ impl Graph {
             self.fmt_statement(f, node, &mut defined)?;
             writeln!(f, "{}", remark(at).map_or_else(String::new, |remark| format!(" // {remark}")))?;
         }
-        writeln!(f, "    [{}]\n}}", CommaSeparated(&self.outputs))
+        writeln!(f, "    [{}]\n}}", CommaSeparatedList(&self.outputs))
     }
 
     fn fmt_statement(&self, f: &mut fmt::Formatter<'_>, node: &Node, defined: &mut usize) -> fmt::Result {
@@ -109,7 +109,7 @@ impl Graph {
         let written = node.values_written_by_schema();
         let undeclared: Vec<ValueId> = node.effects.writes.iter().filter(|id| !written.contains(id)).copied().collect();
         if !undeclared.is_empty() {
-            writeln!(f, "    #[writes({})]", CommaSeparated(&undeclared))?;
+            writeln!(f, "    #[writes({})]", CommaSeparatedList(&undeclared))?;
         }
         f.write_str("    ")?;
         let start = *defined;
@@ -122,7 +122,7 @@ impl Graph {
                 _ => write!(f, "let ({}) = ", outputs.join(", "))?,
             }
         }
-        fmt_call(f, node, &operator_paths::path(node.operator))?;
+        fmt_call(f, node, &operator_paths::shortest_path(node.operator))?;
         f.write_char(';')
     }
 }
@@ -166,7 +166,7 @@ fn fmt_argument(f: &mut fmt::Formatter<'_>, arg: &Argument, reference: &str) -> 
     match arg {
         Argument::None => f.write_str("None"),
         Argument::Tensor(id) => write!(f, "{reference}{id}"),
-        Argument::Tensors(ids) => write!(f, "{reference}[{}]", CommaSeparated(ids)),
+        Argument::Tensors(ids) => write!(f, "{reference}[{}]", CommaSeparatedList(ids)),
         Argument::OptionalTensors(ids) => {
             let items: Vec<String> =
                 ids.iter().map(|id| id.map_or_else(|| "None".to_owned(), |id| format!("Some({id})"))).collect();
@@ -185,6 +185,8 @@ fn fmt_argument(f: &mut fmt::Formatter<'_>, arg: &Argument, reference: &str) -> 
         Argument::Layout(value) => write!(f, "Layout::{value:?}"),
         Argument::MemoryFormat(value) => write!(f, "MemoryFormat::{value:?}"),
         Argument::Device(value) => write!(f, "Device({:?})", value.to_string()),
-        Argument::List(items) => write!(f, "[{}]", CommaSeparated(&items.iter().map(ArgumentText).collect::<Vec<_>>())),
+        Argument::List(items) => {
+            write!(f, "[{}]", CommaSeparatedList(&items.iter().map(ArgumentText).collect::<Vec<_>>()))
+        }
     }
 }

@@ -25,7 +25,7 @@ use dispatch_transform::{Level, Transform, depth, enter};
 use self::effects::StateBeforeCall;
 use self::other_threads::OtherThreadCall;
 use self::recorder::Recorder;
-pub(crate) use self::shapes::is_unknown_on_meta;
+pub(crate) use self::shapes::is_meta_unsupported_error;
 use crate::error::TraceError;
 use crate::graph::Graph;
 
@@ -39,12 +39,12 @@ thread_local! {
 struct TraceSession {
     /// The number of levels of transforms around the function.
     depth: usize,
-    trace: Rc<RefCell<Trace>>,
+    trace: Rc<RefCell<TraceState>>,
     other_thread: OtherThreadCall,
 }
 
 #[derive(Default)]
-struct Trace {
+struct TraceState {
     /// Whether the next call is inside of a recorded call, and not the function's own.
     in_recorded_call: bool,
     /// Whether an operator inside of the recorded call draws random numbers.
@@ -96,7 +96,7 @@ pub fn trace<O: IntoIterator<Item = Tensor>>(
     f: impl FnOnce(&[Tensor]) -> Result<O>,
     inputs: &[Tensor],
 ) -> Result<Graph> {
-    trace_with(false, f, inputs)
+    trace_function(false, f, inputs)
 }
 
 /// Traces a function as [`trace`] does, with all composites on the CPU recorded as their parts.
@@ -104,10 +104,10 @@ pub(crate) fn trace_decomposed<O: IntoIterator<Item = Tensor>>(
     f: impl FnOnce(&[Tensor]) -> Result<O>,
     inputs: &[Tensor],
 ) -> Result<Graph> {
-    trace_with(true, f, inputs)
+    trace_function(true, f, inputs)
 }
 
-fn trace_with<O: IntoIterator<Item = Tensor>>(
+fn trace_function<O: IntoIterator<Item = Tensor>>(
     decomposes: bool,
     f: impl FnOnce(&[Tensor]) -> Result<O>,
     inputs: &[Tensor],
@@ -122,10 +122,10 @@ fn trace_with<O: IntoIterator<Item = Tensor>>(
     let lift = |tensor: &Tensor| level.as_ref().map_or_else(|| tensor.clone(), |level: &Level| level.lift(tensor));
     let inputs: Vec<Tensor> = inputs.iter().map(lift).collect();
     let recorder = Recorder::new(level, guard::is_grad_enabled(), &inputs);
-    let trace = Rc::new(RefCell::new(Trace { decomposes, recorder, ..Trace::default() }));
+    let trace = Rc::new(RefCell::new(TraceState { decomposes, recorder, ..TraceState::default() }));
     let other_thread = OtherThreadCall::default();
     let results = {
-        let _session = RecordingGuard::begin(TraceSession {
+        let _session = TraceSessionGuard::begin(TraceSession {
             depth: depth(),
             trace: trace.clone(),
             other_thread: other_thread.clone(),
@@ -133,7 +133,7 @@ fn trace_with<O: IntoIterator<Item = Tensor>>(
         let _tracer = guard::include(keys::Tracer.into());
         f(&inputs)
     };
-    let Trace { recorder, error, .. } = trace.take();
+    let TraceState { recorder, error, .. } = trace.take();
     if let Some(error) = error.or_else(|| other_thread.take_error()) {
         return Err(error.into());
     }
@@ -154,17 +154,17 @@ impl Transform for TraceTransform {
 }
 
 /// A guard that ends the recording when it is dropped, also after an error or a panic.
-struct RecordingGuard;
+struct TraceSessionGuard;
 
-impl RecordingGuard {
+impl TraceSessionGuard {
     fn begin(session: TraceSession) -> Self {
-        other_threads::inherit_traces();
+        other_threads::register_trace_inheritance();
         TRACE_SESSIONS.with_borrow_mut(|sessions| sessions.push(session));
         Self
     }
 }
 
-impl Drop for RecordingGuard {
+impl Drop for TraceSessionGuard {
     fn drop(&mut self) {
         drop(TRACE_SESSIONS.with_borrow_mut(Vec::pop));
     }
@@ -172,10 +172,10 @@ impl Drop for RecordingGuard {
 
 /// The traces of the function that makes the current call.
 #[derive(Clone)]
-struct Traces(Vec<Rc<RefCell<Trace>>>);
+struct LevelTraces(Vec<Rc<RefCell<TraceState>>>);
 
-impl Traces {
-    fn current() -> Self {
+impl LevelTraces {
+    fn at_current_level() -> Self {
         let depth = depth();
         let of_level = |session: &&TraceSession| session.depth == depth;
         let trace = |session: &TraceSession| session.trace.clone();
@@ -192,16 +192,16 @@ impl Traces {
         self.0.is_empty()
     }
 
-    fn for_each(&self, mut f: impl FnMut(&mut Trace)) {
+    fn for_each(&self, mut f: impl FnMut(&mut TraceState)) {
         self.0.iter().for_each(|trace| f(&mut trace.borrow_mut()));
     }
 }
 
 /// A guard that marks calls as inside of the recorded call while it lives.
-struct InnerCallGuard(Traces);
+struct InnerCallGuard(LevelTraces);
 
 impl InnerCallGuard {
-    fn enter(traces: &Traces) -> Self {
+    fn enter(traces: &LevelTraces) -> Self {
         traces.for_each(|trace| (trace.in_recorded_call, trace.draws_random) = (true, false));
         Self(traces.clone())
     }
@@ -216,10 +216,10 @@ impl Drop for InnerCallGuard {
 #[op_fallback(Tracer)]
 fn tracer_fallback(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let below = keys.below(keys::Tracer);
-    let (own, inner) = Traces::current().split_by_nesting();
+    let (own, inner) = LevelTraces::at_current_level().split_by_nesting();
     let arguments = stack.top(operator.argument_count()).unwrap_or_default().to_vec();
-    other_threads::report_call(operator);
-    if own.is_empty() && inner.is_empty() || !own.is_empty() && is_decomposed(operator, &arguments, &own) {
+    other_threads::report_call_to_parents(operator);
+    if own.is_empty() && inner.is_empty() || !own.is_empty() && is_recorded_as_parts(operator, &arguments, &own) {
         return operator.redispatch_boxed(below, stack);
     }
     if own.is_empty() {
@@ -241,7 +241,7 @@ fn tracer_fallback(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Resu
     let results = stack.top(operator.schema().returns.len()).unwrap_or_default();
     inner.for_each(|trace| {
         trace.draws_random |= aten::is_random(operator);
-        trace.recorder.add_hidden(operator, &arguments, results);
+        trace.recorder.add_inner_tensors(operator, &arguments, results);
     });
     Ok(())
 }
@@ -252,17 +252,20 @@ fn call_and_record(
     below: KeySet,
     arguments: &[Value],
     stack: &mut Stack,
-    traces: &Traces,
+    traces: &LevelTraces,
 ) -> Result<()> {
     let on_meta = shapes::call_on_meta(operator, arguments)?;
-    if on_meta.is_none() && !returns_tensors(operator) && arguments.iter().flat_map(Value::tensors).next().is_some() {
+    if on_meta.is_none()
+        && !returns_only_tensors(operator)
+        && arguments.iter().flat_map(Value::tensors).next().is_some()
+    {
         return Err(TraceError::DataDependent { operator: operator.name().to_string() }.into());
     }
     let before = StateBeforeCall::capture(operator, arguments);
     operator.redispatch_boxed(below, stack)?;
     alias_returned_arguments(operator, arguments, stack)?;
     let results = stack.top(operator.schema().returns.len()).unwrap_or_default();
-    shapes::check_results(operator, &on_meta.unwrap_or_default(), results)?;
+    shapes::check_results_match_meta(operator, &on_meta.unwrap_or_default(), results)?;
     let mut recorded = Ok(());
     traces.for_each(|trace| {
         if recorded.is_ok() {
@@ -280,7 +283,7 @@ fn alias_returned_arguments(operator: &Operator, arguments: &[Value], stack: &mu
     for (at, result) in stack.top_mut(schema.returns.len()).unwrap_or_default().iter_mut().enumerate() {
         let Value::Tensor(tensor) = result else { continue };
         let is_given = arguments.iter().flat_map(Value::tensors).any(|argument| argument.same(tensor));
-        if is_given && schema.written_return(at).is_none() {
+        if is_given && schema.written_argument_of_return(at).is_none() {
             *tensor = aten::alias(tensor)?;
         }
     }
@@ -288,7 +291,7 @@ fn alias_returned_arguments(operator: &Operator, arguments: &[Value], stack: &mu
 }
 
 /// Returns whether all results are tensors.
-fn returns_tensors(operator: &Operator) -> bool {
+fn returns_only_tensors(operator: &Operator) -> bool {
     let is_tensor = |kind: &TypeKind| match kind {
         TypeKind::Tensor => true,
         TypeKind::List(element, _) => element.without_optional().kind == TypeKind::Tensor,
@@ -299,7 +302,7 @@ fn returns_tensors(operator: &Operator) -> bool {
 
 /// Returns whether a call is recorded as its parts: it is a composite of which autograd records the parts. The backward pass uses tensors
 /// that the parts save.
-fn is_decomposed(operator: &Operator, arguments: &[Value], traces: &Traces) -> bool {
+fn is_recorded_as_parts(operator: &Operator, arguments: &[Value], traces: &LevelTraces) -> bool {
     let composite =
         |key: Key| operator.table().iter().any(|cell| cell.key == key && cell.provenance == Provenance::MathKernel);
     if traces.0.iter().any(|trace| trace.borrow().decomposes) {

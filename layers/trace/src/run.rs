@@ -5,7 +5,7 @@ use dispatch_runtime::{Result, Tensor, Value, guard};
 use crate::argument::{Argument, ValueId};
 use crate::error::TraceError;
 use crate::graph::{Graph, Node, ValueInfo};
-use crate::print::TensorType;
+use crate::print::TensorTypeText;
 
 /// The tensors of the values during a run; `None` before the definition and after the last use.
 pub(crate) type RunValues = Vec<Option<Tensor>>;
@@ -32,11 +32,11 @@ impl Graph {
     ///
     /// # Errors
     ///
-    /// Returns [`TraceError::InputCount`] or [`TraceError::InputMismatch`] if the number, the dtypes or the sizes of the inputs differ from
-    /// the trace. Returns [`TraceError::ResultMismatch`] if an operator returns other sizes than in the trace. Returns the errors of the
-    /// operators.
+    /// Returns [`TraceError::WrongInputCount`] or [`TraceError::InputMismatch`] if the number, the dtypes or the sizes of the inputs differ
+    /// from the trace. Returns [`TraceError::ResultMismatch`] if an operator returns other sizes than in the trace. Returns the errors of
+    /// the operators.
     pub fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
-        let mut values = self.check_inputs(inputs)?;
+        let mut values = self.check_and_bind_inputs(inputs)?;
         let last = self.last_uses(self.nodes.iter().map(Node::all_values));
         for (at, node) in self.nodes.iter().enumerate() {
             self.run_node(at, &mut values)?;
@@ -44,18 +44,20 @@ impl Graph {
                 values[id.0] = None;
             }
         }
-        self.take_results(&values)
+        self.collect_results(&values)
     }
 
     /// Checks the inputs, and returns the values before the first call: inputs and constants.
-    pub(crate) fn check_inputs(&self, inputs: &[Tensor]) -> Result<RunValues> {
+    pub(crate) fn check_and_bind_inputs(&self, inputs: &[Tensor]) -> Result<RunValues> {
         if inputs.len() != self.inputs {
-            return Err(TraceError::InputCount { expected: self.inputs, found: inputs.len() }.into());
+            return Err(TraceError::WrongInputCount { expected: self.inputs, found: inputs.len() }.into());
         }
         for (input, (tensor, info)) in inputs.iter().zip(&self.values).enumerate() {
-            if !matches_info(info, tensor) {
-                let (expected, found) =
-                    (TensorType::of_value(info).to_string(), TensorType::of_tensor(tensor).to_string());
+            if !matches_value_info(info, tensor) {
+                let (expected, found) = (
+                    TensorTypeText::from_value_info(info).to_string(),
+                    TensorTypeText::from_tensor(tensor).to_string(),
+                );
                 return Err(TraceError::InputMismatch { input, expected, found }.into());
             }
         }
@@ -80,9 +82,10 @@ impl Graph {
     }
 
     /// Returns the results of the function.
-    pub(crate) fn take_results(&self, values: &RunValues) -> Result<Vec<Tensor>> {
-        let result =
-            |id: &ValueId| values[id.0].clone().ok_or_else(|| undefined_value(self.nodes.len(), "the results", *id));
+    pub(crate) fn collect_results(&self, values: &RunValues) -> Result<Vec<Tensor>> {
+        let result = |id: &ValueId| {
+            values[id.0].clone().ok_or_else(|| undefined_value_error(self.nodes.len(), "the results", *id))
+        };
         Ok(self.outputs.iter().map(result).collect::<Result<_, _>>()?)
     }
 
@@ -92,16 +95,18 @@ impl Graph {
         for id in node.result_values() {
             let info = &self.values[id.0];
             if let Some(tensor) = values[id.0].as_ref().filter(|tensor| tensor.sizes() != info.geometry.sizes()) {
-                return Err(self.result_mismatch(node, id, tensor));
+                return Err(self.result_mismatch_error(node, id, tensor));
             }
         }
         Ok(())
     }
 
     /// Returns the error of a node whose result differs from the graph.
-    pub(crate) fn result_mismatch(&self, node: &Node, id: ValueId, tensor: &Tensor) -> TraceError {
-        let (expected, found) =
-            (TensorType::of_value(&self.values[id.0]).to_string(), TensorType::of_tensor(tensor).to_string());
+    pub(crate) fn result_mismatch_error(&self, node: &Node, id: ValueId, tensor: &Tensor) -> TraceError {
+        let (expected, found) = (
+            TensorTypeText::from_value_info(&self.values[id.0]).to_string(),
+            TensorTypeText::from_tensor(tensor).to_string(),
+        );
         TraceError::ResultMismatch {
             operator: node.operator.name().to_string(),
             value: id.to_string(),
@@ -122,7 +127,7 @@ impl Graph {
 }
 
 /// Returns whether a tensor has the dtype and the sizes of a value.
-pub(crate) fn matches_info(info: &ValueInfo, tensor: &Tensor) -> bool {
+pub(crate) fn matches_value_info(info: &ValueInfo, tensor: &Tensor) -> bool {
     info.dtype == tensor.dtype() && info.geometry.sizes() == tensor.sizes()
 }
 
@@ -142,7 +147,7 @@ pub(crate) fn node_arguments(
     for described in &schema.arguments {
         let given = node.inputs.iter().find(|input| input.name == described.name).map(|input| input.arg.clone());
         let arg = given
-            .or_else(|| Argument::default_of(described))
+            .or_else(|| Argument::schema_default(described))
             .ok_or_else(|| wrong(format!("its argument `{}` is missing", described.name)))?;
         if arg == Argument::None && !described.ty.accepts_none() {
             return Err(wrong(format!("its argument `{}` is a {}, and cannot be none", described.name, described.ty)));
@@ -156,7 +161,7 @@ pub(crate) fn node_arguments(
             found
         });
         let value = value.ok_or_else(|| match undefined {
-            Some(id) => undefined_value(at, &operator, id),
+            Some(id) => undefined_value_error(at, &operator, id),
             None => wrong(format!("its argument `{}` is a {}, not {}", described.name, described.ty, arg.kind())),
         })?;
         values.push(value);
@@ -164,7 +169,7 @@ pub(crate) fn node_arguments(
     Ok(values)
 }
 
-fn undefined_value(node: usize, operator: &str, id: ValueId) -> TraceError {
+fn undefined_value_error(node: usize, operator: &str, id: ValueId) -> TraceError {
     TraceError::InvalidNode {
         node,
         operator: operator.to_owned(),

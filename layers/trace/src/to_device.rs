@@ -36,12 +36,12 @@ impl Graph {
             *constant = constant.to(device)?;
             graph.values[graph.inputs + at].geometry = constant.geometry().clone().with_offset(0);
         }
-        graph.nodes.iter_mut().for_each(|node| set_device(node, device));
+        graph.nodes.iter_mut().for_each(|node| replace_device(node, device));
         Ok(graph)
     }
 }
 
-fn set_device(node: &mut Node, device: Device) {
+fn replace_device(node: &mut Node, device: Device) {
     for input in &mut node.inputs {
         if let Argument::Device(named) = &mut input.arg {
             *named = device;

@@ -5,8 +5,8 @@ use dispatch_runtime::{Device, Result, Spec, Tensor, Value};
 use crate::argument::ValueId;
 use crate::error::TraceError;
 use crate::graph::{Graph, Node, ValueInfo};
-use crate::record::is_unknown_on_meta;
-use crate::run::{RunValues, matches_info, node_arguments, store_result};
+use crate::record::is_meta_unsupported_error;
+use crate::run::{RunValues, matches_value_info, node_arguments, store_result};
 
 impl Graph {
     /// Checks that every node matches its operator's schema and uses only values defined before it, and that the results of the operators
@@ -26,12 +26,12 @@ impl Graph {
     ///
     /// Returns the error of the first node that is wrong.
     pub fn verify(&self) -> Result<()> {
-        self.check_names()?;
-        self.check_shapes()
+        self.check_definitions()?;
+        self.check_shapes_on_meta()
     }
 
     /// Checks that all used values are defined, and that none is defined twice.
-    fn check_names(&self) -> Result<()> {
+    fn check_definitions(&self) -> Result<()> {
         let shape = Spec::contiguous(dispatch_runtime::DType::F32, &[]).on(Device::META)?;
         let mut defined = vec![false; self.values.len()];
         defined[..self.inputs + self.constants.len()].fill(true);
@@ -40,10 +40,10 @@ impl Graph {
             node_arguments(at, node, &mut meta_if_defined)?;
             for (result, output) in node.outputs.iter().enumerate() {
                 let written = node.written_values_of_result(result);
-                for id in output.ids() {
+                for id in output.value_ids() {
                     if std::mem::replace(&mut defined[id.0], true) && !written.contains(&id) {
                         let problem = format!("it returns {id}, which is already defined, and does not write to it");
-                        return Err(invalid_node(at, node, problem).into());
+                        return Err(invalid_node_error(at, node, problem).into());
                     }
                 }
             }
@@ -61,7 +61,7 @@ impl Graph {
     }
 
     /// Makes the calls on Meta, and compares the results with the graph. If Meta cannot tell a result, it is taken from the graph.
-    fn check_shapes(&self) -> Result<()> {
+    fn check_shapes_on_meta(&self) -> Result<()> {
         let shape = |info: &ValueInfo| Spec { dtype: info.dtype, geometry: info.geometry.clone() }.on(Device::META);
         let mut values: RunValues = vec![None; self.values.len()];
         for (slot, info) in values.iter_mut().zip(&self.values).take(self.inputs + self.constants.len()) {
@@ -82,18 +82,18 @@ impl Graph {
                         store_result(output, value, &mut values);
                     }
                 }
-                Err(error) if is_unknown_on_meta(&error) => {}
+                Err(error) if is_meta_unsupported_error(&error) => {}
                 Err(error) => return Err(error),
             }
             for id in node.result_values() {
                 match values[id.0].as_ref().filter(|tensor| tensor.device() == Device::META) {
                     Some(tensor) => {
-                        if !matches_info(&self.values[id.0], tensor) {
-                            return Err(self.result_mismatch(node, id, tensor).into());
+                        if !matches_value_info(&self.values[id.0], tensor) {
+                            return Err(self.result_mismatch_error(node, id, tensor).into());
                         }
                         // On Meta, a copy to another device shares the memory of its argument.
                         if !names_device {
-                            self.check_memory(at, id, tensor, &values)?;
+                            self.check_shared_memory(at, id, tensor, &values)?;
                         }
                     }
                     None => values[id.0] = Some(shape(&self.values[id.0])?),
@@ -104,7 +104,13 @@ impl Graph {
     }
 
     /// Returns an error if a result shares memory with an argument and the graph does not say so: [`clean`](Self::clean) relies on it.
-    fn check_memory(&self, at: usize, id: ValueId, tensor: &Tensor, values: &RunValues) -> Result<(), TraceError> {
+    fn check_shared_memory(
+        &self,
+        at: usize,
+        id: ValueId,
+        tensor: &Tensor,
+        values: &RunValues,
+    ) -> Result<(), TraceError> {
         let node = &self.nodes[at];
         let shares_memory =
             |used: &ValueId| values[used.0].as_ref().is_some_and(|used| used.storage().same(tensor.storage()));
@@ -113,13 +119,13 @@ impl Graph {
                 let of = self.memory_root(used);
                 let problem =
                     format!("{id} shares the memory of {used}, but the graph does not say so: write `{id}: &'{of} ..`");
-                Err(invalid_node(at, node, problem))
+                Err(invalid_node_error(at, node, problem))
             }
             None => Ok(()),
         }
     }
 }
 
-fn invalid_node(at: usize, node: &Node, problem: String) -> TraceError {
+fn invalid_node_error(at: usize, node: &Node, problem: String) -> TraceError {
     TraceError::InvalidNode { node: at, operator: node.operator.name().to_string(), problem }
 }

@@ -13,10 +13,10 @@ use dispatch_vmap::vmap;
 use kernels_cpu as _;
 use proptest::prelude::*;
 
-const SIZES: [i64; 8] = [1, 7, 511, 512, 513, 1025, 10_000, 70_001];
+const ELEMENT_COUNTS: [i64; 8] = [1, 7, 511, 512, 513, 1025, 10_000, 70_001];
 
 /// Returns the bits of every element. All NaNs are equal.
-fn bits(tensor: &Tensor) -> Vec<[u64; 2]> {
+fn element_bits(tensor: &Tensor) -> Vec<[u64; 2]> {
     let float = |x: f64| if x.is_nan() { u64::MAX } else { x.to_bits() };
     let row = tensor.detach().unwrap().reshape(&[-1]).unwrap();
     match row.dtype() {
@@ -43,12 +43,12 @@ fn assert_same_bits(found: &[Tensor], expected: &[Tensor], what: &str) {
     for (found, expected) in found.iter().zip(expected) {
         assert_eq!((found.dtype(), found.geometry()), (expected.dtype(), expected.geometry()), "{what}");
         assert_eq!((found.keys(), found.requires_grad()), (expected.keys(), expected.requires_grad()), "{what}");
-        assert!(bits(found) == bits(expected), "{what}\n{found}\n{expected}");
+        assert!(element_bits(found) == element_bits(expected), "{what}\n{found}\n{expected}");
     }
 }
 
 /// Returns elements of every kind (zeros, infinities, NaN, ..). Their period differs from the size of tiles.
-fn numbers(dtype: DType, sizes: &[i64], seed: i64) -> Tensor {
+fn special_elements(dtype: DType, sizes: &[i64], seed: i64) -> Tensor {
     const SPECIAL_NUMBERS: [f64; 13] =
         [0.0, -0.0, 1.0, -1.5, 0.3, 2.75, -7.0, 1e-3, 65504.0, -1e30, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
     let count = sizes.iter().product::<i64>();
@@ -62,7 +62,7 @@ fn numbers(dtype: DType, sizes: &[i64], seed: i64) -> Tensor {
 }
 
 /// Locks the other tests out: a replaced kernel is replaced for all threads.
-fn lock_fuser() -> MutexGuard<'static, ()> {
+fn lock_kernel_replacement() -> MutexGuard<'static, ()> {
     static LOCK: Mutex<()> = Mutex::new(());
     LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -75,7 +75,7 @@ fn fuse_and_reparse(graph: &Graph) -> FusedGraph {
 }
 
 /// Returns the number of calls in each pass of the fused graph. Its results and text must be those of the graph.
-fn pass_lengths(f: impl FnOnce(&[Tensor]) -> Result<Vec<Tensor>>, inputs: &[Tensor]) -> Vec<usize> {
+fn fused_pass_lengths(f: impl FnOnce(&[Tensor]) -> Result<Vec<Tensor>>, inputs: &[Tensor]) -> Vec<usize> {
     let graph = trace(f, inputs).unwrap();
     let fused = fuse_and_reparse(&graph);
     assert_same_bits(&fused.run(inputs).unwrap(), &graph.run(inputs).unwrap(), &fused.to_string());
@@ -83,7 +83,7 @@ fn pass_lengths(f: impl FnOnce(&[Tensor]) -> Result<Vec<Tensor>>, inputs: &[Tens
 }
 
 /// Returns arguments for an elementwise operator, or `None` if it has an argument of another type.
-fn arguments(operator: &Operator, tensors: &[Tensor]) -> Option<Vec<Value>> {
+fn elementwise_arguments(operator: &Operator, tensors: &[Tensor]) -> Option<Vec<Value>> {
     let mut tensors = tensors.iter();
     let argument = |argument: &dispatch_runtime::schema::Argument| {
         Some(match &argument.ty.without_optional().kind {
@@ -103,7 +103,7 @@ fn arguments(operator: &Operator, tensors: &[Tensor]) -> Option<Vec<Value>> {
 
 #[test]
 fn fused_operators_have_the_same_bits_in_every_dtype() {
-    let _alone = lock_fuser();
+    let _alone = lock_kernel_replacement();
     let composed = [
         "mul.Scalar",
         "add.Scalar",
@@ -126,11 +126,11 @@ fn fused_operators_have_the_same_bits_in_every_dtype() {
             continue;
         }
         for dtype in DType::ALL {
-            let inputs: Vec<Tensor> = (0..4).map(|seed| numbers(dtype, &[519], seed)).collect();
-            let Some(given) = arguments(operator, &inputs) else { continue };
+            let inputs: Vec<Tensor> = (0..4).map(|seed| special_elements(dtype, &[519], seed)).collect();
+            let Some(given) = elementwise_arguments(operator, &inputs) else { continue };
             let given = if name == "aten::where.self" {
                 let mut given = given;
-                given[0] = numbers(DType::Bool, &[519], 9).into();
+                given[0] = special_elements(DType::Bool, &[519], 9).into();
                 given
             } else {
                 given
@@ -202,14 +202,14 @@ fn fused_operators_have_the_same_bits_in_every_dtype() {
 
 #[test]
 fn a_pass_accepts_any_number_of_elements() {
-    for size in SIZES {
+    for size in ELEMENT_COUNTS {
         for dtype in [DType::F32, DType::BF16, DType::F16, DType::I32, DType::U8] {
-            let inputs = [numbers(dtype, &[size], 1), numbers(dtype, &[size], 2)];
+            let inputs = [special_elements(dtype, &[size], 1), special_elements(dtype, &[size], 2)];
             let chain = |x: &[Tensor]| {
                 let y = aten::add(&x[0].mul_scalar(3)?, &x[1], 2.into())?.relu()?.sub_scalar(1, 1)?;
                 Ok(vec![y.abs()?.clamp(Some(1.into()), Some(50.into()))?.maximum(&x[1])?.neg_or_bitwise_not()?])
             };
-            assert_eq!(pass_lengths(chain, &inputs), [8], "{size} of {dtype}");
+            assert_eq!(fused_pass_lengths(chain, &inputs), [8], "{size} of {dtype}");
         }
     }
 }
@@ -242,19 +242,19 @@ fn register_chain(inputs: &[Tensor]) -> Result<Vec<Tensor>> {
 fn values_in_registers_are_rounded_as_by_the_operators() {
     for dtype in [DType::F32, DType::F64, DType::BF16, DType::F16] {
         for size in [1, 3, 15, 16, 17, 127, 128, 129, 511, 645, 40_003] {
-            let inputs = [numbers(dtype, &[size], 1), numbers(dtype, &[size], 2)];
-            assert_eq!(pass_lengths(register_chain, &inputs), [23], "{size} of {dtype}");
+            let inputs = [special_elements(dtype, &[size], 1), special_elements(dtype, &[size], 2)];
+            assert_eq!(fused_pass_lengths(register_chain, &inputs), [23], "{size} of {dtype}");
         }
-        let inputs = [numbers(dtype, &[7, 90], 1), numbers(dtype, &[90], 2)];
-        assert_eq!(pass_lengths(register_chain, &inputs), [23], "a row of {dtype}");
-        let inputs = [numbers(dtype, &[7, 90], 1), numbers(dtype, &[1], 2)];
-        assert_eq!(pass_lengths(register_chain, &inputs), [23], "one {dtype}");
+        let inputs = [special_elements(dtype, &[7, 90], 1), special_elements(dtype, &[90], 2)];
+        assert_eq!(fused_pass_lengths(register_chain, &inputs), [23], "a row of {dtype}");
+        let inputs = [special_elements(dtype, &[7, 90], 1), special_elements(dtype, &[1], 2)];
+        assert_eq!(fused_pass_lengths(register_chain, &inputs), [23], "one {dtype}");
     }
 }
 
 #[test]
 fn chains_of_any_length_have_the_right_operands() {
-    let inputs: Vec<Tensor> = (0..3).map(|seed| numbers(DType::F32, &[700], seed)).collect();
+    let inputs: Vec<Tensor> = (0..3).map(|seed| special_elements(DType::F32, &[700], seed)).collect();
     let f = |x: &[Tensor]| {
         let mut y = x[0].clone();
         for i in 0..40 {
@@ -262,24 +262,28 @@ fn chains_of_any_length_have_the_right_operands() {
         }
         Ok(vec![y])
     };
-    assert_eq!(pass_lengths(f, &inputs), [66]);
+    assert_eq!(fused_pass_lengths(f, &inputs), [66]);
 }
 
 #[test]
 fn one_pass_can_have_several_dtypes() {
-    let inputs = [numbers(DType::F32, &[600], 1), numbers(DType::I16, &[600], 2), numbers(DType::F16, &[600], 3)];
+    let inputs = [
+        special_elements(DType::F32, &[600], 1),
+        special_elements(DType::I16, &[600], 2),
+        special_elements(DType::F16, &[600], 3),
+    ];
     let chain = |x: &[Tensor]| {
         let mask = x[0].gt(&x[1])?;
         let mixed = aten::where_self(&mask, &x[0], &x[2])?;
         let narrow = mixed.to_dtype(DType::BF16, false, false, None)?;
         Ok(vec![mask.logical_not()?, narrow.mul(&narrow)?.add(&x[2])?, x[1].div(&x[1])?])
     };
-    assert_eq!(pass_lengths(chain, &inputs), [7]);
+    assert_eq!(fused_pass_lengths(chain, &inputs), [7]);
 }
 
 #[test]
 fn half_precision_promotes_as_in_separate_calls() {
-    let number = |dtype, sizes: &[i64]| numbers(dtype, sizes, 3);
+    let number = |dtype, sizes: &[i64]| special_elements(dtype, sizes, 3);
     for half in [DType::F16, DType::BF16] {
         for wide in
             [number(DType::F32, &[]), number(DType::F64, &[]), number(DType::I64, &[]), number(DType::I64, &[1])]
@@ -290,7 +294,7 @@ fn half_precision_promotes_as_in_separate_calls() {
                 let sum = (&(&product + &x[1])? / &x[1])?;
                 Ok(vec![sum.eq(&x[1])?, (&x[1] * &sum)?, product])
             };
-            assert_eq!(pass_lengths(calls, &[numbers(half, &[700], 1), wide]), [5]);
+            assert_eq!(fused_pass_lengths(calls, &[special_elements(half, &[700], 1), wide]), [5]);
         }
     }
 }
@@ -306,16 +310,16 @@ fn smaller_inputs_are_broadcast() {
         (&[3, 1, 200], &[4, 1]),
     ] {
         for dtype in [DType::F32, DType::BF16, DType::I8] {
-            let inputs = [numbers(dtype, a, 1), numbers(dtype, b, 2)];
+            let inputs = [special_elements(dtype, a, 1), special_elements(dtype, b, 2)];
             let chain = |x: &[Tensor]| Ok(vec![x[0].add(&x[1])?.mul(&x[1])?.maximum(&x[0])?]);
-            assert_eq!(pass_lengths(chain, &inputs), [3], "{a:?} {b:?} {dtype}");
+            assert_eq!(fused_pass_lengths(chain, &inputs), [3], "{a:?} {b:?} {dtype}");
         }
     }
 }
 
 #[test]
 fn only_results_that_are_used_outside_are_written() {
-    let inputs = [numbers(DType::F32, &[40, 30], 1)];
+    let inputs = [special_elements(DType::F32, &[40, 30], 1)];
     let f = |x: &[Tensor]| {
         let a = x[0].mul_scalar(2)?;
         let b = a.abs()?;
@@ -324,14 +328,14 @@ fn only_results_that_are_used_outside_are_written() {
         c.exp()?;
         Ok(vec![c.neg()?, a])
     };
-    assert_eq!(pass_lengths(f, &inputs), [2, 3]);
+    assert_eq!(fused_pass_lengths(f, &inputs), [2, 3]);
     let graph = trace(f, &inputs).unwrap().clean();
     assert_eq!(fuse_and_reparse(&graph).passes().map(<[usize]>::len).collect::<Vec<_>>(), [2, 2]);
 }
 
 #[test]
 fn writing_calls_are_not_fused() {
-    let inputs = [numbers(DType::F64, &[50], 1), numbers(DType::F64, &[50], 2)];
+    let inputs = [special_elements(DType::F64, &[50], 1), special_elements(DType::F64, &[50], 2)];
     let f = |x: &[Tensor]| {
         let a = x[0].mul(&x[1])?;
         let mut b = a.neg()?;
@@ -358,7 +362,7 @@ fn writing_calls_are_not_fused() {
         &graph.fuse().run(&base_and_overlapping_view(&base())).unwrap(),
         &graph.run(&base_and_overlapping_view(&base())).unwrap(),
     ]
-    .map(|r| bits(&r[0]));
+    .map(|r| element_bits(&r[0]));
     assert_eq!(results[0], results[1]);
 }
 
@@ -370,7 +374,7 @@ fn base_and_overlapping_view(base: &Tensor) -> [Tensor; 2] {
 fn inputs_can_be_the_same_tensor() {
     let graph =
         trace(|x| Ok([x[0].add(&x[1])?.mul(&x[1])?]), &[Tensor::from([0.0; 3]), Tensor::from([0.0; 3])]).unwrap();
-    let x = numbers(DType::F64, &[3], 1);
+    let x = special_elements(DType::F64, &[3], 1);
     assert_same_bits(
         &graph.fuse().run(&[x.clone(), x.clone()]).unwrap(),
         &graph.run(&[x.clone(), x]).unwrap(),
@@ -378,72 +382,72 @@ fn inputs_can_be_the_same_tensor() {
     );
 }
 
-fn fusible_calls(x: &[Tensor]) -> Result<Vec<Tensor>> {
+fn fusible_chain(x: &[Tensor]) -> Result<Vec<Tensor>> {
     Ok(vec![x[0].mul(&x[1])?.sigmoid()?.add(&x[0])?])
 }
 
-fn pair() -> [Tensor; 2] {
+fn two_inputs() -> [Tensor; 2] {
     [Tensor::from([[0.5_f32, -1.0], [2.0, 3.0]]), Tensor::from([[1.5_f32, 1.0], [-2.0, 0.25]])]
 }
 
 #[test]
 fn gradients_equal_those_of_separate_calls() {
-    let graph = trace(fusible_calls, &pair()).unwrap();
+    let graph = trace(fusible_chain, &two_inputs()).unwrap();
     let fused = fuse_and_reparse(&graph);
     let slopes = |run: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>| {
-        let inputs = pair().map(|x| x.requires_grad_(true).unwrap());
+        let inputs = two_inputs().map(|x| x.requires_grad_(true).unwrap());
         run(&inputs).unwrap()[0].sum().unwrap().backward().unwrap();
-        inputs.map(|x| bits(&x.grad().unwrap()))
+        inputs.map(|x| element_bits(&x.grad().unwrap()))
     };
     assert_eq!(slopes(&|x| fused.run(x)), slopes(&|x| graph.run(x)));
     let _no_grad = guard::no_grad();
-    let inputs = pair().map(|x| x.requires_grad_(true).unwrap());
+    let inputs = two_inputs().map(|x| x.requires_grad_(true).unwrap());
     assert_same_bits(&fused.run(&inputs).unwrap(), &graph.run(&inputs).unwrap(), "without gradients");
     let _inference = guard::inference_mode();
-    assert_same_bits(&fused.run(&pair()).unwrap(), &graph.run(&pair()).unwrap(), "in inference mode");
+    assert_same_bits(&fused.run(&two_inputs()).unwrap(), &graph.run(&two_inputs()).unwrap(), "in inference mode");
 }
 
 #[test]
 fn active_layers_see_the_separate_calls() {
     let f = |x: &[Tensor]| Ok(vec![x[0].add(&x[0].mm(&x[1])?)?.exp()?.log()?.pow_tensor_scalar(2)?]);
-    let graph = trace(f, &pair()).unwrap();
+    let graph = trace(f, &two_inputs()).unwrap();
     let fused = fuse_and_reparse(&graph);
     assert_eq!(fused.passes().count(), 1);
     {
         let _on = autocast::enable(Device::CPU, DType::BF16).unwrap();
-        assert_same_bits(&fused.run(&pair()).unwrap(), &graph.run(&pair()).unwrap(), "autocast");
+        assert_same_bits(&fused.run(&two_inputs()).unwrap(), &graph.run(&two_inputs()).unwrap(), "autocast");
     }
     // Another trace records the calls of the graph, without their fusion.
-    assert_eq!(trace(|x| fused.run(x), &pair()).unwrap(), graph);
+    assert_eq!(trace(|x| fused.run(x), &two_inputs()).unwrap(), graph);
 }
 
 #[test]
 fn calls_with_batched_tensors_are_separate() {
-    let fused = fuse_and_reparse(&trace(fusible_calls, &pair().map(|x| x.select_int(0, 0).unwrap())).unwrap());
-    let [a, b] = pair();
+    let fused = fuse_and_reparse(&trace(fusible_chain, &two_inputs().map(|x| x.select_int(0, 0).unwrap())).unwrap());
+    let [a, b] = two_inputs();
     let batched = vmap(|(a, b): &(Tensor, Tensor)| Ok(fused.run(&[a.clone(), b.clone()])?.remove(0)), (&a, &b));
-    assert_same_bits(&[batched.unwrap()], &fusible_calls(&pair()).unwrap(), "a batch");
+    assert_same_bits(&[batched.unwrap()], &fusible_chain(&two_inputs()).unwrap(), "a batch");
 }
 
 #[test]
 fn other_devices_and_layouts_use_separate_calls() {
-    let graph = trace(fusible_calls, &pair()).unwrap();
+    let graph = trace(fusible_chain, &two_inputs()).unwrap();
     let fused = fuse_and_reparse(&graph);
-    let shapes = pair().map(|x| Spec::contiguous(x.dtype(), x.sizes()).on(Device::META).unwrap());
+    let shapes = two_inputs().map(|x| Spec::contiguous(x.dtype(), x.sizes()).on(Device::META).unwrap());
     assert_eq!(fused.run(&shapes).unwrap()[0].device(), Device::META);
-    let turned = pair().map(|x| x.t().unwrap());
+    let turned = two_inputs().map(|x| x.t().unwrap());
     assert_same_bits(&fused.run(&turned).unwrap(), &graph.run(&turned).unwrap(), "transposed");
-    let wrong = fused.run(&[pair()[0].clone()]).unwrap_err();
-    assert_eq!(wrong.to_string(), graph.run(&[pair()[0].clone()]).unwrap_err().to_string());
+    let wrong = fused.run(&[two_inputs()[0].clone()]).unwrap_err();
+    assert_eq!(wrong.to_string(), graph.run(&[two_inputs()[0].clone()]).unwrap_err().to_string());
 }
 
 #[test]
 fn an_input_that_is_locked_is_rejected_by_its_operator() {
-    let fused = fuse_and_reparse(&trace(fusible_calls, &pair()).unwrap());
-    let mut inputs = pair();
+    let fused = fuse_and_reparse(&trace(fusible_chain, &two_inputs()).unwrap());
+    let mut inputs = two_inputs();
     let held = inputs[1].clone();
     let guard = inputs[1].write::<f32>().unwrap();
-    let error = fused.run(&[pair()[0].clone(), held]).unwrap_err();
+    let error = fused.run(&[two_inputs()[0].clone(), held]).unwrap_err();
     assert!(error.to_string().contains("aten::mul"), "{error}");
     drop(guard);
 }
@@ -469,15 +473,15 @@ fn unknown_to_fuser_cpu(this: &Tensor) -> Result<Tensor> {
 #[test]
 fn operators_unknown_to_the_fuser_are_not_fused() {
     let f = |x: &[Tensor]| Ok(vec![unknown_to_fuser(&x[0].neg()?.exp()?)?.neg()?.exp()?]);
-    assert_eq!(pass_lengths(f, &[numbers(DType::F32, &[9], 1)]), [2, 2]);
+    assert_eq!(fused_pass_lengths(f, &[special_elements(DType::F32, &[9], 1)]), [2, 2]);
 }
 
 #[test]
 fn a_kernel_that_was_replaced_is_called() {
-    let _alone = lock_fuser();
+    let _alone = lock_kernel_replacement();
     let graph = trace(|x| Ok([x[0].erfc()?.erfinv()?]), &[Tensor::from([0.5_f32])]).unwrap();
     let fused = fuse_and_reparse(&graph);
-    let before = bits(&fused.run(&[Tensor::from([0.5_f32])]).unwrap()[0]);
+    let before = element_bits(&fused.run(&[Tensor::from([0.5_f32])]).unwrap()[0]);
     let replaced = Registrar::new("aten")
         .override_kernel("erfc", keys::CPU, |_, _, stack| {
             stack.drop_top(1);
@@ -487,17 +491,17 @@ fn a_kernel_that_was_replaced_is_called() {
         .unwrap();
     let mut scope = Some(replaced.scoped());
     assert_eq!(
-        bits(&fused.run(&[Tensor::from([0.5_f32])]).unwrap()[0]),
-        bits(&Tensor::from([0.25_f32]).erfinv().unwrap())
+        element_bits(&fused.run(&[Tensor::from([0.5_f32])]).unwrap()[0]),
+        element_bits(&Tensor::from([0.25_f32]).erfinv().unwrap())
     );
     assert_eq!(graph.fuse().passes().count(), 0);
     drop(scope.take());
-    assert_eq!(bits(&fused.run(&[Tensor::from([0.5_f32])]).unwrap()[0]), before);
+    assert_eq!(element_bits(&fused.run(&[Tensor::from([0.5_f32])]).unwrap()[0]), before);
 }
 
 #[test]
 fn a_kernel_of_autograd_that_was_replaced_is_called() {
-    let _alone = lock_fuser();
+    let _alone = lock_kernel_replacement();
     let x = [Tensor::from([0.5_f32])];
     let graph = trace(|x| Ok([x[0].erfc()?.erfinv()?]), &x).unwrap();
     let fused = fuse_and_reparse(&graph);
@@ -525,7 +529,7 @@ fn results_have_the_strides_of_separate_calls() {
         for other in [&[][..], &sizes[sizes.len() - 1..]] {
             let inputs = [odd.clone(), Tensor::ones(other, DType::F64).unwrap()];
             assert_eq!(
-                pass_lengths(|x| Ok(vec![x[0].neg()?.abs()?, x[0].mul(&x[1])?.exp()?]), &inputs),
+                fused_pass_lengths(|x| Ok(vec![x[0].neg()?.abs()?, x[0].mul(&x[1])?.exp()?]), &inputs),
                 [4],
                 "{sizes:?}"
             );
@@ -552,13 +556,13 @@ fn random_chains() -> impl Strategy<Value = RandomChain> {
         DType::U8,
         DType::Bool,
     ]);
-    let inputs = prop::collection::vec((dtype, 0..SHAPES.len()), 1..4);
+    let inputs = prop::collection::vec((dtype, 0..RANDOM_CHAIN_SHAPES.len()), 1..4);
     let steps = prop::collection::vec((any::<u8>(), any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..16);
     let result_steps = prop::collection::vec(any::<prop::sample::Index>(), 1..4);
     (inputs, steps, result_steps).prop_map(|(inputs, steps, result_steps)| RandomChain { inputs, steps, result_steps })
 }
 
-const SHAPES: [&[i64]; 5] = [&[6, 200], &[6, 1], &[200], &[1], &[]];
+const RANDOM_CHAIN_SHAPES: [&[i64]; 5] = [&[6, 200], &[6, 1], &[200], &[1], &[]];
 
 impl RandomChain {
     /// Removes the steps whose arguments do not match, because a function that continues after an error cannot be traced.
@@ -612,7 +616,7 @@ proptest! {
 
     #[test]
     fn random_chains_have_the_same_bits(chain in random_chains()) {
-        let inputs: Vec<Tensor> = chain.inputs.iter().zip(0..).map(|((dtype, shape), seed)| numbers(*dtype, SHAPES[*shape], seed)).collect();
+        let inputs: Vec<Tensor> = chain.inputs.iter().zip(0..).map(|((dtype, shape), seed)| special_elements(*dtype, RANDOM_CHAIN_SHAPES[*shape], seed)).collect();
         let chain = chain.remove_invalid_calls(&inputs);
         let graph = trace(|x| chain.run(x), &inputs).unwrap();
         for graph in [graph.clean(), graph] {

@@ -17,24 +17,24 @@ thread_local! {
 /// A layer that later calls operators on the function's behalf stores this state.
 ///
 /// ```
-/// let _state = dispatch_transform::calling_state();
+/// let _state = dispatch_transform::caller_state();
 /// ```
 #[must_use]
 #[inline]
-pub fn calling_state() -> ThreadState {
+pub fn caller_state() -> ThreadState {
     CALLER_STATE.get().unwrap_or_else(ThreadState::capture)
 }
 
 /// A scope that replaces the caller's state until it is dropped.
-struct CallerScope(Option<ThreadState>);
+struct CallerStateScope(Option<ThreadState>);
 
-impl CallerScope {
-    fn set(state: Option<ThreadState>) -> Self {
+impl CallerStateScope {
+    fn enter(state: Option<ThreadState>) -> Self {
         Self(CALLER_STATE.replace(state))
     }
 }
 
-impl Drop for CallerScope {
+impl Drop for CallerStateScope {
     fn drop(&mut self) {
         CALLER_STATE.set(self.0);
     }
@@ -62,8 +62,8 @@ fn front_fallback(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Resul
     if let Some(arguments) = stack.top_mut(operator.argument_count()) {
         entry.transform.prepare_arguments(&entry.level, operator, arguments)?;
     }
-    let _calling = CallerScope::set(Some(ThreadState::capture()));
-    let _modes = guard::include(entry.transform.modes());
+    let _calling = CallerStateScope::enter(Some(ThreadState::capture()));
+    let _modes = guard::include(entry.transform.mode_keys());
     let _only = guard::exclude(transform_layers() - entry.transform.layer_keys());
     // The layers above the front have already seen this call.
     operator.call_boxed_below(keys::FuncTorchDynamicLayerFrontMode, stack)
@@ -74,15 +74,15 @@ fn back_fallback(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result
     let below = keys.below(keys::FuncTorchDynamicLayerBackMode);
     let Some(popped) = PoppedLevel::pop() else { return operator.redispatch_boxed(below, stack) };
     let Some(entry) = popped.entry() else { return operator.redispatch_boxed(below, stack) };
-    let caller = calling_state();
-    let _calling = CallerScope::set(None);
+    let caller = caller_state();
+    let _calling = CallerStateScope::enter(None);
     let _state = caller.enter();
     let _recording = entry
         .transform
         .has_own_grad_mode()
         .then(|| if entry.records_below { guard::enable_grad() } else { guard::no_grad() });
     // The front and back layers are neither included nor excluded, so that the kernel of the call may enter levels of its own.
-    let without_levels = || guard::force(guard::included() - front_and_back_layers(), guard::excluded());
+    let without_levels = || guard::force_key_sets(guard::included() - front_and_back_layers(), guard::excluded());
     let _guard = (crate::depth() == 0).then(without_levels);
     entry.transform.call_below(&entry.level, operator, stack, &mut |stack| operator.call_boxed(stack))
 }

@@ -20,7 +20,7 @@ pub trait Transform: 'static {
     fn layer_keys(&self) -> KeySet;
 
     /// Returns the layers that see every call of this level, with any tensors.
-    fn modes(&self) -> KeySet {
+    fn mode_keys(&self) -> KeySet {
         KeySet::EMPTY
     }
 
@@ -72,7 +72,7 @@ pub trait Transform: 'static {
         let below: Vec<Value> = arguments.to_vec();
         call(stack)?;
         for (i, result) in stack.top_mut(schema.returns.len()).unwrap_or_default().iter_mut().enumerate() {
-            let written = schema.written_return(i).map(|at| (&above[at], &below[at]));
+            let written = schema.written_argument_of_return(i).map(|at| (&above[at], &below[at]));
             match (written, &*result) {
                 // A written argument is returned as the same tensor that was passed.
                 (Some((above, Value::Tensor(below))), Value::Tensor(now)) if now.same(below) => *result = above.clone(),
@@ -148,7 +148,7 @@ impl fmt::Debug for Level {
 }
 
 #[derive(Clone)]
-pub(crate) struct StackEntry {
+pub(crate) struct LevelEntry {
     pub(crate) level: Level,
     pub(crate) transform: Rc<dyn Transform>,
     /// Whether the levels below record, if the transform has its own grad mode.
@@ -156,7 +156,7 @@ pub(crate) struct StackEntry {
 }
 
 thread_local! {
-    static LEVEL_STACK: RefCell<Vec<StackEntry>> = const { RefCell::new(Vec::new()) };
+    static LEVEL_STACK: RefCell<Vec<LevelEntry>> = const { RefCell::new(Vec::new()) };
     /// The guards that include the front and back layers: one for each level entered on this thread, in order.
     static LAYER_GUARDS: RefCell<Vec<(Level, Guard)>> = const { RefCell::new(Vec::new()) };
 }
@@ -171,7 +171,7 @@ pub fn depth() -> usize {
     LEVEL_STACK.with_borrow(Vec::len)
 }
 
-pub(crate) fn innermost_entry() -> Option<StackEntry> {
+pub(crate) fn innermost_entry() -> Option<LevelEntry> {
     LEVEL_STACK.with_borrow(|stack| stack.last().cloned())
 }
 
@@ -190,15 +190,15 @@ pub struct LevelGuard {
 /// use dispatch_runtime::{KeySet, Tensor, keys};
 /// use dispatch_transform::{Transform, depth, enter};
 ///
-/// struct NoOp;
+/// struct NoOpTransform;
 ///
-/// impl Transform for NoOp {
+/// impl Transform for NoOpTransform {
 ///     fn layer_keys(&self) -> KeySet {
 ///         KeySet::layers_of(keys::Autograd)
 ///     }
 /// }
 ///
-/// let entered = enter(NoOp);
+/// let entered = enter(NoOpTransform);
 /// let x = Tensor::from_slice(&[1.0_f32]);
 /// let lifted = entered.level().lift(&x);
 /// assert!(entered.level().owns(&lifted) && entered.level().lower(&lifted).same(&x));
@@ -208,7 +208,7 @@ pub fn enter(transform: impl Transform) -> LevelGuard {
     let level = Level::new();
     let records_below = guard::is_grad_enabled();
     let recording = transform.has_own_grad_mode().then(guard::enable_grad);
-    let entry = StackEntry { level: level.clone(), transform: Rc::new(transform), records_below };
+    let entry = LevelEntry { level: level.clone(), transform: Rc::new(transform), records_below };
     LEVEL_STACK.with_borrow_mut(|stack| stack.push(entry));
     LAYER_GUARDS.with_borrow_mut(|included| included.push((level.clone(), guard::include(front_and_back_layers()))));
     LevelGuard { level, _recording: recording, not_send: PhantomData }
@@ -231,7 +231,7 @@ impl Drop for LevelGuard {
     fn drop(&mut self) {
         self.level.alive.store(false, Ordering::Release);
         // The entries are dropped without the borrow: a transform may own tensors whose drop accesses the stack.
-        let left: Vec<StackEntry> =
+        let left: Vec<LevelEntry> =
             LEVEL_STACK.with_borrow_mut(|stack| stack.extract_if(.., |entry| entry.level == self.level).collect());
         drop(left);
         LAYER_GUARDS.with_borrow_mut(|included| {
@@ -246,14 +246,14 @@ impl Drop for LevelGuard {
 }
 
 /// A scope that takes the innermost level off the stack until it is dropped.
-pub(crate) struct PoppedLevel(Option<StackEntry>);
+pub(crate) struct PoppedLevel(Option<LevelEntry>);
 
 impl PoppedLevel {
     pub(crate) fn pop() -> Option<Self> {
         LEVEL_STACK.with_borrow_mut(Vec::pop).map(|entry| Self(Some(entry)))
     }
 
-    pub(crate) fn entry(&self) -> Option<&StackEntry> {
+    pub(crate) fn entry(&self) -> Option<&LevelEntry> {
         self.0.as_ref()
     }
 }
@@ -313,9 +313,9 @@ impl From<TransformError> for Error {
 mod tests {
     use super::*;
 
-    struct NoOp;
+    struct NoOpTransform;
 
-    impl Transform for NoOp {
+    impl Transform for NoOpTransform {
         fn layer_keys(&self) -> KeySet {
             KeySet::layers_of(keys::Autograd)
         }
@@ -324,7 +324,7 @@ mod tests {
     #[test]
     fn levels_can_be_left_in_any_order() {
         let has_front_layer = || guard::included().has(keys::FuncTorchDynamicLayerFrontMode);
-        let (outer, inner) = (enter(NoOp), enter(NoOp));
+        let (outer, inner) = (enter(NoOpTransform), enter(NoOpTransform));
         drop(outer);
         assert!(depth() == 1 && has_front_layer());
         drop(inner);

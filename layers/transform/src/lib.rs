@@ -18,6 +18,6 @@ mod front_and_back;
 mod level_stack;
 mod lifted;
 
-pub use front_and_back::calling_state;
+pub use front_and_back::caller_state;
 pub use level_stack::{Level, LevelGuard, Transform, TransformError, depth, enter};
-pub use lifted::{LiftInfo, is_lifted, unwrap_ended};
+pub use lifted::{LiftInfo, is_lifted, unwrap_ended_levels};

@@ -21,7 +21,7 @@ impl LiftInfo {
 
     /// Returns the tensor below the level, whose elements the lifted tensor shows.
     #[must_use]
-    pub const fn below(&self) -> &Tensor {
+    pub const fn tensor_below(&self) -> &Tensor {
         &self.below
     }
 }
@@ -33,7 +33,7 @@ pub fn is_lifted(tensor: &Tensor) -> bool {
 }
 
 pub(crate) fn lift(level: &Level, tensor: &Tensor) -> Tensor {
-    let tensor = &unwrap_ended(tensor);
+    let tensor = &unwrap_ended_levels(tensor);
     if level.owns(tensor) {
         return tensor.clone();
     }
@@ -63,10 +63,10 @@ pub(crate) fn lower(level: &Level, tensor: &Tensor) -> Tensor {
 /// ```
 /// use dispatch_runtime::Tensor;
 /// let x = Tensor::from_slice(&[1.0_f32]);
-/// assert!(dispatch_transform::unwrap_ended(&x).same(&x));
+/// assert!(dispatch_transform::unwrap_ended_levels(&x).same(&x));
 /// ```
 #[must_use]
-pub fn unwrap_ended(tensor: &Tensor) -> Tensor {
+pub fn unwrap_ended_levels(tensor: &Tensor) -> Tensor {
     let mut tensor = tensor.clone();
     while let Some(lifted) = tensor.extension::<LiftInfo>().filter(|lifted| !lifted.level.is_alive()) {
         tensor = lifted.below.clone();
@@ -77,11 +77,11 @@ pub fn unwrap_ended(tensor: &Tensor) -> Tensor {
 /// Replaces tensors of ended levels by the tensors below, for calls that no level intercepts. Returns an error if a tensor's level runs on
 /// another thread.
 #[op_fallback(FuncTorchGradWrapper)]
-fn unwrap_ended_tensors(operator: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
+fn unwrap_ended_fallback(operator: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
     for value in stack.top_mut(operator.argument_count()).unwrap_or_default() {
         let mut is_on_other_thread = false;
         for tensor in value.tensors_mut() {
-            *tensor = unwrap_ended(tensor);
+            *tensor = unwrap_ended_levels(tensor);
             is_on_other_thread |=
                 tensor.extension::<LiftInfo>().is_some_and(|lifted| !lifted.level.is_on_this_thread());
         }

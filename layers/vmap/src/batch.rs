@@ -120,14 +120,14 @@ impl Batch {
     /// Unwraps a tensor of the mapped function to the tensor below and its batch dimension.
     pub(crate) fn unwrap_tensor(&self, tensor: &Tensor) -> Mapped {
         let dim = tensor.extension::<BatchDim>().filter(|_| self.level.owns(tensor)).map(|dim| dim.0);
-        let below = tensor.extension::<LiftInfo>().filter(|_| dim.is_some()).map(LiftInfo::below);
+        let below = tensor.extension::<LiftInfo>().filter(|_| dim.is_some()).map(LiftInfo::tensor_below);
         Mapped { tensor: below.unwrap_or(tensor).clone(), dim }
     }
 
     /// Wraps a tensor as the mapped function sees it: without its batch dimension.
-    pub(crate) fn wrap(&self, mapped: Mapped) -> Result<Tensor> {
+    pub(crate) fn wrap_tensor(&self, mapped: Mapped) -> Result<Tensor> {
         let Mapped { tensor, dim: Some(dim) } = mapped else { return Ok(mapped.tensor) };
-        let slice = tensor.restride(remove_dim(tensor.geometry(), dim))?;
+        let slice = tensor.restride(geometry_without_dim(tensor.geometry(), dim))?;
         let wrapped = self.level.lift_with_geometry(&slice, &tensor, KeySet::layers_of(keys::FuncTorchBatched));
         wrapped.extension_or_init(|| BatchDim(dim));
         Ok(wrapped)
@@ -138,7 +138,7 @@ impl Batch {
     /// # Errors
     ///
     /// Returns the error of `permute` or `expand`.
-    pub fn ensure_batch_first(&self, mapped: &Mapped) -> Result<Tensor> {
+    pub fn expand_batch_first(&self, mapped: &Mapped) -> Result<Tensor> {
         if mapped.is_mapped() {
             return mapped.batch_first();
         }
@@ -148,7 +148,7 @@ impl Batch {
     }
 
     /// Finds a tensor of a value whose batch dimension does not have the batch size.
-    pub(crate) fn find_wrong_batch_size(&self, value: &Value) -> Option<(Tensor, usize)> {
+    pub(crate) fn find_tensor_with_wrong_batch_size(&self, value: &Value) -> Option<(Tensor, usize)> {
         let mut all = value.tensors().filter_map(|tensor| {
             let Mapped { tensor, dim } = self.unwrap_tensor(tensor);
             Some((tensor, dim?))
@@ -157,18 +157,22 @@ impl Batch {
     }
 
     /// Whether a value has a batched tensor.
-    pub(crate) fn has_batched(&self, value: &Value) -> bool {
+    pub(crate) fn has_batched_tensor(&self, value: &Value) -> bool {
         value.tensors().any(|tensor| self.level.owns(tensor))
     }
 
     /// Whether a value has a tensor that is the same for all slices.
-    pub(crate) fn has_unbatched(&self, value: &Value) -> bool {
+    pub(crate) fn has_unbatched_tensor(&self, value: &Value) -> bool {
         value.tensors().any(|tensor| !self.level.owns(tensor))
     }
 
     /// Wraps results whose batch dimension is 0 as the mapped function sees them.
-    pub(crate) fn wrap_results(&self, operator: &dyn std::fmt::Display, results: Vec<Value>) -> Result<Vec<Value>> {
-        let front = |tensor: Tensor| self.wrap(Mapped::from_batch_first(tensor));
+    pub(crate) fn wrap_batch_first_results(
+        &self,
+        operator: &dyn std::fmt::Display,
+        results: Vec<Value>,
+    ) -> Result<Vec<Value>> {
+        let front = |tensor: Tensor| self.wrap_tensor(Mapped::from_batch_first(tensor));
         let wrap_result = |value| match value {
             Value::Tensor(tensor) => Ok(front(tensor)?.into()),
             Value::Tensors(tensors) => Ok(tensors.into_iter().map(front).collect::<Result<Vec<_>>>()?.into()),
@@ -180,7 +184,7 @@ impl Batch {
 }
 
 /// Returns the geometry of a slice: the geometry without a dimension.
-fn remove_dim(geometry: &Geometry, dim: usize) -> Geometry {
+fn geometry_without_dim(geometry: &Geometry, dim: usize) -> Geometry {
     let left = |values: &[i64]| -> Dims {
         values.iter().enumerate().filter(|(at, _)| *at != dim).map(|(_, value)| *value).collect()
     };

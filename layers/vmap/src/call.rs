@@ -12,14 +12,14 @@ use crate::{check_slice, shape_words, slice_loop, views};
 
 /// Whether a call must be batched: an argument is batched, or a random operator may not draw the same numbers for all slices.
 pub(crate) fn needs_batching(batch: &Batch, operator: &Operator, arguments: &[Value]) -> bool {
-    arguments.iter().any(|value| batch.has_batched(value))
+    arguments.iter().any(|value| batch.has_batched_tensor(value))
         || (is_random(operator) && batch.randomness != Randomness::Same)
 }
 
 /// Calls an operator for the batch and returns its results as the mapped function sees them.
 pub(crate) fn call_batched(batch: &Batch, operator: &Operator, arguments: &mut [Value]) -> Result<Vec<Value>> {
-    check_written(batch, operator, arguments)?;
-    let strategy = Strategy::after_decomposition(operator);
+    check_written_tensors_are_batched(batch, operator, arguments)?;
+    let strategy = Strategy::without_decomposition(operator);
     // The slices are checked before the call, because a batch rule would not notice invalid slices. A call by shape word reports its own
     // errors, unless it writes to an argument.
     if matches!(strategy, Strategy::Rule | Strategy::ViaFunctional)
@@ -28,9 +28,9 @@ pub(crate) fn call_batched(batch: &Batch, operator: &Operator, arguments: &mut [
         check_slice::check_slice(operator, arguments)?;
     }
     match strategy {
-        Strategy::Random => call_random(batch, operator, arguments),
+        Strategy::Random => call_random_operator(batch, operator, arguments),
         Strategy::View => views::call_view(batch, operator, arguments),
-        Strategy::Rule => call_rule(batch, operator, arguments),
+        Strategy::Rule => call_batch_rule(batch, operator, arguments),
         // If the call fails, the error of one slice is returned: it names the sizes that the function sees.
         Strategy::ShapeWord => match call_by_shape_word(batch, operator, arguments)
             .map_err(|error| check_slice::check_slice(operator, arguments).err().unwrap_or(error))?
@@ -42,7 +42,7 @@ pub(crate) fn call_batched(batch: &Batch, operator: &Operator, arguments: &mut [
     }
 }
 
-fn call_random(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Vec<Value>> {
+fn call_random_operator(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Vec<Value>> {
     match batch.randomness {
         Randomness::Error => Err(VmapError::RandomnessNotChosen { operator: operator.to_string() }.into()),
         Randomness::Same => slice_loop::loop_with_same_randomness(batch, operator, arguments),
@@ -50,14 +50,14 @@ fn call_random(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Resul
     }
 }
 
-fn call_rule(batch: &Batch, operator: &Operator, arguments: &mut [Value]) -> Result<Vec<Value>> {
+fn call_batch_rule(batch: &Batch, operator: &Operator, arguments: &mut [Value]) -> Result<Vec<Value>> {
     let results = operator.rule::<BatchRule>().map(|rule| (rule.run)(batch, arguments)).transpose()?;
     let Some(results) = results.flatten() else { return slice_loop::loop_with_warning(batch, operator, arguments) };
-    match results.iter().find_map(|result| batch.find_wrong_batch_size(result)) {
+    match results.iter().find_map(|result| batch.find_tensor_with_wrong_batch_size(result)) {
         None => Ok(results),
         Some((tensor, dim)) => {
             let (operator, sizes) = (operator.to_string(), tensor.sizes().to_vec());
-            Err(VmapError::RuleBatchDim { operator, sizes, dim, expected: batch.size }.into())
+            Err(VmapError::WrongRuleBatchDim { operator, sizes, dim, expected: batch.size }.into())
         }
     }
 }
@@ -92,9 +92,9 @@ pub(crate) fn wrap_call_results(
     results: Vec<Value>,
 ) -> Result<Vec<Value>> {
     let schema = operator.schema();
-    let results = results.into_iter().enumerate().map(|(i, result)| match schema.written_return(i) {
+    let results = results.into_iter().enumerate().map(|(i, result)| match schema.written_argument_of_return(i) {
         Some(at) => Ok(vec![arguments[at].clone()]),
-        None => batch.wrap_results(operator, vec![result]),
+        None => batch.wrap_batch_first_results(operator, vec![result]),
     });
     Ok(results.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
@@ -122,13 +122,13 @@ fn call_functional_and_copy(
     let (Some(Value::Tensor(target)), [Value::Tensor(result)]) = (arguments.get(at), &results[..]) else {
         return Err(VmapError::UnexpectedResults { operator: functional.to_string() }.into());
     };
-    check_result_fits(operator, &schema.arguments[at].name, target, result)?;
+    check_result_fits_target(operator, &schema.arguments[at].name, target, result)?;
     let target = batch.unwrap_tensor(target);
-    aten::copy_(&mut target.batch_first()?, &batch.ensure_batch_first(&batch.unwrap_tensor(result))?, false)?;
+    aten::copy_(&mut target.batch_first()?, &batch.expand_batch_first(&batch.unwrap_tensor(result))?, false)?;
     Ok(if schema.returns.is_empty() { Vec::new() } else { vec![arguments[at].clone()] })
 }
 
-fn check_result_fits(operator: &Operator, argument: &str, target: &Tensor, result: &Tensor) -> Result<()> {
+fn check_result_fits_target(operator: &Operator, argument: &str, target: &Tensor, result: &Tensor) -> Result<()> {
     use dispatch_runtime::{BadArgument, DTypes, Error};
     let bad = if target.sizes() != result.sizes() {
         BadArgument::sizes(argument.to_owned(), target.sizes(), result.sizes()).because("the result has")
@@ -142,10 +142,10 @@ fn check_result_fits(operator: &Operator, argument: &str, target: &Tensor, resul
 }
 
 /// Returns an error if the call writes to a tensor that is the same for all slices.
-fn check_written(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<()> {
+fn check_written_tensors_are_batched(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<()> {
     for (value, argument) in arguments.iter().zip(&operator.schema().arguments) {
-        let is_written = argument.is_written() || is_written_silently(operator, arguments, &argument.name);
-        if is_written && batch.has_unbatched(value) {
+        let is_written = argument.is_written() || is_running_statistic_written(operator, arguments, &argument.name);
+        if is_written && batch.has_unbatched_tensor(value) {
             let (operator, argument) = (operator.to_string(), argument.name.clone());
             return Err(VmapError::WriteToUnbatched { operator, argument }.into());
         }
@@ -154,7 +154,7 @@ fn check_written(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Res
 }
 
 /// Whether a call writes to running statistics, which the schema does not declare.
-fn is_written_silently(operator: &Operator, arguments: &[Value], argument: &str) -> bool {
+fn is_running_statistic_written(operator: &Operator, arguments: &[Value], argument: &str) -> bool {
     let trains = || operator.schema().argument("training").map(|(at, _)| &arguments[at]);
     operator.name().base == "native_batch_norm"
         && matches!(argument, "running_mean" | "running_var")

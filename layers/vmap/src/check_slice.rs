@@ -10,12 +10,12 @@ use dispatch_runtime::{BadArgument, Error, Operator, Problem, Result, Value};
 /// Returns the error of the plan if it concerns shapes, dtypes or argument values.
 pub(crate) fn check_slice(operator: &Operator, arguments: &[Value]) -> Result<()> {
     match operator.infer_results(&arguments.iter().cloned().collect()) {
-        Err(error) if is_argument_error(&error) => Err(error),
+        Err(error) if is_shape_or_dtype_error(&error) => Err(error),
         _ => Ok(()),
     }
 }
 
-fn is_argument_error(error: &Error) -> bool {
+fn is_shape_or_dtype_error(error: &Error) -> bool {
     let bad: Option<&BadArgument> = std::error::Error::source(error).and_then(|source| source.downcast_ref());
     bad.is_some_and(|bad| {
         matches!(

@@ -11,7 +11,7 @@ pub enum VmapError {
     /// No input has a mapped dimension.
     NoMappedInput,
     /// The number of dimensions differs from the number of tensors.
-    DimCount {
+    WrongDimCount {
         /// The wrong option: `in_dims` or `out_dims`.
         argument: &'static str,
         /// The number of dimensions that the option gives.
@@ -42,7 +42,7 @@ pub enum VmapError {
     /// The batch dimension has size 0.
     EmptyBatch,
     /// The chunk size is 0 or negative.
-    ChunkSize {
+    InvalidChunkSize {
         /// The requested chunk size.
         chunk_size: i64,
     },
@@ -57,7 +57,7 @@ pub enum VmapError {
         operator: String,
     },
     /// An operator returns something other than a tensor, such as a scalar, from a batched tensor.
-    NotATensor {
+    NonTensorResult {
         /// The name of the operator.
         operator: String,
     },
@@ -79,12 +79,12 @@ pub enum VmapError {
         operator: String,
     },
     /// An operator has no batch rule, and slow loops are set to be errors.
-    LoopRefused {
+    SlowLoopRefused {
         /// The name of the operator.
         operator: String,
     },
     /// A batch rule returned a tensor without the batch in the stated dimension.
-    RuleBatchDim {
+    WrongRuleBatchDim {
         /// The name of the operator.
         operator: String,
         /// The sizes of the tensor.
@@ -107,7 +107,7 @@ impl fmt::Display for VmapError {
             Self::NoMappedInput => {
                 f.write_str("no input has a dimension to map over; give at least one of them a dimension in `in_dims`")
             }
-            Self::DimCount { argument, found, tensors } => {
+            Self::WrongDimCount { argument, found, tensors } => {
                 write!(f, "`{argument}` has {found} dimensions for {tensors} tensors; give one for each, or none for 0")
             }
             Self::MissingDim { argument, position, dim, rank } => {
@@ -121,7 +121,7 @@ impl fmt::Display for VmapError {
             Self::EmptyBatch => {
                 f.write_str("the batch is empty: the mapped dimension has size 0, so there is no slice to run")
             }
-            Self::ChunkSize { chunk_size } => {
+            Self::InvalidChunkSize { chunk_size } => {
                 write!(f, "`chunk_size` is {chunk_size}, but must be 1 or more")
             }
             Self::MappedResultWithoutDim { position } => {
@@ -132,7 +132,7 @@ impl fmt::Display for VmapError {
                 "`{operator}` draws random numbers in a mapped function; choose with `randomness` whether they are the `Same` for all slices \
                  or `Different`"
             ),
-            Self::NotATensor { operator } => write!(
+            Self::NonTensorResult { operator } => write!(
                 f,
                 "`{operator}` returns something other than a tensor, and its argument is a whole batch; a mapped function cannot read elements, \
                  so use operators such as `where` in place of control flow"
@@ -151,12 +151,12 @@ impl fmt::Display for VmapError {
                 f,
                 "`{operator}` returns a view that cannot be made for a whole batch at once; define a batch rule with `#[op_vmap]`"
             ),
-            Self::LoopRefused { operator } => write!(
+            Self::SlowLoopRefused { operator } => write!(
                 f,
                 "`{operator}` has no batch rule, and loops over slices are refused; define a rule with `#[op_vmap]`, or allow loops with \
                  `set_slow_loops`"
             ),
-            Self::RuleBatchDim { operator, sizes, dim, expected } => write!(
+            Self::WrongRuleBatchDim { operator, sizes, dim, expected } => write!(
                 f,
                 "the batch rule of `{operator}` returned a tensor of sizes {sizes:?}, whose dimension {dim} does not have the batch \
                  size {expected}; use `Mapped::same_for_all` for a result that is the same for all slices"

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{LazyLock, PoisonError, RwLock};
 
 use dispatch_runtime::{Key, KeySet, Operator, Provenance, Result, Stack, TableVersion, Value, keys, op_fallback};
-use dispatch_transform::{Level, Transform, unwrap_ended};
+use dispatch_transform::{Level, Transform, unwrap_ended_levels};
 
 use crate::batch::Batch;
 use crate::call;
@@ -19,16 +19,16 @@ pub(crate) struct VmapTransform {
 
 impl Transform for VmapTransform {
     fn layer_keys(&self) -> KeySet {
-        KeySet::layers_of(keys::FuncTorchBatched) | self.modes()
+        KeySet::layers_of(keys::FuncTorchBatched) | self.mode_keys()
     }
 
-    fn modes(&self) -> KeySet {
+    fn mode_keys(&self) -> KeySet {
         KeySet::layers_of(keys::FuncTorchVmapMode)
     }
 
     fn prepare_arguments(&self, _: &Level, _: &Operator, arguments: &mut [Value]) -> Result<()> {
         for value in arguments {
-            value.tensors_mut().for_each(|tensor| *tensor = unwrap_ended(tensor));
+            value.tensors_mut().for_each(|tensor| *tensor = unwrap_ended_levels(tensor));
         }
         Ok(())
     }
@@ -57,7 +57,7 @@ impl Transform for VmapTransform {
 /// Decomposes composite operators. It sees every call of a mapped function, because a call without batched tensors may decompose into
 /// random operators.
 #[op_fallback(FuncTorchVmapMode)]
-fn decompose(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+fn decompose_composite(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     match composite_keys(operator) {
         Some(keys) => operator.redispatch_boxed(keys, stack),
         None => operator.redispatch_boxed(keys.below(keys::FuncTorchVmapMode), stack),

@@ -38,7 +38,7 @@ mod rules;
 mod shape_words;
 mod slice_loop;
 mod strategy;
-mod structure;
+mod tensor_tree;
 mod views;
 mod vmap;
 
@@ -47,12 +47,12 @@ pub use dispatch_macros::op_vmap;
 pub use error::VmapError;
 pub use slice_loop::{SlowLoops, set_slow_loops};
 pub use strategy::Strategy;
-pub use structure::{TensorTree, VmapInputs};
+pub use tensor_tree::{TensorTree, VmapInputs};
 pub use vmap::{Randomness, Vmap, vmap};
 
 /// Items that generated code names. Not public API.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::rule::{BatchRule, RuleArgument, RuleResult, arguments_error, pack_results, unpack_argument};
+    pub use crate::rule::{BatchRule, RuleArgument, RuleResult, pack_results, rule_arguments_error, unpack_argument};
     pub use dispatch_macros::__vmap;
 }

@@ -8,15 +8,15 @@ use crate::error::VmapError;
 /// The batch rule of an operator. Not public API: `#[op_vmap]` submits it.
 #[doc(hidden)]
 pub struct BatchRule {
-    pub(crate) run: RuleFn,
+    pub(crate) run: BatchRuleFn,
 }
 
 /// The generated function of a rule. It returns `None` if the rule does not cover these arguments: the call is then a loop.
-type RuleFn = fn(&Batch, &mut [Value]) -> Result<Option<Vec<Value>>>;
+type BatchRuleFn = fn(&Batch, &mut [Value]) -> Result<Option<Vec<Value>>>;
 
 impl BatchRule {
     #[must_use]
-    pub const fn new(run: RuleFn) -> Self {
+    pub const fn new(run: BatchRuleFn) -> Self {
         Self { run }
     }
 }
@@ -45,7 +45,7 @@ pub trait RuleResult {
 
 #[doc(hidden)]
 pub fn unpack_argument<'a, T: RuleArgument<'a>>(batch: &Batch, value: &'a mut Value) -> Result<T> {
-    T::from_batched_value(batch, value).ok_or_else(arguments_error)
+    T::from_batched_value(batch, value).ok_or_else(rule_arguments_error)
 }
 
 #[doc(hidden)]
@@ -57,7 +57,7 @@ pub fn pack_results(batch: &Batch, results: impl RuleResult) -> Result<Option<Ve
 #[doc(hidden)]
 #[cold]
 #[must_use]
-pub fn arguments_error() -> Error {
+pub fn rule_arguments_error() -> Error {
     VmapError::UnexpectedResults { operator: "a batch rule's operator".to_owned() }.into()
 }
 
@@ -87,7 +87,7 @@ impl RuleArgument<'_> for Vec<Option<Mapped>> {
     }
 }
 
-macro_rules! plain_arguments {
+macro_rules! impl_rule_argument_for_plain_types {
     ($($ty:ty)*) => {$(
         impl<'a> RuleArgument<'a> for $ty {
             fn from_batched_value(_: &Batch, value: &'a mut Value) -> Option<Self> {
@@ -103,11 +103,11 @@ macro_rules! plain_arguments {
     )*};
 }
 
-plain_arguments! { i64 f64 bool Scalar DType Layout MemoryFormat &'a [i64] &'a [f64] &'a [bool] &'a str }
+impl_rule_argument_for_plain_types! { i64 f64 bool Scalar DType Layout MemoryFormat &'a [i64] &'a [f64] &'a [bool] &'a str }
 
 impl RuleResult for Mapped {
     fn into_values(self, batch: &Batch) -> Result<Option<Vec<Value>>> {
-        Ok(Some(vec![batch.wrap(self)?.into()]))
+        Ok(Some(vec![batch.wrap_tensor(self)?.into()]))
     }
 }
 
@@ -126,19 +126,23 @@ impl<T: RuleResult> RuleResult for Option<T> {
 
 impl RuleResult for (Mapped, Mapped) {
     fn into_values(self, batch: &Batch) -> Result<Option<Vec<Value>>> {
-        Ok(Some(vec![batch.wrap(self.0)?.into(), batch.wrap(self.1)?.into()]))
+        Ok(Some(vec![batch.wrap_tensor(self.0)?.into(), batch.wrap_tensor(self.1)?.into()]))
     }
 }
 
 impl RuleResult for (Mapped, Mapped, Mapped) {
     fn into_values(self, batch: &Batch) -> Result<Option<Vec<Value>>> {
-        Ok(Some(vec![batch.wrap(self.0)?.into(), batch.wrap(self.1)?.into(), batch.wrap(self.2)?.into()]))
+        Ok(Some(vec![
+            batch.wrap_tensor(self.0)?.into(),
+            batch.wrap_tensor(self.1)?.into(),
+            batch.wrap_tensor(self.2)?.into(),
+        ]))
     }
 }
 
 impl RuleResult for Vec<Mapped> {
     fn into_values(self, batch: &Batch) -> Result<Option<Vec<Value>>> {
-        let tensors: Vec<Tensor> = self.into_iter().map(|mapped| batch.wrap(mapped)).collect::<Result<_>>()?;
+        let tensors: Vec<Tensor> = self.into_iter().map(|mapped| batch.wrap_tensor(mapped)).collect::<Result<_>>()?;
         Ok(Some(vec![tensors.into()]))
     }
 }

@@ -16,7 +16,7 @@ pub(crate) fn call_pointwise(
     arguments: &[Value],
 ) -> Result<Option<Vec<Value>>> {
     let is_other = |at: &usize| !operands.contains(at) || arguments[*at].as_tensor().is_none();
-    if (0..arguments.len()).filter(is_other).any(|at| batch.has_batched(&arguments[at])) {
+    if (0..arguments.len()).filter(is_other).any(|at| batch.has_batched_tensor(&arguments[at])) {
         return Ok(None);
     }
     let seen: Vec<&Tensor> = operands.iter().filter_map(|&at| arguments.get(at)?.as_tensor()).collect();
@@ -39,7 +39,8 @@ pub(crate) fn call_pointwise(
         }
         let aligned = align_rank(&mapped, rank)?;
         let decides = mixed && !argument.is_written() && tensor.dtype() != DType::Bool;
-        *value = if decides { cast_as_promoted(&mapped, aligned, common, compute_dtype)? } else { aligned }.into();
+        *value =
+            if decides { cast_to_promoted_dtype(&mapped, aligned, common, compute_dtype)? } else { aligned }.into();
     }
     operator.call(values).map(Some)
 }
@@ -47,7 +48,12 @@ pub(crate) fn call_pointwise(
 /// Casts a batched zero-dimensional operand to the dtype that promotion gives a slice. Without dimensions it decides only the category of
 /// the result's dtype. With the batch dimension it would decide the dtype itself. As in PyTorch, this also rounds factors of half-precision
 /// tensors, which the CPU kernels do not round if they are scalars.
-pub(crate) fn cast_as_promoted(slice: &Mapped, all: Tensor, common: DType, compute_dtype: DType) -> Result<Tensor> {
+pub(crate) fn cast_to_promoted_dtype(
+    slice: &Mapped,
+    all: Tensor,
+    common: DType,
+    compute_dtype: DType,
+) -> Result<Tensor> {
     if slice.slice_rank() > 0 || all.dtype() == common {
         return Ok(all);
     }
@@ -71,7 +77,7 @@ pub(crate) fn call_reduction(
     keepdim: Option<usize>,
     arguments: &[Value],
 ) -> Result<Option<Vec<Value>>> {
-    let only_first_batched = arguments.iter().skip(1).all(|value| !batch.has_batched(value));
+    let only_first_batched = arguments.iter().skip(1).all(|value| !batch.has_batched_tensor(value));
     let Some(Value::Tensor(tensor)) = arguments.first().filter(|_| only_first_batched) else { return Ok(None) };
     let mut mapped = batch.unwrap_tensor(tensor);
     let mut values = arguments.to_vec();
@@ -90,8 +96,8 @@ pub(crate) fn call_reduction(
             dims.iter().map(|&dim| shift_dim(dim, rank)).collect::<Result<Vec<_>>>()?.into()
         }
         Value::Ints(_) => all().into(),
-        Value::None if takes_dim_list(operator, dims) => all().into(),
-        Value::None => return reduce_as_row(operator, dims, keepdim, &mapped, &values),
+        Value::None if accepts_dim_list(operator, dims) => all().into(),
+        Value::None => return reduce_slices_as_rows(operator, dims, keepdim, &mapped, &values),
         _ => return Ok(None),
     };
     values[0] = mapped.batch_first()?.into();
@@ -99,12 +105,12 @@ pub(crate) fn call_reduction(
     operator.call(values).map(Some)
 }
 
-fn takes_dim_list(operator: &Operator, argument: usize) -> bool {
+fn accepts_dim_list(operator: &Operator, argument: usize) -> bool {
     matches!(operator.schema().arguments[argument].ty.without_optional().kind, TypeKind::List(..))
 }
 
 /// Flattens all dimensions of a slice to one, for an operator that reduces one dimension or all.
-fn reduce_as_row(
+fn reduce_slices_as_rows(
     operator: &Operator,
     dims: usize,
     keepdim: Option<usize>,
@@ -142,7 +148,7 @@ pub(crate) fn call_product(
         .map(|value| value.as_tensor().map(|tensor| batch.unwrap_tensor(tensor)))
         .collect();
     let Some(tensors) = tensors else { return Ok(None) };
-    if arguments.iter().skip(words.len()).any(|value| batch.has_batched(value))
+    if arguments.iter().skip(words.len()).any(|value| batch.has_batched_tensor(value))
         || words.iter().zip(&tensors).any(|(word, tensor)| word.len() != tensor.slice_rank())
     {
         return Ok(None);
@@ -156,27 +162,27 @@ pub(crate) fn call_product(
     let mut size = 1;
     for ((word, tensor), value) in words.iter().zip(&tensors).zip(&mut values) {
         if let Some(at) = word.find(letter) {
-            size = batch.wrap(tensor.clone())?.sizes()[at];
-            *value = fold_batch(&batch.ensure_batch_first(tensor)?, at)?.into();
+            size = batch.wrap_tensor(tensor.clone())?.sizes()[at];
+            *value = fold_batch_into_dim(&batch.expand_batch_first(tensor)?, at)?.into();
         }
     }
     let at = output.find(letter).unwrap_or(0);
     let results = operator.call(values)?.into_iter().map(|result| match result {
-        Value::Tensor(tensor) => Ok(unfold_batch(&tensor, at, batch.size, size)?.into()),
+        Value::Tensor(tensor) => Ok(unfold_batch_from_dim(&tensor, at, batch.size, size)?.into()),
         other => Ok(other),
     });
     results.collect::<Result<_>>().map(Some)
 }
 
 /// Merges the batch dimension 0 with dimension `at` of a slice.
-pub(crate) fn fold_batch(tensor: &Tensor, at: usize) -> Result<Tensor> {
+pub(crate) fn fold_batch_into_dim(tensor: &Tensor, at: usize) -> Result<Tensor> {
     let at = i64::try_from(at).unwrap_or(i64::MAX);
     let adjacent = aten::movedim_int(tensor, 0, at)?;
     aten::flatten_using_ints(&adjacent, at, at + 1)
 }
 
 /// Splits dimension `at` into batch and slice dimension, and moves the batch dimension to 0.
-pub(crate) fn unfold_batch(tensor: &Tensor, at: usize, batch: i64, size: i64) -> Result<Tensor> {
+pub(crate) fn unfold_batch_from_dim(tensor: &Tensor, at: usize, batch: i64, size: i64) -> Result<Tensor> {
     let mut sizes = tensor.sizes().to_vec();
     sizes.splice(at..=at, [batch, size]);
     aten::movedim_int(&aten::reshape(tensor, &sizes)?, i64::try_from(at).unwrap_or(i64::MAX), 0)
@@ -184,7 +190,7 @@ pub(crate) fn unfold_batch(tensor: &Tensor, at: usize, batch: i64, size: i64) ->
 
 /// Splits the batch off dimension `at` of a result.
 #[allow(dead_code, reason = "the families whose rules use it may be left out")]
-pub(crate) fn unfold_batch_at(batch: &Batch, result: &Tensor, at: usize) -> Result<Mapped> {
+pub(crate) fn unfold_batch_of_result(batch: &Batch, result: &Tensor, at: usize) -> Result<Mapped> {
     let size = result.sizes()[at] / batch.size;
-    Ok(Mapped::from_batch_first(unfold_batch(result, at, batch.size, size)?))
+    Ok(Mapped::from_batch_first(unfold_batch_from_dim(result, at, batch.size, size)?))
 }

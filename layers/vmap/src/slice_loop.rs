@@ -11,7 +11,7 @@ use dispatch_runtime::{Device, Generator, Operator, Result, Tensor, Value};
 use crate::batch::{Batch, Mapped};
 use crate::call::wrap_call_results;
 use crate::error::VmapError;
-use crate::views::returns_views;
+use crate::views::returns_views_of_arguments;
 
 /// The treatment of operators without a batch rule: a loop over slices, with or without a warning, or an error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -50,7 +50,7 @@ pub(crate) fn loop_with_warning(batch: &Batch, operator: &Operator, arguments: &
         let mut state = SLOW_LOOP_STATE.lock().unwrap_or_else(PoisonError::into_inner);
         let slow = state.slow;
         match slow {
-            SlowLoops::Refuse => return Err(VmapError::LoopRefused { operator: operator.to_string() }.into()),
+            SlowLoops::Refuse => return Err(VmapError::SlowLoopRefused { operator: operator.to_string() }.into()),
             SlowLoops::Warn if state.warned_operators.insert(operator.to_string()) => eprintln!(
                 "warning: `{operator}` has no batch rule and is called once for each slice, which is slow; define a rule with `#[op_vmap]`"
             ),
@@ -64,12 +64,12 @@ pub(crate) fn check_loop_allowed(operator: &Operator) -> Result<()> {
     let schema = operator.schema();
     let name = || operator.to_string();
     if schema.returns.iter().any(|returned| !returned.ty.is_tensor_like()) {
-        return Err(VmapError::NotATensor { operator: name() }.into());
+        return Err(VmapError::NonTensorResult { operator: name() }.into());
     }
     if operator.is_data_dependent() {
         return Err(VmapError::DataDependent { operator: name() }.into());
     }
-    if returns_views(operator) {
+    if returns_views_of_arguments(operator) {
         return Err(VmapError::ViewWithoutRule { operator: name() }.into());
     }
     Ok(())
@@ -77,7 +77,7 @@ pub(crate) fn check_loop_allowed(operator: &Operator) -> Result<()> {
 
 /// Calls the operator once for each slice, and stacks the results.
 pub(crate) fn loop_over_slices(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Vec<Value>> {
-    run_loop(batch, operator, arguments, |values| operator.call(values))
+    run_slice_loop(batch, operator, arguments, |values| operator.call(values))
 }
 
 /// Loops over slices with the same random numbers for each: each slice restarts one fork of the generator.
@@ -85,7 +85,7 @@ pub(crate) fn loop_with_same_randomness(batch: &Batch, operator: &Operator, argu
     let given = arguments.iter().find_map(|value| if let Value::Generator(given) = value { Some(given) } else { None });
     let device = arguments.iter().find_map(|value| value.as_tensor().map(Tensor::device)).unwrap_or(Device::CPU);
     let fork = given.cloned().unwrap_or_else(|| Generator::default_for(device)).fork();
-    run_loop(batch, operator, arguments, |mut values| {
+    run_slice_loop(batch, operator, arguments, |mut values| {
         let own = Generator::new(fork.device(), fork.seed());
         for value in &mut values {
             if let Value::Generator(given) = value {
@@ -97,7 +97,7 @@ pub(crate) fn loop_with_same_randomness(batch: &Batch, operator: &Operator, argu
     })
 }
 
-fn run_loop(
+fn run_slice_loop(
     batch: &Batch,
     operator: &Operator,
     arguments: &[Value],
@@ -126,7 +126,7 @@ fn run_loop(
         let are_all_alike = are_arguments_alike && (!is_drawn || have_no_readable_elements(&results));
         for (at, (column, result)) in columns.iter_mut().zip(results).enumerate() {
             // A returned handle with other sizes is bound to another tensor, which a write through the slice cannot change.
-            if let (Some(written), Value::Tensor(now)) = (schema.written_return(at), &result)
+            if let (Some(written), Value::Tensor(now)) = (schema.written_argument_of_return(at), &result)
                 && before_call[written].as_tensor().is_some_and(|before| before.sizes() != now.sizes())
             {
                 return Err(VmapError::ViewWithoutRule { operator: operator.to_string() }.into());
@@ -139,12 +139,12 @@ fn run_loop(
         }
     }
     let stacked = columns.iter().enumerate().map(|(at, column)| {
-        if schema.written_return(at).is_some() {
+        if schema.written_argument_of_return(at).is_some() {
             return Ok(Value::None);
         }
         let mut stacked = stack_results(operator, column)?;
         if calls_made < batch.size {
-            stacked.tensors_mut().try_for_each(|tensor| repeat_slice(tensor, batch.size))?;
+            stacked.tensors_mut().try_for_each(|tensor| repeat_only_slice(tensor, batch.size))?;
         }
         Ok(stacked)
     });
@@ -184,7 +184,7 @@ fn slice_value(batch: &Batch, value: &Value, i: i64) -> Result<Value> {
 }
 
 /// Repeats the only slice of a tensor `count` times.
-fn repeat_slice(tensor: &mut Tensor, count: i64) -> Result<()> {
+fn repeat_only_slice(tensor: &mut Tensor, count: i64) -> Result<()> {
     let mut repeats = vec![1; tensor.sizes().len()];
     repeats[0] = count;
     *tensor = aten::repeat(tensor, &repeats)?;

@@ -9,7 +9,7 @@ use dispatch_runtime::{Operator, ShapeWord, annotate};
 use crate::level::is_decomposed;
 use crate::rule::BatchRule;
 use crate::slice_loop;
-use crate::views::returns_views;
+use crate::views::returns_views_of_arguments;
 
 /// How calls of an operator are batched. If a strategy does not cover a call, the call is a loop over slices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,22 +38,22 @@ impl Strategy {
     ///
     /// ```
     /// use dispatch_vmap::Strategy;
-    /// assert_eq!(Strategy::of(aten::matmul::operator()), Strategy::Decompose);
-    /// assert_eq!(Strategy::of(aten::mm::operator()), Strategy::Rule);
-    /// assert_eq!(Strategy::of(aten::mul::operator()), Strategy::ShapeWord);
+    /// assert_eq!(Strategy::for_operator(aten::matmul::operator()), Strategy::Decompose);
+    /// assert_eq!(Strategy::for_operator(aten::mm::operator()), Strategy::Rule);
+    /// assert_eq!(Strategy::for_operator(aten::mul::operator()), Strategy::ShapeWord);
     /// ```
     #[must_use]
-    pub fn of(operator: &Operator) -> Self {
-        if is_decomposed(operator) { Self::Decompose } else { Self::after_decomposition(operator) }
+    pub fn for_operator(operator: &Operator) -> Self {
+        if is_decomposed(operator) { Self::Decompose } else { Self::without_decomposition(operator) }
     }
 
     /// Returns the strategy of a call that was not decomposed, even if the operator has a decomposition.
-    pub(crate) fn after_decomposition(operator: &Operator) -> Self {
+    pub(crate) fn without_decomposition(operator: &Operator) -> Self {
         if is_random(operator) {
             Self::Random
         } else if operator.rule::<BatchRule>().is_some() {
             Self::Rule
-        } else if returns_views(operator) {
+        } else if returns_views_of_arguments(operator) {
             Self::View
         } else if shape_word(operator).is_some() {
             Self::ShapeWord
@@ -84,7 +84,7 @@ impl fmt::Display for Strategy {
 
 annotate!("vmap", |operator| {
     let has_tensors = operator.schema().arguments.iter().any(|argument| argument.ty.is_tensor_like());
-    has_tensors.then(|| Strategy::of(operator).to_string())
+    has_tensors.then(|| Strategy::for_operator(operator).to_string())
 });
 
 /// Returns the shape word that determines the batching of a call. For an in-place operator, only a pointwise word of its functional

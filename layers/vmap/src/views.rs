@@ -5,7 +5,7 @@ use dispatch_runtime::{DType, Geometry, KeySet, Operator, Result, Tensor, Value,
 use crate::batch::{Batch, Mapped};
 use crate::error::VmapError;
 
-pub(crate) fn returns_views(operator: &Operator) -> bool {
+pub(crate) fn returns_views_of_arguments(operator: &Operator) -> bool {
     !operator.schema().views().is_empty()
 }
 
@@ -14,7 +14,7 @@ pub(crate) fn call_view(batch: &Batch, operator: &Operator, arguments: &[Value])
     let schema = operator.schema();
     let viewed: Vec<usize> = schema.views().iter().map(|view| view.argument).collect();
     let refuse = || VmapError::ViewWithoutRule { operator: operator.to_string() };
-    let mapped: Vec<usize> = (0..arguments.len()).filter(|&at| batch.has_batched(&arguments[at])).collect();
+    let mapped: Vec<usize> = (0..arguments.len()).filter(|&at| batch.has_batched_tensor(&arguments[at])).collect();
     let (&[at], true) = (&mapped[..], schema.views().len() == schema.returns.len()) else {
         return Err(refuse().into());
     };
@@ -25,11 +25,11 @@ pub(crate) fn call_view(batch: &Batch, operator: &Operator, arguments: &[Value])
     values[at] = slice_without_elements(seen).into();
     let results = {
         // Only the geometry is computed, so no level and no layer takes part.
-        let _plain = guard::force(KeySet::EMPTY, KeySet::EMPTY);
+        let _plain = guard::force_key_sets(KeySet::EMPTY, KeySet::EMPTY);
         operator.call(values)?
     };
     let source = batch.unwrap_tensor(seen);
-    let show = |view: &Tensor| batch.wrap(extend_to_batch(batch, &source, view)?);
+    let show = |view: &Tensor| batch.wrap_tensor(extend_view_to_batch(batch, &source, view)?);
     results
         .into_iter()
         .map(|result| match result {
@@ -46,11 +46,11 @@ fn slice_without_elements(tensor: &Tensor) -> Tensor {
 }
 
 /// Extends a view of one slice to all slices. The batch becomes its last dimension, with its stride in the source.
-fn extend_to_batch(batch: &Batch, source: &Mapped, view: &Tensor) -> Result<Mapped> {
+fn extend_view_to_batch(batch: &Batch, source: &Mapped, view: &Tensor) -> Result<Mapped> {
     let (all, dim) = if view.dtype() == source.tensor.dtype() {
         (source.tensor.clone(), source.dim)
     } else {
-        (view_batch_as(source, view.dtype())?, Some(0))
+        (view_batch_as_dtype(source, view.dtype())?, Some(0))
     };
     let geometry: &Geometry = view.geometry();
     let (mut sizes, mut strides) = (geometry.sizes().to_vec(), geometry.strides().to_vec());
@@ -61,7 +61,7 @@ fn extend_to_batch(batch: &Batch, source: &Mapped, view: &Tensor) -> Result<Mapp
 }
 
 /// Views the elements of all slices as another dtype, with the batch dimension at 0.
-fn view_batch_as(source: &Mapped, dtype: DType) -> Result<Tensor> {
+fn view_batch_as_dtype(source: &Mapped, dtype: DType) -> Result<Tensor> {
     let front = source.batch_first()?;
     match (front.dtype().is_complex(), dtype.is_complex()) {
         (true, false) => aten::view_as_real(&front),

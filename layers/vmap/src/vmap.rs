@@ -1,12 +1,12 @@
 //! The function `vmap` and its options.
 
 use dispatch_runtime::{BadArgument, Device, Generator, Result, Tensor, wrap_dim};
-use dispatch_transform::{enter, unwrap_ended};
+use dispatch_transform::{enter, unwrap_ended_levels};
 
 use crate::batch::{Batch, Mapped};
 use crate::error::VmapError;
 use crate::level::VmapTransform;
-use crate::structure::{TensorTree, VmapInputs};
+use crate::tensor_tree::{TensorTree, VmapInputs};
 
 /// How random operators in a mapped function draw their numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -42,7 +42,7 @@ pub enum Randomness {
 /// # Errors
 ///
 /// Returns the error of the function, and a [`VmapError`] if the function cannot be mapped.
-pub fn vmap<I: VmapInputs, O: TensorTree>(f: impl Fn(&I::Structure) -> Result<O>, inputs: I) -> Result<O> {
+pub fn vmap<I: VmapInputs, O: TensorTree>(f: impl Fn(&I::InputTree) -> Result<O>, inputs: I) -> Result<O> {
     Vmap::new().call(f, inputs)
 }
 
@@ -109,13 +109,13 @@ impl Vmap {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`vmap`]. Returns [`VmapError::ChunkSize`] if the chunk size is not positive.
-    pub fn call<I: VmapInputs, O: TensorTree>(&self, f: impl Fn(&I::Structure) -> Result<O>, inputs: I) -> Result<O> {
-        let structure = inputs.into_structure();
-        let (mapped, size) = self.map_inputs(&structure.tensors())?;
+    /// Returns the errors of [`vmap`]. Returns [`VmapError::InvalidChunkSize`] if the chunk size is not positive.
+    pub fn call<I: VmapInputs, O: TensorTree>(&self, f: impl Fn(&I::InputTree) -> Result<O>, inputs: I) -> Result<O> {
+        let structure = inputs.into_input_tree();
+        let (mapped, size) = self.resolve_mapped_inputs(&structure.tensors())?;
         let chunk = self.chunk_size.unwrap_or(size);
         if chunk < 1 {
-            return Err(VmapError::ChunkSize { chunk_size: chunk }.into());
+            return Err(VmapError::InvalidChunkSize { chunk_size: chunk }.into());
         }
         if chunk >= size {
             return self.run_chunk(&f, &structure, mapped, size);
@@ -138,11 +138,11 @@ impl Vmap {
     }
 
     /// Returns the inputs with their mapped dimensions, and the number of slices.
-    fn map_inputs(&self, tensors: &[&Tensor]) -> Result<(Vec<Mapped>, i64)> {
-        let dims = resolve_dims("in_dims", self.in_dims.as_deref(), tensors.len())?;
+    fn resolve_mapped_inputs(&self, tensors: &[&Tensor]) -> Result<(Vec<Mapped>, i64)> {
+        let dims = dims_or_zeros("in_dims", self.in_dims.as_deref(), tensors.len())?;
         let (mut mapped, mut size) = (Vec::new(), None);
         for (position, (&tensor, dim)) in tensors.iter().zip(dims).enumerate() {
-            let tensor = unwrap_ended(tensor);
+            let tensor = unwrap_ended_levels(tensor);
             let rank = tensor.sizes().len();
             let dim = dim.map(|dim| wrap_mapped_dim("in_dims", position, dim, rank)).transpose()?;
             if let Some(dim) = dim {
@@ -172,14 +172,14 @@ impl Vmap {
         let (outputs, found) = {
             let entered = enter(VmapTransform { size, randomness: self.randomness });
             let batch = Batch { level: entered.level().clone(), size, randomness: self.randomness };
-            let wrapped = inputs.into_iter().map(|input| batch.wrap(input)).collect::<Result<Vec<_>>>()?;
+            let wrapped = inputs.into_iter().map(|input| batch.wrap_tensor(input)).collect::<Result<Vec<_>>>()?;
             let inputs = structure.rebuild(&mut wrapped.into_iter()).ok_or(VmapError::NoMappedInput)?;
             let outputs = f(&inputs)?;
             let found: Vec<Mapped> =
-                outputs.tensors().into_iter().map(|tensor| batch.unwrap_tensor(&unwrap_ended(tensor))).collect();
+                outputs.tensors().into_iter().map(|tensor| batch.unwrap_tensor(&unwrap_ended_levels(tensor))).collect();
             (outputs, found)
         };
-        let dims = resolve_dims("out_dims", self.out_dims.as_deref(), found.len())?;
+        let dims = dims_or_zeros("out_dims", self.out_dims.as_deref(), found.len())?;
         let results = found.iter().zip(dims).enumerate().map(|(i, (found, dim))| move_result_dim(found, dim, i, size));
         let results = results.collect::<Result<Vec<_>>>()?;
         Ok(outputs.rebuild(&mut results.into_iter()).unwrap_or(outputs))
@@ -189,7 +189,7 @@ impl Vmap {
     fn concat_chunks<O: TensorTree>(&self, parts: &[O]) -> Result<O> {
         let columns: Vec<Vec<&Tensor>> = parts.iter().map(TensorTree::tensors).collect();
         let first = columns.first().map(Vec::len).unwrap_or_default();
-        let dims = resolve_dims("out_dims", self.out_dims.as_deref(), first)?;
+        let dims = dims_or_zeros("out_dims", self.out_dims.as_deref(), first)?;
         let mut results = Vec::new();
         for (i, dim) in dims.into_iter().enumerate() {
             let column: Vec<Tensor> = columns.iter().filter_map(|tensors| tensors.get(i).map(|&t| t.clone())).collect();
@@ -203,7 +203,7 @@ impl Vmap {
     }
 }
 
-fn resolve_dims(
+fn dims_or_zeros(
     argument: &'static str,
     given: Option<&[Option<i64>]>,
     tensors: usize,
@@ -211,7 +211,7 @@ fn resolve_dims(
     match given {
         None => Ok(vec![Some(0); tensors]),
         Some(dims) if dims.len() == tensors => Ok(dims.to_vec()),
-        Some(dims) => Err(VmapError::DimCount { argument, found: dims.len(), tensors }),
+        Some(dims) => Err(VmapError::WrongDimCount { argument, found: dims.len(), tensors }),
     }
 }
 

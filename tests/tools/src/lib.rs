@@ -57,7 +57,7 @@ pub fn tool_or_skip<T>(tool: Tool, answer: Result<T, impl Display>) -> Option<T>
 
 /// Returns the tool, or the message of a skipped test. The outer error is the message of a failed test.
 fn tool_or_message<T>(tool: Tool, answer: Result<T, impl Display>, list: &str) -> Result<Result<T, String>, String> {
-    let required = required_tools(list)?;
+    let required = parse_required_tools(list)?;
     answer.map(Ok).or_else(|missing| {
         let name = tool.name();
         if required.contains(&tool) {
@@ -68,7 +68,7 @@ fn tool_or_message<T>(tool: Tool, answer: Result<T, impl Display>, list: &str) -
     })
 }
 
-fn required_tools(list: &str) -> Result<Vec<Tool>, String> {
+fn parse_required_tools(list: &str) -> Result<Vec<Tool>, String> {
     let words = list.split(',').map(str::trim).filter(|word| !word.is_empty());
     let tool = |word: &str| {
         let known = Tool::ALL.into_iter().find(|tool| tool.name() == word);

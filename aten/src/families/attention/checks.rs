@@ -2,7 +2,7 @@
 
 use dispatch_runtime::{BadArgument, Tensor, broadcast};
 
-use crate::{check_batch_dims, check_devices, check_dims_by_letter};
+use crate::{check_batch_dims_broadcast, check_dims_by_letter, check_same_device};
 
 /// Refuses keys, values and a mask whose sizes do not agree with the queries. [`check_head_counts`] checks grouped heads.
 pub(super) fn check_attention_sizes(
@@ -12,13 +12,13 @@ pub(super) fn check_attention_sizes(
     attn_mask: Option<&Tensor>,
     enable_gqa: bool,
 ) -> Result<(), BadArgument> {
-    check_devices([("query", query), ("key", key), ("value", value), ("attn_mask", attn_mask.unwrap_or(query))])?;
+    check_same_device([("query", query), ("key", key), ("value", value), ("attn_mask", attn_mask.unwrap_or(query))])?;
     check_dims_by_letter(&[("query", Some(query), "*le"), ("key", Some(key), "*se"), ("value", Some(value), "*sv")])?;
     if enable_gqa {
         return check_head_counts(query, key, value);
     }
-    check_batch_dims(("query", query), ("key", key))?;
-    check_batch_dims(("key", key), ("value", value))?;
+    check_batch_dims_broadcast(("query", query), ("key", key))?;
+    check_batch_dims_broadcast(("key", key), ("value", value))?;
     let Some(mask) = attn_mask else { return Ok(()) };
     let (rows, columns) = (query.sizes(), key.sizes());
     let batch = broadcast([&rows[..rows.len() - 2], &columns[..columns.len() - 2]]).unwrap_or_default();

@@ -7,7 +7,7 @@ use super::convolution::window_and_output_sizes;
 use crate::{Window, convolution};
 
 /// Calls `convolve`, with a batch dimension of size 1 inserted and removed again if the input has none.
-pub(super) fn with_batch_dim(
+pub(super) fn convolve_with_batch_dim(
     input: &Tensor,
     weight: &Tensor,
     convolve: impl FnOnce(&Tensor) -> Result<Tensor>,
@@ -18,7 +18,7 @@ pub(super) fn with_batch_dim(
     crate::squeeze_dim(&convolve(&crate::unsqueeze(input, 0)?)?, 0)
 }
 
-macro_rules! convolutions {
+macro_rules! define_convolutions {
     ($($rank:literal $name:ident $schema:literal $padded:ident $padded_schema:literal;)*) => {$(
         /// A [`convolution`] over the number of dimensions in the operator's name. The batch dimension is optional.
         #[op_def(
@@ -27,7 +27,7 @@ macro_rules! convolutions {
         )]
         pub fn $name(_: ...) -> Result<Tensor> {
             check_weight_rank($rank, weight)?;
-            with_batch_dim(input, weight, |input| {
+            convolve_with_batch_dim(input, weight, |input| {
                 convolution(input, weight, bias, stride, padding, dilation, false, &[0], groups)
             })
         }
@@ -37,14 +37,14 @@ macro_rules! convolutions {
         #[op_def($padded_schema, check = check_named_padding(input, weight, bias, stride, padding, dilation, groups))]
         pub fn $padded(_: ...) -> Result<Tensor> {
             check_weight_rank($rank, weight)?;
-            with_batch_dim(input, weight, |input| {
+            convolve_with_batch_dim(input, weight, |input| {
                 convolution_with_named_padding(input, weight, bias, stride, padding, dilation, groups)
             })
         }
     )*};
 }
 
-convolutions! {
+define_convolutions! {
     1 conv1d "conv1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], SymInt[1] padding=[0], SymInt[1] dilation=[1], SymInt groups=1) -> Tensor"
     conv1d_padding "conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], str padding=\"valid\", SymInt[1] dilation=[1], SymInt groups=1) -> Tensor";
     2 conv2d "conv2d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], SymInt[2] padding=[0, 0], SymInt[2] dilation=[1, 1], SymInt groups=1) -> Tensor"
@@ -97,8 +97,8 @@ fn check_convolution(
         let expected = format!("[{into}], one for each channel, as `weight` has sizes {kernel:?}{of_groups}");
         return Err(BadArgument::sizes("bias", bias.sizes(), expected));
     }
-    crate::check_dtypes([("input", Some(input)), ("weight", Some(weight)), ("bias", bias)])?;
-    crate::check_devices([("input", input), ("weight", weight), ("bias", bias.unwrap_or(weight))])
+    crate::check_same_dtype([("input", Some(input)), ("weight", Some(weight)), ("bias", bias)])?;
+    crate::check_same_device([("input", input), ("weight", weight), ("bias", bias.unwrap_or(weight))])
 }
 
 /// Checks the same as [`check_convolution`], and that the window fits into the padded image.
@@ -179,7 +179,7 @@ pub(super) fn convolution_with_named_padding(
     crate::contiguous(&result, MemoryFormat::Contiguous)
 }
 
-macro_rules! transposed_convolutions {
+macro_rules! define_transposed_convolutions {
     ($($rank:literal $name:ident $schema:literal;)*) => {$(
         /// A transposed [`convolution`] over the number of dimensions in the operator's name. The batch dimension is optional.
         #[op_def(
@@ -188,14 +188,14 @@ macro_rules! transposed_convolutions {
         )]
         pub fn $name(_: ...) -> Result<Tensor> {
             check_weight_rank($rank, weight)?;
-            with_batch_dim(input, weight, |input| {
+            convolve_with_batch_dim(input, weight, |input| {
                 convolution(input, weight, bias, stride, padding, dilation, true, output_padding, groups)
             })
         }
     )*};
 }
 
-transposed_convolutions! {
+define_transposed_convolutions! {
     1 conv_transpose1d "conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], SymInt[1] padding=[0], SymInt[1] output_padding=[0], SymInt groups=1, SymInt[1] dilation=[1]) -> Tensor";
     2 conv_transpose2d_input "conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], SymInt[2] padding=[0, 0], SymInt[2] output_padding=[0, 0], SymInt groups=1, SymInt[2] dilation=[1, 1]) -> Tensor";
     3 conv_transpose3d_input "conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0], SymInt[3] output_padding=[0, 0, 0], SymInt groups=1, SymInt[3] dilation=[1, 1, 1]) -> Tensor";

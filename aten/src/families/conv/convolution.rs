@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Expected, MemoryFormat, Spec};
 
-use crate::{Window, check_devices, check_grad_output, expand_list, image_spec_like};
+use crate::{Window, check_grad_output, check_same_device, expand_list_to_rank, image_spec_like};
 
 /// The convolution of `input` with `weight`. With `transposed`, the transposed convolution: the gradient of a convolution for its input.
 #[op_def(
@@ -45,12 +45,12 @@ pub(super) fn window_and_output_sizes(
     if weight.dtype() != input.dtype() {
         return Err(BadArgument::dtype("weight", weight.dtype(), input.dtype()).like("input"));
     }
-    check_devices([("input", input), ("weight", weight), ("bias", bias.unwrap_or(weight))])?;
+    check_same_device([("input", input), ("weight", weight), ("bias", bias.unwrap_or(weight))])?;
     if groups < 1 {
         return Err(BadArgument::number("groups", groups, 1..));
     }
     let window = Window::new(rank - 2, ("weight", &kernel[2..]), stride, padding, dilation)?;
-    let output_padding_list = expand_list("output_padding", output_padding, rank - 2, 0)?;
+    let output_padding_list = expand_list_to_rank("output_padding", output_padding, rank - 2, 0)?;
     let (from, into) = if transposed {
         (kernel[0], kernel[1].checked_mul(groups))
     } else {
@@ -80,7 +80,7 @@ pub(super) fn window_and_output_sizes(
                 let bad = BadArgument::number("output_padding", output_padding_list[dim], Expected::Below(most.into()));
                 return Err(bad.because("the larger of stride and dilation has this value"));
             }
-            window.transposed_size(dim, size, output_padding_list[dim]).filter(|&size| size > 0)
+            window.transposed_output_size(dim, size, output_padding_list[dim]).filter(|&size| size > 0)
         } else {
             window.position_count(dim, size)
         };

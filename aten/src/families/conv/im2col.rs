@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Spec};
 
-use crate::{Window, expand_list};
+use crate::{Window, expand_list_to_rank};
 
 /// The elements under each position of a sliding window over an image, as a column of a matrix.
 #[op_def(
@@ -45,7 +45,7 @@ fn col2im_plan(_: ...) -> Result<Plan<Window>, BadArgument> {
         return Err(BadArgument::rank("self", sizes.len(), &[2, 3]));
     };
     let window = Window::new(2, ("kernel_size", kernel_size), stride, padding, dilation)?;
-    let output_size = expand_list("output_size", output_size, 2, 0)?;
+    let output_size = expand_list_to_rank("output_size", output_size, 2, 0)?;
     let area = window.kernel[0].saturating_mul(window.kernel[1]);
     let counts = window.position_count(0, output_size[0]).zip(window.position_count(1, output_size[1]));
     if rows % area != 0 || counts.is_none_or(|(down, across)| down.saturating_mul(across) != *count) {

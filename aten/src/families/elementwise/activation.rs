@@ -10,7 +10,7 @@ use crate::reshape;
 pub fn relu(_: ...) -> Result<Tensor>;
 
 /// `self` above zero, `negative_slope * self` below
-#[op_def("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", shape = pointwise, dtypes(floating), check = crate::check_compute_scalars(this.dtype(), [("negative_slope", negative_slope)]), inplace, out = "out")]
+#[op_def("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", shape = pointwise, dtypes(floating), check = crate::check_scalars_fit_compute_dtype(this.dtype(), [("negative_slope", negative_slope)]), inplace, out = "out")]
 pub fn leaky_relu(_: ...) -> Result<Tensor>;
 
 /// `self * P(X <= self)` for a standard normal `X`, or the approximation of this by `tanh`
@@ -25,7 +25,7 @@ pub fn gelu(this: &Tensor, approximate: &str) -> Result<Tensor>;
 pub fn silu(_: ...) -> Result<Tensor>;
 
 /// `scale * self` above zero, `scale * alpha * (e^(input_scale * self) - 1)` below
-#[op_def("elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor", shape = pointwise, dtypes(floating), check = crate::check_compute_scalars(this.dtype(), [("alpha", alpha), ("scale", scale), ("input_scale", input_scale)]), inplace, out = "out")]
+#[op_def("elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor", shape = pointwise, dtypes(floating), check = crate::check_scalars_fit_compute_dtype(this.dtype(), [("alpha", alpha), ("scale", scale), ("input_scale", input_scale)]), inplace, out = "out")]
 pub fn elu(_: ...) -> Result<Tensor>;
 
 /// `min(max(self, min_val), max_val)`
@@ -41,7 +41,7 @@ pub fn hardsigmoid(_: ...) -> Result<Tensor>;
 pub fn hardswish(_: ...) -> Result<Tensor>;
 
 /// `log(1 + e^(beta * self)) / beta`, or `self` if `beta * self` is above `threshold`
-#[op_def("softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor", shape = pointwise, dtypes(floating), check = crate::check_compute_scalars(this.dtype(), [("beta", beta), ("threshold", threshold)]), out = "out")]
+#[op_def("softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor", shape = pointwise, dtypes(floating), check = crate::check_scalars_fit_compute_dtype(this.dtype(), [("beta", beta), ("threshold", threshold)]), out = "out")]
 pub fn softplus(_: ...) -> Result<Tensor>;
 
 /// `self * tanh(softplus(self))`
@@ -53,7 +53,7 @@ pub fn mish(_: ...) -> Result<Tensor>;
 pub fn threshold(_: ...) -> Result<Tensor>;
 
 /// 0 if `|self| <= lambd`, else `self`
-#[op_def("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", shape = pointwise, dtypes(floating), check = crate::check_scalars(this.dtype(), [("lambd", lambd)]), out = "out")]
+#[op_def("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", shape = pointwise, dtypes(floating), check = crate::check_scalars_fit(this.dtype(), [("lambd", lambd)]), out = "out")]
 pub fn hardshrink(_: ...) -> Result<Tensor>;
 
 /// `self` moved towards zero by `lambd`, or 0 if `|self| <= lambd`
@@ -115,8 +115,8 @@ const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
 
 fn inverse_alpha(this: &Tensor, alpha: Scalar) -> Result<Scalar> {
     let inverse = alpha.to_f64().map_or(alpha, |alpha| alpha.recip().into());
-    crate::check_compute_scalars(this.dtype(), [("alpha", alpha)])?;
-    match crate::check_compute_scalars(this.dtype(), [("alpha", inverse)]) {
+    crate::check_scalars_fit_compute_dtype(this.dtype(), [("alpha", alpha)])?;
+    match crate::check_scalars_fit_compute_dtype(this.dtype(), [("alpha", inverse)]) {
         Ok(()) => Ok(inverse),
         Err(_) => Err(BadArgument::value(
             "alpha",

@@ -4,7 +4,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::result_dtype;
 
 /// The gradient of [`threshold`](fn@crate::threshold): `grad_output` if `self` is above `threshold`, else 0
-#[op_def("threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor", shape = pointwise(grad_output, this), dtypes(floating, integral), check = crate::check_compute_scalars(result_dtype([grad_output, this]), [("threshold", threshold)]), out = "grad_input"(grad_input))]
+#[op_def("threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor", shape = pointwise(grad_output, this), dtypes(floating, integral), check = crate::check_scalars_fit_compute_dtype(result_dtype([grad_output, this]), [("threshold", threshold)]), out = "grad_input"(grad_input))]
 pub fn threshold_backward(_: ...) -> Result<Tensor>;
 
 /// The gradient of [`gelu`](fn@crate::gelu)
@@ -32,15 +32,15 @@ pub fn silu_backward(_: ...) -> Result<Tensor>;
 pub fn mish_backward(_: ...) -> Result<Tensor>;
 
 /// The gradient of [`leaky_relu`](fn@crate::leaky_relu)
-#[op_def("leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> Tensor", shape = pointwise(grad_output, this), dtypes(floating), check = crate::check_compute_scalars(result_dtype([grad_output, this]), [("negative_slope", negative_slope)]), out = "grad_input"(grad_input))]
+#[op_def("leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> Tensor", shape = pointwise(grad_output, this), dtypes(floating), check = crate::check_scalars_fit_compute_dtype(result_dtype([grad_output, this]), [("negative_slope", negative_slope)]), out = "grad_input"(grad_input))]
 pub fn leaky_relu_backward(_: ...) -> Result<Tensor>;
 
 /// The gradient of [`elu`](fn@crate::elu)
-#[op_def("elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, Tensor self_or_result) -> Tensor", shape = pointwise(grad_output, self_or_result), dtypes(floating), check = crate::check_compute_scalars(grad_output.dtype(), [("alpha", alpha), ("scale", scale), ("input_scale", input_scale)]), out = "grad_input"(grad_input))]
+#[op_def("elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, Tensor self_or_result) -> Tensor", shape = pointwise(grad_output, self_or_result), dtypes(floating), check = crate::check_scalars_fit_compute_dtype(grad_output.dtype(), [("alpha", alpha), ("scale", scale), ("input_scale", input_scale)]), out = "grad_input"(grad_input))]
 pub fn elu_backward(_: ...) -> Result<Tensor>;
 
 /// The gradient of [`hardtanh`](fn@crate::hardtanh)
-#[op_def("hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor", shape = pointwise(grad_output, this), dtypes(floating), check = crate::check_compute_scalars(result_dtype([grad_output, this]), [("min_val", min_val), ("max_val", max_val)]), out = "grad_input"(grad_input))]
+#[op_def("hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor", shape = pointwise(grad_output, this), dtypes(floating), check = crate::check_scalars_fit_compute_dtype(result_dtype([grad_output, this]), [("min_val", min_val), ("max_val", max_val)]), out = "grad_input"(grad_input))]
 pub fn hardtanh_backward(_: ...) -> Result<Tensor>;
 
 /// The gradient of [`hardsigmoid`](fn@crate::hardsigmoid)
@@ -52,15 +52,15 @@ pub fn hardsigmoid_backward(_: ...) -> Result<Tensor>;
 pub fn hardswish_backward(_: ...) -> Result<Tensor>;
 
 /// The gradient of [`hardshrink`](fn@crate::hardshrink)
-#[op_def("hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor", shape = pointwise(grad_out, this), dtypes(floating), check = crate::check_scalars(result_dtype([grad_out, this]), [("lambd", lambd)]), out = "grad_input"(grad_input))]
+#[op_def("hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor", shape = pointwise(grad_out, this), dtypes(floating), check = crate::check_scalars_fit(result_dtype([grad_out, this]), [("lambd", lambd)]), out = "grad_input"(grad_input))]
 pub fn hardshrink_backward(_: ...) -> Result<Tensor>;
 
 /// The gradient of [`softshrink`](fn@crate::softshrink)
-#[op_def("softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor", shape = pointwise(grad_output, this), dtypes(floating), check = crate::check_scalars(result_dtype([grad_output, this]), [("lambd", lambd)]), out = "grad_input"(grad_input))]
+#[op_def("softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor", shape = pointwise(grad_output, this), dtypes(floating), check = crate::check_scalars_fit(result_dtype([grad_output, this]), [("lambd", lambd)]), out = "grad_input"(grad_input))]
 pub fn softshrink_backward(_: ...) -> Result<Tensor>;
 
 /// The gradient of [`softplus`](fn@crate::softplus)
-#[op_def("softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor", shape = pointwise(grad_output, this), dtypes(floating), check = crate::check_compute_scalars(result_dtype([grad_output, this]), [("beta", beta), ("threshold", threshold)]), out = "grad_input"(grad_input))]
+#[op_def("softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor", shape = pointwise(grad_output, this), dtypes(floating), check = crate::check_scalars_fit_compute_dtype(result_dtype([grad_output, this]), [("beta", beta), ("threshold", threshold)]), out = "grad_input"(grad_input))]
 pub fn softplus_backward(_: ...) -> Result<Tensor>;
 
 /// The gradient of [`log_sigmoid`](fn@crate::log_sigmoid)

@@ -16,7 +16,7 @@ use crate::{
 
 /// Defines aliases, one per line: the function, the operator that it calls, the return type, the schema, and the variants (`inplace`,
 /// `out`).
-macro_rules! aliases {
+macro_rules! define_aliases {
     ($($name:ident = $to:ident -> $result:ty: $schema:literal $([$($form:tt)+])?;)*) => {$(
         #[doc = concat!("Another name of [`", stringify!($to), "`](fn@crate::", stringify!($to), ")")]
         #[op_def($schema, $($($form)+,)? calls = $to)]
@@ -24,7 +24,7 @@ macro_rules! aliases {
     )*};
 }
 
-aliases! {
+define_aliases! {
     absolute = abs -> Tensor: "absolute(Tensor self) -> Tensor" [inplace, out = "out"];
     negative = neg -> Tensor: "negative(Tensor self) -> Tensor" [inplace, out = "out"];
     fix = trunc -> Tensor: "fix(Tensor self) -> Tensor" [inplace, out = "out"];

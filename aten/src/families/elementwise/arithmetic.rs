@@ -44,11 +44,11 @@ pub fn mul(_: ...) -> Result<Tensor>;
 pub fn mul_scalar(_: ...) -> Result<Tensor>;
 
 /// `self + value * tensor1 * tensor2`
-#[op_def("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", shape = pointwise(this, tensor1, tensor2), dtypes(all), check = crate::check_compute_scalars(result_dtype([this, tensor1, tensor2]), [("value", value)]), inplace, out = "out")]
+#[op_def("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", shape = pointwise(this, tensor1, tensor2), dtypes(all), check = crate::check_scalars_fit_compute_dtype(result_dtype([this, tensor1, tensor2]), [("value", value)]), inplace, out = "out")]
 pub fn addcmul(_: ...) -> Result<Tensor>;
 
 /// `self + value * tensor1 / tensor2`
-#[op_def("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", shape = pointwise(this, tensor1, tensor2), dtypes(floating, complex), check = crate::check_compute_scalars(result_dtype([this, tensor1, tensor2]), [("value", value)]), inplace, out = "out")]
+#[op_def("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", shape = pointwise(this, tensor1, tensor2), dtypes(floating, complex), check = crate::check_scalars_fit_compute_dtype(result_dtype([this, tensor1, tensor2]), [("value", value)]), inplace, out = "out")]
 pub fn addcdiv(_: ...) -> Result<Tensor>;
 
 /// `self + weight * (end - self)`
@@ -56,7 +56,7 @@ pub fn addcdiv(_: ...) -> Result<Tensor>;
 pub fn lerp(_: ...) -> Result<Tensor>;
 
 /// `self + weight * (end - self)` for a scalar `weight`
-#[op_def("lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", inplace, out = "Scalar_out", calls = lerp(this, end, &weight_tensor(this, weight)?))]
+#[op_def("lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", inplace, out = "Scalar_out", calls = lerp(this, end, &lerp_weight_tensor(this, weight)?))]
 pub fn lerp_scalar(_: ...) -> Result<Tensor>;
 
 /// `sqrt(self^2 + other^2)`, without overflow of the squares
@@ -178,7 +178,7 @@ pub fn check_subtraction(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result
     if added.fits(dtype) { Ok(()) } else { Err(BadArgument::overflow("alpha", alpha, dtype).into()) }
 }
 
-/// Returns the result's dtype. Refuses an `alpha` of another kind, such as a float for integers.
+/// Refuses an `alpha` whose kind the result's dtype does not have, such as a float for integers. Returns that dtype.
 fn check_alpha_kind(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<DType, BadArgument> {
     let dtype = result_dtype([this, other]);
     let is_of_kind = match alpha {
@@ -194,8 +194,8 @@ fn check_alpha_kind(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<DTyp
 }
 
 /// Converts the scalar weight of `lerp` to a tensor. The weight is a real number unless `this` is complex.
-fn weight_tensor(this: &Tensor, weight: Scalar) -> Result<Tensor, BadArgument> {
-    crate::check_compute_scalars(this.dtype(), [("weight", weight)])?;
+fn lerp_weight_tensor(this: &Tensor, weight: Scalar) -> Result<Tensor, BadArgument> {
+    crate::check_scalars_fit_compute_dtype(this.dtype(), [("weight", weight)])?;
     let real = weight.to_f64().filter(|_| !this.dtype().is_complex());
     Ok(Tensor::number(real.map_or(weight, Scalar::Float)))
 }

@@ -65,7 +65,7 @@ pub fn equal(this: &Tensor, other: &Tensor) -> Result<bool> {
 /// Refuses tensors that do not broadcast. With `equal_nan`, `other` must broadcast to the sizes of `self`.
 fn check_isclose_sizes(this: &Tensor, other: &Tensor, equal_nan: bool) -> Result<(), BadArgument> {
     crate::check_broadcast([("self", this), ("other", other)])?;
-    if equal_nan { crate::check_broadcasts_to(("other", other), ("self", this)) } else { Ok(()) }
+    if equal_nan { crate::check_broadcasts_to_tensor(("other", other), ("self", this)) } else { Ok(()) }
 }
 
 /// Whether `|self - other| <= atol + rtol * |other|`, for each pair of elements

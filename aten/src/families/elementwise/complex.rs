@@ -61,7 +61,7 @@ pub fn view_as_real(this: &Tensor) -> Result<Tensor> {
     let mut strides: Dims = geometry.strides().iter().map(|stride| stride.saturating_mul(2)).collect();
     sizes.push(2);
     strides.push(1);
-    view_with_dtype(this, this.dtype().to_real(), &sizes, &strides, geometry.offset().saturating_mul(2))
+    view_with_dtype_and_geometry(this, this.dtype().to_real(), &sizes, &strides, geometry.offset().saturating_mul(2))
 }
 
 /// A view of a real tensor as a complex tensor. The last dimension, of size 2, has the real and the imaginary part.
@@ -83,7 +83,7 @@ pub fn view_as_complex(this: &Tensor) -> Result<Tensor> {
         return Err(BadArgument::value("self", format!("{strides:?} from {}", geometry.offset()), expected).into());
     }
     let strides: Dims = strides.iter().map(|stride| stride / 2).collect();
-    view_with_dtype(this, complex_dtype, sizes, &strides, geometry.offset() / 2)
+    view_with_dtype_and_geometry(this, complex_dtype, sizes, &strides, geometry.offset() / 2)
 }
 
 /// The angle of each element in the complex plane, in radians: 0 or pi for real numbers
@@ -123,7 +123,13 @@ fn check_real_and_imag_dtypes(one: (&'static str, &Tensor), other: (&'static str
 }
 
 /// Returns a view of the storage of `this` with another dtype and geometry.
-fn view_with_dtype(this: &Tensor, dtype: DType, sizes: &[i64], strides: &[i64], offset: i64) -> Result<Tensor> {
+fn view_with_dtype_and_geometry(
+    this: &Tensor,
+    dtype: DType,
+    sizes: &[i64],
+    strides: &[i64],
+    offset: i64,
+) -> Result<Tensor> {
     let geometry = Geometry::strided(sizes, strides, offset)
         .ok_or_else(|| BadArgument::sizes("self", sizes, "sizes and strides that are small enough"))?;
     Ok(Tensor::new(this.storage().clone(), dtype, geometry)?.with_keys(this.keys()))

@@ -52,24 +52,24 @@ pub fn masked_fill(_: ...) -> Result<Tensor>;
 #[op_def(
     "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
     out = "Scalar_out",
-    check = masked_fill::plan(this, mask, &scalar_tensor_for(this, value))
+    check = masked_fill::plan(this, mask, &fill_value_tensor(this, value))
 )]
 pub fn masked_fill_scalar(this: &Tensor, mask: &Tensor, value: Scalar) -> Result<Tensor> {
-    masked_fill(this, mask, &scalar_tensor_for(this, value))
+    masked_fill(this, mask, &fill_value_tensor(this, value))
 }
 
 /// Writes the scalar `value` where the mask is true, in place
 #[op_def(
     "masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)",
-    check = masked_fill::plan(this, mask, &scalar_tensor_for(this, value))
+    check = masked_fill::plan(this, mask, &fill_value_tensor(this, value))
 )]
 pub fn masked_fill__scalar(this: &mut Tensor, mask: &Tensor, value: Scalar) -> Result<()> {
-    masked_fill_(this, mask, &scalar_tensor_for(this, value))
+    masked_fill_(this, mask, &fill_value_tensor(this, value))
 }
 
-/// Converts a scalar to a tensor for the elements of `this`. If `this` is boolean, a fraction such as 0.5 becomes true. A truncating cast
+/// Converts a scalar with which `this` is filled to a tensor. If `this` is boolean, a fraction such as 0.5 becomes true. A truncating cast
 /// would make it false.
-fn scalar_tensor_for(this: &Tensor, value: Scalar) -> Tensor {
+fn fill_value_tensor(this: &Tensor, value: Scalar) -> Tensor {
     Tensor::number(if this.dtype() == DType::Bool { value.cast(DType::Bool) } else { value })
 }
 

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Expected, Spec, wrap_dim};
 
-use crate::{check_devices, narrow};
+use crate::{check_same_device, narrow};
 
 /// The gated linear unit: the first half of a dimension, times the sigmoid of the second.
 #[op_def("glu(Tensor self, int dim=-1) -> Tensor", plan, out = "out")]
@@ -30,7 +30,7 @@ pub fn glu_backward(_: ...) -> Result<Tensor>;
 
 #[op_plan(glu_backward)]
 fn glu_backward_plan(grad_output: &Tensor, this: &Tensor, dim: i64) -> Result<Plan<GluHalves>> {
-    check_devices([("self", this), ("grad_output", grad_output)])?;
+    check_same_device([("self", this), ("grad_output", grad_output)])?;
     let halves = split_halves("self", this, dim)?;
     if grad_output.dtype() != this.dtype() {
         return Err(BadArgument::dtype("grad_output", grad_output.dtype(), this.dtype()).like("self").into());
@@ -57,7 +57,7 @@ pub struct GluJvpPlan {
 
 #[op_plan(glu_jvp)]
 fn glu_jvp_plan(glu: &Tensor, x: &Tensor, dx: &Tensor, dim: i64) -> Result<Plan<GluJvpPlan>> {
-    check_devices([("x", x), ("glu", glu), ("dx", dx)])?;
+    check_same_device([("x", x), ("glu", glu), ("dx", dx)])?;
     let GluHalves { gated, gate } = split_halves("x", x, dim)?;
     let expected = [("glu", glu, gated.sizes(), "a half of `x` has"), ("dx", dx, x.sizes(), "`x` has")];
     for (name, tensor, sizes, whose) in expected {

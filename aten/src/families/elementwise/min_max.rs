@@ -53,13 +53,13 @@ pub fn clamp_max(_: ...) -> Result<Tensor>;
 
 fn lower_bound_tensor(this: &Tensor, min: Scalar) -> Result<Tensor, BadArgument> {
     let bound = clamped_bound_tensor(this, min);
-    crate::check_bounds(result_dtype([this, &bound]), ("min", Some(min)), ("max", None))?;
+    crate::check_bounds_fit(result_dtype([this, &bound]), ("min", Some(min)), ("max", None))?;
     Ok(bound)
 }
 
 fn upper_bound_tensor(this: &Tensor, max: Scalar) -> Result<Tensor, BadArgument> {
     let bound = clamped_bound_tensor(this, max);
-    crate::check_bounds(result_dtype([this, &bound]), ("min", None), ("max", Some(max)))?;
+    crate::check_bounds_fit(result_dtype([this, &bound]), ("min", None), ("max", Some(max)))?;
     Ok(bound)
 }
 

@@ -90,16 +90,17 @@ pub fn ldexp(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     }
     // An integral exponent keeps the dtype of `self`. There are two factors, because `2^other` may overflow although the product does not.
     let wide = if this.dtype().is_complex() { this.dtype() } else { DType::F64 };
-    let exponent = clamp(&cast(other, DType::F64)?, Some((-MAX_EXPONENT).into()), Some(MAX_EXPONENT.into()))?;
+    let exponent =
+        clamp(&cast_to_dtype(other, DType::F64)?, Some((-MAX_LDEXP_EXPONENT).into()), Some(MAX_LDEXP_EXPONENT.into()))?;
     let half = floor(&mul_scalar(&exponent, 0.5.into())?)?;
     let power = |exponent| pow_scalar(2.0.into(), exponent);
-    let product = mul(&mul(&cast(this, wide)?, &power(&half)?)?, &power(&(&exponent - &half)?)?)?;
-    cast(&product, this.dtype())
+    let product = mul(&mul(&cast_to_dtype(this, wide)?, &power(&half)?)?, &power(&(&exponent - &half)?)?)?;
+    cast_to_dtype(&product, this.dtype())
 }
 
 /// The largest exponent of [`ldexp`], to which larger ones are clamped: the product of two powers of two in double precision reaches
 /// `2^2046`. Larger exponents overflow for all but the smallest numbers.
-const MAX_EXPONENT: f64 = 2046.0;
+const MAX_LDEXP_EXPONENT: f64 = 2046.0;
 
 /// `self * 2^other`, in place
 #[op_def("ldexp_(Tensor(a!) self, Tensor other) -> Tensor(a!)", check = crate::check_broadcast([("self", this), ("other", other)]))]
@@ -116,49 +117,49 @@ pub fn ldexp_(this: &mut Tensor, other: &Tensor) -> Result<()> {
     check = crate::check_broadcast([("self", this), ("exponent", exponent)])
 )]
 pub fn float_power_tensor_tensor(this: &Tensor, exponent: &Tensor) -> Result<Tensor> {
-    let dtype = double_dtype(this.dtype().is_complex() || exponent.dtype().is_complex());
-    pow_tensor_tensor(&cast(this, dtype)?, &cast(exponent, dtype)?)
+    let dtype = double_precision_dtype(this.dtype().is_complex() || exponent.dtype().is_complex());
+    pow_tensor_tensor(&cast_to_dtype(this, dtype)?, &cast_to_dtype(exponent, dtype)?)
 }
 
 /// `self ^ exponent` for a scalar `exponent`, in double precision
 #[op_def("float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", out = "Tensor_Scalar_out")]
 pub fn float_power_tensor_scalar(this: &Tensor, exponent: Scalar) -> Result<Tensor> {
-    let dtype = double_dtype(this.dtype().is_complex() || matches!(exponent, Scalar::Complex(_)));
-    pow_tensor_scalar(&cast(this, dtype)?, exponent)
+    let dtype = double_precision_dtype(this.dtype().is_complex() || matches!(exponent, Scalar::Complex(_)));
+    pow_tensor_scalar(&cast_to_dtype(this, dtype)?, exponent)
 }
 
 /// `self ^ exponent` for a scalar `self`, in double precision
 #[op_def("float_power.Scalar(Scalar self, Tensor exponent) -> Tensor", out = "Scalar_out")]
 pub fn float_power_scalar(this: Scalar, exponent: &Tensor) -> Result<Tensor> {
-    let dtype = double_dtype(exponent.dtype().is_complex() || matches!(this, Scalar::Complex(_)));
-    pow_scalar(this, &cast(exponent, dtype)?)
+    let dtype = double_precision_dtype(exponent.dtype().is_complex() || matches!(this, Scalar::Complex(_)));
+    pow_scalar(this, &cast_to_dtype(exponent, dtype)?)
 }
 
 /// `self ^ exponent`, in double precision, in place
 #[op_def("float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)")]
 pub fn float_power_(this: &mut Tensor, exponent: &Tensor) -> Result<()> {
-    let dtype = check_is_double(this, exponent.dtype().is_complex())?;
-    pow_(this, &cast(exponent, dtype)?)
+    let dtype = check_double_precision(this, exponent.dtype().is_complex())?;
+    pow_(this, &cast_to_dtype(exponent, dtype)?)
 }
 
 /// `self ^ exponent` for a scalar `exponent`, in double precision, in place
 #[op_def("float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)")]
 pub fn float_power__scalar(this: &mut Tensor, exponent: Scalar) -> Result<()> {
-    check_is_double(this, matches!(exponent, Scalar::Complex(_)))?;
+    check_double_precision(this, matches!(exponent, Scalar::Complex(_)))?;
     pow__scalar(this, exponent)
 }
 
-fn double_dtype(is_complex: bool) -> DType {
+fn double_precision_dtype(is_complex: bool) -> DType {
     if is_complex { DType::C128 } else { DType::F64 }
 }
 
-fn cast(this: &Tensor, dtype: DType) -> Result<Tensor> {
+fn cast_to_dtype(this: &Tensor, dtype: DType) -> Result<Tensor> {
     to_dtype(this, dtype, false, false, None)
 }
 
 /// Checks that `this`, which is written in place, has the dtype of the result: `f64` or `c128`.
-fn check_is_double(this: &Tensor, is_complex: bool) -> Result<DType, BadArgument> {
-    let dtype = double_dtype(is_complex || this.dtype().is_complex());
+fn check_double_precision(this: &Tensor, is_complex: bool) -> Result<DType, BadArgument> {
+    let dtype = double_precision_dtype(is_complex || this.dtype().is_complex());
     if this.dtype() == dtype { Ok(dtype) } else { Err(BadArgument::dtype("self", this.dtype(), dtype)) }
 }
 

@@ -112,7 +112,7 @@ pub fn special_spherical_bessel_j0(_: ...) -> Result<Tensor>;
 pub fn special_airy_ai(_: ...) -> Result<Tensor>;
 
 /// Defines polynomials of degree `n` in `x`, with overloads for a scalar `x` and a scalar `n`.
-macro_rules! polynomials {
+macro_rules! define_polynomials {
     ($($(#[$doc:meta])* $name:ident $of_number:ident $of_degree:ident $schema:literal $number_schema:literal $degree_schema:literal;)*) => {$(
         $(#[$doc])*
         #[op_def($schema, shape = pointwise, dtype = float, dtypes(floating), out = "out")]
@@ -128,7 +128,7 @@ macro_rules! polynomials {
     )*};
 }
 
-polynomials! {
+define_polynomials! {
     /// The Chebyshev polynomial of the first kind
     special_chebyshev_polynomial_t special_chebyshev_polynomial_t_x_scalar special_chebyshev_polynomial_t_n_scalar
         "special_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor"

@@ -193,11 +193,11 @@ pub fn lgamma(_: ...) -> Result<Tensor>;
 pub fn digamma(_: ...) -> Result<Tensor>;
 
 /// The derivative of order `n` of [`digamma`](fn@crate::digamma)
-#[op_def("polygamma(int n, Tensor self) -> Tensor", shape = pointwise(this), dtype = float, dtypes(floating), check = check_order(n), out = "out")]
+#[op_def("polygamma(int n, Tensor self) -> Tensor", shape = pointwise(this), dtype = float, dtypes(floating), check = check_polygamma_order(n), out = "out")]
 pub fn polygamma(_: ...) -> Result<Tensor>;
 
-/// Refuses a negative order of a derivative.
-fn check_order(n: i64) -> Result<(), BadArgument> {
+/// Refuses a negative order `n` of [`polygamma`].
+fn check_polygamma_order(n: i64) -> Result<(), BadArgument> {
     if n < 0 { Err(BadArgument::number("n", n, 0..)) } else { Ok(()) }
 }
 

@@ -19,7 +19,7 @@ pub(crate) fn check_layout_and_pinning(layout: Option<Layout>, pin_memory: Optio
     }
 }
 
-fn check_not_negative(argument: &'static str, size: &[i64]) -> Result<(), BadArgument> {
+fn check_no_negative_entry(argument: &'static str, size: &[i64]) -> Result<(), BadArgument> {
     if size.iter().all(|&size| size >= 0) {
         Ok(())
     } else {
@@ -41,12 +41,12 @@ fn empty_plan(_: ...) -> Result<Plan<()>> {
     let dtype = dtype.unwrap_or(DType::F32);
     match memory_format {
         None => Ok(Plan::new((), [Spec::contiguous(dtype, size)])),
-        Some(format) => Ok(Plan::new((), [spec_in_format(size, dtype, format)?])),
+        Some(format) => Ok(Plan::new((), [spec_in_memory_format(size, dtype, format)?])),
     }
 }
 
-fn spec_in_format(size: &[i64], dtype: DType, format: MemoryFormat) -> Result<Spec, BadArgument> {
-    check_not_negative("size", size)?;
+fn spec_in_memory_format(size: &[i64], dtype: DType, format: MemoryFormat) -> Result<Spec, BadArgument> {
+    check_no_negative_entry("size", size)?;
     let geometry = Geometry::in_format(size, format).filter(|_| format != MemoryFormat::Preserve).ok_or_else(|| {
         BadArgument::value("memory_format", format, format!("a format for {} dimensions", size.len()))
     })?;
@@ -64,8 +64,8 @@ pub fn empty_strided(_: ...) -> Result<Tensor>;
 #[op_plan(empty_strided)]
 fn empty_strided_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     check_layout_and_pinning(layout, pin_memory)?;
-    check_not_negative("size", size)?;
-    check_not_negative("stride", stride)?;
+    check_no_negative_entry("size", size)?;
+    check_no_negative_entry("stride", stride)?;
     let expected = || BadArgument::length("stride", stride.len(), size.len()).like("size");
     let geometry = Geometry::strided(size, stride, 0).ok_or_else(expected)?;
     Ok(Plan::new((), [Spec { dtype: dtype.unwrap_or(DType::F32), geometry }]))
@@ -101,7 +101,7 @@ pub fn full(_: ...) -> Result<Tensor>;
 #[op_plan(full)]
 fn full_plan(_: ...) -> Result<Plan<()>> {
     check_layout_and_pinning(layout, pin_memory)?;
-    check_not_negative("size", size)?;
+    check_no_negative_entry("size", size)?;
     let default_dtype = match fill_value {
         Scalar::Bool(_) => DType::Bool,
         Scalar::Int(_) => DType::I64,
@@ -140,7 +140,7 @@ pub fn ones(_: ...) -> Result<Tensor> {
     full(size, Scalar::Int(1), Some(dtype.unwrap_or(DType::F32)), layout, device, pin_memory)
 }
 
-/// Returns the spec of a dense tensor with the sizes of `this`, and with its strides or the memory format.
+/// Returns the spec of a dense tensor with the sizes of `this`, in the memory format `format`, or with the strides of `this` without one.
 fn spec_like(
     this: &Tensor,
     dtype: Option<DType>,
@@ -159,7 +159,7 @@ fn spec_like(
             }
             Ok(Spec::like(this, dtype))
         }
-        Some(format) => Ok(spec_in_format(this.sizes(), dtype, format)?),
+        Some(format) => Ok(spec_in_memory_format(this.sizes(), dtype, format)?),
     }
 }
 

@@ -22,7 +22,7 @@ fn arange_plan(start: Scalar, end: Scalar, step: Scalar, dtype: Option<DType>) -
         _ => Err(BadArgument::value(argument, number, "a finite real number")),
     };
     let (from, to, by) = (real("start", start)?, real("end", end)?, real("step", step)?);
-    crate::check_scalars(arange_compute_dtype(dtype), [("start", start), ("end", end), ("step", step)])?;
+    crate::check_scalars_fit(arange_compute_dtype(dtype), [("start", start), ("end", end), ("step", step)])?;
     if by == 0.0 {
         return Err(BadArgument::number("step", step, Expected::Not(0.into())).into());
     }
@@ -83,7 +83,7 @@ pub fn linspace(_: ...) -> Result<Tensor>;
 
 #[op_plan(linspace)]
 fn linspace_plan(start: Scalar, end: Scalar, steps: i64, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {
-    spacing_plan_of_scalars(start, end, steps, dtype)
+    linspace_or_logspace_plan_of_scalars(start, end, steps, dtype)
 }
 
 /// [`linspace`] with `start` and `end` as tensors of one element.
@@ -97,7 +97,7 @@ pub fn linspace_tensor_tensor(_: ...) -> Result<Tensor> {
 
 #[op_plan(linspace_tensor_tensor)]
 fn linspace_tensor_tensor_plan(_: ...) -> Result<Plan<()>, BadArgument> {
-    spacing_plan([is_complex_0d_tensor("start", start)?, is_complex_0d_tensor("end", end)?], steps, dtype)
+    linspace_or_logspace_plan([is_complex_0d_tensor("start", start)?, is_complex_0d_tensor("end", end)?], steps, dtype)
 }
 
 /// [`linspace`] with `start` as a tensor of one element.
@@ -111,7 +111,7 @@ pub fn linspace_tensor_scalar(_: ...) -> Result<Tensor> {
 
 #[op_plan(linspace_tensor_scalar)]
 fn linspace_tensor_scalar_plan(_: ...) -> Result<Plan<()>, BadArgument> {
-    spacing_plan([is_complex_0d_tensor("start", start)?, is_complex_number(end)], steps, dtype)
+    linspace_or_logspace_plan([is_complex_0d_tensor("start", start)?, is_complex_scalar(end)], steps, dtype)
 }
 
 /// [`linspace`] with `end` as a tensor of one element.
@@ -125,7 +125,7 @@ pub fn linspace_scalar_tensor(_: ...) -> Result<Tensor> {
 
 #[op_plan(linspace_scalar_tensor)]
 fn linspace_scalar_tensor_plan(_: ...) -> Result<Plan<()>, BadArgument> {
-    spacing_plan([is_complex_number(start), is_complex_0d_tensor("end", end)?], steps, dtype)
+    linspace_or_logspace_plan([is_complex_scalar(start), is_complex_0d_tensor("end", end)?], steps, dtype)
 }
 
 /// `steps` powers of `base`, with evenly spaced exponents from `start` to `end`, both included.
@@ -138,7 +138,7 @@ pub fn logspace(_: ...) -> Result<Tensor>;
 
 #[op_plan(logspace)]
 fn logspace_plan(start: Scalar, end: Scalar, steps: i64, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {
-    spacing_plan_of_scalars(start, end, steps, dtype)
+    linspace_or_logspace_plan_of_scalars(start, end, steps, dtype)
 }
 
 /// [`logspace`] with `start` and `end` as tensors of one element.
@@ -152,7 +152,7 @@ pub fn logspace_tensor_tensor(_: ...) -> Result<Tensor> {
 
 #[op_plan(logspace_tensor_tensor)]
 fn logspace_tensor_tensor_plan(_: ...) -> Result<Plan<()>, BadArgument> {
-    spacing_plan([is_complex_0d_tensor("start", start)?, is_complex_0d_tensor("end", end)?], steps, dtype)
+    linspace_or_logspace_plan([is_complex_0d_tensor("start", start)?, is_complex_0d_tensor("end", end)?], steps, dtype)
 }
 
 /// [`logspace`] with `start` as a tensor of one element.
@@ -166,7 +166,7 @@ pub fn logspace_tensor_scalar(_: ...) -> Result<Tensor> {
 
 #[op_plan(logspace_tensor_scalar)]
 fn logspace_tensor_scalar_plan(_: ...) -> Result<Plan<()>, BadArgument> {
-    spacing_plan([is_complex_0d_tensor("start", start)?, is_complex_number(end)], steps, dtype)
+    linspace_or_logspace_plan([is_complex_0d_tensor("start", start)?, is_complex_scalar(end)], steps, dtype)
 }
 
 /// [`logspace`] with `end` as a tensor of one element.
@@ -180,42 +180,48 @@ pub fn logspace_scalar_tensor(_: ...) -> Result<Tensor> {
 
 #[op_plan(logspace_scalar_tensor)]
 fn logspace_scalar_tensor_plan(_: ...) -> Result<Plan<()>, BadArgument> {
-    spacing_plan([is_complex_number(start), is_complex_0d_tensor("end", end)?], steps, dtype)
+    linspace_or_logspace_plan([is_complex_scalar(start), is_complex_0d_tensor("end", end)?], steps, dtype)
 }
 
 /// Whether a scalar is complex.
-pub(crate) const fn is_complex_number(number: Scalar) -> bool {
+pub(crate) const fn is_complex_scalar(number: Scalar) -> bool {
     matches!(number, Scalar::Complex(_))
 }
 
-/// Whether a tensor without dimensions is complex. Refuses a tensor with dimensions.
-pub fn is_complex_0d_tensor(argument: &'static str, number: &Tensor) -> Result<bool, BadArgument> {
-    match number.sizes().len() {
-        0 => Ok(number.dtype().is_complex()),
+/// Refuses a tensor that has dimensions.
+pub(crate) fn check_0d_tensor(argument: &'static str, tensor: &Tensor) -> Result<(), BadArgument> {
+    match tensor.sizes().len() {
+        0 => Ok(()),
         rank => Err(BadArgument::rank(argument, rank, 0)),
     }
 }
 
+/// Whether a tensor without dimensions is complex. Refuses a tensor that has dimensions.
+fn is_complex_0d_tensor(argument: &'static str, tensor: &Tensor) -> Result<bool, BadArgument> {
+    check_0d_tensor(argument, tensor)?;
+    Ok(tensor.dtype().is_complex())
+}
+
 /// Reads the element of a tensor without dimensions.
 fn read_scalar(argument: &'static str, tensor: &Tensor) -> Result<Scalar> {
-    is_complex_0d_tensor(argument, tensor)?;
+    check_0d_tensor(argument, tensor)?;
     crate::_local_scalar_dense(tensor)
 }
 
 /// Returns the plan of [`linspace`] and [`logspace`]. Refuses a `start` or `end` that the dtype cannot represent.
-fn spacing_plan_of_scalars(
+fn linspace_or_logspace_plan_of_scalars(
     start: Scalar,
     end: Scalar,
     steps: i64,
     dtype: Option<DType>,
 ) -> Result<Plan<()>, BadArgument> {
-    let plan = spacing_plan([start, end].map(is_complex_number), steps, dtype)?;
-    crate::check_scalars(plan.outputs[0].dtype, [("start", start), ("end", end)])?;
+    let plan = linspace_or_logspace_plan([start, end].map(is_complex_scalar), steps, dtype)?;
+    crate::check_scalars_fit(plan.outputs[0].dtype, [("start", start), ("end", end)])?;
     Ok(plan)
 }
 
 /// Returns the plan of [`linspace`] and [`logspace`], given whether `start` and `end` are complex.
-fn spacing_plan(complex: [bool; 2], steps: i64, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {
+fn linspace_or_logspace_plan(complex: [bool; 2], steps: i64, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {
     if steps < 0 {
         return Err(BadArgument::number("steps", steps, 0..));
     }
@@ -240,18 +246,19 @@ pub fn range_step(_: ...) -> Result<Tensor> {
         }
     }
     let compute_dtype = arange_compute_dtype(dtype);
-    crate::check_scalars(compute_dtype, [("start", start), ("end", end), ("step", step)])?;
+    crate::check_scalars_fit(compute_dtype, [("start", start), ("end", end), ("step", step)])?;
     let [from, to, by] = [start, end, step].map(|number| match compute_dtype {
         DType::I64 => Scalar::Int(number.to_i64()),
-        _ => Scalar::Float(to_f64_rounded(number, compute_dtype)),
+        _ => Scalar::Float(round_to_compute_dtype(number, compute_dtype)),
     });
     let (span, by_real) = match (from, to) {
         (Scalar::Int(from), Scalar::Int(to)) => {
-            (i128_to_f64(i128::from(to) - i128::from(from)), to_f64_rounded(by, DType::F64))
+            (i128_to_f64(i128::from(to) - i128::from(from)), round_to_compute_dtype(by, DType::F64))
         }
-        _ => {
-            (to_f64_rounded(to, compute_dtype) - to_f64_rounded(from, compute_dtype), to_f64_rounded(by, compute_dtype))
-        }
+        _ => (
+            round_to_compute_dtype(to, compute_dtype) - round_to_compute_dtype(from, compute_dtype),
+            round_to_compute_dtype(by, compute_dtype),
+        ),
     };
     if by_real == 0.0 {
         return Err(BadArgument::number("step", step, Expected::Not(0.into())).into());
@@ -269,7 +276,7 @@ pub fn range_step(_: ...) -> Result<Tensor> {
 
 /// Converts a scalar to a real number, rounded to single precision if `compute_dtype` is `f32`.
 #[expect(clippy::cast_possible_truncation, reason = "the function rounds")]
-fn to_f64_rounded(number: Scalar, compute_dtype: DType) -> f64 {
+fn round_to_compute_dtype(number: Scalar, compute_dtype: DType) -> f64 {
     let real = number.to_f64().unwrap_or(f64::NAN);
     if compute_dtype == DType::F32 { f64::from(real as f32) } else { real }
 }

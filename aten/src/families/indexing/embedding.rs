@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Dims, Spec};
 
-use crate::{check_index_dtype, index_select, max_norm_factors, rename_argument};
+use crate::{check_index_dtype, index_select, max_norm_factors, rename_error_argument};
 
 /// The rows of `weight` at the indices `indices`.
 #[op_def(
@@ -15,8 +15,8 @@ pub fn embedding(_: ...) -> Result<Tensor> {
         return Err(BadArgument::rank("weight", weight.sizes().len(), 2).into());
     }
     check_index_dtype("indices", indices)?;
-    let rows =
-        index_select(weight, 0, &crate::reshape(indices, &[-1])?).map_err(|error| rename_argument(error, "indices"))?;
+    let rows = index_select(weight, 0, &crate::reshape(indices, &[-1])?)
+        .map_err(|error| rename_error_argument(error, "indices"))?;
     let mut sizes = Dims::from_slice(indices.sizes());
     sizes.push(weight.sizes()[1]);
     crate::view(&rows, &sizes)
@@ -89,7 +89,7 @@ pub fn embedding_renorm(this: &Tensor, indices: &Tensor, max_norm: f64, norm_typ
     }
     check_index_dtype("indices", indices)?;
     let positions = crate::reshape(indices, &[-1])?;
-    let rows = index_select(this, 0, &positions).map_err(|error| rename_argument(error, "indices"))?;
+    let rows = index_select(this, 0, &positions).map_err(|error| rename_error_argument(error, "indices"))?;
     let scaled = crate::mul(&rows, &max_norm_factors(&rows, norm_type, &[1], max_norm)?)?;
     crate::index_copy(this, 0, &positions, &scaled)
 }

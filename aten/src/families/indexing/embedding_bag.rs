@@ -19,7 +19,7 @@ pub enum BagMode {
 }
 
 impl BagMode {
-    fn parse(mode: i64) -> Result<Self, BadArgument> {
+    fn from_number(mode: i64) -> Result<Self, BadArgument> {
         match mode {
             0 => Ok(Self::Sum),
             1 => Ok(Self::Mean),
@@ -29,7 +29,7 @@ impl BagMode {
     }
 }
 
-macro_rules! embedding_bags {
+macro_rules! define_embedding_bags {
     ($($name:ident $plan:ident $forward_only:literal $schema:literal;)*) => {$(
         /// Reduces the embedding rows of each bag to one row.
         /// Returns the reduced rows, the bag of each index, the size of each bag, and the indices of the maxima.
@@ -44,7 +44,7 @@ macro_rules! embedding_bags {
     )*};
 }
 
-embedding_bags! {
+define_embedding_bags! {
     _embedding_bag _embedding_bag_plan false
     "_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)";
     _embedding_bag_forward_only _embedding_bag_forward_only_plan true
@@ -122,7 +122,7 @@ pub fn _embedding_bag_dense_backward(_: ...) -> Result<Tensor>;
 
 #[op_plan(_embedding_bag_dense_backward)]
 fn _embedding_bag_dense_backward_plan(_: ...) -> Result<Plan<BagMode>, BadArgument> {
-    let mode = BagMode::parse(mode)?;
+    let mode = BagMode::from_number(mode)?;
     let &[bags, width] = grad.sizes() else {
         return Err(BadArgument::rank("grad", grad.sizes().len(), 2));
     };
@@ -156,7 +156,7 @@ pub fn _embedding_bag_per_sample_weights_backward(_: ...) -> Result<Tensor>;
 
 #[op_plan(_embedding_bag_per_sample_weights_backward)]
 fn per_sample_weights_backward_plan(_: ...) -> Result<Plan<()>, BadArgument> {
-    if BagMode::parse(mode)? != BagMode::Sum {
+    if BagMode::from_number(mode)? != BagMode::Sum {
         return Err(BadArgument::number("mode", mode, 0).because("only sums have weights"));
     }
     let count = check_index_vector("indices", indices)?;
@@ -172,7 +172,7 @@ fn per_sample_weights_backward_plan(_: ...) -> Result<Plan<()>, BadArgument> {
 }
 
 #[op_impl(_embedding_bag_per_sample_weights_backward, CompositeExplicitAutograd)]
-fn per_sample_weights_backward_any(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
+fn per_sample_weights_backward_composite(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     let bags = crate::index_select(grad, 0, &bag_of_each_index(indices, offsets, offset2bag)?)?;
     let rows = crate::index_select(weight, 0, indices)?;
     let each = crate::sum_dim_intlist(&crate::mul(&bags, &rows)?, Some(&[1]), false, Some(out.dtype()))?;
@@ -188,7 +188,7 @@ fn embedding_bag_plan(
     (include_last_offset, forward_only): (bool, bool),
     padding_idx: i64,
 ) -> Result<Plan<BagMode, 4>, BadArgument> {
-    let mode = BagMode::parse(mode)?;
+    let mode = BagMode::from_number(mode)?;
     let &[_, width] = weight.sizes() else {
         return Err(BadArgument::rank("weight", weight.sizes().len(), 2));
     };

@@ -284,7 +284,7 @@ fn put_plan(this: &Tensor, index: &Tensor, source: &Tensor) -> Result<Plan<()>, 
 }
 
 /// Renames the argument in the error of an inner operator to the argument's name in the calling composite.
-pub(crate) fn rename_argument(error: Error, argument: &'static str) -> Error {
+pub(crate) fn rename_error_argument(error: Error, argument: &'static str) -> Error {
     let bad = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<BadArgument>());
     match bad {
         Some(bad) => BadArgument { argument: argument.into(), ..bad.clone() }.into(),

@@ -4,7 +4,8 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Spec, wrap_dim};
 
 use super::index::index_vector_length;
-use crate::{ReductionType, ScatterReducePlan, is_complex_number, sizes_or_one};
+use super::scatter::NAMED_REDUCTIONS;
+use crate::{ScatterReducePlan, is_complex_scalar, sizes_or_one};
 
 /// `self`, with the scalar `value` written at the indices `index` of the dimension `dim`.
 #[op_def(
@@ -17,7 +18,7 @@ pub fn index_fill_int_scalar(_: ...) -> Result<Tensor>;
 
 #[op_plan(index_fill_int_scalar)]
 fn index_fill_int_scalar_plan(_: ...) -> Result<Plan<usize>, BadArgument> {
-    if is_complex_number(value) && !this.dtype().is_complex() {
+    if is_complex_scalar(value) && !this.dtype().is_complex() {
         return Err(BadArgument::value("value", value, format!("a real number, as `self` is of {}", this.dtype())));
     }
     value.check_fits("value", this.dtype())?;
@@ -35,12 +36,12 @@ pub fn index_fill_int_tensor(_: ...) -> Result<Tensor>;
 
 #[op_plan(index_fill_int_tensor)]
 fn index_fill_int_tensor_plan(_: ...) -> Result<Plan<usize>, BadArgument> {
-    crate::is_complex_0d_tensor("value", value)?;
+    crate::check_0d_tensor("value", value)?;
     index_fill_plan(this, dim, index)
 }
 
 #[op_impl(index_fill_int_tensor, CompositeExplicitAutograd)]
-fn index_fill_int_tensor_any(_plan: &usize, out: &mut Tensor, _: ...) -> Result<()> {
+fn index_fill_int_tensor_composite(_plan: &usize, out: &mut Tensor, _: ...) -> Result<()> {
     index_fill_int_scalar_out(this, dim, index, crate::_local_scalar_dense(value)?, out)
 }
 
@@ -57,7 +58,7 @@ pub fn index_copy(_: ...) -> Result<Tensor>;
 
 #[op_plan(index_copy)]
 fn index_copy_plan(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Result<Plan<usize>, BadArgument> {
-    index_source_plan(this, dim, index, source)
+    indexed_write_plan(this, dim, index, source)
 }
 
 /// `self`, with `alpha * source` added at the indices `index` of the dimension `dim`.
@@ -79,7 +80,7 @@ pub struct IndexAddPlan {
 
 #[op_plan(index_add)]
 fn index_add_plan(_: ...) -> Result<Plan<IndexAddPlan>, BadArgument> {
-    let Plan { value: dim, outputs } = index_source_plan(this, dim, index, source)?;
+    let Plan { value: dim, outputs } = indexed_write_plan(this, dim, index, source)?;
     alpha.check_fits("alpha", this.dtype())?;
     Ok(Plan { value: IndexAddPlan { dim, alpha: alpha.cast(this.dtype()) }, outputs })
 }
@@ -95,18 +96,16 @@ pub fn index_reduce(_: ...) -> Result<Tensor>;
 
 #[op_plan(index_reduce)]
 fn index_reduce_plan(_: ...) -> Result<Plan<ScatterReducePlan>, BadArgument> {
-    // `sum` is missing, because `index_add` computes sums.
-    let words = [
-        ("prod", ReductionType::Product),
-        ("mean", ReductionType::Mean),
-        ("amax", ReductionType::Max),
-        ("amin", ReductionType::Min),
-    ];
-    ScatterReducePlan::with_reduction(this, index_source_plan(this, dim, index, source)?, reduce, &words)
+    ScatterReducePlan::with_reduction(
+        this,
+        indexed_write_plan(this, dim, index, source)?,
+        reduce,
+        &NAMED_REDUCTIONS[1..],
+    )
 }
 
 /// Returns the plan of an operator that writes a `source` at indices of a dimension. The plan's value is the dimension.
-fn index_source_plan(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Result<Plan<usize>, BadArgument> {
+fn indexed_write_plan(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Result<Plan<usize>, BadArgument> {
     let at = wrap_dim("dim", dim, this.sizes().len())?;
     let count = index_vector_length(index)?;
     if source.dtype() != this.dtype() {

@@ -47,7 +47,17 @@ impl ScatterReducePlan {
     }
 }
 
-const ADD_OR_MULTIPLY: &[(&str, ReductionType)] = &[("add", ReductionType::Sum), ("multiply", ReductionType::Product)];
+/// The reductions of `scatter_reduce`. `index_reduce` has all except the first, because `index_add` computes sums.
+pub(super) const NAMED_REDUCTIONS: &[(&str, ReductionType)] = &[
+    ("sum", ReductionType::Sum),
+    ("prod", ReductionType::Product),
+    ("mean", ReductionType::Mean),
+    ("amax", ReductionType::Max),
+    ("amin", ReductionType::Min),
+];
+
+const SCATTER_REDUCTION_NAMES: &[(&str, ReductionType)] =
+    &[("add", ReductionType::Sum), ("multiply", ReductionType::Product)];
 
 /// `self`, with the elements of `src` written at the indices in `index` along `dim`: for `dim` 0, `self[index[i][j]][j] = src[i][j]`.
 #[op_def("scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", plan, inplace, out = "src_out")]
@@ -81,7 +91,7 @@ pub fn scatter_reduce(_: ...) -> Result<Tensor>;
 
 #[op_plan(scatter_reduce)]
 fn scatter_reduce_plan(_: ...) -> Result<Plan<ScatterReducePlan>, BadArgument> {
-    ScatterReducePlan::with_reduction(this, scatter_plan(this, dim, index, Some(src))?, reduce, ADD_OR_MULTIPLY)
+    ScatterReducePlan::with_reduction(this, scatter_plan(this, dim, index, Some(src))?, reduce, SCATTER_REDUCTION_NAMES)
 }
 
 /// `self`, with the scalar `value` added or multiplied (as `reduce` says) at the indices in `index` along `dim`.
@@ -95,7 +105,12 @@ pub fn scatter_value_reduce(_: ...) -> Result<Tensor>;
 
 #[op_plan(scatter_value_reduce)]
 fn scatter_value_reduce_plan(_: ...) -> Result<Plan<ScatterReducePlan>, BadArgument> {
-    ScatterReducePlan::with_reduction(this, scatter_value_plan(this, dim, index, value)?, reduce, ADD_OR_MULTIPLY)
+    ScatterReducePlan::with_reduction(
+        this,
+        scatter_value_plan(this, dim, index, value)?,
+        reduce,
+        SCATTER_REDUCTION_NAMES,
+    )
 }
 
 /// `self`, with the elements of `src` added at the indices in `index` along `dim`.
@@ -118,14 +133,7 @@ pub fn scatter_reduce_two(_: ...) -> Result<Tensor>;
 
 #[op_plan(scatter_reduce_two)]
 fn scatter_reduce_two_plan(_: ...) -> Result<Plan<ScatterReducePlan>, BadArgument> {
-    let names = [
-        ("sum", ReductionType::Sum),
-        ("prod", ReductionType::Product),
-        ("mean", ReductionType::Mean),
-        ("amax", ReductionType::Max),
-        ("amin", ReductionType::Min),
-    ];
-    ScatterReducePlan::with_reduction(this, scatter_plan(this, dim, index, Some(src))?, reduce, &names)
+    ScatterReducePlan::with_reduction(this, scatter_plan(this, dim, index, Some(src))?, reduce, NAMED_REDUCTIONS)
 }
 
 /// Checks the index and the source of a scatter operator, and returns its plan. The plan's value is the dimension.

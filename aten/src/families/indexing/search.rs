@@ -72,7 +72,7 @@ fn check_orderable(argument: &'static str, tensor: &Tensor) -> Result<(), BadArg
 /// [`searchsorted`] for a scalar.
 #[op_def(
     "searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
-    out = "Scalar_out", calls = searchsorted(sorted_sequence, &scalar_tensor(this), out_int32, right, side, sorter))]
+    out = "Scalar_out", calls = searchsorted(sorted_sequence, &scalar_to_numeric_tensor(this), out_int32, right, side, sorter))]
 pub fn searchsorted_scalar(_: ...) -> Result<Tensor>;
 
 /// The index of the bucket of each element, between sorted `boundaries`.
@@ -98,11 +98,11 @@ fn bucketize_plan(this: &Tensor, boundaries: &Tensor, out_int32: bool, right: bo
     out = "Scalar_out"
 )]
 pub fn bucketize_scalar(this: Scalar, boundaries: &Tensor, out_int32: bool, right: bool) -> Result<Tensor> {
-    bucketize(&scalar_tensor(this), boundaries, out_int32, right)
+    bucketize(&scalar_to_numeric_tensor(this), boundaries, out_int32, right)
 }
 
 /// Converts a scalar to a tensor. A boolean becomes the integer 0 or 1.
-fn scalar_tensor(number: Scalar) -> Tensor {
+fn scalar_to_numeric_tensor(number: Scalar) -> Tensor {
     Tensor::number(if let Scalar::Bool(truth) = number { i64::from(truth).into() } else { number })
 }
 

@@ -25,7 +25,7 @@ fn segment_reduce_plan<'a>(
     if indices.is_some() {
         return Err(BadArgument::value("indices", "a tensor", "left out; give `lengths` or `offsets` instead"));
     }
-    segment_plan(data, reduce, lengths, offsets, axis)
+    shared_segment_reduce_plan(data, reduce, lengths, offsets, axis)
 }
 
 /// The gradient of [`segment_reduce`]. If several elements are equal to the maximum or minimum, they share the gradient equally.
@@ -46,7 +46,7 @@ fn segment_reduce_backward_plan<'a>(
     offsets: Option<&'a Tensor>,
     axis: i64,
 ) -> Result<Plan<SegmentReducePlan<'a>>, BadArgument> {
-    let Plan { value, outputs: [spec] } = segment_plan(data, reduce, lengths, offsets, axis)?;
+    let Plan { value, outputs: [spec] } = shared_segment_reduce_plan(data, reduce, lengths, offsets, axis)?;
     for (name, tensor) in [("grad", grad), ("output", output)] {
         if tensor.sizes() != spec.geometry.sizes() {
             return Err(BadArgument::sizes(name, tensor.sizes(), spec.geometry.sizes()));
@@ -72,7 +72,7 @@ pub struct SegmentReducePlan<'a> {
 }
 
 /// Checks the arguments of a segment reduction and returns its plan.
-fn segment_plan<'a>(
+fn shared_segment_reduce_plan<'a>(
     data: &Tensor,
     reduce: &str,
     lengths: Option<&'a Tensor>,

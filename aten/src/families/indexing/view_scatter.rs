@@ -15,7 +15,14 @@ fn select_scatter_plan(this: &Tensor, src: &Tensor, dim: i64, index: i64) -> Res
 }
 
 #[op_impl(select_scatter, CompositeExplicitAutograd)]
-fn select_scatter_any(_plan: &(), out: &mut Tensor, this: &Tensor, src: &Tensor, dim: i64, index: i64) -> Result<()> {
+fn select_scatter_composite(
+    _plan: &(),
+    out: &mut Tensor,
+    this: &Tensor,
+    src: &Tensor,
+    dim: i64,
+    index: i64,
+) -> Result<()> {
     copy_(out, this, false)?;
     copy_(&mut select_int(out, dim, index)?, src, false)
 }
@@ -34,7 +41,7 @@ fn slice_scatter_plan(_: ...) -> Result<Plan<()>> {
 }
 
 #[op_impl(slice_scatter, CompositeExplicitAutograd)]
-fn slice_scatter_any(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
+fn slice_scatter_composite(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     copy_(out, this, false)?;
     copy_(&mut slice(out, dim, start, end, step)?, src, false)
 }
@@ -53,7 +60,7 @@ fn diagonal_scatter_plan(this: &Tensor, src: &Tensor, offset: i64, dim1: i64, di
 }
 
 #[op_impl(diagonal_scatter, CompositeExplicitAutograd)]
-fn diagonal_scatter_any(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
+fn diagonal_scatter_composite(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     copy_(out, this, false)?;
     copy_(&mut diagonal(out, offset, dim1, dim2)?, src, false)
 }
@@ -74,7 +81,7 @@ fn as_strided_scatter_plan(_: ...) -> Result<Plan<Geometry>> {
 }
 
 #[op_impl(as_strided_scatter, CompositeExplicitAutograd)]
-fn as_strided_scatter_any(plan: &Geometry, out: &mut Tensor, this: &Tensor, src: &Tensor) -> Result<()> {
+fn as_strided_scatter_composite(plan: &Geometry, out: &mut Tensor, this: &Tensor, src: &Tensor) -> Result<()> {
     let bytes = i64::try_from(this.storage().size()).unwrap_or(i64::MAX);
     let all = Geometry::contiguous(&[bytes / i64::try_from(this.dtype().size()).unwrap_or(1)]);
     // The view may contain elements of the storage that `this` does not contain, so the whole storage is copied.

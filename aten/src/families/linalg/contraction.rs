@@ -23,7 +23,7 @@ pub fn matmul(this: &Tensor, other: &Tensor) -> Result<Tensor> {
             reshape(&row, &row.sizes()[1..])
         }
         ([_, _], [_, _]) => mm(this, other),
-        (rows @ [.., inner], [_] | [_, _]) if is_collapsible(this) => {
+        (rows @ [.., inner], [_] | [_, _]) if has_collapsible_outer_dims(this) => {
             let tall = reshape(this, &[element_count(&rows[..rows.len() - 1]), *inner])?;
             let mut sizes = Dims::from_slice(&rows[..rows.len() - 1]);
             sizes.extend(other.sizes()[1..].iter().copied());
@@ -35,7 +35,7 @@ pub fn matmul(this: &Tensor, other: &Tensor) -> Result<Tensor> {
 }
 
 /// Whether all dimensions but the last can be viewed as one dimension.
-fn is_collapsible(this: &Tensor) -> bool {
+fn has_collapsible_outer_dims(this: &Tensor) -> bool {
     let Some((&inner, rows)) = this.sizes().split_last() else { return false };
     this.geometry().is_contiguous() || try_view_geometry(this.geometry(), &[element_count(rows), inner]).is_some()
 }
@@ -80,7 +80,7 @@ pub fn linear(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<
     let one = || Scalar::Int(1);
     match (input.sizes(), weight.sizes()) {
         ([_, _], [_, _]) => crate::addmm(bias, input, &across, one(), one()),
-        ([rows @ .., inner], [out, _]) if rank > 2 && is_collapsible(input) && bias.sizes().len() == 1 => {
+        ([rows @ .., inner], [out, _]) if rank > 2 && has_collapsible_outer_dims(input) && bias.sizes().len() == 1 => {
             let sum = crate::addmm(bias, &reshape(input, &[element_count(rows), *inner])?, &across, one(), one())?;
             let mut sizes = Dims::from_slice(rows);
             sizes.push(*out);
@@ -92,11 +92,11 @@ pub fn linear(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<
 
 /// Checks that the weight and the bias of [`linear`] agree with the input in sizes, dtype and device.
 fn check_linear(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<(), BadArgument> {
-    crate::check_devices([("input", input), ("weight", weight), ("bias", bias.unwrap_or(weight))])?;
+    crate::check_same_device([("input", input), ("weight", weight), ("bias", bias.unwrap_or(weight))])?;
     let letters = if weight.sizes().len() == 1 { "k" } else { "nk" };
     crate::check_dims_by_letter(&[("input", Some(input), "*k"), ("weight", Some(weight), letters)])?;
     let Some(bias) = bias else {
-        return crate::check_dtypes([("input", Some(input)), ("weight", Some(weight))]);
+        return crate::check_same_dtype([("input", Some(input)), ("weight", Some(weight))]);
     };
     let mut sizes = Dims::from_slice(input.sizes());
     sizes.pop();
@@ -108,7 +108,7 @@ fn check_linear(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Resul
         sizes.push(out);
     }
     broadcast([&sizes[..], bias.sizes()]).map_err(|error| BadArgument::new("bias", error.problem))?;
-    crate::check_dtypes([("input", Some(input)), ("weight", Some(weight)), ("bias", Some(bias))])
+    crate::check_same_dtype([("input", Some(input)), ("weight", Some(weight)), ("bias", Some(bias))])
 }
 
 /// `input1^T weight[k] input2 + bias[k]` for each output feature `k`.
@@ -202,18 +202,18 @@ pub fn tensordot(this: &Tensor, other: &Tensor, dims_self: &[i64], dims_other: &
         // A dimension of size 1 is broadcast: the other operand is summed over its dimension first.
         match (this.sizes()[own], other.sizes()[other_dim]) {
             (own_size, other_size) if own_size == other_size => {}
-            (_, 1) => left = sum_dim_intlist(&left, Some(&[to_i64(own)]), true, None)?,
-            (1, _) => right = sum_dim_intlist(&right, Some(&[to_i64(other_dim)]), true, None)?,
+            (_, 1) => left = sum_dim_intlist(&left, Some(&[dim_to_i64(own)]), true, None)?,
+            (1, _) => right = sum_dim_intlist(&right, Some(&[dim_to_i64(other_dim)]), true, None)?,
             (size, _) => {
                 return Err(BadArgument::size("other", other.sizes(), other_dim, size).like_dim("self", own).into());
             }
         }
     }
-    let (kept_left, kept_right) = (remaining_dims(&left, &first), remaining_dims(&right, &second));
+    let (kept_left, kept_right) = (unsummed_dims(&left, &first), unsummed_dims(&right, &second));
     let of = |tensor: &Tensor, dims: &[usize]| dims.iter().map(|&dim| tensor.sizes()[dim]).collect::<Dims>();
     let (rows, columns, inner) = (of(&left, &kept_left), of(&right, &kept_right), element_count(&of(&left, &first)));
-    let left = permute(&left, &to_dims(kept_left.iter().chain(&first)))?;
-    let right = permute(&right, &to_dims(second.iter().chain(&kept_right)))?;
+    let left = permute(&left, &dims_to_i64(kept_left.iter().chain(&first)))?;
+    let right = permute(&right, &dims_to_i64(second.iter().chain(&kept_right)))?;
     let product =
         mm(&reshape(&left, &[element_count(&rows), inner])?, &reshape(&right, &[inner, element_count(&columns)])?)?;
     let mut sizes = rows;
@@ -221,15 +221,15 @@ pub fn tensordot(this: &Tensor, other: &Tensor, dims_self: &[i64], dims_other: &
     reshape(&product, &sizes)
 }
 
-fn to_i64(dim: usize) -> i64 {
+fn dim_to_i64(dim: usize) -> i64 {
     i64::try_from(dim).unwrap_or(i64::MAX)
 }
 
-fn to_dims<'a>(dims: impl Iterator<Item = &'a usize>) -> Dims {
-    dims.map(|&dim| to_i64(dim)).collect()
+fn dims_to_i64<'a>(dims: impl Iterator<Item = &'a usize>) -> Dims {
+    dims.map(|&dim| dim_to_i64(dim)).collect()
 }
 
-fn remaining_dims(tensor: &Tensor, summed: &[usize]) -> Vec<usize> {
+fn unsummed_dims(tensor: &Tensor, summed: &[usize]) -> Vec<usize> {
     (0..tensor.sizes().len()).filter(|dim| !summed.contains(dim)).collect()
 }
 

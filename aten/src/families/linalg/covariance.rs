@@ -9,11 +9,11 @@ use crate::prelude::*;
 /// The covariance matrix of variables (rows) over observations (columns).
 #[op_def("cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor")]
 pub fn cov(this: &Tensor, correction: i64, fweights: Option<&Tensor>, aweights: Option<&Tensor>) -> Result<Tensor> {
-    check_variables(this)?;
+    check_cov_input(this)?;
     let rows = if this.sizes().len() < 2 { this.reshape(&[1, -1])? } else { this.clone() };
     let count = rows.sizes()[1];
-    check_weights("fweights", fweights, count, DType::is_integral, DTypes::Integral)?;
-    check_weights("aweights", aweights, count, DType::is_floating, DTypes::Floating)?;
+    check_cov_weights("fweights", fweights, count, DType::is_integral, DTypes::Integral)?;
+    check_cov_weights("aweights", aweights, count, DType::is_floating, DTypes::Floating)?;
     let weights = match (fweights, aweights) {
         (Some(frequencies), Some(importances)) => Some((frequencies * importances)?),
         (one, other) => one.or(other).cloned(),
@@ -35,7 +35,7 @@ pub fn cov(this: &Tensor, correction: i64, fweights: Option<&Tensor>, aweights: 
     (products / degrees_of_freedom.clamp_min(0)?)?.squeeze()
 }
 
-fn check_variables(this: &Tensor) -> Result<(), BadArgument> {
+fn check_cov_input(this: &Tensor) -> Result<(), BadArgument> {
     if this.sizes().len() > 2 {
         return Err(BadArgument::rank("self", this.sizes().len(), ..=2));
     }
@@ -45,7 +45,7 @@ fn check_variables(this: &Tensor) -> Result<(), BadArgument> {
     Ok(())
 }
 
-fn check_weights(
+fn check_cov_weights(
     name: &'static str,
     weights: Option<&Tensor>,
     count: i64,
@@ -78,7 +78,7 @@ fn check_weights(
 /// The matrix of correlation coefficients, from -1 to 1, of variables (rows) over observations (columns).
 #[op_def("corrcoef(Tensor self) -> Tensor")]
 pub fn corrcoef(this: &Tensor) -> Result<Tensor> {
-    check_variables(this)?;
+    check_cov_input(this)?;
     let covariance = cov!(this)?;
     if covariance.sizes().is_empty() {
         // The correlation of a single variable with itself is 1, or NaN if its variance is 0.

@@ -33,7 +33,7 @@ fn check_cross(this: &Tensor, other: &Tensor, dim: i64) -> Result<(), BadArgumen
         return Err(BadArgument::rank("other", other.sizes().len(), rank).like("self"));
     }
     crate::check_broadcast([("self", this), ("other", other)])?;
-    crate::check_dtypes([("self", Some(this)), ("other", Some(other))])
+    crate::check_same_dtype([("self", Some(this)), ("other", Some(other))])
 }
 
 /// The cross products of vectors of three elements along `dim`. The default is the first dimension of size 3.
@@ -66,7 +66,7 @@ pub fn linalg_vander(x: &Tensor, n: Option<i64>) -> Result<Tensor> {
     let Some(&length) = x.sizes().last() else { return Err(BadArgument::rank("x", 0, 1..).into()) };
     match n.unwrap_or(length) {
         few @ ..=1 => Err(BadArgument::number("N", few, 2..).into()),
-        count => powers(x, count),
+        count => vandermonde_columns(x, count),
     }
 }
 
@@ -76,12 +76,12 @@ pub fn vander(x: &Tensor, n: Option<i64>, increasing: bool) -> Result<Tensor> {
     let &[length] = x.sizes() else { return Err(BadArgument::rank("x", x.sizes().len(), 1).into()) };
     let powers = match n.unwrap_or(length) {
         less @ ..0 => return Err(BadArgument::number("N", less, 0..).into()),
-        count => powers(x, count)?,
+        count => vandermonde_columns(x, count)?,
     };
     if increasing { Ok(powers) } else { powers.flip(&[1]) }
 }
 
-fn powers(x: &Tensor, count: i64) -> Result<Tensor> {
+fn vandermonde_columns(x: &Tensor, count: i64) -> Result<Tensor> {
     let column = x.unsqueeze(-1)?;
     let mut sizes = Dims::from_slice(x.sizes());
     sizes.push((count - 1).max(0));

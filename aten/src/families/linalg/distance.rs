@@ -4,7 +4,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Dims, Spec, broadcast, wrap_dim};
 
 use crate::{
-    add_scalar, cat, check_devices, clamp_min, div, linalg_vector_norm, matmul, mul, mul_scalar, ones_like,
+    add_scalar, cat, check_same_device, clamp_min, div, linalg_vector_norm, matmul, mul, mul_scalar, ones_like,
     pow_tensor_scalar, sqrt_out, sub, sum_dim_intlist, to_device, to_dtype, transpose_int,
 };
 
@@ -41,7 +41,7 @@ pub fn cosine_similarity(x1: &Tensor, x2: &Tensor, dim: i64, eps: f64) -> Result
             .into());
     }
     let sizes = broadcast([x1.sizes(), x2.sizes()]).map_err(|error| BadArgument::new("x2", error.problem))?;
-    check_devices([("x1", x1), ("x2", x2)])?;
+    check_same_device([("x1", x1), ("x2", x2)])?;
     // A tensor without dimensions may be on another device, but its expanded form may not. So it is copied first.
     let device = if x1.sizes().is_empty() { x2.device() } else { x1.device() };
     let unit = |x: &Tensor| {
@@ -76,7 +76,7 @@ pub struct CdistPlan {
 
 #[op_plan(_cdist_forward)]
 fn cdist_plan(x1: &Tensor, x2: &Tensor, p: f64, compute_mode: Option<i64>) -> Result<Plan<CdistPlan>, BadArgument> {
-    const MIN_MATMUL_ROWS: i64 = 25;
+    const MAX_ROWS_WITHOUT_MATMUL: i64 = 25;
     if let Some(mode) = compute_mode.filter(|mode| !(0..=2).contains(mode)) {
         return Err(BadArgument::number("compute_mode", mode, 0..=2));
     }
@@ -84,7 +84,7 @@ fn cdist_plan(x1: &Tensor, x2: &Tensor, p: f64, compute_mode: Option<i64>) -> Re
     let is_matmul_allowed = match compute_mode {
         Some(1) => true,
         Some(2) => false,
-        _ => spec.geometry.sizes().iter().rev().take(2).any(|&count| count > MIN_MATMUL_ROWS),
+        _ => spec.geometry.sizes().iter().rev().take(2).any(|&count| count > MAX_ROWS_WITHOUT_MATMUL),
     };
     Ok(Plan::new(CdistPlan { use_matmul: is_matmul_allowed && (p - 2.0).abs() < f64::EPSILON }, [spec]))
 }
@@ -96,7 +96,7 @@ pub fn _cdist_backward(_: ...) -> Result<Tensor>;
 #[op_plan(_cdist_backward)]
 fn cdist_backward_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     let spec = cdist_spec(x1, x2, p)?;
-    check_sizes_and_dtype([("grad", grad), ("cdist", cdist)], &spec)?;
+    check_matches_spec([("grad", grad), ("cdist", cdist)], &spec)?;
     let mut sizes = Dims::from_slice(spec.geometry.sizes());
     if let (Some(last), Some(&width)) = (sizes.last_mut(), x1.sizes().last()) {
         *last = width;
@@ -109,12 +109,12 @@ fn cdist_backward_plan(_: ...) -> Result<Plan<()>, BadArgument> {
 pub fn _euclidean_dist(_: ...) -> Result<Tensor>;
 
 #[op_plan(_euclidean_dist)]
-fn euclidean_plan(x1: &Tensor, x2: &Tensor) -> Result<Plan<()>, BadArgument> {
+fn euclidean_dist_plan(x1: &Tensor, x2: &Tensor) -> Result<Plan<()>, BadArgument> {
     Ok(Plan::new((), [cdist_spec(x1, x2, 2.0)?]))
 }
 
 #[op_impl(_euclidean_dist, CompositeExplicitAutograd)]
-fn _euclidean_dist_any(_plan: &(), out: &mut Tensor, x1: &Tensor, x2: &Tensor) -> Result<()> {
+fn _euclidean_dist_composite(_plan: &(), out: &mut Tensor, x1: &Tensor, x2: &Tensor) -> Result<()> {
     let length = |x: &Tensor| sum_dim_intlist(&pow_tensor_scalar(x, 2.into())?, Some(&[-1]), true, None);
     let one = |x: &Tensor| ones_like(x, None, None, None, None, None);
     let (first, second) = (length(x1)?, length(x2)?);
@@ -145,7 +145,7 @@ pub fn _pdist_backward(_: ...) -> Result<Tensor>;
 
 #[op_plan(_pdist_backward)]
 fn pdist_backward_plan(grad: &Tensor, this: &Tensor, p: f64, pdist: &Tensor) -> Result<Plan<()>, BadArgument> {
-    check_sizes_and_dtype([("grad", grad), ("pdist", pdist)], &pdist_spec(this, p)?)?;
+    check_matches_spec([("grad", grad), ("pdist", pdist)], &pdist_spec(this, p)?)?;
     Ok(Plan::new((), [Spec::contiguous(this.dtype(), this.sizes())]))
 }
 
@@ -160,7 +160,7 @@ fn check_norm_order(p: f64) -> Result<(), BadArgument> {
 
 /// Checks the arguments of distances between the rows of two matrices, and returns the spec of the result.
 fn cdist_spec(x1: &Tensor, x2: &Tensor, p: f64) -> Result<Spec, BadArgument> {
-    check_devices([("x1", x1), ("x2", x2)])?;
+    check_same_device([("x1", x1), ("x2", x2)])?;
     check_is_floating("x1", x1)?;
     check_norm_order(p)?;
     if x2.dtype() != x1.dtype() {
@@ -180,7 +180,7 @@ fn cdist_spec(x1: &Tensor, x2: &Tensor, p: f64) -> Result<Spec, BadArgument> {
     Ok(Spec::contiguous(x1.dtype(), &sizes))
 }
 
-fn check_sizes_and_dtype(tensors: [(&'static str, &Tensor); 2], spec: &Spec) -> Result<(), BadArgument> {
+fn check_matches_spec(tensors: [(&'static str, &Tensor); 2], spec: &Spec) -> Result<(), BadArgument> {
     for (name, tensor) in tensors {
         if tensor.sizes() != spec.geometry.sizes() {
             return Err(BadArgument::sizes(name, tensor.sizes(), spec.geometry.sizes()).because("the result has"));

@@ -16,7 +16,7 @@ use crate::{bmm, diagonal, mul, permute, reshape, squeeze_dim, sum_dim_intlist};
 #[op_def("einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor")]
 pub fn einsum(equation: &str, tensors: &[Tensor], path: Option<&[i64]>) -> Result<Tensor> {
     let (mut operands, output) = parse_equation(equation, tensors)?;
-    let mut pairs = parse_path(path, operands.len())?.into_iter();
+    let mut pairs = parse_contraction_path(path, operands.len())?.into_iter();
     while operands.len() > 1 {
         let (first, second) = pairs.next().unwrap_or((0, 1));
         let right = operands.remove(first.max(second));
@@ -28,13 +28,13 @@ pub fn einsum(equation: &str, tensors: &[Tensor], path: Option<&[i64]>) -> Resul
         operands.insert(if path.is_some() { operands.len() } else { 0 }, product);
     }
     let Some(last) = operands.pop() else { return Err(BadArgument::length("tensors", 0, 1..).into()) };
-    last.sum_except(|label| output.contains(label))?.permuted_to(&output)
+    last.sum_dims_except(|label| output.contains(label))?.permute_to_labels(&output)
 }
 
 /// The label of a dimension: a letter, or the distance to the last dimension of the ellipsis.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Label {
-    Ellipsis(std::cmp::Reverse<usize>),
+    EllipsisDim(std::cmp::Reverse<usize>),
     Letter(char),
 }
 
@@ -45,19 +45,19 @@ struct Operand {
 }
 
 impl Operand {
-    fn size(&self, label: Label) -> Option<i64> {
+    fn size_of_label(&self, label: Label) -> Option<i64> {
         self.labels.iter().position(|own| *own == label).map(|at| self.tensor.sizes()[at])
     }
 
     /// Makes an operand in which each label occurs once. Of dimensions with the same label, it takes the diagonal.
     fn with_unique_labels(mut tensor: Tensor, mut labels: Vec<Label>) -> Result<Self> {
-        while let Some((first, again)) = find_repeated(&labels) {
+        while let Some((first, again)) = find_repeated_label(&labels) {
             let (size, other) = (tensor.sizes()[first], tensor.sizes()[again]);
             if size != other {
                 let expected = format!("equal sizes for a repeated letter, not {size} and {other}");
                 return Err(BadArgument::sizes("tensors", tensor.sizes(), expected).into());
             }
-            tensor = diagonal(&tensor, 0, to_i64(first), to_i64(again))?;
+            tensor = diagonal(&tensor, 0, dim_to_i64(first), dim_to_i64(again))?;
             labels.remove(again);
             let label = labels.remove(first);
             labels.push(label);
@@ -66,8 +66,9 @@ impl Operand {
     }
 
     /// Sums over all dimensions except those whose label `is_kept` accepts.
-    fn sum_except(mut self, is_kept: impl Fn(&Label) -> bool) -> Result<Self> {
-        let summed_dims: Dims = (0..self.labels.len()).filter(|&at| !is_kept(&self.labels[at])).map(to_i64).collect();
+    fn sum_dims_except(mut self, is_kept: impl Fn(&Label) -> bool) -> Result<Self> {
+        let summed_dims: Dims =
+            (0..self.labels.len()).filter(|&at| !is_kept(&self.labels[at])).map(dim_to_i64).collect();
         if !summed_dims.is_empty() {
             self.tensor = sum_dim_intlist(&self.tensor, Some(&summed_dims), false, None)?;
             self.labels.retain(is_kept);
@@ -76,10 +77,10 @@ impl Operand {
     }
 
     /// Removes each dimension of size 1 whose label the other operand has too. It would only be broadcast.
-    fn squeeze_broadcast(mut self, other: &Self) -> Result<Self> {
+    fn squeeze_broadcast_dims(mut self, other: &Self) -> Result<Self> {
         for at in (0..self.labels.len()).rev() {
             if self.tensor.sizes()[at] == 1 && other.labels.contains(&self.labels[at]) {
-                self.tensor = squeeze_dim(&self.tensor, to_i64(at))?;
+                self.tensor = squeeze_dim(&self.tensor, dim_to_i64(at))?;
                 self.labels.remove(at);
             }
         }
@@ -87,27 +88,27 @@ impl Operand {
     }
 
     /// Permutes the dimensions to the order of these labels. The operand must have each label.
-    fn permuted_to(&self, labels: &[Label]) -> Result<Tensor> {
-        let dims = labels.iter().filter_map(|label| self.labels.iter().position(|own| own == label)).map(to_i64);
+    fn permute_to_labels(&self, labels: &[Label]) -> Result<Tensor> {
+        let dims = labels.iter().filter_map(|label| self.labels.iter().position(|own| own == label)).map(dim_to_i64);
         let dims: Dims = dims.collect();
-        if dims.iter().enumerate().all(|(at, &dim)| to_i64(at) == dim) {
+        if dims.iter().enumerate().all(|(at, &dim)| dim_to_i64(at) == dim) {
             return Ok(self.tensor.clone());
         }
         permute(&self.tensor, &dims)
     }
 
     /// Returns the tensor with one dimension for each of these labels. A label that the operand lacks becomes a dimension of size 1.
-    fn aligned_to(&self, labels: &[Label]) -> Result<Tensor> {
-        let sizes: Dims = labels.iter().map(|&label| self.size(label).unwrap_or(1)).collect();
-        reshape(&self.permuted_to(labels)?, &sizes)
+    fn reshape_to_labels(&self, labels: &[Label]) -> Result<Tensor> {
+        let sizes: Dims = labels.iter().map(|&label| self.size_of_label(label).unwrap_or(1)).collect();
+        reshape(&self.permute_to_labels(labels)?, &sizes)
     }
 }
 
-fn to_i64(at: usize) -> i64 {
+fn dim_to_i64(at: usize) -> i64 {
     i64::try_from(at).unwrap_or(i64::MAX)
 }
 
-fn find_repeated(labels: &[Label]) -> Option<(usize, usize)> {
+fn find_repeated_label(labels: &[Label]) -> Option<(usize, usize)> {
     let again = (0..labels.len()).find(|&at| labels[..at].contains(&labels[at]))?;
     labels.iter().position(|label| *label == labels[again]).map(|first| (first, again))
 }
@@ -116,46 +117,48 @@ fn find_repeated(labels: &[Label]) -> Option<(usize, usize)> {
 ///
 /// The dimensions are in the order of the final output if possible, so that a permutation at the end is seldom needed.
 fn contract_pair(left: Operand, right: Operand, output: &[Label], needed: impl Fn(&Label) -> bool) -> Result<Operand> {
-    let left = left.squeeze_broadcast(&right)?;
-    let right = right.squeeze_broadcast(&left)?;
-    let left = left.sum_except(|label| needed(label) || right.labels.contains(label))?;
-    let right = right.sum_except(|label| needed(label) || left.labels.contains(label))?;
-    let only =
-        |one: &Operand, other: &Operand| sorted_by_output(output, &one.labels, |label| !other.labels.contains(label));
+    let left = left.squeeze_broadcast_dims(&right)?;
+    let right = right.squeeze_broadcast_dims(&left)?;
+    let left = left.sum_dims_except(|label| needed(label) || right.labels.contains(label))?;
+    let right = right.sum_dims_except(|label| needed(label) || left.labels.contains(label))?;
+    let only = |one: &Operand, other: &Operand| {
+        labels_in_output_order(output, &one.labels, |label| !other.labels.contains(label))
+    };
     let (rows, columns) = (only(&left, &right), only(&right, &left));
     let at = |labels: &[Label]| labels.first().and_then(|first| output.iter().position(|label| label == first));
     if matches!((at(&rows), at(&columns)), (Some(row), Some(column)) if column < row) {
         return contract_pair(right, left, output, needed);
     }
-    let both = sorted_by_output(output, &left.labels, |label| right.labels.contains(label));
+    let both = labels_in_output_order(output, &left.labels, |label| right.labels.contains(label));
     let (batch, inner): (Vec<Label>, Vec<Label>) = both.into_iter().partition(&needed);
     let labels = [&batch[..], &rows, &columns].concat();
     if inner.is_empty() {
-        let tensor = mul(&left.aligned_to(&labels)?, &right.aligned_to(&labels)?)?;
+        let tensor = mul(&left.reshape_to_labels(&labels)?, &right.reshape_to_labels(&labels)?)?;
         return Ok(Operand { tensor, labels });
     }
-    let sizes: Dims = labels.iter().filter_map(|&label| left.size(label).or_else(|| right.size(label))).collect();
-    let inner_sizes: Dims = inner.iter().filter_map(|&label| left.size(label)).collect();
+    let sizes: Dims =
+        labels.iter().filter_map(|&label| left.size_of_label(label).or_else(|| right.size_of_label(label))).collect();
+    let inner_sizes: Dims = inner.iter().filter_map(|&label| left.size_of_label(label)).collect();
     let (rows_end, inner_count) = (batch.len() + rows.len(), element_count(&inner_sizes));
     let items = element_count(&sizes[..batch.len()]);
     let height = element_count(&sizes[batch.len()..rows_end]);
     let width = element_count(&sizes[rows_end..]);
-    let down = left.permuted_to(&[&batch[..], &rows, &inner].concat())?;
-    let across = right.permuted_to(&[&batch[..], &inner, &columns].concat())?;
+    let down = left.permute_to_labels(&[&batch[..], &rows, &inner].concat())?;
+    let across = right.permute_to_labels(&[&batch[..], &inner, &columns].concat())?;
     let product =
         bmm(&reshape(&down, &[items, height, inner_count])?, &reshape(&across, &[items, inner_count, width])?)?;
     Ok(Operand { tensor: reshape(&product, &sizes)?, labels })
 }
 
 /// Returns the labels that `fits` accepts: first those of `output`, in its order, and then the others.
-fn sorted_by_output(output: &[Label], labels: &[Label], fits: impl Fn(&Label) -> bool) -> Vec<Label> {
+fn labels_in_output_order(output: &[Label], labels: &[Label], fits: impl Fn(&Label) -> bool) -> Vec<Label> {
     let mut found: Vec<Label> = labels.iter().copied().filter(fits).collect();
     found.sort_by_key(|label| output.iter().position(|other| other == label).unwrap_or(output.len()));
     found
 }
 
 /// Parses `path` into pairs of operand indices. Returns an empty list if there is no path.
-fn parse_path(path: Option<&[i64]>, operands: usize) -> Result<Vec<(usize, usize)>, BadArgument> {
+fn parse_contraction_path(path: Option<&[i64]>, operands: usize) -> Result<Vec<(usize, usize)>, BadArgument> {
     let Some(path) = path else { return Ok(Vec::new()) };
     let bad_argument = |expected: String| BadArgument::value("path", format!("{path:?}"), expected);
     let expected = if operands == 1 { 1 } else { 2 * (operands - 1) };
@@ -213,9 +216,9 @@ fn parse_equation(equation: &str, tensors: &[Tensor]) -> Result<(Vec<Operand>, V
         Some(word) => {
             parse_labels(word, |_, ellipsis| Some(if ellipsis { ellipsis_rank } else { 0 })).map_err(bad_argument)?.0
         }
-        None => implicit_output(&all),
+        None => implicit_output_labels(&all),
     };
-    if let Some((_, Label::Letter(letter))) = find_repeated(&output).map(|(at, _)| (at, output[at])) {
+    if let Some((_, Label::Letter(letter))) = find_repeated_label(&output).map(|(at, _)| (at, output[at])) {
         return Err(bad_argument(format!(
             "an equation with each letter at most once in the result, but `{letter}` is repeated"
         ))
@@ -233,10 +236,10 @@ fn parse_equation(equation: &str, tensors: &[Tensor]) -> Result<(Vec<Operand>, V
 
 /// Returns the output labels of an equation without an arrow: the dimensions of the ellipsis, then the letters that occur once, in
 /// alphabetical order.
-fn implicit_output(all: &[Label]) -> Vec<Label> {
+fn implicit_output_labels(all: &[Label]) -> Vec<Label> {
     let once = |label: &Label| all.iter().filter(|other| *other == label).count() == 1;
     let mut output: Vec<Label> =
-        all.iter().copied().filter(|label| matches!(label, Label::Ellipsis(_)) || once(label)).collect();
+        all.iter().copied().filter(|label| matches!(label, Label::EllipsisDim(_)) || once(label)).collect();
     output.sort_unstable();
     output.dedup();
     output
@@ -260,7 +263,7 @@ fn parse_labels(
     let Some(covered) = covered(named, ellipsis.is_some()) else {
         return Err(format!("an equation with one letter for each dimension, unlike `{word}`"));
     };
-    let ellipsis_rank = (0..covered).rev().map(|from_last| Label::Ellipsis(std::cmp::Reverse(from_last)));
+    let ellipsis_rank = (0..covered).rev().map(|from_last| Label::EllipsisDim(std::cmp::Reverse(from_last)));
     let letters = before.chars().map(Label::Letter).chain(ellipsis_rank).chain(behind.chars().map(Label::Letter));
     Ok((letters.collect(), covered))
 }
@@ -268,8 +271,8 @@ fn parse_labels(
 fn check_label_sizes(operands: &[Operand]) -> Result<(), BadArgument> {
     for (at, operand) in operands.iter().enumerate() {
         for &label in &operand.labels {
-            let known = operands[..at].iter().filter_map(|other| other.size(label)).find(|&size| size != 1);
-            match (known, operand.size(label)) {
+            let known = operands[..at].iter().filter_map(|other| other.size_of_label(label)).find(|&size| size != 1);
+            match (known, operand.size_of_label(label)) {
                 (Some(known), Some(size)) if size != 1 && size != known => {
                     let expected =
                         format!("{known} or 1 instead of {size}, as an earlier tensor has for the same letter");

@@ -32,7 +32,7 @@ pub fn linalg_multi_dot(tensors: &[Tensor]) -> Result<Tensor> {
     } else {
         sizes.push(last.sizes()[1]);
     }
-    multiply_in_order(&matrices, &cheapest_splits(&matrices))?.reshape(&sizes)
+    multiply_by_splits(&matrices, &cheapest_splits(&matrices))?.reshape(&sizes)
 }
 
 /// Checks that the inner sizes of neighbouring factors are equal.
@@ -71,7 +71,7 @@ fn cheapest_splits(matrices: &[Tensor]) -> Vec<Vec<usize>> {
     splits
 }
 
-fn multiply_in_order(matrices: &[Tensor], splits: &[Vec<usize>]) -> Result<Tensor> {
+fn multiply_by_splits(matrices: &[Tensor], splits: &[Vec<usize>]) -> Result<Tensor> {
     fn multiply_range(matrices: &[Tensor], splits: &[Vec<usize>], start: usize, length: usize) -> Result<Tensor> {
         if length == 1 {
             return Ok(matrices[start].clone());

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Problem, Spec, result_dtype};
 
-use crate::check_devices;
+use crate::check_same_device;
 
 /// The product of two matrices.
 #[op_def("mm(Tensor self, Tensor mat2) -> Tensor", shape = "mk,kn->mn", out = "out")]
@@ -92,7 +92,7 @@ fn addmv_plan(this: &Tensor, mat: &Tensor, vec: &Tensor, beta: Scalar, alpha: Sc
 
 #[op_plan(addr)]
 fn addr_plan(_: ...) -> Result<Plan<()>, BadArgument> {
-    check_devices([("self", this), ("vec1", vec1), ("vec2", vec2)])?;
+    check_same_device([("self", this), ("vec1", vec1), ("vec2", vec2)])?;
     for (name, tensor) in [("vec1", vec1), ("vec2", vec2)] {
         if tensor.geometry().rank() != 1 {
             return Err(BadArgument::rank(name, tensor.geometry().rank(), 1));
@@ -101,22 +101,22 @@ fn addr_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     let sizes = [vec1.sizes()[0], vec2.sizes()[0]];
     check_broadcasts_to_product(this, &sizes)?;
     let dtype = result_dtype([this, vec1, vec2]);
-    crate::check_scalars(dtype, [("beta", beta), ("alpha", alpha)])?;
+    crate::check_scalars_fit(dtype, [("beta", beta), ("alpha", alpha)])?;
     Ok(Plan::new((), [Spec::contiguous(dtype, &sizes)]))
 }
 
 /// An operand of a product: its name, the tensor, and a letter for each dimension.
-type LetteredOperand<'a> = (&'static str, &'a Tensor, &'static str);
+type OperandWithDimLetters<'a> = (&'static str, &'a Tensor, &'static str);
 
 /// Checks an operator that adds a product to `self`, and returns its plan. Letters give the dimensions of the operands and of the product.
 /// `self` must broadcast to the product. `factors` are `beta` and `alpha`.
 fn add_product_plan(
     this: &Tensor,
-    operands: [LetteredOperand<'_>; 2],
+    operands: [OperandWithDimLetters<'_>; 2],
     out: &str,
     factors: [Scalar; 2],
 ) -> Result<Plan<()>> {
-    check_devices([("self", this), (operands[0].0, operands[0].1), (operands[1].0, operands[1].1)])?;
+    check_same_device([("self", this), (operands[0].0, operands[0].1), (operands[1].0, operands[1].1)])?;
     for (name, tensor, letters) in operands {
         if tensor.geometry().rank() != letters.len() {
             return Err(BadArgument::rank(name, tensor.geometry().rank(), letters.len()).into());
@@ -127,7 +127,7 @@ fn add_product_plan(
     }
     let [first, second] = operands;
     let size = |letter| {
-        let among = |(_, tensor, letters): LetteredOperand<'_>| letters.find(letter).map(|at| tensor.sizes()[at]);
+        let among = |(_, tensor, letters): OperandWithDimLetters<'_>| letters.find(letter).map(|at| tensor.sizes()[at]);
         among(first).or_else(|| among(second)).unwrap_or(1)
     };
     for (at, (letter, &found)) in second.2.chars().zip(second.1.sizes()).enumerate() {
@@ -141,9 +141,9 @@ fn add_product_plan(
     let factors = [("beta", factors[0]), ("alpha", factors[1])];
     // A vector is scaled in its own dtype, which must represent the factors.
     if sizes.len() == 1 {
-        crate::check_scalars(this.dtype(), factors)?;
+        crate::check_scalars_fit(this.dtype(), factors)?;
     } else {
-        crate::check_compute_scalars(this.dtype(), factors)?;
+        crate::check_scalars_fit_compute_dtype(this.dtype(), factors)?;
     }
     Ok(Plan::new((), [Spec::contiguous(this.dtype(), &sizes)]))
 }

@@ -9,13 +9,13 @@ use crate::{
     sub, sum_dim_intlist, where_scalarother,
 };
 
-const ONE: Scalar = Scalar::Int(1);
-const ZERO: Scalar = Scalar::Int(0);
+const SCALAR_ONE: Scalar = Scalar::Int(1);
+const SCALAR_ZERO: Scalar = Scalar::Int(0);
 
 /// Computes `1 - cos(input1, input2)` if the target is 1, and `max(0, cos(input1, input2) - margin)` if it is -1.
 #[op_def(
     "cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1) -> Tensor",
-    check = check_target_count(input1, input2, target)
+    check = check_input_and_target_sizes(input1, input2, target)
 )]
 pub fn cosine_embedding_loss(_: ...) -> Result<Tensor> {
     const EPSILON: Scalar = Scalar::Float(1e-12);
@@ -31,16 +31,20 @@ pub fn cosine_embedding_loss(_: ...) -> Result<Tensor> {
         }
     }
     let product = |a: &Tensor, b: &Tensor| sum_dim_intlist(&mul(a, b)?, Some(&[-1]), false, None);
-    let square = |a: &Tensor| add_scalar(&product(a, a)?, EPSILON, ONE);
+    let square = |a: &Tensor| add_scalar(&product(a, a)?, EPSILON, SCALAR_ONE);
     let cosine = div(&product(input1, input2)?, &sqrt(&mul(&square(input1)?, &square(input2)?)?)?)?;
-    let close = where_scalarother(&eq_scalar(target, ONE)?, &rsub_scalar(&cosine, ONE, ONE)?, ZERO)?;
-    let above = clamp_min(&add_scalar(&cosine, (-margin).into(), ONE)?, ZERO)?;
-    let apart = where_scalarother(&eq_scalar(target, Scalar::Int(-1))?, &above, ZERO)?;
-    reduce_losses(add(&close, &apart, ONE)?, reduction)
+    let close = where_scalarother(
+        &eq_scalar(target, SCALAR_ONE)?,
+        &rsub_scalar(&cosine, SCALAR_ONE, SCALAR_ONE)?,
+        SCALAR_ZERO,
+    )?;
+    let above = clamp_min(&add_scalar(&cosine, (-margin).into(), SCALAR_ONE)?, SCALAR_ZERO)?;
+    let apart = where_scalarother(&eq_scalar(target, Scalar::Int(-1))?, &above, SCALAR_ZERO)?;
+    reduce_losses(add(&close, &apart, SCALAR_ONE)?, reduction)
 }
 
 /// Checks that the inputs broadcast with each other, and that the number of targets broadcasts with the number of vectors.
-fn check_target_count(input1: &Tensor, input2: &Tensor, target: &Tensor) -> Result<(), BadArgument> {
+fn check_input_and_target_sizes(input1: &Tensor, input2: &Tensor, target: &Tensor) -> Result<(), BadArgument> {
     crate::check_broadcast([("input1", input1), ("input2", input2)])?;
     let many = [input1, input2].map(|input| input.sizes().first().copied().unwrap_or(1)).into_iter().find(|&n| n != 1);
     match (target.sizes(), many) {
@@ -58,10 +62,10 @@ fn check_target_count(input1: &Tensor, input2: &Tensor, target: &Tensor) -> Resu
     check = crate::check_broadcast([("self", this), ("target", target)])
 )]
 pub fn hinge_embedding_loss(this: &Tensor, target: &Tensor, margin: f64, reduction: i64) -> Result<Tensor> {
-    let below = clamp_min(&rsub_scalar(this, margin.into(), ONE)?, ZERO)?;
-    let apart = where_scalarother(&ne_scalar(target, ONE)?, &below, ZERO)?;
-    let close = where_scalarother(&ne_scalar(target, Scalar::Int(-1))?, this, ZERO)?;
-    reduce_losses(add(&apart, &close, ONE)?, reduction)
+    let below = clamp_min(&rsub_scalar(this, margin.into(), SCALAR_ONE)?, SCALAR_ZERO)?;
+    let apart = where_scalarother(&ne_scalar(target, SCALAR_ONE)?, &below, SCALAR_ZERO)?;
+    let close = where_scalarother(&ne_scalar(target, Scalar::Int(-1))?, this, SCALAR_ZERO)?;
+    reduce_losses(add(&apart, &close, SCALAR_ONE)?, reduction)
 }
 
 /// Computes `max(0, -target * (input1 - input2) + margin)`.
@@ -70,8 +74,8 @@ pub fn hinge_embedding_loss(this: &Tensor, target: &Tensor, margin: f64, reducti
     check = crate::check_broadcast([("input1", input1), ("input2", input2), ("target", target)])
 )]
 pub fn margin_ranking_loss(_: ...) -> Result<Tensor> {
-    let behind = mul(&neg(target)?, &sub(input1, input2, ONE)?)?;
-    reduce_losses(clamp_min(&add_scalar(&behind, margin.into(), ONE)?, ZERO)?, reduction)
+    let behind = mul(&neg(target)?, &sub(input1, input2, SCALAR_ONE)?)?;
+    reduce_losses(clamp_min(&add_scalar(&behind, margin.into(), SCALAR_ONE)?, SCALAR_ZERO)?, reduction)
 }
 
 /// Computes `max(0, |anchor - positive| - |anchor - negative| + margin)`.
@@ -96,6 +100,6 @@ pub fn triplet_margin_loss(_: ...) -> Result<Tensor> {
     if swap {
         negative_distance = minimum(&negative_distance, &pairwise_distance(positive, negative, p, eps, false)?)?;
     }
-    let apart = add_scalar(&sub(&positive_distance, &negative_distance, ONE)?, margin.into(), ONE)?;
-    reduce_losses(clamp_min(&apart, ZERO)?, reduction)
+    let apart = add_scalar(&sub(&positive_distance, &negative_distance, SCALAR_ONE)?, margin.into(), SCALAR_ONE)?;
+    reduce_losses(clamp_min(&apart, SCALAR_ZERO)?, reduction)
 }

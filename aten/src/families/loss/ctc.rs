@@ -74,10 +74,10 @@ pub fn _ctc_loss_backward_tensor(_: ...) -> Result<Tensor> {
 /// Computes the CTC loss: the negative log-likelihood of label sequences. A mean divides each loss by its number of labels first.
 #[op_def(
     "ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor",
-    check = check_batched_arguments(log_probs, targets, input_lengths, target_lengths, blank)
+    check = check_ctc_loss_batch(log_probs, targets, input_lengths, target_lengths, blank)
 )]
 pub fn ctc_loss_intlist(_: ...) -> Result<Tensor> {
-    let reduction = Reduction::parse(reduction)?;
+    let reduction = Reduction::from_number(reduction)?;
     let single = log_probs.sizes().len() == 2;
     let losses = if single {
         let (probs, targets) = (unsqueeze(log_probs, 1)?, unsqueeze(targets, 0)?);
@@ -103,7 +103,7 @@ pub fn ctc_loss_intlist(_: ...) -> Result<Tensor> {
 }
 
 /// Checks a batch as [`_ctc_loss`] does. A single sequence without a batch dimension is not checked.
-fn check_batched_arguments(
+fn check_ctc_loss_batch(
     log_probs: &Tensor,
     targets: &Tensor,
     input_lengths: &[i64],

@@ -9,7 +9,7 @@ use crate::{
     sum_dim_intlist,
 };
 
-macro_rules! nll_losses {
+macro_rules! define_nll_losses {
     ($($kind:literal $forward:ident $forward_plan:ident $schema:literal $backward:ident $backward_plan:ident $backward_schema:literal $composite:ident $composite_schema:literal;)*) => {$(
         /// Computes the negative log-likelihood `-weight[target] * self[target]`, reduced, and the total weight of the targets.
         #[op_def($schema, plan, out = "output")]
@@ -50,7 +50,7 @@ macro_rules! nll_losses {
     )*};
 }
 
-nll_losses! {
+define_nll_losses! {
     1 nll_loss_forward nll_loss_forward_plan
     "nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)"
     nll_loss_backward nll_loss_backward_plan
@@ -110,7 +110,7 @@ fn nll_loss_plan(
             return Err(BadArgument::dtype("weight", weight.dtype(), this.dtype()).like("self"));
         }
     }
-    let reduction = match Reduction::parse(reduction)? {
+    let reduction = match Reduction::from_number(reduction)? {
         Reduction::None if rank == 1 => Reduction::Sum,
         other => other,
     };
@@ -121,7 +121,7 @@ fn nll_loss_plan(
 /// Computes the negative log-likelihood with any number of dimensions besides the class dimension.
 #[op_def(
     "nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor",
-    check = check_target(this, target, weight, false)
+    check = check_target_and_weight(this, target, weight, false)
 )]
 pub fn nll_loss_nd(_: ...) -> Result<Tensor> {
     let sizes = this.sizes();
@@ -139,12 +139,12 @@ pub fn nll_loss_nd(_: ...) -> Result<Tensor> {
     let inner = rest.iter().fold(1, |count: i64, &size| count.saturating_mul(size));
     let (this, target) = (reshape(this, &[n, c, 1, inner])?, reshape(target, &[n, 1, inner])?);
     let loss = nll_loss2d(&this, &target, weight, reduction, ignore_index)?;
-    if Reduction::parse(reduction)? == Reduction::None { reshape(&loss, &target_sizes) } else { Ok(loss) }
+    if Reduction::from_number(reduction)? == Reduction::None { reshape(&loss, &target_sizes) } else { Ok(loss) }
 }
 
 /// Checks that the target has one class for each row of `self`, and that `weight` has one element for each class. If
 /// `allow_probabilities` is true, the target may have the sizes of `self` instead: it then holds probabilities.
-fn check_target(
+fn check_target_and_weight(
     this: &Tensor,
     target: &Tensor,
     weight: Option<&Tensor>,
@@ -167,14 +167,14 @@ fn check_target(
             let expected = format!("[{classes}], one for each class in dimension {dim} of `self`, which has {sizes:?}");
             Err(BadArgument::sizes("weight", weight.sizes(), expected))
         }
-        _ => crate::check_dtypes([("self", Some(this)), ("weight", weight)]),
+        _ => crate::check_same_dtype([("self", Some(this)), ("weight", weight)]),
     }
 }
 
 /// Computes the cross entropy of `softmax(self)` and the target: a class for each row, or probabilities of the classes.
 #[op_def(
     "cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100, float label_smoothing=0.) -> Tensor",
-    check = check_target(this, target, weight, true)
+    check = check_target_and_weight(this, target, weight, true)
 )]
 pub fn cross_entropy_loss(_: ...) -> Result<Tensor> {
     if !(0.0..=1.0).contains(&label_smoothing) {
@@ -196,7 +196,7 @@ pub fn cross_entropy_loss(_: ...) -> Result<Tensor> {
     };
     let smooth = neg(&sum_dim_intlist(&weighted, Some(&[dim]), false, None)?)?;
     let smooth = masked_fill_scalar(&smooth, &crate::eq_scalar(target, Scalar::Int(ignore_index))?, Scalar::Int(0))?;
-    let smooth = if Reduction::parse(reduction)? == Reduction::Mean {
+    let smooth = if Reduction::from_number(reduction)? == Reduction::Mean {
         // If all log-probabilities are -1, the sum of the losses is the sum of the weights.
         let ones = scalar_tensor(Scalar::Int(-1), Some(logs.dtype()), None, Some(logs.device()), None)?;
         let ones = expand(&ones, logs.sizes(), false)?;
@@ -204,12 +204,12 @@ pub fn cross_entropy_loss(_: ...) -> Result<Tensor> {
     } else {
         reduce_losses(smooth, reduction)?
     };
-    let share = label_smoothing / to_f64(classes);
+    let share = label_smoothing / count_to_f64(classes);
     add(&mul_scalar(&unsmoothed, Scalar::Float(1.0 - label_smoothing))?, &smooth, Scalar::Float(share))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
-fn to_f64(elements: i64) -> f64 {
+fn count_to_f64(elements: i64) -> f64 {
     elements as f64
 }
 
@@ -238,18 +238,18 @@ fn cross_entropy_of_probabilities(
     }
     let mut product = if label_smoothing > 0.0 {
         let kept = mul_scalar(target, Scalar::Float(1.0 - label_smoothing))?;
-        mul(logs, &crate::add_scalar(&kept, Scalar::Float(label_smoothing / to_f64(classes)), Scalar::Int(1))?)?
+        mul(logs, &crate::add_scalar(&kept, Scalar::Float(label_smoothing / count_to_f64(classes)), Scalar::Int(1))?)?
     } else {
         mul(logs, target)?
     };
     if let Some(weight) = weight {
         product = mul(&product, &broadcast_class_weights(weight, logs.sizes().len(), dim)?)?;
     }
-    match Reduction::parse(reduction)? {
+    match Reduction::from_number(reduction)? {
         Reduction::None => neg(&sum_dim_intlist(&product, Some(&[dim]), false, None)?),
         Reduction::Sum => neg(&sum(&product, None)?),
         Reduction::Mean => {
-            let row_count = to_f64(logs.geometry().count()) / to_f64(classes);
+            let row_count = count_to_f64(logs.geometry().count()) / count_to_f64(classes);
             crate::div_scalar(&neg(&sum(&product, None)?)?, Scalar::Float(row_count))
         }
     }

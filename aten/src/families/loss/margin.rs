@@ -15,7 +15,7 @@ pub fn multi_margin_loss(_: ...) -> Result<Tensor>;
 
 #[op_plan(multi_margin_loss)]
 fn multi_margin_loss_plan(_: ...) -> Result<Plan<MarginLossPlan>, BadArgument> {
-    let (margins, sizes) = MarginLossPlan::single_label(this, target, [p, margin], weight, reduction)?;
+    let (margins, sizes) = MarginLossPlan::for_single_label(this, target, [p, margin], weight, reduction)?;
     Ok(Plan::new(margins, [Spec::contiguous(this.dtype(), &sizes)]))
 }
 
@@ -29,7 +29,7 @@ pub fn multi_margin_loss_backward(_: ...) -> Result<Tensor>;
 
 #[op_plan(multi_margin_loss_backward)]
 fn multi_margin_loss_backward_plan(_: ...) -> Result<Plan<MarginLossPlan>, BadArgument> {
-    let (margins, sizes) = MarginLossPlan::single_label(this, target, [p, margin], weight, reduction)?;
+    let (margins, sizes) = MarginLossPlan::for_single_label(this, target, [p, margin], weight, reduction)?;
     check_loss_gradient(grad_output, &sizes)?;
     Ok(Plan::new(margins, [Spec::contiguous(this.dtype(), this.sizes())]))
 }
@@ -56,7 +56,7 @@ pub fn multilabel_margin_loss_forward(_: ...) -> Result<(Tensor, Tensor)>;
 
 #[op_plan(multilabel_margin_loss_forward)]
 fn multilabel_margin_loss_forward_plan(_: ...) -> Result<Plan<MarginLossPlan, 2>, BadArgument> {
-    let (margins, sizes) = MarginLossPlan::multi_label(this, target, reduction)?;
+    let (margins, sizes) = MarginLossPlan::for_multi_label(this, target, reduction)?;
     Ok(Plan::new(margins, [&sizes, target.sizes()].map(|sizes| Spec::contiguous(this.dtype(), sizes))))
 }
 
@@ -70,7 +70,7 @@ pub fn multilabel_margin_loss_backward(_: ...) -> Result<Tensor>;
 
 #[op_plan(multilabel_margin_loss_backward)]
 fn multilabel_margin_loss_backward_plan(_: ...) -> Result<Plan<MarginLossPlan>, BadArgument> {
-    let (margins, sizes) = MarginLossPlan::multi_label(this, target, reduction)?;
+    let (margins, sizes) = MarginLossPlan::for_multi_label(this, target, reduction)?;
     check_loss_gradient(grad_output, &sizes)?;
     check_same_sizes("is_target", is_target, target)?;
     Ok(Plan::new(margins, [Spec::contiguous(this.dtype(), this.sizes())]))
@@ -102,7 +102,7 @@ impl MarginLossPlan {
             return Err(BadArgument::size("self", this.sizes(), this.sizes().len() - 1, 1..)
                 .because("the last dimension has the classes"));
         }
-        let reduction = Reduction::parse(reduction)?;
+        let reduction = Reduction::from_number(reduction)?;
         let each = reduction == Reduction::None && !single;
         let sizes = if each { Dims::from_slice(&[rows]) } else { Dims::new() };
         let count = |size: i64| usize::try_from(size).unwrap_or(0);
@@ -110,7 +110,7 @@ impl MarginLossPlan {
     }
 
     /// Checks the arguments of a margin loss with one true class per row. Returns its plan and the sizes of its result.
-    fn single_label(
+    fn for_single_label(
         this: &Tensor,
         target: &Tensor,
         [p, margin]: [Scalar; 2],
@@ -121,7 +121,7 @@ impl MarginLossPlan {
         if !matches!(p.to_f64(), Some(1.0 | 2.0)) {
             return Err(BadArgument::number("p", p, 1..=2));
         }
-        crate::check_compute_scalars(this.dtype(), [("margin", margin)])?;
+        crate::check_scalars_fit_compute_dtype(this.dtype(), [("margin", margin)])?;
         check_target_dtype(target)?;
         if target.sizes().len() > 1 || usize::try_from(target.geometry().count()) != Ok(margins.rows) {
             return Err(BadArgument::sizes("target", target.sizes(), &[i64::try_from(margins.rows).unwrap_or(0)][..])
@@ -144,7 +144,7 @@ impl MarginLossPlan {
     }
 
     /// Checks the arguments of a margin loss with several true classes per row. Returns its plan and the sizes of its result.
-    fn multi_label(this: &Tensor, target: &Tensor, reduction: i64) -> Result<(Self, Dims), BadArgument> {
+    fn for_multi_label(this: &Tensor, target: &Tensor, reduction: i64) -> Result<(Self, Dims), BadArgument> {
         let margins = Self::new(this, reduction, this.sizes().len() < 2)?;
         check_target_dtype(target)?;
         check_same_sizes("target", target, this)?;

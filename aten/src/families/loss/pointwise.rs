@@ -5,14 +5,14 @@ use std::f64::consts::PI;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Promotion};
 
-use super::{Reduction, loss_plan, loss_spec, reduce_losses};
+use super::{Reduction, loss_plan, reduce_losses, unreduced_loss_spec};
 use crate::{
-    abs, add, add_scalar, check_at_least, exp, exp_, le_scalar, log, log1p_, masked_fill_scalar, mul, mul_, mul_scalar,
-    neg, sub, xlogy,
+    abs, add, add_scalar, check_number_at_least, exp, exp_, le_scalar, log, log1p_, masked_fill_scalar, mul, mul_,
+    mul_scalar, neg, sub, xlogy,
 };
 
-const ONE: Scalar = Scalar::Int(1);
-const ZERO: Scalar = Scalar::Int(0);
+const SCALAR_ONE: Scalar = Scalar::Int(1);
+const SCALAR_ZERO: Scalar = Scalar::Int(0);
 
 /// Computes `(self - target)^2`.
 #[op_def("mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", plan, out = "out")]
@@ -39,7 +39,7 @@ pub fn huber_loss(_: ...) -> Result<Tensor>;
 #[op_def(
     "soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
     out = "out", body = CompositeExplicitAutograd,
-    check = crate::check_broadcasts_to(("target", target), ("self", this))
+    check = crate::check_broadcasts_to_tensor(("target", target), ("self", this))
 )]
 pub fn soft_margin_loss(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
     let mut losses = neg(this)?;
@@ -113,13 +113,13 @@ fn mse_loss_plan(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Plan<
 
 #[op_plan(smooth_l1_loss)]
 fn smooth_l1_loss_plan(_: ...) -> Result<Plan<Reduction>, BadArgument> {
-    check_at_least("beta", beta, 0.0)?;
+    check_number_at_least("beta", beta, 0.0)?;
     loss_plan(this, target, reduction)
 }
 
 #[op_plan(huber_loss)]
 fn huber_loss_plan(this: &Tensor, target: &Tensor, reduction: i64, delta: f64) -> Result<Plan<Reduction>, BadArgument> {
-    check_at_least("delta", delta, f64::MIN_POSITIVE)?;
+    check_number_at_least("delta", delta, f64::MIN_POSITIVE)?;
     let computed = Promotion::Common.result_dtype(&[this, target]);
     if !computed.can_cast(this.dtype()) {
         return Err(BadArgument::dtype("self", this.dtype(), DTypes::CastableFrom(computed)).because("the loss is"));
@@ -145,7 +145,7 @@ fn binary_cross_entropy_with_logits_plan(_: ...) -> Result<Plan<Reduction>, BadA
 #[op_plan(binary_cross_entropy_backward)]
 fn binary_cross_entropy_backward_plan(_: ...) -> Result<Plan<f64>, BadArgument> {
     check_bce_sizes(this, target, [("grad_output", Some(grad_output)), ("weight", weight)])?;
-    Ok(Plan::new(Reduction::parse(reduction)?.gradient_scale(this), [loss_spec(this, target)?]))
+    Ok(Plan::new(Reduction::from_number(reduction)?.gradient_scale(this), [unreduced_loss_spec(this, target)?]))
 }
 
 /// Refuses a target that does not have the input's sizes, and weights that do not broadcast to them.
@@ -177,14 +177,14 @@ fn check_bce_sizes<const N: usize>(
 )]
 pub fn poisson_nll_loss(_: ...) -> Result<Tensor> {
     let mut loss = if log_input {
-        sub(&exp(input)?, &mul(target, input)?, ONE)?
+        sub(&exp(input)?, &mul(target, input)?, SCALAR_ONE)?
     } else {
-        sub(input, &mul(target, &log(&add_scalar(input, eps.into(), ONE)?)?)?, ONE)?
+        sub(input, &mul(target, &log(&add_scalar(input, eps.into(), SCALAR_ONE)?)?)?, SCALAR_ONE)?
     };
     if full {
         let half = mul_scalar(&log(&mul_scalar(target, (2.0 * PI).into())?)?, 0.5.into())?;
-        let stirling = add(&sub(&mul(target, &log(target)?)?, target, ONE)?, &half, ONE)?;
-        loss = add(&loss, &masked_fill_scalar(&stirling, &le_scalar(target, ONE)?, ZERO)?, ONE)?;
+        let stirling = add(&sub(&mul(target, &log(target)?)?, target, SCALAR_ONE)?, &half, SCALAR_ONE)?;
+        loss = add(&loss, &masked_fill_scalar(&stirling, &le_scalar(target, SCALAR_ONE)?, SCALAR_ZERO)?, SCALAR_ONE)?;
     }
     reduce_losses(loss, reduction)
 }

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Spec};
 
-use super::{check_channel_parameters, check_floating, check_sizes, gradient_specs};
+use super::{check_channel_parameters, check_floating, check_sizes_and_floating_dtype, gradient_specs};
 use crate::image_spec_like;
 
 /// Normalises each channel by the batch's statistics in training, else by the running statistics.
@@ -77,13 +77,13 @@ pub fn batch_norm(_: ...) -> Result<Tensor> {
 pub fn native_batch_norm_backward(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 
 #[op_plan(native_batch_norm)]
-fn batch_norm_plan(_: ...) -> Result<Plan<(), 3>, BadArgument> {
-    plan_batch_norm(input, [weight, bias, running_mean, running_var], training)
+fn native_batch_norm_plan(_: ...) -> Result<Plan<(), 3>, BadArgument> {
+    shared_batch_norm_plan(input, [weight, bias, running_mean, running_var], training)
 }
 
 #[op_plan(native_batch_norm_backward)]
-fn batch_norm_backward_plan(_: ...) -> Result<Plan<(), 3>, BadArgument> {
-    plan_batch_norm(input, [weight, None, None, None], true)?;
+fn native_batch_norm_backward_plan(_: ...) -> Result<Plan<(), 3>, BadArgument> {
+    shared_batch_norm_plan(input, [weight, None, None, None], true)?;
     let channels = input.sizes()[1];
     let statistics = if train {
         [("save_mean", save_mean), ("save_invstd", save_invstd)]
@@ -92,7 +92,7 @@ fn batch_norm_backward_plan(_: ...) -> Result<Plan<(), 3>, BadArgument> {
     };
     for (name, tensor) in statistics {
         let Some(tensor) = tensor else { return Err(BadArgument::value(name, "left out", "given")) };
-        check_sizes(name, Some(tensor), &[channels])?;
+        check_sizes_and_floating_dtype(name, Some(tensor), &[channels])?;
     }
     Ok(Plan::new((), gradient_specs(grad_out, input, &[channels], weight, output_mask)?))
 }
@@ -104,18 +104,22 @@ fn check_batch_norm(input: &Tensor, all: [Option<&Tensor>; 4], training: bool) -
         input,
         [("weight", weight), ("bias", bias), ("running_mean", running_mean), ("running_var", running_var)],
     )?;
-    plan_batch_norm(input, all, training).map(drop)
+    shared_batch_norm_plan(input, all, training).map(drop)
 }
 
 /// Plans a batch normalisation. `all` is weight, bias, running mean and running variance. Without training, the returned statistics are
 /// empty.
-fn plan_batch_norm(input: &Tensor, all: [Option<&Tensor>; 4], training: bool) -> Result<Plan<(), 3>, BadArgument> {
+fn shared_batch_norm_plan(
+    input: &Tensor,
+    all: [Option<&Tensor>; 4],
+    training: bool,
+) -> Result<Plan<(), 3>, BadArgument> {
     check_floating(input)?;
     let Some(&channels) = input.sizes().get(1) else {
         return Err(BadArgument::rank("input", input.sizes().len(), 2..));
     };
     for (name, tensor) in ["weight", "bias", "running_mean", "running_var"].into_iter().zip(all) {
-        check_sizes(name, tensor, &[channels])?;
+        check_sizes_and_floating_dtype(name, tensor, &[channels])?;
         if tensor.is_none() && !training && name.starts_with("running") {
             return Err(BadArgument::value(name, "left out", "given, except in training"));
         }

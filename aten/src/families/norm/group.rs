@@ -3,7 +3,9 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Expected, Spec, element_count};
 
-use super::{check_channel_parameters, check_floating, check_sizes, check_statistics, gradient_specs};
+use super::{
+    check_channel_parameters, check_floating, check_sizes_and_floating_dtype, check_statistics_count, gradient_specs,
+};
 use crate::image_spec_like;
 
 /// Normalises each group of channels of each image. Also returns the mean and the reciprocal of the standard deviation.
@@ -55,7 +57,7 @@ pub fn native_group_norm_backward(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 #[op_plan(native_group_norm_backward)]
 fn group_norm_backward_plan(_: ...) -> Result<Plan<GroupNormPlan, 3>, BadArgument> {
     let groups = check_group_norm(input, weight, None, [N, C, HxW, group])?;
-    check_statistics([("mean", mean), ("rstd", rstd)], N.saturating_mul(group))?;
+    check_statistics_count([("mean", mean), ("rstd", rstd)], N.saturating_mul(group))?;
     Ok(Plan::new(groups, gradient_specs(grad_out, input, &[C], weight, output_mask)?))
 }
 
@@ -80,7 +82,7 @@ fn check_group_norm(
         return Err(BadArgument::number("group", group, Expected::DivisorOf(c.into()))
             .because("`input` has this number of channels"));
     }
-    check_sizes("weight", weight, &[c])?;
-    check_sizes("bias", bias, &[c])?;
+    check_sizes_and_floating_dtype("weight", weight, &[c])?;
+    check_sizes_and_floating_dtype("bias", bias, &[c])?;
     Ok(GroupNormPlan { group_channels: c / group })
 }

@@ -3,7 +3,9 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Spec, element_count};
 
-use super::{check_floating, check_normalized_shape, check_sizes, check_statistics, gradient_specs};
+use super::{
+    check_floating, check_normalized_shape, check_sizes_and_floating_dtype, check_statistics_count, gradient_specs,
+};
 
 /// Normalises over the last dimensions. Also returns the mean and the reciprocal of the standard deviation.
 #[op_def(
@@ -23,7 +25,7 @@ pub struct LayerNormPlan {
 
 #[op_plan(native_layer_norm)]
 fn layer_norm_plan(_: ...) -> Result<Plan<LayerNormPlan, 3>, BadArgument> {
-    let rows = normalized_rows(input, normalized_shape, weight, bias)?;
+    let rows = check_layer_norm(input, normalized_shape, weight, bias)?;
     let mut sizes = Dims::from_slice(input.sizes());
     sizes[rows.leading_dims..].fill(1);
     let stats = Spec::contiguous(weight.or(bias).map_or_else(|| input.dtype(), Tensor::dtype), &sizes);
@@ -49,14 +51,14 @@ pub fn native_layer_norm_backward(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 
 #[op_plan(native_layer_norm_backward)]
 fn layer_norm_backward_plan(_: ...) -> Result<Plan<LayerNormPlan, 3>, BadArgument> {
-    let rows = normalized_rows(input, normalized_shape, weight, None)?;
-    check_statistics([("mean", mean), ("rstd", rstd)], element_count(&input.sizes()[..rows.leading_dims]))?;
+    let rows = check_layer_norm(input, normalized_shape, weight, None)?;
+    check_statistics_count([("mean", mean), ("rstd", rstd)], element_count(&input.sizes()[..rows.leading_dims]))?;
     Ok(Plan::new(rows, gradient_specs(grad_out, input, normalized_shape, weight, output_mask)?))
 }
 
-/// Checks the arguments of a normalisation over the last dimensions and returns its rows. `normalized_shape` must equal the last sizes of
+/// Checks the arguments of a normalisation over the last dimensions and returns its plan. `normalized_shape` must equal the last sizes of
 /// the input, and the sizes of the parameters.
-pub(super) fn normalized_rows(
+pub(super) fn check_layer_norm(
     input: &Tensor,
     normalized_shape: &[i64],
     weight: Option<&Tensor>,
@@ -71,7 +73,7 @@ pub(super) fn normalized_rows(
             format!("the last sizes of `input`, which has sizes {:?}", input.sizes()),
         ));
     };
-    check_sizes("weight", weight, normalized_shape)?;
-    check_sizes("bias", bias, normalized_shape)?;
+    check_sizes_and_floating_dtype("weight", weight, normalized_shape)?;
+    check_sizes_and_floating_dtype("bias", bias, normalized_shape)?;
     Ok(LayerNormPlan { leading_dims: outer, columns: element_count(normalized_shape) })
 }

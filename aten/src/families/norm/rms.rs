@@ -3,7 +3,7 @@
 use dispatch_runtime::MemoryFormat;
 use dispatch_runtime::prelude::*;
 
-use super::layer::normalized_rows;
+use super::layer::check_layer_norm;
 use crate::{add_scalar, contiguous, mean_dim, mul, rsqrt, sub, sum_dim_intlist, to_dtype};
 
 /// Divides by the root of the mean square over the last dimensions.
@@ -18,7 +18,7 @@ pub fn rms_norm(input: &Tensor, normalized_shape: &[i64], weight: Option<&Tensor
 /// Computes [`rms_norm`]. Also returns the reciprocal of the root of the mean square.
 #[op_def("_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) -> (Tensor, Tensor)")]
 pub fn _fused_rms_norm(_: ...) -> Result<(Tensor, Tensor)> {
-    normalized_rows(input, normalized_shape, weight, None)?;
+    check_layer_norm(input, normalized_shape, weight, None)?;
     let wide = to_float32_or_float64(&contiguous(input, MemoryFormat::Contiguous)?)?;
     let default_eps = if wide.dtype() == DType::F64 { f64::EPSILON } else { f32::EPSILON.into() };
     let square = mean_dim(&mul(&wide, &wide)?, Some(&normalized_dims(normalized_shape)), true, None)?;
@@ -35,7 +35,7 @@ pub fn _fused_rms_norm(_: ...) -> Result<(Tensor, Tensor)> {
     "_fused_rms_norm_backward(Tensor grad_out, Tensor input, int[] normalized_shape, Tensor rstd, Tensor? weight, bool[2] output_mask) -> (Tensor, Tensor)"
 )]
 pub fn _fused_rms_norm_backward(_: ...) -> Result<(Tensor, Tensor)> {
-    normalized_rows(input, normalized_shape, weight, None)?;
+    check_layer_norm(input, normalized_shape, weight, None)?;
     let (grad, dims) = (to_float32_or_float64(grad_out)?, normalized_dims(normalized_shape));
     let none = || crate::new_empty(input, &[0], None, None, None, None);
     let elements = mul(&to_float32_or_float64(input)?, rstd)?;

@@ -14,13 +14,13 @@ pub fn _log_softmax(_: ...) -> Result<Tensor>;
 /// Computes `exp(self) / sum(exp(self))` along a dimension. `self` is converted to `dtype` first, if it is given.
 #[op_def("softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", out = "int_out")]
 pub fn softmax_int(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
-    _softmax(&cast_if_given(this, dtype)?, dim, false)
+    _softmax(&cast_if_dtype_given(this, dtype)?, dim, false)
 }
 
 /// Computes the logarithm of softmax along a dimension. `self` is converted to `dtype` first, if it is given.
 #[op_def("log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", out = "int_out")]
 pub fn log_softmax_int(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
-    _log_softmax(&cast_if_given(this, dtype)?, dim, false)
+    _log_softmax(&cast_if_dtype_given(this, dtype)?, dim, false)
 }
 
 /// Another name of [`softmax_int`](fn@crate::softmax_int).
@@ -31,7 +31,7 @@ pub fn special_softmax(_: ...) -> Result<Tensor>;
 #[op_def("special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", calls = log_softmax_int)]
 pub fn special_log_softmax(_: ...) -> Result<Tensor>;
 
-fn cast_if_given(this: &Tensor, dtype: Option<DType>) -> Result<Tensor> {
+fn cast_if_dtype_given(this: &Tensor, dtype: Option<DType>) -> Result<Tensor> {
     match dtype {
         Some(dtype) => crate::to_dtype(this, dtype, false, false, None),
         None => Ok(this.clone()),
@@ -56,31 +56,31 @@ pub fn _log_softmax_backward_data(_: ...) -> Result<Tensor>;
 
 #[op_plan(_softmax)]
 fn softmax_plan(this: &Tensor, dim: i64, half_to_float: bool) -> Result<Plan<usize>, BadArgument> {
-    plan_softmax(this, dim, half_to_float.then_some(DType::F32))
+    softmax_plan_in_dtype(this, dim, half_to_float.then_some(DType::F32))
 }
 
 #[op_plan(_log_softmax)]
 fn log_softmax_plan(this: &Tensor, dim: i64, half_to_float: bool) -> Result<Plan<usize>, BadArgument> {
-    plan_softmax(this, dim, half_to_float.then_some(DType::F32))
+    softmax_plan_in_dtype(this, dim, half_to_float.then_some(DType::F32))
 }
 
 #[op_plan(_safe_softmax)]
 fn safe_softmax_plan(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Plan<usize>, BadArgument> {
-    plan_softmax(this, dim, dtype)
+    softmax_plan_in_dtype(this, dim, dtype)
 }
 
 #[op_plan(_softmax_backward_data)]
 fn softmax_backward_plan(_: ...) -> Result<Plan<usize>, BadArgument> {
-    plan_softmax_backward(grad_output, output, dim, input_dtype)
+    softmax_backward_plan_in_dtype(grad_output, output, dim, input_dtype)
 }
 
 #[op_plan(_log_softmax_backward_data)]
 fn log_softmax_backward_plan(_: ...) -> Result<Plan<usize>, BadArgument> {
-    plan_softmax_backward(grad_output, output, dim, input_dtype)
+    softmax_backward_plan_in_dtype(grad_output, output, dim, input_dtype)
 }
 
 /// Returns the plan of a softmax. The plan's value is the dimension.
-fn plan_softmax(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Plan<usize>, BadArgument> {
+fn softmax_plan_in_dtype(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Plan<usize>, BadArgument> {
     let dim = wrap_dim("dim", dim, this.sizes().len())?;
     let dtype = dtype.unwrap_or_else(|| this.dtype());
     if !dtype.is_floating() {
@@ -90,7 +90,7 @@ fn plan_softmax(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Plan<us
 }
 
 /// Returns the plan of the gradient of a softmax. The plan's value is the dimension.
-fn plan_softmax_backward(
+fn softmax_backward_plan_in_dtype(
     grad_output: &Tensor,
     output: &Tensor,
     dim: i64,

@@ -4,9 +4,9 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Spec};
 
 use super::pool_nd::{check_pool_gradient, check_pool_indices, values_and_index_specs};
-use crate::expand_list;
+use crate::expand_list_to_rank;
 
-macro_rules! fractional_pools {
+macro_rules! define_fractional_pools {
     ($($rank:literal $name:ident $schema:literal $backward:ident $backward_schema:literal;)*) => {$(
         /// Returns the largest element under each of `output_size` windows at random positions, and its index.
         #[op_def($schema, plan, out = "output"(output, indices))]
@@ -35,7 +35,7 @@ macro_rules! fractional_pools {
     )*};
 }
 
-fractional_pools! {
+define_fractional_pools! {
     2 fractional_max_pool2d
     "fractional_max_pool2d(Tensor self, int[2] kernel_size, int[2] output_size, Tensor random_samples) -> (Tensor, Tensor)"
     fractional_max_pool2d_backward
@@ -68,8 +68,10 @@ fn fractional_pool_plan(
     if outer.last() == Some(&0) {
         return Err(BadArgument::size("self", sizes, outer.len() - 1, 1..));
     }
-    let (kernel, output) =
-        (expand_list("kernel_size", kernel_size, rank, 1)?, expand_list("output_size", output_size, rank, 0)?);
+    let (kernel, output) = (
+        expand_list_to_rank("kernel_size", kernel_size, rank, 1)?,
+        expand_list_to_rank("output_size", output_size, rank, 0)?,
+    );
     for dim in 0..rank {
         if output[dim].saturating_add(kernel[dim] - 1) > image[dim] {
             let expected = format!(

@@ -3,9 +3,9 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DType, Dims, Expected, Spec};
 
-use crate::{Window, check_devices, check_grad_output, expand_list, image_spec_like};
+use crate::{Window, check_grad_output, check_same_device, expand_list_to_rank, image_spec_like};
 
-macro_rules! max_pools {
+macro_rules! define_max_pools {
     ($($rank:literal $name:ident $schema:literal $backward:ident $backward_schema:literal $composite:ident $composite_schema:literal;)*) => {$(
         /// Returns the largest element under the window at each of its positions, and its index.
         #[op_def($schema, plan, out = "out"(out, indices))]
@@ -39,7 +39,7 @@ macro_rules! max_pools {
     )*};
 }
 
-max_pools! {
+define_max_pools! {
     2 max_pool2d_with_indices
     "max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"
     max_pool2d_with_indices_backward
@@ -54,7 +54,7 @@ max_pools! {
     "max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> Tensor";
 }
 
-macro_rules! avg_pools {
+macro_rules! define_avg_pools {
     ($($rank:literal $name:ident $schema:literal $backward:ident $backward_schema:literal;)*) => {$(
         /// Returns the average of the elements under the window at each of its positions.
         #[op_def($schema, plan, out = "out")]
@@ -67,14 +67,14 @@ macro_rules! avg_pools {
         const _: () = {
             #[op_plan($name)]
             fn plan(_: ...) -> Result<Plan<Window>, BadArgument> {
-                check_divisor(divisor_override)?;
+                check_divisor_override(divisor_override)?;
                 let (window, sizes) = window_and_output_sizes($rank, this, kernel_size, stride, padding, &[1], ceil_mode)?;
                 Ok(Plan::new(window, [avg_pool_spec($rank, this, &sizes)]))
             }
 
             #[op_plan($backward)]
             fn backward_plan(_: ...) -> Result<Plan<Window>, BadArgument> {
-                check_divisor(divisor_override)?;
+                check_divisor_override(divisor_override)?;
                 let (window, sizes) = window_and_output_sizes($rank, this, kernel_size, stride, padding, &[1], ceil_mode)?;
                 check_pool_gradient(grad_output, this, &sizes)?;
                 Ok(Plan::new(window, [avg_pool_spec($rank, this, this.sizes())]))
@@ -83,7 +83,7 @@ macro_rules! avg_pools {
     )*};
 }
 
-avg_pools! {
+define_avg_pools! {
     2 avg_pool2d
     "avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"
     avg_pool2d_backward
@@ -94,7 +94,7 @@ avg_pools! {
     "avg_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor";
 }
 
-macro_rules! adaptive_pools {
+macro_rules! define_adaptive_pools {
     ($($rank:literal $avg:ident $avg_schema:literal $backward:ident $backward_schema:literal $composite:ident $composite_schema:literal
        $max:ident $max_schema:literal $max_backward:ident $max_backward_schema:literal;)*) => {$(
         /// Divides each image into `output_size` regions and returns the average of each region.
@@ -147,7 +147,7 @@ macro_rules! adaptive_pools {
     )*};
 }
 
-adaptive_pools! {
+define_adaptive_pools! {
     2 _adaptive_avg_pool2d "_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor"
     _adaptive_avg_pool2d_backward
     "_adaptive_avg_pool2d_backward(Tensor grad_output, Tensor self) -> Tensor"
@@ -237,7 +237,7 @@ fn check_image_sizes(rank: usize, this: &Tensor) -> Result<(), BadArgument> {
 /// Returns the sizes of the result of an adaptive pooling.
 fn adaptive_output_sizes(rank: usize, this: &Tensor, output_size: &[i64]) -> Result<Dims, BadArgument> {
     check_image_sizes(rank, this)?;
-    let output_size_list = expand_list("output_size", output_size, rank, 0)?;
+    let output_size_list = expand_list_to_rank("output_size", output_size, rank, 0)?;
     let mut sizes = Dims::from_slice(&this.sizes()[..this.sizes().len() - rank]);
     sizes.extend(output_size_list);
     Ok(sizes)
@@ -260,7 +260,7 @@ pub(crate) fn check_pool_gradient(grad_output: &Tensor, this: &Tensor, sizes: &[
 
 /// Checks that the indices are int64 on the device of `self`, with the sizes of the result.
 pub(crate) fn check_pool_indices(this: &Tensor, indices: &Tensor, sizes: &[i64]) -> Result<(), BadArgument> {
-    check_devices([("self", this), ("indices", indices)])?;
+    check_same_device([("self", this), ("indices", indices)])?;
     if indices.dtype() != DType::I64 {
         return Err(BadArgument::dtype("indices", indices.dtype(), DType::I64));
     }
@@ -270,7 +270,7 @@ pub(crate) fn check_pool_indices(this: &Tensor, indices: &Tensor, sizes: &[i64])
     Ok(())
 }
 
-fn check_divisor(divisor_override: Option<i64>) -> Result<(), BadArgument> {
+fn check_divisor_override(divisor_override: Option<i64>) -> Result<(), BadArgument> {
     if divisor_override == Some(0) {
         return Err(BadArgument::number("divisor_override", 0, Expected::Not(0.into())));
     }

@@ -4,9 +4,9 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Spec};
 
 use super::pool_nd::check_pool_indices;
-use crate::{expand_list, scatter__src, view, zero_};
+use crate::{expand_list_to_rank, scatter__src, view, zero_};
 
-macro_rules! unpools {
+macro_rules! define_unpools {
     ($($rank:literal [$($more:ident)*] $name:ident $schema:literal;)*) => {$(
         /// Writes each element at its index in an image of zeros.
         #[op_def($schema, plan, out = "out")]
@@ -32,7 +32,7 @@ macro_rules! unpools {
     )*};
 }
 
-unpools! {
+define_unpools! {
     2 [] max_unpool2d
     "max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor";
     3 [stride padding] max_unpool3d
@@ -58,13 +58,13 @@ fn unpool_sizes(
     }
     check_pool_indices(this, indices, sizes)?;
     for &(name, steps) in window {
-        expand_list(name, steps, rank, i64::from(name == "stride"))?;
+        expand_list_to_rank(name, steps, rank, i64::from(name == "stride"))?;
     }
     if output_size.len() != rank {
         return Err(BadArgument::length("output_size", output_size.len(), rank));
     }
     let mut result = Dims::from_slice(&sizes[..outer]);
-    result.extend(expand_list("output_size", output_size, rank, 0)?);
+    result.extend(expand_list_to_rank("output_size", output_size, rank, 0)?);
     Ok(result)
 }
 

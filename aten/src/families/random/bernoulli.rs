@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes};
 
-use super::plan_like;
+use super::plan_with_output_like;
 
 /// Draws ones with the probabilities `self`, and zeros otherwise.
 #[op_def(
@@ -25,13 +25,13 @@ pub fn bernoulli_tensor(_: ...) -> Result<Tensor>;
 
 #[op_plan(bernoulli_tensor)]
 fn bernoulli_tensor_plan(this: &Tensor, p: &Tensor) -> Result<Plan<()>, BadArgument> {
-    check_real(this)?;
-    crate::check_devices([("self", this), ("p", p)])?;
+    check_real_dtype(this)?;
+    crate::check_same_device([("self", this), ("p", p)])?;
     if !p.dtype().is_floating() {
         return Err(BadArgument::dtype("p", p.dtype(), DTypes::Floating));
     }
     crate::check_broadcasts_to_sizes("p", p, this.sizes())?;
-    Ok(plan_like(this, ()))
+    Ok(plan_with_output_like(this, ()))
 }
 
 /// Draws ones with the probability `p`, and zeros otherwise, in the sizes of `self`.
@@ -41,7 +41,7 @@ pub fn bernoulli_p(_: ...) -> Result<Tensor>;
 #[op_plan(bernoulli_p)]
 fn bernoulli_p_plan(this: &Tensor, p: f64) -> Result<Plan<()>, BadArgument> {
     check_probability(this, p)?;
-    Ok(plan_like(this, ()))
+    Ok(plan_with_output_like(this, ()))
 }
 
 /// Fills `self` with ones of probability `p`, and zeros otherwise.
@@ -54,10 +54,10 @@ fn bernoulli_float_plan(this: &Tensor, p: f64) -> Result<Plan<(), 0>, BadArgumen
 }
 
 fn check_probability(this: &Tensor, p: f64) -> Result<(), BadArgument> {
-    check_real(this)?;
+    check_real_dtype(this)?;
     if (0.0..=1.0).contains(&p) { Ok(()) } else { Err(BadArgument::number("p", p, 0..=1)) }
 }
 
-fn check_real(this: &Tensor) -> Result<(), BadArgument> {
+fn check_real_dtype(this: &Tensor) -> Result<(), BadArgument> {
     if this.dtype().is_complex() { Err(BadArgument::dtype("self", this.dtype(), DTypes::Real)) } else { Ok(()) }
 }

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Expected};
 
-use super::{check_floating, check_range, plan_like};
+use super::{check_floating, check_in_range, plan_with_output_like};
 
 /// Draws numbers of the uniform distribution between `from` and `to`, in the sizes of `self`.
 #[op_def(
@@ -17,15 +17,15 @@ pub fn uniform(_: ...) -> Result<Tensor>;
 #[op_plan(uniform)]
 fn uniform_plan(this: &Tensor, from: f64, to: f64) -> Result<Plan<()>, BadArgument> {
     check_floating(this, true)?;
-    let max = max_finite(this.dtype());
-    check_range("from", from, from.abs() <= max, (-max..=max).into())?;
+    let max = max_finite_of_dtype(this.dtype());
+    check_in_range("from", from, from.abs() <= max, (-max..=max).into())?;
     let highest = (from + max).min(max);
-    check_range("to", to, from <= to && to <= max && to - from <= max, (from..=highest).into())?;
-    Ok(plan_like(this, ()))
+    check_in_range("to", to, from <= to && to <= max && to - from <= max, (from..=highest).into())?;
+    Ok(plan_with_output_like(this, ()))
 }
 
 /// Returns the largest finite value of the dtype in which uniform numbers are computed.
-fn max_finite(dtype: DType) -> f64 {
+fn max_finite_of_dtype(dtype: DType) -> f64 {
     match dtype {
         DType::F64 | DType::C128 => f64::MAX,
         DType::F16 => 65504.0,
@@ -51,7 +51,7 @@ pub fn normal_(_: ...) -> Result<()>;
 #[op_plan(normal_)]
 fn normal_plan(this: &Tensor, std: f64) -> Result<Plan<(), 0>, BadArgument> {
     check_floating(this, true)?;
-    check_range("std", std, std >= 0.0, (0..).into()).map(Plan::without_outputs)
+    check_in_range("std", std, std >= 0.0, (0..).into()).map(Plan::without_outputs)
 }
 
 /// Draws numbers of the exponential distribution with rate `lambd`, in the sizes of `self`. No number is zero.
@@ -66,8 +66,8 @@ pub fn exponential(_: ...) -> Result<Tensor>;
 #[op_plan(exponential)]
 fn exponential_plan(this: &Tensor, lambd: f64) -> Result<Plan<()>, BadArgument> {
     check_floating(this, false)?;
-    check_range("lambd", lambd, lambd > 0.0, Expected::Above(0.into()))?;
-    Ok(plan_like(this, ()))
+    check_in_range("lambd", lambd, lambd > 0.0, Expected::Above(0.into()))?;
+    Ok(plan_with_output_like(this, ()))
 }
 
 /// Draws numbers of the Cauchy distribution, in the sizes of `self`.
@@ -82,8 +82,8 @@ pub fn cauchy(_: ...) -> Result<Tensor>;
 #[op_plan(cauchy)]
 fn cauchy_plan(this: &Tensor, sigma: f64) -> Result<Plan<()>, BadArgument> {
     check_floating(this, false)?;
-    check_range("sigma", sigma, sigma > 0.0, Expected::Above(0.into()))?;
-    Ok(plan_like(this, ()))
+    check_in_range("sigma", sigma, sigma > 0.0, Expected::Above(0.into()))?;
+    Ok(plan_with_output_like(this, ()))
 }
 
 /// Draws numbers of the log-normal distribution: `exp` of normal numbers, in the sizes of `self`.
@@ -98,8 +98,8 @@ pub fn log_normal(_: ...) -> Result<Tensor>;
 #[op_plan(log_normal)]
 fn log_normal_plan(this: &Tensor, std: f64) -> Result<Plan<()>, BadArgument> {
     check_floating(this, false)?;
-    check_range("std", std, std > 0.0, Expected::Above(0.into()))?;
-    Ok(plan_like(this, ()))
+    check_in_range("std", std, std > 0.0, Expected::Above(0.into()))?;
+    Ok(plan_with_output_like(this, ()))
 }
 
 /// Draws numbers of the geometric distribution: the number of trials up to the first success, with success probability `p`.
@@ -112,6 +112,6 @@ fn geometric_plan(this: &Tensor, p: f64) -> Result<Plan<()>, BadArgument> {
         return Err(BadArgument::dtype("self", this.dtype(), DTypes::FloatingOrIntegral));
     }
     let expected = if p < 1.0 { Expected::Above(0.into()) } else { Expected::Below(1.into()) };
-    check_range("p", p, 0.0 < p && p < 1.0, expected)?;
-    Ok(plan_like(this, ()))
+    check_in_range("p", p, 0.0 < p && p < 1.0, expected)?;
+    Ok(plan_with_output_like(this, ()))
 }

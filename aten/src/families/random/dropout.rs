@@ -167,7 +167,12 @@ fn apply_dropout_in_place(this: &mut Tensor, p: f64, train: bool, unit: DropoutU
 }
 
 /// Draws the factor and the summand of each element for alpha dropout. Returns `None` if nothing is dropped.
-fn alpha_dropout_factors(input: &Tensor, p: f64, train: bool, unit: DropoutUnit) -> Result<Option<[Tensor; 2]>> {
+fn alpha_dropout_scale_and_shift(
+    input: &Tensor,
+    p: f64,
+    train: bool,
+    unit: DropoutUnit,
+) -> Result<Option<[Tensor; 2]>> {
     /// The negative of the lower limit of `selu`.
     const NEGATED_SELU_LIMIT: f64 = 1.758_099_340_847_376_6;
     let Some(kept) = dropout_mask(input, p, train, unit)? else { return Ok(None) };
@@ -184,14 +189,14 @@ fn alpha_dropout_factors(input: &Tensor, p: f64, train: bool, unit: DropoutUnit)
 }
 
 fn apply_alpha_dropout(input: &Tensor, p: f64, train: bool, unit: DropoutUnit) -> Result<Tensor> {
-    match alpha_dropout_factors(input, p, train, unit)? {
+    match alpha_dropout_scale_and_shift(input, p, train, unit)? {
         Some([noise, shift]) => crate::add(&crate::mul(input, &noise)?, &shift, 1.into()),
         None => Ok(input.clone()),
     }
 }
 
 fn apply_alpha_dropout_in_place(this: &mut Tensor, p: f64, train: bool, unit: DropoutUnit) -> Result<()> {
-    let Some([noise, shift]) = alpha_dropout_factors(this, p, train, unit)? else { return Ok(()) };
+    let Some([noise, shift]) = alpha_dropout_scale_and_shift(this, p, train, unit)? else { return Ok(()) };
     crate::mul_(this, &noise)?;
     crate::add_(this, &shift, 1.into())
 }

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Expected};
 
-use super::plan_like;
+use super::plan_with_output_like;
 
 /// Draws integers from zero to the largest of the dtype. For a floating dtype, the largest up to which it represents all integers.
 #[op_def("random(Tensor self, *, Generator? generator=None) -> Tensor", plan, inplace, out = "out")]
@@ -11,8 +11,8 @@ pub fn random(_: ...) -> Result<Tensor>;
 
 #[op_plan(random)]
 fn random_plan(this: &Tensor) -> Result<Plan<IntegerRange>, BadArgument> {
-    let (_, _, max) = integer_limits(this)?;
-    Ok(plan_like(this, IntegerRange { min: 0, max }))
+    let (_, _, max) = integer_limits_of_dtype(this)?;
+    Ok(plan_with_output_like(this, IntegerRange { min: 0, max }))
 }
 
 /// Draws integers from `from` up to below `to`. Without `to`, up to the largest of the dtype.
@@ -26,7 +26,7 @@ pub fn random_from(_: ...) -> Result<Tensor>;
 
 #[op_plan(random_from)]
 fn random_from_plan(this: &Tensor, from: i64, to: Option<i64>) -> Result<Plan<IntegerRange>, BadArgument> {
-    Ok(plan_like(this, integer_range(this, from, to)?))
+    Ok(plan_with_output_like(this, checked_integer_range(this, from, to)?))
 }
 
 /// Draws integers from zero up to below `to`.
@@ -35,7 +35,7 @@ pub fn random_to(_: ...) -> Result<Tensor>;
 
 #[op_plan(random_to)]
 fn random_to_plan(this: &Tensor, to: i64) -> Result<Plan<IntegerRange>, BadArgument> {
-    Ok(plan_like(this, integer_range(this, 0, Some(to))?))
+    Ok(plan_with_output_like(this, checked_integer_range(this, 0, Some(to))?))
 }
 
 /// The range of the integers to draw.
@@ -47,7 +47,7 @@ pub struct IntegerRange {
 }
 
 /// Returns the smallest and the largest integer allowed as a bound, and the largest up to which the dtype represents all integers.
-fn integer_limits(this: &Tensor) -> Result<(i64, i64, i64), BadArgument> {
+fn integer_limits_of_dtype(this: &Tensor) -> Result<(i64, i64, i64), BadArgument> {
     Ok(match this.dtype() {
         DType::Bool => (0, 1, 1),
         DType::U8 => (0, i64::from(u8::MAX), i64::from(u8::MAX)),
@@ -64,8 +64,8 @@ fn integer_limits(this: &Tensor) -> Result<(i64, i64, i64), BadArgument> {
 }
 
 /// Checks the bounds, and returns the range of the integers to draw.
-fn integer_range(this: &Tensor, from: i64, to: Option<i64>) -> Result<IntegerRange, BadArgument> {
-    let (lowest, highest, max_exact) = integer_limits(this)?;
+fn checked_integer_range(this: &Tensor, from: i64, to: Option<i64>) -> Result<IntegerRange, BadArgument> {
+    let (lowest, highest, max_exact) = integer_limits_of_dtype(this)?;
     let check_bound = |argument, value, bound| {
         if (lowest..=highest).contains(&bound) {
             Ok(())

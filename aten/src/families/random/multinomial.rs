@@ -1,7 +1,7 @@
 //! Random indices, drawn by weights.
 //!
 //! With replacement, a uniform random number is multiplied by the sum of the weights, and looked up in their running sums in double
-//! precision. The running sums are those of chunks of [`MultinomialPlan::CHUNK_SIZE`] weights, plus the sum of the chunks before. Without
+//! precision. The running sums are those of chunks of [`MultinomialPlan::SCAN_CHUNK_SIZE`] weights, plus the sum of the chunks before. Without
 //! replacement, each weight divides an exponentially distributed number, and the indices are in the order of these quotients.
 
 use dispatch_runtime::prelude::*;
@@ -20,7 +20,7 @@ pub struct MultinomialPlan;
 
 impl MultinomialPlan {
     /// The number of weights in a chunk, whose running sums are computed sequentially.
-    pub const CHUNK_SIZE: usize = 256;
+    pub const SCAN_CHUNK_SIZE: usize = 256;
 }
 
 #[op_plan(multinomial)]

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes};
 
-use crate::{check_devices, copy_, leaky_relu, leaky_relu_, leaky_relu_backward, mul, mul_};
+use crate::{check_same_device, copy_, leaky_relu, leaky_relu_, leaky_relu_backward, mul, mul_};
 
 /// Multiplies elements that are not positive by random slopes from `lower` to `upper` in training, else by the mean of both.
 #[op_def(
@@ -11,7 +11,7 @@ use crate::{check_devices, copy_, leaky_relu, leaky_relu_, leaky_relu_backward, 
 )]
 pub fn rrelu(_: ...) -> Result<Tensor> {
     let bounds = slope_bounds(this, this, [lower, upper], training)?;
-    if training { mul(this, &draw_slopes(this, bounds, generator)?) } else { leaky_relu(this, midpoint(bounds)) }
+    if training { mul(this, &draw_slopes(this, bounds, generator)?) } else { leaky_relu(this, slope_midpoint(bounds)) }
 }
 
 /// Applies [`rrelu`] in place.
@@ -21,7 +21,7 @@ pub fn rrelu(_: ...) -> Result<Tensor> {
 pub fn rrelu_(_: ...) -> Result<()> {
     let bounds = slope_bounds(this, this, [lower, upper], training)?;
     if !training {
-        return leaky_relu_(this, midpoint(bounds));
+        return leaky_relu_(this, slope_midpoint(bounds));
     }
     let slopes = draw_slopes(this, bounds, generator)?;
     mul_(this, &slopes)
@@ -44,7 +44,7 @@ pub fn rrelu_with_noise_functional(_: ...) -> Result<(Tensor, Tensor)> {
 pub fn rrelu_with_noise(_: ...) -> Result<Tensor> {
     let bounds = slope_bounds(this, noise, [lower, upper], training)?;
     if !training {
-        return leaky_relu(this, midpoint(bounds));
+        return leaky_relu(this, slope_midpoint(bounds));
     }
     let slopes = draw_slopes(this, bounds, generator)?;
     copy_(noise, &slopes, false)?;
@@ -58,7 +58,7 @@ pub fn rrelu_with_noise(_: ...) -> Result<Tensor> {
 pub fn rrelu_with_noise_(_: ...) -> Result<()> {
     let bounds = slope_bounds(this, noise, [lower, upper], training)?;
     if !training {
-        return leaky_relu_(this, midpoint(bounds));
+        return leaky_relu_(this, slope_midpoint(bounds));
     }
     let slopes = draw_slopes(this, bounds, generator)?;
     copy_(noise, &slopes, false)?;
@@ -76,7 +76,7 @@ pub fn rrelu_with_noise_backward(_: ...) -> Result<Tensor> {
     if training && bounds[1] - bounds[0] > 1e-6 {
         return mul(grad_output, noise);
     }
-    leaky_relu_backward(grad_output, this, midpoint(bounds), self_is_result)
+    leaky_relu_backward(grad_output, this, slope_midpoint(bounds), self_is_result)
 }
 
 /// Checks the arguments of [`rrelu`] and returns the bounds of the slopes.
@@ -86,7 +86,7 @@ fn slope_bounds(
     [lower, upper]: [Scalar; 2],
     training: bool,
 ) -> Result<[f64; 2], BadArgument> {
-    check_devices([("self", this), ("noise", noise)])?;
+    check_same_device([("self", this), ("noise", noise)])?;
     if !this.dtype().is_floating() {
         return Err(BadArgument::dtype("self", this.dtype(), DTypes::Floating));
     }
@@ -94,14 +94,14 @@ fn slope_bounds(
         return Err(BadArgument::sizes("noise", noise.sizes(), this.sizes()).like("self"));
     }
     let bounds = [lower, upper].map(|bound| bound.to_f64().unwrap_or(f64::NAN));
-    crate::check_scalars(DType::F64, [("lower", lower), ("upper", upper)])?;
+    crate::check_scalars_fit(DType::F64, [("lower", lower), ("upper", upper)])?;
     if !training || bounds[0] <= bounds[1] && bounds.iter().all(|bound| bound.is_finite()) {
         return Ok(bounds);
     }
     Err(BadArgument::number("upper", upper, lower..).like("lower"))
 }
 
-fn midpoint([lower, upper]: [f64; 2]) -> Scalar {
+fn slope_midpoint([lower, upper]: [f64; 2]) -> Scalar {
     f64::midpoint(lower, upper).into()
 }
 

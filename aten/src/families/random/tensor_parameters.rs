@@ -5,8 +5,8 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Promotion, Spec, broadcast};
 
-use super::{check_floating, plan_like};
-use crate::{check_devices, empty_memory_format, normal_};
+use super::{check_floating, plan_with_output_like};
+use crate::{check_same_device, empty_memory_format, normal_};
 
 /// Draws numbers of Poisson distributions with the rates `self`.
 #[op_def("poisson(Tensor self, Generator? generator=None) -> Tensor", plan, out = "out")]
@@ -41,18 +41,18 @@ pub fn _dirichlet_grad(_: ...) -> Result<Tensor>;
 #[op_plan(poisson)]
 fn poisson_plan(this: &Tensor) -> Result<Plan<()>, BadArgument> {
     check_floating(this, false)?;
-    Ok(plan_like(this, ()))
+    Ok(plan_with_output_like(this, ()))
 }
 
 #[op_plan(_standard_gamma)]
 fn standard_gamma_plan(this: &Tensor) -> Result<Plan<()>, BadArgument> {
     check_floating(this, false)?;
-    Ok(plan_like(this, ()))
+    Ok(plan_with_output_like(this, ()))
 }
 
 #[op_plan(binomial)]
 fn binomial_plan(count: &Tensor, prob: &Tensor) -> Result<Plan<()>, BadArgument> {
-    check_devices([("count", count), ("prob", prob)])?;
+    check_same_device([("count", count), ("prob", prob)])?;
     for (name, tensor) in [("count", count), ("prob", prob)] {
         if !tensor.dtype().is_floating() {
             return Err(BadArgument::dtype(name, tensor.dtype(), DTypes::Floating));
@@ -80,7 +80,7 @@ pub fn normal_out(this: &Tensor, mean: f64, std: f64, generator: Option<&Generat
 )]
 pub fn normal_tensor_float(mean: &Tensor, std: f64, generator: Option<&Generator>) -> Result<Tensor> {
     let mut result = empty_memory_format(mean.sizes(), Some(mean.dtype()), None, Some(mean.device()), None, None)?;
-    normal_(&mut result, 0.0, std, generator).map_err(|error| rename_self_argument(error, "mean"))?;
+    normal_(&mut result, 0.0, std, generator).map_err(|error| rename_self_in_error(error, "mean"))?;
     crate::add_(&mut result, mean, 1.into())?;
     Ok(result)
 }
@@ -92,7 +92,7 @@ pub fn normal_tensor_float(mean: &Tensor, std: f64, generator: Option<&Generator
 )]
 pub fn normal_float_tensor(mean: f64, std: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
     let mut result = empty_memory_format(std.sizes(), Some(std.dtype()), None, Some(std.device()), None, None)?;
-    fill_normal(&mut result, std, generator)?;
+    fill_normal_with_std(&mut result, std, generator)?;
     crate::add__scalar(&mut result, mean.into(), 1.into())?;
     Ok(result)
 }
@@ -105,22 +105,22 @@ pub fn normal_float_tensor(mean: f64, std: &Tensor, generator: Option<&Generator
 pub fn normal_tensor_tensor(mean: &Tensor, std: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
     let sizes = broadcast([mean.sizes(), std.sizes()]).map_err(|error| BadArgument::new("std", error.problem))?;
     let mut result = empty_memory_format(&sizes, Some(mean.dtype()), None, Some(mean.device()), None, None)?;
-    fill_normal(&mut result, std, generator)?;
+    fill_normal_with_std(&mut result, std, generator)?;
     crate::add_(&mut result, mean, 1.into())?;
     Ok(result)
 }
 
 /// Fills a tensor with normal numbers of mean zero and the standard deviations `std`.
-fn fill_normal(result: &mut Tensor, std: &Tensor, generator: Option<&Generator>) -> Result<()> {
+fn fill_normal_with_std(result: &mut Tensor, std: &Tensor, generator: Option<&Generator>) -> Result<()> {
     if std.dtype().is_complex() {
         return Err(BadArgument::dtype("std", std.dtype(), DTypes::Real).into());
     }
-    normal_(result, 0.0, 1.0, generator).map_err(|error| rename_self_argument(error, "std"))?;
+    normal_(result, 0.0, 1.0, generator).map_err(|error| rename_self_in_error(error, "std"))?;
     crate::mul_(result, std)
 }
 
 /// Renames the argument `self` of an error to `argument`.
-fn rename_self_argument(error: Error, argument: &'static str) -> Error {
+fn rename_self_in_error(error: Error, argument: &'static str) -> Error {
     let bad = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<BadArgument>());
     match bad {
         Some(bad) if bad.argument == "self" => BadArgument { argument: argument.into(), ..bad.clone() }.into(),

@@ -6,7 +6,7 @@ use dispatch_runtime::prelude::*;
 use super::checks::check_cell_arguments;
 use crate::{add, cat, chunk, linear, mul, narrow, relu, sigmoid, split_with_sizes, sub, tanh};
 
-const ONE: Scalar = Scalar::Int(1);
+const SCALAR_ONE: Scalar = Scalar::Int(1);
 
 /// The kind of a recurrent cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -50,19 +50,23 @@ impl CellKind {
     fn step(self, gates: &Tensor, state: &[Tensor], weights: &CellWeights<'_>) -> Result<Vec<Tensor>> {
         let hidden = linear(&state[0], weights.hidden, weights.hidden_bias)?;
         match self {
-            Self::Tanh => Ok(vec![tanh(&add(gates, &hidden, ONE)?)?]),
-            Self::Relu => Ok(vec![relu(&add(gates, &hidden, ONE)?)?]),
+            Self::Tanh => Ok(vec![tanh(&add(gates, &hidden, SCALAR_ONE)?)?]),
+            Self::Relu => Ok(vec![relu(&add(gates, &hidden, SCALAR_ONE)?)?]),
             Self::Gru => {
                 let [reset, update, new] = split_gates(gates)?;
                 let [hidden_reset, hidden_update, hidden_new] = split_gates(&hidden)?;
-                let gate = |input: &Tensor, hidden: &Tensor| sigmoid(&add(input, hidden, ONE)?);
-                let new = tanh(&add(&new, &mul(&gate(&reset, &hidden_reset)?, &hidden_new)?, ONE)?)?;
-                Ok(vec![add(&mul(&sub(&state[0], &new, ONE)?, &gate(&update, &hidden_update)?)?, &new, ONE)?])
+                let gate = |input: &Tensor, hidden: &Tensor| sigmoid(&add(input, hidden, SCALAR_ONE)?);
+                let new = tanh(&add(&new, &mul(&gate(&reset, &hidden_reset)?, &hidden_new)?, SCALAR_ONE)?)?;
+                Ok(vec![add(
+                    &mul(&sub(&state[0], &new, SCALAR_ONE)?, &gate(&update, &hidden_update)?)?,
+                    &new,
+                    SCALAR_ONE,
+                )?])
             }
             Self::Lstm => {
-                let [input_gate, kept, new, output_gate] = split_gates(&add(gates, &hidden, ONE)?)?;
+                let [input_gate, kept, new, output_gate] = split_gates(&add(gates, &hidden, SCALAR_ONE)?)?;
                 let kept = mul(&sigmoid(&kept)?, &state[1])?;
-                let cell = add(&kept, &mul(&sigmoid(&input_gate)?, &tanh(&new)?)?, ONE)?;
+                let cell = add(&kept, &mul(&sigmoid(&input_gate)?, &tanh(&new)?)?, SCALAR_ONE)?;
                 let hidden = mul(&sigmoid(&output_gate)?, &tanh(&cell)?)?;
                 let hidden = match weights.projection {
                     Some(projection) => linear(&hidden, projection, None)?,
@@ -74,7 +78,7 @@ impl CellKind {
     }
 
     /// Runs the cell over a packed sequence, forwards or backwards. Returns the output of each row, and the last state of each sequence.
-    pub(super) fn run(
+    pub(super) fn run_packed(
         self,
         data: &Tensor,
         sizes: &[i64],
@@ -124,7 +128,7 @@ fn concatenate_states(parts: &[Vec<Tensor>]) -> Result<Vec<Tensor>> {
 }
 
 /// Computes one step of a cell and returns the new state.
-fn step(
+fn run_cell_step(
     cell: CellKind,
     input: &Tensor,
     state: &[Tensor],
@@ -140,13 +144,13 @@ fn step(
 fn split_gates<const N: usize>(gates: &Tensor) -> Result<[Tensor; N]> {
     let size = gates.sizes().last().copied().unwrap_or(0);
     if usize::try_from(size).is_ok_and(|size| size > 0 && size % N == 0) {
-        return to_array(chunk(gates, i64::try_from(N).unwrap_or(1), -1)?);
+        return tensors_to_array(chunk(gates, i64::try_from(N).unwrap_or(1), -1)?);
     }
     Err(BadArgument::sizes("w_hh", gates.sizes(), format!("a last size that is a multiple of {N} gates")).into())
 }
 
 /// Converts the tensors to an array of `N`.
-pub(super) fn to_array<const N: usize>(all: Vec<Tensor>) -> Result<[Tensor; N]> {
+pub(super) fn tensors_to_array<const N: usize>(all: Vec<Tensor>) -> Result<[Tensor; N]> {
     let refused = |all: Vec<Tensor>| BadArgument::length("hx", all.len(), N);
     Ok(all.try_into().map_err(refused)?)
 }
@@ -157,11 +161,11 @@ pub(super) fn to_array<const N: usize>(all: Vec<Tensor>) -> Result<[Tensor; N]> 
     check = check_cell_arguments(CellKind::Lstm, input, hx, [w_ih, w_hh], [b_ih, b_hh])
 )]
 pub fn lstm_cell(_: ...) -> Result<(Tensor, Tensor)> {
-    let [hidden, cell] = to_array(step(CellKind::Lstm, input, hx, [w_ih, w_hh], [b_ih, b_hh])?)?;
+    let [hidden, cell] = tensors_to_array(run_cell_step(CellKind::Lstm, input, hx, [w_ih, w_hh], [b_ih, b_hh])?)?;
     Ok((hidden, cell))
 }
 
-macro_rules! cells {
+macro_rules! define_recurrent_cells {
     ($($cell:ident $name:ident $schema:literal;)*) => {$(
         /// Computes one step of a recurrent layer.
         #[op_def(
@@ -169,13 +173,13 @@ macro_rules! cells {
             check = check_cell_arguments(CellKind::$cell, input, std::slice::from_ref(hx), [w_ih, w_hh], [b_ih, b_hh])
         )]
         pub fn $name(_: ...) -> Result<Tensor> {
-            let [hidden] = to_array(step(CellKind::$cell, input, std::slice::from_ref(hx), [w_ih, w_hh], [b_ih, b_hh])?)?;
+            let [hidden] = tensors_to_array(run_cell_step(CellKind::$cell, input, std::slice::from_ref(hx), [w_ih, w_hh], [b_ih, b_hh])?)?;
             Ok(hidden)
         }
     )*};
 }
 
-cells! {
+define_recurrent_cells! {
     Gru gru_cell
     "gru_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor";
     Tanh rnn_tanh_cell

@@ -4,7 +4,7 @@ use dispatch_runtime::{BadArgument, Tensor};
 
 use super::cells::CellKind;
 use super::layers::RecurrentLayers;
-use crate::{check_dims_by_letter, check_dtypes};
+use crate::{check_dims_by_letter, check_same_dtype};
 
 impl RecurrentLayers<'_> {
     /// Checks that the sizes and dtypes of the layers' parameters fit the input and the states `hx`.
@@ -86,5 +86,10 @@ pub(super) fn check_cell_arguments(
     if let Some(state) = hx.iter().find(|state| state.sizes() != hx[0].sizes()) {
         return Err(BadArgument::sizes("hx", state.sizes(), format!("{:?}, as the first", hx[0].sizes())));
     }
-    check_dtypes([("input", Some(input)), ("w_ih", Some(weights[0])), ("hx", Some(&hx[0])), ("w_hh", Some(weights[1]))])
+    check_same_dtype([
+        ("input", Some(input)),
+        ("w_ih", Some(weights[0])),
+        ("hx", Some(&hx[0])),
+        ("w_hh", Some(weights[1])),
+    ])
 }

@@ -3,7 +3,7 @@
 use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
-use super::cells::{CellKind, CellWeights, to_array};
+use super::cells::{CellKind, CellWeights, tensors_to_array};
 use super::packed_sequence::read_batch_sizes;
 use crate::{cat, check_call_count, dropout, flatten_using_ints, reshape, select_int, stack, transpose_int};
 
@@ -44,7 +44,7 @@ impl RecurrentLayers<'_> {
 
     /// Runs all layers over a packed sequence. `initial_state` has a tensor for each kind of state, with one state for each direction of each
     /// layer.
-    fn run(&self, data: &Tensor, sizes: &[i64], initial_state: &[Tensor]) -> Result<(Tensor, Vec<Tensor>)> {
+    fn run_packed(&self, data: &Tensor, sizes: &[i64], initial_state: &[Tensor]) -> Result<(Tensor, Vec<Tensor>)> {
         self.cell.check_state_count(initial_state)?;
         let projected =
             self.cell == CellKind::Lstm && initial_state[0].sizes().last() != initial_state[1].sizes().last();
@@ -64,7 +64,7 @@ impl RecurrentLayers<'_> {
             let mut outputs = Vec::new();
             for (direction, weights) in directions.iter().enumerate() {
                 let first = initial_state.iter().map(|state| select_int(state, 0, at)).collect::<Result<Vec<_>>>()?;
-                let (output, end) = self.cell.run(&data, sizes, &first, weights, direction == 1)?;
+                let (output, end) = self.cell.run_packed(&data, sizes, &first, weights, direction == 1)?;
                 outputs.push(output);
                 final_states.iter_mut().zip(end).for_each(|(final_states, end)| final_states.push(end));
                 at += 1;
@@ -89,13 +89,13 @@ impl RecurrentLayers<'_> {
         }
         check_call_count("input", steps)?;
         let sizes = vec![batch; usize::try_from(steps).unwrap_or(0)];
-        let (output, final_states) = self.run(&flatten_using_ints(&input, 0, 1)?, &sizes, initial_state)?;
+        let (output, final_states) = self.run_packed(&flatten_using_ints(&input, 0, 1)?, &sizes, initial_state)?;
         let output = reshape(&output, &[steps, batch, output.sizes()[1]])?;
         Ok((if batch_first { transpose_int(&output, 0, 1)? } else { output }, final_states))
     }
 }
 
-macro_rules! layers {
+macro_rules! define_recurrent_layers {
     ($($cell:ident [$($result:tt)+] $initial_state:expr => $results:expr;
         $padded:ident $padded_schema:literal $packed:ident $packed_schema:literal;)*) => {$(
         /// Applies recurrent layers to padded sequences. Returns the output of each step, and the last states.
@@ -118,13 +118,13 @@ macro_rules! layers {
         )]
         pub fn $packed(_: ...) -> $($result)+ {
             let stack = RecurrentLayers { cell: CellKind::$cell, params, has_biases, num_layers, dropout, train, bidirectional };
-            let (output, final_states) = stack.run(data, &read_batch_sizes(batch_sizes, data, $packed::operator())?, $initial_state(hx))?;
+            let (output, final_states) = stack.run_packed(data, &read_batch_sizes(batch_sizes, data, $packed::operator())?, $initial_state(hx))?;
             $results(output, final_states)
         }
     )*};
 }
 
-layers! {
+define_recurrent_layers! {
     Lstm [Result<(Tensor, Tensor, Tensor)>] std::convert::identity => output_hidden_and_cell;
     lstm_input
     "lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)"
@@ -148,11 +148,11 @@ layers! {
 }
 
 fn output_and_hidden(output: Tensor, final_states: Vec<Tensor>) -> Result<(Tensor, Tensor)> {
-    let [hidden] = to_array(final_states)?;
+    let [hidden] = tensors_to_array(final_states)?;
     Ok((output, hidden))
 }
 
 fn output_hidden_and_cell(output: Tensor, final_states: Vec<Tensor>) -> Result<(Tensor, Tensor, Tensor)> {
-    let [hidden, cell] = to_array(final_states)?;
+    let [hidden, cell] = tensors_to_array(final_states)?;
     Ok((output, hidden, cell))
 }

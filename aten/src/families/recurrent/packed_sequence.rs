@@ -6,8 +6,8 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, ErrorKind};
 
 use crate::{
-    check_devices, constant_pad_nd, flatten_using_ints, full, index_copy, index_select, reserve_integers, reshape,
-    stack, sum_i128, to_device, transpose_int,
+    check_same_device, constant_pad_nd, flatten_using_ints, full, index_copy, index_select, integers_with_capacity,
+    reshape, stack, sum_i128, to_device, transpose_int,
 };
 
 /// Pads sequences to the length of the longest, at the end or at the start, and stacks them.
@@ -53,8 +53,8 @@ pub fn pad_sequence(sequences: &[Tensor], batch_first: bool, padding_value: f64,
 #[op_def("_pack_padded_sequence(Tensor input, Tensor lengths, bool batch_first) -> (Tensor, Tensor)")]
 pub fn _pack_padded_sequence(input: &Tensor, lengths: &Tensor, batch_first: bool) -> Result<(Tensor, Tensor)> {
     check_counts_device(("input", input), ("lengths", lengths))?;
-    let input = transpose_steps_first(input, batch_first)?;
-    let lengths = read_integers(lengths, _pack_padded_sequence::operator())?;
+    let input = transpose_if_batch_first(input, batch_first)?;
+    let lengths = read_integer_tensor(lengths, _pack_padded_sequence::operator())?;
     let [steps, batch] = [input.sizes()[0], input.sizes()[1]];
     let sorted = lengths.windows(2).all(|pair| pair[0] >= pair[1]);
     let fits = i64::try_from(lengths.len()) == Ok(batch) && lengths.iter().all(|length| (1..=steps).contains(length));
@@ -63,9 +63,10 @@ pub fn _pack_padded_sequence(input: &Tensor, lengths: &Tensor, batch_first: bool
         return Err(BadArgument::value("lengths", format!("{lengths:?}"), expected).into());
     }
     let longest = lengths.first().copied().unwrap_or(0);
-    let mut sizes = reserve_integers(longest)?;
-    sizes.extend((0..longest).map(|step| to_i64(lengths.iter().filter(|&&length| length > step).count())));
-    let data = index_select(&flatten_using_ints(&input, 0, 1)?, 0, &row_indices(&sizes, batch, input.device())?)?;
+    let mut sizes = integers_with_capacity(longest)?;
+    sizes.extend((0..longest).map(|step| count_to_i64(lengths.iter().filter(|&&length| length > step).count())));
+    let data =
+        index_select(&flatten_using_ints(&input, 0, 1)?, 0, &padded_row_indices(&sizes, batch, input.device())?)?;
     Ok((data, Tensor::from_slice(&sizes)))
 }
 
@@ -79,11 +80,11 @@ pub fn _pack_padded_sequence_backward(_: ...) -> Result<Tensor> {
     };
     let (steps, batch) = if batch_first { (second, first) } else { (first, second) };
     let sizes = read_batch_sizes(batch_sizes, grad, _pack_padded_sequence_backward::operator())?;
-    if to_i64(sizes.len()) > steps || sizes.first().is_some_and(|&most| most > batch) {
+    if count_to_i64(sizes.len()) > steps || sizes.first().is_some_and(|&most| most > batch) {
         let expected = format!("{} steps and {} sequences or more, as `batch_sizes` has", sizes.len(), sizes[0]);
         return Err(BadArgument::value("input_size", format!("{input_size:?}"), expected).into());
     }
-    pad_packed(grad, &sizes, (steps, batch), 0.into(), batch_first)
+    pad_packed_rows(grad, &sizes, (steps, batch), 0.into(), batch_first)
 }
 
 /// Pads packed sequences to the length of the longest, or to `total_length`. Also returns the length of each.
@@ -93,30 +94,30 @@ pub fn _pack_padded_sequence_backward(_: ...) -> Result<Tensor> {
 pub fn _pad_packed_sequence(_: ...) -> Result<(Tensor, Tensor)> {
     padding_value.check_fits("padding_value", data.dtype())?;
     let sizes = read_batch_sizes(batch_sizes, data, _pad_packed_sequence::operator())?;
-    let (longest, batch) = (to_i64(sizes.len()), sizes.first().copied().unwrap_or(0));
+    let (longest, batch) = (count_to_i64(sizes.len()), sizes.first().copied().unwrap_or(0));
     if total_length > 0 && total_length < longest {
         return Err(BadArgument::number("total_length", total_length, longest..)
             .because("the longest sequence has this length")
             .into());
     }
     let steps = if total_length > 0 { total_length } else { longest };
-    let mut lengths = reserve_integers(batch)?;
-    lengths.extend((0..batch).map(|at| to_i64(sizes.iter().filter(|&&size| size > at).count())));
-    Ok((pad_packed(data, &sizes, (steps, batch), padding_value, batch_first)?, Tensor::from_slice(&lengths)))
+    let mut lengths = integers_with_capacity(batch)?;
+    lengths.extend((0..batch).map(|at| count_to_i64(sizes.iter().filter(|&&size| size > at).count())));
+    Ok((pad_packed_rows(data, &sizes, (steps, batch), padding_value, batch_first)?, Tensor::from_slice(&lengths)))
 }
 
-fn to_i64(elements: usize) -> i64 {
+fn count_to_i64(elements: usize) -> i64 {
     i64::try_from(elements).unwrap_or(i64::MAX)
 }
 
 /// Checks that `counts` is on the CPU, where it is read, or on the device of `data`. If `data` is on Meta, both must be.
 fn check_counts_device(data: (&'static str, &Tensor), counts: (&'static str, &Tensor)) -> Result<(), BadArgument> {
     let is_read_on_cpu = counts.1.device() == Device::CPU && data.1.device() != Device::META;
-    if is_read_on_cpu { Ok(()) } else { check_devices([data, counts]) }
+    if is_read_on_cpu { Ok(()) } else { check_same_device([data, counts]) }
 }
 
-/// Copies integers from a tensor. The sizes of results depend on them.
-fn read_integers(tensor: &Tensor, operator: &'static Operator) -> Result<Vec<i64>> {
+/// Copies the elements of an integer tensor to a list. On Meta, returns [`ErrorKind::DataDependent`].
+fn read_integer_tensor(tensor: &Tensor, operator: &'static Operator) -> Result<Vec<i64>> {
     if tensor.device() == Device::META {
         return Err(ErrorKind::DataDependent { operator: operator.name() }.into());
     }
@@ -131,7 +132,7 @@ fn read_integers(tensor: &Tensor, operator: &'static Operator) -> Result<Vec<i64
 /// returns [`ErrorKind::DataDependent`].
 pub(crate) fn read_batch_sizes(batch_sizes: &Tensor, data: &Tensor, operator: &'static Operator) -> Result<Vec<i64>> {
     check_counts_device(("data", data), ("batch_sizes", batch_sizes))?;
-    let sizes = read_integers(batch_sizes, operator)?;
+    let sizes = read_integer_tensor(batch_sizes, operator)?;
     let rows = data.sizes().first().copied().unwrap_or(0);
     let is_descending = sizes.windows(2).all(|pair| pair[0] >= pair[1]) && sizes.last().is_some_and(|&last| last > 0);
     if is_descending && sum_i128(&sizes) == i128::from(rows) {
@@ -142,21 +143,21 @@ pub(crate) fn read_batch_sizes(batch_sizes: &Tensor, data: &Tensor, operator: &'
 }
 
 /// Returns the indices of a pack's rows among the rows of padded sequences.
-fn row_indices(sizes: &[i64], batch: i64, device: Device) -> Result<Tensor> {
-    let mut places = reserve_integers(i64::try_from(sum_i128(sizes)).unwrap_or(i64::MAX))?;
+fn padded_row_indices(sizes: &[i64], batch: i64, device: Device) -> Result<Tensor> {
+    let mut places = integers_with_capacity(i64::try_from(sum_i128(sizes)).unwrap_or(i64::MAX))?;
     places.extend(sizes.iter().zip(0..).flat_map(|(&size, step)| (0..size).map(move |at| step * batch + at)));
     to_device(&Tensor::from_slice(&places), device, DType::I64, false, false, None)
 }
 
-/// Transposes the input if needed, so that steps come before sequences.
-fn transpose_steps_first(input: &Tensor, batch_first: bool) -> Result<Tensor> {
+/// Swaps the first two dimensions, steps and sequences, if `batch_first` is true.
+fn transpose_if_batch_first(input: &Tensor, batch_first: bool) -> Result<Tensor> {
     if input.sizes().len() < 2 {
         return Err(BadArgument::rank("input", input.sizes().len(), 2..).into());
     }
     if batch_first { transpose_int(input, 0, 1) } else { Ok(input.clone()) }
 }
 
-fn pad_packed(
+fn pad_packed_rows(
     data: &Tensor,
     sizes: &[i64],
     (steps, batch): (i64, i64),
@@ -169,7 +170,7 @@ fn pad_packed(
     let mut padded = full(&flat, padding, Some(data.dtype()), None, Some(data.device()), None)?;
     // Rows without elements are not copied. There may be too many of them for a list of indices.
     if padded.geometry().count() > 0 {
-        padded = index_copy(&padded, 0, &row_indices(sizes, batch, data.device())?, data)?;
+        padded = index_copy(&padded, 0, &padded_row_indices(sizes, batch, data.device())?, data)?;
     }
-    transpose_steps_first(&reshape(&padded, &[&[steps, batch], inner_sizes].concat())?, batch_first)
+    transpose_if_batch_first(&reshape(&padded, &[&[steps, batch], inner_sizes].concat())?, batch_first)
 }

@@ -48,7 +48,7 @@ fn histc_plan(this: &Tensor, bins: i64, min: Scalar, max: Scalar) -> Result<Plan
             return Err(BadArgument::value(name, value, "finite"));
         }
     }
-    crate::check_scalars(this.dtype(), [("min", min), ("max", max)])?;
+    crate::check_scalars_fit(this.dtype(), [("min", min), ("max", max)])?;
     if min.to_f64() > max.to_f64() {
         return Err(BadArgument::number("max", max, min..).like("min"));
     }

@@ -46,7 +46,7 @@ pub fn diff(this: &Tensor, n: i64, dim: i64, prepend: Option<&Tensor>, append: O
 }
 
 /// Returns the two neighbours of each gap along a dimension: all elements but the last, and all elements but the first.
-pub(super) fn neighbours(y: &Tensor, dim: i64) -> Result<(Tensor, Tensor)> {
+pub(super) fn left_and_right_neighbours(y: &Tensor, dim: i64) -> Result<(Tensor, Tensor)> {
     Ok((y.slice(dim, None, Some(-1), 1)?, y.slice(dim, Some(1), None, 1)?))
 }
 
@@ -65,46 +65,51 @@ pub fn gradient_array(this: &Tensor, dim: &[i64], edge_order: i64) -> Result<Vec
 /// Estimates the derivatives along `dim`, of points at distance `spacing`.
 #[op_def("gradient.scalararray(Tensor self, *, Scalar spacing, int[] dim, int edge_order=1) -> Tensor[]")]
 pub fn gradient_scalararray(this: &Tensor, spacing: Scalar, dim: &[i64], edge_order: i64) -> Result<Vec<Tensor>> {
-    derivatives(this, dim.iter().map(|_| Spacing::Uniform(spacing)).collect(), dim, edge_order)
+    derivatives_along_dims(this, dim.iter().map(|_| Spacing::Uniform(spacing)).collect(), dim, edge_order)
 }
 
 /// Estimates the derivatives along `dim`, or along each dimension, of points at distance `spacing`.
 #[op_def("gradient.scalarint(Tensor self, *, Scalar? spacing=None, int? dim=None, int edge_order=1) -> Tensor[]")]
 pub fn gradient_scalarint(_: ...) -> Result<Vec<Tensor>> {
-    gradient_scalararray(this, spacing.unwrap_or(Scalar::Int(1)), &dim_or_all(this, dim), edge_order)
+    gradient_scalararray(this, spacing.unwrap_or(Scalar::Int(1)), &dim_or_all_dims(this, dim), edge_order)
 }
 
 /// Estimates the derivatives along `dim`, with a distance of the points for each dimension.
 #[op_def("gradient.scalarrayarray(Tensor self, *, Scalar[] spacing, int[] dim, int edge_order=1) -> Tensor[]")]
 pub fn gradient_scalarrayarray(this: &Tensor, spacing: &[Scalar], dim: &[i64], edge_order: i64) -> Result<Vec<Tensor>> {
-    derivatives(this, spacing.iter().copied().map(Spacing::Uniform).collect(), dim, edge_order)
+    derivatives_along_dims(this, spacing.iter().copied().map(Spacing::Uniform).collect(), dim, edge_order)
 }
 
 /// Estimates the derivatives along `dim`, or along each dimension, with a distance of the points for each dimension.
 #[op_def("gradient.scalarrayint(Tensor self, *, Scalar[] spacing, int? dim=None, int edge_order=1) -> Tensor[]")]
 pub fn gradient_scalarrayint(_: ...) -> Result<Vec<Tensor>> {
-    gradient_scalarrayarray(this, spacing, &dim_or_all(this, dim), edge_order)
+    gradient_scalarrayarray(this, spacing, &dim_or_all_dims(this, dim), edge_order)
 }
 
 /// Estimates the derivatives along `dim`, with the coordinates of the points for each dimension.
 #[op_def("gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[] dim, int edge_order=1) -> Tensor[]")]
 pub fn gradient_tensorarray(this: &Tensor, spacing: &[Tensor], dim: &[i64], edge_order: i64) -> Result<Vec<Tensor>> {
-    derivatives(this, spacing.iter().map(Spacing::Coordinates).collect(), dim, edge_order)
+    derivatives_along_dims(this, spacing.iter().map(Spacing::Coordinates).collect(), dim, edge_order)
 }
 
 /// Estimates the derivatives along `dim`, or along each dimension, with the coordinates of the points for each dimension.
 #[op_def(
     "gradient.tensorarrayint(Tensor self, *, Tensor[] spacing, int? dim=None, int edge_order=1) -> Tensor[]",
-    calls = gradient_tensorarray(this, spacing, &dim_or_all(this, dim), edge_order),
+    calls = gradient_tensorarray(this, spacing, &dim_or_all_dims(this, dim), edge_order),
     check = wrap_dim("dim", dim.unwrap_or(0), this.sizes().len())
 )]
 pub fn gradient_tensorarrayint(_: ...) -> Result<Vec<Tensor>>;
 
-fn dim_or_all(this: &Tensor, dim: Option<i64>) -> Vec<i64> {
+fn dim_or_all_dims(this: &Tensor, dim: Option<i64>) -> Vec<i64> {
     dim.map_or_else(|| (0..).take(this.sizes().len()).collect(), |dim| vec![dim])
 }
 
-fn derivatives(this: &Tensor, spacing: Vec<Spacing<'_>>, dims: &[i64], edge_order: i64) -> Result<Vec<Tensor>> {
+fn derivatives_along_dims(
+    this: &Tensor,
+    spacing: Vec<Spacing<'_>>,
+    dims: &[i64],
+    edge_order: i64,
+) -> Result<Vec<Tensor>> {
     if !matches!(edge_order, 1 | 2) {
         return Err(BadArgument::number("edge_order", edge_order, 1..=2).into());
     }
@@ -115,11 +120,11 @@ fn derivatives(this: &Tensor, spacing: Vec<Spacing<'_>>, dims: &[i64], edge_orde
         return Err(BadArgument::length("spacing", spacing.len(), dims.len()).because("each dimension has one").into());
     }
     reduced_dims(this.sizes().len(), dims, "dim")?;
-    dims.iter().zip(spacing).map(|(&dim, spacing)| derivative(this, &spacing, dim, edge_order)).collect()
+    dims.iter().zip(spacing).map(|(&dim, spacing)| derivative_along_dim(this, &spacing, dim, edge_order)).collect()
 }
 
 /// Estimates the derivative along one dimension: at inner points from both neighbours, at the ends from two or three points.
-fn derivative(this: &Tensor, spacing: &Spacing<'_>, dim: i64, edge_order: i64) -> Result<Tensor> {
+fn derivative_along_dim(this: &Tensor, spacing: &Spacing<'_>, dim: i64, edge_order: i64) -> Result<Tensor> {
     let rank = this.sizes().len();
     let at = wrap_dim("dim", dim, rank)?;
     let length = this.sizes().get(at).copied().unwrap_or(1);

@@ -142,7 +142,7 @@ pub fn all_dim(_: ...) -> Result<Tensor>;
 #[op_def("all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", plan, out = "dims_out")]
 pub fn all_dims(_: ...) -> Result<Tensor>;
 
-macro_rules! any_all_plans {
+macro_rules! define_any_all_plans {
     ($($all:ident $all_plan:ident $dim:ident $dim_plan:ident $dims:ident $dims_plan:ident;)*) => {$(
         #[op_plan($all)]
         fn $all_plan(this: &Tensor) -> Result<Plan<ReductionDims>, BadArgument> {
@@ -161,7 +161,7 @@ macro_rules! any_all_plans {
     )*};
 }
 
-any_all_plans! {
+define_any_all_plans! {
     any any_plan any_dim any_dim_plan any_dims any_dims_plan;
     all all_plan all_dim all_dim_plan all_dims all_dims_plan;
 }

@@ -109,7 +109,7 @@ pub fn norm_except_dim(v: &Tensor, pow: i64, dim: i64) -> Result<Tensor> {
     if dim == -1 {
         return linalg_vector_norm(v, Scalar::Int(pow), None, false, None);
     }
-    match &other_dims(v, dim)?[..] {
+    match &dims_except(v, dim)?[..] {
         // An empty list would reduce all dimensions.
         [] => linalg_vector_norm(&v.unsqueeze(-1)?, Scalar::Int(pow), Some(&[-1]), false, None),
         others => linalg_vector_norm(v, Scalar::Int(pow), Some(others), true, None),
@@ -117,7 +117,7 @@ pub fn norm_except_dim(v: &Tensor, pow: i64, dim: i64) -> Result<Tensor> {
 }
 
 /// Returns all dimensions except `dim`.
-fn other_dims(v: &Tensor, dim: i64) -> Result<Vec<i64>> {
+fn dims_except(v: &Tensor, dim: i64) -> Result<Vec<i64>> {
     let at = wrap_dim("dim", dim, v.sizes().len())?;
     Ok((0..).zip(v.sizes()).map(|(other, _)| other).filter(|&other| usize::try_from(other) != Ok(at)).collect())
 }
@@ -158,7 +158,7 @@ pub fn _weight_norm_interface(v: &Tensor, g: &Tensor, dim: i64) -> Result<(Tenso
 )]
 pub fn _weight_norm_differentiable_backward(_: ...) -> Result<(Tensor, Tensor)> {
     let along = (grad_w * saved_v)?;
-    let along = match &other_dims(saved_v, dim)?[..] {
+    let along = match &dims_except(saved_v, dim)?[..] {
         [] => along,
         others => along.sum_dim_intlist(Some(others), true)?,
     };

@@ -3,10 +3,10 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Dims, wrap_dim};
 
-use super::finite_differences::neighbours;
+use super::finite_differences::left_and_right_neighbours;
 use crate::prelude::*;
 
-fn check_points(y: &Tensor, x: Option<&Tensor>, dim: i64) -> Result<(), BadArgument> {
+fn check_trapezoid_arguments(y: &Tensor, x: Option<&Tensor>, dim: i64) -> Result<(), BadArgument> {
     for (name, tensor) in [("y", Some(y)), ("x", x)] {
         if tensor.is_some_and(|tensor| tensor.dtype() == DType::Bool) {
             return Err(BadArgument::dtype(name, DType::Bool, DTypes::Numeric));
@@ -51,14 +51,14 @@ fn coordinate_gaps(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
     } else {
         sizes.extend(x.sizes().iter().copied());
     }
-    let (before, after) = neighbours(&x.reshape(&sizes)?, dim)?;
+    let (before, after) = left_and_right_neighbours(&x.reshape(&sizes)?, dim)?;
     after - before
 }
 
 /// Integrates along a dimension by the trapezoidal rule, with points at distance `dx`.
 #[op_def("trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor")]
 pub fn trapezoid_dx(y: &Tensor, dx: Scalar, dim: i64) -> Result<Tensor> {
-    check_points(y, None, dim)?;
+    check_trapezoid_arguments(y, None, dim)?;
     if y.sizes()[wrap_dim("dim", dim, y.sizes().len())?] == 0 {
         return y.sum_dim_intlist(Some(&[dim]), false)?.to(y.dtype());
     }
@@ -69,8 +69,8 @@ pub fn trapezoid_dx(y: &Tensor, dx: Scalar, dim: i64) -> Result<Tensor> {
 /// Integrates along a dimension by the trapezoidal rule, with points at the coordinates `x`.
 #[op_def("trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", check = check_coordinates(y, x, dim))]
 pub fn trapezoid_x(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
-    check_points(y, Some(x), dim)?;
-    let (before, after) = neighbours(y, dim)?;
+    check_trapezoid_arguments(y, Some(x), dim)?;
+    let (before, after) = left_and_right_neighbours(y, dim)?;
     ((before + after)? * coordinate_gaps(y, x, dim)?)?.sum_dim_intlist(Some(&[dim]), false)? / 2.0
 }
 
@@ -87,8 +87,8 @@ pub fn trapz_x(_: ...) -> Result<Tensor>;
 /// Computes the integrals up to each point except the first, by the trapezoidal rule, with points at distance `dx`.
 #[op_def("cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor")]
 pub fn cumulative_trapezoid_dx(y: &Tensor, dx: Scalar, dim: i64) -> Result<Tensor> {
-    check_points(y, None, dim)?;
-    let (before, after) = neighbours(y, dim)?;
+    check_trapezoid_arguments(y, None, dim)?;
+    let (before, after) = left_and_right_neighbours(y, dim)?;
     let half = match dx {
         Scalar::Complex(dx) => Scalar::Complex(dx / 2.0),
         dx => Scalar::Float(dx.to_f64().unwrap_or(f64::NAN) / 2.0),
@@ -100,7 +100,7 @@ pub fn cumulative_trapezoid_dx(y: &Tensor, dx: Scalar, dim: i64) -> Result<Tenso
 /// Computes the integrals up to each point except the first, by the trapezoidal rule, with points at the coordinates `x`.
 #[op_def("cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", check = check_coordinates(y, x, dim))]
 pub fn cumulative_trapezoid_x(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
-    check_points(y, Some(x), dim)?;
-    let (before, after) = neighbours(y, dim)?;
+    check_trapezoid_arguments(y, Some(x), dim)?;
+    let (before, after) = left_and_right_neighbours(y, dim)?;
     ((before + after)? * coordinate_gaps(y, x, dim)?)?.cumsum(dim)? / 2.0
 }

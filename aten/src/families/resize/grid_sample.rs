@@ -3,9 +3,11 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Dims, Spec};
 
-use crate::{bmm, cat, check_devices, expand, full, linspace, mul_scalar, output_mask_pair, reshape, transpose_int};
+use crate::{
+    bmm, cat, check_same_device, expand, full, linspace, mul_scalar, output_mask_pair, reshape, transpose_int,
+};
 
-macro_rules! samplers {
+macro_rules! define_grid_samplers {
     ($($rank:literal $name:ident $schema:literal $backward:ident $backward_schema:literal;)*) => {$(
         /// Samples images at the positions of the grid, with interpolation. Coordinates from -1 to 1 span an image.
         #[op_def($schema, plan, out = "out")]
@@ -40,7 +42,7 @@ macro_rules! samplers {
     )*};
 }
 
-samplers! {
+define_grid_samplers! {
     2 grid_sampler_2d
     "grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"
     grid_sampler_2d_backward
@@ -136,7 +138,7 @@ fn grid_sample_plan(
                 .because("0 is zeros, 1 is border and 2 is reflection"));
         }
     };
-    check_devices([("input", input), ("grid", grid)])?;
+    check_same_device([("input", input), ("grid", grid)])?;
     for (name, tensor) in [("input", input), ("grid", grid)] {
         if tensor.sizes().len() != rank + 2 {
             return Err(BadArgument::rank(name, tensor.sizes().len(), rank + 2));

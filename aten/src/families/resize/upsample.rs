@@ -3,9 +3,9 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Spec};
 
-use crate::{expand_list, image_spec_like};
+use crate::{expand_list_to_rank, image_spec_like};
 
-macro_rules! upsamples {
+macro_rules! define_upsamples {
     ($($rank:literal [$($align:ident)?] [$($scale:ident)+]
         $name:ident $schema:literal
         $vec:ident $vec_schema:literal $($vec_out:literal)?
@@ -46,7 +46,7 @@ macro_rules! upsamples {
     )*};
 }
 
-upsamples! {
+define_upsamples! {
     1 [] [scales]
     upsample_nearest1d
     "upsample_nearest1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor"
@@ -141,7 +141,7 @@ fn upsample_spec(rank: usize, this: &Tensor, output_size: &[i64]) -> Result<Spec
     if sizes[1..].contains(&0) {
         return Err(BadArgument::sizes("self", sizes, "no channel or image dimension of size 0"));
     }
-    let output_size = expand_list("output_size", output_size, rank, 1)?;
+    let output_size = expand_list_to_rank("output_size", output_size, rank, 1)?;
     let mut result = Dims::from_slice(&sizes[..2]);
     result.extend(output_size);
     Ok(image_spec_like(this, &result))
@@ -153,7 +153,7 @@ fn upsample_backward_spec(
     output_size: &[i64],
     input_size: &[i64],
 ) -> Result<Spec, BadArgument> {
-    let output_size = expand_list("output_size", output_size, rank, 1)?;
+    let output_size = expand_list_to_rank("output_size", output_size, rank, 1)?;
     if input_size.len() != rank + 2 || input_size[2..].iter().any(|&size| size < 1) {
         let expected = format!("a list of {} sizes, with no image dimension of size 0", rank + 2);
         return Err(BadArgument::value("input_size", format!("{input_size:?}"), expected));

@@ -6,8 +6,8 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, element_count};
 
-use crate::reserve_tensors;
-use crate::{Methods, check_devices, linspace, searchsorted};
+use crate::tensors_with_capacity;
+use crate::{Methods, check_same_device, linspace, searchsorted};
 
 /// Counts the elements in `bins` equal bins of `range`, or of the elements' own range. Also returns the edges.
 #[op_def(
@@ -38,7 +38,7 @@ pub fn histogram_bins_tensor(_: ...) -> Result<(Tensor, Tensor)> {
     body = CompositeExplicitAutograd
 )]
 pub fn _histogramdd_bin_edges(_: ...) -> Result<Vec<Tensor>> {
-    check_devices([("self", this), ("weight", weight.unwrap_or(this))])?;
+    check_same_device([("self", this), ("weight", weight.unwrap_or(this))])?;
     bin_edges(&points_matrix(this)?, bins, range)
 }
 
@@ -81,7 +81,7 @@ pub fn histogramdd(_: ...) -> Result<(Tensor, Vec<Tensor>)> {
 pub fn histogramdd_int_bins(_: ...) -> Result<(Tensor, Vec<Tensor>)> {
     let coordinates = this.sizes().last().copied().unwrap_or(0);
     // Refuses too many coordinates, as the list of edges has an entry for each.
-    reserve_tensors("self", coordinates)?;
+    tensors_with_capacity("self", coordinates)?;
     histogramdd(this, &vec![bins; usize::try_from(coordinates).unwrap_or(0)], range, weight, density)
 }
 
@@ -123,7 +123,7 @@ fn points_matrix(this: &Tensor) -> Result<Tensor> {
 }
 
 fn bin_edges(points: &Tensor, bins: &[i64], range: Option<&[f64]>) -> Result<Vec<Tensor>> {
-    check_points(points, bins.len(), "bins")?;
+    check_points_and_bins(points, bins.len(), "bins")?;
     if let Some(&few) = bins.iter().find(|&&count| count < 1) {
         return Err(BadArgument::number("bins", few, 1..).into());
     }
@@ -164,7 +164,7 @@ fn bin_edges(points: &Tensor, bins: &[i64], range: Option<&[f64]>) -> Result<Vec
     edges.collect()
 }
 
-fn check_points(points: &Tensor, coordinates: usize, bins: &'static str) -> Result<(), BadArgument> {
+fn check_points_and_bins(points: &Tensor, coordinates: usize, bins: &'static str) -> Result<(), BadArgument> {
     if !matches!(points.dtype(), DType::F32 | DType::F64) {
         return Err(BadArgument::dtype("self", points.dtype(), &[DType::F32, DType::F64]));
     }
@@ -177,7 +177,7 @@ fn check_points(points: &Tensor, coordinates: usize, bins: &'static str) -> Resu
 
 /// Sums the weights of the points in each bin. Without weights, each point counts as one.
 fn histogram_of_points(points: &Tensor, edges: &[Tensor], weight: Option<&Tensor>, density: bool) -> Result<Tensor> {
-    check_points(points, edges.len(), "bins")?;
+    check_points_and_bins(points, edges.len(), "bins")?;
     for edges in edges {
         if edges.sizes().len() != 1 || edges.sizes()[0] < 2 {
             return Err(BadArgument::size("bins", edges.sizes(), 0, 2..).into());

@@ -12,7 +12,7 @@ use crate::prelude::*;
     out = "out"
 )]
 pub fn quantile(this: &Tensor, q: &Tensor, dim: Option<i64>, keepdim: bool, interpolation: &str) -> Result<Tensor> {
-    QuantileOptions { this, dim, keepdim, interpolation, ignores_nan: false }.quantiles_at(q)
+    QuantileArguments { this, dim, keepdim, interpolation, ignores_nan: false }.quantiles_at(q)
 }
 
 /// Computes the quantile `q` along a dimension, or of all elements.
@@ -21,7 +21,7 @@ pub fn quantile(this: &Tensor, q: &Tensor, dim: Option<i64>, keepdim: bool, inte
     out = "scalar_out"
 )]
 pub fn quantile_scalar(this: &Tensor, q: f64, dim: Option<i64>, keepdim: bool, interpolation: &str) -> Result<Tensor> {
-    QuantileOptions { this, dim, keepdim, interpolation, ignores_nan: false }.quantile_at(q)
+    QuantileArguments { this, dim, keepdim, interpolation, ignores_nan: false }.quantile_at(q)
 }
 
 /// Computes [`quantile`] of the elements that are not NaN.
@@ -30,7 +30,7 @@ pub fn quantile_scalar(this: &Tensor, q: f64, dim: Option<i64>, keepdim: bool, i
     out = "out"
 )]
 pub fn nanquantile(this: &Tensor, q: &Tensor, dim: Option<i64>, keepdim: bool, interpolation: &str) -> Result<Tensor> {
-    QuantileOptions { this, dim, keepdim, interpolation, ignores_nan: true }.quantiles_at(q)
+    QuantileArguments { this, dim, keepdim, interpolation, ignores_nan: true }.quantiles_at(q)
 }
 
 /// Computes [`quantile_scalar`] of the elements that are not NaN.
@@ -45,10 +45,10 @@ pub fn nanquantile_scalar(
     keepdim: bool,
     interpolation: &str,
 ) -> Result<Tensor> {
-    QuantileOptions { this, dim, keepdim, interpolation, ignores_nan: true }.quantile_at(q)
+    QuantileArguments { this, dim, keepdim, interpolation, ignores_nan: true }.quantile_at(q)
 }
 
-struct QuantileOptions<'a> {
+struct QuantileArguments<'a> {
     this: &'a Tensor,
     dim: Option<i64>,
     keepdim: bool,
@@ -56,7 +56,7 @@ struct QuantileOptions<'a> {
     ignores_nan: bool,
 }
 
-impl QuantileOptions<'_> {
+impl QuantileArguments<'_> {
     fn quantile_at(&self, q: f64) -> Result<Tensor> {
         let this = self.this;
         if !(0.0..=1.0).contains(&q) {

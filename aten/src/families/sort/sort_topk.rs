@@ -116,7 +116,7 @@ fn kthvalue_plan(this: &Tensor, k: i64, dim: i64, keepdim: bool) -> Result<Plan<
     if !(1..=length).contains(&k) {
         return Err(BadArgument::number("k", k, 1..=length).because("the dimension has this size"));
     }
-    selection_plan(this, dim, keepdim)
+    one_element_per_slice_plan(this, dim, keepdim)
 }
 
 /// Returns the dimension's index and size. A tensor without dimensions counts as one element.
@@ -126,7 +126,7 @@ fn dim_and_size(this: &Tensor, dim: i64) -> Result<(usize, i64), BadArgument> {
 }
 
 /// Plans the selection of one element of each slice along a dimension, and its index. The plan's value is the dimension.
-fn selection_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<usize, 2>, BadArgument> {
+fn one_element_per_slice_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<usize, 2>, BadArgument> {
     let Plan { outputs, .. } = extreme_along_dim_plan(this, dim, keepdim)?;
     Ok(Plan::new(wrap_dim("dim", dim, this.sizes().len())?, outputs))
 }
@@ -143,15 +143,15 @@ fn nanmedian_plan(this: &Tensor) -> Result<Plan<()>, BadArgument> {
 
 #[op_plan(median_dim)]
 fn median_dim_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<usize, 2>, BadArgument> {
-    selection_plan(this, dim, keepdim)
+    one_element_per_slice_plan(this, dim, keepdim)
 }
 
 #[op_plan(nanmedian_dim)]
 fn nanmedian_dim_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<usize, 2>, BadArgument> {
-    selection_plan(this, dim, keepdim)
+    one_element_per_slice_plan(this, dim, keepdim)
 }
 
 #[op_plan(mode)]
 fn mode_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<usize, 2>, BadArgument> {
-    selection_plan(this, dim, keepdim)
+    one_element_per_slice_plan(this, dim, keepdim)
 }

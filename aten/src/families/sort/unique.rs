@@ -12,7 +12,7 @@ use dispatch_runtime::{BadArgument, wrap_dim};
 )]
 pub fn _unique2(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 
-/// The plan of an operator that compares elements or slices.
+/// The plan of an operator that finds equal elements, or equal slices.
 pub struct UniquePlan {
     /// The dimension of the slices, or `None` for elements.
     pub dim: Option<usize>,
@@ -20,7 +20,7 @@ pub struct UniquePlan {
 
 #[op_plan(_unique2)]
 fn unique2_plan(this: &Tensor) -> Result<Plan<UniquePlan, 0>, BadArgument> {
-    unique_plan(this, None)
+    shared_unique_plan(this, None)
 }
 
 /// Returns the distinct elements in ascending order, and the index of each element among them.
@@ -41,7 +41,7 @@ pub fn unique_dim(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 
 #[op_plan(unique_dim)]
 fn unique_dim_plan(this: &Tensor, dim: i64) -> Result<Plan<UniquePlan, 0>, BadArgument> {
-    unique_plan(this, Some(dim))
+    shared_unique_plan(this, Some(dim))
 }
 
 /// Removes elements, or slices along a dimension, that equal the one before.
@@ -57,11 +57,11 @@ pub fn unique_consecutive(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 
 #[op_plan(unique_consecutive)]
 fn unique_consecutive_plan(this: &Tensor, dim: Option<i64>) -> Result<Plan<UniquePlan, 0>, BadArgument> {
-    unique_plan(this, dim)
+    shared_unique_plan(this, dim)
 }
 
-/// Returns the plan of an operator that compares slices along a dimension, or elements.
-fn unique_plan(this: &Tensor, dim: Option<i64>) -> Result<Plan<UniquePlan, 0>, BadArgument> {
+/// Returns the plan of an operator that finds equal slices along a dimension, or equal elements.
+fn shared_unique_plan(this: &Tensor, dim: Option<i64>) -> Result<Plan<UniquePlan, 0>, BadArgument> {
     let at = wrap_dim("dim", dim.unwrap_or(0), this.sizes().len())?;
     let size = this.sizes().get(at).filter(|_| dim.is_some());
     if this.geometry().count() == 0 && size.is_some_and(|&size| size > 0) {

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry, Layout, MemoryFormat, Problem, Spec, Storage, broadcast};
 
-use super::pinned_memory::pinned_or_pageable;
+use super::pinned_memory::pinned_or_pageable_tensor;
 
 /// Copies the elements of `src` to `self`, converted and broadcast.
 #[op_def(
@@ -14,18 +14,18 @@ pub fn copy_(this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Result<()> 
     if this.device() == Device::CPU && src.device() == Device::CPU {
         return Err("no linked crate has a copy kernel for the CPU; link one: `use kernels_cpu as _;`".into());
     }
-    let host_src = copied_to_host(src)?;
+    let host_src = host_copy_if_needed(src)?;
     if this.device() == Device::CPU {
         return copy_(this, &host_src, non_blocking);
     }
     let (storage, device) = (this.storage().clone(), this.device());
     let mut host = if covers_storage(this) {
-        Tensor::new(Storage::try_host_unzeroed(storage.size())?, this.dtype(), this.geometry().clone())?
+        Tensor::new(Storage::try_new_host_unzeroed(storage.size())?, this.dtype(), this.geometry().clone())?
     } else {
-        copied_to_host(this)?
+        host_copy_if_needed(this)?
     };
     copy_(&mut host, &host_src, non_blocking)?;
-    device.memory_backend()?.copy_in(&as_bytes(host.storage())?.read::<u8>()?, &storage)?;
+    device.memory_backend()?.copy_in(&storage_byte_tensor(host.storage())?.read::<u8>()?, &storage)?;
     storage.bump_version();
     Ok(())
 }
@@ -34,7 +34,7 @@ pub fn copy_(this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Result<()> 
 #[op_def(
     "copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
     out = "out", body = CompositeExplicitAutograd,
-    check = crate::check_broadcasts_to(("src", src), ("self", this))
+    check = crate::check_broadcasts_to_tensor(("src", src), ("self", this))
 )]
 pub fn copy(_: ...) -> Result<Tensor> {
     let mut copied = spec_like(this, this.dtype(), None)?.on(this.device())?;
@@ -73,13 +73,13 @@ pub fn contiguous(this: &Tensor, memory_format: MemoryFormat) -> Result<Tensor> 
     out = "out", body = CompositeExplicitAutograd
 )]
 pub fn _to_copy(_: ...) -> Result<Tensor> {
-    check_strided(layout)?;
+    check_strided_layout(layout)?;
     let (dtype, device) = (dtype.unwrap_or_else(|| this.dtype()), device.unwrap_or_else(|| this.device()));
     let (spec, to_host) =
         (spec_like(this, dtype, memory_format)?, device == Device::CPU && this.device() != Device::CPU);
     // A copy to the CPU is asynchronous only if the device can write the memory directly.
     let mut copied = if to_host && pin_memory.unwrap_or(non_blocking) {
-        pinned_or_pageable(spec, this.device())?
+        pinned_or_pageable_tensor(spec, this.device())?
     } else {
         spec.on(device)?
     };
@@ -111,7 +111,7 @@ pub fn to_device(_: ...) -> Result<Tensor> {
     "to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
 )]
 pub fn to_dtype_layout(_: ...) -> Result<Tensor> {
-    check_strided(layout)?;
+    check_strided_layout(layout)?;
     to_copy_if_needed(this, dtype, device, non_blocking, copy, memory_format)
 }
 
@@ -188,17 +188,17 @@ fn covers_storage(tensor: &Tensor) -> bool {
 }
 
 /// Returns the tensor itself if it is on the CPU, else a tensor with a CPU copy of its whole storage.
-fn copied_to_host(tensor: &Tensor) -> Result<Tensor> {
+fn host_copy_if_needed(tensor: &Tensor) -> Result<Tensor> {
     if tensor.device() == Device::CPU {
         return Ok(tensor.clone());
     }
-    let storage = Storage::try_host_unzeroed(tensor.storage().size())?;
-    tensor.device().memory_backend()?.copy_out(tensor.storage(), &mut as_bytes(&storage)?.write::<u8>()?)?;
+    let storage = Storage::try_new_host_unzeroed(tensor.storage().size())?;
+    tensor.device().memory_backend()?.copy_out(tensor.storage(), &mut storage_byte_tensor(&storage)?.write::<u8>()?)?;
     Ok(Tensor::new(storage, tensor.dtype(), tensor.geometry().clone())?)
 }
 
 /// Returns a storage as a tensor of bytes.
-fn as_bytes(storage: &Storage) -> Result<Tensor> {
+fn storage_byte_tensor(storage: &Storage) -> Result<Tensor> {
     let size = i64::try_from(storage.size()).unwrap_or(i64::MAX);
     Ok(Tensor::new(storage.clone(), DType::U8, Geometry::contiguous(&[size]))?)
 }
@@ -223,7 +223,7 @@ fn filled_like(this: &Tensor, value: &Tensor) -> Result<Tensor> {
     Ok(filled)
 }
 
-fn check_strided(layout: Option<Layout>) -> Result<(), BadArgument> {
+fn check_strided_layout(layout: Option<Layout>) -> Result<(), BadArgument> {
     match layout {
         None | Some(Layout::Strided) => Ok(()),
         Some(other) => Err(BadArgument::keyword("layout", &other.to_string(), &["torch.strided"])),

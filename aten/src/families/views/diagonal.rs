@@ -81,7 +81,7 @@ fn diag_embed_plan(this: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<P
 }
 
 #[op_impl(diag_embed, CompositeExplicitAutograd)]
-fn diag_embed_any(_plan: &(), out: &mut Tensor, this: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<()> {
+fn diag_embed_composite(_plan: &(), out: &mut Tensor, this: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<()> {
     crate::zero_(out)?;
     crate::copy_(&mut diagonal(out, offset, dim1, dim2)?, this, false)
 }
@@ -114,18 +114,18 @@ pub fn fill_diagonal_(this: &mut Tensor, fill_value: Scalar, wrap: bool) -> Resu
     let diagonal_length = this.sizes().iter().copied().min().unwrap_or(0);
     let step = this.strides().iter().fold(0_i64, |sum, &stride| sum.saturating_add(stride));
     let offset = this.geometry().offset();
-    fill_strided(this, (diagonal_length, step, offset), fill_value)?;
+    fill_strided_elements(this, (diagonal_length, step, offset), fill_value)?;
     if wrap && rank == 2 && first > second.saturating_add(1) {
         let below = second + 1;
         let all =
             i64::try_from(first.saturating_mul(second).unsigned_abs().div_ceil(below.unsigned_abs())).unwrap_or(0);
         let start = offset.saturating_add(this.strides()[0].saturating_mul(below));
-        fill_strided(this, (all - diagonal_length, step, start), fill_value)?;
+        fill_strided_elements(this, (all - diagonal_length, step, start), fill_value)?;
     }
     Ok(())
 }
 
-fn fill_strided(this: &Tensor, (count, step, offset): (i64, i64, i64), value: Scalar) -> Result<()> {
+fn fill_strided_elements(this: &Tensor, (count, step, offset): (i64, i64, i64), value: Scalar) -> Result<()> {
     match Geometry::strided(&[count], &[step], offset) {
         Some(geometry) if count > 0 => crate::fill__scalar(&mut this.restride(geometry)?, value),
         _ => Ok(()),

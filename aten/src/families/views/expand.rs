@@ -46,7 +46,7 @@ fn expanded_geometry(geometry: &Geometry, size: &[i64]) -> Result<Geometry, BadA
 }
 
 /// Returns a view broadcast to the sizes of another tensor, as by [`expand`].
-#[op_def("expand_as(Tensor(a) self, Tensor other) -> Tensor(a)", check = crate::check_broadcasts_to(("self", this), ("other", other)))]
+#[op_def("expand_as(Tensor(a) self, Tensor other) -> Tensor(a)", check = crate::check_broadcasts_to_tensor(("self", this), ("other", other)))]
 pub fn expand_as(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     expand(this, other.sizes(), false)
 }
@@ -138,6 +138,6 @@ fn unsqueeze_to_rank(tensor: &Tensor, rank: usize) -> Result<Tensor> {
 }
 
 /// Returns each tensor, viewed with at least `rank` dimensions.
-pub(crate) fn at_least_rank(tensors: &[Tensor], rank: usize) -> Result<Vec<Tensor>> {
+pub(crate) fn unsqueeze_all_to_rank(tensors: &[Tensor], rank: usize) -> Result<Vec<Tensor>> {
     tensors.iter().map(|tensor| unsqueeze_to_rank(tensor, rank)).collect()
 }

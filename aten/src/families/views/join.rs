@@ -93,14 +93,14 @@ fn check_stack_sizes(tensors: &[Tensor], rank: usize) -> Result<(), BadArgument>
 /// Concatenates tensors along the second dimension, vectors along the first.
 #[op_def("hstack(Tensor[] tensors) -> Tensor", out = "out", check = check_stack_sizes(tensors, 1))]
 pub fn hstack(tensors: &[Tensor]) -> Result<Tensor> {
-    let parts = super::expand::at_least_rank(tensors, 1)?;
+    let parts = super::expand::unsqueeze_all_to_rank(tensors, 1)?;
     cat(&parts, i64::from(parts.first().is_some_and(|part| part.sizes().len() != 1)))
 }
 
 /// Concatenates tensors along the first dimension. A vector is a row.
 #[op_def("vstack(Tensor[] tensors) -> Tensor", out = "out", check = check_stack_sizes(tensors, 2))]
 pub fn vstack(tensors: &[Tensor]) -> Result<Tensor> {
-    cat(&super::expand::at_least_rank(tensors, 2)?, 0)
+    cat(&super::expand::unsqueeze_all_to_rank(tensors, 2)?, 0)
 }
 
 /// Another name of [`vstack`].
@@ -110,7 +110,7 @@ pub fn row_stack(_: ...) -> Result<Tensor>;
 /// Concatenates tensors along the third dimension.
 #[op_def("dstack(Tensor[] tensors) -> Tensor", out = "out", check = check_stack_sizes(tensors, 3))]
 pub fn dstack(tensors: &[Tensor]) -> Result<Tensor> {
-    cat(&super::expand::at_least_rank(tensors, 3)?, 2)
+    cat(&super::expand::unsqueeze_all_to_rank(tensors, 3)?, 2)
 }
 
 /// Checks that the tensors have equal sizes in all dimensions except `dim`. `with_added_dims` returns the sizes with added dimensions.
@@ -134,8 +134,8 @@ pub(super) fn check_cat_sizes(
     }
 }
 
-/// Returns the sizes of a tensor as columns. A vector is one column.
-fn column_sizes(sizes: &[i64]) -> Dims {
+/// Returns the sizes of a tensor as a matrix of columns. A vector becomes one column.
+fn sizes_as_columns(sizes: &[i64]) -> Dims {
     match sizes {
         [] => Dims::from_slice(&[1, 1]),
         &[size] => Dims::from_slice(&[size, 1]),
@@ -144,7 +144,7 @@ fn column_sizes(sizes: &[i64]) -> Dims {
 }
 
 /// Concatenates tensors along the second dimension. A vector is a column.
-#[op_def("column_stack(Tensor[] tensors) -> Tensor", out = "out", check = check_cat_sizes(tensors, 1, column_sizes))]
+#[op_def("column_stack(Tensor[] tensors) -> Tensor", out = "out", check = check_cat_sizes(tensors, 1, sizes_as_columns))]
 pub fn column_stack(tensors: &[Tensor]) -> Result<Tensor> {
     let columns = tensors.iter().map(|tensor| match tensor.sizes() {
         [] => crate::view(tensor, &[1, 1]),

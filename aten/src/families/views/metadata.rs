@@ -10,7 +10,7 @@ pub fn numel(this: &Tensor) -> Result<i64> {
 }
 
 /// Returns the entry of `numbers`, the sizes or strides of `this`, at the dimension `dim`.
-fn entry_of_dim(this: &Tensor, numbers: &[i64], dim: i64) -> Result<i64> {
+fn size_or_stride_of_dim(this: &Tensor, numbers: &[i64], dim: i64) -> Result<i64> {
     let rank = this.sizes().len();
     let at = wrap_dim("dim", dim, rank)?;
     numbers.get(at).copied().ok_or_else(|| BadArgument::new("dim", Problem::Dim { dim, rank }).into())
@@ -19,7 +19,7 @@ fn entry_of_dim(this: &Tensor, numbers: &[i64], dim: i64) -> Result<i64> {
 /// Returns the size of a dimension.
 #[op_def("size.int(Tensor self, int dim) -> int")]
 pub fn size_int(this: &Tensor, dim: i64) -> Result<i64> {
-    entry_of_dim(this, this.sizes(), dim)
+    size_or_stride_of_dim(this, this.sizes(), dim)
 }
 
 /// Returns the size of each dimension.
@@ -31,7 +31,7 @@ pub fn size(this: &Tensor) -> Result<Vec<i64>> {
 /// Returns the stride of a dimension, in elements.
 #[op_def("stride.int(Tensor self, int dim) -> int")]
 pub fn stride_int(this: &Tensor, dim: i64) -> Result<i64> {
-    entry_of_dim(this, this.strides(), dim)
+    size_or_stride_of_dim(this, this.strides(), dim)
 }
 
 /// Returns the stride of each dimension, in elements.
@@ -43,7 +43,7 @@ pub fn stride(this: &Tensor) -> Result<Vec<i64>> {
 /// Computes [`size_int`]. In PyTorch the size may be symbolic.
 #[op_def("sym_size.int(Tensor self, int dim) -> SymInt")]
 pub fn sym_size_int(this: &Tensor, dim: i64) -> Result<i64> {
-    entry_of_dim(this, this.sizes(), dim)
+    size_or_stride_of_dim(this, this.sizes(), dim)
 }
 
 /// Computes [`size`]. In PyTorch the sizes may be symbolic.
@@ -61,7 +61,7 @@ pub fn sym_numel(this: &Tensor) -> Result<i64> {
 /// Returns the stride of a dimension, in elements. In PyTorch it may be symbolic.
 #[op_def("sym_stride.int(Tensor self, int dim) -> SymInt")]
 pub fn sym_stride_int(this: &Tensor, dim: i64) -> Result<i64> {
-    entry_of_dim(this, this.strides(), dim)
+    size_or_stride_of_dim(this, this.strides(), dim)
 }
 
 /// Computes [`stride`]. In PyTorch the strides may be symbolic.

@@ -21,11 +21,11 @@ pub fn constant_pad_nd(this: &Tensor, pad: &[i64], value: Scalar) -> Result<Tens
     }
     let mut inside = this.clone();
     let mut sizes = Dims::from_slice(this.sizes());
-    for (dim, before, after) in padded_dims(pad, rank) {
+    for (dim, before, after) in dim_paddings(pad, rank) {
         sizes[dim] = padded_size(pad, sizes[dim], before, after)?;
         let cut = (-before).max(0);
         let length = this.sizes()[dim] - cut - (-after).max(0);
-        inside = crate::narrow(&inside, to_i64(dim), cut, length.max(0))?;
+        inside = crate::narrow(&inside, dim_to_i64(dim), cut, length.max(0))?;
     }
     if pad.iter().all(|&pad| pad <= 0) {
         return crate::clone(&inside, None);
@@ -35,19 +35,19 @@ pub fn constant_pad_nd(this: &Tensor, pad: &[i64], value: Scalar) -> Result<Tens
     let mut result = crate::empty_strided(sizes, strides, Some(this.dtype()), None, Some(this.device()), None)?;
     crate::fill__scalar(&mut result, value)?;
     let mut target = result.clone();
-    for (dim, before, _) in padded_dims(pad, rank) {
-        target = crate::narrow(&target, to_i64(dim), before.max(0), inside.sizes()[dim])?;
+    for (dim, before, _) in dim_paddings(pad, rank) {
+        target = crate::narrow(&target, dim_to_i64(dim), before.max(0), inside.sizes()[dim])?;
     }
     crate::copy_(&mut target, &inside, false)?;
     Ok(result)
 }
 
-/// Returns the padded dimensions with the paddings before and after.
-fn padded_dims(pad: &[i64], rank: usize) -> impl Iterator<Item = (usize, i64, i64)> {
+/// Returns each padded dimension, with the numbers of elements to add before and after it.
+fn dim_paddings(pad: &[i64], rank: usize) -> impl Iterator<Item = (usize, i64, i64)> {
     pad.chunks_exact(2).enumerate().map(move |(i, pair)| (rank - 1 - i, pair[0], pair[1]))
 }
 
-fn to_i64(dim: usize) -> i64 {
+fn dim_to_i64(dim: usize) -> i64 {
     i64::try_from(dim).unwrap_or(0)
 }
 
@@ -118,7 +118,7 @@ pub(crate) fn pad_plan(
         return Err(BadArgument::sizes("self", this.sizes(), "no dimension of size 0, except the batch dimension"));
     }
     let mut sizes = Dims::from_slice(this.sizes());
-    for (dim, before, after) in padded_dims(padding, rank) {
+    for (dim, before, after) in dim_paddings(padding, rank) {
         let size = sizes[dim];
         if border == Border::Reflect && (before >= size || after >= size) {
             return Err(BadArgument::number("padding", before.max(after), Expected::Below(size.into()))
@@ -206,7 +206,7 @@ pub fn _pad_circular(this: &Tensor, pad: &[i64]) -> Result<Tensor> {
         return Err(BadArgument::sizes("pad", pad, expected).into());
     }
     let mut padded = this.clone();
-    for (dim, before, after) in padded_dims(pad, rank) {
+    for (dim, before, after) in dim_paddings(pad, rank) {
         let size = this.sizes()[dim];
         if before > size || after > size {
             return Err(BadArgument::number("pad", before.max(after), ..=size)
@@ -214,7 +214,7 @@ pub fn _pad_circular(this: &Tensor, pad: &[i64]) -> Result<Tensor> {
                 .into());
         }
         padded_size(pad, size, before, after)?;
-        let (at, cut) = (to_i64(dim), (-before).max(0));
+        let (at, cut) = (dim_to_i64(dim), (-before).max(0));
         let inside = crate::narrow(&padded, at, cut, size - cut - (-after).max(0))?;
         let left = inside.sizes()[dim];
         let (before, after) = (before.max(0), after.max(0));
@@ -229,7 +229,7 @@ pub fn _pad_circular(this: &Tensor, pad: &[i64]) -> Result<Tensor> {
     Ok(padded)
 }
 
-macro_rules! border_pads {
+macro_rules! define_border_pads {
     ($(#[doc = $doc:literal] $name:ident $plan:ident $schema:literal, $backward:ident $backward_plan:ident $backward_schema:literal:
         $count:literal $border:ident;)*) => {$(
         #[doc = $doc]
@@ -252,7 +252,7 @@ macro_rules! border_pads {
     )*};
 }
 
-border_pads! {
+define_border_pads! {
     /// Pads rows by reflection at the outermost elements.
     reflection_pad1d reflection_pad1d_plan "reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor",
     reflection_pad1d_backward reflection_pad1d_backward_plan "reflection_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor": 1 Reflect;

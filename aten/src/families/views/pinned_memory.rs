@@ -28,7 +28,7 @@ pub fn _pin_memory(this: &Tensor, device: Option<Device>) -> Result<Tensor> {
 }
 
 /// Creates a CPU tensor in memory pinned for `device`, or in ordinary memory if the device cannot pin memory.
-pub(crate) fn pinned_or_pageable(spec: Spec, device: Device) -> Result<Tensor> {
+pub(crate) fn pinned_or_pageable_tensor(spec: Spec, device: Device) -> Result<Tensor> {
     match pinned_tensor(spec.clone(), &pinning_backends(Some(device))?) {
         Err(_) => spec.on(Device::CPU),
         pinned => pinned,
@@ -55,7 +55,7 @@ fn pinned_tensor(spec: Spec, backends: &[&'static dyn Backend]) -> Result<Tensor
 fn pinning_backends(device: Option<Device>) -> Result<Vec<&'static dyn Backend>> {
     match device {
         Some(device) => Ok(vec![device.memory_backend()?]),
-        None => Device::linked()
+        None => Device::all_linked()
             .into_iter()
             .filter(|device| ![Device::CPU, Device::META].contains(device))
             .map(Device::memory_backend)

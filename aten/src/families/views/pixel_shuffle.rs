@@ -8,7 +8,7 @@ use crate::image_spec_like;
 /// Moves groups of channels into finer images: `[c * f * f, h, w]` becomes `[c, h * f, w * f]`.
 #[op_def("pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", out = "out", body = CompositeExplicitAutograd)]
 pub fn pixel_shuffle(this: &Tensor, upscale_factor: i64) -> Result<Tensor> {
-    let (outer, [channels, height, width]) = image_sizes(this)?;
+    let (outer, [channels, height, width]) = outer_and_image_sizes(this)?;
     let factor = check_positive("upscale_factor", upscale_factor)?;
     let square = factor.saturating_mul(factor);
     if channels % square != 0 {
@@ -25,7 +25,7 @@ pub fn pixel_shuffle(this: &Tensor, upscale_factor: i64) -> Result<Tensor> {
 /// Moves blocks of pixels into channels: `[c, h * f, w * f]` becomes `[c * f * f, h, w]`.
 #[op_def("pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", out = "out", body = CompositeExplicitAutograd)]
 pub fn pixel_unshuffle(this: &Tensor, downscale_factor: i64) -> Result<Tensor> {
-    let (outer, [channels, height, width]) = image_sizes(this)?;
+    let (outer, [channels, height, width]) = outer_and_image_sizes(this)?;
     let factor = check_positive("downscale_factor", downscale_factor)?;
     if height % factor != 0 || width % factor != 0 {
         return Err(BadArgument::sizes(
@@ -67,7 +67,7 @@ pub fn native_channel_shuffle(this: &Tensor, groups: i64) -> Result<Tensor> {
 }
 
 /// Returns the sizes before the last three dimensions, and the last three.
-fn image_sizes(this: &Tensor) -> Result<(&[i64], [i64; 3]), BadArgument> {
+fn outer_and_image_sizes(this: &Tensor) -> Result<(&[i64], [i64; 3]), BadArgument> {
     match this.sizes() {
         [outer @ .., channels, height, width] => Ok((outer, [*channels, *height, *width])),
         other => Err(BadArgument::rank("self", other.len(), 3..)),

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Dims, Problem, Spec, wrap_dim};
 
-use crate::{check_devices, to_dtype};
+use crate::{check_same_device, to_dtype};
 
 /// Repeats the tensor `repeats` times along each dimension.
 #[op_def("repeat(Tensor self, SymInt[] repeats) -> Tensor", plan, out = "out")]
@@ -144,7 +144,7 @@ fn repeat_interleave_plan(repeats: &Tensor) -> Result<Plan<(), 0>, BadArgument> 
     Ok(Plan::without_outputs(()))
 }
 
-fn check_repeats(repeats: &Tensor) -> Result<(), BadArgument> {
+fn check_repeats_dtype(repeats: &Tensor) -> Result<(), BadArgument> {
     if repeats.dtype().is_integral() {
         Ok(())
     } else {
@@ -155,10 +155,10 @@ fn check_repeats(repeats: &Tensor) -> Result<(), BadArgument> {
 /// Repeats each slice along a dimension as often as its entry in `repeats`.
 #[op_def(
     "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor",
-    check = check_repeats(repeats)
+    check = check_repeats_dtype(repeats)
 )]
 pub fn repeat_interleave_self_tensor(_: ...) -> Result<Tensor> {
-    check_devices([("self", this), ("repeats", repeats)])?;
+    check_same_device([("self", this), ("repeats", repeats)])?;
     let (this, dim) = match dim {
         Some(dim) => (this.clone(), dim),
         None => (crate::flatten_using_ints(this, 0, -1)?, 0),

@@ -30,12 +30,12 @@ pub fn _reshape_alias(this: &Tensor, size: &[i64], stride: &[i64]) -> Result<Ten
 /// Returns a view of the same bytes as elements of another dtype.
 #[op_def("view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)", body = CompositeExplicitAutograd)]
 pub fn view_dtype(this: &Tensor, dtype: DType) -> Result<Tensor> {
-    let geometry = geometry_of_dtype(this, dtype)?;
+    let geometry = geometry_viewed_as_dtype(this, dtype)?;
     Ok(Tensor::new(this.storage().clone(), dtype, geometry)?.with_keys(this.keys()))
 }
 
 /// Returns the geometry of the same bytes in elements of another size. Only the last dimension changes its size.
-fn geometry_of_dtype(this: &Tensor, dtype: DType) -> Result<Geometry, BadArgument> {
+fn geometry_viewed_as_dtype(this: &Tensor, dtype: DType) -> Result<Geometry, BadArgument> {
     let (geometry, from, to) = (this.geometry(), this.dtype().size(), dtype.size());
     if from == to {
         return Ok(geometry.clone());
@@ -80,7 +80,7 @@ pub fn reshape(this: &Tensor, shape: &[i64]) -> Result<Tensor> {
 }
 
 /// Checks that two tensors have the same number of elements.
-fn check_same_count(this: &Tensor, other: &Tensor) -> Result<(), BadArgument> {
+fn check_same_element_count(this: &Tensor, other: &Tensor) -> Result<(), BadArgument> {
     if this.geometry().count() == other.geometry().count() {
         return Ok(());
     }
@@ -89,13 +89,13 @@ fn check_same_count(this: &Tensor, other: &Tensor) -> Result<(), BadArgument> {
 }
 
 /// Returns a [`view`] with the sizes of another tensor.
-#[op_def("view_as(Tensor(a) self, Tensor other) -> Tensor(a)", check = check_same_count(this, other))]
+#[op_def("view_as(Tensor(a) self, Tensor other) -> Tensor(a)", check = check_same_element_count(this, other))]
 pub fn view_as(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     view(this, other.sizes())
 }
 
 /// Computes [`reshape`] to the sizes of another tensor.
-#[op_def("reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)", check = check_same_count(this, other))]
+#[op_def("reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)", check = check_same_element_count(this, other))]
 pub fn reshape_as(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     reshape(this, other.sizes())
 }

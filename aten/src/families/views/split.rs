@@ -5,13 +5,13 @@ use dispatch_runtime::{BadArgument, Expected};
 
 use super::select::{dim_and_size, select_view, slice_view};
 use crate::prelude::*;
-use crate::{reserve_tensors, slice};
+use crate::{slice, tensors_with_capacity};
 
 /// Returns a view of the slice at each index of a dimension.
 #[op_def("unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", body = CompositeExplicitAutograd)]
 pub fn unbind_int(this: &Tensor, dim: i64) -> Result<Vec<Tensor>> {
     let (_, size) = dim_and_size("self", this, dim)?;
-    let mut parts = reserve_tensors("self", size)?;
+    let mut parts = tensors_with_capacity("self", size)?;
     for index in 0..size {
         parts.push(select_view(this, dim, index)?);
     }
@@ -24,16 +24,16 @@ pub fn unbind_int(this: &Tensor, dim: i64) -> Result<Vec<Tensor>> {
     body = CompositeExplicitAutograd
 )]
 pub fn split(_: ...) -> Result<Vec<Tensor>> {
-    split_evenly(this, split_size, dim)
+    split_by_chunk_size(this, split_size, dim)
 }
 
-fn split_evenly(this: &Tensor, split_size: i64, dim: i64) -> Result<Vec<Tensor>> {
+fn split_by_chunk_size(this: &Tensor, split_size: i64, dim: i64) -> Result<Vec<Tensor>> {
     let (_, size) = dim_and_size("self", this, dim)?;
     if split_size < 0 || split_size == 0 && size != 0 {
         return Err(BadArgument::value("split_size", split_size, "1 or more, or 0 if the dimension is empty").into());
     }
     let count = if split_size == 0 { 1 } else { size / split_size + i64::from(size % split_size != 0) }.max(1);
-    let mut parts = reserve_tensors("split_size", count)?;
+    let mut parts = tensors_with_capacity("split_size", count)?;
     for part in 0..count {
         let start = part.saturating_mul(split_size);
         parts.push(slice_view(this, dim, start, start.saturating_add(split_size), 1)?);
@@ -70,7 +70,7 @@ fn split_by_sizes(this: &Tensor, split_sizes: &[i64], dim: i64) -> Result<Vec<Te
     out = "Tensor_out", body = CompositeExplicitAutograd
 )]
 pub fn unsafe_split(this: &Tensor, split_size: i64, dim: i64) -> Result<Vec<Tensor>> {
-    split_evenly(this, split_size, dim)
+    split_by_chunk_size(this, split_size, dim)
 }
 
 /// Computes [`split_with_sizes`], with results that are not declared as views. The caller promises to write to one at a time.
@@ -96,7 +96,7 @@ pub fn chunk(this: &Tensor, chunks: i64, dim: i64) -> Result<Vec<Tensor>> {
         return Err(BadArgument::number("chunks", chunks, 1..).into());
     }
     if size == 0 {
-        let count = reserve_tensors("chunks", chunks)?.capacity();
+        let count = tensors_with_capacity("chunks", chunks)?.capacity();
         return split_with_sizes(this, &vec![0; count], dim);
     }
     split(this, size / chunks + i64::from(size % chunks != 0), dim)
@@ -109,7 +109,7 @@ pub fn tensor_split_sections(this: &Tensor, sections: i64, dim: i64) -> Result<V
     if sections <= 0 {
         return Err(BadArgument::number("sections", sections, 1..).into());
     }
-    let mut parts = reserve_tensors("sections", sections)?;
+    let mut parts = tensors_with_capacity("sections", sections)?;
     let mut start = 0;
     for part in 0..sections {
         let end = start + size / sections + i64::from(part < size % sections);
@@ -140,7 +140,7 @@ pub fn unsafe_chunk(this: &Tensor, chunks: i64, dim: i64) -> Result<Vec<Tensor>>
 }
 
 /// Checks that the tensor has at least `rank` dimensions. Returns the dimension that `hsplit` (`rank` 1) or `dsplit` (3) splits.
-fn split_dim_of_rank(this: &Tensor, rank: usize) -> Result<i64, BadArgument> {
+fn hsplit_or_dsplit_dim(this: &Tensor, rank: usize) -> Result<i64, BadArgument> {
     match this.sizes().len() {
         few if few < rank => Err(BadArgument::rank("self", few, rank..)),
         1 => Ok(0),
@@ -148,7 +148,7 @@ fn split_dim_of_rank(this: &Tensor, rank: usize) -> Result<i64, BadArgument> {
     }
 }
 
-fn split_into_equal(this: &Tensor, sections: i64, dim: i64) -> Result<Vec<Tensor>> {
+fn split_into_equal_sections(this: &Tensor, sections: i64, dim: i64) -> Result<Vec<Tensor>> {
     let size = usize::try_from(dim).ok().and_then(|at| this.sizes().get(at).copied()).unwrap_or(0);
     if sections < 1 || size % sections != 0 {
         let bad = BadArgument::number("sections", sections, Expected::DivisorOf(size.into()));
@@ -160,39 +160,39 @@ fn split_into_equal(this: &Tensor, sections: i64, dim: i64) -> Result<Vec<Tensor
 /// Splits a tensor into `sections` of equal width: along the second dimension, vectors along the first.
 #[op_def("hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]")]
 pub fn hsplit_int(this: &Tensor, sections: i64) -> Result<Vec<Tensor>> {
-    split_into_equal(this, sections, split_dim_of_rank(this, 1)?)
+    split_into_equal_sections(this, sections, hsplit_or_dsplit_dim(this, 1)?)
 }
 
 /// Splits a tensor at column indices: along the second dimension, vectors along the first.
 #[op_def("hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]")]
 pub fn hsplit_array(this: &Tensor, indices: &[i64]) -> Result<Vec<Tensor>> {
-    tensor_split_indices(this, indices, split_dim_of_rank(this, 1)?)
+    tensor_split_indices(this, indices, hsplit_or_dsplit_dim(this, 1)?)
 }
 
 /// Splits a tensor into `sections` of equal height, along the first dimension.
 #[op_def("vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]")]
 pub fn vsplit_int(this: &Tensor, sections: i64) -> Result<Vec<Tensor>> {
-    split_dim_of_rank(this, 2)?;
-    split_into_equal(this, sections, 0)
+    hsplit_or_dsplit_dim(this, 2)?;
+    split_into_equal_sections(this, sections, 0)
 }
 
 /// Splits a tensor at row indices, along the first dimension.
 #[op_def("vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]")]
 pub fn vsplit_array(this: &Tensor, indices: &[i64]) -> Result<Vec<Tensor>> {
-    split_dim_of_rank(this, 2)?;
+    hsplit_or_dsplit_dim(this, 2)?;
     tensor_split_indices(this, indices, 0)
 }
 
 /// Splits a tensor into `sections` of equal depth, along the third dimension.
 #[op_def("dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]")]
 pub fn dsplit_int(this: &Tensor, sections: i64) -> Result<Vec<Tensor>> {
-    split_into_equal(this, sections, split_dim_of_rank(this, 3)?)
+    split_into_equal_sections(this, sections, hsplit_or_dsplit_dim(this, 3)?)
 }
 
 /// Splits a tensor at indices of the third dimension.
 #[op_def("dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]")]
 pub fn dsplit_array(this: &Tensor, indices: &[i64]) -> Result<Vec<Tensor>> {
-    tensor_split_indices(this, indices, split_dim_of_rank(this, 3)?)
+    tensor_split_indices(this, indices, hsplit_or_dsplit_dim(this, 3)?)
 }
 
 /// Computes [`tensor_split_sections`] if the tensor has no dimensions, else [`tensor_split_indices`].

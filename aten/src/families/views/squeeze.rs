@@ -8,10 +8,10 @@ use crate::strided_view;
 /// Returns a view without the dimensions of size 1.
 #[op_def("squeeze(Tensor(a) self) -> Tensor(a)", body = CompositeExplicitAutograd)]
 pub fn squeeze(_: ...) -> Result<Tensor> {
-    squeeze_if(this, |_| true)
+    squeeze_dims_if(this, |_| true)
 }
 
-fn squeeze_if(this: &Tensor, listed: impl Fn(usize) -> bool) -> Result<Tensor> {
+fn squeeze_dims_if(this: &Tensor, listed: impl Fn(usize) -> bool) -> Result<Tensor> {
     let kept = (0..this.sizes().len()).filter(|&dim| this.sizes()[dim] != 1 || !listed(dim));
     let (sizes, strides): (Dims, Dims) = kept.map(|dim| (this.sizes()[dim], this.strides()[dim])).unzip();
     strided_view(this, &sizes, &strides, this.geometry().offset())
@@ -21,7 +21,7 @@ fn squeeze_if(this: &Tensor, listed: impl Fn(usize) -> bool) -> Result<Tensor> {
 #[op_def("squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)", body = CompositeExplicitAutograd)]
 pub fn squeeze_dim(this: &Tensor, dim: i64) -> Result<Tensor> {
     let at = wrap_dim("dim", dim, this.sizes().len())?;
-    squeeze_if(this, |dim| dim == at)
+    squeeze_dims_if(this, |dim| dim == at)
 }
 
 /// Returns a view without the dimensions in `dim` that have size 1.
@@ -38,7 +38,7 @@ fn squeeze_listed_dims(this: &Tensor, dims: &[i64]) -> Result<Tensor> {
     }
     let listed =
         if dims.is_empty() || rank == 0 { vec![false; rank] } else { reduced_dims(rank, dims, "dim")?.to_vec() };
-    squeeze_if(this, |dim| listed[dim])
+    squeeze_dims_if(this, |dim| listed[dim])
 }
 
 /// Returns a view with one more dimension of size 1.

@@ -1,13 +1,13 @@
 //! The benchmark programs in burn, with its CPU backend. burn's operators consume their operands, so reused operands are cloned.
 
 use burn::tensor::{Device, Tensor, activation};
-use peer::{Job, job};
+use peer::{Job, new_job};
 
 fn main() {
-    peer::serve(job_for);
+    peer::run_command(job_for_workload);
 }
 
-fn job_for(workload: &str) -> Option<Job> {
+fn job_for_workload(workload: &str) -> Option<Job> {
     let device = Device::flex();
     let a = Tensor::<1>::from_floats([1.5], &device);
     let b = Tensor::<1>::from_floats([2.5], &device);
@@ -15,17 +15,17 @@ fn job_for(workload: &str) -> Option<Job> {
     let row: Tensor<2> = row;
     let column: Tensor<2> = column;
     match workload {
-        "empty function" => job(|| ()),
-        "add" => job(move || a.clone() + b.clone()),
+        "empty function" => new_job(|| ()),
+        "add" => new_job(move || a.clone() + b.clone()),
         "add_" => {
             // burn writes in place because the tensor has no other handle.
             let mut sum = Some(Tensor::<1>::from_floats([1.5], &device));
-            job(move || sum = sum.take().map(|sum| sum + b.clone()))
+            new_job(move || sum = sum.take().map(|sum| sum + b.clone()))
         }
-        "relu" => job(move || activation::relu(a.clone())),
-        "mm 1x1" => job(move || row.clone().matmul(column.clone())),
-        "empty({1})" => job(move || Tensor::<1>::empty([1], &device)),
-        "view" => job(move || a.clone().reshape::<2, _>([1, 1])),
+        "relu" => new_job(move || activation::relu(a.clone())),
+        "mm 1x1" => new_job(move || row.clone().matmul(column.clone())),
+        "empty({1})" => new_job(move || Tensor::<1>::empty([1], &device)),
+        "view" => new_job(move || a.clone().reshape::<2, _>([1, 1])),
         _ => None,
     }
 }

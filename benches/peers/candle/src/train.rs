@@ -2,17 +2,17 @@
 
 use candle_core::{DType, Device, Result, Tensor, Var};
 use candle_nn::{Linear, Module, VarBuilder, VarMap, linear, loss};
-use peer::{Job, job};
+use peer::{Job, new_job};
 
-const CLASSES: usize = 10;
+const CLASS_COUNT: usize = 10;
 const LEARNING_RATE: f64 = 0.01;
 const MOMENTUM: f64 = 0.9;
 
 /// Returns the job for one training step of the network with this name.
-pub(crate) fn training_step(name: &str) -> Result<Option<Job>> {
+pub(crate) fn training_job(name: &str) -> Result<Option<Job>> {
     let (sizes, batch): (&[usize], u32) = match name {
-        "train mlp64" => (&[64, 128, CLASSES], 64),
-        "train mlp784" => (&[784, 1024, 1024, CLASSES], 256),
+        "train mlp64" => (&[64, 128, CLASS_COUNT], 64),
+        "train mlp784" => (&[784, 1024, 1024, CLASS_COUNT], 256),
         _ => return Ok(None),
     };
     let device = Device::Cpu;
@@ -37,5 +37,5 @@ pub(crate) fn training_step(name: &str) -> Result<Option<Job>> {
         }
         Ok::<_, candle_core::Error>(())
     };
-    Ok(job(move || step().expect("the training step succeeds")))
+    Ok(new_job(move || step().expect("the training step succeeds")))
 }

@@ -29,7 +29,7 @@ impl Options {
     }
 
     /// Whether a line of the table with these words is selected.
-    pub(crate) fn selects(&self, words: &[&str]) -> bool {
+    pub(crate) fn selects_line(&self, words: &[&str]) -> bool {
         self.only.is_empty() || self.only.iter().any(|only| words.iter().any(|word| word.starts_with(only.as_str())))
     }
 }

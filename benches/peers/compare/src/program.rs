@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use measure::Result;
-use measure::build::{cargo, target};
+use measure::build::{run_cargo, target_folder};
 
 /// The environment variable with the path of a Python that has PyTorch.
 const PYTHON_VARIABLE: &str = "PEERS_PYTHON";
@@ -47,9 +47,9 @@ impl Program {
 
 impl Programs {
     pub(crate) fn build() -> Result<Self> {
-        let target = target()?;
+        let target = target_folder()?;
         eprintln!("building the peers, which takes minutes the first time");
-        cargo(
+        run_cargo(
             peers_folder(),
             &target,
             &["build", "--release", "-p", "peer-opdispatch", "-p", "peer-candle", "-p", "peer-burn"],
@@ -62,7 +62,7 @@ impl Programs {
             burn: built("burn"),
             pytorch: None,
             pytorch_calls: None,
-            notes: busy_warning().into_iter().collect(),
+            notes: busy_machine_warning().into_iter().collect(),
         };
         programs.find_pytorch(&target);
         Ok(programs)
@@ -89,7 +89,7 @@ impl Programs {
         let version = lines.next().unwrap_or_default();
         self.notes.push(format!("PyTorch is {version}."));
         let name = "PyTorch";
-        match build_calls(target, version, &lines.collect::<Vec<_>>()) {
+        match build_pytorch_calls(target, version, &lines.collect::<Vec<_>>()) {
             Ok(path) => self.pytorch_calls = Some(Program::new(name, path)),
             Err(error) => self.notes.push(format!(
                 "PyTorch's small calls were timed in Python, with an empty function subtracted, as pytorch/calls.cpp was not \
@@ -101,7 +101,7 @@ impl Programs {
 }
 
 /// Builds pytorch/calls.cpp with the headers and libraries of the Python package.
-fn build_calls(target: &Path, version: &str, flags: &[&str]) -> Result<PathBuf> {
+fn build_pytorch_calls(target: &Path, version: &str, flags: &[&str]) -> Result<PathBuf> {
     let source = peers_folder().join("pytorch/calls.cpp");
     let program = target.join(format!("pytorch-calls-{version}"));
     let is_newer =
@@ -121,7 +121,7 @@ fn build_calls(target: &Path, version: &str, flags: &[&str]) -> Result<PathBuf> 
 }
 
 /// Returns a warning if the machine is busy, because other processes distort times, most of all on several threads.
-fn busy_warning() -> Option<String> {
+fn busy_machine_warning() -> Option<String> {
     let load = fs::read_to_string("/proc/loadavg").ok()?;
     let load: f64 = load.split(' ').next()?.parse().ok()?;
     let threads = std::thread::available_parallelism().ok()?;

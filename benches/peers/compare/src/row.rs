@@ -3,13 +3,13 @@
 /// The cost of a workload in this framework and in a peer.
 pub(crate) struct Row {
     pub(crate) workload: String,
-    /// The measured quantity, or the number of threads.
+    /// The text of the column `measure`: the quantity, such as `instructions`, or the number of threads of a timed run.
     pub(crate) measure: String,
     pub(crate) peer: String,
     pub(crate) ours: f64,
     pub(crate) theirs: f64,
     pub(crate) unit: Unit,
-    /// The minimum ratio.
+    /// The minimum ratio of the costs; a smaller one misses the target.
     pub(crate) target: f64,
 }
 
@@ -51,7 +51,7 @@ impl Row {
     }
 
     /// Prints the row to standard error at once and returns it. The table is printed at the end.
-    pub(crate) fn print_early(self) -> Self {
+    pub(crate) fn print_to_stderr(self) -> Self {
         eprintln!("{}", self.cells().join("  "));
         self
     }

@@ -24,7 +24,7 @@ impl RunningProgram {
     }
 
     /// Returns the seconds that `calls` calls take, or `None` if the program does not know the workload.
-    pub(crate) fn time(&mut self, workload: &str, calls: u64) -> Result<Option<f64>> {
+    pub(crate) fn time_calls(&mut self, workload: &str, calls: u64) -> Result<Option<f64>> {
         writeln!(self.input, "{calls} {workload}")?;
         self.input.flush()?;
         let mut answer = String::new();

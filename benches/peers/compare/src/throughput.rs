@@ -7,15 +7,16 @@ use crate::program::Programs;
 use crate::row::{Row, Unit};
 use crate::running_program::RunningProgram;
 use crate::timing::time_alternately;
-use crate::workloads::workloads;
+use crate::workloads::workloads_with_targets;
 
 /// The minimum ratio of our speed-up from more threads to PyTorch's.
 const SPEEDUP_TARGET: f64 = 0.95;
 
 /// Measures times for each number of threads, and then the speed-ups over the first number.
-pub(crate) fn rows(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
+pub(crate) fn measure_throughput(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
     let Some(pytorch) = &programs.pytorch else { return Ok(Vec::new()) };
-    let workloads: Vec<_> = workloads().filter(|(workload, _)| options.selects(&[workload, "threads"])).collect();
+    let workloads: Vec<_> =
+        workloads_with_targets().filter(|(workload, _)| options.selects_line(&[workload, "threads"])).collect();
     let (mut rows, mut speedups) = (Vec::new(), Vec::new());
     if workloads.is_empty() {
         return Ok(rows);
@@ -35,7 +36,7 @@ pub(crate) fn rows(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
             };
             let row =
                 |measure: &str, pair, unit, target| Row::new(&workload, measure, &pytorch.name, pair, unit, target);
-            rows.push(row(&Row::thread_count_text(*threads), [ours, theirs], Unit::Seconds, target).print_early());
+            rows.push(row(&Row::thread_count_text(*threads), [ours, theirs], Unit::Seconds, target).print_to_stderr());
             match first {
                 None => first = Some((*threads, [ours, theirs])),
                 Some((one, [our_first, their_first])) => {

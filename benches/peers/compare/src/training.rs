@@ -9,16 +9,16 @@ use crate::running_program::RunningProgram;
 use crate::timing::time_alternately;
 
 /// The networks, with our minimum speed relative to PyTorch and to candle.
-pub(crate) const WORKLOADS: [(&str, [f64; 2]); 3] =
+pub(crate) const TRAINING_WORKLOADS: [(&str, [f64; 2]); 3] =
     [("train mlp64", [3.0, 1.2]), ("train mlp784", [0.95, 1.0]), ("train resnet", [0.95, 1.0])];
 
 /// Measures the training steps for each number of threads.
-pub(crate) fn times(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
+pub(crate) fn measure_training(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let workloads: Vec<_> =
-        WORKLOADS.into_iter().filter(|(workload, _)| options.selects(&[workload, "threads"])).collect();
+        TRAINING_WORKLOADS.into_iter().filter(|(workload, _)| options.selects_line(&[workload, "threads"])).collect();
     for &threads in options.threads.iter().filter(|_| !workloads.is_empty()) {
-        let others = other_programs(programs);
+        let others = peers_that_train(programs);
         let all = [&programs.ours].into_iter().chain(others.iter().map(|(_, program)| *program));
         let mut running = all.map(|program| RunningProgram::start(program, threads)).collect::<Result<Vec<_>>>()?;
         for (workload, targets) in &workloads {
@@ -44,7 +44,7 @@ pub(crate) fn times(programs: &Programs, options: &Options) -> Result<Vec<Row>> 
 }
 
 /// Returns the other programs that train, each with the index of its target.
-pub(crate) fn other_programs(programs: &Programs) -> Vec<(usize, &Program)> {
+pub(crate) fn peers_that_train(programs: &Programs) -> Vec<(usize, &Program)> {
     let all = [programs.pytorch.as_ref(), Some(&programs.candle)];
     all.into_iter().enumerate().filter_map(|(index, program)| Some((index, program?))).collect()
 }

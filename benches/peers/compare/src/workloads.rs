@@ -1,15 +1,17 @@
 //! The workloads on large tensors, with our minimum speed relative to PyTorch.
 
 /// Returns all workloads with their targets.
-pub(crate) fn workloads() -> impl Iterator<Item = (String, f64)> {
-    let calls =
-        LARGE_TENSORS.iter().chain(INDEXING_AND_SCANS).map(|(workload, target)| ((*workload).to_owned(), *target));
-    let forward = NETWORK_PARTS.iter().map(|(part, target)| ((*part).to_owned(), *target));
-    let backward = NETWORK_PARTS.iter().map(|(part, target)| (format!("{part}, backward"), *target));
+pub(crate) fn workloads_with_targets() -> impl Iterator<Item = (String, f64)> {
+    let calls = LARGE_TENSOR_WORKLOADS
+        .iter()
+        .chain(INDEXING_AND_SCAN_WORKLOADS)
+        .map(|(workload, target)| ((*workload).to_owned(), *target));
+    let forward = NETWORK_PART_WORKLOADS.iter().map(|(part, target)| ((*part).to_owned(), *target));
+    let backward = NETWORK_PART_WORKLOADS.iter().map(|(part, target)| (format!("{part}, backward"), *target));
     calls.chain(forward).chain(backward)
 }
 
-const LARGE_TENSORS: &[(&str, f64)] = &[
+const LARGE_TENSOR_WORKLOADS: &[(&str, f64)] = &[
     ("matmul 256x256", 0.97),
     ("matmul 512x512", 0.97),
     ("matmul 1024x1024", 0.97),
@@ -45,7 +47,7 @@ const LARGE_TENSORS: &[(&str, f64)] = &[
     ("max, columns 4096x4096", 0.95),
 ];
 
-const INDEXING_AND_SCANS: &[(&str, f64)] = &[
+const INDEXING_AND_SCAN_WORKLOADS: &[(&str, f64)] = &[
     ("mean over rows", 0.95),
     ("mean over columns", 0.95),
     ("var over rows", 0.95),
@@ -71,7 +73,7 @@ const INDEXING_AND_SCANS: &[(&str, f64)] = &[
 /// The target of workloads that are only reported.
 const NO_TARGET: f64 = 0.0;
 
-const NETWORK_PARTS: &[(&str, f64)] = &[
+const NETWORK_PART_WORKLOADS: &[(&str, f64)] = &[
     ("conv2d stem", 0.8),
     ("conv2d 64 3x3", 0.8),
     ("conv2d 256 3x3", 0.8),

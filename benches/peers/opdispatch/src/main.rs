@@ -1,20 +1,20 @@
 //! The benchmark programs in this framework, with autograd.
 
-mod data;
+mod indexing_and_scans;
 mod parts;
 mod tensor_calls;
 mod train;
 
 fn main() {
-    opdispatch::set_num_threads(peer::threads());
-    peer::serve(|name| {
+    opdispatch::set_num_threads(peer::thread_count());
+    peer::run_command(|name| {
         let jobs = [
-            tensor_calls::small_call,
-            train::recorded_call,
-            train::training_step,
-            parts::job_for,
-            data::job_for,
-            tensor_calls::large_call,
+            tensor_calls::small_call_job,
+            train::recorded_call_job,
+            train::training_job,
+            parts::job_for_workload,
+            indexing_and_scans::job_for_workload,
+            tensor_calls::large_call_job,
         ];
         jobs.iter().find_map(|job| job(name))
     });

@@ -11,7 +11,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use dispatch_inspect::page;
+use dispatch_inspect::html_page;
 use dispatch_inspect_browser::Browser;
 use dispatch_runtime::Registrar;
 use dispatch_runtime::prelude::*;
@@ -34,7 +34,7 @@ fn hostile_hip(this: &Tensor) -> Tensor {
 }
 
 /// The number of made-up operators: more than fit on a screen.
-const INVENTED_OPERATORS: usize = 200;
+const INVENTED_OPERATOR_COUNT: usize = 200;
 
 fn main() -> TestResult {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -42,25 +42,25 @@ fn main() -> TestResult {
         let answer = Browser::start(1440, 1040).await?.ok_or("there is no chromium with chromedriver");
         let Some(browser) = test_tools::tool_or_skip(Tool::Browser, answer) else { return Ok(()) };
         // A failed check panics. The browser must end nevertheless.
-        let checks = tokio::task::spawn_local(check(browser.client.clone()));
+        let checks = tokio::task::spawn_local(check_page(browser.client.clone()));
         let checked = checks.await;
         browser.stop().await?;
         checked?
     })
 }
 
-async fn check(client: Client) -> TestResult {
+async fn check_page(client: Client) -> TestResult {
     let made_up = Registrar::new("made_up");
-    for number in 0..INVENTED_OPERATORS {
+    for number in 0..INVENTED_OPERATOR_COUNT {
         let _for_good = made_up.define(&format!("operator_{number:03}(Tensor self, Tensor? other=None) -> Tensor"))?;
     }
     let operators = Operator::all();
     assert!(operators.len() > 2000, "{}", operators.len());
-    let file = folder().join("page.html");
-    std::fs::write(&file, page(&operators))?;
+    let file = output_folder().join("page.html");
+    std::fs::write(&file, html_page(&operators))?;
     let address = format!("file://{}", file.display());
 
-    macro_rules! run {
+    macro_rules! run_on_fresh_page {
         ($($module:ident::$check:ident),*) => {
             $(
                 // Reloading the same page would keep the typed text.
@@ -72,14 +72,14 @@ async fn check(client: Client) -> TestResult {
             )*
         };
     }
-    run!(
+    run_on_fresh_page!(
         navigation::a_search_narrows_the_rows,
         navigation::filters_select_rows_and_columns,
         navigation::a_url_fragment_selects_its_cell,
         navigation::the_keyboard_reaches_every_cell,
         cell::a_clicked_cell_shows_its_registrations_and_rule,
         cell::a_backend_without_memory_but_with_a_kernel_can_be_explained,
-        cell::explanations_are_those_of_the_terminal,
+        cell::explanations_equal_those_of_the_command_line,
         cell::every_operator_is_explained_as_by_the_library,
         cell::documentation_is_text_and_not_markup,
         drawing::only_visible_cells_are_in_the_document,
@@ -91,7 +91,7 @@ async fn check(client: Client) -> TestResult {
 }
 
 /// Returns the folder for created files.
-fn folder() -> PathBuf {
+fn output_folder() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).to_owned();
     std::fs::create_dir_all(&folder).unwrap();
     folder

@@ -6,13 +6,17 @@ use syn::ReturnType;
 
 use super::{Computation, PlannedKernel};
 use crate::errors::Errors;
-use crate::op_impl::WithSchema;
-use crate::op_impl::attribute::Engine;
+use crate::op_impl::KernelWithSchema;
+use crate::op_impl::attribute::EngineOption;
 use crate::syntax::rust_type::RustType;
 use crate::syntax::signature::rust_argument_name;
 
-pub(super) fn check<'a>(checked: &'a WithSchema, engine: &'a Engine, errors: &mut Errors) -> Option<Computation<'a>> {
-    let WithSchema { schema, properties, attribute, signature, .. } = checked;
+pub(super) fn check_engine<'a>(
+    checked: &'a KernelWithSchema,
+    engine: &'a EngineOption,
+    errors: &mut Errors,
+) -> Option<Computation<'a>> {
+    let KernelWithSchema { schema, properties, attribute, signature, .. } = checked;
     let (operator, kernel) = (&schema.name, &signature.ident);
     let Some(pointwise) = &properties.pointwise else {
         let message = format!(
@@ -21,7 +25,8 @@ pub(super) fn check<'a>(checked: &'a WithSchema, engine: &'a Engine, errors: &mu
         errors.add_at(&engine.word, message);
         return None;
     };
-    let is_tensor = |at: &usize| RustType::of_argument(&schema.arguments[*at]).is_some_and(|ty| ty.text() == "&Tensor");
+    let is_tensor =
+        |at: &usize| RustType::from_argument(&schema.arguments[*at]).is_some_and(|ty| ty.text() == "&Tensor");
     if let Some(&other) = pointwise.operands.iter().find(|at| !is_tensor(at)) {
         let argument = &schema.arguments[other].name;
         let message = format!(
@@ -49,38 +54,38 @@ impl PlannedKernel<'_> {
         matches!(self.body, Computation::ByEngine { .. })
     }
 
-    pub(super) fn run_functional(&self) -> TokenStream {
+    pub(super) fn generate_functional_run(&self) -> TokenStream {
         let operator = self.checked.attribute.operator.to_token_stream();
-        let operands = self.operands();
-        self.run_engine(&operator, &quote!(fresh::<#operator, _>), &quote!([#(#operands),*]))
+        let operands = self.engine_operands();
+        self.generate_engine_run(&operator, &quote!(fresh::<#operator, _>), &quote!([#(#operands),*]))
     }
 
-    pub(super) fn run_out(&self, name: &str, out: &Ident, form: &TokenStream) -> TokenStream {
+    pub(super) fn generate_out_run(&self, name: &str, out: &Ident, form: &TokenStream) -> TokenStream {
         let operator = &self.checked.attribute.operator;
-        let operands = self.operands();
-        self.run_engine(form, &quote!(into::<#operator, _>), &quote!((#name, #out), [#(#operands),*]))
+        let operands = self.engine_operands();
+        self.generate_engine_run(form, &quote!(into::<#operator, _>), &quote!((#name, #out), [#(#operands),*]))
     }
 
-    pub(super) fn run_in_place(&self, form: &TokenStream) -> TokenStream {
+    pub(super) fn generate_in_place_run(&self, form: &TokenStream) -> TokenStream {
         let operator = &self.checked.attribute.operator;
         let written = &self.arguments[0];
-        let operands = self.operands().into_iter().map(|operand| {
+        let operands = self.engine_operands().into_iter().map(|operand| {
             if operand == written {
                 quote!(::core::option::Option::None)
             } else {
                 quote!(::core::option::Option::Some(#operand))
             }
         });
-        self.run_engine(form, &quote!(in_place::<#operator, #form, _>), &quote!(#written, [#(#operands),*]))
+        self.generate_engine_run(form, &quote!(in_place::<#operator, #form, _>), &quote!(#written, [#(#operands),*]))
     }
 
     /// Generates code that checks the arguments, gets the kernel's rule, and runs the engine with it. Errors are reported for `form`.
-    fn run_engine(&self, form: &TokenStream, function: &TokenStream, operands: &TokenStream) -> TokenStream {
+    fn generate_engine_run(&self, form: &TokenStream, function: &TokenStream, operands: &TokenStream) -> TokenStream {
         let Computation::ByEngine { engine, .. } = &self.body else { return TokenStream::new() };
-        let WithSchema { attribute, signature, schema, .. } = self.checked;
+        let KernelWithSchema { attribute, signature, schema, .. } = self.checked;
         let (operator, kernel) = (&attribute.operator, &signature.ident);
-        let mut shared_arguments = self.shared_arguments();
-        if let Some(first) = shared_arguments.first_mut() {
+        let mut plan_arguments = self.plan_arguments();
+        if let Some(first) = plan_arguments.first_mut() {
             let written = &self.arguments[0];
             *first = if self.types[0].text() == "&Tensor" { quote!(&*#written) } else { quote!(#written) };
         }
@@ -88,10 +93,10 @@ impl PlannedKernel<'_> {
         for (parameter, at) in &self.named {
             let (argument, ty, number) = (&self.arguments[*at], self.types[*at].tokens(&quote!(__r)), at + 1);
             let what = format!("argument `{}`", rust_argument_name(&schema.arguments[*at].name));
-            let value = &shared_arguments[*at];
+            let value = &plan_arguments[*at];
             taken.extend(quote!(let #argument = #value;));
             let bound = quote!(KernelParameter<#operator, #number,);
-            taken.extend(self.coerce_argument(
+            taken.extend(self.generate_argument_coercion(
                 parameter,
                 self.types[*at].text(),
                 &ty,
@@ -102,7 +107,7 @@ impl PlannedKernel<'_> {
         }
         let arguments = self.named.iter().map(|&(_, at)| &self.arguments[at]);
         quote! {
-            <#operator>::__check(#(#shared_arguments),*).map_err(__p::error_in_operator::<#form>)?;
+            <#operator>::__check(#(#plan_arguments),*).map_err(__p::error_in_operator::<#form>)?;
             let __rule = {
                 #taken
                 #kernel(#(#arguments),*)
@@ -112,7 +117,7 @@ impl PlannedKernel<'_> {
         }
     }
 
-    fn operands(&self) -> Vec<&Ident> {
+    fn engine_operands(&self) -> Vec<&Ident> {
         match &self.body {
             Computation::ByEngine { operands, .. } => operands.iter().map(|&at| &self.arguments[at]).collect(),
             Computation::Direct { .. } => Vec::new(),

@@ -4,10 +4,10 @@ use dispatch_schema::Schema;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
-use super::{Outputs, PlannedKernel};
+use super::{OutputKind, PlannedKernel};
 use crate::crate_path;
 use crate::op_impl::when;
-use crate::syntax::keys::{key_name, static_keys};
+use crate::syntax::keys::{generate_static_keys, key_name};
 use crate::syntax::rust_type::RustType;
 
 /// The kernel of one form of the operator, which the expansion registers.
@@ -24,7 +24,7 @@ impl PlannedKernel<'_> {
         let Self { checked, .. } = self;
         let operator = checked.attribute.operator.to_token_stream();
         let mut kernels = vec![FormKernel {
-            function: self.functional_kernel(),
+            function: self.generate_functional_kernel(),
             operator: operator.clone(),
             name: "__functional",
             output_count: 0,
@@ -32,30 +32,30 @@ impl PlannedKernel<'_> {
         if let Some(form) = &checked.properties.in_place {
             let operator = quote!(<#operator as __r::HasInPlace>::Form);
             kernels.push(FormKernel {
-                function: self.in_place_kernel(form, &operator),
+                function: self.generate_in_place_kernel(form, &operator),
                 operator,
                 name: "__in_place",
                 output_count: 0,
             });
         }
         // The `out=` form of a factory takes fewer arguments. Its default kernel copies.
-        if let (Some(form), Outputs::Tensors(outs)) = (&checked.properties.out, &self.outputs)
+        if let (Some(form), OutputKind::Tensors(outs)) = (&checked.properties.out, &self.outputs)
             && form.arguments.len() == self.types.len() + outs
         {
             let operator = quote!(<#operator as __r::HasOut>::Form);
             kernels.push(FormKernel {
-                function: self.out_kernel(form, *outs, &operator),
+                function: self.generate_out_kernel(form, *outs, &operator),
                 operator,
                 name: "__out",
                 output_count: *outs,
             });
         }
-        let serve = self.shared_function();
-        let keys = static_keys(&checked.attribute.keys, &quote!(__r));
-        let condition = self.condition_function();
+        let serve = self.generate_shared_function();
+        let keys = generate_static_keys(&checked.attribute.keys, &quote!(__r));
+        let condition = self.generate_condition();
         let (functions, records): (Vec<_>, Vec<_>) =
-            kernels.iter().map(|kernel| (&kernel.function, self.form_record(kernel))).unzip();
-        let (count, root) = (records.len(), crate_path::runtime());
+            kernels.iter().map(|kernel| (&kernel.function, self.generate_form_record(kernel))).unzip();
+        let (count, root) = (records.len(), crate_path::runtime_path());
         quote! {
             #[allow(clippy::all, clippy::pedantic, unused_imports, unused_qualifications, unused_lifetimes, unused_variables)]
             const _: () = {
@@ -67,17 +67,17 @@ impl PlannedKernel<'_> {
                 #keys
                 const __LOCATION: __r::Location = __r::Location::new(::core::file!(), ::core::line!());
                 static __KERNELS: [__r::KernelRecord; #count] = [#(#records),*];
-                __r::__submit! { __p::Record::Kernels(&__KERNELS) }
+                __r::__submit! { __p::Record::KernelAndForms(&__KERNELS) }
             };
         }
     }
 
-    fn form_record(&self, kernel: &FormKernel) -> TokenStream {
+    fn generate_form_record(&self, kernel: &FormKernel) -> TokenStream {
         let FormKernel { operator, name, output_count, .. } = kernel;
         let attribute = &self.checked.attribute;
         let (kernel, function) = (&self.checked.signature.ident, format_ident!("{name}"));
         let overriding = attribute.overrides.is_some().then(|| quote!(.overriding()));
-        let priority = attribute.priority.as_ref().map(|priority| quote!(.priority(#priority)));
+        let priority = attribute.priority.as_ref().map(|priority| quote!(.with_priority(#priority)));
         let derived = (*name != "__functional").then(|| quote!(.derived()));
         let record = quote! {
             __r::KernelRecord::typed::<#operator>(#function, &__KEYS, ::core::stringify!(#kernel), __LOCATION)
@@ -98,31 +98,32 @@ impl PlannedKernel<'_> {
         quote!(unsafe { #record.when::<#operator>(#holds, #text) })
     }
 
-    fn condition_function(&self) -> Option<TokenStream> {
+    fn generate_condition(&self) -> Option<TokenStream> {
         let names = self.checked.schema.arguments.iter().enumerate().map(|(at, _)| {
             let named = self.named.iter().find(|(_, named)| *named == at);
             named.and_then(|(parameter, _)| parameter.name.clone())
         });
-        when::condition_function(&self.checked.attribute, &self.checked.schema, names, &self.types, &quote!(__r))
+        when::generate_condition(&self.checked.attribute, &self.checked.schema, names, &self.types, &quote!(__r))
     }
 
-    fn functional_kernel(&self) -> TokenStream {
+    fn generate_functional_kernel(&self) -> TokenStream {
         let Self { checked, arguments, keys, .. } = self;
         let operator = checked.attribute.operator.to_token_stream();
         let types = self.types.iter().map(|ty| ty.tokens(&quote!(__r)));
-        let output = RustType::of_returns(&checked.schema).tokens(&quote!(__r));
-        let shared_arguments = self.shared_arguments();
+        let output = RustType::from_returns(&checked.schema).tokens(&quote!(__r));
+        let plan_arguments = self.plan_arguments();
         let body = match self.outputs {
-            _ if self.runs_in_engine() => self.run_functional(),
-            Outputs::None => {
-                let (plan, call) = (self.plan_call(&operator), self.shared_function_call(&quote!(())));
+            _ if self.runs_in_engine() => self.generate_functional_run(),
+            OutputKind::None => {
+                let (plan, call) =
+                    (self.generate_plan_call(&operator), self.generate_shared_function_call(&quote!(())));
                 quote!(#plan #call)
             }
-            Outputs::List => {
+            OutputKind::List => {
                 let (plan, call, device) = (
-                    self.plan_call(&operator),
-                    self.shared_function_call(&quote!(&mut __out[..])),
-                    self.result_device(),
+                    self.generate_plan_call(&operator),
+                    self.generate_shared_function_call(&quote!(&mut __out[..])),
+                    self.generate_result_device(),
                 );
                 quote! {
                     #plan
@@ -132,13 +133,16 @@ impl PlannedKernel<'_> {
                     ::core::result::Result::Ok(__out)
                 }
             }
-            Outputs::Tensors(n) => {
-                let (outs, device) = (numbered_idents("__out", n), self.result_device());
-                let call =
-                    self.shared_function_call(&if n == 1 { quote!(&mut __out0) } else { quote!([#(&mut #outs),*]) });
+            OutputKind::Tensors(n) => {
+                let (outs, device) = (numbered_idents("__out", n), self.generate_result_device());
+                let call = self.generate_shared_function_call(&if n == 1 {
+                    quote!(&mut __out0)
+                } else {
+                    quote!([#(&mut #outs),*])
+                });
                 quote! {
                     let (__value, [#(mut #outs),*]) =
-                        <#operator>::__fresh(#device, #(#shared_arguments),*).map_err(__p::error_in_operator::<#operator>)?;
+                        <#operator>::__plan_and_allocate(#device, #(#plan_arguments),*).map_err(__p::error_in_operator::<#operator>)?;
                     #call?;
                     ::core::result::Result::Ok((#(#outs),*))
                 }
@@ -155,14 +159,14 @@ impl PlannedKernel<'_> {
         }
     }
 
-    fn in_place_kernel(&self, form: &Schema, operator: &TokenStream) -> TokenStream {
+    fn generate_in_place_kernel(&self, form: &Schema, operator: &TokenStream) -> TokenStream {
         let Self { arguments, keys, .. } = self;
-        let types = form.arguments.iter().filter_map(RustType::of_argument).map(|ty| ty.tokens(&quote!(__r)));
+        let types = form.arguments.iter().filter_map(RustType::from_argument).map(|ty| ty.tokens(&quote!(__r)));
         let first = &arguments[0];
-        let mut shared_arguments = self.shared_arguments();
-        shared_arguments[0] = quote!(&*#first);
+        let mut plan_arguments = self.plan_arguments();
+        plan_arguments[0] = quote!(&*#first);
         if self.runs_in_engine() {
-            let run = self.run_in_place(operator);
+            let run = self.generate_in_place_run(operator);
             return quote! {
                 fn __in_place(#(#arguments: #types,)* #keys: __r::KeySet, _: __p::TableRef) -> __r::Result<()> {
                     #run
@@ -170,16 +174,16 @@ impl PlannedKernel<'_> {
             };
         }
         let functional = &self.checked.attribute.operator;
-        let (reads, writes) = (self.read_tensor_list(1), self.write_flags());
+        let (reads, writes) = (self.generate_read_tensor_list(1), self.generate_direct_outputs());
         let reads_first = self.named.iter().any(|&(_, at)| at == 0);
         // The kernel reads the first argument through another handle, which stays as it is even if the kernel changes the written one.
         let second = reads_first.then(|| quote!(let __read = ::core::clone::Clone::clone(&*#first);));
         let lent = reads_first.then(|| quote!(let #first = &__read;));
-        let call = self.shared_function_call(&quote!(__target.tensor()));
+        let call = self.generate_shared_function_call(&quote!(__target.written_tensor()));
         quote! {
             fn __in_place(#(#arguments: #types,)* #keys: __r::KeySet, _: __p::TableRef) -> __r::Result<()> {
                 let __r::Plan { value: __value, outputs: [__spec] } =
-                    <#functional>::plan(#(#shared_arguments),*).map_err(__p::error_in_operator::<#operator>)?;
+                    <#functional>::plan(#(#plan_arguments),*).map_err(__p::error_in_operator::<#operator>)?;
                 #second
                 let mut __target = __p::OutputTensor::new(&__spec, "self", #first, #reads, #writes)
                     .map_err(__p::error_in_operator::<#operator>)?;
@@ -190,15 +194,16 @@ impl PlannedKernel<'_> {
         }
     }
 
-    fn out_kernel(&self, form: &Schema, count: usize, operator: &TokenStream) -> TokenStream {
+    fn generate_out_kernel(&self, form: &Schema, count: usize, operator: &TokenStream) -> TokenStream {
         let Self { arguments, keys, .. } = self;
         let types = self.types.iter().map(|ty| ty.tokens(&quote!(__r)));
         let functional = &self.checked.attribute.operator;
-        let (shared_arguments, reads, writes) = (self.shared_arguments(), self.read_tensor_list(0), self.write_flags());
+        let (plan_arguments, reads, writes) =
+            (self.plan_arguments(), self.generate_read_tensor_list(0), self.generate_direct_outputs());
         let [outs, specs, targets] = ["__out", "__spec", "__target"].map(|name| numbered_idents(name, count));
         let names: Vec<&String> = form.arguments[arguments.len()..].iter().map(|argument| &argument.name).collect();
         if self.runs_in_engine() {
-            let run = self.run_out(names[0], &outs[0], operator);
+            let run = self.generate_out_run(names[0], &outs[0], operator);
             return quote! {
                 fn __out(
                     #(#arguments: #types,)*
@@ -210,10 +215,10 @@ impl PlannedKernel<'_> {
                 }
             };
         }
-        let call = self.shared_function_call(&if count == 1 {
-            quote!(__target0.tensor())
+        let call = self.generate_shared_function_call(&if count == 1 {
+            quote!(__target0.written_tensor())
         } else {
-            quote!([#(#targets.tensor()),*])
+            quote!([#(#targets.written_tensor()),*])
         });
         let first = names[0];
         let apart = (count > 1).then(|| {
@@ -229,7 +234,7 @@ impl PlannedKernel<'_> {
                 _: __p::TableRef,
             ) -> __r::Result<()> {
                 let __r::Plan { value: __value, outputs: [#(#specs),*] } =
-                    <#functional>::plan(#(#shared_arguments),*).map_err(__p::error_in_operator::<#operator>)?;
+                    <#functional>::plan(#(#plan_arguments),*).map_err(__p::error_in_operator::<#operator>)?;
                 #apart
                 let __reads: &[(&'static str, &dyn __p::HasTensors)] = #reads;
                 #(let mut #targets = __p::OutputTensor::new(&#specs, #names, #outs, __reads, #writes)
@@ -242,26 +247,26 @@ impl PlannedKernel<'_> {
     }
 
     /// Generates the plan of a call without outputs, or with a list of outputs.
-    fn plan_call(&self, operator: &TokenStream) -> TokenStream {
-        let shared_arguments = self.shared_arguments();
+    fn generate_plan_call(&self, operator: &TokenStream) -> TokenStream {
+        let plan_arguments = self.plan_arguments();
         let value = match self.outputs {
-            Outputs::List => TokenStream::new(),
+            OutputKind::List => TokenStream::new(),
             _ => quote!(let __value = __plan.value;),
         };
         quote! {
-            let __plan = <#operator>::plan(#(#shared_arguments),*).map_err(__p::error_in_operator::<#operator>)?;
+            let __plan = <#operator>::plan(#(#plan_arguments),*).map_err(__p::error_in_operator::<#operator>)?;
             #value
         }
     }
 
     /// Generates the call of the kernel with the arguments that it names.
-    fn shared_function_call(&self, out: &TokenStream) -> TokenStream {
+    fn generate_shared_function_call(&self, out: &TokenStream) -> TokenStream {
         let (arguments, keys) = (self.named.iter().map(|&(_, at)| &self.arguments[at]), &self.keys);
-        quote!(__serve(&__value, #out, #(#arguments,)* #keys))
+        quote!(__call_kernel(&__value, #out, #(#arguments,)* #keys))
     }
 
     /// Returns every argument as a plan takes it: written ones by shared reference.
-    pub(super) fn shared_arguments(&self) -> Vec<TokenStream> {
+    pub(super) fn plan_arguments(&self) -> Vec<TokenStream> {
         let look = |(argument, ty): (&Ident, &RustType)| match (ty.is_mutable_reference(), ty.is_optional()) {
             (false, _) => quote!(#argument),
             (true, false) => quote!(&*#argument),
@@ -271,7 +276,7 @@ impl PlannedKernel<'_> {
     }
 
     /// Generates the device of fresh results.
-    fn result_device(&self) -> TokenStream {
+    fn generate_result_device(&self) -> TokenStream {
         let Self { checked, .. } = self;
         if let [key] = &checked.attribute.keys[..]
             && key_name(key).is_some_and(|word| word == "CPU")
@@ -283,7 +288,7 @@ impl PlannedKernel<'_> {
             let device = &self.arguments[device];
             found = quote!(::core::option::Option::<__r::Device>::from(#device));
         }
-        for argument in self.read_tensors(0) {
+        for argument in self.read_tensor_arguments(0) {
             let argument = &self.arguments[argument];
             found = quote!(__p::result_device(#found, &#argument));
         }
@@ -291,21 +296,21 @@ impl PlannedKernel<'_> {
     }
 
     /// Returns the arguments, from index `first` on, that hold tensors and are only read.
-    fn read_tensors(&self, first: usize) -> impl Iterator<Item = usize> {
+    fn read_tensor_arguments(&self, first: usize) -> impl Iterator<Item = usize> {
         (first..self.types.len())
             .filter(|&i| self.types[i].text().contains("Tensor") && !self.types[i].is_mutable_reference())
     }
 
     /// Generates the list of tensors that outputs may not overlap.
-    fn read_tensor_list(&self, first: usize) -> TokenStream {
-        let each = self.read_tensors(first).map(|i| {
+    fn generate_read_tensor_list(&self, first: usize) -> TokenStream {
+        let each = self.read_tensor_arguments(first).map(|i| {
             let (name, argument) = (&self.checked.schema.arguments[i].name, &self.arguments[i]);
             quote!((#name, &#argument))
         });
         quote!(&[#(#each),*])
     }
 
-    fn write_flags(&self) -> TokenStream {
+    fn generate_direct_outputs(&self) -> TokenStream {
         let has = |word: &str| self.checked.attribute.direct_writes.iter().any(|flag| flag == word);
         let (in_place, strided, converts) = (has("in_place"), has("strided"), has("converts"));
         quote!(__p::DirectOutputs { in_place: #in_place, strided: #strided, converts: #converts })

@@ -12,24 +12,24 @@ use crate::value::{Argument, Output, Value};
 /// The type of one argument, without its lifetime.
 pub trait ArgumentKind: 'static {
     /// The argument's Rust type.
-    type Type<'a>: Argument<'a>;
+    type RustType<'a>: Argument<'a>;
     /// The argument's type in a condition, which only reads written arguments.
-    type SharedType<'a>;
+    type ConditionType<'a>;
     /// Whether a kernel writes to the argument.
     const IS_WRITTEN: bool = false;
 
     /// Returns the argument in the form that a condition takes.
-    fn as_shared<'a>(argument: &'a Self::Type<'_>) -> Self::SharedType<'a>;
+    fn as_condition_argument<'a>(argument: &'a Self::RustType<'_>) -> Self::ConditionType<'a>;
 
     /// Returns the keys that the argument adds to a boxed call, or `None` if the value is of another kind.
     #[inline(always)]
     fn keys_in_value(value: &Value) -> Option<KeySet> {
-        <Self::Type<'_> as Argument<'_>>::keys_in_value(value)
+        <Self::RustType<'_> as Argument<'_>>::keys_in_value(value)
     }
 
     /// Binds a written argument to the handle that a boxed kernel returned, which can be another tensor.
     #[inline]
-    fn rebind(_argument: Self::Type<'_>, _operator: &Operator, _value: Option<Value>) -> Result<()> {
+    fn replace_written(_argument: Self::RustType<'_>, _operator: &Operator, _value: Option<Value>) -> Result<()> {
         Ok(())
     }
 }
@@ -59,11 +59,11 @@ impl<T: Copy + 'static> ArgumentKind for Owned<T>
 where
     for<'a> T: Argument<'a>,
 {
-    type Type<'a> = T;
-    type SharedType<'a> = T;
+    type RustType<'a> = T;
+    type ConditionType<'a> = T;
 
     #[inline(always)]
-    fn as_shared<'a>(argument: &'a Self::Type<'_>) -> Self::SharedType<'a> {
+    fn as_condition_argument<'a>(argument: &'a Self::RustType<'_>) -> Self::ConditionType<'a> {
         *argument
     }
 }
@@ -72,11 +72,11 @@ impl<T: Copy + 'static> ArgumentKind for OptOwned<T>
 where
     for<'a> T: Argument<'a>,
 {
-    type Type<'a> = Option<T>;
-    type SharedType<'a> = Option<T>;
+    type RustType<'a> = Option<T>;
+    type ConditionType<'a> = Option<T>;
 
     #[inline(always)]
-    fn as_shared<'a>(argument: &'a Self::Type<'_>) -> Self::SharedType<'a> {
+    fn as_condition_argument<'a>(argument: &'a Self::RustType<'_>) -> Self::ConditionType<'a> {
         *argument
     }
 }
@@ -85,11 +85,11 @@ impl<T: ?Sized + 'static> ArgumentKind for Ref<T>
 where
     for<'a> &'a T: Argument<'a>,
 {
-    type Type<'a> = &'a T;
-    type SharedType<'a> = &'a T;
+    type RustType<'a> = &'a T;
+    type ConditionType<'a> = &'a T;
 
     #[inline(always)]
-    fn as_shared<'a>(argument: &'a Self::Type<'_>) -> Self::SharedType<'a> {
+    fn as_condition_argument<'a>(argument: &'a Self::RustType<'_>) -> Self::ConditionType<'a> {
         argument
     }
 }
@@ -98,51 +98,51 @@ impl<T: ?Sized + 'static> ArgumentKind for OptRef<T>
 where
     for<'a> &'a T: Argument<'a>,
 {
-    type Type<'a> = Option<&'a T>;
-    type SharedType<'a> = Option<&'a T>;
+    type RustType<'a> = Option<&'a T>;
+    type ConditionType<'a> = Option<&'a T>;
 
     #[inline(always)]
-    fn as_shared<'a>(argument: &'a Self::Type<'_>) -> Self::SharedType<'a> {
+    fn as_condition_argument<'a>(argument: &'a Self::RustType<'_>) -> Self::ConditionType<'a> {
         *argument
     }
 }
 
-impl<T: Rebind + ?Sized + 'static> ArgumentKind for Mut<T>
+impl<T: ReplaceTensors + ?Sized + 'static> ArgumentKind for Mut<T>
 where
     for<'a> &'a mut T: Argument<'a>,
 {
-    type Type<'a> = &'a mut T;
-    type SharedType<'a> = &'a T;
+    type RustType<'a> = &'a mut T;
+    type ConditionType<'a> = &'a T;
     const IS_WRITTEN: bool = true;
 
     #[inline(always)]
-    fn as_shared<'a>(argument: &'a Self::Type<'_>) -> Self::SharedType<'a> {
+    fn as_condition_argument<'a>(argument: &'a Self::RustType<'_>) -> Self::ConditionType<'a> {
         argument
     }
 
     #[inline(never)]
-    fn rebind(argument: &mut T, operator: &Operator, value: Option<Value>) -> Result<()> {
-        argument.rebind(convert_result(operator, value)?);
+    fn replace_written(argument: &mut T, operator: &Operator, value: Option<Value>) -> Result<()> {
+        argument.replace_tensors(convert_result(operator, value)?);
         Ok(())
     }
 }
 
-impl<T: Rebind + ?Sized + 'static> ArgumentKind for OptMut<T>
+impl<T: ReplaceTensors + ?Sized + 'static> ArgumentKind for OptMut<T>
 where
     for<'a> &'a mut T: Argument<'a>,
 {
-    type Type<'a> = Option<&'a mut T>;
-    type SharedType<'a> = Option<&'a T>;
+    type RustType<'a> = Option<&'a mut T>;
+    type ConditionType<'a> = Option<&'a T>;
     const IS_WRITTEN: bool = true;
 
     #[inline(always)]
-    fn as_shared<'a>(argument: &'a Self::Type<'_>) -> Self::SharedType<'a> {
+    fn as_condition_argument<'a>(argument: &'a Self::RustType<'_>) -> Self::ConditionType<'a> {
         argument.as_deref()
     }
 
-    fn rebind(argument: Option<&mut T>, operator: &Operator, value: Option<Value>) -> Result<()> {
-        if let (Some(argument), Some(handle)) = (argument, convert_result::<Option<T::Handle>>(operator, value)?) {
-            argument.rebind(handle);
+    fn replace_written(argument: Option<&mut T>, operator: &Operator, value: Option<Value>) -> Result<()> {
+        if let (Some(argument), Some(handle)) = (argument, convert_result::<Option<T::Replacement>>(operator, value)?) {
+            argument.replace_tensors(handle);
         }
         Ok(())
     }
@@ -152,42 +152,42 @@ impl<T: HasDeviceKeys + Copy + 'static> ArgumentKind for DeviceArgument<T>
 where
     for<'a> T: Argument<'a>,
 {
-    type Type<'a> = T;
-    type SharedType<'a> = T;
+    type RustType<'a> = T;
+    type ConditionType<'a> = T;
 
     #[inline(always)]
-    fn as_shared<'a>(argument: &'a Self::Type<'_>) -> Self::SharedType<'a> {
+    fn as_condition_argument<'a>(argument: &'a Self::RustType<'_>) -> Self::ConditionType<'a> {
         *argument
     }
 
     #[inline(always)]
     fn keys_in_value(value: &Value) -> Option<KeySet> {
-        Some(operator::device_keys(value))
+        Some(operator::keys_of_device_value(value))
     }
 }
 
 /// A type that an operator's argument refers to by `&mut`.
-pub trait Rebind {
+pub trait ReplaceTensors {
     /// The type of the result that a boxed kernel returns for a written argument.
-    type Handle: Output;
+    type Replacement: Output;
 
     /// Replaces the caller's tensor, or list of tensors, with the tensors that a boxed kernel returned.
-    fn rebind(&mut self, handle: Self::Handle);
+    fn replace_tensors(&mut self, handle: Self::Replacement);
 }
 
-impl Rebind for Tensor {
-    type Handle = Self;
+impl ReplaceTensors for Tensor {
+    type Replacement = Self;
 
     #[inline]
-    fn rebind(&mut self, handle: Self) {
+    fn replace_tensors(&mut self, handle: Self) {
         *self = handle;
     }
 }
 
-impl Rebind for [Tensor] {
-    type Handle = Vec<Tensor>;
+impl ReplaceTensors for [Tensor] {
+    type Replacement = Vec<Tensor>;
 
-    fn rebind(&mut self, handles: Vec<Tensor>) {
+    fn replace_tensors(&mut self, handles: Vec<Tensor>) {
         self.iter_mut().zip(handles).for_each(|(tensor, handle)| *tensor = handle);
     }
 }

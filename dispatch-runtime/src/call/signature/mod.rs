@@ -17,14 +17,14 @@ use crate::call::dispatch;
 use crate::error::{Error, ErrorKind, Result};
 use crate::guard;
 use crate::key::KeySet;
-use crate::operator::{CodePointer, Operator, Signature, TableRef, TypedAdapters, too_few_arguments};
+use crate::operator::{CodePointer, Operator, Signature, TableRef, TypedAdapters, too_few_arguments_error};
 use crate::tensor::Marks;
-use crate::value::{Argument, KINDS, Stack, Value, stack_from_arguments};
+use crate::value::{Argument, KIND_NAMES, Stack, Value, stack_from_arguments};
 use argument::ArgumentKind;
-use results::{ResultOrigins, Results, are_arguments_in_order, result_position, results_on_stack};
+use results::{ResultOrigins, Results, are_written_arguments_in_order, result_position, results_on_stack};
 
 pub use argument::{DeviceArgument, HasDeviceKeys, Mut, OptMut, OptOwned, OptRef, Owned, Ref};
-pub use results::{NewValue, WrittenArgument};
+pub use results::{NewResult, WrittenArgument};
 
 /// A signature with arguments `A`, new results `R`, and the origin `O` of each result. `O` is `()` if all results are new.
 pub struct Sig<A, R, O = ()>(PhantomData<(A, R, O)>);
@@ -41,16 +41,16 @@ macro_rules! impl_signatures {
     (@ $count:literal $(($kind:ident $argument:ident $life:lifetime $at:literal))*) => {
         #[allow(unused_lifetimes, reason = "there may be no argument")]
         impl<$($kind: ArgumentKind,)* R: Results, O: ResultOrigins> Signature for Sig<($($kind,)*), R, O> {
-            type Kernel = for<'a> fn($($kind::Type<'a>,)* KeySet, TableRef) -> Result<R>;
-            type Predicate = for<'a> fn($($kind::SharedType<'a>),*) -> bool;
-            const ADAPTERS: &'static TypedAdapters = &TypedAdapters {
+            type Kernel = for<'a> fn($($kind::RustType<'a>,)* KeySet, TableRef) -> Result<R>;
+            type ConditionFn = for<'a> fn($($kind::ConditionType<'a>),*) -> bool;
+            const TYPED_ADAPTERS: &'static TypedAdapters = &TypedAdapters {
                 slow_path: CodePointer::from_fn::<Self::Kernel>(Self::slow_path),
                 run_boxed: CodePointer::from_fn::<Self::Kernel>(Self::run_boxed),
                 run_boxed_unless_skipped: CodePointer::from_fn::<Self::Kernel>(Self::run_boxed_unless_skipped),
-                unbox: Self::unbox,
-                function_type: TypeId::of::<for<$($life),*> fn($($kind::Type<$life>),*) -> Result<R>>(),
-                closure_type: TypeId::of::<dyn for<$($life),*> Fn($($kind::Type<$life>),*) -> Result<R> + Send + Sync>(),
-                call_closure: CodePointer::from_fn::<Self::Kernel>(Self::call_closure),
+                run_typed: Self::run_typed,
+                function_type: TypeId::of::<for<$($life),*> fn($($kind::RustType<$life>),*) -> Result<R>>(),
+                closure_type: TypeId::of::<dyn for<$($life),*> Fn($($kind::RustType<$life>),*) -> Result<R> + Send + Sync>(),
+                call_typed_closure: CodePointer::from_fn::<Self::Kernel>(Self::call_typed_closure),
             };
         }
 
@@ -59,48 +59,48 @@ macro_rules! impl_signatures {
         #[allow(clippy::elidable_lifetime_names, reason = "there may be one argument")]
         impl<$($kind: ArgumentKind,)* R: Results, O: ResultOrigins> Sig<($($kind,)*), R, O> {
             /// Whether each argument is written, but is not a result.
-            const WRITTEN_NOT_RETURNED: [bool; $count] = [$($kind::IS_WRITTEN && result_position($at, O::ALL).is_none()),*];
+            const WRITTEN_NOT_RETURNED: [bool; $count] = [$($kind::IS_WRITTEN && result_position($at, O::ARGUMENT_POSITIONS).is_none()),*];
             const HAS_WRITTEN_NOT_RETURNED: bool = false $(|| Self::WRITTEN_NOT_RETURNED[$at])*;
 
             /// Binds the operator, skips a layer, chooses between kernels, or returns the error of a missing kernel.
             #[cold]
-            fn slow_path<'a>($($argument: $kind::Type<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
+            fn slow_path<'a>($($argument: $kind::RustType<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
                 // SAFETY: adapters are called through tables of operators with types.
                 let operator = unsafe { table.operator() };
                 let mut holds = |condition: CodePointer| {
                     // SAFETY: `KernelRecord::when` takes the operator's predicate type, and `bind` adds no record of another operator.
-                    let holds: <Self as Signature>::Predicate = unsafe { condition.to_fn() };
-                    holds($($kind::as_shared(&$argument)),*)
+                    let holds: <Self as Signature>::ConditionFn = unsafe { condition.to_fn() };
+                    holds($($kind::as_condition_argument(&$argument)),*)
                 };
-                let (code, keys, table) = dispatch::find_kernel(operator, keys, &mut holds, &[$(&$argument),*])?;
+                let (code, keys, table) = dispatch::find_kernel_slow(operator, keys, &mut holds, &[$(&$argument),*])?;
                 // SAFETY: the slots of the operator's tables hold kernels of its type.
                 let kernel: <Self as Signature>::Kernel = unsafe { code.to_fn() };
                 kernel($($argument,)* keys, table)
             }
 
             /// Puts the arguments on a stack and runs the slot's boxed kernel. Its conditions were evaluated before.
-            fn run_boxed<'a>($($argument: $kind::Type<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
+            fn run_boxed<'a>($($argument: $kind::RustType<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
                 // SAFETY: as in `slow_path`.
                 let operator = unsafe { table.operator() };
-                let mut stack = if $count < MIN_SHARED_ARGUMENTS {
+                let mut stack = if $count < MIN_ARGUMENTS_FOR_SHARED_CODE {
                     Stack::from_array([$($argument.to_value()),*])
                 } else {
                     stack_from_arguments(&[$(&$argument),*])
                 };
-                if O::ALL.is_empty() {
+                if O::ARGUMENT_POSITIONS.is_empty() {
                     return call_boxed_kernel(operator, table, keys, &mut stack);
                 }
-                let results = call_boxed_kernel_for_values(operator, table, keys, &mut stack, O::ALL.len())?;
-                $(if let Some(position) = const { result_position($at, O::ALL) } {
-                    $kind::rebind($argument, operator, results.get_mut(position).map(std::mem::take))?;
+                let results = call_boxed_kernel_for_values(operator, table, keys, &mut stack, O::ARGUMENT_POSITIONS.len())?;
+                $(if let Some(position) = const { result_position($at, O::ARGUMENT_POSITIONS) } {
+                    $kind::replace_written($argument, operator, results.get_mut(position).map(std::mem::take))?;
                 })*
-                R::take_new(operator, results, O::ALL)
+                R::take_new_results(operator, results, O::ARGUMENT_POSITIONS)
             }
 
             /// Skips the slot's boxed kernel if the tensors' marks permit it; otherwise runs it.
-            fn run_boxed_unless_skipped<'a>($($argument: $kind::Type<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
+            fn run_boxed_unless_skipped<'a>($($argument: $kind::RustType<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
                 let has_any_mark = |marks: Marks| false $(|| $argument.has_any_mark(marks))*;
-                match table.as_bound().and_then(|table| table.skip_layers_unless_marked(keys, has_any_mark)) {
+                match table.as_bound().and_then(|table| table.lookup_below_skipped_unless_marked(keys, has_any_mark)) {
                     Some((code, keys)) => {
                         // SAFETY: as in `slow_path`.
                         let kernel: <Self as Signature>::Kernel = unsafe { code.to_fn() };
@@ -110,18 +110,18 @@ macro_rules! impl_signatures {
                 }
             }
 
-            /// Implements [`TypedAdapters::unbox`].
-            unsafe fn unbox(operator: &Operator, code: Option<CodePointer>, keys: KeySet, stack: &mut Stack) -> Result<()> {
+            /// Implements [`TypedAdapters::run_typed`].
+            unsafe fn run_typed(operator: &Operator, code: Option<CodePointer>, keys: KeySet, stack: &mut Stack) -> Result<()> {
                 let arguments: &mut [Value; $count] = match stack.top_array() {
                     Ok(arguments) => arguments,
-                    Err(found) => return Err(too_few_arguments(operator, found)),
+                    Err(found) => return Err(too_few_arguments_error(operator, found)),
                 };
                 let (code, keys) = match code {
                     Some(code) => (code, keys),
                     None => {
                         let [$($argument),*] = &*arguments;
                         $(let Some($argument) = $kind::keys_in_value($argument) else {
-                            return call_boxed_with_wrong_kind(operator, stack);
+                            return call_boxed_with_wrong_value_kind(operator, stack);
                         };)*
                         let keys = guard::call_keys(KeySet::EMPTY $(| $argument)*);
                         match operator.typed_kernel(keys) {
@@ -134,24 +134,24 @@ macro_rules! impl_signatures {
                     let before: [Option<Value>; $count] =
                         std::array::from_fn(|position| Self::WRITTEN_NOT_RETURNED[position].then(|| arguments[position].clone()));
                     // SAFETY: the code is a kernel of the operator, as below.
-                    let results = unsafe { Self::call(operator, arguments, code, keys) }?;
-                    check_not_replaced(operator, arguments, &before)?;
+                    let results = unsafe { Self::convert_and_call(operator, arguments, code, keys) }?;
+                    check_arguments_not_replaced(operator, arguments, &before)?;
                     results
                 } else {
                     // SAFETY: the caller guarantees that the code is a kernel of the operator, or `typed_kernel` does.
-                    unsafe { Self::call(operator, arguments, code, keys) }?
+                    unsafe { Self::convert_and_call(operator, arguments, code, keys) }?
                 };
-                if O::ALL.is_empty() {
+                if O::ARGUMENT_POSITIONS.is_empty() {
                     results.replace_arguments::<$count>(stack);
                 } else {
-                    replace_arguments_with_results(results, stack, $count, O::ALL);
+                    replace_arguments_with_results(results, stack, $count, O::ARGUMENT_POSITIONS);
                 }
                 Ok(())
             }
 
-            /// Implements [`TypedAdapters::call_closure`].
-            fn call_closure<'a>($($argument: $kind::Type<'a>,)* address: KeySet, _: TableRef) -> Result<R> {
-                type Closure<$($kind,)* R> = dyn for<$($life),*> Fn($(<$kind as ArgumentKind>::Type<$life>),*) -> Result<R> + Send + Sync;
+            /// Implements [`TypedAdapters::call_typed_closure`].
+            fn call_typed_closure<'a>($($argument: $kind::RustType<'a>,)* address: KeySet, _: TableRef) -> Result<R> {
+                type Closure<$($kind,)* R> = dyn for<$($life),*> Fn($(<$kind as ArgumentKind>::RustType<$life>),*) -> Result<R> + Send + Sync;
                 // SAFETY: `Registrar` calls this with the address of such a box, which lives during the call.
                 let closure = unsafe { &*closure_from_address::<Box<Closure<$($kind,)* R>>>(address) };
                 closure($($argument),*)
@@ -163,11 +163,11 @@ macro_rules! impl_signatures {
             ///
             /// The code is a kernel of the operator.
             #[inline(always)]
-            unsafe fn call(operator: &Operator, arguments: &mut [Value; $count], code: CodePointer, keys: KeySet) -> Result<R> {
+            unsafe fn convert_and_call(operator: &Operator, arguments: &mut [Value; $count], code: CodePointer, keys: KeySet) -> Result<R> {
                 // SAFETY: the caller guarantees it.
                 let kernel: <Self as Signature>::Kernel = unsafe { code.to_fn() };
                 let [$($argument),*] = arguments;
-                kernel($(convert_argument::<$kind::Type<'_>>(operator, $argument, $at)?,)* keys, operator.published_table())
+                kernel($(convert_argument::<$kind::RustType<'_>>(operator, $argument, $at)?,)* keys, operator.published_table())
             }
         }
     };
@@ -187,7 +187,7 @@ fn closure_from_address<T>(address: KeySet) -> *const T {
 
 /// The smallest number of arguments for which all signatures share the code that fills a boxed kernel's stack. With fewer arguments, each
 /// signature has its own code, which is faster but longer.
-const MIN_SHARED_ARGUMENTS: usize = 4;
+const MIN_ARGUMENTS_FOR_SHARED_CODE: usize = 4;
 
 /// Runs the slot's boxed kernel, and returns its results.
 #[inline(never)]
@@ -200,7 +200,7 @@ fn call_boxed_kernel_for_values<'a>(
 ) -> Result<&'a mut [Value]> {
     operator
         .run_boxed::<false>(table, keys, stack, ConditionState::NoneHolds)
-        .map_err(|error| error.through_boxed_kernel(operator))?;
+        .map_err(|error| error.with_boxed_caller(operator))?;
     results_on_stack(operator, stack, count)
 }
 
@@ -209,15 +209,15 @@ fn call_boxed_kernel_for_values<'a>(
 fn call_boxed_kernel<R: Results>(operator: &Operator, table: TableRef, keys: KeySet, stack: &mut Stack) -> Result<R> {
     operator
         .run_boxed::<false>(table, keys, stack, ConditionState::NoneHolds)
-        .map_err(|error| error.through_boxed_kernel(operator))?;
+        .map_err(|error| error.with_boxed_caller(operator))?;
     R::pop(operator, stack)
 }
 
 /// Runs a boxed call with a value of the wrong kind. A typed kernel returns an error; a boxed kernel may accept the value.
 #[cold]
-fn call_boxed_with_wrong_kind(operator: &Operator, stack: &mut Stack) -> Result<()> {
+fn call_boxed_with_wrong_value_kind(operator: &Operator, stack: &mut Stack) -> Result<()> {
     let arguments = stack.top(operator.argument_count()).unwrap_or_default();
-    let keys = guard::call_keys(operator.keys_of(arguments));
+    let keys = guard::call_keys(operator.keys_of_arguments(arguments));
     operator.run_boxed_out_of_line(keys, stack, ConditionState::NotEvaluated)
 }
 
@@ -226,7 +226,7 @@ fn call_boxed_with_wrong_kind(operator: &Operator, stack: &mut Stack) -> Result<
 pub fn convert_argument<'a, T: Argument<'a>>(operator: &Operator, value: &'a mut Value, position: usize) -> Result<T> {
     let found = value.kind_index();
     let Some(argument) = T::from_value(value) else {
-        return Err(wrong_argument_error(operator, position, T::KIND, found));
+        return Err(wrong_argument_error(operator, position, T::KIND_NAME, found));
     };
     Ok(argument)
 }
@@ -234,11 +234,12 @@ pub fn convert_argument<'a, T: Argument<'a>>(operator: &Operator, value: &'a mut
 #[cold]
 fn wrong_argument_error(operator: &Operator, position: usize, expected: &'static str, found: usize) -> Error {
     let argument = operator.argument_name(position);
-    ErrorKind::WrongArgument { operator: operator.name(), position, argument, expected, found: KINDS[found] }.into()
+    ErrorKind::WrongArgument { operator: operator.name(), position, argument, expected, found: KIND_NAMES[found] }
+        .into()
 }
 
 /// Checks that written arguments that are not results are the same tensors as before. The caller would not see other tensors.
-fn check_not_replaced(operator: &Operator, arguments: &[Value], before: &[Option<Value>]) -> Result<()> {
+fn check_arguments_not_replaced(operator: &Operator, arguments: &[Value], before: &[Option<Value>]) -> Result<()> {
     for (position, (now, before)) in arguments.iter().zip(before).enumerate() {
         let is_same = match (before, now) {
             (Some(Value::Tensor(before)), Value::Tensor(now)) => before.same(now),
@@ -261,7 +262,7 @@ fn replaced_argument_error(operator: &Operator, position: usize) -> Error {
 #[inline]
 fn replace_arguments_with_results<R: Results>(new: R, stack: &mut Stack, count: usize, origins: &[Option<usize>]) {
     let Some(arguments) = stack.top_mut(count) else { return };
-    if are_arguments_in_order(origins) {
+    if are_written_arguments_in_order(origins) {
         // No argument has a lower position than the result that it is.
         for (position, origin) in origins.iter().enumerate() {
             arguments.swap(position, origin.unwrap_or(position));
@@ -270,7 +271,7 @@ fn replace_arguments_with_results<R: Results>(new: R, stack: &mut Stack, count: 
         return;
     }
     let mut new_values = Vec::with_capacity(R::COUNT);
-    new.append(&mut new_values);
+    new.append_to(&mut new_values);
     let mut new_values = new_values.into_iter();
     let result = |origin: &Option<usize>| match origin {
         Some(argument) => std::mem::take(&mut arguments[*argument]),

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::operator::Operator;
-use crate::value::{KINDS, Output, Stack, Value};
+use crate::value::{KIND_NAMES, Output, Stack, Value};
 
 /// The results that are not written arguments: one value, or a tuple.
 pub trait Results: Sized + 'static {
@@ -13,16 +13,16 @@ pub trait Results: Sized + 'static {
     fn replace_arguments<const ARGUMENTS: usize>(self, stack: &mut Stack);
 
     /// Appends the results.
-    fn append(self, values: &mut Vec<Value>);
+    fn append_to(self, values: &mut Vec<Value>);
 
     /// Takes the results off the stack of a boxed kernel, which has no other values.
     #[inline]
     fn pop(operator: &Operator, stack: &mut Stack) -> Result<Self> {
-        Self::take_new(operator, results_on_stack(operator, stack, Self::COUNT)?, &[])
+        Self::take_new_results(operator, results_on_stack(operator, stack, Self::COUNT)?, &[])
     }
 
     /// Takes the new results out of all results of a boxed kernel. `origins` has the origin of each result.
-    fn take_new(operator: &Operator, results: &mut [Value], origins: &[Option<usize>]) -> Result<Self>;
+    fn take_new_results(operator: &Operator, results: &mut [Value], origins: &[Option<usize>]) -> Result<Self>;
 }
 
 impl<T: Output + 'static> Results for T {
@@ -33,7 +33,7 @@ impl<T: Output + 'static> Results for T {
         stack.replace_top::<ARGUMENTS, 1>(|| [self.into_value()]);
     }
 
-    fn append(self, values: &mut Vec<Value>) {
+    fn append_to(self, values: &mut Vec<Value>) {
         values.push(self.into_value());
     }
 
@@ -44,12 +44,12 @@ impl<T: Output + 'static> Results for T {
     }
 
     #[inline]
-    fn take_new(operator: &Operator, results: &mut [Value], origins: &[Option<usize>]) -> Result<Self> {
+    fn take_new_results(operator: &Operator, results: &mut [Value], origins: &[Option<usize>]) -> Result<Self> {
         take_result(operator, results, new_result_position(0, origins))
     }
 }
 
-macro_rules! impl_for_tuples {
+macro_rules! impl_results_for_tuple {
     ($(($result:ident $name:ident $at:literal))*) => {
         impl<$($result: Output + 'static),*> Results for ($($result,)*) {
             const COUNT: usize = <[usize]>::len(&[$($at),*]);
@@ -61,14 +61,14 @@ macro_rules! impl_for_tuples {
             }
 
             #[allow(unused_variables, reason = "the tuple may be empty")]
-            fn append(self, values: &mut Vec<Value>) {
+            fn append_to(self, values: &mut Vec<Value>) {
                 let ($($name,)*) = self;
                 values.extend([$($name.into_value()),*]);
             }
 
             #[inline]
             #[allow(unused_variables, reason = "the tuple may be empty")]
-            fn take_new(operator: &Operator, results: &mut [Value], origins: &[Option<usize>]) -> Result<Self> {
+            fn take_new_results(operator: &Operator, results: &mut [Value], origins: &[Option<usize>]) -> Result<Self> {
                 Ok(($(take_result::<$result>(operator, results, new_result_position($at, origins))?,)*))
             }
         }
@@ -76,21 +76,21 @@ macro_rules! impl_for_tuples {
 }
 
 /// Implements [`Results`] for no result, and for two and more.
-macro_rules! results_for_tuples {
+macro_rules! impl_results_for_tuples {
     ([$($before:tt)*]) => {
-        impl_for_tuples! { $($before)* }
+        impl_results_for_tuple! { $($before)* }
     };
     ([$($before:tt)*] $first:tt $($rest:tt)*) => {
-        results_for_tuples! { @unless_one $($before)* }
-        results_for_tuples! { [$($before)* $first] $($rest)* }
+        impl_results_for_tuples! { @unless_one $($before)* }
+        impl_results_for_tuples! { [$($before)* $first] $($rest)* }
     };
     (@unless_one $one:tt) => {};
     (@unless_one $($several:tt)*) => {
-        impl_for_tuples! { $($several)* }
+        impl_results_for_tuple! { $($several)* }
     };
 }
 
-results_for_tuples! {
+impl_results_for_tuples! {
     [] (A a 0) (B b 1) (C c 2) (D d 3) (E e 4) (F f 5) (G g 6) (H h 7) (I i 8) (J j 9) (K k 10) (L l 11) (M m 12) (N n 13) (O o 14) (P p 15)
 }
 
@@ -103,10 +103,10 @@ fn take_result<T: Output>(operator: &Operator, results: &mut [Value], at: usize)
 #[inline]
 pub(crate) fn convert_result<T: Output>(operator: &Operator, value: Option<Value>) -> Result<T> {
     let Some(value) = value else {
-        return Err(wrong_result_error(operator, T::KIND, None));
+        return Err(wrong_result_error(operator, T::KIND_NAME, None));
     };
     let found = value.kind_index();
-    T::from_value(value).ok_or_else(|| wrong_result_error(operator, T::KIND, Some(found)))
+    T::from_value(value).ok_or_else(|| wrong_result_error(operator, T::KIND_NAME, Some(found)))
 }
 
 /// Returns all results that a boxed kernel left on the stack, or an error if there are too many.
@@ -124,38 +124,38 @@ fn surplus_results_error(operator: &Operator, found: usize) -> Error {
 
 #[cold]
 fn wrong_result_error(operator: &Operator, expected: &'static str, found: Option<usize>) -> Error {
-    let found = found.map(|found| KINDS[found]);
+    let found = found.map(|found| KIND_NAMES[found]);
     ErrorKind::WrongResult { operator: operator.name(), expected, found, kernel: None }.into()
 }
 
 /// The origin of one result: a new value or a written argument.
 pub trait ResultOrigin: 'static {
     /// The position of the written argument, or `None` for a new value.
-    const ARGUMENT: Option<usize>;
+    const ARGUMENT_POSITION: Option<usize>;
 }
 
 /// The origin of a result that is a new value.
-pub struct NewValue;
+pub struct NewResult;
 
 /// The origin of a result that is a written argument, by the argument's position.
 pub struct WrittenArgument<const ARGUMENT: usize>;
 
-impl ResultOrigin for NewValue {
-    const ARGUMENT: Option<usize> = None;
+impl ResultOrigin for NewResult {
+    const ARGUMENT_POSITION: Option<usize> = None;
 }
 
 impl<const ARGUMENT: usize> ResultOrigin for WrittenArgument<ARGUMENT> {
-    const ARGUMENT: Option<usize> = Some(ARGUMENT);
+    const ARGUMENT_POSITION: Option<usize> = Some(ARGUMENT);
 }
 
 /// The origins of all results.
 pub trait ResultOrigins: 'static {
     /// The origins in the order of the results. The list is empty if all results are new.
-    const ALL: &'static [Option<usize>];
+    const ARGUMENT_POSITIONS: &'static [Option<usize>];
 }
 
 impl ResultOrigins for () {
-    const ALL: &'static [Option<usize>] = &[];
+    const ARGUMENT_POSITIONS: &'static [Option<usize>] = &[];
 }
 
 macro_rules! impl_result_origins {
@@ -169,7 +169,7 @@ macro_rules! impl_result_origins {
     (@) => {};
     (@ $($origin:ident)*) => {
         impl<$($origin: ResultOrigin),*> ResultOrigins for ($($origin,)*) {
-            const ALL: &'static [Option<usize>] = &[$($origin::ARGUMENT),*];
+            const ARGUMENT_POSITIONS: &'static [Option<usize>] = &[$($origin::ARGUMENT_POSITION),*];
         }
     };
 }
@@ -206,7 +206,7 @@ pub(crate) const fn new_result_position(new_index: usize, origins: &[Option<usiz
 }
 
 /// Whether all results are written arguments, in the order of the arguments.
-pub(crate) const fn are_arguments_in_order(origins: &[Option<usize>]) -> bool {
+pub(crate) const fn are_written_arguments_in_order(origins: &[Option<usize>]) -> bool {
     let (mut position, mut next) = (0, 0);
     while position < origins.len() {
         match origins[position] {

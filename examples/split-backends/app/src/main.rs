@@ -38,7 +38,7 @@ fn print_normalized_rows() -> Result<()> {
 
 fn main() -> Result<()> {
     print_squares(Device::CPU)?;
-    match kernels_cuda::properties(0) {
+    match kernels_cuda::device_properties(0) {
         Ok(gpu) => {
             println!("{}:", gpu.name);
             print_squares("cuda:0".parse()?)?;

@@ -11,7 +11,7 @@ use dispatch_runtime::prelude::*;
 pub static Audit: Key;
 
 thread_local! {
-    static DEPTH: Cell<usize> = const { Cell::new(0) };
+    static CALL_DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
 /// Enables the layer: every call of this thread is printed until the guard is dropped.
@@ -20,10 +20,10 @@ pub fn print_calls() -> Guard {
 }
 
 #[op_fallback(Audit)]
-fn audit(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
-    println!("{:indent$}{op}{}", "", stack.display_args(op), indent = 2 * DEPTH.get() + 2);
-    DEPTH.set(DEPTH.get() + 1);
+fn print_and_redispatch(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    println!("{:indent$}{op}{}", "", stack.display_args(op), indent = 2 * CALL_DEPTH.get() + 2);
+    CALL_DEPTH.set(CALL_DEPTH.get() + 1);
     let result = op.redispatch_boxed(keys.below(Audit), stack);
-    DEPTH.set(DEPTH.get() - 1);
+    CALL_DEPTH.set(CALL_DEPTH.get() - 1);
     result
 }

@@ -24,34 +24,34 @@ impl Buffer for NpuBuffer {
     }
 
     fn size(&self) -> usize {
-        size_of_val(&self.lock()[..])
+        size_of_val(&self.lock_elements()[..])
     }
 }
 
 impl NpuBuffer {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<f32>> {
+    fn lock_elements(&self) -> std::sync::MutexGuard<'_, Vec<f32>> {
         self.elements.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The device's allocator, from which the framework allocates results of operators with a plan.
-struct Npu;
+struct NpuBackend;
 
-backend!(NPU, Npu);
+backend!(NPU, NpuBackend);
 
-impl Backend for Npu {
+impl Backend for NpuBackend {
     fn allocate(&self, device: Device, size: usize) -> Result<Storage> {
         Ok(Storage::new(NpuBuffer { device, elements: Mutex::new(vec![0.0; size.div_ceil(4)]) }))
     }
 
     fn copy_in(&self, from: &[u8], to: &Storage) -> Result<()> {
-        let mut elements = npu_buffer(to)?.lock();
+        let mut elements = npu_buffer(to)?.lock_elements();
         elements.iter_mut().zip(from.as_chunks().0).for_each(|(element, bytes)| *element = f32::from_ne_bytes(*bytes));
         Ok(())
     }
 
     fn copy_out(&self, from: &Storage, to: &mut [u8]) -> Result<()> {
-        let elements = npu_buffer(from)?.lock();
+        let elements = npu_buffer(from)?.lock_elements();
         to.as_chunks_mut().0.iter_mut().zip(&*elements).for_each(|(bytes, element)| *bytes = element.to_ne_bytes());
         Ok(())
     }
@@ -72,7 +72,7 @@ pub fn upload(tensor: &Tensor) -> Result<Tensor> {
 ///
 /// Returns an error if the tensor is on another device.
 pub fn download(tensor: &Tensor) -> Result<Tensor> {
-    Ok(Tensor::from_slice(&tensor_buffer(tensor)?.lock()))
+    Ok(Tensor::from_slice(&tensor_buffer(tensor)?.lock_elements()))
 }
 
 fn tensor_from_elements(elements: Vec<f32>, sizes: &[i64]) -> Result<Tensor> {
@@ -92,17 +92,17 @@ fn npu_buffer(storage: &Storage) -> Result<&NpuBuffer> {
 
 #[op_impl(myops::mymul, NPU)]
 fn mymul(this: &Tensor, other: &Tensor) -> Result<Tensor> {
-    let a = tensor_buffer(this)?.lock().clone();
-    let b = tensor_buffer(other)?.lock().clone();
+    let a = tensor_buffer(this)?.lock_elements().clone();
+    let b = tensor_buffer(other)?.lock_elements().clone();
     tensor_from_elements(a.iter().zip(&b).map(|(a, b)| a * b).collect(), this.sizes())
 }
 
 /// The NPU kernel of `normalize_rows`, an operator with a plan. The plan has checked the arguments. The macro derives the
 /// kernels of all forms.
 #[op_impl(myops::normalize_rows, NPU)]
-fn normalize_rows(plan: &myops::Rows, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    let from = tensor_buffer(this)?.lock().clone();
-    let mut to = tensor_buffer(out)?.lock();
+fn normalize_rows(plan: &myops::NormalizeRowsPlan, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    let from = tensor_buffer(this)?.lock_elements().clone();
+    let mut to = tensor_buffer(out)?.lock_elements();
     for (to, from) in to.chunks_mut(plan.columns.max(1)).zip(from.chunks(plan.columns.max(1))) {
         let sum: f32 = from.iter().sum();
         to.iter_mut().zip(from).for_each(|(to, from)| *to = from / sum);

@@ -11,7 +11,7 @@ kernel! {
     template <class T> __global__ void mymul(T *out, const T *a, const T *b, i64 count) {
         i64 i = i64(blockIdx.x) * blockDim.x + threadIdx.x;
         if (i < count) out[i] = a[i] * b[i];
-    }"#, |instances| instances.add_each("mymul", &[DType::F32, DType::F64, DType::F16, DType::BF16])) };
+    }"#, |instances| instances.add_for_each_dtype("mymul", &[DType::F32, DType::F64, DType::F16, DType::BF16])) };
 }
 
 #[op_impl(myops::mymul, CUDA)]
@@ -23,9 +23,9 @@ fn mymul(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     {
         return Err(Error::kernel("`mymul` needs two contiguous tensors of the same sizes and dtype"));
     }
-    let (out, count) = (this.fresh_like(this.dtype())?, this.geometry().count());
-    let launch = Launch::on(&out)?;
+    let (out, count) = (this.allocate_like(this.dtype())?, this.geometry().count());
+    let launch = Launch::on_device_of(&out)?;
     let arguments = (launch.pointer(&out)?, launch.pointer(this)?, launch.pointer(other)?, count);
-    launch.run(&MUL, "mymul", &[this.dtype()], Grid::cover(count), arguments)?;
+    launch.run(&MUL, "mymul", &[this.dtype()], Grid::for_elements(count), arguments)?;
     Ok(out)
 }

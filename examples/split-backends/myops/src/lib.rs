@@ -22,20 +22,20 @@ pub fn square(this: &Tensor) -> Result<Tensor> {
 #[op_def("normalize_rows(Tensor self) -> Tensor", plan, inplace, out = "out")]
 pub fn normalize_rows(this: &Tensor) -> Result<Tensor>;
 
-/// The rows of a matrix.
-pub struct Rows {
+/// The value of the plan of [`normalize_rows`], which kernels get.
+pub struct NormalizeRowsPlan {
     /// The number of elements in a row.
     pub columns: usize,
 }
 
 #[op_plan(normalize_rows)]
-fn normalize_rows_plan(this: &Tensor) -> Result<Plan<Rows>, BadArgument> {
+fn normalize_rows_plan(this: &Tensor) -> Result<Plan<NormalizeRowsPlan>, BadArgument> {
     let &[_, columns] = this.sizes() else {
         return Err(BadArgument::rank("self", this.sizes().len(), 2));
     };
     if this.dtype() != DType::F32 {
         return Err(BadArgument::dtype("self", this.dtype(), DType::F32));
     }
-    let rows = Rows { columns: usize::try_from(columns).unwrap_or(0) };
+    let rows = NormalizeRowsPlan { columns: usize::try_from(columns).unwrap_or(0) };
     Ok(Plan::new(rows, [Spec::contiguous(DType::F32, this.sizes())]))
 }

@@ -2,18 +2,18 @@
 
 use dispatch_runtime::{Complex32, Complex64};
 
-use super::Compute;
+use super::ComputeType;
 use crate::inlined::inlined;
 use crate::math::Real;
 
 /// A floating-point number type with division, real or complex.
-pub trait Divide: Compute {
+pub trait Divide: ComputeType {
     /// Returns `self / divisor`.
     fn divide(self, divisor: Self) -> Self;
 }
 
 /// A number type with powers.
-pub trait Power: Compute {
+pub trait Power: ComputeType {
     /// Raises this number to a power. A negative power of an integer is rounded towards zero.
     fn pow(self, exponent: Self) -> Self;
 }
@@ -50,7 +50,7 @@ impl Power for i64 {
 }
 
 impl Divide for Complex64 {
-    /// Divides after scaling by the larger component of the divisor, so that no intermediate value overflows.
+    /// Divides after scaling by the larger component of the divisor, because the squares of components may overflow.
     fn divide(self, divisor: Self) -> Self {
         if divisor.re.abs() >= divisor.im.abs() {
             if divisor.re == 0.0 && divisor.im == 0.0 {

@@ -3,24 +3,24 @@
 use crate::inlined::inlined;
 use crate::math::Real;
 
-use super::{Compute, RealFloat};
+use super::{ComputeType, RealFloat};
 
 /// A real number type, integer or floating-point: order, division with rounding, signs.
-pub trait Ordered: Compute + PartialOrd {
+pub trait Ordered: ComputeType + PartialOrd {
     /// Returns the larger value; NaN if either is NaN.
     fn larger(self, other: Self) -> Self;
     /// Returns the smaller value; NaN if either is NaN.
     fn smaller(self, other: Self) -> Self;
-    /// Returns the larger value; the other one if one of them is NaN.
+    /// Returns the larger value. If one value is NaN, returns the other.
     fn fmax(self, other: Self) -> Self;
-    /// Returns the smaller value; the other one if one of them is NaN.
+    /// Returns the smaller value. If one value is NaN, returns the other.
     fn fmin(self, other: Self) -> Self;
     /// Returns the quotient, rounded downwards.
     fn floor_divided(self, divisor: Self) -> Self;
     /// Returns the quotient, rounded towards zero.
     fn trunc_divided(self, divisor: Self) -> Self;
     /// Returns the remainder of [`floor_divided`](Self::floor_divided).
-    fn modulo(self, divisor: Self) -> Self;
+    fn floored_remainder(self, divisor: Self) -> Self;
     /// Returns the remainder of [`trunc_divided`](Self::trunc_divided).
     fn truncated_remainder(self, divisor: Self) -> Self;
     /// Returns the absolute value.
@@ -55,7 +55,7 @@ inlined! {
             self.trunc_divided(divisor).wrapping_sub(Self::from(inexact))
         };
         fn trunc_divided(self, divisor: Self) -> Self = self.wrapping_div(if divisor == 0 { 1 } else { divisor });
-        fn modulo(self, divisor: Self) -> Self = {
+        fn floored_remainder(self, divisor: Self) -> Self = {
             let left = self.truncated_remainder(divisor);
             if left != 0 && (left ^ divisor) < 0 { left.wrapping_add(divisor) } else { left }
         };
@@ -84,7 +84,7 @@ inlined! {
             if whole - floor > 0.5 { floor + 1.0 } else { floor }
         };
         fn trunc_divided(self, divisor: Self) -> Self = Real::trunc(self / divisor);
-        fn modulo(self, divisor: Self) -> Self = Real::remainder(self, divisor);
+        fn floored_remainder(self, divisor: Self) -> Self = Real::remainder(self, divisor);
         fn truncated_remainder(self, divisor: Self) -> Self = Real::fmod(self, divisor);
         fn magnitude(self) -> Self = Real::abs(self);
         fn signum(self) -> Self = if self > 0.0 { 1.0 } else if self < 0.0 { -1.0 } else { 0.0 };

@@ -6,13 +6,13 @@
 use dispatch_runtime::{bf16, f16};
 
 #[inline(always)]
-pub(super) fn from_bf16(x: bf16) -> f32 {
+pub(super) fn bf16_to_f32(x: bf16) -> f32 {
     f32::from_bits(u32::from(x.to_bits()) << 16)
 }
 
 /// Rounds to the nearest `bf16`, ties to even.
 #[inline(always)]
-pub(super) fn to_bf16(x: f32) -> bf16 {
+pub(super) fn f32_to_bf16(x: f32) -> bf16 {
     let bits = x.to_bits();
     let rounded = bits.wrapping_add(0x7fff + (bits >> 16 & 1)) >> 16;
     let bits = if x.is_nan() { bits >> 16 | 0x40 } else { rounded };
@@ -22,18 +22,18 @@ pub(super) fn to_bf16(x: f32) -> bf16 {
 
 /// Rounds a number to `bf16` and converts it back.
 #[inline(always)]
-pub fn rounded_to_bf16(x: f32) -> f32 {
-    from_bf16(to_bf16(x))
+pub fn round_through_bf16(x: f32) -> f32 {
+    bf16_to_f32(f32_to_bf16(x))
 }
 
 /// Rounds a number to `f16` and converts it back.
 #[inline(always)]
-pub fn rounded_to_f16(x: f32) -> f32 {
-    from_f16(to_f16(x))
+pub fn round_through_f16(x: f32) -> f32 {
+    f16_to_f32(f32_to_f16(x))
 }
 
 #[inline(always)]
-pub(super) fn from_f16(x: f16) -> f32 {
+pub(super) fn f16_to_f32(x: f16) -> f32 {
     let bits = u32::from(x.to_bits());
     let (sign, rest) = ((bits & 0x8000) << 16, (bits & 0x7fff) << 13);
     // The exponent biases differ by 112. The multiplication also converts subnormal numbers correctly.
@@ -44,7 +44,7 @@ pub(super) fn from_f16(x: f16) -> f32 {
 
 /// Rounds to the nearest `f16`, ties to even.
 #[inline(always)]
-pub(super) fn to_f16(x: f32) -> f16 {
+pub(super) fn f32_to_f16(x: f32) -> f16 {
     let (sign, rest) = (x.to_bits() >> 16 & 0x8000, x.to_bits() & 0x7fff_ffff);
     // A carry out of the fraction correctly increments the exponent.
     let normal = rest.wrapping_sub((112 << 23) - 0xfff - (rest >> 13 & 1)) >> 13;
@@ -61,7 +61,7 @@ pub(super) fn to_f16(x: f32) -> f16 {
 /// # Safety
 ///
 /// `from` and `to` each point to `count` contiguous elements.
-pub(super) unsafe fn widen_f16(from: *const f16, to: *mut f32, count: usize) -> bool {
+pub(super) unsafe fn try_widen_f16(from: *const f16, to: *mut f32, count: usize) -> bool {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if std::arch::is_x86_feature_detected!("f16c") {
         // SAFETY: guaranteed by the caller, and the machine has the instruction.
@@ -77,7 +77,7 @@ pub(super) unsafe fn widen_f16(from: *const f16, to: *mut f32, count: usize) -> 
 /// # Safety
 ///
 /// `from` and `to` each point to `count` contiguous elements.
-pub(super) unsafe fn narrow_to_f16(from: *const f32, to: *mut f16, count: usize) -> bool {
+pub(super) unsafe fn try_narrow_to_f16(from: *const f32, to: *mut f16, count: usize) -> bool {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if std::arch::is_x86_feature_detected!("f16c") {
         // SAFETY: guaranteed by the caller, and the machine has the instruction.
@@ -162,15 +162,15 @@ mod tests {
         for bits in 0..=u16::MAX {
             let half = f16::from_bits(bits);
             assert!(
-                from_f16(half).to_bits() == half.to_f32().to_bits() || half.is_nan() && from_f16(half).is_nan(),
+                f16_to_f32(half).to_bits() == half.to_f32().to_bits() || half.is_nan() && f16_to_f32(half).is_nan(),
                 "{bits:#x}"
             );
             let brain = bf16::from_bits(bits);
-            assert_eq!(to_bf16(brain.to_f32()).is_nan(), brain.is_nan());
+            assert_eq!(f32_to_bf16(brain.to_f32()).is_nan(), brain.is_nan());
             for step in [0x1_u32, 0xfff, 0x1000, 0x1001, 0x3000, 0x7fff, 0x8000, 0x8001, 0xffff] {
                 let x = f32::from_bits(u32::from(bits) << 16 | step);
-                assert!(to_bf16(x) == bf16::from_f32(x) || x.is_nan() && to_bf16(x).is_nan(), "{x}");
-                let (half, expected) = (to_f16(x), f16::from_f32_const(x));
+                assert!(f32_to_bf16(x) == bf16::from_f32(x) || x.is_nan() && f32_to_bf16(x).is_nan(), "{x}");
+                let (half, expected) = (f32_to_f16(x), f16::from_f32_const(x));
                 assert!(half.to_bits() == expected.to_bits() || x.is_nan() && half.is_nan(), "{x}");
             }
         }
@@ -181,19 +181,19 @@ mod tests {
         let halves: Vec<f16> = (0..=u16::MAX).map(f16::from_bits).collect();
         let mut floats = vec![0.0; halves.len()];
         // SAFETY: there are as many elements on either side.
-        if !unsafe { widen_f16(halves.as_ptr(), floats.as_mut_ptr(), halves.len()) } {
+        if !unsafe { try_widen_f16(halves.as_ptr(), floats.as_mut_ptr(), halves.len()) } {
             return;
         }
         for (half, float) in halves.iter().zip(&floats) {
-            assert!(from_f16(*half).to_bits() == float.to_bits() || half.is_nan() && float.is_nan(), "{half}");
+            assert!(f16_to_f32(*half).to_bits() == float.to_bits() || half.is_nan() && float.is_nan(), "{half}");
         }
         for step in [0, 1, 0xfff, 0x1000, 0x1001, 0x1fff] {
             let floats: Vec<f32> = floats.iter().map(|float| f32::from_bits(float.to_bits() | step)).collect();
             let mut back = vec![f16::ZERO; floats.len() - 3];
             // SAFETY: the source has three elements more than are read.
-            unsafe { narrow_to_f16(floats.as_ptr(), back.as_mut_ptr(), back.len()) };
+            unsafe { try_narrow_to_f16(floats.as_ptr(), back.as_mut_ptr(), back.len()) };
             for (float, half) in floats.iter().zip(&back) {
-                assert_eq!(to_f16(*float).to_bits(), half.to_bits(), "{float}");
+                assert_eq!(f32_to_f16(*float).to_bits(), half.to_bits(), "{float}");
             }
         }
     }

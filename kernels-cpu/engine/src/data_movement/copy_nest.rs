@@ -6,18 +6,18 @@ use std::ops::Range;
 
 use dispatch_runtime::{BadArgument, Operand, Operands, Result};
 
-use super::{Axis, AxisOffsets, CACHE_LINE_ELEMENTS, GRAIN_SIZE, MIN_DIVIDED_SIZE, PREFETCH_DISTANCE};
-use crate::thread_pool::{parallel_for, threads_here};
+use super::{AxisOffsets, CopyAxis, ELEMENTS_PER_CACHE_LINE, GRAIN_SIZE, MIN_DIVIDED_SIZE, PREFETCH_ROW_DISTANCE};
+use crate::thread_pool::{parallel_for, region_thread_count};
 
 /// The dimensions of a copy, from outermost to innermost.
 pub(super) struct CopyNest {
-    axes: Vec<Axis>,
+    axes: Vec<CopyAxis>,
     pub(super) count: usize,
 }
 
 impl CopyNest {
-    pub(super) fn new(axes: &[Axis]) -> Self {
-        let mut merged: Vec<Axis> = Vec::with_capacity(axes.len());
+    pub(super) fn new(axes: &[CopyAxis]) -> Self {
+        let mut merged: Vec<CopyAxis> = Vec::with_capacity(axes.len());
         for axis in axes {
             if let Some(outer) = merged.last_mut()
                 && let (AxisOffsets::Stride(to), AxisOffsets::Stride(from)) = (&outer.to, &outer.from)
@@ -25,27 +25,27 @@ impl CopyNest {
                 && inner_to.checked_mul(axis.size) == Some(*to)
                 && inner_from.checked_mul(axis.size) == Some(*from)
             {
-                *outer = Axis { size: outer.size.saturating_mul(axis.size), ..axis.clone() };
+                *outer = CopyAxis { size: outer.size.saturating_mul(axis.size), ..axis.clone() };
             } else if axis.size != 1 || axis.has_table() {
                 merged.push(axis.clone());
             }
         }
         if merged.is_empty() {
-            merged.push(Axis::strided(1, 1, 1));
+            merged.push(CopyAxis::strided(1, 1, 1));
         }
         let sizes = axes.iter().map(|axis| usize::try_from(axis.size).unwrap_or(0));
         let count = sizes.fold(1, |count: usize, size| count.saturating_mul(size));
         Self { axes: merged, count }
     }
 
-    pub(super) fn innermost(&self) -> &Axis {
+    pub(super) fn innermost_axis(&self) -> &CopyAxis {
         &self.axes[self.axes.len() - 1]
     }
 
     /// Returns an error if an offset leaves either tensor's storage.
-    pub(super) fn check_bounds(operands: &Operands<'_, 1, 1>, axes: &[Axis]) -> Result<()> {
+    pub(super) fn check_bounds(operands: &Operands<'_, 1, 1>, axes: &[CopyAxis]) -> Result<()> {
         let ([to], [from]) = (operands.written(), operands.read());
-        let inside = |operand: &Operand<'_>, side: &dyn Fn(&Axis) -> &AxisOffsets| -> Option<bool> {
+        let inside = |operand: &Operand<'_>, side: &dyn Fn(&CopyAxis) -> &AxisOffsets| -> Option<bool> {
             let (mut low, mut high) = (operand.geometry().offset(), operand.geometry().offset());
             for axis in axes {
                 let (least, greatest) = side(axis).offset_range(axis.size)?;
@@ -68,15 +68,16 @@ impl CopyNest {
     /// sorted by their steps: each step must exceed the total extent of the smaller ones. The step of a table is the greatest common
     /// divisor of its offsets.
     fn writes_are_disjoint(&self) -> bool {
-        let step = |axis: &Axis| match &axis.to {
+        let step = |axis: &CopyAxis| match &axis.to {
             AxisOffsets::Stride(stride) => stride.unsigned_abs(),
             AxisOffsets::Table(offsets) => {
                 offsets.iter().fold(0, |step, offset| greatest_common_divisor(step, offset.abs_diff(offsets[0])))
             }
         };
-        let reach = |axis: &Axis| axis.to.offset_range(axis.size).map_or(u64::MAX, |(low, high)| high.abs_diff(low));
+        let reach =
+            |axis: &CopyAxis| axis.to.offset_range(axis.size).map_or(u64::MAX, |(low, high)| high.abs_diff(low));
         // A table whose offsets are all equal has no step.
-        let moving = self.axes.iter().filter(|axis| axis.size > 1 && !(is_table(&axis.to) && reach(axis) == 0));
+        let moving = self.axes.iter().filter(|axis| axis.size > 1 && !(is_offset_table(&axis.to) && reach(axis) == 0));
         let mut steps: Vec<(u64, u64)> = moving.map(|axis| (step(axis), reach(axis))).collect();
         steps.sort_unstable();
         let mut reached = 0_u64;
@@ -90,10 +91,10 @@ impl CopyNest {
     /// Visits all rows, divided among threads. Rows that may write the same elements are visited in order by one thread.
     pub(super) fn visit_in_parallel(&self, visit: &(dyn Fn([isize; 2], Option<[isize; 2]>, usize, usize) + Sync)) {
         let sizes: Vec<usize> = self.axes.iter().map(|axis| usize::try_from(axis.size).unwrap_or(0)).collect();
-        if self.count <= GRAIN_SIZE || threads_here() == 1 || !self.writes_are_disjoint() {
+        if self.count <= GRAIN_SIZE || region_thread_count() == 1 || !self.writes_are_disjoint() {
             return self.visit_rows(&sizes, 0..self.count, visit);
         }
-        if !self.axes.iter().any(|axis| is_table(&axis.to)) {
+        if !self.axes.iter().any(|axis| is_offset_table(&axis.to)) {
             return parallel_for(0..self.count, GRAIN_SIZE, |piece| self.visit_rows(&sizes, piece, visit));
         }
         let strided = (0..sizes.len()).filter(|&dim| !self.axes[dim].has_table());
@@ -102,8 +103,8 @@ impl CopyNest {
             return self.visit_rows(&sizes, 0..self.count, visit);
         };
         let (least, others) =
-            (if divided_dim + 1 == sizes.len() { CACHE_LINE_ELEMENTS } else { 1 }, self.count / sizes[divided_dim]);
-        let grain = sizes[divided_dim].div_ceil(threads_here()).max(GRAIN_SIZE / others).max(least);
+            (if divided_dim + 1 == sizes.len() { ELEMENTS_PER_CACHE_LINE } else { 1 }, self.count / sizes[divided_dim]);
+        let grain = sizes[divided_dim].div_ceil(region_thread_count()).max(GRAIN_SIZE / others).max(least);
         parallel_for(0..sizes[divided_dim], grain, |piece| {
             let mut sizes = sizes.clone();
             sizes[divided_dim] = piece.len();
@@ -140,10 +141,10 @@ impl CopyNest {
                 from += axis.from.offset_at(position);
             }
             let count = (sizes[inner] - position[inner]).min(elements.end - done);
-            let next = table_dim.filter(|&dim| position[dim] + PREFETCH_DISTANCE < sizes[dim]).map(|dim| {
+            let next = table_dim.filter(|&dim| position[dim] + PREFETCH_ROW_DISTANCE < sizes[dim]).map(|dim| {
                 let axis = &self.axes[dim];
                 let step = |step: &AxisOffsets| {
-                    step.offset_at(position[dim] + PREFETCH_DISTANCE) - step.offset_at(position[dim])
+                    step.offset_at(position[dim] + PREFETCH_ROW_DISTANCE) - step.offset_at(position[dim])
                 };
                 [to + step(&axis.to), from + step(&axis.from)]
             });
@@ -161,7 +162,7 @@ impl CopyNest {
     }
 }
 
-pub(super) fn is_table(step: &AxisOffsets) -> bool {
+pub(super) fn is_offset_table(step: &AxisOffsets) -> bool {
     matches!(step, AxisOffsets::Table(_))
 }
 
@@ -174,15 +175,15 @@ fn greatest_common_divisor(a: u64, b: u64) -> u64 {
     a
 }
 
-/// Copies a part of a row.
+/// Combines a part of a row with elements of the source: `f` gets the present and the new element.
 ///
 /// # Safety
 ///
 /// The elements that the axis reaches are inside two blocks of memory that do not overlap.
-pub(super) unsafe fn copy_row<W: Copy>(
+pub(super) unsafe fn combine_row_part<W: Copy>(
     to: *mut W,
     from: *const W,
-    axis: &Axis,
+    axis: &CopyAxis,
     position: usize,
     count: usize,
     f: &impl Fn(W, W) -> W,
@@ -194,7 +195,7 @@ pub(super) unsafe fn copy_row<W: Copy>(
             // SAFETY: guaranteed by the caller.
             unsafe {
                 let to = std::slice::from_raw_parts_mut(to.add(position), count);
-                copy_contiguous(to, std::slice::from_raw_parts(from.add(position), count), f);
+                combine_contiguous(to, std::slice::from_raw_parts(from.add(position), count), f);
             }
         }
         (AxisOffsets::Stride(1), AxisOffsets::Table(offsets)) => {
@@ -210,9 +211,9 @@ pub(super) unsafe fn copy_row<W: Copy>(
     }
 }
 
-/// Copies contiguous elements. With slices, the compiler turns a plain copy into a `memcpy`.
+/// Combines contiguous elements. With slices, the compiler turns a plain copy into a `memcpy`.
 #[inline(never)]
-fn copy_contiguous<W: Copy>(to: &mut [W], from: &[W], f: &impl Fn(W, W) -> W) {
+fn combine_contiguous<W: Copy>(to: &mut [W], from: &[W], f: &impl Fn(W, W) -> W) {
     for (to, &from) in to.iter_mut().zip(from) {
         *to = f(*to, from);
     }
@@ -226,7 +227,7 @@ mod tests {
     use dispatch_runtime::DType;
 
     /// Adds ones along `axes` to zeros and returns the sums.
-    fn add_ones(length: i64, axes: &[Axis]) -> Vec<i64> {
+    fn add_ones_along_axes(length: i64, axes: &[CopyAxis]) -> Vec<i64> {
         let count = axes.iter().map(|axis| axis.size).product();
         let mut out = aten::zeros(&[length], Some(DType::I64), None, None, None).unwrap();
         let ones = aten::ones(&[count], Some(DType::I64), None, None, None).unwrap();
@@ -238,19 +239,19 @@ mod tests {
     fn elements_that_several_positions_write_belong_to_one_thread() {
         set_num_threads(num_threads().max(3));
         let many = 200_000;
-        let strided = Axis::strided;
-        let listed = |to: Vec<i64>, from: i64| Axis {
+        let strided = CopyAxis::strided;
+        let listed = |to: Vec<i64>, from: i64| CopyAxis {
             size: i64::try_from(to.len()).unwrap(),
             to: AxisOffsets::Table(to),
             from: AxisOffsets::Stride(from),
         };
-        assert_eq!(add_ones(1, &[strided(many, 0, 1)]), [many]);
-        assert_eq!(add_ones(2, &[strided(many, 0, 2), strided(2, 1, 1)]), [many; 2]);
-        let shifted = add_ones(many + 2, &[listed(vec![0, 1, 2], many), strided(many, 1, 1)]);
+        assert_eq!(add_ones_along_axes(1, &[strided(many, 0, 1)]), [many]);
+        assert_eq!(add_ones_along_axes(2, &[strided(many, 0, 2), strided(2, 1, 1)]), [many; 2]);
+        let shifted = add_ones_along_axes(many + 2, &[listed(vec![0, 1, 2], many), strided(many, 1, 1)]);
         assert!(shifted[2..shifted.len() - 2].iter().all(|&sum| sum == 3));
         assert_eq!((shifted[0], shifted[1]), (1, 2));
         // Several rows of the result, and one row to which ones are added twice.
-        let rows = add_ones(3 * many, &[listed(vec![0, 2 * many, 0], many), strided(many, 1, 1)]);
+        let rows = add_ones_along_axes(3 * many, &[listed(vec![0, 2 * many, 0], many), strided(many, 1, 1)]);
         let [first, second, third] = [0, 1, 2].map(|row| &rows[row * 200_000..][..200_000]);
         assert!(first.iter().all(|&x| x == 2) && second.iter().all(|&x| x == 0) && third.iter().all(|&x| x == 1));
     }
@@ -258,7 +259,7 @@ mod tests {
     #[test]
     fn writes_are_disjoint_if_each_stride_exceeds_the_smaller_extents() {
         let disjoint = |axes: Vec<(i64, AxisOffsets)>| {
-            let axis = |(size, to)| Axis { size, to, from: AxisOffsets::Stride(1_000_003) };
+            let axis = |(size, to)| CopyAxis { size, to, from: AxisOffsets::Stride(1_000_003) };
             CopyNest::new(&axes.into_iter().map(axis).collect::<Vec<_>>()).writes_are_disjoint()
         };
         let table = |offsets: &[i64]| AxisOffsets::Table(offsets.to_vec());

@@ -9,13 +9,13 @@ use std::mem::MaybeUninit;
 
 use dispatch_runtime::{DType, Element, KeySet, Location, Operation, Operator, Scalar, Tensor, Value, keys};
 
-use super::operands::{ElementPath, NarrowRounding};
+use super::operands::{NarrowRounding, OperandConversion};
 use super::{CheapOperation, LoopInput, Loops, PointwiseOperator};
-use crate::convert::{ConvertFn, conversion};
+use crate::convert::{ConvertFn, conversion_function};
 use crate::math::vectorised_loop;
 
 /// A loop over contiguous elements of fixed input and result types.
-pub(super) trait Loop: Send + Sync {
+pub(super) trait ContiguousLoop: Send + Sync {
     /// Computes `count` elements.
     ///
     /// # Safety
@@ -25,19 +25,19 @@ pub(super) trait Loop: Send + Sync {
 }
 
 /// A loop that applies a function from elements of `C` to elements of `R`.
-pub(super) struct ElementFn<C, R, F, const N: usize> {
+pub(super) struct MapLoop<C, R, F, const N: usize> {
     f: F,
     types: PhantomData<fn([C; N]) -> R>,
 }
 
-impl<C: Element, R: Element, F: Fn([C; N]) -> R + Send + Sync, const N: usize> ElementFn<C, R, F, N> {
+impl<C: Element, R: Element, F: Fn([C; N]) -> R + Send + Sync, const N: usize> MapLoop<C, R, F, N> {
     #[inline(always)]
     pub(super) fn new(f: F) -> Self {
         Self { f, types: PhantomData }
     }
 }
 
-impl<C: Element, R: Element, F: Fn([C; N]) -> R + Send + Sync, const N: usize> Loop for ElementFn<C, R, F, N> {
+impl<C: Element, R: Element, F: Fn([C; N]) -> R + Send + Sync, const N: usize> ContiguousLoop for MapLoop<C, R, F, N> {
     #[inline(always)]
     unsafe fn run(&self, out: *mut u8, inputs: &[*const u8], count: usize) {
         vectorised_loop::<C, F, _>(
@@ -82,13 +82,13 @@ unsafe fn apply_to_each<C: Element, R, const N: usize>(
 }
 
 /// A loop that converts elements to another dtype.
-struct Conversion {
+struct ConversionLoop {
     convert: ConvertFn,
     /// The bytes between elements, of the input and of the result.
     strides: [isize; 2],
 }
 
-impl Loop for Conversion {
+impl ContiguousLoop for ConversionLoop {
     unsafe fn run(&self, out: *mut u8, inputs: &[*const u8], count: usize) {
         let [from, to] = self.strides;
         // SAFETY: guaranteed by the caller; these are the strides of contiguous elements.
@@ -103,12 +103,12 @@ pub struct KernelLoop {
     pub(super) result_dtype: DType,
     /// The operation that a run in registers can use instead of the loop, with its scalar arguments.
     pub(super) cheap: Option<(CheapOperation, Vec<Scalar>)>,
-    pub(super) run: Box<dyn Loop>,
+    pub(super) run: Box<dyn ContiguousLoop>,
 }
 
 impl KernelLoop {
     #[cold]
-    pub(super) fn new(compute_dtype: DType, result_dtype: DType, kernel_loop: impl Loop + 'static) -> Self {
+    pub(super) fn new(compute_dtype: DType, result_dtype: DType, kernel_loop: impl ContiguousLoop + 'static) -> Self {
         Self { compute_dtype, result_dtype, cheap: None, run: Box::new(kernel_loop) }
     }
 }
@@ -117,47 +117,48 @@ impl KernelLoop {
 pub struct BoundLoop {
     pub(super) kernel_loop: KernelLoop,
     /// The conversion of each input for the loop.
-    pub(super) inputs: Vec<ElementPath>,
+    pub(super) inputs: Vec<OperandConversion>,
     /// The conversion of the loop's results.
-    pub(super) out: ElementPath,
+    pub(super) out: OperandConversion,
     pub(super) dtype: DType,
 }
 
 impl BoundLoop {
     /// Returns the loop of the operator `O` for a fresh result; `None` if it has no loop for these dtypes.
-    pub fn of_operator<O: Operation, const N: usize>(inputs: [&Tensor; N], loops: Loops<'_, N>) -> Option<Self> {
-        PointwiseOperator::of_operator::<O, O>().bind(inputs, loops)
+    pub fn for_operator<O: Operation, const N: usize>(inputs: [&Tensor; N], loops: Loops<'_, N>) -> Option<Self> {
+        PointwiseOperator::for_operator::<O, O>().bind_loop(inputs, loops)
     }
 
     /// Returns a loop that converts elements to another dtype.
-    pub fn conversion(from: DType, to: DType) -> Self {
+    pub fn for_conversion(from: DType, to: DType) -> Self {
         let strides = [from, to].map(|dtype| dtype.size().cast_signed());
-        let kernel_loop = KernelLoop::new(from, to, Conversion { convert: conversion(from, to), strides });
-        let (path, out) = (ElementPath::of_input(from, from, None, false), ElementPath::of_result(to, to, None));
+        let kernel_loop = KernelLoop::new(from, to, ConversionLoop { convert: conversion_function(from, to), strides });
+        let (path, out) =
+            (OperandConversion::for_input(from, from, None, false), OperandConversion::for_result(to, to, None));
         Self { kernel_loop, inputs: vec![path], out, dtype: to }
     }
 }
 
 impl PointwiseOperator {
-    fn bind<const N: usize>(&self, inputs: [&Tensor; N], loops: Loops<'_, N>) -> Option<BoundLoop> {
+    fn bind_loop<const N: usize>(&self, inputs: [&Tensor; N], loops: Loops<'_, N>) -> Option<BoundLoop> {
         let common = self.dtype.compute_dtype(&inputs);
         let dtype = self.dtype.result_dtype_from(common);
         let kernel_loop = |compute_dtype| {
             let (mut kernel_loop, mut kept_operand) = (None, None);
-            loops(compute_dtype, &mut LoopInput::Capture(&mut kernel_loop, &mut kept_operand)).ok()?;
+            loops(compute_dtype, &mut LoopInput::CaptureLoop(&mut kernel_loop, &mut kept_operand)).ok()?;
             kernel_loop.map(|kernel_loop| (kernel_loop, kept_operand))
         };
-        let fits_i32 = super::fits_i32(common, inputs.iter().map(|input| input.dtype()));
-        let narrow_loop = if fits_i32 { kernel_loop(super::NARROW_INTEGER_DTYPE) } else { None };
+        let inputs_fit_i32 = super::inputs_fit_i32(common, inputs.iter().map(|input| input.dtype()));
+        let narrow_loop = if inputs_fit_i32 { kernel_loop(super::NARROW_INTEGER_COMPUTE_DTYPE) } else { None };
         let (kernel_loop, kept_operand) = narrow_loop.or_else(|| kernel_loop(crate::convert::compute_dtype(common)))?;
         let compute_dtype = kernel_loop.compute_dtype;
         let rounding = NarrowRounding::for_dtype(compute_dtype, common);
         let path = |(i, input): (usize, &&Tensor)| {
             let is_kept = kept_operand == Some(i) && input.geometry().count() == 1;
-            ElementPath::of_input(input.dtype(), compute_dtype, rounding, is_kept)
+            OperandConversion::for_input(input.dtype(), compute_dtype, rounding, is_kept)
         };
         let inputs = inputs.iter().enumerate().map(path).collect();
-        let out = ElementPath::of_result(
+        let out = OperandConversion::for_result(
             dtype,
             kernel_loop.result_dtype,
             rounding.filter(|_| kernel_loop.result_dtype == compute_dtype),
@@ -166,9 +167,9 @@ impl PointwiseOperator {
     }
 }
 
-/// The rule for how this backend fuses an operator's kernel into a pass.
+/// The rule by which this backend fuses an operator's kernel into a pass.
 pub struct FusionRule {
-    kernel: RuleKernel,
+    kernel: FusibleKernel,
     /// Binds the kernel's loop to arguments; `None` if it has no such loop. Each tensor has the dtype and rank of the later one, a size of
     /// one in the same dimensions, and only zeros.
     bind: fn(&mut [Value]) -> Option<BoundLoop>,
@@ -176,7 +177,7 @@ pub struct FusionRule {
 
 /// The kernel that a fusion rule belongs to.
 #[derive(Clone, Copy)]
-pub enum RuleKernel {
+pub enum FusibleKernel {
     /// The kernel that was registered with the rule: its name, and the location of both.
     Registered(&'static str, Location),
     /// The body of the operator's definition.
@@ -185,20 +186,20 @@ pub enum RuleKernel {
 
 impl FusionRule {
     /// Returns the fusion rule of a kernel.
-    pub const fn new(kernel: RuleKernel, bind: fn(&mut [Value]) -> Option<BoundLoop>) -> Self {
+    pub const fn new(kernel: FusibleKernel, bind: fn(&mut [Value]) -> Option<BoundLoop>) -> Self {
         Self { kernel, bind }
     }
 
     /// Returns the loop of a call, if the call would run the kernel that the rule belongs to.
-    pub(super) fn bind(operator: &Operator, arguments: &mut [Value]) -> Option<BoundLoop> {
+    pub(super) fn bind_call(operator: &Operator, arguments: &mut [Value]) -> Option<BoundLoop> {
         let rule = operator.rule::<Self>()?;
         let call = operator.explain_redispatch(KeySet::from(keys::CPU), &[]);
         let site = call.winner?;
         let is_known = match rule.kernel {
-            RuleKernel::Registered(name, location) => {
+            FusibleKernel::Registered(name, location) => {
                 (site.key, site.kernel, site.location) == (keys::CPU, name, location)
             }
-            RuleKernel::DefinitionBody => site.location == call.location,
+            FusibleKernel::DefinitionBody => site.location == call.location,
         };
         if is_known { (rule.bind)(arguments) } else { None }
     }
@@ -215,12 +216,12 @@ macro_rules! fusible {
 
         $crate::elementwise::fusible! {
             @rule $name
-            ($crate::elementwise::RuleKernel::Registered(stringify!($kernel), ::dispatch_runtime::Location::new(file!(), line!())))
+            ($crate::elementwise::FusibleKernel::Registered(stringify!($kernel), ::dispatch_runtime::Location::new(file!(), line!())))
             $($rule)+
         }
     };
     (aten::$name:ident $($rule:tt)+) => {
-        $crate::elementwise::fusible! { @rule $name ($crate::elementwise::RuleKernel::DefinitionBody) $($rule)+ }
+        $crate::elementwise::fusible! { @rule $name ($crate::elementwise::FusibleKernel::DefinitionBody) $($rule)+ }
     };
     (@rule $name:ident $kernel:tt $(let $loops:ident = $function:ident;)? |$($argument:ident: $ty:ty),+| $body:expr) => {
         const _: () = {
@@ -234,12 +235,12 @@ macro_rules! fusible {
                     $body
                 },
             );
-            static __RULE: ::dispatch_runtime::RuleRecord = ::dispatch_runtime::RuleRecord::new(
+            static __RULE_RECORD: ::dispatch_runtime::RuleRecord = ::dispatch_runtime::RuleRecord::new(
                 <aten::$name as ::dispatch_runtime::Operation>::operator,
                 &__FUSION_RULE,
                 ::dispatch_runtime::Location::new(file!(), line!()),
             );
-            ::dispatch_runtime::__submit! { ::dispatch_runtime::__private::Record::Rule(&__RULE) }
+            ::dispatch_runtime::__submit! { ::dispatch_runtime::__private::Record::Rule(&__RULE_RECORD) }
         };
     };
 }

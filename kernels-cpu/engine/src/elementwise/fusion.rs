@@ -13,16 +13,16 @@ use std::mem::MaybeUninit;
 
 use dispatch_runtime::{DType, Device, Fuser, Operand, Operands, Result, Spec, Tensor, fuser, keys};
 
-use super::fusible::Loop;
+use super::fusible::ContiguousLoop;
 use super::loop_nest::LoopNest;
-use super::operands::{Block, ElementPath, GRAIN_SIZE};
+use super::operands::{ElementBlock, GRAIN_SIZE, OperandConversion};
 use crate::thread_pool;
 
 /// The number of elements of a tile: small enough that a dozen tiles stay in the L1 cache while the processor prefetches the next ones.
-const TILE_ELEMENTS: usize = 512;
+const ELEMENTS_PER_TILE: usize = 512;
 
 /// The most inputs of a loop, and of all operations of a run together.
-const MAX_INPUTS: usize = 24;
+const MAX_LOOP_INPUTS: usize = 24;
 
 struct CpuFuser;
 
@@ -42,7 +42,7 @@ struct FusedPass {
     uniform_inputs: Vec<UniformInput>,
     /// Inputs that are broadcast to the results' sizes.
     broadcast_inputs: Vec<BroadcastInput>,
-    calls: Vec<LoopCall>,
+    calls: Vec<FusedCall>,
     results: Vec<DType>,
     /// The size of a thread's memory for tiles.
     tile_bytes: usize,
@@ -53,31 +53,31 @@ type TileOffset = usize;
 
 /// The location of the elements of a call's input or result.
 #[derive(Clone, Copy)]
-enum Location {
+enum ElementLocation {
     Input(usize),
     Result(usize),
     Tile(TileOffset),
 }
 
-struct LoopCall {
-    kernel_loop: Box<dyn Loop>,
-    inputs: Vec<CallOperand>,
-    out: CallOperand,
+struct FusedCall {
+    kernel_loop: Box<dyn ContiguousLoop>,
+    inputs: Vec<FusedCallOperand>,
+    out: FusedCallOperand,
 }
 
 /// One input or result of a call.
-struct CallOperand {
-    location: Location,
+struct FusedCallOperand {
+    location: ElementLocation,
     /// The size of an element at this location.
     size: usize,
-    path: ElementPath,
+    path: OperandConversion,
     /// The tile for the converted elements, if a conversion is needed.
     conversion_tile: TileOffset,
 }
 
 struct UniformInput {
     source: UniformSource,
-    path: ElementPath,
+    path: OperandConversion,
     tile: TileOffset,
 }
 
@@ -93,7 +93,7 @@ struct ElementBytes([u8; 16]);
 
 impl ElementBytes {
     /// Returns the only element of a tensor; `None` if it cannot be read.
-    fn of_tensor(tensor: &Tensor) -> Option<Self> {
+    fn from_tensor(tensor: &Tensor) -> Option<Self> {
         let operands = Operands::borrow(&[], [], &["number"], [tensor]).ok()?;
         let [operand]: &[Operand<'_>; 1] = operands.read();
         let mut bytes = [0; 16];
@@ -107,14 +107,14 @@ impl ElementBytes {
 struct BroadcastInput {
     input: usize,
     size: usize,
-    path: ElementPath,
+    path: OperandConversion,
     tile: TileOffset,
 }
 
 impl dispatch_runtime::FusedKernel for FusedPass {
     fn run(&self, inputs: &[&Tensor]) -> Result<Option<Vec<Tensor>>> {
         if inputs.len() != self.inputs.len()
-            || !self.inputs.iter().zip(inputs).all(|(spec, input)| matches_spec(spec, input))
+            || !self.inputs.iter().zip(inputs).all(|(spec, input)| input_matches_spec(spec, input))
         {
             return Ok(None);
         }
@@ -133,14 +133,14 @@ impl dispatch_runtime::FusedKernel for FusedPass {
             results: written.iter().map(|operands: &Operands<'_, 1, 0>| operands.written()[0].start()).collect(),
         };
         let nests: Vec<LoopNest<2>> = self.broadcast_inputs.iter().map(|input| self.broadcast_nest(input)).collect();
-        thread_pool::parallel_for(0..self.result_count(), GRAIN_SIZE, |part| {
+        thread_pool::parallel_for(0..self.result_element_count(), GRAIN_SIZE, |part| {
             let mut tiles = TileBuffers::new(self.tile_bytes);
             // SAFETY: inputs match their specs, results have the pass's number and sizes, no other thread has this part of them, and the
             // tiles are those of this pass.
             unsafe {
                 self.uniform_inputs.iter().for_each(|uniform| uniform.fill_tile(&pointers, &mut tiles));
-                for start in part.clone().step_by(TILE_ELEMENTS) {
-                    let count = TILE_ELEMENTS.min(part.end - start);
+                for start in part.clone().step_by(ELEMENTS_PER_TILE) {
+                    let count = ELEMENTS_PER_TILE.min(part.end - start);
                     for (input, nest) in self.broadcast_inputs.iter().zip(&nests) {
                         input.fill_tile(nest, &pointers, &mut tiles, start, count);
                     }
@@ -154,7 +154,7 @@ impl dispatch_runtime::FusedKernel for FusedPass {
 }
 
 /// Returns whether an input is contiguous and has the device, dtype and sizes of its spec.
-fn matches_spec(spec: &Spec, input: &Tensor) -> bool {
+fn input_matches_spec(spec: &Spec, input: &Tensor) -> bool {
     input.device() == Device::CPU
         && input.dtype() == spec.dtype
         && input.sizes() == spec.geometry.sizes()
@@ -163,7 +163,7 @@ fn matches_spec(spec: &Spec, input: &Tensor) -> bool {
 }
 
 impl FusedPass {
-    fn result_count(&self) -> usize {
+    fn result_element_count(&self) -> usize {
         usize::try_from(Spec::contiguous(DType::Bool, &self.sizes).geometry.count()).unwrap_or(0)
     }
 
@@ -189,7 +189,7 @@ unsafe impl Sync for OperandPointers {}
 /// The buffers of one thread, kept between calls.
 struct TileBuffers {
     cache_lines: Vec<CacheLine>,
-    rounding_buffer: Block,
+    rounding_buffer: ElementBlock,
 }
 
 #[derive(Clone, Copy)]
@@ -200,7 +200,7 @@ struct CacheLine([MaybeUninit<u8>; 64]);
 impl TileBuffers {
     fn new(bytes: usize) -> Self {
         let cache_lines = vec![CacheLine([MaybeUninit::uninit(); 64]); bytes.div_ceil(size_of::<CacheLine>())];
-        Self { cache_lines, rounding_buffer: Block::new() }
+        Self { cache_lines, rounding_buffer: ElementBlock::new() }
     }
 
     fn tile_pointer(&mut self, tile: TileOffset) -> *mut u8 {
@@ -218,8 +218,8 @@ impl UniformInput {
             UniformSource::Input(input) => pointers.inputs[*input].cast_const(),
             UniformSource::Scalar(ElementBytes(bytes)) => bytes.as_ptr(),
         };
-        // SAFETY: there is one element, and a tile has room for `TILE_ELEMENTS` of the loop's elements.
-        unsafe { self.path.load(from, 0, to, TILE_ELEMENTS, &mut tiles.rounding_buffer) };
+        // SAFETY: there is one element, and a tile has room for `ELEMENTS_PER_TILE` of the loop's elements.
+        unsafe { self.path.load_elements(from, 0, to, ELEMENTS_PER_TILE, &mut tiles.rounding_buffer) };
     }
 }
 
@@ -237,44 +237,49 @@ impl BroadcastInput {
         count: usize,
     ) {
         let (from, to) = (pointers.inputs[self.input], tiles.tile_pointer(self.tile));
-        let (_, [_, step]) = nest.row();
+        let (_, [_, step]) = nest.innermost_dim();
         let mut filled = 0;
         nest.visit_rows(start, start + count, |[_, offset], count| {
             let to = to.wrapping_add(filled * self.path.size);
-            // SAFETY: the nest stays inside the input, and a tile has room for `TILE_ELEMENTS` of the loop's elements.
-            unsafe { self.path.load(from.wrapping_offset(offset), step, to, count, &mut tiles.rounding_buffer) };
+            // SAFETY: the nest stays inside the input, and a tile has room for `ELEMENTS_PER_TILE` of the loop's elements.
+            unsafe {
+                self.path.load_elements(from.wrapping_offset(offset), step, to, count, &mut tiles.rounding_buffer);
+            };
             filled += count;
         });
     }
 }
 
-impl CallOperand {
-    fn pointer(&self, pointers: &OperandPointers, tiles: &mut TileBuffers, start: usize) -> *mut u8 {
+impl FusedCallOperand {
+    fn element_pointer(&self, pointers: &OperandPointers, tiles: &mut TileBuffers, start: usize) -> *mut u8 {
         match self.location {
-            Location::Input(input) => pointers.inputs[input].wrapping_add(start * self.size),
-            Location::Result(result) => pointers.results[result].wrapping_add(start * self.size),
-            Location::Tile(tile) => tiles.tile_pointer(tile),
+            ElementLocation::Input(input) => pointers.inputs[input].wrapping_add(start * self.size),
+            ElementLocation::Result(result) => pointers.results[result].wrapping_add(start * self.size),
+            ElementLocation::Tile(tile) => tiles.tile_pointer(tile),
         }
     }
 }
 
-impl LoopCall {
+impl FusedCall {
     /// # Safety
     ///
     /// The safety conditions of [`BroadcastInput::fill_tile`] hold, and the calls before this one have run.
     #[inline]
     unsafe fn run(&self, pointers: &OperandPointers, tiles: &mut TileBuffers, start: usize, count: usize) {
-        let mut inputs = [std::ptr::null(); MAX_INPUTS];
+        let mut inputs = [std::ptr::null(); MAX_LOOP_INPUTS];
         for (pointer, operand) in inputs.iter_mut().zip(&self.inputs) {
-            let mut at = operand.pointer(pointers, tiles, start);
+            let mut at = operand.element_pointer(pointers, tiles, start);
             if !operand.path.direct {
                 let from = std::mem::replace(&mut at, tiles.tile_pointer(operand.conversion_tile));
-                // SAFETY: inputs have as many elements as there are results, and tiles have `TILE_ELEMENTS`, including the conversion tile.
-                unsafe { operand.path.load(from, operand.size.cast_signed(), at, count, &mut tiles.rounding_buffer) };
+                // SAFETY: inputs have as many elements as there are results, and tiles have `ELEMENTS_PER_TILE`, including the conversion
+                // tile.
+                unsafe {
+                    operand.path.load_elements(from, operand.size.cast_signed(), at, count, &mut tiles.rounding_buffer);
+                };
             }
             *pointer = at.cast_const();
         }
-        let out = self.out.pointer(pointers, tiles, start);
+        let out = self.out.element_pointer(pointers, tiles, start);
         let inputs = &inputs[..self.inputs.len()];
         // SAFETY: inputs and results have `count` elements each, and results are in tensors or tiles of their own.
         unsafe {
@@ -283,7 +288,13 @@ impl LoopCall {
             } else {
                 let converted = tiles.tile_pointer(self.out.conversion_tile);
                 self.kernel_loop.run(converted, inputs, count);
-                self.out.path.store(converted, out, self.out.size.cast_signed(), count, &mut tiles.rounding_buffer);
+                self.out.path.store_elements(
+                    converted,
+                    out,
+                    self.out.size.cast_signed(),
+                    count,
+                    &mut tiles.rounding_buffer,
+                );
             }
         }
     }

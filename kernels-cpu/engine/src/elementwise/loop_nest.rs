@@ -57,12 +57,12 @@ impl<const M: usize> LoopNest<M> {
     }
 
     /// Returns the number of elements that the nest visits.
-    pub fn count(&self) -> usize {
+    pub fn element_count(&self) -> usize {
         self.dims.iter().map(|(size, _)| size).product()
     }
 
-    /// Returns the length of a row, and every operand's stride along it.
-    pub fn row(&self) -> (usize, [isize; M]) {
+    /// Returns the innermost dimension, along which a row lies: its size, and every operand's stride in bytes.
+    pub fn innermost_dim(&self) -> (usize, [isize; M]) {
         self.dims[0]
     }
 
@@ -123,16 +123,16 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn geometry(sizes: &[i64], strides: &[i64]) -> Geometry {
+    fn strided_geometry(sizes: &[i64], strides: &[i64]) -> Geometry {
         Geometry::strided(sizes, strides, 0).unwrap()
     }
 
     #[test]
     fn contiguous_operands_are_one_row() {
         let plain = Geometry::contiguous(&[2, 3, 4]);
-        assert_eq!(LoopNest::new(&[2, 3, 4], [(&plain, 4), (&plain, 8)]).row(), (24, [4, 8]));
-        let transposed = geometry(&[4, 3], &[1, 4]);
-        assert_eq!(LoopNest::new(&[4, 3], [(&transposed, 4)]).row(), (12, [4]));
+        assert_eq!(LoopNest::new(&[2, 3, 4], [(&plain, 4), (&plain, 8)]).innermost_dim(), (24, [4, 8]));
+        let transposed = strided_geometry(&[4, 3], &[1, 4]);
+        assert_eq!(LoopNest::new(&[4, 3], [(&transposed, 4)]).innermost_dim(), (12, [4]));
     }
 
     proptest! {
@@ -149,20 +149,20 @@ mod tests {
             let input = Geometry::dense(&sizes, order).unwrap();
             let nest = LoopNest::new(&sizes, [(&out, 1), (&input, 1)]);
             let mut pairs = Vec::new();
-            let (_, steps) = nest.row();
+            let (_, steps) = nest.innermost_dim();
             let mut visit = |offsets: [isize; 2], count: usize| {
                 for i in 0..isize::try_from(count).unwrap() {
                     pairs.push([offsets[0] + steps[0] * i, offsets[1] + steps[1] * i]);
                 }
             };
-            let cut = cut.index(nest.count() + 1);
+            let cut = cut.index(nest.element_count() + 1);
             nest.visit_rows(0, cut, &mut visit);
-            nest.visit_rows(cut, nest.count(), &mut visit);
+            nest.visit_rows(cut, nest.element_count(), &mut visit);
             pairs.sort_unstable();
             // The offsets of each position, computed from the strides.
             let mut expected = Vec::new();
             let mut position = vec![0_i64; sizes.len()];
-            for _ in 0..nest.count() {
+            for _ in 0..nest.element_count() {
                 let place = |strides: &[i64]| isize::try_from(position.iter().zip(strides).map(|(a, s)| a * s).sum::<i64>()).unwrap();
                 expected.push([place(out.strides()), place(input.strides())]);
                 for dim in (0..sizes.len()).rev() {

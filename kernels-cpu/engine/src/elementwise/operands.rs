@@ -8,28 +8,28 @@ use std::mem::MaybeUninit;
 
 use dispatch_runtime::{Complex64, DType, Element, Operand, Operands, Scalar};
 
-use super::fusible::{ElementFn, KernelLoop, Loop};
-use super::gather::{repeat_first, strided_copy};
+use super::fusible::{ContiguousLoop, KernelLoop, MapLoop};
+use super::strided_copy::{repeat_first_element, strided_copy_function};
 use super::{CheapOperation, LoopNest};
-use crate::convert::{ConvertFn, conversion};
+use crate::convert::{ConvertFn, conversion_function};
 use crate::thread_pool;
 use row_runner::{RowRunner, run_contiguous, run_in_place};
 
 /// The number of elements of a block, which fits the cache.
-pub(super) const BLOCK_ELEMENTS: usize = 1024;
+pub(super) const ELEMENTS_PER_BLOCK: usize = 1024;
 /// The row length below which several rows are gathered into one block.
-const SHORT_ROW: usize = 128;
+const MAX_SHORT_ROW_LENGTH: usize = 128;
 /// The fewest elements that are worth a thread.
 pub(super) const GRAIN_SIZE: usize = 32 * 1024;
 /// The most elements that are copied to the stack for an in-place call.
-const MAX_STACK_COPY: usize = 16;
+const MAX_STACK_COPY_ELEMENTS: usize = 16;
 
 /// The argument of an operator's loop: the operands of a call, or a place to store the loop for fusion.
 pub enum LoopInput<'a, const N: usize> {
     /// The operands of a call.
     Call(CallOperands<'a, N>),
     /// No operands: the loop is stored in these references, with the index of the operand that it [keeps](LoopInput::keep_full_precision).
-    Capture(&'a mut Option<KernelLoop>, &'a mut Option<usize>),
+    CaptureLoop(&'a mut Option<KernelLoop>, &'a mut Option<usize>),
 }
 
 /// The result and the `N` inputs of a call.
@@ -46,11 +46,11 @@ pub struct CallOperands<'a, const N: usize> {
 
 /// A buffer for a block of elements of any type that loops compute in.
 #[repr(align(64))]
-pub(super) struct Block([MaybeUninit<u8>; BLOCK_ELEMENTS * 16]);
+pub(super) struct ElementBlock([MaybeUninit<u8>; ELEMENTS_PER_BLOCK * 16]);
 
-impl Block {
+impl ElementBlock {
     pub(super) const fn new() -> Self {
-        Self([MaybeUninit::uninit(); BLOCK_ELEMENTS * 16])
+        Self([MaybeUninit::uninit(); ELEMENTS_PER_BLOCK * 16])
     }
 
     fn as_mut_ptr(&mut self) -> *mut u8 {
@@ -73,10 +73,10 @@ impl<'a, const N: usize> LoopInput<'a, N> {
     /// The loop is compiled once, for calls and for passes. The code around it is compiled once per number of operands.
     #[inline(always)]
     pub fn run<C: Element, R: Element>(&mut self, f: impl Fn([C; N]) -> R + Send + Sync + 'static) {
-        let kernel_loop = ElementFn::new(f);
+        let kernel_loop = MapLoop::new(f);
         match self {
             Self::Call(operands) => operands.run(C::DTYPE, R::DTYPE, &kernel_loop),
-            Self::Capture(captured, _) => **captured = Some(KernelLoop::new(C::DTYPE, R::DTYPE, kernel_loop)),
+            Self::CaptureLoop(captured, _) => **captured = Some(KernelLoop::new(C::DTYPE, R::DTYPE, kernel_loop)),
         }
     }
 }
@@ -88,7 +88,7 @@ impl<const N: usize> LoopInput<'_, N> {
     pub fn keep_full_precision(&mut self, operand: usize) {
         match self {
             Self::Call(operands) => operands.kept_operand = Some(operand),
-            Self::Capture(_, kept_operand) => **kept_operand = Some(operand),
+            Self::CaptureLoop(_, kept_operand) => **kept_operand = Some(operand),
         }
     }
 
@@ -102,7 +102,7 @@ impl<const N: usize> LoopInput<'_, N> {
         f: impl Fn([C; N]) -> R + Send + Sync + 'static,
     ) {
         self.run(f);
-        if let Self::Capture(Some(kernel_loop), _) = self {
+        if let Self::CaptureLoop(Some(kernel_loop), _) = self {
             kernel_loop.cheap = Some((cheap, numbers.to_vec()));
         }
     }
@@ -110,9 +110,9 @@ impl<const N: usize> LoopInput<'_, N> {
 
 impl<const N: usize> CallOperands<'_, N> {
     #[inline(never)]
-    fn run(&self, compute_dtype: DType, result_dtype: DType, kernel_loop: &dyn Loop) {
+    fn run(&self, compute_dtype: DType, result_dtype: DType, kernel_loop: &dyn ContiguousLoop) {
         if !(self.are_alike && self.out.dtype() == result_dtype && self.inputs[0].dtype() == compute_dtype) {
-            return self.run_converted(compute_dtype, result_dtype, kernel_loop);
+            return self.run_with_conversions(compute_dtype, result_dtype, kernel_loop);
         }
         let count = usize::try_from(self.out.geometry().count()).unwrap_or(0);
         let pointers = BasePointers {
@@ -125,12 +125,12 @@ impl<const N: usize> CallOperands<'_, N> {
             match (pointers.is_in_place(), count) {
                 (false, ..=GRAIN_SIZE) => kernel_loop.run(pointers.out, &pointers.inputs, count),
                 (false, _) => run_contiguous(count, result_dtype.size(), compute_dtype.size(), &pointers, kernel_loop),
-                (true, ..=MAX_STACK_COPY) => {
-                    // Room for `MAX_STACK_COPY` elements of the largest type.
-                    let mut block = [const { MaybeUninit::<Complex64>::uninit() }; MAX_STACK_COPY];
+                (true, ..=MAX_STACK_COPY_ELEMENTS) => {
+                    // Room for `MAX_STACK_COPY_ELEMENTS` elements of the largest type.
+                    let mut block = [const { MaybeUninit::<Complex64>::uninit() }; MAX_STACK_COPY_ELEMENTS];
                     let aside = block.as_mut_ptr().cast::<u8>();
                     aside.copy_from_nonoverlapping(pointers.out, count * compute_dtype.size());
-                    kernel_loop.run(pointers.out, &pointers.with_copied_input(aside), count);
+                    kernel_loop.run(pointers.out, &pointers.inputs_with_copy(aside), count);
                 }
                 (true, _) => run_in_place(count, compute_dtype.size(), &pointers, kernel_loop),
             }
@@ -138,34 +138,37 @@ impl<const N: usize> CallOperands<'_, N> {
     }
 
     #[inline(never)]
-    fn run_converted(&self, compute_dtype: DType, result_dtype: DType, kernel_loop: &dyn Loop) {
+    fn run_with_conversions(&self, compute_dtype: DType, result_dtype: DType, kernel_loop: &dyn ContiguousLoop) {
         let rounding = NarrowRounding::for_dtype(compute_dtype, self.common_dtype);
-        let out_path =
-            ElementPath::of_result(self.out.dtype(), result_dtype, rounding.filter(|_| result_dtype == compute_dtype));
+        let out_path = OperandConversion::for_result(
+            self.out.dtype(),
+            result_dtype,
+            rounding.filter(|_| result_dtype == compute_dtype),
+        );
         let out = ConvertedOperand { start: self.out.start(), path: out_path };
         let inputs = std::array::from_fn(|i| {
             let input = &self.inputs[i];
             let is_kept = self.kept_operand == Some(i) && input.geometry().count() == 1;
-            let path = ElementPath::of_input(input.dtype(), compute_dtype, rounding, is_kept);
+            let path = OperandConversion::for_input(input.dtype(), compute_dtype, rounding, is_kept);
             // An input that is also written goes through a block, because the loop may assume that it does not read its results.
             let direct = path.direct && input.start() != self.out.start();
-            ConvertedOperand { start: input.start(), path: ElementPath { direct, ..path } }
+            ConvertedOperand { start: input.start(), path: OperandConversion { direct, ..path } }
         });
         let sizes = self.out.geometry().sizes();
         match N {
-            1 => self.run_nested::<2>(sizes, &out, &inputs, kernel_loop),
-            2 => self.run_nested::<3>(sizes, &out, &inputs, kernel_loop),
-            3 => self.run_nested::<4>(sizes, &out, &inputs, kernel_loop),
-            _ => self.run_nested::<5>(sizes, &out, &inputs, kernel_loop),
+            1 => self.run_loop_nest::<2>(sizes, &out, &inputs, kernel_loop),
+            2 => self.run_loop_nest::<3>(sizes, &out, &inputs, kernel_loop),
+            3 => self.run_loop_nest::<4>(sizes, &out, &inputs, kernel_loop),
+            _ => self.run_loop_nest::<5>(sizes, &out, &inputs, kernel_loop),
         }
     }
 
-    fn run_nested<const M: usize>(
+    fn run_loop_nest<const M: usize>(
         &self,
         sizes: &[i64],
         out: &ConvertedOperand,
         inputs: &[ConvertedOperand; N],
-        kernel_loop: &dyn Loop,
+        kernel_loop: &dyn ContiguousLoop,
     ) {
         let geometries: [_; M] = std::array::from_fn(|i| {
             let operand = if i == 0 { self.out } else { &self.inputs[(i - 1).min(N - 1)] };
@@ -173,21 +176,21 @@ impl<const N: usize> CallOperands<'_, N> {
         });
         let nest = LoopNest::new(sizes, geometries);
         if let Some(transposed) = tiles::transposed_inputs(&nest, inputs) {
-            let (groups, elements) = tiles::row_groups(&nest);
+            let (groups, elements) = tiles::row_group_count_and_length(&nest);
             thread_pool::parallel_for(0..groups, GRAIN_SIZE.div_ceil(elements), |part| {
                 // SAFETY: the nest is that of these operands, and each thread has its own groups.
-                unsafe { RowRunner::new(out, inputs, kernel_loop).run_tiled(&nest, transposed, part) };
+                unsafe { RowRunner::new(out, inputs, kernel_loop).run_row_groups(&nest, transposed, part) };
             });
             return;
         }
-        let count = nest.count();
+        let count = nest.element_count();
         thread_pool::parallel_for(0..count, GRAIN_SIZE, |part| {
             let mut row_runner = RowRunner::new(out, inputs, kernel_loop);
-            let (length, steps) = nest.row();
+            let (length, steps) = nest.innermost_dim();
             // SAFETY: the nest is that of these operands, and each thread has its own elements.
             unsafe {
-                if length < SHORT_ROW && nest.count() > length {
-                    row_runner.run_gathered(&nest, part);
+                if length < MAX_SHORT_ROW_LENGTH && nest.element_count() > length {
+                    row_runner.run_short_rows(&nest, part);
                 } else {
                     nest.visit_rows(part.start, part.end, |offsets, count| row_runner.run_row(&offsets, &steps, count));
                 }
@@ -213,7 +216,7 @@ impl<const N: usize> BasePointers<N> {
 
     /// Returns the inputs, with a copy in place of the input that is also the result.
     #[inline(always)]
-    fn with_copied_input(&self, block: *const u8) -> [*const u8; N] {
+    fn inputs_with_copy(&self, block: *const u8) -> [*const u8; N] {
         self.inputs.map(|input| if input == self.out { block } else { input })
     }
 }
@@ -221,11 +224,11 @@ impl<const N: usize> BasePointers<N> {
 /// An operand of a call, with the conversion of its elements.
 struct ConvertedOperand {
     start: *mut u8,
-    path: ElementPath,
+    path: OperandConversion,
 }
 
 /// The conversion of elements between an operand and the loop.
-pub(super) struct ElementPath {
+pub(super) struct OperandConversion {
     /// The size of an element in the loop.
     pub(super) size: usize,
     /// The conversion from the operand's dtype to the loop's, or back.
@@ -247,13 +250,16 @@ pub(super) struct NarrowRounding {
 impl NarrowRounding {
     /// Returns the rounding to `dtype`; `None` if loops compute in `dtype` itself.
     pub(super) fn for_dtype(compute_dtype: DType, dtype: DType) -> Option<Self> {
-        let rounding =
-            || Self { dtype, narrow: conversion(compute_dtype, dtype), widen: conversion(dtype, compute_dtype) };
+        let rounding = || Self {
+            dtype,
+            narrow: conversion_function(compute_dtype, dtype),
+            widen: conversion_function(dtype, compute_dtype),
+        };
         (compute_dtype != dtype).then(rounding)
     }
 
     /// Returns whether the narrow dtype represents every value of `dtype`.
-    fn represents(&self, dtype: DType) -> bool {
+    fn represents_all_values_of(&self, dtype: DType) -> bool {
         // `bf16`, the dtype with the shortest significand, has eight bits of it: enough for integers of one byte.
         let is_exact = |dtype: DType| dtype.is_floating() || dtype.size() == 1;
         dtype.promote(self.dtype) == self.dtype && (self.dtype.is_integral() || is_exact(dtype))
@@ -264,7 +270,7 @@ impl NarrowRounding {
     /// # Safety
     ///
     /// There are `count` elements of the loop's dtype, which are `size` bytes large, and no more than a block has room for.
-    unsafe fn round(&self, elements: *mut u8, count: usize, block: &mut Block, size: isize) {
+    unsafe fn round_elements(&self, elements: *mut u8, count: usize, block: &mut ElementBlock, size: isize) {
         let narrow_size = isize::try_from(self.dtype.size()).unwrap_or(0);
         // SAFETY: guaranteed by the caller, and the block has room for as many.
         unsafe {
@@ -277,25 +283,28 @@ impl NarrowRounding {
 // SAFETY: the operand that it points into is held for as long as the call, and threads write disjoint parts.
 unsafe impl Sync for ConvertedOperand {}
 
-impl ElementPath {
-    pub(super) fn of_input(
+impl OperandConversion {
+    pub(super) fn for_input(
         dtype: DType,
         compute_dtype: DType,
         rounding: Option<NarrowRounding>,
         is_kept: bool,
     ) -> Self {
-        let rounding =
-            rounding.filter(|rounding| !(rounding.represents(dtype) || is_kept && rounding.dtype.is_floating()));
+        let rounding = rounding
+            .filter(|rounding| !(rounding.represents_all_values_of(dtype) || is_kept && rounding.dtype.is_floating()));
         let direct = dtype == compute_dtype && rounding.is_none();
-        let convert =
-            if dtype == compute_dtype { strided_copy(dtype.size()) } else { conversion(dtype, compute_dtype) };
+        let convert = if dtype == compute_dtype {
+            strided_copy_function(dtype.size())
+        } else {
+            conversion_function(dtype, compute_dtype)
+        };
         Self { size: compute_dtype.size(), convert, direct, rounding }
     }
 
-    pub(super) fn of_result(dtype: DType, result_dtype: DType, rounding: Option<NarrowRounding>) -> Self {
+    pub(super) fn for_result(dtype: DType, result_dtype: DType, rounding: Option<NarrowRounding>) -> Self {
         let rounding = rounding.filter(|rounding| rounding.dtype != dtype);
         let direct = dtype == result_dtype && rounding.is_none();
-        Self { size: result_dtype.size(), convert: conversion(result_dtype, dtype), direct, rounding }
+        Self { size: result_dtype.size(), convert: conversion_function(result_dtype, dtype), direct, rounding }
     }
 
     /// Returns the path of elements that are in the loop's dtype already.
@@ -308,18 +317,25 @@ impl ElementPath {
     /// # Safety
     ///
     /// There are `count` elements, `step` bytes apart, and room for `count` of the loop's, no more than a block has room for.
-    pub(super) unsafe fn load(&self, from: *const u8, step: isize, to: *mut u8, count: usize, buffer: &mut Block) {
+    pub(super) unsafe fn load_elements(
+        &self,
+        from: *const u8,
+        step: isize,
+        to: *mut u8,
+        count: usize,
+        buffer: &mut ElementBlock,
+    ) {
         let size = self.size.cast_signed();
         let distinct = if step == 0 { count.min(1) } else { count };
         // SAFETY: guaranteed by the caller.
         unsafe { (self.convert)(from, step, to, size, distinct) };
         if let Some(narrow) = self.rounding {
             // SAFETY: `distinct` elements have just been written to `to`.
-            unsafe { narrow.round(to, distinct, buffer, size) };
+            unsafe { narrow.round_elements(to, distinct, buffer, size) };
         }
         if distinct < count {
             // SAFETY: `to` has room for `count` elements, and the first was written.
-            unsafe { repeat_first(self.size, to, count) };
+            unsafe { repeat_first_element(self.size, to, count) };
         }
     }
 
@@ -328,11 +344,18 @@ impl ElementPath {
     /// # Safety
     ///
     /// There are `count` contiguous results, no more than a block has room for, and room for `count` elements, `step` bytes apart.
-    pub(super) unsafe fn store(&self, from: *mut u8, to: *mut u8, step: isize, count: usize, buffer: &mut Block) {
+    pub(super) unsafe fn store_elements(
+        &self,
+        from: *mut u8,
+        to: *mut u8,
+        step: isize,
+        count: usize,
+        buffer: &mut ElementBlock,
+    ) {
         let size = self.size.cast_signed();
         if let Some(narrow) = self.rounding {
             // SAFETY: guaranteed by the caller; the results were written by the loop.
-            unsafe { narrow.round(from, count, buffer, size) };
+            unsafe { narrow.round_elements(from, count, buffer, size) };
         }
         // SAFETY: guaranteed by the caller.
         unsafe { (self.convert)(from, size, to, step, count) };

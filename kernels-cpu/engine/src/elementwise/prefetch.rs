@@ -6,7 +6,7 @@ const CACHE_LINE_BYTES: usize = 64;
 
 /// Prefetches bytes that will be read. Any address is allowed: an invalid one is ignored.
 #[inline(always)]
-pub fn for_reading(start: *const u8, bytes: usize) {
+pub fn prefetch_for_reading(start: *const u8, bytes: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     for at in (0..bytes).step_by(CACHE_LINE_BYTES) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
@@ -19,7 +19,7 @@ pub fn for_reading(start: *const u8, bytes: usize) {
 
 /// Prefetches bytes that will be written. Any address is allowed: an invalid one is ignored.
 #[inline(always)]
-pub fn for_writing(start: *const u8, bytes: usize) {
+pub fn prefetch_for_writing(start: *const u8, bytes: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     for at in (0..bytes).step_by(CACHE_LINE_BYTES) {
         use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};

@@ -10,10 +10,10 @@ use crate::data_movement::BasePointer;
 use crate::thread_pool::parallel_for;
 
 /// Bytes that a tile reads or writes at once.
-const LINE_BYTES: usize = 128;
+const TILE_LINE_BYTES: usize = 128;
 
 /// The fewest elements of a dimension that is copied in tiles; shorter ones are copied row by row.
-const MIN_DIM_SIZE: usize = 8;
+const MIN_TILED_DIM_SIZE: usize = 8;
 
 /// The fewest elements that are worth a thread.
 const GRAIN_SIZE: usize = 32 * 1024;
@@ -36,7 +36,7 @@ impl TransposeTiles {
         let [(across, [to, from]), rest @ ..] = nest.dims() else { return None };
         let at = rest.iter().position(|(_, [_, from])| *from == step)?;
         let (down, [down_step, _]) = rest[at];
-        if *to != step || *from == step || *from == 0 || *across < MIN_DIM_SIZE || down < MIN_DIM_SIZE {
+        if *to != step || *from == step || *from == 0 || *across < MIN_TILED_DIM_SIZE || down < MIN_TILED_DIM_SIZE {
             return None;
         }
         let outer_dims = rest.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, dim)| *dim).collect();
@@ -46,25 +46,25 @@ impl TransposeTiles {
     /// # Safety
     ///
     /// All elements of the nest's operands are inside blocks of memory that begin at `to` and `from`. The blocks do not overlap.
-    pub(super) unsafe fn copy(&self, to: *mut u8, from: *const u8) {
+    pub(super) unsafe fn copy_in_tiles(&self, to: *mut u8, from: *const u8) {
         let ends = [BasePointer(to), BasePointer(from.cast_mut())];
         // SAFETY: guaranteed by the caller.
         unsafe {
             match self.size {
-                1 => self.transpose::<1>(ends),
-                2 => self.transpose::<2>(ends),
-                4 => self.transpose::<4>(ends),
-                8 => self.transpose::<8>(ends),
-                _ => self.transpose::<16>(ends),
+                1 => self.copy_elements_of_size::<1>(ends),
+                2 => self.copy_elements_of_size::<2>(ends),
+                4 => self.copy_elements_of_size::<4>(ends),
+                8 => self.copy_elements_of_size::<8>(ends),
+                _ => self.copy_elements_of_size::<16>(ends),
             }
         }
     }
 
     /// # Safety
     ///
-    /// The safety conditions of [`copy`](Self::copy) hold for elements of `SIZE` bytes.
-    unsafe fn transpose<const SIZE: usize>(&self, [to, from]: [BasePointer; 2]) {
-        let side = LINE_BYTES / SIZE;
+    /// The safety conditions of [`copy_in_tiles`](Self::copy_in_tiles) hold for elements of `SIZE` bytes.
+    unsafe fn copy_elements_of_size<const SIZE: usize>(&self, [to, from]: [BasePointer; 2]) {
+        let side = TILE_LINE_BYTES / SIZE;
         let (wide, high) = (self.across.0.div_ceil(side), self.down.0.div_ceil(side));
         let count = wide * high * self.outer_dims.iter().map(|(size, _)| size).product::<usize>();
         let tile_location = |number: usize| {
@@ -72,8 +72,8 @@ impl TransposeTiles {
             let [to_offset, from_offset] = self.outer_offsets(number / wide / high);
             let (columns, rows) = (side.min(self.across.0 - column), side.min(self.down.0 - row));
             let (column, row) = (column.cast_signed(), row.cast_signed());
-            let to = to.byte_offset(to_offset + row * self.down.1 + column * SIZE.cast_signed());
-            let from = from.byte_offset(from_offset + column * self.across.1 + row * SIZE.cast_signed());
+            let to = to.at_byte_offset(to_offset + row * self.down.1 + column * SIZE.cast_signed());
+            let from = from.at_byte_offset(from_offset + column * self.across.1 + row * SIZE.cast_signed());
             TileLocation { to, from, columns, rows }
         };
         parallel_for(0..count, (GRAIN_SIZE / (side * side)).max(1), |piece| {
@@ -95,13 +95,13 @@ impl TransposeTiles {
     /// `columns` lines of `rows` elements of the source can be read, and `rows` lines of `columns` elements of the destination can be
     /// written. They do not overlap.
     unsafe fn copy_tile<const SIZE: usize>(&self, tile: &mut [[u8; SIZE]], here: &TileLocation, next: &TileLocation) {
-        let side = LINE_BYTES / SIZE;
-        let mut line = [[0_u8; SIZE]; LINE_BYTES];
+        let side = TILE_LINE_BYTES / SIZE;
+        let mut line = [[0_u8; SIZE]; TILE_LINE_BYTES];
         for column in 0..here.columns {
             let offset = column.cast_signed() * self.across.1;
-            prefetch::for_reading(next.from.wrapping_offset(offset), LINE_BYTES);
+            prefetch::prefetch_for_reading(next.from.wrapping_offset(offset), TILE_LINE_BYTES);
             let from = here.from.wrapping_offset(offset);
-            // SAFETY: guaranteed by the caller; a line has room for `LINE_BYTES` elements, and there are fewer rows.
+            // SAFETY: guaranteed by the caller; a line has room for `TILE_LINE_BYTES` elements, and there are fewer rows.
             unsafe { std::ptr::copy_nonoverlapping(from, line.as_mut_ptr().cast(), here.rows * SIZE) };
             for (row, element) in line[..here.rows].iter().enumerate() {
                 tile[row * side + column] = *element;
@@ -109,7 +109,7 @@ impl TransposeTiles {
         }
         for row in 0..here.rows {
             let offset = row.cast_signed() * self.down.1;
-            prefetch::for_writing(next.to.wrapping_offset(offset), LINE_BYTES);
+            prefetch::prefetch_for_writing(next.to.wrapping_offset(offset), TILE_LINE_BYTES);
             let line = &tile[row * side..row * side + here.columns];
             // SAFETY: guaranteed by the caller.
             unsafe {

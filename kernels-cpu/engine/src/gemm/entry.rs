@@ -1,6 +1,6 @@
 //! The entry types of matrices, and the types in which their products are summed.
 
-use super::{Matrix, MatrixMut, blocked, complex, floating_point, widened};
+use super::{Matrix, MatrixMut, complex, floating_point, half_precision, integer};
 use crate::inlined::inlined;
 use dispatch_runtime::{Arithmetic, Complex32, Complex64, Element, bf16, f16};
 
@@ -24,8 +24,8 @@ impl<T: EntryImpl> Entry for T {}
 pub trait EntryImpl: Element {
     type Sum: Accumulator;
 
-    fn widen(self) -> Self::Sum;
-    fn narrow(sum: Self::Sum) -> Self;
+    fn widen_to_sum(self) -> Self::Sum;
+    fn narrow_from_sum(sum: Self::Sum) -> Self;
 
     /// Returns entries as a slice of `Sum`, if that is the entries' own type.
     fn as_sums(_: &[Self]) -> Option<&[Self::Sum]> {
@@ -49,8 +49,8 @@ impl<T: EntryImpl<Sum = Self> + Arithmetic> Accumulator for T {}
 inlined! {
     impl EntryImpl for f32, f64 {
         type Sum = Self;
-        fn widen(self) -> Self = self;
-        fn narrow(sum: Self) -> Self = sum;
+        fn widen_to_sum(self) -> Self = self;
+        fn narrow_from_sum(sum: Self) -> Self = sum;
         fn as_sums(entries: &[Self]) -> Option<&[Self]> = Some(entries);
         fn large_product(alpha: Self, a: Matrix<'_, Self>, b: Matrix<'_, Self>, beta: Self, c: MatrixMut<'_, Self>) =
             floating_point::product(alpha, a, b, beta, c);
@@ -58,8 +58,8 @@ inlined! {
 
     impl EntryImpl for Complex32, Complex64 {
         type Sum = Self;
-        fn widen(self) -> Self = self;
-        fn narrow(sum: Self) -> Self = sum;
+        fn widen_to_sum(self) -> Self = self;
+        fn narrow_from_sum(sum: Self) -> Self = sum;
         fn as_sums(entries: &[Self]) -> Option<&[Self]> = Some(entries);
         fn large_product(alpha: Self, a: Matrix<'_, Self>, b: Matrix<'_, Self>, beta: Self, c: MatrixMut<'_, Self>) =
             complex::product(alpha, a, b, beta, &c);
@@ -67,37 +67,37 @@ inlined! {
 
     impl EntryImpl for u8, i8, i16, i32, i64 {
         type Sum = Self;
-        fn widen(self) -> Self = self;
-        fn narrow(sum: Self) -> Self = sum;
+        fn widen_to_sum(self) -> Self = self;
+        fn narrow_from_sum(sum: Self) -> Self = sum;
         fn as_sums(entries: &[Self]) -> Option<&[Self]> = Some(entries);
         fn large_product(alpha: Self, a: Matrix<'_, Self>, b: Matrix<'_, Self>, beta: Self, c: MatrixMut<'_, Self>) =
-            blocked::product(alpha, a, b, beta, c);
+            integer::product(alpha, a, b, beta, c);
     }
 
     // The conversions to `f32` have no branches, so the compiler vectorises them.
     impl EntryImpl for bf16 {
         type Sum = f32;
-        fn widen(self) -> f32 = f32::from_bits(u32::from(self.to_bits()) << 16);
-        fn narrow(sum: f32) -> Self = Self::from_f32(sum);
+        fn widen_to_sum(self) -> f32 = f32::from_bits(u32::from(self.to_bits()) << 16);
+        fn narrow_from_sum(sum: f32) -> Self = Self::from_f32(sum);
         fn large_product(alpha: f32, a: Matrix<'_, Self>, b: Matrix<'_, Self>, beta: f32, c: MatrixMut<'_, Self>) =
-            widened::product(alpha, a, b, beta, c);
+            half_precision::product(alpha, a, b, beta, c);
     }
 
     impl EntryImpl for f16 {
         type Sum = f32;
-        fn widen(self) -> f32 = {
+        fn widen_to_sum(self) -> f32 = {
             /// 2 to the power 112, the difference of the exponent biases. The multiplication also converts subnormal numbers correctly.
-            const REBIAS_FACTOR: f32 = f32::from_bits((127 + 112) << 23);
+            const EXPONENT_REBIAS_FACTOR: f32 = f32::from_bits((127 + 112) << 23);
             const INFINITY_BITS: u32 = 0x7c00 << 13;
             const EXPONENT_MASK: u32 = 0xff << 23;
             let bits = u32::from(self.to_bits());
             let magnitude = (bits & 0x7fff) << 13;
-            let finite = (f32::from_bits(magnitude) * REBIAS_FACTOR).to_bits();
+            let finite = (f32::from_bits(magnitude) * EXPONENT_REBIAS_FACTOR).to_bits();
             let magnitude = if magnitude >= INFINITY_BITS { magnitude | EXPONENT_MASK } else { finite };
             f32::from_bits(magnitude | (bits & 0x8000) << 16)
         };
-        fn narrow(sum: f32) -> Self = Self::from_f32(sum);
+        fn narrow_from_sum(sum: f32) -> Self = Self::from_f32(sum);
         fn large_product(alpha: f32, a: Matrix<'_, Self>, b: Matrix<'_, Self>, beta: f32, c: MatrixMut<'_, Self>) =
-            widened::product(alpha, a, b, beta, c);
+            half_precision::product(alpha, a, b, beta, c);
     }
 }

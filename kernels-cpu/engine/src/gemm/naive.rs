@@ -17,7 +17,7 @@ pub(super) fn product<T: EntryImpl>(
             for inner in 0..a.columns {
                 // SAFETY: the indices are below the sizes, which the caller checked to agree, and the views have only valid entries.
                 let (left, right) = unsafe { (*a.entry_pointer(row, inner), *b.entry_pointer(inner, column)) };
-                sum = sum.plus(left.widen().times(right.widen()));
+                sum = sum.plus(left.widen_to_sum().times(right.widen_to_sum()));
             }
             // SAFETY: the indices are below the sizes, and nothing else uses `c`.
             unsafe { store_entry(c.entry_pointer(row, column), alpha, sum, beta) };

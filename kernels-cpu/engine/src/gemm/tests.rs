@@ -10,21 +10,21 @@ trait TestEntry: Entry {
     fn from_int(value: i64) -> Self;
     fn sum_from_int(value: i64) -> Self::Sum;
     /// Returns a value that makes the result wrong if a product reads it.
-    fn poison() -> Self;
+    fn poison_value() -> Self;
 }
 
-macro_rules! test_entries {
+macro_rules! impl_test_entry {
     ($($T:ty: $of:expr, $poison:expr;)*) => {$(
         impl TestEntry for $T {
             fn from_int(value: i64) -> Self {
-                Self::narrow(Self::sum_from_int(value))
+                Self::narrow_from_sum(Self::sum_from_int(value))
             }
 
             fn sum_from_int(value: i64) -> Self::Sum {
                 $of(value)
             }
 
-            fn poison() -> Self {
+            fn poison_value() -> Self {
                 $poison
             }
         }
@@ -39,7 +39,7 @@ fn to_f64(value: i64) -> f64 {
 #[expect(clippy::cast_possible_truncation, reason = "integers wrap on purpose, and floats are small")]
 mod entry_types {
     use super::*;
-    test_entries! {
+    impl_test_entry! {
         f32: |x| to_f64(x) as f32, Self::NAN;
         f64: to_f64, Self::NAN;
         f16: |x| to_f64(x) as f32, Self::NAN;
@@ -60,9 +60,9 @@ enum Layout {
     RowMajor,
     ColumnMajor,
     /// Every other column, with a gap between rows.
-    Sliced,
+    EveryOtherColumn,
     /// One row, repeated with stride 0.
-    Repeated,
+    RepeatedRow,
 }
 
 impl Layout {
@@ -70,8 +70,8 @@ impl Layout {
         match self {
             Self::RowMajor => [columns, 1],
             Self::ColumnMajor => [1, rows],
-            Self::Sliced => [2 * columns + 3, 2],
-            Self::Repeated => [0, 1],
+            Self::EveryOtherColumn => [2 * columns + 3, 2],
+            Self::RepeatedRow => [0, 1],
         }
     }
 }
@@ -90,12 +90,12 @@ struct ProductCase {
     seed: i64,
 }
 
-fn written_layout() -> impl Strategy<Value = Layout> {
-    prop_oneof![Just(Layout::RowMajor), Just(Layout::ColumnMajor), Just(Layout::Sliced)]
+fn random_written_layout() -> impl Strategy<Value = Layout> {
+    prop_oneof![Just(Layout::RowMajor), Just(Layout::ColumnMajor), Just(Layout::EveryOtherColumn)]
 }
 
-fn read_layout() -> impl Strategy<Value = Layout> {
-    prop_oneof![3 => written_layout(), 1 => Just(Layout::Repeated)]
+fn random_read_layout() -> impl Strategy<Value = Layout> {
+    prop_oneof![3 => random_written_layout(), 1 => Just(Layout::RepeatedRow)]
 }
 
 fn random_size() -> impl Strategy<Value = usize> {
@@ -104,7 +104,10 @@ fn random_size() -> impl Strategy<Value = usize> {
 
 fn random_case() -> impl Strategy<Value = ProductCase> {
     (
-        ([random_size(), random_size(), random_size()], (read_layout(), read_layout(), written_layout())),
+        (
+            [random_size(), random_size(), random_size()],
+            (random_read_layout(), random_read_layout(), random_written_layout()),
+        ),
         (-2..3_i64, -2..3_i64, 1..4_usize, 0..1000_i64),
     )
         .prop_map(|((sizes, (a, b, c)), (alpha, beta, threads, seed))| ProductCase {
@@ -140,7 +143,7 @@ fn check_product<T: TestEntry>(case: &ProductCase) {
 
     let entries = |numbers: &[i64]| numbers.iter().map(|&x| T::from_int(x)).collect::<Vec<T>>();
     let (left, right) = (entries(&a), entries(&b));
-    let mut found = if beta == 0 { vec![T::poison(); c.len()] } else { entries(&c) };
+    let mut found = if beta == 0 { vec![T::poison_value(); c.len()] } else { entries(&c) };
     gemm(
         T::sum_from_int(alpha),
         Matrix::new(&left, sizes[0], strides[0]).unwrap(),
@@ -197,7 +200,7 @@ proptest! {
         let (a, b) = (numbers(1, count * m * k + 1), numbers(2, count * k * n + 1));
         let (mut together, mut alone) = (vec![f32::NAN; count * m * n + 1], vec![f32::NAN; count * m * n + 1]);
         let step = if shared { 0 } else { k * n };
-        batched(
+        batched_gemm(
             1.0,
             Batch::new(&a, [count, m, k], [m * k, k, 1]).unwrap(),
             Batch::new(&b, [count, k, n], [step, n, 1]).unwrap(),
@@ -273,11 +276,12 @@ fn floats_of_16_bits_widen_exactly() {
     for bits in 0..=u16::MAX {
         let (half, brain) = (f16::from_bits(bits), bf16::from_bits(bits));
         assert!(
-            half.widen().to_bits() == half.to_f32().to_bits() || half.is_nan() && half.widen().is_nan(),
+            half.widen_to_sum().to_bits() == half.to_f32().to_bits() || half.is_nan() && half.widen_to_sum().is_nan(),
             "{bits:x}"
         );
         assert!(
-            brain.widen().to_bits() == brain.to_f32().to_bits() || brain.is_nan() && brain.widen().is_nan(),
+            brain.widen_to_sum().to_bits() == brain.to_f32().to_bits()
+                || brain.is_nan() && brain.widen_to_sum().is_nan(),
             "{bits:x}"
         );
     }

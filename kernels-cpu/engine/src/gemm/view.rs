@@ -61,7 +61,7 @@ unsafe impl<T: Send> Send for MatrixMut<'_, T> {}
 // SAFETY: a shared `MatrixMut` gives access to entries through `unsafe` functions only.
 unsafe impl<T: Send + Sync> Sync for MatrixMut<'_, T> {}
 
-/// Returns whether a view from the first of `length` elements stays inside them.
+/// Returns whether a view that starts at the first of `length` elements stays inside these elements.
 fn is_in_bounds<const D: usize>(length: usize, sizes: [usize; D], strides: [usize; D]) -> bool {
     sizes.contains(&0)
         || sizes

@@ -4,7 +4,7 @@ use super::float::Float;
 use crate::compute::AnyFloat;
 use crate::inlined::inlined;
 
-pub(super) trait DoublePrecision: Float {
+pub(super) trait GammaAndErfinv: Float {
     fn lgamma(self) -> Self;
     fn digamma(self) -> Self;
     fn polygamma(self, order: Self) -> Self;
@@ -12,15 +12,15 @@ pub(super) trait DoublePrecision: Float {
 }
 
 inlined! {
-    impl DoublePrecision for f32 {
+    impl GammaAndErfinv for f32 {
         fn lgamma(self) -> Self = Self::from_f64(libm::lgamma(f64::from(self)));
-        fn digamma(self) -> Self = Self::from_f64(DoublePrecision::digamma(f64::from(self)));
-        fn polygamma(self, order: Self) -> Self = Self::from_f64(DoublePrecision::polygamma(f64::from(self), f64::from(order)));
-        fn erfinv(self) -> Self = Self::from_f64(DoublePrecision::erfinv(f64::from(self)));
+        fn digamma(self) -> Self = Self::from_f64(GammaAndErfinv::digamma(f64::from(self)));
+        fn polygamma(self, order: Self) -> Self = Self::from_f64(GammaAndErfinv::polygamma(f64::from(self), f64::from(order)));
+        fn erfinv(self) -> Self = Self::from_f64(GammaAndErfinv::erfinv(f64::from(self)));
     }
 }
 
-impl DoublePrecision for f64 {
+impl GammaAndErfinv for f64 {
     /// Calls the crate `libm`, because the standard library's `ln_gamma` is unstable.
     fn lgamma(self) -> Self {
         libm::lgamma(self)
@@ -37,7 +37,7 @@ impl DoublePrecision for f64 {
             return if fraction == 0.0 || self.is_infinite() {
                 Self::NAN
             } else {
-                DoublePrecision::digamma(1.0 - self) - reflection
+                GammaAndErfinv::digamma(1.0 - self) - reflection
             };
         }
         let (mut x, mut shifted) = (self, 0.0);
@@ -53,7 +53,7 @@ impl DoublePrecision for f64 {
     /// Computes `(-1)^(n+1) n! zeta(n + 1, x)` for the order `n`.
     fn polygamma(self, order: Self) -> Self {
         if order == 0.0 {
-            return DoublePrecision::digamma(self);
+            return GammaAndErfinv::digamma(self);
         }
         // PyTorch treats infinite arguments specially for this order only; for higher orders it evaluates the sum.
         if order == 1.0 && self.is_infinite() {
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_have_their_known_values() {
+    fn polygamma_and_zeta_have_known_values() {
         assert!((Real::polygamma(1.0_f64, 1.0) - std::f64::consts::PI.powi(2) / 6.0).abs() < 4e-15);
         assert_eq!(Real::polygamma(0.0_f64, 1.0), f64::INFINITY);
         assert_eq!(Real::polygamma(f64::INFINITY, 1.0), 0.0);

@@ -4,7 +4,7 @@
 //! in `f64` the complementary function, which is `e^(-x^2)` times a slowly varying function.
 
 use super::exponential::{approximate_exp2, exp};
-use super::float::{Float, poly};
+use super::float::{Float, polynomial};
 
 pub(super) trait ErrorFunction: Float {
     fn erf(self) -> Self;
@@ -21,11 +21,11 @@ impl ErrorFunction for f32 {
         let a = self.abs();
         let z = a * a;
         let near = a.mul_add(
-            poly!(z; 0.128_379_17, -0.376_125_9, 0.112_828_65, -0.026_807_288, 0.005_057_703_7, -0.000_634_851_87),
+            polynomial!(z; 0.128_379_17, -0.376_125_9, 0.112_828_65, -0.026_807_288, 0.005_057_703_7, -0.000_634_851_87),
             a,
         );
         // From 3.93 on the result rounds to one.
-        let power = poly!(
+        let power = polynomial!(
             a.at_most(3.93);
             -0.000_165_418_47,
             -1.627_382_6,
@@ -58,7 +58,7 @@ impl ErrorFunction for f32 {
     fn gelu(self) -> Self {
         // At 12.8 the power is still a normal number, and the tail no longer affects the result.
         let a = self.abs().at_most(12.8);
-        let slow = poly!(
+        let slow = polynomial!(
             a.at_most(5.0);
             -1.0,
             -1.151_110_2,
@@ -121,7 +121,7 @@ impl ErrorFunction for f64 {
 fn erf_near_zero(a: f64) -> f64 {
     let z = a * a;
     a.mul_add(
-        poly!(
+        polynomial!(
             z;
             0.128_379_167_095_512_6,
             -0.376_126_389_031_837_5,
@@ -146,7 +146,7 @@ fn erfc_above_half(a: f64) -> f64 {
     let slow = erfcx_above_half(a);
     let high = f64::from_bits(a.to_bits() & !0x07ff_ffff);
     let low = (a - high) * (a + high);
-    exp(-high * high) * (slow * low).mul_add(poly!(low; -1.0, 0.5, -1.0 / 6.0), slow)
+    exp(-high * high) * (slow * low).mul_add(polynomial!(low; -1.0, 0.5, -1.0 / 6.0), slow)
 }
 
 /// Returns `e^(a^2) erfc(a)` for `a` from a half to 28. Times `a + 3`, it is a polynomial in `(a - 3) / (a + 3)`.
@@ -155,7 +155,7 @@ fn erfcx_above_half(a: f64) -> f64 {
     let u = 1.0 / (a + 3.0);
     let t = (a - 3.0) * u;
     // The first terms are added last, so that the sum has the smallest rounding error.
-    let rest = poly!(
+    let rest = polynomial!(
         t;
         0.590_228_357_104_101_9,
         -0.310_467_261_900_560_45,
@@ -185,15 +185,15 @@ fn erfcx_above_half(a: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use crate::math::Real;
-    use crate::math::ulp_error::check;
+    use crate::math::ulp_error::check_ulp_error;
 
     #[test]
     fn error_functions_are_accurate_to_a_few_ulps() {
         for range in [(-1.0, 1.0), (-5.0, 5.0), (-1e-3, 1e-3), (-30.0, 30.0)] {
-            check::<f32>(range, 2.0, Real::erf, libm::erf);
-            check::<f64>(range, 3.0, Real::erf, libm::erf);
-            check::<f32>(range, 2.0, Real::erfc, libm::erfc);
-            check::<f64>(range, 7.0, Real::erfc, libm::erfc);
+            check_ulp_error::<f32>(range, 2.0, Real::erf, libm::erf);
+            check_ulp_error::<f64>(range, 3.0, Real::erf, libm::erf);
+            check_ulp_error::<f32>(range, 2.0, Real::erfc, libm::erfc);
+            check_ulp_error::<f64>(range, 7.0, Real::erfc, libm::erfc);
         }
     }
 

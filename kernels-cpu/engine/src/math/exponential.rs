@@ -3,7 +3,7 @@
 //! The exponent bits of `e^r` are increased by `n - 1`, and a final multiplication by two does the rest: so only the multiplication can
 //! overflow. If the result may be denormal, a larger power is added, and the final multiplication rounds.
 
-use super::float::{Float, poly};
+use super::float::{Float, polynomial};
 
 pub(super) trait Exponential: Float {
     /// `ln(2)` in two terms. The first ends with enough zero bits for `n LN2_HIGH` to be exact.
@@ -18,7 +18,7 @@ pub(super) trait Exponential: Float {
     const DENORMAL_SHIFT: Self;
 
     /// Returns `(e^r - 1 - r) / r^2` for a reduced argument.
-    fn remainder_term(r: Self) -> Self;
+    fn exp_remainder_term(r: Self) -> Self;
 }
 
 impl Exponential for f32 {
@@ -30,8 +30,8 @@ impl Exponential for f32 {
     const DENORMAL_SHIFT: Self = 32.0;
 
     #[inline(always)]
-    fn remainder_term(r: Self) -> Self {
-        poly!(r; 0.5, 0.166_665_45, 0.041_666_288, 8.366_407e-3, 1.394_619_5e-3)
+    fn exp_remainder_term(r: Self) -> Self {
+        polynomial!(r; 0.5, 0.166_665_45, 0.041_666_288, 8.366_407e-3, 1.394_619_5e-3)
     }
 }
 
@@ -44,8 +44,8 @@ impl Exponential for f64 {
     const DENORMAL_SHIFT: Self = 64.0;
 
     #[inline(always)]
-    fn remainder_term(r: Self) -> Self {
-        poly!(
+    fn exp_remainder_term(r: Self) -> Self {
+        polynomial!(
             r;
             0.500_000_000_000_000_4,
             0.166_666_666_666_666_85,
@@ -78,16 +78,16 @@ pub(super) fn exp_below_overflow<T: Exponential>(x: T) -> T {
 #[inline(always)]
 pub(super) fn exp_or_zero<T: Exponential>(x: T) -> T {
     let (shifted, r) = reduce_argument(x, T::from_f64(0.0));
-    let value = (r * r).mul_add(T::remainder_term(r), r + T::from_f64(1.0)).times_power_of_two(shifted);
+    let value = (r * r).mul_add(T::exp_remainder_term(r), r + T::from_f64(1.0)).times_power_of_two(shifted);
     // The power of two destroys the bits of a NaN.
     if x < T::DENORMAL_LIMIT { T::from_f64(0.0) } else { value + x * T::from_f64(0.0) }
 }
 
 /// Computes [`exp`] if neither the result nor an intermediate power leaves the normal numbers. The result for NaN is arbitrary.
 #[inline(always)]
-pub(super) fn exp_of_small<T: Exponential>(x: T) -> T {
+pub(super) fn exp_in_normal_range<T: Exponential>(x: T) -> T {
     let (shifted, r) = reduce_argument(x, T::from_f64(0.0));
-    (r * r).mul_add(T::remainder_term(r), r + T::from_f64(1.0)).times_power_of_two(shifted)
+    (r * r).mul_add(T::exp_remainder_term(r), r + T::from_f64(1.0)).times_power_of_two(shifted)
 }
 
 /// Computes `2^x` to 22 bits. That is enough for a value that is subtracted from a several times larger number. The result for NaN is
@@ -96,7 +96,7 @@ pub(super) fn exp_of_small<T: Exponential>(x: T) -> T {
 pub(super) fn approximate_exp2(x: f32) -> f32 {
     let shifted = x + f32::ROUNDING_SHIFT;
     let r = x - (shifted - f32::ROUNDING_SHIFT);
-    let rest = poly!(r; std::f32::consts::LN_2, 0.240_222_44, 0.055_507_045, 0.009_671_435, 0.001_327_232_2);
+    let rest = polynomial!(r; std::f32::consts::LN_2, 0.240_222_44, 0.055_507_045, 0.009_671_435, 0.001_327_232_2);
     r.mul_add(rest, 1.0).times_power_of_two(shifted)
 }
 
@@ -132,7 +132,7 @@ pub(super) fn expm1<T: Exponential>(x: T) -> T {
 #[inline(always)]
 pub(super) fn expm1_below_overflow<T: Exponential>(x: T) -> T {
     let (shifted, r) = reduce_argument(x, T::from_f64(0.0));
-    let near = (r * r).mul_add(T::remainder_term(r), r);
+    let near = (r * r).mul_add(T::exp_remainder_term(r), r);
     // Half of 2^n is finite for the largest n. It and its difference from a half are exact whenever they affect the result.
     let half = T::from_f64(0.5).times_power_of_two(shifted);
     let result = T::from_f64(2.0) * half.mul_add(near, half - T::from_f64(0.5));
@@ -152,7 +152,7 @@ fn reduce_argument<T: Exponential>(x: T, below: T) -> (T, T) {
 /// Returns `2^(n + 1) e^r`; NaN if `x` is NaN, whose bits the power of two would destroy.
 #[inline(always)]
 fn scale_by_power<T: Exponential>(x: T, r: T, shifted: T, tiny: bool) -> T {
-    let value = (r * r).mul_add(T::remainder_term(r), r + T::from_f64(1.0));
+    let value = (r * r).mul_add(T::exp_remainder_term(r), r + T::from_f64(1.0));
     let shifted = if tiny { shifted + T::DENORMAL_SHIFT } else { shifted };
     let factor = if tiny { T::from_f64(2.0) * (-T::DENORMAL_SHIFT).exp2_of_integer() } else { T::from_f64(2.0) };
     value.times_power_of_two(shifted).mul_add(factor, x * T::from_f64(0.0))
@@ -161,14 +161,14 @@ fn scale_by_power<T: Exponential>(x: T, r: T, shifted: T, tiny: bool) -> T {
 #[cfg(test)]
 mod tests {
     use crate::math::Real;
-    use crate::math::ulp_error::check;
+    use crate::math::ulp_error::check_ulp_error;
 
     #[test]
     fn exponentials_are_accurate_to_two_ulps() {
-        check::<f32>((-110.0, 90.0), 1.5, Real::exp, f64::exp);
-        check::<f64>((-750.0, 711.0), 2.0, Real::exp, f64::exp);
-        check::<f32>((-155.0, 130.0), 1.5, Real::exp2, f64::exp2);
-        check::<f64>((-1080.0, 1025.0), 2.0, Real::exp2, f64::exp2);
+        check_ulp_error::<f32>((-110.0, 90.0), 1.5, Real::exp, f64::exp);
+        check_ulp_error::<f64>((-750.0, 711.0), 2.0, Real::exp, f64::exp);
+        check_ulp_error::<f32>((-155.0, 130.0), 1.5, Real::exp2, f64::exp2);
+        check_ulp_error::<f64>((-1080.0, 1025.0), 2.0, Real::exp2, f64::exp2);
     }
 
     #[test]
@@ -188,8 +188,8 @@ mod tests {
     #[test]
     fn expm1_is_accurate_near_zero() {
         for range in [(-2.0, 2.0), (-1e-4, 1e-4), (-50.0, 90.0)] {
-            check::<f32>(range, 2.0, Real::expm1, f64::exp_m1);
-            check::<f64>(range, 4.0, Real::expm1, f64::exp_m1);
+            check_ulp_error::<f32>(range, 2.0, Real::expm1, f64::exp_m1);
+            check_ulp_error::<f64>(range, 4.0, Real::expm1, f64::exp_m1);
         }
     }
 }

@@ -12,19 +12,19 @@ use crate::inlined::inlined;
 ///
 /// Adjacent terms are combined, then adjacent pairs of terms: the dependencies form a tree instead of a chain, so a processor can execute
 /// more instructions in parallel. It is a macro so that the evaluation is straight-line code before the loop vectoriser runs.
-macro_rules! poly {
+macro_rules! polynomial {
     ($x:expr; $only:expr $(,)?) => { $only };
     ($x:expr; $($coefficient:expr),+ $(,)?) => {{
         let x = $x;
-        poly!(@pair x; []; $($coefficient),+)
+        polynomial!(@pair x; []; $($coefficient),+)
     }};
     (@pair $x:ident; [$($done:expr,)*]; $a:expr, $b:expr $(, $($rest:expr),+)?) => {
-        poly!(@pair $x; [$($done,)* $b.mul_add($x, $a),]; $($($rest),+)?)
+        polynomial!(@pair $x; [$($done,)* $b.mul_add($x, $a),]; $($($rest),+)?)
     };
-    (@pair $x:ident; [$($done:expr,)*]; $last:expr) => { poly!($x * $x; $($done,)* $last) };
-    (@pair $x:ident; [$($done:expr,)*];) => { poly!($x * $x; $($done),*) };
+    (@pair $x:ident; [$($done:expr,)*]; $last:expr) => { polynomial!($x * $x; $($done,)* $last) };
+    (@pair $x:ident; [$($done:expr,)*];) => { polynomial!($x * $x; $($done),*) };
 }
-pub(super) use poly;
+pub(super) use polynomial;
 
 /// `f32` or `f64`, with the operations that the formulas of this module need.
 ///
@@ -82,11 +82,11 @@ macro_rules! impl_float {
                 fn times_power_of_two(self, shifted: Self) -> Self =
                     Self::from_bits(self.to_bits().wrapping_add(shifted.to_bits() << $mantissa));
                 fn exponent_and_mantissa(self) -> (Self, Self) = {
-                    const ONE: $bits = (1.0 as $impl_float).to_bits();
+                    const ONE_BITS: $bits = (1.0 as $impl_float).to_bits();
                     const MANTISSA_MASK: $bits = (1 << $mantissa) - 1;
                     #[allow(clippy::cast_precision_loss, reason = "a power of two is exact")]
                     const TWO_TO_MANTISSA: $impl_float = (1_u64 << $mantissa) as $impl_float;
-                    let bits = self.to_bits().wrapping_add(ONE - $sqrt_half);
+                    let bits = self.to_bits().wrapping_add(ONE_BITS - $sqrt_half);
                     // An integer in the low bits of 2^mantissa adds its own value.
                     let exponent = Self::from_bits((bits >> $mantissa) | TWO_TO_MANTISSA.to_bits()) - (TWO_TO_MANTISSA + $bias);
                     (exponent, Self::from_bits((bits & MANTISSA_MASK) + $sqrt_half))

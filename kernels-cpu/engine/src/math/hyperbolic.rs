@@ -1,7 +1,7 @@
 //! The hyperbolic functions, their inverses and the logistic function, in terms of exponentials and logarithms.
 
-use super::exponential::{Exponential, exp_below_overflow, exp_of_small, expm1, expm1_below_overflow, half_exp};
-use super::float::{Float, poly};
+use super::exponential::{Exponential, exp_below_overflow, exp_in_normal_range, expm1, expm1_below_overflow, half_exp};
+use super::float::{Float, polynomial};
 use super::logarithm::{Logarithm, log1p};
 
 pub(super) trait Hyperbolic: Exponential {
@@ -14,10 +14,10 @@ impl Hyperbolic for f32 {
     fn tanh(self) -> Self {
         let a = self.abs();
         let z = a * a;
-        let near =
-            (a * z).mul_add(poly!(z; -0.333_332_8, 0.133_314_15, -0.053_737_77, 0.020_633_517, -0.005_699_398), a);
+        let near = (a * z)
+            .mul_add(polynomial!(z; -0.333_332_8, 0.133_314_15, -0.053_737_77, 0.020_633_517, -0.005_699_398), a);
         // From 9.02 on the result rounds to one.
-        let far = 1.0 - 2.0 / (1.0 + exp_of_small(2.0 * a.at_most(9.02)));
+        let far = 1.0 - 2.0 / (1.0 + exp_in_normal_range(2.0 * a.at_most(9.02)));
         (if a > 0.625 { far } else { near }).copysign(self)
     }
 }
@@ -92,7 +92,7 @@ fn log1p_or_log_of_double<T: Logarithm>(a: T, near: T) -> T {
 #[cfg(test)]
 mod tests {
     use crate::math::Real;
-    use crate::math::ulp_error::check;
+    use crate::math::ulp_error::check_ulp_error;
 
     fn reference_sigmoid(x: f64) -> f64 {
         if x < 0.0 { x.exp() / (1.0 + x.exp()) } else { 1.0 / (1.0 + (-x).exp()) }
@@ -106,36 +106,36 @@ mod tests {
     #[test]
     fn tanh_and_sigmoid_are_accurate_to_a_few_ulps() {
         for range in [(-1.0, 1.0), (-25.0, 25.0), (-1e-3, 1e-3)] {
-            check::<f32>(range, 2.5, Real::tanh, f64::tanh);
-            check::<f64>(range, 4.0, Real::tanh, f64::tanh);
+            check_ulp_error::<f32>(range, 2.5, Real::tanh, f64::tanh);
+            check_ulp_error::<f64>(range, 4.0, Real::tanh, f64::tanh);
         }
         for range in [(-110.0, 100.0), (-5.0, 5.0)] {
-            check::<f32>(range, 2.5, Real::sigmoid, reference_sigmoid);
-            check::<f64>(range, 3.0, Real::sigmoid, reference_sigmoid);
+            check_ulp_error::<f32>(range, 2.5, Real::sigmoid, reference_sigmoid);
+            check_ulp_error::<f64>(range, 3.0, Real::sigmoid, reference_sigmoid);
         }
     }
 
     #[test]
     fn sinh_and_cosh_are_accurate_up_to_overflow() {
         for range in [(-3.0, 3.0), (-90.0, 90.0), (-711.0, 711.0)] {
-            check::<f32>(range, 3.0, Real::sinh, f64::sinh);
-            check::<f64>(range, 4.0, Real::sinh, f64::sinh);
-            check::<f32>(range, 3.0, Real::cosh, f64::cosh);
-            check::<f64>(range, 4.0, Real::cosh, f64::cosh);
+            check_ulp_error::<f32>(range, 3.0, Real::sinh, f64::sinh);
+            check_ulp_error::<f64>(range, 4.0, Real::sinh, f64::sinh);
+            check_ulp_error::<f32>(range, 3.0, Real::cosh, f64::cosh);
+            check_ulp_error::<f64>(range, 4.0, Real::cosh, f64::cosh);
         }
     }
 
     #[test]
     fn inverse_hyperbolic_functions_are_accurate_on_their_domains() {
         for range in [(-1.0, 1.0), (-1e-3, 1e-3), (-1e4, 1e4)] {
-            check::<f32>(range, 4.0, Real::asinh, libm::asinh);
-            check::<f64>(range, 4.0, Real::asinh, libm::asinh);
-            check::<f32>(range, 4.0, Real::atanh, libm::atanh);
-            check::<f64>(range, 4.0, Real::atanh, libm::atanh);
+            check_ulp_error::<f32>(range, 4.0, Real::asinh, libm::asinh);
+            check_ulp_error::<f64>(range, 4.0, Real::asinh, libm::asinh);
+            check_ulp_error::<f32>(range, 4.0, Real::atanh, libm::atanh);
+            check_ulp_error::<f64>(range, 4.0, Real::atanh, libm::atanh);
         }
         for range in [(1.0, 1.001), (1.0, 3.0), (1.0, 1e4)] {
-            check::<f32>(range, 4.0, Real::acosh, reference_acosh);
-            check::<f64>(range, 4.0, Real::acosh, reference_acosh);
+            check_ulp_error::<f32>(range, 4.0, Real::acosh, reference_acosh);
+            check_ulp_error::<f64>(range, 4.0, Real::acosh, reference_acosh);
         }
     }
 }

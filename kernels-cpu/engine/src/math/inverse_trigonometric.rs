@@ -1,6 +1,6 @@
 //! Inverse trigonometric functions. In `f32`, `atan` and `atan2` are computed in `f64` and rounded.
 
-use super::float::{Float, poly};
+use super::float::{Float, polynomial};
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
 pub(super) trait InverseTrigonometric: Float {
@@ -101,7 +101,7 @@ fn first_quadrant_angle(a: f64, b: f64) -> f64 {
     let z = t * t;
     let rest = t
         * z
-        * poly!(
+        * polynomial!(
             z;
             -0.333_333_333_333_333_26,
             0.199_999_999_999_977_4,
@@ -129,7 +129,7 @@ fn half_angle_asin_f32(a: f32) -> f32 {
 
 #[inline(always)]
 fn small_asin_f32(s: f32, z: f32) -> f32 {
-    (s * z).mul_add(poly!(z; 0.166_667_52, 0.074_953_1, 0.045_469_02, 0.024_185_503, 0.042_157_013), s)
+    (s * z).mul_add(polynomial!(z; 0.166_667_52, 0.074_953_1, 0.045_469_02, 0.024_185_503, 0.042_157_013), s)
 }
 
 #[inline(always)]
@@ -143,7 +143,7 @@ fn half_angle_asin(a: f64) -> f64 {
 fn small_asin(s: f64, z: f64) -> f64 {
     s + s
         * z
-        * poly!(
+        * polynomial!(
             z;
             0.166_666_666_666_667_6,
             0.074_999_999_999_707_77,
@@ -164,23 +164,23 @@ fn small_asin(s: f64, z: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use crate::math::Real;
-    use crate::math::ulp_error::{check, check_pairs};
+    use crate::math::ulp_error::{check_ulp_error, check_ulp_error_of_pairs};
 
     #[test]
     fn inverse_trigonometric_functions_are_accurate() {
         for range in [(-1.0, 1.0), (-10.0, 10.0), (-1e-3, 1e-3)] {
-            check::<f32>(range, 2.5, Real::asin, f64::asin);
-            check::<f64>(range, 3.0, Real::asin, f64::asin);
-            check::<f32>(range, 2.0, Real::acos, f64::acos);
-            check::<f64>(range, 4.0, Real::acos, f64::acos);
-            check::<f32>(range, 1.0, Real::atan, f64::atan);
-            check::<f64>(range, 3.0, Real::atan, f64::atan);
+            check_ulp_error::<f32>(range, 2.5, Real::asin, f64::asin);
+            check_ulp_error::<f64>(range, 3.0, Real::asin, f64::asin);
+            check_ulp_error::<f32>(range, 2.0, Real::acos, f64::acos);
+            check_ulp_error::<f64>(range, 4.0, Real::acos, f64::acos);
+            check_ulp_error::<f32>(range, 1.0, Real::atan, f64::atan);
+            check_ulp_error::<f64>(range, 3.0, Real::atan, f64::atan);
         }
     }
 
     #[test]
     fn atan2_is_accurate_in_all_quadrants() {
-        check_pairs::<f32>((-2.0, 2.0), 1.0, Real::atan2, f64::atan2);
-        check_pairs::<f64>((-2.0, 2.0), 3.0, Real::atan2, f64::atan2);
+        check_ulp_error_of_pairs::<f32>((-2.0, 2.0), 1.0, Real::atan2, f64::atan2);
+        check_ulp_error_of_pairs::<f64>((-2.0, 2.0), 3.0, Real::atan2, f64::atan2);
     }
 }

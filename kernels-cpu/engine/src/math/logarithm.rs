@@ -1,6 +1,6 @@
 //! Logarithms, computed as `ln(2^e m) = e ln(2) + ln(m)` with `m` around one.
 
-use super::float::{Float, poly};
+use super::float::{Float, polynomial};
 
 pub(super) trait Logarithm: Float {
     /// The exponent of a power of two by which every denormal becomes normal.
@@ -19,7 +19,7 @@ impl Logarithm for f32 {
     #[inline(always)]
     fn log_of_parts(e: Self, f: Self) -> Self {
         let square = f * f;
-        let rest = poly!(
+        let rest = polynomial!(
             f;
             0.333_333_3,
             -0.250_008_2,
@@ -45,7 +45,7 @@ impl Logarithm for f64 {
     fn log_of_parts(e: Self, f: Self) -> Self {
         let s = f / (2.0 + f);
         let z = s * s;
-        let series = z * poly!(
+        let series = z * polynomial!(
             z;
             0.666_666_666_666_666_6,
             0.400_000_000_000_056_37,
@@ -65,13 +65,13 @@ impl Logarithm for f64 {
 #[inline(always)]
 pub(super) fn log<T: Logarithm>(x: T) -> T {
     let (e, f) = split_exponent(x);
-    with_special_cases(x, T::log_of_parts(e, f))
+    log_with_special_cases(x, T::log_of_parts(e, f))
 }
 
 #[inline(always)]
 pub(super) fn log2<T: Logarithm>(x: T) -> T {
     let (e, f) = split_exponent(x);
-    with_special_cases(x, e + T::log_of_parts(T::from_f64(0.0), f) * T::from_f64(std::f64::consts::LOG2_E))
+    log_with_special_cases(x, e + T::log_of_parts(T::from_f64(0.0), f) * T::from_f64(std::f64::consts::LOG2_E))
 }
 
 #[inline(always)]
@@ -79,7 +79,7 @@ pub(super) fn log10<T: Logarithm>(x: T) -> T {
     let (e, f) = split_exponent(x);
     let low = e * T::from_f64(std::f64::consts::LOG10_2 - T::LOG10_2_HIGH);
     let near = low + T::log_of_parts(T::from_f64(0.0), f) * T::from_f64(std::f64::consts::LOG10_E);
-    with_special_cases(x, e * T::from_f64(T::LOG10_2_HIGH) + near)
+    log_with_special_cases(x, e * T::from_f64(T::LOG10_2_HIGH) + near)
 }
 
 #[inline(always)]
@@ -104,7 +104,7 @@ fn split_exponent<T: Logarithm>(x: T) -> (T, T) {
 }
 
 #[inline(always)]
-fn with_special_cases<T: Float>(x: T, result: T) -> T {
+fn log_with_special_cases<T: Float>(x: T, result: T) -> T {
     let result = if x < T::INFINITY { result } else { x };
     let below = if x == T::from_f64(0.0) { -T::INFINITY } else { T::NAN };
     if x > T::from_f64(0.0) { result } else { below }
@@ -114,25 +114,25 @@ fn with_special_cases<T: Float>(x: T, result: T) -> T {
 #[expect(clippy::float_cmp, reason = "these results are exact")]
 mod tests {
     use crate::math::Real;
-    use crate::math::ulp_error::check;
+    use crate::math::ulp_error::check_ulp_error;
 
     #[test]
     fn logarithms_are_accurate_to_three_ulps() {
         for range in [(0.0, 3.0), (0.99, 1.01), (0.0, 1e9)] {
-            check::<f32>(range, 1.5, Real::log, f64::ln);
-            check::<f64>(range, 2.0, Real::log, f64::ln);
-            check::<f32>(range, 2.0, Real::log2, f64::log2);
-            check::<f64>(range, 3.0, Real::log2, f64::log2);
-            check::<f32>(range, 2.0, Real::log10, f64::log10);
-            check::<f64>(range, 3.0, Real::log10, f64::log10);
+            check_ulp_error::<f32>(range, 1.5, Real::log, f64::ln);
+            check_ulp_error::<f64>(range, 2.0, Real::log, f64::ln);
+            check_ulp_error::<f32>(range, 2.0, Real::log2, f64::log2);
+            check_ulp_error::<f64>(range, 3.0, Real::log2, f64::log2);
+            check_ulp_error::<f32>(range, 2.0, Real::log10, f64::log10);
+            check_ulp_error::<f64>(range, 3.0, Real::log10, f64::log10);
         }
     }
 
     #[test]
     fn log1p_is_accurate_near_zero() {
         for range in [(-1.0, 1.0), (-1e-3, 1e-3), (-1.0, 1e4)] {
-            check::<f32>(range, 2.0, Real::log1p, f64::ln_1p);
-            check::<f64>(range, 3.0, Real::log1p, f64::ln_1p);
+            check_ulp_error::<f32>(range, 2.0, Real::log1p, f64::ln_1p);
+            check_ulp_error::<f64>(range, 3.0, Real::log1p, f64::ln_1p);
         }
     }
 

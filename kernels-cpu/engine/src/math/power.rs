@@ -72,20 +72,20 @@ pub(super) fn remainder<T: Float>(x: T, divisor: T) -> T {
 #[expect(clippy::float_cmp, reason = "these results are exact")]
 mod tests {
     use crate::math::Real;
-    use crate::math::ulp_error::check_pairs;
+    use crate::math::ulp_error::check_ulp_error_of_pairs;
 
     #[test]
     fn powers_are_accurate_to_one_ulp() {
         for range in [(-3.0, 3.0), (0.0, 20.0), (-40.0, 40.0)] {
-            check_pairs::<f32>(range, 1.0, Real::pow, f64::powf);
-            check_pairs::<f64>(range, 1.0, Real::pow, f64::powf);
+            check_ulp_error_of_pairs::<f32>(range, 1.0, Real::pow, f64::powf);
+            check_ulp_error_of_pairs::<f64>(range, 1.0, Real::pow, f64::powf);
         }
     }
 
     #[test]
     fn hypot_has_no_intermediate_overflow() {
-        check_pairs::<f32>((-3.0, 3.0), 1.0, Real::hypot, f64::hypot);
-        check_pairs::<f64>((-3.0, 3.0), 2.0, Real::hypot, f64::hypot);
+        check_ulp_error_of_pairs::<f32>((-3.0, 3.0), 1.0, Real::hypot, f64::hypot);
+        check_ulp_error_of_pairs::<f64>((-3.0, 3.0), 2.0, Real::hypot, f64::hypot);
     }
 
     #[test]

@@ -1,18 +1,18 @@
 //! Sine, cosine and tangent, computed from the distance to the nearest multiple of a quarter turn.
 //!
-//! The larger the argument is, the more digits of pi that distance needs. This module has enough for arguments up to [`RANGE_LIMIT`], with
-//! vector instructions. Larger arguments go to the standard library, one element at a time.
+//! The larger the argument is, the more digits of pi that distance needs. This module has enough for arguments up to
+//! [`MAX_LIMITED_ARGUMENT`], with vector instructions. Larger arguments go to the standard library, one element at a time.
 
-use super::float::{Float, poly};
+use super::float::{Float, polynomial};
 use crate::compute::AnyFloat;
 use crate::inlined::inlined;
 
 /// The largest argument of the vectorised forms. A multiple of a quarter turn up to here has 20 bits, so that its product with the 33 bits
 /// of each term of pi is exact.
-pub(super) const RANGE_LIMIT: f64 = 1_048_576.0;
+pub(super) const MAX_LIMITED_ARGUMENT: f64 = 1_048_576.0;
 
 /// A quarter turn as a sum of three terms of 33 bits, and the rest.
-const QUARTER_TURN: [f64; 4] =
+const QUARTER_TURN_TERMS: [f64; 4] =
     [1.570_796_326_734_125_6, 6.077_100_506_303_966e-11, 2.022_266_248_711_166_5e-21, 8.478_427_660_368_9e-32];
 
 pub(super) trait TrigonometricLimited: Float {
@@ -30,9 +30,9 @@ pub(super) trait TrigonometricAnyRange: TrigonometricLimited {
 
 inlined! {
     impl TrigonometricAnyRange for f32, f64 {
-        fn sin(self) -> Self = if self.magnitude() < Self::from_f64(RANGE_LIMIT) { self.sin_limited() } else { Self::sin(self) };
-        fn cos(self) -> Self = if self.magnitude() < Self::from_f64(RANGE_LIMIT) { self.cos_limited() } else { Self::cos(self) };
-        fn tan(self) -> Self = if self.magnitude() < Self::from_f64(RANGE_LIMIT) { self.tan_limited() } else { Self::tan(self) };
+        fn sin(self) -> Self = if self.magnitude() < Self::from_f64(MAX_LIMITED_ARGUMENT) { self.sin_limited() } else { Self::sin(self) };
+        fn cos(self) -> Self = if self.magnitude() < Self::from_f64(MAX_LIMITED_ARGUMENT) { self.cos_limited() } else { Self::cos(self) };
+        fn tan(self) -> Self = if self.magnitude() < Self::from_f64(MAX_LIMITED_ARGUMENT) { self.tan_limited() } else { Self::tan(self) };
     }
 }
 
@@ -95,15 +95,15 @@ fn nearest_quarter_turns(x: f64) -> (u64, f64) {
 fn reduce_argument_f32(x: f32) -> (u32, f32) {
     let x = f64::from(x);
     let (bits, n) = nearest_quarter_turns(x);
-    (bits as u32, ((x - n * QUARTER_TURN[0]) - n * (QUARTER_TURN[1] + QUARTER_TURN[2])) as f32)
+    (bits as u32, ((x - n * QUARTER_TURN_TERMS[0]) - n * (QUARTER_TURN_TERMS[1] + QUARTER_TURN_TERMS[2])) as f32)
 }
 
 /// Returns the sine of `r` plus `n` quarter turns.
 #[inline(always)]
 fn sin_after_quarter_turns_f32(n: u32, r: f32) -> f32 {
     let z = r * r;
-    let sine = r + r * z * poly!(z; -0.166_666_55, 0.008_332_181, -0.000_195_175_45);
-    let cosine = 1.0 - z * (0.5 - z * poly!(z; 0.041_666_646, -0.001_388_737_7, 2.443_941_6e-5));
+    let sine = r + r * z * polynomial!(z; -0.166_666_55, 0.008_332_181, -0.000_195_175_45);
+    let cosine = 1.0 - z * (0.5 - z * polynomial!(z; 0.041_666_646, -0.001_388_737_7, 2.443_941_6e-5));
     let result = if n & 1 == 0 { sine } else { cosine };
     f32::from_bits(result.to_bits() ^ ((n & 2) << 30))
 }
@@ -113,9 +113,9 @@ fn sin_after_quarter_turns_f32(n: u32, r: f32) -> f32 {
 #[inline(always)]
 fn reduce_argument(x: f64) -> (u64, f64, f64) {
     let (bits, n) = nearest_quarter_turns(x);
-    let (high, first) = subtract_with_error(x - n * QUARTER_TURN[0], n * QUARTER_TURN[1]);
-    let (high, second) = subtract_with_error(high, n * QUARTER_TURN[2]);
-    let low = (first + second) - n * QUARTER_TURN[3];
+    let (high, first) = subtract_with_error(x - n * QUARTER_TURN_TERMS[0], n * QUARTER_TURN_TERMS[1]);
+    let (high, second) = subtract_with_error(high, n * QUARTER_TURN_TERMS[2]);
+    let low = (first + second) - n * QUARTER_TURN_TERMS[3];
     let r = high + low;
     (bits, r, (high - r) + low)
 }
@@ -134,7 +134,7 @@ fn reduced_sin(r: f64, low: f64) -> f64 {
     let z = r * r;
     let cube = r
         * z
-        * poly!(
+        * polynomial!(
             z;
             -0.166_666_666_666_666_32,
             0.008_333_333_333_322_552,
@@ -152,7 +152,7 @@ fn reduced_cos(r: f64, low: f64) -> f64 {
     let z = r * r;
     let fourth = z
         * z
-        * poly!(
+        * polynomial!(
             z;
             0.041_666_666_666_666_616,
             -0.001_388_888_888_887_613_7,
@@ -174,18 +174,18 @@ fn sin_after_quarter_turns(n: u64, sine: f64, cosine: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use crate::math::ulp_error::check;
+    use crate::math::ulp_error::check_ulp_error;
     use crate::math::{Real, map_trigonometric};
 
     #[test]
     fn trigonometric_functions_are_accurate_in_all_ranges() {
         for range in [(-1.0, 1.0), (-10.0, 10.0), (-1e5, 1e5), (-1.1e6, 1.1e6), (-1e-3, 1e-3)] {
-            check::<f32>(range, 2.0, Real::sin, f64::sin);
-            check::<f64>(range, 2.0, Real::sin, f64::sin);
-            check::<f32>(range, 2.0, Real::cos, f64::cos);
-            check::<f64>(range, 2.0, Real::cos, f64::cos);
-            check::<f32>(range, 2.0, Real::tan, f64::tan);
-            check::<f64>(range, 4.0, Real::tan, f64::tan);
+            check_ulp_error::<f32>(range, 2.0, Real::sin, f64::sin);
+            check_ulp_error::<f64>(range, 2.0, Real::sin, f64::sin);
+            check_ulp_error::<f32>(range, 2.0, Real::cos, f64::cos);
+            check_ulp_error::<f64>(range, 2.0, Real::cos, f64::cos);
+            check_ulp_error::<f32>(range, 2.0, Real::tan, f64::tan);
+            check_ulp_error::<f64>(range, 4.0, Real::tan, f64::tan);
         }
     }
 

@@ -45,7 +45,7 @@ pub(super) trait UlpFloat: Real + std::fmt::Debug {
     fn from_random_bits(random: u64) -> Self;
     /// Returns the number of representable values between a result and the reference, which is unrounded if it is wider.
     fn ulp_distance(self, reference: f64) -> f64;
-    fn widen(self) -> f64;
+    fn widen_to_f64(self) -> f64;
 }
 
 impl UlpFloat for f32 {
@@ -56,7 +56,7 @@ impl UlpFloat for f32 {
     #[expect(clippy::cast_possible_truncation, reason = "the reference overflows if rounding overflows")]
     fn ulp_distance(self, reference: f64) -> f64 {
         let rounded = reference as Self;
-        if same_with_sign(self, rounded) {
+        if are_identical(self, rounded) {
             return 0.0;
         }
         // The spacing around the reference; near overflow, the spacing below infinity.
@@ -65,7 +65,7 @@ impl UlpFloat for f32 {
         (f64::from(self) - reference).abs() / spacing.max(f64::from(Self::from_bits(1)))
     }
 
-    fn widen(self) -> f64 {
+    fn widen_to_f64(self) -> f64 {
         f64::from(self)
     }
 }
@@ -77,7 +77,7 @@ impl UlpFloat for f64 {
 
     #[expect(clippy::cast_precision_loss, reason = "a rounded distance is enough")]
     fn ulp_distance(self, reference: f64) -> f64 {
-        if same_with_sign(self, reference) {
+        if are_identical(self, reference) {
             return 0.0;
         }
         if self.is_nan() || reference.is_nan() || self.is_sign_negative() != reference.is_sign_negative() {
@@ -86,15 +86,15 @@ impl UlpFloat for f64 {
         self.to_bits().abs_diff(reference.to_bits()) as Self
     }
 
-    fn widen(self) -> f64 {
+    fn widen_to_f64(self) -> f64 {
         self
     }
 }
 
-/// Returns whether two values are equal, signs of zero included, or both NaN.
+/// Returns whether two values are equal, including the signs of zeros, or are both NaN.
 #[expect(clippy::float_cmp, reason = "the function compares exactly")]
-fn same_with_sign<T: UlpFloat>(a: T, b: T) -> bool {
-    let (a, b) = (a.widen(), b.widen());
+fn are_identical<T: UlpFloat>(a: T, b: T) -> bool {
+    let (a, b) = (a.widen_to_f64(), b.widen_to_f64());
     (a.is_nan() && b.is_nan()) || (a == b && a.is_sign_negative() == b.is_sign_negative())
 }
 
@@ -119,7 +119,7 @@ pub(super) fn test_arguments<T: UlpFloat>(low: f64, high: f64) -> Vec<T> {
 }
 
 /// Checks that `function` is within `bound` units of `reference`, and gives the same results for every instruction set.
-pub(super) fn check<T: UlpFloat>(
+pub(super) fn check_ulp_error<T: UlpFloat>(
     (low, high): (f64, f64),
     bound: f64,
     function: impl Fn(T) -> T,
@@ -129,18 +129,18 @@ pub(super) fn check<T: UlpFloat>(
     let results: Vec<T> = vectorised!(arguments.iter().map(|&x| function(x)).collect());
     let mut worst = (0.0, 0.0);
     for (&x, &result) in arguments.iter().zip(&results) {
-        assert!(same_with_sign(result, function(x)), "the vectorised result differs at {x:?}: {result:?}");
-        let error = result.ulp_distance(reference(x.widen()));
+        assert!(are_identical(result, function(x)), "the vectorised result differs at {x:?}: {result:?}");
+        let error = result.ulp_distance(reference(x.widen_to_f64()));
         if error.is_nan() || error > worst.0 {
-            worst = (error, x.widen());
+            worst = (error, x.widen_to_f64());
         }
-        assert!(error <= bound, "{error} units at {x:?}: {result:?}, not {:e}", reference(x.widen()));
+        assert!(error <= bound, "{error} units at {x:?}: {result:?}, not {:e}", reference(x.widen_to_f64()));
     }
     println!("{}: {:.2} units at {:e}", std::any::type_name::<T>(), worst.0, worst.1);
 }
 
-/// Checks a function of two arguments like [`check`]: with all pairs of special arguments, and with pairs from the range.
-pub(super) fn check_pairs<T: UlpFloat>(
+/// Checks a function of two arguments like [`check_ulp_error`]: with all pairs of special arguments, and with pairs from the range.
+pub(super) fn check_ulp_error_of_pairs<T: UlpFloat>(
     range: (f64, f64),
     bound: f64,
     function: impl Fn(T, T) -> T,
@@ -153,8 +153,8 @@ pub(super) fn check_pairs<T: UlpFloat>(
     let arguments: Vec<(T, T)> = crossed.chain(shifted).collect();
     let results: Vec<T> = vectorised!(arguments.iter().map(|&(a, b)| function(a, b)).collect());
     for (&(a, b), &result) in arguments.iter().zip(&results) {
-        assert!(same_with_sign(result, function(a, b)), "the vectorised result differs at ({a:?}, {b:?}): {result:?}");
-        let expected = reference(a.widen(), b.widen());
+        assert!(are_identical(result, function(a, b)), "the vectorised result differs at ({a:?}, {b:?}): {result:?}");
+        let expected = reference(a.widen_to_f64(), b.widen_to_f64());
         let error = result.ulp_distance(expected);
         assert!(error <= bound, "{error} units at ({a:?}, {b:?}): {result:?}, not {expected:e}");
     }

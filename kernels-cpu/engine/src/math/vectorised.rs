@@ -44,11 +44,11 @@ pub(crate) fn vectorised_loop<T: Element, F, I>(
             && let Arch::V4(_) = arch
         {
             // SAFETY: this machine has the instructions of `V4`.
-            return unsafe { for_v4(f, out, inputs, count, work) };
+            return unsafe { run_with_v4(f, out, inputs, count, work) };
         }
         if let Arch::V3(_) | Arch::V4(_) = arch {
             // SAFETY: this machine has the instructions of `V3`, which are among those of `V4`.
-            return unsafe { for_v3(f, out, inputs, count, work) };
+            return unsafe { run_with_v3(f, out, inputs, count, work) };
         }
     }
     work(f, out, inputs, count);
@@ -61,7 +61,7 @@ pub(crate) fn vectorised_loop<T: Element, F, I>(
 #[target_feature(
     enable = "sse3,ssse3,sse4.1,sse4.2,popcnt,avx,avx2,bmi1,bmi2,fma,lzcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl"
 )]
-unsafe fn for_v4<F, I>(f: &F, out: *mut u8, inputs: I, count: usize, work: impl Fn(&F, *mut u8, I, usize)) {
+unsafe fn run_with_v4<F, I>(f: &F, out: *mut u8, inputs: I, count: usize, work: impl Fn(&F, *mut u8, I, usize)) {
     work(f, out, inputs, count);
 }
 
@@ -70,6 +70,6 @@ unsafe fn for_v4<F, I>(f: &F, out: *mut u8, inputs: I, count: usize, work: impl 
 /// The machine has the instructions of [`pulp::x86::V3`].
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "sse3,ssse3,sse4.1,sse4.2,popcnt,avx,avx2,bmi1,bmi2,fma,lzcnt")]
-unsafe fn for_v3<F, I>(f: &F, out: *mut u8, inputs: I, count: usize, work: impl Fn(&F, *mut u8, I, usize)) {
+unsafe fn run_with_v3<F, I>(f: &F, out: *mut u8, inputs: I, count: usize, work: impl Fn(&F, *mut u8, I, usize)) {
     work(f, out, inputs, count);
 }

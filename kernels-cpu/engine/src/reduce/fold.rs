@@ -10,15 +10,15 @@ use crate::elementwise::prefetch;
 use crate::math::vectorised;
 
 /// The most columns that are folded at a time: their lanes stay in the L1 cache.
-pub(super) const MAX_COLUMNS: usize = 1024;
+pub(super) const MAX_FOLDED_COLUMNS: usize = 1024;
 /// The most elements that are added to a lane before the lane is joined with others.
-const LANE_DEPTH: usize = 64;
+const ELEMENTS_PER_LANE: usize = 64;
 /// The number of lanes for contiguous elements: for lanes of at most four bytes, and for wider ones.
 const LANE_COUNTS: [usize; 2] = [64, 16];
 /// The most elements in a lane after all lanes are joined. A lane that counts elements must be able to hold this number.
-pub const MAX_LANE_ELEMENTS: usize = LANE_COUNTS[0] * LANE_DEPTH;
+pub const MAX_LANE_ELEMENTS: usize = LANE_COUNTS[0] * ELEMENTS_PER_LANE;
 /// The distance of prefetching in bytes: the processor itself does not prefetch beyond a page.
-const PREFETCH_BYTES: usize = 8192;
+const PREFETCH_BYTE_DISTANCE: usize = 8192;
 
 /// A fold with erased types, for a fold nest. Every pointer must point to as many contiguous totals, elements or results as the function
 /// states.
@@ -27,7 +27,7 @@ pub(super) trait ErasedFold: Sync {
 
     fn output_dtype(&self) -> DType;
 
-    fn total_size(&self) -> usize;
+    fn bytes_per_total(&self) -> usize;
 
     /// Initialises `count` totals.
     unsafe fn init_totals(&self, totals: *mut u8, count: usize);
@@ -35,62 +35,63 @@ pub(super) trait ErasedFold: Sync {
     /// Folds `count` elements into a total.
     unsafe fn fold_row(&self, total: *mut u8, values: *const u8, count: usize);
 
-    /// Folds `count` rows, `stride` bytes apart, into a row of at most [`MAX_COLUMNS`] totals.
+    /// Folds `count` rows, `stride` bytes apart, into a row of at most [`MAX_FOLDED_COLUMNS`] totals.
     unsafe fn fold_rows(&self, totals: *mut u8, columns: usize, rows: *const u8, stride: isize, count: usize);
 
     /// Merges `count` totals into others.
-    unsafe fn merge(&self, totals: *mut u8, others: *const u8, count: usize);
+    unsafe fn merge_all_totals(&self, totals: *mut u8, others: *const u8, count: usize);
 
     /// Converts `count` totals to results.
-    unsafe fn finish(&self, totals: *const u8, out: *mut u8, count: usize);
+    unsafe fn totals_to_results(&self, totals: *const u8, out: *mut u8, count: usize);
 }
 
 impl<F: Fold> ErasedFold for F {
     fn input_dtype(&self) -> DType {
-        F::In::DTYPE
+        F::Input::DTYPE
     }
 
     fn output_dtype(&self) -> DType {
-        F::Out::DTYPE
+        F::Output::DTYPE
     }
 
-    fn total_size(&self) -> usize {
-        size_of::<F::Total>()
+    fn bytes_per_total(&self) -> usize {
+        size_of::<F::TotalAccumulator>()
     }
 
     unsafe fn init_totals(&self, totals: *mut u8, count: usize) {
         for i in 0..count {
             // SAFETY: the caller guarantees room for `count` totals.
-            unsafe { totals.cast::<F::Total>().add(i).write(self.lane_total(self.empty_lane())) };
+            unsafe { totals.cast::<F::TotalAccumulator>().add(i).write(self.lane_to_total(self.empty_lane())) };
         }
     }
 
     unsafe fn fold_row(&self, total: *mut u8, values: *const u8, count: usize) {
         // SAFETY: the caller guarantees a total and `count` elements.
-        let (total, values) =
-            unsafe { (&mut *total.cast::<F::Total>(), std::slice::from_raw_parts(values.cast::<F::In>(), count)) };
-        let lane = if count < LANE_DEPTH {
-            values.iter().fold(self.empty_lane(), |lane, &value| self.add(lane, value))
-        } else if size_of::<F::Lane>() <= 4 {
+        let (total, values) = unsafe {
+            (&mut *total.cast::<F::TotalAccumulator>(), std::slice::from_raw_parts(values.cast::<F::Input>(), count))
+        };
+        let lane = if count < ELEMENTS_PER_LANE {
+            values.iter().fold(self.empty_lane(), |lane, &value| self.add_to_lane(lane, value))
+        } else if size_of::<F::LaneAccumulator>() <= 4 {
             return *total = fold_in_lanes::<F, { LANE_COUNTS[0] }>(self, *total, values);
         } else {
             return *total = fold_in_lanes::<F, { LANE_COUNTS[1] }>(self, *total, values);
         };
-        *total = self.merge_totals(*total, self.lane_total(lane));
+        *total = self.merge_totals(*total, self.lane_to_total(lane));
     }
 
     unsafe fn fold_rows(&self, totals: *mut u8, columns: usize, rows: *const u8, stride: isize, count: usize) {
         // SAFETY: the caller guarantees `columns` totals.
-        let totals = unsafe { std::slice::from_raw_parts_mut(totals.cast::<F::Total>(), columns) };
-        let mut lanes = [const { MaybeUninit::<F::Lane>::uninit() }; MAX_COLUMNS];
+        let totals = unsafe { std::slice::from_raw_parts_mut(totals.cast::<F::TotalAccumulator>(), columns) };
+        let mut lanes = [const { MaybeUninit::<F::LaneAccumulator>::uninit() }; MAX_FOLDED_COLUMNS];
         let lanes = &mut lanes[..columns];
         vectorised!({
-            for from in (0..count).step_by(LANE_DEPTH) {
-                let end = count.min(from + LANE_DEPTH);
+            for from in (0..count).step_by(ELEMENTS_PER_LANE) {
+                let end = count.min(from + ELEMENTS_PER_LANE);
                 let row = |i: usize| {
                     let at = rows.wrapping_offset(stride * isize::try_from(i).unwrap_or(0));
                     // SAFETY: the caller guarantees `count` rows of `columns` elements.
-                    unsafe { std::slice::from_raw_parts(at.cast::<F::In>(), columns) }
+                    unsafe { std::slice::from_raw_parts(at.cast::<F::Input>(), columns) }
                 };
                 for lane in &mut *lanes {
                     lane.write(self.empty_lane());
@@ -101,10 +102,10 @@ impl<F: Fold> ErasedFold for F {
                     for (j, lane) in lanes.iter_mut().enumerate() {
                         // SAFETY: lanes were initialised above, and rows have as many elements as there are lanes.
                         unsafe {
-                            let lane_value = self.add(lane.assume_init(), *four[0].get_unchecked(j));
-                            let lane_value = self.add(lane_value, *four[1].get_unchecked(j));
-                            let lane_value = self.add(lane_value, *four[2].get_unchecked(j));
-                            lane.write(self.add(lane_value, *four[3].get_unchecked(j)));
+                            let lane_value = self.add_to_lane(lane.assume_init(), *four[0].get_unchecked(j));
+                            let lane_value = self.add_to_lane(lane_value, *four[1].get_unchecked(j));
+                            let lane_value = self.add_to_lane(lane_value, *four[2].get_unchecked(j));
+                            lane.write(self.add_to_lane(lane_value, *four[3].get_unchecked(j)));
                         }
                     }
                     i += 4;
@@ -112,48 +113,59 @@ impl<F: Fold> ErasedFold for F {
                 for i in i..end {
                     for (lane, &value) in lanes.iter_mut().zip(row(i)) {
                         // SAFETY: lanes were initialised above.
-                        unsafe { lane.write(self.add(lane.assume_init(), value)) };
+                        unsafe { lane.write(self.add_to_lane(lane.assume_init(), value)) };
                     }
                 }
                 for (total, lane) in totals.iter_mut().zip(&*lanes) {
                     // SAFETY: lanes were initialised above.
-                    *total = self.merge_totals(*total, self.lane_total(unsafe { lane.assume_init() }));
+                    *total = self.merge_totals(*total, self.lane_to_total(unsafe { lane.assume_init() }));
                 }
             }
         });
     }
 
-    unsafe fn merge(&self, totals: *mut u8, others: *const u8, count: usize) {
-        let (totals, others) = (totals.cast::<F::Total>(), others.cast::<F::Total>());
+    unsafe fn merge_all_totals(&self, totals: *mut u8, others: *const u8, count: usize) {
+        let (totals, others) = (totals.cast::<F::TotalAccumulator>(), others.cast::<F::TotalAccumulator>());
         for i in 0..count {
             // SAFETY: the caller guarantees `count` totals on either side.
             unsafe { totals.add(i).write(Fold::merge_totals(self, totals.add(i).read(), others.add(i).read())) };
         }
     }
 
-    unsafe fn finish(&self, totals: *const u8, out: *mut u8, count: usize) {
+    unsafe fn totals_to_results(&self, totals: *const u8, out: *mut u8, count: usize) {
         for i in 0..count {
             // SAFETY: the caller guarantees `count` totals, and room for as many results.
-            unsafe { out.cast::<F::Out>().add(i).write(Fold::finish(self, totals.cast::<F::Total>().add(i).read())) };
+            unsafe {
+                out.cast::<F::Output>()
+                    .add(i)
+                    .write(Fold::total_to_result(self, totals.cast::<F::TotalAccumulator>().add(i).read()));
+            };
         }
     }
 }
 
 /// Folds contiguous elements in `N` lanes.
-fn fold_in_lanes<F: Fold, const N: usize>(fold: &F, total: F::Total, values: &[F::In]) -> F::Total {
+fn fold_in_lanes<F: Fold, const N: usize>(
+    fold: &F,
+    total: F::TotalAccumulator,
+    values: &[F::Input],
+) -> F::TotalAccumulator {
     vectorised!({
         let mut total = total;
-        for block in values.chunks(N * LANE_DEPTH) {
+        for block in values.chunks(N * ELEMENTS_PER_LANE) {
             let mut lanes = [fold.empty_lane(); N];
             let (wide, rest) = block.as_chunks::<N>();
             for values in wide {
-                prefetch::for_reading(values.as_ptr().cast::<u8>().wrapping_add(PREFETCH_BYTES), size_of_val(values));
+                prefetch::prefetch_for_reading(
+                    values.as_ptr().cast::<u8>().wrapping_add(PREFETCH_BYTE_DISTANCE),
+                    size_of_val(values),
+                );
                 for (lane, &value) in lanes.iter_mut().zip(values) {
-                    *lane = fold.add(*lane, value);
+                    *lane = fold.add_to_lane(*lane, value);
                 }
             }
             for (lane, &value) in lanes.iter_mut().zip(rest) {
-                *lane = fold.add(*lane, value);
+                *lane = fold.add_to_lane(*lane, value);
             }
             let mut width = N / 2;
             while width > 0 {
@@ -163,7 +175,7 @@ fn fold_in_lanes<F: Fold, const N: usize>(fold: &F, total: F::Total, values: &[F
                 }
                 width /= 2;
             }
-            total = fold.merge_totals(total, fold.lane_total(lanes[0]));
+            total = fold.merge_totals(total, fold.lane_to_total(lanes[0]));
         }
         total
     })

@@ -7,15 +7,15 @@
 use dispatch_runtime::Operand;
 use smallvec::SmallVec;
 
-use super::fold::{ErasedFold, MAX_COLUMNS};
+use super::fold::{ErasedFold, MAX_FOLDED_COLUMNS};
 use super::to_isize;
-use crate::convert::{ConvertFn, conversion};
+use crate::convert::{ConvertFn, conversion_function};
 use crate::thread_pool::{self, DisjointLines};
 
 /// The fewest elements that are worth a thread.
 const GRAIN_SIZE: usize = 32 * 1024;
 /// The most elements that are converted at a time: enough that lanes are seldom restarted, and no more than the L1 cache holds.
-const BLOCK_ELEMENTS: [usize; 2] = [4 * MAX_COLUMNS, 8 * MAX_COLUMNS];
+const ELEMENTS_PER_BLOCK: [usize; 2] = [4 * MAX_FOLDED_COLUMNS, 8 * MAX_FOLDED_COLUMNS];
 /// The fewest neighbouring results that are folded row by row. Shorter rows would be too slow.
 const MIN_ROW_WIDTH: usize = 8;
 
@@ -69,7 +69,7 @@ pub(super) fn fold_dims(from: &Operand<'_>, reduced_dims: &[bool], to: &Operand<
         return;
     }
     let (element_size, result) = (from.dtype().size(), to.dtype().size());
-    let (kept, reduced) = split_dims(from, reduced_dims, element_size, result);
+    let (kept, reduced) = split_kept_and_reduced_dims(from, reduced_dims, element_size, result);
     let folds_rows = match (kept.first(), reduced.first()) {
         (Some(kept), Some(reduced_dims)) => kept.0 >= MIN_ROW_WIDTH && kept.1.abs() < reduced_dims.1.abs(),
         _ => false,
@@ -80,18 +80,21 @@ pub(super) fn fold_dims(from: &Operand<'_>, reduced_dims: &[bool], to: &Operand<
         to: to.start(),
         element_size,
         direct: from.dtype() == fold.input_dtype(),
-        load: conversion(from.dtype(), fold.input_dtype()),
-        store: conversion(fold.output_dtype(), to.dtype()),
+        load: conversion_function(from.dtype(), fold.input_dtype()),
+        store: conversion_function(fold.output_dtype(), to.dtype()),
         folds_rows,
         unit_results: 1,
         block_elements: 1,
         kept_dims: kept,
         reduced_dims: reduced,
     };
-    let count = nest.reduced_count();
+    let count = nest.reduced_element_count();
     let inner = nest.kept_dims.first().map_or(1, |kept| kept.0);
-    nest.unit_results =
-        if folds_rows { inner.min(MAX_COLUMNS) } else { (GRAIN_SIZE / count.max(1)).clamp(1, MAX_COLUMNS).min(inner) };
+    nest.unit_results = if folds_rows {
+        inner.min(MAX_FOLDED_COLUMNS)
+    } else {
+        (GRAIN_SIZE / count.max(1)).clamp(1, MAX_FOLDED_COLUMNS).min(inner)
+    };
     let run =
         nest.reduced_dims.first().map_or(1, |dim| dim.0).saturating_mul(if folds_rows { nest.unit_results } else { 1 });
     let step =
@@ -100,13 +103,13 @@ pub(super) fn fold_dims(from: &Operand<'_>, reduced_dims: &[bool], to: &Operand<
     let passing = if nest.direct && step.is_none_or(|step| step == to_isize(element_size)) {
         1
     } else {
-        run.min(BLOCK_ELEMENTS[usize::from(folds_rows)])
+        run.min(ELEMENTS_PER_BLOCK[usize::from(folds_rows)])
     };
     nest.block_elements = passing.max(nest.unit_results);
     nest.run(count);
 }
 
-fn split_dims(
+fn split_kept_and_reduced_dims(
     from: &Operand<'_>,
     reduced_dims: &[bool],
     element_size: usize,
@@ -146,12 +149,12 @@ fn split_dims(
 }
 
 impl FoldNest<'_> {
-    fn reduced_count(&self) -> usize {
+    fn reduced_element_count(&self) -> usize {
         self.reduced_dims.iter().fold(1, |count: usize, dim| count.saturating_mul(dim.0))
     }
 
     fn run(&self, count: usize) {
-        let (inner, _, _) = self.innermost_kept();
+        let (inner, _, _) = self.innermost_kept_dim();
         let blocks = inner.div_ceil(self.unit_results);
         let units = blocks * self.kept_dims.iter().skip(1).map(|kept| kept.0).product::<usize>();
         let threads = thread_pool::num_threads();
@@ -161,22 +164,22 @@ impl FoldNest<'_> {
         if units >= threads || parts < 2 {
             let grain = (GRAIN_SIZE / count.max(1).saturating_mul(self.unit_results)).max(1);
             return thread_pool::parallel_for(0..units, grain, |units| {
-                let mut scratch = Scratch::new(self);
+                let mut scratch = FoldBuffers::new(self);
                 for unit in units {
                     self.fold_unit(unit, (longest, 0..size), &mut scratch);
-                    self.write_unit(unit, &mut scratch);
+                    self.write_unit_results(unit, &mut scratch);
                 }
             });
         }
-        // Parts begin at multiples of `MAX_COLUMNS` elements, where lanes are restarted in any case.
+        // Parts begin at multiples of `MAX_FOLDED_COLUMNS` elements, where lanes are restarted in any case.
         let mut step = size.div_ceil(parts);
-        if step >= 2 * MAX_COLUMNS {
-            step = step.next_multiple_of(MAX_COLUMNS);
+        if step >= 2 * MAX_FOLDED_COLUMNS {
+            step = step.next_multiple_of(MAX_FOLDED_COLUMNS);
         }
         let parts = size.div_ceil(step);
-        let mut scratches: Vec<Option<Scratch>> = (0..units * parts).map(|_| None).collect();
+        let mut scratches: Vec<Option<FoldBuffers>> = (0..units * parts).map(|_| None).collect();
         DisjointLines::new(&mut scratches, 1).for_each(1, |i, to| {
-            let mut scratch = Scratch::new(self);
+            let mut scratch = FoldBuffers::new(self);
             let start = i % parts * step;
             self.fold_unit(i / parts, (longest, start..size.min(start + step)), &mut scratch);
             to[0] = Some(scratch);
@@ -188,20 +191,24 @@ impl FoldNest<'_> {
             for other in parts {
                 // SAFETY: both buffers have the totals of this unit.
                 unsafe {
-                    self.fold.merge(first.totals_pointer(), other.totals.as_ptr().cast(), self.unit_location(unit).0);
+                    self.fold.merge_all_totals(
+                        first.totals_pointer(),
+                        other.totals.as_ptr().cast(),
+                        self.unit_size_and_pointers(unit).0,
+                    );
                 };
             }
-            self.write_unit(unit, &mut first);
+            self.write_unit_results(unit, &mut first);
         }
     }
 
-    fn innermost_kept(&self) -> KeptDim {
+    fn innermost_kept_dim(&self) -> KeptDim {
         self.kept_dims.first().copied().unwrap_or((1, 0, 0))
     }
 
     /// Returns the number of results of a unit, and the addresses of its first element and result.
-    fn unit_location(&self, unit: usize) -> (usize, *const u8, *mut u8) {
-        let (inner, step, along) = self.innermost_kept();
+    fn unit_size_and_pointers(&self, unit: usize) -> (usize, *const u8, *mut u8) {
+        let (inner, step, along) = self.innermost_kept_dim();
         let blocks = inner.div_ceil(self.unit_results);
         let first = unit % blocks * self.unit_results;
         let (mut from, mut to) = (to_isize(first).wrapping_mul(step), to_isize(first).wrapping_mul(along));
@@ -215,8 +222,8 @@ impl FoldNest<'_> {
     }
 
     /// Folds a unit's elements into totals; of the reduced dimension `cut`, only those in `range`.
-    fn fold_unit(&self, unit: usize, (cut, range): (usize, std::ops::Range<usize>), scratch: &mut Scratch) {
-        let (columns, from, _) = self.unit_location(unit);
+    fn fold_unit(&self, unit: usize, (cut, range): (usize, std::ops::Range<usize>), scratch: &mut FoldBuffers) {
+        let (columns, from, _) = self.unit_size_and_pointers(unit);
         // SAFETY: a scratch has `unit_results` totals.
         unsafe { self.fold.init_totals(scratch.totals_pointer(), columns) };
         let mut sizes: SmallVec<[ReducedDim; 4]> = self.reduced_dims.clone();
@@ -232,16 +239,16 @@ impl FoldNest<'_> {
         if self.folds_rows {
             visit_rows(&sizes, from, |at| self.fold_rows(at, (columns, count, stride), scratch));
         } else {
-            let step = self.innermost_kept().1;
+            let step = self.innermost_kept_dim().1;
             for column in 0..columns {
                 let from = from.wrapping_offset(to_isize(column).wrapping_mul(step));
-                let total = scratch.totals_pointer().wrapping_add(column * self.fold.total_size());
+                let total = scratch.totals_pointer().wrapping_add(column * self.fold.bytes_per_total());
                 visit_rows(&sizes, from, |at| self.fold_line(at, (count, stride), total, scratch));
             }
         }
     }
 
-    fn fold_line(&self, at: *const u8, (count, stride): ReducedDim, total: *mut u8, scratch: &mut Scratch) {
+    fn fold_line(&self, at: *const u8, (count, stride): ReducedDim, total: *mut u8, scratch: &mut FoldBuffers) {
         if self.direct && (stride == to_isize(self.element_size) || count == 1) {
             // SAFETY: the elements are the tensor's, of the loops' type, and contiguous.
             return unsafe { self.fold.fold_row(total, at, count) };
@@ -258,8 +265,8 @@ impl FoldNest<'_> {
         }
     }
 
-    fn fold_rows(&self, at: *const u8, (columns, count, stride): (usize, usize, isize), scratch: &mut Scratch) {
-        let step = self.innermost_kept().1;
+    fn fold_rows(&self, at: *const u8, (columns, count, stride): (usize, usize, isize), scratch: &mut FoldBuffers) {
+        let step = self.innermost_kept_dim().1;
         if self.direct && step == to_isize(self.element_size) {
             // SAFETY: the elements are the tensor's, of the loops' type, and rows are contiguous.
             return unsafe { self.fold.fold_rows(scratch.totals_pointer(), columns, at, stride, count) };
@@ -279,19 +286,19 @@ impl FoldNest<'_> {
         }
     }
 
-    fn write_unit(&self, unit: usize, scratch: &mut Scratch) {
-        let (columns, _, to) = self.unit_location(unit);
+    fn write_unit_results(&self, unit: usize, scratch: &mut FoldBuffers) {
+        let (columns, _, to) = self.unit_size_and_pointers(unit);
         let (totals, block) = (scratch.totals_pointer(), scratch.block_pointer());
         let size = to_isize(self.fold.output_dtype().size());
         // SAFETY: a block has room for a unit's results, which belong to this unit alone.
         unsafe {
-            self.fold.finish(totals, block, columns);
-            (self.store)(block, size, to, self.innermost_kept().2, columns);
+            self.fold.totals_to_results(totals, block, columns);
+            (self.store)(block, size, to, self.innermost_kept_dim().2, columns);
         }
     }
 }
 
-/// Visits the rows of a loop nest, whose first dimension is that of the rows.
+/// Visits the rows of a loop nest. The first of `sizes` is the dimension along which a row lies.
 fn visit_rows(sizes: &[ReducedDim], from: *const u8, mut visit: impl FnMut(*const u8)) {
     let outer = sizes.get(1..).unwrap_or(&[]);
     let mut at: SmallVec<[usize; 4]> = SmallVec::from_elem(0, outer.len());
@@ -314,16 +321,16 @@ fn visit_rows(sizes: &[ReducedDim], from: *const u8, mut visit: impl FnMut(*cons
 }
 
 /// The buffers of a thread: totals, and a block for converted elements. `u128` is aligned for any element type.
-struct Scratch {
+struct FoldBuffers {
     totals: Vec<u128>,
     block: Vec<u128>,
 }
 
-impl Scratch {
+impl FoldBuffers {
     fn new(nest: &FoldNest<'_>) -> Self {
         let size = nest.fold.input_dtype().size().max(nest.fold.output_dtype().size());
         Self {
-            totals: vec![0; (nest.unit_results * nest.fold.total_size()).div_ceil(16)],
+            totals: vec![0; (nest.unit_results * nest.fold.bytes_per_total()).div_ceil(16)],
             block: vec![0; (nest.block_elements * size).div_ceil(16)],
         }
     }

@@ -8,13 +8,13 @@ use dispatch_runtime::{DType, Element, Operand, Operands};
 use smallvec::SmallVec;
 
 use super::to_isize;
-use crate::convert::{ConvertFn, conversion};
+use crate::convert::{ConvertFn, conversion_function};
 use crate::thread_pool;
 
 /// The fewest elements that are worth a thread.
 const GRAIN_SIZE: usize = 32 * 1024;
 /// The number of neighbouring lines that are copied to a block together: as many as a cache line has elements.
-const NEIGHBOUR_LINES: usize = 16;
+const LINES_PER_BLOCK: usize = 16;
 
 /// One operand, and the geometry of its lines.
 struct LineOperand {
@@ -63,7 +63,7 @@ impl LineOperand {
         Self {
             start: operand.start(),
             size: dtype.size(),
-            convert: conversion(from, to),
+            convert: conversion_function(from, to),
             direct,
             length,
             line_dims,
@@ -135,13 +135,22 @@ impl LineOperand {
 /// # Panics
 ///
 /// Panics if the operands' sizes disagree, or if an operand is both read and written.
-pub fn lines<C: Element, R: Element, S: Element, const I: usize, const W: usize, const O: usize, const P: usize>(
+pub fn for_each_line<
+    C: Element,
+    R: Element,
+    S: Element,
+    const I: usize,
+    const W: usize,
+    const O: usize,
+    const P: usize,
+>(
     dims: &[bool],
     operands: &Operands<'_, W, I>,
     f: impl Fn(usize, [&[C]; I], [&mut [R]; O], [&mut [S]; P]) + Sync,
 ) {
     const { assert!(O + P == W) };
-    let (sizes, operands) = line_operands(dims, [C::DTYPE, R::DTYPE, S::DTYPE], operands.read(), operands.written(), O);
+    let (sizes, operands) =
+        new_line_operands(dims, [C::DTYPE, R::DTYPE, S::DTYPE], operands.read(), operands.written(), O);
     visit_lines(&sizes, &operands, I, &|number, at| {
         // SAFETY: `visit_lines` passes the line of every operand, of the type that the operand was made with, and no line to two calls. No
         // written line overlaps a line that is read.
@@ -159,7 +168,7 @@ pub fn lines<C: Element, R: Element, S: Element, const I: usize, const W: usize,
 
 /// Returns the sizes of the unmarked dimensions, from innermost to outermost, and the lines of every operand. The three dtypes are those of
 /// the inputs, of the first `first` results, and of the other results.
-fn line_operands(
+fn new_line_operands(
     dims: &[bool],
     [read, written, others]: [DType; 3],
     inputs: &[Operand<'_>],
@@ -192,9 +201,9 @@ fn visit_lines(sizes: &[usize], operands: &[LineOperand], inputs: usize, f: &(dy
         return;
     }
     let inner = sizes.first().copied().unwrap_or(1);
-    let together = if operands.iter().all(|operand| operand.direct) { usize::MAX } else { NEIGHBOUR_LINES };
+    let together = if operands.iter().all(|operand| operand.direct) { usize::MAX } else { LINES_PER_BLOCK };
     thread_pool::parallel_for(0..count, (GRAIN_SIZE / longest.max(1)).max(1), |part| {
-        let buffered_lines = NEIGHBOUR_LINES.min(part.len());
+        let buffered_lines = LINES_PER_BLOCK.min(part.len());
         let mut blocks: SmallVec<[Vec<u128>; 4]> = operands
             .iter()
             .map(|operand| {

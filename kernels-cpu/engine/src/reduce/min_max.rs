@@ -7,7 +7,7 @@ use crate::inlined::{inlined, vectorised};
 /// A comparable number; NaN wins every comparison.
 pub trait Comparable: Element + PartialOrd {
     /// The smallest value.
-    const LOWEST: Self;
+    const MIN_VALUE: Self;
     /// The largest value.
     const MAX_VALUE: Self;
 
@@ -17,13 +17,13 @@ pub trait Comparable: Element + PartialOrd {
 
 inlined! {
     impl Comparable for f32, f64 {
-        const LOWEST: Self = Self::NEG_INFINITY;
+        const MIN_VALUE: Self = Self::NEG_INFINITY;
         const MAX_VALUE: Self = Self::INFINITY;
         fn is_nan(self) -> bool = self.is_nan();
     }
 
     impl Comparable for i64 {
-        const LOWEST: Self = Self::MIN;
+        const MIN_VALUE: Self = Self::MIN;
         const MAX_VALUE: Self = Self::MAX;
         fn is_nan(self) -> bool = false;
     }
@@ -42,7 +42,7 @@ pub fn smaller<T: Comparable>(a: T, b: T) -> T {
 }
 
 /// Returns the extreme element of a line and its first index. Two passes over the line, because each is a vectorised loop.
-pub fn find_extreme<T: Comparable>(line: &[T], begin: T, choose: impl Fn(T, T) -> T) -> (T, usize) {
+pub fn find_extreme_and_index<T: Comparable>(line: &[T], begin: T, choose: impl Fn(T, T) -> T) -> (T, usize) {
     let best = vectorised!({
         let mut lanes = [begin; 16];
         let (wide, rest) = line.as_chunks::<16>();

@@ -14,14 +14,14 @@ use std::{
 #[repr(align(128))]
 pub(super) struct NextPiece(AtomicUsize);
 
-pub(super) struct Region<'a> {
+pub(super) struct ParallelRegion<'a> {
     job: &'a (dyn Fn(usize) + Sync),
     count: usize,
     shares: &'a [NextPiece],
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
-impl<'a> Region<'a> {
+impl<'a> ParallelRegion<'a> {
     /// Divides `count` pieces into shares of consecutive pieces. A thread that gets the same share of the next region finds its data in its
     /// cache.
     pub(super) fn new(job: &'a (dyn Fn(usize) + Sync), count: usize, shares: &'a [NextPiece]) -> Self {
@@ -69,7 +69,7 @@ impl<'a> Region<'a> {
         }
     }
 
-    pub(super) fn into_panic(self) -> Option<Box<dyn Any + Send>> {
+    pub(super) fn into_panic_payload(self) -> Option<Box<dyn Any + Send>> {
         self.panic.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -14,11 +14,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-fn counters(length: usize) -> Vec<AtomicU8> {
+fn new_counters(length: usize) -> Vec<AtomicU8> {
     (0..length).map(|_| AtomicU8::new(0)).collect()
 }
 
-fn all_ran_once(counters: &[AtomicU8]) -> bool {
+fn all_are_one(counters: &[AtomicU8]) -> bool {
     counters.iter().all(|hit| hit.load(Relaxed) == 1)
 }
 
@@ -38,20 +38,20 @@ proptest! {
     #[test]
     fn pieces_cover_the_range_once(start in 0..100_usize, length in 0..20_000_usize, grain in 0..3000_usize, threads in 0..6_usize) {
         set_num_threads(threads);
-        let counters = counters(length);
+        let counters = new_counters(length);
         parallel_for(start..start + length, grain, |piece| {
             assert!(!piece.is_empty());
             piece.for_each(|index| { counters[index - start].fetch_add(1, Relaxed); });
         });
-        prop_assert!(all_ran_once(&counters));
+        prop_assert!(all_are_one(&counters));
     }
 
     #[test]
     fn every_index_runs_once(count in 0..200_usize, threads in 0..6_usize) {
         set_num_threads(threads);
-        let counters = counters(count);
+        let counters = new_counters(count);
         parallel_each(count, |index| { counters[index].fetch_add(1, Relaxed); });
-        prop_assert!(all_ran_once(&counters));
+        prop_assert!(all_are_one(&counters));
     }
 }
 
@@ -135,7 +135,7 @@ fn panics_reach_the_caller_and_the_pool_keeps_working() {
     for threads in [1, 2, 4, 3] {
         for bad in 0..20 {
             set_num_threads(threads);
-            let data = counters(20);
+            let data = new_counters(20);
             let caught = catch_unwind(AssertUnwindSafe(|| {
                 parallel_each(20, |index| {
                     data[index].fetch_add(1, Relaxed);
@@ -146,11 +146,11 @@ fn panics_reach_the_caller_and_the_pool_keeps_working() {
             assert!(caught.is_err());
             // The data is freed at once, so a worker that still used the region would access freed memory.
             drop(data);
-            let after = counters(50);
+            let after = new_counters(50);
             parallel_each(50, |index| {
                 after[index].fetch_add(1, Relaxed);
             });
-            assert!(all_ran_once(&after));
+            assert!(all_are_one(&after));
         }
     }
 }
@@ -201,12 +201,12 @@ fn sleeping_workers_wake_up_for_a_region() {
     for _ in 0..20 {
         set_num_threads(3);
         thread::sleep(Duration::from_millis(1));
-        let counters = counters(9);
+        let counters = new_counters(9);
         parallel_each(9, |index| {
             counters[index].fetch_add(1, Relaxed);
             thread::sleep(Duration::from_micros(100));
         });
-        assert!(all_ran_once(&counters));
+        assert!(all_are_one(&counters));
     }
 }
 

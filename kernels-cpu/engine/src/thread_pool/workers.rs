@@ -5,7 +5,7 @@
 //! uses a withdrawn region. The caller waits for the workers that have taken an offer.
 #![expect(unsafe_code, reason = "a caller's closure runs on other threads while the caller waits")]
 
-use super::region::{NextPiece, Region};
+use super::region::{NextPiece, ParallelRegion};
 use std::{
     panic::resume_unwind,
     ptr,
@@ -40,21 +40,26 @@ struct Worker {
 /// The mailbox of a worker. It has its own cache lines, as its worker reads it continuously.
 #[repr(align(128))]
 struct OfferSlot {
-    offer: AtomicPtr<Region<'static>>,
+    offer: AtomicPtr<ParallelRegion<'static>>,
     asleep: AtomicBool,
 }
 
-const NO_OFFER: *mut Region<'static> = ptr::null_mut();
-const TAKEN_OFFER: *mut Region<'static> = ptr::without_provenance_mut(1);
+const NO_OFFER: *mut ParallelRegion<'static> = ptr::null_mut();
+const TAKEN_OFFER: *mut ParallelRegion<'static> = ptr::without_provenance_mut(1);
 
 /// Runs all pieces of a region on `threads` threads, the caller's included, or on fewer if the system cannot start as many.
-pub(super) fn run(mut guard: MutexGuard<'_, Workers>, threads: usize, count: usize, job: &(dyn Fn(usize) + Sync)) {
-    guard.grow(threads - 1);
+pub(super) fn run_region(
+    mut guard: MutexGuard<'_, Workers>,
+    threads: usize,
+    count: usize,
+    job: &(dyn Fn(usize) + Sync),
+) {
+    guard.start_missing_workers(threads - 1);
     let all = &*guard;
     let workers = &all.workers[..all.workers.len().min(threads - 1)];
-    let region = Region::new(job, count, &all.shares[..=workers.len()]);
+    let region = ParallelRegion::new(job, count, &all.shares[..=workers.len()]);
 
-    let offer = ptr::from_ref(&region).cast::<Region<'static>>().cast_mut();
+    let offer = ptr::from_ref(&region).cast::<ParallelRegion<'static>>().cast_mut();
     for worker in workers {
         worker.slot.offer.store(offer, SeqCst);
         // Either this load sees that the worker went to sleep, or the worker, which checks again after setting `asleep`, sees the offer:
@@ -68,11 +73,11 @@ pub(super) fn run(mut guard: MutexGuard<'_, Workers>, threads: usize, count: usi
     for worker in workers {
         let withdrawn = worker.slot.offer.compare_exchange(offer, NO_OFFER, Acquire, Acquire);
         if withdrawn.is_err_and(|now| now == TAKEN_OFFER) {
-            COMPLETION.wait_for(&worker.slot);
+            COMPLETION.wait_for_worker(&worker.slot);
         }
     }
 
-    let panic = region.into_panic();
+    let panic = region.into_panic_payload();
     drop(guard);
     if let Some(payload) = panic {
         resume_unwind(payload);
@@ -80,7 +85,7 @@ pub(super) fn run(mut guard: MutexGuard<'_, Workers>, threads: usize, count: usi
 }
 
 impl Workers {
-    fn grow(&mut self, workers: usize) {
+    fn start_missing_workers(&mut self, workers: usize) {
         while self.workers.len() < workers {
             let slot = Arc::new(OfferSlot { offer: AtomicPtr::new(NO_OFFER), asleep: AtomicBool::new(false) });
             let (own, share) = (slot.clone(), self.workers.len() + 1);
@@ -100,18 +105,18 @@ impl OfferSlot {
         loop {
             let offer = self.wait_for_offer();
             if self.offer.compare_exchange(offer, TAKEN_OFFER, AcqRel, Relaxed).is_ok() {
-                // SAFETY: the offer was valid when it was taken, so its caller is inside `run` and has not withdrawn it. From now on the
-                // caller waits there until the slot is empty, with the region and all that it borrows. If a later offer at the same address
-                // has replaced the one that `wait_for_offer` saw, it is just as valid.
+                // SAFETY: the offer was valid when it was taken, so its caller is inside `run_region` and has not withdrawn it. From now on
+                // the caller waits there until the slot is empty, with the region and all that it borrows. If a later offer at the same
+                // address has replaced the one that `wait_for_offer` saw, it is just as valid.
                 unsafe { (*offer).run_share(share) };
                 self.offer.store(NO_OFFER, SeqCst);
-                COMPLETION.notify();
+                COMPLETION.notify_caller();
             }
         }
     }
 
     /// Waits until the slot offers a region.
-    fn wait_for_offer(&self) -> *mut Region<'static> {
+    fn wait_for_offer(&self) -> *mut ParallelRegion<'static> {
         loop {
             if let Some(offer) = spin_until(|| self.current_offer()) {
                 return offer;
@@ -125,7 +130,7 @@ impl OfferSlot {
         }
     }
 
-    fn current_offer(&self) -> Option<*mut Region<'static>> {
+    fn current_offer(&self) -> Option<*mut ParallelRegion<'static>> {
         let offer = self.offer.load(SeqCst);
         (offer != NO_OFFER).then_some(offer)
     }
@@ -143,7 +148,7 @@ static COMPLETION: Completion =
     Completion { is_waiting: AtomicBool::new(false), lock: Mutex::new(()), condvar: Condvar::new() };
 
 impl Completion {
-    fn wait_for(&self, slot: &OfferSlot) {
+    fn wait_for_worker(&self, slot: &OfferSlot) {
         let done = || (slot.offer.load(SeqCst) == NO_OFFER).then_some(());
         if spin_until(done).is_some() {
             return;
@@ -156,7 +161,7 @@ impl Completion {
         self.is_waiting.store(false, Relaxed);
     }
 
-    fn notify(&self) {
+    fn notify_caller(&self) {
         if self.is_waiting.load(SeqCst) {
             // Under the lock, the sleeper either has not checked its slot yet or is waiting.
             let _lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);

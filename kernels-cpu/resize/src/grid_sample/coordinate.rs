@@ -2,20 +2,20 @@
 
 use dispatch_runtime::{bf16, f16};
 
-use engine::compute::{AnyFloat, Compute};
+use engine::compute::{AnyFloat, ComputeType};
 use engine::inlined::inlined;
 use engine::math::Real;
 
 /// A floating-point type in which positions in images are computed.
 pub(super) trait Coordinate: AnyFloat + Into<f64> + Send + Sync {
     /// The type that loops compute in. It represents each value of this type.
-    type ComputeType: Compute;
+    type LoopType: ComputeType;
 
-    /// Converts a value of the compute type that this type represents.
-    fn from_compute(value: Self::ComputeType) -> Self;
+    /// Converts a value of [`LoopType`](Self::LoopType) that this type represents.
+    fn from_loop_type(value: Self::LoopType) -> Self;
 
-    /// Converts to the same value of the compute type.
-    fn to_compute(self) -> Self::ComputeType;
+    /// Converts to the same value of [`LoopType`](Self::LoopType).
+    fn to_loop_type(self) -> Self::LoopType;
 
     /// Rounds down to an integer.
     fn floor(self) -> Self;
@@ -32,9 +32,9 @@ pub(super) trait Coordinate: AnyFloat + Into<f64> + Send + Sync {
 
 inlined! {
     impl Coordinate for f32, f64 {
-        type ComputeType = Self;
-        fn from_compute(value: Self) -> Self = value;
-        fn to_compute(self) -> Self = self;
+        type LoopType = Self;
+        fn from_loop_type(value: Self) -> Self = value;
+        fn to_loop_type(self) -> Self = self;
         fn floor(self) -> Self = Real::floor(self);
         fn round_to_nearest(self) -> Self = Real::round(self);
         fn abs(self) -> Self = Real::abs(self);
@@ -42,9 +42,9 @@ inlined! {
     }
 
     impl Coordinate for bf16, f16 {
-        type ComputeType = f32;
-        fn from_compute(value: f32) -> Self = Self::from_f32(value);
-        fn to_compute(self) -> f32 = self.to_f32();
+        type LoopType = f32;
+        fn from_loop_type(value: f32) -> Self = Self::from_f32(value);
+        fn to_loop_type(self) -> f32 = self.to_f32();
         fn floor(self) -> Self = Self::from_f32(Real::floor(self.to_f32()));
         fn round_to_nearest(self) -> Self = Self::from_f32(Real::round(self.to_f32()));
         fn abs(self) -> Self = Self::from_f32(Real::abs(self.to_f32()));

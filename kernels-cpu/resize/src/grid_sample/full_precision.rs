@@ -8,10 +8,10 @@ use dispatch_runtime::Dims;
 use dispatch_runtime::prelude::*;
 
 use super::GRAIN_SIZE;
-use super::axis::Sampler;
+use super::axis_taps::GridSampler;
 use super::coordinate::Coordinate;
 use engine::allocation::to_usize;
-use engine::compute::Compute;
+use engine::compute::ComputeType;
 use engine::contiguous::{contiguous_elements, element_count, write_contiguous};
 use engine::thread_pool::DisjointLines;
 
@@ -24,7 +24,7 @@ struct Tap<T> {
 }
 
 /// Computes the taps of all positions of a grid.
-fn grid_taps<T: Coordinate>(sampler: &Sampler<'_>, grid: &[T]) -> Vec<Tap<T>> {
+fn grid_taps<T: Coordinate>(sampler: &GridSampler<'_>, grid: &[T]) -> Vec<Tap<T>> {
     let (zero, one, rank) = (T::from_f64(0.0), T::from_f64(1.0), sampler.sizes.len());
     let outside = Tap { index: usize::MAX, weight: zero, derivatives: [zero; 3] };
     let mut taps = vec![outside; grid.len() / rank * sampler.taps_per_sample];
@@ -56,15 +56,15 @@ fn grid_taps<T: Coordinate>(sampler: &Sampler<'_>, grid: &[T]) -> Vec<Tap<T>> {
     taps
 }
 
-pub(super) fn sample<T: Coordinate + Compute>(
+pub(super) fn write_samples<T: Coordinate + ComputeType>(
     sampling: &GridSamplePlan,
     out: &mut Tensor,
     input: &Tensor,
     grid: &Tensor,
 ) -> Result<()> {
     let (image, grid, sampler) =
-        (contiguous_elements::<T>(input)?, contiguous_elements::<T>(grid)?, Sampler::new(sampling, input));
-    let (channels, area) = (to_usize(input.sizes()[1]), sampler.area());
+        (contiguous_elements::<T>(input)?, contiguous_elements::<T>(grid)?, GridSampler::new(sampling, input));
+    let (channels, area) = (to_usize(input.sizes()[1]), sampler.image_area());
     let sizes = Dims::from_slice(out.sizes());
     write_contiguous(out, |out: &mut [T]| {
         let width = to_usize(sizes.last().copied().unwrap_or(0));
@@ -91,7 +91,7 @@ pub(super) fn sample<T: Coordinate + Compute>(
     })
 }
 
-pub(super) fn sample_gradients<T: Coordinate + Compute>(
+pub(super) fn write_sample_gradients<T: Coordinate + ComputeType>(
     sampling: &GridSamplePlan,
     [input_grad, grid_grad]: [&mut Tensor; 2],
     grad_output: &Tensor,
@@ -100,8 +100,8 @@ pub(super) fn sample_gradients<T: Coordinate + Compute>(
 ) -> Result<()> {
     let (grads, image, coordinates) =
         (contiguous_elements::<T>(grad_output)?, contiguous_elements::<T>(input)?, contiguous_elements::<T>(grid)?);
-    let sampler = Sampler::new(sampling, input);
-    let (channels, area, rank) = (to_usize(input.sizes()[1]), sampler.area(), sampler.sizes.len());
+    let sampler = GridSampler::new(sampling, input);
+    let (channels, area, rank) = (to_usize(input.sizes()[1]), sampler.image_area(), sampler.sizes.len());
     let positions = element_count(&grad_output.sizes()[2..]);
     let taps = |batch: usize| grid_taps(&sampler, &coordinates[batch * positions * rank..][..positions * rank]);
     let zero = T::from_f64(0.0);

@@ -8,7 +8,7 @@ use dispatch_runtime::Dims;
 use dispatch_runtime::prelude::*;
 
 use super::GRAIN_SIZE;
-use super::axis::{AxisTaps, Sampler};
+use super::axis_taps::{AxisTaps, GridSampler};
 use super::coordinate::Coordinate;
 use engine::allocation::to_usize;
 use engine::contiguous::{contiguous_elements, element_count, write_contiguous};
@@ -27,8 +27,8 @@ struct Tap<T> {
 }
 
 /// Returns the taps of a position along columns, rows and planes, one list for each coordinate.
-fn position_taps<T: Coordinate>(sampler: &Sampler<'_>, coordinates: &[T]) -> [AxisTaps<T>; 3] {
-    let mut axes_taps = [AxisTaps::missing_dim(); 3];
+fn position_taps<T: Coordinate>(sampler: &GridSampler<'_>, coordinates: &[T]) -> [AxisTaps<T>; 3] {
+    let mut axes_taps = [AxisTaps::for_missing_dim(); 3];
     for (along, (&coordinate, &size)) in axes_taps.iter_mut().zip(coordinates.iter().zip(sampler.sizes.iter().rev())) {
         *along = sampler.axis_taps(coordinate, size);
     }
@@ -36,19 +36,19 @@ fn position_taps<T: Coordinate>(sampler: &Sampler<'_>, coordinates: &[T]) -> [Ax
 }
 
 /// Iterates over the taps of a sample, each as its numbers along columns, rows and planes. Columns change fastest.
-fn tap_numbers<T>(axes_taps: &[AxisTaps<T>; 3]) -> impl Iterator<Item = [usize; 3]> {
+fn tap_number_triples<T>(axes_taps: &[AxisTaps<T>; 3]) -> impl Iterator<Item = [usize; 3]> {
     let [columns, rows, planes] = axes_taps.each_ref().map(|along| along.count);
     (0..planes).flat_map(move |k| (0..rows).flat_map(move |j| (0..columns).map(move |i| [i, j, k])))
 }
 
 /// Returns the index in the image of an element of a sample, or `None` outside of the image.
-fn image_index<T>(sampler: &Sampler<'_>, axes_taps: &[AxisTaps<T>; 3], corner: [usize; 3]) -> Option<usize> {
+fn tap_image_index<T>(sampler: &GridSampler<'_>, axes_taps: &[AxisTaps<T>; 3], corner: [usize; 3]) -> Option<usize> {
     let mut dims = sampler.sizes.iter().enumerate().map(|(dim, &size)| (sampler.sizes.len() - 1 - dim, size));
     dims.try_fold(0, |at, (along, size)| Some(at * size + axes_taps[along].indices[corner[along]]?))
 }
 
 /// Computes the taps of all positions of a grid.
-fn grid_taps<T: Coordinate>(sampler: &Sampler<'_>, grid: &[T]) -> Vec<Tap<T>> {
+fn grid_taps<T: Coordinate>(sampler: &GridSampler<'_>, grid: &[T]) -> Vec<Tap<T>> {
     let outside = Tap { index: usize::MAX, weight: T::from_f64(0.0), row_weight: T::from_f64(0.0) };
     let rank = sampler.sizes.len();
     let mut taps = vec![outside; grid.len() / rank * sampler.taps_per_sample];
@@ -56,39 +56,42 @@ fn grid_taps<T: Coordinate>(sampler: &Sampler<'_>, grid: &[T]) -> Vec<Tap<T>> {
         GRAIN_SIZE.div_ceil(sampler.taps_per_sample),
         |number, taps| {
             let axes_taps = position_taps(sampler, &grid[number * rank..][..rank]);
-            for (tap, corner) in taps.iter_mut().zip(tap_numbers(&axes_taps)) {
+            for (tap, corner) in taps.iter_mut().zip(tap_number_triples(&axes_taps)) {
                 let [x, y, z] = [0, 1, 2].map(|along| axes_taps[along].weights[corner[along]]);
                 let (weight, row_weight) = match sampler.sampling.interpolation {
                     Interpolation::Cubic => (x, y),
                     Interpolation::Linear | Interpolation::Nearest => (x * y * z, T::from_f64(1.0)),
                 };
-                *tap =
-                    Tap { index: image_index(sampler, &axes_taps, corner).unwrap_or(usize::MAX), weight, row_weight };
+                *tap = Tap {
+                    index: tap_image_index(sampler, &axes_taps, corner).unwrap_or(usize::MAX),
+                    weight,
+                    row_weight,
+                };
             }
         },
     );
     taps
 }
 
-/// Converts elements of the compute type to the narrow type.
-fn from_compute_elements<T: Coordinate>(elements: &[T::ComputeType]) -> Vec<T> {
-    elements.iter().map(|&element| T::from_compute(element)).collect()
+/// Converts elements of the loop type to the narrow type.
+fn from_loop_elements<T: Coordinate>(elements: &[T::LoopType]) -> Vec<T> {
+    elements.iter().map(|&element| T::from_loop_type(element)).collect()
 }
 
-pub(super) fn sample<T: Coordinate>(
+pub(super) fn write_samples<T: Coordinate>(
     sampling: &GridSamplePlan,
     out: &mut Tensor,
     input: &Tensor,
     grid: &Tensor,
 ) -> Result<()> {
     let (image, grid) =
-        (contiguous_elements::<T::ComputeType>(input)?, from_compute_elements::<T>(&contiguous_elements(grid)?));
-    let sampler = Sampler::new(sampling, input);
-    let (channels, area) = (to_usize(input.sizes()[1]), sampler.area());
+        (contiguous_elements::<T::LoopType>(input)?, from_loop_elements::<T>(&contiguous_elements(grid)?));
+    let sampler = GridSampler::new(sampling, input);
+    let (channels, area) = (to_usize(input.sizes()[1]), sampler.image_area());
     // The taps of a row are summed before the rows.
     let row = if sampling.interpolation == Interpolation::Cubic { 4 } else { sampler.taps_per_sample };
     let sizes = Dims::from_slice(out.sizes());
-    write_contiguous(out, |out: &mut [T::ComputeType]| {
+    write_contiguous(out, |out: &mut [T::LoopType]| {
         let width = to_usize(sizes.last().copied().unwrap_or(0));
         let positions = element_count(&sizes[2..]);
         let batches = out.chunks_mut(channels * positions).zip(image.chunks(channels * area));
@@ -105,12 +108,13 @@ pub(super) fn sample<T: Coordinate>(
                     {
                         let zero = T::from_f64(0.0);
                         let along = |row: &[Tap<T>]| {
-                            let seen =
-                                row.iter().filter_map(|tap| Some(T::from_compute(*image.get(tap.index)?) * tap.weight));
+                            let seen = row
+                                .iter()
+                                .filter_map(|tap| Some(T::from_loop_type(*image.get(tap.index)?) * tap.weight));
                             seen.fold(zero, |sum, part| sum + part)
                         };
                         let sum = taps.chunks_exact(row).fold(zero, |sum, row| sum + along(row) * row[0].row_weight);
-                        *to = sum.to_compute();
+                        *to = sum.to_loop_type();
                     }
                 },
             );
@@ -119,20 +123,20 @@ pub(super) fn sample<T: Coordinate>(
     })
 }
 
-pub(super) fn sample_gradients<T: Coordinate>(
+pub(super) fn write_sample_gradients<T: Coordinate>(
     sampling: &GridSamplePlan,
     [input_grad, grid_grad]: [&mut Tensor; 2],
     grad_output: &Tensor,
     input: &Tensor,
     grid: &Tensor,
 ) -> Result<()> {
-    let grads = from_compute_elements::<T>(&contiguous_elements(grad_output)?);
-    let coordinates = from_compute_elements::<T>(&contiguous_elements(grid)?);
-    let sampler = Sampler::new(sampling, input);
-    let (channels, area, rank) = (to_usize(input.sizes()[1]), sampler.area(), sampler.sizes.len());
+    let grads = from_loop_elements::<T>(&contiguous_elements(grad_output)?);
+    let coordinates = from_loop_elements::<T>(&contiguous_elements(grid)?);
+    let sampler = GridSampler::new(sampling, input);
+    let (channels, area, rank) = (to_usize(input.sizes()[1]), sampler.image_area(), sampler.sizes.len());
     let positions = element_count(&grad_output.sizes()[2..]);
-    write_contiguous(input_grad, |out: &mut [T::ComputeType]| {
-        out.fill(T::from_f64(0.0).to_compute());
+    write_contiguous(input_grad, |out: &mut [T::LoopType]| {
+        out.fill(T::from_f64(0.0).to_loop_type());
         for (batch, out) in out.chunks_mut((channels * area).max(1)).enumerate() {
             let taps = grid_taps(&sampler, &coordinates[batch * positions * rank..][..positions * rank]);
             DisjointLines::new(out, area).for_each(
@@ -149,8 +153,8 @@ pub(super) fn sample_gradients<T: Coordinate>(
         }
         Ok(())
     })?;
-    let image = contiguous_elements::<T::ComputeType>(input)?;
-    write_contiguous(grid_grad, |out: &mut [T::ComputeType]| {
+    let image = contiguous_elements::<T::LoopType>(input)?;
+    write_contiguous(grid_grad, |out: &mut [T::LoopType]| {
         DisjointLines::new(out, rank).for_each(
             GRAIN_SIZE.div_ceil(channels.max(1) * sampler.taps_per_sample),
             |number, out| {
@@ -159,12 +163,13 @@ pub(super) fn sample_gradients<T: Coordinate>(
                 let mut sums = [T::from_f64(0.0); 3];
                 for plane in batch * channels..(batch + 1) * channels {
                     let values = |corner| {
-                        image_index(&sampler, &axes_taps, corner).map(|at| T::from_compute(image[plane * area + at]))
+                        tap_image_index(&sampler, &axes_taps, corner)
+                            .map(|at| T::from_loop_type(image[plane * area + at]))
                     };
                     add_grid_gradient(&sampler, &axes_taps, values, grads[plane * positions + position], &mut sums);
                 }
                 for (to, (sum, along)) in out.iter_mut().zip(sums.into_iter().zip(axes_taps)) {
-                    *to = (sum * along.scale).to_compute();
+                    *to = (sum * along.scale).to_loop_type();
                 }
             },
         );
@@ -174,10 +179,10 @@ pub(super) fn sample_gradients<T: Coordinate>(
 
 /// Adds the gradients of one plane of the result to the gradient of the image.
 fn add_image_gradient<T: Coordinate>(
-    sampler: &Sampler<'_>,
+    sampler: &GridSampler<'_>,
     grads: &[T],
     taps: &[Tap<T>],
-    image: &mut [T::ComputeType],
+    image: &mut [T::LoopType],
 ) {
     let together = if sampler.sizes.len() == 2 { PYTORCH_VECTOR_LENGTH } else { 1 };
     for (grads, taps) in grads.chunks(together).zip(taps.chunks(together * sampler.taps_per_sample)) {
@@ -191,7 +196,7 @@ fn add_image_gradient<T: Coordinate>(
             for (&grad, taps) in grads.iter().zip(taps.chunks_exact(sampler.taps_per_sample)) {
                 let tap = taps[number];
                 if let Some(to) = image.get_mut(tap.index) {
-                    *to = (T::from_compute(*to) + grad * tap.weight * tap.row_weight).to_compute();
+                    *to = (T::from_loop_type(*to) + grad * tap.weight * tap.row_weight).to_loop_type();
                 }
             }
         }
@@ -200,7 +205,7 @@ fn add_image_gradient<T: Coordinate>(
 
 /// Adds the derivatives of one sample by its position along each dimension.
 fn add_grid_gradient<T: Coordinate>(
-    sampler: &Sampler<'_>,
+    sampler: &GridSampler<'_>,
     axes_taps: &[AxisTaps<T>; 3],
     value: impl Fn([usize; 3]) -> Option<T>,
     grad: T,
@@ -227,7 +232,7 @@ fn add_grid_gradient<T: Coordinate>(
             sums[1] = sums[1] + (left * x.weights[0] + right * x.weights[1]) * grad;
         }
         Interpolation::Linear => {
-            for corner in tap_numbers(axes_taps) {
+            for corner in tap_number_triples(axes_taps) {
                 let Some(value) = value(corner) else { continue };
                 for (dim, sum) in sums.iter_mut().enumerate() {
                     let others = (0..3).filter(|&other| other != dim);

@@ -3,7 +3,7 @@
 use dispatch_runtime::{OutOfMemory, Scalar};
 
 use engine::allocation::try_with_capacity;
-use engine::compute::{AnyFloat, Compute};
+use engine::compute::{AnyFloat, ComputeType};
 
 /// The interpolation between elements of the image.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub(super) enum UpsampleMode {
 }
 
 /// The taps of each element of the result: indices in the image with weights.
-pub(super) struct Taps<T> {
+pub(super) struct UpsampleTaps<T> {
     /// The number of elements of the image.
     pub(super) input_size: usize,
     /// The number of elements of the result.
@@ -39,7 +39,7 @@ pub(super) struct Taps<T> {
     clippy::cast_sign_loss,
     reason = "positions in images"
 )]
-impl<T: Compute> Taps<T> {
+impl<T: ComputeType> UpsampleTaps<T> {
     /// Computes the taps between images of the sizes `input_size` and `output_size`.
     ///
     /// # Errors
@@ -67,8 +67,8 @@ impl<T: Compute> Taps<T> {
             UpsampleMode::Nearest | UpsampleMode::NearestExact => 1,
             UpsampleMode::Linear => 2,
             UpsampleMode::Cubic => 4,
-            UpsampleMode::AntialiasedLinear => max_taps(step, 1.0).min(input_size as usize),
-            UpsampleMode::AntialiasedCubic => max_taps(step, 2.0).min(input_size as usize),
+            UpsampleMode::AntialiasedLinear => max_tap_count(step, 1.0).min(input_size as usize),
+            UpsampleMode::AntialiasedCubic => max_tap_count(step, 2.0).min(input_size as usize),
         };
         let (mut starts, mut weighted_indices) = (
             try_with_capacity(output_size as usize + 1)?,
@@ -119,7 +119,7 @@ impl<T: Compute> Taps<T> {
 
     /// Returns the taps of one element of the result.
     #[inline(always)]
-    pub(super) fn taps_of(&self, output_index: usize) -> &[(usize, T)] {
+    pub(super) fn taps_of_result(&self, output_index: usize) -> &[(usize, T)] {
         &self.weighted_indices[self.starts[output_index]..self.starts[output_index + 1]]
     }
 }
@@ -139,35 +139,36 @@ pub(crate) fn cubic_weights<T: AnyFloat>(right: T) -> [(T, T); 4] {
 }
 
 /// The parameter of the cubic convolution kernel, which is PyTorch's.
-const CUBIC_A: f64 = -0.75;
+const CUBIC_KERNEL_PARAMETER: f64 = -0.75;
 
 /// Returns the weight of an element at a distance of at most 1, and its derivative.
 #[inline(always)]
 fn near_cubic_weight<T: AnyFloat>(x: T) -> (T, T) {
-    let (a, b, one) = (T::from_f64(CUBIC_A + 2.0), T::from_f64(CUBIC_A + 3.0), T::from_f64(1.0));
+    let (a, b, one) =
+        (T::from_f64(CUBIC_KERNEL_PARAMETER + 2.0), T::from_f64(CUBIC_KERNEL_PARAMETER + 3.0), T::from_f64(1.0));
     ((a * x - b) * x * x + one, (T::from_f64(3.0) * a * x - T::from_f64(2.0) * b) * x)
 }
 
 /// Returns the weight of an element at a distance from 1 to 2, and its derivative.
 #[inline(always)]
 fn far_cubic_weight<T: AnyFloat>(x: T) -> (T, T) {
-    let [a, five, eight, four] = [1.0, 5.0, 8.0, 4.0].map(|times| T::from_f64(CUBIC_A * times));
+    let [a, five, eight, four] = [1.0, 5.0, 8.0, 4.0].map(|times| T::from_f64(CUBIC_KERNEL_PARAMETER * times));
     (((a * x - five) * x + eight) * x - four, (T::from_f64(3.0) * a * x - T::from_f64(2.0) * five) * x + eight)
 }
 
 /// Returns the weight of an element in cubic interpolation with antialiasing, whose kernel has another parameter.
 fn antialiased_cubic_weight(x: f64) -> f64 {
-    const CUBIC_A: f64 = -0.5;
+    const CUBIC_KERNEL_PARAMETER: f64 = -0.5;
     match x {
-        ..1.0 => ((CUBIC_A + 2.0) * x - (CUBIC_A + 3.0)) * x * x + 1.0,
-        ..2.0 => (((x - 5.0) * x + 8.0) * x - 4.0) * CUBIC_A,
+        ..1.0 => ((CUBIC_KERNEL_PARAMETER + 2.0) * x - (CUBIC_KERNEL_PARAMETER + 3.0)) * x * x + 1.0,
+        ..2.0 => (((x - 5.0) * x + 8.0) * x - 4.0) * CUBIC_KERNEL_PARAMETER,
         _ => 0.0,
     }
 }
 
 /// Returns an upper bound of the number of taps that [`push_antialiased_taps`] computes.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positions in images")]
-fn max_taps(step: f64, reach: f64) -> usize {
+fn max_tap_count(step: f64, reach: f64) -> usize {
     (2.0 * reach * step.max(1.0) + 2.0) as usize
 }
 

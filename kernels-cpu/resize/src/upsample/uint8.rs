@@ -7,12 +7,12 @@ use dispatch_runtime::Dims;
 use dispatch_runtime::prelude::*;
 
 use super::GRAIN_SIZE;
-use super::taps::{Taps, UpsampleMode};
+use super::taps::{UpsampleMode, UpsampleTaps};
 use engine::contiguous::{contiguous_elements, write_contiguous};
 use engine::thread_pool::{self, DisjointLines};
 
 /// Resizes uint8 images. The sizes of both tensors are batch, channels, height and width.
-pub(super) fn resize(
+pub(super) fn write_upsampled(
     this: &Tensor,
     out: &mut Tensor,
     (mode, align_corners): (UpsampleMode, bool),
@@ -21,7 +21,7 @@ pub(super) fn resize(
     let (elements, from, to) = (contiguous_elements::<i32>(this)?, this.sizes(), Dims::from_slice(out.sizes()));
     write_contiguous(out, |out: &mut [i32]| {
         let integer_taps = |at: usize| -> Result<IntegerTaps> {
-            let taps = Taps::<f64>::new(mode, align_corners, false, from[at + 2], to[at + 2], scales[at])?;
+            let taps = UpsampleTaps::<f64>::new(mode, align_corners, false, from[at + 2], to[at + 2], scales[at])?;
             Ok(IntegerTaps::new(&taps))
         };
         let (down, across) = (integer_taps(0)?, integer_taps(1)?);
@@ -60,9 +60,9 @@ struct IntegerTaps {
 }
 
 impl IntegerTaps {
-    fn new(taps: &Taps<f64>) -> Self {
+    fn new(taps: &UpsampleTaps<f64>) -> Self {
         let merged: Vec<Vec<(usize, f64)>> =
-            (0..taps.output_size).map(|output_index| merge_taps(taps.taps_of(output_index))).collect();
+            (0..taps.output_size).map(|output_index| merge_taps(taps.taps_of_result(output_index))).collect();
         let largest = merged.iter().flatten().fold(0.0, |largest: f64, &(_, weight)| largest.max(weight));
         let fits = |bits: &u32| 0.5 + largest * f64::from(1 << (bits + 1)) < f64::from(1 << 15);
         let bits = (0..22).find(|bits| !fits(bits)).unwrap_or(22);

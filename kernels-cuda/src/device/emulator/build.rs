@@ -7,10 +7,10 @@ use std::process::Command;
 use std::sync::{LazyLock, Mutex};
 
 use crate::compile::disk_cache::cache_folder;
-use crate::compile::nvrtc::count_compilation;
+use crate::compile::nvrtc::measure_compilation;
 use crate::compile::source::{HEADERS, HEADERS_FINGERPRINT, Source};
 use crate::error::CudaError;
-use crate::lock::locked;
+use crate::lock::lock_ignoring_poison;
 
 fn compiler_command() -> OsString {
     std::env::var_os("CXX").unwrap_or_else(|| "c++".into())
@@ -47,7 +47,7 @@ pub(super) fn compiled_library(source: &Source, expressions: &[String]) -> Resul
     let headers = headers_folder(&folder).map_err(failed)?;
     let work = folder.join(format!("{key}.{}", std::process::id()));
     std::fs::create_dir_all(&work).map_err(failed)?;
-    let built = count_compilation(expressions.len(), || build_library(source, &program, &work, &headers));
+    let built = measure_compilation(expressions.len(), || build_library(source, &program, &work, &headers));
     if let Ok(built) = &built {
         std::fs::rename(built, &library).map_err(failed)?;
     }
@@ -75,7 +75,7 @@ const COMPILER_OPTIONS: [&str; 10] = [
 /// reading it takes a quarter of the time of a small program.
 fn headers_folder(folder: &Path) -> std::io::Result<PathBuf> {
     static BUILD_LOCK: Mutex<()> = Mutex::new(());
-    let _lock = locked(&BUILD_LOCK);
+    let _lock = lock_ignoring_poison(&BUILD_LOCK);
     let key = HEADERS_FINGERPRINT
         .add_text(COMPILER_VERSION.as_deref().unwrap_or_default())
         .add_texts(&COMPILER_OPTIONS)

@@ -21,7 +21,7 @@ macro_rules! loops {
                 $crate::Kernel::new(
                     stringify!($name),
                     loops!(@text [$($operand)+] $numbers $elements $body),
-                    |instances| $loops.instances([$(stringify!($operand)),+].len(), const { $promotion }, instances),
+                    |instances| $loops.add_instances([$(stringify!($operand)),+].len(), const { $promotion }, instances),
                 )
             },
             compute_dtypes: $computes,
@@ -82,15 +82,15 @@ macro_rules! elementwise_kernel {
         [|$($element:ident),+| $body:literal]
     ) => {
         const _: () = {
-            const DTYPES: &[dispatch_runtime::DType] = &[$($dtype),+];
+            const LISTED_DTYPES: &[dispatch_runtime::DType] = &[$($dtype),+];
 
             loops! {
                 LOOPS $name
                 {
-                    const REAL: [dispatch_runtime::DType; $crate::engine::elementwise::count_real(DTYPES)] = $crate::engine::elementwise::real_dtypes(DTYPES);
-                    &REAL
+                    const COMPUTE_DTYPES: [dispatch_runtime::DType; $crate::engine::elementwise::count_real_dtypes(LISTED_DTYPES)] = $crate::engine::elementwise::filter_real_dtypes(LISTED_DTYPES);
+                    &COMPUTE_DTYPES
                 },
-                $marks [$($tensor)+] [$($number)*] [$($element)+] $body, $crate::engine::elementwise::promotion::<aten::$name>()
+                $marks [$($tensor)+] [$($number)*] [$($element)+] $body, $crate::engine::elementwise::operator_promotion::<aten::$name>()
             }
 
             #[allow(unused_variables, clippy::unnecessary_wraps, reason = "some loops use no argument")]

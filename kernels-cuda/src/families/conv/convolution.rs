@@ -7,52 +7,52 @@
 
 use aten::Window;
 
-use crate::engine::gemm::{self, MatrixView, Operand, ProductTask};
+use crate::engine::gemm::{self, MatrixOperand, MatrixView, ProductTask};
 use crate::engine::images::Images;
-use crate::engine::walk::Divisor;
+use crate::engine::walk::FastDivisor;
 use crate::prelude::*;
 
 /// The dtypes that convolutions are computed in. Narrower integers are converted.
 const COMPUTE_DTYPES: [DType; 5] = [DType::F32, DType::F64, DType::F16, DType::BF16, DType::I64];
-const SINGLE_PRECISION_DTYPES: [DType; 3] = [DType::F32, DType::F16, DType::BF16];
+const F32_ACCUMULATED_DTYPES: [DType; 3] = [DType::F32, DType::F16, DType::BF16];
 
 kernel! {
-    // SAFETY: `geometry` gives each side the sizes and strides of its tensor, the weight is packed, and `parts` has a plane for each
+    // SAFETY: `kernel_geometry` gives each side the sizes and strides of its tensor, the weight is packed, and `parts` has a plane for each
     // portion.
-    static CONVOLUTION = unsafe { Kernel::new("convolution", include_str!("../../../kernels/conv/convolution.cu"), |instances| {
-        for templates in [SMALL_FROM_LARGE, LARGE_FROM_SMALL] {
-            instances.add_each(templates.large_tiles, &SINGLE_PRECISION_DTYPES);
-            instances.add_each(templates.small_tiles, &FLOATING_DTYPES);
-            instances.add_each(templates.sum_portions, &FLOATING_DTYPES);
-            instances.add_each(templates.direct, &COMPUTE_DTYPES);
+    static CONVOLUTION_KERNEL = unsafe { Kernel::new("convolution", include_str!("../../../kernels/conv/convolution.cu"), |instances| {
+        for templates in [SMALL_FROM_LARGE_KERNELS, LARGE_FROM_SMALL_KERNELS] {
+            instances.add_for_each_dtype(templates.large_tiles, &F32_ACCUMULATED_DTYPES);
+            instances.add_for_each_dtype(templates.small_tiles, &FLOATING_DTYPES);
+            instances.add_for_each_dtype(templates.sum_portions, &FLOATING_DTYPES);
+            instances.add_for_each_dtype(templates.direct, &COMPUTE_DTYPES);
         }
-        instances.add_each(WEIGHT_GRADIENT.large_tiles, &SINGLE_PRECISION_DTYPES);
-        instances.add_all(&[WEIGHT_GRADIENT.small_tiles, WEIGHT_GRADIENT.direct, WEIGHT_GRADIENT.sum_portions], &FLOATING_DTYPES);
+        instances.add_for_each_dtype(WEIGHT_GRADIENT_KERNELS.large_tiles, &F32_ACCUMULATED_DTYPES);
+        instances.add_templates_for_each_dtype(&[WEIGHT_GRADIENT_KERNELS.small_tiles, WEIGHT_GRADIENT_KERNELS.direct, WEIGHT_GRADIENT_KERNELS.sum_portions], &FLOATING_DTYPES);
     }) };
 }
 
 /// The names of the kernels that compute one of the small images, the large images or the weight's gradient.
 #[derive(Clone, Copy)]
-struct KernelNames {
+struct ConvKernelNames {
     large_tiles: &'static str,
     small_tiles: &'static str,
     direct: &'static str,
     sum_portions: &'static str,
 }
 
-const SMALL_FROM_LARGE: KernelNames = KernelNames {
+const SMALL_FROM_LARGE_KERNELS: ConvKernelNames = ConvKernelNames {
     large_tiles: "small_from_large_128",
     small_tiles: "small_from_large_64",
     direct: "small_from_large_direct",
     sum_portions: "small_from_large_sum",
 };
-const LARGE_FROM_SMALL: KernelNames = KernelNames {
+const LARGE_FROM_SMALL_KERNELS: ConvKernelNames = ConvKernelNames {
     large_tiles: "large_from_small_128",
     small_tiles: "large_from_small_64",
     direct: "large_from_small_direct",
     sum_portions: "large_from_small_sum",
 };
-const WEIGHT_GRADIENT: KernelNames = KernelNames {
+const WEIGHT_GRADIENT_KERNELS: ConvKernelNames = ConvKernelNames {
     large_tiles: "weight_gradient_128",
     small_tiles: "weight_gradient_64",
     direct: "weight_gradient_direct",
@@ -65,11 +65,11 @@ fn convolution(plan: &Window, out: &mut Tensor, _: ...) -> Result<()> {
     let convolution = Convolution { window: plan, groups };
     if input.dtype().is_integral() && input.dtype() != DType::I64 {
         let wide = |tensor: &Tensor| contiguous(tensor, DType::I64);
-        let (bias, beside) = (bias.map(wide).transpose()?, out.fresh_like(DType::I64)?);
-        convolution.compute_side(&beside, &wide(input)?, &wide(weight)?, bias.as_ref(), transposed)?;
+        let (bias, beside) = (bias.map(wide).transpose()?, out.allocate_like(DType::I64)?);
+        convolution.compute_images(&beside, &wide(input)?, &wide(weight)?, bias.as_ref(), transposed)?;
         return copy_into(out, &beside);
     }
-    convolution.compute_side(out, input, &contiguous(weight, weight.dtype())?, bias, transposed)
+    convolution.compute_images(out, input, &contiguous(weight, weight.dtype())?, bias, transposed)
 }
 
 #[op_impl(aten::convolution_backward, CUDA)]
@@ -77,11 +77,13 @@ fn convolution_backward(plan: &Window, [of_input, of_weight, of_bias]: [&mut Ten
     check_dtype(aten::convolution_backward::operator(), "grad_output", input.dtype(), &FLOATING_DTYPES)?;
     let convolution = Convolution { window: plan, groups };
     if output_mask[0] {
-        convolution.compute_side(of_input, grad_output, &contiguous(weight, weight.dtype())?, None, !transposed)?;
+        convolution.compute_images(of_input, grad_output, &contiguous(weight, weight.dtype())?, None, !transposed)?;
     }
     if output_mask[1] {
         let (large, small) = if transposed { (grad_output, input) } else { (input, grad_output) };
-        compute_contiguous(of_weight, of_weight.dtype(), |out| convolution.weight_gradient(large, small, out))?;
+        with_contiguous_output(of_weight, of_weight.dtype(), |out| {
+            convolution.compute_weight_gradient(large, small, out)
+        })?;
     }
     if output_mask[2] {
         let but_channels: Vec<i64> = (0..).take(grad_output.sizes().len()).filter(|&dim| dim != 1).collect();
@@ -90,17 +92,17 @@ fn convolution_backward(plan: &Window, [of_input, of_weight, of_bias]: [&mut Ten
     Ok(())
 }
 
-parameters! {
+define_parameters! {
     /// The kernels' `struct ConvGeometry`: the sizes and strides of a convolution.
     struct ConvGeometry {
         large: Images,
         small: Images,
-        stride: [Divisor; 3],
+        stride: [FastDivisor; 3],
         padding: [i32; 3],
         dilation: [i32; 3],
-        taps: [Divisor; 3],
-        filters: Divisor,
-        channels: Divisor,
+        taps: [FastDivisor; 3],
+        filters: FastDivisor,
+        channels: FastDivisor,
         groups: u32,
         portions: u32,
         window_positions: i64,
@@ -124,8 +126,8 @@ fn to_i32(number: i64) -> i32 {
     i32::try_from(number).unwrap_or(i32::MAX >> 1)
 }
 
-fn to_divisor(number: i64) -> Divisor {
-    Divisor::new(to_i32(number).unsigned_abs())
+fn to_divisor(number: i64) -> FastDivisor {
+    FastDivisor::new(to_i32(number).unsigned_abs())
 }
 
 /// Returns the number of elements that all images have of one channel.
@@ -134,15 +136,15 @@ fn elements_per_channel(images: &Tensor) -> i64 {
 }
 
 impl Convolution<'_> {
-    fn geometry(&self, large: &Tensor, small_side: &Tensor, weight: &[i64]) -> ConvGeometry {
+    fn kernel_geometry(&self, large: &Tensor, small_side: &Tensor, weight: &[i64]) -> ConvGeometry {
         let rank = self.window.kernel.len();
         let mut geometry = ConvGeometry {
-            large: Images::of(large, rank),
-            small: Images::of(small_side, rank),
-            stride: [Divisor::new(1); 3],
+            large: Images::from_tensor(large, rank),
+            small: Images::from_tensor(small_side, rank),
+            stride: [FastDivisor::new(1); 3],
             padding: [0; 3],
             dilation: [1; 3],
-            taps: [Divisor::new(1); 3],
+            taps: [FastDivisor::new(1); 3],
             filters: to_divisor(weight[0] / self.groups),
             channels: to_divisor(weight[1]),
             groups: to_i32(self.groups).unsigned_abs(),
@@ -170,7 +172,7 @@ impl Convolution<'_> {
     }
 
     /// Computes the small images from the large ones, or the reverse if `scatter`. The weight is contiguous.
-    fn compute_side(
+    fn compute_images(
         &self,
         out: &Tensor,
         from: &Tensor,
@@ -178,33 +180,36 @@ impl Convolution<'_> {
         bias: Option<&Tensor>,
         scatter: bool,
     ) -> Result<()> {
-        if out.geometry().count() == 0 || self.multiply_pointwise(out, from, weight, bias, scatter)? {
+        if out.geometry().count() == 0 || self.try_pointwise_product(out, from, weight, bias, scatter)? {
             return Ok(());
         }
-        let (launch, bias) = (Launch::on(out)?, bias.map(|bias| contiguous(bias, bias.dtype())).transpose()?);
+        let (launch, bias) = (Launch::on_device_of(out)?, bias.map(|bias| contiguous(bias, bias.dtype())).transpose()?);
         let (large, small_side) = if scatter { (out, from) } else { (from, out) };
-        let mut geometry = self.geometry(large, small_side, weight.sizes());
+        let mut geometry = self.kernel_geometry(large, small_side, weight.sizes());
         (geometry.weight, geometry.out) = (launch.pointer(weight)?, launch.pointer(out)?);
         geometry.bias = launch.pointer_or_null(bias.as_ref())?;
         let (filters, channels) = (weight.sizes()[0] / self.groups, weight.sizes()[1]);
         let taps: i64 = self.window.kernel.iter().product();
-        let (rows, summed, templates) =
-            if scatter { (channels, filters, LARGE_FROM_SMALL) } else { (filters, channels, SMALL_FROM_LARGE) };
+        let (rows, summed, templates) = if scatter {
+            (channels, filters, LARGE_FROM_SMALL_KERNELS)
+        } else {
+            (filters, channels, SMALL_FROM_LARGE_KERNELS)
+        };
         let task =
             TileDivision::new(launch, out.dtype(), [rows, elements_per_channel(out), summed * taps], self.groups);
         let from = launch.pointer(from)?;
         self.launch_kernels(launch, templates, geometry, &task, out.dtype(), |launch, template, grid, geometry| {
-            launch.run(&CONVOLUTION, template, &[out.dtype()], grid, (geometry, from))
+            launch.run(&CONVOLUTION_KERNEL, template, &[out.dtype()], grid, (geometry, from))
         })
     }
 
     /// Computes the gradient of the weight, which is contiguous, from the large and the small images.
-    fn weight_gradient(&self, large: &Tensor, small_side: &Tensor, out: &Tensor) -> Result<()> {
+    fn compute_weight_gradient(&self, large: &Tensor, small_side: &Tensor, out: &Tensor) -> Result<()> {
         if out.geometry().count() == 0 {
             return Ok(());
         }
-        let (launch, sizes) = (Launch::on(out)?, out.sizes());
-        let mut geometry = self.geometry(large, small_side, sizes);
+        let (launch, sizes) = (Launch::on_device_of(out)?, out.sizes());
+        let mut geometry = self.kernel_geometry(large, small_side, sizes);
         geometry.out = launch.pointer(out)?;
         let taps: i64 = sizes[2..].iter().product();
         let problem = [sizes[0] / self.groups, sizes[1] * taps, elements_per_channel(small_side)];
@@ -212,12 +217,12 @@ impl Convolution<'_> {
         let (large, small_side) = (launch.pointer(large)?, launch.pointer(small_side)?);
         self.launch_kernels(
             launch,
-            WEIGHT_GRADIENT,
+            WEIGHT_GRADIENT_KERNELS,
             geometry,
             &task,
             out.dtype(),
             |launch, template, grid, geometry| {
-                launch.run(&CONVOLUTION, template, &[out.dtype()], grid, (geometry, large, small_side))
+                launch.run(&CONVOLUTION_KERNEL, template, &[out.dtype()], grid, (geometry, large, small_side))
             },
         )
     }
@@ -225,7 +230,7 @@ impl Convolution<'_> {
     fn launch_kernels(
         &self,
         launch: Launch,
-        templates: KernelNames,
+        templates: ConvKernelNames,
         mut geometry: ConvGeometry,
         division: &TileDivision,
         dtype: DType,
@@ -233,8 +238,11 @@ impl Convolution<'_> {
     ) -> Result<()> {
         let TileDivision { tiles, count, portions, .. } = *division;
         let Some((large, tiles)) = tiles else {
-            let grid =
-                if templates.direct == WEIGHT_GRADIENT.direct { grid_of_blocks(count) } else { Grid::cover(count) };
+            let grid = if templates.direct == WEIGHT_GRADIENT_KERNELS.direct {
+                grid_from_block_count(count)
+            } else {
+                Grid::for_elements(count)
+            };
             return Ok(start(launch, templates.direct, grid, geometry)?);
         };
         let class = if dtype == DType::F64 { dtype } else { DType::F32 };
@@ -244,19 +252,19 @@ impl Convolution<'_> {
         geometry.portions = u32::try_from(portions).unwrap_or(1);
         let deep = u32::try_from(self.groups.min(1 << 15)).unwrap_or(1);
         let grid = Grid {
-            blocks: [grid_of_blocks(tiles).blocks[0], geometry.portions, deep],
+            blocks: [grid_from_block_count(tiles).blocks[0], geometry.portions, deep],
             threads: [256, 1, 1],
             shared_memory: 0,
         };
         start(launch, if large { templates.large_tiles } else { templates.small_tiles }, grid, geometry)?;
         if parts.is_some() {
-            start(launch, templates.sum_portions, Grid::cover(count), geometry)?;
+            start(launch, templates.sum_portions, Grid::for_elements(count), geometry)?;
         }
         Ok(())
     }
 
     /// Computes a convolution as a matrix product if its window is one element. Returns false, and computes nothing, if it is not.
-    fn multiply_pointwise(
+    fn try_pointwise_product(
         &self,
         out: &Tensor,
         from: &Tensor,
@@ -267,21 +275,23 @@ impl Convolution<'_> {
         let one = |list: &[i64], number: i64| list.iter().all(|&own| own == number);
         let window = self.window;
         let pointwise = one(&window.kernel, 1) && one(&window.stride, 1) && one(&window.padding, 0);
-        let (Some(from_view), Some(out_view)) = (as_matrices(from), as_matrices(out)) else { return Ok(false) };
+        let (Some(from_view), Some(out_view)) = (view_as_matrices(from), view_as_matrices(out)) else {
+            return Ok(false);
+        };
         if !pointwise || self.groups != 1 || from.sizes()[2..] != out.sizes()[2..] {
             return Ok(false);
         }
         let (filters, channels) = (weight.sizes()[0], weight.sizes()[1]);
         let view = MatrixView { sizes: [out.sizes()[0], filters, channels], strides: [0, channels, 1] };
-        let weight = Operand { tensor: weight, view };
+        let weight = MatrixOperand { tensor: weight, view };
         let added = bias.map(|bias| {
             let steps = [0, bias.strides()[0], 0];
-            (Operand { tensor: bias, view: MatrixView { sizes: out_view.sizes, strides: steps } }, Scalar::Int(1))
+            (MatrixOperand { tensor: bias, view: MatrixView { sizes: out_view.sizes, strides: steps } }, Scalar::Int(1))
         });
         gemm::multiply(&ProductTask {
-            out: Operand { tensor: out, view: out_view },
+            out: MatrixOperand { tensor: out, view: out_view },
             left: if scatter { weight.transposed() } else { weight },
-            right: Operand { tensor: from, view: from_view },
+            right: MatrixOperand { tensor: from, view: from_view },
             alpha: Scalar::Int(1),
             added,
         })?;
@@ -290,7 +300,7 @@ impl Convolution<'_> {
 }
 
 /// Views images as matrices with a row for each channel. Returns `None` if the elements of a channel are not equally spaced.
-fn as_matrices(images: &Tensor) -> Option<MatrixView> {
+fn view_as_matrices(images: &Tensor) -> Option<MatrixView> {
     let (sizes, strides) = (images.sizes(), images.strides());
     let (mut count, mut step) = (1, 1);
     for (&size, &stride) in sizes[2..].iter().zip(&strides[2..]).rev().filter(|(size, _)| **size != 1) {
@@ -304,8 +314,8 @@ fn as_matrices(images: &Tensor) -> Option<MatrixView> {
     Some(MatrixView { sizes: [sizes[0], sizes[1], count], strides: [strides[0], strides[1], step] })
 }
 
-fn grid_of_blocks(count: i64) -> Grid {
-    Grid::of_blocks(count.unsigned_abs(), 256)
+fn grid_from_block_count(count: i64) -> Grid {
+    Grid::from_block_count(count.unsigned_abs(), 256)
 }
 
 /// The division of a sum among blocks: large or small tiles and their number, or no tiles.
@@ -326,8 +336,7 @@ impl TileDivision {
         }
         let busy = i64::from(launch.multiprocessors());
         let tiles = |edge: i64| ((rows - 1) / edge + 1) * ((columns - 1) / edge + 1);
-        let large =
-            SINGLE_PRECISION_DTYPES.contains(&dtype) && rows > 64 && columns > 64 && groups * tiles(128) >= busy;
+        let large = F32_ACCUMULATED_DTYPES.contains(&dtype) && rows > 64 && columns > 64 && groups * tiles(128) >= busy;
         let tiles = if large { tiles(128) } else { tiles(64) };
         let portions = (2 * busy / (tiles * groups)).min(steps / 256).clamp(1, 256);
         Self { tiles: Some((large, tiles)), count, portions }

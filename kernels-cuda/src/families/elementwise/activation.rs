@@ -11,7 +11,7 @@ elementwise!(unsafe {
     silu => |x| "return x * sigmoid(x);";
     elu => |x| "return x <= C(0) ? expm1(x * input_scale) * (alpha * scale) : x * scale;";
     hardtanh => |x| "return minimum(maximum(x, min_val), max_val);";
-    gelu => by { gelu_loops(approximate, &GELU, &GELU_BY_TANH) };
+    gelu => by { gelu_loops(approximate, &GELU_LOOPS, &GELU_BY_TANH_LOOPS) };
     hardsigmoid => |x| "return relu6_of_plus_3(x) / C(6);";
     hardswish => |x| "return x * relu6_of_plus_3(x) / C(6);";
     softplus => |x| "return x * beta > threshold ? x : log1p(exp(x * beta)) / beta;";
@@ -24,10 +24,10 @@ elementwise!(unsafe {
 
 loops!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
-    GELU gelu [F32 F64] |x| "return x * normal_cdf<O>(x);";
-    GELU_BY_TANH gelu_by_tanh [F32 F64] |x| "return C(0.5) * x * (C(1) + tanh(gelu_tanh_argument(x)));";
-    LOG_SIGMOID log_sigmoid [F32 F64] |x| "return log_sigmoid(x);";
-    LOG_SIGMOID_BUFFER log_sigmoid_buffer [F32 F64] |x| "return exp(-fabs(x));";
+    GELU_LOOPS gelu [F32 F64] |x| "return x * normal_cdf<O>(x);";
+    GELU_BY_TANH_LOOPS gelu_by_tanh [F32 F64] |x| "return C(0.5) * x * (C(1) + tanh(gelu_tanh_argument(x)));";
+    LOG_SIGMOID_LOOPS log_sigmoid [F32 F64] |x| "return log_sigmoid(x);";
+    LOG_SIGMOID_BUFFER_LOOPS log_sigmoid_buffer [F32 F64] |x| "return exp(-fabs(x));";
 });
 
 /// Selects the loops of `gelu`, or of its gradient, by the argument `approximate`.
@@ -43,5 +43,5 @@ fn log_sigmoid_forward(this: &Tensor) -> Result<(Tensor, Tensor)> {
     }
     let this = aten::contiguous(this, MemoryFormat::Contiguous)?;
     let either = |loops: &'static Loops| fresh::<aten::silu, _>([&this], &loops.bind_scalars(&[]));
-    Ok((either(&LOG_SIGMOID)?, either(&LOG_SIGMOID_BUFFER)?))
+    Ok((either(&LOG_SIGMOID_LOOPS)?, either(&LOG_SIGMOID_BUFFER_LOOPS)?))
 }

@@ -20,7 +20,7 @@ elementwise!(unsafe {
     hardshrink_backward => |grad, x| "return x >= -lambd && x <= lambd ? C(0) : grad;";
     softshrink_backward => |grad, x| "return x >= -lambd && x <= lambd ? C(0) : grad;";
     softplus_backward => |grad, x| "return x * beta > threshold ? grad : grad * sigmoid(x * beta);";
-    gelu_backward => by { gelu_loops(approximate, &GELU, &GELU_BY_TANH) };
+    gelu_backward => by { gelu_loops(approximate, &GELU_BACKWARD_LOOPS, &GELU_BY_TANH_BACKWARD_LOOPS) };
     logit_backward => by { logit_backward_loops(eps) };
     elu_backward => by { elu_backward_loops([alpha, scale, input_scale], is_result) };
     log_sigmoid_backward => |grad, x| "return grad * sigmoid(-x);";
@@ -29,20 +29,20 @@ elementwise!(unsafe {
 
 loops!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
-    GELU gelu_backward [F32 F64] |grad, x| "return grad * gelu_derivative<O>(x);";
-    GELU_BY_TANH gelu_by_tanh_backward [F32 F64] |grad, x| "return grad * gelu_tanh_derivative(x);";
-    LOGIT logit_backward [F32 F64] |grad, x; low, high, outside| "return x < low || x > high ? outside : grad / (x * (C(1) - x));";
-    ELU elu_backward [F32 F64] |grad, x; alpha, scale, input_scale| "return grad * (x <= C(0) ? input_scale * alpha * scale * exp(x * input_scale) : scale);";
-    ELU_OF_RESULT elu_backward_of_result [F32 F64] |grad, y; alpha, scale, input_scale| "return grad * (y <= C(0) ? input_scale * (y + alpha * scale) : scale);";
+    GELU_BACKWARD_LOOPS gelu_backward [F32 F64] |grad, x| "return grad * gelu_derivative<O>(x);";
+    GELU_BY_TANH_BACKWARD_LOOPS gelu_by_tanh_backward [F32 F64] |grad, x| "return grad * gelu_tanh_derivative(x);";
+    LOGIT_BACKWARD_LOOPS logit_backward [F32 F64] |grad, x; low, high, outside| "return x < low || x > high ? outside : grad / (x * (C(1) - x));";
+    ELU_BACKWARD_LOOPS elu_backward [F32 F64] |grad, x; alpha, scale, input_scale| "return grad * (x <= C(0) ? input_scale * alpha * scale * exp(x * input_scale) : scale);";
+    ELU_BACKWARD_FROM_RESULT_LOOPS elu_backward_of_result [F32 F64] |grad, y; alpha, scale, input_scale| "return grad * (y <= C(0) ? input_scale * (y + alpha * scale) : scale);";
 });
 
 fn logit_backward_loops(eps: Option<f64>) -> BoundLoops {
     // With `eps`, the gradient is zero outside of the bounds; without, it is NaN there.
     let (low, high, outside) = eps.map_or((0.0, 1.0, f64::NAN), |eps| (eps, 1.0 - eps, 0.0));
-    LOGIT.bind_scalars(&[low.into(), high.into(), outside.into()])
+    LOGIT_BACKWARD_LOOPS.bind_scalars(&[low.into(), high.into(), outside.into()])
 }
 
 fn elu_backward_loops(numbers: [Scalar; 3], is_result: bool) -> BoundLoops {
-    let loops = if is_result { &ELU_OF_RESULT } else { &ELU };
+    let loops = if is_result { &ELU_BACKWARD_FROM_RESULT_LOOPS } else { &ELU_BACKWARD_LOOPS };
     loops.bind_scalars(&numbers)
 }

@@ -28,23 +28,23 @@ elementwise!(unsafe {
 
 loops!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
-    ADD_RELU _add_relu [F32 F64 I64 I32] |a, b; alpha| "return maximum(a + b * alpha, C(0));";
-    ADD_RELU_I16 _add_relu_i16 [I32] |a, b; alpha| "return maximum(C(i16(a + b * alpha)), C(0));";
-    ADD_RELU_I8 _add_relu_i8 [I32] |a, b; alpha| "return maximum(C(i8(a + b * alpha)), C(0));";
-    NEXTAFTER nextafter [F32 F64] |a, b; dtype| "return next_after_in_dtype(a, b, dtype);";
+    ADD_RELU_LOOPS _add_relu [F32 F64 I64 I32] |a, b; alpha| "return maximum(a + b * alpha, C(0));";
+    ADD_RELU_I16_LOOPS _add_relu_i16 [I32] |a, b; alpha| "return maximum(C(i16(a + b * alpha)), C(0));";
+    ADD_RELU_I8_LOOPS _add_relu_i8 [I32] |a, b; alpha| "return maximum(C(i8(a + b * alpha)), C(0));";
+    NEXTAFTER_LOOPS nextafter [F32 F64] |a, b; dtype| "return next_after_in_dtype(a, b, dtype);";
 });
 
 /// Selects the loops of `_add_relu`: a sum of narrow integers wraps in its own dtype before the comparison with zero.
 fn add_relu_loops(dtype: DType, alpha: Scalar) -> BoundLoops {
     let loops = match dtype {
-        DType::I8 => &ADD_RELU_I8,
-        DType::I16 => &ADD_RELU_I16,
-        _ => &ADD_RELU,
+        DType::I8 => &ADD_RELU_I8_LOOPS,
+        DType::I16 => &ADD_RELU_I16_LOOPS,
+        _ => &ADD_RELU_LOOPS,
     };
     loops.bind_scalars(&[alpha])
 }
 
 /// Passes the dtype to the loops of `nextafter`: the next number is that of the dtype, not of the type that is computed in.
 fn nextafter_loops(this: &Tensor, other: &Tensor) -> BoundLoops {
-    NEXTAFTER.bind_scalars(&[i64::from(result_dtype([this, other]) as u8).into()])
+    NEXTAFTER_LOOPS.bind_scalars(&[i64::from(result_dtype([this, other]) as u8).into()])
 }

@@ -27,12 +27,12 @@ elementwise!(unsafe {
 
 loops!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
-    NOT bitwise_not [I32 I64] |x| "return ~x;";
-    OPPOSITE opposite [I32 I64] |x| "return C(1) - x;";
+    BITWISE_NOT_LOOPS bitwise_not [I32 I64] |x| "return ~x;";
+    BOOL_NOT_LOOPS opposite [I32 I64] |x| "return C(1) - x;";
 });
 
 /// Selects the loops of `bitwise_not`. A boolean is negated as a value, as inverting all bits would not give a boolean.
 fn bitwise_not_loops(this: &Tensor) -> BoundLoops {
-    let loops = if this.dtype() == DType::Bool { &OPPOSITE } else { &NOT };
+    let loops = if this.dtype() == DType::Bool { &BOOL_NOT_LOOPS } else { &BITWISE_NOT_LOOPS };
     loops.bind_scalars(&[])
 }

@@ -18,9 +18,9 @@ elementwise!(unsafe {
 
 loops!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
-    LOW clamp_low [F32 F64 I32 I64] |x, min| "return maximum(x, min);";
-    HIGH clamp_high [F32 F64 I32 I64] |x, max| "return minimum(x, max);";
-    CLAMP clamp [F32 F64 I32 I64] |x, min, max| "return minimum(maximum(x, min), max);";
+    CLAMP_MIN_LOOPS clamp_low [F32 F64 I32 I64] |x, min| "return maximum(x, min);";
+    CLAMP_MAX_LOOPS clamp_high [F32 F64 I32 I64] |x, max| "return minimum(x, max);";
+    CLAMP_LOOPS clamp [F32 F64 I32 I64] |x, min, max| "return minimum(maximum(x, min), max);";
 });
 
 #[op_impl(aten::clamp_tensor, CUDA, in_place, strided, converts)]
@@ -33,11 +33,15 @@ fn clamp(
 ) -> Result<()> {
     match (min, max) {
         (Some(min), Some(max)) => {
-            into::<aten::clamp_tensor, _>(("out", out), [this, min, max], &CLAMP.bind_scalars(&[]))
+            into::<aten::clamp_tensor, _>(("out", out), [this, min, max], &CLAMP_LOOPS.bind_scalars(&[]))
         }
-        (Some(min), None) => into::<aten::clamp_min_tensor, _>(("out", out), [this, min], &LOW.bind_scalars(&[])),
-        (None, max) => {
-            into::<aten::clamp_max_tensor, _>(("out", out), [this, max.unwrap_or(this)], &HIGH.bind_scalars(&[]))
+        (Some(min), None) => {
+            into::<aten::clamp_min_tensor, _>(("out", out), [this, min], &CLAMP_MIN_LOOPS.bind_scalars(&[]))
         }
+        (None, max) => into::<aten::clamp_max_tensor, _>(
+            ("out", out),
+            [this, max.unwrap_or(this)],
+            &CLAMP_MAX_LOOPS.bind_scalars(&[]),
+        ),
     }
 }

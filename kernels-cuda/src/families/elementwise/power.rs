@@ -11,10 +11,10 @@ elementwise!(unsafe {
 
 loops!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
-    POWER power [F32 F64 I32 I64] |a, b| "return power(a, b);";
+    POWER_LOOPS power [F32 F64 I32 I64] |a, b| "return power(a, b);";
 });
 
 #[op_impl(aten::pow_, CUDA)]
 fn pow_(this: &mut Tensor, exponent: &Tensor) -> Result<()> {
-    in_place::<aten::pow_tensor_tensor, aten::pow_, _>(this, [None, Some(exponent)], &POWER.bind_scalars(&[]))
+    in_place::<aten::pow_tensor_tensor, aten::pow_, _>(this, [None, Some(exponent)], &POWER_LOOPS.bind_scalars(&[]))
 }

@@ -3,15 +3,15 @@
 use aten::{IndexPlan, ReductionType};
 
 use super::index_add::{RowLayout, SortedRows};
-use super::scatter::source_elements;
+use super::scatter::scatter_source;
 use super::scatter_target::ScatterTarget;
 use crate::engine::data_movement::StridedPointer;
 use crate::engine::gather::{self, IndexList, IndexLists, ScatterSource};
-use crate::engine::number::is_cpu_scalar;
+use crate::engine::scalars::is_cpu_scalar;
 use crate::prelude::*;
 
 /// Returns a tensor's address and its strides in `rank` dimensions, with stride 0 in the indexed dimension `except`.
-pub(crate) fn pointer_without_dim(
+pub(crate) fn strided_pointer_except_dim(
     launch: Launch,
     tensor: &Tensor,
     rank: usize,
@@ -25,44 +25,44 @@ pub(crate) fn pointer_without_dim(
 }
 
 /// Returns the size of a dimension and its stride in bytes. A tensor without dimensions has one of size one.
-pub(crate) fn dim_size_and_stride(tensor: &Tensor, dim: usize) -> (i64, i64) {
+pub(crate) fn dim_size_and_byte_stride(tensor: &Tensor, dim: usize) -> (i64, i64) {
     let at = |all: &[i64]| all.get(dim).copied().unwrap_or(1);
     (at(tensor.sizes()), at(tensor.strides()) * element_size(tensor))
 }
 
 #[op_impl(aten::gather, CUDA)]
 fn gather(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor) -> Result<()> {
-    let (launch, sizes, at) = (Launch::on(out)?, out.sizes(), *plan);
-    let lists = IndexLists::single(
-        IndexList::of(index, sizes, dim_size_and_stride(this, at)),
+    let (launch, sizes, at) = (Launch::on_device_of(out)?, out.sizes(), *plan);
+    let lists = IndexLists::from_list(
+        IndexList::from_tensor(index, sizes, dim_size_and_byte_stride(this, at)),
         false,
-        site!("aten::gather", "index"),
+        fault_site!("aten::gather", "index"),
     );
-    let from = pointer_without_dim(launch, this, sizes.len(), Some(at))?;
-    gather::gather(launch, this.dtype(), sizes, &StridedPointer::of(launch, out, sizes)?, &from, lists)
+    let from = strided_pointer_except_dim(launch, this, sizes.len(), Some(at))?;
+    gather::gather(launch, this.dtype(), sizes, &StridedPointer::from_tensor(launch, out, sizes)?, &from, lists)
 }
 
 #[op_impl(aten::index_select, CUDA)]
 fn index_select(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor) -> Result<()> {
-    let (launch, sizes, at) = (Launch::on(out)?, out.sizes(), *plan);
-    let list = IndexList::along(index, sizes.len(), at, dim_size_and_stride(this, at));
-    let lists = IndexLists::single(list, false, site!("aten::index_select", "index"));
-    let from = pointer_without_dim(launch, this, sizes.len(), Some(at))?;
-    gather::gather(launch, this.dtype(), sizes, &StridedPointer::of(launch, out, sizes)?, &from, lists)
+    let (launch, sizes, at) = (Launch::on_device_of(out)?, out.sizes(), *plan);
+    let list = IndexList::along_dim(index, sizes.len(), at, dim_size_and_byte_stride(this, at));
+    let lists = IndexLists::from_list(list, false, fault_site!("aten::index_select", "index"));
+    let from = strided_pointer_except_dim(launch, this, sizes.len(), Some(at))?;
+    gather::gather(launch, this.dtype(), sizes, &StridedPointer::from_tensor(launch, out, sizes)?, &from, lists)
 }
 
 #[op_impl(aten::take, CUDA)]
 fn take(_plan: &(), out: &mut Tensor, this: &Tensor, index: &Tensor) -> Result<()> {
-    let (launch, row) = (Launch::on(out)?, contiguous(this, this.dtype())?);
+    let (launch, row) = (Launch::on_device_of(out)?, contiguous(this, this.dtype())?);
     let (sizes, element) = (out.sizes(), element_size(this));
-    let list = IndexList::of(index, sizes, (row.geometry().count(), element));
+    let list = IndexList::from_tensor(index, sizes, (row.geometry().count(), element));
     let from = StridedPointer { address: launch.pointer(&row)?, byte_strides: Dims::from_elem(0, sizes.len()) };
-    let lists = IndexLists::single(list, true, site!("aten::take", "index"));
-    gather::gather(launch, this.dtype(), sizes, &StridedPointer::of(launch, out, sizes)?, &from, lists)
+    let lists = IndexLists::from_list(list, true, fault_site!("aten::take", "index"));
+    gather::gather(launch, this.dtype(), sizes, &StridedPointer::from_tensor(launch, out, sizes)?, &from, lists)
 }
 
 /// Returns the strides by which the result's dimensions move through the indexed `tensor`, and the lists of indices into that tensor.
-pub(crate) fn indexed_operand(
+pub(crate) fn indexed_pointer_and_lists(
     indexed: &IndexPlan,
     launch: Launch,
     tensor: &Tensor,
@@ -84,7 +84,7 @@ pub(crate) fn indexed_operand(
             Some(geometry) => index.restride(geometry)?,
             None => index,
         };
-        Ok(IndexList::of(&index, sizes, dim_size_and_stride(tensor, dim)))
+        Ok(IndexList::from_tensor(&index, sizes, dim_size_and_byte_stride(tensor, dim)))
     });
     let lists = IndexLists { all: all.collect::<Result<_>>()?, wraps_negative: true, site };
     Ok((StridedPointer { address: launch.pointer(tensor)?, byte_strides: steps }, lists))
@@ -92,25 +92,25 @@ pub(crate) fn indexed_operand(
 
 #[op_impl(aten::index, CUDA)]
 fn index(plan: &IndexPlan, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    let (launch, sizes) = (Launch::on(out)?, &plan.sizes);
-    let (from, lists) = indexed_operand(plan, launch, this, site!("aten::index.Tensor", "indices"))?;
-    gather::gather(launch, this.dtype(), sizes, &StridedPointer::of(launch, out, sizes)?, &from, lists)
+    let (launch, sizes) = (Launch::on_device_of(out)?, &plan.sizes);
+    let (from, lists) = indexed_pointer_and_lists(plan, launch, this, fault_site!("aten::index.Tensor", "indices"))?;
+    gather::gather(launch, this.dtype(), sizes, &StridedPointer::from_tensor(launch, out, sizes)?, &from, lists)
 }
 
 #[op_impl(aten::index_put, CUDA)]
 fn index_put(plan: &IndexPlan, out: &mut Tensor, this: &Tensor, values: &Tensor, accumulate: bool) -> Result<()> {
-    let (launch, sizes, site) = (Launch::on(this)?, &plan.sizes, site!("aten::index_put", "indices"));
+    let (launch, sizes, site) = (Launch::on_device_of(this)?, &plan.sizes, fault_site!("aten::index_put", "indices"));
     if accumulate {
         copy_into(out, this)?;
-        let (to, lists) = indexed_operand(plan, launch, out, site)?;
+        let (to, lists) = indexed_pointer_and_lists(plan, launch, out, site)?;
         return add_values_at_indices(launch, out, plan, &to, lists, values);
     }
     let source = if is_cpu_scalar(values) {
         ScatterSource::Scalar(values.to_scalar()?)
     } else {
-        ScatterSource::Elements(StridedPointer::of(launch, values, sizes)?)
+        ScatterSource::Elements(StridedPointer::from_tensor(launch, values, sizes)?)
     };
-    let lists = |launch, tensor: &Tensor| indexed_operand(plan, launch, tensor, site);
+    let lists = |launch, tensor: &Tensor| indexed_pointer_and_lists(plan, launch, tensor, site);
     ScatterTarget { launch, sizes, lists: &lists }.scatter(out, this, &source)
 }
 
@@ -136,7 +136,7 @@ fn add_values_at_indices(
     let strides: Dims = all.strides().iter().map(|stride| stride * element).collect();
     let width: i64 = sizes[at + index_sizes.len()..].iter().product();
     let from = RowLayout { address: launch.pointer(&all)?, row_stride: width * element, byte_strides: rest(&strides) };
-    sorted.add(
+    sorted.add_to_targets(
         out.dtype(),
         &rest(sizes),
         &RowLayout { address: to.address, row_stride: 1, byte_strides: rest(&to.byte_strides) },
@@ -150,16 +150,16 @@ fn add_values_at_indices(
 fn put(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     let source = contiguous(source, source.dtype())?;
     let source = source.restride(Geometry::contiguous(index.sizes()).with_offset(source.geometry().offset()))?;
-    let (sizes, site) = (index.sizes(), site!("aten::put", "index"));
+    let (sizes, site) = (index.sizes(), fault_site!("aten::put", "index"));
     let lists = |launch: Launch, tensor: &Tensor| {
-        let list = IndexList::of(index, sizes, (tensor.geometry().count(), element_size(tensor)));
+        let list = IndexList::from_tensor(index, sizes, (tensor.geometry().count(), element_size(tensor)));
         let to = StridedPointer { address: launch.pointer(tensor)?, byte_strides: Dims::from_elem(0, sizes.len()) };
-        Ok((to, IndexLists::single(list, true, site)))
+        Ok((to, IndexLists::from_list(list, true, site)))
     };
-    let target = ScatterTarget::of(this, sizes, &lists)?;
-    let from = source_elements(&source, index)?;
+    let target = ScatterTarget::for_tensor(this, sizes, &lists)?;
+    let from = scatter_source(&source, index)?;
     // `put` indexes elements in logical order, so the target must be contiguous.
-    compute_contiguous(out, this.dtype(), |row| {
+    with_contiguous_output(out, this.dtype(), |row| {
         if accumulate {
             target.combine(row, this, &from, source.dtype(), ReductionType::Sum, true)
         } else {

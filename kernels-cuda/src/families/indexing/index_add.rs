@@ -4,8 +4,8 @@
 
 use aten::{IndexAddPlan, ReductionType, ScatterReducePlan};
 
-use super::index::{dim_size_and_stride, pointer_without_dim};
-use super::scatter::source_elements;
+use super::index::{dim_size_and_byte_stride, strided_pointer_except_dim};
+use super::scatter::scatter_source;
 use super::scatter_target::ScatterTarget;
 use crate::engine::data_movement::StridedPointer;
 use crate::engine::gather::{IndexList, IndexLists, ScatterSource, combine_dtype};
@@ -16,16 +16,16 @@ use crate::prelude::*;
 
 kernel! {
     // SAFETY: keys and positions are allocated here, one for each of `count` rows. A row is written only if its key is less than `limit`.
-    static INDEX_ADD = unsafe { Kernel::new("index_add", include_str!("../../../kernels/indexing/index_add.cu"), |instances| {
-        instances.add_all(&["add_tiles", "join_tiles"], &[DType::F32, DType::F64, DType::I32, DType::I64]);
-        instances.add_each("inverse_counts", &[DType::F32, DType::F64]);
+    static INDEX_ADD_KERNEL = unsafe { Kernel::new("index_add", include_str!("../../../kernels/indexing/index_add.cu"), |instances| {
+        instances.add_templates_for_each_dtype(&["add_tiles", "join_tiles"], &[DType::F32, DType::F64, DType::I32, DType::I64]);
+        instances.add_for_each_dtype("inverse_counts", &[DType::F32, DType::F64]);
     }) };
 }
 
 /// The number of rows that a thread adds.
-const TILE: i64 = 32;
+const ROWS_PER_THREAD: i64 = 32;
 
-parameters! {
+define_parameters! {
     /// The kernels' `struct SortedRows`: the keys, the source and the target of the rows.
     struct SortedRowsParameter {
         count: i64,
@@ -45,7 +45,7 @@ parameters! {
     }
 }
 
-/// Rows, sorted by their key, the index of their target row.
+/// Rows that are sorted by key. The key of a row is the index of its target row.
 pub(crate) struct SortedRows {
     keys: Tensor,
     positions: Tensor,
@@ -63,7 +63,7 @@ pub(crate) struct RowLayout {
 
 impl RowLayout {
     /// Describes the rows of a contiguous matrix.
-    pub(crate) fn of(launch: Launch, matrix: &Tensor) -> Result<Self> {
+    pub(crate) fn from_matrix(launch: Launch, matrix: &Tensor) -> Result<Self> {
         let element = element_size(matrix);
         let row_stride = matrix.sizes().last().copied().unwrap_or(1) * element;
         Ok(Self { address: launch.pointer(matrix)?, row_stride, byte_strides: [element].into_iter().collect() })
@@ -73,13 +73,13 @@ impl RowLayout {
 impl SortedRows {
     /// Sorts rows by their keys, which are at most `limit`.
     pub(crate) fn new(keys: &Tensor, limit: i64, skipped: i64) -> Result<Self> {
-        let (keys, positions) = SortInput::single_line(keys).with_limit(limit).sort()?;
+        let (keys, positions) = SortInput::from_single_line(keys).with_max_value(limit).sort()?;
         Ok(Self { keys, positions, limit, skipped })
     }
 
     /// Adds rows of these sizes, each multiplied by its scale, to their target rows. If `source_rows` is given, it has the source row of
     /// each key, and the number of source rows.
-    pub(crate) fn add(
+    pub(crate) fn add_to_targets(
         &self,
         dtype: DType,
         sizes: &[i64],
@@ -88,12 +88,12 @@ impl SortedRows {
         source_rows: Option<(&Tensor, i64)>,
         scales: Option<&Tensor>,
     ) -> Result<()> {
-        let (launch, count) = (Launch::on(&self.keys)?, self.keys.geometry().count());
+        let (launch, count) = (Launch::on_device_of(&self.keys)?, self.keys.geometry().count());
         if count == 0 || sizes.contains(&0) {
             return Ok(());
         }
         let computed = combine_dtype(dtype);
-        let tiles = (count - 1) / TILE + 1;
+        let tiles = (count - 1) / ROWS_PER_THREAD + 1;
         let parameter = SortedRowsParameter {
             count,
             width: 0,
@@ -122,7 +122,7 @@ impl SortedRows {
             };
             for template in ["add_tiles", "join_tiles"] {
                 launch.run_per_element(
-                    &INDEX_ADD,
+                    &INDEX_ADD_KERNEL,
                     template,
                     &[computed],
                     tiles * i64::from(width),
@@ -134,14 +134,15 @@ impl SortedRows {
     }
 
     /// Returns the rows' scales, divided by the number of rows with the same key. Without `scales`, each scale is one.
-    pub(crate) fn scales_by_count(&self, scales: Option<Tensor>, computed: DType) -> Result<Tensor> {
-        let (launch, count, has_scales) = (Launch::on(&self.keys)?, self.keys.geometry().count(), scales.is_some());
+    pub(crate) fn divide_scales_by_count(&self, scales: Option<Tensor>, computed: DType) -> Result<Tensor> {
+        let (launch, count, has_scales) =
+            (Launch::on_device_of(&self.keys)?, self.keys.geometry().count(), scales.is_some());
         let scales = match scales {
             Some(scales) => scales,
             None => Spec::contiguous(computed, &[count]).on(launch.device())?,
         };
         launch.run_per_element(
-            &INDEX_ADD,
+            &INDEX_ADD_KERNEL,
             "inverse_counts",
             &[computed],
             count,
@@ -152,22 +153,22 @@ impl SortedRows {
 }
 
 /// Returns a function that describes the rows of a tensor of rank `rank` that a one-dimensional index selects along dimension `at`.
-fn find_rows_along(
+fn row_finder_along(
     index: &Tensor,
     rank: usize,
     at: usize,
     (wraps, site): (bool, FaultSite),
 ) -> impl Fn(Launch, &Tensor) -> Result<(StridedPointer, IndexLists)> {
     move |launch, tensor| {
-        let list = IndexList::along(index, rank, at, dim_size_and_stride(tensor, at));
-        Ok((pointer_without_dim(launch, tensor, rank, Some(at))?, IndexLists::single(list, wraps, site)))
+        let list = IndexList::along_dim(index, rank, at, dim_size_and_byte_stride(tensor, at));
+        Ok((strided_pointer_except_dim(launch, tensor, rank, Some(at))?, IndexLists::from_list(list, wraps, site)))
     }
 }
 
 #[op_impl(aten::index_copy, CUDA)]
 fn index_copy(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, source: &Tensor) -> Result<()> {
-    let lists = find_rows_along(index, source.sizes().len(), *plan, (false, site!("aten::index_copy", "index")));
-    ScatterTarget::of(this, source.sizes(), &lists)?.scatter(out, this, &source_elements(source, source)?)
+    let lists = row_finder_along(index, source.sizes().len(), *plan, (false, fault_site!("aten::index_copy", "index")));
+    ScatterTarget::for_tensor(this, source.sizes(), &lists)?.scatter(out, this, &scatter_source(source, source)?)
 }
 
 #[op_impl(aten::index_add, CUDA)]
@@ -177,16 +178,25 @@ fn index_add(plan: &IndexAddPlan, out: &mut Tensor, this: &Tensor, index: &Tenso
     } else {
         aten::mul(&contiguous_copy(source, combine_dtype(source.dtype()))?, &Tensor::number(plan.alpha))?
     };
-    let from = source_elements(&scaled, &scaled)?;
-    let lists = find_rows_along(index, source.sizes().len(), plan.dim, (false, site!("aten::index_add", "index")));
-    ScatterTarget::of(this, source.sizes(), &lists)?.combine(out, this, &from, scaled.dtype(), ReductionType::Sum, true)
+    let from = scatter_source(&scaled, &scaled)?;
+    let lists =
+        row_finder_along(index, source.sizes().len(), plan.dim, (false, fault_site!("aten::index_add", "index")));
+    ScatterTarget::for_tensor(this, source.sizes(), &lists)?.combine(
+        out,
+        this,
+        &from,
+        scaled.dtype(),
+        ReductionType::Sum,
+        true,
+    )
 }
 
 #[op_impl(aten::index_reduce, CUDA)]
 fn index_reduce(plan: &ScatterReducePlan, out: &mut Tensor, _: ...) -> Result<()> {
-    let from = source_elements(source, source)?;
-    let lists = find_rows_along(index, source.sizes().len(), plan.dim, (false, site!("aten::index_reduce", "index")));
-    ScatterTarget::of(this, source.sizes(), &lists)?.combine(
+    let from = scatter_source(source, source)?;
+    let lists =
+        row_finder_along(index, source.sizes().len(), plan.dim, (false, fault_site!("aten::index_reduce", "index")));
+    ScatterTarget::for_tensor(this, source.sizes(), &lists)?.combine(
         out,
         this,
         &from,
@@ -202,6 +212,6 @@ fn index_fill(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, val
     if let Some(size) = sizes.get_mut(*plan) {
         *size = index.geometry().count();
     }
-    let lists = find_rows_along(index, sizes.len(), *plan, (true, site!("aten::index_fill", "index")));
-    ScatterTarget::of(this, &sizes, &lists)?.scatter(out, this, &ScatterSource::Scalar(value))
+    let lists = row_finder_along(index, sizes.len(), *plan, (true, fault_site!("aten::index_fill", "index")));
+    ScatterTarget::for_tensor(this, &sizes, &lists)?.scatter(out, this, &ScatterSource::Scalar(value))
 }

@@ -6,47 +6,47 @@
 
 use dispatch_runtime::broadcast_strides;
 
-use crate::engine::data_movement::{WORD_DTYPES, word_of_size};
-use crate::engine::prefix_sum::{exclusive_sum, read_integer};
+use crate::engine::data_movement::{WORD_DTYPES, word_dtype_of_size};
+use crate::engine::prefix_sum::{exclusive_prefix_sum, read_device_integer};
 use crate::prelude::*;
 
 kernel! {
     // SAFETY: flags are packed, and starts are allocated here. Writes stay inside of the results, even if flags change after they were
     // counted.
-    static MASK = unsafe { Kernel::new("mask", include_str!("../../../kernels/indexing/mask.cu"), |instances| {
+    static MASK_KERNEL = unsafe { Kernel::new("mask", include_str!("../../../kernels/indexing/mask.cu"), |instances| {
         instances.add("count_flags", &[]);
         instances.add("selected_indices", &[]);
-        instances.add_all(&["masked_select", "masked_scatter"], WORD_DTYPES);
+        instances.add_templates_for_each_dtype(&["masked_select", "masked_scatter"], WORD_DTYPES);
     }) };
 }
 
 /// The number of flags that a block reads.
-const TILE: u64 = 4096;
+const FLAGS_PER_BLOCK: u64 = 4096;
 
-const MAX_RANK: usize = 16;
+const MAX_MASK_RANK: usize = 16;
 
-parameters! {
+define_parameters! {
     /// The kernels' `struct MaskDims` and `struct StridedOffset`: sizes and strides of a tensor.
     struct DimsParameter {
         rank: u32,
-        sizes: [i64; MAX_RANK],
-        strides: [i64; MAX_RANK],
+        sizes: [i64; MAX_MASK_RANK],
+        strides: [i64; MAX_MASK_RANK],
     }
 }
 
 impl DimsParameter {
     fn new(name: &'static str, geometry: &Geometry) -> Result<Self> {
-        if geometry.rank() > MAX_RANK {
-            return Err(BadArgument::rank(name, geometry.rank(), ..=MAX_RANK).into());
+        if geometry.rank() > MAX_MASK_RANK {
+            return Err(BadArgument::rank(name, geometry.rank(), ..=MAX_MASK_RANK).into());
         }
-        let (mut sizes, mut strides) = ([1; MAX_RANK], [0; MAX_RANK]);
+        let (mut sizes, mut strides) = ([1; MAX_MASK_RANK], [0; MAX_MASK_RANK]);
         sizes[..geometry.rank()].copy_from_slice(geometry.sizes());
         strides[..geometry.rank()].copy_from_slice(geometry.strides());
         Ok(Self { rank: u32::try_from(geometry.rank()).unwrap_or(0), sizes, strides })
     }
 
     /// Describes the strides of a tensor, with rank 0 if it is contiguous.
-    fn of_strided(name: &'static str, geometry: &Geometry) -> Result<Self> {
+    fn from_strided_geometry(name: &'static str, geometry: &Geometry) -> Result<Self> {
         let all = Self::new(name, geometry)?;
         Ok(if geometry.is_contiguous() { Self { rank: 0, ..all } } else { all })
     }
@@ -62,20 +62,20 @@ pub(crate) struct SelectedPositions {
 }
 
 impl SelectedPositions {
-    pub(crate) fn of(mask: &Tensor) -> Result<Self> {
+    pub(crate) fn from_mask(mask: &Tensor) -> Result<Self> {
         let flags = contiguous(mask, DType::Bool)?;
-        let launch = Launch::on(&flags)?;
+        let launch = Launch::on_device_of(&flags)?;
         let count = flags.geometry().count();
-        let blocks = count.cast_unsigned().div_ceil(TILE);
+        let blocks = count.cast_unsigned().div_ceil(FLAGS_PER_BLOCK);
         let starts = Spec::contiguous(DType::I64, &[blocks.cast_signed()]).on(flags.device())?;
-        launch.run(&MASK, "count_flags", &[], grid(count), (count, &flags, &starts))?;
-        let total = exclusive_sum(launch, &starts)?;
+        launch.run(&MASK_KERNEL, "count_flags", &[], flag_grid(count), (count, &flags, &starts))?;
+        let total = exclusive_prefix_sum(launch, &starts)?;
         Ok(Self { flags, starts, total, launch })
     }
 
     /// Returns the number of selected elements. Waits for the device.
     pub(crate) fn count(&self) -> Result<i64> {
-        read_integer(self.launch, &self.total)
+        read_device_integer(self.launch, &self.total)
     }
 
     /// Writes the indices of each selected element to a row, up to the number of rows.
@@ -84,27 +84,33 @@ impl SelectedPositions {
         let dims = DimsParameter::new("self", &Geometry::contiguous(self.flags.sizes()))?;
         let (row, col, most) = (rows.strides()[0], rows.strides()[1], rows.sizes()[0]);
         let arguments = (count, &self.flags, &self.starts, rows, row, col, most, dims);
-        Ok(self.launch.run(&MASK, "selected_indices", &[], grid(count), arguments)?)
+        Ok(self.launch.run(&MASK_KERNEL, "selected_indices", &[], flag_grid(count), arguments)?)
     }
 
     /// Returns the selected elements of a tensor, which has the mask's sizes.
     pub(crate) fn selected_elements(&self, this: &Tensor) -> Result<Tensor> {
         let out = Spec::contiguous(this.dtype(), &[self.count()?]).on(self.flags.device())?;
         let (count, most) = (self.flags.geometry().count(), out.geometry().count());
-        let strides = DimsParameter::of_strided("self", this.geometry())?;
+        let strides = DimsParameter::from_strided_geometry("self", this.geometry())?;
         let arguments = (count, &self.flags, &self.starts, &out, most, this, strides);
-        self.launch.run(&MASK, "masked_select", &[word_of_size(this.dtype().size())], grid(count), arguments)?;
+        self.launch.run(
+            &MASK_KERNEL,
+            "masked_select",
+            &[word_dtype_of_size(this.dtype().size())],
+            flag_grid(count),
+            arguments,
+        )?;
         Ok(out)
     }
 }
 
-fn grid(count: i64) -> Grid {
-    Grid::of_blocks(count.cast_unsigned().div_ceil(TILE), 256)
+fn flag_grid(count: i64) -> Grid {
+    Grid::from_block_count(count.cast_unsigned().div_ceil(FLAGS_PER_BLOCK), 256)
 }
 
 /// Returns the indices of the non-zero elements, in a row for each. The columns are contiguous.
-pub(crate) fn nonzero_rows(this: &Tensor) -> Result<Tensor> {
-    let (masked, rank) = (SelectedPositions::of(this)?, i64::try_from(this.sizes().len()).unwrap_or(0));
+pub(crate) fn nonzero_indices(this: &Tensor) -> Result<Tensor> {
+    let (masked, rank) = (SelectedPositions::from_mask(this)?, i64::try_from(this.sizes().len()).unwrap_or(0));
     let count = masked.count()?;
     let columns = Spec::contiguous(DType::I64, &[rank, count]).on(this.device())?;
     let rows = match Geometry::strided(&[count, rank], &[1, count], 0) {
@@ -117,13 +123,13 @@ pub(crate) fn nonzero_rows(this: &Tensor) -> Result<Tensor> {
 
 #[op_impl(aten::nonzero, CUDA)]
 fn nonzero(this: &Tensor) -> Result<Tensor> {
-    nonzero_rows(this)
+    nonzero_indices(this)
 }
 
 #[op_impl(aten::nonzero_static, CUDA)]
 fn nonzero_static(_plan: &(), out: &mut Tensor, this: &Tensor, fill_value: i64) -> Result<()> {
     copy_into(out, &Tensor::number(fill_value.into()))?;
-    SelectedPositions::of(this)?.write_indices(out)
+    SelectedPositions::from_mask(this)?.write_indices(out)
 }
 
 /// Returns a view of a tensor, broadcast to these sizes.
@@ -137,17 +143,24 @@ fn broadcast_view(tensor: &Tensor, sizes: &[i64]) -> Result<Tensor> {
 
 #[op_impl(aten::masked_select, CUDA)]
 fn masked_select(plan: &Dims, this: &Tensor, mask: &Tensor) -> Result<Tensor> {
-    SelectedPositions::of(&broadcast_view(mask, plan)?)?.selected_elements(&broadcast_view(this, plan)?)
+    SelectedPositions::from_mask(&broadcast_view(mask, plan)?)?.selected_elements(&broadcast_view(this, plan)?)
 }
 
 #[op_impl(aten::masked_scatter, CUDA)]
 fn masked_scatter(_plan: &(), out: &mut Tensor, this: &Tensor, mask: &Tensor, source: &Tensor) -> Result<()> {
     copy_into(out, this)?;
-    let SelectedPositions { flags, starts, launch, .. } = SelectedPositions::of(&broadcast_view(mask, out.sizes())?)?;
+    let SelectedPositions { flags, starts, launch, .. } =
+        SelectedPositions::from_mask(&broadcast_view(mask, out.sizes())?)?;
     let source = contiguous(source, source.dtype())?;
     let (count, size) = (flags.geometry().count(), source.geometry().count());
-    let (strides, fault) = (DimsParameter::of_strided("self", out.geometry())?, launch.fault_record());
-    let site = site!("aten::masked_scatter", "source");
+    let (strides, fault) = (DimsParameter::from_strided_geometry("self", out.geometry())?, launch.fault_record());
+    let site = fault_site!("aten::masked_scatter", "source");
     let arguments = (count, &flags, &starts, &*out, &source, strides, size, site, fault);
-    Ok(launch.run(&MASK, "masked_scatter", &[word_of_size(out.dtype().size())], grid(count), arguments)?)
+    Ok(launch.run(
+        &MASK_KERNEL,
+        "masked_scatter",
+        &[word_dtype_of_size(out.dtype().size())],
+        flag_grid(count),
+        arguments,
+    )?)
 }

@@ -9,7 +9,7 @@ use crate::engine::gather::{
 use crate::prelude::*;
 
 /// Returns the operation of a reduction and its neutral element, in the computed type.
-fn operation_and_neutral(how: ReductionType, computed: DType) -> (CombineOperation, Scalar) {
+fn operation_and_neutral_element(how: ReductionType, computed: DType) -> (CombineOperation, Scalar) {
     let real = |fraction: f64, narrow: i32, wide: i64| match computed {
         DType::F32 | DType::F64 => Scalar::Float(fraction),
         DType::I32 => Scalar::Int(narrow.into()),
@@ -24,19 +24,19 @@ fn operation_and_neutral(how: ReductionType, computed: DType) -> (CombineOperati
 }
 
 /// A function that returns a tensor's address and strides as the target of a scatter, and the lists of indices into it.
-type FindTarget<'a> = dyn Fn(Launch, &Tensor) -> Result<(StridedPointer, IndexLists)> + 'a;
+type TargetFinder<'a> = dyn Fn(Launch, &Tensor) -> Result<(StridedPointer, IndexLists)> + 'a;
 
 /// The target of a scatter, for a tensor of any layout.
 pub(super) struct ScatterTarget<'a> {
     pub(super) launch: Launch,
     pub(super) sizes: &'a [i64],
-    pub(super) lists: &'a FindTarget<'a>,
+    pub(super) lists: &'a TargetFinder<'a>,
 }
 
 impl<'a> ScatterTarget<'a> {
     /// Creates a target with the sizes of the index, on the device of a tensor.
-    pub(super) fn of(this: &Tensor, sizes: &'a [i64], lists: &'a FindTarget<'a>) -> Result<Self> {
-        Ok(Self { launch: Launch::on(this)?, sizes, lists })
+    pub(super) fn for_tensor(this: &Tensor, sizes: &'a [i64], lists: &'a TargetFinder<'a>) -> Result<Self> {
+        Ok(Self { launch: Launch::on_device_of(this)?, sizes, lists })
     }
 
     /// Writes `this` to `out`, with the indexed elements replaced by the source.
@@ -66,7 +66,7 @@ impl<'a> ScatterTarget<'a> {
             return copy_into(out, &sum);
         }
         copy_into(out, this)?;
-        let (combine, neutral) = operation_and_neutral(how, computed);
+        let (combine, neutral) = operation_and_neutral_element(how, computed);
         if !include {
             let (to, lists) = (self.lists)(self.launch, out)?;
             scatter(self.launch, computed, self.sizes, &to, &ScatterSource::Scalar(neutral), lists)?;

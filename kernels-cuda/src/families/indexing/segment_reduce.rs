@@ -4,19 +4,19 @@
 use aten::{ReductionType, SegmentReducePlan};
 
 use crate::engine::gather::combine_dtype;
-use crate::engine::prefix_sum::exclusive_sum;
+use crate::engine::prefix_sum::exclusive_prefix_sum;
 use crate::engine::transfer::contiguous_copy;
 use crate::prelude::*;
 
 kernel! {
     // SAFETY: all tensors are packed or allocated here, of sizes that `aten` checked. The bounds of a segment are checked where they are
     // read.
-    static SEGMENT_REDUCE = unsafe { Kernel::new("segment_reduce", include_str!("../../../kernels/indexing/segment_reduce.cu"), |instances| {
-        instances.add_all(&["reduce_segments", "segment_gradients"], &[DType::F32, DType::F64]);
+    static SEGMENT_REDUCE_KERNEL = unsafe { Kernel::new("segment_reduce", include_str!("../../../kernels/indexing/segment_reduce.cu"), |instances| {
+        instances.add_templates_for_each_dtype(&["reduce_segments", "segment_gradients"], &[DType::F32, DType::F64]);
     }) };
 }
 
-parameters! {
+define_parameters! {
     /// The kernels' `struct Segments`: the bounds of the segments and the sizes of the data.
     struct SegmentsParameter {
         count: i64,
@@ -34,7 +34,7 @@ parameters! {
 
 impl SegmentsParameter {
     fn grid(&self) -> Grid {
-        Grid::cover(self.lines * self.count * self.width)
+        Grid::for_elements(self.lines * self.count * self.width)
     }
 }
 
@@ -45,14 +45,14 @@ struct SegmentBoundaries {
 }
 
 impl SegmentBoundaries {
-    fn of(segments: &SegmentReducePlan<'_>) -> Result<Self> {
+    fn from_plan(segments: &SegmentReducePlan<'_>) -> Result<Self> {
         let (told, by_ends) = segments.boundaries;
         let numbers = contiguous(told, DType::I64)?;
         if by_ends {
             return Ok(Self { numbers, starts: None });
         }
         let starts = contiguous_copy(&numbers, DType::I64)?;
-        exclusive_sum(Launch::on(&starts)?, &starts)?;
+        exclusive_prefix_sum(Launch::on_device_of(&starts)?, &starts)?;
         Ok(Self { numbers, starts: Some(starts) })
     }
 
@@ -73,7 +73,10 @@ impl SegmentBoundaries {
             starts: launch.pointer_or_null(self.starts.as_ref())?,
             reduce: segments.reduce as i32,
             partial,
-            site: FaultSite::of("aten::segment_reduce", if self.starts.is_some() { "lengths" } else { "offsets" }),
+            site: FaultSite::for_argument(
+                "aten::segment_reduce",
+                if self.starts.is_some() { "lengths" } else { "offsets" },
+            ),
             fault: launch.fault_record(),
         })
     }
@@ -81,12 +84,12 @@ impl SegmentBoundaries {
 
 /// Returns the initial value of a segment's reduction.
 fn initial_value(initial: Option<Scalar>, otherwise: f64) -> f64 {
-    initial.map_or(otherwise, |initial| f64::from_bits(crate::engine::number::encode_scalar(initial, DType::F64)))
+    initial.map_or(otherwise, |initial| f64::from_bits(crate::engine::scalars::encode_scalar(initial, DType::F64)))
 }
 
 #[op_impl(aten::segment_reduce, CUDA)]
 fn segment_reduce(plan: &SegmentReducePlan<'_>, out: &mut Tensor, _: ...) -> Result<()> {
-    let (launch, boundaries, dtype) = (Launch::on(out)?, SegmentBoundaries::of(plan)?, data.dtype());
+    let (launch, boundaries, dtype) = (Launch::on_device_of(out)?, SegmentBoundaries::from_plan(plan)?, data.dtype());
     let parameter = boundaries.parameter(launch, plan, data, r#unsafe)?;
     let elements = contiguous(data, dtype)?;
     let start = initial_value(
@@ -99,18 +102,18 @@ fn segment_reduce(plan: &SegmentReducePlan<'_>, out: &mut Tensor, _: ...) -> Res
         },
     );
     let arguments = (parameter, &elements, dtype as i32, out, start, initial.is_none());
-    Ok(launch.run(&SEGMENT_REDUCE, "reduce_segments", &[combine_dtype(dtype)], parameter.grid(), arguments)?)
+    Ok(launch.run(&SEGMENT_REDUCE_KERNEL, "reduce_segments", &[combine_dtype(dtype)], parameter.grid(), arguments)?)
 }
 
 #[op_impl(aten::_segment_reduce_backward, CUDA)]
 fn _segment_reduce_backward(plan: &SegmentReducePlan<'_>, out: &mut Tensor, _: ...) -> Result<()> {
     let (dtype, computed) = (data.dtype(), combine_dtype(data.dtype()));
-    let (launch, boundaries) = (Launch::on(out)?, SegmentBoundaries::of(plan)?);
+    let (launch, boundaries) = (Launch::on_device_of(out)?, SegmentBoundaries::from_plan(plan)?);
     let parameter = boundaries.parameter(launch, plan, data, true)?;
     let (grads, results, elements) = (contiguous(grad, dtype)?, contiguous(output, dtype)?, contiguous(data, dtype)?);
-    compute_contiguous(out, computed, |out| {
+    with_contiguous_output(out, computed, |out| {
         copy_into(out, &Tensor::number(0.into()))?;
         let arguments = (parameter, &grads, &results, &elements, dtype as i32, out, initial_value(initial, 1.0));
-        Ok(launch.run(&SEGMENT_REDUCE, "segment_gradients", &[computed], parameter.grid(), arguments)?)
+        Ok(launch.run(&SEGMENT_REDUCE_KERNEL, "segment_gradients", &[computed], parameter.grid(), arguments)?)
     })
 }

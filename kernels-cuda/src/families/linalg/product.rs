@@ -1,22 +1,22 @@
 //! CUDA kernels of matrix and vector products. [`gemm`](crate::engine::gemm) multiplies the strided operands.
 
-use crate::engine::gemm::{MatrixView, Operand, ProductTask, multiply};
-use crate::engine::number::is_cpu_scalar;
+use crate::engine::gemm::{MatrixOperand, MatrixView, ProductTask, multiply};
+use crate::engine::scalars::is_cpu_scalar;
 use crate::engine::transfer::contiguous_copy;
 use crate::prelude::*;
 
-const ONE: Scalar = Scalar::Int(1);
+const SCALAR_ONE: Scalar = Scalar::Int(1);
 
-macro_rules! product_operators {
+macro_rules! define_products {
     ($($name:ident $other:ident;)*) => {$(
         #[op_impl(aten::$name, CUDA, strided)]
         fn $name(_plan: &(), out: &mut Tensor, this: &Tensor, $other: &Tensor) -> Result<()> {
-            product(aten::$name::operator(), out, this, $other)
+            write_product(aten::$name::operator(), out, this, $other)
         }
     )*};
 }
 
-product_operators! {
+define_products! {
     mm mat2;
     bmm mat2;
     mv vec;
@@ -24,7 +24,7 @@ product_operators! {
     vdot other;
 }
 
-macro_rules! multiply_add_operators {
+macro_rules! define_multiply_adds {
     ($($name:ident $first:ident $second:ident;)*) => {$(
         #[op_impl(aten::$name, CUDA)]
         fn $name(
@@ -41,7 +41,7 @@ macro_rules! multiply_add_operators {
     )*};
 }
 
-multiply_add_operators! {
+define_multiply_adds! {
     addmm mat1 mat2;
     baddbmm batch1 batch2;
     addmv mat vec;
@@ -60,7 +60,7 @@ fn addbmm(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     multiply_add(operator, out, this, &batch_item(batch1, 0)?, &batch_item(batch2, 0)?, beta, alpha)?;
     for at in 1..items {
         let so_far = contiguous_copy(out, out.dtype())?;
-        multiply_add(operator, out, &so_far, &batch_item(batch1, at)?, &batch_item(batch2, at)?, ONE, alpha)?;
+        multiply_add(operator, out, &so_far, &batch_item(batch1, at)?, &batch_item(batch2, at)?, SCALAR_ONE, alpha)?;
     }
     Ok(())
 }
@@ -79,39 +79,53 @@ fn addr(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
         // Booleans count as zeros and ones, and a sum that is not zero is true.
         let mut counted = Spec::contiguous(DType::U8, out.sizes()).on(out.device())?;
         let truth = |factor: Scalar| factor.cast(DType::Bool);
-        outer_product(&mut counted, this, [vec1, vec2], truth(beta), truth(alpha))?;
+        add_outer_product(&mut counted, this, [vec1, vec2], truth(beta), truth(alpha))?;
         return copy_into(out, &counted);
     }
-    outer_product(out, this, [vec1, vec2], beta, alpha)
+    add_outer_product(out, this, [vec1, vec2], beta, alpha)
 }
 
-fn outer_product(out: &mut Tensor, this: &Tensor, vectors: [&Tensor; 2], beta: Scalar, alpha: Scalar) -> Result<()> {
+fn add_outer_product(
+    out: &mut Tensor,
+    this: &Tensor,
+    vectors: [&Tensor; 2],
+    beta: Scalar,
+    alpha: Scalar,
+) -> Result<()> {
     let dtype = out.dtype();
     let wide = |tensor: &Tensor| if tensor.dtype() == dtype { Ok(tensor.clone()) } else { contiguous(tensor, dtype) };
     let column = aten::unsqueeze(&wide(vectors[0])?, 1)?;
     let row = aten::unsqueeze(&wide(vectors[1])?, 0)?;
-    multiply_add(aten::addr::operator(), out, &wide(&on_device_of(this, vectors[0])?)?, &column, &row, beta, alpha)
+    multiply_add(
+        aten::addr::operator(),
+        out,
+        &wide(&move_cpu_scalar_to_device_of(this, vectors[0])?)?,
+        &column,
+        &row,
+        beta,
+        alpha,
+    )
 }
 
 /// Returns the left operand of a product. A vector is a row if the right operand is a vector, too.
-fn left_operand<'a>(this: &'a Tensor, other: &Tensor) -> Operand<'a> {
-    let operand = Operand::of(this);
+fn left_operand<'a>(this: &'a Tensor, other: &Tensor) -> MatrixOperand<'a> {
+    let operand = MatrixOperand::from_tensor(this);
     if this.sizes().len() == 1 && other.sizes().len() == 1 { operand.transposed() } else { operand }
 }
 
-fn product(operator: &Operator, out: &mut Tensor, this: &Tensor, other: &Tensor) -> Result<()> {
+fn write_product(operator: &Operator, out: &mut Tensor, this: &Tensor, other: &Tensor) -> Result<()> {
     check_dtype(operator, "self", out.dtype(), &NUMERIC_DTYPES)?;
-    let (left, right) = (left_operand(this, other), Operand::of(other));
-    multiply(&ProductTask { out: Operand::of(out), left, right, alpha: ONE, added: None })
+    let (left, right) = (left_operand(this, other), MatrixOperand::from_tensor(other));
+    multiply(&ProductTask { out: MatrixOperand::from_tensor(out), left, right, alpha: SCALAR_ONE, added: None })
 }
 
 /// Returns `this`, moved to the device of `other` if it is a CPU scalar.
-fn on_device_of(this: &Tensor, other: &Tensor) -> Result<Tensor> {
+fn move_cpu_scalar_to_device_of(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     if is_cpu_scalar(this) { to_device(this, other.device()) } else { Ok(this.clone()) }
 }
 
 /// Whether `beta` is not zero in a dtype, so that the operand which it scales is read.
-fn is_nonzero(beta: Scalar, dtype: DType) -> bool {
+fn is_nonzero_factor(beta: Scalar, dtype: DType) -> bool {
     match beta {
         Scalar::Complex(beta) => beta.re != 0.0 || beta.im != 0.0,
         Scalar::Float(beta) if dtype.is_integral() => beta.trunc() != 0.0,
@@ -130,13 +144,13 @@ fn multiply_add(
     alpha: Scalar,
 ) -> Result<()> {
     check_dtype(operator, "self", out.dtype(), &NUMERIC_DTYPES)?;
-    let this = on_device_of(this, first)?;
-    let added = Operand { tensor: &this, view: MatrixView::broadcast(&this, out.sizes()) };
+    let this = move_cpu_scalar_to_device_of(this, first)?;
+    let added = MatrixOperand { tensor: &this, view: MatrixView::from_broadcast_tensor(&this, out.sizes()) };
     multiply(&ProductTask {
-        out: Operand::of(out),
-        left: Operand::of(first),
-        right: Operand::of(second),
+        out: MatrixOperand::from_tensor(out),
+        left: MatrixOperand::from_tensor(first),
+        right: MatrixOperand::from_tensor(second),
         alpha,
-        added: is_nonzero(beta, out.dtype()).then_some((added, beta)),
+        added: is_nonzero_factor(beta, out.dtype()).then_some((added, beta)),
     })
 }

@@ -3,18 +3,18 @@
 
 use aten::CtcLossPlan;
 
-use crate::engine::reduce::compute_dtype;
+use crate::engine::reduce::reduction_dtype;
 use crate::prelude::*;
 
 kernel! {
     // SAFETY: all tensors are packed or allocated here. Lengths come from the CPU, where `aten` checked them; labels are checked where they
     // are read.
-    static CTC = unsafe { Kernel::new("ctc", include_str!("../../../kernels/loss/ctc.cu"), |instances| {
-        instances.add_all(&["ctc_forward", "ctc_backward"], &[DType::F32, DType::F64]);
+    static CTC_KERNEL = unsafe { Kernel::new("ctc", include_str!("../../../kernels/loss/ctc.cu"), |instances| {
+        instances.add_templates_for_each_dtype(&["ctc_forward", "ctc_backward"], &[DType::F32, DType::F64]);
     }) };
 }
 
-parameters! {
+define_parameters! {
     /// The kernels' `struct CtcShape`: the sizes of a CTC loss.
     struct CtcShape {
         steps: i64,
@@ -38,15 +38,15 @@ struct CtcInputs {
 }
 
 impl CtcInputs {
-    fn of(
+    fn new(
         name: &'static str,
         log_probs: &Tensor,
         targets: &Tensor,
         blank: i64,
         labelling: &CtcLossPlan,
     ) -> Result<Self> {
-        let launch = Launch::on(log_probs)?;
-        let dtype = compute_dtype(log_probs.dtype()).unwrap_or(DType::F32);
+        let launch = Launch::on_device_of(log_probs)?;
+        let dtype = reduction_dtype(log_probs.dtype()).unwrap_or(DType::F32);
         let whole = |size: usize| i64::try_from(size).unwrap_or(i64::MAX);
         let lengths = labelling.steps.iter().zip(&labelling.labels);
         let lengths: Vec<i64> =
@@ -58,7 +58,7 @@ impl CtcInputs {
             classes: log_probs.sizes()[2],
             width: 2 * whole(labelling.longest) + 1,
             blank,
-            site: FaultSite::of(name, "targets"),
+            site: FaultSite::for_argument(name, "targets"),
             fault: launch.fault_record(),
         };
         let (probs, targets) = (contiguous(log_probs, dtype)?, contiguous(targets, DType::I64)?);
@@ -66,32 +66,32 @@ impl CtcInputs {
     }
 
     fn grid(&self) -> Grid {
-        Grid::of_blocks(self.shape.batch.unsigned_abs(), 256)
+        Grid::from_block_count(self.shape.batch.unsigned_abs(), 256)
     }
 }
 
 #[op_impl(aten::_ctc_loss, CUDA)]
 fn _ctc_loss(plan: &CtcLossPlan, [losses, alphas]: [&mut Tensor; 2], _: ...) -> Result<()> {
-    let sequences = CtcInputs::of("aten::_ctc_loss", log_probs, targets, blank, plan)?;
+    let sequences = CtcInputs::new("aten::_ctc_loss", log_probs, targets, blank, plan)?;
     let CtcInputs { launch, dtype, probs, targets, lengths, shape } = &sequences;
-    compute_contiguous(losses, *dtype, |losses| {
-        compute_contiguous(alphas, *dtype, |alphas| {
+    with_contiguous_output(losses, *dtype, |losses| {
+        with_contiguous_output(alphas, *dtype, |alphas| {
             let arguments = (probs, targets, lengths, alphas, losses, *shape);
-            Ok(launch.run(&CTC, "ctc_forward", &[*dtype], sequences.grid(), arguments)?)
+            Ok(launch.run(&CTC_KERNEL, "ctc_forward", &[*dtype], sequences.grid(), arguments)?)
         })
     })
 }
 
 #[op_impl(aten::_ctc_loss_backward, CUDA)]
 fn _ctc_loss_backward(plan: &CtcLossPlan, out: &mut Tensor, _: ...) -> Result<()> {
-    let sequences = CtcInputs::of("aten::_ctc_loss_backward", log_probs, targets, blank, plan)?;
+    let sequences = CtcInputs::new("aten::_ctc_loss_backward", log_probs, targets, blank, plan)?;
     let CtcInputs { launch, dtype, probs, targets, lengths, shape } = &sequences;
     let [alphas, losses, grads] = [log_alpha, neg_log_likelihood, grad].map(|tensor| contiguous(tensor, *dtype));
     let (alphas, losses, grads) = (alphas?, losses?, grads?);
     let betas = Spec::contiguous(*dtype, &[shape.batch, 2, shape.width]).on(launch.device())?;
     let zero_infinity = i32::from(zero_infinity);
-    compute_contiguous(out, *dtype, |out| {
+    with_contiguous_output(out, *dtype, |out| {
         let arguments = (probs, targets, lengths, &alphas, &losses, &grads, &betas, out, *shape, zero_infinity);
-        Ok(launch.run(&CTC, "ctc_backward", &[*dtype], sequences.grid(), arguments)?)
+        Ok(launch.run(&CTC_KERNEL, "ctc_backward", &[*dtype], sequences.grid(), arguments)?)
     })
 }

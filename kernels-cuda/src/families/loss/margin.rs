@@ -2,12 +2,12 @@
 
 use aten::{MarginLossPlan, Reduction};
 
-use super::likelihood::CLASS_LOSSES;
+use super::nll::CLASS_LOSSES_KERNEL;
 use super::reduce_losses;
-use crate::engine::reduce::compute_dtype;
+use crate::engine::reduce::reduction_dtype;
 use crate::prelude::*;
 
-parameters! {
+define_parameters! {
     /// The kernels' `struct Margins`: the sizes and parameters of a margin loss.
     struct MarginsParameter {
         lines: i64,
@@ -30,7 +30,7 @@ struct MarginInputs {
 }
 
 impl MarginInputs {
-    fn of(
+    fn new(
         name: &'static str,
         [this, target]: [&Tensor; 2],
         weight: Option<&Tensor>,
@@ -38,14 +38,14 @@ impl MarginInputs {
         multi_label: bool,
         margins: &MarginLossPlan,
     ) -> Result<Self> {
-        let launch = Launch::on(this)?;
+        let launch = Launch::on_device_of(this)?;
         let parameter = MarginsParameter {
             lines: i64::try_from(margins.rows).unwrap_or(i64::MAX),
             classes: i64::try_from(margins.classes).unwrap_or(i64::MAX),
             margin,
             squared: i32::from(p.to_bits() == 2.0_f64.to_bits()),
             multi_label: multi_label.into(),
-            site: FaultSite::of(name, "target"),
+            site: FaultSite::for_argument(name, "target"),
             fault: launch.fault_record(),
         };
         let weight = weight.map(|weight| contiguous(weight, this.dtype())).transpose()?;
@@ -59,15 +59,15 @@ impl MarginInputs {
     }
 
     fn grid(&self) -> Grid {
-        Grid::of_blocks(self.parameter.lines.unsigned_abs(), 256)
+        Grid::from_block_count(self.parameter.lines.unsigned_abs(), 256)
     }
 
     /// Computes the losses of lines and reduces them. Writes `is_target` if it is given.
-    fn forward(&self, margins: &MarginLossPlan, out: &mut Tensor, is_target: Option<&Tensor>) -> Result<()> {
-        let dtype = compute_dtype(self.this.dtype()).unwrap_or(DType::F32);
+    fn compute_loss(&self, margins: &MarginLossPlan, out: &mut Tensor, is_target: Option<&Tensor>) -> Result<()> {
+        let dtype = reduction_dtype(self.this.dtype()).unwrap_or(DType::F32);
         let losses = Spec::contiguous(dtype, &[self.parameter.lines]).on(self.this.device())?;
         let arguments = (&self.this, &self.target, self.weight.as_ref(), &losses, is_target, self.parameter);
-        self.launch.run(&CLASS_LOSSES, "margin_loss", &[self.this.dtype()], self.grid(), arguments)?;
+        self.launch.run(&CLASS_LOSSES_KERNEL, "margin_loss", &[self.this.dtype()], self.grid(), arguments)?;
         // The mean of no losses is zero, not NaN.
         match if margins.rows == 0 { Reduction::Sum } else { margins.reduction } {
             Reduction::None => copy_into(out, &aten::view(&losses, out.sizes())?),
@@ -76,41 +76,48 @@ impl MarginInputs {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
-    fn backward(&self, margins: &MarginLossPlan, out: &mut Tensor, grad_output: &Tensor) -> Result<()> {
+    fn compute_gradient(&self, margins: &MarginLossPlan, out: &mut Tensor, grad_output: &Tensor) -> Result<()> {
         let shared = if margins.reduction == Reduction::Mean { margins.rows.max(1) } else { 1 };
         let scale = ((shared * margins.classes) as f64).recip();
         let grad = contiguous(grad_output, self.this.dtype())?;
         let one = i32::from(grad.geometry().count() == 1);
         let arguments = (&self.this, &self.target, self.weight.as_ref(), &grad, out, self.parameter, scale, one);
-        Ok(self.launch.run(&CLASS_LOSSES, "margin_loss_backward", &[self.this.dtype()], self.grid(), arguments)?)
+        Ok(self.launch.run(
+            &CLASS_LOSSES_KERNEL,
+            "margin_loss_backward",
+            &[self.this.dtype()],
+            self.grid(),
+            arguments,
+        )?)
     }
 }
 
-fn to_f64(scalar: Scalar) -> f64 {
+fn scalar_to_f64(scalar: Scalar) -> f64 {
     scalar.to_f64().unwrap_or(f64::NAN)
 }
 
 #[op_impl(aten::multi_margin_loss, CUDA)]
 fn multi_margin_loss(plan: &MarginLossPlan, out: &mut Tensor, _: ...) -> Result<()> {
-    let numbers = [to_f64(p), to_f64(margin)];
-    MarginInputs::of("aten::multi_margin_loss", [this, target], weight, numbers, false, plan)?.forward(plan, out, None)
+    let numbers = [scalar_to_f64(p), scalar_to_f64(margin)];
+    MarginInputs::new("aten::multi_margin_loss", [this, target], weight, numbers, false, plan)?
+        .compute_loss(plan, out, None)
 }
 
 #[op_impl(aten::multi_margin_loss_backward, CUDA)]
 fn multi_margin_loss_backward(plan: &MarginLossPlan, out: &mut Tensor, _: ...) -> Result<()> {
-    let numbers = [to_f64(p), to_f64(margin)];
-    let inputs = MarginInputs::of("aten::multi_margin_loss_backward", [this, target], weight, numbers, false, plan)?;
-    inputs.backward(plan, out, grad_output)
+    let numbers = [scalar_to_f64(p), scalar_to_f64(margin)];
+    let inputs = MarginInputs::new("aten::multi_margin_loss_backward", [this, target], weight, numbers, false, plan)?;
+    inputs.compute_gradient(plan, out, grad_output)
 }
 
 #[op_impl(aten::multilabel_margin_loss_forward, CUDA)]
 fn multilabel_margin_loss_forward(plan: &MarginLossPlan, [output, is_target]: [&mut Tensor; 2], _: ...) -> Result<()> {
     let name = "aten::multilabel_margin_loss_forward";
-    MarginInputs::of(name, [this, target], None, [1.0, 1.0], true, plan)?.forward(plan, output, Some(&*is_target))
+    MarginInputs::new(name, [this, target], None, [1.0, 1.0], true, plan)?.compute_loss(plan, output, Some(&*is_target))
 }
 
 #[op_impl(aten::multilabel_margin_loss_backward, CUDA)]
 fn multilabel_margin_loss_backward(plan: &MarginLossPlan, out: &mut Tensor, _: ...) -> Result<()> {
     let name = "aten::multilabel_margin_loss_backward";
-    MarginInputs::of(name, [this, target], None, [1.0, 1.0], true, plan)?.backward(plan, out, grad_output)
+    MarginInputs::new(name, [this, target], None, [1.0, 1.0], true, plan)?.compute_gradient(plan, out, grad_output)
 }

@@ -14,14 +14,14 @@ fn group_norm(plan: &GroupNormPlan, out: [&mut Tensor; 3], _: ...) -> Result<()>
 #[op_impl(aten::native_group_norm_backward, CUDA)]
 #[expect(non_snake_case, reason = "the schema's")]
 fn group_norm_backward(plan: &GroupNormPlan, [of_input, of_weight, of_bias]: [&mut Tensor; 3], _: ...) -> Result<()> {
-    let inputs = BackwardInputs::of(grad_out, input, [mean, rstd])?;
+    let inputs = BackwardInputs::new(grad_out, input, [mean, rstd])?;
     if output_mask[0] {
-        inputs.input_gradient(weight, of_input, [group, plan.group_channels, HxW])?;
+        inputs.compute_input_gradient(weight, of_input, [group, plan.group_channels, HxW])?;
     }
     if (output_mask[1] || output_mask[2]) && C > 0 {
         inputs
-            .sum_planes([N, C, HxW], [plan.group_channels, N * group])?
-            .parameter_gradients([of_weight, of_bias], None)?;
+            .sum_plane_gradients([N, C, HxW], [plan.group_channels, N * group])?
+            .compute_parameter_gradients([of_weight, of_bias], None)?;
     }
     Ok(())
 }

@@ -12,12 +12,14 @@ fn layer_norm(plan: &LayerNormPlan, out: [&mut Tensor; 3], _: ...) -> Result<()>
 
 #[op_impl(aten::native_layer_norm_backward, CUDA)]
 fn layer_norm_backward(plan: &LayerNormPlan, [of_input, of_weight, of_bias]: [&mut Tensor; 3], _: ...) -> Result<()> {
-    let (inputs, length) = (BackwardInputs::of(grad_out, input, [mean, rstd])?, plan.columns);
+    let (inputs, length) = (BackwardInputs::new(grad_out, input, [mean, rstd])?, plan.columns);
     if output_mask[0] {
-        inputs.input_gradient(weight, of_input, [1, length, 1])?;
+        inputs.compute_input_gradient(weight, of_input, [1, length, 1])?;
     }
     if (output_mask[1] || output_mask[2]) && length > 0 {
-        inputs.sum_columns(mean.geometry().count(), length, false)?.parameter_gradients([of_weight, of_bias], None)?;
+        inputs
+            .sum_column_gradients(mean.geometry().count(), length, false)?
+            .compute_parameter_gradients([of_weight, of_bias], None)?;
     }
     Ok(())
 }

@@ -4,11 +4,11 @@ use crate::prelude::*;
 
 /// The number of elements that a thread holds, and the number of adjacent ones that it loads at once.
 const ELEMENTS_PER_THREAD: u64 = 16;
-const PACK: u64 = 4;
+const ELEMENTS_PER_PACK: u64 = 4;
 /// The maximum number of threads that share a line. It leaves each thread enough registers for several operands.
-const MAX_LANES: u64 = 512;
+const MAX_THREADS_PER_LINE: u64 = 512;
 
-parameters! {
+define_parameters! {
     /// The kernels' `struct Lines`: the lines of a launch and the threads that share one.
     #[derive(Debug)]
     pub(crate) struct Lines {
@@ -22,18 +22,24 @@ parameters! {
 impl Lines {
     /// Divides `count` lines of `length` elements, of several operands, among threads. The number of threads of a line follows its length.
     /// It is larger if there are too few lines for the device.
-    pub(crate) fn of(launch: Launch, count: i64, length: i64, operands: &[(DevicePointer, DType)]) -> Self {
+    pub(crate) fn divide_among_threads(
+        launch: Launch,
+        count: i64,
+        length: i64,
+        operands: &[(DevicePointer, DType)],
+    ) -> Self {
         let (length, count) = (length.unsigned_abs(), count.unsigned_abs());
-        let threads = |elements: u64| length.div_ceil(elements).clamp(1, MAX_LANES).next_power_of_two();
-        let (few, many) = (threads(ELEMENTS_PER_THREAD), threads(PACK));
+        let threads = |elements: u64| length.div_ceil(elements).clamp(1, MAX_THREADS_PER_LINE).next_power_of_two();
+        let (few, many) = (threads(ELEMENTS_PER_THREAD), threads(ELEMENTS_PER_PACK));
         let idle = count * few < u64::from(launch.multiprocessors()) * 1024;
         let lanes = if many <= 32 || idle { many } else { few.max(32) };
-        let aligned = operands.iter().all(|(address, dtype)| address.is_aligned_to(PACK * dtype.size() as u64));
+        let aligned =
+            operands.iter().all(|(address, dtype)| address.is_aligned_to(ELEMENTS_PER_PACK * dtype.size() as u64));
         Self {
             length: u32::try_from(length).unwrap_or(u32::MAX),
             count: u32::try_from(count).unwrap_or(u32::MAX),
             lanes: u32::try_from(lanes).unwrap_or(32),
-            packed: u32::from(length % PACK == 0 && aligned),
+            packed: u32::from(length % ELEMENTS_PER_PACK == 0 && aligned),
         }
     }
 

@@ -8,8 +8,8 @@ use crate::prelude::*;
 
 kernel! {
     // SAFETY: `fill_random` passes a packed tensor and its count to each launch, and the other tensors are broadcast to the same count.
-    static BERNOULLI = unsafe { Kernel::new("bernoulli", include_str!("../../../kernels/random/bernoulli.cu"), |instances| {
-        instances.add_all(&["bernoulli", "bernoulli_tensor"], &REAL_DTYPES);
+    static BERNOULLI_KERNEL = unsafe { Kernel::new("bernoulli", include_str!("../../../kernels/random/bernoulli.cu"), |instances| {
+        instances.add_templates_for_each_dtype(&["bernoulli", "bernoulli_tensor"], &REAL_DTYPES);
     }) };
 }
 
@@ -31,7 +31,7 @@ fn fill_bernoulli(this: &mut Tensor, p: f64, generator: Option<&Generator>) -> R
     )]
     let (dtype, limit) = (this.dtype(), (p * 4_294_967_296.0).round() as u64);
     fill_random(this, generator, 4, |launch, grid, to, stream| {
-        Ok(launch.run(&BERNOULLI, "bernoulli", &[dtype], grid, (to, stream, limit))?)
+        Ok(launch.run(&BERNOULLI_KERNEL, "bernoulli", &[dtype], grid, (to, stream, limit))?)
     })
 }
 
@@ -39,8 +39,8 @@ fn fill_bernoulli(this: &mut Tensor, p: f64, generator: Option<&Generator>) -> R
 fn bernoulli_tensor(_plan: &(), out: &mut Tensor, p: &Tensor, generator: Option<&Generator>) -> Result<()> {
     let (probabilities, dtype) = (broadcast_contiguous(p, out, DType::F64)?, out.dtype());
     fill_random(out, generator, 4, |launch, grid, to, stream| {
-        let site = site!("aten::bernoulli", "p");
+        let site = fault_site!("aten::bernoulli", "p");
         let arguments = (to, stream, &probabilities, launch.fault_record(), site);
-        Ok(launch.run(&BERNOULLI, "bernoulli_tensor", &[dtype], grid, arguments)?)
+        Ok(launch.run(&BERNOULLI_KERNEL, "bernoulli_tensor", &[dtype], grid, arguments)?)
     })
 }

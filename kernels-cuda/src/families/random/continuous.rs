@@ -7,13 +7,13 @@ use crate::prelude::*;
 
 kernel! {
     // SAFETY: `fill_random` passes a packed tensor and its count to each launch.
-    static CONTINUOUS = unsafe { Kernel::new("continuous", include_str!("../../../kernels/random/continuous.cu"), |instances| {
+    static CONTINUOUS_KERNEL = unsafe { Kernel::new("continuous", include_str!("../../../kernels/random/continuous.cu"), |instances| {
         for template in ["uniform", "normal", "exponential", "cauchy"] {
             for dtype in REAL_DTYPES.into_iter().filter(|dtype| dtype.is_floating()) {
                 instances.add(template, &[draw_dtype(dtype), dtype]);
             }
         }
-        instances.add_each("geometric", &REAL_DTYPES);
+        instances.add_for_each_dtype("geometric", &REAL_DTYPES);
     }) };
 }
 
@@ -29,18 +29,24 @@ fn numbers_per_block(dtype: DType) -> i64 {
 
 #[op_impl(aten::normal_, CUDA)]
 fn normal_(_plan: &(), this: &mut Tensor, mean: f64, std: f64, generator: Option<&Generator>) -> Result<()> {
-    normal(this, mean, std, false, generator)
+    fill_normal(this, mean, std, false, generator)
 }
 
 #[op_impl(aten::log_normal, CUDA, in_place, strided)]
 fn log_normal(_plan: &(), out: &mut Tensor, mean: f64, std: f64, generator: Option<&Generator>) -> Result<()> {
-    normal(out, mean, std, true, generator)
+    fill_normal(out, mean, std, true, generator)
 }
 
-fn normal(this: &mut Tensor, mean: f64, std: f64, exponentiated: bool, generator: Option<&Generator>) -> Result<()> {
+fn fill_normal(
+    this: &mut Tensor,
+    mean: f64,
+    std: f64,
+    exponentiated: bool,
+    generator: Option<&Generator>,
+) -> Result<()> {
     let dtypes = [draw_dtype(this.dtype()), this.dtype()];
     fill_random(this, generator, numbers_per_block(dtypes[0]), |launch, grid, to, stream| {
-        Ok(launch.run(&CONTINUOUS, "normal", &dtypes, grid, (to, stream, mean, std, exponentiated))?)
+        Ok(launch.run(&CONTINUOUS_KERNEL, "normal", &dtypes, grid, (to, stream, mean, std, exponentiated))?)
     })
 }
 
@@ -54,7 +60,7 @@ fn uniform(_plan: &(), out: &mut Tensor, from: f64, to: f64, generator: Option<&
         _ => 24,
     };
     fill_random(out, generator, numbers_per_block(dtypes[0]), |launch, grid, pointer, stream| {
-        Ok(launch.run(&CONTINUOUS, "uniform", &dtypes, grid, (pointer, stream, from, to, bits))?)
+        Ok(launch.run(&CONTINUOUS_KERNEL, "uniform", &dtypes, grid, (pointer, stream, from, to, bits))?)
     })
 }
 
@@ -62,7 +68,7 @@ fn uniform(_plan: &(), out: &mut Tensor, from: f64, to: f64, generator: Option<&
 fn exponential(_plan: &(), out: &mut Tensor, lambd: f64, generator: Option<&Generator>) -> Result<()> {
     let dtypes = [draw_dtype(out.dtype()), out.dtype()];
     fill_random(out, generator, numbers_per_block(dtypes[0]), |launch, grid, to, stream| {
-        Ok(launch.run(&CONTINUOUS, "exponential", &dtypes, grid, (to, stream, -1.0 / lambd))?)
+        Ok(launch.run(&CONTINUOUS_KERNEL, "exponential", &dtypes, grid, (to, stream, -1.0 / lambd))?)
     })
 }
 
@@ -70,7 +76,7 @@ fn exponential(_plan: &(), out: &mut Tensor, lambd: f64, generator: Option<&Gene
 fn cauchy(_plan: &(), out: &mut Tensor, median: f64, sigma: f64, generator: Option<&Generator>) -> Result<()> {
     let dtypes = [draw_dtype(out.dtype()), out.dtype()];
     fill_random(out, generator, numbers_per_block(dtypes[0]), |launch, grid, to, stream| {
-        Ok(launch.run(&CONTINUOUS, "cauchy", &dtypes, grid, (to, stream, median, sigma))?)
+        Ok(launch.run(&CONTINUOUS_KERNEL, "cauchy", &dtypes, grid, (to, stream, median, sigma))?)
     })
 }
 
@@ -78,6 +84,6 @@ fn cauchy(_plan: &(), out: &mut Tensor, median: f64, sigma: f64, generator: Opti
 fn geometric(_plan: &(), out: &mut Tensor, p: f64, generator: Option<&Generator>) -> Result<()> {
     let (dtype, scale) = (out.dtype(), (-p).ln_1p().recip());
     fill_random(out, generator, 2, |launch, grid, to, stream| {
-        Ok(launch.run(&CONTINUOUS, "geometric", &[dtype], grid, (to, stream, scale))?)
+        Ok(launch.run(&CONTINUOUS_KERNEL, "geometric", &[dtype], grid, (to, stream, scale))?)
     })
 }

@@ -7,18 +7,18 @@ use crate::prelude::*;
 
 kernel! {
     // SAFETY: `fill_random` passes a packed tensor and its count to each launch, and the other tensors are broadcast to the same count.
-    static TENSOR_PARAMETERS = unsafe { Kernel::new("tensor_parameters", include_str!("../../../kernels/random/tensor_parameters.cu"), |instances| {
-        instances.add_all(&["sample_poisson", "sample_binomial", "sample_gamma"], &FLOATING_DTYPES);
+    static TENSOR_PARAMETERS_KERNEL = unsafe { Kernel::new("tensor_parameters", include_str!("../../../kernels/random/tensor_parameters.cu"), |instances| {
+        instances.add_templates_for_each_dtype(&["sample_poisson", "sample_binomial", "sample_gamma"], &FLOATING_DTYPES);
     }) };
 }
 
 #[op_impl(aten::poisson, CUDA, strided)]
 fn poisson(_plan: &(), out: &mut Tensor, this: &Tensor, generator: Option<&Generator>) -> Result<()> {
     let (rates, dtype, site) =
-        (broadcast_contiguous(this, out, DType::F64)?, out.dtype(), site!("aten::poisson", "self"));
+        (broadcast_contiguous(this, out, DType::F64)?, out.dtype(), fault_site!("aten::poisson", "self"));
     fill_random(out, generator, 1, |launch, grid, to, stream| {
         let arguments = (to, stream, &rates, site, launch.fault_record());
-        Ok(launch.run(&TENSOR_PARAMETERS, "sample_poisson", &[dtype], grid, arguments)?)
+        Ok(launch.run(&TENSOR_PARAMETERS_KERNEL, "sample_poisson", &[dtype], grid, arguments)?)
     })
 }
 
@@ -29,7 +29,7 @@ fn binomial(_plan: &(), out: &mut Tensor, count: &Tensor, prob: &Tensor, generat
     let dtype = out.dtype();
     fill_random(out, generator, 1, |launch, grid, to, stream| {
         let arguments = (to, stream, &counts, &probabilities);
-        Ok(launch.run(&TENSOR_PARAMETERS, "sample_binomial", &[dtype], grid, arguments)?)
+        Ok(launch.run(&TENSOR_PARAMETERS_KERNEL, "sample_binomial", &[dtype], grid, arguments)?)
     })
 }
 
@@ -39,7 +39,7 @@ fn standard_gamma(_plan: &(), out: &mut Tensor, this: &Tensor, generator: Option
     // A sample that would round to zero becomes the smallest positive normal number instead.
     let least = if dtype == DType::F64 { f64::MIN_POSITIVE } else { f32::MIN_POSITIVE.into() };
     fill_random(out, generator, 1, |launch, grid, to, stream| {
-        Ok(launch.run(&TENSOR_PARAMETERS, "sample_gamma", &[dtype], grid, (to, stream, &shapes, least))?)
+        Ok(launch.run(&TENSOR_PARAMETERS_KERNEL, "sample_gamma", &[dtype], grid, (to, stream, &shapes, least))?)
     })
 }
 

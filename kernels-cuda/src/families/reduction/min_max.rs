@@ -3,10 +3,10 @@
 
 use dispatch_runtime::ReductionDims;
 
-use crate::engine::reduce::{fold, reduce, reductions};
+use crate::engine::reduce::{define_folds, define_reductions, reduce};
 use crate::prelude::*;
 
-fold!(unsafe {
+define_folds!(unsafe {
     // SAFETY: the expressions compute values from their variables only.
     LARGEST "amax" [F32 F64 I64] ordered false, "C": "Limits<C>::min_value()", "maximum(x, total)", "maximum(a, b)" => "total", "0";
     SMALLEST "amin" [F32 F64 I64] ordered false, "C": "Limits<C>::max_value()", "minimum(x, total)", "minimum(a, b)" => "total", "0";
@@ -21,7 +21,7 @@ fold!(unsafe {
     ALL "all" [F32 F64 I64] ordered false, "i32": "1", "total & (x != C(0))", "a & b" => "total", "0";
 });
 
-reductions! {
+define_reductions! {
     amax LARGEST [first];
     amin SMALLEST [first];
     max LARGEST [first];

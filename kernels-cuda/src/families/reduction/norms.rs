@@ -4,10 +4,10 @@
 use aten::NormPlan;
 use dispatch_runtime::ReductionDims;
 
-use crate::engine::reduce::{fold, reduce};
+use crate::engine::reduce::{define_folds, reduce};
 use crate::prelude::*;
 
-fold!(unsafe {
+define_folds!(unsafe {
     // SAFETY: the expressions compute values from their variables only.
     NORM "norm" [F32 F64] ordered false, "C":
     "scalars[0] == Limits<C>::min_value() ? Limits<C>::max_value() : C(0)", "add_power(total, x, scalars[0])", "join_powers(a, b, scalars[0])" =>

@@ -5,7 +5,7 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use crate::compile::source::Instances;
-use crate::engine::number::unsupported_dtype;
+use crate::engine::scalars::unsupported_dtype;
 use crate::prelude::*;
 
 /// The kernel of a scan, and its dtypes.
@@ -15,7 +15,7 @@ struct ScanKernel {
     dtypes: &'static [DType],
 }
 
-const ALL_DTYPES: &[DType] = &[DType::F32, DType::F64, DType::F16, DType::BF16, DType::I64];
+const FLOATING_AND_I64_DTYPES: &[DType] = &[DType::F32, DType::F64, DType::F16, DType::BF16, DType::I64];
 
 /// Declares scans, in C++: the dtypes, the type of the state, the initial state, the state of one element `x` with the index `at`, the join
 /// of the states `a` and then `b`, and the results.
@@ -23,7 +23,7 @@ const ALL_DTYPES: &[DType] = &[DType::F32, DType::F64, DType::F16, DType::BF16, 
 /// # Safety
 ///
 /// The expressions compute values from these variables only: they terminate, and access no memory.
-macro_rules! scan {
+macro_rules! define_scans {
     (unsafe { $($name:ident $kernel:literal $dtypes:expr, $state:literal: $begin:literal, $of:literal, $join:literal => $first:literal, $second:literal;)* }) => {$(
         static $name: ScanKernel = ScanKernel {
             // SAFETY: a `ScanKernel` is launched by this file alone, which passes packed tensors with the elements of `ScanShape`. The rest
@@ -47,7 +47,7 @@ macro_rules! scan {
                         "; }\n};\n#include \"scan.cuh\"\n"
                     ),
                     |instances: &mut Instances| {
-                        instances.add_all(&["scan_lines", "scan_columns"], $dtypes);
+                        instances.add_templates_for_each_dtype(&["scan_lines", "scan_columns"], $dtypes);
                     },
                 )
             },
@@ -57,16 +57,16 @@ macro_rules! scan {
     )*};
 }
 
-scan!(unsafe {
+define_scans!(unsafe {
     // SAFETY: the expressions compute values from their variables only.
-    SUMS "cumsum" ALL_DTYPES, "C": "0", "x", "a + b" => "state", "0";
-    PRODUCTS "cumprod" ALL_DTYPES, "C": "1", "x", "a * b" => "state", "0";
+    SUMS "cumsum" FLOATING_AND_I64_DTYPES, "C": "0", "x", "a + b" => "state", "0";
+    PRODUCTS "cumprod" FLOATING_AND_I64_DTYPES, "C": "1", "x", "a * b" => "state", "0";
     EXPONENTIALS "logcumsumexp" &FLOATING_DTYPES, "C": "Limits<C>::min_value()", "x", "logaddexp(a, b)" => "state", "0";
-    LARGEST "cummax" ALL_DTYPES, "ValueAndIndex<C>": "ValueAndIndex<C>{Limits<C>::min_value(), -1}", "ValueAndIndex<C>{x, at}", "max_with_last_index(a, b)" => "state.value", "state.index";
-    SMALLEST "cummin" ALL_DTYPES, "ValueAndIndex<C>": "ValueAndIndex<C>{Limits<C>::max_value(), -1}", "ValueAndIndex<C>{x, at}", "min_with_last_index(a, b)" => "state.value", "state.index";
+    LARGEST "cummax" FLOATING_AND_I64_DTYPES, "ValueAndIndex<C>": "ValueAndIndex<C>{Limits<C>::min_value(), -1}", "ValueAndIndex<C>{x, at}", "max_with_last_index(a, b)" => "state.value", "state.index";
+    SMALLEST "cummin" FLOATING_AND_I64_DTYPES, "ValueAndIndex<C>": "ValueAndIndex<C>{Limits<C>::max_value(), -1}", "ValueAndIndex<C>{x, at}", "min_with_last_index(a, b)" => "state.value", "state.index";
 });
 
-parameters! {
+define_parameters! {
     /// The kernels' `struct ScanShape`: the lines of a scan and their chunks.
     struct ScanShape {
         length: i64,
@@ -78,24 +78,25 @@ parameters! {
     }
 }
 
-const THREADS: u32 = 256;
+const THREADS_PER_BLOCK: u32 = 256;
 /// The number of elements that a thread scans at a time.
 const ELEMENTS_PER_THREAD: i64 = 4;
 /// The maximum size of a state in bytes.
 const MAX_STATE_BYTES: i64 = 16;
 
 impl ScanShape {
-    fn of(launch: Launch, count: i64, length: i64, inner: i64) -> Self {
+    fn new(launch: Launch, count: i64, length: i64, inner: i64) -> Self {
         let few = count < i64::from(launch.multiprocessors()) * 2;
         let lanes = if length > 32 * ELEMENTS_PER_THREAD * 8 || few && length > 32 * ELEMENTS_PER_THREAD {
-            THREADS
+            THREADS_PER_BLOCK
         } else {
             32
         };
         let tile = i64::from(lanes) * ELEMENTS_PER_THREAD;
         // A chunk is long enough for a block, and a line has fewer chunks than a block has threads.
-        let wanted = if few && lanes == THREADS { i64::from(launch.multiprocessors()) * 2 / count.max(1) } else { 1 };
-        let chunks = wanted.min(length / (tile * 4)).clamp(1, i64::from(THREADS) - 1);
+        let wanted =
+            if few && lanes == THREADS_PER_BLOCK { i64::from(launch.multiprocessors()) * 2 / count.max(1) } else { 1 };
+        let chunks = wanted.min(length / (tile * 4)).clamp(1, i64::from(THREADS_PER_BLOCK) - 1);
         let tiles = (length.max(1) - 1) / (tile * chunks) + 1;
         let chunks = (length.max(1) - 1) / (tile * tiles) + 1;
         Self { length, inner, lines: count, chunk: tiles * tile, chunks: u32::try_from(chunks).unwrap_or(1), lanes }
@@ -103,7 +104,7 @@ impl ScanShape {
 
     fn grid(&self) -> Grid {
         let runs = self.lines.unsigned_abs() * u64::from(self.chunks);
-        Grid::of_blocks(runs.div_ceil(u64::from(THREADS / self.lanes)), THREADS)
+        Grid::from_block_count(runs.div_ceil(u64::from(THREADS_PER_BLOCK / self.lanes)), THREADS_PER_BLOCK)
     }
 }
 
@@ -123,17 +124,19 @@ fn scan_dim<O: Operation>(
         return Ok(());
     }
     let computed = if scan.dtypes.contains(&dtype) { dtype } else { DType::I64 };
-    let to = if computed == dtype { out.clone() } else { out.fresh_like(computed)? };
+    let to = if computed == dtype { out.clone() } else { out.allocate_like(computed)? };
     let (length, inner) = (this.sizes().get(dim).copied().unwrap_or(1), this.sizes().iter().skip(dim + 1).product());
     let lines = out.geometry().count() / length;
-    let launch = Launch::on(out)?;
+    let launch = Launch::on_device_of(out)?;
     // If there are too few lines for one thread each, the lines are made contiguous first.
     let together = inner > 1 && length >= 512 && lines < i64::from(launch.multiprocessors()) * 64;
     if together {
         let last = |tensor: &Tensor| move_dim_last(tensor, dim);
         let from = contiguous(&last(this)?, computed)?;
-        let (contiguous_out, contiguous_indices) =
-            (to.fresh_like(computed)?, indices.as_ref().map(|indices| indices.fresh_like(DType::I64)).transpose()?);
+        let (contiguous_out, contiguous_indices) = (
+            to.allocate_like(computed)?,
+            indices.as_ref().map(|indices| indices.allocate_like(DType::I64)).transpose()?,
+        );
         let contiguous_out = contiguous_out.restride(Geometry::contiguous(from.sizes()))?;
         launch_scan(
             scan,
@@ -141,14 +144,14 @@ fn scan_dim<O: Operation>(
             &from,
             &contiguous_out,
             contiguous_indices.as_ref(),
-            ScanShape::of(launch, lines, length, 1),
+            ScanShape::new(launch, lines, length, 1),
         )?;
         copy_into(&mut last(&to)?, &contiguous_out)?;
         if let (Some(indices), Some(contiguous_out)) = (indices, contiguous_indices) {
             copy_into(&mut last(indices)?, &contiguous_out.restride(Geometry::contiguous(from.sizes()))?)?;
         }
     } else {
-        let shape = ScanShape::of(launch, lines, length, inner);
+        let shape = ScanShape::new(launch, lines, length, inner);
         launch_scan(scan, launch, &contiguous(this, computed)?, &to, indices.as_deref(), shape)?;
     }
     if computed == dtype { Ok(()) } else { copy_into(out, &to) }
@@ -192,7 +195,7 @@ fn launch_scan(
     Ok(launch.run(&scan.kernel, "scan_lines", &dtypes, shape.grid(), (this, out, indices, &partials, shape))?)
 }
 
-macro_rules! scan_kernels {
+macro_rules! define_scan_kernels {
     ([$($name:ident $scan:ident;)*] [$($with_indices:ident $indexed_scan:ident;)*]) => {
         $(#[op_impl(aten::$name, CUDA)]
         fn $name(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
@@ -206,7 +209,7 @@ macro_rules! scan_kernels {
     };
 }
 
-scan_kernels! {
+define_scan_kernels! {
     [cumsum SUMS; cumprod PRODUCTS; logcumsumexp EXPONENTIALS;]
     [cummax LARGEST; cummin SMALLEST;]
 }

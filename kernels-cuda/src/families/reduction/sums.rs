@@ -3,10 +3,10 @@
 
 use dispatch_runtime::ReductionDims;
 
-use crate::engine::reduce::{Fold, fold, reduce, reductions};
+use crate::engine::reduce::{Fold, define_folds, define_reductions, reduce};
 use crate::prelude::*;
 
-fold!(unsafe {
+define_folds!(unsafe {
     // SAFETY: the expressions compute values from their variables only.
     SUM "sum" [F32 F64 I64] ordered false, "C": "0", "total + x", "a + b" => "total / scalars[0]", "0";
     SUM_OF_NUMBERS "nansum" [F32 F64] ordered false, "C": "0", "is_nan(x) ? total : total + x", "a + b" => "total", "0";
@@ -14,7 +14,7 @@ fold!(unsafe {
     COUNT "count_nonzero" [F32 F64 I64] ordered false, "i64": "0", "total + (x != C(0))", "a + b" => "total", "0";
 });
 
-fn fold_into<O: Operation>(
+fn reduce_with_fold<O: Operation>(
     fold: &'static Fold,
     plan: &ReductionDims,
     out: &Tensor,
@@ -25,41 +25,41 @@ fn fold_into<O: Operation>(
 }
 
 /// Sums all elements into a single one, divided by `count`.
-pub(crate) fn sum_into(out: &Tensor, this: &Tensor, count: f64) -> Result<()> {
+pub(crate) fn sum_all_into(out: &Tensor, this: &Tensor, count: f64) -> Result<()> {
     reduce::<aten::sum>(&SUM, this, &vec![true; this.sizes().len()], out.dtype(), [count, 0.0], &[out])
 }
 
 /// Returns the number of elements that are reduced to one.
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
-fn reduced_count(plan: &ReductionDims, this: &Tensor) -> f64 {
+fn element_count_per_result(plan: &ReductionDims, this: &Tensor) -> f64 {
     this.sizes().iter().zip(&plan.is_reduced).filter(|(_, gone)| **gone).map(|(&size, _)| size as f64).product()
 }
 
 #[op_impl(aten::sum, CUDA)]
 #[op_impl(aten::sum_dim_intlist, CUDA)]
 fn sum(plan: &ReductionDims, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    fold_into::<aten::sum>(&SUM, plan, out, this, 1.0)
+    reduce_with_fold::<aten::sum>(&SUM, plan, out, this, 1.0)
 }
 
 #[op_impl(aten::nansum, CUDA)]
 fn nansum(plan: &ReductionDims, out: &mut Tensor, this: &Tensor) -> Result<()> {
     let fold = if out.dtype().is_integral() { &SUM } else { &SUM_OF_NUMBERS };
-    fold_into::<aten::nansum>(fold, plan, out, this, 1.0)
+    reduce_with_fold::<aten::nansum>(fold, plan, out, this, 1.0)
 }
 
 #[op_impl(aten::mean, CUDA)]
 #[op_impl(aten::mean_dim, CUDA)]
 fn mean(plan: &ReductionDims, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    fold_into::<aten::sum>(&SUM, plan, out, this, reduced_count(plan, this))
+    reduce_with_fold::<aten::sum>(&SUM, plan, out, this, element_count_per_result(plan, this))
 }
 
 #[op_impl(aten::prod, CUDA)]
 #[op_impl(aten::prod_dim_int, CUDA)]
 fn prod(plan: &ReductionDims, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    fold_into::<aten::prod>(&PRODUCT, plan, out, this, 1.0)
+    reduce_with_fold::<aten::prod>(&PRODUCT, plan, out, this, 1.0)
 }
 
-reductions! {
+define_reductions! {
     count_nonzero COUNT [first];
     count_nonzero_dim_intlist COUNT [first];
 }

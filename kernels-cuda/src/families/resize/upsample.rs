@@ -5,14 +5,14 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use crate::engine::images::Images;
-use crate::engine::number::word_dtype;
+use crate::engine::scalars::integer_dtype_of_same_size;
 use crate::prelude::*;
 
 kernel! {
     // SAFETY: both sides come with their own sizes and strides, and taps outside of an image are clamped into it.
-    static UPSAMPLE = unsafe { Kernel::new("upsample", include_str!("../../../kernels/resize/upsample.cu"), |instances| {
-        instances.add_each("upsample_nearest", &[DType::U8, DType::I16, DType::I32, DType::I64]);
-        instances.add_all(&["upsample_linear", "upsample_cubic", "upsample_antialiased", "upsample_nearest_backward", "upsample_linear_backward", "upsample_cubic_backward", "upsample_antialiased_backward"], &FLOATING_DTYPES);
+    static UPSAMPLE_KERNEL = unsafe { Kernel::new("upsample", include_str!("../../../kernels/resize/upsample.cu"), |instances| {
+        instances.add_for_each_dtype("upsample_nearest", &[DType::U8, DType::I16, DType::I32, DType::I64]);
+        instances.add_templates_for_each_dtype(&["upsample_linear", "upsample_cubic", "upsample_antialiased", "upsample_nearest_backward", "upsample_linear_backward", "upsample_cubic_backward", "upsample_antialiased_backward"], &FLOATING_DTYPES);
     }) };
 }
 
@@ -35,7 +35,7 @@ const ANTIALIASED_LINEAR: InterpolationMode =
     InterpolationMode { forward: "upsample_antialiased", backward: "upsample_antialiased_backward", number: 4 };
 const ANTIALIASED_CUBIC: InterpolationMode = InterpolationMode { number: 5, ..ANTIALIASED_LINEAR };
 
-parameters! {
+define_parameters! {
     /// The kernels' `struct AxisScale`: the scale and sizes of one dimension.
     struct AxisScale {
         step: f64,
@@ -81,7 +81,7 @@ impl Scales {
     }
 }
 
-macro_rules! upsamples {
+macro_rules! define_upsamples {
     ($($rank:literal $mode:ident [$($align:ident)?] [$($scale:ident)+] $types:ident $name:ident $backward:ident;)*) => {$(
         #[op_impl(aten::$name, CUDA)]
         fn $name(
@@ -92,7 +92,7 @@ macro_rules! upsamples {
             $($scale: Option<f64>),+
         ) -> Result<()> {
             check_dtype(aten::$name::operator(), "self", this.dtype(), &$types)?;
-            resize($rank, this, out, $mode, false $(|| $align)?, &[$($scale),+])
+            launch_upsample($rank, this, out, $mode, false $(|| $align)?, &[$($scale),+])
         }
 
         #[op_impl(aten::$backward, CUDA)]
@@ -104,12 +104,12 @@ macro_rules! upsamples {
             $($scale: Option<f64>),+
         ) -> Result<()> {
             check_dtype(aten::$backward::operator(), "grad_output", grad_output.dtype(), &FLOATING_DTYPES)?;
-            resize_backward($rank, grad_output, out, $mode, false $(|| $align)?, &[$($scale),+])
+            launch_upsample_backward($rank, grad_output, out, $mode, false $(|| $align)?, &[$($scale),+])
         }
     )*};
 }
 
-upsamples! {
+define_upsamples! {
     1 NEAREST [] [scales] NUMERIC_DTYPES upsample_nearest1d upsample_nearest1d_backward;
     2 NEAREST [] [scales_h scales_w] NUMERIC_DTYPES upsample_nearest2d upsample_nearest2d_backward;
     3 NEAREST [] [scales_d scales_h scales_w] NUMERIC_DTYPES upsample_nearest3d upsample_nearest3d_backward;
@@ -124,7 +124,7 @@ upsamples! {
     2 ANTIALIASED_CUBIC [align_corners] [scales_h scales_w] FLOATING_DTYPES _upsample_bicubic2d_aa _upsample_bicubic2d_aa_backward;
 }
 
-fn resize(
+fn launch_upsample(
     rank: usize,
     this: &Tensor,
     out: &Tensor,
@@ -136,23 +136,24 @@ fn resize(
     if count == 0 {
         return Ok(());
     }
-    let (launch, to) = (Launch::on(out)?, Images::of(out, rank));
+    let (launch, to) = (Launch::on_device_of(out)?, Images::from_tensor(out, rank));
     let planes: i64 = out.sizes()[..2].iter().product();
     let positions = count / planes;
     let (lanes, images) =
-        if to.has_channels_last() { (positions * out.sizes()[1], out.sizes()[0]) } else { (positions, planes) };
+        if to.is_channels_last() { (positions * out.sizes()[1], out.sizes()[0]) } else { (positions, planes) };
     // There are enough threads to keep the device busy; each loops over the remaining images.
     let enough = i64::from(launch.multiprocessors()) * 2048 * 4;
     let rows = u32::try_from((enough / lanes + 1).min(images).clamp(1, 1 << 15)).unwrap_or(1);
-    let lane_grid = Grid::cover(lanes);
+    let lane_grid = Grid::for_elements(lanes);
     let grid = Grid { blocks: [lane_grid.blocks[0], rows, 1], ..lane_grid };
-    let dtype = if mode.number <= NEAREST_EXACT.number { word_dtype(this.dtype()) } else { this.dtype() };
+    let dtype =
+        if mode.number <= NEAREST_EXACT.number { integer_dtype_of_same_size(this.dtype()) } else { this.dtype() };
     let scales = Scales::new(mode, align_corners, this.sizes(), out.sizes(), scales, this.dtype());
-    let arguments = (planes, lanes, out, this, to, Images::of(this, rank), scales);
-    Ok(launch.run(&UPSAMPLE, mode.forward, &[dtype], grid, arguments)?)
+    let arguments = (planes, lanes, out, this, to, Images::from_tensor(this, rank), scales);
+    Ok(launch.run(&UPSAMPLE_KERNEL, mode.forward, &[dtype], grid, arguments)?)
 }
 
-fn resize_backward(
+fn launch_upsample_backward(
     rank: usize,
     grad_output: &Tensor,
     out: &Tensor,
@@ -160,8 +161,9 @@ fn resize_backward(
     align_corners: bool,
     scales: &[Option<f64>],
 ) -> Result<()> {
-    let (count, images) = (out.geometry().count(), (Images::of(out, rank), Images::of(grad_output, rank)));
+    let (count, images) =
+        (out.geometry().count(), (Images::from_tensor(out, rank), Images::from_tensor(grad_output, rank)));
     let scales = Scales::new(mode, align_corners, out.sizes(), grad_output.sizes(), scales, out.dtype());
     let arguments = (count, out, grad_output, images.0, images.1, scales);
-    Launch::on(out)?.run_per_element(&UPSAMPLE, mode.backward, &[out.dtype()], count, arguments)
+    Launch::on_device_of(out)?.run_per_element(&UPSAMPLE_KERNEL, mode.backward, &[out.dtype()], count, arguments)
 }

@@ -1,56 +1,57 @@
 //! CUDA kernels of `sort`, `topk`, `kthvalue`, medians and `mode`.
 
-use crate::engine::sort_select::{SelectedElement, SortInput, ValuesAndIndices, write_along_dim};
+use crate::engine::sort_select::{SelectedElement, SortInput, ValuesAndIndices, copy_lines_into};
 use crate::prelude::*;
 
-/// Writes the first elements of each line into the results. If lines are not contiguous there, they are copied from temporary tensors.
-fn write_first([values, indices]: [&mut Tensor; 2], lines: &SortInput, dim: usize) -> Result<()> {
+/// Writes the first elements of each line into the results. If the results are not contiguous along the lines, they are copied from
+/// temporary tensors.
+fn write_first_elements([values, indices]: [&mut Tensor; 2], lines: &SortInput, dim: usize) -> Result<()> {
     let is_direct = |out: &Tensor| dim + 1 >= out.sizes().len() && out.geometry().is_contiguous();
     let most = values.sizes().get(dim).copied().unwrap_or(1);
     if is_direct(values) && is_direct(indices) {
         return lines.first_elements_into(most, &(values.clone(), indices.clone()));
     }
     let found = lines.first_elements(most)?;
-    write_along_dim(&found.0, values, dim)?;
-    write_along_dim(&found.1, indices, dim)
+    copy_lines_into(&found.0, values, dim)?;
+    copy_lines_into(&found.1, indices, dim)
 }
 
 #[op_impl(aten::sort, CUDA)]
 #[op_impl(aten::sort_stable, CUDA)]
 fn sort(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, descending: bool) -> Result<()> {
-    write_first(out, &SortInput::along(this, *plan, descending)?, *plan)
+    write_first_elements(out, &SortInput::along_dim(this, *plan, descending)?, *plan)
 }
 
 #[op_impl(aten::topk, CUDA)]
 fn topk(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, largest: bool) -> Result<()> {
-    write_first(out, &SortInput::along(this, *plan, largest)?, *plan)
+    write_first_elements(out, &SortInput::along_dim(this, *plan, largest)?, *plan)
 }
 
 /// Returns the result tensors, which have one element for each line and are contiguous.
-fn result_tensors([values, indices]: [&mut Tensor; 2]) -> ValuesAndIndices {
+fn to_values_and_indices([values, indices]: [&mut Tensor; 2]) -> ValuesAndIndices {
     (values.clone(), indices.clone())
 }
 
 #[op_impl(aten::kthvalue, CUDA)]
 fn kthvalue(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, k: i64) -> Result<()> {
-    SortInput::along(this, *plan, false)?.select_nth(SelectedElement::Smallest(k), &result_tensors(out))
+    SortInput::along_dim(this, *plan, false)?.select_nth(SelectedElement::NthSmallest(k), &to_values_and_indices(out))
 }
 
 #[op_impl(aten::median_dim, CUDA)]
 fn median_dim(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    SortInput::along(this, *plan, false)?
-        .select_nth(SelectedElement::Median { ignores_nan: false }, &result_tensors(out))
+    SortInput::along_dim(this, *plan, false)?
+        .select_nth(SelectedElement::Median { ignores_nan: false }, &to_values_and_indices(out))
 }
 
 #[op_impl(aten::nanmedian_dim, CUDA)]
 fn nanmedian_dim(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    SortInput::along(this, *plan, false)?
-        .select_nth(SelectedElement::Median { ignores_nan: true }, &result_tensors(out))
+    SortInput::along_dim(this, *plan, false)?
+        .select_nth(SelectedElement::Median { ignores_nan: true }, &to_values_and_indices(out))
 }
 
 #[op_impl(aten::mode, CUDA)]
 fn mode(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    SortInput::along(this, *plan, false)?.most_frequent(&result_tensors(out))
+    SortInput::along_dim(this, *plan, false)?.write_most_frequent(&to_values_and_indices(out))
 }
 
 /// Writes the median of all elements, or NaN if there are none.
@@ -60,9 +61,9 @@ fn write_median(out: &mut Tensor, this: &Tensor, ignores_nan: bool) -> Result<()
     }
     let row = contiguous(this, this.dtype())?;
     let row = row.restride(Geometry::contiguous(&[row.geometry().count()]).with_offset(row.geometry().offset()))?;
-    let mut index = out.fresh_like(DType::I64)?;
-    SortInput::along(&row, 0, false)?
-        .select_nth(SelectedElement::Median { ignores_nan }, &result_tensors([out, &mut index]))
+    let mut index = out.allocate_like(DType::I64)?;
+    SortInput::along_dim(&row, 0, false)?
+        .select_nth(SelectedElement::Median { ignores_nan }, &to_values_and_indices([out, &mut index]))
 }
 
 #[op_impl(aten::median, CUDA)]

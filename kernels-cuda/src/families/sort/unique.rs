@@ -3,14 +3,14 @@
 
 use aten::UniquePlan;
 
-use crate::engine::prefix_sum::{exclusive_sum, read_integer};
+use crate::engine::prefix_sum::{exclusive_prefix_sum, read_device_integer};
 use crate::engine::sort_select::SortInput;
 use crate::prelude::*;
 
 kernel! {
     // SAFETY: flags, orders and positions are allocated here, one for each of `count` rows, and contain only each other's indices.
-    static UNIQUE = unsafe { Kernel::new("unique", include_str!("../../../kernels/sort/unique.cu"), |instances| {
-        instances.add_each("flag_distinct", &[DType::I32, DType::I64]);
+    static UNIQUE_KERNEL = unsafe { Kernel::new("unique", include_str!("../../../kernels/sort/unique.cu"), |instances| {
+        instances.add_for_each_dtype("flag_distinct", &[DType::I32, DType::I64]);
         instances.add("number_distinct", &[]);
         instances.add("run_lengths", &[]);
     }) };
@@ -28,7 +28,7 @@ struct UniqueOptions {
 }
 
 /// Returns the sorted order of a matrix's rows. Stable sorts begin with the last column.
-fn sorted_order(rows: &Tensor) -> Result<Tensor> {
+fn sorted_row_order(rows: &Tensor) -> Result<Tensor> {
     let mut order: Option<Tensor> = None;
     for col in (0..rows.sizes()[1]).rev() {
         let column = aten::select_int(rows, 1, col)?;
@@ -36,7 +36,7 @@ fn sorted_order(rows: &Tensor) -> Result<Tensor> {
             Some(order) => aten::index_select(&column, 0, order)?,
             None => contiguous(&column, column.dtype())?,
         };
-        let (_, positions) = SortInput::single_line(&column).sort()?;
+        let (_, positions) = SortInput::from_single_line(&column).sort()?;
         let positions = positions.restride(Geometry::contiguous(&[positions.geometry().count()]))?;
         order = Some(match &order {
             Some(order) => aten::index_select(order, 0, &positions)?,
@@ -59,27 +59,27 @@ fn unique_slices(this: &Tensor, options: UniqueOptions) -> Result<UniqueResult> 
     let width = total.checked_div(count).unwrap_or(0);
     let rows = contiguous(&slices, slices.dtype())?;
     let rows = rows.restride(Geometry::contiguous(&[count, width]).with_offset(rows.geometry().offset()))?;
-    let launch = Launch::on(&rows)?;
+    let launch = Launch::on_device_of(&rows)?;
     let room = |size: i64| Spec::contiguous(DType::I64, &[size]).on(rows.device());
-    let order = options.sorted.then(|| sorted_order(&rows)).transpose()?;
+    let order = options.sorted.then(|| sorted_row_order(&rows)).transpose()?;
     let flags = room(count)?;
     let key = if rows.dtype().size() == 8 { DType::I64 } else { DType::I32 };
-    let arguments = (count, width, SortInput::single_line(&rows).parameter(launch)?, order.as_ref(), &flags);
-    launch.run_per_element(&UNIQUE, "flag_distinct", &[key], count, arguments)?;
-    let distinct_count = exclusive_sum(launch, &flags)?;
+    let arguments = (count, width, SortInput::from_single_line(&rows).parameter(launch)?, order.as_ref(), &flags);
+    launch.run_per_element(&UNIQUE_KERNEL, "flag_distinct", &[key], count, arguments)?;
+    let distinct_count = exclusive_prefix_sum(launch, &flags)?;
     let inverse_sizes = if options.dim.is_some() { &[count] } else { this.sizes() };
     let inverse = Spec::contiguous(DType::I64, if options.inverse { inverse_sizes } else { &[0] }).on(rows.device())?;
     let (firsts, starts) = (room(count)?, room(count)?);
     let wanted = options.inverse.then_some(&inverse);
     let arguments = (count, &flags, &distinct_count, order.as_ref(), wanted, &firsts, &starts);
-    launch.run_per_element(&UNIQUE, "number_distinct", &[], count, arguments)?;
-    let distinct_count = read_integer(launch, &distinct_count)?;
+    launch.run_per_element(&UNIQUE_KERNEL, "number_distinct", &[], count, arguments)?;
+    let distinct_count = read_device_integer(launch, &distinct_count)?;
     let firsts = aten::narrow(&firsts, 0, 0, distinct_count)?;
     // The slices are now along dimension 0; the result has them along `dim`.
     let values = aten::movedim_int(&aten::index_select(&slices, 0, &firsts)?, 0, dim)?;
     let counts = room(if options.counts { distinct_count } else { 0 })?;
     let all = counts.geometry().count();
-    launch.run_per_element(&UNIQUE, "run_lengths", &[], all, (distinct_count, count, &starts, &counts))?;
+    launch.run_per_element(&UNIQUE_KERNEL, "run_lengths", &[], all, (distinct_count, count, &starts, &counts))?;
     Ok((values, inverse, counts))
 }
 

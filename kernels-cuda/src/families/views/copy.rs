@@ -3,7 +3,7 @@
 use dispatch_runtime::PointwisePlan;
 
 use crate::engine::elementwise::begin_checked_write;
-use crate::engine::transfer::{contiguous_copy, download, transfer};
+use crate::engine::transfer::{contiguous_copy, copy_between_devices, download};
 use crate::prelude::*;
 
 #[op_impl(aten::copy_, CUDA)]
@@ -12,7 +12,7 @@ fn copy_(_plan: &(), this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Res
         return download(this, src, non_blocking);
     }
     let _writing = begin_checked_write(&["src"], "self", this, &[src])?;
-    transfer(this, src, non_blocking)
+    copy_between_devices(this, src, non_blocking)
 }
 
 #[op_impl(aten::fill_scalar, CUDA, in_place, strided, converts)]

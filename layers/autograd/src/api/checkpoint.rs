@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use dispatch_runtime::guard::{self, ThreadState};
 use dispatch_runtime::{KeySet, RandomRecording, Result, Tensor, keys};
-use dispatch_transform::calling_state;
+use dispatch_transform::caller_state;
 
 use crate::api::differentiable::Differentiable;
 use crate::api::differentiation::Differentiation;
@@ -38,8 +38,8 @@ use crate::graph::node::{Edge, Edges, SequenceScope};
 ///
 /// # Errors
 ///
-/// Returns the error of `f`. A backward pass returns the error of the recomputation, and [`GradientError::CaptureMismatch`] if `f` captures
-/// other tensors than before.
+/// Returns the error of `f`. A backward pass returns the error of the recomputation, and [`GradientError::CheckpointCaptureMismatch`] if
+/// `f` captures other tensors than before.
 pub fn checkpoint(
     f: impl Fn(&[Tensor]) -> Result<Vec<Tensor>> + Send + Sync + 'static,
     inputs: &[&Tensor],
@@ -52,10 +52,10 @@ pub fn checkpoint(
     let requires: Vec<bool> = edges.iter().map(Option::is_some).collect();
     let (outputs, mut captured, first_sequence, recording) = {
         let scope = SequenceScope::begin();
-        let detached = detached_inputs(&inputs, &requires)?;
+        let detached = detach_inputs(&inputs, &requires)?;
         let (outputs, recording) = RandomRecording::record(|| f(&detached));
         let outputs = outputs?;
-        let captured = captured_edges(&outputs, &detached, scope.first_sequence())?;
+        let captured = find_captured_edges(&outputs, &detached, scope.first_sequence())?;
         if captured.is_empty() && !requires.contains(&true) {
             return Ok(outputs);
         }
@@ -81,7 +81,7 @@ pub fn checkpoint(
         captured_count,
         first_sequence,
         recording,
-        state: calling_state(),
+        state: caller_state(),
     };
     let edges = edges.into_iter().chain(captured.into_iter().map(Some)).collect();
     link_outputs(edges, outputs, ctx, recompute)
@@ -105,7 +105,7 @@ struct CheckpointBackward {
 }
 
 /// Returns the inputs without their history. Those whose gradient is requested are leaves.
-fn detached_inputs(inputs: &[Tensor], requires: &[bool]) -> Result<Vec<Tensor>> {
+fn detach_inputs(inputs: &[Tensor], requires: &[bool]) -> Result<Vec<Tensor>> {
     let detach = |(input, requires): (&Tensor, &bool)| match requires {
         true => history::detach(input)?.requires_grad_(true),
         false if history::requires_grad(input)? => history::detach(input),
@@ -116,7 +116,7 @@ fn detached_inputs(inputs: &[Tensor], requires: &[bool]) -> Result<Vec<Tensor>> 
 
 /// Returns the edges from a function's own nodes to captured tensors, which are neither made by the function nor its inputs.
 /// `first_sequence` is the function's smallest sequence number.
-fn captured_edges(outputs: &[Tensor], inputs: &[Tensor], first_sequence: u64) -> Result<Vec<Edge>> {
+fn find_captured_edges(outputs: &[Tensor], inputs: &[Tensor], first_sequence: u64) -> Result<Vec<Edge>> {
     let edges = |tensors: &[Tensor]| {
         tensors.iter().filter_map(|tensor| history::gradient_edge(tensor).transpose()).collect::<Result<Vec<Edge>>>()
     };
@@ -145,12 +145,12 @@ impl CheckpointBackward {
         self.recording.replay(|| (self.f)(inputs))
     }
 
-    fn check_captured(&self, captured: &[Edge], found: &[Edge]) -> Result<()> {
+    fn check_same_captures(&self, captured: &[Edge], found: &[Edge]) -> Result<()> {
         let is_found = |edge: &Edge| found.iter().any(|found| found.same(edge));
         if found.len() == self.captured_count && captured.iter().all(is_found) {
             return Ok(());
         }
-        Err(GradientError::CaptureMismatch.into())
+        Err(GradientError::CheckpointCaptureMismatch.into())
     }
 }
 
@@ -160,7 +160,7 @@ impl Backward for CheckpointBackward {
     }
 
     fn backward(&self, ctx: &BackwardContext<'_>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
-        let mut inputs = ctx.saved_with_names(|i| match i.checked_sub(self.input_count) {
+        let mut inputs = ctx.saved_tensors_with_names(|i| match i.checked_sub(self.input_count) {
             None => format!("input {i}"),
             Some(i) => format!("captured leaf {i}"),
         })?;
@@ -168,12 +168,12 @@ impl Backward for CheckpointBackward {
         let captured_before: Vec<Edge> = ctx.node.edges().iter().skip(self.input_count).flatten().cloned().collect();
         let create_graph = guard::is_grad_enabled();
         // With `create_graph` the inputs keep their history. Otherwise gradients end at the inputs.
-        let inputs = if create_graph { inputs } else { detached_inputs(&inputs, ctx.needs)? };
+        let inputs = if create_graph { inputs } else { detach_inputs(&inputs, ctx.needs)? };
         let outputs = {
             let _recorded = guard::enable_grad();
             let _scope = SequenceScope::begin();
             let outputs = self.recompute(&inputs)?;
-            self.check_captured(&captured_before, &captured_edges(&outputs, &inputs, self.first_sequence)?)?;
+            self.check_same_captures(&captured_before, &find_captured_edges(&outputs, &inputs, self.first_sequence)?)?;
             outputs
         };
         let differentiated: Vec<(&Tensor, &Tensor)> = outputs
@@ -185,7 +185,7 @@ impl Backward for CheckpointBackward {
         let (outputs, seeds): (Vec<&Tensor>, Vec<&Tensor>) = differentiated.into_iter().unzip();
         let input_edges: Vec<Option<Edge>> = inputs.iter().map(history::gradient_edge).collect::<Result<_>>()?;
         let ends: Vec<Edge> = input_edges.iter().flatten().chain(&captured_before).cloned().collect();
-        let task = Differentiation::of(&outputs).seeded(&seeds);
+        let task = Differentiation::of_outputs(&outputs).with_seeds(&seeds);
         let task = if create_graph { task.create_graph() } else { task };
         let mut found = task.grad_at_edges(&ends)?.into_iter();
         let mut found = |is_end: bool| if is_end { found.next().flatten() } else { None };

@@ -34,8 +34,8 @@ pub trait Differentiable: Sized {
     ///
     /// # Errors
     ///
-    /// Returns [`GradientError::NotDifferentiableDType`] if the dtype has no gradients, [`GradientError::InsideTransform`] if a function
-    /// transform runs, and [`GradientError::NotALeaf`] if `requires_grad` is false and the tensor was computed from others.
+    /// Returns [`GradientError::NotDifferentiableDType`] if the dtype has no gradients, [`GradientError::RequiresGradInsideTransform`] if a
+    /// function transform runs, and [`GradientError::NotALeaf`] if `requires_grad` is false and the tensor was computed from others.
     fn requires_grad_(self, requires_grad: bool) -> Result<Self>;
 
     /// Computes the gradients of this one-element tensor with respect to all leaves that it was computed from, and adds each to the
@@ -46,8 +46,8 @@ pub trait Differentiable: Sized {
     /// # Errors
     ///
     /// Returns [`GradientError::NoGraph`] if nothing requires gradients, [`GradientError::NotScalar`] if the tensor does not have exactly
-    /// one real element, [`GradientError::SavedModified`] or [`GradientError::SavedFreed`] if a saved tensor was written to or freed, and
-    /// the error of a derivative.
+    /// one real element, [`GradientError::SavedTensorModified`] or [`GradientError::SavedTensorsFreed`] if a saved tensor was written to or
+    /// freed, and the error of a derivative.
     fn backward(&self) -> Result<()>;
 
     /// Returns the accumulated gradient, if any. While this handle lives the returned tensor does not change: a later backward stores the
@@ -58,7 +58,7 @@ pub trait Differentiable: Sized {
     ///
     /// # Errors
     ///
-    /// Returns [`GradientError::GradientMismatch`] if the gradient has other sizes, another dtype or another device.
+    /// Returns [`GradientError::SetGradientMismatch`] if the gradient has other sizes, another dtype or another device.
     fn set_grad(&self, gradient: Option<Tensor>) -> Result<()>;
 
     /// Removes the accumulated gradient.
@@ -102,7 +102,7 @@ impl Differentiable for Tensor {
                 return Err(GradientError::NotDifferentiableDType { dtype: self.dtype() }.into());
             }
             if dispatch_transform::depth() > 0 {
-                return Err(GradientError::InsideTransform.into());
+                return Err(GradientError::RequiresGradInsideTransform.into());
             }
             self.mark(Marks::REQUIRES_GRAD);
         } else if history::gradient_edge(&self)?.is_some() && !self.is_leaf() {
@@ -114,7 +114,7 @@ impl Differentiable for Tensor {
     }
 
     fn backward(&self) -> Result<()> {
-        Differentiation::of(&[self]).backward()
+        Differentiation::of_outputs(&[self]).backward()
     }
 
     fn grad(&self) -> Option<Tensor> {
@@ -128,7 +128,7 @@ impl Differentiable for Tensor {
                 || gradient.device() != self.device())
         {
             let of = |tensor: &Self| (tensor.sizes().to_vec(), tensor.dtype(), tensor.device());
-            return Err(GradientError::GradientMismatch { found: of(gradient), expected: of(self) }.into());
+            return Err(GradientError::SetGradientMismatch { found: of(gradient), expected: of(self) }.into());
         }
         drop(history::update_state(self, |state| state.replace_gradient(gradient)));
         Ok(())
@@ -147,8 +147,8 @@ impl Differentiable for Tensor {
 
     fn retain_grad(&self) -> Result<()> {
         // A leaf always retains its gradient.
-        if let edge @ Edge::Node(..) = require_edge(self)? {
-            retain_grad::retain(self, edge);
+        if let edge @ Edge::Node(..) = gradient_edge_or_error(self)? {
+            retain_grad::retain_gradient(self, edge);
         }
         Ok(())
     }
@@ -157,20 +157,20 @@ impl Differentiable for Tensor {
         &self,
         hook: impl Fn(&Self) -> Result<Option<Self>> + Send + Sync + 'static,
     ) -> Result<HookHandle> {
-        Ok(hooks::register_tensor_hook(require_edge(self)?, Arc::new(hook)))
+        Ok(hooks::register_tensor_hook(gradient_edge_or_error(self)?, Arc::new(hook)))
     }
 
     fn register_post_accumulate_hook(
         &self,
         hook: impl Fn(&Self) -> Result<()> + Send + Sync + 'static,
     ) -> Result<HookHandle> {
-        match require_edge(self)? {
+        match gradient_edge_or_error(self)? {
             Edge::Leaf(leaf) => Ok(hooks::register_post_accumulate_hook(&leaf, hook)),
             Edge::Node(..) => Err(GradientError::NotALeaf.into()),
         }
     }
 }
 
-fn require_edge(tensor: &Tensor) -> Result<Edge> {
+fn gradient_edge_or_error(tensor: &Tensor) -> Result<Edge> {
     history::gradient_edge(tensor)?.ok_or_else(|| GradientError::NoGraph { position: 0 }.into())
 }

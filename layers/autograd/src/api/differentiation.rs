@@ -19,8 +19,8 @@ use crate::graph::node::{Edge, reduce_and_cast};
 /// # fn main() -> dispatch_runtime::Result<()> {
 /// let x = Tensor::from(2.0).requires_grad_(true)?;
 /// let y = (&(&x * &x)? * &x)?;
-/// let first = Differentiation::of(&[&y]).create_graph().grad(&[&x])?;
-/// let second = Differentiation::of(&[first[0].as_ref().unwrap()]).grad(&[&x])?;
+/// let first = Differentiation::of_outputs(&[&y]).create_graph().grad(&[&x])?;
+/// let second = Differentiation::of_outputs(&[first[0].as_ref().unwrap()]).grad(&[&x])?;
 /// assert_eq!(second[0].as_ref().unwrap().item::<f64>()?, 12.0);
 /// # Ok(())
 /// # }
@@ -36,14 +36,14 @@ pub struct Differentiation<'a> {
 }
 
 impl<'a> Differentiation<'a> {
-    /// Requests the gradients of these tensors. Without [seeds](Self::seeded) each must have one real element, and the gradients are those
-    /// of their sum.
-    pub const fn of(outputs: &'a [&'a Tensor]) -> Self {
+    /// Requests the gradients of these tensors. Without [seeds](Self::with_seeds) each must have one real element, and the gradients are
+    /// those of their sum.
+    pub const fn of_outputs(outputs: &'a [&'a Tensor]) -> Self {
         Self { outputs, seeds: None, retain_graph: false, create_graph: false, allow_unused: false }
     }
 
     /// Sets the seed gradients with which the backward pass starts, one for each output.
-    pub const fn seeded(mut self, seeds: &'a [&'a Tensor]) -> Self {
+    pub const fn with_seeds(mut self, seeds: &'a [&'a Tensor]) -> Self {
         self.seeds = Some(seeds);
         self
     }
@@ -71,10 +71,10 @@ impl<'a> Differentiation<'a> {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`Differentiable::backward`](crate::Differentiable::backward). Returns [`GradientError::SeedCount`] or
-    /// [`GradientError::GradientSizes`] if the seeds do not match the outputs.
+    /// Returns the errors of [`Differentiable::backward`](crate::Differentiable::backward). Returns [`GradientError::WrongSeedCount`] or
+    /// [`GradientError::WrongGradientSizes`] if the seeds do not match the outputs.
     pub fn backward(self) -> Result<()> {
-        engine::run(&self.graph_task(None)?).map(drop)
+        engine::run_backward(&self.to_graph_task(None)?).map(drop)
     }
 
     /// Returns the gradients with respect to these inputs. The gradients of leaves do not change.
@@ -87,7 +87,7 @@ impl<'a> Differentiation<'a> {
             history::gradient_edge(input)?.ok_or_else(|| GradientError::NoGraph { position }.into())
         });
         let edges: Vec<Edge> = edges.collect::<Result<_>>()?;
-        let gradients = engine::run(&self.graph_task(Some(&edges))?)?;
+        let gradients = engine::run_backward(&self.to_graph_task(Some(&edges))?)?;
         match gradients.iter().position(Option::is_none) {
             Some(position) if !self.allow_unused => Err(GradientError::UnusedInput { position }.into()),
             _ => Ok(gradients),
@@ -96,14 +96,14 @@ impl<'a> Differentiation<'a> {
 
     /// Returns the gradients that arrive at these edges. The walk stops there, and no hooks are called on them.
     pub(crate) fn grad_at_edges(self, edges: &[Edge]) -> Result<Vec<Option<Tensor>>> {
-        engine::run(&GraphTask { stops_at_inputs: true, ..self.graph_task(Some(edges))? })
+        engine::run_backward(&GraphTask { stops_at_inputs: true, ..self.to_graph_task(Some(edges))? })
     }
 
-    fn graph_task<'b>(&self, inputs: Option<&'b [Edge]>) -> Result<GraphTask<'b>> {
+    fn to_graph_task<'b>(&self, inputs: Option<&'b [Edge]>) -> Result<GraphTask<'b>> {
         if let Some(seeds) = self.seeds
             && seeds.len() != self.outputs.len()
         {
-            return Err(GradientError::SeedCount { tensors: self.outputs.len(), seeds: seeds.len() }.into());
+            return Err(GradientError::WrongSeedCount { tensors: self.outputs.len(), seeds: seeds.len() }.into());
         }
         let roots = self.outputs.iter().enumerate().map(|(position, output)| {
             let edge = history::gradient_edge(output)?.ok_or(GradientError::NoGraph { position })?;
@@ -113,7 +113,7 @@ impl<'a> Differentiation<'a> {
                     if seed.sizes() != output.sizes() {
                         let (found, expected) = (seed.sizes().to_vec(), output.sizes().to_vec());
                         let from = format!("seed {position}");
-                        return Err(GradientError::GradientSizes { from, found, expected }.into());
+                        return Err(GradientError::WrongGradientSizes { from, found, expected }.into());
                     }
                     reduce_and_cast(seed.clone(), output.sizes(), output.dtype(), &String::new)?
                 }
@@ -158,5 +158,5 @@ impl<'a> Differentiation<'a> {
 ///
 /// Returns the errors of [`Differentiation::grad`].
 pub fn grad(outputs: &[&Tensor], inputs: &[&Tensor]) -> Result<Vec<Option<Tensor>>> {
-    Differentiation::of(outputs).grad(inputs)
+    Differentiation::of_outputs(outputs).grad(inputs)
 }

@@ -7,7 +7,7 @@ use dispatch_runtime::guard::{self, Guard};
 use dispatch_runtime::{KeySet, Marks, Result, Tensor, keys};
 use dispatch_transform::{LevelGuard, Transform, enter};
 
-use crate::Outline;
+use crate::TensorOutline;
 use crate::api::differentiation::Differentiation;
 use crate::error::GradientError;
 use crate::graph::history;
@@ -78,13 +78,13 @@ pub fn value_and_grad(f: impl FnOnce(&Tensor) -> Result<Tensor>, x: &Tensor) -> 
         return Err(GradientError::NotScalar { sizes: output.sizes().to_vec(), dtype: output.dtype() }.into());
     }
     let gradient = if history::requires_grad(&output)? {
-        Differentiation::of(&[&output]).allow_unused().grad(&[&input])?.pop().flatten()
+        Differentiation::of_outputs(&[&output]).allow_unused().grad(&[&input])?.pop().flatten()
     } else {
         None
     };
     let gradient = match gradient {
         Some(gradient) => gradient,
-        None => Outline::of(&input).zeros()?,
+        None => TensorOutline::from_tensor(&input).zeros()?,
     };
     Ok((entered.level().lower(&output), entered.level().lower(&gradient)))
 }
@@ -131,18 +131,19 @@ impl Pullback {
     ///
     /// # Errors
     ///
-    /// Returns [`GradientError::SeedCount`] or [`GradientError::GradientSizes`] if there is not one gradient of the right sizes for each
-    /// result, and the error of a derivative.
+    /// Returns [`GradientError::WrongSeedCount`] or [`GradientError::WrongGradientSizes`] if there is not one gradient of the right sizes
+    /// for each result, and the error of a derivative.
     pub fn call(&self, gradients: &[&Tensor]) -> Result<Vec<Tensor>> {
         if gradients.len() != self.outputs.len() {
-            return Err(GradientError::SeedCount { tensors: self.outputs.len(), seeds: gradients.len() }.into());
+            return Err(GradientError::WrongSeedCount { tensors: self.outputs.len(), seeds: gradients.len() }.into());
         }
         let (outputs, seeds): (Vec<&Tensor>, Vec<&Tensor>) =
             self.outputs.iter().zip(gradients).filter(|(output, _)| output.requires_grad()).unzip();
         let inputs: Vec<&Tensor> = self.inputs.iter().collect();
         // The level has ended, but the recorded graph still exists. Calls here belong to the levels below, which may differentiate them.
-        let found = Differentiation::of(&outputs).seeded(&seeds).create_graph().allow_unused().grad(&inputs)?;
-        let zeros = |input: &Tensor| Outline::of(input).zeros();
+        let found =
+            Differentiation::of_outputs(&outputs).with_seeds(&seeds).create_graph().allow_unused().grad(&inputs)?;
+        let zeros = |input: &Tensor| TensorOutline::from_tensor(input).zeros();
         found.into_iter().zip(&self.inputs).map(|(gradient, input)| gradient.map_or_else(|| zeros(input), Ok)).collect()
     }
 }
@@ -174,7 +175,8 @@ pub fn jvp(
     tangents: &[&Tensor],
 ) -> Result<(Vec<Tensor>, Vec<Tensor>)> {
     let (values, pullback) = vjp(f, inputs)?;
-    let zeros: Vec<Tensor> = values.iter().map(|value| Outline::of(value).zeros()).collect::<Result<_>>()?;
+    let zeros: Vec<Tensor> =
+        values.iter().map(|value| TensorOutline::from_tensor(value).zeros()).collect::<Result<_>>()?;
     let back = |gradients: &[Tensor]| pullback.call(&gradients.iter().collect::<Vec<_>>());
     let (_, forward) = vjp(back, &zeros.iter().collect::<Vec<_>>())?;
     Ok((values, forward.call(tangents)?))
@@ -185,7 +187,7 @@ fn leave_inference_mode() -> Option<[Guard; 2]> {
     let autograd = KeySet::layers_of(keys::Autograd);
     guard::is_inference_mode().then(|| {
         let include = guard::included() | KeySet::from(keys::ADInplaceOrView);
-        let left = guard::force(include, guard::excluded() - autograd);
+        let left = guard::force_key_sets(include, guard::excluded() - autograd);
         [guard::no_grad(), left]
     })
 }

@@ -3,7 +3,7 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use crate::{Outline, op_grad};
+use crate::{TensorOutline, op_grad};
 
 #[op_grad(aten::convolution)]
 fn convolution(grad: &Tensor, needs: &[bool], _: ...) -> Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
@@ -71,7 +71,7 @@ fn convolution_backward(
 }
 
 derivatives! {
-    im2col(grad; this: &Outline, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) =>
+    im2col(grad; this: &TensorOutline, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) =>
         grad.col2im(&this.sizes()[this.rank() - 2..], kernel_size, dilation, padding, stride);
     col2im(grad; kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) =>
         grad.im2col(kernel_size, dilation, padding, stride);

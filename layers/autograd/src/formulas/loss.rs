@@ -6,12 +6,12 @@ use aten::Reduction;
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use super::no_formula;
+use super::fail_without_formula;
 use crate::{Gradient, op_grad};
 
 /// Divides the gradient by its number of elements if the reduction is a mean.
 fn divide_if_mean(grad: Tensor, reduction: i64) -> Result<Tensor> {
-    match Reduction::parse(reduction)? {
+    match Reduction::from_number(reduction)? {
         Reduction::Mean => &grad / grad.geometry().count(),
         Reduction::None | Reduction::Sum => Ok(grad),
     }
@@ -23,7 +23,7 @@ fn expand_gradient(grad: &Tensor, this: &Tensor, target: &Tensor, reduction: i64
     divide_if_mean(grad.expand(&sizes)?, reduction)
 }
 
-fn apply_weight(loss: &Tensor, weight: Option<&Tensor>) -> Result<Tensor> {
+fn multiply_by_weight(loss: &Tensor, weight: Option<&Tensor>) -> Result<Tensor> {
     weight.map_or_else(|| Ok(loss.clone()), |weight| loss * weight)
 }
 
@@ -43,13 +43,13 @@ derivatives! {
         aten::binary_cross_entropy_backward(grad, this, target, weight, reduction),
         {
             let slope = ((-this)?.log1p()? - this.log()?)?;
-            apply_weight(&(expand_gradient(grad, this, target, reduction)? * slope)?, weight)
+            multiply_by_weight(&(expand_gradient(grad, this, target, reduction)? * slope)?, weight)
         },
         expand_gradient(grad, this, target, reduction)? * aten::binary_cross_entropy(this, target, None, 0)?;
 }
 
 #[op_grad(aten::mse_loss_backward)]
-fn mse_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gradient) {
+fn mse_loss_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gradient) {
     let second_derivative = move || divide_if_mean((grad * grad_output)?, reduction)? * 2;
     (
         move || aten::mse_loss_backward(grad, this, target, reduction),
@@ -59,7 +59,7 @@ fn mse_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gr
 }
 
 #[op_grad(aten::smooth_l1_loss_backward)]
-fn smooth_l1_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gradient) {
+fn smooth_l1_loss_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gradient) {
     let second_derivative = move || {
         let far = (this - target)?.abs()?.ge_scalar(beta)?;
         divide_if_mean(((grad * grad_output)? / beta)?.masked_fill_scalar(&far, 0)?, reduction)
@@ -72,7 +72,7 @@ fn smooth_l1_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, i
 }
 
 #[op_grad(aten::huber_loss_backward)]
-fn huber_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gradient) {
+fn huber_loss_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gradient) {
     let second_derivative = move || {
         let far = (this - target)?.abs()?.gt_scalar(delta)?;
         divide_if_mean((grad * grad_output)?.masked_fill_scalar(&far, 0)?, reduction)
@@ -85,7 +85,7 @@ fn huber_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl 
 }
 
 #[op_grad(aten::soft_margin_loss_backward)]
-fn soft_margin_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gradient) {
+fn soft_margin_loss_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gradient) {
     let both = move || divide_if_mean((grad * grad_output)?, reduction);
     let sigmoid = move || (-(this * target)?)?.sigmoid();
     (
@@ -104,7 +104,7 @@ fn binary_cross_entropy_backward(
     grad: &Tensor,
     _: ...
 ) -> (impl Gradient, impl Gradient, impl Gradient, impl Gradient) {
-    let both = move || apply_weight(&divide_if_mean((grad * grad_output)?, reduction)?, weight);
+    let both = move || multiply_by_weight(&divide_if_mean((grad * grad_output)?, reduction)?, weight);
     // The variance is clamped as in the first-order gradient.
     let variance = move || (this * (1 - this)?)?.clamp_min(1e-12);
     (
@@ -123,7 +123,7 @@ fn binary_cross_entropy_with_logits(
     grad: &Tensor,
     _: ...
 ) -> (impl Gradient, impl Gradient, impl Gradient, impl Gradient) {
-    let all = move || apply_weight(&expand_gradient(grad, this, target, reduction)?, weight);
+    let all = move || multiply_by_weight(&expand_gradient(grad, this, target, reduction)?, weight);
     (
         move || {
             let sigmoid = this.sigmoid()?;
@@ -149,7 +149,7 @@ macro_rules! nll_loss_derivatives {
         derivatives! {
             $forward(grad; total_weight: &Tensor, _: ...), not_differentiable(target, total_weight) =>
                 aten::$backward(grad, this, target, weight, reduction, ignore_index, total_weight),
-                no_formula::<aten::$forward>();
+                fail_without_formula::<aten::$forward>();
         }
 
         #[op_grad(aten::$backward, not_differentiable(target, total_weight))]
@@ -157,7 +157,7 @@ macro_rules! nll_loss_derivatives {
             (
                 move || aten::$composite(grad, target, weight, reduction, ignore_index),
                 None::<Tensor>,
-                no_formula::<aten::$backward>,
+                fail_without_formula::<aten::$backward>,
             )
         }
     )*};
@@ -171,7 +171,7 @@ nll_loss_derivatives! {
 derivatives! {
     multi_margin_loss(grad; _: ...), not_differentiable(target) =>
         aten::multi_margin_loss_backward(grad, this, target, p, margin, weight, reduction),
-        no_formula::<aten::multi_margin_loss>();
+        fail_without_formula::<aten::multi_margin_loss>();
     multilabel_margin_loss_forward(grad; is_target: &Tensor, _: ...), not_differentiable(target, is_target) =>
         aten::multilabel_margin_loss_backward(grad, this, target, reduction, is_target);
 }

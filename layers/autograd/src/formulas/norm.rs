@@ -1,7 +1,7 @@
 //! Gradient formulas of normalizations and softmax.
 
-mod batch;
-mod group;
-mod layer;
-mod normalized;
+mod batch_norm;
+mod group_norm;
+mod layer_norm;
+mod shared_gradients;
 mod softmax;

@@ -3,15 +3,15 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use super::no_formula;
+use super::fail_without_formula;
 use crate::{Gradient, not_differentiable, op_grad};
 
 /// Defines derivatives of zero, for operators that draw elements in the shape of one tensor.
-macro_rules! random_derivatives {
+macro_rules! zero_derivatives {
     ($($operator:ident)*) => { derivatives! { $($operator(grad) => grad.zeros_like();)* } };
 }
 
-random_derivatives! {
+zero_derivatives! {
     bernoulli bernoulli_p bernoulli__float
     uniform normal_functional normal_ exponential cauchy log_normal geometric
     random random_from random_to
@@ -25,25 +25,25 @@ derivatives! {
 }
 
 /// Defines derivatives that return an error for each input: their formulas are not implemented.
-macro_rules! missing_derivatives {
+macro_rules! unimplemented_derivatives {
     ($($operator:ident($($tensor:ident),+);)*) => {$(
         #[op_grad(aten::$operator)]
-        fn $operator(grad: &Tensor) -> ($(missing_derivatives!(@gradient $tensor)),+) {
+        fn $operator(grad: &Tensor) -> ($(unimplemented_derivatives!(@gradient $tensor)),+) {
             let _ = grad;
-            ($(missing_derivatives!(@unknown $operator $tensor)),+)
+            ($(unimplemented_derivatives!(@unknown $operator $tensor)),+)
         }
     )*};
     (@gradient $tensor:ident) => { impl Gradient };
-    (@unknown $operator:ident $tensor:ident) => { no_formula::<aten::$operator> };
+    (@unknown $operator:ident $tensor:ident) => { fail_without_formula::<aten::$operator> };
 }
 
 #[op_grad(aten::_sample_dirichlet)]
 fn _sample_dirichlet(grad: &Tensor) -> Result<Tensor> {
     let _ = grad;
-    no_formula::<aten::_sample_dirichlet>()
+    fail_without_formula::<aten::_sample_dirichlet>()
 }
 
-missing_derivatives! {
+unimplemented_derivatives! {
     binomial(count, prob);
     _standard_gamma_grad(this, output);
     _dirichlet_grad(x, alpha, total);

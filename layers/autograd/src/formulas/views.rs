@@ -1,6 +1,6 @@
 //! Gradient formulas of views, copies, concatenation and padding.
 
-mod copy;
+mod copy_and_fill;
 mod join;
 mod pad;
 mod reshape;

@@ -4,13 +4,13 @@ use dispatch_runtime::schema::{Argument, Schema};
 use dispatch_runtime::{KeySet, Operator, Result, Stack, Tensor, Value, guard, keys, op_fallback};
 
 use crate::derivative::Derivative;
-use crate::forward::in_place::{check_writes, redispatch_below};
-use crate::forward::without_derivative::without_derivative;
+use crate::forward::in_place::{check_writes, redispatch_below_autograd};
+use crate::forward::missing_derivative::call_without_derivative;
 use crate::forward::writing_calls::{record_call_with_side_writes, record_in_place_call};
 use crate::graph::history;
 use crate::graph::views::mark_views;
 
-macro_rules! backend_fallbacks {
+macro_rules! define_backend_fallbacks {
     ($($name:ident $key:ident)*) => {$(
         #[op_fallback($key, marked(REQUIRES_GRAD, VIEW))]
         fn $name(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
@@ -19,7 +19,7 @@ macro_rules! backend_fallbacks {
     )*};
 }
 
-backend_fallbacks! {
+define_backend_fallbacks! {
     other AutogradOther
     cpu AutogradCPU
     cuda AutogradCUDA
@@ -50,35 +50,39 @@ fn autograd_fallback(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Re
     let mut written = (0..arguments.len()).filter(|&i| schema.arguments[i].is_written());
     match (written.next(), written.next(), rule, functional_rule) {
         (Some(at), None, Some(rule), _) | (Some(at), None, None, Some(rule))
-            if returns_written_argument(schema, at) && matches!(arguments[at], Value::Tensor(_)) =>
+            if returns_only_written_argument(schema, at) && matches!(arguments[at], Value::Tensor(_)) =>
         {
             record_in_place_call(operator, rule, at, keys, stack)
         }
-        (Some(_), _, Some(rule), _) if (0..schema.returns.len()).all(|i| schema.written_return(i).is_none()) => {
+        (Some(_), _, Some(rule), _)
+            if (0..schema.returns.len()).all(|i| schema.written_argument_of_return(i).is_none()) =>
+        {
             record_call_with_side_writes(operator, rule, keys, stack)
         }
         // Such a call is recorded by the generated kernel of the operator. Only operators registered at run time, or without a kernel on
         // this key, come here.
         (None, _, Some(_), _) => operator.redispatch_boxed(keys.below(keys::AutogradOther), stack),
-        _ => without_derivative(operator, keys, stack),
+        _ => call_without_derivative(operator, keys, stack),
     }
 }
 
-/// Whether a call is recorded: an argument requires gradients, or a written argument is a view of a tensor that does.
+/// Whether a call is recorded: gradients are enabled, and an argument requires them or is a written view of a tensor that does.
 fn must_record(schema: &Schema, arguments: &[Value]) -> Result<bool> {
     let or_requires_grad = |any: bool, (value, argument): (&Value, &Argument)| -> Result<bool> {
-        Ok(any || history::any_requires_grad(value)? || (argument.is_written() && is_view_of_recorded(value)))
+        Ok(any
+            || history::any_requires_grad(value)?
+            || (argument.is_written() && is_view_of_base_requiring_grad(value)))
     };
     Ok(guard::is_grad_enabled() && arguments.iter().zip(&schema.arguments).try_fold(false, or_requires_grad)?)
 }
 
-fn returns_written_argument(schema: &Schema, at: usize) -> bool {
-    schema.returns.is_empty() || (schema.returns.len() == 1 && schema.written_return(0) == Some(at))
+fn returns_only_written_argument(schema: &Schema, at: usize) -> bool {
+    schema.returns.is_empty() || (schema.returns.len() == 1 && schema.written_argument_of_return(0) == Some(at))
 }
 
 /// Whether a tensor is a view of a base that requires gradients. The view itself may not require them, if it was made while nothing was
 /// recorded.
-fn is_view_of_recorded(value: &Value) -> bool {
+fn is_view_of_base_requiring_grad(value: &Value) -> bool {
     value.tensors().any(|tensor| tensor.base().is_some_and(Tensor::requires_grad))
 }
 
@@ -88,7 +92,7 @@ fn in_place_or_view_fallback(operator: &Operator, keys: KeySet, stack: &mut Stac
     let schema = operator.schema();
     let arguments = stack.top(operator.argument_count()).unwrap_or_default().to_vec();
     let mut writes = check_writes(operator, &arguments, false)?;
-    redispatch_below(operator, keys, stack, &mut writes)?;
+    redispatch_below_autograd(operator, keys, stack, &mut writes)?;
     let results = stack.top_mut(schema.returns.len()).unwrap_or_default();
     for view in schema.views() {
         match results.get_mut(view.ret) {

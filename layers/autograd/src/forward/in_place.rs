@@ -34,7 +34,7 @@ pub(crate) fn check_writes(operator: &Operator, arguments: &[Value], is_recorded
     let mut tensors = SmallVec::new();
     for (argument, described) in schema.arguments.iter().enumerate().filter(|(_, described)| described.is_written()) {
         for tensor in arguments.get(argument).into_iter().flat_map(Value::tensors) {
-            check_write(tensor, operator, &described.name, is_recorded)?;
+            check_tensor_write(tensor, operator, &described.name, is_recorded)?;
             tensors.push(WrittenTensor { tensor: tensor.clone(), argument, version: tensor.storage().version() });
         }
     }
@@ -43,7 +43,7 @@ pub(crate) fn check_writes(operator: &Operator, arguments: &[Value], is_recorded
 
 /// Redispatches below autograd, and increments the version of each written tensor if the call did not. A returned tensor with new metadata
 /// becomes a view of the argument, which then does not count as written.
-pub(crate) fn redispatch_below(
+pub(crate) fn redispatch_below_autograd(
     operator: &Operator,
     keys: KeySet,
     stack: &mut Stack,
@@ -55,7 +55,7 @@ pub(crate) fn redispatch_below(
     }
     let schema = operator.schema();
     for (i, result) in stack.top_mut(schema.returns.len()).unwrap_or_default().iter_mut().enumerate() {
-        let (Value::Tensor(now), Some(argument)) = (result, schema.written_return(i)) else { continue };
+        let (Value::Tensor(now), Some(argument)) = (result, schema.written_argument_of_return(i)) else { continue };
         let is_rebound = |written: &&WrittenTensor| written.argument == argument && !written.tensor.same(now);
         if let Some(before) = writes.tensors.iter().find(is_rebound).map(|written| written.tensor.clone()) {
             views::mark_view(now, &before, ViewOrigin::Plain);
@@ -73,18 +73,20 @@ pub(crate) fn redispatch_below(
 /// Makes a written tensor the result of the recorded call. `written_edge` is the call's edge to the tensor before the write.
 pub(crate) fn rebase_history(written: &Tensor, call: Shared<Node>, written_edge: Option<usize>) -> Result<()> {
     match written.base() {
-        Some(base) => history::set_node_after_write(base, CopySlices::new_node(base, written, call, written_edge)?),
+        Some(base) => {
+            history::set_node_after_write(base, CopySlices::node_after_write(base, written, call, written_edge)?);
+        }
         None => history::set_node_after_write(written, call),
     }
     Ok(())
 }
 
-fn check_write(tensor: &Tensor, operator: &Operator, argument: &str, is_recorded: bool) -> Result<()> {
+fn check_tensor_write(tensor: &Tensor, operator: &Operator, argument: &str, is_recorded: bool) -> Result<()> {
     let (operator, argument) = (|| operator.name().to_string(), || argument.to_owned());
     let is_leaf = |tensor: &Tensor| tensor.requires_grad() && tensor.is_leaf();
     let base = tensor.base().filter(|_| is_recorded);
     let error = if tensor.is_inference() && !guard::is_inference_mode() {
-        GradientError::InferenceWritten { operator: operator(), argument: argument() }
+        GradientError::InferenceTensorWritten { operator: operator(), argument: argument() }
     } else if let Some(reason) = base.and_then(|_| history::view_origin(tensor).reason_not_writable()) {
         GradientError::ViewWritten { operator: operator(), argument: argument(), reason }
     } else if base.is_some_and(is_leaf) {

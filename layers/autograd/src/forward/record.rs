@@ -4,10 +4,10 @@ use dispatch_runtime::guard::{self, Guard};
 use dispatch_runtime::{Argument, KeySet, Result, Shared, Tensor, Unique, Value, keys};
 
 use crate::derivative::{Derivative, SavedSource};
-use crate::graph::function::Function;
+use crate::graph::function::BackwardFunction;
 use crate::graph::history::{self, ViewOrigin};
 use crate::graph::node::{Edges, Node};
-use crate::graph::outline::{self, Outline, Outlines};
+use crate::graph::outline::{self, ResultOutlines, TensorOutline};
 use crate::graph::saved::{SavedTensor, SavedValue};
 use crate::graph::views;
 
@@ -22,16 +22,16 @@ pub struct Recording {
 #[doc(hidden)]
 pub(crate) type RecordedResult<'a> = (&'a mut Tensor, bool);
 
-/// Differentiable arguments of a call: a tensor, an optional tensor, or a list.
+/// A differentiable argument of a call: a tensor, an optional tensor, or a list of tensors.
 #[doc(hidden)]
 pub trait DifferentiableArgument {
-    /// Whether any of the tensors may require gradients.
+    /// Whether any tensor of the argument may require gradients.
     fn may_require_grad(&self) -> bool;
 
     /// Adds the edge of each tensor to the node.
     fn link_edges(&self, recording: &mut Recording) -> Result<()>;
 
-    /// Returns the first tensor. The view that an operator returns is a view of it.
+    /// Returns the first tensor of the argument, if it has one. The view that an operator returns is a view of it.
     fn first_tensor(&self) -> Option<&Tensor>;
 }
 
@@ -103,11 +103,11 @@ impl Recording {
     /// Starts the recording of a call.
     #[must_use]
     pub fn start(rule: &'static Derivative) -> Self {
-        Self { rule, node: Node::new_unlinked(Function::derivative(rule)) }
+        Self { rule, node: Node::new_unlinked(BackwardFunction::from_derivative(rule)) }
     }
 
     /// Adds the edges of an input. Call it in the order in which the derivative returns gradients.
-    pub fn input(&mut self, input: &impl DifferentiableArgument) -> Result<()> {
+    pub fn link_input(&mut self, input: &impl DifferentiableArgument) -> Result<()> {
         input.link_edges(self)
     }
 
@@ -118,13 +118,13 @@ impl Recording {
     }
 
     /// Saves an argument. Call it in the order of the derivative's parameters.
-    pub fn save<'a>(&mut self, argument: &impl Argument<'a>) -> Result<()> {
+    pub fn save_argument<'a>(&mut self, argument: &impl Argument<'a>) -> Result<()> {
         self.save_value(argument.to_value())
     }
 
     /// Saves an argument, unless no gradient that will be computed needs it. `inputs` has one bit for each input whose gradient needs the
     /// argument.
-    pub fn save_if_needed<'a>(&mut self, inputs: u64, argument: &impl Argument<'a>) -> Result<()> {
+    pub fn save_argument_if_needed<'a>(&mut self, inputs: u64, argument: &impl Argument<'a>) -> Result<()> {
         self.save_value_if_needed(inputs, |_| Ok(argument.to_value()))
     }
 
@@ -134,7 +134,7 @@ impl Recording {
         inputs: u64,
         value: impl FnOnce(&Edges) -> Result<Value>,
     ) -> Result<()> {
-        if self.requires_any(inputs) {
+        if self.any_input_requires_grad(inputs) {
             let value = value(&self.node.edges)?;
             return self.save_value(value);
         }
@@ -144,7 +144,7 @@ impl Recording {
 
     /// Whether one of these inputs, given as bits, requires gradients.
     #[inline(always)]
-    fn requires_any(&self, inputs: u64) -> bool {
+    fn any_input_requires_grad(&self, inputs: u64) -> bool {
         self.node.edges.iter().zip(0..).any(|(edge, i)| edge.is_some() && inputs >> i.min(63) & 1 == 1)
     }
 
@@ -158,28 +158,28 @@ impl Recording {
     }
 
     fn save_tensors(&mut self, value: Value) -> Result<()> {
-        let (rule, position) = (self.rule, self.node.function.saved().len());
+        let (rule, position) = (self.rule, self.node.function.saved_values_mut().len());
         let value =
-            SavedValue::from_argument(value, || (rule.operator().name().to_string(), rule.saved_name(position)))?;
+            SavedValue::from_argument(value, || (rule.operator().name().to_string(), rule.saved_value_name(position)))?;
         self.node.function.save(value);
         Ok(())
     }
 
     /// Saves the outline of a tensor.
     pub fn save_outline(&mut self, tensor: &Tensor) {
-        self.node.function.save(SavedValue::Outline(Box::new(Outline::of(tensor))));
+        self.node.function.save(SavedValue::Outline(Box::new(TensorOutline::from_tensor(tensor))));
     }
 
     /// Saves the outline of each tensor of a list.
     pub fn save_outlines(&mut self, tensors: &[Tensor]) {
-        self.node.function.save(SavedValue::Outlines(tensors.iter().map(Outline::of).collect()));
+        self.node.function.save(SavedValue::Outlines(tensors.iter().map(TensorOutline::from_tensor).collect()));
     }
 
     /// Replaces optional arguments that the call has overwritten by `None`. Some operators write to optional arguments without a mark in
     /// the schema, such as batch normalization to its running statistics.
-    pub fn forget_overwritten(&mut self) {
+    pub fn clear_overwritten_arguments(&mut self) {
         let (rule, arguments) = (self.rule, &self.rule.operator().schema().arguments);
-        for (value, source) in self.node.function.saved().iter_mut().zip(rule.saved) {
+        for (value, source) in self.node.function.saved_values_mut().iter_mut().zip(rule.saved) {
             if let (SavedValue::Tensor(saved), SavedSource::Argument(at, _)) = (&*value, *source)
                 && saved.is_modified()
                 && arguments[at].ty.accepts_none()
@@ -190,7 +190,7 @@ impl Recording {
     }
 
     /// Makes the only result of the call a result of the node.
-    pub fn finish_one(mut self, result: &mut Tensor) -> Result<()> {
+    pub fn finish_one_result(mut self, result: &mut Tensor) -> Result<()> {
         self.save_results(&mut [(result, true)])?;
         if outline::is_differentiable(result.dtype()) {
             history::set_node(result, self.node.into_shared(), 0);
@@ -199,7 +199,7 @@ impl Recording {
     }
 
     /// Makes the results of the call results of the node.
-    pub fn finish(self, results: &mut [RecordedResult<'_>]) -> Result<()> {
+    pub fn finish_results(self, results: &mut [RecordedResult<'_>]) -> Result<()> {
         let node = self.into_node(results)?;
         for ((tensor, differentiable), i) in results.iter_mut().zip(0..) {
             if *differentiable && outline::is_differentiable(tensor.dtype()) {
@@ -217,26 +217,30 @@ impl Recording {
     #[inline(always)]
     fn save_results(&mut self, results: &mut [RecordedResult<'_>]) -> Result<()> {
         let rule = self.rule;
-        for source in &rule.saved[self.node.function.saved().len()..] {
+        for source in &rule.saved[self.node.function.saved_values_mut().len()..] {
             let value = match *source {
                 // If the operator returns one list of tensors, all tensors of that list are saved.
                 SavedSource::Result(_) if rule.differentiable_results.len() == 1 && results.len() != 1 => {
                     let saved =
-                        results.iter().zip(0..).map(|((tensor, _), i)| SavedTensor::of_result(tensor, i).map(Some));
+                        results.iter().zip(0..).map(|((tensor, _), i)| SavedTensor::from_result(tensor, i).map(Some));
                     SavedValue::Tensors(saved.collect::<Result<_>>()?)
                 }
                 SavedSource::Result(i) => {
                     let number = u32::try_from(i).unwrap_or(u32::MAX);
-                    SavedValue::Tensor(SavedTensor::of_result(results[i].0, number)?)
+                    SavedValue::Tensor(SavedTensor::from_result(results[i].0, number)?)
                 }
-                SavedSource::ResultOutline(i) => SavedValue::Outline(Box::new(Outline::of(results[i].0))),
+                SavedSource::ResultOutline(i) => {
+                    SavedValue::Outline(Box::new(TensorOutline::from_tensor(results[i].0)))
+                }
                 SavedSource::Argument(..) | SavedSource::ArgumentOutline(_) => continue,
             };
             self.node.function.save(value);
         }
         self.node.results = match results {
-            [(result, _)] => Outlines::One(Outline::of(result)),
-            several => Outlines::Several(several.iter().map(|(tensor, _)| Outline::of(tensor)).collect()),
+            [(result, _)] => ResultOutlines::One(TensorOutline::from_tensor(result)),
+            several => {
+                ResultOutlines::Several(several.iter().map(|(tensor, _)| TensorOutline::from_tensor(tensor)).collect())
+            }
         };
         Ok(())
     }
@@ -245,13 +249,13 @@ impl Recording {
 /// Copies a result that is not the only handle of its tensor, because the kernel returned an argument.
 #[doc(hidden)]
 #[inline]
-pub fn copy_if_shared(result: &mut Tensor) -> Result<()> {
-    if result.is_only_handle() { Ok(()) } else { replace_by_copy(result) }
+pub fn copy_result_if_shared(result: &mut Tensor) -> Result<()> {
+    if result.is_only_handle() { Ok(()) } else { replace_result_by_copy(result) }
 }
 
 /// Replaces a result by a copy.
 #[cold]
-pub(crate) fn replace_by_copy(result: &mut Tensor) -> Result<()> {
+pub(crate) fn replace_result_by_copy(result: &mut Tensor) -> Result<()> {
     let _guard = below_autograd_guard();
     *result = aten::clone(result, None)?;
     Ok(())
@@ -259,7 +263,7 @@ pub(crate) fn replace_by_copy(result: &mut Tensor) -> Result<()> {
 
 /// Replaces a view that is not the only handle of its tensor by a new tensor on the same storage.
 #[doc(hidden)]
-pub fn new_handle_if_shared(result: &mut Tensor) -> Result<()> {
+pub fn replace_view_if_shared(result: &mut Tensor) -> Result<()> {
     if !result.is_only_handle() {
         *result = history::detach(result)?;
     }

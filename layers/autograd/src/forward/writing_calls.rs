@@ -4,9 +4,9 @@ use dispatch_runtime::{KeySet, Operator, Result, Stack, Tensor, Value};
 use smallvec::smallvec;
 
 use crate::derivative::{Derivative, SavedSource};
-use crate::forward::in_place::{WrittenTensors, check_writes, rebase_history, redispatch_below};
-use crate::forward::record::{Recording, below_autograd_guard, copy_if_shared};
-use crate::graph::function::Function;
+use crate::forward::in_place::{WrittenTensors, check_writes, rebase_history, redispatch_below_autograd};
+use crate::forward::record::{Recording, below_autograd_guard, copy_result_if_shared};
+use crate::graph::function::BackwardFunction;
 use crate::graph::history;
 use crate::graph::node::{Edge, Node};
 use crate::graph::outline;
@@ -23,7 +23,7 @@ pub(crate) fn record_in_place_call(
     let mut writes = check_writes(operator, arguments, true)?;
     let has_gradient = writes.tensors.iter().all(|written| outline::is_differentiable(written.tensor.dtype()));
     let recording = if has_gradient { start_recording(rule, arguments, &writes)? } else { None };
-    redispatch_below(operator, keys, stack, &mut writes)?;
+    redispatch_below_autograd(operator, keys, stack, &mut writes)?;
     let written = writes.tensors.first_mut().map(|written| &mut written.tensor);
     match (written, recording, stack.top_mut(operator.schema().returns.len())) {
         (Some(written), Some(recording), _) => {
@@ -32,11 +32,11 @@ pub(crate) fn record_in_place_call(
         }
         (Some(written), None, _) if history::requires_grad(written)? => {
             // No differentiable input requires gradients: the written tensor has no gradient any more.
-            let function = Function::Overwriting(operator.name().to_string());
+            let function = BackwardFunction::Overwrite(operator.name().to_string());
             let node = Node::with_one_result(written, function, smallvec![history::gradient_edge(written)?]);
             rebase_history(written, node, Some(0))
         }
-        (None, Some(recording), Some([Value::Tensor(view)])) => recording.finish(&mut [(view, true)]),
+        (None, Some(recording), Some([Value::Tensor(view)])) => recording.finish_results(&mut [(view, true)]),
         _ => Ok(()),
     }
 }
@@ -51,13 +51,13 @@ pub(crate) fn record_call_with_side_writes(
     let arguments = stack.top(operator.argument_count()).unwrap_or_default();
     let mut writes = check_writes(operator, arguments, true)?;
     let recording = start_recording(rule, arguments, &writes)?;
-    redispatch_below(operator, keys, stack, &mut writes)?;
+    redispatch_below_autograd(operator, keys, stack, &mut writes)?;
     let Some(recording) = recording else { return Ok(()) };
     let results = stack.top_mut(operator.schema().returns.len()).unwrap_or_default().iter_mut();
     let results = results.filter_map(|result| if let Value::Tensor(tensor) = result { Some(tensor) } else { None });
     let mut results: Vec<_> = results.zip(rule.differentiable_results.iter().copied()).collect();
-    results.iter_mut().try_for_each(|(tensor, _)| copy_if_shared(tensor))?;
-    recording.finish(&mut results)
+    results.iter_mut().try_for_each(|(tensor, _)| copy_result_if_shared(tensor))?;
+    recording.finish_results(&mut results)
 }
 
 /// Finds the edges of the inputs and saves the arguments before the call. Returns `None` if no gradient goes anywhere.
@@ -69,10 +69,10 @@ fn start_recording(
     let mut recording = Recording::start(rule);
     for &input in rule.inputs {
         match &arguments[input] {
-            Value::Tensor(tensor) => recording.input(&tensor)?,
-            Value::Tensors(tensors) => recording.input(&&tensors[..])?,
-            Value::OptionalTensors(tensors) => recording.input(&&tensors[..])?,
-            _ => recording.input(&None::<&Tensor>)?,
+            Value::Tensor(tensor) => recording.link_input(&tensor)?,
+            Value::Tensors(tensors) => recording.link_input(&&tensors[..])?,
+            Value::OptionalTensors(tensors) => recording.link_input(&&tensors[..])?,
+            _ => recording.link_input(&None::<&Tensor>)?,
         }
     }
     if !recording.must_record() {
@@ -83,7 +83,7 @@ fn start_recording(
             SavedSource::Argument(i, inputs) => recording.save_value_if_needed(inputs, |edges| {
                 // A list is always the last input, so the index of an input is the index of its edge.
                 let edge = rule.inputs.iter().position(|&input| input == i).and_then(|at| edges.get(at));
-                value_before_call(&arguments[i], writes, edge.and_then(Option::as_ref))
+                argument_before_call(&arguments[i], writes, edge.and_then(Option::as_ref))
             })?,
             SavedSource::ArgumentOutline(i) => match &arguments[i] {
                 Value::Tensor(tensor) => recording.save_outline(tensor),
@@ -97,7 +97,7 @@ fn start_recording(
 }
 
 /// Returns an argument as it is before the call, with its history. It is copied if it shares storage with a written tensor.
-fn value_before_call(value: &Value, writes: &WrittenTensors, edge: Option<&Edge>) -> Result<Value> {
+fn argument_before_call(value: &Value, writes: &WrittenTensors, edge: Option<&Edge>) -> Result<Value> {
     let is_written =
         |tensor: &Tensor| writes.tensors.iter().any(|written| written.tensor.storage().same(tensor.storage()));
     let Value::Tensor(tensor) = value else { return Ok(value.clone()) };

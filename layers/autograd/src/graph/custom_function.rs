@@ -2,14 +2,14 @@
 
 use dispatch_runtime::{Result, Shared, Tensor, guard};
 
-use crate::forward::record::replace_by_copy;
-use crate::graph::function::Function;
+use crate::forward::record::replace_result_by_copy;
+use crate::graph::function::BackwardFunction;
 use crate::graph::history;
 use crate::graph::node::{Edges, Node};
-use crate::graph::outline::{self, Outline, Outlines};
+use crate::graph::outline::{self, ResultOutlines, TensorOutline};
 use crate::graph::saved::{SavedTensor, SavedValue, SavedValues, unpack_value};
 
-/// The backward of a custom function, see [`record`].
+/// The backward of a custom function, see [`call_custom_function`].
 ///
 /// For an operator, write its derivative as an `#[op_grad]` function instead. This trait is for other computations: a closure that is
 /// recomputed, or a call to another program.
@@ -20,7 +20,7 @@ use crate::graph::saved::{SavedTensor, SavedValue, SavedValues, unpack_value};
 /// ```
 /// # use kernels_cpu as _;
 /// use aten::prelude::*;
-/// use dispatch_autograd::{Backward, BackwardContext, Differentiable, record};
+/// use dispatch_autograd::{Backward, BackwardContext, Differentiable, call_custom_function};
 /// use dispatch_runtime::{Result, Tensor};
 ///
 /// /// `exp`, whose derivative is its result.
@@ -33,14 +33,14 @@ use crate::graph::saved::{SavedTensor, SavedValue, SavedValues, unpack_value};
 ///
 ///     fn backward(&self, ctx: &BackwardContext<'_>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
 ///         let [Some(gradient)] = gradients else { return Ok(vec![None]) };
-///         let y = &ctx.saved()?[0];
+///         let y = &ctx.saved_tensors()?[0];
 ///         Ok(vec![Some((gradient * y)?)])
 ///     }
 /// }
 ///
 /// # fn main() -> Result<()> {
 /// let x = Tensor::from([0.0, 0.0]).requires_grad_(true)?;
-/// let y = record(&[&x], Exp, |ctx| {
+/// let y = call_custom_function(&[&x], Exp, |ctx| {
 ///     let y = x.exp()?;
 ///     ctx.save(&y);
 ///     Ok(vec![y])
@@ -59,7 +59,7 @@ pub trait Backward: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`BackwardContext::saved`] and of the called operators.
+    /// Returns the errors of [`BackwardContext::saved_tensors`] and of the called operators.
     fn backward(&self, ctx: &BackwardContext<'_>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>>;
 }
 
@@ -69,7 +69,7 @@ pub trait Backward: Send + Sync + 'static {
 /// ```
 /// # use kernels_cpu as _;
 /// use aten::prelude::*;
-/// use dispatch_autograd::{Backward, BackwardContext, Differentiable, record};
+/// use dispatch_autograd::{Backward, BackwardContext, Differentiable, call_custom_function};
 /// use dispatch_runtime::{Result, Tensor};
 ///
 /// struct Straight;
@@ -86,7 +86,7 @@ pub trait Backward: Send + Sync + 'static {
 ///
 /// # fn main() -> Result<()> {
 /// let x = Tensor::from([0.4, 1.6]).requires_grad_(true)?;
-/// let rounded = record(&[&x], Straight, |_| Ok(vec![x.round()?]))?.remove(0);
+/// let rounded = call_custom_function(&[&x], Straight, |_| Ok(vec![x.round()?]))?.remove(0);
 /// rounded.sum()?.backward()?;
 /// assert_eq!(x.grad().unwrap().to_vec::<f64>()?, [1.0, 1.0]);
 /// # Ok(())
@@ -95,9 +95,9 @@ pub trait Backward: Send + Sync + 'static {
 ///
 /// # Errors
 ///
-/// Returns the error of `forward`, and [`GradientError::InferenceSaved`](crate::GradientError::InferenceSaved) if an input requires
-/// gradients and a saved tensor was made in inference mode.
-pub fn record(
+/// Returns the error of `forward`, and [`GradientError::InferenceTensorSaved`](crate::GradientError::InferenceTensorSaved) if an input
+/// requires gradients and a saved tensor was made in inference mode.
+pub fn call_custom_function(
     inputs: &[&Tensor],
     backward: impl Backward,
     forward: impl FnOnce(&mut ForwardContext) -> Result<Vec<Tensor>>,
@@ -112,7 +112,7 @@ pub fn record(
     link_outputs(edges, outputs, ctx, backward)
 }
 
-/// The tensors that the forward of a custom function saves, see [`record`].
+/// The tensors that the forward of a custom function saves, see [`call_custom_function`].
 #[derive(Default)]
 pub struct ForwardContext {
     /// The saved tensors, each with its version.
@@ -133,7 +133,7 @@ impl ForwardContext {
     /// ```
     /// # use kernels_cpu as _;
     /// use aten::prelude::*;
-    /// use dispatch_autograd::{Backward, BackwardContext, Differentiable, GradientError, record};
+    /// use dispatch_autograd::{Backward, BackwardContext, Differentiable, GradientError, call_custom_function};
     /// use dispatch_runtime::{Result, Tensor};
     ///
     /// struct Square;
@@ -145,21 +145,21 @@ impl ForwardContext {
     ///
     ///     fn backward(&self, ctx: &BackwardContext<'_>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
     ///         let [Some(gradient)] = gradients else { return Ok(vec![None]) };
-    ///         let x = &ctx.saved()?[0];
+    ///         let x = &ctx.saved_tensors()?[0];
     ///         Ok(vec![Some((gradient * &(x * 2.0)?)?)])
     ///     }
     /// }
     ///
     /// # fn main() -> Result<()> {
     /// let x = (Tensor::from([1.0, 2.0]).requires_grad_(true)? * 1.0)?;
-    /// let y = record(&[&x], Square, |ctx| {
+    /// let y = call_custom_function(&[&x], Square, |ctx| {
     ///     ctx.save(&x);
     ///     Ok(vec![(&x * &x)?])
     /// })?;
     /// x.clone().mul__scalar(2.0)?;
     /// let error = y[0].sum()?.backward().unwrap_err();
     /// let source = std::error::Error::source(&error).unwrap();
-    /// assert!(matches!(source.downcast_ref(), Some(GradientError::SavedModified { .. })));
+    /// assert!(matches!(source.downcast_ref(), Some(GradientError::SavedTensorModified { .. })));
     /// # Ok(())
     /// # }
     /// ```
@@ -176,21 +176,22 @@ impl BackwardContext<'_> {
     /// # use dispatch_autograd::BackwardContext;
     /// # use dispatch_runtime::{Result, Tensor};
     /// fn product(ctx: &BackwardContext<'_>, gradient: &Tensor) -> Result<Tensor> {
-    ///     let saved = ctx.saved()?;
+    ///     let saved = ctx.saved_tensors()?;
     ///     gradient * &(&saved[0] * &saved[1])?
     /// }
     /// ```
     ///
     /// # Errors
     ///
-    /// Returns [`GradientError::SavedModified`](crate::GradientError::SavedModified) if a saved tensor was written to since, and
-    /// [`GradientError::SavedFreed`](crate::GradientError::SavedFreed) if a backward without `retain_graph` has freed them.
-    pub fn saved(&self) -> Result<Vec<Tensor>> {
-        self.saved_with_names(saved_name)
+    /// Returns [`GradientError::SavedTensorModified`](crate::GradientError::SavedTensorModified) if a saved tensor was written to since,
+    /// and [`GradientError::SavedTensorsFreed`](crate::GradientError::SavedTensorsFreed) if a backward without `retain_graph` has freed
+    /// them.
+    pub fn saved_tensors(&self) -> Result<Vec<Tensor>> {
+        self.saved_tensors_with_names(saved_tensor_name)
     }
 
     /// Returns the saved tensors, which errors name by `name`.
-    pub(crate) fn saved_with_names(&self, name: impl Fn(usize) -> String) -> Result<Vec<Tensor>> {
+    pub(crate) fn saved_tensors_with_names(&self, name: impl Fn(usize) -> String) -> Result<Vec<Tensor>> {
         self.saved.unpack(self.node, name)?.iter_mut().map(|saved| unpack_value::<&Tensor>(saved).cloned()).collect()
     }
 
@@ -200,14 +201,14 @@ impl BackwardContext<'_> {
     /// # use dispatch_autograd::BackwardContext;
     /// # use dispatch_runtime::{Result, Tensor};
     /// fn of_second(ctx: &BackwardContext<'_>, gradient: &Tensor) -> Result<Option<Tensor>> {
-    ///     if !ctx.needs(1) {
+    ///     if !ctx.needs_gradient(1) {
     ///         return Ok(None);
     ///     }
-    ///     Ok(Some((gradient * &ctx.saved()?[0])?))
+    ///     Ok(Some((gradient * &ctx.saved_tensors()?[0])?))
     /// }
     /// ```
     #[must_use]
-    pub fn needs(&self, input: usize) -> bool {
+    pub fn needs_gradient(&self, input: usize) -> bool {
         self.needs.get(input) == Some(&true)
     }
 }
@@ -241,20 +242,20 @@ pub(crate) fn link_outputs(
                 SavedValue::Unneeded
             }
             None => SavedValue::Tensor(SavedTensor::with_version(tensor, version, || {
-                (backward.name(), saved_name(position))
+                (backward.name(), saved_tensor_name(position))
             })?),
         });
     }
     for output in &mut outputs {
-        if !output.is_unique() {
-            replace_by_copy(output)?;
+        if !output.owns_elements_alone() {
+            replace_result_by_copy(output)?;
         }
     }
     for (position, output) in saved_outputs {
-        saved_values[position] = SavedValue::Tensor(SavedTensor::of_result(&outputs[output as usize], output)?);
+        saved_values[position] = SavedValue::Tensor(SavedTensor::from_result(&outputs[output as usize], output)?);
     }
-    let outlines = Outlines::Several(outputs.iter().map(Outline::of).collect());
-    let node = Node::new(Function::custom(backward, SavedValues::new(saved_values)), edges, outlines);
+    let outlines = ResultOutlines::Several(outputs.iter().map(TensorOutline::from_tensor).collect());
+    let node = Node::new(BackwardFunction::from_custom(backward, SavedValues::new(saved_values)), edges, outlines);
     for (output, i) in outputs.iter_mut().zip(0..) {
         if outline::is_differentiable(output.dtype()) {
             history::set_node(output, node.clone(), i);
@@ -263,6 +264,6 @@ pub(crate) fn link_outputs(
     Ok(outputs)
 }
 
-fn saved_name(position: usize) -> String {
+fn saved_tensor_name(position: usize) -> String {
     format!("saved tensor {position}")
 }

@@ -11,7 +11,7 @@ use crate::graph::saved::{SavedValue, SavedValues};
 use crate::graph::views::CopySlices;
 
 /// The backward function of a node.
-pub(crate) enum Function {
+pub(crate) enum BackwardFunction {
     /// The derivative of an operator, with its saved values.
     Derivative(&'static Derivative, SavedValues),
     /// The backward of a custom function.
@@ -19,22 +19,22 @@ pub(crate) enum Function {
     /// The backward of a base whose view was written to by a call.
     CopySlices(Box<CopySlices>),
     /// The backward of an operator that overwrote its argument: no gradient goes to the argument before the write.
-    Overwriting(String),
+    Overwrite(String),
 }
 
-impl Function {
+impl BackwardFunction {
     #[inline]
-    pub(crate) fn derivative(rule: &'static Derivative) -> Self {
+    pub(crate) fn from_derivative(rule: &'static Derivative) -> Self {
         Self::Derivative(rule, SavedValues::default())
     }
 
-    pub(crate) fn custom(backward: impl Backward, saved: SavedValues) -> Self {
+    pub(crate) fn from_custom(backward: impl Backward, saved: SavedValues) -> Self {
         Self::Custom(Box::new(CustomFunction { saved, backward }))
     }
 
     /// Returns the values that a derivative has saved so far. The node is not shared yet.
     #[inline]
-    pub(crate) fn saved(&mut self) -> &mut [SavedValue] {
+    pub(crate) fn saved_values_mut(&mut self) -> &mut [SavedValue] {
         match self {
             Self::Derivative(_, saved) => saved.get_mut(),
             _ => &mut [],
@@ -54,7 +54,7 @@ impl Function {
             Self::Derivative(rule, _) => rule.operator().name().to_string(),
             Self::Custom(custom) => custom.backward.name(),
             Self::CopySlices(rebase) => rebase.writing_call().name(),
-            Self::Overwriting(name) => name.clone(),
+            Self::Overwrite(name) => name.clone(),
         }
     }
 
@@ -62,7 +62,7 @@ impl Function {
     pub(crate) fn run(self_node: &Shared<Node>, gradients: &mut [Option<Tensor>], needs: &[bool]) -> Result<Gradients> {
         let out = match self_node.function() {
             Self::Derivative(rule, saved) => {
-                let mut unpacked = saved.unpack(self_node, |position| rule.saved_name(position))?;
+                let mut unpacked = saved.unpack(self_node, |position| rule.saved_value_name(position))?;
                 let mut out = Gradients::new();
                 rule.run(self_node.results(), gradients, &mut unpacked, needs, &mut out)?;
                 out
@@ -72,11 +72,11 @@ impl Function {
                 custom.backward.backward(&ctx, gradients)?.into()
             }
             Self::CopySlices(rebase) => rebase.backward(gradients, needs)?,
-            Self::Overwriting(_) => smallvec![None; needs.len()],
+            Self::Overwrite(_) => smallvec![None; needs.len()],
         };
         let (found, expected) = (out.len(), needs.len());
         if found != expected {
-            return Err(GradientError::GradientCount { operator: self_node.name(), found, expected }.into());
+            return Err(GradientError::WrongGradientCount { operator: self_node.name(), found, expected }.into());
         }
         Ok(out)
     }
@@ -87,12 +87,12 @@ impl Function {
             Self::Derivative(_, saved) => saved.release(),
             Self::Custom(custom) => custom.saved.release(),
             Self::CopySlices(rebase) => rebase.writing_call().function().release(),
-            Self::Overwriting(_) => {}
+            Self::Overwrite(_) => {}
         }
     }
 
     /// Takes the function out, so that a drop does not recurse.
     pub(crate) fn take(&mut self) -> Self {
-        std::mem::replace(self, Self::Overwriting(String::new()))
+        std::mem::replace(self, Self::Overwrite(String::new()))
     }
 }

@@ -1,6 +1,6 @@
 //! The autograd history of a tensor.
 //!
-//! All clones of a tensor share it. The call that computed the tensor (`ComputedBy`) and the base of a view are in the tensor's body. An
+//! All clones of a tensor share it. The call that computed the tensor (`ProducingCall`) and the base of a view are in the tensor's body. An
 //! extension, which few tensors need, holds the rest: a leaf's gradient, the last write, hooks. Two marks on the tensor tell without a lock
 //! whether there is any history.
 //!
@@ -28,29 +28,30 @@ pub(crate) struct History {
 }
 
 /// The call that computed a tensor, while the tensor has no other history.
-struct ComputedBy {
+struct ProducingCall {
     node: Shared<Node>,
     result: u32,
 }
 
 #[derive(Default)]
 pub(crate) struct HistoryState {
-    /// The node that replaces the one in `ComputedBy`: the node of the last write or, for a view, the node derived from that of its base.
+    /// The node that replaces the one in `ProducingCall`: the node of the last write or, for a view, the node derived from that of its
+    /// base.
     pub(crate) node: Option<(Shared<Node>, u32)>,
     pub(crate) gradient: Option<Tensor>,
-    pub(crate) rare: Option<Box<RareState>>,
+    pub(crate) rare: Option<Box<RareHistoryState>>,
 }
 
 /// The parts of the history that few tensors have.
 #[derive(Default)]
-pub(crate) struct RareState {
+pub(crate) struct RareHistoryState {
     pub(crate) hooks: LeafHooks,
     /// The retained gradient of a computed tensor.
     pub(crate) retained: Option<RetainedGradient>,
 }
 
 impl HistoryState {
-    pub(crate) fn rare_or_init(&mut self) -> &mut RareState {
+    pub(crate) fn rare_or_init(&mut self) -> &mut RareHistoryState {
         self.rare.get_or_insert_default()
     }
 
@@ -174,13 +175,13 @@ fn find_gradient_edge(tensor: &Tensor) -> Result<Option<Edge>> {
     if let Some((node, result)) = with_state(tensor, |state| state.node.clone()).flatten() {
         return Ok(Some(Edge::Node(node, result)));
     }
-    Ok(tensor.extension().map(|ComputedBy { node, result }| Edge::Node(node.clone(), *result)))
+    Ok(tensor.extension().map(|ProducingCall { node, result }| Edge::Node(node.clone(), *result)))
 }
 
 /// Makes a new tensor the result of a node.
 #[inline]
 pub(crate) fn set_node(tensor: &mut Tensor, node: Shared<Node>, result: u32) {
-    if let Err(ComputedBy { node, result }) = tensor.set_extension(ComputedBy { node, result }) {
+    if let Err(ProducingCall { node, result }) = tensor.set_extension(ProducingCall { node, result }) {
         drop(update_state(tensor, |state| state.node.replace((node, result))));
     }
     tensor.mark(Marks::REQUIRES_GRAD | Marks::RECORDED);
@@ -192,14 +193,14 @@ pub(crate) fn set_node_after_write(tensor: &Tensor, node: Shared<Node>) {
     let before = history.lock().node.replace((node.clone(), 0));
     history.generation.fetch_add(1, Ordering::Release);
     tensor.mark(Marks::REQUIRES_GRAD | Marks::RECORDED);
-    retain_grad::move_hook(tensor, Edge::Node(node, 0));
+    retain_grad::move_retain_hook(tensor, Edge::Node(node, 0));
     drop(before);
 }
 
 /// Returns a tensor with the same elements and no history. A tensor of a transform level stays on its level.
 pub(crate) fn detach(tensor: &Tensor) -> Result<Tensor> {
     match tensor.extension::<LiftInfo>() {
-        Some(lifted) => Ok(lifted.level().lift(lifted.below())),
+        Some(lifted) => Ok(lifted.level().lift(lifted.tensor_below())),
         None => Ok(tensor.restride(tensor.geometry().clone())?),
     }
 }

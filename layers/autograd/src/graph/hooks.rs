@@ -11,7 +11,7 @@ use crate::graph::node::{Edge, Gradients, Node};
 /// A hook that reads the gradient of a tensor and may return a replacement.
 pub(crate) type TensorHook = Arc<dyn Fn(&Tensor) -> Result<Option<Tensor>> + Send + Sync>;
 /// A hook that is called with a leaf whose gradient has changed.
-pub(crate) type LeafHook = Arc<dyn Fn(&Tensor) -> Result<()> + Send + Sync>;
+pub(crate) type PostAccumulateHook = Arc<dyn Fn(&Tensor) -> Result<()> + Send + Sync>;
 type NodeHook = Arc<dyn Fn(&mut [Option<Tensor>]) -> Result<()> + Send + Sync>;
 
 /// A handle that removes a hook. Dropping the handle does not remove the hook.
@@ -58,19 +58,19 @@ struct NodeHookLists {
 #[derive(Default)]
 pub(crate) struct LeafHooks {
     pub(crate) tensor_hooks: Vec<(u64, TensorHook)>,
-    pub(crate) post_accumulate_hooks: Vec<(u64, LeafHook)>,
+    pub(crate) post_accumulate_hooks: Vec<(u64, PostAccumulateHook)>,
 }
 
-fn next_id() -> u64 {
-    static NEXT_ID: AtomicU64 = AtomicU64::new(0);
-    NEXT_ID.fetch_add(1, Ordering::Relaxed)
+fn next_hook_id() -> u64 {
+    static NEXT_HOOK_ID: AtomicU64 = AtomicU64::new(0);
+    NEXT_HOOK_ID.fetch_add(1, Ordering::Relaxed)
 }
 
 /// Registers a hook on a tensor's gradient, at its node or its leaf.
 pub(crate) fn register_tensor_hook(edge: Edge, hook: TensorHook) -> HookHandle {
     match edge {
         Edge::Node(node, result) => node.add_hook(|hooks, id| hooks.tensor_hooks.push((id, (result, hook)))),
-        Edge::Leaf(leaf) => register_on_leaf(&leaf, |hooks, id| hooks.tensor_hooks.push((id, hook))),
+        Edge::Leaf(leaf) => register_leaf_hook(&leaf, |hooks, id| hooks.tensor_hooks.push((id, hook))),
     }
 }
 
@@ -79,17 +79,17 @@ pub(crate) fn register_post_accumulate_hook(
     leaf: &Tensor,
     hook: impl Fn(&Tensor) -> Result<()> + Send + Sync + 'static,
 ) -> HookHandle {
-    register_on_leaf(leaf, |hooks, id| hooks.post_accumulate_hooks.push((id, Arc::new(hook))))
+    register_leaf_hook(leaf, |hooks, id| hooks.post_accumulate_hooks.push((id, Arc::new(hook))))
 }
 
-fn register_on_leaf(leaf: &Tensor, add: impl FnOnce(&mut LeafHooks, u64)) -> HookHandle {
-    let id = next_id();
+fn register_leaf_hook(leaf: &Tensor, add: impl FnOnce(&mut LeafHooks, u64)) -> HookHandle {
+    let id = next_hook_id();
     history::update_state(leaf, |state| add(&mut state.rare_or_init().hooks, id));
     HookHandle { id, target: HookTarget::Leaf(leaf.clone()) }
 }
 
 /// Removes the hooks with this id and returns them.
-fn take_by_id<T>(hooks: &mut Vec<(u64, T)>, id: u64) -> Vec<(u64, T)> {
+fn take_hooks_by_id<T>(hooks: &mut Vec<(u64, T)>, id: u64) -> Vec<(u64, T)> {
     hooks.extract_if(.., |(other, _)| *other == id).collect()
 }
 
@@ -111,20 +111,20 @@ impl Node {
     }
 
     fn add_hook(&self, add: impl FnOnce(&mut NodeHookLists, u64)) -> HookHandle {
-        let (id, hooks) = (next_id(), self.hooks_or_init());
-        hooks.with_lists(|hooks| add(hooks, id));
+        let (id, hooks) = (next_hook_id(), self.hooks_or_init());
+        hooks.with_locked_lists(|hooks| add(hooks, id));
         HookHandle { id, target: HookTarget::Node(hooks.clone()) }
     }
 }
 
 impl NodeHooks {
-    fn with_lists<T>(&self, f: impl FnOnce(&mut NodeHookLists) -> T) -> T {
+    fn with_locked_lists<T>(&self, f: impl FnOnce(&mut NodeHookLists) -> T) -> T {
         f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(crate) fn run_before(&self, gradients: &mut [Option<Tensor>]) -> Result<()> {
+    pub(crate) fn run_pre_hooks(&self, gradients: &mut [Option<Tensor>]) -> Result<()> {
         // Hooks are called without the lock, as a hook may remove hooks.
-        let (results, before) = self.with_lists(|hooks| (hooks.tensor_hooks.clone(), hooks.pre_hooks.clone()));
+        let (results, before) = self.with_locked_lists(|hooks| (hooks.tensor_hooks.clone(), hooks.pre_hooks.clone()));
         for (_, (result, hook)) in results {
             if let Some(gradient) = &mut gradients[result as usize] {
                 call_tensor_hook(&hook, gradient)?;
@@ -133,8 +133,8 @@ impl NodeHooks {
         before.iter().try_for_each(|(_, hook)| hook(gradients))
     }
 
-    pub(crate) fn run_after(&self, gradients: &mut Gradients) -> Result<()> {
-        let after = self.with_lists(|hooks| hooks.post_hooks.clone());
+    pub(crate) fn run_post_hooks(&self, gradients: &mut Gradients) -> Result<()> {
+        let after = self.with_locked_lists(|hooks| hooks.post_hooks.clone());
         after.iter().try_for_each(|(_, hook)| hook(gradients))
     }
 }
@@ -152,16 +152,16 @@ impl HookHandle {
         let id = self.id;
         // The hooks are dropped without the lock: their captured values may use autograd when they are dropped.
         match self.target {
-            HookTarget::Node(hooks) => drop(hooks.with_lists(|hooks| {
+            HookTarget::Node(hooks) => drop(hooks.with_locked_lists(|hooks| {
                 (
-                    take_by_id(&mut hooks.tensor_hooks, id),
-                    take_by_id(&mut hooks.pre_hooks, id),
-                    take_by_id(&mut hooks.post_hooks, id),
+                    take_hooks_by_id(&mut hooks.tensor_hooks, id),
+                    take_hooks_by_id(&mut hooks.pre_hooks, id),
+                    take_hooks_by_id(&mut hooks.post_hooks, id),
                 )
             })),
             HookTarget::Leaf(leaf) => drop(history::update_state(&leaf, |state| {
                 let hooks = &mut state.rare_or_init().hooks;
-                (take_by_id(&mut hooks.tensor_hooks, id), take_by_id(&mut hooks.post_accumulate_hooks, id))
+                (take_hooks_by_id(&mut hooks.tensor_hooks, id), take_hooks_by_id(&mut hooks.post_accumulate_hooks, id))
             })),
         }
     }

@@ -13,26 +13,26 @@ use std::sync::{Arc, OnceLock};
 use aten::prelude::*;
 use dispatch_runtime::guard::ThreadState;
 use dispatch_runtime::{Result, Shared, Tensor, Unique};
-use dispatch_transform::calling_state;
+use dispatch_transform::caller_state;
 use smallvec::SmallVec;
 
 use crate::graph::anomaly::CallSite;
-use crate::graph::function::Function;
+use crate::graph::function::BackwardFunction;
 use crate::graph::hooks::NodeHooks;
-use crate::graph::outline::{Outline, Outlines};
+use crate::graph::outline::{ResultOutlines, TensorOutline};
 
 /// A recorded call and its derivative.
 pub struct Node {
-    pub(crate) function: Function,
+    pub(crate) function: BackwardFunction,
     pub(crate) edges: Edges,
-    pub(crate) results: Outlines,
+    pub(crate) results: ResultOutlines,
     /// The order of recording. A later node has a larger number, and runs earlier in a backward pass.
     sequence: u64,
     state: ThreadState,
     call_site: Option<CallSite>,
     hooks: OnceLock<Arc<NodeHooks>>,
     /// Ends the drop of the node. It is the last field, because fields are dropped in order.
-    _after_drop: AfterDrop,
+    _after_drop: AfterNodeDrop,
 }
 
 /// The destination of a gradient.
@@ -67,37 +67,37 @@ struct DeferredDrop {
     #[expect(dead_code, reason = "they are only dropped")]
     edges: Edges,
     #[expect(dead_code, reason = "it is only dropped")]
-    function: Function,
+    function: BackwardFunction,
     #[expect(dead_code, reason = "they are only dropped")]
     hooks: Option<Arc<NodeHooks>>,
 }
 
 impl Node {
-    pub(crate) fn new(function: Function, edges: Edges, results: Outlines) -> Shared<Self> {
+    pub(crate) fn new(function: BackwardFunction, edges: Edges, results: ResultOutlines) -> Shared<Self> {
         let mut node = Self::new_unlinked(function);
         (node.edges, node.results) = (edges, results);
         node.into_shared()
     }
 
     /// Makes the node of a call with one result.
-    pub(crate) fn with_one_result(result: &Tensor, function: Function, edges: Edges) -> Shared<Self> {
-        Self::new(function, edges, Outlines::One(Outline::of(result)))
+    pub(crate) fn with_one_result(result: &Tensor, function: BackwardFunction, edges: Edges) -> Shared<Self> {
+        Self::new(function, edges, ResultOutlines::One(TensorOutline::from_tensor(result)))
     }
 
     /// Makes the node of this thread's next call. Its edges and results are set later.
     #[inline(always)]
-    pub(crate) fn new_unlinked(function: Function) -> Unique<Self> {
+    pub(crate) fn new_unlinked(function: BackwardFunction) -> Unique<Self> {
         let sequence = NEXT_SEQUENCE.get();
         NEXT_SEQUENCE.set(sequence + 1);
         Unique::new(Self {
             function,
             edges: Edges::new(),
-            results: Outlines::default(),
+            results: ResultOutlines::default(),
             sequence,
-            state: calling_state(),
+            state: caller_state(),
             call_site: CallSite::capture(),
             hooks: OnceLock::new(),
-            _after_drop: AfterDrop,
+            _after_drop: AfterNodeDrop,
         })
     }
 
@@ -126,7 +126,7 @@ impl Node {
         })
     }
 
-    pub(crate) fn function(&self) -> &Function {
+    pub(crate) fn function(&self) -> &BackwardFunction {
         &self.function
     }
 
@@ -134,7 +134,7 @@ impl Node {
         &self.edges
     }
 
-    pub(crate) fn results(&self) -> &[Outline] {
+    pub(crate) fn results(&self) -> &[TensorOutline] {
         &self.results
     }
 
@@ -215,7 +215,7 @@ pub(crate) fn reduce_and_cast(
     from: &dyn Fn() -> String,
 ) -> Result<Tensor> {
     if gradient.sizes() != sizes {
-        gradient = sum_to(&gradient, sizes).ok_or_else(|| crate::GradientError::GradientSizes {
+        gradient = sum_to_sizes(&gradient, sizes).ok_or_else(|| crate::GradientError::WrongGradientSizes {
             from: from(),
             found: gradient.sizes().to_vec(),
             expected: sizes.to_vec(),
@@ -231,7 +231,7 @@ pub(crate) fn reduce_and_cast(
 }
 
 /// Returns the sum over the dimensions along which `sizes` was broadcast. `None` if `sizes` does not broadcast to the tensor's.
-fn sum_to(tensor: &Tensor, sizes: &[i64]) -> Option<Result<Tensor>> {
+fn sum_to_sizes(tensor: &Tensor, sizes: &[i64]) -> Option<Result<Tensor>> {
     let found = tensor.sizes();
     let new = found.len().checked_sub(sizes.len())?;
     let mut dims: SmallVec<[i64; 5]> = (0..i64::try_from(new).ok()?).collect();
@@ -273,9 +273,9 @@ impl Node {
 }
 
 /// A marker whose drop runs after all other fields of a node.
-struct AfterDrop;
+struct AfterNodeDrop;
 
-impl Drop for AfterDrop {
+impl Drop for AfterNodeDrop {
     #[inline]
     fn drop(&mut self) {
         let depth = DROP_DEPTH.get() - 1;

@@ -9,25 +9,25 @@ use dispatch_runtime::{DType, Device, Geometry, Result, Tensor};
 ///
 /// ```
 /// # use kernels_cpu as _;
-/// use dispatch_autograd::Outline;
+/// use dispatch_autograd::TensorOutline;
 /// use dispatch_runtime::Tensor;
 ///
-/// let outline = Outline::of(&Tensor::from_slice(&[1.0_f32, 2.0]));
+/// let outline = TensorOutline::from_tensor(&Tensor::from_slice(&[1.0_f32, 2.0]));
 /// assert_eq!(outline.sizes(), [2]);
 /// assert_eq!(&*outline.zeros().unwrap().read::<f32>().unwrap(), [0.0, 0.0]);
 /// ```
 #[derive(Clone, Debug)]
-pub struct Outline {
+pub struct TensorOutline {
     geometry: Geometry,
     dtype: DType,
     device: Device,
 }
 
-impl Outline {
+impl TensorOutline {
     /// Returns the outline of a tensor.
     #[inline]
     #[must_use]
-    pub fn of(tensor: &Tensor) -> Self {
+    pub fn from_tensor(tensor: &Tensor) -> Self {
         Self { geometry: tensor.geometry().clone(), dtype: tensor.dtype(), device: tensor.device() }
     }
 
@@ -82,28 +82,28 @@ impl Outline {
     }
 
     /// Returns a tensor of zeros with these sizes that allocates one element only. It is for operators that only read sizes.
-    pub(crate) fn placeholder(&self) -> Result<Tensor> {
+    pub(crate) fn expanded_zero(&self) -> Result<Tensor> {
         Tensor::zeros(&[], (self.dtype, self.device))?.expand(self.sizes())
     }
 }
 
 /// The outlines of the results of a call, of which most calls have one.
-pub(crate) enum Outlines {
-    One(Outline),
-    Several(Vec<Outline>),
+pub(crate) enum ResultOutlines {
+    One(TensorOutline),
+    Several(Vec<TensorOutline>),
 }
 
-impl Default for Outlines {
+impl Default for ResultOutlines {
     #[inline]
     fn default() -> Self {
         Self::Several(Vec::new())
     }
 }
 
-impl Deref for Outlines {
-    type Target = [Outline];
+impl Deref for ResultOutlines {
+    type Target = [TensorOutline];
 
-    fn deref(&self) -> &[Outline] {
+    fn deref(&self) -> &[TensorOutline] {
         match self {
             Self::One(outline) => std::slice::from_ref(outline),
             Self::Several(outlines) => outlines,

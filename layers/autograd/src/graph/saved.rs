@@ -9,7 +9,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::error::GradientError;
 use crate::graph::history;
 use crate::graph::node::Node;
-use crate::graph::outline::{self, Outline};
+use crate::graph::outline::{self, TensorOutline};
 
 /// The saved values of a node, in the order of its function's parameters.
 #[derive(Default)]
@@ -22,8 +22,8 @@ pub(crate) enum SavedValue {
     Tensors(Vec<Option<SavedTensor>>),
     /// A `Tensor?[]`, whose entries may be missing.
     OptionalTensors(Vec<Option<SavedTensor>>),
-    Outline(Box<Outline>),
-    Outlines(Box<[Outline]>),
+    Outline(Box<TensorOutline>),
+    Outlines(Box<[TensorOutline]>),
     /// A tensor that no requested gradient needs. It is unpacked as an empty placeholder.
     Unneeded,
     /// The mark that all saved values were freed.
@@ -44,9 +44,9 @@ pub enum UnpackedValue {
     /// A value of the operator's call.
     Value(Value),
     /// The outline of a tensor.
-    Outline(Box<Outline>),
+    Outline(Box<TensorOutline>),
     /// The outlines of a list of tensors.
-    Outlines(Box<[Outline]>),
+    Outlines(Box<[TensorOutline]>),
 }
 
 impl SavedValues {
@@ -124,7 +124,7 @@ impl SavedValue {
             Self::Outline(outline) => return Ok(UnpackedValue::Outline(outline.clone())),
             Self::Outlines(outlines) => return Ok(UnpackedValue::Outlines(outlines.clone())),
             Self::Unneeded => Value::Tensor(Spec::contiguous(DType::F32, &[0]).on(Device::META)?),
-            Self::Freed => return Err(GradientError::SavedFreed { operator: node.name() }.into()),
+            Self::Freed => return Err(GradientError::SavedTensorsFreed { operator: node.name() }.into()),
         }))
     }
 }
@@ -140,13 +140,13 @@ impl SavedTensor {
     pub(crate) fn with_version(tensor: Tensor, version: u64, name: impl Fn() -> (String, String)) -> Result<Self> {
         if tensor.is_inference() {
             let (operator, saved) = name();
-            return Err(GradientError::InferenceSaved { operator, saved }.into());
+            return Err(GradientError::InferenceTensorSaved { operator, saved }.into());
         }
         Ok(Self { tensor, version, result: None })
     }
 
     /// Saves a result of the node.
-    pub(crate) fn of_result(tensor: &Tensor, result: u32) -> Result<Self> {
+    pub(crate) fn from_result(tensor: &Tensor, result: u32) -> Result<Self> {
         let version = tensor.storage().version();
         Ok(Self { tensor: history::detach(tensor)?, version, result: Some(result) })
     }
@@ -159,7 +159,7 @@ impl SavedTensor {
     fn unpack(&self, node: &Shared<Node>, saved: &dyn Fn() -> String) -> Result<Tensor> {
         let found = self.tensor.storage().version();
         if found != self.version {
-            return Err(GradientError::SavedModified {
+            return Err(GradientError::SavedTensorModified {
                 operator: node.name(),
                 saved: saved(),
                 sizes: self.tensor.sizes().to_vec(),
@@ -187,33 +187,33 @@ pub fn unpack_value<'a, T: Argument<'a>>(saved: &'a mut UnpackedValue) -> Result
         UnpackedValue::Value(value) => T::from_value(value),
         UnpackedValue::Outline(_) | UnpackedValue::Outlines(_) => None,
     };
-    value.ok_or_else(wrong_kind_error)
+    value.ok_or_else(wrong_saved_kind_error)
 }
 
 /// Unpacks a saved outline.
 #[doc(hidden)]
-pub fn unpack_outline(saved: &mut UnpackedValue) -> Result<&Outline> {
+pub fn unpack_outline(saved: &mut UnpackedValue) -> Result<&TensorOutline> {
     match saved {
         UnpackedValue::Outline(outline) => Ok(outline),
-        _ => Err(wrong_kind_error()),
+        _ => Err(wrong_saved_kind_error()),
     }
 }
 
 /// Unpacks the saved outlines of a list.
 #[doc(hidden)]
-pub fn unpack_outlines(saved: &mut UnpackedValue) -> Result<&[Outline]> {
+pub fn unpack_outlines(saved: &mut UnpackedValue) -> Result<&[TensorOutline]> {
     match saved {
         UnpackedValue::Outlines(outlines) => Ok(outlines),
-        _ => Err(wrong_kind_error()),
+        _ => Err(wrong_saved_kind_error()),
     }
 }
 
-fn wrong_kind_error() -> Error {
+fn wrong_saved_kind_error() -> Error {
     Error::kernel("a saved value has another kind than when it was saved")
 }
 
 /// Returns the error that more or fewer values were unpacked than saved.
 #[doc(hidden)]
-pub fn wrong_count() -> Result<()> {
+pub fn saved_count_error() -> Result<()> {
     Err(Error::kernel("the number of saved values differs from the number of parameters of the derivative"))
 }

@@ -9,10 +9,10 @@ use dispatch_runtime::{Marks, Result, Shared, Tensor, Value};
 use smallvec::smallvec;
 
 use crate::graph::custom_function::{Backward, BackwardContext};
-use crate::graph::function::Function;
+use crate::graph::function::BackwardFunction;
 use crate::graph::history::{self, ViewOrigin};
 use crate::graph::node::{Gradients, Node, reduce_and_cast};
-use crate::graph::outline::Outline;
+use crate::graph::outline::TensorOutline;
 use crate::graph::saved::SavedValues;
 
 /// Marks a tensor as a view of its source, if both share storage.
@@ -24,14 +24,14 @@ pub(crate) fn mark_view(view: &mut Tensor, source: &Tensor, origin: ViewOrigin) 
     // A source without marks is no view and has no recorded writes.
     let is_marked = source.has_any_mark(Marks::VIEW | Marks::REQUIRES_GRAD | Marks::INFERENCE);
     if is_marked || origin != ViewOrigin::Plain || !guard::is_grad_enabled() {
-        mark_view_of_marked(view, source, origin);
+        mark_view_of_marked_source(view, source, origin);
     } else {
         view.make_view_of(source);
     }
 }
 
 #[inline(never)]
-fn mark_view_of_marked(view: &mut Tensor, source: &Tensor, origin: ViewOrigin) {
+fn mark_view_of_marked_source(view: &mut Tensor, source: &Tensor, origin: ViewOrigin) {
     if source.is_inference() {
         return;
     }
@@ -59,14 +59,18 @@ pub(crate) fn mark_views(source: &Value, views: &mut [Tensor]) {
 pub(crate) fn update_view_node(view: &Tensor, base: &Tensor) -> Result<()> {
     let generation = history::generation(base);
     let node = history::gradient_edge(base)?.map(|edge| {
-        let backward = ViewBackward { base: Outline::of(base), view: Outline::of(view) };
-        Node::with_one_result(view, Function::custom(backward, SavedValues::default()), smallvec![Some(edge)])
+        let backward = ViewBackward { base: TensorOutline::from_tensor(base), view: TensorOutline::from_tensor(view) };
+        Node::with_one_result(
+            view,
+            BackwardFunction::from_custom(backward, SavedValues::default()),
+            smallvec![Some(edge)],
+        )
     });
     history::set_view_node(view, node, generation);
     Ok(())
 }
 
-impl Outline {
+impl TensorOutline {
     fn start_offset(&self) -> i64 {
         self.geometry().offset()
     }
@@ -77,12 +81,12 @@ impl Outline {
     }
 
     /// The number of elements of storage from the first to the last element.
-    fn extent(&self) -> i64 {
+    fn storage_extent(&self) -> i64 {
         self.end_offset() - self.start_offset()
     }
 
     /// Returns this outline's elements from `piece`, a part of the storage that begins at offset `start`.
-    fn elements_in(&self, piece: &Tensor, start: i64) -> Result<Tensor> {
+    fn view_elements_in(&self, piece: &Tensor, start: i64) -> Result<Tensor> {
         aten::as_strided(piece, self.geometry().sizes(), self.geometry().strides(), Some(self.start_offset() - start))
     }
 
@@ -90,17 +94,17 @@ impl Outline {
     /// times is divided by that number.
     fn elements_divided_by_overlap(&self, piece: &Tensor, start: i64) -> Result<Tensor> {
         if self.has_no_overlap() {
-            return self.elements_in(piece, start);
+            return self.view_elements_in(piece, start);
         }
         let positions =
-            self.elements_in(&Tensor::arange(0..piece.sizes()[0], self.device())?, start)?.reshape(&[-1])?;
+            self.view_elements_in(&Tensor::arange(0..piece.sizes()[0], self.device())?, start)?.reshape(&[-1])?;
         let one = Tensor::ones(&[], (self.dtype(), self.device()))?.expand(positions.sizes())?;
         let count = aten::index_add(&piece.zeros_like()?, 0, &positions, &one, 1.into())?;
-        self.elements_in(&(piece / count)?, start)
+        self.view_elements_in(&(piece / count)?, start)
     }
 
-    /// Whether all positions show different elements of storage. It is judged by strides: each stride must exceed the extent of the smaller
-    /// dimensions.
+    /// Whether all positions show different elements of storage. The answer depends on the strides alone: each must exceed the extent of
+    /// the smaller dimensions.
     fn has_no_overlap(&self) -> bool {
         let steps = self.geometry().strides().iter().zip(self.geometry().sizes()).filter(|(_, size)| **size > 1);
         let mut steps: Vec<(i64, i64)> = steps.map(|(stride, size)| (*stride, *size)).collect();
@@ -116,7 +120,7 @@ impl Outline {
     /// Returns zeros with this outline's sizes and strides in a new storage. The tensor is on the transform levels of `gradient`, which
     /// will be written to it.
     pub(crate) fn zeros_with_geometry(&self, gradient: &Tensor) -> Result<Tensor> {
-        let all = self.flat_zeros(gradient, self.extent())?;
+        let all = self.flat_zeros(gradient, self.storage_extent())?;
         aten::as_strided(&all, self.geometry().sizes(), self.geometry().strides(), Some(0))
     }
 
@@ -134,8 +138,8 @@ impl Outline {
 
 /// The backward of a view: computes the gradient of the base from the gradient of the view.
 struct ViewBackward {
-    base: Outline,
-    view: Outline,
+    base: TensorOutline,
+    view: TensorOutline,
 }
 
 impl Backward for ViewBackward {
@@ -151,14 +155,14 @@ impl Backward for ViewBackward {
 
 /// Returns the gradient of a base, given the gradient of a view of its storage. The gradients of all positions that show an element are
 /// summed. Positions of the base that show the same element divide the sum.
-pub(crate) fn scatter_view_gradient(base: &Outline, view: &Outline, gradient: &Tensor) -> Result<Tensor> {
+pub(crate) fn scatter_view_gradient(base: &TensorOutline, view: &TensorOutline, gradient: &Tensor) -> Result<Tensor> {
     let (start, end) = (base.start_offset().min(view.start_offset()), base.end_offset().max(view.end_offset()));
     let memory = base.flat_zeros(gradient, end - start)?;
     if view.has_no_overlap() {
-        aten::copy_(&mut view.elements_in(&memory, start)?, gradient, false)?;
+        aten::copy_(&mut view.view_elements_in(&memory, start)?, gradient, false)?;
         return base.elements_divided_by_overlap(&memory, start);
     }
-    let positions = view.elements_in(&Tensor::arange(0..end - start, base.device())?, start)?;
+    let positions = view.view_elements_in(&Tensor::arange(0..end - start, base.device())?, start)?;
     let gathered = aten::index_add(&memory, 0, &positions.reshape(&[-1])?, &gradient.reshape(&[-1])?, 1.into())?;
     base.elements_divided_by_overlap(&gathered, start)
 }
@@ -166,27 +170,36 @@ pub(crate) fn scatter_view_gradient(base: &Outline, view: &Outline, gradient: &T
 /// The node of a base after a call wrote to one of its views. Gradients of the view's elements go through the call, all others to the base
 /// before the write.
 pub(crate) struct CopySlices {
-    base: Outline,
-    view: Outline,
+    base: TensorOutline,
+    view: TensorOutline,
     call: Shared<Node>,
-    /// The edge of the call that leads to the view before the write.
-    written_edge: Option<usize>,
+    /// The index of the call's edge to the view before the write, if it has one.
+    written_edge_index: Option<usize>,
 }
 
 impl CopySlices {
     /// Makes the node of a base whose view was written to. Its first edge leads to the base before the write, the others are the other
     /// edges of the call.
-    pub(crate) fn new_node(
+    pub(crate) fn node_after_write(
         base: &Tensor,
         view: &Tensor,
         call: Shared<Node>,
-        written_edge: Option<usize>,
+        written_edge_index: Option<usize>,
     ) -> Result<Shared<Node>> {
-        let others =
-            call.edges().iter().enumerate().filter(|(i, _)| Some(*i) != written_edge).map(|(_, edge)| edge.clone());
+        let others = call
+            .edges()
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| Some(*i) != written_edge_index)
+            .map(|(_, edge)| edge.clone());
         let edges = std::iter::once(history::gradient_edge(base)?).chain(others).collect();
-        let rebase = Self { base: Outline::of(base), view: Outline::of(view), call, written_edge };
-        Ok(Node::with_one_result(base, Function::CopySlices(Box::new(rebase)), edges))
+        let rebase = Self {
+            base: TensorOutline::from_tensor(base),
+            view: TensorOutline::from_tensor(view),
+            call,
+            written_edge_index,
+        };
+        Ok(Node::with_one_result(base, BackwardFunction::CopySlices(Box::new(rebase)), edges))
     }
 
     /// Returns the call that wrote to the view.
@@ -202,11 +215,11 @@ impl CopySlices {
         let shown = aten::clone(&part, None)?;
         let mut needs = needs.to_vec();
         let needs_base = needs.remove(0);
-        if let Some(written_edge) = self.written_edge {
-            needs.insert(written_edge, needs_base);
+        if let Some(written_edge_index) = self.written_edge_index {
+            needs.insert(written_edge_index, needs_base);
         }
-        let mut inner = Function::run(&self.call, &mut [Some(shown)], &needs)?;
-        let before = self.written_edge.and_then(|written_edge| inner.remove(written_edge));
+        let mut inner = BackwardFunction::run(&self.call, &mut [Some(shown)], &needs)?;
+        let before = self.written_edge_index.and_then(|written_edge_index| inner.remove(written_edge_index));
         if !needs_base {
             inner.insert(0, None);
             return Ok(inner);

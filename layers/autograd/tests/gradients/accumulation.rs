@@ -6,7 +6,7 @@ use dispatch_runtime::Complex64;
 use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 
-fn leaf(elements: &[f64]) -> Tensor {
+fn leaf_tensor(elements: &[f64]) -> Tensor {
     Tensor::from_slice(elements).requires_grad_(true).unwrap()
 }
 
@@ -14,29 +14,29 @@ fn gradient_error(error: &Error) -> &GradientError {
     std::error::Error::source(error).unwrap().downcast_ref().unwrap()
 }
 
-fn gradient(tensor: &Tensor) -> Vec<f64> {
+fn gradient_elements(tensor: &Tensor) -> Vec<f64> {
     tensor.grad().unwrap().to_vec().unwrap()
 }
 
 #[test]
 fn leaves_do_not_share_recorded_gradients() {
-    let (a, b, c) = (leaf(&[1.0, 2.0]), leaf(&[3.0, 4.0]), Tensor::from([3.0, 4.0]));
+    let (a, b, c) = (leaf_tensor(&[1.0, 2.0]), leaf_tensor(&[3.0, 4.0]), Tensor::from([3.0, 4.0]));
     let sum = ((&a + &b).unwrap() * &c).unwrap().sum().unwrap();
-    Differentiation::of(&[&sum]).create_graph().backward().unwrap();
+    Differentiation::of_outputs(&[&sum]).create_graph().backward().unwrap();
     clip_grad_norm_(&[&a, &b], 1.0, 2.0).unwrap();
-    for gradient in [gradient(&a), gradient(&b)] {
+    for gradient in [gradient_elements(&a), gradient_elements(&b)] {
         assert!((gradient[0] - 0.424_264).abs() < 1e-5 && (gradient[1] - 0.565_685).abs() < 1e-5, "{gradient:?}");
     }
-    let x = leaf(&[1.0, 2.0]);
+    let x = leaf_tensor(&[1.0, 2.0]);
     let mut seed = Tensor::from([1.0, 1.0]);
-    Differentiation::of(&[&x]).seeded(&[&seed]).create_graph().backward().unwrap();
+    Differentiation::of_outputs(&[&x]).with_seeds(&[&seed]).create_graph().backward().unwrap();
     seed.zero_().unwrap();
-    assert_eq!(gradient(&x), [1.0, 1.0]);
+    assert_eq!(gradient_elements(&x), [1.0, 1.0]);
 }
 
 #[test]
 fn a_leaf_that_no_longer_requires_gradients_accumulates_none() {
-    let x = leaf(&[1.0, 2.0]);
+    let x = leaf_tensor(&[1.0, 2.0]);
     let y = (&x * 2.0).unwrap().sum().unwrap();
     let x = x.requires_grad_(false).unwrap();
     y.backward().unwrap();
@@ -45,28 +45,28 @@ fn a_leaf_that_no_longer_requires_gradients_accumulates_none() {
 
 #[test]
 fn a_retained_gradient_is_that_of_the_current_contents() {
-    let x = leaf(&[1.0, 2.0]);
+    let x = leaf_tensor(&[1.0, 2.0]);
     let mut y = (&x * 2.0).unwrap();
     y.retain_grad().unwrap();
     y.mul__scalar(3.0).unwrap();
     y.sum().unwrap().backward().unwrap();
-    assert_eq!((gradient(&y), gradient(&x)), (vec![1.0, 1.0], vec![6.0, 6.0]));
+    assert_eq!((gradient_elements(&y), gradient_elements(&x)), (vec![1.0, 1.0], vec![6.0, 6.0]));
 }
 
 #[test]
 fn retained_gradients_accumulate_until_they_are_reset() {
-    let x = leaf(&[1.0, 2.0]);
+    let x = leaf_tensor(&[1.0, 2.0]);
     let y = (&x * 2.0).unwrap();
     y.retain_grad().unwrap();
     let sum = y.sum().unwrap();
-    let back = || Differentiation::of(&[&sum]).retain_graph().backward().unwrap();
+    let back = || Differentiation::of_outputs(&[&sum]).retain_graph().backward().unwrap();
     back();
     back();
-    assert_eq!(gradient(&y), [2.0, 2.0]);
+    assert_eq!(gradient_elements(&y), [2.0, 2.0]);
     y.zero_grad();
     assert!(y.grad().is_none());
     back();
-    assert_eq!(gradient(&y), [1.0, 1.0]);
+    assert_eq!(gradient_elements(&y), [1.0, 1.0]);
     let error = y.set_grad(Some(Tensor::from_slice(&[1.0_f32, 1.0]))).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -79,10 +79,10 @@ fn retained_gradients_accumulate_until_they_are_reset() {
 
 #[test]
 fn a_leaf_hook_cannot_change_sizes_and_dtype_of_the_gradient() {
-    let x = leaf(&[1.0, 2.0]);
+    let x = leaf_tensor(&[1.0, 2.0]);
     let hook = x.register_hook(|gradient| gradient.sum().map(Some)).unwrap();
     let error = (&x * 2.0).unwrap().sum().unwrap().backward().unwrap_err();
-    assert!(matches!(gradient_error(&error), GradientError::GradientSizes { .. }), "{error}");
+    assert!(matches!(gradient_error(&error), GradientError::WrongGradientSizes { .. }), "{error}");
     hook.remove();
     let _rounding = x.register_hook(|gradient| gradient.to(DType::F32).map(Some)).unwrap();
     (&x * 2.0).unwrap().sum().unwrap().backward().unwrap();

@@ -6,19 +6,19 @@ use dispatch_runtime::Complex64;
 use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 
-type Function = fn(&Tensor) -> Result<Tensor>;
+type ComplexFunction = fn(&Tensor) -> Result<Tensor>;
 
 /// Returns the gradient at 1 + 2i and 0.5 - i as real and imaginary parts, if the gradient of the result is 1 + i.
-fn gradient(function: Function) -> Result<Vec<f64>> {
+fn gradient_parts(function: ComplexFunction) -> Result<Vec<f64>> {
     let z = Tensor::from([[1.0, 2.0], [0.5, -1.0]]).view_as_complex()?.requires_grad_(true)?;
     let seed = Tensor::from([[1.0, 1.0], [1.0, 1.0]]).view_as_complex()?;
-    let gradients = Differentiation::of(&[&function(&z)?]).seeded(&[&seed]).grad(&[&z])?;
+    let gradients = Differentiation::of_outputs(&[&function(&z)?]).with_seeds(&[&seed]).grad(&[&z])?;
     gradients[0].as_ref().map_or_else(|| Ok(Vec::new()), |gradient| gradient.view_as_real()?.to_vec())
 }
 
 #[test]
 fn gradients_of_complex_functions_are_conjugated_derivatives() {
-    let expected: [(&str, Function, [f64; 4]); 23] = [
+    let expected: [(&str, ComplexFunction, [f64; 4]); 23] = [
         (
             "sqrt",
             Methods::sqrt,
@@ -96,7 +96,7 @@ fn gradients_of_complex_functions_are_conjugated_derivatives() {
         ("real", |z| z.real()? * z, [4.0, 1.0, 0.0, 0.5]),
     ];
     for (name, function, expected) in expected {
-        let found = gradient(function).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let found = gradient_parts(function).unwrap_or_else(|error| panic!("{name}: {error}"));
         let close = found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-12);
         assert!(close && found.len() == 4, "{name}: {found:?}, not {expected:?}");
     }

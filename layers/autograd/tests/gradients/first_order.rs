@@ -8,16 +8,16 @@ use dispatch_runtime::guard;
 use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 
-fn leaf(values: &[f64]) -> Tensor {
+fn leaf_tensor(values: &[f64]) -> Tensor {
     Tensor::from_slice(values).requires_grad_(true).unwrap()
 }
 
-fn values(tensor: &Tensor) -> Vec<f64> {
+fn elements(tensor: &Tensor) -> Vec<f64> {
     tensor.to_vec().unwrap()
 }
 
-fn gradient(tensor: &Tensor) -> Vec<f64> {
-    values(&tensor.grad().expect("a gradient was accumulated"))
+fn gradient_elements(tensor: &Tensor) -> Vec<f64> {
+    elements(&tensor.grad().expect("a gradient was accumulated"))
 }
 
 fn gradient_error(error: &Error) -> &GradientError {
@@ -26,36 +26,36 @@ fn gradient_error(error: &Error) -> &GradientError {
 
 #[test]
 fn gradients_go_through_products_and_sums() {
-    let (x, y) = (leaf(&[1.0, 2.0]), leaf(&[3.0, -1.0]));
+    let (x, y) = (leaf_tensor(&[1.0, 2.0]), leaf_tensor(&[3.0, -1.0]));
     let z = ((&x * &y).unwrap() + &x).unwrap();
     z.sum().unwrap().backward().unwrap();
-    assert_eq!(gradient(&x), [4.0, 0.0]);
-    assert_eq!(gradient(&y), [1.0, 2.0]);
+    assert_eq!(gradient_elements(&x), [4.0, 0.0]);
+    assert_eq!(gradient_elements(&y), [1.0, 2.0]);
 }
 
 #[test]
 fn a_tensor_that_is_used_twice_gets_both_gradients() {
-    let x = leaf(&[3.0]);
+    let x = leaf_tensor(&[3.0]);
     let y = (&x * &x).unwrap();
     (&y + &y).unwrap().backward().unwrap();
-    assert_eq!(gradient(&x), [12.0]);
+    assert_eq!(gradient_elements(&x), [12.0]);
 }
 
 #[test]
 fn gradients_of_broadcast_tensors_are_summed() {
-    let x = leaf(&[1.0, 2.0, 3.0]);
-    let w = leaf(&[10.0]);
+    let x = leaf_tensor(&[1.0, 2.0, 3.0]);
+    let w = leaf_tensor(&[10.0]);
     (&x * &w).unwrap().sum().unwrap().backward().unwrap();
-    assert_eq!(gradient(&w), [6.0]);
-    assert_eq!(gradient(&x), [10.0; 3]);
+    assert_eq!(gradient_elements(&w), [6.0]);
+    assert_eq!(gradient_elements(&x), [10.0; 3]);
 }
 
 #[test]
 fn a_second_backward_adds_to_the_gradient() {
-    let x = leaf(&[2.0]);
+    let x = leaf_tensor(&[2.0]);
     for expected in [4.0, 8.0] {
         (&x * &x).unwrap().backward().unwrap();
-        assert_eq!(gradient(&x), [expected]);
+        assert_eq!(gradient_elements(&x), [expected]);
     }
     x.zero_grad();
     assert!(x.grad().is_none());
@@ -63,12 +63,12 @@ fn a_second_backward_adds_to_the_gradient() {
 
 #[test]
 fn a_returned_gradient_does_not_change_in_a_later_backward() {
-    let x = leaf(&[2.0]);
+    let x = leaf_tensor(&[2.0]);
     (&x * &x).unwrap().backward().unwrap();
     let first = x.grad().unwrap();
     (&x * &x).unwrap().backward().unwrap();
-    assert_eq!(values(&first), [4.0]);
-    assert_eq!(gradient(&x), [8.0]);
+    assert_eq!(elements(&first), [4.0]);
+    assert_eq!(gradient_elements(&x), [8.0]);
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_transposed_weight_gets_a_gradient_with_its_own_strides() {
     let gradient = weight.grad().unwrap();
     assert_eq!(gradient.strides(), weight.strides());
     assert_eq!(address(&gradient), *handed_over.lock().unwrap());
-    assert_eq!(values(&gradient), [5.0, 7.0, 9.0, 5.0, 7.0, 9.0]);
+    assert_eq!(elements(&gradient), [5.0, 7.0, 9.0, 5.0, 7.0, 9.0]);
 }
 
 #[test]
@@ -99,31 +99,31 @@ fn a_shared_gradient_is_copied_before_a_leaf_stores_it() {
     (&turned * &turned).unwrap().sum().unwrap().backward().unwrap();
     let (own, others) = (x.grad().unwrap(), turned.grad().unwrap());
     assert!(!own.storage().same(others.storage()));
-    assert_eq!(values(&own), [2.0, 4.0, 6.0, 8.0]);
+    assert_eq!(elements(&own), [2.0, 4.0, 6.0, 8.0]);
 }
 
 #[test]
 fn create_graph_makes_gradients_differentiable() {
-    let x = leaf(&[2.0]);
+    let x = leaf_tensor(&[2.0]);
     let y = (&(&x * &x).unwrap() * &x).unwrap();
-    let first = Differentiation::of(&[&y]).create_graph().grad(&[&x]).unwrap().remove(0).unwrap();
-    assert_eq!(values(&first), [12.0]);
-    let second = Differentiation::of(&[&first]).create_graph().grad(&[&x]).unwrap().remove(0).unwrap();
-    assert_eq!(values(&second), [12.0]);
+    let first = Differentiation::of_outputs(&[&y]).create_graph().grad(&[&x]).unwrap().remove(0).unwrap();
+    assert_eq!(elements(&first), [12.0]);
+    let second = Differentiation::of_outputs(&[&first]).create_graph().grad(&[&x]).unwrap().remove(0).unwrap();
+    assert_eq!(elements(&second), [12.0]);
     let third = grad(&[&second], &[&x]).unwrap().remove(0).unwrap();
-    assert_eq!(values(&third), [6.0]);
+    assert_eq!(elements(&third), [6.0]);
     assert!(x.grad().is_none(), "`grad` does not accumulate into leaves");
 }
 
 #[test]
 fn a_saved_result_has_a_history_in_a_second_derivative() {
-    let x = leaf(&[1.0, -2.0]);
+    let x = leaf_tensor(&[1.0, -2.0]);
     let y = x.relu().unwrap();
-    let first = Differentiation::of(&[&(&y * &y).unwrap().sum().unwrap()]).create_graph().grad(&[&x]).unwrap();
+    let first = Differentiation::of_outputs(&[&(&y * &y).unwrap().sum().unwrap()]).create_graph().grad(&[&x]).unwrap();
     let first = first[0].clone().unwrap();
-    assert_eq!(values(&first), [2.0, 0.0]);
+    assert_eq!(elements(&first), [2.0, 0.0]);
     let second = grad(&[&first.sum().unwrap()], &[&x]).unwrap().remove(0).unwrap();
-    assert_eq!(values(&second), [2.0, 0.0]);
+    assert_eq!(elements(&second), [2.0, 0.0]);
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn nothing_is_recorded_if_no_input_requires_gradients() {
 
 #[test]
 fn nothing_is_recorded_under_no_grad_and_again_under_enable_grad() {
-    let x = leaf(&[1.0]);
+    let x = leaf_tensor(&[1.0]);
     let _off = guard::no_grad();
     assert!(!(&x * &x).unwrap().requires_grad());
     let _on = guard::enable_grad();
@@ -146,7 +146,7 @@ fn nothing_is_recorded_under_no_grad_and_again_under_enable_grad() {
 
 #[test]
 fn inference_tensors_are_not_recorded_and_cannot_be_saved() {
-    let x = leaf(&[1.0]);
+    let x = leaf_tensor(&[1.0]);
     let constant = {
         let _inference = guard::inference_mode();
         assert!(!(&x * &x).unwrap().requires_grad());
@@ -154,7 +154,7 @@ fn inference_tensors_are_not_recorded_and_cannot_be_saved() {
     };
     let error = (&x * &constant).unwrap_err();
     assert!(
-        matches!(gradient_error(&error), GradientError::InferenceSaved { saved, .. } if saved == "other"),
+        matches!(gradient_error(&error), GradientError::InferenceTensorSaved { saved, .. } if saved == "other"),
         "{error}"
     );
     assert!((&x + &constant).unwrap().requires_grad());
@@ -162,45 +162,45 @@ fn inference_tensors_are_not_recorded_and_cannot_be_saved() {
 
 #[test]
 fn a_backward_needs_one_element_or_a_seed_gradient() {
-    let x = leaf(&[1.0, 2.0]);
+    let x = leaf_tensor(&[1.0, 2.0]);
     let y = (&x * &x).unwrap();
     assert_eq!(
         gradient_error(&y.backward().unwrap_err()),
         &GradientError::NotScalar { sizes: vec![2], dtype: DType::F64 }
     );
     let seed = Tensor::from([1.0, 10.0]);
-    Differentiation::of(&[&y]).seeded(&[&seed]).backward().unwrap();
-    assert_eq!(gradient(&x), [2.0, 40.0]);
-    let error = Differentiation::of(&[&y]).seeded(&[&Tensor::from([1.0])]).backward().unwrap_err();
-    assert!(matches!(gradient_error(&error), GradientError::GradientSizes { .. }), "{error}");
-    let error = Differentiation::of(&[&y]).seeded(&[]).backward().unwrap_err();
-    assert_eq!(gradient_error(&error), &GradientError::SeedCount { tensors: 1, seeds: 0 });
+    Differentiation::of_outputs(&[&y]).with_seeds(&[&seed]).backward().unwrap();
+    assert_eq!(gradient_elements(&x), [2.0, 40.0]);
+    let error = Differentiation::of_outputs(&[&y]).with_seeds(&[&Tensor::from([1.0])]).backward().unwrap_err();
+    assert!(matches!(gradient_error(&error), GradientError::WrongGradientSizes { .. }), "{error}");
+    let error = Differentiation::of_outputs(&[&y]).with_seeds(&[]).backward().unwrap_err();
+    assert_eq!(gradient_error(&error), &GradientError::WrongSeedCount { tensors: 1, seeds: 0 });
 }
 
 #[test]
 fn a_second_backward_needs_the_graph_retained() {
-    let x = leaf(&[3.0]);
+    let x = leaf_tensor(&[3.0]);
     let y = (&x * &x).unwrap();
-    Differentiation::of(&[&y]).retain_graph().backward().unwrap();
+    Differentiation::of_outputs(&[&y]).retain_graph().backward().unwrap();
     y.backward().unwrap();
-    assert_eq!(gradient(&x), [12.0]);
+    assert_eq!(gradient_elements(&x), [12.0]);
     let error = y.backward().unwrap_err();
-    assert_eq!(gradient_error(&error), &GradientError::SavedFreed { operator: "aten::mul.Tensor".to_owned() });
+    assert_eq!(gradient_error(&error), &GradientError::SavedTensorsFreed { operator: "aten::mul.Tensor".to_owned() });
     assert!(error.to_string().contains("retain_graph()"), "{error}");
 }
 
 #[test]
 fn a_checkpoint_checks_the_versions_of_its_inputs_and_frees_them() {
-    let (x, mut y) = (leaf(&[2.0]), Tensor::from([3.0]));
+    let (x, mut y) = (leaf_tensor(&[2.0]), Tensor::from([3.0]));
     let product = || checkpoint(|inputs| Ok(vec![(&inputs[0] * &inputs[1])?]), &[&x, &y]).unwrap().remove(0);
     let (freed, modified) = (product(), product());
     freed.backward().unwrap();
     let error = freed.backward().unwrap_err();
-    assert_eq!(gradient_error(&error), &GradientError::SavedFreed { operator: "checkpoint".to_owned() });
+    assert_eq!(gradient_error(&error), &GradientError::SavedTensorsFreed { operator: "checkpoint".to_owned() });
     y.add__scalar(1, 1).unwrap();
     let error = modified.backward().unwrap_err();
     assert!(
-        matches!(gradient_error(&error), GradientError::SavedModified { saved, .. } if saved == "input 1"),
+        matches!(gradient_error(&error), GradientError::SavedTensorModified { saved, .. } if saved == "input 1"),
         "{error}"
     );
 }
@@ -213,7 +213,7 @@ fn integers_have_no_gradients() {
 
 #[test]
 fn requires_grad_false_is_an_error_for_a_computed_tensor() {
-    let x = leaf(&[1.0]);
+    let x = leaf_tensor(&[1.0]);
     let y = (&x * &x).unwrap();
     assert_eq!(gradient_error(&y.clone().requires_grad_(false).unwrap_err()), &GradientError::NotALeaf);
     assert!(y.requires_grad_(true).is_ok());
@@ -222,21 +222,21 @@ fn requires_grad_false_is_an_error_for_a_computed_tensor() {
 
 #[test]
 fn an_unused_input_of_grad_is_an_error_unless_allowed() {
-    let (x, unused) = (leaf(&[1.0]), leaf(&[1.0]));
+    let (x, unused) = (leaf_tensor(&[1.0]), leaf_tensor(&[1.0]));
     let y = (&x * &x).unwrap();
-    let error = Differentiation::of(&[&y]).retain_graph().grad(&[&x, &unused]).unwrap_err();
+    let error = Differentiation::of_outputs(&[&y]).retain_graph().grad(&[&x, &unused]).unwrap_err();
     assert_eq!(gradient_error(&error), &GradientError::UnusedInput { position: 1 });
-    let gradients = Differentiation::of(&[&y]).allow_unused().grad(&[&unused, &x]).unwrap();
+    let gradients = Differentiation::of_outputs(&[&y]).allow_unused().grad(&[&unused, &x]).unwrap();
     assert!(gradients[0].is_none() && gradients[1].is_some());
 }
 
 #[test]
 fn grad_stops_at_a_computed_input() {
-    let x = leaf(&[3.0]);
+    let x = leaf_tensor(&[3.0]);
     let y = (&x * &x).unwrap();
     let z = (&y * &y).unwrap();
-    let by_both = Differentiation::of(&[&z]).retain_graph().grad(&[&y, &x]).unwrap();
-    assert_eq!(by_both.iter().map(|g| values(g.as_ref().unwrap())).collect::<Vec<_>>(), [[18.0], [108.0]]);
+    let by_both = Differentiation::of_outputs(&[&z]).retain_graph().grad(&[&y, &x]).unwrap();
+    assert_eq!(by_both.iter().map(|g| elements(g.as_ref().unwrap())).collect::<Vec<_>>(), [[18.0], [108.0]]);
     // Nodes behind `y` did not run, so none of their saved tensors were freed.
     grad(&[&z], &[&y]).unwrap();
     y.backward().unwrap();
@@ -244,7 +244,7 @@ fn grad_stops_at_a_computed_input() {
 
 #[test]
 fn hooks_get_complete_gradients_and_can_replace_them() {
-    let x = leaf(&[1.0]);
+    let x = leaf_tensor(&[1.0]);
     let y = (&x * &x).unwrap();
     let seen = Arc::new(Mutex::new(Vec::new()));
     let keep = seen.clone();
@@ -256,32 +256,32 @@ fn hooks_get_complete_gradients_and_can_replace_them() {
         .unwrap();
     (&y + &(&y * &y).unwrap()).unwrap().backward().unwrap();
     assert_eq!(*seen.lock().unwrap(), [3.0]);
-    assert_eq!(gradient(&x), [60.0]);
+    assert_eq!(gradient_elements(&x), [60.0]);
 }
 
 #[test]
 fn retain_grad_keeps_the_gradient_of_a_computed_tensor() {
-    let x = leaf(&[3.0]);
+    let x = leaf_tensor(&[3.0]);
     let y = (&x * &x).unwrap();
     y.retain_grad().unwrap();
     (&y * &y).unwrap().backward().unwrap();
-    assert_eq!(gradient(&y), [18.0]);
-    assert_eq!(gradient(&x), [108.0]);
+    assert_eq!(gradient_elements(&y), [18.0]);
+    assert_eq!(gradient_elements(&x), [108.0]);
 }
 
 #[test]
 fn detached_tensors_share_memory_and_no_history() {
-    let x = leaf(&[2.0]);
+    let x = leaf_tensor(&[2.0]);
     let y = (&x * &x).unwrap();
     let constant = y.detach().unwrap();
     assert!(!constant.requires_grad() && constant.storage().same(y.storage()));
     (&constant * &x).unwrap().backward().unwrap();
-    assert_eq!(gradient(&x), [4.0]);
+    assert_eq!(gradient_elements(&x), [4.0]);
 }
 
 #[test]
 fn a_backward_on_another_thread_uses_the_thread_state_of_the_forward() {
-    let x = leaf(&[2.0]);
+    let x = leaf_tensor(&[2.0]);
     let y = (&x * &x).unwrap();
     std::thread::spawn(move || {
         let _off = guard::no_grad();
@@ -289,5 +289,5 @@ fn a_backward_on_another_thread_uses_the_thread_state_of_the_forward() {
     })
     .join()
     .unwrap();
-    assert_eq!(gradient(&x), [4.0]);
+    assert_eq!(gradient_elements(&x), [4.0]);
 }

@@ -1,12 +1,12 @@
 //! Tests of writes whose effect on the graph is not visible on the written tensor.
 
 use aten::prelude::*;
-use dispatch_autograd::{Backward, BackwardContext, Differentiable, GradientError, op_grad, record};
+use dispatch_autograd::{Backward, BackwardContext, Differentiable, GradientError, call_custom_function, op_grad};
 use dispatch_runtime::guard;
 use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 
-fn leaf(elements: &[f64]) -> Tensor {
+fn leaf_tensor(elements: &[f64]) -> Tensor {
     Tensor::from_slice(elements).requires_grad_(true).unwrap()
 }
 
@@ -14,27 +14,27 @@ fn gradient_error(error: &Error) -> &GradientError {
     std::error::Error::source(error).unwrap().downcast_ref().unwrap()
 }
 
-fn first_element(tensor: &Tensor) -> Tensor {
+fn first_element_view(tensor: &Tensor) -> Tensor {
     tensor.slice(0, Some(0), Some(1), 1).unwrap()
 }
 
 #[test]
 fn a_recorded_write_to_an_unrecorded_view_is_an_error() {
-    let x = leaf(&[1.0, 2.0, 3.0]);
+    let x = leaf_tensor(&[1.0, 2.0, 3.0]);
     let y = (&x * 2.0).unwrap();
     let unrecorded = {
         let _no_grad = guard::no_grad();
-        first_element(&y)
+        first_element_view(&y)
     };
     let in_inference = {
         let _inference = guard::inference_mode();
-        first_element(&y)
+        first_element_view(&y)
     };
     let of_leaf = {
         let _no_grad = guard::no_grad();
-        first_element(&x)
+        first_element_view(&x)
     };
-    for mut view in [first_element(&unrecorded), unrecorded, in_inference, of_leaf] {
+    for mut view in [first_element_view(&unrecorded), unrecorded, in_inference, of_leaf] {
         let error = view.mul__scalar(10.0).unwrap_err();
         assert!(matches!(gradient_error(&error), GradientError::ViewWritten { .. }), "{error}");
     }
@@ -44,7 +44,7 @@ fn a_recorded_write_to_an_unrecorded_view_is_an_error() {
 
 #[test]
 fn an_integer_tensor_does_not_require_gradients_after_a_copy_into_it() {
-    let x = leaf(&[1.5]);
+    let x = leaf_tensor(&[1.5]);
     let mut whole = Tensor::from([1_i64]);
     aten::copy_(&mut whole, &x, false).unwrap();
     assert!(!whole.requires_grad());
@@ -56,8 +56,8 @@ fn an_integer_tensor_does_not_require_gradients_after_a_copy_into_it() {
 fn a_write_to_a_view_of_a_leaf_view_is_an_error() {
     let buffer = Tensor::from([1.0, 2.0, 3.0, 4.0]);
     let parameter = buffer.slice(0, Some(0), Some(2), 1).unwrap().requires_grad_(true).unwrap();
-    let mut view = first_element(&parameter);
-    for error in [aten::mul_(&mut view, &leaf(&[5.0])).unwrap_err(), view.zero_().unwrap_err()] {
+    let mut view = first_element_view(&parameter);
+    for error in [aten::mul_(&mut view, &leaf_tensor(&[5.0])).unwrap_err(), view.zero_().unwrap_err()] {
         assert!(matches!(gradient_error(&error), GradientError::ViewOfLeafWritten { .. }), "{error}");
     }
     (&parameter * 2.0).unwrap().sum().unwrap().backward().unwrap();
@@ -80,7 +80,7 @@ fn returns_argument_grad(grad: &Tensor) -> Tensor {
 
 #[test]
 fn a_recorded_result_that_is_an_argument_is_copied() {
-    let x = leaf(&[1.0]);
+    let x = leaf_tensor(&[1.0]);
     let mut y = returns_argument(&x).unwrap();
     y.mul__scalar(3.0).unwrap();
     assert_eq!(x.to_vec::<f64>().unwrap(), [1.0]);
@@ -90,7 +90,7 @@ fn a_recorded_result_that_is_an_argument_is_copied() {
 
 #[test]
 fn a_rejected_write_does_not_invalidate_saved_tensors() {
-    let x = leaf(&[1.0, 2.0]);
+    let x = leaf_tensor(&[1.0, 2.0]);
     let mut y = x.tanh().unwrap();
     assert!(aten::div_(&mut y, &Tensor::from([1.0, 2.0, 3.0])).is_err());
     y.sum().unwrap().backward().unwrap();
@@ -99,19 +99,19 @@ fn a_rejected_write_does_not_invalidate_saved_tensors() {
 
 #[test]
 fn a_backward_frees_the_tensors_saved_by_a_write_to_a_view() {
-    let (x, factor) = (leaf(&[1.0, 2.0]), Tensor::from([3.0]));
+    let (x, factor) = (leaf_tensor(&[1.0, 2.0]), Tensor::from([3.0]));
     let y = aten::clone(&x, None).unwrap();
-    aten::mul_(&mut first_element(&y), &factor).unwrap();
+    aten::mul_(&mut first_element_view(&y), &factor).unwrap();
     let sum = y.sum().unwrap();
     sum.backward().unwrap();
     assert_eq!(x.grad().unwrap().to_vec::<f64>().unwrap(), [3.0, 1.0]);
     let error = sum.backward().unwrap_err();
-    assert!(matches!(gradient_error(&error), GradientError::SavedFreed { .. }), "{error}");
+    assert!(matches!(gradient_error(&error), GradientError::SavedTensorsFreed { .. }), "{error}");
 }
 
-struct Hundredfold;
+struct HundredfoldBackward;
 
-impl Backward for Hundredfold {
+impl Backward for HundredfoldBackward {
     fn name(&self) -> String {
         "hundredfold".to_owned()
     }
@@ -123,9 +123,9 @@ impl Backward for Hundredfold {
 
 #[test]
 fn a_later_write_to_the_input_does_not_change_a_custom_function() {
-    let x = leaf(&[1.0, 2.0]);
+    let x = leaf_tensor(&[1.0, 2.0]);
     let mut y = (&x * 2.0).unwrap();
-    let output = record(&[&y], Hundredfold, |_| Ok(vec![y.view(&[2])?])).unwrap().remove(0);
+    let output = call_custom_function(&[&y], HundredfoldBackward, |_| Ok(vec![y.view(&[2])?])).unwrap().remove(0);
     y.mul__scalar(3.0).unwrap();
     assert_eq!(output.to_vec::<f64>().unwrap(), [2.0, 4.0]);
     output.sum().unwrap().backward().unwrap();
@@ -142,7 +142,7 @@ fn the_result_of_a_power_can_be_overwritten() {
             Ok(written)
         },
     ] {
-        let x = leaf(&[1.0, 2.0]);
+        let x = leaf_tensor(&[1.0, 2.0]);
         let mut y = power(&x).unwrap();
         y.mul__scalar(10.0).unwrap();
         y.sum().unwrap().backward().unwrap();

@@ -3,7 +3,7 @@
 mod accumulation;
 mod checkpoint;
 mod complex;
-mod custom;
+mod custom_functions;
 mod first_order;
 mod functional;
 mod hidden_writes;

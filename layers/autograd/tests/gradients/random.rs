@@ -5,13 +5,13 @@ use dispatch_autograd::Differentiable;
 use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 
-fn leaf() -> Tensor {
+fn thousand_ones_leaf() -> Tensor {
     Tensor::ones(&[1000], DType::F64).unwrap().requires_grad_(true).unwrap()
 }
 
 #[test]
 fn the_gradient_of_dropout_is_its_scaled_mask() {
-    let x = leaf();
+    let x = thousand_ones_leaf();
     let (kept, _) = aten::native_dropout(&x, 0.25, Some(true)).unwrap();
     kept.sum().unwrap().backward().unwrap();
     let gradient: Vec<f64> = x.grad().unwrap().to_vec().unwrap();
@@ -29,7 +29,7 @@ fn elements_replaced_by_random_numbers_get_gradient_zero() {
         |x| aten::normal_tensor_float(x, 1.0, None),
     ];
     for (i, draw) in draws.into_iter().enumerate() {
-        let x = leaf();
+        let x = thousand_ones_leaf();
         (draw(&x).unwrap() + &x).unwrap().sum().unwrap().backward().unwrap();
         assert_eq!(x.grad().unwrap().to_vec::<f64>().unwrap(), [1.0; 1000], "draw {i}");
     }

@@ -5,15 +5,15 @@ use dispatch_autograd::Differentiable;
 use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 
-type Normalise = fn(&Tensor, [&Tensor; 2], [&mut Tensor; 2]) -> Result<Tensor>;
+type BatchNormCall = fn(&Tensor, [&Tensor; 2], [&mut Tensor; 2]) -> Result<Tensor>;
 
-fn input() -> Tensor {
+fn batch_norm_input() -> Tensor {
     Tensor::from([[[1.0, -2.0], [0.5, 3.0]], [[2.0, 0.0], [-1.0, 1.5]]]).requires_grad_(true).unwrap()
 }
 
 /// Returns the gradients of the input, the weight and the bias, and the running mean after the call.
-fn gradients_and_running_mean(normalise: Normalise) -> Vec<Vec<f64>> {
-    let x = input();
+fn gradients_and_running_mean(normalise: BatchNormCall) -> Vec<Vec<f64>> {
+    let x = batch_norm_input();
     let weight = Tensor::from([1.5, 0.5]).requires_grad_(true).unwrap();
     let bias = Tensor::from([0.1, 0.2]).requires_grad_(true).unwrap();
     let (mut mean, mut var) = (Tensor::from([0.0, 0.1]), Tensor::from([1.0, 2.0]));
@@ -52,7 +52,7 @@ fn all_forms_of_batch_norm_have_the_same_gradients() {
 
 #[test]
 fn overwriting_saved_running_statistics_is_an_error() {
-    let x = input();
+    let x = batch_norm_input();
     let (mean, var) = (Tensor::from([0.0, 0.1]), Tensor::from([1.0, 2.0]));
     let y = aten::batch_norm(&x, None, None, Some(&mean), Some(&var), false, 0.1, 1e-3, false).unwrap();
     aten::zero_(&mut mean.clone()).unwrap();

@@ -5,7 +5,7 @@ use dispatch_autograd::{Differentiable, Differentiation};
 use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 
-type Function = fn(&[Tensor]) -> Result<Tensor>;
+type ExampleFunction = fn(&[Tensor]) -> Result<Tensor>;
 
 /// A function, and the sizes of its inputs.
 struct Example {
@@ -13,11 +13,11 @@ struct Example {
     sizes: &'static [&'static [i64]],
     /// The interval that the elements are in.
     range: (f64, f64),
-    function: Function,
+    function: ExampleFunction,
 }
 
 /// Returns deterministic pseudo-random elements.
-fn elements(sizes: &[i64], (low, high): (f64, f64), seed: f64) -> Tensor {
+fn pseudo_random_tensor(sizes: &[i64], (low, high): (f64, f64), seed: f64) -> Tensor {
     let count: i64 = sizes.iter().product();
     let spread =
         |i: i64| f64::fract((f64::from(i32::try_from(i).unwrap()) * 0.754_877_666 + seed).fract().abs() * 7.569_840_29);
@@ -27,10 +27,10 @@ fn elements(sizes: &[i64], (low, high): (f64, f64), seed: f64) -> Tensor {
 
 /// Returns the weighted sum of all elements.
 fn weighted_sum(tensor: &Tensor, seed: f64) -> Result<Tensor> {
-    (tensor * elements(tensor.sizes(), (0.5, 1.5), seed))?.sum()
+    (tensor * pseudo_random_tensor(tensor.sizes(), (0.5, 1.5), seed))?.sum()
 }
 
-fn leaves(values: &[Tensor]) -> Vec<Tensor> {
+fn copy_as_leaves(values: &[Tensor]) -> Vec<Tensor> {
     values
         .iter()
         .map(|value| aten::clone(&value.detach().unwrap(), None).unwrap().requires_grad_(true).unwrap())
@@ -38,10 +38,10 @@ fn leaves(values: &[Tensor]) -> Vec<Tensor> {
 }
 
 /// Returns the weighted sum of all gradients with respect to these leaves, with its graph. `None` if there are no gradients.
-fn gradient_sum(function: Function, leaves: &[Tensor]) -> Result<Option<Tensor>> {
+fn weighted_gradient_sum(function: ExampleFunction, leaves: &[Tensor]) -> Result<Option<Tensor>> {
     let loss = weighted_sum(&function(leaves)?, 0.3)?;
     let by: Vec<&Tensor> = leaves.iter().collect();
-    let gradients = Differentiation::of(&[&loss]).create_graph().allow_unused().grad(&by)?;
+    let gradients = Differentiation::of_outputs(&[&loss]).create_graph().allow_unused().grad(&by)?;
     let mut sum: Option<Tensor> = None;
     // Each gradient has its own weights, so that gradients of two leaves cannot cancel.
     for (gradient, seed) in gradients.into_iter().zip([0.35, 0.6, 0.85, 0.05]) {
@@ -55,25 +55,27 @@ fn gradient_sum(function: Function, leaves: &[Tensor]) -> Result<Option<Tensor>>
     Ok(sum)
 }
 
-fn gradient_sum_at(function: Function, values: &[Tensor]) -> f64 {
-    gradient_sum(function, &leaves(values)).unwrap().map_or(0.0, |gradient_sum| gradient_sum.item().unwrap())
+fn weighted_gradient_sum_at(function: ExampleFunction, values: &[Tensor]) -> f64 {
+    weighted_gradient_sum(function, &copy_as_leaves(values))
+        .unwrap()
+        .map_or(0.0, |gradient_sum| gradient_sum.item().unwrap())
 }
 
 /// Returns the maximal difference of the computed second derivatives from finite differences, and their magnitude.
 fn compare_with_finite_differences(example: &Example) -> Result<(f64, f64)> {
-    const STEP: f64 = 1e-5;
+    const DIFFERENCE_STEP: f64 = 1e-5;
     let values: Vec<Tensor> = example
         .sizes
         .iter()
         .zip([0.1, 0.45, 0.77, 0.2])
-        .map(|(sizes, seed)| elements(sizes, example.range, seed))
+        .map(|(sizes, seed)| pseudo_random_tensor(sizes, example.range, seed))
         .collect();
-    let leaves = leaves(&values);
-    let gradient_sum = gradient_sum(example.function, &leaves)?;
+    let leaves = copy_as_leaves(&values);
+    let gradient_sum = weighted_gradient_sum(example.function, &leaves)?;
     let by: Vec<&Tensor> = leaves.iter().collect();
     let bends = match gradient_sum {
         Some(gradient_sum) if gradient_sum.requires_grad() => {
-            Differentiation::of(&[&gradient_sum]).allow_unused().grad(&by)?
+            Differentiation::of_outputs(&[&gradient_sum]).allow_unused().grad(&by)?
         }
         _ => vec![None; by.len()],
     };
@@ -87,9 +89,9 @@ fn compare_with_finite_differences(example: &Example) -> Result<(f64, f64)> {
                 let mut elements = value.to_vec::<f64>().unwrap();
                 elements[at] += by;
                 moved[i] = Tensor::from_slice(&elements).view(value.sizes()).unwrap();
-                gradient_sum_at(example.function, &moved)
+                weighted_gradient_sum_at(example.function, &moved)
             };
-            let expected = (moved(STEP) - moved(-STEP)) / (2.0 * STEP);
+            let expected = (moved(DIFFERENCE_STEP) - moved(-DIFFERENCE_STEP)) / (2.0 * DIFFERENCE_STEP);
             apart = apart.max((found - expected).abs());
             size = size.max(expected.abs());
         }

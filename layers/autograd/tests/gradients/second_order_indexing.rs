@@ -5,7 +5,7 @@ use dispatch_autograd::{Differentiable, Differentiation};
 use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 
-fn leaf(tensor: Tensor) -> Tensor {
+fn into_leaf(tensor: Tensor) -> Tensor {
     tensor.requires_grad_(true).unwrap()
 }
 
@@ -17,19 +17,19 @@ fn irregular_tensor(sizes: &[i64]) -> Tensor {
 }
 
 /// Checks the gradient of the sum of squared gradients against finite differences.
-fn assert_second_order(inputs: &[&Tensor], f: impl Fn(&[&Tensor]) -> Result<Tensor>) {
+fn assert_second_derivatives(inputs: &[&Tensor], f: impl Fn(&[&Tensor]) -> Result<Tensor>) {
     let squares = |inputs: &[&Tensor]| -> Result<Tensor> {
         let output = f(inputs)?;
         let seed = irregular_tensor(output.sizes());
         let seeds = [&seed];
         let outputs = [&output];
-        let gradients = Differentiation::of(&outputs).seeded(&seeds).create_graph().grad(inputs)?;
+        let gradients = Differentiation::of_outputs(&outputs).with_seeds(&seeds).create_graph().grad(inputs)?;
         let sums = gradients.iter().flatten().map(|gradient| (gradient * gradient)?.sum());
         sums.reduce(|a, b| a? + b?).expect("there is an input")
     };
-    let leaves: Vec<Tensor> = inputs.iter().map(|input| leaf(input.detach().unwrap())).collect();
+    let leaves: Vec<Tensor> = inputs.iter().map(|input| into_leaf(input.detach().unwrap())).collect();
     let all: Vec<&Tensor> = leaves.iter().collect();
-    let found = Differentiation::of(&[&squares(&all).unwrap()]).allow_unused().grad(&all).unwrap();
+    let found = Differentiation::of_outputs(&[&squares(&all).unwrap()]).allow_unused().grad(&all).unwrap();
     for (which, input) in inputs.iter().enumerate() {
         let values: Vec<f64> = input.to_vec().unwrap();
         let found = found[which].as_ref().map_or_else(|| vec![0.0; values.len()], |found| found.to_vec().unwrap());
@@ -37,7 +37,7 @@ fn assert_second_order(inputs: &[&Tensor], f: impl Fn(&[&Tensor]) -> Result<Tens
             let moved = |step: f64| {
                 let mut values = values.clone();
                 values[at] += step;
-                let moved = leaf(Tensor::from_slice(&values).reshape(input.sizes()).unwrap());
+                let moved = into_leaf(Tensor::from_slice(&values).reshape(input.sizes()).unwrap());
                 let mut all = all.clone();
                 all[which] = &moved;
                 squares(&all).unwrap().item::<f64>().unwrap()
@@ -52,10 +52,10 @@ fn assert_second_order(inputs: &[&Tensor], f: impl Fn(&[&Tensor]) -> Result<Tens
 #[test]
 fn convolutions_have_second_gradients() {
     let (image, bias) = (irregular_tensor(&[1, 4, 4, 3]), irregular_tensor(&[4]));
-    assert_second_order(&[&image, &irregular_tensor(&[4, 2, 2, 2]), &bias], |inputs| {
+    assert_second_derivatives(&[&image, &irregular_tensor(&[4, 2, 2, 2]), &bias], |inputs| {
         aten::convolution(inputs[0], inputs[1], Some(inputs[2]), &[2, 1], &[1, 0], &[1, 2], false, &[0], 2)
     });
-    assert_second_order(&[&image, &irregular_tensor(&[4, 1, 2, 2]), &irregular_tensor(&[2])], |inputs| {
+    assert_second_derivatives(&[&image, &irregular_tensor(&[4, 1, 2, 2]), &irregular_tensor(&[2])], |inputs| {
         aten::convolution(inputs[0], inputs[1], Some(inputs[2]), &[2, 1], &[1, 0], &[1], true, &[1, 0], 2)
     });
 }
@@ -63,7 +63,7 @@ fn convolutions_have_second_gradients() {
 #[test]
 fn scale_grad_by_freq_has_second_gradients() {
     let index = Tensor::from_slice(&[1_i64, 0, 1, 2]);
-    assert_second_order(&[&irregular_tensor(&[4, 2])], |inputs| {
+    assert_second_derivatives(&[&irregular_tensor(&[4, 2])], |inputs| {
         let rows = aten::embedding_dense_backward(inputs[0], &index, 3, 2, true)?;
         &rows * &rows
     });
@@ -72,34 +72,36 @@ fn scale_grad_by_freq_has_second_gradients() {
 #[test]
 fn renorm_has_second_gradients() {
     for p in [1.5, 2.0, 3.0] {
-        assert_second_order(&[&irregular_tensor(&[2, 3])], |inputs| aten::renorm(inputs[0], p.into(), 0, 0.8.into()));
+        assert_second_derivatives(&[&irregular_tensor(&[2, 3])], |inputs| {
+            aten::renorm(inputs[0], p.into(), 0, 0.8.into())
+        });
     }
 }
 
 /// An operator, and the sizes of its inputs. Each is differentiated twice.
 type Example = (&'static str, &'static [&'static [i64]], fn(&[&Tensor]) -> Result<Tensor>);
 
-fn assert_all(examples: &[Example]) {
+fn assert_second_derivatives_of_all(examples: &[Example]) {
     for (name, sizes, f) in examples {
         println!("{name}");
         let inputs: Vec<Tensor> = sizes.iter().map(|sizes| (irregular_tensor(sizes) + 0.2).unwrap()).collect();
         let inputs: Vec<&Tensor> = inputs.iter().collect();
         // The result is squared, so that its gradient depends on the inputs.
-        assert_second_order(&inputs, |inputs| f(inputs)?.square());
+        assert_second_derivatives(&inputs, |inputs| f(inputs)?.square());
     }
 }
 
-fn index() -> Tensor {
+fn index_tensor() -> Tensor {
     Tensor::from([[2_i64, 0, 1], [1, 1, 0]])
 }
 
-fn mask() -> Tensor {
+fn mask_tensor() -> Tensor {
     Tensor::from([[true, false, true], [false, true, true]])
 }
 
 #[test]
 fn views_and_splits_have_second_gradients() {
-    assert_all(&[
+    assert_second_derivatives_of_all(&[
         ("view", &[&[2, 3]], |x| x[0].view(&[3, 2])),
         ("expand", &[&[3]], |x| x[0].expand(&[2, 3])),
         ("permute", &[&[2, 3, 2]], |x| x[0].permute(&[2, 0, -2])),
@@ -132,14 +134,14 @@ fn views_and_splits_have_second_gradients() {
 
 #[test]
 fn indexing_operators_have_second_gradients() {
-    assert_all(&[
-        ("gather", &[&[2, 3]], |x| x[0].gather(1, &index())),
-        ("take", &[&[2, 3]], |x| x[0].take(&index())),
+    assert_second_derivatives_of_all(&[
+        ("gather", &[&[2, 3]], |x| x[0].gather(1, &index_tensor())),
+        ("take", &[&[2, 3]], |x| x[0].take(&index_tensor())),
         ("put", &[&[2, 3], &[2]], |x| aten::put(x[0], &Tensor::from([4_i64, 1]), x[1], false)),
         ("put, added", &[&[2, 3], &[2]], |x| aten::put(x[0], &Tensor::from([4_i64, 4]), x[1], true)),
         ("index_select", &[&[2, 3]], |x| x[0].index_select(1, &Tensor::from([2_i64, 0, 2]))),
         ("index", &[&[2, 3]], |x| aten::index(x[0], &[None, Some(Tensor::from([2_i64, 2]))])),
-        ("index by a mask", &[&[2, 3]], |x| aten::index(x[0], &[Some(mask())])),
+        ("index by a mask", &[&[2, 3]], |x| aten::index(x[0], &[Some(mask_tensor())])),
         ("index_put", &[&[2, 3], &[2]], |x| {
             aten::index_put(x[0], &[None, Some(Tensor::from([2_i64, 0]))], x[1], false)
         }),
@@ -149,17 +151,19 @@ fn indexing_operators_have_second_gradients() {
         ("index_copy", &[&[2, 3], &[2, 2]], |x| x[0].index_copy(1, &Tensor::from([2_i64, 0]), x[1])),
         ("index_add", &[&[2, 3], &[2, 2]], |x| aten::index_add(x[0], 1, &Tensor::from([2_i64, 2]), x[1], 1.5.into())),
         ("index_fill", &[&[2, 3], &[]], |x| x[0].index_fill_int_tensor(1, &Tensor::from([2_i64, 0]), x[1])),
-        ("masked_select", &[&[2, 3]], |x| x[0].masked_select(&mask())),
-        ("masked_scatter", &[&[2, 3], &[5]], |x| x[0].masked_scatter(&mask(), x[1])),
+        ("masked_select", &[&[2, 3]], |x| x[0].masked_select(&mask_tensor())),
+        ("masked_scatter", &[&[2, 3], &[5]], |x| x[0].masked_scatter(&mask_tensor(), x[1])),
         ("scatter", &[&[3, 3], &[2, 3]], |x| x[0].scatter_src(1, &Tensor::from([[2_i64, 0], [1, 0]]), x[1])),
-        ("scatter_add", &[&[2, 3], &[2, 3]], |x| x[0].scatter_add(1, &index(), x[1])),
+        ("scatter_add", &[&[2, 3], &[2, 3]], |x| x[0].scatter_add(1, &index_tensor(), x[1])),
         ("select_scatter", &[&[2, 3], &[2]], |x| x[0].select_scatter(x[1], 1, 2)),
         ("slice_scatter", &[&[2, 3], &[2, 2]], |x| aten::slice_scatter(x[0], x[1], 1, None, None, 2)),
         ("diagonal_scatter", &[&[2, 3], &[2]], |x| aten::diagonal_scatter(x[0], x[1], 1, 0, 1)),
-        ("scatter_reduce, mean", &[&[2, 3], &[2, 3]], |x| reduced(x, "mean", true)),
-        ("scatter_reduce, mean of the source", &[&[2, 3], &[2, 3]], |x| reduced(x, "mean", false)),
-        ("scatter_reduce, prod", &[&[2, 3], &[2, 3]], |x| reduced(x, "prod", true)),
-        ("scatter_reduce, amax", &[&[2, 3], &[2, 3]], |x| reduced(x, "amax", true)),
+        ("scatter_reduce, mean", &[&[2, 3], &[2, 3]], |x| scatter_reduce_with_fixed_index(x, "mean", true)),
+        ("scatter_reduce, mean of the source", &[&[2, 3], &[2, 3]], |x| {
+            scatter_reduce_with_fixed_index(x, "mean", false)
+        }),
+        ("scatter_reduce, prod", &[&[2, 3], &[2, 3]], |x| scatter_reduce_with_fixed_index(x, "prod", true)),
+        ("scatter_reduce, amax", &[&[2, 3], &[2, 3]], |x| scatter_reduce_with_fixed_index(x, "amax", true)),
         ("index_reduce, prod", &[&[2, 3], &[2, 2]], |x| {
             aten::index_reduce(x[0], 1, &Tensor::from([2_i64, 2]), x[1], "prod", true)
         }),
@@ -172,13 +176,13 @@ fn indexing_operators_have_second_gradients() {
     ]);
 }
 
-fn reduced(x: &[&Tensor], name: &str, include_self: bool) -> Result<Tensor> {
-    aten::scatter_reduce_two(x[0], 1, &index(), x[1], name, include_self)
+fn scatter_reduce_with_fixed_index(x: &[&Tensor], name: &str, include_self: bool) -> Result<Tensor> {
+    aten::scatter_reduce_two(x[0], 1, &index_tensor(), x[1], name, include_self)
 }
 
 #[test]
 fn image_operators_have_second_gradients() {
-    assert_all(&[
+    assert_second_derivatives_of_all(&[
         ("im2col", &[&[1, 2, 3, 3]], |x| x[0].im2col(&[2, 2], &[1, 1], &[1, 0], &[1, 2])),
         ("col2im", &[&[1, 4, 4]], |x| x[0].col2im(&[3, 3], &[2, 2], &[1, 1], &[0, 0], &[1, 1])),
         ("max_pool2d", &[&[1, 4, 4]], |x| x[0].max_pool2d(&[2, 2], &[1], &[0], &[1], false)),

@@ -107,7 +107,7 @@ fn the_gradient_of_a_zero_factor_is_the_product_of_the_others() {
 }
 
 #[test]
-fn gradients_of_powers_of_zero() {
+fn powers_of_zero_have_the_gradients_of_pytorch() {
     assert_gradients(
         gradients([&[0.0, 0.0, 0.0, 2.0, -2.0, 0.0], &[0.0, 1.0, -1.0, 0.0, 2.0, 0.5]], |[x, y]| {
             x.pow_tensor_tensor(y)
@@ -169,9 +169,9 @@ fn a_nan_grid_position_does_not_change_second_derivatives() {
         let image = Tensor::from([[[[1.0, 2.0], [3.0, 5.0]]]]).requires_grad_(true)?;
         let grid = Tensor::from_slice(positions).reshape(&[1, 1, -1, 2])?.requires_grad_(true)?;
         let sampled = aten::grid_sampler_2d(&image, &grid, interpolation, padding, false)?;
-        let grid_gradients = Differentiation::of(&[&sampled.sum()?]).create_graph().grad(&[&grid])?;
+        let grid_gradients = Differentiation::of_outputs(&[&sampled.sum()?]).create_graph().grad(&[&grid])?;
         let grid_gradients = grid_gradients[0].as_ref().unwrap().square()?.sum()?;
-        Differentiation::of(&[&grid_gradients]).grad(&[&image])?[0].as_ref().unwrap().to_vec()
+        Differentiation::of_outputs(&[&grid_gradients]).grad(&[&image])?[0].as_ref().unwrap().to_vec()
     };
     for (interpolation, padding) in [(0, 0), (0, 1), (0, 2), (2, 0), (2, 1), (2, 2)] {
         let all = second(&[NAN, 0.0, 0.5, -0.25], interpolation, padding).unwrap();

@@ -10,7 +10,7 @@ use dispatch_runtime::{Generator, guard};
 use kernels_cpu as _;
 use rayon::prelude::*;
 
-fn weights() -> [Tensor; 2] {
+fn leaf_weights() -> [Tensor; 2] {
     [[0.5, -0.25], [2.0, 1.0]].map(|row| Tensor::from(row).requires_grad_(true).unwrap())
 }
 
@@ -19,41 +19,41 @@ fn loss(weights: &[Tensor; 2], input: f64) -> Tensor {
     (&hidden * &weights[1]).unwrap().sum().unwrap()
 }
 
-fn gradients(weights: &[Tensor; 2]) -> Vec<f64> {
+fn accumulated_gradients(weights: &[Tensor; 2]) -> Vec<f64> {
     weights.iter().flat_map(|weight| weight.grad().unwrap().to_vec::<f64>().unwrap()).collect()
 }
 
 /// Returns small integers, whose sums are exact in any order.
-fn inputs() -> Vec<f64> {
+fn integer_inputs() -> Vec<f64> {
     (0..400).map(|i| f64::from(i % 7 - 3)).collect()
 }
 
 fn gradients_in_one_thread(inputs: impl IntoIterator<Item = f64>) -> Vec<f64> {
-    let weights = weights();
+    let weights = leaf_weights();
     for input in inputs {
         loss(&weights, input).backward().unwrap();
     }
-    gradients(&weights)
+    accumulated_gradients(&weights)
 }
 
 #[test]
 fn eight_threads_accumulate_the_same_gradients_as_one() {
-    let (weights, inputs) = (weights(), inputs());
+    let (weights, inputs) = (leaf_weights(), integer_inputs());
     std::thread::scope(|scope| {
         for part in inputs.chunks(50) {
             let weights = &weights;
             scope.spawn(move || part.iter().for_each(|&input| loss(weights, input).backward().unwrap()));
         }
     });
-    assert_eq!(gradients(&weights), gradients_in_one_thread(inputs));
+    assert_eq!(accumulated_gradients(&weights), gradients_in_one_thread(inputs));
 }
 
 #[test]
 fn recording_on_one_thread_does_not_affect_other_threads() {
-    let weights = weights();
+    let weights = leaf_weights();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
     pool.install(|| {
-        inputs().into_par_iter().enumerate().for_each(|(i, input)| {
+        integer_inputs().into_par_iter().enumerate().for_each(|(i, input)| {
             if i % 3 == 0 {
                 let _off = guard::no_grad();
                 assert!(!loss(&weights, input).requires_grad());
@@ -62,13 +62,13 @@ fn recording_on_one_thread_does_not_affect_other_threads() {
             loss(&weights, input).backward().unwrap();
         });
     });
-    let recorded = inputs().into_iter().enumerate().filter(|(i, _)| i % 3 != 0).map(|(_, input)| input);
-    assert_eq!(gradients(&weights), gradients_in_one_thread(recorded));
+    let recorded = integer_inputs().into_iter().enumerate().filter(|(i, _)| i % 3 != 0).map(|(_, input)| input);
+    assert_eq!(accumulated_gradients(&weights), gradients_in_one_thread(recorded));
 }
 
 #[test]
 fn many_threads_run_a_backward_through_one_graph() {
-    let weights = weights();
+    let weights = leaf_weights();
     let shared = (&weights[0] * &weights[1]).unwrap();
     let gradients: Vec<Vec<f64>> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..8)
@@ -76,11 +76,12 @@ fn many_threads_run_a_backward_through_one_graph() {
                 let (weights, shared) = (&weights, &shared);
                 scope.spawn(move || {
                     let y = (shared * f64::from(i)).unwrap().sum().unwrap();
-                    dispatch_autograd::Differentiation::of(&[&y]).retain_graph().grad(&[&weights[0]]).unwrap()[0]
-                        .as_ref()
-                        .unwrap()
-                        .to_vec()
-                        .unwrap()
+                    dispatch_autograd::Differentiation::of_outputs(&[&y]).retain_graph().grad(&[&weights[0]]).unwrap()
+                        [0]
+                    .as_ref()
+                    .unwrap()
+                    .to_vec()
+                    .unwrap()
                 })
             })
             .collect();
@@ -95,7 +96,7 @@ fn many_threads_run_a_backward_through_one_graph() {
 #[test]
 fn a_retained_gradient_accumulates_from_all_threads() {
     for _ in 0..20 {
-        let weights = weights();
+        let weights = leaf_weights();
         let shared = (&weights[0] * &weights[1]).unwrap();
         shared.retain_grad().unwrap();
         std::thread::scope(|scope| {
@@ -103,7 +104,7 @@ fn a_retained_gradient_accumulates_from_all_threads() {
                 let shared = &shared;
                 scope.spawn(move || {
                     let y = (shared * f64::from(i)).unwrap().sum().unwrap();
-                    dispatch_autograd::Differentiation::of(&[&y]).retain_graph().backward().unwrap();
+                    dispatch_autograd::Differentiation::of_outputs(&[&y]).retain_graph().backward().unwrap();
                 });
             }
         });

@@ -18,7 +18,7 @@ fn tail_cpu(this: &Tensor, from: i64) -> Result<Tensor> {
 }
 
 #[op_grad(tail)]
-fn tail_grad(grad: &Tensor, this: &dispatch_autograd::Outline, from: i64) -> Result<Tensor> {
+fn tail_grad(grad: &Tensor, this: &dispatch_autograd::TensorOutline, from: i64) -> Result<Tensor> {
     let whole = this.zeros()?;
     aten::copy_(&mut tail(&whole, from)?, grad, false)?;
     Ok(whole)
@@ -56,15 +56,15 @@ fn without_derivative_cpu(this: &Tensor) -> Result<Tensor> {
     Ok(Tensor::from_slice(&this.to_vec::<f64>()?))
 }
 
-fn leaf(values: &[f64]) -> Tensor {
+fn leaf_tensor(values: &[f64]) -> Tensor {
     Tensor::from_slice(values).requires_grad_(true).unwrap()
 }
 
-fn copy_of(tensor: &Tensor) -> Tensor {
+fn copy_of_tensor(tensor: &Tensor) -> Tensor {
     aten::clone(tensor, None).unwrap()
 }
 
-fn gradient(tensor: &Tensor) -> Vec<f64> {
+fn gradient_elements(tensor: &Tensor) -> Vec<f64> {
     tensor.grad().expect("a gradient was accumulated").to_vec().unwrap()
 }
 
@@ -72,109 +72,109 @@ fn gradient_error(error: &Error) -> &GradientError {
     std::error::Error::source(error).and_then(|source| source.downcast_ref()).unwrap_or_else(|| panic!("{error}"))
 }
 
-fn is_modified(error: &Error, operator: &str) -> bool {
-    matches!(gradient_error(error), GradientError::SavedModified { operator: found, .. } if found == operator)
+fn is_saved_tensor_modified(error: &Error, operator: &str) -> bool {
+    matches!(gradient_error(error), GradientError::SavedTensorModified { operator: found, .. } if found == operator)
 }
 
 #[test]
 fn an_in_place_operator_has_the_gradient_of_its_functional_form() {
-    let x = leaf(&[1.0, -2.0]);
-    let mut y = copy_of(&x);
+    let x = leaf_tensor(&[1.0, -2.0]);
+    let mut y = copy_of_tensor(&x);
     aten::mul_(&mut y, &Tensor::from([3.0, 5.0])).unwrap();
     aten::relu_(&mut y).unwrap();
     y.sum().unwrap().backward().unwrap();
-    assert_eq!(gradient(&x), [3.0, 0.0]);
+    assert_eq!(gradient_elements(&x), [3.0, 0.0]);
 }
 
 #[test]
 fn an_in_place_product_saves_the_value_before_the_write() {
-    let (x, w) = (leaf(&[2.0]), leaf(&[5.0]));
-    let mut y = copy_of(&x);
+    let (x, w) = (leaf_tensor(&[2.0]), leaf_tensor(&[5.0]));
+    let mut y = copy_of_tensor(&x);
     aten::mul_(&mut y, &w).unwrap();
     y.backward().unwrap();
-    assert_eq!((gradient(&x), gradient(&w)), (vec![5.0], vec![2.0]));
+    assert_eq!((gradient_elements(&x), gradient_elements(&w)), (vec![5.0], vec![2.0]));
 }
 
 #[test]
 fn a_tensor_times_itself_in_place_is_a_square() {
-    let x = leaf(&[3.0]);
-    let mut y = copy_of(&x);
+    let x = leaf_tensor(&[3.0]);
+    let mut y = copy_of_tensor(&x);
     let other = y.clone();
     aten::mul_(&mut y, &other).unwrap();
     y.backward().unwrap();
-    assert_eq!(gradient(&x), [6.0]);
+    assert_eq!(gradient_elements(&x), [6.0]);
 }
 
 #[test]
 fn a_write_to_a_view_changes_the_gradient_of_its_base() {
-    let x = leaf(&[1.0, 2.0, 3.0]);
-    let base = copy_of(&x);
+    let x = leaf_tensor(&[1.0, 2.0, 3.0]);
+    let base = copy_of_tensor(&x);
     let mut end = tail(&base, 1).unwrap();
     aten::mul_(&mut end, &Tensor::from([10.0, 20.0])).unwrap();
     base.sum().unwrap().backward().unwrap();
-    assert_eq!(gradient(&x), [1.0, 10.0, 20.0]);
+    assert_eq!(gradient_elements(&x), [1.0, 10.0, 20.0]);
 }
 
 #[test]
 fn a_write_to_a_base_changes_the_gradient_of_its_views() {
-    let x = leaf(&[1.0, 2.0, 3.0]);
-    let mut base = copy_of(&x);
+    let x = leaf_tensor(&[1.0, 2.0, 3.0]);
+    let mut base = copy_of_tensor(&x);
     let end = tail(&base, 1).unwrap();
     aten::mul_(&mut base, &Tensor::from([10.0, 20.0, 30.0])).unwrap();
     (&end * &end).unwrap().sum().unwrap().backward().unwrap();
-    assert_eq!(gradient(&x), [0.0, 2.0 * 40.0 * 20.0, 2.0 * 90.0 * 30.0]);
+    assert_eq!(gradient_elements(&x), [0.0, 2.0 * 40.0 * 20.0, 2.0 * 90.0 * 30.0]);
 }
 
 #[test]
 fn a_write_to_a_view_changes_other_views_of_the_base() {
-    let x = leaf(&[1.0, 2.0, 3.0]);
-    let base = copy_of(&x);
+    let x = leaf_tensor(&[1.0, 2.0, 3.0]);
+    let base = copy_of_tensor(&x);
     let (mut first, second) = (tail(&base, 1).unwrap(), tail(&base, 2).unwrap());
     aten::mul_(&mut first, &Tensor::from([10.0, 20.0])).unwrap();
     second.backward().unwrap();
-    assert_eq!(gradient(&x), [0.0, 0.0, 20.0]);
+    assert_eq!(gradient_elements(&x), [0.0, 0.0, 20.0]);
 }
 
 #[test]
 fn a_write_to_a_view_of_a_view_reaches_the_base() {
-    let x = leaf(&[1.0, 2.0, 3.0, 4.0]);
-    let base = copy_of(&x);
+    let x = leaf_tensor(&[1.0, 2.0, 3.0, 4.0]);
+    let base = copy_of_tensor(&x);
     let mut deep = tail(&tail(&base, 1).unwrap(), 1).unwrap();
     triple_(&mut deep).unwrap();
     triple_(&mut deep).unwrap();
     base.sum().unwrap().backward().unwrap();
-    assert_eq!(gradient(&x), [1.0, 1.0, 9.0, 9.0]);
+    assert_eq!(gradient_elements(&x), [1.0, 1.0, 9.0, 9.0]);
 }
 
 #[test]
 fn a_recorded_write_gives_a_plain_tensor_a_history() {
-    let w = leaf(&[5.0]);
+    let w = leaf_tensor(&[5.0]);
     let base = Tensor::from([1.0, 2.0, 3.0]);
     let (mut written, read) = (tail(&base, 1).unwrap(), tail(&base, 2).unwrap());
     aten::mul_(&mut written, &w).unwrap();
     assert!(base.requires_grad());
     read.sum().unwrap().backward().unwrap();
-    assert_eq!(gradient(&w), [3.0]);
+    assert_eq!(gradient_elements(&w), [3.0]);
 }
 
 #[test]
 fn a_copy_into_a_view_ends_the_gradient_of_the_old_elements() {
-    let (x, y) = (leaf(&[1.0, 2.0]), leaf(&[7.0]));
-    let base = copy_of(&x);
+    let (x, y) = (leaf_tensor(&[1.0, 2.0]), leaf_tensor(&[7.0]));
+    let base = copy_of_tensor(&x);
     aten::copy_(&mut tail(&base, 1).unwrap(), &y, false).unwrap();
     (&base * &Tensor::from([2.0, 3.0])).unwrap().sum().unwrap().backward().unwrap();
-    assert_eq!((gradient(&x), gradient(&y)), (vec![2.0, 0.0], vec![3.0]));
+    assert_eq!((gradient_elements(&x), gradient_elements(&y)), (vec![2.0, 0.0], vec![3.0]));
 }
 
 #[test]
 fn second_derivatives_go_through_views() {
-    let x = leaf(&[1.0, 2.0]);
-    let base = copy_of(&x);
+    let x = leaf_tensor(&[1.0, 2.0]);
+    let base = copy_of_tensor(&x);
     let mut end = tail(&base, 1).unwrap();
-    let other = copy_of(&end);
+    let other = copy_of_tensor(&end);
     aten::mul_(&mut end, &other).unwrap();
     let y = (&base * &base).unwrap().sum().unwrap();
-    let first = Differentiation::of(&[&y]).create_graph().grad(&[&x]).unwrap().remove(0).unwrap();
+    let first = Differentiation::of_outputs(&[&y]).create_graph().grad(&[&x]).unwrap().remove(0).unwrap();
     assert_eq!(first.to_vec::<f64>().unwrap(), [2.0, 32.0]);
     let second = grad(&[&first.sum().unwrap()], &[&x]).unwrap().remove(0).unwrap();
     assert_eq!(second.to_vec::<f64>().unwrap(), [2.0, 48.0]);
@@ -182,8 +182,8 @@ fn second_derivatives_go_through_views() {
 
 #[test]
 fn overwriting_a_saved_tensor_is_an_error_through_every_alias() {
-    type Write = fn(&Tensor);
-    let writers: [(&str, Write); 6] = [
+    type WriteToSavedTensor = fn(&Tensor);
+    let writers: [(&str, WriteToSavedTensor); 6] = [
         ("the base", |saved| aten::add_(&mut saved.clone(), &Tensor::from(1.0), 1.into()).unwrap()),
         ("a view", |saved| aten::add_(&mut tail(saved, 1).unwrap(), &Tensor::from(1.0), 1.into()).unwrap()),
         ("a clone of the handle", |saved| aten::copy_(&mut saved.clone(), &Tensor::from(1.0), false).unwrap()),
@@ -194,40 +194,40 @@ fn overwriting_a_saved_tensor_is_an_error_through_every_alias() {
         }),
     ];
     for (name, write) in writers {
-        let x = leaf(&[1.0, 2.0]);
-        let saved = copy_of(&x);
+        let x = leaf_tensor(&[1.0, 2.0]);
+        let saved = copy_of_tensor(&x);
         let y = (&saved * &saved).unwrap();
         write(&saved);
         let error = y.sum().unwrap().backward().unwrap_err();
-        assert!(is_modified(&error, "aten::mul.Tensor"), "through {name}: {error}");
+        assert!(is_saved_tensor_modified(&error, "aten::mul.Tensor"), "through {name}: {error}");
         assert!(error.to_string().contains("version") && error.to_string().contains("clone"), "{error}");
     }
 }
 
 #[test]
 fn overwriting_a_saved_result_is_an_error() {
-    let x = leaf(&[1.0, -2.0]);
+    let x = leaf_tensor(&[1.0, -2.0]);
     let mut y = x.relu().unwrap();
     aten::add_(&mut y, &Tensor::from(1.0), 1.into()).unwrap();
     let error = y.sum().unwrap().backward().unwrap_err();
     assert!(
-        matches!(gradient_error(&error), GradientError::SavedModified { saved, .. } if saved == "result"),
+        matches!(gradient_error(&error), GradientError::SavedTensorModified { saved, .. } if saved == "result"),
         "{error}"
     );
 }
 
 #[test]
 fn a_tensor_that_no_derivative_needs_can_be_overwritten() {
-    let x = leaf(&[1.0, 2.0]);
+    let x = leaf_tensor(&[1.0, 2.0]);
     let mut y = (&x + &x).unwrap();
     aten::mul_(&mut y, &Tensor::from(3.0)).unwrap();
     y.sum().unwrap().backward().unwrap();
-    assert_eq!(gradient(&x), [6.0, 6.0]);
+    assert_eq!(gradient_elements(&x), [6.0, 6.0]);
 }
 
 #[test]
 fn a_recorded_write_to_a_leaf_is_an_error() {
-    let mut x = leaf(&[1.0, 2.0]);
+    let mut x = leaf_tensor(&[1.0, 2.0]);
     let error = aten::add_(&mut x, &Tensor::from(1.0), 1.into()).unwrap_err();
     assert!(
         matches!(gradient_error(&error), GradientError::LeafWritten { argument, .. } if argument == "self"),
@@ -246,13 +246,13 @@ fn a_recorded_write_to_a_leaf_is_an_error() {
 
 #[test]
 fn a_later_recorded_write_to_an_unrecorded_view_is_an_error() {
-    let x = leaf(&[1.0, 2.0]);
-    let base = copy_of(&x);
+    let x = leaf_tensor(&[1.0, 2.0]);
+    let base = copy_of_tensor(&x);
     let mut view = {
         let _off = guard::no_grad();
         tail(&base, 1).unwrap()
     };
-    let error = aten::mul_(&mut view, &leaf(&[2.0])).unwrap_err();
+    let error = aten::mul_(&mut view, &leaf_tensor(&[2.0])).unwrap_err();
     assert!(matches!(gradient_error(&error), GradientError::ViewWritten { .. }), "{error}");
     assert!(!view.requires_grad());
 }
@@ -266,13 +266,13 @@ fn inference_tensors_can_be_written_to_only_in_inference_mode() {
         made
     };
     let error = triple_(&mut made).unwrap_err();
-    assert!(matches!(gradient_error(&error), GradientError::InferenceWritten { .. }), "{error}");
+    assert!(matches!(gradient_error(&error), GradientError::InferenceTensorWritten { .. }), "{error}");
     assert_eq!(made.to_vec::<f64>().unwrap(), [3.0]);
 }
 
 #[test]
 fn a_backward_through_an_operator_without_derivative_names_it() {
-    let x = leaf(&[1.0, 2.0]);
+    let x = leaf_tensor(&[1.0, 2.0]);
     let y = without_derivative(&x).unwrap();
     assert!(y.requires_grad());
     let error = y.sum().unwrap().backward().unwrap_err();
@@ -280,7 +280,7 @@ fn a_backward_through_an_operator_without_derivative_names_it() {
         matches!(gradient_error(&error), GradientError::NoDerivative { operator } if operator.ends_with("::without_derivative")),
         "{error}"
     );
-    let mut z = copy_of(&x);
+    let mut z = copy_of_tensor(&x);
     overwrite_without_derivative_(&mut z).unwrap();
     let error = z.sum().unwrap().backward().unwrap_err();
     assert!(
@@ -291,7 +291,7 @@ fn a_backward_through_an_operator_without_derivative_names_it() {
 
 #[test]
 fn out_forms_are_an_error_if_an_argument_requires_gradients() {
-    let x = leaf(&[1.0]);
+    let x = leaf_tensor(&[1.0]);
     let mut out = Tensor::from([0.0]);
     let error = aten::mul_out(&x, &x, &mut out).unwrap_err();
     assert!(
@@ -304,9 +304,9 @@ fn out_forms_are_an_error_if_an_argument_requires_gradients() {
 
 #[test]
 fn an_in_place_transpose_makes_a_view_and_writes_nothing() {
-    let x = leaf(&[1.0, 2.0]);
+    let x = leaf_tensor(&[1.0, 2.0]);
     let y = (&x * &x).unwrap();
-    let mut matrix = copy_of(&y).view(&[2, 1]).unwrap();
+    let mut matrix = copy_of_tensor(&y).view(&[2, 1]).unwrap();
     let version = matrix.storage().version();
     aten::t_(&mut matrix).unwrap();
     assert_eq!((matrix.sizes(), matrix.storage().version()), (&[1, 2][..], version));

@@ -3,7 +3,7 @@
 use dispatch_runtime::{Operator, ShapeWord, Tensor, Value};
 
 /// Operators with the shape word `pointwise` that only move elements.
-const DATA_MOVEMENT: [&str; 4] = ["fill", "zero", "where", "masked_fill"];
+const DATA_MOVEMENT_OPERATORS: [&str; 4] = ["fill", "zero", "where", "masked_fill"];
 
 /// Returns the number of operations of a call, or `None` if its parts are to be counted. An in-place or `out=` form counts as its
 /// functional operator.
@@ -12,13 +12,15 @@ pub(super) fn count_flops(operator: &Operator, arguments: &[Value]) -> Option<u6
     let (name, word) = (functional.name(), functional.shape());
     let rule = if name.namespace == "aten" { aten_flops(name.base, arguments) } else { None };
     rule.or_else(|| match word? {
-        ShapeWord::Pointwise { .. } if name.namespace == "aten" && DATA_MOVEMENT.contains(&name.base) => Some(0),
+        ShapeWord::Pointwise { .. } if name.namespace == "aten" && DATA_MOVEMENT_OPERATORS.contains(&name.base) => {
+            Some(0)
+        }
         ShapeWord::Pointwise { .. } => {
             let inputs = &arguments[..functional.argument_count().min(arguments.len())];
             let results = functional.infer_results(&inputs.iter().cloned().collect()).ok()?;
             Some(size_product(results.values().first()?.as_tensor()?.sizes()))
         }
-        ShapeWord::Reduce { .. } => argument_elements(arguments, 0),
+        ShapeWord::Reduce { .. } => argument_element_count(arguments, 0),
         ShapeWord::Product { letters } => product_flops(letters, arguments, 0),
         _ => None,
     })
@@ -26,8 +28,9 @@ pub(super) fn count_flops(operator: &Operator, arguments: &[Value]) -> Option<u6
 
 /// Returns the number of operations of an operator of `aten` without a shape word. Arguments are in the order of the schema.
 fn aten_flops(base: &str, arguments: &[Value]) -> Option<u64> {
-    let with_addition =
-        |letters: &str| Some(product_flops(letters, arguments, 1)? + product_result_count(letters, arguments, 1)?);
+    let with_addition = |letters: &str| {
+        Some(product_flops(letters, arguments, 1)? + product_result_element_count(letters, arguments, 1)?)
+    };
     match base {
         "addmm" => with_addition("mk,kn->mn"),
         "baddbmm" => with_addition("bmk,bkn->bmn"),
@@ -37,7 +40,7 @@ fn aten_flops(base: &str, arguments: &[Value]) -> Option<u64> {
         "convolution" => {
             let (image, weight, transposed) =
                 (tensor_argument(arguments, 0)?, tensor_argument(arguments, 1)?, bool_argument(arguments, 6)?);
-            let result = conv_result_count(image, weight, arguments, transposed)?;
+            let result = conv_result_element_count(image, weight, arguments, transposed)?;
             let positions = if transposed { size_product(image.sizes()) } else { result };
             Some(2 * positions * products_per_element(weight)? + tensor_argument(arguments, 2).map_or(0, |_| result))
         }
@@ -79,7 +82,7 @@ fn products_per_element(weight: &Tensor) -> Option<u64> {
 }
 
 /// Returns the number of elements of a convolution's result.
-fn conv_result_count(image: &Tensor, weight: &Tensor, arguments: &[Value], transposed: bool) -> Option<u64> {
+fn conv_result_element_count(image: &Tensor, weight: &Tensor, arguments: &[Value], transposed: bool) -> Option<u64> {
     let at = |list: usize, i: usize| match arguments.get(list)? {
         Value::Ints(list) => list.get(i).or_else(|| list.first()).copied(),
         _ => None,
@@ -106,7 +109,7 @@ fn product_flops(letters: &str, arguments: &[Value], first: usize) -> Option<u64
     Some(2 * size_product(&letter_sizes(letters, arguments, first)?.iter().map(|&(_, size)| size).collect::<Vec<_>>()))
 }
 
-fn product_result_count(letters: &str, arguments: &[Value], first: usize) -> Option<u64> {
+fn product_result_element_count(letters: &str, arguments: &[Value], first: usize) -> Option<u64> {
     let sizes = letter_sizes(letters, arguments, first)?;
     let result = letters.split("->").nth(1)?;
     let kept = sizes.iter().filter(|(letter, _)| result.contains(*letter)).map(|&(_, size)| size);
@@ -134,7 +137,7 @@ fn bool_argument(arguments: &[Value], at: usize) -> Option<bool> {
     if let Value::Bool(flag) = arguments.get(at)? { Some(*flag) } else { None }
 }
 
-fn argument_elements(arguments: &[Value], at: usize) -> Option<u64> {
+fn argument_element_count(arguments: &[Value], at: usize) -> Option<u64> {
     Some(size_product(tensor_argument(arguments, at)?.sizes()))
 }
 

@@ -10,16 +10,16 @@ use crate::text_table;
 
 /// The counts of one mode, shared with the callbacks that run when its memory is freed.
 #[derive(Clone, Default)]
-pub(super) struct SharedCounts(Arc<Mutex<Counts>>);
+pub(super) struct SharedMemoryCounts(Arc<Mutex<MemoryCounts>>);
 
-impl SharedCounts {
-    pub(super) fn lock(&self) -> MutexGuard<'_, Counts> {
+impl SharedMemoryCounts {
+    pub(super) fn lock(&self) -> MutexGuard<'_, MemoryCounts> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[derive(Clone, Default)]
-pub(super) struct Counts {
+pub(super) struct MemoryCounts {
     /// The identities of the storages that are allocated.
     alive: BTreeSet<usize>,
     /// The counts of each operator. The key `None` is for memory that no operator allocated.
@@ -38,7 +38,7 @@ pub(super) struct Counts {
 ///
 /// let memory = enter(Memory::new());
 /// Tensor::from([1.0_f32, 2.0]).exp().unwrap();
-/// assert_eq!(memory.of("aten::exp"), AllocationCounts { blocks: 1, bytes: 8, freed: 8 });
+/// assert_eq!(memory.of_operator("aten::exp"), AllocationCounts { blocks: 1, bytes: 8, freed: 8 });
 /// ```
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct AllocationCounts {
@@ -50,8 +50,8 @@ pub struct AllocationCounts {
     pub freed: u64,
 }
 
-impl Counts {
-    pub(super) fn of(&self, operator: Option<Name<'_>>) -> AllocationCounts {
+impl MemoryCounts {
+    pub(super) fn of_operator(&self, operator: Option<Name<'_>>) -> AllocationCounts {
         self.by_operator.get(&operator).copied().unwrap_or_default()
     }
 
@@ -74,10 +74,10 @@ impl Counts {
     }
 }
 
-impl fmt::Display for SharedCounts {
+impl fmt::Display for SharedMemoryCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The counts are copied, because the formatter may be any code and read these counts, too.
-        let Counts { by_operator, current, peak, .. } = self.lock().clone();
+        let MemoryCounts { by_operator, current, peak, .. } = self.lock().clone();
         let mut by_operator: Vec<_> = by_operator.into_iter().collect();
         by_operator.sort_by_key(|(_, counts)| std::cmp::Reverse(counts.bytes));
         let bytes = |bytes| text_table::format_scaled(bytes, "B");

@@ -15,7 +15,7 @@ use crate::text_table;
 ///
 /// let profiler = enter(Profiler::new());
 /// span("outside", || span("inside", || ()));
-/// let rows = profiler.rows();
+/// let rows = profiler.table_rows();
 /// let named = |name| rows.iter().find(|row| row.name == name).unwrap();
 /// assert_eq!(named("outside").total_time, named("outside").self_time + named("inside").total_time);
 /// ```
@@ -32,7 +32,7 @@ pub struct ProfileRow {
 }
 
 /// Sums events by name. `events` are ordered by thread, and an event stands before the events inside of it.
-pub(super) fn rows(events: &[Event]) -> Vec<ProfileRow> {
+pub(super) fn summarise_events(events: &[Event]) -> Vec<ProfileRow> {
     let mut rows: BTreeMap<String, ProfileRow> = BTreeMap::new();
     // The events that have not ended, the innermost last, each with the time of the events inside of it so far.
     let mut open: Vec<(&Event, u64)> = Vec::new();
@@ -67,7 +67,7 @@ pub(super) fn rows(events: &[Event]) -> Vec<ProfileRow> {
     rows
 }
 
-pub(super) fn write(f: &mut fmt::Formatter<'_>, rows: &[ProfileRow]) -> fmt::Result {
+pub(super) fn write_summary(f: &mut fmt::Formatter<'_>, rows: &[ProfileRow]) -> fmt::Result {
     let self_time = rows.iter().map(|row| row.self_time).sum::<Duration>();
     let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     let line = |row: &ProfileRow| {

@@ -17,7 +17,7 @@ pub(super) enum ArgumentInfo {
 }
 
 impl ArgumentInfo {
-    pub(super) fn of(value: &Value) -> Self {
+    pub(super) fn from_value(value: &Value) -> Self {
         let sizes = |tensor: &Tensor| tensor.sizes().iter().copied().collect::<Dims>();
         match value {
             Value::Tensor(tensor) => Self::Tensor(tensor.dtype(), sizes(tensor)),
@@ -28,7 +28,7 @@ impl ArgumentInfo {
         }
     }
 
-    fn dims_text(&self) -> String {
+    fn sizes_text(&self) -> String {
         match self {
             Self::Tensor(_, sizes) => format_sizes(sizes),
             Self::Tensors(tensors) => {
@@ -38,7 +38,7 @@ impl ArgumentInfo {
         }
     }
 
-    fn type_name(&self) -> &'static str {
+    fn pytorch_type_name(&self) -> &'static str {
         match self {
             Self::Tensor(dtype, _) => cpp_type_name(*dtype),
             Self::Tensors(_) => "TensorList",
@@ -69,7 +69,7 @@ fn cpp_type_name(dtype: DType) -> &'static str {
     }
 }
 
-pub(super) fn write(to: &mut impl Write, events: &[Event]) -> io::Result<()> {
+pub(super) fn write_events(to: &mut impl Write, events: &[Event]) -> io::Result<()> {
     let process = std::process::id();
     write!(to, "{{\"schemaVersion\": 1, \"displayTimeUnit\": \"ms\", \"traceEvents\": [")?;
     for (i, event) in events.iter().enumerate() {
@@ -79,7 +79,7 @@ pub(super) fn write(to: &mut impl Write, events: &[Event]) -> io::Result<()> {
             EventKind::Span(_) => ("user_annotation", String::new()),
         };
         let (name, start, duration) =
-            (json_string(&event.name()), format_microseconds(event.start), format_microseconds(event.duration()));
+            (quote_json_string(&event.name()), format_microseconds(event.start), format_microseconds(event.duration()));
         write!(
             to,
             "{separator}\n{{\"ph\": \"X\", \"cat\": \"{category}\", \"name\": {name}, \"pid\": {process}, \"tid\": {thread}, \
@@ -92,8 +92,8 @@ pub(super) fn write(to: &mut impl Write, events: &[Event]) -> io::Result<()> {
 }
 
 fn format_inputs(inputs: &[ArgumentInfo]) -> String {
-    let dims: Vec<String> = inputs.iter().map(ArgumentInfo::dims_text).collect();
-    let kinds: Vec<String> = inputs.iter().map(|input| json_string(input.type_name())).collect();
+    let dims: Vec<String> = inputs.iter().map(ArgumentInfo::sizes_text).collect();
+    let kinds: Vec<String> = inputs.iter().map(|input| quote_json_string(input.pytorch_type_name())).collect();
     format!("\"Input Dims\": [{}], \"Input type\": [{}]", dims.join(", "), kinds.join(", "))
 }
 
@@ -102,7 +102,7 @@ fn format_microseconds(nanoseconds: u64) -> String {
     format!("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000)
 }
 
-fn json_string(text: &str) -> String {
+fn quote_json_string(text: &str) -> String {
     let mut quoted = String::from("\"");
     for character in text.chars() {
         match character {

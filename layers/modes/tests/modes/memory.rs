@@ -6,19 +6,19 @@ use dispatch_modes::{AllocationCounts, Memory, enter};
 use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 
-fn ones(count: i64) -> Tensor {
+fn ones_vector(count: i64) -> Tensor {
     Tensor::ones(&[count], DType::F32).unwrap()
 }
 
 #[test]
 fn memory_shared_by_several_tensors_counts_once() {
-    let x = ones(100);
+    let x = ones_vector(100);
     let memory = enter(Memory::new());
     let y = x.exp().unwrap();
     let (view, clone) = (y.view(&[10, 10]).unwrap(), y.clone());
     let again = view.t().unwrap();
-    assert_eq!((memory.current(), memory.of("aten::exp").blocks), (800, 1));
-    assert_eq!(memory.of("aten::view"), AllocationCounts::default());
+    assert_eq!((memory.current(), memory.of_operator("aten::exp").blocks), (800, 1));
+    assert_eq!(memory.of_operator("aten::view"), AllocationCounts::default());
     drop((y, clone, view));
     assert_eq!(memory.current(), 800);
     drop(again);
@@ -29,12 +29,12 @@ fn memory_shared_by_several_tensors_counts_once() {
 
 #[test]
 fn in_place_calls_allocate_nothing() {
-    let mut x = ones(100);
+    let mut x = ones_vector(100);
     let memory = enter(Memory::new());
     x.exp_().unwrap();
     x.exp_().unwrap();
-    assert_eq!((memory.peak(), memory.of("aten::exp_")), (400, AllocationCounts::default()));
-    assert_eq!(memory.of("no name of an operator"), AllocationCounts::default());
+    assert_eq!((memory.peak(), memory.of_operator("aten::exp_")), (400, AllocationCounts::default()));
+    assert_eq!(memory.of_operator("no name of an operator"), AllocationCounts::default());
 }
 
 #[test]
@@ -42,26 +42,26 @@ fn memory_belongs_to_the_innermost_call_that_allocated_it() {
     let (x, w) = (Tensor::ones(&[2, 3], DType::F32).unwrap(), Tensor::ones(&[5, 3], DType::F32).unwrap());
     let memory = enter(Memory::new());
     let y = aten::linear(&x, &w, None).unwrap();
-    assert_eq!(memory.of("aten::mm"), AllocationCounts { blocks: 1, bytes: 40, freed: 0 });
-    assert_eq!(memory.of("aten::linear"), AllocationCounts::default());
+    assert_eq!(memory.of_operator("aten::mm"), AllocationCounts { blocks: 1, bytes: 40, freed: 0 });
+    assert_eq!(memory.of_operator("aten::linear"), AllocationCounts::default());
     drop(y);
-    assert_eq!(memory.of("aten::mm").freed, 40);
+    assert_eq!(memory.of_operator("aten::mm").freed, 40);
 }
 
 #[test]
 fn tensors_saved_by_a_graph_are_freed_by_the_backward() {
-    let x = ones(1000).requires_grad_(true).unwrap();
+    let x = ones_vector(1000).requires_grad_(true).unwrap();
     let memory = enter(Memory::new());
     let loss = x.exp().unwrap().exp().unwrap().sum().unwrap();
-    assert_eq!(memory.of("aten::exp").freed, 0, "the results are saved");
+    assert_eq!(memory.of_operator("aten::exp").freed, 0, "the results are saved");
     loss.backward().unwrap();
-    assert_eq!(memory.of("aten::exp"), AllocationCounts { blocks: 2, bytes: 8000, freed: 8000 });
+    assert_eq!(memory.of_operator("aten::exp"), AllocationCounts { blocks: 2, bytes: 8000, freed: 8000 });
 }
 
 #[test]
 fn memory_freed_on_another_thread_or_after_the_mode_is_counted() {
     let memory = std::sync::Arc::new(Memory::new());
-    let (a, b) = dispatch_modes::with_mode(memory.clone(), || (ones(10), ones(20)));
+    let (a, b) = dispatch_modes::with_mode(memory.clone(), || (ones_vector(10), ones_vector(20)));
     assert_eq!(memory.current(), 120);
     std::thread::spawn(move || drop(a)).join().unwrap();
     assert_eq!(memory.current(), 80);
@@ -77,7 +77,7 @@ fn several_threads_allocate_and_free_concurrently() {
         .map(|_| {
             dispatch_runtime::guard::spawn(|| {
                 for _ in 0..50 {
-                    ones(10).exp().unwrap();
+                    ones_vector(10).exp().unwrap();
                 }
             })
         })
@@ -85,7 +85,7 @@ fn several_threads_allocate_and_free_concurrently() {
     for thread in threads {
         thread.join().unwrap();
     }
-    let made = memory.of("aten::exp");
+    let made = memory.of_operator("aten::exp");
     assert_eq!((made.blocks, made.freed, memory.current()), (200, 8000, 0));
     assert!((80..=4 * 80).contains(&memory.peak()), "{}", memory.peak());
 }
@@ -100,7 +100,7 @@ fn meta_tensors_have_no_memory() {
 
 #[test]
 fn the_table_lists_memory_by_operator() {
-    let x = ones(1000);
+    let x = ones_vector(1000);
     let memory = enter(Memory::new());
     let y = x.exp().unwrap();
     drop(y.exp().unwrap());

@@ -22,7 +22,7 @@ fn trace_events(profiler: &Profiler) -> Vec<Json> {
 }
 
 /// Converts a time of the trace to nanoseconds. The trace has microseconds with three decimals.
-fn nanoseconds(json: &Json) -> u64 {
+fn parse_nanoseconds(json: &Json) -> u64 {
     let nanoseconds = json.as_f64().unwrap() * 1e3;
     assert!((nanoseconds - nanoseconds.round()).abs() < 1e-2, "{nanoseconds}");
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a time of a test")]
@@ -41,8 +41,8 @@ fn events_with_parents(events: &[Json]) -> Vec<(&Json, Option<&Json>)> {
         let mut open: Vec<(&Json, u64)> = Vec::new();
         let mut before = 0;
         for &event in events {
-            let start = nanoseconds(&event["ts"]);
-            let end = start + nanoseconds(&event["dur"]);
+            let start = parse_nanoseconds(&event["ts"]);
+            let end = start + parse_nanoseconds(&event["dur"]);
             assert!(before <= start, "in order: {event}");
             before = start;
             while open.pop_if(|(_, end)| *end <= start).is_some() {}
@@ -57,18 +57,18 @@ fn events_with_parents(events: &[Json]) -> Vec<(&Json, Option<&Json>)> {
 }
 
 fn profile_row(profiler: &Profiler, name: &str) -> ProfileRow {
-    profiler.rows().into_iter().find(|row| row.name == name).unwrap_or_else(|| panic!("no {name}:\n{profiler}"))
+    profiler.table_rows().into_iter().find(|row| row.name == name).unwrap_or_else(|| panic!("no {name}:\n{profiler}"))
 }
 
 /// Sleeps, and calls a part that sleeps as long.
-#[op_def("slow(Tensor self) -> Tensor")]
-fn slow(this: &Tensor) -> Result<Tensor> {
+#[op_def("sleep_twice(Tensor self) -> Tensor")]
+fn sleep_twice(this: &Tensor) -> Result<Tensor> {
     std::thread::sleep(Duration::from_millis(20));
-    slow_inner(this)
+    sleep_once(this)
 }
 
-#[op_def("slow_inner(Tensor self) -> Tensor")]
-fn slow_inner(this: &Tensor) -> Result<Tensor> {
+#[op_def("sleep_once(Tensor self) -> Tensor")]
+fn sleep_once(this: &Tensor) -> Result<Tensor> {
     std::thread::sleep(Duration::from_millis(20));
     Ok(this.clone())
 }
@@ -140,10 +140,10 @@ fn self_time_excludes_inner_calls() {
     let profiler = enter(Profiler::new());
     let x = Tensor::from(1.0);
     let start = Instant::now();
-    slow(&x).unwrap();
-    slow(&x).unwrap();
+    sleep_twice(&x).unwrap();
+    sleep_twice(&x).unwrap();
     let took = start.elapsed();
-    let (whole, part) = (profile_row(&profiler, "modes::slow"), profile_row(&profiler, "modes::slow_inner"));
+    let (whole, part) = (profile_row(&profiler, "modes::sleep_twice"), profile_row(&profiler, "modes::sleep_once"));
     assert_eq!((whole.calls, part.calls), (2, 2));
     let least = Duration::from_millis(40);
     assert!(part.total_time >= least && part.self_time == part.total_time, "{part:?}");

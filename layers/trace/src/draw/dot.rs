@@ -21,7 +21,7 @@ impl Graph {
     pub fn to_dot(&self) -> String {
         let mut text = String::new();
         // Writing to a `String` does not fail.
-        let _ = write_dot(&mut text, &Drawing::of(self));
+        let _ = write_dot(&mut text, &Drawing::from_graph(self));
         text
     }
 }
@@ -31,19 +31,19 @@ fn write_dot(text: &mut String, drawing: &Drawing) -> fmt::Result {
         "digraph {\n    node [shape = box, style = filled, fontname = monospace];\n    edge [fontname = monospace];\n",
     );
     for (at, block) in drawing.boxes.iter().enumerate() {
-        let (fill, line) = block.role.colours();
+        let (fill, line) = block.role.fill_and_border_colours();
         let lines: Vec<&str> =
             [&block.title[..], &block.detail[..]].into_iter().filter(|line| !line.is_empty()).collect();
-        let bold = if block.role == BoxRole::Effect { ", penwidth = 2" } else { "" };
+        let bold = if block.role == BoxRole::EffectfulCall { ", penwidth = 2" } else { "" };
         writeln!(
             text,
             "    {at} [label = {}, fillcolor = \"{fill}\", color = \"{line}\"{bold}];",
-            DotString(lines.join("\n"))
+            QuotedDotString(lines.join("\n"))
         )?;
     }
     for Arrow { from, to, label } in &drawing.arrows {
         match label {
-            Some(label) => writeln!(text, "    {from} -> {to} [label = {}];", DotString(label))?,
+            Some(label) => writeln!(text, "    {from} -> {to} [label = {}];", QuotedDotString(label))?,
             None => writeln!(text, "    {from} -> {to} [style = dashed];")?,
         }
     }
@@ -51,9 +51,9 @@ fn write_dot(text: &mut String, drawing: &Drawing) -> fmt::Result {
     Ok(())
 }
 
-struct DotString<T>(T);
+struct QuotedDotString<T>(T);
 
-impl<T: Display> Display for DotString<T> {
+impl<T: Display> Display for QuotedDotString<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.0.to_string().replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
         write!(f, "\"{text}\"")

@@ -41,9 +41,9 @@ struct LayoutNode {
     x: f64,
 }
 
-pub(super) fn layout(drawing: &Drawing) -> Layout {
+pub(super) fn compute_layout(drawing: &Drawing) -> Layout {
     let layers = assign_layers(drawing);
-    let (mut nodes, routes) = layout_nodes(drawing, &layers);
+    let (mut nodes, routes) = build_layout_nodes(drawing, &layers);
     let count = layers.iter().max().map_or(0, |last| last + 1);
     let mut rows: Vec<Vec<usize>> = vec![Vec::new(); count];
     (0..nodes.len()).for_each(|node| rows[nodes[node].layer].push(node));
@@ -103,7 +103,7 @@ fn assign_layers(drawing: &Drawing) -> Vec<usize> {
 }
 
 /// Returns all nodes, the boxes first, and for each arrow the nodes through which it goes, without the last.
-fn layout_nodes(drawing: &Drawing, layers: &[usize]) -> (Vec<LayoutNode>, Vec<Vec<usize>>) {
+fn build_layout_nodes(drawing: &Drawing, layers: &[usize]) -> (Vec<LayoutNode>, Vec<Vec<usize>>) {
     let node = |layer, width| LayoutNode { layer, width, above: Vec::new(), below: Vec::new(), x: 0.0 };
     let mut nodes: Vec<LayoutNode> =
         drawing.boxes.iter().zip(layers).map(|(block, &layer)| node(layer, box_size(block).0)).collect();
@@ -137,7 +137,7 @@ fn order_rows(rows: &mut [Vec<usize>], nodes: &[LayoutNode], down: bool) {
         let at = if down { step } else { count - 1 - step };
         let target = |node: usize| {
             let near = if down { &nodes[node].above } else { &nodes[node].below };
-            mean(near.iter().map(|&other| rank[other])).unwrap_or(rank[node])
+            mean_position(near.iter().map(|&other| rank[other])).unwrap_or(rank[node])
         };
         let mut targets: Vec<(f64, usize)> = rows[at].iter().map(|&node| (target(node), node)).collect();
         // The sort is stable: nodes with the same mean keep their order.
@@ -165,7 +165,7 @@ fn align_rows(rows: &[Vec<usize>], nodes: &mut [LayoutNode], down: bool) {
             .iter()
             .map(|&node| {
                 let near = nodes[node].above.iter().chain(&nodes[node].below);
-                mean(near.map(|&other| nodes[other].x)).unwrap_or(nodes[node].x)
+                mean_position(near.map(|&other| nodes[other].x)).unwrap_or(nodes[node].x)
             })
             .collect();
         let min_distance = |a: usize, b: usize| f64::midpoint(nodes[row[a]].width, nodes[row[b]].width) + BOX_GAP.0;
@@ -204,7 +204,7 @@ fn box_size(block: &super::NodeBox) -> (f64, f64) {
     (longest.mul_add(LETTER_SIZE.0, 20.0), LETTER_SIZE.1.mul_add(lines, 10.0))
 }
 
-fn mean(numbers: impl Iterator<Item = f64>) -> Option<f64> {
+fn mean_position(numbers: impl Iterator<Item = f64>) -> Option<f64> {
     let (sum, count) = numbers.fold((0.0_f64, 0.0_f64), |(sum, count), x| (sum + x, count + 1.0));
     (count > 0.0).then(|| sum / count)
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use super::layout::{BoxGeometry, Layout, layout};
+use super::layout::{BoxGeometry, Layout, compute_layout};
 use super::{Arrow, BoxRole, Drawing, NodeBox};
 use crate::graph::Graph;
 
@@ -21,15 +21,15 @@ impl Graph {
     /// ```
     #[must_use]
     pub fn to_svg(&self) -> String {
-        let drawing = Drawing::of(self);
+        let drawing = Drawing::from_graph(self);
         let mut text = String::new();
         // Writing to a `String` does not fail.
-        let _ = write_svg(&mut text, &drawing, &layout(&drawing));
+        let _ = write_svg(&mut text, &drawing, &compute_layout(&drawing));
         text
     }
 }
 
-const STYLE: &str = "text { font: 12px monospace; text-anchor: middle; fill: #202020 } .detail { fill: #606060; font-size: 11px } \
+const SVG_STYLE: &str = "text { font: 12px monospace; text-anchor: middle; fill: #202020 } .detail { fill: #606060; font-size: 11px } \
                      .kind { fill: #404040; font-size: 10px; stroke: white; stroke-width: 3px; paint-order: stroke } \
                      path { fill: none; stroke: #707070 } .order { stroke-dasharray: 4 3 } .effect { stroke-width: 2px }";
 
@@ -39,10 +39,10 @@ fn write_svg(text: &mut String, drawing: &Drawing, layout: &Layout) -> fmt::Resu
         text,
         r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0}" height="{height:.0}" viewBox="0 0 {width:.0} {height:.0}">"#
     )?;
-    write!(text, "<style>{STYLE}")?;
+    write!(text, "<style>{SVG_STYLE}")?;
     for role in BoxRole::ALL {
-        let (fill, line) = role.colours();
-        write!(text, " .{} {{ fill: {fill}; stroke: {line} }}", role.name())?;
+        let (fill, line) = role.fill_and_border_colours();
+        write!(text, " .{} {{ fill: {fill}; stroke: {line} }}", role.class_name())?;
     }
     text.push_str("</style>\n");
     text.push_str(
@@ -85,7 +85,7 @@ fn draw_arrow(text: &mut String, arrow: &Arrow, points: &[(f64, f64)]) -> fmt::R
 fn draw_box(text: &mut String, block: &NodeBox, geometry: &BoxGeometry) -> fmt::Result {
     let BoxGeometry { x, y, width, height } = *geometry;
     let left = x - width / 2.0;
-    let (class, title) = (block.role.name(), XmlEscaped(&block.title));
+    let (class, title) = (block.role.class_name(), XmlEscaped(&block.title));
     write!(
         text,
         r#"<rect class="{class}" x="{left:.1}" y="{y:.1}" width="{width:.1}" height="{height:.1}" rx="5"/><text x="{x:.1}" y="{:.1}">{title}</text>"#,

@@ -27,7 +27,7 @@ fn meta_tensor(info: &ValueInfo) -> Option<Tensor> {
 }
 
 /// Returns the one result of a node, or `None` if the node has effects, other results, or returns a view.
-pub(super) fn only_result(graph: &Graph, node: &Node) -> Option<ValueId> {
+pub(super) fn single_new_result(graph: &Graph, node: &Node) -> Option<ValueId> {
     let [Argument::Tensor(id)] = &node.outputs[..] else { return None };
     let is_new = graph.value(*id).shares_memory_with.is_none() && !node.used_values().any(|used| used == *id);
     (is_new && !node.has_effects()).then_some(*id)
@@ -42,8 +42,8 @@ pub(super) fn elementwise_calls(
     fuser: &dyn Fuser,
 ) -> Option<Vec<ElementwiseCall>> {
     let node = &graph.nodes[at];
-    let result = only_result(graph, node)?;
-    OperatorKernels::of(node.operator)?;
+    let result = single_new_result(graph, node)?;
+    OperatorKernels::for_operator(node.operator)?;
     let mut used: Vec<ValueId> = node.used_values().collect();
     used.sort_unstable();
     used.dedup();
@@ -72,8 +72,8 @@ fn calls_of_graph(parts: &Graph, given: Vec<Tensor>, result: &Tensor) -> Option<
     let mut tensors: HashMap<ValueId, Tensor> = parts.inputs().zip(given).collect();
     let mut calls = Vec::new();
     for (at, node) in parts.nodes().iter().enumerate() {
-        let id = only_result(parts, node)?;
-        OperatorKernels::of(node.operator)?;
+        let id = single_new_result(parts, node)?;
+        OperatorKernels::for_operator(node.operator)?;
         let info = parts.value(id);
         if info.geometry.sizes() != result.sizes() {
             return None;
@@ -91,12 +91,15 @@ fn calls_of_graph(parts: &Graph, given: Vec<Tensor>, result: &Tensor) -> Option<
 }
 
 /// Returns the kernels of nodes and of the calls of which they are composed.
-pub(super) fn kernels<'a>(nodes: impl Iterator<Item = &'a Node>, calls: &[ElementwiseCall]) -> Vec<OperatorKernels> {
+pub(super) fn replaced_kernels<'a>(
+    nodes: impl Iterator<Item = &'a Node>,
+    calls: &[ElementwiseCall],
+) -> Vec<OperatorKernels> {
     let operators = nodes.map(|node| node.operator).chain(calls.iter().map(|call| call.operator));
     let mut kernels: Vec<OperatorKernels> = Vec::new();
     for operator in operators {
         if !kernels.iter().any(|known| known.operator.name() == operator.name()) {
-            kernels.extend(OperatorKernels::of(operator));
+            kernels.extend(OperatorKernels::for_operator(operator));
         }
     }
     kernels

@@ -11,18 +11,18 @@ use std::thread;
 
 use dispatch_runtime::{Dims, Fuser, Tensor};
 
-use super::call::{ElementwiseCall, build_chain, elementwise_calls, kernels, meta_tensors};
+use super::call::{ElementwiseCall, build_chain, elementwise_calls, meta_tensors, replaced_kernels};
 use super::{FusionGroup, RunStep};
 use crate::argument::ValueId;
 use crate::graph::{Graph, Node};
 
 pub(super) fn group_calls(graph: &Graph, fuser: &dyn Fuser) -> Vec<RunStep> {
     // Grouping calls operators on Meta. A thread of its own has none of this thread's guards, which are not part of the graph.
-    thread::scope(|scope| scope.spawn(|| group_on_this_thread(graph, fuser)).join())
+    thread::scope(|scope| scope.spawn(|| group_calls_on_this_thread(graph, fuser)).join())
         .unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-fn group_on_this_thread(graph: &Graph, fuser: &dyn Fuser) -> Vec<RunStep> {
+fn group_calls_on_this_thread(graph: &Graph, fuser: &dyn Fuser) -> Vec<RunStep> {
     let Some(shapes) = meta_tensors(graph) else { return (0..graph.nodes.len()).map(RunStep::Call).collect() };
     let values = shapes.iter().enumerate().map(|(at, shape)| (shape.identity(), ValueId(at))).collect();
     let mut use_counts = vec![0; shapes.len()];
@@ -32,7 +32,7 @@ fn group_on_this_thread(graph: &Graph, fuser: &dyn Fuser) -> Vec<RunStep> {
         .flat_map(Node::used_values)
         .chain(graph.outputs.iter().copied())
         .for_each(|id| use_counts[id.0] += 1);
-    let mut grouping = Grouping { graph, fuser, shapes, values, use_counts, open: Vec::new(), steps: Vec::new() };
+    let mut grouping = CallGrouping { graph, fuser, shapes, values, use_counts, open: Vec::new(), steps: Vec::new() };
     for (at, node) in graph.nodes.iter().enumerate() {
         let calls = elementwise_calls(graph, at, &grouping.shapes, fuser);
         let sizes = calls
@@ -51,7 +51,7 @@ fn group_on_this_thread(graph: &Graph, fuser: &dyn Fuser) -> Vec<RunStep> {
     grouping.steps
 }
 
-struct Grouping<'a> {
+struct CallGrouping<'a> {
     graph: &'a Graph,
     fuser: &'a dyn Fuser,
     shapes: Vec<Tensor>,
@@ -71,7 +71,7 @@ struct OpenGroup {
     results: HashSet<ValueId>,
 }
 
-impl Grouping<'_> {
+impl CallGrouping<'_> {
     fn add_call(&mut self, at: usize, mut calls: Vec<ElementwiseCall>, sizes: Dims) {
         let results = self.graph.nodes[at].result_values();
         if let Some(open) = self.open.iter_mut().find(|open| open.sizes == sizes) {
@@ -109,7 +109,8 @@ impl Grouping<'_> {
         let (chain, inputs) = build_chain(&open.calls, &result_tensors);
         let pass = self.fuser.fuse(&chain)?;
         let inputs = inputs.iter().map(|shape| self.values.get(&shape.identity()).copied()).collect::<Option<_>>()?;
-        let (kernels, records_grad) = (kernels(nodes(), &open.calls), nodes().any(|node| node.grad_mode == Some(true)));
+        let (kernels, records_grad) =
+            (replaced_kernels(nodes(), &open.calls), nodes().any(|node| node.grad_mode == Some(true)));
         Some(FusionGroup { nodes: open.nodes.clone(), inputs, results, pass, kernels, records_grad })
     }
 }

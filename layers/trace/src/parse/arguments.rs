@@ -5,21 +5,21 @@ use dispatch_runtime::{Complex64, DType, Layout, MemoryFormat, Operator};
 
 use super::lex::{Token, syntax_error};
 use super::{ParseResult, Parser};
-use crate::argument::{Argument, list_of};
+use crate::argument::{Argument, list_argument};
 use crate::graph::NamedArgument;
 
 impl Parser<'_> {
     pub(super) fn parse_arguments(&mut self, operator: &Operator) -> ParseResult<Vec<NamedArgument>> {
         let schema = operator.schema();
-        self.expect_sign('(')?;
+        self.expect_punctuation('(')?;
         let mut inputs: Vec<(usize, NamedArgument)> = Vec::new();
         self.parse_list(')', |parser| {
             let span = parser.current_span();
             let syntax_error = |problem| syntax_error(parser.text, &span, problem);
-            let named = matches!(parser.tokens.get(parser.position + 1), Some((Token::Sign('='), _)));
+            let named = matches!(parser.tokens.get(parser.position + 1), Some((Token::Punctuation('='), _)));
             let at = if named {
                 let name = parser.parse_name("an argument")?;
-                parser.expect_sign('=')?;
+                parser.expect_punctuation('=')?;
                 let found = schema.argument(&name).map(|(at, _)| at);
                 found
                     .ok_or_else(|| syntax_error(format!("the operator has no argument `{name}`: it is `{schema:#}`")))?
@@ -35,7 +35,7 @@ impl Parser<'_> {
             if inputs.iter().any(|(other, _)| *other == at) {
                 return Err(syntax_error(format!("`{}` is given twice", described.name)));
             }
-            if !Argument::default_of(described).is_some_and(|default| default == arg) {
+            if !Argument::schema_default(described).is_some_and(|default| default == arg) {
                 inputs.push((at, NamedArgument { name: described.name.clone(), arg, keyword: described.keyword_only }));
             }
             Ok(())
@@ -53,8 +53,8 @@ impl Parser<'_> {
         Ok(match token {
             Token::Int(value) => Argument::Int(value),
             Token::Float(value) => Argument::Float(value),
-            Token::Text(value) => Argument::String(value),
-            Token::Sign('&') => {
+            Token::StringLiteral(value) => Argument::String(value),
+            Token::Punctuation('&') => {
                 if self.eat_word("mut") != written {
                     let what = if written {
                         "the operator writes this argument: use `&mut`"
@@ -65,31 +65,31 @@ impl Parser<'_> {
                 }
                 self.parse_tensors(ty)?
             }
-            Token::Sign('[') => {
+            Token::Punctuation('[') => {
                 let TypeKind::List(element, _) = &ty.kind else { return Err(unfit(self.text)) };
                 let items = self.parse_list(']', |parser| parser.parse_argument(element, false))?;
-                list_of(items, &element.kind).ok_or_else(|| unfit(self.text))?
+                list_argument(items, &element.kind).ok_or_else(|| unfit(self.text))?
             }
             Token::Word(word) => match (&word[..], word.split_once("::")) {
                 ("None", _) => Argument::None,
                 ("true", _) => Argument::Bool(true),
                 ("false", _) => Argument::Bool(false),
                 ("Complex", _) => {
-                    self.expect_sign('(')?;
+                    self.expect_punctuation('(')?;
                     let re = self.parse_float()?;
-                    self.expect_sign(',')?;
+                    self.expect_punctuation(',')?;
                     let im = self.parse_float()?;
-                    self.expect_sign(')')?;
+                    self.expect_punctuation(')')?;
                     Argument::Complex(Complex64::new(re, im))
                 }
                 ("Device", _) => {
-                    self.expect_sign('(')?;
+                    self.expect_punctuation('(')?;
                     let at = self.current_span();
-                    let Token::Text(name) = self.peek().clone() else {
+                    let Token::StringLiteral(name) = self.peek().clone() else {
                         return Err(self.unexpected_token("a device's name"));
                     };
                     self.position += 1;
-                    self.expect_sign(')')?;
+                    self.expect_punctuation(')')?;
                     Argument::Device(name.parse().map_err(|error| syntax_error(self.text, &at, format!("{error}")))?)
                 }
                 (_, Some(("DType", name))) => DType::ALL
@@ -120,7 +120,7 @@ impl Parser<'_> {
 
     /// Parses the tensors after `&`: a value or a list of values.
     fn parse_tensors(&mut self, ty: &Type) -> ParseResult<Argument> {
-        if !self.eat_sign('[') {
+        if !self.eat_punctuation('[') {
             return Ok(Argument::Tensor(self.parse_use()?));
         }
         let optional = matches!(&ty.kind, TypeKind::List(element, _) if element.accepts_none());
@@ -132,9 +132,9 @@ impl Parser<'_> {
                 return Ok(None);
             }
             parser.expect_word("Some")?;
-            parser.expect_sign('(')?;
+            parser.expect_punctuation('(')?;
             let id = parser.parse_use()?;
-            parser.expect_sign(')')?;
+            parser.expect_punctuation(')')?;
             Ok(Some(id))
         })?;
         Ok(Argument::OptionalTensors(ids))

@@ -22,14 +22,14 @@ impl Parser<'_> {
         syntax_error(self.text, &span, format!("expected {expected}, found {found}"))
     }
 
-    pub(super) fn eat_sign(&mut self, sign: char) -> bool {
-        let is = self.peek() == &Token::Sign(sign);
+    pub(super) fn eat_punctuation(&mut self, sign: char) -> bool {
+        let is = self.peek() == &Token::Punctuation(sign);
         self.position += usize::from(is);
         is
     }
 
-    pub(super) fn expect_sign(&mut self, sign: char) -> ParseResult<()> {
-        if self.eat_sign(sign) { Ok(()) } else { Err(self.unexpected_token(&format!("`{sign}`"))) }
+    pub(super) fn expect_punctuation(&mut self, sign: char) -> ParseResult<()> {
+        if self.eat_punctuation(sign) { Ok(()) } else { Err(self.unexpected_token(&format!("`{sign}`"))) }
     }
 
     pub(super) fn eat_word(&mut self, word: &str) -> bool {
@@ -55,10 +55,10 @@ impl Parser<'_> {
         mut item: impl FnMut(&mut Self) -> ParseResult<T>,
     ) -> ParseResult<Vec<T>> {
         let mut items = Vec::new();
-        while !self.eat_sign(end) {
+        while !self.eat_punctuation(end) {
             items.push(item(self)?);
-            if !self.eat_sign(',') {
-                self.expect_sign(end)?;
+            if !self.eat_punctuation(',') {
+                self.expect_punctuation(end)?;
                 break;
             }
         }

@@ -10,8 +10,8 @@ pub(super) enum Token {
     Word(String),
     Int(i64),
     Float(f64),
-    Text(String),
-    Sign(char),
+    StringLiteral(String),
+    Punctuation(char),
     End,
 }
 
@@ -25,7 +25,7 @@ pub(super) fn syntax_error(text: &str, span: &Range<usize>, problem: impl Into<S
     let source = text[line_start..].lines().next().unwrap_or_default().to_owned();
     let column = text[line_start..start].chars().count() + 1;
     let length = text.get(start..span.end).map_or(1, |part| part.lines().next().unwrap_or_default().chars().count());
-    TraceError::Syntax { line: before.matches('\n').count() + 1, column, source, length, problem: problem.into() }
+    TraceError::SyntaxError { line: before.matches('\n').count() + 1, column, source, length, problem: problem.into() }
 }
 
 pub(super) fn lex(text: &str) -> Result<Vec<SpannedToken>, TraceError> {
@@ -62,9 +62,9 @@ pub(super) fn lex(text: &str) -> Result<Vec<SpannedToken>, TraceError> {
             (token.map_err(|_| syntax_error(text, &(at..at + length), format!("`{number}` is not a number")))?, length)
         } else if first == '"' {
             let (value, length) = parse_string(text, at)?;
-            (Token::Text(value), length)
+            (Token::StringLiteral(value), length)
         } else if "(){}[]<>,;:=&'#".contains(first) {
-            (Token::Sign(first), 1)
+            (Token::Punctuation(first), 1)
         } else {
             return Err(syntax_error(
                 text,

@@ -24,17 +24,17 @@ pub(super) struct OtherThreadCall(Arc<Mutex<Option<String>>>);
 impl OtherThreadCall {
     pub(super) fn take_error(&self) -> Option<TraceError> {
         let operator = self.0.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-        Some(TraceError::OtherThread { operator })
+        Some(TraceError::CallOnOtherThread { operator })
     }
 }
 
 /// Makes threads inherit the traces of the threads that start them, from the first trace on.
-pub(super) fn inherit_traces() {
+pub(super) fn register_trace_inheritance() {
     static REGISTER_ONCE: Once = Once::new();
-    REGISTER_ONCE.call_once(|| guard::register_inherited_state(capture_traces));
+    REGISTER_ONCE.call_once(|| guard::register_inherited_state(capture_traces_for_new_thread));
 }
 
-fn capture_traces() -> InstallState {
+fn capture_traces_for_new_thread() -> InstallState {
     let here =
         TRACE_SESSIONS.with_borrow(|sessions| sessions.iter().map(|session| session.other_thread.clone()).collect());
     let parents: Vec<OtherThreadCall> = [here, PARENT_TRACES.with_borrow(Clone::clone)].concat();
@@ -45,7 +45,7 @@ fn capture_traces() -> InstallState {
 }
 
 /// Reports a call on this thread to the traces of the threads that started it.
-pub(super) fn report_call(operator: &Operator) {
+pub(super) fn report_call_to_parents(operator: &Operator) {
     PARENT_TRACES.with_borrow(|traces| {
         for OtherThreadCall(call) in traces {
             call.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| operator.name().to_string());

@@ -9,7 +9,7 @@ use dispatch_runtime::{Bool, Complex64, DType, Geometry, Operator, Scalar, Tenso
 use dispatch_transform::Level;
 
 use super::effects::StateBeforeCall;
-use super::shapes::without_offset;
+use super::shapes::geometry_without_offset;
 use crate::argument::{Argument, ValueId};
 use crate::error::TraceError;
 use crate::graph::{Effects, Graph, GraphBuilder, NamedArgument, Node, ValueInfo};
@@ -43,8 +43,8 @@ impl Recorder {
     /// Returns the graph of a function with these results.
     pub(super) fn finish(mut self, results: impl IntoIterator<Item = Tensor>) -> Result<Graph, TraceError> {
         for (output, tensor) in results.into_iter().enumerate() {
-            let Argument::Tensor(id) = self.argument_for("the function", &tensor)? else {
-                return Err(TraceError::NumberOutput { output });
+            let Argument::Tensor(id) = self.argument_for_tensor("the function", &tensor)? else {
+                return Err(TraceError::NumberAsOutput { output });
             };
             self.builder.outputs.push(id);
         }
@@ -61,14 +61,14 @@ impl Recorder {
         let tensor = &self.lower(tensor);
         let shares_memory_with =
             self.tensors.iter().position(|known| known.storage().same(tensor.storage())).map(ValueId);
-        let geometry = without_offset(tensor);
+        let geometry = geometry_without_offset(tensor);
         let id = self.builder.add_value(ValueInfo { dtype: tensor.dtype(), geometry, shares_memory_with });
         self.tensors.push(tensor.clone());
         self.by_identity.insert(tensor.identity(), id);
         id
     }
 
-    pub(super) fn add_hidden(&mut self, operator: &Operator, arguments: &[Value], results: &[Value]) {
+    pub(super) fn add_inner_tensors(&mut self, operator: &Operator, arguments: &[Value], results: &[Value]) {
         for tensor in results.iter().flat_map(Value::tensors) {
             let mut given = arguments.iter().flat_map(Value::tensors);
             if !given.any(|argument| argument.storage().same(tensor.storage())) {
@@ -78,18 +78,21 @@ impl Recorder {
     }
 
     /// Returns the argument for a tensor: a known value, a number, a view, or a new constant.
-    fn argument_for(&mut self, operator: &str, tensor: &Tensor) -> Result<Argument, TraceError> {
+    fn argument_for_tensor(&mut self, operator: &str, tensor: &Tensor) -> Result<Argument, TraceError> {
         let tensor = &self.lower(tensor);
         if let Some(id) = self.by_identity.get(&tensor.identity()) {
             return Ok(Argument::Tensor(*id));
         }
-        if let Some(number) = scalar_of(tensor) {
+        if let Some(number) = number_tensor_value(tensor) {
             return Ok(Argument::from_scalar(number));
         }
         let shares_storage = |known: &&Tensor| known.storage().same(tensor.storage());
         let Some(near) = self.tensors.iter().find(shares_storage) else {
             if let Some((_, made_by)) = self.hidden.iter().find(|(known, _)| shares_storage(&known)) {
-                return Err(TraceError::InnerTensor { operator: operator.to_owned(), made_by: made_by.clone() });
+                return Err(TraceError::TensorFromInnerCall {
+                    operator: operator.to_owned(),
+                    made_by: made_by.clone(),
+                });
             }
             return Ok(self.add_constant(tensor));
         };
@@ -102,7 +105,7 @@ impl Recorder {
             return Ok(Argument::Tensor(ValueId(at)));
         }
         if near.dtype() != tensor.dtype() {
-            return Err(TraceError::OtherDType { operator: operator.to_owned() });
+            return Err(TraceError::ViewWithOtherDType { operator: operator.to_owned() });
         }
         let near = self.by_identity[&near.identity()];
         if self.builder.constants.iter().any(|(constant, _)| *constant == near) {
@@ -110,7 +113,7 @@ impl Recorder {
         }
         self.record_view(near, tensor)
             .map(Argument::Tensor)
-            .ok_or_else(|| TraceError::OtherDType { operator: operator.to_owned() })
+            .ok_or_else(|| TraceError::ViewWithOtherDType { operator: operator.to_owned() })
     }
 
     /// Records a view that no operator made, as a call of `as_strided`. The offset is relative to the value `near`, which may be at another
@@ -167,26 +170,26 @@ impl Recorder {
     ) -> Result<(), TraceError> {
         let name = operator.name().to_string();
         let schema = operator.schema();
-        let returns_tensors = results.iter().flat_map(Value::tensors).next().is_some();
-        if !results.is_empty() && !returns_tensors && before.written_tensors().next().is_none() {
+        let returns_only_tensors = results.iter().flat_map(Value::tensors).next().is_some();
+        if !results.is_empty() && !returns_only_tensors && before.written_tensors().next().is_none() {
             return Ok(());
         }
-        let unrecordable = |argument: &str, value: &Value| TraceError::UnsupportedKind {
+        let unrecordable = |argument: &str, value: &Value| TraceError::UnsupportedValueKind {
             operator: name.clone(),
             argument: argument.to_owned(),
             kind: value.kind(),
         };
         let mut inputs = Vec::new();
         for (value, described) in arguments.iter().zip(&schema.arguments) {
-            let recorded = Argument::from_value(value, &mut |tensor| self.argument_for(&name, tensor))?;
+            let recorded = Argument::from_value(value, &mut |tensor| self.argument_for_tensor(&name, tensor))?;
             let arg = recorded.ok_or_else(|| unrecordable(&described.name, value))?;
-            if !Argument::default_of(described).is_some_and(|default| default == arg) {
+            if !Argument::schema_default(described).is_some_and(|default| default == arg) {
                 inputs.push(NamedArgument { name: described.name.clone(), arg, keyword: described.keyword_only });
             }
         }
         let mut writes = Vec::new();
         for tensor in before.written_tensors() {
-            let Argument::Tensor(id) = self.argument_for(&name, tensor)? else { continue };
+            let Argument::Tensor(id) = self.argument_for_tensor(&name, tensor)? else { continue };
             let root = self.builder.values[id.0].shares_memory_with.unwrap_or(id);
             if self.builder.constants.iter().any(|(constant, _)| *constant == root) {
                 return Err(TraceError::WriteToCaptured { operator: name, sizes: tensor.sizes().to_vec() });
@@ -197,10 +200,14 @@ impl Recorder {
         }
         let mut outputs = Vec::new();
         for (at, value) in results.iter().enumerate() {
-            let written = schema.written_return(at).map(|at| &arguments[at]);
+            let written = schema.written_argument_of_return(at).map(|at| &arguments[at]);
             let recorded = Argument::from_value(value, &mut |tensor| {
                 let is_written = written.is_some_and(|written| written.tensors().any(|known| known.same(tensor)));
-                if is_written { self.argument_for(&name, tensor) } else { Ok(Argument::Tensor(self.add_value(tensor))) }
+                if is_written {
+                    self.argument_for_tensor(&name, tensor)
+                } else {
+                    Ok(Argument::Tensor(self.add_value(tensor)))
+                }
             })?;
             outputs.push(recorded.ok_or_else(|| unrecordable(&format!("result {at}"), value))?);
         }
@@ -216,7 +223,7 @@ fn named_argument(name: &str, arg: Argument) -> NamedArgument {
 }
 
 /// Returns the scalar of a number tensor.
-fn scalar_of(tensor: &Tensor) -> Option<Scalar> {
+fn number_tensor_value(tensor: &Tensor) -> Option<Scalar> {
     if !tensor.is_number() {
         return None;
     }

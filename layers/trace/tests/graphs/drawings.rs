@@ -8,7 +8,7 @@ use kernels_cpu as _;
 use crate::lock_random_numbers;
 
 /// Returns a graph with every kind of box and arrow: an input, a constant, calls, a write through a view, a random call, and results.
-fn graph() -> Graph {
+fn graph_with_every_box() -> Graph {
     let _alone = lock_random_numbers();
     let weight = Tensor::from([[1.0_f32, 2.0], [3.0, 4.0]]);
     trace(
@@ -34,19 +34,19 @@ fn compare_with_golden_file(name: &str, found: &str) {
 }
 
 #[test]
-fn golden_dot() {
-    compare_with_golden_file("small.dot", &graph().to_dot());
+fn dot_text_equals_the_golden_file() {
+    compare_with_golden_file("small.dot", &graph_with_every_box().to_dot());
 }
 
 #[test]
-fn golden_svg() {
-    compare_with_golden_file("small.svg", &graph().to_svg());
+fn svg_text_equals_the_golden_file() {
+    compare_with_golden_file("small.svg", &graph_with_every_box().to_svg());
 }
 
 #[test]
 fn a_use_of_written_memory_has_an_arrow_from_the_write() {
-    let dot = graph().to_dot();
-    // 0: x, 1: weight, 2: mm, 3: select, 4: mul_, 5: dropout
+    let dot = graph_with_every_box().to_dot();
+    // The boxes are 0: x, 1: weight, 2: mm, 3: select, 4: mul_, 5: dropout
     assert!(dot.contains("3 -> 4 [label = \"f32[2]\"];"), "{dot}");
     assert!(dot.contains("2 -> 5 [label = \"f32[2, 2]\"];") && dot.contains("4 -> 5 [style = dashed];"), "{dot}");
 }
@@ -65,7 +65,7 @@ fn boxes_do_not_overlap_and_arrows_lead_down() {
         &[Tensor::from([1.0_f32]), Tensor::from([2.0_f32])],
     )
     .unwrap();
-    for graph in [graph(), deep] {
+    for graph in [graph_with_every_box(), deep] {
         let svg = graph.to_svg();
         let number = |text: &str, name: &str| -> f64 {
             let (_, rest) = text.split_once(&format!(" {name}=\"")).unwrap();

@@ -1,10 +1,10 @@
 //! Tests of graphs: recording, cleaning, printing, parsing, drawing, and running.
 
 mod drawings;
-mod functions;
 mod programs;
 mod side_effects;
 mod text;
+mod traced_functions;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -13,13 +13,13 @@ use kernels_cpu as _;
 type Program = fn(&[Tensor]) -> Result<Vec<Tensor>>;
 
 /// Returns random inputs of these sizes, which depend on the seed.
-fn inputs(sizes: &[&[i64]], seed: u64) -> Vec<Tensor> {
+fn random_inputs(sizes: &[&[i64]], seed: u64) -> Vec<Tensor> {
     let own = Generator::new(Device::CPU, seed);
     let random = |sizes: &&[i64]| aten::randn_generator(sizes, Some(&own), Some(DType::F32), None, None, None).unwrap();
     sizes.iter().map(random).collect()
 }
 
-/// The sizes of the network of the example `digits_forward`: images, and two layers with a weight and a bias each.
+/// The sizes of the network of the example `digits`: images, and two layers with a weight and a bias each.
 const DIGITS_SIZES: [&[i64]; 5] = [&[16, 64], &[128, 64], &[128], &[10, 128], &[10]];
 
 fn digits_forward(x: &[Tensor]) -> Result<Vec<Tensor>> {
@@ -27,25 +27,25 @@ fn digits_forward(x: &[Tensor]) -> Result<Vec<Tensor>> {
     Ok(vec![aten::linear(&hidden, &x[3], Some(&x[4]))?])
 }
 
-fn loss(x: &[Tensor]) -> Result<Tensor> {
+fn digits_loss(x: &[Tensor]) -> Result<Tensor> {
     let labels = aten::remainder_scalar(&aten::arange(16.into(), Some(DType::I64), None, None, None)?, 10.into())?;
     aten::cross_entropy_loss!(&digits_forward(x)?[0], &labels)
 }
 
 /// Returns the loss and its gradients. The program itself runs the backward pass.
-fn digits_with_gradients(x: &[Tensor]) -> Result<Vec<Tensor>> {
+fn digits_loss_and_gradients(x: &[Tensor]) -> Result<Vec<Tensor>> {
     let parameters: Vec<Tensor> = x[1..].iter().map(|x| x.detach()?.requires_grad_(true)).collect::<Result<_>>()?;
     let given: Vec<Tensor> = x[..1].iter().chain(&parameters).cloned().collect();
-    let loss = loss(&given)?;
+    let loss = digits_loss(&given)?;
     let of: Vec<&Tensor> = parameters.iter().collect();
     let gradients = grad(&[&loss], &of)?.into_iter().flatten();
     Ok(std::iter::once(loss.detach()?).chain(gradients).collect())
 }
 
-/// Returns the same gradients as `digits_with_gradients`, by the transform `grad`.
+/// Returns the same gradients as `digits_loss_and_gradients`, by the transform `grad`.
 fn gradients_by_transform(x: &[Tensor]) -> Result<Vec<Tensor>> {
     let slope = |i: usize| {
-        let one = |parameter: &Tensor| loss(&[&x[..i], std::slice::from_ref(parameter), &x[i + 1..5]].concat());
+        let one = |parameter: &Tensor| digits_loss(&[&x[..i], std::slice::from_ref(parameter), &x[i + 1..5]].concat());
         functional::grad(one, &x[i])
     };
     (1..5).map(slope).collect()
@@ -60,7 +60,7 @@ fn training_step(x: &[Tensor]) -> Result<Vec<Tensor>> {
         momentum.add_(gradient)?;
         aten::add_(&mut parameter, &momentum, (-0.1).into())?;
     }
-    Ok(vec![loss(&x[..5])?])
+    Ok(vec![digits_loss(&x[..5])?])
 }
 
 const TRAINING_STEP_SIZES: [&[i64]; 9] =
@@ -96,9 +96,9 @@ fn transformer_block(
     Ok(vec![x[0].add(&aten::linear(&together, &x[3], Some(&x[4]))?)?])
 }
 
-const PROGRAMS: [(Program, &[&[i64]]); 6] = [
+const PROGRAMS_WITH_SIZES: [(Program, &[&[i64]]); 6] = [
     (digits_forward, &DIGITS_SIZES),
-    (digits_with_gradients, &DIGITS_SIZES),
+    (digits_loss_and_gradients, &DIGITS_SIZES),
     (gradients_by_transform, &DIGITS_SIZES),
     (training_step, &TRAINING_STEP_SIZES),
     (attention, &ATTENTION_SIZES),
@@ -106,7 +106,7 @@ const PROGRAMS: [(Program, &[&[i64]]); 6] = [
 ];
 
 /// The programs that can be transformed. Those with state of their own, such as `requires_grad_`, cannot.
-const TRANSFORMABLE_PROGRAMS: [(Program, &[&[i64]]); 5] = [
+const TRANSFORMABLE_PROGRAMS_WITH_SIZES: [(Program, &[&[i64]]); 5] = [
     (digits_forward, &DIGITS_SIZES),
     (gradients_by_transform, &DIGITS_SIZES),
     (training_step, &TRAINING_STEP_SIZES),
@@ -124,7 +124,7 @@ fn equivalent_graphs(graph: &Graph) -> Vec<Graph> {
     vec![print_and_parse(graph), print_and_parse(&clean), clean, graph.clone()]
 }
 
-fn bits(tensors: &[Tensor]) -> Vec<(Vec<i64>, Vec<u64>)> {
+fn element_bits(tensors: &[Tensor]) -> Vec<(Vec<i64>, Vec<u64>)> {
     let one = |tensor: &Tensor| {
         let row = tensor.detach().unwrap().to(DType::F64).unwrap().reshape(&[-1]).unwrap();
         (tensor.sizes().to_vec(), row.to_vec::<f64>().unwrap().into_iter().map(f64::to_bits).collect())
@@ -138,28 +138,28 @@ fn assert_same_results(
     other: impl Fn(&[Tensor]) -> Result<Vec<Tensor>>,
     sizes: &[&[i64]],
 ) {
-    let (a, b) = (inputs(sizes, 2), inputs(sizes, 2));
-    assert_eq!(bits(&one(&a).unwrap()), bits(&other(&b).unwrap()));
-    assert_eq!(bits(&a), bits(&b));
+    let (a, b) = (random_inputs(sizes, 2), random_inputs(sizes, 2));
+    assert_eq!(element_bits(&one(&a).unwrap()), element_bits(&other(&b).unwrap()));
+    assert_eq!(element_bits(&a), element_bits(&b));
 }
 
-fn with_batch(sizes: &[&[i64]]) -> Vec<Vec<i64>> {
+fn add_batch_dim_to_sizes(sizes: &[&[i64]]) -> Vec<Vec<i64>> {
     sizes.iter().map(|sizes| std::iter::once(3).chain(sizes.iter().copied()).collect()).collect()
 }
 
-fn run_mapped(f: impl Fn(&[Tensor]) -> Result<Vec<Tensor>>, x: &[Tensor]) -> Result<Vec<Tensor>> {
+fn run_with_vmap(f: impl Fn(&[Tensor]) -> Result<Vec<Tensor>>, x: &[Tensor]) -> Result<Vec<Tensor>> {
     vmap(|x: &Vec<Tensor>| f(x), x)
 }
 
-fn with_autocast<R>(f: impl FnOnce() -> R) -> R {
+fn run_with_autocast<R>(f: impl FnOnce() -> R) -> R {
     let _on = autocast::enable(Device::CPU, DType::BF16).unwrap();
     f()
 }
 
 #[test]
 fn a_program_and_its_graphs_have_the_same_results() {
-    for (program, sizes) in PROGRAMS {
-        let graph = trace(program, &inputs(sizes, 1)).unwrap();
+    for (program, sizes) in PROGRAMS_WITH_SIZES {
+        let graph = trace(program, &random_inputs(sizes, 1)).unwrap();
         for graph in equivalent_graphs(&graph) {
             assert_same_results(program, |x| graph.run(x), sizes);
         }
@@ -168,19 +168,19 @@ fn a_program_and_its_graphs_have_the_same_results() {
 
 #[test]
 fn the_backward_of_a_program_is_in_its_graph() {
-    let graph = trace(digits_with_gradients, &inputs(&DIGITS_SIZES, 1)).unwrap().clean();
+    let graph = trace(digits_loss_and_gradients, &random_inputs(&DIGITS_SIZES, 1)).unwrap().clean();
     let names: Vec<&str> = graph.nodes().iter().map(|node| node.operator.name().base).collect();
     assert!(names.contains(&"threshold_backward") && names.contains(&"nll_loss_backward"), "{names:?}");
 }
 
 #[test]
 fn a_graph_can_be_mapped_over_batches() {
-    for (program, sizes) in TRANSFORMABLE_PROGRAMS {
-        let batch = with_batch(sizes);
+    for (program, sizes) in TRANSFORMABLE_PROGRAMS_WITH_SIZES {
+        let batch = add_batch_dim_to_sizes(sizes);
         let batch: Vec<&[i64]> = batch.iter().map(Vec::as_slice).collect();
-        let graph = trace(program, &inputs(sizes, 1)).unwrap();
+        let graph = trace(program, &random_inputs(sizes, 1)).unwrap();
         for graph in equivalent_graphs(&graph) {
-            assert_same_results(|x| run_mapped(program, x), |x| run_mapped(|x| graph.run(x), x), &batch);
+            assert_same_results(|x| run_with_vmap(program, x), |x| run_with_vmap(|x| graph.run(x), x), &batch);
         }
     }
 }
@@ -193,7 +193,7 @@ fn a_graph_can_be_differentiated() {
         Ok(leaves.iter().map(|leaf| leaf.grad().unwrap()).collect())
     };
     for (program, sizes) in [(digits_forward as Program, &DIGITS_SIZES[..]), (attention, &ATTENTION_SIZES)] {
-        let graph = trace(program, &inputs(sizes, 1)).unwrap();
+        let graph = trace(program, &random_inputs(sizes, 1)).unwrap();
         for graph in equivalent_graphs(&graph) {
             assert_same_results(|x| gradients(&program, x), |x| gradients(&|x| graph.run(x), x), sizes);
         }
@@ -202,46 +202,46 @@ fn a_graph_can_be_differentiated() {
 
 #[test]
 fn a_graph_can_run_under_autocast() {
-    // Programs with a backward pass are excluded: their graphs recorded it in single precision, and under autocast it runs in the dtype of
-    // the forward pass.
+    // Programs with a backward pass are excluded. Their graphs recorded the backward pass in single precision, but under autocast it runs
+    // in the dtype of the forward pass.
     let forward = [
         (digits_forward as Program, &DIGITS_SIZES[..]),
         (attention, &ATTENTION_SIZES),
         (decomposed_attention, &ATTENTION_SIZES),
     ];
     for (program, sizes) in forward {
-        let graph = trace(program, &inputs(sizes, 1)).unwrap();
+        let graph = trace(program, &random_inputs(sizes, 1)).unwrap();
         for graph in equivalent_graphs(&graph) {
-            assert_same_results(|x| with_autocast(|| program(x)), |x| with_autocast(|| graph.run(x)), sizes);
+            assert_same_results(|x| run_with_autocast(|| program(x)), |x| run_with_autocast(|| graph.run(x)), sizes);
         }
     }
 }
 
 #[test]
 fn casts_of_autocast_are_recorded_in_the_graph() {
-    for (program, sizes) in PROGRAMS {
-        let graph = with_autocast(|| trace(program, &inputs(sizes, 1))).unwrap();
+    for (program, sizes) in PROGRAMS_WITH_SIZES {
+        let graph = run_with_autocast(|| trace(program, &random_inputs(sizes, 1))).unwrap();
         for graph in equivalent_graphs(&graph) {
-            assert_same_results(|x| with_autocast(|| program(x)), |x| graph.run(x), sizes);
+            assert_same_results(|x| run_with_autocast(|| program(x)), |x| graph.run(x), sizes);
         }
     }
 }
 
 #[test]
 fn a_program_can_be_traced_inside_of_a_mapped_function() {
-    for (program, sizes) in TRANSFORMABLE_PROGRAMS {
-        let batch = with_batch(sizes);
+    for (program, sizes) in TRANSFORMABLE_PROGRAMS_WITH_SIZES {
+        let batch = add_batch_dim_to_sizes(sizes);
         let batch: Vec<&[i64]> = batch.iter().map(Vec::as_slice).collect();
         // The traced function sees one slice of the batch.
         let traced = |x: &[Tensor]| {
             let copies: Vec<Tensor> = x.iter().map(|x| aten::clone(x, None)).collect::<Result<_>>()?;
             trace(program, &copies)
         };
-        let slice = trace(program, &inputs(sizes, 1)).unwrap();
+        let slice = trace(program, &random_inputs(sizes, 1)).unwrap();
         assert_same_results(
-            |x| run_mapped(program, x),
+            |x| run_with_vmap(program, x),
             |x| {
-                run_mapped(
+                run_with_vmap(
                     |x| {
                         let graph = traced(x)?;
                         assert_eq!(graph.to_string(), slice.to_string());
@@ -274,7 +274,7 @@ fn the_calls_of_a_transform_are_in_the_graph() {
         Ok(vec![vmap(cubes, &x[0])?])
     };
     let sizes: [&[i64]; 1] = [&[4, 3]];
-    let graph = trace(gradients_by_transform, &inputs(&sizes, 1)).unwrap();
+    let graph = trace(gradients_by_transform, &random_inputs(&sizes, 1)).unwrap();
     assert!(graph.constants().iter().all(|tensor| tensor.sizes().is_empty()), "{graph}");
     for graph in equivalent_graphs(&graph) {
         assert_same_results(gradients_by_transform, |x| graph.run(x), &sizes);
@@ -283,7 +283,7 @@ fn the_calls_of_a_transform_are_in_the_graph() {
 
 #[test]
 fn nested_traces_record_the_same_calls() {
-    for (program, sizes) in PROGRAMS {
+    for (program, sizes) in PROGRAMS_WITH_SIZES {
         let inner = std::cell::RefCell::new(None);
         let outer = trace(
             |x| {
@@ -291,10 +291,10 @@ fn nested_traces_record_the_same_calls() {
                 *inner.borrow_mut() = Some(trace(program, &copies)?);
                 program(x)
             },
-            &inputs(sizes, 1),
+            &random_inputs(sizes, 1),
         )
         .unwrap();
-        let (inner, alone) = (inner.into_inner().unwrap(), trace(program, &inputs(sizes, 1)).unwrap());
+        let (inner, alone) = (inner.into_inner().unwrap(), trace(program, &random_inputs(sizes, 1)).unwrap());
         assert_eq!(inner.to_string(), alone.to_string());
         assert_same_results(program, |x| outer.run(x), sizes);
     }

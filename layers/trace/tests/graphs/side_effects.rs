@@ -13,7 +13,7 @@ use crate::lock_random_numbers;
 type TensorBits = (DType, Vec<i64>, Vec<i64>, Vec<u64>);
 
 /// Returns the bits of every element. All NaNs are equal.
-fn bits(tensors: &[Tensor]) -> Vec<TensorBits> {
+fn tensor_bits(tensors: &[Tensor]) -> Vec<TensorBits> {
     let one = |tensor: &Tensor| {
         let row = tensor.detach().unwrap().to(DType::F64).unwrap().reshape(&[-1]).unwrap().to_vec::<f64>().unwrap();
         let row = row.into_iter().map(|x| if x.is_nan() { u64::MAX } else { x.to_bits() }).collect();
@@ -34,8 +34,8 @@ fn equivalent_graphs(graph: &Graph) -> Vec<Graph> {
     vec![print_and_parse(graph), print_and_parse(&clean), clean, graph.clone()]
 }
 
-/// Compares the graphs of a function that was traced with some tensors with the function on other tensors: results, the memory that they
-/// share with the inputs, and the elements of the inputs afterwards.
+/// Traces a function with the tensors `with`, and compares its graphs with the function on the tensors `on`: the results, the memory that
+/// these share with the inputs, and the elements of the inputs afterwards.
 fn assert_same_effects(f: impl Fn(&[Tensor]) -> Result<Vec<Tensor>>, with: &[Tensor], on: impl Fn() -> Vec<Tensor>) {
     let graph = trace(&f, with).unwrap_or_else(|error| panic!("{error}"));
     let made = |f: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>| {
@@ -43,7 +43,7 @@ fn assert_same_effects(f: impl Fn(&[Tensor]) -> Result<Vec<Tensor>>, with: &[Ten
         let results = f(&given).unwrap_or_else(|error| panic!("{error}\n{graph}"));
         let shares = |result: &Tensor| given.iter().map(|given| given.storage().same(result.storage())).collect();
         let memory: Vec<Vec<bool>> = results.iter().map(shares).collect();
-        (bits(&results), bits(&given), memory)
+        (tensor_bits(&results), tensor_bits(&given), memory)
     };
     let expected = made(&f);
     for graph in equivalent_graphs(&graph) {
@@ -52,15 +52,15 @@ fn assert_same_effects(f: impl Fn(&[Tensor]) -> Result<Vec<Tensor>>, with: &[Ten
     }
 }
 
-fn three_elements() -> Tensor {
+fn tensor_of_three_elements() -> Tensor {
     Tensor::from([1.0_f64, -2.0, 3.0])
 }
 
-fn three_other_elements() -> Tensor {
+fn tensor_of_three_other_elements() -> Tensor {
     Tensor::from([0.5_f64, 4.0, -0.0])
 }
 
-fn number(value: impl Into<Scalar>) -> Tensor {
+fn number_tensor(value: impl Into<Scalar>) -> Tensor {
     Tensor::number(value.into())
 }
 
@@ -71,7 +71,7 @@ fn a_returned_argument_in_the_trace_can_be_a_copy_in_a_run() {
     // The argument and the result are the same tensor in the trace, and two tensors in the run.
     let write = |x: &[Tensor]| {
         let packed = x[0].contiguous()?;
-        x[0].clone().add_(&number(1))?;
+        x[0].clone().add_(&number_tensor(1))?;
         Ok(vec![packed])
     };
     assert_same_effects(write, &[square()], turned);
@@ -82,12 +82,14 @@ fn a_returned_argument_in_the_trace_can_be_a_copy_in_a_run() {
 fn a_write_to_an_input_reaches_inputs_with_the_same_memory() {
     let f = |x: &[Tensor]| {
         let before = x[1].neg()?;
-        x[0].clone().mul_(&number(2))?;
+        x[0].clone().mul_(&number_tensor(2))?;
         Ok(vec![before.add(&x[1].neg()?)?])
     };
-    assert_same_effects(f, &[three_elements(), three_other_elements()], || vec![three_elements(); 2]);
-    assert_same_effects(f, &[three_elements(), Tensor::from([1.0, 2.0])], || {
-        let x = three_elements();
+    assert_same_effects(f, &[tensor_of_three_elements(), tensor_of_three_other_elements()], || {
+        vec![tensor_of_three_elements(); 2]
+    });
+    assert_same_effects(f, &[tensor_of_three_elements(), Tensor::from([1.0, 2.0])], || {
+        let x = tensor_of_three_elements();
         vec![x.clone(), aten::slice(&x, 0, Some(1), Some(3), 1).unwrap()]
     });
 }
@@ -100,10 +102,10 @@ fn a_copy_in_the_trace_can_be_a_view_in_a_run() {
         aten::add_(&mut written.clone(), add, 1.into())?;
         Ok(vec![before.add(&read.neg()?)?])
     };
-    let reshaped = move |x: &[Tensor]| between(&x[0], &x[0].reshape(&[4])?, &number(1));
+    let reshaped = move |x: &[Tensor]| between(&x[0], &x[0].reshape(&[4])?, &number_tensor(1));
     let packed = move |x: &[Tensor]| {
         let made = x[0].exp()?;
-        between(&made.contiguous()?, &made, &number(1))
+        between(&made.contiguous()?, &made, &number_tensor(1))
     };
     for f in [&reshaped as &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>, &packed] {
         assert_same_effects(f, &[square().t().unwrap()], || vec![square()]);
@@ -113,8 +115,8 @@ fn a_copy_in_the_trace_can_be_a_view_in_a_run() {
 
 #[test]
 fn no_grad_sections_are_replayed() {
-    type Function = fn(&[Tensor]) -> Result<Vec<Tensor>>;
-    let constant: Function = |x| {
+    type TracedFunction = fn(&[Tensor]) -> Result<Vec<Tensor>>;
+    let constant: TracedFunction = |x| {
         let kept = {
             let _no_grad = guard::no_grad();
             x[0].exp()?
@@ -122,18 +124,21 @@ fn no_grad_sections_are_replayed() {
         Ok(vec![kept.mul(&x[0])?])
     };
     // The backward pass is not differentiated itself.
-    let backward: Function = |x| {
+    let backward: TracedFunction = |x| {
         let leaf = x[0].detach()?.requires_grad_(true)?;
         let slope = grad(&[&leaf.mul(&x[1])?.exp()?.sum()?], &[&leaf])?.remove(0).unwrap();
         Ok(vec![slope.mul(&x[0])?])
     };
     for f in [constant, backward] {
         let slopes = |run: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>| {
-            let leaves = [three_other_elements(), three_elements()].map(|x| x.requires_grad_(true).unwrap());
+            let leaves =
+                [tensor_of_three_other_elements(), tensor_of_three_elements()].map(|x| x.requires_grad_(true).unwrap());
             run(&leaves).unwrap()[0].sum().unwrap().backward().unwrap();
-            leaves.map(|leaf| leaf.grad().map(|slope| bits(&[slope])))
+            leaves.map(|leaf| leaf.grad().map(|slope| tensor_bits(&[slope])))
         };
-        for graph in equivalent_graphs(&trace(f, &[three_elements(), three_other_elements()]).unwrap()) {
+        for graph in
+            equivalent_graphs(&trace(f, &[tensor_of_three_elements(), tensor_of_three_other_elements()]).unwrap())
+        {
             assert_eq!(slopes(&|x| graph.run(x)), slopes(&f), "{graph}");
             assert_eq!(slopes(&|x| graph.fuse().run(x)), slopes(&f), "{graph}");
         }
@@ -148,8 +153,8 @@ fn an_optimizer_step_writes_to_leaves_in_a_run() {
         aten::sub_(&mut x[0].clone(), &slope, 1.into())?;
         Ok(vec![x[0].clone()])
     };
-    assert_same_effects(step, &[three_elements(), three_other_elements()], || {
-        vec![three_elements().requires_grad_(true).unwrap(), three_other_elements()]
+    assert_same_effects(step, &[tensor_of_three_elements(), tensor_of_three_other_elements()], || {
+        vec![tensor_of_three_elements().requires_grad_(true).unwrap(), tensor_of_three_other_elements()]
     });
 }
 
@@ -161,11 +166,11 @@ fn enable_grad_sections_are_replayed() {
             let _but_here = guard::enable_grad();
             Ok([x[0].exp()?.neg()?])
         },
-        &[three_elements()],
+        &[tensor_of_three_elements()],
     )
     .unwrap();
-    let not = trace(|x| Ok([x[0].exp()?.neg()?]), &[three_elements()]).unwrap();
-    let leaf = [three_elements().requires_grad_(true).unwrap()];
+    let not = trace(|x| Ok([x[0].exp()?.neg()?]), &[tensor_of_three_elements()]).unwrap();
+    let leaf = [tensor_of_three_elements().requires_grad_(true).unwrap()];
     for (graph, records) in [(print_and_parse(&shown), true), (not, false)] {
         assert_eq!(graph.run(&leaf).unwrap()[0].requires_grad(), records, "{graph}");
         assert_eq!(graph.fuse().run(&leaf).unwrap()[0].requires_grad(), records, "{graph}");
@@ -197,43 +202,43 @@ fn random_operators_traced_on_meta_are_not_merged() {
 fn number_tensors_promote_as_without_a_trace() {
     let whole = || vec![Tensor::from([4_i64, -2])];
     assert_same_effects(
-        |x| Ok(vec![x[0].mul(&number(1.5))?, x[0].add(&number(2))?, x[0].div(&number(2))?]),
+        |x| Ok(vec![x[0].mul(&number_tensor(1.5))?, x[0].add(&number_tensor(2))?, x[0].div(&number_tensor(2))?]),
         &whole(),
         whole,
     );
-    assert_same_effects(|x| Ok(vec![number(2).add(&number(3.5))?.mul(&x[0])?]), &whole(), whole);
+    assert_same_effects(|x| Ok(vec![number_tensor(2).add(&number_tensor(3.5))?.mul(&x[0])?]), &whole(), whole);
     let single = || vec![Tensor::from([4.0_f32, -2.0])];
     assert_same_effects(
-        |x| Ok(vec![x[0].gt(&number(1))?.mul(&number(2))?, x[0].mul(&number(1.5))?]),
+        |x| Ok(vec![x[0].gt(&number_tensor(1))?.mul(&number_tensor(2))?, x[0].mul(&number_tensor(1.5))?]),
         &single(),
         single,
     );
-    let turned = |x: &[Tensor]| Ok(vec![x[0].mul(&number(Complex64::new(0.0, 1.0)))?.view_as_real()?]);
+    let turned = |x: &[Tensor]| Ok(vec![x[0].mul(&number_tensor(Complex64::new(0.0, 1.0)))?.view_as_real()?]);
     assert_same_effects(turned, &single(), single);
     // In another run, the input may be any number.
-    let error = trace(|x| Ok([x[0].mul_scalar(x[0].item::<f64>()?)?]), &[number(2.0)]).unwrap_err();
+    let error = trace(|x| Ok([x[0].mul_scalar(x[0].item::<f64>()?)?]), &[number_tensor(2.0)]).unwrap_err();
     assert!(error.to_string().contains("reads elements"), "{error}");
 }
 
 #[test]
 fn number_tensors_of_every_dtype_can_be_parsed() {
     for value in [f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 1e-320, 5e-324, f64::MAX, 1e16] {
-        let f = |x: &[Tensor]| Ok(vec![x[0].mul(&number(value))?, x[0].mul_scalar(value)?]);
-        assert_same_effects(f, &[three_elements()], || vec![three_other_elements()]);
+        let f = |x: &[Tensor]| Ok(vec![x[0].mul(&number_tensor(value))?, x[0].mul_scalar(value)?]);
+        assert_same_effects(f, &[tensor_of_three_elements()], || vec![tensor_of_three_other_elements()]);
     }
     for value in [i64::MIN, i64::MAX] {
         assert_same_effects(
-            |x| Ok(vec![x[0].mul(&number(value))?]),
+            |x| Ok(vec![x[0].mul(&number_tensor(value))?]),
             &[Tensor::from([1_i64, 2])],
             || vec![Tensor::from([3_i64, -2])],
         );
     }
-    let zero = |zero: f64| trace(|x| Ok([x[0].mul_scalar(zero)?]), &[three_elements()]).unwrap();
+    let zero = |zero: f64| trace(|x| Ok([x[0].mul_scalar(zero)?]), &[tensor_of_three_elements()]).unwrap();
     assert_ne!(zero(0.0), zero(-0.0));
 }
 
 #[test]
-fn constants_that_share_memory_can_be_copied() {
+fn a_graph_can_be_parsed_with_copies_of_constants_that_share_memory() {
     let memory = Tensor::from([1.0_f64, 2.0, 3.0, 4.0]);
     let part = |start| aten::slice(&memory, 0, Some(start), Some(start + 2), 1).unwrap();
     let (high, low) = (part(2), part(0));
@@ -242,7 +247,7 @@ fn constants_that_share_memory_can_be_copied() {
     let graph = trace(f, &x).unwrap();
     let copies: Vec<Tensor> = graph.constants().iter().map(|constant| aten::clone(constant, None).unwrap()).collect();
     let again = Graph::parse(&graph.to_string(), &copies).unwrap();
-    assert_eq!(bits(&again.run(&x).unwrap()), bits(&f(&x).unwrap()));
+    assert_eq!(tensor_bits(&again.run(&x).unwrap()), tensor_bits(&f(&x).unwrap()));
 }
 
 #[test]
@@ -258,7 +263,7 @@ fn a_captured_view_of_an_input_follows_the_input() {
         let elsewhere = Tensor::from_slice(&[7.0_f64, 8.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0]);
         let x = input(&elsewhere, 3);
         let expected = x.sum().unwrap().mul(&view(&elsewhere, sizes, strides, offset + 2)).unwrap();
-        assert_eq!(bits(&graph.run(&[x]).unwrap()), bits(&[expected]), "{graph}");
+        assert_eq!(tensor_bits(&graph.run(&[x]).unwrap()), tensor_bits(&[expected]), "{graph}");
     }
 }
 
@@ -268,26 +273,28 @@ fn a_view_of_a_merged_value_shares_the_remaining_memory() {
         let (a, b) = (x[0].exp()?, x[0].exp()?);
         Ok([a.view(&[3, 1])?.add(&b.view(&[1, 3])?)?])
     };
-    let clean = trace(f, &[three_elements()]).unwrap().clean();
-    let (first, view) = (clean.outputs()[0], clean.nodes()[2].outputs[0].ids()[0]);
+    let clean = trace(f, &[tensor_of_three_elements()]).unwrap().clean();
+    let (first, view) = (clean.outputs()[0], clean.nodes()[2].outputs[0].value_ids()[0]);
     assert!(
-        first != view && clean.value(view).shares_memory_with == Some(clean.nodes()[0].outputs[0].ids()[0]),
+        first != view && clean.value(view).shares_memory_with == Some(clean.nodes()[0].outputs[0].value_ids()[0]),
         "{clean}"
     );
 }
 
 #[test]
 fn a_large_graph_is_parsed_cleaned_and_run() {
-    let deep = trace(|x| (0..10_000).try_fold(x[0].clone(), |y, _| y.neg()).map(|y| [y]), &[three_elements()]).unwrap();
+    let deep =
+        trace(|x| (0..10_000).try_fold(x[0].clone(), |y, _| y.neg()).map(|y| [y]), &[tensor_of_three_elements()])
+            .unwrap();
     assert_eq!(
-        bits(&print_and_parse(&deep).clean().run(&[three_other_elements()]).unwrap()),
-        bits(&[three_other_elements()])
+        tensor_bits(&print_and_parse(&deep).clean().run(&[tensor_of_three_other_elements()]).unwrap()),
+        tensor_bits(&[tensor_of_three_other_elements()])
     );
     let passes = |x: &[Tensor]| {
         let step = |y: Tensor, _| aten::cumsum(&y.neg()?.abs()?, 0, None);
         (0..300).try_fold(x[0].clone(), step).map(|y| [y])
     };
-    assert_eq!(trace(passes, &[three_elements()]).unwrap().fuse().passes().count(), 300);
+    assert_eq!(trace(passes, &[tensor_of_three_elements()]).unwrap().fuse().passes().count(), 300);
 }
 
 #[test]
@@ -298,12 +305,12 @@ fn calls_on_a_started_thread_are_an_error() {
             let y = guard::spawn(move || x.exp().unwrap()).join().unwrap();
             Ok([y.neg()?])
         },
-        &[three_elements()],
+        &[tensor_of_three_elements()],
     )
     .unwrap_err();
     let cause = std::error::Error::source(&error).and_then(|source| source.downcast_ref());
-    assert_eq!(cause, Some(&TraceError::OtherThread { operator: "aten::exp".to_owned() }));
+    assert_eq!(cause, Some(&TraceError::CallOnOtherThread { operator: "aten::exp".to_owned() }));
     // Calls on such a thread after the trace are not reported.
-    let later = guard::spawn(|| trace(|x| Ok([x[0].neg()?]), &[three_elements()]).unwrap()).join().unwrap();
+    let later = guard::spawn(|| trace(|x| Ok([x[0].neg()?]), &[tensor_of_three_elements()]).unwrap()).join().unwrap();
     assert_eq!(later.nodes().len(), 1);
 }

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 use crate::lock_random_numbers;
 
-fn parse_error(text: &str) -> String {
+fn parse_error_message(text: &str) -> String {
     let error = Graph::parse(text, &[]).unwrap_err();
     let source = std::error::Error::source(&error).unwrap();
     assert!(source.is::<TraceError>(), "{error}");
@@ -23,11 +23,11 @@ fn parse_error(text: &str) -> String {
 #[test]
 fn a_syntax_error_is_shown_at_its_position() {
     assert_eq!(
-        parse_error("fn graph(x: f32[2]) {\n    let y: f32[2] = aten::add(&x, &z);\n    [y]\n}\n"),
+        parse_error_message("fn graph(x: f32[2]) {\n    let y: f32[2] = aten::add(&x, &z);\n    [y]\n}\n"),
         "no value is called `z` here\n  |\n2 |     let y: f32[2] = aten::add(&x, &z);\n  |                                    ^"
     );
     assert_eq!(
-        parse_error("fn graph(x: f32[2]) {\n    let y: f32[2] = aten::relu(&x)\n    [y]\n}\n"),
+        parse_error_message("fn graph(x: f32[2]) {\n    let y: f32[2] = aten::relu(&x)\n    [y]\n}\n"),
         "expected `;`, found `[`\n  |\n3 |     [y]\n  |     ^"
     );
 }
@@ -77,14 +77,14 @@ fn each_mistake_has_its_message() {
         ("fn graph(x: f32[2]) { let y: f32[2] = aten::div(&x, &x, rounding_mode = \"fl", "has no closing quote"),
     ];
     for (text, expected) in cases {
-        let found = parse_error(text);
+        let found = parse_error_message(text);
         assert!(found.contains(expected), "{text}\n{found}");
     }
 }
 
 #[test]
 fn undeclared_shared_memory_is_an_error() {
-    // Two equal calls with a write between them, which the text does not reveal.
+    // Two equal calls with a write between them to memory that they read. The text does not say that `y` shares the memory of `x`.
     let text = |kind: &str| {
         format!(
             "fn graph(x: f32[2]) {{
@@ -93,7 +93,7 @@ fn undeclared_shared_memory_is_an_error() {
             }}"
         )
     };
-    let problem = parse_error(&text("f32[]"));
+    let problem = parse_error_message(&text("f32[]"));
     assert!(
         problem.ends_with("v1 shares the memory of v0, but the graph does not say so: write `v1: &'v0 ..`"),
         "{problem}"
@@ -228,7 +228,7 @@ fn random_step() -> impl Strategy<Value = RandomStep> {
     ]
 }
 
-fn run_steps(steps: &[RandomStep], inputs: &[Tensor]) -> Result<Vec<Tensor>> {
+fn run_random_steps(steps: &[RandomStep], inputs: &[Tensor]) -> Result<Vec<Tensor>> {
     let mut values: Vec<Tensor> = vec![inputs[0].clone(), inputs[1].clone()];
     for step in steps {
         let value = |at: &usize| values[at % values.len()].clone();
@@ -256,7 +256,7 @@ fn run_steps(steps: &[RandomStep], inputs: &[Tensor]) -> Result<Vec<Tensor>> {
     Ok(values)
 }
 
-fn bits(tensors: &[Tensor]) -> Vec<Vec<u64>> {
+fn element_bits(tensors: &[Tensor]) -> Vec<Vec<u64>> {
     let one = |tensor: &Tensor| aten::contiguous(tensor, MemoryFormat::Contiguous).unwrap();
     // NaNs with different bits are equal.
     let bits = |x: &f64| if x.is_nan() { u64::MAX } else { x.to_bits() };
@@ -278,7 +278,7 @@ proptest! {
         steps in proptest::collection::vec(random_step(), 1..24),
         start in -3.0..3.0_f64,
     ) {
-        let graph = trace(|x| run_steps(&steps, x), &two_matrices(1.0)).unwrap();
+        let graph = trace(|x| run_random_steps(&steps, x), &two_matrices(1.0)).unwrap();
         let text = graph.to_string();
         let read = Graph::parse(&text, graph.constants()).unwrap_or_else(|error| panic!("{error}\n{text}"));
         prop_assert_eq!(&read, &graph);
@@ -287,20 +287,20 @@ proptest! {
         prop_assert!(clean.nodes().len() <= graph.nodes().len());
         prop_assert_eq!(&clean.clean(), &clean);
         let inputs = two_matrices(start);
-        let expected = bits(&run_steps(&steps, &inputs).unwrap());
-        let written = bits(&inputs);
+        let expected = element_bits(&run_random_steps(&steps, &inputs).unwrap());
+        let written = element_bits(&inputs);
         for graph in [&graph, &clean] {
             let inputs = two_matrices(start);
-            prop_assert_eq!(&bits(&graph.run(&inputs).unwrap()), &expected, "{}", graph);
-            prop_assert_eq!(&bits(&inputs), &written, "{}", graph);
+            prop_assert_eq!(&element_bits(&graph.run(&inputs).unwrap()), &expected, "{}", graph);
+            prop_assert_eq!(&element_bits(&inputs), &written, "{}", graph);
         }
         let batch = || two_matrices(start).map(|x| aten::stack(&[x.clone(), aten::neg(&x).unwrap()], 0).unwrap());
         let mapped = |f: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>| {
             let inputs = batch();
             let made = vmap(|x: &Vec<Tensor>| f(x), &inputs[..]).map_err(|error| error.to_string());
-            (made.map(|made| bits(&made)), bits(&inputs))
+            (made.map(|made| element_bits(&made)), element_bits(&inputs))
         };
-        let expected = mapped(&|x| run_steps(&steps, x));
+        let expected = mapped(&|x| run_random_steps(&steps, x));
         let slopes = |f: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>| -> GradientBits {
             let leaves = two_matrices(start).map(|x| x.requires_grad_(true).unwrap());
             let copies = leaves.each_ref().map(|x| aten::clone(x, None).unwrap());
@@ -311,12 +311,12 @@ proptest! {
                     return Ok(Vec::new());
                 }
                 let seeds: Vec<&Tensor> = seeds.iter().collect();
-                Differentiation::of(&of).seeded(&seeds).allow_unused().grad(&[&leaves[0], &leaves[1]])
+                Differentiation::of_outputs(&of).with_seeds(&seeds).allow_unused().grad(&[&leaves[0], &leaves[1]])
             });
-            made.map(|made| made.iter().map(|x| x.as_ref().map(|x| bits(std::slice::from_ref(x)))).collect::<Vec<_>>())
+            made.map(|made| made.iter().map(|x| x.as_ref().map(|x| element_bits(std::slice::from_ref(x)))).collect::<Vec<_>>())
                 .map_err(|error| error.to_string())
         };
-        let expected_slopes = slopes(&|x| run_steps(&steps, x));
+        let expected_slopes = slopes(&|x| run_random_steps(&steps, x));
         for graph in [&graph, &clean] {
             prop_assert_eq!(&mapped(&|x| graph.run(x)), &expected, "{}", graph);
         }

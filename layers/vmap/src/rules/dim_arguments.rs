@@ -10,7 +10,7 @@ use crate::shape_words::shift_dim;
 
 /// The meaning of an operator's dimension arguments.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum DimKind {
+enum DimArgumentKind {
     Existing,
     New,
     /// Dimensions of the first tensor that are reduced; an empty list means all dimensions.
@@ -25,17 +25,17 @@ fn call_with_shifted_dims(
     batch: &Batch,
     operator: &Operator,
     arguments: &[Value],
-    kind: DimKind,
+    kind: DimArgumentKind,
 ) -> Result<Option<Vec<Value>>> {
     let dim = operator.schema().argument("dim").map(|(at, argument)| (at, argument.ty.without_optional().kind.clone()));
-    if let (DimKind::Reduced, Some((at, TypeKind::Int | TypeKind::SymInt))) = (kind, dim)
+    if let (DimArgumentKind::Reduced, Some((at, TypeKind::Int | TypeKind::SymInt))) = (kind, dim)
         && matches!(arguments[at], Value::None)
     {
-        return reduce_as_row(batch, operator, arguments, at).map(Some);
+        return reduce_slices_as_rows(batch, operator, arguments, at).map(Some);
     }
-    let Some((values, rank)) = shift_arguments(batch, operator, kind, arguments)? else { return Ok(None) };
+    let Some((values, rank)) = shift_dim_arguments(batch, operator, kind, arguments)? else { return Ok(None) };
     let mut results = operator.call(values)?;
-    if rank == 0 && kind != DimKind::New {
+    if rank == 0 && kind != DimArgumentKind::New {
         // A slice without dimensions was computed as a row of one element. The row is removed, if the result has one element too.
         for result in &mut results {
             match result {
@@ -50,8 +50,8 @@ fn call_with_shifted_dims(
 }
 
 /// Reduces all elements of each slice as one row, for an operator that reduces one dimension or all.
-fn reduce_as_row(batch: &Batch, operator: &Operator, arguments: &[Value], dim: usize) -> Result<Vec<Value>> {
-    let Some(tensor) = arguments[0].as_tensor() else { return Err(crate::rule::arguments_error()) };
+fn reduce_slices_as_rows(batch: &Batch, operator: &Operator, arguments: &[Value], dim: usize) -> Result<Vec<Value>> {
+    let Some(tensor) = arguments[0].as_tensor() else { return Err(crate::rule::rule_arguments_error()) };
     let mapped = batch.unwrap_tensor(tensor);
     let mut values = arguments.to_vec();
     values[0] = flatten_slices(batch, &mapped)?.into();
@@ -71,10 +71,10 @@ fn reduce_as_row(batch: &Batch, operator: &Operator, arguments: &[Value], dim: u
 
 /// Returns the arguments with the batch in front of every tensor, and the number of dimensions of a slice. `None` if the slices differ in
 /// that number. A slice without dimensions becomes a row of one element.
-fn shift_arguments(
+fn shift_dim_arguments(
     batch: &Batch,
     operator: &Operator,
-    kind: DimKind,
+    kind: DimArgumentKind,
     arguments: &[Value],
 ) -> Result<Option<(Vec<Value>, usize)>> {
     let mut rank = None;
@@ -85,13 +85,17 @@ fn shift_arguments(
             if *rank.get_or_insert_with(|| mapped.slice_rank()) != mapped.slice_rank() {
                 return Ok(None);
             }
-            let each = batch.ensure_batch_first(&mapped)?;
-            Ok(Some(if mapped.slice_rank() == 0 && kind != DimKind::New { aten::unsqueeze(&each, 1)? } else { each }))
+            let each = batch.expand_batch_first(&mapped)?;
+            Ok(Some(if mapped.slice_rank() == 0 && kind != DimArgumentKind::New {
+                aten::unsqueeze(&each, 1)?
+            } else {
+                each
+            }))
         };
         let value = match value {
             // An index tensor for all slices is passed unchanged.
-            Value::Tensor(tensor) if kind == DimKind::Indexed && argument.name == "index" => {
-                (!batch.has_batched(value)).then(|| tensor.into())
+            Value::Tensor(tensor) if kind == DimArgumentKind::Indexed && argument.name == "index" => {
+                (!batch.has_batched_tensor(value)).then(|| tensor.into())
             }
             Value::Tensor(tensor) => batch_first(tensor)?.map(Value::from),
             Value::Tensors(tensors) => {
@@ -103,8 +107,8 @@ fn shift_arguments(
         let Some(value) = value else { return Ok(None) };
         values.push(value);
     }
-    let Some(rank) = rank.filter(|&rank| rank > 0 || kind != DimKind::Indexed) else { return Ok(None) };
-    let last = if kind == DimKind::New { rank + 1 } else { rank.max(1) };
+    let Some(rank) = rank.filter(|&rank| rank > 0 || kind != DimArgumentKind::Indexed) else { return Ok(None) };
+    let last = if kind == DimArgumentKind::New { rank + 1 } else { rank.max(1) };
     for (value, argument) in values.iter_mut().zip(&operator.schema().arguments) {
         if !matches!(argument.name.as_str(), "dim" | "dims") {
             continue;
@@ -114,9 +118,9 @@ fn shift_arguments(
             Value::Ints(dims) if !dims.is_empty() => {
                 dims.iter().map(|&dim| shift_dim(dim, last)).collect::<Result<Vec<_>>>()?.into()
             }
-            Value::Ints(_) if kind == DimKind::ReducedIfListed => continue,
+            Value::Ints(_) if kind == DimArgumentKind::ReducedIfListed => continue,
             Value::None | Value::Ints(_)
-                if matches!(kind, DimKind::Reduced | DimKind::ReducedIfListed)
+                if matches!(kind, DimArgumentKind::Reduced | DimArgumentKind::ReducedIfListed)
                     && matches!(argument.ty.without_optional().kind, TypeKind::List(..)) =>
             {
                 (0..last)
@@ -131,7 +135,7 @@ fn shift_arguments(
 }
 
 value_rules! {
-    |batch, operator, arguments| call_with_shifted_dims(batch, operator, arguments, DimKind::Existing) =>
+    |batch, operator, arguments| call_with_shifted_dims(batch, operator, arguments, DimArgumentKind::Existing) =>
     cumsum cumprod logcumsumexp cummax cummin glu glu_backward glu_jvp max_dim min_dim
     flip roll cat unsafe_split unsafe_split_with_sizes
     gather scatter_src scatter_value scatter_add scatter_reduce scatter_value_reduce scatter_reduce_two;
@@ -141,14 +145,14 @@ value_rules! {
     sort sort_stable topk kthvalue mode median_dim nanmedian_dim
 }
 
-value_rules! { |batch, operator, arguments| call_with_shifted_dims(batch, operator, arguments, DimKind::New) => stack }
+value_rules! { |batch, operator, arguments| call_with_shifted_dims(batch, operator, arguments, DimArgumentKind::New) => stack }
 
 value_rules! {
-    |batch, operator, arguments| call_with_shifted_dims(batch, operator, arguments, DimKind::Reduced) =>
+    |batch, operator, arguments| call_with_shifted_dims(batch, operator, arguments, DimArgumentKind::Reduced) =>
     amax amin argmax argmin aminmax mean_dim var_correction std_correction var_mean_correction std_mean_correction
     any_dim all_dim linalg_vector_norm
 }
 
-value_rules! { |batch, operator, arguments| call_with_shifted_dims(batch, operator, arguments, DimKind::ReducedIfListed) => any_dims all_dims }
+value_rules! { |batch, operator, arguments| call_with_shifted_dims(batch, operator, arguments, DimArgumentKind::ReducedIfListed) => any_dims all_dims }
 
-value_rules! { |batch, operator, arguments| call_with_shifted_dims(batch, operator, arguments, DimKind::Indexed) => index_reduce }
+value_rules! { |batch, operator, arguments| call_with_shifted_dims(batch, operator, arguments, DimArgumentKind::Indexed) => index_reduce }

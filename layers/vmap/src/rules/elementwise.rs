@@ -5,7 +5,7 @@ use dispatch_runtime::{Operator, Promotion, Result, Value};
 use crate::batch::Batch;
 use crate::{call, shape_words};
 
-fn pointwise(
+fn batch_pointwise(
     batch: &Batch,
     operator: &Operator,
     arguments: &[Value],
@@ -17,6 +17,6 @@ fn pointwise(
     results.map(|results| call::wrap_call_results(batch, operator, arguments, results)).transpose()
 }
 
-value_rules! { |batch, operator, arguments| pointwise(batch, operator, arguments, &[0, 1]) => div_tensor_mode pow_ floor_divide_ }
+value_rules! { |batch, operator, arguments| batch_pointwise(batch, operator, arguments, &[0, 1]) => div_tensor_mode pow_ floor_divide_ }
 
-value_rules! { |batch, operator, arguments| pointwise(batch, operator, arguments, &[0]) => log_sigmoid_forward frexp }
+value_rules! { |batch, operator, arguments| batch_pointwise(batch, operator, arguments, &[0]) => log_sigmoid_forward frexp }

@@ -6,7 +6,7 @@ use crate::batch::Batch;
 use crate::call;
 
 /// Batches the `*_like` operators. A channels-last format of a slice is dropped, as it does not apply to the batch.
-fn like_factory(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
+fn batch_like_factory(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
     let Some(tensor) = arguments[0].as_tensor() else { return Ok(None) };
     let mut values = arguments.to_vec();
     values[0] = batch.unwrap_tensor(tensor).batch_first()?.into();
@@ -18,10 +18,10 @@ fn like_factory(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Resu
     call::wrap_call_results(batch, operator, arguments, operator.call(values)?).map(Some)
 }
 
-value_rules! { like_factory => _to_copy empty_like full_like ones_like zeros_like }
+value_rules! { batch_like_factory => _to_copy empty_like full_like ones_like zeros_like }
 
 /// Batches the `new_*` operators. The given sizes and strides are those of a slice.
-fn new_factory(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
+fn batch_new_factory(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
     let Some(tensor) = arguments[0].as_tensor() else { return Ok(None) };
     let mut values = arguments.to_vec();
     values[0] = batch.unwrap_tensor(tensor).batch_first()?.into();
@@ -35,4 +35,4 @@ fn new_factory(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Resul
     call::wrap_call_results(batch, operator, arguments, operator.call(values)?).map(Some)
 }
 
-value_rules! { new_factory => new_empty new_empty_strided new_full new_ones new_zeros }
+value_rules! { batch_new_factory => new_empty new_empty_strided new_full new_ones new_zeros }

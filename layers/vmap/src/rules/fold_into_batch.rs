@@ -5,11 +5,16 @@ use dispatch_runtime::{Operator, Result, Value};
 
 use crate::batch::Batch;
 use crate::call;
-use crate::shape_words::{fold_batch, unfold_batch};
+use crate::shape_words::{fold_batch_into_dim, unfold_batch_from_dim};
 
 /// Batches an operator whose tensors have `rank` dimensions, with items along dimension 0. The batch is folded into the items. If slices
 /// have one dimension fewer, each slice is one item.
-fn fold_into_items(batch: &Batch, operator: &Operator, arguments: &[Value], rank: usize) -> Result<Option<Vec<Value>>> {
+fn fold_batch_into_items(
+    batch: &Batch,
+    operator: &Operator,
+    arguments: &[Value],
+    rank: usize,
+) -> Result<Option<Vec<Value>>> {
     let mut slices_have_items = None;
     let mut values = arguments.to_vec();
     for (value, argument) in values.iter_mut().zip(&operator.schema().arguments) {
@@ -22,8 +27,8 @@ fn fold_into_items(batch: &Batch, operator: &Operator, arguments: &[Value], rank
                 {
                     return Ok(None);
                 }
-                let each = batch.ensure_batch_first(&mapped)?;
-                *value = if has_items { fold_batch(&each, 0)? } else { each }.into();
+                let each = batch.expand_batch_first(&mapped)?;
+                *value = if has_items { fold_batch_into_dim(&each, 0)? } else { each }.into();
             }
             Value::Ints(sizes) if argument.name == "input_size" && sizes.len() == rank => {
                 sizes[0] = sizes[0].saturating_mul(batch.size());
@@ -36,7 +41,7 @@ fn fold_into_items(batch: &Batch, operator: &Operator, arguments: &[Value], rank
     let results = operator.call(values)?.into_iter().map(|result| match result {
         Value::Tensor(tensor) if slices_have_items == Some(true) => {
             let items = tensor.sizes().first().map_or(0, |all| all / batch.size());
-            Ok(unfold_batch(&tensor, 0, batch.size(), items)?.into())
+            Ok(unfold_batch_from_dim(&tensor, 0, batch.size(), items)?.into())
         }
         other => Ok(other),
     });
@@ -44,7 +49,7 @@ fn fold_into_items(batch: &Batch, operator: &Operator, arguments: &[Value], rank
 }
 
 value_rules! {
-    |batch, operator, arguments| fold_into_items(batch, operator, arguments, 3) =>
+    |batch, operator, arguments| fold_batch_into_items(batch, operator, arguments, 3) =>
     reflection_pad1d reflection_pad1d_backward replication_pad1d replication_pad1d_backward;
     #[cfg(feature = "resize")]
     upsample_linear1d upsample_linear1d_backward upsample_nearest1d upsample_nearest1d_backward
@@ -54,7 +59,7 @@ value_rules! {
 }
 
 value_rules! {
-    |batch, operator, arguments| fold_into_items(batch, operator, arguments, 4) =>
+    |batch, operator, arguments| fold_batch_into_items(batch, operator, arguments, 4) =>
     reflection_pad2d reflection_pad2d_backward replication_pad2d replication_pad2d_backward;
     #[cfg(feature = "pooling")]
     _adaptive_avg_pool2d _adaptive_avg_pool2d_backward adaptive_max_pool2d adaptive_max_pool2d_backward
@@ -69,7 +74,7 @@ value_rules! {
 }
 
 value_rules! {
-    |batch, operator, arguments| fold_into_items(batch, operator, arguments, 5) =>
+    |batch, operator, arguments| fold_batch_into_items(batch, operator, arguments, 5) =>
     reflection_pad3d reflection_pad3d_backward replication_pad3d replication_pad3d_backward;
     #[cfg(feature = "pooling")]
     _adaptive_avg_pool3d _adaptive_avg_pool3d_backward adaptive_max_pool3d adaptive_max_pool3d_backward

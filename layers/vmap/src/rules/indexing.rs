@@ -8,13 +8,13 @@ use crate::error::VmapError;
 use crate::shape_words::{align_rank, shift_dim};
 
 /// Returns the slice indices, from 0 to the batch size minus 1.
-fn slice_indices(batch: &Batch, on: &Tensor) -> Result<Tensor> {
+fn slice_numbers(batch: &Batch, on: &Tensor) -> Result<Tensor> {
     aten::arange(batch.size().into(), Some(DType::I64), None, Some(on.device()), None)
 }
 
 /// Expands the row indices of each slice to `columns`, as `gather` and `scatter` need them. An index out of range of its own table stays
 /// out of range, so it never reads the table of another slice.
-fn row_indices(batch: &Batch, indices: &Tensor, columns: i64) -> Result<Tensor> {
+fn expand_row_indices(batch: &Batch, indices: &Tensor, columns: i64) -> Result<Tensor> {
     let list = aten::to_dtype(
         &aten::reshape(indices, &[batch.size(), indices.geometry().count() / batch.size(), 1])?,
         DType::I64,
@@ -32,9 +32,9 @@ fn embedding(batch: &Batch, _: ...) -> Result<Mapped> {
         let found = aten::embedding(weight.tensor(), &indices, padding_idx, scale_grad_by_freq, sparse)?;
         return Ok(Mapped::from_batch_first(found));
     }
-    let (tables, indices) = (weight.batch_first()?, batch.ensure_batch_first(&indices)?);
+    let (tables, indices) = (weight.batch_first()?, batch.expand_batch_first(&indices)?);
     let columns = tables.sizes()[2];
-    let found = aten::gather(&tables, 1, &row_indices(batch, &indices, columns)?, false)?;
+    let found = aten::gather(&tables, 1, &expand_row_indices(batch, &indices, columns)?, false)?;
     Ok(Mapped::from_batch_first(aten::reshape(&found, &[indices.sizes(), &[columns]].concat())?))
 }
 
@@ -43,7 +43,7 @@ fn embedding_dense_backward(batch: &Batch, _: ...) -> Result<Option<Mapped>> {
     if scale_grad_by_freq {
         return Ok(None);
     }
-    let (grad, indices) = (batch.ensure_batch_first(&grad_output)?, batch.ensure_batch_first(&indices)?);
+    let (grad, indices) = (batch.expand_batch_first(&grad_output)?, batch.expand_batch_first(&indices)?);
     let columns = grad.sizes().last().copied().unwrap_or(0);
     // The padding row receives no gradient. Its index may be out of range, so it is replaced by 0, with gradient zero.
     let padding = aten::eq_scalar(&indices, padding_idx.into())?;
@@ -54,7 +54,7 @@ fn embedding_dense_backward(batch: &Batch, _: ...) -> Result<Option<Mapped>> {
     Ok(Some(Mapped::from_batch_first(aten::scatter_add(
         &none,
         1,
-        &row_indices(batch, &indices_of_all, columns)?,
+        &expand_row_indices(batch, &indices_of_all, columns)?,
         &grad,
     )?)))
 }
@@ -101,34 +101,34 @@ impl IndexTensors {
         Ok(Some(Self { indices: all, rank, leading_dims }))
     }
 
-    fn any_mapped(&self) -> bool {
+    fn has_mapped_index(&self) -> bool {
         self.indices.iter().flatten().any(Mapped::is_mapped)
     }
 
     /// Returns the indices for the tensor with the batch in front, whose first index is the slice number.
-    fn with_slice_indices(&self, batch: &Batch, each: &Tensor) -> Result<Vec<Option<Tensor>>> {
+    fn with_slice_numbers(&self, batch: &Batch, each: &Tensor) -> Result<Vec<Option<Tensor>>> {
         let mut column = vec![1; self.rank + 1];
         column[0] = batch.size();
-        let mut all = vec![Some(aten::reshape(&slice_indices(batch, each)?, &column)?)];
+        let mut all = vec![Some(aten::reshape(&slice_numbers(batch, each)?, &column)?)];
         for index in &self.indices {
             let index = index.as_ref();
-            all.push(index.map(|index| self.align_index(index)).transpose()?);
+            all.push(index.map(|index| self.align_index_rank(index)).transpose()?);
         }
         Ok(all)
     }
 
-    fn align_index(&self, index: &Mapped) -> Result<Tensor> {
+    fn align_index_rank(&self, index: &Mapped) -> Result<Tensor> {
         if index.is_mapped() { align_rank(index, self.rank) } else { Ok(index.tensor().clone()) }
     }
 
     /// Returns the dimensions of the indices in the batched result, and the positions to which they must be moved.
-    fn dim_moves(&self) -> (Vec<i64>, Vec<i64>) {
+    fn index_dim_moves(&self) -> (Vec<i64>, Vec<i64>) {
         let dims = |from: usize| (from..from + self.rank).filter_map(|dim| i64::try_from(dim).ok()).collect();
         (dims(1), dims(1 + self.leading_dims))
     }
 }
 
-fn index_batched(
+fn batch_index(
     operator: &Operator,
     batch: &Batch,
     this: &Mapped,
@@ -141,18 +141,18 @@ fn index_batched(
         let all = indices_of_all
             .indices
             .iter()
-            .map(|index| index.as_ref().map(|index| indices_of_all.align_index(index)).transpose());
+            .map(|index| index.as_ref().map(|index| indices_of_all.align_index_rank(index)).transpose());
         let found = aten::index(this.tensor(), &all.collect::<Result<Vec<_>>>()?)?;
         return Ok(Some(Mapped { tensor: found, dim: Some(indices_of_all.leading_dims) }));
     }
     let each = this.batch_first()?;
-    let found = aten::index(&each, &indices_of_all.with_slice_indices(batch, &each)?)?;
-    let (source, destination) = indices_of_all.dim_moves();
+    let found = aten::index(&each, &indices_of_all.with_slice_numbers(batch, &each)?)?;
+    let (source, destination) = indices_of_all.index_dim_moves();
     Ok(Some(Mapped::from_batch_first(aten::movedim_intlist(&found, &source, &destination)?)))
 }
 
 /// Batches `index_put` and its variants. Returns `None` for masks: each slice may select another number of elements.
-fn index_put_batched(
+fn batch_index_put(
     operator: &Operator,
     batch: &Batch,
     this: &Mapped,
@@ -168,11 +168,11 @@ fn index_put_batched(
     };
     let given = indices_of_all.indices.iter().flatten().count();
     let rank = this.slice_rank() + indices_of_all.rank - given;
-    let each = batch.ensure_batch_first(this)?;
-    let (source, destination) = indices_of_all.dim_moves();
-    let values = if values.is_mapped() || indices_of_all.leading_dims > 0 || indices_of_all.any_mapped() {
+    let each = batch.expand_batch_first(this)?;
+    let (source, destination) = indices_of_all.index_dim_moves();
+    let values = if values.is_mapped() || indices_of_all.leading_dims > 0 || indices_of_all.has_mapped_index() {
         aten::movedim_intlist(
-            &align_rank(&Mapped::from_batch_first(batch.ensure_batch_first(values)?), rank)?,
+            &align_rank(&Mapped::from_batch_first(batch.expand_batch_first(values)?), rank)?,
             &destination,
             &source,
         )?
@@ -181,7 +181,7 @@ fn index_put_batched(
     };
     Ok(Some(Mapped::from_batch_first(aten::index_put(
         &each,
-        &indices_of_all.with_slice_indices(batch, &each)?,
+        &indices_of_all.with_slice_numbers(batch, &each)?,
         &values,
         accumulate,
     )?)))
@@ -191,12 +191,12 @@ macro_rules! index_rules {
     ($($index:ident $put:ident)*) => {$(
         #[op_vmap(aten::$index)]
         fn $index(batch: &Batch, this: Mapped, indices: Vec<Option<Mapped>>) -> Result<Option<Mapped>> {
-            index_batched(<aten::$index as Operation>::operator(), batch, &this, indices)
+            batch_index(<aten::$index as Operation>::operator(), batch, &this, indices)
         }
 
         #[op_vmap(aten::$put)]
         fn $put(batch: &Batch, _: ...) -> Result<Option<Mapped>> {
-            index_put_batched(<aten::$put as Operation>::operator(), batch, &this, indices, &values, accumulate)
+            batch_index_put(<aten::$put as Operation>::operator(), batch, &this, indices, &values, accumulate)
         }
     )*};
 }
@@ -232,7 +232,7 @@ fn index_select(batch: &Batch, this: Mapped, dim: i64, index: Mapped) -> Result<
     if !index.is_mapped() {
         return Ok(Some(Mapped::from_batch_first(aten::index_select(&this.batch_first()?, at, index.tensor())?)));
     }
-    let each = batch.ensure_batch_first(&this)?;
+    let each = batch.expand_batch_first(&this)?;
     let indices_of_all = expand_index(batch, &index, each.sizes(), at)?;
     Ok(Some(Mapped::from_batch_first(aten::gather(&each, at, &indices_of_all, false)?)))
 }
@@ -244,7 +244,7 @@ fn index_add(batch: &Batch, _: ...) -> Result<Option<Mapped>> {
         return Ok(None);
     }
     let at = shift_dim(dim, this.slice_rank())?;
-    let (each, source) = (batch.ensure_batch_first(&this)?, batch.ensure_batch_first(&source)?);
+    let (each, source) = (batch.expand_batch_first(&this)?, batch.expand_batch_first(&source)?);
     if !index.is_mapped() {
         return Ok(Some(Mapped::from_batch_first(aten::index_add(&each, at, index.tensor(), &source, alpha)?)));
     }
@@ -263,7 +263,7 @@ fn index_copy(batch: &Batch, this: Mapped, dim: i64, index: Mapped, source: Mapp
         return Ok(None);
     }
     let at = shift_dim(dim, this.slice_rank())?;
-    let (each, source) = (batch.ensure_batch_first(&this)?, batch.ensure_batch_first(&source)?);
+    let (each, source) = (batch.expand_batch_first(&this)?, batch.expand_batch_first(&source)?);
     if !index.is_mapped() {
         return Ok(Some(Mapped::from_batch_first(aten::index_copy(&each, at, index.tensor(), &source)?)));
     }
@@ -277,7 +277,7 @@ fn index_fill_int_scalar(batch: &Batch, _: ...) -> Result<Option<Mapped>> {
         return Ok(None);
     }
     let at = shift_dim(dim, this.slice_rank())?;
-    let each = batch.ensure_batch_first(&this)?;
+    let each = batch.expand_batch_first(&this)?;
     if !index.is_mapped() {
         return Ok(Some(Mapped::from_batch_first(aten::index_fill_int_scalar(&each, at, index.tensor(), value)?)));
     }

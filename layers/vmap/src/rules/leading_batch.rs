@@ -43,7 +43,7 @@ fn _unsafe_view(batch: &Batch, this: Mapped, size: &[i64]) -> Result<Mapped> {
 fn copy_in_place(batch: &Batch, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
     let [Value::Tensor(written), Value::Tensor(src), Value::Bool(non_blocking)] = arguments else { return Ok(None) };
     let (this, src) = (batch.unwrap_tensor(written), batch.unwrap_tensor(src));
-    let source = align_rank(&Mapped::from_batch_first(batch.ensure_batch_first(&src)?), this.slice_rank())?;
+    let source = align_rank(&Mapped::from_batch_first(batch.expand_batch_first(&src)?), this.slice_rank())?;
     aten::copy_(&mut this.batch_first()?, &source, *non_blocking)?;
     Ok(Some(vec![written.clone().into()]))
 }

@@ -14,23 +14,23 @@ fn mm(batch: &Batch, this: Mapped, mat2: Mapped) -> Result<Mapped> {
         let at = usize::from(mat2.is_mapped());
         let (mapped, size) =
             if at == 0 { (&this, this.batch_first()?.sizes()[1]) } else { (&mat2, mat2.batch_first()?.sizes()[2]) };
-        let all = shape_words::fold_batch(&mapped.batch_first()?, at)?;
+        let all = shape_words::fold_batch_into_dim(&mapped.batch_first()?, at)?;
         let product = if at == 0 { aten::mm(&all, mat2.tensor())? } else { aten::mm(this.tensor(), &all)? };
-        return Ok(Mapped::from_batch_first(shape_words::unfold_batch(&product, at, batch.size(), size)?));
+        return Ok(Mapped::from_batch_first(shape_words::unfold_batch_from_dim(&product, at, batch.size(), size)?));
     }
     Ok(Mapped::from_batch_first(aten::bmm(&this.batch_first()?, &mat2.batch_first()?)?))
 }
 
 #[op_vmap(aten::mv)]
 fn mv(batch: &Batch, this: Mapped, vec: Mapped) -> Result<Mapped> {
-    let column = aten::unsqueeze(&batch.ensure_batch_first(&vec)?, 2)?;
-    Ok(Mapped::from_batch_first(aten::squeeze_dim(&aten::bmm(&batch.ensure_batch_first(&this)?, &column)?, 2)?))
+    let column = aten::unsqueeze(&batch.expand_batch_first(&vec)?, 2)?;
+    Ok(Mapped::from_batch_first(aten::squeeze_dim(&aten::bmm(&batch.expand_batch_first(&this)?, &column)?, 2)?))
 }
 
 #[op_vmap(aten::dot)]
 fn dot(batch: &Batch, this: Mapped, tensor: Mapped) -> Result<Mapped> {
-    let row = aten::unsqueeze(&batch.ensure_batch_first(&this)?, 1)?;
-    let column = aten::unsqueeze(&batch.ensure_batch_first(&tensor)?, 2)?;
+    let row = aten::unsqueeze(&batch.expand_batch_first(&this)?, 1)?;
+    let column = aten::unsqueeze(&batch.expand_batch_first(&tensor)?, 2)?;
     Ok(Mapped::from_batch_first(aten::flatten_using_ints(&aten::bmm(&row, &column)?, 0, -1)?))
 }
 
@@ -42,7 +42,7 @@ fn add_batched_product(
     beta: Scalar,
     alpha: Scalar,
 ) -> Result<Tensor> {
-    let added = align_rank(&Mapped::from_batch_first(batch.ensure_batch_first(this)?), 2)?;
+    let added = align_rank(&Mapped::from_batch_first(batch.expand_batch_first(this)?), 2)?;
     aten::baddbmm(&added, &left, &right, beta, alpha)
 }
 
@@ -51,7 +51,7 @@ fn addmm(batch: &Batch, this: Mapped, mat1: Mapped, mat2: Mapped, beta: Scalar, 
     Ok(Mapped::from_batch_first(add_batched_product(
         batch,
         &this,
-        [batch.ensure_batch_first(&mat1)?, batch.ensure_batch_first(&mat2)?],
+        [batch.expand_batch_first(&mat1)?, batch.expand_batch_first(&mat2)?],
         beta,
         alpha,
     )?))
@@ -59,27 +59,27 @@ fn addmm(batch: &Batch, this: Mapped, mat1: Mapped, mat2: Mapped, beta: Scalar, 
 
 #[op_vmap(aten::addmv)]
 fn addmv(batch: &Batch, this: Mapped, mat: Mapped, vec: Mapped, beta: Scalar, alpha: Scalar) -> Result<Mapped> {
-    let this = Mapped::from_batch_first(aten::unsqueeze(&batch.ensure_batch_first(&this)?, -1)?);
-    let sides = [batch.ensure_batch_first(&mat)?, aten::unsqueeze(&batch.ensure_batch_first(&vec)?, 2)?];
+    let this = Mapped::from_batch_first(aten::unsqueeze(&batch.expand_batch_first(&this)?, -1)?);
+    let sides = [batch.expand_batch_first(&mat)?, aten::unsqueeze(&batch.expand_batch_first(&vec)?, 2)?];
     Ok(Mapped::from_batch_first(aten::squeeze_dim(&add_batched_product(batch, &this, sides, beta, alpha)?, 2)?))
 }
 
 #[op_vmap(aten::addbmm)]
 fn addbmm(batch: &Batch, this: Mapped, batch1: Mapped, batch2: Mapped, beta: Scalar, alpha: Scalar) -> Result<Mapped> {
     // The sum of products is one product of the concatenated columns and rows.
-    let columns = aten::movedim_int(&batch.ensure_batch_first(&batch1)?, 1, 2)?;
+    let columns = aten::movedim_int(&batch.expand_batch_first(&batch1)?, 1, 2)?;
     let sides = [
         aten::flatten_using_ints(&columns, 2, 3)?,
-        aten::flatten_using_ints(&batch.ensure_batch_first(&batch2)?, 1, 2)?,
+        aten::flatten_using_ints(&batch.expand_batch_first(&batch2)?, 1, 2)?,
     ];
     Ok(Mapped::from_batch_first(add_batched_product(batch, &this, sides, beta, alpha)?))
 }
 
 #[op_vmap(aten::baddbmm)]
 fn baddbmm(batch: &Batch, this: Mapped, batch1: Mapped, batch2: Mapped, beta: Scalar, alpha: Scalar) -> Result<Mapped> {
-    let (left, right) = (batch.ensure_batch_first(&batch1)?, batch.ensure_batch_first(&batch2)?);
-    let added = align_rank(&Mapped::from_batch_first(batch.ensure_batch_first(&this)?), 3)?;
+    let (left, right) = (batch.expand_batch_first(&batch1)?, batch.expand_batch_first(&batch2)?);
+    let added = align_rank(&Mapped::from_batch_first(batch.expand_batch_first(&this)?), 3)?;
     let added = aten::expand(&added, &[-1, left.sizes()[1], -1, -1], false)?;
-    let [added, left, right] = [added, left, right].map(|all| shape_words::fold_batch(&all, 0));
-    shape_words::unfold_batch_at(batch, &aten::baddbmm(&added?, &left?, &right?, beta, alpha)?, 0)
+    let [added, left, right] = [added, left, right].map(|all| shape_words::fold_batch_into_dim(&all, 0));
+    shape_words::unfold_batch_of_result(batch, &aten::baddbmm(&added?, &left?, &right?, beta, alpha)?, 0)
 }

@@ -5,7 +5,7 @@ use dispatch_runtime::{DType, Operator, Result, Tensor, Value, broadcast, result
 
 use crate::batch::{Batch, Mapped};
 use crate::call;
-use crate::shape_words::{align_rank, cast_as_promoted};
+use crate::shape_words::{align_rank, cast_to_promoted_dtype};
 
 /// The values of `reduction`: none, mean, sum.
 const REDUCTION_NONE: i64 = 0;
@@ -13,7 +13,7 @@ const REDUCTION_MEAN: i64 = 1;
 const REDUCTION_SUM: i64 = 2;
 
 /// Reduces the losses of each slice, whose batch dimension is 0.
-fn reduce_slices(losses: &Tensor, reduction: i64) -> Result<Tensor> {
+fn reduce_losses_of_slices(losses: &Tensor, reduction: i64) -> Result<Tensor> {
     let dims: Vec<i64> = (1..losses.sizes().len()).filter_map(|dim| i64::try_from(dim).ok()).collect();
     match reduction {
         REDUCTION_NONE => Ok(losses.clone()),
@@ -25,7 +25,7 @@ fn reduce_slices(losses: &Tensor, reduction: i64) -> Result<Tensor> {
 
 /// Returns the arguments of an elementwise loss for all slices without reduction. All tensors are expanded to the broadcast sizes, because
 /// a mean counts these elements.
-fn unreduced_arguments(batch: &Batch, arguments: &[Value], reduction: usize) -> Result<Vec<Value>> {
+fn unreduced_loss_arguments(batch: &Batch, arguments: &[Value], reduction: usize) -> Result<Vec<Value>> {
     let given = || arguments.iter().filter_map(Value::as_tensor);
     let common = result_dtype(given());
     let sizes = broadcast(given().map(Tensor::sizes))?;
@@ -35,8 +35,8 @@ fn unreduced_arguments(batch: &Batch, arguments: &[Value], reduction: usize) -> 
     for value in &mut values {
         if let Value::Tensor(tensor) = value {
             let mapped = batch.unwrap_tensor(tensor);
-            let each = align_rank(&Mapped::from_batch_first(batch.ensure_batch_first(&mapped)?), sizes.len())?;
-            *value = aten::expand(&cast_as_promoted(&mapped, each, common, common)?, &all, false)?.into();
+            let each = align_rank(&Mapped::from_batch_first(batch.expand_batch_first(&mapped)?), sizes.len())?;
+            *value = aten::expand(&cast_to_promoted_dtype(&mapped, each, common, common)?, &all, false)?.into();
         }
     }
     Ok(values)
@@ -47,42 +47,48 @@ fn reduction_argument(operator: &Operator, arguments: &[Value]) -> Option<(usize
     if let Value::Int(reduction) = arguments[at] { Some((at, reduction)) } else { None }
 }
 
-fn elementwise_loss(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
+fn batch_elementwise_loss(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
     let Some((at, reduction)) = reduction_argument(operator, arguments) else { return Ok(None) };
-    let results = operator.call(unreduced_arguments(batch, arguments, at)?)?.into_iter().map(|result| match result {
-        Value::Tensor(losses) => Ok(reduce_slices(&losses, reduction)?.into()),
-        other => Ok(other),
-    });
+    let results =
+        operator.call(unreduced_loss_arguments(batch, arguments, at)?)?.into_iter().map(|result| match result {
+            Value::Tensor(losses) => Ok(reduce_losses_of_slices(&losses, reduction)?.into()),
+            other => Ok(other),
+        });
     call::wrap_call_results(batch, operator, arguments, results.collect::<Result<_>>()?).map(Some)
 }
 
 value_rules! {
-    elementwise_loss =>
+    batch_elementwise_loss =>
     mse_loss huber_loss smooth_l1_loss soft_margin_loss binary_cross_entropy binary_cross_entropy_with_logits
 }
 
 /// Batches the gradients of elementwise losses. For a mean, each gradient is divided by the number of elements of one slice.
-fn elementwise_loss_backward(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
+fn batch_elementwise_loss_backward(
+    batch: &Batch,
+    operator: &Operator,
+    arguments: &[Value],
+) -> Result<Option<Vec<Value>>> {
     let (Some((at, reduction)), Some(this)) = (reduction_argument(operator, arguments), arguments[1].as_tensor())
     else {
         return Ok(None);
     };
-    let results = operator.call(unreduced_arguments(batch, arguments, at)?)?.into_iter().map(|result| match result {
-        Value::Tensor(gradient) if reduction == REDUCTION_MEAN => {
-            Ok(aten::div_scalar(&gradient, this.geometry().count().into())?.into())
-        }
-        other => Ok(other),
-    });
+    let results =
+        operator.call(unreduced_loss_arguments(batch, arguments, at)?)?.into_iter().map(|result| match result {
+            Value::Tensor(gradient) if reduction == REDUCTION_MEAN => {
+                Ok(aten::div_scalar(&gradient, this.geometry().count().into())?.into())
+            }
+            other => Ok(other),
+        });
     call::wrap_call_results(batch, operator, arguments, results.collect::<Result<_>>()?).map(Some)
 }
 
 value_rules! {
-    elementwise_loss_backward =>
+    batch_elementwise_loss_backward =>
     mse_loss_backward huber_loss_backward smooth_l1_loss_backward soft_margin_loss_backward binary_cross_entropy_backward
 }
 
 /// The samples of all slices as rows of class scores, with the weight of each sample. An ignored sample has weight 0.
-struct Samples {
+struct ClassifiedSamples {
     scores: Tensor,
     classes: Tensor,
     weights: Tensor,
@@ -93,15 +99,15 @@ struct Samples {
     dim: usize,
 }
 
-impl Samples {
+impl ClassifiedSamples {
     fn new(batch: &Batch, this: &Mapped, target: &Mapped, weight: Option<&Mapped>, ignore_index: i64) -> Result<Self> {
         let of_first = weight.map(Mapped::first_slice).transpose()?;
         let plan = if this.slice_rank() == 4 { aten::nll_loss2d_forward::plan } else { aten::nll_loss_forward::plan };
         plan(&this.first_slice()?, &target.first_slice()?, of_first.as_ref(), REDUCTION_NONE, ignore_index)?;
         let dim = this.slice_rank().min(2);
         let dim_in_batch = i64::try_from(dim).unwrap_or(1);
-        let each = batch.ensure_batch_first(this)?;
-        let target = aten::to_dtype(&batch.ensure_batch_first(target)?, DType::I64, false, false, None)?;
+        let each = batch.expand_batch_first(this)?;
+        let target = aten::to_dtype(&batch.expand_batch_first(target)?, DType::I64, false, false, None)?;
         let scores = aten::movedim_int(&each, dim_in_batch, -1)?;
         let classes = scores.sizes().last().copied().unwrap_or(0);
         let count = dispatch_runtime::element_count(target.sizes());
@@ -112,7 +118,7 @@ impl Samples {
             Some(weight) => {
                 let rows = aten::reshape(&known, &[batch.size(), count / batch.size()])?;
                 let found =
-                    aten::reshape(&aten::gather(&batch.ensure_batch_first(weight)?, 1, &rows, false)?, target.sizes())?;
+                    aten::reshape(&aten::gather(&batch.expand_batch_first(weight)?, 1, &rows, false)?, target.sizes())?;
                 aten::masked_fill_scalar(&found, &ignored, 0.into())?
             }
         };
@@ -127,7 +133,7 @@ impl Samples {
     }
 
     /// Multiplies the values of samples by their weights. An ignored sample gives 0, even if its value is not finite.
-    fn apply_weights(&self, numbers: &Tensor) -> Result<Tensor> {
+    fn multiply_by_weights(&self, numbers: &Tensor) -> Result<Tensor> {
         aten::masked_fill_scalar(&aten::mul(numbers, &self.weights)?, &self.ignored, 0.into())
     }
 
@@ -138,7 +144,7 @@ impl Samples {
         aten::reshape(of_slice, &column)
     }
 
-    fn total_weights(&self) -> Result<Tensor> {
+    fn sum_weights_of_slices(&self) -> Result<Tensor> {
         let rows = aten::reshape(&self.weights, &[self.sizes[0], dispatch_runtime::element_count(&self.sizes[1..])])?;
         aten::sum_dim_intlist(&rows, Some(&[1]), false, None)
     }
@@ -152,10 +158,10 @@ fn nll_loss_of_slices(
     reduction: i64,
     ignore_index: i64,
 ) -> Result<(Mapped, Mapped)> {
-    let samples = Samples::new(batch, this, target, weight, ignore_index)?;
+    let samples = ClassifiedSamples::new(batch, this, target, weight, ignore_index)?;
     let losses = aten::nll_loss_forward(&samples.scores, &samples.classes, None, REDUCTION_NONE, -100)?.0;
-    let losses = samples.apply_weights(&aten::reshape(&losses, &samples.sizes)?)?;
-    let total = samples.total_weights()?;
+    let losses = samples.multiply_by_weights(&aten::reshape(&losses, &samples.sizes)?)?;
+    let total = samples.sum_weights_of_slices()?;
     if reduction == REDUCTION_NONE {
         let none = aten::zeros_like(&total, None, None, None, None, None)?;
         return Ok((Mapped::from_batch_first(losses), Mapped::from_batch_first(none)));
@@ -177,15 +183,15 @@ fn nll_loss_backward_of_slices(
     ignore_index: i64,
     total_weight: &Mapped,
 ) -> Result<Mapped> {
-    let samples = Samples::new(batch, this, target, weight, ignore_index)?;
-    let mut gradient = batch.ensure_batch_first(grad_output)?;
+    let samples = ClassifiedSamples::new(batch, this, target, weight, ignore_index)?;
+    let mut gradient = batch.expand_batch_first(grad_output)?;
     if reduction != REDUCTION_NONE {
         gradient = samples.expand_to_samples(&gradient)?;
     }
     if reduction == REDUCTION_MEAN {
-        gradient = aten::div(&gradient, &samples.expand_to_samples(&batch.ensure_batch_first(total_weight)?)?)?;
+        gradient = aten::div(&gradient, &samples.expand_to_samples(&batch.expand_batch_first(total_weight)?)?)?;
     }
-    let of_samples = aten::reshape(&samples.apply_weights(&gradient)?, &[-1])?;
+    let of_samples = aten::reshape(&samples.multiply_by_weights(&gradient)?, &[-1])?;
     let total = aten::sum(&of_samples, None)?;
     let found =
         aten::nll_loss_backward(&of_samples, &samples.scores, &samples.classes, None, REDUCTION_NONE, -100, &total)?;
@@ -195,7 +201,7 @@ fn nll_loss_backward_of_slices(
 }
 
 /// Returns the reduction of a slice. The unreduced loss of a single sample is computed as its sum.
-fn sample_reduction(this: &Mapped, reduction: i64) -> i64 {
+fn reduction_of_slice(this: &Mapped, reduction: i64) -> i64 {
     if reduction == REDUCTION_NONE && this.slice_rank() == 1 { REDUCTION_SUM } else { reduction }
 }
 
@@ -203,13 +209,13 @@ macro_rules! nll_loss_rules {
     ($($forward:ident $backward:ident)*) => {$(
         #[op_vmap(aten::$forward)]
         fn $forward(batch: &Batch, _: ...) -> Result<(Mapped, Mapped)> {
-            let reduction = sample_reduction(&this, reduction);
+            let reduction = reduction_of_slice(&this, reduction);
             nll_loss_of_slices(batch, &this, &target, weight.as_ref(), reduction, ignore_index)
         }
 
         #[op_vmap(aten::$backward)]
         fn $backward(batch: &Batch, _: ...) -> Result<Mapped> {
-            let (weight, reduction) = (weight.as_ref(), sample_reduction(&this, reduction));
+            let (weight, reduction) = (weight.as_ref(), reduction_of_slice(&this, reduction));
             nll_loss_backward_of_slices(batch, &grad_output, &this, &target, weight, reduction, ignore_index, &total_weight)
         }
     )*};

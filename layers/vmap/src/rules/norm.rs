@@ -5,21 +5,21 @@ use dispatch_macros::op_vmap;
 use dispatch_runtime::{DType, Result, Scalar, Tensor, wrap_dim};
 
 use crate::batch::{Batch, Mapped};
-use crate::shape_words::{fold_batch, unfold_batch, unfold_batch_at};
+use crate::shape_words::{fold_batch_into_dim, unfold_batch_from_dim, unfold_batch_of_result};
 
-fn is_mapped(tensor: Option<&Mapped>) -> bool {
+fn is_mapped_tensor(tensor: Option<&Mapped>) -> bool {
     tensor.is_some_and(Mapped::is_mapped)
 }
 
 /// Casts half-precision tensors to single precision, as kernels do internally, so that intermediate results are not rounded.
 fn to_single_precision(tensor: &Tensor) -> Result<Tensor> {
     match tensor.dtype() {
-        DType::F16 | DType::BF16 => cast(tensor, DType::F32),
+        DType::F16 | DType::BF16 => cast_to_dtype(tensor, DType::F32),
         _ => Ok(tensor.clone()),
     }
 }
 
-fn cast(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
+fn cast_to_dtype(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
     aten::to_dtype(tensor, dtype, false, false, None)
 }
 
@@ -47,7 +47,7 @@ fn statistics_dtype(input: &Tensor, parameters: [Option<&Mapped>; 2]) -> DType {
 
 /// Reshapes the weight of each slice to these sizes.
 fn reshape_weight(batch: &Batch, weight: &Mapped, sizes: &[i64]) -> Result<Tensor> {
-    to_single_precision(&aten::reshape(&batch.ensure_batch_first(weight)?, sizes)?)
+    to_single_precision(&aten::reshape(&batch.expand_batch_first(weight)?, sizes)?)
 }
 
 /// Returns the sizes of batched weights: the batch size, ones, and the normalized dimensions.
@@ -64,8 +64,8 @@ fn native_layer_norm(batch: &Batch, _: ...) -> Result<Option<(Mapped, Mapped, Ma
         return Ok(None);
     }
     let [weight, bias] = [weight.as_ref(), bias.as_ref()];
-    let each = batch.ensure_batch_first(&input)?;
-    let (y, mean, rstd) = if is_mapped(weight) || is_mapped(bias) {
+    let each = batch.expand_batch_first(&input)?;
+    let (y, mean, rstd) = if is_mapped_tensor(weight) || is_mapped_tensor(bias) {
         let (y, mean, rstd) = aten::native_layer_norm(&to_single_precision(&each)?, normalized_shape, None, None, eps)?;
         let y = apply_weight_and_bias(
             batch,
@@ -74,7 +74,7 @@ fn native_layer_norm(batch: &Batch, _: ...) -> Result<Option<(Mapped, Mapped, Ma
             &weight_sizes(batch, input.slice_rank(), normalized_shape),
         )?;
         let dtype = statistics_dtype(&each, [weight, bias]);
-        (cast(&y, each.dtype())?, cast(&mean, dtype)?, cast(&rstd, dtype)?)
+        (cast_to_dtype(&y, each.dtype())?, cast_to_dtype(&mean, dtype)?, cast_to_dtype(&rstd, dtype)?)
     } else {
         aten::native_layer_norm(&each, normalized_shape, weight.map(Mapped::tensor), bias.map(Mapped::tensor), eps)?
     };
@@ -86,8 +86,8 @@ fn native_layer_norm(batch: &Batch, _: ...) -> Result<Option<(Mapped, Mapped, Ma
 fn renorm(batch: &Batch, this: Mapped, p: Scalar, dim: i64, maxnorm: Scalar) -> Result<Mapped> {
     let front = this.batch_first()?;
     let at = wrap_dim("dim", dim, this.slice_rank())?;
-    let parts = aten::renorm(&fold_batch(&front, at)?, p, i64::try_from(at).unwrap_or(i64::MAX), maxnorm)?;
-    Ok(Mapped::from_batch_first(unfold_batch(&parts, at, batch.size(), front.sizes()[at + 1])?))
+    let parts = aten::renorm(&fold_batch_into_dim(&front, at)?, p, i64::try_from(at).unwrap_or(i64::MAX), maxnorm)?;
+    Ok(Mapped::from_batch_first(unfold_batch_from_dim(&parts, at, batch.size(), front.sizes()[at + 1])?))
 }
 
 #[op_vmap(aten::native_layer_norm_backward)]
@@ -99,7 +99,7 @@ fn native_layer_norm_backward(batch: &Batch, _: ...) -> Result<Option<(Mapped, M
         return Ok(None);
     }
     let [grad, each, mean, rstd] =
-        [&grad_out, &input, &mean, &rstd].map(|tensor| to_single_precision(&batch.ensure_batch_first(tensor)?));
+        [&grad_out, &input, &mean, &rstd].map(|tensor| to_single_precision(&batch.expand_batch_first(tensor)?));
     let (grad, each, mean, rstd) = (grad?, each?, mean?, rstd?);
     let dtype = input.tensor().dtype();
     let sizes = weight_sizes(batch, input.slice_rank(), normalized_shape);
@@ -111,11 +111,11 @@ fn native_layer_norm_backward(batch: &Batch, _: ...) -> Result<Option<(Mapped, M
     // Gradients that are not requested have the sizes that they have for one slice.
     let (of_input, no_weight, no_bias) =
         aten::native_layer_norm_backward(&inner, &each, normalized_shape, &mean, &rstd, None, None, &requested)?;
-    let [of_input, no_weight, no_bias] = [of_input, no_weight, no_bias].map(|gradient| cast(&gradient, dtype));
+    let [of_input, no_weight, no_bias] = [of_input, no_weight, no_bias].map(|gradient| cast_to_dtype(&gradient, dtype));
     let of_input = if requested[0] { Mapped::from_batch_first(of_input?) } else { Mapped::same_for_all(of_input?) };
     let of_slice = [&[batch.size()], normalized_shape].concat();
     let sum_to_slice =
-        |products: &Tensor| cast(&aten::reshape(&aten::sum_to_size(products, &sizes)?, &of_slice)?, dtype);
+        |products: &Tensor| cast_to_dtype(&aten::reshape(&aten::sum_to_size(products, &sizes)?, &of_slice)?, dtype);
     let of_weight = if needs_weight {
         let mut statistics = each.sizes()[..=input.slice_rank() - normalized_shape.len()].to_vec();
         statistics.resize(each.sizes().len(), 1);
@@ -136,24 +136,24 @@ fn native_layer_norm_backward(batch: &Batch, _: ...) -> Result<Option<(Mapped, M
 #[expect(non_snake_case, reason = "the arguments have the names of the schema")]
 fn native_group_norm(batch: &Batch, _: ...) -> Result<(Mapped, Mapped, Mapped)> {
     let [weight, bias] = [weight.as_ref(), bias.as_ref()];
-    let all = fold_batch(&batch.ensure_batch_first(&input)?, 0)?;
+    let all = fold_batch_into_dim(&batch.expand_batch_first(&input)?, 0)?;
     let items = N.saturating_mul(batch.size());
-    if !is_mapped(weight) && !is_mapped(bias) {
+    if !is_mapped_tensor(weight) && !is_mapped_tensor(bias) {
         let [weight, bias] = [weight, bias].map(|parameter| parameter.map(Mapped::tensor));
         let (y, mean, rstd) = aten::native_group_norm(&all, weight, bias, items, C, HxW, group, eps)?;
         return Ok((
-            unfold_batch_at(batch, &y, 0)?,
-            unfold_batch_at(batch, &mean, 0)?,
-            unfold_batch_at(batch, &rstd, 0)?,
+            unfold_batch_of_result(batch, &y, 0)?,
+            unfold_batch_of_result(batch, &mean, 0)?,
+            unfold_batch_of_result(batch, &rstd, 0)?,
         ));
     }
     let (y, mean, rstd) = aten::native_group_norm(&to_single_precision(&all)?, None, None, items, C, HxW, group, eps)?;
     let mut sizes = vec![batch.size(), 1, C];
     sizes.resize(input.slice_rank() + 1, 1);
-    let y = apply_weight_and_bias(batch, unfold_batch_at(batch, &y, 0)?.batch_first()?, [weight, bias], &sizes)?;
+    let y = apply_weight_and_bias(batch, unfold_batch_of_result(batch, &y, 0)?.batch_first()?, [weight, bias], &sizes)?;
     let dtype = statistics_dtype(&all, [weight, bias]);
-    let statistics = |of_slices: &Tensor| unfold_batch_at(batch, &cast(of_slices, dtype)?, 0);
-    Ok((Mapped::from_batch_first(cast(&y, all.dtype())?), statistics(&mean)?, statistics(&rstd)?))
+    let statistics = |of_slices: &Tensor| unfold_batch_of_result(batch, &cast_to_dtype(of_slices, dtype)?, 0);
+    Ok((Mapped::from_batch_first(cast_to_dtype(&y, all.dtype())?), statistics(&mean)?, statistics(&rstd)?))
 }
 
 /// Batches batch normalization by folding the batch into the channels, which are normalized separately.
@@ -163,11 +163,12 @@ fn native_batch_norm(batch: &Batch, _: ...) -> Result<Option<(Mapped, Mapped, Ma
     if training && (running_mean.is_some() || running_var.is_some()) {
         return Ok(None);
     }
-    let channels =
-        |tensor: Option<Mapped>| tensor.map(|tensor| fold_batch(&batch.ensure_batch_first(&tensor)?, 0)).transpose();
+    let channels = |tensor: Option<Mapped>| {
+        tensor.map(|tensor| fold_batch_into_dim(&batch.expand_batch_first(&tensor)?, 0)).transpose()
+    };
     let (weight, bias) = (channels(weight)?, channels(bias)?);
     let (mean, var) = (channels(running_mean)?, channels(running_var)?);
-    let all = fold_batch(&batch.ensure_batch_first(&input)?, 1)?;
+    let all = fold_batch_into_dim(&batch.expand_batch_first(&input)?, 1)?;
     let (y, mean, rstd) = aten::native_batch_norm(
         &all,
         weight.as_ref(),
@@ -178,18 +179,23 @@ fn native_batch_norm(batch: &Batch, _: ...) -> Result<Option<(Mapped, Mapped, Ma
         momentum,
         eps,
     )?;
-    Ok(Some((unfold_batch_at(batch, &y, 1)?, unfold_batch_at(batch, &mean, 0)?, unfold_batch_at(batch, &rstd, 0)?)))
+    Ok(Some((
+        unfold_batch_of_result(batch, &y, 1)?,
+        unfold_batch_of_result(batch, &mean, 0)?,
+        unfold_batch_of_result(batch, &rstd, 0)?,
+    )))
 }
 
 #[op_vmap(aten::native_batch_norm_backward)]
 fn native_batch_norm_backward(batch: &Batch, _: ...) -> Result<(Mapped, Mapped, Mapped)> {
-    let channels =
-        |tensor: Option<Mapped>| tensor.map(|tensor| fold_batch(&batch.ensure_batch_first(&tensor)?, 0)).transpose();
+    let channels = |tensor: Option<Mapped>| {
+        tensor.map(|tensor| fold_batch_into_dim(&batch.expand_batch_first(&tensor)?, 0)).transpose()
+    };
     let (weight, mean, var) = (channels(weight)?, channels(running_mean)?, channels(running_var)?);
     let (save_mean, save_invstd) = (channels(save_mean)?, channels(save_invstd)?);
     let (of_input, of_weight, of_bias) = aten::native_batch_norm_backward(
-        &fold_batch(&batch.ensure_batch_first(&grad_out)?, 1)?,
-        &fold_batch(&batch.ensure_batch_first(&input)?, 1)?,
+        &fold_batch_into_dim(&batch.expand_batch_first(&grad_out)?, 1)?,
+        &fold_batch_into_dim(&batch.expand_batch_first(&input)?, 1)?,
         weight.as_ref(),
         mean.as_ref(),
         var.as_ref(),
@@ -200,6 +206,6 @@ fn native_batch_norm_backward(batch: &Batch, _: ...) -> Result<(Mapped, Mapped, 
         output_mask,
     )?;
     // A gradient that is not requested has one dimension and no elements.
-    let of_input = unfold_batch_at(batch, &of_input, usize::from(output_mask[0]))?;
-    Ok((of_input, unfold_batch_at(batch, &of_weight, 0)?, unfold_batch_at(batch, &of_bias, 0)?))
+    let of_input = unfold_batch_of_result(batch, &of_input, usize::from(output_mask[0]))?;
+    Ok((of_input, unfold_batch_of_result(batch, &of_weight, 0)?, unfold_batch_of_result(batch, &of_bias, 0)?))
 }

@@ -45,7 +45,7 @@ fn as_strided_copy(batch: &Batch, _: ...) -> Result<Option<Mapped>> {
 fn as_strided_scatter(batch: &Batch, _: ...) -> Result<Option<Mapped>> {
     let Some((sizes, strides)) = batched_geometry(batch, &this, size, stride) else { return Ok(None) };
     let tensor =
-        aten::as_strided_scatter(&this.tensor, &batch.ensure_batch_first(&src)?, &sizes, &strides, storage_offset)?;
+        aten::as_strided_scatter(&this.tensor, &batch.expand_batch_first(&src)?, &sizes, &strides, storage_offset)?;
     Ok(Some(Mapped { tensor, dim: this.dim }))
 }
 
@@ -69,7 +69,7 @@ fn view_dtype(_: &Batch, this: Mapped, dtype: DType) -> Result<Mapped> {
 }
 
 /// Batches operators that write a part into a larger tensor. Their dimensions are those of the larger tensor.
-fn write_part(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
+fn batch_write_of_part(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
     let rank = match (&arguments[0], &arguments[1]) {
         (_, Value::Ints(sizes)) => sizes.len(),
         (Value::Tensor(whole), _) => whole.sizes().len(),
@@ -81,7 +81,7 @@ fn write_part(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result
     let mut values = arguments.to_vec();
     for (value, argument) in values.iter_mut().zip(&operator.schema().arguments) {
         *value = match (&*value, argument.name.as_str()) {
-            (Value::Tensor(tensor), _) => batch.ensure_batch_first(&batch.unwrap_tensor(tensor))?.into(),
+            (Value::Tensor(tensor), _) => batch.expand_batch_first(&batch.unwrap_tensor(tensor))?.into(),
             (Value::Ints(sizes), _) => [&[batch.size()], &sizes[..]].concat().into(),
             (Value::Int(dim), "dim" | "dim1" | "dim2") => shift_dim(*dim, rank)?.into(),
             _ => continue,
@@ -91,7 +91,7 @@ fn write_part(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result
 }
 
 value_rules! {
-    write_part =>
+    batch_write_of_part =>
     select_backward slice_backward diagonal_backward unfold_backward
     select_scatter slice_scatter diagonal_scatter
 }
@@ -99,5 +99,5 @@ value_rules! {
 #[op_vmap(aten::copy)]
 fn copy(batch: &Batch, this: Mapped, src: Mapped, non_blocking: bool) -> Result<Mapped> {
     let source = if src.is_mapped() { align_rank(&src, this.slice_rank())? } else { src.tensor().clone() };
-    Ok(Mapped::from_batch_first(aten::copy(&batch.ensure_batch_first(&this)?, &source, non_blocking)?))
+    Ok(Mapped::from_batch_first(aten::copy(&batch.expand_batch_first(&this)?, &source, non_blocking)?))
 }

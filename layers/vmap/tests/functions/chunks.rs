@@ -6,11 +6,11 @@ use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 use dispatch_vmap::{Randomness, Vmap, VmapError};
 
-use crate::{assert_close, cause, numbers, slice};
+use crate::{assert_close, slice_elements, varied_tensor, vmap_error};
 
 /// Checks the chunked result against the whole, and returns how often the function ran.
 fn count_runs(chunk_size: i64) -> usize {
-    let (x, count) = (numbers(&[7, 3]), Cell::new(0));
+    let (x, count) = (varied_tensor(&[7, 3]), Cell::new(0));
     let f = |row: &Tensor| {
         count.set(count.get() + 1);
         row.softmax_int(-1, None)
@@ -39,20 +39,20 @@ fn a_chunk_as_large_as_the_batch_runs_once() {
 
 #[test]
 fn a_negative_chunk_size_is_an_error() {
-    let error = Vmap::new().chunk_size(-2).call(Tensor::exp, &numbers(&[7, 3])).unwrap_err();
-    assert_eq!(cause(&error), &VmapError::ChunkSize { chunk_size: -2 });
+    let error = Vmap::new().chunk_size(-2).call(Tensor::exp, &varied_tensor(&[7, 3])).unwrap_err();
+    assert_eq!(vmap_error(&error), &VmapError::InvalidChunkSize { chunk_size: -2 });
 }
 
 #[test]
 fn chunks_are_concatenated_along_the_out_dim() {
-    let x = numbers(&[3, 5]);
+    let x = varied_tensor(&[3, 5]);
     let vmap = Vmap::new().in_dims([Some(1)]).out_dims([Some(-1)]).chunk_size(2);
     assert_close(&vmap.call(Tensor::exp, &x).unwrap(), &x.exp().unwrap());
 }
 
 #[test]
 fn an_unmapped_result_is_returned_once() {
-    let (x, y) = (numbers(&[5, 3]), numbers(&[2]));
+    let (x, y) = (varied_tensor(&[5, 3]), varied_tensor(&[2]));
     let vmap = Vmap::new().out_dims([None]).chunk_size(2);
     assert_close(&vmap.call(|_| y.exp(), &x).unwrap(), &y.exp().unwrap());
 }
@@ -63,7 +63,7 @@ fn slices_of_different_chunks_get_different_random_numbers() {
     let vmap = Vmap::new().randomness(Randomness::Different).chunk_size(2);
     let found = vmap.call(|row| row + &row.rand_like()?, &x).unwrap();
     for i in 1..6 {
-        assert_ne!(slice(&found, i), slice(&found, 0));
+        assert_ne!(slice_elements(&found, i), slice_elements(&found, 0));
     }
 }
 
@@ -74,7 +74,7 @@ fn an_error_in_a_later_chunk_is_returned() {
         count.set(count.get() + 1);
         if count.get() == 2 { row.reshape(&[17]) } else { row.exp() }
     };
-    let error = Vmap::new().chunk_size(2).call(f, &numbers(&[7, 3])).unwrap_err();
+    let error = Vmap::new().chunk_size(2).call(f, &varied_tensor(&[7, 3])).unwrap_err();
     assert!(error.to_string().contains("17"), "{error}");
     assert_eq!((count.get(), dispatch_transform::depth()), (2, 0));
 }
@@ -87,8 +87,12 @@ fn all_chunks_use_the_same_random_numbers_with_randomness_same() {
     for draw in draws {
         let found = vmap.call(draw, &x).unwrap();
         for i in 1..5 {
-            assert_eq!(slice(&found, i), slice(&found, 0));
+            assert_eq!(slice_elements(&found, i), slice_elements(&found, 0));
         }
-        assert_ne!(slice(&vmap.call(draw, &x).unwrap(), 0), slice(&found, 0), "the next call draws other numbers");
+        assert_ne!(
+            slice_elements(&vmap.call(draw, &x).unwrap(), 0),
+            slice_elements(&found, 0),
+            "the next call draws other numbers"
+        );
     }
 }

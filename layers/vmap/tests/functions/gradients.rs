@@ -7,15 +7,15 @@ use dispatch_runtime::guard;
 use dispatch_runtime::prelude::*;
 use dispatch_vmap::{Randomness, Vmap, vmap};
 
-use crate::{assert_close, check, numbers, slice, values};
+use crate::{assert_close, check_against_loop, elements_as_f64, slice_elements, varied_tensor};
 
-fn loss(w: &Tensor, x: &Tensor) -> Result<Tensor> {
+fn tanh_loss(w: &Tensor, x: &Tensor) -> Result<Tensor> {
     x.matmul(w)?.tanh()?.square()?.sum()
 }
 
 /// Returns the parameters of a small network.
-fn network() -> [Tensor; 4] {
-    [numbers(&[5, 4]), numbers(&[5]), numbers(&[3, 5]), numbers(&[3])]
+fn network_parameters() -> [Tensor; 4] {
+    [varied_tensor(&[5, 4]), varied_tensor(&[5]), varied_tensor(&[3, 5]), varied_tensor(&[3])]
 }
 
 fn network_loss(parameters: &[Tensor], x: &Tensor, class: &Tensor) -> Result<Tensor> {
@@ -26,7 +26,7 @@ fn network_loss(parameters: &[Tensor], x: &Tensor, class: &Tensor) -> Result<Ten
 }
 
 fn network_gradients(x: &Tensor, class: &Tensor) -> Result<Vec<Tensor>> {
-    let parameters = network();
+    let parameters = network_parameters();
     let given: Vec<&Tensor> = parameters.iter().collect();
     let (loss, pullback) = vjp(|parameters| Ok(vec![network_loss(parameters, x, class)?]), &given)?;
     pullback.call(&[&loss[0].ones_like()?])
@@ -34,7 +34,7 @@ fn network_gradients(x: &Tensor, class: &Tensor) -> Result<Vec<Tensor>> {
 
 #[test]
 fn gradients_of_each_sample_are_those_of_a_loop() {
-    let (x, classes) = (numbers(&[6, 4]), Tensor::from([0_i64, 2, 1, 1, 0, 2]));
+    let (x, classes) = (varied_tensor(&[6, 4]), Tensor::from([0_i64, 2, 1, 1, 0, 2]));
     let mapped = vmap(|(x, class)| network_gradients(x, class), (&x, &classes)).unwrap();
     for i in 0..6 {
         let alone = network_gradients(&x.select_int(0, i).unwrap(), &classes.select_int(0, i).unwrap()).unwrap();
@@ -46,47 +46,51 @@ fn gradients_of_each_sample_are_those_of_a_loop() {
 
 #[test]
 fn gradients_of_each_sample_add_up_to_the_gradient_of_the_batch() {
-    let (w, x) = (numbers(&[4, 2]), numbers(&[6, 4]));
-    let each = vmap(|x| grad(|w| loss(w, x), &w), &x).unwrap();
-    let whole = grad(|w| loss(w, &x), &w).unwrap();
+    let (w, x) = (varied_tensor(&[4, 2]), varied_tensor(&[6, 4]));
+    let each = vmap(|x| grad(|w| tanh_loss(w, x), &w), &x).unwrap();
+    let whole = grad(|w| tanh_loss(w, &x), &w).unwrap();
     assert_close(&each.sum_dim_intlist(Some(&[0]), false).unwrap(), &whole);
 }
 
 #[test]
-fn gradients_of_each_sample_in_chunks() {
-    let (w, x) = (numbers(&[4, 2]), numbers(&[7, 4]));
-    let f = |x: &Tensor| grad(|w| loss(w, x), &w);
+fn chunks_do_not_change_the_gradients_of_samples() {
+    let (w, x) = (varied_tensor(&[4, 2]), varied_tensor(&[7, 4]));
+    let f = |x: &Tensor| grad(|w| tanh_loss(w, x), &w);
     assert_close(&Vmap::new().chunk_size(3).call(f, &x).unwrap(), &vmap(f, &x).unwrap());
 }
 
 #[test]
-fn gradients_of_each_model_of_an_ensemble() {
-    check([(&numbers(&[3, 4, 2]), Some(0)), (&numbers(&[6, 4]), None)], |x| grad(|w| loss(w, &x[1]), &x[0]));
-    check([(&numbers(&[3, 4, 2]), Some(0)), (&numbers(&[3, 6, 4]), Some(0))], |x| grad(|w| loss(w, &x[1]), &x[0]));
+fn gradients_of_each_model_of_an_ensemble_equal_a_loop() {
+    check_against_loop([(&varied_tensor(&[3, 4, 2]), Some(0)), (&varied_tensor(&[6, 4]), None)], |x| {
+        grad(|w| tanh_loss(w, &x[1]), &x[0])
+    });
+    check_against_loop([(&varied_tensor(&[3, 4, 2]), Some(0)), (&varied_tensor(&[3, 6, 4]), Some(0))], |x| {
+        grad(|w| tanh_loss(w, &x[1]), &x[0])
+    });
 }
 
 #[test]
-fn gradients_of_each_image_through_a_convolution() {
-    check([(&numbers(&[3, 2, 5, 5]), Some(0)), (&numbers(&[2, 2, 3, 3]), None)], |x| {
+fn gradients_of_a_convolution_for_each_image_equal_a_loop() {
+    check_against_loop([(&varied_tensor(&[3, 2, 5, 5]), Some(0)), (&varied_tensor(&[2, 2, 3, 3]), None)], |x| {
         grad(|w| aten::conv2d!(&x[0].unsqueeze(0)?, w)?.square()?.sum(), &x[1])
     });
 }
 
 #[test]
-fn gradients_of_embedding_rows() {
+fn gradients_of_an_embedding_for_each_sample_equal_a_loop() {
     let places = Tensor::from([[0_i64, 4], [3, 3], [1, 2]]);
-    check([(&numbers(&[5, 2]), None), (&places, Some(0))], |x| {
+    check_against_loop([(&varied_tensor(&[5, 2]), None), (&places, Some(0))], |x| {
         grad(|table| aten::embedding!(table, &x[1])?.square()?.sum(), &x[0])
     });
 }
 
 #[test]
 fn the_gradient_through_vmap_equals_that_through_a_loop() {
-    let (w, x) = (numbers(&[4, 2]), numbers(&[6, 4]));
-    let mapped = grad(|w| vmap(|x| loss(w, x), &x)?.sum(), &w).unwrap();
+    let (w, x) = (varied_tensor(&[4, 2]), varied_tensor(&[6, 4]));
+    let mapped = grad(|w| vmap(|x| tanh_loss(w, x), &x)?.sum(), &w).unwrap();
     let looped = grad(
         |w| {
-            let losses = (0..6).map(|i| loss(w, &x.select_int(0, i)?)).collect::<Result<Vec<_>>>()?;
+            let losses = (0..6).map(|i| tanh_loss(w, &x.select_int(0, i)?)).collect::<Result<Vec<_>>>()?;
             aten::stack(&losses, 0)?.sum()
         },
         &w,
@@ -97,46 +101,46 @@ fn the_gradient_through_vmap_equals_that_through_a_loop() {
 
 #[test]
 fn a_mapped_tensor_gets_a_gradient() {
-    let x = numbers(&[6, 4]);
+    let x = varied_tensor(&[6, 4]);
     let through = grad(|x| vmap(|row| row.softmax_int(-1, None)?.square()?.sum(), x)?.sum(), &x).unwrap();
     let plain = grad(|x| x.softmax_int(-1, None)?.square()?.sum(), &x).unwrap();
     assert_close(&through, &plain);
 }
 
 #[test]
-fn backward_goes_through_vmap() {
-    let (w, x) = (numbers(&[4, 2]).requires_grad_(true).unwrap(), numbers(&[6, 4]));
-    let losses = vmap(|x| loss(&w, x), &x).unwrap();
+fn backward_computes_gradients_through_vmap() {
+    let (w, x) = (varied_tensor(&[4, 2]).requires_grad_(true).unwrap(), varied_tensor(&[6, 4]));
+    let losses = vmap(|x| tanh_loss(&w, x), &x).unwrap();
     assert!(losses.requires_grad());
     losses.sum().unwrap().backward().unwrap();
-    assert_close(&w.grad().unwrap(), &grad(|w| loss(w, &x), &w.detach().unwrap()).unwrap());
+    assert_close(&w.grad().unwrap(), &grad(|w| tanh_loss(w, &x), &w.detach().unwrap()).unwrap());
 }
 
 #[test]
 fn vmap_under_no_grad_records_nothing() {
-    let (w, x) = (numbers(&[4, 2]).requires_grad_(true).unwrap(), numbers(&[6, 4]));
+    let (w, x) = (varied_tensor(&[4, 2]).requires_grad_(true).unwrap(), varied_tensor(&[6, 4]));
     let _off = guard::no_grad();
-    assert!(!vmap(|x| loss(&w, x), &x).unwrap().requires_grad());
+    assert!(!vmap(|x| tanh_loss(&w, x), &x).unwrap().requires_grad());
 }
 
 #[test]
 fn a_constant_of_a_mapped_function_has_no_gradient() {
-    let (w, x) = (numbers(&[4, 2]), numbers(&[6, 4]));
-    let each = vmap(|x| grad(|w| loss(&w.detach()?, x)? + (w * 0.0)?.sum()?, &w), &x).unwrap();
-    assert!(values(&each).iter().all(|&x| x == 0.0));
+    let (w, x) = (varied_tensor(&[4, 2]), varied_tensor(&[6, 4]));
+    let each = vmap(|x| grad(|w| tanh_loss(&w.detach()?, x)? + (w * 0.0)?.sum()?, &w), &x).unwrap();
+    assert!(elements_as_f64(&each).iter().all(|&x| x == 0.0));
 }
 
 #[test]
-fn second_derivatives_of_each_sample() {
-    let x = numbers(&[6]);
+fn vmap_of_grad_of_grad_is_the_second_derivative_of_each_sample() {
+    let x = varied_tensor(&[6]);
     let cube = |x: &Tensor| (x * x)? * x;
     let second = vmap(|x| grad(|x| grad(cube, x), x), &x).unwrap();
     assert_close(&second, &(&x * 6.0).unwrap());
 }
 
 #[test]
-fn grad_of_vmap_of_grad() {
-    let (x, y) = (numbers(&[3]), numbers(&[4]));
+fn grad_of_vmap_of_grad_is_a_second_derivative() {
+    let (x, y) = (varied_tensor(&[3]), varied_tensor(&[4]));
     // The function is the sum over y of the derivative of x^2 y^2 with respect to x. It is differentiated with respect to x again.
     let f = |x: &Tensor| vmap(|y| grad(|x| (x * y)?.square()?.sum(), x), &y)?.sum();
     let found = grad(f, &x).unwrap();
@@ -145,16 +149,16 @@ fn grad_of_vmap_of_grad() {
 }
 
 #[test]
-fn value_and_grad_of_each_sample() {
-    let (w, x) = (numbers(&[4, 2]), numbers(&[6, 4]));
-    let (losses, gradients) = vmap(|x| value_and_grad(|w| loss(w, x), &w), &x).unwrap();
-    assert_close(&losses, &vmap(|x| loss(&w, x), &x).unwrap());
+fn vmap_of_value_and_grad_returns_the_loss_of_each_sample() {
+    let (w, x) = (varied_tensor(&[4, 2]), varied_tensor(&[6, 4]));
+    let (losses, gradients) = vmap(|x| value_and_grad(|w| tanh_loss(w, x), &w), &x).unwrap();
+    assert_close(&losses, &vmap(|x| tanh_loss(&w, x), &x).unwrap());
     assert_eq!(gradients.sizes(), [6, 4, 2]);
 }
 
 #[test]
-fn jvp_of_each_sample() {
-    let (x, directions) = (numbers(&[4]), numbers(&[3, 4]));
+fn vmap_of_jvp_is_a_derivative_along_each_direction() {
+    let (x, directions) = (varied_tensor(&[4]), varied_tensor(&[3, 4]));
     let f = |inputs: &[Tensor]| Ok(vec![inputs[0].sin()?]);
     let along = vmap(|direction| Ok(jvp(f, &[&x], &[direction])?.1.remove(0)), &directions).unwrap();
     assert_close(&along, &(&directions * x.cos().unwrap()).unwrap());
@@ -165,20 +169,20 @@ fn the_gradient_of_dropout_uses_the_mask_of_each_sample() {
     let x = Tensor::ones(&[4, 32], DType::F64).unwrap();
     let f = |x: &Tensor| grad(|x| aten::dropout(x, 0.5, true)?.sum(), x);
     let gradients = Vmap::new().randomness(Randomness::Different).call(f, &x).unwrap();
-    assert!(values(&gradients).iter().all(|&g| g == 0.0 || g.to_bits() == 2_f64.to_bits()));
-    assert_ne!(slice(&gradients, 0), slice(&gradients, 1));
+    assert!(elements_as_f64(&gradients).iter().all(|&g| g == 0.0 || g.to_bits() == 2_f64.to_bits()));
+    assert_ne!(slice_elements(&gradients, 0), slice_elements(&gradients, 1));
 }
 
 #[test]
 fn an_error_of_a_derivative_ends_the_level() {
-    let error = vmap(|x| grad(Tensor::exp, x), &numbers(&[2, 3])).unwrap_err();
+    let error = vmap(|x| grad(Tensor::exp, x), &varied_tensor(&[2, 3])).unwrap_err();
     assert!(!error.to_string().is_empty());
     assert_eq!(dispatch_transform::depth(), 0);
 }
 
 #[test]
 fn the_gradient_goes_through_in_place_writes_to_a_slice() {
-    check([(&numbers(&[3, 4]), Some(0))], |x| {
+    check_against_loop([(&varied_tensor(&[3, 4]), Some(0))], |x| {
         grad(
             |x| {
                 let mut y = (x * 2.0)?;
@@ -193,7 +197,7 @@ fn the_gradient_goes_through_in_place_writes_to_a_slice() {
 
 #[test]
 fn detached_results_of_a_mapped_function_are_constants() {
-    let (w, x) = (numbers(&[3]), numbers(&[4, 3]));
+    let (w, x) = (varied_tensor(&[3]), varied_tensor(&[4, 3]));
     let unrecorded = |w: &Tensor, row: &Tensor| {
         let _unrecorded = guard::no_grad();
         w * row
@@ -222,15 +226,17 @@ fn the_gradient_of_a_mean_divides_by_the_elements_of_one_sample() {
         |x, y| aten::huber_loss(x, y, 1, 0.3),
         |x, y| aten::smooth_l1_loss(x, y, 1, 0.3),
         |x, y| aten::soft_margin_loss(x, y, 1),
-        |x, y| aten::binary_cross_entropy(&x.sigmoid()?, &y.sigmoid()?, Some(&numbers(&[3])), 1),
+        |x, y| aten::binary_cross_entropy(&x.sigmoid()?, &y.sigmoid()?, Some(&varied_tensor(&[3])), 1),
         |x, y| aten::binary_cross_entropy_with_logits(x, y, None, None, 1),
         |x, y| aten::kl_div(x, &y.exp()?, 1, false),
         |x, y| aten::mse_loss(x, y, 2),
     ];
-    let (x, y) = (numbers(&[4, 2, 3]), numbers(&[5, 2, 3]).narrow(0, 1, 4).unwrap());
+    let (x, y) = (varied_tensor(&[4, 2, 3]), varied_tensor(&[5, 2, 3]).narrow(0, 1, 4).unwrap());
     for loss in losses {
-        check([(&x, Some(0)), (&y, Some(0))], |x| grad(|z| loss(z, &x[1]), &x[0]));
-        check([(&x, Some(0)), (&y.select_int(0, 0).unwrap(), None)], |x| grad(|z| loss(z, &x[1]), &x[0]));
-        check([(&x.select_int(0, 0).unwrap(), None), (&y, Some(0))], |x| grad(|z| loss(z, &x[1])?.sin(), &x[0]));
+        check_against_loop([(&x, Some(0)), (&y, Some(0))], |x| grad(|z| loss(z, &x[1]), &x[0]));
+        check_against_loop([(&x, Some(0)), (&y.select_int(0, 0).unwrap(), None)], |x| grad(|z| loss(z, &x[1]), &x[0]));
+        check_against_loop([(&x.select_int(0, 0).unwrap(), None), (&y, Some(0))], |x| {
+            grad(|z| loss(z, &x[1])?.sin(), &x[0])
+        });
     }
 }

@@ -8,17 +8,17 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Registrar, guard};
 use dispatch_vmap::{Batch, Mapped, VmapError, op_vmap, vmap};
 
-use crate::{assert_close, cause, check, numbers};
+use crate::{assert_close, check_against_loop, varied_tensor, vmap_error};
 
 thread_local! {
-    static KERNEL_CALLS: Cell<usize> = const { Cell::new(0) };
+    static KERNEL_CALL_COUNT: Cell<usize> = const { Cell::new(0) };
 }
 
 /// Returns how often the kernel runs during a function.
-fn count_calls(f: impl FnOnce()) -> usize {
-    let before = KERNEL_CALLS.get();
+fn count_kernel_calls(f: impl FnOnce()) -> usize {
+    let before = KERNEL_CALL_COUNT.get();
     f();
-    KERNEL_CALLS.get() - before
+    KERNEL_CALL_COUNT.get() - before
 }
 
 /// Subtracts the last element from the first, along the last dimension.
@@ -27,7 +27,7 @@ pub fn difference(this: &Tensor) -> Result<Tensor>;
 
 #[op_impl(difference, CPU)]
 fn difference_cpu(this: &Tensor) -> Result<Tensor> {
-    KERNEL_CALLS.set(KERNEL_CALLS.get() + 1);
+    KERNEL_CALL_COUNT.set(KERNEL_CALL_COUNT.get() + 1);
     this.select_int(-1, 0)? - this.select_int(-1, -1)?
 }
 
@@ -41,7 +41,7 @@ fn difference_with_rule_cpu(this: &Tensor) -> Result<Tensor> {
 }
 
 #[op_vmap(difference_with_rule)]
-fn difference_with_rule_of_all(_: &Batch, this: Mapped) -> Result<Mapped> {
+fn difference_with_rule_vmap(_: &Batch, this: Mapped) -> Result<Mapped> {
     Ok(Mapped::from_batch_first(difference_with_rule(&this.batch_first()?)?))
 }
 
@@ -55,7 +55,7 @@ fn difference_with_matrix_rule_cpu(this: &Tensor) -> Result<Tensor> {
 }
 
 #[op_vmap(difference_with_matrix_rule)]
-fn difference_of_matrices(_: &Batch, this: Mapped) -> Result<Option<Mapped>> {
+fn difference_with_matrix_rule_vmap(_: &Batch, this: Mapped) -> Result<Option<Mapped>> {
     if this.slice_rank() != 2 {
         return Ok(None);
     }
@@ -63,12 +63,12 @@ fn difference_of_matrices(_: &Batch, this: Mapped) -> Result<Option<Mapped>> {
 }
 
 /// Doubles each element. It has a shape word and no batch rule.
-#[op_def("twice(Tensor self) -> Tensor", shape = pointwise, inplace)]
-pub fn twice(this: &Tensor) -> Result<Tensor>;
+#[op_def("doubled(Tensor self) -> Tensor", shape = pointwise, inplace)]
+pub fn doubled(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(twice, CPU)]
-fn twice_cpu(this: &Tensor) -> Result<Tensor> {
-    KERNEL_CALLS.set(KERNEL_CALLS.get() + 1);
+#[op_impl(doubled, CPU)]
+fn doubled_cpu(this: &Tensor) -> Result<Tensor> {
+    KERNEL_CALL_COUNT.set(KERNEL_CALL_COUNT.get() + 1);
     this + this
 }
 
@@ -84,26 +84,26 @@ fn mapped_difference_cpu(this: &Tensor) -> Result<Tensor> {
 /// Computes `difference` of the doubled tensor, as a composite.
 #[op_def("doubled_difference(Tensor self) -> Tensor")]
 pub fn doubled_difference(this: &Tensor) -> Result<Tensor> {
-    difference_with_rule(&twice(this)?)
+    difference_with_rule(&doubled(this)?)
 }
 
 /// Computes `difference` of the doubled tensor, as a composite with a batch rule, which takes precedence over the decomposition.
 #[op_def("doubled_difference_with_rule(Tensor self) -> Tensor")]
 pub fn doubled_difference_with_rule(this: &Tensor) -> Result<Tensor> {
-    difference_with_rule(&twice(this)?)
+    difference_with_rule(&doubled(this)?)
 }
 
 #[op_vmap(doubled_difference_with_rule)]
-fn doubled_difference_with_rule_of_all(_: &Batch, this: Mapped) -> Result<Mapped> {
+fn doubled_difference_with_rule_vmap(_: &Batch, this: Mapped) -> Result<Mapped> {
     Ok(Mapped::from_batch_first((difference_with_rule_cpu(&this.batch_first()?)? * 2.0)?))
 }
 
 /// Returns the first element of a tensor, and a list of the last elements of others.
-#[op_def("ends(Tensor self, Tensor[] others) -> (Tensor first, Tensor[] lasts)")]
-pub fn ends(this: &Tensor, others: &[Tensor]) -> Result<(Tensor, Vec<Tensor>)>;
+#[op_def("first_and_last_elements(Tensor self, Tensor[] others) -> (Tensor first, Tensor[] lasts)")]
+pub fn first_and_last_elements(this: &Tensor, others: &[Tensor]) -> Result<(Tensor, Vec<Tensor>)>;
 
-#[op_impl(ends, CPU)]
-fn ends_cpu(this: &Tensor, others: &[Tensor]) -> Result<(Tensor, Vec<Tensor>)> {
+#[op_impl(first_and_last_elements, CPU)]
+fn first_and_last_elements_cpu(this: &Tensor, others: &[Tensor]) -> Result<(Tensor, Vec<Tensor>)> {
     let lasts = others.iter().map(|other| aten::clone(&other.select_int(0, -1)?, None));
     Ok((aten::clone(&this.select_int(0, 0)?, None)?, lasts.collect::<Result<_>>()?))
 }
@@ -127,25 +127,25 @@ fn difference_with_wrong_rule_cpu(this: &Tensor) -> Result<Tensor> {
 }
 
 #[op_vmap(difference_with_wrong_rule)]
-fn difference_with_wrong_rule_of_all(_: &Batch, this: Mapped) -> Result<Mapped> {
+fn difference_with_wrong_rule_vmap(_: &Batch, this: Mapped) -> Result<Mapped> {
     Ok(Mapped::from_batch_first(this.batch_first()?.sum()?))
 }
 
 /// Returns the first size of a tensor. It returns no tensor, so it cannot be batched.
-#[op_def("size_of_first(Tensor self) -> int")]
-pub fn size_of_first(this: &Tensor) -> Result<i64>;
+#[op_def("size_of_first_dim(Tensor self) -> int")]
+pub fn size_of_first_dim(this: &Tensor) -> Result<i64>;
 
-#[op_impl(size_of_first, CPU)]
-fn size_of_first_cpu(this: &Tensor) -> i64 {
+#[op_impl(size_of_first_dim, CPU)]
+fn size_of_first_dim_cpu(this: &Tensor) -> i64 {
     this.sizes()[0]
 }
 
 /// Returns a view of all elements but the first along dimension 0. Only the schema declares it as a view.
-#[op_def("from_second(Tensor(a) self) -> Tensor(a)")]
-pub fn from_second(this: &Tensor) -> Result<Tensor>;
+#[op_def("skip_first_element(Tensor(a) self) -> Tensor(a)")]
+pub fn skip_first_element(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(from_second, CompositeExplicitAutograd)]
-fn from_second_any(this: &Tensor) -> Result<Tensor> {
+#[op_impl(skip_first_element, CompositeExplicitAutograd)]
+fn skip_first_element_composite_explicit(this: &Tensor) -> Result<Tensor> {
     this.narrow(0, 1, this.sizes()[0] - 1)
 }
 
@@ -162,64 +162,64 @@ fn boxed_difference_cpu(_: &Operator, _: KeySet, stack: &mut Stack) -> Result<()
 
 #[test]
 fn a_user_operator_without_a_rule_is_called_for_each_slice() {
-    let x = numbers(&[4, 3]);
-    assert_eq!(count_calls(|| drop(vmap(difference, &x).unwrap())), 4);
-    check([(&x, Some(0))], |x| difference(&x[0]));
+    let x = varied_tensor(&[4, 3]);
+    assert_eq!(count_kernel_calls(|| drop(vmap(difference, &x).unwrap())), 4);
+    check_against_loop([(&x, Some(0))], |x| difference(&x[0]));
 }
 
 #[test]
 fn a_batch_rule_is_called_once_for_all_slices() {
-    let x = numbers(&[4, 3]);
-    assert_eq!(count_calls(|| drop(vmap(difference_with_rule, &x).unwrap())), 1);
-    check([(&x, Some(0))], |x| difference_with_rule(&x[0]));
-    check([(&x, Some(1))], |x| difference_with_rule(&x[0]));
+    let x = varied_tensor(&[4, 3]);
+    assert_eq!(count_kernel_calls(|| drop(vmap(difference_with_rule, &x).unwrap())), 1);
+    check_against_loop([(&x, Some(0))], |x| difference_with_rule(&x[0]));
+    check_against_loop([(&x, Some(1))], |x| difference_with_rule(&x[0]));
 }
 
 #[test]
 fn a_batch_rule_is_called_once_for_nested_levels() {
-    let x = numbers(&[4, 3, 2]);
-    assert_eq!(count_calls(|| drop(vmap(|x| vmap(difference_with_rule, x), &x).unwrap())), 1);
+    let x = varied_tensor(&[4, 3, 2]);
+    assert_eq!(count_kernel_calls(|| drop(vmap(|x| vmap(difference_with_rule, x), &x).unwrap())), 1);
 }
 
 #[test]
 fn a_rule_that_returns_none_falls_back_to_the_loop() {
-    assert_eq!(count_calls(|| drop(vmap(difference_with_matrix_rule, &numbers(&[4, 3])).unwrap())), 4);
-    assert_eq!(count_calls(|| drop(vmap(difference_with_matrix_rule, &numbers(&[4, 3, 2])).unwrap())), 1);
-    check([(&numbers(&[4, 3]), Some(0))], |x| difference_with_matrix_rule(&x[0]));
+    assert_eq!(count_kernel_calls(|| drop(vmap(difference_with_matrix_rule, &varied_tensor(&[4, 3])).unwrap())), 4);
+    assert_eq!(count_kernel_calls(|| drop(vmap(difference_with_matrix_rule, &varied_tensor(&[4, 3, 2])).unwrap())), 1);
+    check_against_loop([(&varied_tensor(&[4, 3]), Some(0))], |x| difference_with_matrix_rule(&x[0]));
 }
 
 #[test]
 fn a_call_without_batched_tensors_is_made_once() {
-    let (x, y) = (numbers(&[4, 3]), numbers(&[3]));
-    assert_eq!(count_calls(|| drop(vmap(|x| x + &difference(&y)?, &x).unwrap())), 1);
+    let (x, y) = (varied_tensor(&[4, 3]), varied_tensor(&[3]));
+    assert_eq!(count_kernel_calls(|| drop(vmap(|x| x + &difference(&y)?, &x).unwrap())), 1);
 }
 
 #[test]
 fn an_operator_with_a_shape_word_needs_no_rule() {
-    let x = numbers(&[4, 3]);
-    assert_eq!(count_calls(|| drop(vmap(twice, &x).unwrap())), 1);
-    check([(&x, Some(1))], |x| twice(&x[0]));
-    let written = numbers(&[4, 3]);
-    vmap(|x| twice_(&mut x.clone()).map(|()| x.clone()), &written).unwrap();
-    assert_close(&written, &twice(&x).unwrap());
+    let x = varied_tensor(&[4, 3]);
+    assert_eq!(count_kernel_calls(|| drop(vmap(doubled, &x).unwrap())), 1);
+    check_against_loop([(&x, Some(1))], |x| doubled(&x[0]));
+    let written = varied_tensor(&[4, 3]);
+    vmap(|x| doubled_(&mut x.clone()).map(|()| x.clone()), &written).unwrap();
+    assert_close(&written, &doubled(&x).unwrap());
 }
 
 #[test]
 fn a_composite_is_decomposed() {
-    assert_eq!(count_calls(|| drop(vmap(doubled_difference, &numbers(&[4, 3])).unwrap())), 2);
-    check([(&numbers(&[4, 3]), Some(0))], |x| doubled_difference(&x[0]));
+    assert_eq!(count_kernel_calls(|| drop(vmap(doubled_difference, &varied_tensor(&[4, 3])).unwrap())), 2);
+    check_against_loop([(&varied_tensor(&[4, 3]), Some(0))], |x| doubled_difference(&x[0]));
 }
 
 #[test]
 fn a_composite_with_a_rule_is_not_decomposed() {
-    assert_eq!(count_calls(|| drop(vmap(doubled_difference_with_rule, &numbers(&[4, 3])).unwrap())), 1);
-    check([(&numbers(&[4, 3]), Some(0))], |x| doubled_difference_with_rule(&x[0]));
+    assert_eq!(count_kernel_calls(|| drop(vmap(doubled_difference_with_rule, &varied_tensor(&[4, 3])).unwrap())), 1);
+    check_against_loop([(&varied_tensor(&[4, 3]), Some(0))], |x| doubled_difference_with_rule(&x[0]));
 }
 
 #[test]
 fn several_results_and_lists_are_stacked() {
-    let (x, y) = (numbers(&[4, 3]), numbers(&[4, 2]));
-    let (first, lasts) = vmap(|(x, y)| ends(x, &[y.clone(), x.clone()]), (&x, &y)).unwrap();
+    let (x, y) = (varied_tensor(&[4, 3]), varied_tensor(&[4, 2]));
+    let (first, lasts) = vmap(|(x, y)| first_and_last_elements(x, &[y.clone(), x.clone()]), (&x, &y)).unwrap();
     assert_close(&first, &x.select_int(1, 0).unwrap());
     assert_close(&lasts[0], &y.select_int(1, -1).unwrap());
     assert_close(&lasts[1], &x.select_int(1, -1).unwrap());
@@ -227,29 +227,29 @@ fn several_results_and_lists_are_stacked() {
 
 #[test]
 fn a_result_that_is_not_a_tensor_is_an_error() {
-    let error = vmap(|x| x * size_of_first(x)?, &numbers(&[4, 3])).unwrap_err();
-    assert!(matches!(cause(&error), VmapError::NotATensor { .. }), "{error}");
-    assert!(error.to_string().contains("size_of_first"), "{error}");
+    let error = vmap(|x| x * size_of_first_dim(x)?, &varied_tensor(&[4, 3])).unwrap_err();
+    assert!(matches!(vmap_error(&error), VmapError::NonTensorResult { .. }), "{error}");
+    assert!(error.to_string().contains("size_of_first_dim"), "{error}");
 }
 
 #[test]
 fn a_user_view_operator_makes_views_of_the_batch() {
-    let x = numbers(&[4, 3]);
-    let found = vmap(from_second, &x).unwrap();
+    let x = varied_tensor(&[4, 3]);
+    let found = vmap(skip_first_element, &x).unwrap();
     assert!(found.storage().same(x.storage()));
     assert_close(&found, &x.narrow(1, 1, 2).unwrap());
 }
 
 #[test]
 fn a_boxed_kernel_gets_slices() {
-    assert_eq!(count_calls(|| drop(vmap(boxed_difference, &numbers(&[4, 3])).unwrap())), 4);
-    check([(&numbers(&[4, 3]), Some(0))], |x| boxed_difference(&x[0]));
+    assert_eq!(count_kernel_calls(|| drop(vmap(boxed_difference, &varied_tensor(&[4, 3])).unwrap())), 4);
+    check_against_loop([(&varied_tensor(&[4, 3]), Some(0))], |x| boxed_difference(&x[0]));
 }
 
 #[test]
 fn a_kernel_that_calls_vmap_is_called_for_each_slice() {
-    assert_eq!(count_calls(|| drop(vmap(mapped_difference, &numbers(&[4, 2, 3])).unwrap())), 8);
-    check([(&numbers(&[4, 2, 3]), Some(0))], |x| mapped_difference(&x[0]));
+    assert_eq!(count_kernel_calls(|| drop(vmap(mapped_difference, &varied_tensor(&[4, 2, 3])).unwrap())), 8);
+    check_against_loop([(&varied_tensor(&[4, 2, 3]), Some(0))], |x| mapped_difference(&x[0]));
 }
 
 #[test]
@@ -264,42 +264,42 @@ fn a_kernel_that_replaces_a_composite_is_called_for_each_slice() {
             Ok(())
         })
     };
-    let x = numbers(&[4, 3]);
+    let x = varied_tensor(&[4, 3]);
     for _ in 0..2 {
         let composite = register_kernel(keys::CompositeImplicitAutograd, difference_with_rule).unwrap();
-        assert_eq!(count_calls(|| drop(vmap(late_difference, &x).unwrap())), 1);
+        assert_eq!(count_kernel_calls(|| drop(vmap(late_difference, &x).unwrap())), 1);
         composite.remove();
         let kernel = register_kernel(keys::CPU, difference_cpu).unwrap();
-        assert_eq!(count_calls(|| drop(vmap(late_difference, &x).unwrap())), 4);
+        assert_eq!(count_kernel_calls(|| drop(vmap(late_difference, &x).unwrap())), 4);
         kernel.remove();
     }
 }
 
 #[test]
 fn a_boxed_call_is_mapped() {
-    check([(&numbers(&[4, 3]), Some(0))], |x| {
+    check_against_loop([(&varied_tensor(&[4, 3]), Some(0))], |x| {
         Ok(difference_with_rule::operator().call(vec![x[0].clone().into()])?.remove(0).as_tensor().unwrap().clone())
     });
 }
 
 /// A layer above all others, which sees the calls of the function.
 #[dispatch_key(layer, above = Everything)]
-static Watch: Key;
+static CallWatch: Key;
 
 thread_local! {
     static SEEN_OPERATORS: std::cell::RefCell<Vec<String>> = const { std::cell::RefCell::new(Vec::new()) };
 }
 
-#[op_fallback(Watch)]
-fn watch(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+#[op_fallback(CallWatch)]
+fn watch_fallback(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     SEEN_OPERATORS.with_borrow_mut(|seen| seen.push(operator.name().base.to_string()));
-    operator.redispatch_boxed(keys.below(Watch), stack)
+    operator.redispatch_boxed(keys.below(CallWatch), stack)
 }
 
 #[test]
 fn a_layer_above_vmap_sees_the_call_of_the_function_first() {
-    let x = numbers(&[4, 3]);
-    let _watching = guard::include(Watch.into());
+    let x = varied_tensor(&[4, 3]);
+    let _watching = guard::include(CallWatch.into());
     vmap(difference_with_rule, &x).unwrap();
     assert_eq!(
         SEEN_OPERATORS.with_borrow(|seen| seen.iter().find(|name| name.contains("difference")).cloned()).unwrap(),
@@ -311,9 +311,9 @@ fn a_layer_above_vmap_sees_the_call_of_the_function_first() {
 fn the_loop_warning_is_printed_once_for_each_operator() {
     if std::env::var_os("LOOPS").is_some() {
         for _ in 0..3 {
-            vmap(difference, &numbers(&[4, 3])).unwrap();
-            vmap(boxed_difference, &numbers(&[4, 3])).unwrap();
-            vmap(difference_with_rule, &numbers(&[4, 3])).unwrap();
+            vmap(difference, &varied_tensor(&[4, 3])).unwrap();
+            vmap(boxed_difference, &varied_tensor(&[4, 3])).unwrap();
+            vmap(difference_with_rule, &varied_tensor(&[4, 3])).unwrap();
         }
         return;
     }
@@ -328,17 +328,17 @@ fn the_loop_warning_is_printed_once_for_each_operator() {
 
 #[test]
 fn an_optional_result_is_present_for_all_slices_or_for_none() {
-    let (x, y) = (numbers(&[4, 3]), numbers(&[4, 2]));
-    check([(&x, Some(0)), (&y, Some(0))], |x| Ok(two_differences(&x[0], Some(&x[1]))?.1.unwrap()));
+    let (x, y) = (varied_tensor(&[4, 3]), varied_tensor(&[4, 2]));
+    check_against_loop([(&x, Some(0)), (&y, Some(0))], |x| Ok(two_differences(&x[0], Some(&x[1]))?.1.unwrap()));
     let alone = |x: &Tensor| two_differences(x, None).map(|(difference, other)| (difference, Vec::from_iter(other)));
     assert!(vmap(alone, &x).unwrap().1.is_empty());
 }
 
 #[test]
 fn a_rule_that_returns_a_wrong_batch_dimension_is_an_error() {
-    let error = vmap(difference_with_wrong_rule, &numbers(&[4, 3])).unwrap_err();
+    let error = vmap(difference_with_wrong_rule, &varied_tensor(&[4, 3])).unwrap_err();
     assert!(
-        matches!(cause(&error), VmapError::RuleBatchDim { dim: 0, expected: 4, sizes, .. } if sizes.is_empty()),
+        matches!(vmap_error(&error), VmapError::WrongRuleBatchDim { dim: 0, expected: 4, sizes, .. } if sizes.is_empty()),
         "{error}"
     );
     assert!(error.to_string().contains("difference_with_wrong_rule"), "{error}");

@@ -23,7 +23,7 @@ fn index_elements(sizes: &[i64], below: i64) -> Tensor {
     Tensor::from_slice(&(0..count).map(|i| i * 5 % below).collect::<Vec<_>>()).reshape(sizes).unwrap()
 }
 
-const BATCH: i64 = 3;
+const BATCH_SIZE: i64 = 3;
 
 /// Sets the treatment of operators without a batch rule, for one test at a time.
 fn set_slow_loops_exclusively(slow: SlowLoops) -> MutexGuard<'static, ()> {
@@ -42,39 +42,39 @@ enum TestArgument {
     Value(Value),
 }
 
-fn tensor(sizes: &[i64]) -> TestArgument {
+fn tensor_arg(sizes: &[i64]) -> TestArgument {
     TestArgument::Elements(sizes.to_vec())
 }
 
-fn index_tensor(sizes: &[i64], below: i64) -> TestArgument {
+fn index_arg(sizes: &[i64], below: i64) -> TestArgument {
     TestArgument::Indices(sizes.to_vec(), below)
 }
 
-fn value(value: impl Into<Value>) -> TestArgument {
+fn value_arg(value: impl Into<Value>) -> TestArgument {
     TestArgument::Value(value.into())
 }
 
-fn none() -> TestArgument {
+fn none_arg() -> TestArgument {
     TestArgument::Value(Value::None)
 }
 
 /// Inserts the batch size into the sizes of a slice, at a dimension.
-fn with_batch(sizes: &[i64], dim: Option<usize>) -> Vec<i64> {
+fn insert_batch_size(sizes: &[i64], dim: Option<usize>) -> Vec<i64> {
     let mut sizes = sizes.to_vec();
     if let Some(dim) = dim {
-        sizes.insert(dim.min(sizes.len()), BATCH);
+        sizes.insert(dim.min(sizes.len()), BATCH_SIZE);
     }
     sizes
 }
 
-struct Call {
+struct OperatorCall {
     operator: &'static Operator,
     given: Vec<TestArgument>,
 }
 
-impl Call {
+impl OperatorCall {
     /// Returns the number of tensors among the arguments.
-    fn tensors(&self) -> usize {
+    fn tensor_count(&self) -> usize {
         self.given
             .iter()
             .map(|given| match given {
@@ -91,12 +91,16 @@ impl Call {
         let mut made = Vec::new();
         for given in &self.given {
             match given {
-                TestArgument::Elements(sizes) => made.push(distinct_tensor(&with_batch(sizes, dims.next().unwrap()))),
+                TestArgument::Elements(sizes) => {
+                    made.push(distinct_tensor(&insert_batch_size(sizes, dims.next().unwrap())));
+                }
                 TestArgument::Indices(sizes, below) => {
-                    made.push(index_elements(&with_batch(sizes, dims.next().unwrap()), *below));
+                    made.push(index_elements(&insert_batch_size(sizes, dims.next().unwrap()), *below));
                 }
                 TestArgument::TensorList(all) => {
-                    made.extend(all.iter().map(|sizes| distinct_tensor(&with_batch(sizes, dims.next().unwrap()))));
+                    made.extend(
+                        all.iter().map(|sizes| distinct_tensor(&insert_batch_size(sizes, dims.next().unwrap()))),
+                    );
                 }
                 TestArgument::Value(_) => {}
             }
@@ -104,7 +108,7 @@ impl Call {
         made
     }
 
-    fn call(&self, tensors: &[Tensor]) -> Result<Vec<Tensor>> {
+    fn call_operator(&self, tensors: &[Tensor]) -> Result<Vec<Tensor>> {
         let mut tensors = tensors.iter().cloned();
         let mut values = Vec::new();
         for given in &self.given {
@@ -126,7 +130,7 @@ impl Call {
     }
 
     /// Compares a mapped call with the calls of its slices.
-    fn check(&self, dims: &[Option<usize>]) {
+    fn check_against_slices(&self, dims: &[Option<usize>]) {
         let what = format!("{} mapped over {dims:?}", self.operator);
         let tensors = self.make_tensors(dims);
         let clamped: Vec<Option<i64>> = tensors
@@ -134,17 +138,18 @@ impl Call {
             .zip(dims)
             .map(|(tensor, dim)| dim.map(|dim| i64::try_from(dim.min(tensor.sizes().len() - 1)).unwrap()))
             .collect();
-        let slices: Vec<Vec<Tensor>> = (0..BATCH)
+        let slices: Vec<Vec<Tensor>> = (0..BATCH_SIZE)
             .map(|i| {
                 let fresh = self.make_tensors(dims);
                 let slice = fresh.iter().zip(&clamped).map(|(tensor, dim)| match dim {
                     Some(dim) => tensor.select_int(*dim, i).unwrap(),
                     None => tensor.clone(),
                 });
-                self.call(&slice.collect::<Vec<_>>()).unwrap_or_else(|error| panic!("{what}: a slice: {error}"))
+                self.call_operator(&slice.collect::<Vec<_>>())
+                    .unwrap_or_else(|error| panic!("{what}: a slice: {error}"))
             })
             .collect();
-        let mapped = Vmap::new().in_dims(clamped.clone()).call(|tensors| self.call(tensors), &tensors[..]);
+        let mapped = Vmap::new().in_dims(clamped.clone()).call(|tensors| self.call_operator(tensors), &tensors[..]);
         let mapped = mapped.unwrap_or_else(|error| panic!("{what}: {error}"));
         assert_eq!(mapped.len(), slices[0].len(), "{what}");
         for (i, mapped) in mapped.iter().enumerate() {
@@ -170,162 +175,219 @@ impl AllClose for Tensor {
 }
 
 /// Checks an operator with every subset of its tensors batched at dimension 0, and with all batched at other dimensions.
-fn check(operator: &'static Operator, given: impl Into<Vec<TestArgument>>) {
-    let call = Call { operator, given: given.into() };
-    let count = call.tensors();
+fn check_batched_calls(operator: &'static Operator, given: impl Into<Vec<TestArgument>>) {
+    let call = OperatorCall { operator, given: given.into() };
+    let count = call.tensor_count();
     for choice in 1..1_usize << count {
         let dims: Vec<Option<usize>> = (0..count).map(|i| (choice >> i & 1 == 1).then_some(0)).collect();
-        call.check(&dims);
+        call.check_against_slices(&dims);
     }
-    call.check(&vec![Some(1); count]);
-    call.check(&vec![Some(9); count]);
+    call.check_against_slices(&vec![Some(1); count]);
+    call.check_against_slices(&vec![Some(9); count]);
 }
 
 #[test]
-fn elementwise_operators() {
+fn mapped_elementwise_operators_equal_calls_of_slices() {
     let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
     for unary in [aten::exp::operator(), aten::neg::operator(), aten::relu::operator(), aten::sigmoid::operator()] {
-        check(unary, [tensor(&[2, 4])]);
-        check(unary, [tensor(&[])]);
+        check_batched_calls(unary, [tensor_arg(&[2, 4])]);
+        check_batched_calls(unary, [tensor_arg(&[])]);
     }
     for binary in
         [aten::mul::operator(), aten::div::operator(), aten::pow_tensor_tensor::operator(), aten::lt::operator()]
     {
-        check(binary, [tensor(&[2, 4]), tensor(&[2, 4])]);
-        check(binary, [tensor(&[4]), tensor(&[2, 4])]);
-        check(binary, [tensor(&[2, 1]), tensor(&[])]);
-        check(binary, [tensor(&[2]), index_tensor(&[], 4)]);
-        check(binary, [index_tensor(&[2], 4), tensor(&[])]);
+        check_batched_calls(binary, [tensor_arg(&[2, 4]), tensor_arg(&[2, 4])]);
+        check_batched_calls(binary, [tensor_arg(&[4]), tensor_arg(&[2, 4])]);
+        check_batched_calls(binary, [tensor_arg(&[2, 1]), tensor_arg(&[])]);
+        check_batched_calls(binary, [tensor_arg(&[2]), index_arg(&[], 4)]);
+        check_batched_calls(binary, [index_arg(&[2], 4), tensor_arg(&[])]);
     }
-    check(aten::add::operator(), [tensor(&[2, 4]), tensor(&[4]), value(2_i64)]);
-    check(aten::clamp::operator(), [tensor(&[2, 4]), value(0.5), value(1.5)]);
-    check(aten::lerp::operator(), [tensor(&[2, 4]), tensor(&[4]), tensor(&[])]);
-    check(aten::addcmul::operator(), [tensor(&[2, 4]), tensor(&[4]), tensor(&[2, 1]), value(2_i64)]);
-    check(aten::gelu::operator(), [tensor(&[2, 4]), value("none")]);
+    check_batched_calls(aten::add::operator(), [tensor_arg(&[2, 4]), tensor_arg(&[4]), value_arg(2_i64)]);
+    check_batched_calls(aten::clamp::operator(), [tensor_arg(&[2, 4]), value_arg(0.5), value_arg(1.5)]);
+    check_batched_calls(aten::lerp::operator(), [tensor_arg(&[2, 4]), tensor_arg(&[4]), tensor_arg(&[])]);
+    check_batched_calls(
+        aten::addcmul::operator(),
+        [tensor_arg(&[2, 4]), tensor_arg(&[4]), tensor_arg(&[2, 1]), value_arg(2_i64)],
+    );
+    check_batched_calls(aten::gelu::operator(), [tensor_arg(&[2, 4]), value_arg("none")]);
 }
 
 #[test]
-fn reductions() {
+fn mapped_reductions_equal_calls_of_slices() {
     let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
     for whole in [aten::sum::operator(), aten::mean::operator(), aten::prod::operator()] {
-        check(whole, [tensor(&[2, 4]), none()]);
-        check(whole, [tensor(&[]), none()]);
+        check_batched_calls(whole, [tensor_arg(&[2, 4]), none_arg()]);
+        check_batched_calls(whole, [tensor_arg(&[]), none_arg()]);
     }
     for whole in [aten::max::operator(), aten::min::operator(), aten::all::operator(), aten::median::operator()] {
-        check(whole, [tensor(&[2, 4])]);
+        check_batched_calls(whole, [tensor_arg(&[2, 4])]);
     }
-    check(aten::sum_dim_intlist::operator(), [tensor(&[2, 4]), value(vec![-1_i64]), value(true), none()]);
-    check(aten::sum_dim_intlist::operator(), [tensor(&[2, 4]), none(), value(false), none()]);
-    check(aten::logsumexp::operator(), [tensor(&[2, 4]), value(vec![0_i64, 1]), value(false)]);
-    check(aten::amax::operator(), [tensor(&[2, 4, 2]), value(vec![1_i64]), value(false)]);
-    check(aten::argmax::operator(), [tensor(&[2, 4]), value(1_i64), value(false)]);
-    check(aten::mean_dim::operator(), [tensor(&[2, 4]), none(), value(true), none()]);
-    check(aten::var_correction::operator(), [tensor(&[2, 4]), value(Vec::<i64>::new()), none(), value(false)]);
-    check(aten::max_dim::operator(), [tensor(&[2, 4]), value(-2_i64), value(false)]);
+    check_batched_calls(
+        aten::sum_dim_intlist::operator(),
+        [tensor_arg(&[2, 4]), value_arg(vec![-1_i64]), value_arg(true), none_arg()],
+    );
+    check_batched_calls(
+        aten::sum_dim_intlist::operator(),
+        [tensor_arg(&[2, 4]), none_arg(), value_arg(false), none_arg()],
+    );
+    check_batched_calls(
+        aten::logsumexp::operator(),
+        [tensor_arg(&[2, 4]), value_arg(vec![0_i64, 1]), value_arg(false)],
+    );
+    check_batched_calls(aten::amax::operator(), [tensor_arg(&[2, 4, 2]), value_arg(vec![1_i64]), value_arg(false)]);
+    check_batched_calls(aten::argmax::operator(), [tensor_arg(&[2, 4]), value_arg(1_i64), value_arg(false)]);
+    check_batched_calls(aten::mean_dim::operator(), [tensor_arg(&[2, 4]), none_arg(), value_arg(true), none_arg()]);
+    check_batched_calls(
+        aten::var_correction::operator(),
+        [tensor_arg(&[2, 4]), value_arg(Vec::<i64>::new()), none_arg(), value_arg(false)],
+    );
+    check_batched_calls(aten::max_dim::operator(), [tensor_arg(&[2, 4]), value_arg(-2_i64), value_arg(false)]);
 }
 
 #[test]
-fn products() {
+fn mapped_products_equal_calls_of_slices() {
     let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
-    check(aten::mm::operator(), [tensor(&[2, 4]), tensor(&[4, 5])]);
-    check(aten::bmm::operator(), [tensor(&[2, 3, 4]), tensor(&[2, 4, 5])]);
-    check(aten::mv::operator(), [tensor(&[2, 4]), tensor(&[4])]);
-    check(aten::dot::operator(), [tensor(&[4]), tensor(&[4])]);
-    check(aten::addmm::operator(), [tensor(&[5]), tensor(&[2, 4]), tensor(&[4, 5]), value(2_i64), value(1_i64)]);
-    check(aten::matmul::operator(), [tensor(&[2, 3, 4]), tensor(&[4, 5])]);
-    check(aten::linear::operator(), [tensor(&[2, 4]), tensor(&[5, 4]), tensor(&[5])]);
+    check_batched_calls(aten::mm::operator(), [tensor_arg(&[2, 4]), tensor_arg(&[4, 5])]);
+    check_batched_calls(aten::bmm::operator(), [tensor_arg(&[2, 3, 4]), tensor_arg(&[2, 4, 5])]);
+    check_batched_calls(aten::mv::operator(), [tensor_arg(&[2, 4]), tensor_arg(&[4])]);
+    check_batched_calls(aten::dot::operator(), [tensor_arg(&[4]), tensor_arg(&[4])]);
+    check_batched_calls(
+        aten::addmm::operator(),
+        [tensor_arg(&[5]), tensor_arg(&[2, 4]), tensor_arg(&[4, 5]), value_arg(2_i64), value_arg(1_i64)],
+    );
+    check_batched_calls(aten::matmul::operator(), [tensor_arg(&[2, 3, 4]), tensor_arg(&[4, 5])]);
+    check_batched_calls(aten::linear::operator(), [tensor_arg(&[2, 4]), tensor_arg(&[5, 4]), tensor_arg(&[5])]);
 }
 
 #[test]
-fn views() {
+fn mapped_views_equal_calls_of_slices() {
     let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
-    check(aten::view::operator(), [tensor(&[2, 4]), value(vec![2_i64, 2, 2])]);
-    check(aten::permute::operator(), [tensor(&[2, 4, 3]), value(vec![2_i64, 0, 1])]);
-    check(aten::transpose_int::operator(), [tensor(&[2, 4]), value(0_i64), value(-1_i64)]);
-    check(aten::expand::operator(), [tensor(&[2, 1]), value(vec![5_i64, 2, 3]), value(false)]);
-    check(aten::select_int::operator(), [tensor(&[2, 4]), value(1_i64), value(-1_i64)]);
-    check(aten::slice::operator(), [tensor(&[2, 4]), value(1_i64), value(1_i64), none(), value(2_i64)]);
-    check(aten::narrow::operator(), [tensor(&[2, 4]), value(1_i64), value(1_i64), value(2_i64)]);
-    check(aten::unsqueeze::operator(), [tensor(&[2, 4]), value(-1_i64)]);
-    check(aten::unsqueeze::operator(), [tensor(&[]), value(0_i64)]);
-    check(aten::squeeze::operator(), [tensor(&[2, 1])]);
-    check(aten::diagonal::operator(), [tensor(&[3, 4]), value(1_i64), value(0_i64), value(1_i64)]);
-    check(aten::unfold::operator(), [tensor(&[2, 5]), value(1_i64), value(3_i64), value(2_i64)]);
-    check(aten::split::operator(), [tensor(&[5, 2]), value(2_i64), value(0_i64)]);
-    check(aten::unbind_int::operator(), [tensor(&[2, 4]), value(0_i64)]);
-    check(aten::detach::operator(), [tensor(&[2, 4])]);
-    check(aten::reshape::operator(), [tensor(&[2, 4]), value(vec![4_i64, -1])]);
-    check(aten::t::operator(), [tensor(&[2, 4])]);
+    check_batched_calls(aten::view::operator(), [tensor_arg(&[2, 4]), value_arg(vec![2_i64, 2, 2])]);
+    check_batched_calls(aten::permute::operator(), [tensor_arg(&[2, 4, 3]), value_arg(vec![2_i64, 0, 1])]);
+    check_batched_calls(aten::transpose_int::operator(), [tensor_arg(&[2, 4]), value_arg(0_i64), value_arg(-1_i64)]);
+    check_batched_calls(
+        aten::expand::operator(),
+        [tensor_arg(&[2, 1]), value_arg(vec![5_i64, 2, 3]), value_arg(false)],
+    );
+    check_batched_calls(aten::select_int::operator(), [tensor_arg(&[2, 4]), value_arg(1_i64), value_arg(-1_i64)]);
+    check_batched_calls(
+        aten::slice::operator(),
+        [tensor_arg(&[2, 4]), value_arg(1_i64), value_arg(1_i64), none_arg(), value_arg(2_i64)],
+    );
+    check_batched_calls(
+        aten::narrow::operator(),
+        [tensor_arg(&[2, 4]), value_arg(1_i64), value_arg(1_i64), value_arg(2_i64)],
+    );
+    check_batched_calls(aten::unsqueeze::operator(), [tensor_arg(&[2, 4]), value_arg(-1_i64)]);
+    check_batched_calls(aten::unsqueeze::operator(), [tensor_arg(&[]), value_arg(0_i64)]);
+    check_batched_calls(aten::squeeze::operator(), [tensor_arg(&[2, 1])]);
+    check_batched_calls(
+        aten::diagonal::operator(),
+        [tensor_arg(&[3, 4]), value_arg(1_i64), value_arg(0_i64), value_arg(1_i64)],
+    );
+    check_batched_calls(
+        aten::unfold::operator(),
+        [tensor_arg(&[2, 5]), value_arg(1_i64), value_arg(3_i64), value_arg(2_i64)],
+    );
+    check_batched_calls(aten::split::operator(), [tensor_arg(&[5, 2]), value_arg(2_i64), value_arg(0_i64)]);
+    check_batched_calls(aten::unbind_int::operator(), [tensor_arg(&[2, 4]), value_arg(0_i64)]);
+    check_batched_calls(aten::detach::operator(), [tensor_arg(&[2, 4])]);
+    check_batched_calls(aten::reshape::operator(), [tensor_arg(&[2, 4]), value_arg(vec![4_i64, -1])]);
+    check_batched_calls(aten::t::operator(), [tensor_arg(&[2, 4])]);
 }
 
 #[test]
-fn operators_along_dimensions() {
+fn mapped_operators_along_dimensions_equal_calls_of_slices() {
     let _slow = set_slow_loops_exclusively(SlowLoops::Allow);
-    check(aten::cat::operator(), [TestArgument::TensorList(vec![vec![2, 4], vec![3, 4]]), value(0_i64)]);
-    check(aten::stack::operator(), [TestArgument::TensorList(vec![vec![2, 4], vec![2, 4]]), value(-1_i64)]);
-    check(aten::cumsum::operator(), [tensor(&[2, 4]), value(1_i64), none()]);
-    check(aten::softmax_int::operator(), [tensor(&[2, 4]), value(-1_i64), none()]);
-    check(aten::softmax_int::operator(), [tensor(&[]), value(0_i64), none()]);
-    check(aten::log_softmax_int::operator(), [tensor(&[2, 4]), value(0_i64), none()]);
-    check(aten::sort::operator(), [tensor(&[5, 2]), value(0_i64), value(true)]);
-    check(aten::topk::operator(), [tensor(&[2, 5]), value(2_i64), value(-1_i64), value(true), value(true)]);
-    check(aten::flip::operator(), [tensor(&[2, 4]), value(vec![0_i64, -1])]);
-    check(aten::roll::operator(), [tensor(&[2, 4]), value(vec![1_i64]), value(vec![1_i64])]);
-    check(aten::roll::operator(), [tensor(&[2, 4]), value(vec![1_i64]), value(Vec::<i64>::new())]);
-    check(aten::gather::operator(), [tensor(&[4, 2]), value(0_i64), index_tensor(&[3, 2], 4), value(false)]);
-    check(aten::scatter_add::operator(), [tensor(&[4, 2]), value(0_i64), index_tensor(&[3, 2], 4), tensor(&[3, 2])]);
-    check(aten::index_select::operator(), [tensor(&[4, 2]), value(0_i64), index_tensor(&[3], 4)]);
-    check(aten::triu::operator(), [tensor(&[3, 4]), value(1_i64)]);
-    check(aten::constant_pad_nd::operator(), [tensor(&[3, 4]), value(vec![1_i64, 2]), value(0.5)]);
-    check(aten::clone::operator(), [tensor(&[3, 4]), none()]);
+    check_batched_calls(
+        aten::cat::operator(),
+        [TestArgument::TensorList(vec![vec![2, 4], vec![3, 4]]), value_arg(0_i64)],
+    );
+    check_batched_calls(
+        aten::stack::operator(),
+        [TestArgument::TensorList(vec![vec![2, 4], vec![2, 4]]), value_arg(-1_i64)],
+    );
+    check_batched_calls(aten::cumsum::operator(), [tensor_arg(&[2, 4]), value_arg(1_i64), none_arg()]);
+    check_batched_calls(aten::softmax_int::operator(), [tensor_arg(&[2, 4]), value_arg(-1_i64), none_arg()]);
+    check_batched_calls(aten::softmax_int::operator(), [tensor_arg(&[]), value_arg(0_i64), none_arg()]);
+    check_batched_calls(aten::log_softmax_int::operator(), [tensor_arg(&[2, 4]), value_arg(0_i64), none_arg()]);
+    check_batched_calls(aten::sort::operator(), [tensor_arg(&[5, 2]), value_arg(0_i64), value_arg(true)]);
+    check_batched_calls(
+        aten::topk::operator(),
+        [tensor_arg(&[2, 5]), value_arg(2_i64), value_arg(-1_i64), value_arg(true), value_arg(true)],
+    );
+    check_batched_calls(aten::flip::operator(), [tensor_arg(&[2, 4]), value_arg(vec![0_i64, -1])]);
+    check_batched_calls(aten::roll::operator(), [tensor_arg(&[2, 4]), value_arg(vec![1_i64]), value_arg(vec![1_i64])]);
+    check_batched_calls(
+        aten::roll::operator(),
+        [tensor_arg(&[2, 4]), value_arg(vec![1_i64]), value_arg(Vec::<i64>::new())],
+    );
+    check_batched_calls(
+        aten::gather::operator(),
+        [tensor_arg(&[4, 2]), value_arg(0_i64), index_arg(&[3, 2], 4), value_arg(false)],
+    );
+    check_batched_calls(
+        aten::scatter_add::operator(),
+        [tensor_arg(&[4, 2]), value_arg(0_i64), index_arg(&[3, 2], 4), tensor_arg(&[3, 2])],
+    );
+    check_batched_calls(aten::index_select::operator(), [tensor_arg(&[4, 2]), value_arg(0_i64), index_arg(&[3], 4)]);
+    check_batched_calls(aten::triu::operator(), [tensor_arg(&[3, 4]), value_arg(1_i64)]);
+    check_batched_calls(
+        aten::constant_pad_nd::operator(),
+        [tensor_arg(&[3, 4]), value_arg(vec![1_i64, 2]), value_arg(0.5)],
+    );
+    check_batched_calls(aten::clone::operator(), [tensor_arg(&[3, 4]), none_arg()]);
 }
 
 #[test]
-fn neural_network_operators() {
+fn mapped_neural_network_operators_equal_calls_of_slices() {
     let _slow = set_slow_loops_exclusively(SlowLoops::Allow);
-    let ones = || value(vec![1_i64, 1]);
-    let zeros = || value(vec![0_i64, 0]);
-    for bias in [tensor(&[2]), none()] {
+    let ones = || value_arg(vec![1_i64, 1]);
+    let zeros = || value_arg(vec![0_i64, 0]);
+    for bias in [tensor_arg(&[2]), none_arg()] {
         let given = [
-            tensor(&[2, 4, 5, 5]),
-            tensor(&[2, 2, 3, 3]),
+            tensor_arg(&[2, 4, 5, 5]),
+            tensor_arg(&[2, 2, 3, 3]),
             bias,
             ones(),
             ones(),
             ones(),
-            value(false),
+            value_arg(false),
             zeros(),
-            value(2_i64),
+            value_arg(2_i64),
         ];
-        check(aten::convolution::operator(), given);
+        check_batched_calls(aten::convolution::operator(), given);
     }
     let given = [
-        tensor(&[2, 4, 5, 5]),
-        tensor(&[4, 1, 3, 3]),
-        none(),
+        tensor_arg(&[2, 4, 5, 5]),
+        tensor_arg(&[4, 1, 3, 3]),
+        none_arg(),
         ones(),
         ones(),
         ones(),
-        value(true),
+        value_arg(true),
         zeros(),
-        value(2_i64),
+        value_arg(2_i64),
     ];
-    check(aten::convolution::operator(), given);
-    check(
+    check_batched_calls(aten::convolution::operator(), given);
+    check_batched_calls(
         aten::native_layer_norm::operator(),
-        [tensor(&[2, 4]), value(vec![4_i64]), tensor(&[4]), tensor(&[4]), value(1e-5)],
+        [tensor_arg(&[2, 4]), value_arg(vec![4_i64]), tensor_arg(&[4]), tensor_arg(&[4]), value_arg(1e-5)],
     );
-    check(
+    check_batched_calls(
         aten::embedding::operator(),
-        [tensor(&[5, 2]), index_tensor(&[4], 5), value(-1_i64), value(false), value(false)],
+        [tensor_arg(&[5, 2]), index_arg(&[4], 5), value_arg(-1_i64), value_arg(false), value_arg(false)],
     );
 }
 
 #[test]
-fn operators_without_a_batch_rule() {
+fn mapped_operators_without_a_batch_rule_equal_calls_of_slices() {
     let _slow = set_slow_loops_exclusively(SlowLoops::Allow);
-    check(aten::cross::operator(), [tensor(&[2, 3]), tensor(&[2, 3]), value(1_i64)]);
-    check(aten::searchsorted::operator(), [tensor(&[5]), tensor(&[2]), value(false), value(false), none(), none()]);
+    check_batched_calls(aten::cross::operator(), [tensor_arg(&[2, 3]), tensor_arg(&[2, 3]), value_arg(1_i64)]);
+    check_batched_calls(
+        aten::searchsorted::operator(),
+        [tensor_arg(&[5]), tensor_arg(&[2]), value_arg(false), value_arg(false), none_arg(), none_arg()],
+    );
 }
 
 #[test]
@@ -338,7 +400,7 @@ fn operators_without_a_rule_loop_over_slices_unless_loops_are_refused() {
     let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
     let error = vmap(distances, &x).unwrap_err();
     let cause = std::error::Error::source(&error).and_then(|source| source.downcast_ref());
-    assert!(matches!(cause, Some(VmapError::LoopRefused { .. })), "{error}");
+    assert!(matches!(cause, Some(VmapError::SlowLoopRefused { .. })), "{error}");
 }
 
 #[test]

@@ -2,95 +2,168 @@
 
 use super::*;
 
-fn ints(values: &[i64]) -> TestArgument {
-    value(values.to_vec())
+fn ints_arg(values: &[i64]) -> TestArgument {
+    value_arg(values.to_vec())
 }
 
-fn bools(values: &[bool]) -> TestArgument {
-    value(values.to_vec())
-}
-
-#[test]
-fn pooling() {
-    let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
-    for image in [tensor(&[2, 3, 6, 6]), tensor(&[3, 6, 6])] {
-        check(aten::_adaptive_avg_pool2d::operator(), [image.clone(), ints(&[3, 2])]);
-        check(aten::adaptive_max_pool2d::operator(), [image.clone(), ints(&[3, 2])]);
-        let given = [image.clone(), ints(&[2, 2]), ints(&[]), ints(&[1, 1]), value(false), value(true), none()];
-        check(aten::avg_pool2d::operator(), given);
-        let given = [image, ints(&[3, 3]), ints(&[2, 2]), ints(&[1, 1]), ints(&[1, 1]), value(false)];
-        check(aten::max_pool2d_with_indices::operator(), given);
-    }
-    check(aten::_adaptive_avg_pool2d_backward::operator(), [tensor(&[2, 3, 3, 2]), tensor(&[2, 3, 6, 6])]);
-    let given = [
-        tensor(&[2, 3, 3, 3]),
-        tensor(&[2, 3, 6, 6]),
-        ints(&[2, 2]),
-        ints(&[2, 2]),
-        ints(&[0, 0]),
-        value(false),
-        value(true),
-        none(),
-    ];
-    check(aten::avg_pool2d_backward::operator(), given);
-    let (grad, image, places) = (tensor(&[2, 3, 3, 3]), tensor(&[2, 3, 6, 6]), index_tensor(&[2, 3, 3, 3], 36));
-    let given = [grad, image, ints(&[2, 2]), ints(&[2, 2]), ints(&[0, 0]), ints(&[1, 1]), value(false), places];
-    check(aten::max_pool2d_with_indices_backward::operator(), given);
-    check(aten::max_unpool2d::operator(), [tensor(&[2, 1, 2]), index_tensor(&[2, 1, 2], 8), ints(&[2, 4])]);
-    let given =
-        [tensor(&[2, 2, 4, 4, 4]), ints(&[2, 2, 2]), ints(&[]), ints(&[0, 0, 0]), value(false), value(true), none()];
-    check(aten::avg_pool3d::operator(), given);
+fn bools_arg(values: &[bool]) -> TestArgument {
+    value_arg(values.to_vec())
 }
 
 #[test]
-fn image_operators() {
+fn mapped_pooling_equals_calls_of_slices() {
     let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
-    check(aten::upsample_nearest2d::operator(), [tensor(&[2, 3, 4, 4]), ints(&[6, 8]), none(), none()]);
-    check(aten::upsample_bilinear2d::operator(), [tensor(&[2, 3, 4, 4]), ints(&[6, 8]), value(true), none(), none()]);
-    let given = [tensor(&[2, 3, 6, 8]), ints(&[6, 8]), ints(&[2, 3, 4, 4]), value(false), none(), none()];
-    check(aten::upsample_bicubic2d_backward::operator(), given);
-    check(aten::upsample_linear1d::operator(), [tensor(&[2, 3, 4]), ints(&[6]), value(false), none()]);
-    for lines in [tensor(&[2, 3, 4]), tensor(&[3, 4])] {
-        check(aten::reflection_pad1d::operator(), [lines.clone(), ints(&[1, 2])]);
-        check(aten::replication_pad1d::operator(), [lines, ints(&[1, 2])]);
-    }
-    check(
-        aten::reflection_pad2d_backward::operator(),
-        [tensor(&[2, 3, 6, 5]), tensor(&[2, 3, 4, 4]), ints(&[1, 0, 1, 1])],
-    );
-    let given = [tensor(&[2, 3, 4, 4]), tensor(&[2, 5, 5, 2]), value(0_i64), value(0_i64), value(false)];
-    check(aten::grid_sampler_2d::operator(), given);
-    let given = [tensor(&[2, 3, 4, 4]), ints(&[2, 2]), ints(&[1, 1]), ints(&[0, 0]), ints(&[1, 1])];
-    check(aten::im2col::operator(), given);
-    let given = [tensor(&[2, 12, 9]), ints(&[4, 4]), ints(&[2, 2]), ints(&[1, 1]), ints(&[0, 0]), ints(&[1, 1])];
-    check(aten::col2im::operator(), given);
-    check(aten::pixel_shuffle::operator(), [tensor(&[2, 8, 2, 3]), value(2_i64)]);
-    check(aten::pixel_unshuffle::operator(), [tensor(&[2, 4, 6]), value(2_i64)]);
-}
-
-#[test]
-fn norms() {
-    let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
-    for (weight, bias) in [(tensor(&[4]), tensor(&[4])), (tensor(&[4]), none()), (none(), none())] {
-        let given = [tensor(&[2, 3, 4]), ints(&[4]), weight.clone(), bias.clone(), value(1e-5)];
-        check(aten::native_layer_norm::operator(), given);
+    for image in [tensor_arg(&[2, 3, 6, 6]), tensor_arg(&[3, 6, 6])] {
+        check_batched_calls(aten::_adaptive_avg_pool2d::operator(), [image.clone(), ints_arg(&[3, 2])]);
+        check_batched_calls(aten::adaptive_max_pool2d::operator(), [image.clone(), ints_arg(&[3, 2])]);
         let given = [
-            tensor(&[2, 4, 3]),
+            image.clone(),
+            ints_arg(&[2, 2]),
+            ints_arg(&[]),
+            ints_arg(&[1, 1]),
+            value_arg(false),
+            value_arg(true),
+            none_arg(),
+        ];
+        check_batched_calls(aten::avg_pool2d::operator(), given);
+        let given =
+            [image, ints_arg(&[3, 3]), ints_arg(&[2, 2]), ints_arg(&[1, 1]), ints_arg(&[1, 1]), value_arg(false)];
+        check_batched_calls(aten::max_pool2d_with_indices::operator(), given);
+    }
+    check_batched_calls(
+        aten::_adaptive_avg_pool2d_backward::operator(),
+        [tensor_arg(&[2, 3, 3, 2]), tensor_arg(&[2, 3, 6, 6])],
+    );
+    let given = [
+        tensor_arg(&[2, 3, 3, 3]),
+        tensor_arg(&[2, 3, 6, 6]),
+        ints_arg(&[2, 2]),
+        ints_arg(&[2, 2]),
+        ints_arg(&[0, 0]),
+        value_arg(false),
+        value_arg(true),
+        none_arg(),
+    ];
+    check_batched_calls(aten::avg_pool2d_backward::operator(), given);
+    let (grad, image, places) = (tensor_arg(&[2, 3, 3, 3]), tensor_arg(&[2, 3, 6, 6]), index_arg(&[2, 3, 3, 3], 36));
+    let given = [
+        grad,
+        image,
+        ints_arg(&[2, 2]),
+        ints_arg(&[2, 2]),
+        ints_arg(&[0, 0]),
+        ints_arg(&[1, 1]),
+        value_arg(false),
+        places,
+    ];
+    check_batched_calls(aten::max_pool2d_with_indices_backward::operator(), given);
+    check_batched_calls(
+        aten::max_unpool2d::operator(),
+        [tensor_arg(&[2, 1, 2]), index_arg(&[2, 1, 2], 8), ints_arg(&[2, 4])],
+    );
+    let given = [
+        tensor_arg(&[2, 2, 4, 4, 4]),
+        ints_arg(&[2, 2, 2]),
+        ints_arg(&[]),
+        ints_arg(&[0, 0, 0]),
+        value_arg(false),
+        value_arg(true),
+        none_arg(),
+    ];
+    check_batched_calls(aten::avg_pool3d::operator(), given);
+}
+
+#[test]
+fn mapped_image_operators_equal_calls_of_slices() {
+    let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
+    check_batched_calls(
+        aten::upsample_nearest2d::operator(),
+        [tensor_arg(&[2, 3, 4, 4]), ints_arg(&[6, 8]), none_arg(), none_arg()],
+    );
+    check_batched_calls(
+        aten::upsample_bilinear2d::operator(),
+        [tensor_arg(&[2, 3, 4, 4]), ints_arg(&[6, 8]), value_arg(true), none_arg(), none_arg()],
+    );
+    let given = [
+        tensor_arg(&[2, 3, 6, 8]),
+        ints_arg(&[6, 8]),
+        ints_arg(&[2, 3, 4, 4]),
+        value_arg(false),
+        none_arg(),
+        none_arg(),
+    ];
+    check_batched_calls(aten::upsample_bicubic2d_backward::operator(), given);
+    check_batched_calls(
+        aten::upsample_linear1d::operator(),
+        [tensor_arg(&[2, 3, 4]), ints_arg(&[6]), value_arg(false), none_arg()],
+    );
+    for lines in [tensor_arg(&[2, 3, 4]), tensor_arg(&[3, 4])] {
+        check_batched_calls(aten::reflection_pad1d::operator(), [lines.clone(), ints_arg(&[1, 2])]);
+        check_batched_calls(aten::replication_pad1d::operator(), [lines, ints_arg(&[1, 2])]);
+    }
+    check_batched_calls(
+        aten::reflection_pad2d_backward::operator(),
+        [tensor_arg(&[2, 3, 6, 5]), tensor_arg(&[2, 3, 4, 4]), ints_arg(&[1, 0, 1, 1])],
+    );
+    let given =
+        [tensor_arg(&[2, 3, 4, 4]), tensor_arg(&[2, 5, 5, 2]), value_arg(0_i64), value_arg(0_i64), value_arg(false)];
+    check_batched_calls(aten::grid_sampler_2d::operator(), given);
+    let given = [tensor_arg(&[2, 3, 4, 4]), ints_arg(&[2, 2]), ints_arg(&[1, 1]), ints_arg(&[0, 0]), ints_arg(&[1, 1])];
+    check_batched_calls(aten::im2col::operator(), given);
+    let given = [
+        tensor_arg(&[2, 12, 9]),
+        ints_arg(&[4, 4]),
+        ints_arg(&[2, 2]),
+        ints_arg(&[1, 1]),
+        ints_arg(&[0, 0]),
+        ints_arg(&[1, 1]),
+    ];
+    check_batched_calls(aten::col2im::operator(), given);
+    check_batched_calls(aten::pixel_shuffle::operator(), [tensor_arg(&[2, 8, 2, 3]), value_arg(2_i64)]);
+    check_batched_calls(aten::pixel_unshuffle::operator(), [tensor_arg(&[2, 4, 6]), value_arg(2_i64)]);
+}
+
+#[test]
+fn mapped_norms_equal_calls_of_slices() {
+    let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
+    for (weight, bias) in
+        [(tensor_arg(&[4]), tensor_arg(&[4])), (tensor_arg(&[4]), none_arg()), (none_arg(), none_arg())]
+    {
+        let given = [tensor_arg(&[2, 3, 4]), ints_arg(&[4]), weight.clone(), bias.clone(), value_arg(1e-5)];
+        check_batched_calls(aten::native_layer_norm::operator(), given);
+        let given = [
+            tensor_arg(&[2, 4, 3]),
             weight.clone(),
             bias.clone(),
-            value(2_i64),
-            value(4_i64),
-            value(3_i64),
-            value(2_i64),
-            value(1e-5),
+            value_arg(2_i64),
+            value_arg(4_i64),
+            value_arg(3_i64),
+            value_arg(2_i64),
+            value_arg(1e-5),
         ];
-        check(aten::native_group_norm::operator(), given);
-        let given =
-            [tensor(&[2, 4, 3]), weight.clone(), bias.clone(), none(), none(), value(true), value(0.1), value(1e-5)];
-        check(aten::native_batch_norm::operator(), given);
-        let given =
-            [tensor(&[2, 4, 3]), weight, bias, tensor(&[4]), tensor(&[4]), value(false), value(0.1), value(1e-5)];
-        check(aten::native_batch_norm::operator(), given);
+        check_batched_calls(aten::native_group_norm::operator(), given);
+        let given = [
+            tensor_arg(&[2, 4, 3]),
+            weight.clone(),
+            bias.clone(),
+            none_arg(),
+            none_arg(),
+            value_arg(true),
+            value_arg(0.1),
+            value_arg(1e-5),
+        ];
+        check_batched_calls(aten::native_batch_norm::operator(), given);
+        let given = [
+            tensor_arg(&[2, 4, 3]),
+            weight,
+            bias,
+            tensor_arg(&[4]),
+            tensor_arg(&[4]),
+            value_arg(false),
+            value_arg(0.1),
+            value_arg(1e-5),
+        ];
+        check_batched_calls(aten::native_batch_norm::operator(), given);
     }
 }
 
@@ -147,70 +220,86 @@ fn gradients_of_norms_in_half_precision_are_rounded_once() {
 }
 
 #[test]
-fn gradients_of_norms() {
+fn mapped_gradients_of_norms_equal_calls_of_slices() {
     let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
-    let all = || bools(&[true; 3]);
+    let all = || bools_arg(&[true; 3]);
     let given = [
-        tensor(&[2, 4]),
-        tensor(&[2, 4]),
-        ints(&[4]),
-        tensor(&[2, 1]),
-        tensor(&[2, 1]),
-        tensor(&[4]),
-        tensor(&[4]),
+        tensor_arg(&[2, 4]),
+        tensor_arg(&[2, 4]),
+        ints_arg(&[4]),
+        tensor_arg(&[2, 1]),
+        tensor_arg(&[2, 1]),
+        tensor_arg(&[4]),
+        tensor_arg(&[4]),
         all(),
     ];
-    check(aten::native_layer_norm_backward::operator(), given);
+    check_batched_calls(aten::native_layer_norm_backward::operator(), given);
     let given = [
-        tensor(&[2, 4, 3]),
-        tensor(&[2, 4, 3]),
-        tensor(&[4]),
-        none(),
-        none(),
-        tensor(&[4]),
-        tensor(&[4]),
-        value(true),
-        value(1e-5),
+        tensor_arg(&[2, 4, 3]),
+        tensor_arg(&[2, 4, 3]),
+        tensor_arg(&[4]),
+        none_arg(),
+        none_arg(),
+        tensor_arg(&[4]),
+        tensor_arg(&[4]),
+        value_arg(true),
+        value_arg(1e-5),
         all(),
     ];
-    check(aten::native_batch_norm_backward::operator(), given);
+    check_batched_calls(aten::native_batch_norm_backward::operator(), given);
 }
 
 #[test]
-fn flash_attention() {
+fn mapped_flash_attention_equals_calls_of_slices() {
     let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
     let operator = aten::_scaled_dot_product_flash_attention_for_cpu::operator();
-    let heads = || tensor(&[2, 2, 3, 4]);
-    check(operator, [heads(), heads(), heads(), value(0.0), value(true), none(), none()]);
-    for products in [tensor(&[3, 3]), tensor(&[2, 2, 3, 3]), tensor(&[1, 2, 3, 3])] {
-        check(operator, [heads(), heads(), heads(), value(0.0), value(false), products, none()]);
+    let heads = || tensor_arg(&[2, 2, 3, 4]);
+    check_batched_calls(operator, [heads(), heads(), heads(), value_arg(0.0), value_arg(true), none_arg(), none_arg()]);
+    for products in [tensor_arg(&[3, 3]), tensor_arg(&[2, 2, 3, 3]), tensor_arg(&[1, 2, 3, 3])] {
+        check_batched_calls(
+            operator,
+            [heads(), heads(), heads(), value_arg(0.0), value_arg(false), products, none_arg()],
+        );
     }
 }
 
 #[test]
-fn indexing_operators() {
+fn mapped_indexing_operators_equal_calls_of_slices() {
     let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
-    check(
+    check_batched_calls(
         aten::embedding::operator(),
-        [tensor(&[5, 2]), index_tensor(&[4], 5), value(-1_i64), value(false), value(false)],
+        [tensor_arg(&[5, 2]), index_arg(&[4], 5), value_arg(-1_i64), value_arg(false), value_arg(false)],
     );
-    let given = [tensor(&[4, 2]), index_tensor(&[4], 5), value(5_i64), value(3_i64), value(false)];
-    check(aten::embedding_dense_backward::operator(), given);
-    check(aten::index_select::operator(), [tensor(&[4, 3]), value(0_i64), index_tensor(&[5], 4)]);
-    check(aten::index_select::operator(), [tensor(&[4, 3]), value(-1_i64), index_tensor(&[5], 3)]);
-    check(
+    let given = [tensor_arg(&[4, 2]), index_arg(&[4], 5), value_arg(5_i64), value_arg(3_i64), value_arg(false)];
+    check_batched_calls(aten::embedding_dense_backward::operator(), given);
+    check_batched_calls(aten::index_select::operator(), [tensor_arg(&[4, 3]), value_arg(0_i64), index_arg(&[5], 4)]);
+    check_batched_calls(aten::index_select::operator(), [tensor_arg(&[4, 3]), value_arg(-1_i64), index_arg(&[5], 3)]);
+    check_batched_calls(
         aten::index_add::operator(),
-        [tensor(&[4, 3]), value(0_i64), index_tensor(&[5], 4), tensor(&[5, 3]), value(2_i64)],
+        [tensor_arg(&[4, 3]), value_arg(0_i64), index_arg(&[5], 4), tensor_arg(&[5, 3]), value_arg(2_i64)],
     );
-    check(aten::index_copy::operator(), [tensor(&[4, 3]), value(1_i64), index_tensor(&[2], 3), tensor(&[4, 2])]);
-    check(
+    check_batched_calls(
+        aten::index_copy::operator(),
+        [tensor_arg(&[4, 3]), value_arg(1_i64), index_arg(&[2], 3), tensor_arg(&[4, 2])],
+    );
+    check_batched_calls(
         aten::index_fill_int_scalar::operator(),
-        [tensor(&[4, 3]), value(1_i64), index_tensor(&[2], 3), value(9_i64)],
+        [tensor_arg(&[4, 3]), value_arg(1_i64), index_arg(&[2], 3), value_arg(9_i64)],
     );
-    check(aten::gather::operator(), [tensor(&[4, 2]), value(0_i64), index_tensor(&[3, 2], 4), value(false)]);
-    check(
+    check_batched_calls(
+        aten::gather::operator(),
+        [tensor_arg(&[4, 2]), value_arg(0_i64), index_arg(&[3, 2], 4), value_arg(false)],
+    );
+    check_batched_calls(
         aten::scatter_reduce_two::operator(),
-        [tensor(&[4, 2]), value(0_i64), index_tensor(&[3, 2], 4), tensor(&[3, 2]), value("sum"), value(true)],
+        [
+            tensor_arg(&[4, 2]),
+            value_arg(0_i64),
+            index_arg(&[3, 2], 4),
+            tensor_arg(&[3, 2]),
+            value_arg("sum"),
+            value_arg(true),
+        ],
     );
 }
 
@@ -218,9 +307,9 @@ fn indexing_operators() {
 fn check_indexing(places: [bool; 3], dims: [Option<i64>; 3], f: impl Fn(&Tensor, &[Option<Tensor>]) -> Result<Tensor>) {
     let sizes = [4, 3, 5];
     let tensors = [
-        distinct_tensor(&with_batch(&sizes, dims[0].map(|_| 0))),
-        index_elements(&with_batch(&[2, 1], dims[1].map(|_| 0)), 3),
-        index_elements(&with_batch(&[3], dims[2].map(|_| 0)), 3),
+        distinct_tensor(&insert_batch_size(&sizes, dims[0].map(|_| 0))),
+        index_elements(&insert_batch_size(&[2, 1], dims[1].map(|_| 0)), 3),
+        index_elements(&insert_batch_size(&[3], dims[2].map(|_| 0)), 3),
     ];
     let call = |tensors: &[Tensor]| {
         let mut given = tensors[1..].iter().cloned();
@@ -228,7 +317,7 @@ fn check_indexing(places: [bool; 3], dims: [Option<i64>; 3], f: impl Fn(&Tensor,
         f(&tensors[0], &indices)
     };
     let mapped = Vmap::new().in_dims(dims).call(|tensors: &Vec<Tensor>| call(tensors), &tensors[..]).unwrap();
-    let slices = (0..BATCH).map(|i| {
+    let slices = (0..BATCH_SIZE).map(|i| {
         let slice = tensors.iter().zip(dims).map(|(tensor, dim)| match dim {
             Some(dim) => tensor.select_int(dim, i).unwrap(),
             None => tensor.clone(),
@@ -241,7 +330,7 @@ fn check_indexing(places: [bool; 3], dims: [Option<i64>; 3], f: impl Fn(&Tensor,
 }
 
 #[test]
-fn index_with_adjacent_and_separated_indices() {
+fn mapped_index_with_adjacent_and_separated_indices_equals_calls_of_slices() {
     let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
     let patterns = [[true, true, false], [false, true, true], [true, false, true], [false, true, false]];
     for places in patterns {
@@ -261,150 +350,257 @@ fn index_with_adjacent_and_separated_indices() {
 }
 
 #[test]
-fn losses() {
+fn mapped_losses_equal_calls_of_slices() {
     let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
     for reduction in 0..3_i64 {
-        let (scores, classes) = (|| tensor(&[4, 5]), || index_tensor(&[4], 5));
-        for weight in [none(), tensor(&[5])] {
-            let given = [scores(), classes(), weight.clone(), value(reduction), value(3_i64)];
-            check(aten::nll_loss_forward::operator(), given);
-            let given = [tensor(&[5]), index_tensor(&[], 5), weight.clone(), value(reduction), value(-100_i64)];
-            check(aten::nll_loss_forward::operator(), given);
+        let (scores, classes) = (|| tensor_arg(&[4, 5]), || index_arg(&[4], 5));
+        for weight in [none_arg(), tensor_arg(&[5])] {
+            let given = [scores(), classes(), weight.clone(), value_arg(reduction), value_arg(3_i64)];
+            check_batched_calls(aten::nll_loss_forward::operator(), given);
             let given =
-                [tensor(&[2, 5, 2, 2]), index_tensor(&[2, 2, 2], 5), weight.clone(), value(reduction), value(3_i64)];
-            check(aten::nll_loss2d_forward::operator(), given);
-            let grad = if reduction == 0 { tensor(&[4]) } else { tensor(&[]) };
-            let given = [grad, scores(), classes(), weight, value(reduction), value(3_i64), tensor(&[])];
-            check(aten::nll_loss_backward::operator(), given);
+                [tensor_arg(&[5]), index_arg(&[], 5), weight.clone(), value_arg(reduction), value_arg(-100_i64)];
+            check_batched_calls(aten::nll_loss_forward::operator(), given);
+            let given = [
+                tensor_arg(&[2, 5, 2, 2]),
+                index_arg(&[2, 2, 2], 5),
+                weight.clone(),
+                value_arg(reduction),
+                value_arg(3_i64),
+            ];
+            check_batched_calls(aten::nll_loss2d_forward::operator(), given);
+            let grad = if reduction == 0 { tensor_arg(&[4]) } else { tensor_arg(&[]) };
+            let given = [grad, scores(), classes(), weight, value_arg(reduction), value_arg(3_i64), tensor_arg(&[])];
+            check_batched_calls(aten::nll_loss_backward::operator(), given);
         }
-        check(aten::mse_loss::operator(), [tensor(&[2, 3]), tensor(&[2, 3]), value(reduction)]);
-        check(aten::mse_loss::operator(), [tensor(&[]), tensor(&[]), value(reduction)]);
-        check(aten::huber_loss::operator(), [tensor(&[2, 3]), tensor(&[2, 3]), value(reduction), value(1.0)]);
-        check(aten::smooth_l1_loss::operator(), [tensor(&[2, 3]), tensor(&[2, 3]), value(reduction), value(1.0)]);
-        check(aten::soft_margin_loss::operator(), [tensor(&[2, 3]), tensor(&[2, 3]), value(reduction)]);
-        let given = [tensor(&[2, 3]), tensor(&[2, 3]), none(), tensor(&[3]), value(reduction)];
-        check(aten::binary_cross_entropy_with_logits::operator(), given);
+        check_batched_calls(
+            aten::mse_loss::operator(),
+            [tensor_arg(&[2, 3]), tensor_arg(&[2, 3]), value_arg(reduction)],
+        );
+        check_batched_calls(aten::mse_loss::operator(), [tensor_arg(&[]), tensor_arg(&[]), value_arg(reduction)]);
+        check_batched_calls(
+            aten::huber_loss::operator(),
+            [tensor_arg(&[2, 3]), tensor_arg(&[2, 3]), value_arg(reduction), value_arg(1.0)],
+        );
+        check_batched_calls(
+            aten::smooth_l1_loss::operator(),
+            [tensor_arg(&[2, 3]), tensor_arg(&[2, 3]), value_arg(reduction), value_arg(1.0)],
+        );
+        check_batched_calls(
+            aten::soft_margin_loss::operator(),
+            [tensor_arg(&[2, 3]), tensor_arg(&[2, 3]), value_arg(reduction)],
+        );
+        let given = [tensor_arg(&[2, 3]), tensor_arg(&[2, 3]), none_arg(), tensor_arg(&[3]), value_arg(reduction)];
+        check_batched_calls(aten::binary_cross_entropy_with_logits::operator(), given);
     }
 }
 
 #[test]
-fn like_factories() {
+fn mapped_like_factories_equal_calls_of_slices() {
     let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
-    let plain = || [none(), none(), none(), none()];
-    check(aten::zeros_like::operator(), [vec![tensor(&[2, 3])], plain().to_vec(), vec![none()]].concat());
-    check(aten::ones_like::operator(), [vec![tensor(&[])], plain().to_vec(), vec![none()]].concat());
-    check(aten::full_like::operator(), [vec![tensor(&[2, 3]), value(2_i64)], plain().to_vec(), vec![none()]].concat());
-    check(aten::new_zeros::operator(), [vec![tensor(&[2, 3]), ints(&[4])], plain().to_vec()].concat());
-    check(aten::new_full::operator(), [vec![tensor(&[2, 3]), ints(&[4]), value(3_i64)], plain().to_vec()].concat());
-    let cast = [tensor(&[2, 3]), value(DType::F32), none(), none(), none(), value(false), none()];
-    check(aten::_to_copy::operator(), cast);
+    let plain = || [none_arg(), none_arg(), none_arg(), none_arg()];
+    check_batched_calls(
+        aten::zeros_like::operator(),
+        [vec![tensor_arg(&[2, 3])], plain().to_vec(), vec![none_arg()]].concat(),
+    );
+    check_batched_calls(
+        aten::ones_like::operator(),
+        [vec![tensor_arg(&[])], plain().to_vec(), vec![none_arg()]].concat(),
+    );
+    check_batched_calls(
+        aten::full_like::operator(),
+        [vec![tensor_arg(&[2, 3]), value_arg(2_i64)], plain().to_vec(), vec![none_arg()]].concat(),
+    );
+    check_batched_calls(
+        aten::new_zeros::operator(),
+        [vec![tensor_arg(&[2, 3]), ints_arg(&[4])], plain().to_vec()].concat(),
+    );
+    check_batched_calls(
+        aten::new_full::operator(),
+        [vec![tensor_arg(&[2, 3]), ints_arg(&[4]), value_arg(3_i64)], plain().to_vec()].concat(),
+    );
+    let cast =
+        [tensor_arg(&[2, 3]), value_arg(DType::F32), none_arg(), none_arg(), none_arg(), value_arg(false), none_arg()];
+    check_batched_calls(aten::_to_copy::operator(), cast);
 }
 
 #[test]
-fn scatter_operators_of_views() {
+fn mapped_scatter_operators_of_views_equal_calls_of_slices() {
     let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
-    check(aten::select_backward::operator(), [tensor(&[2]), ints(&[2, 3]), value(1_i64), value(2_i64)]);
-    check(
+    check_batched_calls(
+        aten::select_backward::operator(),
+        [tensor_arg(&[2]), ints_arg(&[2, 3]), value_arg(1_i64), value_arg(2_i64)],
+    );
+    check_batched_calls(
         aten::slice_backward::operator(),
-        [tensor(&[2, 2]), ints(&[2, 4]), value(-1_i64), value(0_i64), value(4_i64), value(2_i64)],
+        [
+            tensor_arg(&[2, 2]),
+            ints_arg(&[2, 4]),
+            value_arg(-1_i64),
+            value_arg(0_i64),
+            value_arg(4_i64),
+            value_arg(2_i64),
+        ],
     );
-    check(aten::diagonal_backward::operator(), [tensor(&[2]), ints(&[2, 3]), value(1_i64), value(0_i64), value(1_i64)]);
-    check(aten::select_scatter::operator(), [tensor(&[2, 3]), tensor(&[2]), value(1_i64), value(0_i64)]);
-    check(
+    check_batched_calls(
+        aten::diagonal_backward::operator(),
+        [tensor_arg(&[2]), ints_arg(&[2, 3]), value_arg(1_i64), value_arg(0_i64), value_arg(1_i64)],
+    );
+    check_batched_calls(
+        aten::select_scatter::operator(),
+        [tensor_arg(&[2, 3]), tensor_arg(&[2]), value_arg(1_i64), value_arg(0_i64)],
+    );
+    check_batched_calls(
         aten::slice_scatter::operator(),
-        [tensor(&[2, 4]), tensor(&[2, 2]), value(1_i64), value(1_i64), value(3_i64), value(1_i64)],
+        [
+            tensor_arg(&[2, 4]),
+            tensor_arg(&[2, 2]),
+            value_arg(1_i64),
+            value_arg(1_i64),
+            value_arg(3_i64),
+            value_arg(1_i64),
+        ],
     );
-    check(
+    check_batched_calls(
         aten::diagonal_scatter::operator(),
-        [tensor(&[2, 3]), tensor(&[2]), value(0_i64), value(0_i64), value(1_i64)],
+        [tensor_arg(&[2, 3]), tensor_arg(&[2]), value_arg(0_i64), value_arg(0_i64), value_arg(1_i64)],
     );
-    check(aten::copy::operator(), [tensor(&[2, 3]), tensor(&[3]), value(false)]);
-    check(aten::repeat::operator(), [tensor(&[2, 3]), ints(&[2, 1, 3])]);
-    check(aten::diag_embed::operator(), [tensor(&[2, 3]), value(1_i64), value(-1_i64), value(0_i64)]);
+    check_batched_calls(aten::copy::operator(), [tensor_arg(&[2, 3]), tensor_arg(&[3]), value_arg(false)]);
+    check_batched_calls(aten::repeat::operator(), [tensor_arg(&[2, 3]), ints_arg(&[2, 1, 3])]);
+    check_batched_calls(
+        aten::diag_embed::operator(),
+        [tensor_arg(&[2, 3]), value_arg(1_i64), value_arg(-1_i64), value_arg(0_i64)],
+    );
 }
 
 #[test]
-fn reductions_with_and_without_keepdim() {
+fn mapped_reductions_with_and_without_keepdim_equal_calls_of_slices() {
     let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
     for keepdim in [false, true] {
-        check(aten::argmax::operator(), [tensor(&[2, 4]), none(), value(keepdim)]);
-        check(aten::argmin::operator(), [tensor(&[]), none(), value(keepdim)]);
-        check(aten::aminmax::operator(), [tensor(&[2, 4]), none(), value(keepdim)]);
-        check(aten::aminmax::operator(), [tensor(&[2, 4]), value(-1_i64), value(keepdim)]);
-        check(aten::var_mean_correction::operator(), [tensor(&[2, 4]), ints(&[1]), none(), value(keepdim)]);
-        check(aten::std_mean_correction::operator(), [tensor(&[2, 4]), none(), none(), value(keepdim)]);
+        check_batched_calls(aten::argmax::operator(), [tensor_arg(&[2, 4]), none_arg(), value_arg(keepdim)]);
+        check_batched_calls(aten::argmin::operator(), [tensor_arg(&[]), none_arg(), value_arg(keepdim)]);
+        check_batched_calls(aten::aminmax::operator(), [tensor_arg(&[2, 4]), none_arg(), value_arg(keepdim)]);
+        check_batched_calls(aten::aminmax::operator(), [tensor_arg(&[2, 4]), value_arg(-1_i64), value_arg(keepdim)]);
+        check_batched_calls(
+            aten::var_mean_correction::operator(),
+            [tensor_arg(&[2, 4]), ints_arg(&[1]), none_arg(), value_arg(keepdim)],
+        );
+        check_batched_calls(
+            aten::std_mean_correction::operator(),
+            [tensor_arg(&[2, 4]), none_arg(), none_arg(), value_arg(keepdim)],
+        );
     }
-    check(aten::nanmedian::operator(), [tensor(&[2, 4])]);
+    check_batched_calls(aten::nanmedian::operator(), [tensor_arg(&[2, 4])]);
 }
 
 #[test]
-fn elementwise_operators_without_a_shape_word() {
+fn mapped_elementwise_operators_without_a_shape_word_equal_calls_of_slices() {
     let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
-    check(aten::div_tensor_mode::operator(), [tensor(&[2, 4]), tensor(&[4]), value("floor")]);
-    check(aten::log_sigmoid_forward::operator(), [tensor(&[2, 4])]);
-    check(aten::frexp::operator(), [tensor(&[2, 4])]);
-    check(aten::glu::operator(), [tensor(&[2, 4]), value(-1_i64)]);
-    check(aten::glu_jvp::operator(), [tensor(&[2, 2]), tensor(&[2, 4]), tensor(&[2, 4]), value(-1_i64)]);
+    check_batched_calls(aten::div_tensor_mode::operator(), [tensor_arg(&[2, 4]), tensor_arg(&[4]), value_arg("floor")]);
+    check_batched_calls(aten::log_sigmoid_forward::operator(), [tensor_arg(&[2, 4])]);
+    check_batched_calls(aten::frexp::operator(), [tensor_arg(&[2, 4])]);
+    check_batched_calls(aten::glu::operator(), [tensor_arg(&[2, 4]), value_arg(-1_i64)]);
+    check_batched_calls(
+        aten::glu_jvp::operator(),
+        [tensor_arg(&[2, 2]), tensor_arg(&[2, 4]), tensor_arg(&[2, 4]), value_arg(-1_i64)],
+    );
 }
 
 #[test]
-fn gradients_that_are_not_requested() {
+fn mapped_backwards_with_any_requested_gradients_equal_calls_of_slices() {
     let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
     for asked in [[true, true, false], [false, true, true], [true, false, false], [false, false, true]] {
-        let rest =
-            [ints(&[4]), ints(&[1]), ints(&[0]), ints(&[1]), value(false), ints(&[0]), value(1_i64), bools(&asked)];
-        let given = [vec![tensor(&[2, 4, 3]), tensor(&[2, 2, 5]), tensor(&[4, 2, 3])], rest.to_vec()].concat();
-        check(aten::convolution_backward::operator(), given);
-        let (grad, input, statistics) = (tensor(&[2, 4]), tensor(&[2, 4]), tensor(&[2, 1]));
+        let rest = [
+            ints_arg(&[4]),
+            ints_arg(&[1]),
+            ints_arg(&[0]),
+            ints_arg(&[1]),
+            value_arg(false),
+            ints_arg(&[0]),
+            value_arg(1_i64),
+            bools_arg(&asked),
+        ];
         let given =
-            [grad, input, ints(&[4]), statistics.clone(), statistics, tensor(&[4]), tensor(&[4]), bools(&asked)];
-        check(aten::native_layer_norm_backward::operator(), given);
+            [vec![tensor_arg(&[2, 4, 3]), tensor_arg(&[2, 2, 5]), tensor_arg(&[4, 2, 3])], rest.to_vec()].concat();
+        check_batched_calls(aten::convolution_backward::operator(), given);
+        let (grad, input, statistics) = (tensor_arg(&[2, 4]), tensor_arg(&[2, 4]), tensor_arg(&[2, 1]));
+        let given = [
+            grad,
+            input,
+            ints_arg(&[4]),
+            statistics.clone(),
+            statistics,
+            tensor_arg(&[4]),
+            tensor_arg(&[4]),
+            bools_arg(&asked),
+        ];
+        check_batched_calls(aten::native_layer_norm_backward::operator(), given);
     }
     let given = [
-        tensor(&[2, 4]),
-        tensor(&[2, 4]),
-        ints(&[4]),
-        tensor(&[2, 1]),
-        tensor(&[2, 1]),
-        none(),
-        none(),
-        bools(&[true, false, false]),
+        tensor_arg(&[2, 4]),
+        tensor_arg(&[2, 4]),
+        ints_arg(&[4]),
+        tensor_arg(&[2, 1]),
+        tensor_arg(&[2, 1]),
+        none_arg(),
+        none_arg(),
+        bools_arg(&[true, false, false]),
     ];
-    check(aten::native_layer_norm_backward::operator(), given);
+    check_batched_calls(aten::native_layer_norm_backward::operator(), given);
 }
 
 #[test]
-fn slices_of_one_element() {
+fn operators_on_slices_of_one_element_equal_calls_of_slices() {
     let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
-    check(aten::stack::operator(), [TestArgument::TensorList(vec![vec![], vec![]]), value(0_i64)]);
-    check(aten::cumsum::operator(), [tensor(&[]), value(-1_i64), none()]);
-    check(aten::softmax_int::operator(), [tensor(&[]), value(0_i64), none()]);
-    check(aten::sort::operator(), [tensor(&[]), value(0_i64), value(true)]);
-    check(aten::topk::operator(), [tensor(&[]), value(1_i64), value(0_i64), value(true), value(true)]);
-    check(aten::gather::operator(), [tensor(&[]), value(0_i64), index_tensor(&[], 1), value(false)]);
+    check_batched_calls(aten::stack::operator(), [TestArgument::TensorList(vec![vec![], vec![]]), value_arg(0_i64)]);
+    check_batched_calls(aten::cumsum::operator(), [tensor_arg(&[]), value_arg(-1_i64), none_arg()]);
+    check_batched_calls(aten::softmax_int::operator(), [tensor_arg(&[]), value_arg(0_i64), none_arg()]);
+    check_batched_calls(aten::sort::operator(), [tensor_arg(&[]), value_arg(0_i64), value_arg(true)]);
+    check_batched_calls(
+        aten::topk::operator(),
+        [tensor_arg(&[]), value_arg(1_i64), value_arg(0_i64), value_arg(true), value_arg(true)],
+    );
+    check_batched_calls(
+        aten::gather::operator(),
+        [tensor_arg(&[]), value_arg(0_i64), index_arg(&[], 1), value_arg(false)],
+    );
     for keepdim in [false, true] {
-        check(aten::sum_dim_intlist::operator(), [tensor(&[]), ints(&[0]), value(keepdim), none()]);
-        check(aten::amax::operator(), [tensor(&[]), ints(&[]), value(keepdim)]);
-        check(aten::mean_dim::operator(), [tensor(&[]), none(), value(keepdim), none()]);
-        check(aten::prod_dim_int::operator(), [tensor(&[]), value(-1_i64), value(keepdim), none()]);
-        check(aten::var_correction::operator(), [tensor(&[]), none(), value(0_i64), value(keepdim)]);
-        check(aten::argmax::operator(), [tensor(&[]), value(0_i64), value(keepdim)]);
-        check(aten::max_dim::operator(), [tensor(&[]), value(0_i64), value(keepdim)]);
+        check_batched_calls(
+            aten::sum_dim_intlist::operator(),
+            [tensor_arg(&[]), ints_arg(&[0]), value_arg(keepdim), none_arg()],
+        );
+        check_batched_calls(aten::amax::operator(), [tensor_arg(&[]), ints_arg(&[]), value_arg(keepdim)]);
+        check_batched_calls(aten::mean_dim::operator(), [tensor_arg(&[]), none_arg(), value_arg(keepdim), none_arg()]);
+        check_batched_calls(
+            aten::prod_dim_int::operator(),
+            [tensor_arg(&[]), value_arg(-1_i64), value_arg(keepdim), none_arg()],
+        );
+        check_batched_calls(
+            aten::var_correction::operator(),
+            [tensor_arg(&[]), none_arg(), value_arg(0_i64), value_arg(keepdim)],
+        );
+        check_batched_calls(aten::argmax::operator(), [tensor_arg(&[]), value_arg(0_i64), value_arg(keepdim)]);
+        check_batched_calls(aten::max_dim::operator(), [tensor_arg(&[]), value_arg(0_i64), value_arg(keepdim)]);
     }
 }
 
 #[test]
-fn products_with_a_summand() {
+fn mapped_products_with_a_summand_equal_calls_of_slices() {
     let _slow = set_slow_loops_exclusively(SlowLoops::Refuse);
-    let factors = [value(2_i64), value(3_i64)];
+    let factors = [value_arg(2_i64), value_arg(3_i64)];
     let added = |given: [TestArgument; 3]| [&given[..], &factors].concat();
-    for this in [tensor(&[2, 5]), tensor(&[5]), tensor(&[])] {
-        check(aten::addmm::operator(), added([this.clone(), tensor(&[2, 3]), tensor(&[3, 5])]));
-        check(aten::addbmm::operator(), added([this.clone(), tensor(&[4, 2, 3]), tensor(&[4, 3, 5])]));
-        check(aten::baddbmm::operator(), added([this, tensor(&[4, 2, 3]), tensor(&[4, 3, 5])]));
+    for this in [tensor_arg(&[2, 5]), tensor_arg(&[5]), tensor_arg(&[])] {
+        check_batched_calls(aten::addmm::operator(), added([this.clone(), tensor_arg(&[2, 3]), tensor_arg(&[3, 5])]));
+        check_batched_calls(
+            aten::addbmm::operator(),
+            added([this.clone(), tensor_arg(&[4, 2, 3]), tensor_arg(&[4, 3, 5])]),
+        );
+        check_batched_calls(aten::baddbmm::operator(), added([this, tensor_arg(&[4, 2, 3]), tensor_arg(&[4, 3, 5])]));
     }
-    check(aten::baddbmm::operator(), added([tensor(&[4, 1, 5]), tensor(&[4, 2, 3]), tensor(&[4, 3, 5])]));
-    for this in [tensor(&[2]), tensor(&[1]), tensor(&[])] {
-        check(aten::addmv::operator(), added([this, tensor(&[2, 3]), tensor(&[3])]));
+    check_batched_calls(
+        aten::baddbmm::operator(),
+        added([tensor_arg(&[4, 1, 5]), tensor_arg(&[4, 2, 3]), tensor_arg(&[4, 3, 5])]),
+    );
+    for this in [tensor_arg(&[2]), tensor_arg(&[1]), tensor_arg(&[])] {
+        check_batched_calls(aten::addmv::operator(), added([this, tensor_arg(&[2, 3]), tensor_arg(&[3])]));
     }
 }

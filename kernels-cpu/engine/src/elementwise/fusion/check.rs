@@ -17,7 +17,7 @@ pub(super) fn is_valid_chain(chain: &FusionGroup) -> bool {
     !chain.results.is_empty()
         && chain.results.iter().all(is_new)
         && chain.inputs.iter().all(is_meta)
-        && steps.all(|(at, step)| is_meta(&step.result) && has_stated_sizes(chain, at, step))
+        && steps.all(|(at, step)| is_meta(&step.result) && has_broadcast_sizes(chain, at, step))
 }
 
 fn is_meta(tensor: &Tensor) -> bool {
@@ -25,7 +25,7 @@ fn is_meta(tensor: &Tensor) -> bool {
 }
 
 /// Returns whether a step's result has the sizes to which its arguments broadcast, and those of the first step's result.
-fn has_stated_sizes(chain: &FusionGroup, at: usize, step: &FusionStep) -> bool {
+fn has_broadcast_sizes(chain: &FusionGroup, at: usize, step: &FusionStep) -> bool {
     let sizes = step.arguments.iter().filter_map(|given| match given {
         StepArgument::Value(value) => Some(earlier_value(chain, at, *value).map(Tensor::sizes)),
         StepArgument::Constant(value) => value.as_tensor().map(|tensor| Some(tensor.sizes())),

@@ -12,14 +12,14 @@ use dispatch_runtime::{Arithmetic, DType};
 use pulp::bytemuck::Pod;
 use pulp::{Arch, Simd, WithSimd};
 
-use crate::compute::{Compute, Divide, Ordered, RealFloat};
-use crate::convert::{rounded_to_bf16, rounded_to_f16};
-use crate::elementwise::fusible::Loop;
+use crate::compute::{ComputeType, Divide, Ordered, RealFloat};
+use crate::convert::{round_through_bf16, round_through_f16};
+use crate::elementwise::fusible::ContiguousLoop;
 use crate::inlined::inlined;
 use crate::math::Real;
 
 /// Defines the operations of runs: functions of elements and scalars, with the arguments that can be in registers.
-macro_rules! cheap {
+macro_rules! define_cheap_operations {
     ($($name:ident<$bound:path>[$($element:ident),+] at $($register_argument:literal)+ => $body:expr;)*) => {
         /// A cheap elementwise operation that can be part of a run. Its tensor arguments come first, then its scalars.
         #[derive(Clone, Copy, PartialEq)]
@@ -60,18 +60,18 @@ macro_rules! cheap {
             }
         }
 
-        impl<T: RunElement> RunCall<'_, T> {
+        impl<T: RegisterRunElement> RegisterRunCall<'_, T> {
             /// Applies one operation of the run to a block of elements.
             ///
             /// # Safety
             ///
-            /// The safety conditions of [`run_block`](Self::run_block) hold.
+            /// The safety conditions of [`compute_block`](Self::compute_block) hold.
             #[inline(always)]
-            unsafe fn apply_step<S: Simd, const W: usize>(&self, x: &mut VectorBlock<S, T, W>, step: &RunStep, start: usize) {
+            unsafe fn apply_step<S: Simd, const W: usize>(&self, x: &mut VectorBlock<S, T, W>, step: &RegisterRunStep, start: usize) {
                 match (step.cheap, step.register_argument) {
                     $($(
                         // SAFETY: guaranteed by the caller.
-                        (CheapOperation::$name, $register_argument) => unsafe { self.apply_function::<S, _, W, $register_argument>(x, step.first_operand, start, vector_functions::$name) },
+                        (CheapOperation::$name, $register_argument) => unsafe { self.apply_to_block::<S, _, W, $register_argument>(x, step.first_operand, start, vector_functions::$name) },
                     )+)*
                     _ => debug_assert!(false, "an operation accepts this argument in registers"),
                 }
@@ -80,7 +80,7 @@ macro_rules! cheap {
     };
 }
 
-cheap! {
+define_cheap_operations! {
     plus<Arithmetic>[a, b] at 0 1 => a.plus(b);
     minus<Arithmetic>[a, b] at 0 1 => a.minus(b);
     add_scaled<Arithmetic>[a, b, factor] at 0 1 => a.plus(b.times(factor));
@@ -88,7 +88,7 @@ cheap! {
     rsub_scaled<Arithmetic>[a, b, factor] at 0 1 => b.minus(a.times(factor));
     times<Arithmetic>[a, b] at 0 1 => a.times(b);
     divide<Divide>[a, b] at 0 1 => a.divide(b);
-    negated<Compute>[x] at 0 => x.negated();
+    negated<ComputeType>[x] at 0 => x.negated();
     magnitude<Ordered>[x] at 0 => x.magnitude();
     sqrt<Real>[x] at 0 => x.sqrt();
     reciprocal<Real>[x] at 0 => x.reciprocal();
@@ -102,47 +102,51 @@ cheap! {
 
 /// One operation of a run.
 #[derive(Clone, Copy)]
-pub(super) struct RunStep {
+pub(super) struct RegisterRunStep {
     pub(super) cheap: CheapOperation,
     /// The index of the argument that is in registers.
     pub(super) register_argument: usize,
-    /// The index of its first other argument among the inputs of the run.
+    /// The index, among the inputs of the run, of the operation's first argument that is not in registers.
     pub(super) first_operand: usize,
 }
 
 /// Returns the loop of a run, which begins with the elements of input 0; `None` if runs do not compute with the dtype. A `uniform` input is
 /// one element, repeated.
-pub(super) fn run_loop(dtype: DType, run_steps: Vec<RunStep>, uniform: &[bool]) -> Option<Box<dyn Loop>> {
+pub(super) fn register_run_loop(
+    dtype: DType,
+    run_steps: Vec<RegisterRunStep>,
+    uniform: &[bool],
+) -> Option<Box<dyn ContiguousLoop>> {
     Some(match dtype {
-        DType::F32 => Box::new(RunLoop::<f32>::new(run_steps, uniform, Rounding::None)),
-        DType::F64 => Box::new(RunLoop::<f64>::new(run_steps, uniform, Rounding::None)),
-        DType::BF16 => Box::new(RunLoop::<f32>::new(run_steps, uniform, Rounding::BF16)),
-        DType::F16 => Box::new(RunLoop::<f32>::new(run_steps, uniform, Rounding::F16)),
+        DType::F32 => Box::new(RegisterRunLoop::<f32>::new(run_steps, uniform, RegisterRounding::None)),
+        DType::F64 => Box::new(RegisterRunLoop::<f64>::new(run_steps, uniform, RegisterRounding::None)),
+        DType::BF16 => Box::new(RegisterRunLoop::<f32>::new(run_steps, uniform, RegisterRounding::BF16)),
+        DType::F16 => Box::new(RegisterRunLoop::<f32>::new(run_steps, uniform, RegisterRounding::F16)),
         _ => return None,
     })
 }
 
 /// The narrow dtype that the result of each operation is rounded to.
 #[derive(Clone, Copy)]
-enum Rounding {
+enum RegisterRounding {
     None,
     BF16,
     F16,
 }
 
 /// The loop of a run: operations whose operands are among the inputs of a call.
-struct RunLoop<T> {
-    run_steps: Vec<RunStep>,
+struct RegisterRunLoop<T> {
+    run_steps: Vec<RegisterRunStep>,
     /// The stride of each input in bytes; 0 if it is uniform.
     strides: Vec<usize>,
-    rounding: Rounding,
+    rounding: RegisterRounding,
     element: PhantomData<fn() -> T>,
 }
 
-impl<T: RunElement> RunLoop<T> {
-    fn new(run_steps: Vec<RunStep>, uniform: &[bool], rounding: Rounding) -> Self {
-        let are_valid = |step: &RunStep| {
-            let RunStep { cheap, register_argument, first_operand } = *step;
+impl<T: RegisterRunElement> RegisterRunLoop<T> {
+    fn new(run_steps: Vec<RegisterRunStep>, uniform: &[bool], rounding: RegisterRounding) -> Self {
+        let are_valid = |step: &RegisterRunStep| {
+            let RegisterRunStep { cheap, register_argument, first_operand } = *step;
             cheap.accepts_register_at(register_argument)
                 && first_operand > 0
                 && first_operand + cheap.arity() <= uniform.len() + 1
@@ -153,34 +157,34 @@ impl<T: RunElement> RunLoop<T> {
     }
 }
 
-impl<T: RunElement> Loop for RunLoop<T> {
+impl<T: RegisterRunElement> ContiguousLoop for RegisterRunLoop<T> {
     unsafe fn run(&self, out: *mut u8, inputs: &[*const u8], count: usize) {
         assert_eq!(inputs.len(), self.strides.len(), "a run has one stride for each input");
-        Arch::new().dispatch(RunCall { run: self, inputs, out, count });
+        Arch::new().dispatch(RegisterRunCall { run: self, inputs, out, count });
     }
 }
 
 /// A scalar type for which runs use vectors: `f32` or `f64`.
-trait RunElement: Pod {
+trait RegisterRunElement: Pod {
     type Vector<S: Simd>: Vector;
 
     /// Rounds to a narrow dtype.
-    fn round_to(self, rounding: Rounding) -> Self;
+    fn round_to(self, rounding: RegisterRounding) -> Self;
 }
 
 inlined! {
-    impl RunElement for f32 {
+    impl RegisterRunElement for f32 {
         type Vector[S: Simd] = Floats<S>;
-        fn round_to(self, rounding: Rounding) -> Self = match rounding {
-            Rounding::None => self,
-            Rounding::BF16 => rounded_to_bf16(self),
-            Rounding::F16 => rounded_to_f16(self),
+        fn round_to(self, rounding: RegisterRounding) -> Self = match rounding {
+            RegisterRounding::None => self,
+            RegisterRounding::BF16 => round_through_bf16(self),
+            RegisterRounding::F16 => round_through_f16(self),
         };
     }
 
-    impl RunElement for f64 {
+    impl RegisterRunElement for f64 {
         type Vector[S: Simd] = Doubles<S>;
-        fn round_to(self, _rounding: Rounding) -> Self = self;
+        fn round_to(self, _rounding: RegisterRounding) -> Self = self;
     }
 }
 
@@ -262,47 +266,47 @@ vector_types! {
 }
 
 /// The number of vectors in a block: enough to hide the latency of an operation, few enough to leave registers for operands.
-const BLOCK_VECTORS: usize = 8;
+const VECTORS_PER_BLOCK: usize = 8;
 
-type VectorBlock<S, T, const W: usize> = [<T as RunElement>::Vector<S>; W];
+type VectorBlock<S, T, const W: usize> = [<T as RegisterRunElement>::Vector<S>; W];
 
 /// A run, bound to the elements of one call. There are `count` elements at every input, or one if the input is uniform, and room for as
 /// many results. The operands of all operations are among the inputs.
-struct RunCall<'a, T> {
-    run: &'a RunLoop<T>,
+struct RegisterRunCall<'a, T> {
+    run: &'a RegisterRunLoop<T>,
     inputs: &'a [*const u8],
     out: *mut u8,
     count: usize,
 }
 
-impl<T: RunElement> WithSimd for RunCall<'_, T> {
+impl<T: RegisterRunElement> WithSimd for RegisterRunCall<'_, T> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let length = size_of::<VectorBlock<S, T, BLOCK_VECTORS>>() / size_of::<T>();
+        let length = size_of::<VectorBlock<S, T, VECTORS_PER_BLOCK>>() / size_of::<T>();
         let Some(last) = self.count.checked_sub(length) else {
-            return self.run_short();
+            return self.compute_short();
         };
         let mut start = 0;
         while start < last {
             // SAFETY: there are `count` elements at every input and result, and `new` checked the operands of each operation.
-            unsafe { self.run_block::<S, BLOCK_VECTORS>(start) };
+            unsafe { self.compute_block::<S, VECTORS_PER_BLOCK>(start) };
             start += length;
         }
         // The last block may overlap the block before it. Results overlap no input, so they are just computed again.
         // SAFETY: there are `count` elements at every input and result, and `new` checked the operands of each operation.
-        unsafe { self.run_block::<S, BLOCK_VECTORS>(last) };
+        unsafe { self.compute_block::<S, VECTORS_PER_BLOCK>(last) };
     }
 }
 
-impl<T: RunElement> RunCall<'_, T> {
+impl<T: RegisterRunElement> RegisterRunCall<'_, T> {
     /// Computes a call of fewer elements than a block has, one at a time.
     #[inline(never)]
-    fn run_short(&self) {
+    fn compute_short(&self) {
         for start in 0..self.count {
             // SAFETY: there are `count` elements at every input and result, and `new` checked the operands of each operation.
-            unsafe { self.run_block::<pulp::Scalar, 1>(start) };
+            unsafe { self.compute_block::<pulp::Scalar, 1>(start) };
         }
     }
 
@@ -310,37 +314,37 @@ impl<T: RunElement> RunCall<'_, T> {
     ///
     /// Every input and the result have a block of elements from `start` on, and all operands are among the inputs.
     #[inline(always)]
-    unsafe fn run_block<S: Simd, const W: usize>(&self, start: usize) {
+    unsafe fn compute_block<S: Simd, const W: usize>(&self, start: usize) {
         // SAFETY: guaranteed by the caller; the results overlap no input.
         unsafe {
             let from = self.input_pointer(0, start).cast::<T::Vector<S>>();
             let mut x = [from.read_unaligned(); W];
-            unroll::<W>(
+            for_each_vector::<W>(
                 #[inline(always)]
                 |at| x[at] = from.add(at).read_unaligned(),
             );
             for step in &self.run.run_steps {
                 self.apply_step::<S, W>(&mut x, step, start);
                 match self.run.rounding {
-                    Rounding::None => {}
+                    RegisterRounding::None => {}
                     rounding => round_block::<S, T, W>(&mut x, rounding),
                 }
             }
             let out = self.out.add(start * size_of::<T>()).cast::<T::Vector<S>>();
-            unroll::<W>(
+            for_each_vector::<W>(
                 #[inline(always)]
                 |at| out.add(at).write_unaligned(x[at]),
             );
         }
     }
 
-    /// Applies `f` to a block, as its argument number `PLACE`.
+    /// Applies `f` to a block, which is argument number `PLACE` of `f`.
     ///
     /// # Safety
     ///
-    /// The safety conditions of [`run_block`](Self::run_block) hold.
+    /// The safety conditions of [`compute_block`](Self::compute_block) hold.
     #[inline(always)]
-    unsafe fn apply_function<S: Simd, const N: usize, const W: usize, const PLACE: usize>(
+    unsafe fn apply_to_block<S: Simd, const N: usize, const W: usize, const PLACE: usize>(
         &self,
         x: &mut VectorBlock<S, T, W>,
         first_operand: usize,
@@ -352,7 +356,7 @@ impl<T: RunElement> RunCall<'_, T> {
             // SAFETY: guaranteed by the caller.
             *from = unsafe { self.input_pointer(first_operand + i - usize::from(i > PLACE), start) }.cast();
         }
-        unroll::<W>(
+        for_each_vector::<W>(
             #[inline(always)]
             |at| {
                 let mut all = [x[at]; N];
@@ -377,10 +381,10 @@ impl<T: RunElement> RunCall<'_, T> {
 
 /// Calls `f` with the indices of a block's vectors. The compiler would unroll a loop too late to keep the block in registers.
 #[inline(always)]
-fn unroll<const W: usize>(mut f: impl FnMut(usize)) {
-    const { assert!(W == 1 || W == BLOCK_VECTORS) };
+fn for_each_vector<const W: usize>(mut f: impl FnMut(usize)) {
+    const { assert!(W == 1 || W == VECTORS_PER_BLOCK) };
     f(0);
-    if W == BLOCK_VECTORS {
+    if W == VECTORS_PER_BLOCK {
         f(1);
         f(2);
         f(3);
@@ -393,16 +397,19 @@ fn unroll<const W: usize>(mut f: impl FnMut(usize)) {
 
 /// Rounds the elements of a block, in a loop that the compiler vectorises.
 #[inline(always)]
-fn round_block<S: Simd, T: RunElement, const W: usize>(block: &mut VectorBlock<S, T, W>, rounding: Rounding) {
+fn round_block<S: Simd, T: RegisterRunElement, const W: usize>(
+    block: &mut VectorBlock<S, T, W>,
+    rounding: RegisterRounding,
+) {
     // Rounds a copy, so that the block itself stays in registers.
     let mut copy = *block;
     // SAFETY: a block of vectors consists of contiguous numbers.
     let element =
         unsafe { slice::from_raw_parts_mut((&raw mut copy).cast::<T>(), size_of_val(&copy) / size_of::<T>()) };
     match rounding {
-        Rounding::None => {}
-        Rounding::BF16 => element.iter_mut().for_each(|x| *x = x.round_to(Rounding::BF16)),
-        Rounding::F16 => element.iter_mut().for_each(|x| *x = x.round_to(Rounding::F16)),
+        RegisterRounding::None => {}
+        RegisterRounding::BF16 => element.iter_mut().for_each(|x| *x = x.round_to(RegisterRounding::BF16)),
+        RegisterRounding::F16 => element.iter_mut().for_each(|x| *x = x.round_to(RegisterRounding::F16)),
     }
     *block = copy;
 }

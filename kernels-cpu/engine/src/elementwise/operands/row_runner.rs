@@ -1,9 +1,9 @@
 //! Loops over the operands of a call, along a loop nest.
 #![expect(unsafe_code, reason = "one loop over slices of several operands")]
 
-use super::{BLOCK_ELEMENTS, BasePointers, Block, ConvertedOperand, GRAIN_SIZE};
+use super::{BasePointers, ConvertedOperand, ELEMENTS_PER_BLOCK, ElementBlock, GRAIN_SIZE};
 use crate::elementwise::LoopNest;
-use crate::elementwise::fusible::Loop;
+use crate::elementwise::fusible::ContiguousLoop;
 use crate::thread_pool;
 
 /// # Safety
@@ -15,7 +15,7 @@ pub(super) unsafe fn run_contiguous<const N: usize>(
     out_size: usize,
     in_size: usize,
     pointers: &BasePointers<N>,
-    kernel_loop: &dyn Loop,
+    kernel_loop: &dyn ContiguousLoop,
 ) {
     thread_pool::parallel_for(0..count, GRAIN_SIZE, |part| {
         let out = pointers.out.wrapping_add(part.start * out_size);
@@ -37,12 +37,12 @@ pub(super) unsafe fn run_in_place<const N: usize>(
     count: usize,
     size: usize,
     pointers: &BasePointers<N>,
-    kernel_loop: &dyn Loop,
+    kernel_loop: &dyn ContiguousLoop,
 ) {
     thread_pool::parallel_for(0..count, GRAIN_SIZE, |part| {
-        let mut block = Block::new();
-        for start in part.clone().step_by(BLOCK_ELEMENTS) {
-            let length = BLOCK_ELEMENTS.min(part.end - start);
+        let mut block = ElementBlock::new();
+        for start in part.clone().step_by(ELEMENTS_PER_BLOCK) {
+            let length = ELEMENTS_PER_BLOCK.min(part.end - start);
             let here = BasePointers {
                 out: pointers.out.wrapping_add(start * size),
                 inputs: pointers.inputs.map(|input| input.wrapping_add(start * size)),
@@ -51,7 +51,7 @@ pub(super) unsafe fn run_in_place<const N: usize>(
             // caller.
             unsafe {
                 block.as_mut_ptr().copy_from_nonoverlapping(here.out, length * size);
-                kernel_loop.run(here.out, &here.with_copied_input(block.as_mut_ptr()), length);
+                kernel_loop.run(here.out, &here.inputs_with_copy(block.as_mut_ptr()), length);
             }
         }
     });
@@ -61,15 +61,20 @@ pub(super) unsafe fn run_in_place<const N: usize>(
 pub(super) struct RowRunner<'a, const N: usize> {
     out: &'a ConvertedOperand,
     pub(super) inputs: &'a [ConvertedOperand; N],
-    kernel_loop: &'a dyn Loop,
-    pub(super) blocks: [Block; N],
-    results: Block,
-    rounding_buffer: Block,
+    kernel_loop: &'a dyn ContiguousLoop,
+    pub(super) blocks: [ElementBlock; N],
+    results: ElementBlock,
+    rounding_buffer: ElementBlock,
 }
 
 impl<'a, const N: usize> RowRunner<'a, N> {
-    pub(super) fn new(out: &'a ConvertedOperand, inputs: &'a [ConvertedOperand; N], kernel_loop: &'a dyn Loop) -> Self {
-        let (blocks, results, rounding_buffer) = ([const { Block::new() }; N], Block::new(), Block::new());
+    pub(super) fn new(
+        out: &'a ConvertedOperand,
+        inputs: &'a [ConvertedOperand; N],
+        kernel_loop: &'a dyn ContiguousLoop,
+    ) -> Self {
+        let (blocks, results, rounding_buffer) =
+            ([const { ElementBlock::new() }; N], ElementBlock::new(), ElementBlock::new());
         Self { out, inputs, kernel_loop, blocks, results, rounding_buffer }
     }
 
@@ -104,11 +109,11 @@ impl<'a, const N: usize> RowRunner<'a, N> {
         for i in 0..N {
             if uniform[i] && !direct[i] {
                 // SAFETY: guaranteed by the caller.
-                unsafe { self.load_input(i, offsets[i + 1], 0, BLOCK_ELEMENTS.min(count), 0) };
+                unsafe { self.load_input(i, offsets[i + 1], 0, ELEMENTS_PER_BLOCK.min(count), 0) };
             }
         }
         let all_direct = out_direct && (0..N).all(|i| direct[i] || preloaded[i].is_some());
-        let block = if all_direct { count } else { BLOCK_ELEMENTS };
+        let block = if all_direct { count } else { ELEMENTS_PER_BLOCK };
         for start in (0..count).step_by(block.max(1)) {
             let length = block.min(count - start);
             let along = |step: isize| step * isize::try_from(start).unwrap_or(0);
@@ -144,10 +149,10 @@ impl<'a, const N: usize> RowRunner<'a, N> {
     /// # Safety
     ///
     /// The safety conditions of [`run_row`](Self::run_row) hold for this part of the elements of the operands' nest.
-    pub(super) unsafe fn run_gathered<const M: usize>(&mut self, nest: &LoopNest<M>, part: std::ops::Range<usize>) {
-        let (_, steps) = nest.row();
-        for start in part.clone().step_by(BLOCK_ELEMENTS) {
-            let end = part.end.min(start + BLOCK_ELEMENTS);
+    pub(super) unsafe fn run_short_rows<const M: usize>(&mut self, nest: &LoopNest<M>, part: std::ops::Range<usize>) {
+        let (_, steps) = nest.innermost_dim();
+        for start in part.clone().step_by(ELEMENTS_PER_BLOCK) {
+            let end = part.end.min(start + ELEMENTS_PER_BLOCK);
             let mut filled = 0;
             nest.visit_rows(start, end, |offsets, count| {
                 for i in 0..N {
@@ -176,8 +181,16 @@ impl<'a, const N: usize> RowRunner<'a, N> {
     unsafe fn load_input(&mut self, input: usize, offset: isize, step: isize, count: usize, filled: usize) {
         let operand = &self.inputs[input];
         let to = self.blocks[input].as_mut_ptr().wrapping_add(filled * operand.path.size);
-        // SAFETY: guaranteed by the caller; a block has room for `BLOCK_ELEMENTS` elements of any type.
-        unsafe { operand.path.load(operand.start.wrapping_offset(offset), step, to, count, &mut self.rounding_buffer) };
+        // SAFETY: guaranteed by the caller; a block has room for `ELEMENTS_PER_BLOCK` elements of any type.
+        unsafe {
+            operand.path.load_elements(
+                operand.start.wrapping_offset(offset),
+                step,
+                to,
+                count,
+                &mut self.rounding_buffer,
+            );
+        };
     }
 
     /// Copies results from the block to the operand.
@@ -189,7 +202,13 @@ impl<'a, const N: usize> RowRunner<'a, N> {
         let from = self.results.as_mut_ptr().wrapping_add(emptied * self.out.path.size);
         // SAFETY: guaranteed by the caller, with the conversion from results to the operand's dtype.
         unsafe {
-            self.out.path.store(from, self.out.start.wrapping_offset(offset), step, count, &mut self.rounding_buffer);
+            self.out.path.store_elements(
+                from,
+                self.out.start.wrapping_offset(offset),
+                step,
+                count,
+                &mut self.rounding_buffer,
+            );
         };
     }
 }

@@ -7,13 +7,13 @@
 use std::array;
 use std::ops::Range;
 
-use super::{BLOCK_ELEMENTS, ConvertedOperand, ElementPath, RowRunner};
+use super::{ConvertedOperand, ELEMENTS_PER_BLOCK, OperandConversion, RowRunner};
 use crate::elementwise::loop_nest::{LoopNest, to_isize};
 use crate::elementwise::prefetch;
 
 /// The rows of a tile: as many as a cache line has `f32` elements.
-const TILE_ROWS: usize = 16;
-const TILE_COLUMNS: usize = BLOCK_ELEMENTS / TILE_ROWS;
+const ROWS_PER_TILE: usize = 16;
+const COLUMNS_PER_TILE: usize = ELEMENTS_PER_BLOCK / ROWS_PER_TILE;
 /// The bytes of a cache line.
 const CACHE_LINE_BYTES: usize = 64;
 
@@ -22,21 +22,21 @@ pub(super) fn transposed_inputs<const N: usize, const M: usize>(
     nest: &LoopNest<M>,
     inputs: &[ConvertedOperand; N],
 ) -> Option<[bool; N]> {
-    let ((length, steps), (height, across)) = (nest.row(), nest.second_dim()?);
-    if length < TILE_COLUMNS || height < TILE_ROWS {
+    let ((length, steps), (height, across)) = (nest.innermost_dim(), nest.second_dim()?);
+    if length < COLUMNS_PER_TILE || height < ROWS_PER_TILE {
         return None;
     }
     let transposed = array::from_fn(|i| {
-        let ElementPath { size, direct, .. } = inputs[i].path;
+        let OperandConversion { size, direct, .. } = inputs[i].path;
         direct && across[i + 1] == to_isize(size) && steps[i + 1].unsigned_abs() >= CACHE_LINE_BYTES
     });
     transposed.contains(&true).then_some(transposed)
 }
 
 /// Returns the number of groups of rows, and the number of elements of a group.
-pub(super) fn row_groups<const M: usize>(nest: &LoopNest<M>) -> (usize, usize) {
-    let (length, height) = (nest.row().0, nest.second_dim().map_or(1, |(height, _)| height));
-    (nest.count() / (length * height) * height.div_ceil(TILE_ROWS), length * TILE_ROWS)
+pub(super) fn row_group_count_and_length<const M: usize>(nest: &LoopNest<M>) -> (usize, usize) {
+    let (length, height) = (nest.innermost_dim().0, nest.second_dim().map_or(1, |(height, _)| height));
+    (nest.element_count() / (length * height) * height.div_ceil(ROWS_PER_TILE), length * ROWS_PER_TILE)
 }
 
 impl<const N: usize> RowRunner<'_, N> {
@@ -45,20 +45,21 @@ impl<const N: usize> RowRunner<'_, N> {
     /// # Safety
     ///
     /// The safety conditions of [`run_row`](Self::run_row) hold for the elements of these groups of the operands' nest.
-    pub(super) unsafe fn run_tiled<const M: usize>(
+    pub(super) unsafe fn run_row_groups<const M: usize>(
         &mut self,
         nest: &LoopNest<M>,
         transposed: [bool; N],
         groups: Range<usize>,
     ) {
-        let ((length, steps), Some((height, across))) = (nest.row(), nest.second_dim()) else { return };
+        let ((length, steps), Some((height, across))) = (nest.innermost_dim(), nest.second_dim()) else { return };
         for group in groups {
-            let (outer, first) = (group / height.div_ceil(TILE_ROWS), group % height.div_ceil(TILE_ROWS) * TILE_ROWS);
+            let (outer, first) =
+                (group / height.div_ceil(ROWS_PER_TILE), group % height.div_ceil(ROWS_PER_TILE) * ROWS_PER_TILE);
             let start = (outer * height + first) * length;
             nest.visit_rows(start, start + 1, |offsets, _| {
-                for column in (0..length).step_by(TILE_COLUMNS) {
+                for column in (0..length).step_by(COLUMNS_PER_TILE) {
                     let here: [isize; M] = array::from_fn(|i| offsets[i] + steps[i] * to_isize(column));
-                    let (rows, columns) = (TILE_ROWS.min(height - first), TILE_COLUMNS.min(length - column));
+                    let (rows, columns) = (ROWS_PER_TILE.min(height - first), COLUMNS_PER_TILE.min(length - column));
                     // SAFETY: guaranteed by the caller: the tile is inside the group.
                     unsafe { self.run_tile(&here, &steps, &across, transposed, rows, columns) };
                 }
@@ -81,7 +82,7 @@ impl<const N: usize> RowRunner<'_, N> {
         for i in (0..N).filter(|i| transposed[*i]) {
             let from = self.inputs[i].start.wrapping_offset(offsets[i + 1]);
             let to = self.blocks[i].as_mut_ptr();
-            // SAFETY: guaranteed by the caller, and a block has room for `TILE_ROWS` times `TILE_COLUMNS` elements of any type.
+            // SAFETY: guaranteed by the caller, and a block has room for `ROWS_PER_TILE` times `COLUMNS_PER_TILE` elements of any type.
             unsafe {
                 match self.inputs[i].path.size {
                     4 => transpose_tile::<u32>(from, steps[i + 1], to, rows, columns),
@@ -94,7 +95,10 @@ impl<const N: usize> RowRunner<'_, N> {
             let here = array::from_fn(|i| offsets[i] + across[i] * to_isize(row));
             let transposed = array::from_fn(|i| {
                 transposed[i].then(|| {
-                    self.blocks[i].as_mut_ptr().wrapping_add(row * TILE_COLUMNS * self.inputs[i].path.size).cast_const()
+                    self.blocks[i]
+                        .as_mut_ptr()
+                        .wrapping_add(row * COLUMNS_PER_TILE * self.inputs[i].path.size)
+                        .cast_const()
                 })
             });
             // SAFETY: guaranteed by the caller, and the transposed inputs are in blocks.
@@ -108,19 +112,22 @@ impl<const N: usize> RowRunner<'_, N> {
 /// # Safety
 ///
 /// There are `columns` columns, `step` bytes apart, each of `rows` contiguous elements of the size of `T`. `to` has room for `rows` rows of
-/// `TILE_COLUMNS`.
+/// `COLUMNS_PER_TILE`.
 unsafe fn transpose_tile<T: Copy>(from: *const u8, step: isize, to: *mut u8, rows: usize, columns: usize) {
     let to = to.cast::<T>();
     for column in 0..columns {
-        if columns == TILE_COLUMNS {
+        if columns == COLUMNS_PER_TILE {
             // Prefetches the next column, which is likely transposed next. The processor does not predict strides of this length.
-            prefetch::for_reading(from.wrapping_offset(step * to_isize(column + TILE_COLUMNS)), rows * size_of::<T>());
+            prefetch::prefetch_for_reading(
+                from.wrapping_offset(step * to_isize(column + COLUMNS_PER_TILE)),
+                rows * size_of::<T>(),
+            );
         }
         let from = from.wrapping_offset(step * to_isize(column)).cast::<T>();
         // SAFETY: guaranteed by the caller.
-        let copy_element = |row: usize| unsafe { to.add(row * TILE_COLUMNS + column).write(from.add(row).read()) };
-        // Most tiles have `TILE_ROWS` rows: a constant, so that the compiler unrolls the loop.
-        if rows == TILE_ROWS { (0..TILE_ROWS).for_each(copy_element) } else { (0..rows).for_each(copy_element) }
+        let copy_element = |row: usize| unsafe { to.add(row * COLUMNS_PER_TILE + column).write(from.add(row).read()) };
+        // Most tiles have `ROWS_PER_TILE` rows: a constant, so that the compiler unrolls the loop.
+        if rows == ROWS_PER_TILE { (0..ROWS_PER_TILE).for_each(copy_element) } else { (0..rows).for_each(copy_element) }
     }
 }
 

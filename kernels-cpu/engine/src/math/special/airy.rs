@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 use dispatch_runtime::Complex64;
 
-use super::bessel::{acosh_of_one_plus, scaled_k, trapezoid_steps};
+use super::bessel::{acosh_of_one_plus, scaled_k, trapezoid_step_and_count};
 
 /// Returns the Airy function `Ai`: by its power series near zero, by Bessel functions of order one third for large `x`, and by an integral
 /// for negative `x`.
@@ -37,16 +37,16 @@ fn power_series(x: f64) -> f64 {
 
 /// Returns the function of `-z`, as an integral over the path of steepest descent, on which the integrand does not oscillate.
 fn oscillating_part(z: f64) -> f64 {
-    const ORDER: f64 = 1.0 / 3.0;
+    const BESSEL_ORDER: f64 = 1.0 / 3.0;
     let zeta = 2.0 * z * z.sqrt() / 3.0;
     let size = 45.0 / zeta;
     let (step, steps) =
-        trapezoid_steps(acosh_of_one_plus(0.5 * size * (1.0 + size / (2.0 + (size * size + 4.0).sqrt()))));
+        trapezoid_step_and_count(acosh_of_one_plus(0.5 * size * (1.0 + size / (2.0 + (size * size + 4.0).sqrt()))));
     let at = |i: u32| {
         let s = f64::from(i) * step;
         // The imaginary part of a point of the path.
         let height = s.sinh().atan();
-        let (a, b) = (ORDER * s, ORDER * height);
+        let (a, b) = (BESSEL_ORDER * s, BESSEL_ORDER * height);
         let wave = Complex64::new(a.cosh() * b.cos(), a.sinh() * b.sin());
         wave * Complex64::new(1.0, 1.0 / s.cosh()) * (-zeta * s.sinh() * s.tanh()).exp()
     };
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn functions_have_their_known_values() {
+    fn ai_has_known_values() {
         let known = [
             (0.0, 0.355_028_053_887_817_2),
             (1.5, 0.071_749_497_008_105_4),
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn formulas_agree_where_they_change() {
+    fn ai_is_continuous_where_its_formula_changes() {
         for x in [1.0_f64, -2.0] {
             let (left, right) = (ai(x.next_down()), ai(x.next_up()));
             assert!((left - right).abs() < 1e-15, "{left} {right}");

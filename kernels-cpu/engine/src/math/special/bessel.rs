@@ -8,22 +8,22 @@ use std::f64::consts::{LN_2, PI};
 
 /// Returns the modified Bessel function of the first kind, of order zero.
 pub fn i0(x: f64) -> f64 {
-    modified_first_kind(0.0, x.abs(), false)
+    modified_bessel_first_kind(0.0, x.abs(), false)
 }
 
 /// Returns the modified Bessel function of the first kind, of order one.
 pub fn i1(x: f64) -> f64 {
-    modified_first_kind(1.0, x.abs(), false).copysign(x)
+    modified_bessel_first_kind(1.0, x.abs(), false).copysign(x)
 }
 
 /// Returns `e^-|x|` times [`i0`].
 pub fn scaled_i0(x: f64) -> f64 {
-    modified_first_kind(0.0, x.abs(), true)
+    modified_bessel_first_kind(0.0, x.abs(), true)
 }
 
 /// Returns `e^-|x|` times [`i1`].
 pub fn scaled_i1(x: f64) -> f64 {
-    modified_first_kind(1.0, x.abs(), true).copysign(x)
+    modified_bessel_first_kind(1.0, x.abs(), true).copysign(x)
 }
 
 /// Returns the modified Bessel function of the second kind.
@@ -41,7 +41,7 @@ pub fn scaled_k(order: f64, x: f64) -> f64 {
     }
     // The neglected rest of the integral is less than e^-45 of the whole.
     let end = if x < 1e-150 { LN_2 + 45_f64.ln() - x.ln() } else { acosh_of_one_plus(45.0 / x) };
-    let (step, steps) = trapezoid_steps(end);
+    let (step, steps) = trapezoid_step_and_count(end);
     let at = |i: u32| {
         let t = f64::from(i) * step;
         let half = (0.5 * t).sinh();
@@ -70,7 +70,7 @@ pub fn spherical_j0(x: f64) -> f64 {
 }
 
 /// Returns the step and the number of steps of the trapezoidal rule for an integrand that ends at `end`.
-pub(super) fn trapezoid_steps(end: f64) -> (f64, u32) {
+pub(super) fn trapezoid_step_and_count(end: f64) -> (f64, u32) {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the end is at most 750")]
     let steps = (end / 0.11).ceil().max(40.0) as u32;
     (end / f64::from(steps), steps)
@@ -78,7 +78,7 @@ pub(super) fn trapezoid_steps(end: f64) -> (f64, u32) {
 
 /// Returns the modified Bessel function of the first kind of order 0 or 1, for an argument that is not negative; times `e^-x` if `scaled`
 /// is true.
-fn modified_first_kind(order: f64, x: f64, scaled: bool) -> f64 {
+fn modified_bessel_first_kind(order: f64, x: f64, scaled: bool) -> f64 {
     if x < 20.0 {
         let square = 0.25 * x * x;
         let (mut term, mut sum, mut n) = (1.0, 1.0, 1.0);
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_have_their_known_values() {
+    fn bessel_functions_have_known_values() {
         let near = |found: f64, known: f64| assert!((found / known - 1.0).abs() < 4e-15, "{found}, not {known}");
         near(i0(1.0), 1.266_065_877_752_008_4);
         near(i1(-3.5), -6.205_834_922_258_364);

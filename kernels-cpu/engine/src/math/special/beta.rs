@@ -1,6 +1,6 @@
 //! Derivative of samples of the beta distribution.
 
-use super::gamma::derivative;
+use super::gamma::numeric_derivative;
 
 /// Returns the derivative of a component `x` of a Dirichlet sample by its concentration `weight`, divided by `1 - x`, which is the sum of
 /// the other components. The component has a beta distribution; the sum of the other concentrations, `total - weight`, is constant.
@@ -9,9 +9,9 @@ pub fn implicit_gradient(x: f64, weight: f64, total: f64) -> f64 {
     let others = total - weight;
     let mean = weight / total;
     let derivative = if x < mean {
-        derivative(weight, |weight| cdf(x, weight, others))
+        numeric_derivative(weight, |weight| cdf(x, weight, others))
     } else {
-        -derivative(weight, |weight| cdf(1.0 - x, others, weight))
+        -numeric_derivative(weight, |weight| cdf(1.0 - x, others, weight))
     };
     -derivative * x / scaled_density(x, weight, others)
 }
@@ -23,8 +23,8 @@ fn scaled_density(x: f64, a: f64, b: f64) -> f64 {
 
 /// Returns the cumulative distribution function at an `x` of at most about the mean, by a continued fraction with Lentz's method.
 fn cdf(x: f64, a: f64, b: f64) -> f64 {
-    const TINY: f64 = 1e-290;
-    let or_tiny = |value: f64| if value.abs() < TINY { TINY } else { value };
+    const MIN_DENOMINATOR: f64 = 1e-290;
+    let or_tiny = |value: f64| if value.abs() < MIN_DENOMINATOR { MIN_DENOMINATOR } else { value };
     let mut denominator = or_tiny(1.0 - (a + b) * x / (a + 1.0)).recip();
     let (mut numerator, mut product) = (1.0, denominator);
     for n in 1..10_000 {
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cdf_has_its_known_values() {
+    fn cdf_has_known_values() {
         // For the parameters two and three the function is a polynomial.
         let known = |x: f64| x * x * (6.0 - 8.0 * x + 3.0 * x * x);
         for x in [0.1, 0.3, 0.39] {

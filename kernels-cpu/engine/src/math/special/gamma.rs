@@ -10,12 +10,12 @@ const MAX_TERMS: u32 = 20_000;
 
 /// Returns the cumulative distribution function: the probability of values below `x`.
 pub fn cdf(shape: f64, x: f64) -> f64 {
-    probabilities(shape, x).0
+    cdf_and_survival(shape, x).0
 }
 
 /// Returns the survival function: the probability of values above `x`.
 pub fn survival(shape: f64, x: f64) -> f64 {
-    probabilities(shape, x).1
+    cdf_and_survival(shape, x).1
 }
 
 /// Returns the derivative of a sample `x` by the shape, at a constant value of the cumulative distribution function.
@@ -23,21 +23,21 @@ pub fn survival(shape: f64, x: f64) -> f64 {
 pub fn implicit_gradient(shape: f64, x: f64) -> f64 {
     // The smaller of the two probabilities has more significant digits.
     let derivative = if x < shape + 1.0 {
-        derivative(shape, |shape| cdf(shape, x))
+        numeric_derivative(shape, |shape| cdf(shape, x))
     } else {
-        -derivative(shape, |shape| survival(shape, x))
+        -numeric_derivative(shape, |shape| survival(shape, x))
     };
     -derivative * x / scaled_density(shape, x)
 }
 
 /// Returns the derivative of a function of a positive number, by differences of the fourth order.
-pub(super) fn derivative(at: f64, f: impl Fn(f64) -> f64) -> f64 {
+pub(super) fn numeric_derivative(at: f64, f: impl Fn(f64) -> f64) -> f64 {
     let step = 1e-3 * at;
     let across = |step: f64| f(at + step) - f(at - step);
     (8.0 * across(step) - across(2.0 * step)) / (12.0 * step)
 }
 
-fn probabilities(shape: f64, x: f64) -> (f64, f64) {
+fn cdf_and_survival(shape: f64, x: f64) -> (f64, f64) {
     let (nothing, everything, unknown) = ((0.0, 1.0), (1.0, 0.0), (f64::NAN, f64::NAN));
     // Some values of one argument determine the result even if the other argument is NaN.
     match (shape, x) {
@@ -54,10 +54,10 @@ fn probabilities(shape: f64, x: f64) -> (f64, f64) {
         return normal_approximation(shape, x);
     }
     if x < shape + 1.0 {
-        let below = scaled_density(shape, x) / shape * lower_series(shape, x);
+        let below = scaled_density(shape, x) / shape * lower_gamma_series(shape, x);
         (below, 1.0 - below)
     } else {
-        let above = scaled_density(shape, x) * continued_fraction(shape, x);
+        let above = scaled_density(shape, x) * upper_gamma_fraction(shape, x);
         (1.0 - above, above)
     }
 }
@@ -80,7 +80,7 @@ fn half_deviance(shape: f64, x: f64) -> f64 {
 }
 
 /// Returns the series `1 + x / (shape + 1) + x^2 / ((shape + 1) (shape + 2)) + ..`
-fn lower_series(shape: f64, x: f64) -> f64 {
+fn lower_gamma_series(shape: f64, x: f64) -> f64 {
     let (mut term, mut sum) = (1.0, 1.0);
     for n in 1..MAX_TERMS {
         term *= x / (shape + f64::from(n));
@@ -93,11 +93,11 @@ fn lower_series(shape: f64, x: f64) -> f64 {
 }
 
 /// Returns the continued fraction `1 / (x + 1 - shape - 1 (1 - shape) / (x + 3 - shape - 2 (2 - shape) / ..))`, by Lentz's method.
-fn continued_fraction(shape: f64, x: f64) -> f64 {
-    const TINY: f64 = 1e-290;
-    let or_tiny = |value: f64| if value.abs() < TINY { TINY } else { value };
+fn upper_gamma_fraction(shape: f64, x: f64) -> f64 {
+    const MIN_DENOMINATOR: f64 = 1e-290;
+    let or_tiny = |value: f64| if value.abs() < MIN_DENOMINATOR { MIN_DENOMINATOR } else { value };
     let mut divisor = x + 1.0 - shape;
-    let (mut above, mut below) = (1.0 / TINY, 1.0 / or_tiny(divisor));
+    let (mut above, mut below) = (1.0 / MIN_DENOMINATOR, 1.0 / or_tiny(divisor));
     let mut product = below;
     for n in 1..MAX_TERMS {
         let n = f64::from(n);
@@ -114,8 +114,8 @@ fn continued_fraction(shape: f64, x: f64) -> f64 {
     product
 }
 
-/// Returns the probabilities below and above `x` by Temme's expansion: the normal distribution at a distance whose square is twice the
-/// surplus, and a correction.
+/// Returns the probabilities below and above `x` by Temme's expansion: those of the normal distribution at a distance whose square is
+/// `2 * shape * half_deviance`, and a correction.
 fn normal_approximation(shape: f64, x: f64) -> (f64, f64) {
     let half_deviance = half_deviance(shape, x);
     let eta = (2.0 * half_deviance).max(0.0).sqrt().copysign(x - shape);
@@ -134,7 +134,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn cdf_has_its_recurrence_in_the_shape(shape in 0.05_f64..300.0, ratio in 0.1_f64..3.0) {
+        fn cdf_satisfies_the_recurrence_in_the_shape(shape in 0.05_f64..300.0, ratio in 0.1_f64..3.0) {
             let x = shape * ratio;
             let step = cdf(shape, x) - cdf(shape + 1.0, x);
             let expected = scaled_density(shape, x) / shape;
@@ -145,7 +145,7 @@ mod tests {
         fn normal_approximation_agrees_at_the_limit(distance in -5.0_f64..5.0) {
             let shape = LARGE_SHAPE;
             let x = shape + distance * shape.sqrt();
-            let (near, far) = (normal_approximation(shape, x), probabilities(shape, x));
+            let (near, far) = (normal_approximation(shape, x), cdf_and_survival(shape, x));
             prop_assert!((near.0 - far.0).abs() < 1e-11 && (near.1 - far.1).abs() < 1e-11, "{near:?} {far:?}");
         }
     }
@@ -160,15 +160,15 @@ mod tests {
     }
 
     #[test]
-    fn functions_have_their_known_values() {
+    fn cdf_and_survival_have_known_values() {
         assert!((cdf(3.0, 3.0) - 0.576_809_918_873_156_5).abs() < 1e-15);
         assert!((survival(3.0, 3.0) - 0.423_190_081_126_843_5).abs() < 1e-15);
         assert!((cdf(1.0, 2.0) - (1.0 - (-2.0_f64).exp())).abs() < 1e-15);
-        assert_eq!(probabilities(1.0, f64::INFINITY), (1.0, 0.0));
-        assert_eq!(probabilities(f64::INFINITY, 1.0), (0.0, 1.0));
-        assert_eq!(probabilities(2.0, 0.0), (0.0, 1.0));
-        assert_eq!(probabilities(f64::NAN, f64::INFINITY), (1.0, 0.0));
-        assert_eq!(probabilities(f64::INFINITY, f64::NAN), (0.0, 1.0));
+        assert_eq!(cdf_and_survival(1.0, f64::INFINITY), (1.0, 0.0));
+        assert_eq!(cdf_and_survival(f64::INFINITY, 1.0), (0.0, 1.0));
+        assert_eq!(cdf_and_survival(2.0, 0.0), (0.0, 1.0));
+        assert_eq!(cdf_and_survival(f64::NAN, f64::INFINITY), (1.0, 0.0));
+        assert_eq!(cdf_and_survival(f64::INFINITY, f64::NAN), (0.0, 1.0));
         assert!(cdf(-1.0, 1.0).is_nan() && cdf(0.0, 0.0).is_nan() && cdf(1.0, f64::NAN).is_nan());
     }
 }

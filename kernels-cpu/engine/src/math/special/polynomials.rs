@@ -27,7 +27,11 @@ impl ChebyshevKind {
     pub fn evaluate(self, x: f64, degree: f64) -> f64 {
         let Some(n) = truncated_degree(degree) else { return 0.0 };
         if x < 0.0 {
-            return if n % 2.0 == 0.0 { self.mirror().evaluate(-x, n) } else { -self.mirror().evaluate(-x, n) };
+            return if n % 2.0 == 0.0 {
+                self.mirrored_kind().evaluate(-x, n)
+            } else {
+                -self.mirrored_kind().evaluate(-x, n)
+            };
         }
         if x == 1.0 {
             return match self {
@@ -52,7 +56,7 @@ impl ChebyshevKind {
     }
 
     /// Returns the kind `K` with `self(-x) = K(x)` up to the sign.
-    fn mirror(self) -> Self {
+    fn mirrored_kind(self) -> Self {
         match self {
             Self::Third => Self::Fourth,
             Self::Fourth => Self::Third,

@@ -4,7 +4,7 @@ use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
 use crate::complex::conj;
-use crate::formulas::no_formula;
+use crate::formulas::fail_without_formula;
 use crate::{Gradient, not_differentiable, op_grad};
 
 /// Returns `grad` times the conjugate of `factor`, or `grad` itself if the factor is one.
@@ -17,7 +17,7 @@ pub(crate) fn scale_gradient(grad: &Tensor, factor: Scalar) -> Result<Tensor> {
 }
 
 /// Returns the negative of [`scale_gradient`].
-fn scale_and_negate(grad: &Tensor, factor: Scalar) -> Result<Tensor> {
+fn negate_scaled_gradient(grad: &Tensor, factor: Scalar) -> Result<Tensor> {
     scale_gradient(grad, factor)?.neg()
 }
 
@@ -34,15 +34,15 @@ fn inverse_sum_of_squares(x: &Tensor, y: &Tensor) -> Result<Tensor> {
 
 derivatives! {
     add(grad; alpha: Scalar) => Ok(grad.clone()), scale_gradient(grad, alpha);
-    sub(grad; alpha: Scalar) => Ok(grad.clone()), scale_and_negate(grad, alpha);
-    rsub(grad; alpha: Scalar) => scale_and_negate(grad, alpha), Ok(grad.clone());
+    sub(grad; alpha: Scalar) => Ok(grad.clone()), negate_scaled_gradient(grad, alpha);
+    rsub(grad; alpha: Scalar) => negate_scaled_gradient(grad, alpha), Ok(grad.clone());
     mul(grad, this, other) => grad * conj(other)?, grad * conj(this)?;
     addcmul(grad, tensor1, tensor2; value: Scalar) =>
         Ok(grad.clone()), scale_gradient(grad, value)? * conj(tensor2)?, scale_gradient(grad, value)? * conj(tensor1)?;
     addcdiv(grad, tensor1, tensor2; value: Scalar) =>
         Ok(grad.clone()),
         scale_gradient(grad, value)? / conj(tensor2)?,
-        scale_and_negate(grad, value)? * conj(&(tensor1 / (tensor2 * tensor2)?)?)?;
+        negate_scaled_gradient(grad, value)? * conj(&(tensor1 / (tensor2 * tensor2)?)?)?;
     lerp(grad, this, end, weight) => grad * conj(&(1 - weight)?)?, grad * conj(weight)?, grad * conj(&(end - this)?)?;
     hypot(grad, this, other, result) => grad * (this / result)?, grad * (other / result)?;
     atan2(grad, this, other) =>
@@ -56,8 +56,8 @@ derivatives! {
             grad.xlogy(other)?.masked_fill_scalar(&nothing, 0)
         },
         grad * (this / other)?;
-    igamma(grad, this, other) => no_formula::<aten::igamma>(), grad * gamma_density(this, other)?;
-    igammac(grad, this, other) => no_formula::<aten::igammac>(), (grad * gamma_density(this, other)?)?.neg();
+    igamma(grad, this, other) => fail_without_formula::<aten::igamma>(), grad * gamma_density(this, other)?;
+    igammac(grad, this, other) => fail_without_formula::<aten::igammac>(), (grad * gamma_density(this, other)?)?.neg();
 }
 
 #[op_grad(aten::nextafter)]

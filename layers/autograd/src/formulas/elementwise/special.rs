@@ -5,7 +5,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, PI};
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use crate::formulas::no_formula;
+use crate::formulas::fail_without_formula;
 use crate::not_differentiable;
 
 /// Returns the derivative of a Bessel function of order one, given the function of order zero. It is 0.5 at zero.
@@ -25,7 +25,7 @@ derivatives! {
         },
         grad * (this / (other + 1)?)?;
     special_zeta(grad, this, other) =>
-        no_formula::<aten::special_zeta>(), (grad * (this * aten::special_zeta(&(this + 1)?, other)?)?)?.neg();
+        fail_without_formula::<aten::special_zeta>(), (grad * (this * aten::special_zeta(&(this + 1)?, other)?)?)?.neg();
     special_i0e(grad, this, result) => grad * (this.special_i1e()? - (this.sgn()? * result)?)?;
     special_i1(grad, this, result) => grad * bessel_one_derivative(this, &this.i0()?, result)?;
     special_i1e(grad, this, result) =>

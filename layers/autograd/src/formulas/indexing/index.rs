@@ -3,13 +3,13 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use crate::{Outline, not_differentiable};
+use crate::{TensorOutline, not_differentiable};
 
 not_differentiable!(aten::nonzero, aten::nonzero_static, aten::one_hot);
 
 /// Returns the gradient of a source that was written to the slices at `index` along a dimension. The source may have no dimensions, and
 /// broadcasts.
-fn source_gradient(grad: &Tensor, dim: i64, index: &Tensor, source: &Outline) -> Result<Tensor> {
+fn indexed_source_gradient(grad: &Tensor, dim: i64, index: &Tensor, source: &TensorOutline) -> Result<Tensor> {
     if source.rank() == 0 {
         return grad.index_select(dim, &index.reshape(&[-1])?)?.reshape(&[]);
     }
@@ -17,7 +17,7 @@ fn source_gradient(grad: &Tensor, dim: i64, index: &Tensor, source: &Outline) ->
 }
 
 derivatives! {
-    embedding(grad; weight: &Outline, _: ...), not_differentiable(indices) =>
+    embedding(grad; weight: &TensorOutline, _: ...), not_differentiable(indices) =>
         aten::embedding_backward(grad, indices, weight.sizes()[0], padding_idx, scale_grad_by_freq, sparse);
     embedding_dense_backward(grad; _: ...), not_differentiable(indices) => {
         let positions = indices.reshape(&[-1])?;
@@ -33,37 +33,37 @@ derivatives! {
         let sizes: Vec<i64> = indices.sizes().iter().copied().chain([grad.sizes()[1]]).collect();
         rows.reshape(&sizes)
     };
-    index_select(grad; this: &Outline, dim: i64, index: &Tensor), not_differentiable(index) =>
+    index_select(grad; this: &TensorOutline, dim: i64, index: &Tensor), not_differentiable(index) =>
         aten::index_select_backward(grad, this.sizes(), dim, index);
     // `gather` accepts 32-bit indices, `scatter_add` does not.
-    gather(grad; this: &Outline, dim: i64, index: &Tensor), not_differentiable(index) =>
+    gather(grad; this: &TensorOutline, dim: i64, index: &Tensor), not_differentiable(index) =>
         Tensor::zeros(this.sizes(), grad)?.scatter_add(dim, &index.to(DType::I64)?, grad);
-    take(grad; this: &Outline, index: &Tensor), not_differentiable(index) =>
+    take(grad; this: &TensorOutline, index: &Tensor), not_differentiable(index) =>
         aten::put(&Tensor::zeros(this.sizes(), grad)?, index, grad, true);
-    put(grad, index; source: &Outline, accumulate: bool), not_differentiable(index) =>
+    put(grad, index; source: &TensorOutline, accumulate: bool), not_differentiable(index) =>
         if accumulate { Ok(grad.clone()) } else { aten::put(grad, index, &Tensor::zeros(index.sizes(), grad)?, false) },
         grad.take(index)?.reshape(source.sizes());
-    index(grad; this: &Outline, indices: &[Option<Tensor>]), not_differentiable(indices) =>
+    index(grad; this: &TensorOutline, indices: &[Option<Tensor>]), not_differentiable(indices) =>
         aten::index_put(&Tensor::zeros(this.sizes(), grad)?, indices, grad, true);
     index_put(grad; indices: &[Option<Tensor>], accumulate: bool), not_differentiable(indices) =>
         if accumulate { Ok(grad.clone()) } else { aten::index_put(grad, indices, &Tensor::zeros(&[], grad)?, false) },
         aten::index(grad, indices);
     index_fill_int_scalar(grad; dim: i64, index: &Tensor), not_differentiable(index) =>
         grad.index_fill_int_scalar(dim, index, 0);
-    // The value fills a repeated index only once.
+    // The value fills a repeated index only once, so its gradient counts that index once.
     index_fill_int_tensor(grad; dim: i64, index: &Tensor), not_differentiable(index) =>
         grad.index_fill_int_scalar(dim, index, 0),
         {
             let elsewhere = grad.ones_like()?.index_fill_int_scalar(dim, index, 0)?.to(DType::Bool)?;
             grad.masked_fill_scalar(&elsewhere, 0)?.sum()
         };
-    index_copy(grad; dim: i64, index: &Tensor, source: &Outline), not_differentiable(index) =>
-        grad.index_fill_int_scalar(dim, index, 0), source_gradient(grad, dim, index, source);
-    index_add(grad; dim: i64, index: &Tensor, source: &Outline, alpha: Scalar), not_differentiable(index) =>
-        Ok(grad.clone()), source_gradient(grad, dim, index, source)? * alpha;
-    masked_select(grad; this: &Outline, mask: &Tensor), not_differentiable(mask) =>
-        aten::masked_select_backward(grad, &this.placeholder()?, mask);
-    masked_scatter(grad, mask; source: &Outline), not_differentiable(mask) =>
+    index_copy(grad; dim: i64, index: &Tensor, source: &TensorOutline), not_differentiable(index) =>
+        grad.index_fill_int_scalar(dim, index, 0), indexed_source_gradient(grad, dim, index, source);
+    index_add(grad; dim: i64, index: &Tensor, source: &TensorOutline, alpha: Scalar), not_differentiable(index) =>
+        Ok(grad.clone()), indexed_source_gradient(grad, dim, index, source)? * alpha;
+    masked_select(grad; this: &TensorOutline, mask: &Tensor), not_differentiable(mask) =>
+        aten::masked_select_backward(grad, &this.expanded_zero()?, mask);
+    masked_scatter(grad, mask; source: &TensorOutline), not_differentiable(mask) =>
         grad.masked_fill_scalar(mask, 0),
         {
             let taken = grad.masked_select(mask)?;

@@ -5,14 +5,14 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry};
 
 use super::scatter_reduce::{ElementIndex, ScatterReduction};
-use crate::{Outline, op_grad};
+use crate::{TensorOutline, op_grad};
 
 derivatives! {
-    scatter_src(grad; dim: i64, index: &Tensor, src: &Outline), not_differentiable(index) =>
-        grad.scatter_value(dim, index, 0), source_gradient(grad, dim, index, src);
+    scatter_src(grad; dim: i64, index: &Tensor, src: &TensorOutline), not_differentiable(index) =>
+        grad.scatter_value(dim, index, 0), scattered_source_gradient(grad, dim, index, src);
     scatter_value(grad; dim: i64, index: &Tensor), not_differentiable(index) => grad.scatter_value(dim, index, 0);
-    scatter_add(grad; dim: i64, index: &Tensor, src: &Outline), not_differentiable(index) =>
-        Ok(grad.clone()), source_gradient(grad, dim, index, src);
+    scatter_add(grad; dim: i64, index: &Tensor, src: &TensorOutline), not_differentiable(index) =>
+        Ok(grad.clone()), scattered_source_gradient(grad, dim, index, src);
     scatter_value_reduce(grad; result: &Tensor, _: ...), not_differentiable(index) => {
         let reduction = ScatterReduction { index: ElementIndex { dim, index }, name: scatter_reduce_name(reduce)?, include_self: true };
         let src = Tensor::full(index.sizes(), value, (this.dtype(), this.device()))?;
@@ -32,13 +32,13 @@ derivatives! {
 }
 
 #[op_grad(aten::scatter_reduce_two, not_differentiable(index))]
-fn scatter_reduce(grad: &Tensor, result: &Tensor, _: ...) -> Result<(Tensor, Tensor)> {
+fn scatter_reduce_two(grad: &Tensor, result: &Tensor, _: ...) -> Result<(Tensor, Tensor)> {
     let reduction = ScatterReduction { index: ElementIndex { dim, index }, name: reduce, include_self };
     reduction.gradients(grad, this, src, result)
 }
 
 #[op_grad(aten::scatter_reduce, not_differentiable(index))]
-fn scatter_with_reduce(grad: &Tensor, result: &Tensor, _: ...) -> Result<(Tensor, Tensor)> {
+fn scatter_reduce(grad: &Tensor, result: &Tensor, _: ...) -> Result<(Tensor, Tensor)> {
     let reduction =
         ScatterReduction { index: ElementIndex { dim, index }, name: scatter_reduce_name(reduce)?, include_self: true };
     reduction.gradients(grad, this, src, result)
@@ -54,7 +54,7 @@ fn scatter_reduce_name(reduce: &str) -> Result<&'static str> {
 }
 
 /// Returns the gradient of a scattered source, padded with zeros where the source is larger than the index.
-fn source_gradient(grad: &Tensor, dim: i64, index: &Tensor, src: &Outline) -> Result<Tensor> {
+fn scattered_source_gradient(grad: &Tensor, dim: i64, index: &Tensor, src: &TensorOutline) -> Result<Tensor> {
     let grad = grad.gather(dim, index)?;
     let padding = src.sizes().iter().zip(index.sizes()).rev().flat_map(|(size, taken)| [0, size - taken]);
     let padding: Vec<i64> = padding.collect();
@@ -62,7 +62,7 @@ fn source_gradient(grad: &Tensor, dim: i64, index: &Tensor, src: &Outline) -> Re
 }
 
 #[op_grad(aten::as_strided_scatter)]
-fn as_strided_scatter(grad: &Tensor, this: &Outline, _: ...) -> Result<(Tensor, Tensor)> {
+fn as_strided_scatter(grad: &Tensor, this: &TensorOutline, _: ...) -> Result<(Tensor, Tensor)> {
     let offset = storage_offset.unwrap_or_else(|| this.geometry().offset());
     let geometry = Geometry::strided(size, stride, offset)
         .ok_or_else(|| BadArgument::length("stride", stride.len(), size.len()).like("size"))?;

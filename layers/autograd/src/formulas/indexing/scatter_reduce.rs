@@ -15,7 +15,7 @@ pub(super) trait ScatterIndex {
     fn scatter_add(&self, to: &Tensor, source: &Tensor) -> Result<Tensor>;
 
     /// Calls the operator that reduces the source into a tensor with this mapping.
-    fn reduce(&self, this: &Tensor, source: &Tensor, name: &str, include_self: bool) -> Result<Tensor>;
+    fn scatter_reduce(&self, this: &Tensor, source: &Tensor, name: &str, include_self: bool) -> Result<Tensor>;
 
     /// Fills all targeted positions with zeros.
     fn fill_zeros(&self, tensor: &Tensor) -> Result<Tensor>;
@@ -36,7 +36,7 @@ impl ScatterIndex for ElementIndex<'_> {
         to.scatter_add(self.dim, self.index, source)
     }
 
-    fn reduce(&self, this: &Tensor, source: &Tensor, name: &str, include_self: bool) -> Result<Tensor> {
+    fn scatter_reduce(&self, this: &Tensor, source: &Tensor, name: &str, include_self: bool) -> Result<Tensor> {
         aten::scatter_reduce_two(this, self.dim, self.index, source, name, include_self)
     }
 
@@ -60,7 +60,7 @@ impl ScatterIndex for SliceIndex<'_> {
         to.index_add(self.dim, self.index, source)
     }
 
-    fn reduce(&self, this: &Tensor, source: &Tensor, name: &str, include_self: bool) -> Result<Tensor> {
+    fn scatter_reduce(&self, this: &Tensor, source: &Tensor, name: &str, include_self: bool) -> Result<Tensor> {
         aten::index_reduce(this, self.dim, self.index, source, name, include_self)
     }
 
@@ -119,11 +119,12 @@ impl<K: ScatterIndex> ScatterReduction<'_, K> {
         result: &Tensor,
     ) -> Result<(Tensor, Tensor)> {
         let nonzero = this.masked_fill_scalar(&this.eq_scalar(0)?, 1)?;
-        let before = ((grad * self.index.reduce(&nonzero, source, self.name, self.include_self)?)? / nonzero)?;
+        let before = ((grad * self.index.scatter_reduce(&nonzero, source, self.name, self.include_self)?)? / nonzero)?;
         let zero = source.eq_scalar(0)?;
         let zeros = self.index.gather(&self.index.scatter_add(&this.zeros_like()?, &zero.to(this.dtype())?)?)?;
         let single = zero.logical_and(&zeros.eq_scalar(1)?)?;
-        let others = self.index.reduce(this, &source.masked_fill_scalar(&single, 1)?, self.name, self.include_self)?;
+        let others =
+            self.index.scatter_reduce(this, &source.masked_fill_scalar(&single, 1)?, self.name, self.include_self)?;
         let divided = (self.index.gather(&(grad * result)?)? / source.masked_fill_scalar(&zero, 1)?)?;
         Ok((before, aten::where_self(&single, &self.index.gather(&(grad * others)?)?, &divided)?))
     }

@@ -3,12 +3,12 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use crate::{Outline, not_differentiable};
+use crate::{TensorOutline, not_differentiable};
 
 derivatives! {
-    _unsafe_index(grad; this: &Outline, indices: &[Option<Tensor>]), not_differentiable(indices) =>
+    _unsafe_index(grad; this: &TensorOutline, indices: &[Option<Tensor>]), not_differentiable(indices) =>
         aten::_unsafe_index_put(&Tensor::zeros(this.sizes(), grad)?, indices, grad, true);
-    _unsafe_index_put(grad; indices: &[Option<Tensor>], values: &Outline, accumulate: bool),
+    _unsafe_index_put(grad; indices: &[Option<Tensor>], values: &TensorOutline, accumulate: bool),
         not_differentiable(indices) =>
         if accumulate {
             Ok(grad.clone())
@@ -16,7 +16,7 @@ derivatives! {
             aten::_unsafe_index_put(grad, indices, &Tensor::zeros(values.sizes(), grad)?, false)
         },
         aten::_unsafe_index(grad, indices);
-    _unsafe_masked_index(grad; this: &Outline, mask: &Tensor, indices: &[Option<Tensor>]),
+    _unsafe_masked_index(grad; this: &TensorOutline, mask: &Tensor, indices: &[Option<Tensor>]),
         not_differentiable(mask, indices) =>
         aten::_unsafe_masked_index_put_accumulate(&Tensor::zeros(this.sizes(), grad)?, mask, indices, grad);
     _unsafe_masked_index_put_accumulate(grad, mask; indices: &[Option<Tensor>]), not_differentiable(mask, indices) =>

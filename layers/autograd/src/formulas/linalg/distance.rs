@@ -5,54 +5,54 @@ use dispatch_runtime::prelude::*;
 
 use crate::{Gradient, op_grad};
 
-fn transpose(tensor: &Tensor) -> Result<Tensor> {
+fn transpose_matrix(tensor: &Tensor) -> Result<Tensor> {
     tensor.transpose_int(-2, -1)
 }
 
 derivatives! {
     _cdist_forward(grad, x1, x2; p: f64, result: &Tensor) =>
         aten::_cdist_backward(grad, x1, x2, p, result),
-        aten::_cdist_backward(&transpose(grad)?, x2, x1, p, &transpose(result)?);
+        aten::_cdist_backward(&transpose_matrix(grad)?, x2, x1, p, &transpose_matrix(result)?);
     _pdist_forward(grad, this; p: f64, result: &Tensor) => aten::_pdist_backward(grad, this, p, result);
 }
 
 #[op_grad(aten::_cdist_backward)]
-fn cdist_backward(grad0: &Tensor, _: ...) -> Result<(impl Gradient, impl Gradient, impl Gradient, impl Gradient)> {
+fn _cdist_backward(grad0: &Tensor, _: ...) -> Result<(impl Gradient, impl Gradient, impl Gradient, impl Gradient)> {
     let difference = (x1.unsqueeze(-2)? - x2.unsqueeze(-3)?)?;
-    let second_order = SecondOrderGradients::new(&grad0.unsqueeze(-2)?, grad, &difference, cdist, p)?;
+    let second_order = SecondOrderDistanceGradients::new(&grad0.unsqueeze(-2)?, grad, &difference, cdist, p)?;
     let of_x1 = second_order.difference.sum_dim_intlist(Some(&[-2]), false)?;
     let of_x2 = second_order.difference.sum_dim_intlist(Some(&[-3]), false)?.neg()?;
     Ok((second_order.grad, of_x1, of_x2, second_order.distance))
 }
 
 #[op_grad(aten::_euclidean_dist)]
-fn euclidean_distance(grad: &Tensor, x1: &Tensor, x2: &Tensor, result: &Tensor) -> (impl Gradient, impl Gradient) {
+fn _euclidean_dist(grad: &Tensor, x1: &Tensor, x2: &Tensor, result: &Tensor) -> (impl Gradient, impl Gradient) {
     // The distance of equal points has gradient zero.
     let ratio = move || (grad / result)?.masked_fill_scalar(&result.eq_scalar(0)?, 0);
     let point_gradient = |ratio: &Tensor, near: &Tensor, far: &Tensor| {
         (near * ratio.sum_dim_intlist(Some(&[-1]), true)?)? - ratio.matmul(far)?
     };
-    (move || point_gradient(&ratio()?, x1, x2), move || point_gradient(&transpose(&ratio()?)?, x2, x1))
+    (move || point_gradient(&ratio()?, x1, x2), move || point_gradient(&transpose_matrix(&ratio()?)?, x2, x1))
 }
 
 #[op_grad(aten::_pdist_backward)]
-fn pdist_backward(grad0: &Tensor, _: ...) -> Result<(impl Gradient, impl Gradient, impl Gradient)> {
+fn _pdist_backward(grad0: &Tensor, _: ...) -> Result<(impl Gradient, impl Gradient, impl Gradient)> {
     let pairs = Tensor::arange(0..this.sizes()[0], (DType::I64, this.device()))?.combinations(2, false)?;
     let (first, second) = (pairs.select_int(1, 0)?, pairs.select_int(1, 1)?);
     let between = |rows: &Tensor| rows.index_select(0, &first)? - rows.index_select(0, &second)?;
-    let second_order = SecondOrderGradients::new(&between(grad0)?, grad, &between(this)?, pdist, p)?;
+    let second_order = SecondOrderDistanceGradients::new(&between(grad0)?, grad, &between(this)?, pdist, p)?;
     let of_first = this.zeros_like()?.index_add(0, &first, &second_order.difference)?;
     Ok((second_order.grad, of_first.index_add(0, &second, &second_order.difference.neg()?)?, second_order.distance))
 }
 
 /// The second-order gradients of distances: of the incoming gradient, of each difference, and of the distances.
-struct SecondOrderGradients {
+struct SecondOrderDistanceGradients {
     grad: Tensor,
     difference: Tensor,
     distance: Tensor,
 }
 
-impl SecondOrderGradients {
+impl SecondOrderDistanceGradients {
     /// Computes the second-order gradients. `outer` is the difference of the gradients that arrived for the two points.
     fn new(outer: &Tensor, grad: &Tensor, difference: &Tensor, distance: &Tensor, p: f64) -> Result<Self> {
         let (sign, size) = (difference.sign()?, difference.abs()?);

@@ -3,43 +3,43 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use crate::{Gradient, Outline, op_grad};
+use crate::{Gradient, TensorOutline, op_grad};
 
 /// Returns the sum along a dimension, which is kept.
-fn sum_along(tensor: &Tensor, dim: i64) -> Result<Tensor> {
+fn sum_along_dim(tensor: &Tensor, dim: i64) -> Result<Tensor> {
     tensor.sum_dim_intlist(Some(&[dim]), true)
 }
 
 derivatives! {
-    _softmax(grad; this: &Outline, dim: i64, result: &Tensor) =>
+    _softmax(grad; this: &TensorOutline, dim: i64, result: &Tensor) =>
         aten::_softmax_backward_data(grad, result, dim, this.dtype());
-    _safe_softmax(grad; this: &Outline, dim: i64, result: &Tensor) =>
+    _safe_softmax(grad; this: &TensorOutline, dim: i64, result: &Tensor) =>
         aten::_softmax_backward_data(grad, result, dim, this.dtype());
-    _log_softmax(grad; this: &Outline, dim: i64, result: &Tensor) =>
+    _log_softmax(grad; this: &TensorOutline, dim: i64, result: &Tensor) =>
         aten::_log_softmax_backward_data(grad, result, dim, this.dtype());
 }
 
 #[op_grad(aten::_softmax_backward_data)]
-fn softmax_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient) {
+fn _softmax_backward_data(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient) {
     let grad = move || grad.to(output.dtype());
     (
         move || aten::_softmax_backward_data(&grad()?, output, dim, input_dtype),
         move || {
             let grad = grad()?;
-            let product = (&grad * (grad_output - sum_along(&(grad_output * output)?, dim)?)?)?;
-            product - (grad_output * sum_along(&(grad * output)?, dim)?)?
+            let product = (&grad * (grad_output - sum_along_dim(&(grad_output * output)?, dim)?)?)?;
+            product - (grad_output * sum_along_dim(&(grad * output)?, dim)?)?
         },
     )
 }
 
 #[op_grad(aten::_log_softmax_backward_data)]
-fn log_softmax_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient) {
+fn _log_softmax_backward_data(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient) {
     let grad = move || grad.to(output.dtype());
     (
         move || {
             let grad = grad()?;
-            &grad - sum_along(&(&grad * output.exp()?)?, dim)?
+            &grad - sum_along_dim(&(&grad * output.exp()?)?, dim)?
         },
-        move || ((sum_along(grad_output, dim)? * output.exp()?)? * grad()?)?.neg(),
+        move || ((sum_along_dim(grad_output, dim)? * output.exp()?)? * grad()?)?.neg(),
     )
 }

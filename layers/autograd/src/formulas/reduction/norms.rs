@@ -10,7 +10,7 @@ use crate::op_grad;
 
 #[op_grad(aten::linalg_vector_norm)]
 #[expect(clippy::float_cmp, reason = "these orders are exact")]
-fn vector_norm(grad: &Tensor, result: &Tensor, _: ...) -> Result<Tensor> {
+fn linalg_vector_norm(grad: &Tensor, result: &Tensor, _: ...) -> Result<Tensor> {
     let dims = dim.unwrap_or_default();
     let grad = restore_dims(grad, this.sizes(), dims, keepdim)?;
     let norm = restore_dims(result, this.sizes(), dims, keepdim)?;

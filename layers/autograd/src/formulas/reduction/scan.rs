@@ -5,7 +5,7 @@ use dispatch_runtime::guard;
 use dispatch_runtime::prelude::*;
 
 use crate::complex::conj;
-use crate::{Outline, op_grad};
+use crate::{TensorOutline, op_grad};
 
 /// Runs a scan from the end of a dimension.
 fn reverse_scan(tensor: &Tensor, dim: i64, scan: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<Tensor> {
@@ -21,9 +21,9 @@ fn reverse_cumsum(tensor: &Tensor, dim: i64) -> Result<Tensor> {
 
 derivatives! {
     cumsum(grad; dim: i64) => reverse_cumsum(grad, dim);
-    cummax(grad; this: &Outline, dim: i64, indices: &Tensor), not_differentiable(indices) =>
+    cummax(grad; this: &TensorOutline, dim: i64, indices: &Tensor), not_differentiable(indices) =>
         Tensor::zeros(this.sizes(), grad)?.scatter_add(dim, indices, grad);
-    cummin(grad; this: &Outline, dim: i64, indices: &Tensor), not_differentiable(indices) =>
+    cummin(grad; this: &TensorOutline, dim: i64, indices: &Tensor), not_differentiable(indices) =>
         Tensor::zeros(this.sizes(), grad)?.scatter_add(dim, indices, grad);
 }
 

@@ -5,7 +5,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Dims, wrap_dim};
 
 use crate::complex::conj;
-use crate::{Outline, not_differentiable};
+use crate::{TensorOutline, not_differentiable};
 
 /// Returns the dimensions that a reduction removes, counted from the front. An empty list reduces all.
 fn reduced_dims(sizes: &[i64], dims: &[i64]) -> Result<Vec<usize>> {
@@ -41,7 +41,7 @@ pub(crate) fn mean_gradient(grad: &Tensor, sizes: &[i64], dims: &[i64], keepdim:
 
 /// Returns, for each element, the product of all others along the dimension: of those before it times those after it. It divides by no
 /// element, so zeros are allowed.
-fn product_of_others(this: &Tensor, dim: i64) -> Result<Tensor> {
+fn products_of_others(this: &Tensor, dim: i64) -> Result<Tensor> {
     let length = if this.sizes().is_empty() { 1 } else { this.sizes()[wrap_dim("dim", dim, this.sizes().len())?] };
     if length <= 1 {
         return this.ones_like();
@@ -54,20 +54,20 @@ fn product_of_others(this: &Tensor, dim: i64) -> Result<Tensor> {
 }
 
 derivatives! {
-    sum(grad; this: &Outline) => grad.expand(this.sizes());
-    sum_dim_intlist(grad; this: &Outline, dim: Option<&[i64]>, keepdim: bool) =>
+    sum(grad; this: &TensorOutline) => grad.expand(this.sizes());
+    sum_dim_intlist(grad; this: &TensorOutline, dim: Option<&[i64]>, keepdim: bool) =>
         restore_dims(grad, this.sizes(), dim.unwrap_or_default(), keepdim)?.expand(this.sizes());
     nansum(grad, this; dim: Option<&[i64]>, keepdim: bool) =>
         restore_dims(grad, this.sizes(), dim.unwrap_or_default(), keepdim)? * this.isnan()?.logical_not()?;
-    mean(grad; this: &Outline) => (grad / this.element_count())?.expand(this.sizes());
-    mean_dim(grad; this: &Outline, dim: Option<&[i64]>, keepdim: bool) =>
+    mean(grad; this: &TensorOutline) => (grad / this.element_count())?.expand(this.sizes());
+    mean_dim(grad; this: &TensorOutline, dim: Option<&[i64]>, keepdim: bool) =>
         mean_gradient(grad, this.sizes(), dim.unwrap_or_default(), keepdim);
     prod(grad, this) => {
         let flat = this.reshape(&[-1])?;
-        (grad * product_of_others(&flat, 0)?)?.reshape(this.sizes())
+        (grad * products_of_others(&flat, 0)?)?.reshape(this.sizes())
     };
     prod_dim_int(grad, this; dim: i64, keepdim: bool) =>
-        restore_dims(grad, this.sizes(), &[dim], keepdim)? * product_of_others(this, dim)?;
+        restore_dims(grad, this.sizes(), &[dim], keepdim)? * products_of_others(this, dim)?;
     logsumexp(grad, this; dim: &[i64], keepdim: bool, result: &Tensor) => {
         let share = (this - restore_dims(result, this.sizes(), dim, keepdim)?)?.exp()?;
         restore_dims(grad, this.sizes(), dim, keepdim)? * conj(&share)?
@@ -75,7 +75,7 @@ derivatives! {
 }
 
 /// Returns the sum of two gradients, or the only one that is present.
-pub(crate) fn sum_optional(first: Option<Tensor>, second: Option<Tensor>) -> Result<Option<Tensor>> {
+pub(crate) fn sum_optional_gradients(first: Option<Tensor>, second: Option<Tensor>) -> Result<Option<Tensor>> {
     match (first, second) {
         (Some(first), Some(second)) => (first + second).map(Some),
         (one, other) => Ok(one.or(other)),

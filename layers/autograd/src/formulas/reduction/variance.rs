@@ -3,7 +3,7 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use super::sums::{mean_gradient, reduced_count, restore_dims, sum_optional};
+use super::sums::{mean_gradient, reduced_count, restore_dims, sum_optional_gradients};
 use crate::op_grad;
 
 /// The arguments of a variance: its input, dimensions, correction and `keepdim`.
@@ -46,15 +46,20 @@ derivatives! {
 }
 
 #[op_grad(aten::var_mean_correction)]
-fn var_mean(grad0: Option<&Tensor>, grad1: Option<&Tensor>, _: ...) -> Result<Option<Tensor>> {
+fn var_mean_correction(grad0: Option<&Tensor>, grad1: Option<&Tensor>, _: ...) -> Result<Option<Tensor>> {
     let all = VarianceArguments { this, dims: dim.unwrap_or_default(), correction, keepdim };
     let variance_gradient = grad0.map(|grad| all.variance_gradient(grad)).transpose()?;
-    sum_optional(variance_gradient, grad1.map(|grad| all.mean_gradient(grad)).transpose()?)
+    sum_optional_gradients(variance_gradient, grad1.map(|grad| all.mean_gradient(grad)).transpose()?)
 }
 
 #[op_grad(aten::std_mean_correction)]
-fn std_mean(grad0: Option<&Tensor>, grad1: Option<&Tensor>, result0: &Tensor, _: ...) -> Result<Option<Tensor>> {
+fn std_mean_correction(
+    grad0: Option<&Tensor>,
+    grad1: Option<&Tensor>,
+    result0: &Tensor,
+    _: ...
+) -> Result<Option<Tensor>> {
     let all = VarianceArguments { this, dims: dim.unwrap_or_default(), correction, keepdim };
     let std_gradient = grad0.map(|grad| all.std_gradient(grad, result0)).transpose()?;
-    sum_optional(std_gradient, grad1.map(|grad| all.mean_gradient(grad)).transpose()?)
+    sum_optional_gradients(std_gradient, grad1.map(|grad| all.mean_gradient(grad)).transpose()?)
 }

@@ -7,7 +7,7 @@ use aten::prelude::*;
 use aten::{GridSamplePlan, Interpolation, PaddingMode};
 use dispatch_runtime::prelude::*;
 
-use crate::formulas::reduction::sums::sum_optional;
+use crate::formulas::reduction::sums::sum_optional_gradients;
 use crate::op_grad;
 
 macro_rules! grid_sampler_derivatives {
@@ -34,10 +34,10 @@ macro_rules! grid_sampler_derivatives {
             }
             if let Some(shift) = grad1.filter(|_| output_mask[1]) {
                 let plan = aten::$name::plan(input, grid, interpolation_mode, padding_mode, align_corners)?;
-                let derivative = GridDerivative::new(&plan.value, grad_output, input, grid, shift)?;
-                output = sum_optional(output, Some(derivative.output))?;
+                let derivative = GridShiftDerivative::new(&plan.value, grad_output, input, grid, shift)?;
+                output = sum_optional_gradients(output, Some(derivative.output))?;
                 of_input = Some(derivative.image);
-                of_grid = sum_optional(of_grid, Some(derivative.grid))?;
+                of_grid = sum_optional_gradients(of_grid, Some(derivative.grid))?;
             }
             Ok((output, of_input, of_grid))
         }
@@ -50,13 +50,13 @@ grid_sampler_derivatives! {
 }
 
 /// The directional derivative of the sampled output along a shift of the grid, and its gradients for the image and for the grid.
-struct GridDerivative {
+struct GridShiftDerivative {
     output: Tensor,
     image: Tensor,
     grid: Tensor,
 }
 
-impl GridDerivative {
+impl GridShiftDerivative {
     fn new(
         sampling: &GridSamplePlan,
         grad_output: &Tensor,
@@ -118,7 +118,7 @@ fn weight_derivative(taps: &[SampledElement], shifts: &[Tensor], along: Option<u
             let order = usize::from(dim == moved) + usize::from(along == Some(dim));
             product = (product * &tap.weight[order])?;
         }
-        sum = sum_optional(sum, Some(product))?;
+        sum = sum_optional_gradients(sum, Some(product))?;
     }
     sum.map_or_else(|| taps[0].weight[0].zeros_like(), Ok)
 }

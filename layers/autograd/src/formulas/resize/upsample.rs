@@ -2,11 +2,11 @@
 
 use dispatch_runtime::prelude::*;
 
-use crate::Outline;
+use crate::TensorOutline;
 
 macro_rules! upsample_derivatives {
     ($($upsample:ident $backward:ident [$($align:ident)?] [$($scale:ident)+];)*) => { derivatives! {$(
-        $upsample(grad; this: &Outline, output_size: &[i64], $($align: bool,)? $($scale: Option<f64>),+) =>
+        $upsample(grad; this: &TensorOutline, output_size: &[i64], $($align: bool,)? $($scale: Option<f64>),+) =>
             aten::$backward(grad, output_size, this.sizes(), $($align,)? $($scale),+);
         $backward(grad; output_size: &[i64], $($align: bool,)? $($scale: Option<f64>),+) =>
             aten::$upsample(grad, output_size, $($align,)? $($scale),+);

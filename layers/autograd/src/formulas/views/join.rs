@@ -4,13 +4,13 @@ use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::wrap_dim;
 
-use crate::{Outline, not_differentiable, op_grad};
+use crate::{TensorOutline, not_differentiable, op_grad};
 
 // `repeat_interleave` returns indices.
 not_differentiable!(aten::repeat_interleave);
 
 #[op_grad(aten::cat)]
-fn cat(grad: &Tensor, tensors: &[Outline], dim: i64, needs: &[bool]) -> Result<Vec<Option<Tensor>>> {
+fn cat(grad: &Tensor, tensors: &[TensorOutline], dim: i64, needs: &[bool]) -> Result<Vec<Option<Tensor>>> {
     let mut start = 0_i64;
     let parts = tensors.iter().zip(needs).map(|(tensor, &needed)| {
         // An empty one-dimensional tensor can be concatenated with any tensor.
@@ -26,7 +26,7 @@ fn cat(grad: &Tensor, tensors: &[Outline], dim: i64, needs: &[bool]) -> Result<V
 }
 
 #[op_grad(aten::repeat)]
-fn repeat(grad: &Tensor, this: &Outline, repeats: &[i64]) -> Result<Tensor> {
+fn repeat(grad: &Tensor, this: &TensorOutline, repeats: &[i64]) -> Result<Tensor> {
     if repeats.contains(&0) {
         return this.zeros();
     }
@@ -52,11 +52,11 @@ derivatives! {
     diag_embed(grad; offset: i64, dim1: i64, dim2: i64) => aten::diagonal(grad, offset, dim1, dim2);
     pixel_shuffle(grad; upscale_factor: i64) => grad.pixel_unshuffle(upscale_factor);
     pixel_unshuffle(grad; downscale_factor: i64) => grad.pixel_shuffle(downscale_factor);
-    channel_shuffle(grad; this: &Outline, groups: i64) => grad.channel_shuffle(this.sizes()[1] / groups);
+    channel_shuffle(grad; this: &TensorOutline, groups: i64) => grad.channel_shuffle(this.sizes()[1] / groups);
 }
 
 #[op_grad(aten::block_diag)]
-fn block_diag(grad: &Tensor, tensors: &[Outline]) -> Result<Vec<Tensor>> {
+fn block_diag(grad: &Tensor, tensors: &[TensorOutline]) -> Result<Vec<Tensor>> {
     let (mut row, mut column) = (0_i64, 0_i64);
     let blocks = tensors.iter().map(|tensor| {
         let (rows, columns) = match *tensor.sizes() {
@@ -71,7 +71,7 @@ fn block_diag(grad: &Tensor, tensors: &[Outline]) -> Result<Vec<Tensor>> {
 }
 
 #[op_grad(aten::_chunk_cat)]
-fn _chunk_cat(grad: &Tensor, tensors: &[Outline], dim: i64, num_chunks: i64) -> Result<Vec<Tensor>> {
+fn _chunk_cat(grad: &Tensor, tensors: &[TensorOutline], dim: i64, num_chunks: i64) -> Result<Vec<Tensor>> {
     let mut start = 0_i64;
     let parts = tensors.iter().map(|tensor| {
         let at = wrap_dim("dim", dim, tensor.rank())?;

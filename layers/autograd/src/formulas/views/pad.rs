@@ -2,7 +2,7 @@
 
 use dispatch_runtime::prelude::*;
 
-use crate::Outline;
+use crate::TensorOutline;
 
 derivatives! {
     constant_pad_nd(grad; pad: &[i64]) =>
@@ -11,7 +11,7 @@ derivatives! {
 
 macro_rules! pad_derivatives {
     ($($pad:ident $backward:ident)*) => { derivatives! {$(
-        $pad(grad; this: &Outline, padding: &[i64]) => aten::$backward(grad, &this.placeholder()?, padding);
+        $pad(grad; this: &TensorOutline, padding: &[i64]) => aten::$backward(grad, &this.expanded_zero()?, padding);
         $backward(grad; padding: &[i64]), not_differentiable(this) => aten::$pad(grad, padding);
     )*} };
 }

@@ -5,16 +5,16 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Geometry, wrap_dim};
 
 use crate::graph::views::scatter_view_gradient;
-use crate::{Outline, not_differentiable};
+use crate::{TensorOutline, not_differentiable};
 
 // A view of another dtype reinterprets the bytes, which has no derivative.
 not_differentiable!(aten::detach, aten::view_dtype);
 
-macro_rules! reshape_gradients {
-    ($($operator:ident)*) => { derivatives! { $($operator(grad; this: &Outline) => grad.reshape(this.sizes());)* } };
+macro_rules! reshape_derivatives {
+    ($($operator:ident)*) => { derivatives! { $($operator(grad; this: &TensorOutline) => grad.reshape(this.sizes());)* } };
 }
 
-reshape_gradients! {
+reshape_derivatives! {
     view _unsafe_view _reshape_alias
     squeeze squeeze_dim squeeze_dims unsqueeze
     squeeze_ squeeze__dim squeeze__dims unsqueeze_
@@ -22,7 +22,7 @@ reshape_gradients! {
 
 fn as_strided_gradient(
     grad: &Tensor,
-    this: &Outline,
+    this: &TensorOutline,
     size: &[i64],
     stride: &[i64],
     offset: Option<i64>,
@@ -48,8 +48,8 @@ derivatives! {
     transpose_(grad; dim0: i64, dim1: i64) => grad.transpose_int(dim0, dim1);
     t(grad) => grad.t();
     t_(grad) => grad.t();
-    as_strided(grad; this: &Outline, size: &[i64], stride: &[i64], storage_offset: Option<i64>) =>
+    as_strided(grad; this: &TensorOutline, size: &[i64], stride: &[i64], storage_offset: Option<i64>) =>
         as_strided_gradient(grad, this, size, stride, storage_offset);
-    as_strided_(grad; this: &Outline, size: &[i64], stride: &[i64], storage_offset: Option<i64>) =>
+    as_strided_(grad; this: &TensorOutline, size: &[i64], stride: &[i64], storage_offset: Option<i64>) =>
         as_strided_gradient(grad, this, size, stride, storage_offset);
 }

@@ -1,0 +1,142 @@
+//! Makes calls in double precision, and computes their gradients.
+
+use dispatch_autograd::{Differentiable, Differentiation};
+use dispatch_runtime::{DType, Device, Operator, Scalar, Tensor, Value};
+
+use crate::aliasing::has_undeclared_write;
+use crate::array::Array;
+use crate::case::Case;
+use crate::compare::{Difference, Tolerance, first_difference};
+use crate::datum::{Datum, create_values};
+use crate::error::Result;
+use crate::tensors::{to_array, to_tensor};
+use crate::verdict::{CallError, Failure, call_catching_panics, catch_panics};
+
+/// The arguments of a call, and the leaves among them.
+pub(super) struct DifferentiableInputs {
+    pub(super) values: Vec<Value>,
+    pub(super) leaves: Vec<Leaf>,
+}
+
+/// A tensor whose gradient is computed.
+pub(super) struct Leaf {
+    pub(super) name: String,
+    pub(super) tensor: Tensor,
+}
+
+impl DifferentiableInputs {
+    /// Creates the recorded arguments. The leaves are the floating-point tensors, whether or not the operator is differentiable with
+    /// respect to them.
+    pub(super) fn from_recording(case: &Case) -> Result<Self, CallError> {
+        let widened: Vec<Datum> = case.arguments.iter().map(Datum::with_f64_for_f32).collect();
+        Self::from_arguments(case, &widened)
+    }
+
+    /// Creates the inputs of a call from these arguments, which are in double precision.
+    pub(super) fn from_arguments(case: &Case, arguments: &[Datum]) -> Result<Self, CallError> {
+        let mut values = create_values(arguments, case.device)?;
+        let mut leaves = Vec::new();
+        for (i, (datum, value)) in arguments.iter().zip(&mut values).enumerate() {
+            let argument = &case.operator.schema().arguments[i];
+            let name = &argument.name;
+            let is_list = !matches!(datum, Datum::Array(_));
+            for (position, (array, tensor)) in datum.arrays().into_iter().zip(value.tensors()).enumerate() {
+                if is_leaf(case, i, array.dtype) {
+                    let name = if is_list { format!("{name}[{position}]") } else { name.clone() };
+                    let tensor = catch_panics(|| tensor.clone().requires_grad_(true))?;
+                    leaves.push(Leaf { name, tensor });
+                }
+            }
+            if let (Value::Tensor(tensor), true) = (&mut *value, argument.is_written()) {
+                // A leaf must not be written, so the call writes a copy.
+                *tensor = catch_panics(|| aten::clone(tensor, None))?;
+            }
+        }
+        Ok(Self { values, leaves })
+    }
+
+    /// Makes the call, and returns the differentiable tensors of its results.
+    pub(super) fn call(&self, operator: &'static Operator) -> Result<Vec<Tensor>, CallError> {
+        Ok(differentiable_tensors(&call_catching_panics(operator, self.values.clone())?))
+    }
+
+    /// Computes the gradients of tensors with respect to the leaves, for these cotangents.
+    pub(super) fn gradients(&self, of: &[Tensor], seeds: &[Array]) -> Result<Vec<Option<Array>>, CallError> {
+        let seeds = seeds.iter().map(|seed| to_tensor(seed, of[0].device())).collect::<Result<Vec<_>>>()?;
+        let (of, seeds): (Vec<&Tensor>, Vec<&Tensor>) = (of.iter().collect(), seeds.iter().collect());
+        let leaves: Vec<&Tensor> = self.leaves.iter().map(|leaf| &leaf.tensor).collect();
+        if of.is_empty() || leaves.is_empty() {
+            return Ok(vec![None; leaves.len()]);
+        }
+        let gradients =
+            catch_panics(|| Differentiation::of_outputs(&of).with_seeds(&seeds).allow_unused().grad(&leaves))?;
+        Ok(gradients.iter().map(|gradient| gradient.as_ref().map(to_array).transpose()).collect::<Result<_>>()?)
+    }
+
+    /// Compares the gradients of the leaves with the expected ones.
+    pub(super) fn compare_gradients(
+        &self,
+        actual: &[Option<Array>],
+        expected: &[Option<Vec<f64>>],
+    ) -> Result<(), CallError> {
+        let mut all = self.leaves.iter().zip(actual.iter().zip(expected));
+        all.try_for_each(|(leaf, (actual, expected))| {
+            Ok(compare_gradient(&leaf.name, actual.as_ref(), expected.as_deref())?)
+        })
+    }
+}
+
+/// Whether an argument is a tensor for which gradients were recorded. An argument that is written but not returned is only updated, and is
+/// no leaf.
+pub(crate) fn is_leaf(case: &Case, position: usize, dtype: DType) -> bool {
+    let schema = case.operator.schema();
+    let is_given_back = || (0..schema.returns.len()).any(|i| schema.written_argument_of_return(i) == Some(position));
+    let is_updated = schema.arguments[position].is_written() && !is_given_back();
+    matches!(dtype, DType::F32 | DType::F64)
+        && case.scalar_arguments.get(position) != Some(&true)
+        && !is_updated
+        && !has_undeclared_write(case.operator, position)
+}
+
+/// Creates a tensor that requires gradients.
+pub(super) fn create_leaf(array: &Array, device: Device) -> Result<Tensor, CallError> {
+    let tensor = to_tensor(array, device)?;
+    catch_panics(|| tensor.requires_grad_(true))
+}
+
+/// Returns the floating-point tensors among the results that require gradients.
+pub(super) fn differentiable_tensors(results: &[Value]) -> Vec<Tensor> {
+    let all = results.iter().flat_map(Value::tensors);
+    all.filter(|tensor| tensor.dtype().is_floating() && tensor.requires_grad()).cloned().collect()
+}
+
+/// Returns the cotangent of a tensor: the cosines of 1, 2, and so on.
+pub(crate) fn cosine_cotangent(tensor: &Tensor) -> Array {
+    let count = tensor.sizes().iter().product();
+    let elements = (1..=count).map(|k: i64| Scalar::from(k).to_f64().unwrap_or_default().cos());
+    Array::from_floats(tensor.sizes(), &elements.collect::<Vec<f64>>())
+}
+
+/// Compares a gradient with the expected one. A missing gradient counts as zeros.
+fn compare_gradient(argument: &str, actual: Option<&Array>, expected: Option<&[f64]>) -> Result<(), Failure> {
+    let elements: Vec<f64> = match (actual, expected) {
+        (_, Some(expected)) => expected.to_vec(),
+        (Some(actual), None) => vec![0.0; actual.elements.len()],
+        (None, None) => return Ok(()),
+    };
+    let largest = elements.iter().filter(|x| x.is_finite()).fold(0.0_f64, |most, x| most.max(x.abs()));
+    let tolerance = Tolerance { relative: 1e-6, absolute: 1e-9 * largest };
+    let expected: Vec<Scalar> = elements.into_iter().map(Scalar::Float).collect();
+    let zeros = vec![Scalar::Float(0.0); expected.len()];
+    let found = actual.map_or(&zeros, |actual| &actual.elements);
+    let failure = |difference| Failure::WrongGradient { argument: argument.to_owned(), difference };
+    if found.len() != expected.len() {
+        return Err(failure(Difference::Length { actual: found.len(), expected: expected.len() }));
+    }
+    first_difference(tolerance, found, &expected).map_or(Ok(()), |difference| Err(failure(difference)))
+}
+
+/// Returns the elements of a gradient as floats.
+pub(super) fn to_floats(array: &Array) -> Vec<f64> {
+    array.elements.iter().map(|element| element.to_f64().unwrap_or(f64::NAN)).collect()
+}

@@ -1,0 +1,292 @@
+//! Checks gradients against finite differences: first order, and second order.
+//!
+//! A directional derivative is one scalar, but every element of the gradient contributes to it. For the second order, the differentiated
+//! function is the gradient, as a function of the leaves and the cotangents.
+
+use dispatch_autograd::Differentiation;
+use dispatch_runtime::schema::SchemaKind;
+use dispatch_runtime::{Scalar, Tensor};
+
+use super::differentiable_inputs::{DifferentiableInputs, cosine_cotangent, create_leaf, is_leaf, to_floats};
+use super::exceptions::{first_order_exemption, reads_one_triangle, second_order_exemption};
+use crate::array::Array;
+use crate::case::Case;
+use crate::datum::Datum;
+use crate::tensors::{to_array, to_tensor};
+use crate::verdict::{CallError, Failure, Verdict, catch_panics};
+
+/// Half of the distance between the two points of the coarsest finite difference.
+const COARSEST_STEP: f64 = 1.0 / 4096.0;
+/// The absolute error that is always allowed.
+const ALLOWED_ABSOLUTE_ERROR: f64 = 1e-12;
+/// The distance by which arguments move if the function is not smooth at the recorded point.
+const RETRY_DISTANCE: f64 = 0.01;
+
+/// Returns one verdict per order, or none if the call has no leaf or no differentiable result.
+pub(crate) fn check(case: &Case) -> Vec<Verdict> {
+    if case.operator.schema().kind() == SchemaKind::Out {
+        return Vec::new();
+    }
+    let point = match EvaluationPoint::from_case(case) {
+        Ok(point) => point,
+        Err(error) => return vec![error.into()],
+    };
+    if point.count == 0 || point.seeds.is_empty() {
+        return Vec::new();
+    }
+    let first = first_order_exemption(case)
+        .map_or_else(|| check_at_or_near(&point, first_order_derivative), Verdict::NotApplicable);
+    let second = second_order_exemption(case)
+        .map_or_else(|| check_at_or_near(&point, second_order_derivative), Verdict::NotApplicable);
+    vec![first.with_context("first order"), second.with_context("second order")]
+}
+
+/// Checks one order at a point, or next to it if the function is not smooth there.
+fn check_at_or_near(
+    point: &EvaluationPoint<'_>,
+    order: fn(&EvaluationPoint<'_>, u64) -> Result<DirectionalDerivative, CallError>,
+) -> Verdict {
+    for point in [point, &point.moved_along(&point.random_direction(0), RETRY_DISTANCE)] {
+        let is_smooth =
+            (1..=2).try_fold(true, |smooth, seed| Ok::<_, CallError>(smooth && order(point, seed)?.compare()?));
+        match is_smooth {
+            Ok(true) => return Verdict::Passed,
+            Ok(false) => {}
+            Err(error) => return error.into(),
+        }
+    }
+    Verdict::NotApplicable("it is not smooth at the recorded point, nor near it")
+}
+
+/// A directional derivative: by the gradient, and by finite differences.
+struct DirectionalDerivative {
+    actual: f64,
+    expected: f64,
+    /// The sum of the magnitudes of the terms of `actual`.
+    scale: f64,
+    /// The uncertainty of the finite differences: their change at half of the step, and the size of a kink.
+    uncertainty: f64,
+    /// The rounding error of the finite differences.
+    rounding_error: f64,
+}
+
+impl DirectionalDerivative {
+    /// Compares the two derivatives. Returns `false` if the finite differences are not precise enough for that, and an error if the
+    /// derivatives disagree.
+    fn compare(&self) -> Result<bool, CallError> {
+        let Self { actual, expected, scale, uncertainty, rounding_error } = *self;
+        if !(expected.is_finite() && uncertainty <= 1e-4 * scale.max(expected.abs()) + rounding_error) {
+            return Ok(false);
+        }
+        if (actual - expected).abs() <= 1e-6 * scale.max(expected.abs()) + uncertainty + rounding_error {
+            return Ok(true);
+        }
+        Err(CallError::Failed(Failure::WrongDirectionalDerivative { actual, expected }))
+    }
+
+    fn from_differences(
+        actual: &[f64],
+        direction: &[f64],
+        along: impl Fn(f64) -> Result<f64, CallError>,
+    ) -> Result<Self, CallError> {
+        let mut largest = 0.0_f64;
+        let mut differences = [0.0; 2];
+        let mut step = COARSEST_STEP;
+        let mut bends = [0.0; 2];
+        let here = along(0.0)?;
+        for (difference, bend) in differences.iter_mut().zip(&mut bends) {
+            let (before, after) = (along(-step)?, along(step)?);
+            *difference = (after - before) / (2.0 * step);
+            *bend = (after - here + before - here) / step;
+            largest = largest.max(before.abs()).max(after.abs());
+            step /= 2.0;
+        }
+        let [coarse, fine] = differences;
+        // For a smooth function, a bend halves with the step. If there is a kink at the point, the bend stays.
+        let kink = (2.0 * bends[1] - bends[0]).abs();
+        let parts = || actual.iter().zip(direction).map(|(a, b)| a * b);
+        Ok(Self {
+            actual: parts().sum(),
+            expected: (4.0 * fine - coarse) / 3.0,
+            scale: parts().map(f64::abs).sum(),
+            uncertainty: (fine - coarse).abs() + kink,
+            rounding_error: 256.0 * f64::EPSILON * largest / COARSEST_STEP + ALLOWED_ABSOLUTE_ERROR,
+        })
+    }
+}
+
+/// The arguments of a call, and the cotangents of its results.
+struct EvaluationPoint<'a> {
+    case: &'a Case,
+    arguments: Vec<Datum>,
+    seeds: Vec<Array>,
+    /// The number of elements of all leaves.
+    count: usize,
+}
+
+/// Compares the gradient with differences of the results.
+fn first_order_derivative(point: &EvaluationPoint<'_>, seed: u64) -> Result<DirectionalDerivative, CallError> {
+    let direction = &point.random_direction(seed)[..point.count];
+    DirectionalDerivative::from_differences(&point.autograd_gradient()?, direction, |step| {
+        point.moved_along(direction, step).weighted_sum_or_nan()
+    })
+}
+
+/// Compares the second-order gradient, of a weighted sum of the gradients, with differences of this sum.
+fn second_order_derivative(point: &EvaluationPoint<'_>, seed: u64) -> Result<DirectionalDerivative, CallError> {
+    let (direction, mixture) = (point.random_direction(seed), &point.random_direction(seed + 100)[..point.count]);
+    let mixed = |gradient: Vec<f64>| gradient.iter().zip(mixture).map(|(a, b)| a * b).sum();
+    let actual = point.second_order_gradient(mixture)?;
+    DirectionalDerivative::from_differences(&actual, &direction, |step| {
+        let moved = point.moved_along(&direction, step);
+        if moved.weighted_sum_or_nan()?.is_nan() { Ok(f64::NAN) } else { moved.autograd_gradient().map(mixed) }
+    })
+}
+
+impl<'a> EvaluationPoint<'a> {
+    fn from_case(case: &'a Case) -> Result<Self, CallError> {
+        let apart = |array: &Array| if array.overlaps_itself() { array.contiguous() } else { array.clone() };
+        let arguments: Vec<Datum> =
+            case.arguments.iter().map(|datum| datum.in_double_precision().map_arrays(apart)).collect();
+        let inputs = DifferentiableInputs::from_arguments(case, &arguments)?;
+        let seeds = inputs.call(case.operator)?.iter().map(cosine_cotangent).collect();
+        let count = inputs.leaves.iter().map(|leaf| element_count(&leaf.tensor)).sum();
+        Ok(Self { case, arguments, seeds, count })
+    }
+
+    /// Returns a direction: a number between -1 and 1 for each element of the leaves and then of the cotangents.
+    fn random_direction(&self, seed: u64) -> Vec<f64> {
+        let mut state = seed;
+        let mut arrays = Vec::new();
+        let is_symmetric = reads_one_triangle(self.case.operator.name().base);
+        self.for_each_leaf(&mut |array| arrays.push((array.sizes.clone(), is_symmetric)));
+        arrays.extend(self.seeds.iter().map(|seed| (seed.sizes.clone(), false)));
+        arrays.iter().flat_map(|(sizes, is_symmetric)| pseudorandom_numbers(&mut state, sizes, *is_symmetric)).collect()
+    }
+
+    fn for_each_leaf(&self, f: &mut dyn FnMut(&Array)) {
+        for (i, datum) in self.arguments.iter().enumerate() {
+            datum.arrays().into_iter().filter(|array| is_leaf(self.case, i, array.dtype)).for_each(&mut *f);
+        }
+    }
+
+    /// Returns the point moved along a direction. If the direction ends before the cotangents, they stay.
+    fn moved_along(&self, direction: &[f64], by: f64) -> Self {
+        let mut direction = direction.iter();
+        let mut step = |array: &Array| {
+            let moved = array.elements.iter().map(|&element| match direction.next() {
+                Some(part) => Scalar::Float(element.to_f64().unwrap_or(f64::NAN) + by * part),
+                None => element,
+            });
+            Array { elements: moved.collect(), ..array.clone() }
+        };
+        let arguments = self.arguments.iter().enumerate().map(|(i, datum)| {
+            datum.map_arrays(|array| if is_leaf(self.case, i, array.dtype) { step(array) } else { array.clone() })
+        });
+        let arguments = arguments.collect();
+        Self { case: self.case, arguments, seeds: self.seeds.iter().map(step).collect(), count: self.count }
+    }
+
+    /// Returns the sum of the results, weighted by the cotangents.
+    fn weighted_sum(&self) -> Result<f64, CallError> {
+        let results = DifferentiableInputs::from_arguments(self.case, &self.arguments)?.call(self.case.operator)?;
+        let mut sum = 0.0;
+        for (result, seed) in results.iter().zip(&self.seeds) {
+            sum += to_floats(&to_array(result)?).iter().zip(to_floats(seed)).map(|(a, b)| a * b).sum::<f64>();
+        }
+        Ok(sum)
+    }
+
+    /// Returns the weighted sum of the results, or NaN if the operator refuses the arguments.
+    fn weighted_sum_or_nan(&self) -> Result<f64, CallError> {
+        match self.weighted_sum() {
+            Err(CallError::Failed(Failure::Refused(_))) => Ok(f64::NAN),
+            other => other,
+        }
+    }
+
+    /// Returns the gradients with respect to all leaves, concatenated.
+    fn autograd_gradient(&self) -> Result<Vec<f64>, CallError> {
+        let inputs = DifferentiableInputs::from_arguments(self.case, &self.arguments)?;
+        let results = inputs.call(self.case.operator)?;
+        let gradients = inputs.gradients(&results, &self.seeds)?;
+        let leaves = inputs.leaves.iter().map(|leaf| &leaf.tensor);
+        Ok(concatenate_gradients(leaves.zip(&gradients)))
+    }
+
+    /// Returns the gradient of a weighted sum of the gradients, with respect to the leaves and the cotangents. `mixture` has the weights.
+    fn second_order_gradient(&self, mixture: &[f64]) -> Result<Vec<f64>, CallError> {
+        let inputs = DifferentiableInputs::from_arguments(self.case, &self.arguments)?;
+        let results = inputs.call(self.case.operator)?;
+        let leaves: Vec<&Tensor> = inputs.leaves.iter().map(|leaf| &leaf.tensor).collect();
+        let seeds = self
+            .seeds
+            .iter()
+            .map(|seed| create_leaf(seed, self.case.device))
+            .collect::<Result<Vec<Tensor>, CallError>>()?;
+        let seeds: Vec<&Tensor> = seeds.iter().collect();
+        let results: Vec<&Tensor> = results.iter().collect();
+        let all: Vec<&Tensor> = leaves.iter().chain(&seeds).copied().collect();
+        let nothing = || vec![0.0; all.iter().map(|tensor| element_count(tensor)).sum()];
+        if results.is_empty() {
+            return Ok(nothing());
+        }
+        let task = Differentiation::of_outputs(&results).with_seeds(&seeds).allow_unused().create_graph();
+        let gradients = catch_panics(|| task.grad(&leaves))?;
+        let mut mixture = mixture.iter().copied();
+        let weights = leaves.iter().map(|leaf| {
+            let weights: Vec<f64> = mixture.by_ref().take(element_count(leaf)).collect();
+            to_tensor(&Array::from_floats(leaf.sizes(), &weights), self.case.device)
+        });
+        let weights = weights.collect::<Result<Vec<Tensor>, _>>()?;
+        let pairs = gradients.iter().zip(&weights).filter_map(|(gradient, weight)| Some((gradient.as_ref()?, weight)));
+        let (of, weights): (Vec<&Tensor>, Vec<&Tensor>) =
+            pairs.filter(|(gradient, _)| gradient.requires_grad()).unzip();
+        if of.is_empty() {
+            return Ok(nothing());
+        }
+        let second = catch_panics(|| Differentiation::of_outputs(&of).with_seeds(&weights).allow_unused().grad(&all))?;
+        let second = second.iter().map(|gradient| gradient.as_ref().map(to_array).transpose());
+        let second: Vec<Option<Array>> = second.collect::<Result<_, _>>()?;
+        Ok(concatenate_gradients(all.into_iter().zip(&second)))
+    }
+}
+
+fn element_count(tensor: &Tensor) -> usize {
+    usize::try_from(tensor.geometry().count()).unwrap_or(0)
+}
+
+/// Concatenates the elements of all gradients, with zeros for a missing gradient.
+fn concatenate_gradients<'a>(gradients: impl Iterator<Item = (&'a Tensor, &'a Option<Array>)>) -> Vec<f64> {
+    let all = gradients.flat_map(|(of, gradient)| match gradient {
+        Some(gradient) => to_floats(gradient),
+        None => vec![0.0; element_count(of)],
+    });
+    all.collect()
+}
+
+/// Returns pseudorandom numbers between -1 and 1 for an array, the same on every machine. If `is_symmetric`, square matrices are symmetric.
+pub(crate) fn pseudorandom_numbers(state: &mut u64, sizes: &[i64], is_symmetric: bool) -> Vec<f64> {
+    let count: i64 = sizes.iter().product();
+    let mut numbers: Vec<f64> = (0..count).map(|_| next_pseudorandom_number(state)).collect();
+    if let &[.., rows, columns] = sizes
+        && is_symmetric
+        && rows == columns
+    {
+        let side = usize::try_from(rows).unwrap_or(0);
+        for matrix in numbers.chunks_exact_mut((side * side).max(1)) {
+            (0..side).for_each(|i| (0..i).for_each(|j| matrix[j * side + i] = matrix[i * side + j]));
+        }
+    }
+    numbers
+}
+
+/// Returns the next number of the `SplitMix` generator of Steele, Lea and Flood.
+fn next_pseudorandom_number(state: &mut u64) -> f64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut x = *state;
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    let upper = u32::try_from((x ^ (x >> 31)) >> 32).unwrap_or(0);
+    f64::from(upper) / f64::from(u32::MAX) * 2.0 - 1.0
+}

@@ -1,0 +1,45 @@
+//! Checks gradients of recorded calls against the recorded gradients.
+
+use super::differentiable_inputs::{DifferentiableInputs, cosine_cotangent, differentiable_tensors};
+use super::exceptions;
+use crate::case::{Case, RecordedGradients};
+use crate::compare::{ComparedProperties, compare_properties};
+use crate::datum::Datum;
+use crate::ties;
+use crate::verdict::{CallError, Failure, Verdict, call_catching_panics};
+
+/// Checks the gradients of a call. Returns `None` if no gradients were recorded.
+pub(crate) fn check(case: &Case) -> Option<Verdict> {
+    let recorded = case.gradients.as_ref()?;
+    if case.is_unpredictable() {
+        return Some(Verdict::NotApplicable("its results are unpredictable"));
+    }
+    Some(compare_with_recording(case, recorded).unwrap_or_else(Verdict::from))
+}
+
+fn compare_with_recording(case: &Case, recorded: &RecordedGradients) -> Result<Verdict, CallError> {
+    if let Some(reason) = exceptions::imprecise_recording_reason(case) {
+        return Ok(Verdict::NotApplicable(reason));
+    }
+    let inputs = DifferentiableInputs::from_arguments(case, &recorded.arguments)?;
+    let (actual, expected) = (inputs.leaves.len(), recorded.gradients.len());
+    if actual != expected {
+        return Err(CallError::Failed(Failure::WrongResultCount { actual, expected }));
+    }
+    let all = call_catching_panics(case.operator, inputs.values.clone())?;
+    if let Some(indices) = ties::ambiguous_index_result(case.operator.name(), case.operator.schema(), &case.arguments)
+        && compare_properties(
+            ComparedProperties::AllButStrides,
+            &Datum::from_value(&all[indices])?,
+            &case.expected[indices],
+        )
+        .is_err()
+    {
+        return Ok(Verdict::NotApplicable("it may select another of several equal elements"));
+    }
+    let results = differentiable_tensors(&all);
+    let seeds: Vec<_> = results.iter().map(cosine_cotangent).collect();
+    let gradients = inputs.gradients(&results, &seeds)?;
+    inputs.compare_gradients(&gradients, &recorded.gradients)?;
+    Ok(Verdict::Passed)
+}
