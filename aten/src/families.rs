@@ -19,6 +19,8 @@ pub(super) mod linalg;
 pub(super) mod loss;
 #[cfg(feature = "norm")]
 pub(super) mod norm;
+#[cfg(feature = "optim")]
+pub(super) mod optim;
 #[cfg(feature = "pooling")]
 pub(super) mod pooling;
 #[cfg(feature = "random")]

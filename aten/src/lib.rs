@@ -35,6 +35,8 @@ pub use families::linalg::operators::*;
 pub use families::loss::operators::*;
 #[cfg(feature = "norm")]
 pub use families::norm::operators::*;
+#[cfg(feature = "optim")]
+pub use families::optim::operators::*;
 #[cfg(feature = "pooling")]
 pub use families::pooling::operators::*;
 #[cfg(feature = "random")]

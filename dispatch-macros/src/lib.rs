@@ -40,6 +40,7 @@ use proc_macro::TokenStream;
 /// | `data_dependent` | the sizes of results depend on elements |
 /// | `inplace`, `out = "out"` | defines the in-place and the `out=` form |
 /// | `calls = other(this)` | the operator is this call, and its forms call the other's forms; `calls = other` passes the same arguments |
+/// | `each = other(this)` | the operator is this call for each element of its lists, and its forms call the other's forms |
 /// | `body = CompositeExplicitAutograd` | the key for which the body is registered, instead of `CompositeImplicitAutograd` |
 /// | `operator = Add` | `&a + &b` calls the operator |
 #[proc_macro_attribute]

@@ -4,6 +4,7 @@
 //! a macro, which is the named form of a call and passes the schema to `#[op_impl]`.
 
 mod attribute;
+mod each;
 mod expand;
 mod forms;
 mod plan;
@@ -11,7 +12,7 @@ mod records;
 mod shape;
 mod stub;
 
-use dispatch_schema::{Argument, OperatorName, Schema};
+use dispatch_schema::{Argument, OperatorName, Schema, TypeKind};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::{Expr, ExprCall, parse_quote};
@@ -47,6 +48,8 @@ struct Definition {
     body_key: Option<Expr>,
     /// The call of another operator that defines this one. Forms of this operator call forms of the other one.
     defining_call: Option<ExprCall>,
+    /// The call of another operator for each element of the lists. Forms of this operator call forms of the other one.
+    element_call: Option<ExprCall>,
     /// The same call as `defining_call`, which is kept for forms too. It translates argument names in errors to those of this operator.
     call_for_error_names: Option<ExprCall>,
     /// The functional operator, if this is a form.
@@ -113,9 +116,14 @@ impl CheckedSchema {
             }
         };
         let (calls, body_key) = (attribute.calls.map(call), attribute.body.map(|body| body.key));
-        let function = match &calls {
-            Some(call) => function.with_body_expression(call),
-            None => function,
+        let each = attribute.each;
+        let function = match (&calls, &each) {
+            (Some(call), _) => function.with_body_expression(call),
+            (None, Some(call)) => {
+                let body = each::call_for_each_element(&function.signature.ident, &schema, call, None);
+                function.with_body_expression(&body)
+            }
+            (None, None) => function,
         };
         Definition {
             function,
@@ -131,6 +139,7 @@ impl CheckedSchema {
             body_key,
             call_for_error_names: calls.clone(),
             defining_call: calls,
+            element_call: each,
             functional: None,
             forms,
             runtime,
@@ -194,6 +203,7 @@ fn check_definition(function: &mut Function, attribute: &Attribute, errors: &mut
     if let Some(body) = &attribute.body
         && function.body.is_none()
         && attribute.calls.is_none()
+        && attribute.each.is_none()
     {
         errors.add_at(
             &body.option,
@@ -203,7 +213,17 @@ fn check_definition(function: &mut Function, attribute: &Attribute, errors: &mut
     if let (Some(word), Some(_)) = (&attribute.plan, &attribute.shape) {
         errors.add_at(word, "`shape` and `plan` exclude each other; leave one out");
     }
-    let is_composite = (function.body.is_some() || attribute.calls.is_some()) && attribute.plan.is_none();
+    if let Some(call) = &attribute.each {
+        if function.body.is_some() || attribute.calls.is_some() {
+            errors.add_at(call, "`each` is a body, so `calls` or another body excludes it; leave one out");
+        }
+        if !schema.arguments.iter().any(|argument| matches!(argument.ty.kind, TypeKind::List(..))) {
+            let message = format!("operator `{}` takes no list, so `each` has no elements; write `calls`", schema.name);
+            errors.add_at(call, message);
+        }
+    }
+    let has_body = function.body.is_some() || attribute.calls.is_some() || attribute.each.is_some();
+    let is_composite = has_body && attribute.plan.is_none();
     let shape = shape::check_shape_word(attribute, &schema, is_composite, errors);
     let forms = forms::form_schemas(attribute, &schema, errors);
     Some(CheckedSchema { schema, has_explicit_namespace, types, shape, forms })

@@ -88,8 +88,8 @@ pub use plan::{
 pub use random::{DefaultGeneratorGuard, Generator, RandomRecording, manual_seed, philox};
 pub use registration::{
     AnnotationRecord, DisabledFeatureRecord, FusedKernel, Fuser, FuserRecord, FusionGroup, FusionStep, KernelId,
-    OperatorEvent, Record, Registrar, Registration, ScopedRegistration, StepArgument, bind_all, fallback,
-    fallback_fallthrough, on_operator_event, register,
+    OperatorEvent, Record, Registrar, Registration, ScopedRegistration, StepArgument, TaskRunner, TaskRunnerRecord,
+    bind_all, fallback, fallback_fallthrough, on_operator_event, register,
 };
 pub use scalar::{Arithmetic, Bool, DType, Element, Floating, Layout, MemoryFormat, Number, Scalar, Str, UnknownDType};
 pub use spec::{
@@ -343,8 +343,8 @@ pub mod __private {
         ConditionFn, Definition, Kernel, Signature, TableHeader, TableRef, TypedAdapters, too_few_arguments_error,
     };
     pub use crate::plan::{
-        CheckOnMeta, DimList, DirectOutputs, HasTensors, OutputParameter, OutputTensor, PlanParameter,
-        PointwiseOperand, ReturnsPlan, ReturnsPlanList, allocate_all_on, allocate_pointwise, check_argument_on_meta,
+        CheckOnMeta, DimList, DirectOutputs, HasTensors, ListArgument, OutputParameter, OutputTensor, PlanParameter,
+        PointwiseOperand, ReturnsPlan, ReturnsPlanList, allocate_all_on, allocate_pointwise, call_each, check_argument_on_meta,
         check_outputs_disjoint, form_kernel, form_meta_kernel, planned_meta_kernel, pointwise_plan, product_plan,
         reduction_plan, result_device, shape_word_specs,
     };

@@ -3,7 +3,7 @@
 use proc_macro2::{TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
-use syn::{Expr, Ident, LitStr, Token, parenthesized};
+use syn::{Expr, ExprCall, Ident, LitStr, Token, parenthesized};
 
 use crate::errors::Errors;
 use crate::syntax::schema_source::SchemaSource;
@@ -27,6 +27,8 @@ pub(super) struct Attribute {
     pub(super) out: Option<OutOption>,
     /// The call of another operator that defines this one, or the other operator alone for a call with the same arguments.
     pub(super) calls: Option<Expr>,
+    /// The call of another operator for each element of the lists.
+    pub(super) each: Option<ExprCall>,
 }
 
 /// The option `out = "dim_max"(max, max_values)`: the overload of the `out=` form, and the names of its outputs if they differ from those
@@ -108,8 +110,9 @@ impl Parse for ShapeWord {
 }
 
 const SHAPE_WORDS: &str = "`pointwise`, `reduce(dim)`, and letters such as \"mk,kn->mn\"";
-const OPTION_NAMES: [&str; 11] =
-    ["plan", "operator", "shape", "dtype", "dtypes", "check", "out", "inplace", "data_dependent", "calls", "body"];
+const OPTION_NAMES: [&str; 12] = [
+    "plan", "operator", "shape", "dtype", "dtypes", "check", "out", "inplace", "data_dependent", "calls", "each", "body",
+];
 
 impl Attribute {
     pub(super) fn parse(tokens: TokenStream, errors: &mut Errors) -> Self {
@@ -178,6 +181,15 @@ impl Attribute {
                 _ => {
                     return errors
                         .add_at(name, "`calls` takes the call of another operator; write `calls = other(this)`");
+                }
+            },
+            "each" => match ExprCall::parse.parse2(value) {
+                Ok(call) if matches!(&*call.func, Expr::Path(_)) => self.each.replace(call).is_some(),
+                _ => {
+                    return errors.add_at(
+                        name,
+                        "`each` takes the call of another operator for one element of the lists; write `each = other(this)`",
+                    );
                 }
             },
             "body" => match Expr::parse.parse2(value) {

@@ -8,7 +8,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::{Ident, parse_quote};
 
-use super::Definition;
+use super::{Definition, each};
 use super::attribute::{Attribute, OutOption};
 use crate::errors::Errors;
 use crate::syntax::function::Function;
@@ -21,14 +21,15 @@ pub(super) fn form_schemas(attribute: &Attribute, schema: &Schema, errors: &mut 
     let operator = &schema.name;
     let gives_tensors = !schema.returns.is_empty()
         && schema.returns.iter().all(|ret| ret.ty.kind == TypeKind::Tensor && !ret.ty.is_written());
+    let gives_list = matches!(&schema.returns[..], [one] if one.ty == tensor_list_type(None));
     if let Some(word) = &attribute.inplace {
         match &schema.arguments[..] {
             [first, ..] if first.ty.kind == TypeKind::Tensor && !first.is_written() && gives_tensors && schema.returns.len() == 1 => forms.push(in_place_schema(schema)),
-            _ => errors.add_at(word, format!("operator `{operator}` cannot have an in-place form, because it does not take a tensor first and return one; leave `inplace` out")),
+            [first, ..] if first.ty == tensor_list_type(None) && gives_list => forms.push(in_place_list_schema(schema)),
+            _ => errors.add_at(word, format!("operator `{operator}` cannot have an in-place form, because it does not take a tensor first and return one, nor a list of tensors first and return one; leave `inplace` out")),
         }
     }
     if let Some(form) = &attribute.out {
-        let gives_list = matches!(&schema.returns[..], [one] if one.ty == tensor_list_type(None));
         if !gives_tensors && !gives_list {
             errors.add_at(
                 &form.overload,
@@ -62,6 +63,15 @@ fn in_place_schema(schema: &Schema) -> Schema {
     form.name.base.push('_');
     form.arguments[0].ty = written_tensor_type('a');
     form.returns = vec![Return { name: None, ty: written_tensor_type('a') }];
+    form
+}
+
+/// Returns the schema that writes the tensors of a list and returns nothing.
+fn in_place_list_schema(schema: &Schema) -> Schema {
+    let mut form = schema.clone();
+    form.name.base.push('_');
+    form.arguments[0].ty = tensor_list_type(Some(Alias::written("a")));
+    form.returns = Vec::new();
     form
 }
 
@@ -149,6 +159,12 @@ impl Definition {
                 match (#(#arguments,)*) { (#(#rest,)*) => #callee::#form(#first, #(#rest,)* #(#written),*) }
             });
         }
+        if let Some(call) = &self.element_call {
+            let form = form_function_name(is_out);
+            let body = each::call_for_each_element(&function.signature.ident, &schema, call, Some(&form));
+            function = function.with_body_expression(&body);
+        }
+        let is_defined_by_call = self.defining_call.is_some() || self.element_call.is_some();
         Self {
             function,
             schema,
@@ -158,13 +174,14 @@ impl Definition {
             shape: None,
             check: None,
             defining_call: None,
+            element_call: None,
             call_for_error_names: self.defining_call.clone(),
-            functional: self.defining_call.is_none().then(|| functional.clone()),
+            functional: (!is_defined_by_call).then(|| functional.clone()),
             plan: false,
             body_key: self.body_key.clone(),
             forms: Vec::new(),
             has_explicit_namespace: self.has_explicit_namespace,
-            data_dependent: self.data_dependent && self.defining_call.is_none(),
+            data_dependent: self.data_dependent && !is_defined_by_call,
             runtime: self.runtime.clone(),
         }
     }

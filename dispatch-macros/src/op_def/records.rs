@@ -1,8 +1,9 @@
 //! Records that a definition submits beside the operator: its body as a kernel, and the Rust operator that it implements.
 
+use dispatch_schema::Schema;
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
-use syn::{Attribute, Expr};
+use syn::{Attribute, Expr, ExprCall};
 
 use super::Definition;
 use crate::syntax::default_value;
@@ -106,6 +107,16 @@ pub(super) fn generate_composite_kernel(
     Some((function, record))
 }
 
+/// Returns, for each argument of a call, the name of the schema's argument from which it is computed, or an empty text.
+pub(super) fn names_of_call_arguments<'a>(schema: &'a Schema, call: &ExprCall) -> Vec<&'a str> {
+    let arguments = &schema.arguments;
+    let names: Vec<Ident> = arguments.iter().map(|argument| rust_argument_name(&argument.name)).collect();
+    let name_of = |argument: &Expr| {
+        index_of_last_mentioned_name(argument.to_token_stream(), &names).map_or("", |at| arguments[at].name.as_str())
+    };
+    call.args.iter().map(name_of).collect()
+}
+
 /// Returns the index of the name that an expression mentions last. Names before it are only used to compute the value.
 fn index_of_last_mentioned_name(expression: TokenStream, names: &[Ident]) -> Option<usize> {
     expression
@@ -122,13 +133,7 @@ impl Definition {
     /// Returns the called operator and, for each argument of the call, the name of this operator's argument from which it is computed.
     fn callee_and_argument_names(&self) -> Option<(&Expr, Vec<&str>)> {
         let call = self.call_for_error_names.as_ref()?;
-        let arguments = &self.schema.arguments;
-        let names: Vec<Ident> = arguments.iter().map(|argument| rust_argument_name(&argument.name)).collect();
-        let name_of = |argument: &Expr| {
-            index_of_last_mentioned_name(argument.to_token_stream(), &names)
-                .map_or("", |at| arguments[at].name.as_str())
-        };
-        Some((&call.func, call.args.iter().map(name_of).collect()))
+        Some((&call.func, names_of_call_arguments(&self.schema, call)))
     }
 
     /// Returns whether a check runs if the body fails.

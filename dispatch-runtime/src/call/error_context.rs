@@ -49,6 +49,18 @@ impl Error {
         })
     }
 
+    /// Adds the index to the name of an argument that is a list, if the error names one.
+    #[cold]
+    pub(crate) fn in_element(mut self, index: usize, is_list: impl Fn(&str) -> bool) -> Self {
+        if let (ErrorKind::Kernel { source, .. }, _) = self.kind_and_callers_mut()
+            && let Some(bad) = source.downcast_mut::<BadArgument>()
+            && is_list(&bad.argument)
+        {
+            bad.argument = format!("{}[{index}]", bad.argument).into();
+        }
+        self
+    }
+
     /// Changes an error that arose in `inner` into one of `outer`. `argument` maps the name of an argument.
     fn into_outer_operator_error(
         mut self,

@@ -6,6 +6,7 @@
 //! [`Planned::result_specs`].
 
 mod check_on_meta;
+mod each;
 mod forms;
 mod meta;
 mod output;
@@ -24,6 +25,7 @@ use crate::tensor::Tensor;
 use crate::value::Value;
 
 pub use check_on_meta::{CheckOnMeta, check_argument_on_meta};
+pub use each::{ListArgument, call_each};
 pub use forms::{form_kernel, form_meta_kernel};
 pub use meta::planned_meta_kernel;
 pub use output::{DirectOutputs, HasTensors, OutputTensor, check_outputs_disjoint, result_device};

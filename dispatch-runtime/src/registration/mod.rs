@@ -18,6 +18,7 @@ pub(crate) mod registry;
 mod rules;
 mod rust_operator_impl;
 mod set_marks;
+mod task_runner;
 
 pub use annotation::AnnotationRecord;
 pub use bind::bind_all;
@@ -36,3 +37,4 @@ pub use registration_handle::{Registration, ScopedRegistration, on_operator_even
 pub(crate) use registry::Registry;
 pub use rust_operator_impl::RustOperatorImpl;
 pub(crate) use rust_operator_impl::{RustOperatorFn, assign_elements, rust_operator_impl};
+pub use task_runner::{TaskRunner, TaskRunnerRecord};

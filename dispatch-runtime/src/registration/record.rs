@@ -7,6 +7,7 @@ use super::annotation::AnnotationRecord;
 use super::disabled_feature::DisabledFeatureRecord;
 use super::fuser::FuserRecord;
 use super::rust_operator_impl::RustOperatorImpl;
+use super::task_runner::TaskRunnerRecord;
 use crate::key::UserKey;
 use crate::memory::BackendRecord;
 use crate::operator::{FallbackRecord, KernelRecord, Operator, RuleRecord};
@@ -33,6 +34,8 @@ pub enum Record {
     Backend(&'static BackendRecord),
     /// A backend's fuser of elementwise calls.
     Fuser(&'static FuserRecord),
+    /// A backend's runner of independent tasks.
+    TaskRunner(&'static TaskRunnerRecord),
     /// A layer's rule for an operator.
     Rule(&'static RuleRecord),
     /// A layer's descriptions of its support for operators, which introspection shows.
@@ -53,6 +56,7 @@ impl Record {
             Self::RustOperator(record) => std::ptr::from_ref(record).addr(),
             Self::Backend(record) => std::ptr::from_ref(record).addr(),
             Self::Fuser(record) => std::ptr::from_ref(record).addr(),
+            Self::TaskRunner(record) => std::ptr::from_ref(record).addr(),
             Self::Rule(record) => std::ptr::from_ref(record).addr(),
             Self::Annotation(record) => std::ptr::from_ref(record).addr(),
             Self::DisabledFeature(record) => std::ptr::from_ref(record).addr(),

@@ -17,7 +17,7 @@ use super::disabled_feature::DisabledFeatureRecord;
 use super::listener::{self, OperatorEvent};
 use super::record::Record;
 use super::rust_operator_impl::{self, RustOperatorImpl};
-use super::{collect, fuser};
+use super::{collect, fuser, task_runner};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Key, Provenance, SLOT_COUNT, Slot, SlotOrAlias, UserKey, assign_indices};
 use crate::memory::backend;
@@ -125,6 +125,7 @@ impl Registry {
                 Record::RustOperator(implementation) => rust_operator_impls.push(implementation),
                 Record::Backend(backend) => backends.push(backend),
                 Record::Fuser(record) => fuser::register_fuser(record),
+                Record::TaskRunner(record) => task_runner::register_task_runner(record),
                 Record::Operator(operator) => {
                     self.add_definition(operator);
                     operator.kernels_of_definition().iter().for_each(|kernel| self.add_kernel_record(kernel));

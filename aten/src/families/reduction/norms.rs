@@ -14,6 +14,22 @@ use crate::prelude::*;
 )]
 pub fn linalg_vector_norm(_: ...) -> Result<Tensor>;
 
+/// Computes `sum(|self|^ord)` over dimensions.
+#[op_def(
+    "linalg__powsum(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    out = "out"
+)]
+pub fn linalg__powsum(
+    this: &Tensor,
+    ord: Scalar,
+    dim: Option<&[i64]>,
+    keepdim: bool,
+    dtype: Option<DType>,
+) -> Result<Tensor> {
+    let dtype = norm_plan(this, ord, dim, keepdim, dtype)?.value.compute_dtype;
+    crate::sum_dim_intlist(&crate::pow_tensor_scalar(&crate::abs(&this.to(dtype)?)?, ord)?, dim, keepdim, None)
+}
+
 /// The plan of a norm over dimensions.
 pub struct NormPlan {
     /// Whether each dimension is reduced.

@@ -1,0 +1,206 @@
+//! Arithmetic on lists of tensors: each tensor with the tensor or the number at its index, or with one number for all.
+
+use dispatch_runtime::BadArgument;
+use dispatch_runtime::prelude::*;
+
+use crate::{
+    add, add_scalar, addcdiv, addcmul, clamp_max, clamp_max_tensor, clamp_max__tensor, clamp_min, clamp_min_tensor,
+    clamp_min__tensor, div, div_scalar, item, lerp, lerp_scalar, maximum, minimum, mul, mul_scalar, pow_, pow__scalar,
+    pow_scalar, pow_tensor_scalar, pow_tensor_scalar_out, pow_tensor_tensor, select_int, sub, sub_scalar,
+};
+
+/// `self + alpha * other`, for each pair of tensors
+#[op_def("_foreach_add.List(Tensor[] self, Tensor[] other, *, Scalar alpha=1) -> Tensor[]", each = add(this, other, alpha), inplace, out = "List_out")]
+pub fn _foreach_add_list(_: ...) -> Result<Vec<Tensor>>;
+
+/// `self + scalar`, for each tensor
+#[op_def("_foreach_add.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]", each = add_scalar(this, scalar, Scalar::from(1)), inplace, out = "Scalar_out")]
+pub fn _foreach_add_scalar(_: ...) -> Result<Vec<Tensor>>;
+
+/// `self + scalar`, for each tensor and its number
+#[op_def("_foreach_add.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]", each = add_scalar(this, scalars, Scalar::from(1)), inplace, out = "ScalarList_out")]
+pub fn _foreach_add_scalarlist(_: ...) -> Result<Vec<Tensor>>;
+
+/// `self + alpha * other`, for each tensor `self` and the same `other`
+#[op_def("_foreach_add.Tensor(Tensor[] self, Tensor other, *, Scalar alpha=1) -> Tensor[]", each = add(this, other, alpha), inplace, out = "Tensor_out")]
+pub fn _foreach_add_tensor(_: ...) -> Result<Vec<Tensor>>;
+
+/// `self - alpha * other`, for each pair of tensors
+#[op_def("_foreach_sub.List(Tensor[] self, Tensor[] other, *, Scalar alpha=1) -> Tensor[]", each = sub(this, other, alpha), inplace, out = "List_out")]
+pub fn _foreach_sub_list(_: ...) -> Result<Vec<Tensor>>;
+
+/// `self - scalar`, for each tensor
+#[op_def("_foreach_sub.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]", each = sub_scalar(this, scalar, Scalar::from(1)), inplace, out = "Scalar_out")]
+pub fn _foreach_sub_scalar(_: ...) -> Result<Vec<Tensor>>;
+
+/// `self - scalar`, for each tensor and its number
+#[op_def("_foreach_sub.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]", each = sub_scalar(this, scalars, Scalar::from(1)), inplace, out = "ScalarList_out")]
+pub fn _foreach_sub_scalarlist(_: ...) -> Result<Vec<Tensor>>;
+
+/// `self * other`, for each pair of tensors
+#[op_def("_foreach_mul.List(Tensor[] self, Tensor[] other) -> Tensor[]", each = mul(this, other), inplace, out = "List_out")]
+pub fn _foreach_mul_list(_: ...) -> Result<Vec<Tensor>>;
+
+/// `self * scalar`, for each tensor
+#[op_def("_foreach_mul.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]", each = mul_scalar(this, scalar), inplace, out = "Scalar_out")]
+pub fn _foreach_mul_scalar(_: ...) -> Result<Vec<Tensor>>;
+
+/// `self * scalar`, for each tensor and its number
+#[op_def("_foreach_mul.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]", each = mul_scalar(this, scalars), inplace, out = "ScalarList_out")]
+pub fn _foreach_mul_scalarlist(_: ...) -> Result<Vec<Tensor>>;
+
+/// `self * other`, for each tensor `self` and the same `other`
+#[op_def("_foreach_mul.Tensor(Tensor[] self, Tensor other) -> Tensor[]", each = mul(this, other), inplace, out = "Tensor_out")]
+pub fn _foreach_mul_tensor(_: ...) -> Result<Vec<Tensor>>;
+
+/// `self / other`, for each pair of tensors
+#[op_def("_foreach_div.List(Tensor[] self, Tensor[] other) -> Tensor[]", each = div(this, other), inplace, out = "List_out")]
+pub fn _foreach_div_list(_: ...) -> Result<Vec<Tensor>>;
+
+/// `self / scalar`, for each tensor
+#[op_def("_foreach_div.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]", each = div_scalar(this, scalar), inplace, out = "Scalar_out")]
+pub fn _foreach_div_scalar(_: ...) -> Result<Vec<Tensor>>;
+
+/// `self / scalar`, for each tensor and its number
+#[op_def("_foreach_div.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]", each = div_scalar(this, scalars), inplace, out = "ScalarList_out")]
+pub fn _foreach_div_scalarlist(_: ...) -> Result<Vec<Tensor>>;
+
+/// `self / other`, for each tensor `self` and the same `other`
+#[op_def("_foreach_div.Tensor(Tensor[] self, Tensor other) -> Tensor[]", each = div(this, other), inplace, out = "Tensor_out")]
+pub fn _foreach_div_tensor(_: ...) -> Result<Vec<Tensor>>;
+
+/// `self + value * tensor1 * tensor2`, for each triple of tensors
+#[op_def("_foreach_addcmul.Scalar(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> Tensor[]", each = addcmul(this, tensor1, tensor2, value), inplace, out = "Scalar_out")]
+pub fn _foreach_addcmul_scalar(_: ...) -> Result<Vec<Tensor>>;
+
+/// `self + scalar * tensor1 * tensor2`, for each triple of tensors and its number
+#[op_def("_foreach_addcmul.ScalarList(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar[] scalars) -> Tensor[]", each = addcmul(this, tensor1, tensor2, scalars), inplace, out = "ScalarList_out")]
+pub fn _foreach_addcmul_scalarlist(_: ...) -> Result<Vec<Tensor>>;
+
+/// `self + value * tensor1 / tensor2`, for each triple of tensors
+#[op_def("_foreach_addcdiv.Scalar(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> Tensor[]", each = addcdiv(this, tensor1, tensor2, value), inplace, out = "Scalar_out")]
+pub fn _foreach_addcdiv_scalar(_: ...) -> Result<Vec<Tensor>>;
+
+/// `self + scalar * tensor1 / tensor2`, for each triple of tensors and its number
+#[op_def("_foreach_addcdiv.ScalarList(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar[] scalars) -> Tensor[]", each = addcdiv(this, tensor1, tensor2, scalars), inplace, out = "ScalarList_out")]
+pub fn _foreach_addcdiv_scalarlist(_: ...) -> Result<Vec<Tensor>>;
+
+/// `self + weight * (end - self)`, for each triple of tensors
+#[op_def("_foreach_lerp.List(Tensor[] self, Tensor[] tensors1, Tensor[] weights) -> Tensor[]", each = lerp(this, tensors1, weights), inplace, out = "List_out")]
+pub fn _foreach_lerp_list(_: ...) -> Result<Vec<Tensor>>;
+
+/// `self + weight * (end - self)`, for each pair of tensors
+#[op_def("_foreach_lerp.Scalar(Tensor[] self, Tensor[] tensors1, Scalar weight) -> Tensor[]", each = lerp_scalar(this, tensors1, weight), inplace, out = "Scalar_out")]
+pub fn _foreach_lerp_scalar(_: ...) -> Result<Vec<Tensor>>;
+
+/// `self + weight * (end - self)`, for each pair of tensors and its weight
+#[op_def("_foreach_lerp.ScalarList(Tensor[] self, Tensor[] tensors1, Scalar[] weight) -> Tensor[]", each = lerp_scalar(this, tensors1, weight), inplace, out = "ScalarList_out")]
+pub fn _foreach_lerp_scalarlist(_: ...) -> Result<Vec<Tensor>>;
+
+/// The larger of two elements, for each pair of tensors; the gradient of equal elements goes to `self`
+#[op_def("_foreach_clamp_min.List(Tensor[] self, Tensor[] other) -> Tensor[]", each = clamp_min_tensor(this, other), inplace, out = "List_out")]
+pub fn _foreach_clamp_min_list(_: ...) -> Result<Vec<Tensor>>;
+
+/// The larger of the element and the number, for each tensor
+#[op_def("_foreach_clamp_min.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]", each = clamp_min(this, scalar), inplace, out = "Scalar_out")]
+pub fn _foreach_clamp_min_scalar(_: ...) -> Result<Vec<Tensor>>;
+
+/// The larger of the element and the number, for each tensor and its number
+#[op_def("_foreach_clamp_min.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]", each = clamp_min(this, scalars), inplace, out = "ScalarList_out")]
+pub fn _foreach_clamp_min_scalarlist(_: ...) -> Result<Vec<Tensor>>;
+
+/// The smaller of two elements, for each pair of tensors; the gradient of equal elements goes to `self`
+#[op_def("_foreach_clamp_max.List(Tensor[] self, Tensor[] other) -> Tensor[]", each = clamp_max_tensor(this, other), inplace, out = "List_out")]
+pub fn _foreach_clamp_max_list(_: ...) -> Result<Vec<Tensor>>;
+
+/// The smaller of the element and the number, for each tensor
+#[op_def("_foreach_clamp_max.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]", each = clamp_max(this, scalar), inplace, out = "Scalar_out")]
+pub fn _foreach_clamp_max_scalar(_: ...) -> Result<Vec<Tensor>>;
+
+/// The smaller of the element and the number, for each tensor and its number
+#[op_def("_foreach_clamp_max.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]", each = clamp_max(this, scalars), inplace, out = "ScalarList_out")]
+pub fn _foreach_clamp_max_scalarlist(_: ...) -> Result<Vec<Tensor>>;
+
+/// The larger of two elements, for each pair of tensors
+#[op_def("_foreach_maximum.List(Tensor[] self, Tensor[] other) -> Tensor[]", each = maximum(this, other), out = "List_out")]
+pub fn _foreach_maximum_list(_: ...) -> Result<Vec<Tensor>>;
+
+/// [`_foreach_maximum_list`], in place.
+#[op_def("_foreach_maximum_.List(Tensor(a!)[] self, Tensor[] other) -> ()", each = clamp_min__tensor(this, other))]
+pub fn _foreach_maximum__list(_: ...) -> Result<()>;
+
+/// The larger of the element and the number, for each tensor
+#[op_def("_foreach_maximum.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]", each = clamp_min(this, scalar), inplace, out = "Scalar_out")]
+pub fn _foreach_maximum_scalar(_: ...) -> Result<Vec<Tensor>>;
+
+/// The larger of the element and the number, for each tensor and its number
+#[op_def("_foreach_maximum.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]", each = clamp_min(this, scalars), inplace, out = "ScalarList_out")]
+pub fn _foreach_maximum_scalarlist(_: ...) -> Result<Vec<Tensor>>;
+
+/// The smaller of two elements, for each pair of tensors
+#[op_def("_foreach_minimum.List(Tensor[] self, Tensor[] other) -> Tensor[]", each = minimum(this, other), out = "List_out")]
+pub fn _foreach_minimum_list(_: ...) -> Result<Vec<Tensor>>;
+
+/// [`_foreach_minimum_list`], in place.
+#[op_def("_foreach_minimum_.List(Tensor(a!)[] self, Tensor[] other) -> ()", each = clamp_max__tensor(this, other))]
+pub fn _foreach_minimum__list(_: ...) -> Result<()>;
+
+/// The smaller of the element and the number, for each tensor
+#[op_def("_foreach_minimum.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]", each = clamp_max(this, scalar), inplace, out = "Scalar_out")]
+pub fn _foreach_minimum_scalar(_: ...) -> Result<Vec<Tensor>>;
+
+/// The smaller of the element and the number, for each tensor and its number
+#[op_def("_foreach_minimum.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]", each = clamp_max(this, scalars), inplace, out = "ScalarList_out")]
+pub fn _foreach_minimum_scalarlist(_: ...) -> Result<Vec<Tensor>>;
+
+/// `self^exponent`, for each pair of tensors
+#[op_def("_foreach_pow.List(Tensor[] self, Tensor[] exponent) -> Tensor[]", each = pow_tensor_tensor(this, exponent), out = "List_out")]
+pub fn _foreach_pow_list(_: ...) -> Result<Vec<Tensor>>;
+
+/// [`_foreach_pow_list`], in place.
+#[op_def("_foreach_pow_.List(Tensor(a!)[] self, Tensor[] exponent) -> ()", each = pow_(this, exponent))]
+pub fn _foreach_pow__list(_: ...) -> Result<()>;
+
+/// `self^exponent`, for each tensor
+#[op_def("_foreach_pow.Scalar(Tensor[] self, Scalar exponent) -> Tensor[]", each = pow_tensor_scalar(this, exponent))]
+pub fn _foreach_pow_scalar(_: ...) -> Result<Vec<Tensor>>;
+
+/// [`_foreach_pow_scalar`], into tensors of the caller's.
+#[op_def("_foreach_pow.Scalar_out(Tensor[] self, Scalar exponent, *, Tensor(a!)[] out) -> ()", each = pow_tensor_scalar_out(this, exponent, out))]
+pub fn _foreach_pow_scalar_out(_: ...) -> Result<()>;
+
+/// [`_foreach_pow_scalar`], in place.
+#[op_def("_foreach_pow_.Scalar(Tensor(a!)[] self, Scalar exponent) -> ()", each = pow__scalar(this, exponent))]
+pub fn _foreach_pow__scalar(_: ...) -> Result<()>;
+
+/// `self^exponent`, for each tensor and its exponent
+#[op_def("_foreach_pow.ScalarList(Tensor[] self, Scalar[] exponent) -> Tensor[]", each = pow_tensor_scalar(this, exponent))]
+pub fn _foreach_pow_scalarlist(_: ...) -> Result<Vec<Tensor>>;
+
+/// [`_foreach_pow_scalarlist`], into tensors of the caller's.
+#[op_def("_foreach_pow.ScalarList_out(Tensor[] self, Scalar[] exponent, *, Tensor(a!)[] out) -> ()", each = pow_tensor_scalar_out(this, exponent, out))]
+pub fn _foreach_pow_scalarlist_out(_: ...) -> Result<()>;
+
+/// [`_foreach_pow_scalarlist`], in place.
+#[op_def("_foreach_pow_.ScalarList(Tensor(a!)[] self, Scalar[] exponent) -> ()", each = pow__scalar(this, exponent))]
+pub fn _foreach_pow__scalarlist(_: ...) -> Result<()>;
+
+/// `self^exponent`, for each tensor `exponent` and the same number
+#[op_def("_foreach_pow.ScalarAndTensor(Scalar self, Tensor[] exponent) -> Tensor[]", each = pow_scalar(this, exponent))]
+pub fn _foreach_pow_scalarandtensor(_: ...) -> Result<Vec<Tensor>>;
+
+/// `self + scalars[i] * tensor1 * tensor2`, for the triple of tensors at each index `i`
+#[op_def("_foreach_addcmul.Tensor(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> Tensor[]", inplace, out = "Tensor_out", calls = _foreach_addcmul_scalarlist(this, tensor1, tensor2, &unpack_scalars(scalars)?))]
+pub fn _foreach_addcmul_tensor(_: ...) -> Result<Vec<Tensor>>;
+
+/// `self + scalars[i] * tensor1 / tensor2`, for the triple of tensors at each index `i`
+#[op_def("_foreach_addcdiv.Tensor(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> Tensor[]", inplace, out = "Tensor_out", calls = _foreach_addcdiv_scalarlist(this, tensor1, tensor2, &unpack_scalars(scalars)?))]
+pub fn _foreach_addcdiv_tensor(_: ...) -> Result<Vec<Tensor>>;
+
+/// Returns the elements of a vector as numbers.
+fn unpack_scalars(scalars: &Tensor) -> Result<Vec<Scalar>> {
+    if scalars.geometry().rank() != 1 {
+        return Err(BadArgument::rank("scalars", scalars.geometry().rank(), 1).into());
+    }
+    (0..scalars.sizes()[0]).map(|i| item(&select_int(scalars, 0, i)?)).collect()
+}
