@@ -76,6 +76,9 @@ def record(name, *arguments, with_gradients=True, **named):
     line["kwargs"] = {name: encoded(value) for name, value in named.items()}
     copies = map_tensors(arguments, torch.clone), {name: map_tensors(value, torch.clone) for name, value in named.items()}
     line["out"] = encoded(function(*copies[0], **copies[1]))
+    if function._schema.is_mutable:
+        line["args_after"] = [encoded(argument) for argument in copies[0]]
+        line["kwargs_after"] = {name: encoded(value) for name, value in copies[1].items()}
     if with_gradients and (found := gradients(function, arguments, named)) is not None:
         line["grad_f64"] = found
     LINES.append(json.dumps(line) + "\n")

@@ -18,6 +18,8 @@ use kernels_cpu_linalg as _;
 use kernels_cpu_loss as _;
 #[cfg(feature = "norm")]
 use kernels_cpu_norm as _;
+#[cfg(feature = "optim")]
+use kernels_cpu_optim as _;
 #[cfg(feature = "pooling")]
 use kernels_cpu_pooling as _;
 #[cfg(feature = "random")]

@@ -21,6 +21,8 @@ use std::{
     thread,
 };
 
+use dispatch_runtime::{TaskRunner, keys, task_runner};
+
 pub use disjoint_slices::{DisjointLines, DisjointSlices};
 
 /// The most pieces per thread: more than one, so that other threads can help one that the system delays.
@@ -118,6 +120,17 @@ fn run_pieces(range: Range<usize>, grain: usize, job: &(dyn Fn(Range<usize>) + S
         job(start..range.end.min(start.saturating_add(step)));
     });
 }
+
+/// The tasks of operators over lists are pieces of a region.
+struct CpuTasks;
+
+impl TaskRunner for CpuTasks {
+    fn run(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
+        parallel_each(count, task);
+    }
+}
+
+task_runner!(keys::CPU, CpuTasks);
 
 /// Runs `job` once for every number below `count`, in parallel; each call is worth a thread. If calls panic, one of the panics resumes in
 /// the caller, and calls that have not begun may be skipped.

@@ -84,3 +84,14 @@ not_differentiable!(
 
 // A copied token of an assertion.
 not_differentiable!(aten::_functional_assert_async_msg);
+
+// Steps of optimisers, and the scale of a loss.
+#[cfg(feature = "optim")]
+not_differentiable!(
+    aten::_fused_adam_,
+    aten::_fused_adamw_,
+    aten::_fused_sgd_,
+    aten::_fused_adagrad_,
+    aten::_amp_foreach_non_finite_check_and_unscale_,
+    aten::_amp_update_scale_
+);

@@ -1,0 +1,97 @@
+//! What the steps of all optimisers have in common: the checks of their lists, and the gradient that a step uses.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, DTypes};
+
+use crate::{add, div_, item, neg};
+
+/// Checks the lists of a step: each parameter has floating-point elements, and each other list has a tensor like each parameter.
+pub(super) fn check_step_lists(params: &[Tensor], lists: &[(&'static str, &[Tensor])]) -> Result<(), BadArgument> {
+    for (i, param) in params.iter().enumerate() {
+        if !param.dtype().is_floating() || param.dtype().size() < 2 {
+            return Err(BadArgument::dtype(format!("self[{i}]"), param.dtype(), DTypes::Floating));
+        }
+    }
+    for (name, list) in lists {
+        if list.len() != params.len() {
+            return Err(BadArgument::length(*name, list.len(), params.len()).because("`self` has this length"));
+        }
+        for (i, (tensor, param)) in list.iter().zip(params).enumerate() {
+            let argument = || format!("{name}[{i}]");
+            if tensor.dtype() != param.dtype() {
+                return Err(BadArgument::dtype(argument(), tensor.dtype(), DTypes::Is(param.dtype()))
+                    .because("its parameter has this dtype"));
+            }
+            if tensor.sizes() != param.sizes() {
+                return Err(BadArgument::sizes(argument(), tensor.sizes(), param.sizes()).because("its parameter has"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Checks that there is a counter of steps, a single number, for each parameter.
+pub(super) fn check_step_counters(params: &[Tensor], counters: &[Tensor]) -> Result<(), BadArgument> {
+    if counters.len() != params.len() {
+        return Err(BadArgument::length("state_steps", counters.len(), params.len()).because("`self` has this length"));
+    }
+    match counters.iter().position(|counter| counter.geometry().count() != 1) {
+        Some(i) => Err(BadArgument::element_count(format!("state_steps[{i}]"), counters[i].sizes(), 1)),
+        None => Ok(()),
+    }
+}
+
+/// Returns whether the gradients are not finite, so that the step changes nothing.
+///
+/// # Errors
+///
+/// Returns an error if `found_inf` is not a single number.
+pub fn skips_step(found_inf: Option<&Tensor>) -> Result<bool> {
+    Ok(match found_inf {
+        Some(found_inf) => number_of("found_inf", found_inf)? == 1.0,
+        None => false,
+    })
+}
+
+/// Returns the number in a tensor of a single real element.
+///
+/// # Errors
+///
+/// Returns [`BadArgument`] if the tensor has another number of elements, or is complex.
+pub fn number_of(argument: &'static str, tensor: &Tensor) -> Result<f64> {
+    if tensor.geometry().count() != 1 {
+        return Err(BadArgument::element_count(argument, tensor.sizes(), 1).into());
+    }
+    item(tensor)?.to_f64().ok_or_else(|| BadArgument::dtype(argument, tensor.dtype(), DTypes::Real).into())
+}
+
+/// Returns the learning rate in a tensor. On Meta, a step has no numbers, and this one does not matter.
+pub(super) fn learning_rate(lr: &Tensor) -> Result<f64> {
+    if lr.device() == Device::META && lr.geometry().count() == 1 { Ok(0.0) } else { number_of("lr", lr) }
+}
+
+/// Divides a gradient by the scale of the loss, in place, and returns what the step uses: the gradient, negated to maximise, with the
+/// penalty `weight_decay * param`.
+pub(super) fn prepare_gradient(
+    grad: &mut Tensor,
+    scale: Option<&Tensor>,
+    maximize: bool,
+    (weight_decay, param): (f64, &Tensor),
+) -> Result<Tensor> {
+    if let Some(scale) = scale {
+        div_(grad, scale)?;
+    }
+    let signed = if maximize { neg(grad)? } else { grad.clone() };
+    if weight_decay == 0.0 { Ok(signed) } else { add(&signed, param, weight_decay.into()) }
+}
+
+/// Returns copies of the tensors of a list.
+pub(super) fn clone_list(list: &[Tensor]) -> Result<Vec<Tensor>> {
+    list.iter().map(|tensor| crate::clone(tensor, None)).collect()
+}
+
+/// Writes the parameters after a step to the tensors of the caller.
+pub(super) fn write_params(out: &mut [Tensor], params: &[Tensor]) -> Result<()> {
+    check_step_lists(params, &[("out", out)])?;
+    out.iter_mut().zip(params).try_for_each(|(out, param)| crate::copy_(out, param, false))
+}
