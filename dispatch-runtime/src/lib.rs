@@ -344,9 +344,9 @@ pub mod __private {
     };
     pub use crate::plan::{
         CheckOnMeta, DimList, DirectOutputs, HasTensors, ListArgument, OutputParameter, OutputTensor, PlanParameter,
-        PointwiseOperand, ReturnsPlan, ReturnsPlanList, allocate_all_on, allocate_pointwise, call_each, check_argument_on_meta,
-        check_outputs_disjoint, form_kernel, form_meta_kernel, planned_meta_kernel, pointwise_plan, product_plan,
-        reduction_plan, result_device, shape_word_specs,
+        PointwiseOperand, ReturnsPlan, ReturnsPlanList, allocate_all_on, allocate_pointwise, call_each,
+        check_argument_on_meta, check_outputs_disjoint, form_kernel, form_meta_kernel, planned_meta_kernel,
+        pointwise_plan, product_plan, reduction_plan, result_device, shape_word_specs,
     };
     #[cfg(feature = "linkme")]
     pub use crate::registration::SUBMITTED_RECORDS;

@@ -193,6 +193,20 @@ impl BatchChecks<'_> {
         says_so && Strategy::for_operator(operator) != Strategy::Decompose || self.slices.is_written(at)
     }
 
+    /// Whether each slice would write other values to a tensor that all slices share. A decomposed operator over lists only combines tensors
+    /// of one index, and those that are in no list.
+    fn is_written_by_all_slices(&self, at: usize, mapping: &BatchMapping) -> bool {
+        let index =
+            self.slices.list_index(at).filter(|_| Strategy::for_operator(self.slices.operator) == Strategy::Decompose);
+        let is_combined = |other: usize| match (index, self.slices.list_index(other)) {
+            (Some(index), Some(other)) => index == other,
+            _ => true,
+        };
+        let is_combined_with_slice =
+            || (0..self.slices.tensor_count()).any(|other| mapping.is_mapped(other) && is_combined(other));
+        self.is_written(at) && !mapping.is_mapped(at) && is_combined_with_slice()
+    }
+
     /// Whether the call reads elements on the host, so that `vmap` can only run it by a loop over slices.
     fn reads_mapped_elements_on_host(&self, mapping: &BatchMapping) -> bool {
         let operator = self.slices.operator;
@@ -211,7 +225,7 @@ impl BatchChecks<'_> {
     }
 
     fn check_mapping(&self, mapping: &BatchMapping) -> Verdict {
-        let shared = (0..self.slices.tensor_count()).any(|at| self.is_written(at) && !mapping.is_mapped(at));
+        let shared = (0..self.slices.tensor_count()).any(|at| self.is_written_by_all_slices(at, mapping));
         let outcome =
             self.compare_with_slices(mapping, if shared { None } else { self.accepted_slice_numbers(mapping) });
         if shared {

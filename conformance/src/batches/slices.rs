@@ -74,6 +74,11 @@ impl<'a> SliceCalls<'a> {
         number.map_or_else(|| format!("`{name}`"), |number| format!("`{name}[{number}]`"))
     }
 
+    /// Returns the index of a tensor in its list, if it is in one.
+    pub(super) fn list_index(&self, at: usize) -> Option<usize> {
+        self.tensors[at].1
+    }
+
     fn recorded_array(&self, at: usize) -> &Array {
         let (argument, number) = self.tensors[at];
         self.case.arguments[argument].arrays()[number.unwrap_or(0)]

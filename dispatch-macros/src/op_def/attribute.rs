@@ -111,7 +111,18 @@ impl Parse for ShapeWord {
 
 const SHAPE_WORDS: &str = "`pointwise`, `reduce(dim)`, and letters such as \"mk,kn->mn\"";
 const OPTION_NAMES: [&str; 12] = [
-    "plan", "operator", "shape", "dtype", "dtypes", "check", "out", "inplace", "data_dependent", "calls", "each", "body",
+    "plan",
+    "operator",
+    "shape",
+    "dtype",
+    "dtypes",
+    "check",
+    "out",
+    "inplace",
+    "data_dependent",
+    "calls",
+    "each",
+    "body",
 ];
 
 impl Attribute {

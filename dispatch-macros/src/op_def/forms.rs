@@ -8,8 +8,8 @@ use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::{Ident, parse_quote};
 
-use super::{Definition, each};
 use super::attribute::{Attribute, OutOption};
+use super::{Definition, each};
 use crate::errors::Errors;
 use crate::syntax::function::Function;
 use crate::syntax::rust_type::RustType;

@@ -59,8 +59,10 @@ fn check_lengths(lists: &[ListArgument<'_>]) -> Result<usize, BadArgument> {
         return Err(BadArgument::length(first.name, 0, 1..));
     }
     match lists.iter().find(|list| list.len != first.len) {
-        Some(other) => Err(BadArgument::length(other.name, other.len, first.len)
-            .because(format!("`{}` has this length", first.name))),
+        Some(other) => {
+            Err(BadArgument::length(other.name, other.len, first.len)
+                .because(format!("`{}` has this length", first.name)))
+        }
         None => Ok(first.len),
     }
 }
@@ -83,7 +85,8 @@ fn plan_tasks(lists: &[ListArgument<'_>], count: usize) -> Option<(&'static dyn 
     }
     let runner = sizes[0].device().task_runner()?;
     let tensors = || lists.iter().flat_map(|list| list.tensors);
-    let is_recorded = || guard::is_grad_enabled() && tensors().any(|tensor| tensor.has_any_mark(Marks::REQUIRES_GRAD | Marks::VIEW));
+    let is_recorded =
+        || guard::is_grad_enabled() && tensors().any(|tensor| tensor.has_any_mark(Marks::REQUIRES_GRAD | Marks::VIEW));
     let same_device = || tensors().all(|tensor| tensor.device() == sizes[0].device());
     if !guard::included().is_empty() || is_recorded() || !same_device() || has_dependent_calls(lists) {
         return None;

@@ -64,8 +64,7 @@ macro_rules! task_runner {
     };
 }
 
-static TASK_RUNNERS: [OnceLock<&'static TaskRunnerRecord>; BACKEND_COUNT] =
-    [const { OnceLock::new() }; BACKEND_COUNT];
+static TASK_RUNNERS: [OnceLock<&'static TaskRunnerRecord>; BACKEND_COUNT] = [const { OnceLock::new() }; BACKEND_COUNT];
 
 /// Stores the task runner of a record. The first one for a backend stays.
 pub(crate) fn register_task_runner(record: &'static TaskRunnerRecord) {

@@ -113,8 +113,7 @@ impl StepTensor {
     fn new(tensor: &Tensor, others: &[Self]) -> Result<Self> {
         let is_shared = others.iter().any(|other| other.elements.storage().same(tensor.storage()));
         let is_copy = is_shared || !tensor.geometry().is_contiguous();
-        let elements =
-            if is_copy { aten::clone(tensor, Some(MemoryFormat::Contiguous))? } else { tensor.clone() };
+        let elements = if is_copy { aten::clone(tensor, Some(MemoryFormat::Contiguous))? } else { tensor.clone() };
         Ok(Self { elements, is_copy })
     }
 
@@ -194,9 +193,10 @@ fn update_elements<T: StepElement>(
         let mut states: Vec<_> = states.iter_mut().map(|state| state.chunks_mut(PIECE_LENGTH)).collect();
         let mut next_states = || states.iter_mut().filter_map(Iterator::next).collect();
         match grad {
-            GradientElements::Read(grad) => pieces.extend(grad.chunks(PIECE_LENGTH).map(|grad| {
-                Mutex::new(Piece { index, written: next_states(), grad: GradientPiece::Read(grad) })
-            })),
+            GradientElements::Read(grad) => pieces.extend(
+                grad.chunks(PIECE_LENGTH)
+                    .map(|grad| Mutex::new(Piece { index, written: next_states(), grad: GradientPiece::Read(grad) })),
+            ),
             GradientElements::Scaled(grad) => pieces.extend(grad.chunks_mut(PIECE_LENGTH).map(|grad| {
                 let grad = GradientPiece::Scaled(grad, scale.unwrap_or(1.0));
                 Mutex::new(Piece { index, written: next_states(), grad })

@@ -88,58 +88,112 @@ fn adagrad_plan(
 
 /// [`_fused_adagrad_`] with the learning rate in a tensor.
 #[op_def(
-    "_fused_adagrad_.tensor_lr(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] state_sums, Tensor[] state_steps, *, Tensor lr, float lr_decay, float weight_decay, float eps, bool maximize, Tensor? grad_scale=None, Tensor? found_inf=None) -> ()"
+    "_fused_adagrad_.tensor_lr(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] state_sums, Tensor[] state_steps, *, Tensor lr, float lr_decay, float weight_decay, float eps, bool maximize, Tensor? grad_scale=None, Tensor? found_inf=None) -> ()",
+    body = CompositeExplicitAutograd
 )]
 pub fn _fused_adagrad__tensor_lr(_: ...) -> Result<()> {
     let (lr, mut counters) = (learning_rate(lr)?, state_steps.to_vec());
     _fused_adagrad_(
-        this, grads, state_sums, &mut counters, lr, lr_decay, weight_decay, eps, maximize, grad_scale, found_inf,
+        this,
+        grads,
+        state_sums,
+        &mut counters,
+        lr,
+        lr_decay,
+        weight_decay,
+        eps,
+        maximize,
+        grad_scale,
+        found_inf,
     )
 }
 
 /// A step of Adagrad on copies: returns the parameters, the gradients and the state after it.
 #[op_def(
-    "_fused_adagrad(Tensor[] self, Tensor[] grads, Tensor[] state_sums, Tensor[] state_steps, *, float lr, float lr_decay, float weight_decay, float eps, bool maximize, Tensor? grad_scale=None, Tensor? found_inf=None) -> (Tensor[] self_out, Tensor[] grads_out, Tensor[] state_sums_out, Tensor[] state_steps_out)"
+    "_fused_adagrad(Tensor[] self, Tensor[] grads, Tensor[] state_sums, Tensor[] state_steps, *, float lr, float lr_decay, float weight_decay, float eps, bool maximize, Tensor? grad_scale=None, Tensor? found_inf=None) -> (Tensor[] self_out, Tensor[] grads_out, Tensor[] state_sums_out, Tensor[] state_steps_out)",
+    body = CompositeExplicitAutograd
 )]
 pub fn _fused_adagrad(_: ...) -> Result<(Vec<Tensor>, Vec<Tensor>, Vec<Tensor>, Vec<Tensor>)> {
     let mut results = (clone_list(this)?, clone_list(grads)?, clone_list(state_sums)?, clone_list(state_steps)?);
     _fused_adagrad_(
-        &mut results.0, &mut results.1, &mut results.2, &mut results.3, lr, lr_decay, weight_decay, eps, maximize,
-        grad_scale, found_inf,
+        &mut results.0,
+        &mut results.1,
+        &mut results.2,
+        &mut results.3,
+        lr,
+        lr_decay,
+        weight_decay,
+        eps,
+        maximize,
+        grad_scale,
+        found_inf,
     )?;
     Ok(results)
 }
 
 /// [`_fused_adagrad`] with the learning rate in a tensor. The numbers of steps are not returned.
 #[op_def(
-    "_fused_adagrad.tensor_lr(Tensor[] self, Tensor[] grads, Tensor[] state_sums, Tensor[] state_steps, *, Tensor lr, float lr_decay, float weight_decay, float eps, bool maximize, Tensor? grad_scale=None, Tensor? found_inf=None) -> (Tensor[] self_out, Tensor[] grads_out, Tensor[] state_sums_out)"
+    "_fused_adagrad.tensor_lr(Tensor[] self, Tensor[] grads, Tensor[] state_sums, Tensor[] state_steps, *, Tensor lr, float lr_decay, float weight_decay, float eps, bool maximize, Tensor? grad_scale=None, Tensor? found_inf=None) -> (Tensor[] self_out, Tensor[] grads_out, Tensor[] state_sums_out)",
+    body = CompositeExplicitAutograd
 )]
 pub fn _fused_adagrad_tensor_lr(_: ...) -> Result<(Vec<Tensor>, Vec<Tensor>, Vec<Tensor>)> {
     let lr = learning_rate(lr)?;
     let (params, grads, sums, _) = _fused_adagrad(
-        this, grads, state_sums, state_steps, lr, lr_decay, weight_decay, eps, maximize, grad_scale, found_inf,
+        this,
+        grads,
+        state_sums,
+        state_steps,
+        lr,
+        lr_decay,
+        weight_decay,
+        eps,
+        maximize,
+        grad_scale,
+        found_inf,
     )?;
     Ok((params, grads, sums))
 }
 
 /// [`_fused_adagrad`], which writes the parameters to `out` and changes nothing else.
 #[op_def(
-    "_fused_adagrad.out(Tensor[] self, Tensor(b!)[] grads, Tensor(c!)[] state_sums, Tensor(d!)[] state_steps, *, float lr, float lr_decay, float weight_decay, float eps, bool maximize, Tensor? grad_scale=None, Tensor? found_inf=None, Tensor(a!)[] out) -> ()"
+    "_fused_adagrad.out(Tensor[] self, Tensor(b!)[] grads, Tensor(c!)[] state_sums, Tensor(d!)[] state_steps, *, float lr, float lr_decay, float weight_decay, float eps, bool maximize, Tensor? grad_scale=None, Tensor? found_inf=None, Tensor(a!)[] out) -> ()",
+    body = CompositeExplicitAutograd
 )]
 pub fn _fused_adagrad_out(_: ...) -> Result<()> {
     let (params, ..) = _fused_adagrad(
-        this, grads, state_sums, state_steps, lr, lr_decay, weight_decay, eps, maximize, grad_scale, found_inf,
+        this,
+        grads,
+        state_sums,
+        state_steps,
+        lr,
+        lr_decay,
+        weight_decay,
+        eps,
+        maximize,
+        grad_scale,
+        found_inf,
     )?;
     write_params(out, &params)
 }
 
 /// [`_fused_adagrad_tensor_lr`], which writes the parameters to `out` and changes nothing else.
 #[op_def(
-    "_fused_adagrad.tensor_lr_out(Tensor[] self, Tensor(b!)[] grads, Tensor(c!)[] state_sums, Tensor[] state_steps, *, Tensor lr, float lr_decay, float weight_decay, float eps, bool maximize, Tensor? grad_scale=None, Tensor? found_inf=None, Tensor(a!)[] out) -> ()"
+    "_fused_adagrad.tensor_lr_out(Tensor[] self, Tensor(b!)[] grads, Tensor(c!)[] state_sums, Tensor[] state_steps, *, Tensor lr, float lr_decay, float weight_decay, float eps, bool maximize, Tensor? grad_scale=None, Tensor? found_inf=None, Tensor(a!)[] out) -> ()",
+    body = CompositeExplicitAutograd
 )]
 pub fn _fused_adagrad_tensor_lr_out(_: ...) -> Result<()> {
     let (params, ..) = _fused_adagrad_tensor_lr(
-        this, grads, state_sums, state_steps, lr, lr_decay, weight_decay, eps, maximize, grad_scale, found_inf,
+        this,
+        grads,
+        state_sums,
+        state_steps,
+        lr,
+        lr_decay,
+        weight_decay,
+        eps,
+        maximize,
+        grad_scale,
+        found_inf,
     )?;
     write_params(out, &params)
 }

@@ -124,13 +124,13 @@ macro_rules! define_adam {
         }
 
         #[doc = concat!("[`", stringify!($in_place), "`] with the learning rate in a tensor.")]
-        #[op_def($in_place.tensor_lr(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] exp_avgs, Tensor(d!)[] exp_avg_sqs, Tensor(e!)[] max_exp_avg_sqs, Tensor[] state_steps, *, Tensor lr, float beta1, float beta2, float weight_decay, float eps, bool amsgrad, bool maximize, Tensor? grad_scale=None, Tensor? found_inf=None) -> ())]
+        #[op_def($in_place.tensor_lr(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] exp_avgs, Tensor(d!)[] exp_avg_sqs, Tensor(e!)[] max_exp_avg_sqs, Tensor[] state_steps, *, Tensor lr, float beta1, float beta2, float weight_decay, float eps, bool amsgrad, bool maximize, Tensor? grad_scale=None, Tensor? found_inf=None) -> (), body = CompositeExplicitAutograd)]
         pub fn $in_place_tensor_lr(_: ...) -> Result<()> {
             $in_place(this, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, learning_rate(lr)?, beta1, beta2, weight_decay, eps, amsgrad, maximize, grad_scale, found_inf)
         }
 
         #[doc = concat!("A step of ", $title, " on copies: returns the parameters, the gradients and the state after it.")]
-        #[op_def($functional(Tensor[] self, Tensor[] grads, Tensor[] exp_avgs, Tensor[] exp_avg_sqs, Tensor[] max_exp_avg_sqs, Tensor[] state_steps, *, float lr, float beta1, float beta2, float weight_decay, float eps, bool amsgrad, bool maximize, Tensor? grad_scale=None, Tensor? found_inf=None) -> (Tensor[] self_out, Tensor[] grads_out, Tensor[] exp_avgs_out, Tensor[] exp_avg_sqs_out, Tensor[] max_exp_avg_sqs_out))]
+        #[op_def($functional(Tensor[] self, Tensor[] grads, Tensor[] exp_avgs, Tensor[] exp_avg_sqs, Tensor[] max_exp_avg_sqs, Tensor[] state_steps, *, float lr, float beta1, float beta2, float weight_decay, float eps, bool amsgrad, bool maximize, Tensor? grad_scale=None, Tensor? found_inf=None) -> (Tensor[] self_out, Tensor[] grads_out, Tensor[] exp_avgs_out, Tensor[] exp_avg_sqs_out, Tensor[] max_exp_avg_sqs_out), body = CompositeExplicitAutograd)]
         pub fn $functional(_: ...) -> Result<(Vec<Tensor>, Vec<Tensor>, Vec<Tensor>, Vec<Tensor>, Vec<Tensor>)> {
             let mut results = (clone_list(this)?, clone_list(grads)?, clone_list(exp_avgs)?, clone_list(exp_avg_sqs)?, clone_list(max_exp_avg_sqs)?);
             $in_place(&mut results.0, &mut results.1, &mut results.2, &mut results.3, &mut results.4, state_steps, lr, beta1, beta2, weight_decay, eps, amsgrad, maximize, grad_scale, found_inf)?;
@@ -138,20 +138,20 @@ macro_rules! define_adam {
         }
 
         #[doc = concat!("[`", stringify!($functional), "`] with the learning rate in a tensor.")]
-        #[op_def($functional.tensor_lr(Tensor[] self, Tensor[] grads, Tensor[] exp_avgs, Tensor[] exp_avg_sqs, Tensor[] max_exp_avg_sqs, Tensor[] state_steps, *, Tensor lr, float beta1, float beta2, float weight_decay, float eps, bool amsgrad, bool maximize, Tensor? grad_scale=None, Tensor? found_inf=None) -> (Tensor[] self_out, Tensor[] grads_out, Tensor[] exp_avgs_out, Tensor[] exp_avg_sqs_out, Tensor[] max_exp_avg_sqs_out))]
+        #[op_def($functional.tensor_lr(Tensor[] self, Tensor[] grads, Tensor[] exp_avgs, Tensor[] exp_avg_sqs, Tensor[] max_exp_avg_sqs, Tensor[] state_steps, *, Tensor lr, float beta1, float beta2, float weight_decay, float eps, bool amsgrad, bool maximize, Tensor? grad_scale=None, Tensor? found_inf=None) -> (Tensor[] self_out, Tensor[] grads_out, Tensor[] exp_avgs_out, Tensor[] exp_avg_sqs_out, Tensor[] max_exp_avg_sqs_out), body = CompositeExplicitAutograd)]
         pub fn $functional_tensor_lr(_: ...) -> Result<(Vec<Tensor>, Vec<Tensor>, Vec<Tensor>, Vec<Tensor>, Vec<Tensor>)> {
             $functional(this, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, learning_rate(lr)?, beta1, beta2, weight_decay, eps, amsgrad, maximize, grad_scale, found_inf)
         }
 
         #[doc = concat!("[`", stringify!($functional), "`], which writes the parameters to `out` and changes nothing else.")]
-        #[op_def($functional.out(Tensor[] self, Tensor(b!)[] grads, Tensor(c!)[] exp_avgs, Tensor(d!)[] exp_avg_sqs, Tensor(e!)[] max_exp_avg_sqs, Tensor[] state_steps, *, float lr, float beta1, float beta2, float weight_decay, float eps, bool amsgrad, bool maximize, Tensor? grad_scale=None, Tensor? found_inf=None, Tensor(a!)[] out) -> ())]
+        #[op_def($functional.out(Tensor[] self, Tensor(b!)[] grads, Tensor(c!)[] exp_avgs, Tensor(d!)[] exp_avg_sqs, Tensor(e!)[] max_exp_avg_sqs, Tensor[] state_steps, *, float lr, float beta1, float beta2, float weight_decay, float eps, bool amsgrad, bool maximize, Tensor? grad_scale=None, Tensor? found_inf=None, Tensor(a!)[] out) -> (), body = CompositeExplicitAutograd)]
         pub fn $out(_: ...) -> Result<()> {
             let results = $functional(this, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, lr, beta1, beta2, weight_decay, eps, amsgrad, maximize, grad_scale, found_inf)?;
             write_params(out, &results.0)
         }
 
         #[doc = concat!("[`", stringify!($functional_tensor_lr), "`], which writes the parameters to `out` and changes nothing else.")]
-        #[op_def($functional.tensor_lr_out(Tensor[] self, Tensor(b!)[] grads, Tensor(c!)[] exp_avgs, Tensor(d!)[] exp_avg_sqs, Tensor(e!)[] max_exp_avg_sqs, Tensor[] state_steps, *, Tensor lr, float beta1, float beta2, float weight_decay, float eps, bool amsgrad, bool maximize, Tensor? grad_scale=None, Tensor? found_inf=None, Tensor(a!)[] out) -> ())]
+        #[op_def($functional.tensor_lr_out(Tensor[] self, Tensor(b!)[] grads, Tensor(c!)[] exp_avgs, Tensor(d!)[] exp_avg_sqs, Tensor(e!)[] max_exp_avg_sqs, Tensor[] state_steps, *, Tensor lr, float beta1, float beta2, float weight_decay, float eps, bool amsgrad, bool maximize, Tensor? grad_scale=None, Tensor? found_inf=None, Tensor(a!)[] out) -> (), body = CompositeExplicitAutograd)]
         pub fn $tensor_lr_out(_: ...) -> Result<()> {
             $out(this, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, learning_rate(lr)?, beta1, beta2, weight_decay, eps, amsgrad, maximize, grad_scale, found_inf, out)
         }

@@ -4,9 +4,9 @@ use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
 use crate::{
-    add, add_scalar, addcdiv, addcmul, clamp_max, clamp_max_tensor, clamp_max__tensor, clamp_min, clamp_min_tensor,
-    clamp_min__tensor, div, div_scalar, item, lerp, lerp_scalar, maximum, minimum, mul, mul_scalar, pow_, pow__scalar,
-    pow_scalar, pow_tensor_scalar, pow_tensor_scalar_out, pow_tensor_tensor, select_int, sub, sub_scalar,
+    add, add_scalar, addcdiv, addcmul, clamp_max, clamp_max__tensor, clamp_max_tensor, clamp_min, clamp_min__tensor,
+    clamp_min_tensor, div, div_scalar, lerp, lerp_scalar, maximum, minimum, mul, mul_scalar, pow_, pow__scalar,
+    pow_scalar, pow_tensor_scalar, pow_tensor_scalar_out, pow_tensor_tensor, sub, sub_scalar, unbind_int,
 };
 
 /// `self + alpha * other`, for each pair of tensors
@@ -190,17 +190,23 @@ pub fn _foreach_pow__scalarlist(_: ...) -> Result<()>;
 pub fn _foreach_pow_scalarandtensor(_: ...) -> Result<Vec<Tensor>>;
 
 /// `self + scalars[i] * tensor1 * tensor2`, for the triple of tensors at each index `i`
-#[op_def("_foreach_addcmul.Tensor(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> Tensor[]", inplace, out = "Tensor_out", calls = _foreach_addcmul_scalarlist(this, tensor1, tensor2, &unpack_scalars(scalars)?))]
+#[op_def("_foreach_addcmul.Tensor(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> Tensor[]", inplace, out = "Tensor_out", calls = _foreach_add_list(this, &_foreach_mul_list(&scale_list(tensor1, scalars)?, tensor2)?, 1.into()))]
 pub fn _foreach_addcmul_tensor(_: ...) -> Result<Vec<Tensor>>;
 
 /// `self + scalars[i] * tensor1 / tensor2`, for the triple of tensors at each index `i`
-#[op_def("_foreach_addcdiv.Tensor(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> Tensor[]", inplace, out = "Tensor_out", calls = _foreach_addcdiv_scalarlist(this, tensor1, tensor2, &unpack_scalars(scalars)?))]
+#[op_def("_foreach_addcdiv.Tensor(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> Tensor[]", inplace, out = "Tensor_out", calls = _foreach_add_list(this, &_foreach_div_list(&scale_list(tensor1, scalars)?, tensor2)?, 1.into()))]
 pub fn _foreach_addcdiv_tensor(_: ...) -> Result<Vec<Tensor>>;
 
-/// Returns the elements of a vector as numbers.
-fn unpack_scalars(scalars: &Tensor) -> Result<Vec<Scalar>> {
+/// Returns each tensor times the element of a vector at its index.
+fn scale_list(list: &[Tensor], scalars: &Tensor) -> Result<Vec<Tensor>> {
     if scalars.geometry().rank() != 1 {
         return Err(BadArgument::rank("scalars", scalars.geometry().rank(), 1).into());
     }
-    (0..scalars.sizes()[0]).map(|i| item(&select_int(scalars, 0, i)?)).collect()
+    let expected = i64::try_from(list.len()).unwrap_or(i64::MAX);
+    if scalars.sizes() != [expected] {
+        return Err(BadArgument::sizes("scalars", scalars.sizes(), &[expected][..])
+            .because("`self` has this many tensors")
+            .into());
+    }
+    _foreach_mul_list(list, &unbind_int(scalars, 0)?)
 }

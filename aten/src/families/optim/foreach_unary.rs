@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 
 use crate::{
-    abs, acos, asin, atan, ceil, cos, cosh, erf, erfc, exp, expm1, floor, frac, lgamma, log, log10, log1p, log2, neg,
+    abs, acos, asin, atan, ceil, cos, cosh, erf, erfc, exp, expm1, floor, frac, lgamma, log, log1p, log2, log10, neg,
     reciprocal, round, rsqrt, sigmoid, sign, sin, sinh, sqrt, tan, tanh, trunc,
 };
 

@@ -46,7 +46,8 @@ fn check_single_float(argument: &'static str, tensor: &Tensor) -> Result<(), Bad
 
 /// [`_amp_foreach_non_finite_check_and_unscale_`] on copies.
 #[op_def(
-    "_amp_foreach_non_finite_check_and_unscale(Tensor[] self, Tensor found_inf, Tensor inv_scale) -> (Tensor[] self_out, Tensor found_inf_out)"
+    "_amp_foreach_non_finite_check_and_unscale(Tensor[] self, Tensor found_inf, Tensor inv_scale) -> (Tensor[] self_out, Tensor found_inf_out)",
+    body = CompositeExplicitAutograd
 )]
 pub fn _amp_foreach_non_finite_check_and_unscale(_: ...) -> Result<(Vec<Tensor>, Tensor)> {
     let (mut grads, mut found_inf) = (clone_list(this)?, crate::clone(found_inf, None)?);
@@ -56,7 +57,8 @@ pub fn _amp_foreach_non_finite_check_and_unscale(_: ...) -> Result<(Vec<Tensor>,
 
 /// [`_amp_foreach_non_finite_check_and_unscale`], which writes the gradients to `out` and changes nothing else.
 #[op_def(
-    "_amp_foreach_non_finite_check_and_unscale.out(Tensor[] self, Tensor(b!) found_inf, Tensor inv_scale, *, Tensor(a!)[] out) -> ()"
+    "_amp_foreach_non_finite_check_and_unscale.out(Tensor[] self, Tensor(b!) found_inf, Tensor inv_scale, *, Tensor(a!)[] out) -> ()",
+    body = CompositeExplicitAutograd
 )]
 pub fn _amp_foreach_non_finite_check_and_unscale_out(_: ...) -> Result<()> {
     let (grads, _) = _amp_foreach_non_finite_check_and_unscale(this, found_inf, inv_scale)?;
@@ -99,23 +101,29 @@ fn update_scale_plan(this: &Tensor, growth_tracker: &Tensor, found_inf: &Tensor)
 
 /// [`_amp_update_scale_`] on copies.
 #[op_def(
-    "_amp_update_scale(Tensor self, Tensor growth_tracker, Tensor found_inf, float scale_growth_factor, float scale_backoff_factor, int growth_interval) -> (Tensor, Tensor growth_tracker_out)"
+    "_amp_update_scale(Tensor self, Tensor growth_tracker, Tensor found_inf, float scale_growth_factor, float scale_backoff_factor, int growth_interval) -> (Tensor, Tensor growth_tracker_out)",
+    body = CompositeExplicitAutograd
 )]
 pub fn _amp_update_scale(_: ...) -> Result<(Tensor, Tensor)> {
     let (mut scale, mut tracker) = (crate::clone(this, None)?, crate::clone(growth_tracker, None)?);
     _amp_update_scale_(
-        &mut scale, &mut tracker, found_inf, scale_growth_factor, scale_backoff_factor, growth_interval,
+        &mut scale,
+        &mut tracker,
+        found_inf,
+        scale_growth_factor,
+        scale_backoff_factor,
+        growth_interval,
     )?;
     Ok((scale, tracker))
 }
 
 /// [`_amp_update_scale`], which writes the scale to `out` and changes nothing else.
 #[op_def(
-    "_amp_update_scale.out(Tensor self, Tensor(b!) growth_tracker, Tensor found_inf, float scale_growth_factor, float scale_backoff_factor, int growth_interval, *, Tensor(a!) out) -> Tensor(a!)"
+    "_amp_update_scale.out(Tensor self, Tensor(b!) growth_tracker, Tensor found_inf, float scale_growth_factor, float scale_backoff_factor, int growth_interval, *, Tensor(a!) out) -> Tensor(a!)",
+    body = CompositeExplicitAutograd
 )]
 pub fn _amp_update_scale_out(_: ...) -> Result<()> {
-    let (scale, _) = _amp_update_scale(
-        this, growth_tracker, found_inf, scale_growth_factor, scale_backoff_factor, growth_interval,
-    )?;
+    let (scale, _) =
+        _amp_update_scale(this, growth_tracker, found_inf, scale_growth_factor, scale_backoff_factor, growth_interval)?;
     copy_(out, &scale, false)
 }

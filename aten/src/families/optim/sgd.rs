@@ -60,7 +60,16 @@ impl SgdStep {
 )]
 pub fn _fused_sgd_(_: ...) -> Result<()> {
     let step = sgd_plan(
-        this, grads, momentum_buffer_list, weight_decay, momentum, lr, dampening, nesterov, maximize, is_first_step,
+        this,
+        grads,
+        momentum_buffer_list,
+        weight_decay,
+        momentum,
+        lr,
+        dampening,
+        nesterov,
+        maximize,
+        is_first_step,
     )?
     .value;
     if skips_step(found_inf)? { Ok(()) } else { step.run(this, grads, momentum_buffer_list, grad_scale) }
@@ -86,61 +95,117 @@ fn sgd_plan(
 
 /// [`_fused_sgd_`] with the learning rate in a tensor.
 #[op_def(
-    "_fused_sgd_.tensor_lr(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] momentum_buffer_list, *, float weight_decay, float momentum, Tensor lr, float dampening, bool nesterov, bool maximize, bool is_first_step, Tensor? grad_scale=None, Tensor? found_inf=None) -> ()"
+    "_fused_sgd_.tensor_lr(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] momentum_buffer_list, *, float weight_decay, float momentum, Tensor lr, float dampening, bool nesterov, bool maximize, bool is_first_step, Tensor? grad_scale=None, Tensor? found_inf=None) -> ()",
+    body = CompositeExplicitAutograd
 )]
 pub fn _fused_sgd__tensor_lr(_: ...) -> Result<()> {
     let lr = learning_rate(lr)?;
     _fused_sgd_(
-        this, grads, momentum_buffer_list, weight_decay, momentum, lr, dampening, nesterov, maximize, is_first_step,
-        grad_scale, found_inf,
+        this,
+        grads,
+        momentum_buffer_list,
+        weight_decay,
+        momentum,
+        lr,
+        dampening,
+        nesterov,
+        maximize,
+        is_first_step,
+        grad_scale,
+        found_inf,
     )
 }
 
 /// A step of gradient descent on copies: returns the parameters, the gradients and the momentum after it.
 #[op_def(
-    "_fused_sgd(Tensor[] self, Tensor[] grads, Tensor[] momentum_buffer_list, *, float weight_decay, float momentum, float lr, float dampening, bool nesterov, bool maximize, bool is_first_step, Tensor? grad_scale=None, Tensor? found_inf=None) -> (Tensor[] self_out, Tensor[] grads_out, Tensor[] momentum_buffer_list_out)"
+    "_fused_sgd(Tensor[] self, Tensor[] grads, Tensor[] momentum_buffer_list, *, float weight_decay, float momentum, float lr, float dampening, bool nesterov, bool maximize, bool is_first_step, Tensor? grad_scale=None, Tensor? found_inf=None) -> (Tensor[] self_out, Tensor[] grads_out, Tensor[] momentum_buffer_list_out)",
+    body = CompositeExplicitAutograd
 )]
 pub fn _fused_sgd(_: ...) -> Result<(Vec<Tensor>, Vec<Tensor>, Vec<Tensor>)> {
     let mut results = (clone_list(this)?, clone_list(grads)?, clone_list(momentum_buffer_list)?);
     _fused_sgd_(
-        &mut results.0, &mut results.1, &mut results.2, weight_decay, momentum, lr, dampening, nesterov, maximize,
-        is_first_step, grad_scale, found_inf,
+        &mut results.0,
+        &mut results.1,
+        &mut results.2,
+        weight_decay,
+        momentum,
+        lr,
+        dampening,
+        nesterov,
+        maximize,
+        is_first_step,
+        grad_scale,
+        found_inf,
     )?;
     Ok(results)
 }
 
 /// [`_fused_sgd`] with the learning rate in a tensor.
 #[op_def(
-    "_fused_sgd.tensor_lr(Tensor[] self, Tensor[] grads, Tensor[] momentum_buffer_list, *, float weight_decay, float momentum, Tensor lr, float dampening, bool nesterov, bool maximize, bool is_first_step, Tensor? grad_scale=None, Tensor? found_inf=None) -> (Tensor[] self_out, Tensor[] grads_out, Tensor[] momentum_buffer_list_out)"
+    "_fused_sgd.tensor_lr(Tensor[] self, Tensor[] grads, Tensor[] momentum_buffer_list, *, float weight_decay, float momentum, Tensor lr, float dampening, bool nesterov, bool maximize, bool is_first_step, Tensor? grad_scale=None, Tensor? found_inf=None) -> (Tensor[] self_out, Tensor[] grads_out, Tensor[] momentum_buffer_list_out)",
+    body = CompositeExplicitAutograd
 )]
 pub fn _fused_sgd_tensor_lr(_: ...) -> Result<(Vec<Tensor>, Vec<Tensor>, Vec<Tensor>)> {
     let lr = learning_rate(lr)?;
     _fused_sgd(
-        this, grads, momentum_buffer_list, weight_decay, momentum, lr, dampening, nesterov, maximize, is_first_step,
-        grad_scale, found_inf,
+        this,
+        grads,
+        momentum_buffer_list,
+        weight_decay,
+        momentum,
+        lr,
+        dampening,
+        nesterov,
+        maximize,
+        is_first_step,
+        grad_scale,
+        found_inf,
     )
 }
 
 /// [`_fused_sgd`], which writes the parameters to `out` and changes nothing else.
 #[op_def(
-    "_fused_sgd.out(Tensor[] self, Tensor(b!)[] grads, Tensor(c!)[] momentum_buffer_list, *, float weight_decay, float momentum, float lr, float dampening, bool nesterov, bool maximize, bool is_first_step, Tensor? grad_scale=None, Tensor? found_inf=None, Tensor(a!)[] out) -> ()"
+    "_fused_sgd.out(Tensor[] self, Tensor(b!)[] grads, Tensor(c!)[] momentum_buffer_list, *, float weight_decay, float momentum, float lr, float dampening, bool nesterov, bool maximize, bool is_first_step, Tensor? grad_scale=None, Tensor? found_inf=None, Tensor(a!)[] out) -> ()",
+    body = CompositeExplicitAutograd
 )]
 pub fn _fused_sgd_out(_: ...) -> Result<()> {
     let (params, ..) = _fused_sgd(
-        this, grads, momentum_buffer_list, weight_decay, momentum, lr, dampening, nesterov, maximize, is_first_step,
-        grad_scale, found_inf,
+        this,
+        grads,
+        momentum_buffer_list,
+        weight_decay,
+        momentum,
+        lr,
+        dampening,
+        nesterov,
+        maximize,
+        is_first_step,
+        grad_scale,
+        found_inf,
     )?;
     write_params(out, &params)
 }
 
 /// [`_fused_sgd_tensor_lr`], which writes the parameters to `out` and changes nothing else.
 #[op_def(
-    "_fused_sgd.tensor_lr_out(Tensor[] self, Tensor(b!)[] grads, Tensor(c!)[] momentum_buffer_list, *, float weight_decay, float momentum, Tensor lr, float dampening, bool nesterov, bool maximize, bool is_first_step, Tensor? grad_scale=None, Tensor? found_inf=None, Tensor(a!)[] out) -> ()"
+    "_fused_sgd.tensor_lr_out(Tensor[] self, Tensor(b!)[] grads, Tensor(c!)[] momentum_buffer_list, *, float weight_decay, float momentum, Tensor lr, float dampening, bool nesterov, bool maximize, bool is_first_step, Tensor? grad_scale=None, Tensor? found_inf=None, Tensor(a!)[] out) -> ()",
+    body = CompositeExplicitAutograd
 )]
 pub fn _fused_sgd_tensor_lr_out(_: ...) -> Result<()> {
     let lr = learning_rate(lr)?;
     _fused_sgd_out(
-        this, grads, momentum_buffer_list, weight_decay, momentum, lr, dampening, nesterov, maximize, is_first_step,
-        grad_scale, found_inf, out,
+        this,
+        grads,
+        momentum_buffer_list,
+        weight_decay,
+        momentum,
+        lr,
+        dampening,
+        nesterov,
+        maximize,
+        is_first_step,
+        grad_scale,
+        found_inf,
+        out,
     )
 }

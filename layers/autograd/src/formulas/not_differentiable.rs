@@ -89,9 +89,23 @@ not_differentiable!(aten::_functional_assert_async_msg);
 #[cfg(feature = "optim")]
 not_differentiable!(
     aten::_fused_adam_,
+    aten::_fused_adam__tensor_lr,
+    aten::_fused_adam,
+    aten::_fused_adam_tensor_lr,
     aten::_fused_adamw_,
+    aten::_fused_adamw__tensor_lr,
+    aten::_fused_adamw,
+    aten::_fused_adamw_tensor_lr,
     aten::_fused_sgd_,
+    aten::_fused_sgd__tensor_lr,
+    aten::_fused_sgd,
+    aten::_fused_sgd_tensor_lr,
     aten::_fused_adagrad_,
+    aten::_fused_adagrad__tensor_lr,
+    aten::_fused_adagrad,
+    aten::_fused_adagrad_tensor_lr,
     aten::_amp_foreach_non_finite_check_and_unscale_,
-    aten::_amp_update_scale_
+    aten::_amp_foreach_non_finite_check_and_unscale,
+    aten::_amp_update_scale_,
+    aten::_amp_update_scale
 );
