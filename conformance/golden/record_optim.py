@@ -89,8 +89,9 @@ record_with_gradients("_foreach_max", lists()[:3])
 record("_foreach_max", [torch.tensor([1, 5, 2]), torch.tensor([float("nan"), 1.0])], with_gradients=False)
 for order in (2, 1, 0, 3.5, float("inf")):
     record_with_gradients("_foreach_norm.Scalar", lists()[:3], order)
-    record("_foreach_powsum.Scalar", lists()[:3], order, with_gradients=False)
-record("_foreach_norm.Scalar", lists(torch.float32), 2, torch.float64, with_gradients=False)
+    if order < float("inf"):
+        record("_foreach_powsum.Scalar", lists()[:3], order, with_gradients=False)
+record("_foreach_norm.Scalar", lists(torch.float32)[:3], 2, torch.float64, with_gradients=False)
 record("_foreach_powsum.Scalar", lists(torch.float32), 2, torch.float64, with_gradients=False)
 record("_foreach_norm.Scalar", [torch.tensor([3 + 4j, 1j])], 2, with_gradients=False)
 record("linalg__powsum", torch.randn(2, 3, dtype=torch.float64), 3, [1], True, with_gradients=False)

@@ -92,7 +92,7 @@ fn adagrad_plan(
     body = CompositeExplicitAutograd
 )]
 pub fn _fused_adagrad__tensor_lr(_: ...) -> Result<()> {
-    let (lr, mut counters) = (learning_rate(lr)?, state_steps.to_vec());
+    let (lr, mut counters) = (learning_rate(lr)?, clone_list(state_steps)?);
     _fused_adagrad_(
         this,
         grads,
