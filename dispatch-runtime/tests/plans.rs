@@ -175,7 +175,7 @@ fn sum_and_count_cpu(_plan: &(), out: &mut Tensor, this: &Tensor, seen: Option<&
 
 #[op_def("composite(Tensor self, Tensor other) -> Tensor", plan)]
 fn composite(this: &Tensor, other: &Tensor) -> Result<Tensor> {
-    // An error in here names `self` of another operator.
+    // An error of these calls names `mirror`'s argument `self`, even if the tensor is `other` of this operator.
     mirror(&mirror(this)?)?;
     mirror(other)
 }

@@ -106,7 +106,7 @@ impl OperatorKernels {
 }
 
 impl FusedGraph {
-    /// Returns the graph whose calls are fused.
+    /// Returns the original graph, with all its calls, from which [`Graph::fuse`] made this.
     #[must_use]
     pub fn graph(&self) -> &Graph {
         &self.graph
