@@ -50,7 +50,7 @@ fn generate_function(definition: &Definition) -> TokenStream {
     let carried = generate_key_union(definition, &names);
     quote! {
         #lints
-        #[allow(dead_code, clippy::missing_errors_doc, clippy::must_use_candidate)]
+        #[allow(dead_code, clippy::missing_errors_doc, clippy::must_use_candidate, reason = "an operator may be called only by its name")]
         #(#attributes)*
         #more_docs
         #[inline]
