@@ -90,31 +90,31 @@ fn neg_with_drifting_gradient_derivative(grad: &Tensor) -> Result<Tensor> {
 }
 
 /// An operator whose gradient formula returns another error each time.
-#[op_def("suite::neg_with_changing_error(Tensor self) -> Tensor")]
-pub fn neg_with_changing_error(this: &Tensor) -> Result<Tensor>;
+#[op_def("suite::neg_with_changing_refusal(Tensor self) -> Tensor")]
+pub fn neg_with_changing_refusal(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(neg_with_changing_error, CPU)]
-fn neg_with_changing_error_cpu(this: &Tensor) -> Result<Tensor> {
+#[op_impl(neg_with_changing_refusal, CPU)]
+fn neg_with_changing_refusal_cpu(this: &Tensor) -> Result<Tensor> {
     correct_neg_cpu(this)
 }
 
-#[op_grad(neg_with_changing_error)]
-fn neg_with_changing_error_derivative(grad: &Tensor) -> Result<Tensor> {
+#[op_grad(neg_with_changing_refusal)]
+fn neg_with_changing_refusal_derivative(grad: &Tensor) -> Result<Tensor> {
     static CALL_COUNT: AtomicU32 = AtomicU32::new(0);
     Err(Error::kernel(format!("error {} for sizes {:?}", CALL_COUNT.fetch_add(1, Ordering::Relaxed), grad.sizes())))
 }
 
 /// An operator whose gradient formula always returns the same error.
-#[op_def("suite::neg_with_constant_error(Tensor self) -> Tensor")]
-pub fn neg_with_constant_error(this: &Tensor) -> Result<Tensor>;
+#[op_def("suite::neg_with_constant_refusal(Tensor self) -> Tensor")]
+pub fn neg_with_constant_refusal(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(neg_with_constant_error, CPU)]
-fn neg_with_constant_error_cpu(this: &Tensor) -> Result<Tensor> {
+#[op_impl(neg_with_constant_refusal, CPU)]
+fn neg_with_constant_refusal_cpu(this: &Tensor) -> Result<Tensor> {
     correct_neg_cpu(this)
 }
 
-#[op_grad(neg_with_constant_error)]
-fn neg_with_constant_error_derivative(grad: &Tensor) -> Result<Tensor> {
+#[op_grad(neg_with_constant_refusal)]
+fn neg_with_constant_refusal_derivative(grad: &Tensor) -> Result<Tensor> {
     Err(Error::kernel(format!("the same error for sizes {:?}", grad.sizes())))
 }
 
@@ -278,8 +278,8 @@ fn a_graph_that_differs_from_its_call_is_found() {
     assert!(found.len() == 6 && found[0].starts_with("run again: result 0 has -1.48"), "{found:#?}");
     let found = failures("suite::neg_with_drifting_gradient");
     assert!(found.len() == 1 && found[0].starts_with("run under autograd: result 1 has"), "{found:#?}");
-    assert_eq!(trace("suite::neg_with_constant_error").tally(Check::Trace).passed, 7);
-    let found = failures("suite::neg_with_changing_error");
+    assert_eq!(trace("suite::neg_with_constant_refusal").tally(Check::Trace).passed, 7);
+    let found = failures("suite::neg_with_changing_refusal");
     let contains = |reason: &str| found[0].contains(reason);
     assert!(
         found.len() == 1

@@ -147,7 +147,7 @@ impl Definition {
             #[inline(never)]
             fn __explain_error(__error: #runtime::Error, #(#names: #shared),*) -> #runtime::Error {
                 let __check = ::core::result::Result::map_err(#check, ::core::convert::Into::into);
-                #runtime::__private::composite_error(&__OPERATOR, __error, ::core::result::Result::map(__check, |_| ()))
+                #runtime::__private::check_or_body_error(&__OPERATOR, __error, ::core::result::Result::map(__check, |_| ()))
             }
         })
     }
