@@ -80,7 +80,7 @@ pub(crate) enum ComparedProperties {
 }
 
 impl ComparedProperties {
-    /// Returns the properties without the elements.
+    /// Returns the same choice of compared properties, without the elements.
     pub(crate) const fn without_elements(self) -> Self {
         match self {
             Self::All | Self::AllButElements => Self::AllButElements,

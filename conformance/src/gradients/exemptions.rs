@@ -5,7 +5,7 @@ use dispatch_runtime::Value;
 use crate::case::Case;
 use crate::datum::Datum;
 
-/// Returns the reason why the gradient of a call differs from the derivative of its results, if it does so in PyTorch too.
+/// Returns the reason why finite differences cannot check the gradient of a call, or `None` if they can.
 pub(super) fn first_order_exemption(case: &Case) -> Option<&'static str> {
     Some(match case.operator.name().base {
         _ if case.is_unpredictable() => "its results are unpredictable",

@@ -134,7 +134,7 @@ fn reduction_arguments(operator: &Operator, array: Array, dim: usize, extra: Nam
         given.push(("keepdim", fixed_value(true)));
     }
     if operator.name().overload.ends_with("dtype") {
-        given.push(("dtype", LargeArgument::TestedDType));
+        given.push(("dtype", LargeArgument::DTypeArgument));
     }
     given
 }

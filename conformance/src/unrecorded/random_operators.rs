@@ -75,7 +75,7 @@ enum Distribution {
 type FractionsBelowBounds = &'static [(f64, f64)];
 
 /// Returns an argument that is not a tensor.
-fn named_value(name: &'static str, value: impl Into<Value>) -> (&'static str, Datum) {
+fn named(name: &'static str, value: impl Into<Value>) -> (&'static str, Datum) {
     (name, non_tensor(value))
 }
 
@@ -93,45 +93,34 @@ fn arguments_and_distribution(name: &str, dtype: DType) -> Option<(Vec<(&'static
     let moments = |mean, variance, from, to| Distribution::Moments { mean, variance, from, to };
     let with_fractions = |mean, variance, fractions| Distribution::MomentsAndFractions { mean, variance, fractions };
     let (least, most) = (f64::NEG_INFINITY, f64::INFINITY);
-    let (size, kind) = (|| named_value("size", vec![count]), || named_value("dtype", dtype));
+    let (size, kind) = (|| named("size", vec![count]), || named("dtype", dtype));
     Some(match name {
         "aten::rand" | "aten::rand.generator" => (vec![size(), kind()], moments(0.5, 1.0 / 12.0, 0.0, 1.0)),
         "aten::rand_like" => (vec![ignored_self()], moments(0.5, 1.0 / 12.0, 0.0, 1.0)),
-        "aten::uniform" | "aten::uniform_" => (
-            vec![ignored_self(), named_value("from", -3.0), named_value("to", 5.0)],
-            moments(1.0, 64.0 / 12.0, -3.0, 5.0),
-        ),
+        "aten::uniform" | "aten::uniform_" => {
+            (vec![ignored_self(), named("from", -3.0), named("to", 5.0)], moments(1.0, 64.0 / 12.0, -3.0, 5.0))
+        }
         "aten::randn" | "aten::randn.generator" => (vec![size(), kind()], moments(0.0, 1.0, least, most)),
         "aten::randn_like" => (vec![ignored_self()], moments(0.0, 1.0, least, most)),
         "aten::normal_" | "aten::normal_functional" => {
-            (vec![ignored_self(), named_value("mean", 2.0), named_value("std", 3.0)], moments(2.0, 9.0, least, most))
+            (vec![ignored_self(), named("mean", 2.0), named("std", 3.0)], moments(2.0, 9.0, least, most))
         }
-        "aten::normal.Tensor_float" => {
-            (vec![("mean", all(2.0)), named_value("std", 3.0)], moments(2.0, 9.0, least, most))
-        }
-        "aten::normal.float_Tensor" => {
-            (vec![named_value("mean", 2.0), ("std", all(3.0))], moments(2.0, 9.0, least, most))
-        }
+        "aten::normal.Tensor_float" => (vec![("mean", all(2.0)), named("std", 3.0)], moments(2.0, 9.0, least, most)),
+        "aten::normal.float_Tensor" => (vec![named("mean", 2.0), ("std", all(3.0))], moments(2.0, 9.0, least, most)),
         "aten::normal.Tensor_Tensor" => (vec![("mean", all(2.0)), ("std", all(3.0))], moments(2.0, 9.0, least, most)),
         "aten::normal.float_float" => {
-            (vec![named_value("mean", 2.0), named_value("std", 3.0), size(), kind()], moments(2.0, 9.0, least, most))
+            (vec![named("mean", 2.0), named("std", 3.0), size(), kind()], moments(2.0, 9.0, least, most))
         }
         "aten::exponential" | "aten::exponential_" => {
-            (vec![ignored_self(), named_value("lambd", 2.0)], moments(0.5, 0.25, f64::MIN_POSITIVE, most))
+            (vec![ignored_self(), named("lambd", 2.0)], moments(0.5, 0.25, f64::MIN_POSITIVE, most))
         }
         "aten::log_normal" | "aten::log_normal_" => {
             let (mean, variance) = ((1.0_f64 / 32.0).exp(), (1.0_f64 / 16.0).exp() * (1.0_f64 / 16.0).exp_m1());
-            (
-                vec![ignored_self(), named_value("mean", 0.0), named_value("std", 0.25)],
-                moments(mean, variance, 0.0, most),
-            )
+            (vec![ignored_self(), named("mean", 0.0), named("std", 0.25)], moments(mean, variance, 0.0, most))
         }
         "aten::cauchy" | "aten::cauchy_" => {
             let quarters = &[(-1.0, 0.25), (1.0, 0.5), (3.0, 0.75)];
-            (
-                vec![ignored_self(), named_value("median", 1.0), named_value("sigma", 2.0)],
-                Distribution::Fractions(quarters),
-            )
+            (vec![ignored_self(), named("median", 1.0), named("sigma", 2.0)], Distribution::Fractions(quarters))
         }
         "aten::poisson" => {
             let fractions =
@@ -155,45 +144,41 @@ fn arguments_and_distribution(name: &str, dtype: DType) -> Option<(Vec<(&'static
             (vec![("self", rows)], with_fractions(0.25, 0.053_819, fractions))
         }
         "aten::geometric" | "aten::geometric_" => {
-            (vec![ignored_self(), named_value("p", 0.25)], moments(4.0, 12.0, 1.0, most))
+            (vec![ignored_self(), named("p", 0.25)], moments(4.0, 12.0, 1.0, most))
         }
         "aten::bernoulli" => (vec![("self", all(0.25))], moments(0.25, 0.1875, 0.0, 1.5)),
         "aten::bernoulli.Tensor" | "aten::bernoulli_.Tensor" => {
             (vec![ignored_self(), ("p", all(0.25))], moments(0.25, 0.1875, 0.0, 1.5))
         }
         "aten::bernoulli.p" | "aten::bernoulli_.float" => {
-            (vec![ignored_self(), named_value("p", 0.25)], moments(0.25, 0.1875, 0.0, 1.5))
+            (vec![ignored_self(), named("p", 0.25)], moments(0.25, 0.1875, 0.0, 1.5))
         }
         "aten::random" => {
             let end = 2.0_f64.powi(if dtype == DType::F64 { 53 } else { 24 });
             (vec![ignored_self()], moments(end / 2.0, end * end / 12.0, 0.0, end + 1.0))
         }
-        "aten::random.from" | "aten::random_.from" => (
-            vec![ignored_self(), named_value("from", -5_i64), named_value("to", 5_i64)],
-            moments(-0.5, 8.25, -5.0, 5.0),
-        ),
+        "aten::random.from" | "aten::random_.from" => {
+            (vec![ignored_self(), named("from", -5_i64), named("to", 5_i64)], moments(-0.5, 8.25, -5.0, 5.0))
+        }
         "aten::random.to" | "aten::random_.to" => {
-            (vec![ignored_self(), named_value("to", 10_i64)], moments(4.5, 8.25, 0.0, 10.0))
+            (vec![ignored_self(), named("to", 10_i64)], moments(4.5, 8.25, 0.0, 10.0))
         }
         "aten::randint" | "aten::randint.generator" => {
-            (vec![named_value("high", 10_i64), size(), kind()], moments(4.5, 8.25, 0.0, 10.0))
+            (vec![named("high", 10_i64), size(), kind()], moments(4.5, 8.25, 0.0, 10.0))
         }
-        "aten::randint.low_generator" => (
-            vec![named_value("low", -5_i64), named_value("high", 5_i64), size(), kind()],
-            moments(-0.5, 8.25, -5.0, 5.0),
-        ),
-        "aten::randint_like.low_dtype" => (
-            vec![ignored_self(), named_value("low", -5_i64), named_value("high", 5_i64)],
-            moments(-0.5, 8.25, -5.0, 5.0),
-        ),
+        "aten::randint.low_generator" => {
+            (vec![named("low", -5_i64), named("high", 5_i64), size(), kind()], moments(-0.5, 8.25, -5.0, 5.0))
+        }
+        "aten::randint_like.low_dtype" => {
+            (vec![ignored_self(), named("low", -5_i64), named("high", 5_i64)], moments(-0.5, 8.25, -5.0, 5.0))
+        }
         "aten::multinomial" => {
-            let given =
-                vec![("self", ascending()), named_value("num_samples", count), named_value("replacement", true)];
+            let given = vec![("self", ascending()), named("num_samples", count), named("replacement", true)];
             (given, moments(2.0, 1.0, 0.0, 4.0))
         }
-        "aten::randperm" | "aten::randperm.generator" => (vec![named_value("n", count)], Distribution::Permutation),
+        "aten::randperm" | "aten::randperm.generator" => (vec![named("n", count)], Distribution::Permutation),
         "aten::native_dropout" => {
-            (vec![("input", all(1.0)), named_value("p", 0.25), named_value("train", true)], Distribution::Dropout)
+            (vec![("input", all(1.0)), named("p", 0.25), named("train", true)], Distribution::Dropout)
         }
         _ => return None,
     })

@@ -131,7 +131,7 @@ impl Definition {
         Some((&call.func, call.args.iter().map(name_of).collect()))
     }
 
-    /// Returns whether a check runs if the body fails.
+    /// Returns whether the option `check` runs only after an error of the body. It does if the operator has no plan.
     fn runs_check_after_error(&self) -> bool {
         self.check.is_some() && !self.has_plan()
     }

@@ -1,4 +1,5 @@
-//! Kernels of special functions, computed one element at a time, in double precision.
+//! Kernels of special functions, one element at a time. They compute in double precision, except `special_entr` and `special_xlog1py`,
+//! which compute in the type of their loop.
 
 use engine::compute::RealFloat;
 use engine::elementwise::elementwise;

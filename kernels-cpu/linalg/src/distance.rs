@@ -65,7 +65,7 @@ impl<T: RealFloat> Norm<T> {
         }
     }
 
-    /// Adds the gradient of a distance by the row `here` to `to`.
+    /// Adds to `to` the gradient of a distance with respect to the row `here`.
     fn add_row_gradient(self, to: &mut [T], [here, there]: [&[T]; 2], grad: T, distance: T) {
         for ((to, &a), &b) in to.iter_mut().zip(here).zip(there) {
             *to = *to + grad * self.distance_derivative(a - b, distance);

@@ -174,8 +174,13 @@ impl BackwardInputs {
         Ok(gradient_sums)
     }
 
-    /// Sums the gradients over columns. The statistics are per row, or per column if `by_column` is set.
-    fn sum_gradients_by_column(&self, count: i64, columns: i64, by_column: bool) -> Result<PartialGradientSums> {
+    /// Sums the gradients of each column over the rows. The statistics are per row, or per column if `has_column_statistics` is set.
+    fn sum_gradients_by_column(
+        &self,
+        count: i64,
+        columns: i64,
+        has_column_statistics: bool,
+    ) -> Result<PartialGradientSums> {
         let launch = Launch::on_device_of(&self.input)?;
         let blocks = columns.unsigned_abs().div_ceil(128);
         let wanted = (u64::from(launch.multiprocessors()) * 4).div_ceil(blocks.max(1));
@@ -189,7 +194,7 @@ impl BackwardInputs {
             chunk: chunk.cast_signed(),
             columns: u32::try_from(columns).unwrap_or(u32::MAX),
             packed: u32::from(columns % 4 == 0 && aligned(grad) && aligned(from)),
-            by_column: by_column.into(),
+            has_column_statistics: has_column_statistics.into(),
         };
         let (mean, rstd) = self.statistic_vectors(launch)?;
         let blocks = Grid::from_block_count(blocks * parts, 256);
