@@ -194,7 +194,7 @@ impl BackwardInputs {
             chunk: chunk.cast_signed(),
             columns: u32::try_from(columns).unwrap_or(u32::MAX),
             packed: u32::from(columns % 4 == 0 && aligned(grad) && aligned(from)),
-            has_column_statistics: has_column_statistics.into(),
+            by_column: has_column_statistics.into(),
         };
         let (mean, rstd) = self.statistic_vectors(launch)?;
         let blocks = Grid::from_block_count(blocks * parts, 256);
