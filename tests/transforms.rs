@@ -189,10 +189,13 @@ fn complex_numbers_and_integers_have_no_jacobian() {
     let x = sample_tensor(&[3]);
     let error = jacrev(|x| aten::complex(x, x), &x).unwrap_err();
     let expected = JacobianError::Complex { role: "result", position: 0, dtype: DType::C128 };
-    assert_eq!(find_cause::<JacobianError>(&error), Some(&expected));
+    assert_eq!(find_source_of_type::<JacobianError>(&error), Some(&expected));
     assert!(error.to_string().contains("view_as_real"), "{error}");
     let error = jacrev(|x| x * 2, &Tensor::from([1_i64, 2])).unwrap_err();
-    assert_eq!(find_cause::<GradientError>(&error), Some(&GradientError::NotDifferentiableDType { dtype: DType::I64 }));
+    assert_eq!(
+        find_source_of_type::<GradientError>(&error),
+        Some(&GradientError::NotDifferentiableDType { dtype: DType::I64 })
+    );
 }
 
 #[test]
@@ -202,7 +205,7 @@ fn error_of_the_function_is_returned() {
     assert_eq!(to_f64_vec(&jacrev(Tensor::sum, &sample_tensor(&[2])).unwrap()), [1.0, 1.0]);
 }
 
-fn find_cause<E: std::error::Error + 'static>(error: &Error) -> Option<&E> {
+fn find_source_of_type<E: std::error::Error + 'static>(error: &Error) -> Option<&E> {
     let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = source {
         if let Some(found) = error.downcast_ref() {

@@ -1,11 +1,11 @@
 //! Argument checks that several operator families share.
 
-mod arguments;
 mod composites;
+mod device_and_gradient;
 mod limits;
 mod scalars;
 
-pub(crate) use arguments::*;
 pub(crate) use composites::*;
+pub(crate) use device_and_gradient::*;
 pub use limits::*;
 pub use scalars::*;

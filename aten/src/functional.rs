@@ -5,25 +5,25 @@
 
 #[cfg(feature = "attention")]
 mod attention;
-#[cfg(feature = "conv")]
-mod conv;
+#[cfg(feature = "random")]
+mod channel_dropout;
 mod elementwise;
 #[cfg(feature = "loss")]
 mod loss;
 mod norm;
 #[cfg(feature = "pooling")]
 mod pooling;
-#[cfg(feature = "random")]
-mod random;
 #[cfg(feature = "resize")]
 mod resize;
+#[cfg(feature = "conv")]
+mod unfold;
 
 #[cfg(feature = "attention")]
 pub use attention::{
     AttentionOptions, InProjection, MultiHeadAttention, ReturnedWeights, multi_head_attention_forward,
 };
-#[cfg(feature = "conv")]
-pub use conv::{fold, unfold};
+#[cfg(feature = "random")]
+pub use channel_dropout::{dropout1d, dropout2d, dropout3d};
 pub use elementwise::{softsign, tanhshrink};
 #[cfg(feature = "loss")]
 pub use loss::{gaussian_nll_loss, triplet_margin_with_distance_loss};
@@ -36,7 +36,7 @@ pub use norm::normalize;
 pub use norm::softmin;
 #[cfg(feature = "pooling")]
 pub use pooling::{lp_pool1d, lp_pool2d, lp_pool3d};
-#[cfg(feature = "random")]
-pub use random::{dropout1d, dropout2d, dropout3d};
 #[cfg(feature = "resize")]
 pub use resize::{InterpolationMode, OutputSize, interpolate};
+#[cfg(feature = "conv")]
+pub use unfold::{fold, unfold};

@@ -3,7 +3,7 @@
 use dispatch_runtime::Operator;
 use dispatch_runtime::schema::TypeKind;
 
-/// Whether an operator draws random numbers: it takes a generator, or is the overload of one that does.
+/// Whether an operator draws random numbers: it takes a generator, its name begins with `rand`, or it is `native_dropout`.
 ///
 /// ```
 /// assert!(aten::is_random(aten::bernoulli::operator()) && aten::is_random(aten::rand_like::operator()));

@@ -166,14 +166,14 @@ fn channel_dropout_drops_whole_channels() {
 }
 
 /// The parameters of an attention layer with four features.
-struct AttentionWeights {
+struct AttentionParameters {
     packed: Tensor,
     in_bias: Tensor,
     out_weight: Tensor,
     out_bias: Tensor,
 }
 
-impl AttentionWeights {
+impl AttentionParameters {
     fn new() -> Self {
         Self {
             packed: sine_tensor(&[12, 4], 0.9),
@@ -183,7 +183,7 @@ impl AttentionWeights {
         }
     }
 
-    fn layer(&self) -> MultiHeadAttention<'_> {
+    fn multi_head_attention(&self) -> MultiHeadAttention<'_> {
         MultiHeadAttention {
             heads: 2,
             in_projection: InProjection::Packed(&self.packed),
@@ -218,7 +218,7 @@ const MASKED_ATTENTION_RESULT: [f64; 16] = [
 
 #[test]
 fn multi_head_attention_with_masks_matches_pytorch() {
-    let parameters = AttentionWeights::new();
+    let parameters = AttentionParameters::new();
     let (query, key) = (sine_tensor(&[2, 2, 4], 1.0), sine_tensor(&[3, 2, 4], 1.3));
     let (pairs, padding) =
         (Tensor::from([[false, true, false], [false, false, true]]), Tensor::from([[false, false, true], [false; 3]]));
@@ -227,8 +227,10 @@ fn multi_head_attention_with_masks_matches_pytorch() {
         attn_mask: Some(&pairs),
         weights: ReturnedWeights::Averaged,
     };
-    let attend =
-        |options| functional::multi_head_attention_forward(&query, &key, &key, &parameters.layer(), options).unwrap();
+    let attend = |options| {
+        functional::multi_head_attention_forward(&query, &key, &key, &parameters.multi_head_attention(), options)
+            .unwrap()
+    };
     let (result, weights) = attend(options);
     assert_near(&result, &MASKED_ATTENTION_RESULT);
     assert_near(
@@ -255,13 +257,13 @@ fn multi_head_attention_with_masks_matches_pytorch() {
 
 #[test]
 fn multi_head_attention_with_extra_keys_matches_pytorch() {
-    let parameters = AttentionWeights::new();
+    let parameters = AttentionParameters::new();
     let x = sine_tensor(&[3, 2, 4], 1.3);
     let extra_key_value = [sine_tensor(&[1, 1, 4], 0.3), sine_tensor(&[1, 1, 4], 0.6)];
     let layer = MultiHeadAttention {
         extra_key_value: Some([&extra_key_value[0], &extra_key_value[1]]),
         add_zero_attn: true,
-        ..parameters.layer()
+        ..parameters.multi_head_attention()
     };
     let shifted = Tensor::full(&[2, 3], 0.5, DType::F64).unwrap();
     let options = AttentionOptions {
@@ -309,13 +311,13 @@ fn multi_head_attention_with_extra_keys_matches_pytorch() {
 
 #[test]
 fn multi_head_attention_with_separate_weights_matches_pytorch() {
-    let parameters = AttentionWeights::new();
+    let parameters = AttentionParameters::new();
     let (query, key) = (sine_tensor(&[2, 2, 4], 1.0), sine_tensor(&[3, 2, 4], 1.3));
     let narrow = key.narrow(2, 0, 3).unwrap();
     let part = |at| parameters.packed.narrow(0, at, 4).unwrap();
     let (of_query, of_key, of_value) = (part(0), part(4), part(8).narrow(1, 0, 3).unwrap());
     let each = InProjection::Separate { query: &of_query, key: &of_key, value: &of_value };
-    let layer = MultiHeadAttention { in_projection: each, ..parameters.layer() };
+    let layer = MultiHeadAttention { in_projection: each, ..parameters.multi_head_attention() };
     let (result, _) =
         functional::multi_head_attention_forward(&query, &key, &narrow, &layer, AttentionOptions::default()).unwrap();
     assert_near(
@@ -342,7 +344,8 @@ fn multi_head_attention_with_separate_weights_matches_pytorch() {
     let one = key.select_int(1, 0).unwrap();
     let options = AttentionOptions { weights: ReturnedWeights::Averaged, ..AttentionOptions::default() };
     let (result, weights) =
-        functional::multi_head_attention_forward(&one, &one, &one, &parameters.layer(), options).unwrap();
+        functional::multi_head_attention_forward(&one, &one, &one, &parameters.multi_head_attention(), options)
+            .unwrap();
     assert_near(
         &result,
         &[
@@ -378,9 +381,9 @@ fn multi_head_attention_with_separate_weights_matches_pytorch() {
 
 #[test]
 fn multi_head_attention_refuses_heads_that_do_not_divide_the_features() {
-    let parameters = AttentionWeights::new();
+    let parameters = AttentionParameters::new();
     let x = sine_tensor(&[3, 2, 4], 1.0);
-    let layer = MultiHeadAttention { heads: 3, ..parameters.layer() };
+    let layer = MultiHeadAttention { heads: 3, ..parameters.multi_head_attention() };
     let error = functional::multi_head_attention_forward(&x, &x, &x, &layer, AttentionOptions::default()).unwrap_err();
     assert!(error.to_string().contains("heads"), "{error}");
 }

@@ -73,7 +73,7 @@ pub(crate) fn check(
         // Another argument that is written may have the same memory.
         let is_written = written.contains(&i)
             || has_undeclared_write(operator, i)
-            || shares_with_viewed_or_written(given, i, &written, None);
+            || argument_shares_with_any(given, i, &written, None);
         if !is_written && versions[i] != version_counters(value) {
             return Err(Failure::UnexpectedWrite { argument: schema.arguments[i].name.clone() });
         }
@@ -86,7 +86,7 @@ pub(crate) fn check(
             let argument = || schema.arguments[i].name.clone();
             let shared = result.tensors().any(|result| shares_memory(result, value));
             let may_share = views.contains(&i) || written == Some(i) || UNDECLARED_VIEWS.contains(&base);
-            if shared && !may_share && !shares_with_viewed_or_written(given, i, &views, written) {
+            if shared && !may_share && !argument_shares_with_any(given, i, &views, written) {
                 return Err(Failure::UnexpectedSharing { index, argument: argument() });
             }
             let must_share = views.contains(&i) && !MAY_RETURN_A_COPY.contains(&base)
@@ -101,7 +101,7 @@ pub(crate) fn check(
 }
 
 /// Whether argument `i` shares memory with an argument that the result may share.
-fn shares_with_viewed_or_written(given: &[Value], i: usize, views: &[usize], written: Option<usize>) -> bool {
+fn argument_shares_with_any(given: &[Value], i: usize, views: &[usize], written: Option<usize>) -> bool {
     let mut others = views.iter().copied().chain(written);
     others.any(|other| given[i].tensors().any(|tensor| shares_memory(tensor, &given[other])))
 }

@@ -8,12 +8,12 @@ use dispatch_vmap::Strategy;
 
 use crate::aliasing::{self, version_counters};
 use crate::array::Array;
+use crate::as_strided_offset;
 use crate::compare::{ComparedProperties, Difference, compare_properties, is_as_precise_as_recording};
 use crate::datum::{Datum, create_values};
 use crate::decode;
 use crate::error::Result;
 use crate::recording::Call;
-use crate::storage_offset;
 use crate::tensors::to_complex;
 use crate::ties;
 use crate::verdict::{CallError, Failure, Verdict, call_catching_panics};
@@ -79,7 +79,7 @@ impl Case {
         let (mut arguments, expected) =
             (decode::decode_arguments(call, schema)?, decode::decode_results(call, schema)?);
         if operator.name().base == "as_strided" {
-            storage_offset::infer_as_strided_offset(&mut arguments, &expected);
+            as_strided_offset::infer_as_strided_offset(&mut arguments, &expected);
         }
         Ok(Self {
             gradients: decode_recorded_gradients(call, schema, &arguments)?,
@@ -127,7 +127,7 @@ impl Case {
     }
 
     /// Returns the call with equal arguments that have another memory layout.
-    pub(crate) fn with_arguments(&self, arguments: Vec<Datum>) -> Self {
+    pub(crate) fn with_equal_arguments(&self, arguments: Vec<Datum>) -> Self {
         Self { after: self.after.clone(), ..self.derived_call(self.operator, arguments, self.expected.clone()) }
     }
 
@@ -192,7 +192,7 @@ impl Case {
                 )
             {
                 let argument = self.operator.schema().arguments[i].name.clone();
-                return Err(Failure::WrongArgument { argument, difference });
+                return Err(Failure::WrongArgumentAfterCall { argument, difference });
             }
         }
         Ok(())
@@ -216,7 +216,7 @@ impl Case {
         if let OutcomePosition::Result(index) = place
             && ties::ambiguous_index_result(name, schema, &self.arguments) == Some(index)
         {
-            return ties::select_equal_values(name, schema, &self.arguments, actual, recorded);
+            return ties::indices_select_equal_values(name, schema, &self.arguments, actual, recorded);
         }
         recorded.dtype.is_floating()
             && self.double_precision_result(place).is_some_and(|double| {

@@ -80,7 +80,7 @@ pub(crate) enum ComparedProperties {
 }
 
 impl ComparedProperties {
-    /// Returns the properties without the elements.
+    /// Returns the same choice of compared properties, without the elements.
     pub(crate) const fn without_elements(self) -> Self {
         match self {
             Self::All | Self::AllButElements => Self::AllButElements,
@@ -206,7 +206,7 @@ pub(crate) fn compare_properties(
                 (actual, expected) => compare_lengths(actual.iter().count(), expected.iter().count()),
             })
         }
-        (Datum::NonTensor(actual), Datum::NonTensor(expected)) => compare_values(actual, expected),
+        (Datum::NonTensor(actual), Datum::NonTensor(expected)) => compare_non_tensors(actual, expected),
         _ => Err(Difference::Value { actual: describe_datum(actual), expected: describe_datum(expected) }),
     }
 }
@@ -268,7 +268,7 @@ pub(crate) fn first_difference(tolerance: Tolerance, actual: &[Scalar], expected
     Some(Difference::Elements { first, actual, expected: wanted, count, total })
 }
 
-fn compare_values(actual: &Value, expected: &Value) -> Result<(), Difference> {
+fn compare_non_tensors(actual: &Value, expected: &Value) -> Result<(), Difference> {
     let same = match (actual, expected) {
         (Value::Float(actual), Value::Float(expected)) => {
             Tolerance::for_dtype(DType::F64).allows(Scalar::Float(*actual), Scalar::Float(*expected))
@@ -314,7 +314,7 @@ pub(crate) fn is_as_precise_as_recording(
     let finite = |elements: &[Scalar]| -> f64 {
         elements.iter().map(|&x| to_complex(x).norm()).filter(|x| x.is_finite()).fold(0.0, f64::max)
     };
-    let rough = if unit_roundoff(recorded.dtype).is_some() {
+    let rough = if narrow_unit_roundoff(recorded.dtype).is_some() {
         8.0 * rounding_sensitivity()
     } else {
         let Tolerance { relative, absolute } = Tolerance::for_dtype(recorded.dtype);
@@ -325,7 +325,7 @@ pub(crate) fn is_as_precise_as_recording(
 }
 
 /// Returns the largest relative error of rounding to a narrow dtype: half of the distance from 1 to the next value.
-pub(crate) const fn unit_roundoff(dtype: DType) -> Option<f64> {
+pub(crate) const fn narrow_unit_roundoff(dtype: DType) -> Option<f64> {
     match dtype {
         DType::BF16 => Some(1.0 / 256.0),
         DType::F16 => Some(1.0 / 2048.0),
@@ -394,7 +394,7 @@ mod tests {
     fn unit_roundoff_is_the_largest_relative_change_by_rounding() {
         use crate::tensors::round_to_dtype;
         for dtype in [DType::BF16, DType::F16] {
-            let unit = unit_roundoff(dtype).unwrap();
+            let unit = narrow_unit_roundoff(dtype).unwrap();
             let changes = (0..4096_i32).map(|i| {
                 let x = 1.0 + f64::from(i) / 4096.0;
                 let Scalar::Float(stored) = round_to_dtype(&float_array(dtype, &[x])).unwrap().elements[0] else {

@@ -3,7 +3,7 @@
 use dispatch_runtime::{DType, Device, Scalar, Tensor, Value};
 
 use crate::array::Array;
-use crate::compare::unit_roundoff;
+use crate::compare::narrow_unit_roundoff;
 use crate::error::{Error, Result};
 use crate::gradients::pseudorandom_numbers;
 use crate::tensors::{to_array, to_tensor};
@@ -120,7 +120,7 @@ impl Datum {
         }
         self.map_arrays(|array| {
             let mut wide = array.with_dtype(double_precision_dtype(array.dtype));
-            let unit = unit_roundoff(array.dtype).unwrap_or(0.0);
+            let unit = narrow_unit_roundoff(array.dtype).unwrap_or(0.0);
             for (element, sign) in wide.elements.iter_mut().zip(pseudorandom_numbers(seed, &array.sizes, false)) {
                 if let Scalar::Float(x) = element {
                     *x *= 1.0 + unit.copysign(sign);

@@ -62,7 +62,7 @@ pub enum Error {
         source: dispatch_runtime::Error,
     },
     /// A tensor's geometry reaches outside its storage.
-    OutOfStorage(Box<OutOfStorage>),
+    OutsideStorage(Box<OutOfStorage>),
     /// The elements of a result cannot be read.
     Access(AccessError),
 }
@@ -78,7 +78,7 @@ impl fmt::Display for Error {
             Self::MissingArgument { argument } => write!(f, "`{argument}` has neither a recorded value nor a default"),
             Self::InvalidGeometry => f.write_str("a recorded tensor has not one stride per size"),
             Self::CopyFailed { device, source } => write!(f, "cannot copy to or from {device}: {source}"),
-            Self::OutOfStorage(source) => source.fmt(f),
+            Self::OutsideStorage(source) => source.fmt(f),
             Self::Access(source) => source.fmt(f),
         }
     }
@@ -90,7 +90,7 @@ impl std::error::Error for Error {
             Self::Io { source, .. } => Some(source),
             Self::Json { source, .. } => Some(source),
             Self::CopyFailed { source, .. } => Some(source),
-            Self::OutOfStorage(source) => Some(&**source),
+            Self::OutsideStorage(source) => Some(&**source),
             Self::Access(source) => Some(source),
             _ => None,
         }
@@ -99,7 +99,7 @@ impl std::error::Error for Error {
 
 impl From<OutOfStorage> for Error {
     fn from(error: OutOfStorage) -> Self {
-        Self::OutOfStorage(Box::new(error))
+        Self::OutsideStorage(Box::new(error))
     }
 }
 

@@ -18,6 +18,7 @@
 
 mod aliasing;
 mod array;
+mod as_strided_offset;
 mod batches;
 mod case;
 #[cfg(feature = "command-line")]
@@ -31,10 +32,9 @@ pub mod fuzz;
 mod gradients;
 pub mod large;
 mod meta;
-mod numbers;
 mod recording;
 mod report;
-mod storage_offset;
+mod scalar_calls;
 mod suite;
 mod tensors;
 mod ties;

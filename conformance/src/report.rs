@@ -207,7 +207,7 @@ pub struct FailedCheck {
 impl FailedCheck {
     /// Returns the arguments with which the program `conformance` repeats only this check.
     #[must_use]
-    pub fn repeat_arguments(&self) -> String {
+    pub fn arguments_to_repeat(&self) -> String {
         format!("--only {} --call {} --check {}", self.operator, self.call, self.check)
     }
 }
@@ -215,7 +215,7 @@ impl FailedCheck {
 impl fmt::Display for FailedCheck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, call {}, {}: {}", self.operator, self.call, self.check, self.failure)?;
-        write!(f, "\n  repeat: cargo run --release -p conformance-program -- {}", self.repeat_arguments())
+        write!(f, "\n  repeat: cargo run --release -p conformance-program -- {}", self.arguments_to_repeat())
     }
 }
 

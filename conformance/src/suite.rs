@@ -12,9 +12,9 @@ use crate::error::Result;
 use crate::gradients;
 use crate::large;
 use crate::meta;
-use crate::numbers::RecordedScalarCalls;
 use crate::recording::{Call, core_operators, recorded_calls};
 use crate::report::{Check, Report};
+use crate::scalar_calls::RecordedScalarCalls;
 use crate::trace;
 use crate::unrecorded;
 use crate::verdict::Verdict;
@@ -78,7 +78,7 @@ enum SuiteStep<'a> {
     Unrecorded(&'a str),
     Generated(&'a Call),
     Large(&'static Operator),
-    Numbers(&'a str, &'a RecordedScalarCalls),
+    ScalarCalls(&'a str, &'a RecordedScalarCalls),
 }
 
 impl SuiteStep<'_> {
@@ -87,7 +87,7 @@ impl SuiteStep<'_> {
             Self::Recorded(calls) => calls[0].operator.clone(),
             Self::Generated(call) => call.operator.clone(),
             Self::Large(operator) => operator.name().to_string(),
-            Self::Unrecorded(name) | Self::Numbers(name, _) => (*name).to_owned(),
+            Self::Unrecorded(name) | Self::ScalarCalls(name, _) => (*name).to_owned(),
         }
     }
 }
@@ -288,7 +288,7 @@ impl Suite {
         let steps = steps.chain(names.iter().map(|name| SuiteStep::Unrecorded(name)));
         let steps = steps.chain(generated.iter().filter(|call| self.includes_call(call)).map(SuiteStep::Generated));
         let steps = steps.chain(large.into_iter().map(SuiteStep::Large));
-        let steps = steps.chain(with_numbers.map(|(name, numbers)| SuiteStep::Numbers(name, numbers)));
+        let steps = steps.chain(with_numbers.map(|(name, numbers)| SuiteStep::ScalarCalls(name, numbers)));
         let steps = steps.map(|step| (step.operator(), step)).filter(|(operator, _)| self.includes_operator(operator));
         let steps: Vec<(String, SuiteStep<'_>)> = steps.collect();
         let mut report = Report::new(self.device);
@@ -298,11 +298,11 @@ impl Suite {
                 SuiteStep::Recorded(recorded) => self.run_recorded_calls(recorded, &mut report),
                 SuiteStep::Unrecorded(name) => {
                     self.run_unrecorded_operator(name, calls, &mut report);
-                    self.run_random_operator(name, &mut report);
+                    self.run_randomness_check(name, &mut report);
                 }
                 SuiteStep::Generated(call) => self.run_generated_call(call, &mut report),
                 SuiteStep::Large(operator) => self.run_large_calls(operator, calls, &mut report),
-                SuiteStep::Numbers(name, numbers) => self.run_scalar_calls(name, numbers, &mut report),
+                SuiteStep::ScalarCalls(name, numbers) => self.run_scalar_calls(name, numbers, &mut report),
             }
         }
         report
@@ -322,7 +322,7 @@ impl Suite {
     fn run_scalar_calls(&self, name: &str, numbers: &RecordedScalarCalls, report: &mut Report) {
         report.open_row(name);
         let check = |operator| numbers.check_operator(operator, self.test_target());
-        self.add_numbered_verdicts(report, Check::Numbers, check_by_name(name, check));
+        self.add_numbered_verdicts(report, Check::Numbers, check_named_operator(name, check));
     }
 
     /// Compares the gradients of a call without a recording with finite differences, and adds the verdicts.
@@ -332,11 +332,11 @@ impl Suite {
             let case = Case::without_recording(operator, call, self.device);
             case.map_or_else(|error| vec![error.into()], |case| gradients::numeric(&case))
         };
-        report.add_verdicts(call.number, Check::Numeric, check_by_name(&call.operator, check));
+        report.add_verdicts(call.number, Check::Numeric, check_named_operator(&call.operator, check));
     }
 
     /// Checks a random operator within `vmap` in each randomness mode, and adds the verdicts.
-    fn run_random_operator(&self, name: &str, report: &mut Report) {
+    fn run_randomness_check(&self, name: &str, report: &mut Report) {
         if !self.includes_check(Check::Vmap) {
             return;
         }
@@ -356,7 +356,7 @@ impl Suite {
         }
         report.open_row(name);
         let check = |operator| unrecorded::check(operator, calls, self.device, &|case| self.supports_case(case));
-        self.add_numbered_verdicts(report, Check::Siblings, check_by_name(name, check));
+        self.add_numbered_verdicts(report, Check::Siblings, check_named_operator(name, check));
     }
 
     /// Adds the verdicts of calls that are numbered by their index.
@@ -482,7 +482,7 @@ impl Recordings {
 }
 
 /// Returns the verdicts of a check of the operator of this name, or that the operator is not implemented.
-fn check_by_name(name: &str, check: impl FnOnce(&'static Operator) -> Vec<Verdict>) -> Vec<Verdict> {
+fn check_named_operator(name: &str, check: impl FnOnce(&'static Operator) -> Vec<Verdict>) -> Vec<Verdict> {
     Operator::find(name).map_or_else(|error| vec![Verdict::NotImplemented(error.to_string())], check)
 }
 

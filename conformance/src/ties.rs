@@ -26,7 +26,7 @@ pub(crate) fn ambiguous_index_result(name: Name<'_>, schema: &Schema, arguments:
 }
 
 /// Whether two index tensors select the same values. For sorting operators, each element must also be selected only once.
-pub(crate) fn select_equal_values(
+pub(crate) fn indices_select_equal_values(
     name: Name<'_>,
     schema: &Schema,
     arguments: &[Datum],
@@ -94,7 +94,7 @@ mod tests {
         let schema = Schema::parse("f(Tensor self, int dim=-1) -> (Tensor, Tensor)").unwrap();
         let arguments = [Datum::Array(i64_array(&[3], &[4, 4, 7])), Datum::NonTensor(Value::Int(0))];
         let sizes = [i64::try_from(actual.len()).unwrap()];
-        select_equal_values(name, &schema, &arguments, &i64_array(&sizes, actual), &i64_array(&sizes, recorded))
+        indices_select_equal_values(name, &schema, &arguments, &i64_array(&sizes, actual), &i64_array(&sizes, recorded))
     }
 
     #[test]

@@ -186,7 +186,10 @@ impl TraceCheck<'_> {
         }
         for (at, (one, other)) in actual.given.iter().zip(&expected.given).enumerate() {
             let argument = format!("tensor {at}");
-            compare_bits(properties, one, other, |difference| Failure::WrongArgument { argument, difference })?;
+            compare_bits(properties, one, other, |difference| Failure::WrongArgumentAfterCall {
+                argument,
+                difference,
+            })?;
         }
         Ok(())
     }
@@ -212,7 +215,7 @@ fn compare_bits(
 ) -> Result<(), CallError> {
     let (actual, expected) = (to_array(actual)?, to_array(expected)?);
     let exactly = Tolerance { relative: 0.0, absolute: 0.0 };
-    let signs = |array: &Array| array.elements.iter().map(zero_to_sign).collect::<Vec<_>>();
+    let signs = |array: &Array| array.elements.iter().map(signed_one_for_zero).collect::<Vec<_>>();
     let mut elements = first_difference(exactly, &actual.elements, &expected.elements)
         .or_else(|| first_difference(exactly, &signs(&actual), &signs(&expected)));
     elements = elements.filter(|_| properties == ComparedProperties::All);
@@ -222,7 +225,7 @@ fn compare_bits(
 }
 
 /// Replaces a floating-point zero by 1 with its sign, so that signed zeros compare as different.
-fn zero_to_sign(element: &Scalar) -> Scalar {
+fn signed_one_for_zero(element: &Scalar) -> Scalar {
     match *element {
         Scalar::Float(zero) if zero == 0.0 => Scalar::Float(1.0_f64.copysign(zero)),
         other => other,

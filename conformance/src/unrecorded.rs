@@ -67,7 +67,7 @@ impl RecordedSibling<'_> {
     }
 }
 
-/// Returns the checked operators that are not in the core set.
+/// Returns the operators that are checked although the list of PyTorch's core operators may lack them.
 pub(crate) fn operators_outside_core_set() -> impl Iterator<Item = &'static str> {
     random_operators::RANDOM_OPERATORS.into_iter().chain(siblings::NON_CORE_OPERATORS)
 }

@@ -66,7 +66,7 @@ pub enum Failure {
         index: usize,
     },
     /// An argument differs from the expected one after the call.
-    WrongArgument {
+    WrongArgumentAfterCall {
         /// The name of the argument.
         argument: String,
         /// The first difference.
@@ -146,7 +146,9 @@ impl fmt::Display for Failure {
             Self::InvalidIndices { index } => {
                 write!(f, "result {index} has an index that is out of range or occurs twice")
             }
-            Self::WrongArgument { argument, difference } => write!(f, "after the call, `{argument}` {difference}"),
+            Self::WrongArgumentAfterCall { argument, difference } => {
+                write!(f, "after the call, `{argument}` {difference}")
+            }
             Self::WrongGradient { argument, difference } => write!(f, "the gradient of `{argument}` {difference}"),
             Self::WrongDirectionalDerivative { actual, expected } => {
                 write!(

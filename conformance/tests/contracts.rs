@@ -104,7 +104,7 @@ fn kernels_use_only_operators_and_plan_types_of_aten() {
 fn every_elementwise_operator_has_a_kernel_on_each_backend() {
     let mut rows = 0;
     for operator in Operator::all() {
-        let is_row = matches!(operator.shape(), Some(ShapeWord::Pointwise { dtypes, .. }) if !dtypes.is_empty());
+        let is_row = matches!(operator.shape_word(), Some(ShapeWord::Pointwise { dtypes, .. }) if !dtypes.is_empty());
         if !is_row || operator.name().namespace != "aten" {
             continue;
         }

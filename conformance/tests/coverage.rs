@@ -72,38 +72,37 @@ fn name_without_namespace(operator: &Operator) -> String {
 
 fn coverage_cells(operator: &'static Operator) -> [&'static str; 5] {
     let table = operator.table();
-    let [cpu, meta, autograd, autocast] = TABLE_KEYS.map(|key| {
-        if key == AutogradCPU {
-            return derivative_kind(operator, &table);
-        }
-        let Some(cell) = table.iter().find(|cell| cell.key == key) else { return "-" };
-        if cell.provenance == Provenance::Missing || cell.falls_through {
-            return "-";
-        }
-        let is = |kernel: &str| cell.kernels.iter().all(|text| text.starts_with(&format!("`{kernel}`")));
-        match cell.registered_for {
-            Some(registered) if registered == CompositeImplicitAutograd && [CPU, Meta].contains(&key) => "composite",
-            // A composite has no kernel of the layer.
-            Some(registered) if registered == CompositeImplicitAutograd => "-",
-            Some(registered) if registered == CompositeExplicitAutograd => {
-                if is("form_kernel") {
-                    "form"
-                } else {
-                    "any"
-                }
+    let [cpu, meta, autograd, autocast] =
+        TABLE_KEYS.map(|key| {
+            if key == AutogradCPU {
+                return derivative_kind(operator, &table);
             }
-            Some(registered) if registered == Meta && is("form_meta_kernel") => meta_kernel_kind(operator),
-            Some(registered) if registered == Meta && is("planned_meta_kernel") => {
-                if operator.shape().is_some() {
-                    "shape"
-                } else {
-                    "plan"
-                }
+            let Some(cell) = table.iter().find(|cell| cell.key == key) else { return "-" };
+            if cell.provenance == Provenance::Missing || cell.falls_through {
+                return "-";
             }
-            Some(_) => "kernel",
-            None => "fallback",
-        }
-    });
+            let is = |kernel: &str| cell.kernels.iter().all(|text| text.starts_with(&format!("`{kernel}`")));
+            match cell.registered_for {
+                Some(registered) if registered == CompositeImplicitAutograd && [CPU, Meta].contains(&key) => {
+                    "composite"
+                }
+                // A composite has no kernel of the layer.
+                Some(registered) if registered == CompositeImplicitAutograd => "-",
+                Some(registered) if registered == CompositeExplicitAutograd => {
+                    if is("form_kernel") {
+                        "form"
+                    } else {
+                        "any"
+                    }
+                }
+                Some(registered) if registered == Meta && is("form_meta_kernel") => meta_kernel_kind(operator),
+                Some(registered) if registered == Meta && is("planned_meta_kernel") => {
+                    if operator.shape_word().is_some() { "shape" } else { "plan" }
+                }
+                Some(_) => "kernel",
+                None => "fallback",
+            }
+        });
     [cpu, meta, autograd, autocast, vmap_strategy(operator)]
 }
 
@@ -145,7 +144,7 @@ fn derivative_kind(operator: &'static Operator, table: &[TableCell]) -> &'static
 /// Returns the kind of the Meta kernel that the operator's definition provides.
 fn meta_kernel_kind(operator: &'static Operator) -> &'static str {
     let functional = operator.functional().unwrap_or(operator);
-    match functional.shape() {
+    match functional.shape_word() {
         Some(_) => "shape",
         None if functional.is_data_dependent() => "data",
         None if functional == operator => "-",

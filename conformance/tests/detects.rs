@@ -90,31 +90,31 @@ fn neg_with_drifting_gradient_derivative(grad: &Tensor) -> Result<Tensor> {
 }
 
 /// An operator whose gradient formula returns another error each time.
-#[op_def("suite::neg_with_changing_error(Tensor self) -> Tensor")]
-pub fn neg_with_changing_error(this: &Tensor) -> Result<Tensor>;
+#[op_def("suite::neg_with_changing_refusal(Tensor self) -> Tensor")]
+pub fn neg_with_changing_refusal(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(neg_with_changing_error, CPU)]
-fn neg_with_changing_error_cpu(this: &Tensor) -> Result<Tensor> {
+#[op_impl(neg_with_changing_refusal, CPU)]
+fn neg_with_changing_refusal_cpu(this: &Tensor) -> Result<Tensor> {
     correct_neg_cpu(this)
 }
 
-#[op_grad(neg_with_changing_error)]
-fn neg_with_changing_error_derivative(grad: &Tensor) -> Result<Tensor> {
+#[op_grad(neg_with_changing_refusal)]
+fn neg_with_changing_refusal_derivative(grad: &Tensor) -> Result<Tensor> {
     static CALL_COUNT: AtomicU32 = AtomicU32::new(0);
     Err(Error::kernel(format!("error {} for sizes {:?}", CALL_COUNT.fetch_add(1, Ordering::Relaxed), grad.sizes())))
 }
 
 /// An operator whose gradient formula always returns the same error.
-#[op_def("suite::neg_with_constant_error(Tensor self) -> Tensor")]
-pub fn neg_with_constant_error(this: &Tensor) -> Result<Tensor>;
+#[op_def("suite::neg_with_constant_refusal(Tensor self) -> Tensor")]
+pub fn neg_with_constant_refusal(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(neg_with_constant_error, CPU)]
-fn neg_with_constant_error_cpu(this: &Tensor) -> Result<Tensor> {
+#[op_impl(neg_with_constant_refusal, CPU)]
+fn neg_with_constant_refusal_cpu(this: &Tensor) -> Result<Tensor> {
     correct_neg_cpu(this)
 }
 
-#[op_grad(neg_with_constant_error)]
-fn neg_with_constant_error_derivative(grad: &Tensor) -> Result<Tensor> {
+#[op_grad(neg_with_constant_refusal)]
+fn neg_with_constant_refusal_derivative(grad: &Tensor) -> Result<Tensor> {
     Err(Error::kernel(format!("the same error for sizes {:?}", grad.sizes())))
 }
 
@@ -249,8 +249,8 @@ fn calls_with_result(out: &str, operator: &str) -> Vec<Call> {
     vec![Call::parse(&line).unwrap()]
 }
 
-const NEGATED_RESULT: &str = "[-1.5, 2.5]";
-const UNCHANGED_RESULT: &str = "[1.5, -2.5]";
+const RECORDED_RESULT_OF_NEG: &str = "[-1.5, 2.5]";
+const RESULT_EQUAL_TO_INPUT: &str = "[1.5, -2.5]";
 
 #[test]
 fn golden_a_correct_kernel_passes_and_an_inexact_one_fails_in_every_dtype() {
@@ -267,7 +267,7 @@ fn golden_a_correct_kernel_passes_and_an_inexact_one_fails_in_every_dtype() {
 #[test]
 fn a_graph_that_differs_from_its_call_is_found() {
     let trace = |operator| {
-        Suite::new(Device::CPU).only_check(Check::Trace).run_calls(&calls_with_result(NEGATED_RESULT, operator))
+        Suite::new(Device::CPU).only_check(Check::Trace).run_calls(&calls_with_result(RECORDED_RESULT_OF_NEG, operator))
     };
     let failures =
         |operator| trace(operator).failed_checks().iter().map(|failed| failed.failure.to_string()).collect::<Vec<_>>();
@@ -278,8 +278,8 @@ fn a_graph_that_differs_from_its_call_is_found() {
     assert!(found.len() == 6 && found[0].starts_with("run again: result 0 has -1.48"), "{found:#?}");
     let found = failures("suite::neg_with_drifting_gradient");
     assert!(found.len() == 1 && found[0].starts_with("run under autograd: result 1 has"), "{found:#?}");
-    assert_eq!(trace("suite::neg_with_constant_error").tally(Check::Trace).passed, 7);
-    let found = failures("suite::neg_with_changing_error");
+    assert_eq!(trace("suite::neg_with_constant_refusal").tally(Check::Trace).passed, 7);
+    let found = failures("suite::neg_with_changing_refusal");
     let contains = |reason: &str| found[0].contains(reason);
     assert!(
         found.len() == 1
@@ -296,7 +296,7 @@ fn a_graph_that_differs_from_its_call_is_found() {
 #[test]
 fn missing_operators_and_kernels_are_not_implemented() {
     for operator in ["suite::neg_without_kernel", "suite::no_such_operator"] {
-        let report = run_values_check(&calls_with_result(NEGATED_RESULT, operator));
+        let report = run_values_check(&calls_with_result(RECORDED_RESULT_OF_NEG, operator));
         assert_eq!(
             (report.operator_count(OperatorState::NotImplemented), report.failed_checks().len()),
             (1, 0),
@@ -309,15 +309,15 @@ fn missing_operators_and_kernels_are_not_implemented() {
 fn wrong_results_are_found() {
     use Difference::{DType, Elements, Strides};
     assert!(matches!(
-        first_failure(NEGATED_RESULT, "suite::inexact_neg"),
+        first_failure(RECORDED_RESULT_OF_NEG, "suite::inexact_neg"),
         Failure::WrongResult { index: 0, difference: Elements { first: 0, count: 2, .. } }
     ));
     assert!(matches!(
-        first_failure(NEGATED_RESULT, "suite::neg_of_wrong_dtype"),
+        first_failure(RECORDED_RESULT_OF_NEG, "suite::neg_of_wrong_dtype"),
         Failure::WrongResult { difference: DType { .. }, .. }
     ));
     assert!(matches!(
-        first_failure(NEGATED_RESULT, "suite::neg_of_wrong_strides"),
+        first_failure(RECORDED_RESULT_OF_NEG, "suite::neg_of_wrong_strides"),
         Failure::WrongResult { difference: Strides { .. }, .. }
     ));
 }
@@ -325,24 +325,26 @@ fn wrong_results_are_found() {
 #[test]
 fn panics_and_errors_are_failures_of_one_call() {
     assert!(
-        matches!(first_failure(NEGATED_RESULT, "suite::panicking_neg"), Failure::Panicked { message } if message == "test panic")
+        matches!(first_failure(RECORDED_RESULT_OF_NEG, "suite::panicking_neg"), Failure::Panicked { message } if message == "test panic")
     );
     assert!(
-        matches!(first_failure(NEGATED_RESULT, "suite::failing_neg"), Failure::Refused(error) if error.to_string().contains("test error"))
+        matches!(first_failure(RECORDED_RESULT_OF_NEG, "suite::failing_neg"), Failure::Refused(error) if error.to_string().contains("test error"))
     );
 }
 
 #[test]
 fn memory_is_shared_only_as_the_schema_says() {
-    assert!(run_values_check(&calls_with_result(UNCHANGED_RESULT, "suite::whole_view")).failed_checks().is_empty());
     assert!(
-        matches!(first_failure(UNCHANGED_RESULT, "suite::copy_declared_as_view"), Failure::MissingSharing { index: 0, argument } if argument == "self")
+        run_values_check(&calls_with_result(RESULT_EQUAL_TO_INPUT, "suite::whole_view")).failed_checks().is_empty()
     );
     assert!(
-        matches!(first_failure(UNCHANGED_RESULT, "suite::returns_its_argument"), Failure::UnexpectedSharing { index: 0, argument } if argument == "self")
+        matches!(first_failure(RESULT_EQUAL_TO_INPUT, "suite::copy_declared_as_view"), Failure::MissingSharing { index: 0, argument } if argument == "self")
     );
     assert!(
-        matches!(first_failure(NEGATED_RESULT, "suite::neg_writing_its_argument"), Failure::UnexpectedWrite { argument } if argument == "self")
+        matches!(first_failure(RESULT_EQUAL_TO_INPUT, "suite::returns_its_argument"), Failure::UnexpectedSharing { index: 0, argument } if argument == "self")
+    );
+    assert!(
+        matches!(first_failure(RECORDED_RESULT_OF_NEG, "suite::neg_writing_its_argument"), Failure::UnexpectedWrite { argument } if argument == "self")
     );
 }
 
@@ -351,7 +353,7 @@ fn written_arguments_are_compared() {
     assert!(run_values_check(&calls_with_result("[0.0, 0.0]", "suite::zero_")).failed_checks().is_empty());
     assert!(matches!(first_failure("[0.0, 0.0]", "suite::zero_writing_nothing_"), Failure::WrongResult { .. }));
     assert!(
-        run_values_check(&calls_with_result(UNCHANGED_RESULT, "suite::zero_writing_nothing_"))
+        run_values_check(&calls_with_result(RESULT_EQUAL_TO_INPUT, "suite::zero_writing_nothing_"))
             .failed_checks()
             .is_empty()
     );
@@ -359,7 +361,7 @@ fn written_arguments_are_compared() {
 
 #[test]
 fn a_failure_prints_the_arguments_that_repeat_it() {
-    let report = run_values_check(&calls_with_result(NEGATED_RESULT, "suite::panicking_neg"));
+    let report = run_values_check(&calls_with_result(RECORDED_RESULT_OF_NEG, "suite::panicking_neg"));
     let text = report.failed_checks()[0].to_string();
     assert!(text.contains("suite::panicking_neg, call 0, values: panicked: test panic"), "{text}");
     assert!(text.ends_with("--only suite::panicking_neg --call 0 --check values"), "{text}");

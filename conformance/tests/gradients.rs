@@ -25,8 +25,8 @@ const OPERATORS_NOT_CHECKED: [(&str, &str); 39] = [
     ("aten::fractional_max_pool2d_backward", FORWARD_RESULTS_REASON),
     ("aten::fractional_max_pool3d_backward", FORWARD_RESULTS_REASON),
     ("aten::geometric", RANDOM_REASON),
-    ("aten::igamma", SECOND_ARGUMENT_REASON),
-    ("aten::igammac", SECOND_ARGUMENT_REASON),
+    ("aten::igamma", ONLY_SECOND_ARGUMENT_REASON),
+    ("aten::igammac", ONLY_SECOND_ARGUMENT_REASON),
     ("aten::log_normal", RANDOM_REASON),
     (
         "aten::max_unpool2d",
@@ -46,7 +46,7 @@ const OPERATORS_NOT_CHECKED: [(&str, &str); 39] = [
     ("aten::random.from", RANDOM_REASON),
     ("aten::random.to", RANDOM_REASON),
     ("aten::special_entr", "its recorded arguments are below zero; the recordings have its gradient"),
-    ("aten::special_zeta", SECOND_ARGUMENT_REASON),
+    ("aten::special_zeta", ONLY_SECOND_ARGUMENT_REASON),
     ("aten::uniform", RANDOM_REASON),
     ("aten::view_as_complex", COMPLEX_REASON),
     ("aten::view_as_real", COMPLEX_REASON),
@@ -56,7 +56,7 @@ const RANDOM_REASON: &str = "its results are random";
 const FORWARD_RESULTS_REASON: &str =
     "its arguments include results of the forward operator; the second order of that operator checks its derivative";
 const NOT_IMPLEMENTED_REASON: &str = "its derivative is not implemented, in PyTorch either";
-const SECOND_ARGUMENT_REASON: &str =
+const ONLY_SECOND_ARGUMENT_REASON: &str =
     "it is differentiable only with respect to its second argument; the recordings have that gradient";
 const COMPLEX_REASON: &str = "finite differences are for real numbers";
 
@@ -71,23 +71,23 @@ const OPERATORS_WITH_GRADIENT_ERRORS: [(&str, &str); 21] = [
     ("aten::floor_divide", NO_GRADIENT_REASON),
     ("aten::floor_divide.Scalar", NO_GRADIENT_REASON),
     ("aten::heaviside", NO_GRADIENT_REASON),
-    ("aten::igamma", SOME_ARGUMENTS_REASON),
-    ("aten::igammac", SOME_ARGUMENTS_REASON),
+    ("aten::igamma", NOT_ALL_ARGUMENTS_REASON),
+    ("aten::igammac", NOT_ALL_ARGUMENTS_REASON),
     ("aten::multi_margin_loss", NO_SECOND_GRADIENT_REASON),
     ("aten::multi_margin_loss_backward", NO_GRADIENT_REASON),
     ("aten::multilabel_margin_loss", NO_SECOND_GRADIENT_REASON),
     ("aten::multilabel_margin_loss_backward", NO_GRADIENT_REASON),
     ("aten::multilabel_margin_loss_forward", NO_SECOND_GRADIENT_REASON),
-    ("aten::nll_loss_forward", SOME_ARGUMENTS_REASON),
+    ("aten::nll_loss_forward", NOT_ALL_ARGUMENTS_REASON),
     ("aten::segment_reduce", NO_SECOND_GRADIENT_REASON),
-    ("aten::special_zeta", SOME_ARGUMENTS_REASON),
+    ("aten::special_zeta", NOT_ALL_ARGUMENTS_REASON),
     ("aten::unique_consecutive", NO_GRADIENT_REASON),
     ("aten::unique_dim", NO_GRADIENT_REASON),
 ];
 
 const NO_GRADIENT_REASON: &str = "PyTorch does not differentiate it";
 const NO_SECOND_GRADIENT_REASON: &str = "PyTorch does not differentiate its gradient";
-const SOME_ARGUMENTS_REASON: &str =
+const NOT_ALL_ARGUMENTS_REASON: &str =
     "PyTorch does not differentiate it with respect to one of its arguments: `self`, or the weight of classes";
 
 fn assert_check_passes(check: Check) {

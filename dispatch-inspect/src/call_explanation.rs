@@ -98,7 +98,7 @@ impl CallExplanation {
         // These guards were not entered in the caller's code, so their location says nothing.
         explanation.innermost_guard = None;
         let plain_text = explanation.to_string();
-        let below = redispatch_cells(operator, &explanation);
+        let below = cells_below(operator, &explanation);
         let names = |keys: dispatch_runtime::KeySet| keys.iter().map(|key| key.to_string()).collect();
         let candidate = |(site, condition)| Kernel { condition, ..Kernel::from_site(&site, true) };
         Ok(Self {
@@ -132,7 +132,7 @@ impl CallExplanation {
     }
 }
 
-fn redispatch_cells(operator: &'static Operator, explanation: &Explanation) -> Vec<Cell> {
+fn cells_below(operator: &'static Operator, explanation: &Explanation) -> Vec<Cell> {
     let runs = explanation.winner.is_some() || !explanation.candidates.is_empty();
     let Some(key) = explanation.key.filter(|_| runs) else { return Vec::new() };
     let cells = table_cells(operator);

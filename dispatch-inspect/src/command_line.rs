@@ -62,7 +62,7 @@ struct CommandLine<C: Subcommand> {
 #[derive(Subcommand)]
 enum CommandOrCompletions<C: Subcommand> {
     #[command(flatten)]
-    Program(C),
+    Command(C),
     /// Prints a script that completes commands and options in a shell.
     #[command(
         after_help = "Example:\n  {program} completions bash > ~/.local/share/bash-completion/completions/{program}"
@@ -152,7 +152,7 @@ fn run_words<C: RunCommand>(
 ) -> Result<CommandOutcome, Failure> {
     let program = program_name();
     let mut clap_command = clap_command::<C>(&program);
-    let words = removals_to_options(words.collect());
+    let words = key_removals_to_options(words.collect());
     let parsed =
         clap_command.try_get_matches_from_mut(words).and_then(|matches| CommandLine::<C>::from_arg_matches(&matches));
     let CommandLine { command, json: as_json } = match parsed {
@@ -164,7 +164,7 @@ fn run_words<C: RunCommand>(
     };
     let mut output = Output { out, style, as_json };
     match command {
-        CommandOrCompletions::Program(command) => command.run(&mut output),
+        CommandOrCompletions::Command(command) => command.run(&mut output),
         CommandOrCompletions::Completions { .. } if as_json => {
             Err(Failure::Usage("`completions` prints a script for a shell, which has no form in JSON".to_owned()))
         }
@@ -198,7 +198,7 @@ fn clap_command<C: RunCommand>(program: &str) -> clap::Command {
 }
 
 /// Replaces `-KEY` of `what-if` with `--without=KEY`, because the parser of options would read each letter of `-KEY` as an option.
-fn removals_to_options(mut words: Vec<OsString>) -> Vec<OsString> {
+fn key_removals_to_options(mut words: Vec<OsString>) -> Vec<OsString> {
     let is_option = |word: &OsString| word.to_string_lossy().starts_with('-');
     if words.iter().find(|word| !is_option(word)).is_some_and(|command| command == "what-if") {
         for word in &mut words {

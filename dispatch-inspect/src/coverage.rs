@@ -4,7 +4,7 @@ use dispatch_runtime::keys::{Autocast, Autograd};
 use dispatch_runtime::{Device, Key, KeySet, Operator, Provenance, TableCell};
 use serde::Serialize;
 
-use crate::{KernelKind, specific_kind};
+use crate::{KernelKind, specific_kernel_kind};
 
 /// A matrix of kernels: a row for each operator and a column for each key.
 ///
@@ -76,7 +76,7 @@ impl Coverage {
             words: wanted
                 .iter()
                 .filter_map(|&at| table.get(at))
-                .map(|cell| specific_kind::specific_kind_name(operator, cell))
+                .map(|cell| specific_kernel_kind::specific_kernel_kind(operator, cell))
                 .collect(),
         };
         Self {

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use dispatch_runtime::Operator;
 
 use crate::doc_comment::{self, DocLine};
-use crate::specific_kind::SPECIFIC_KIND_NAMES;
+use crate::specific_kernel_kind::SPECIFIC_KERNEL_KINDS;
 use crate::{Coverage, KernelKind, OperatorInfo};
 
 /// Returns Markdown pages by file name: one for each namespace, `by-name.md` (every operator by name), `by-key.md` (kernels by operator and
@@ -67,7 +67,7 @@ fn by_name_page(operators: &[&'static Operator]) -> String {
 fn by_key_page(coverage: &Coverage) -> String {
     let mut page = "# Kernels by key\n\n| word | meaning |\n|---|---|\n".to_owned();
     let words = KernelKind::ALL.map(|served| (served.name(), served.meaning()));
-    for (word, meaning) in words.into_iter().chain(SPECIFIC_KIND_NAMES) {
+    for (word, meaning) in words.into_iter().chain(SPECIFIC_KERNEL_KINDS) {
         _ = writeln!(page, "| {word} | {meaning} |");
     }
     let counts = coverage.keys.iter().zip(coverage.kernel_counts()).map(|(key, count)| format!(" {key} ({count}) |"));

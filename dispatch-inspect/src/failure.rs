@@ -6,8 +6,8 @@ use std::process::ExitCode;
 /// The reason why a command of the inspector has no answer. It prints as a sentence that says what to do.
 ///
 /// ```
-/// let error = dispatch_inspect::find_operator("nobody::home").unwrap_err();
-/// assert!(error.to_string().starts_with("no operator is called `nobody::home`"));
+/// let error = dispatch_inspect::find_operator("myops::missing").unwrap_err();
+/// assert!(error.to_string().starts_with("no operator is called `myops::missing`"));
 /// ```
 #[derive(Debug)]
 #[non_exhaustive]

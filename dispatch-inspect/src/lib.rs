@@ -42,7 +42,7 @@ mod guards;
 mod operator_info;
 mod output;
 mod page;
-mod specific_kind;
+mod specific_kernel_kind;
 mod text;
 mod what_if;
 

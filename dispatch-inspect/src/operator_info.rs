@@ -97,7 +97,7 @@ impl OperatorInfo {
             docs: operator.docs().trim(),
             place: operator.location().into(),
             form_of: operator.functional().map(ToString::to_string),
-            shape: operator.shape().map(|shape| format_shape_word(operator, shape)),
+            shape: operator.shape_word().map(|shape| format_shape_word(operator, shape)),
             derivative: derivative_of(operator),
             remarks: operator.annotations(),
             kernels: operator.registrations().into_iter().map(Kernel::from).collect(),

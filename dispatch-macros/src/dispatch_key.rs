@@ -144,7 +144,7 @@ pub(crate) fn expand(attribute: &TokenStream, item: TokenStream) -> TokenStream 
         #[allow(non_upper_case_globals)]
         #visibility static #name: #runtime::Key = {
             // Built-in keys are in scope, so that for these the message says what a layer can be above.
-            #[allow(unused_imports)]
+            #[allow(unused_imports, reason = "the key may use no built-in key")]
             use #runtime::keys::*;
             static KEY: #runtime::UserKey = #user_key;
             #runtime::__submit! { #runtime::__private::Record::Key(&KEY) }
@@ -157,7 +157,7 @@ pub(crate) fn expand(attribute: &TokenStream, item: TokenStream) -> TokenStream 
             #[allow(non_upper_case_globals)]
             const #name: #runtime::__private::NotBuiltIn = #runtime::__private::NotBuiltIn;
             const _: () = {
-                #[allow(unused_imports)]
+                #[allow(unused_imports, reason = "the key may use no built-in key")]
                 use #runtime::keys::*;
                 #runtime::__private::check_not_built_in(#name);
             };

@@ -14,7 +14,7 @@ use crate::errors::Errors;
 use crate::schema_callback::{self, call_with_schema_for_function};
 use crate::syntax::function::{Function, signature_lint_attribute};
 use crate::syntax::rust_type::RustType;
-use crate::syntax::signature::{self, Parameter, find_named_arguments, rust_argument_name};
+use crate::syntax::signature::{self, Parameter, match_parameters_by_name, rust_argument_name};
 use crate::syntax::user_tokens::{at_user_span, source_text};
 
 struct Attribute {
@@ -91,7 +91,7 @@ fn check_and_expand(checked: &schema_callback::FunctionWithSchema<Attribute>, er
         errors.add_at(operator, message);
         return TokenStream::new();
     }
-    if let Some((_, ty)) = schema.new_returns().find(|(_, ty)| !is_plannable(ty, schema)) {
+    if let Some((_, ty)) = schema.new_returns().find(|(_, ty)| !is_plannable_type(ty, schema)) {
         let message =
             format!("operator `{}` returns `{ty}`, but a plan describes only tensors, or one `Tensor[]`", schema.name);
         errors.add_at(operator, message);
@@ -100,7 +100,7 @@ fn check_and_expand(checked: &schema_callback::FunctionWithSchema<Attribute>, er
     let parameters = signature::parameters(signature);
     let types: Vec<RustType> = schema.arguments.iter().filter_map(RustType::from_argument).collect();
     let names: Vec<Ident> = schema.arguments.iter().map(|argument| rust_argument_name(&argument.name)).collect();
-    let argument_indices = find_named_arguments("plan", function, &parameters, schema, errors);
+    let argument_indices = match_parameters_by_name("plan", function, &parameters, schema, errors);
     check_parameter_types(checked, &parameters, &argument_indices, &types, errors);
     let list = schema.new_returns().any(|(_, ty)| matches!(ty.kind, TypeKind::List(..)));
     let count = if properties.data_dependent { 0 } else { schema.new_returns().count() };
@@ -201,7 +201,7 @@ fn expand_plan(
     }
 }
 
-fn is_plannable(ty: &dispatch_schema::Type, schema: &Schema) -> bool {
+fn is_plannable_type(ty: &dispatch_schema::Type, schema: &Schema) -> bool {
     match &ty.kind {
         TypeKind::Tensor => true,
         TypeKind::List(element, _) => element.kind == TypeKind::Tensor && schema.new_returns().count() == 1,

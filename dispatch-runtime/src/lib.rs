@@ -332,8 +332,8 @@ pub mod __private {
     };
     pub use crate::expansion::{
         HasDType, KernelError, KernelParameter, NotBuiltIn, NotBuiltInName, OperatorFunction, OperatorFunctions,
-        OptionalArgument, Returns, check_not_built_in, composite_error, crate_name, error_in_operator,
-        into_caller_error, into_form_error, operator_function_code, unsupported_dtype_error,
+        OptionalArgument, Returns, check_not_built_in, check_or_body_error, crate_name, error_in_operator,
+        into_caller_error, into_form_error, operator_function_pointer, unsupported_dtype_error,
     };
     #[cfg(feature = "linkme")]
     pub use crate::key::DECLARED_KEYS;
@@ -343,7 +343,7 @@ pub mod __private {
         ConditionFn, Definition, Kernel, Signature, TableHeader, TableRef, TypedAdapters, too_few_arguments_error,
     };
     pub use crate::plan::{
-        CheckOnMeta, DimList, DirectOutputs, HasTensors, ListArgument, OutputParameter, OutputTensor, PlanParameter,
+        CheckOnMeta, DimList, DirectOutputKinds, HasTensors, ListArgument, OutputParameter, OutputTensor, PlanParameter,
         PointwiseOperand, ReturnsPlan, ReturnsPlanList, allocate_all_on, allocate_pointwise, call_each,
         check_argument_on_meta, check_outputs_disjoint, form_kernel, form_meta_kernel, planned_meta_kernel,
         pointwise_plan, product_plan, reduction_plan, result_device, shape_word_specs,

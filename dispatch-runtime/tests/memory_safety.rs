@@ -95,28 +95,28 @@ fn specs_with_an_offset_or_impossible_strides_are_errors() {
     }
 }
 
-#[op_def("memory_safety::redispatching(Tensor self) -> Tensor")]
-fn redispatching(this: &Tensor) -> Result<Tensor>;
+#[op_def("memory_safety::endless_redispatch(Tensor self) -> Tensor")]
+fn endless_redispatch(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(redispatching, CPU)]
+#[op_impl(endless_redispatch, CPU)]
 fn redispatching_cpu(this: &Tensor) -> Tensor {
     this.clone()
 }
 
-#[op_impl(redispatching, PreDispatch)]
+#[op_impl(endless_redispatch, PreDispatch)]
 fn redispatch_to_itself(this: &Tensor, keys: KeySet) -> Result<Tensor> {
-    redispatching::redispatch(keys, this)
+    endless_redispatch::redispatch(keys, this)
 }
 
-#[op_def("memory_safety::boxed_redispatching(Tensor self) -> Tensor")]
-fn boxed_redispatching(this: &Tensor) -> Result<Tensor>;
+#[op_def("memory_safety::boxed_endless_redispatch(Tensor self) -> Tensor")]
+fn boxed_endless_redispatch(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(boxed_redispatching, CPU)]
+#[op_impl(boxed_endless_redispatch, CPU)]
 fn boxed_redispatching_cpu(this: &Tensor) -> Tensor {
     this.clone()
 }
 
-#[op_impl(boxed_redispatching, PreDispatch, boxed)]
+#[op_impl(boxed_endless_redispatch, PreDispatch, boxed)]
 fn boxed_redispatch_to_itself(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     op.redispatch_boxed(keys, stack)
 }
@@ -125,9 +125,10 @@ fn boxed_redispatch_to_itself(op: &Operator, keys: KeySet, stack: &mut Stack) ->
 fn a_layer_that_redispatches_to_itself_is_an_error_that_names_it() {
     let x = Tensor::from_slice(&[1.0_f32]);
     let layer = guard::include(KeySet::from(keys::PreDispatch));
-    let calls: [&dyn Fn() -> Result<Tensor>; 3] = [&|| redispatching(&x), &|| boxed_redispatching(&x), &|| {
-        Ok(boxed_redispatching::operator().call([Value::from(&x)])?.remove(0).as_tensor().unwrap().clone())
-    }];
+    let calls: [&dyn Fn() -> Result<Tensor>; 3] =
+        [&|| endless_redispatch(&x), &|| boxed_endless_redispatch(&x), &|| {
+            Ok(boxed_endless_redispatch::operator().call([Value::from(&x)])?.remove(0).as_tensor().unwrap().clone())
+        }];
     for call in calls {
         // The call is made twice, because the first error must leave no state behind.
         for _ in 0..2 {
@@ -138,7 +139,7 @@ fn a_layer_that_redispatches_to_itself_is_an_error_that_names_it() {
         }
     }
     drop(layer);
-    assert!(redispatching(&x).unwrap().same(&x) && boxed_redispatching(&x).unwrap().same(&x));
+    assert!(endless_redispatch(&x).unwrap().same(&x) && boxed_endless_redispatch(&x).unwrap().same(&x));
 }
 
 #[op_def("memory_safety::same_name(Tensor self) -> Tensor")]

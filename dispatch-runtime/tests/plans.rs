@@ -152,10 +152,10 @@ fn select_positive_cpu(_plan: &usize, this: &Tensor) -> Result<Tensor> {
     Ok(Tensor::from_slice(&this.to_vec::<i64>()?.into_iter().filter(|value| *value > 0).collect::<Vec<_>>()))
 }
 
-#[op_def("sum_and_count(Tensor self, Tensor(a!)? seen) -> Tensor", plan)]
-fn sum_and_count(this: &Tensor, seen: Option<&mut Tensor>) -> Result<Tensor>;
+#[op_def("sum_and_count_calls(Tensor self, Tensor(a!)? seen) -> Tensor", plan)]
+fn sum_and_count_calls(this: &Tensor, seen: Option<&mut Tensor>) -> Result<Tensor>;
 
-#[op_plan(sum_and_count)]
+#[op_plan(sum_and_count_calls)]
 fn sum_and_count_plan(this: &Tensor, seen: Option<&Tensor>) -> Result<Plan<()>, BadArgument> {
     match seen {
         Some(seen) if seen.sizes() != [1] => Err(BadArgument::sizes("seen", seen.sizes(), &[1_i64][..])),
@@ -163,7 +163,7 @@ fn sum_and_count_plan(this: &Tensor, seen: Option<&Tensor>) -> Result<Plan<()>, 
     }
 }
 
-#[op_impl(sum_and_count, CPU)]
+#[op_impl(sum_and_count_calls, CPU)]
 fn sum_and_count_cpu(_plan: &(), out: &mut Tensor, this: &Tensor, seen: Option<&mut Tensor>) -> Result<()> {
     let sum = this.to_vec::<i64>()?.iter().sum::<i64>();
     if let Some(seen) = seen {
@@ -175,7 +175,7 @@ fn sum_and_count_cpu(_plan: &(), out: &mut Tensor, this: &Tensor, seen: Option<&
 
 #[op_def("composite(Tensor self, Tensor other) -> Tensor", plan)]
 fn composite(this: &Tensor, other: &Tensor) -> Result<Tensor> {
-    // An error in here names `self` of another operator.
+    // An error of these calls names `mirror`'s argument `self`, even if the tensor is `other` of this operator.
     mirror(&mirror(this)?)?;
     mirror(other)
 }
@@ -323,15 +323,15 @@ fn the_plan_checks_written_arguments_and_the_kernel_writes_them() {
     add_number_(&mut x, 5).unwrap();
     assert_eq!(to_ints(&x), [11, 12]);
     let mut seen = int_vector(&[0]);
-    assert_eq!(to_ints(&sum_and_count(&x, Some(&mut seen)).unwrap()), [23]);
+    assert_eq!(to_ints(&sum_and_count_calls(&x, Some(&mut seen)).unwrap()), [23]);
     assert_eq!(to_ints(&seen), [1]);
-    let error = sum_and_count(&x, Some(&mut int_vector(&[1, 2]))).unwrap_err().to_string();
+    let error = sum_and_count_calls(&x, Some(&mut int_vector(&[1, 2]))).unwrap_err().to_string();
     assert!(error.contains("`seen`"), "{error}");
 
     let mut far = meta_tensor(&[2]);
     add_number_(&mut far, 1).unwrap();
     assert!(add_number_(&mut far, -1).is_err());
-    assert_eq!(sum_and_count(&far, Some(&mut meta_tensor(&[1]))).unwrap().sizes(), [1]);
+    assert_eq!(sum_and_count_calls(&far, Some(&mut meta_tensor(&[1]))).unwrap().sizes(), [1]);
 }
 
 #[test]

@@ -131,20 +131,20 @@ fn stacked_overrides_can_be_removed_in_any_order() {
 #[test]
 fn an_implicit_composite_fills_the_backends_without_kernels() {
     let (op, _registered) =
-        define_lettered_operator("beside", &[CompositeImplicitAutograd, CPU, XLA, Autograd, AutogradCPU]);
+        define_with_table_letters("beside", &[CompositeImplicitAutograd, CPU, XLA, Autograd, AutogradCPU]);
     assert_eq!(op.letters(), "M K M K M K M A");
 }
 
 #[test]
 fn a_kernel_of_a_backend_without_autograd_key_makes_autograd_other_ambiguous() {
-    let (op, _registered) = define_lettered_operator("ambiguous", &[CompositeImplicitAutograd, FPGA]);
+    let (op, _registered) = define_with_table_letters("ambiguous", &[CompositeImplicitAutograd, FPGA]);
     assert_eq!(op.letters(), "M M M M ! M M M");
     assert_eq!(op.letter(FPGA), "K");
 }
 
 #[test]
 fn an_explicit_composite_does_not_fill_autograd_keys() {
-    let (op, _registered) = define_lettered_operator("explicit", &[CPU, CompositeExplicitAutograd, Autograd]);
+    let (op, _registered) = define_with_table_letters("explicit", &[CPU, CompositeExplicitAutograd, Autograd]);
     assert_eq!(op.letters(), "D K D D A A A A");
     assert_eq!(op.letter(FPGA), "D");
 }
@@ -389,9 +389,9 @@ impl History {
 }
 
 /// An operator whose table cells are shown as letters, as in PyTorch's tests.
-struct LetteredOperator(&'static Operator);
+struct TableLetters(&'static Operator);
 
-impl LetteredOperator {
+impl TableLetters {
     fn letter(&self, key: Key) -> &'static str {
         let table = self.0.table();
         match table.iter().find(|cell| cell.key == key).unwrap().provenance.name() {
@@ -411,10 +411,10 @@ impl LetteredOperator {
     }
 }
 
-fn define_lettered_operator(name: &str, keys: &[Key]) -> (LetteredOperator, Vec<Registration>) {
+fn define_with_table_letters(name: &str, keys: &[Key]) -> (TableLetters, Vec<Registration>) {
     let registrar = Registrar::new("lettered");
     let definition = registrar.define(&format!("{name}(Tensor x) -> Tensor")).unwrap();
     let operator = definition.operator().unwrap();
     let kernels = keys.iter().map(|&key| registrar.kernel(name, key, |_, _, _| Ok(())).unwrap());
-    (LetteredOperator(operator), std::iter::once(definition).chain(kernels).collect())
+    (TableLetters(operator), std::iter::once(definition).chain(kernels).collect())
 }

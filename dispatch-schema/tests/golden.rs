@@ -109,12 +109,12 @@ fn with_base_16_as_zero(written: &str) -> Option<String> {
 fn pytorch_text_loses_information(schema: &Schema, canonical: &str) -> bool {
     let Ok(read_back) = Schema::parse(canonical) else { return true };
     let mut less = schema.clone();
-    less.arguments.iter_mut().for_each(|argument| argument.ty = without_inner_annotations(&argument.ty));
-    less.returns.iter_mut().for_each(|ret| ret.ty = without_inner_annotations(&ret.ty));
+    less.arguments.iter_mut().for_each(|argument| argument.ty = without_annotations_pytorch_drops(&argument.ty));
+    less.returns.iter_mut().for_each(|ret| ret.ty = without_annotations_pytorch_drops(&ret.ty));
     less != *schema && less == read_back
 }
 
-fn without_inner_annotations(ty: &Type) -> Type {
+fn without_annotations_pytorch_drops(ty: &Type) -> Type {
     let kind = match ty.without_aliases().kind {
         // PyTorch keeps the annotations inside lists and optionals.
         TypeKind::List(..) | TypeKind::Optional(_) => ty.kind.clone(),

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 
 /// Returns recorded schemas for the damage test, with every kind of argument, default and annotation.
-fn recorded_texts() -> Vec<String> {
+fn schemas_to_damage() -> Vec<String> {
     use std::io::Read;
     let packed: &[u8] = include_bytes!("golden/schemas.jsonl.gz");
     let mut lines = String::new();
@@ -101,7 +101,7 @@ proptest! {
         places in prop::collection::vec(any::<Index>(), 3),
         insert in prop::sample::select(vec!["", "(", ")", "[", "]", ",", "->", "*", "...", "!", "?", "=", "'", "#", "é", "1"]),
     ) {
-        for text in recorded_texts() {
+        for text in schemas_to_damage() {
             let chars: Vec<char> = text.chars().collect();
             let (at, cut) = (places[0].index(chars.len()), places[1].index(4));
             let damaged: String = chars[..at].iter().collect::<String>() + insert

@@ -39,20 +39,20 @@ fn return_three_arguments(this: &mut Tensor, n: i64, name: Option<&str>) -> Resu
 }
 
 /// The kinds of values that each argument of an operator accepts, and the index of the argument that each result returns.
-struct OperatorCase {
+struct OperatorSignature {
     operator: &'static Operator,
     accepted: &'static [&'static [&'static str]],
     results: &'static [usize],
 }
 
-fn operator_cases() -> [OperatorCase; 2] {
+fn operator_cases() -> [OperatorSignature; 2] {
     [
-        OperatorCase {
+        OperatorSignature {
             operator: return_all_kinds::operator(),
             accepted: &ACCEPTED_KINDS,
             results: &[0, 1, 2, 3, 4, 5, 7, 9, 10, 11, 13, 14, 15, 18, 19, 20],
         },
-        OperatorCase {
+        OperatorSignature {
             operator: return_three_arguments::operator(),
             accepted: &[&["Tensor"], &["int"], &["str", "None"]],
             results: &[0, 2, 1],
@@ -117,7 +117,7 @@ fn draw_value(input: &mut Unstructured<'_>, kind: u8) -> Decoded<Value> {
 }
 
 /// Draws the kind of a value, mostly one that fits, so that complete calls succeed often.
-fn draw_value_kind(input: &mut Unstructured<'_>, case: &OperatorCase, position: usize) -> Decoded<u8> {
+fn draw_value_kind(input: &mut Unstructured<'_>, case: &OperatorSignature, position: usize) -> Decoded<u8> {
     let choice: u8 = input.arbitrary()?;
     let fitting = match (case.accepted.len(), position) {
         (3, 1) => 4,

@@ -42,7 +42,7 @@ namespace emulator {
 static const char *kernel;
 
 // The argument that the compiler passes to UBSan's handlers about a failed check: the source location and the type of the operand.
-struct FailedCheck {
+struct UbsanCheck {
     const char *file;
     unsigned line, column;
     const struct {
@@ -51,7 +51,7 @@ struct FailedCheck {
     } *type;
 };
 
-[[noreturn]] inline void abort_with_message(const FailedCheck *check, const char *problem, size_t number) {
+[[noreturn]] inline void abort_with_message(const UbsanCheck *check, const char *problem, size_t number) {
     const char *folder = strrchr(check->file, '/'), *file = folder ? folder + 1 : check->file;
     fprintf(stderr, "emulated kernel `%s`, %s:%u: %s %s (%zu)\n", kernel, file, check->line, problem, check->type->name, number);
     abort();
@@ -59,9 +59,9 @@ struct FailedCheck {
 
 // The functions that the compiler's checks call.
 #define UBSAN_HANDLER(name) extern "C" __attribute__((visibility("hidden"), noreturn, used)) void __ubsan_handle_##name##_abort
-UBSAN_HANDLER(type_mismatch_v1)(void *check, void *pointer) { abort_with_message((const FailedCheck *)check, "a misaligned address for", (size_t)pointer % 256); }
-UBSAN_HANDLER(out_of_bounds)(void *check, void *index) { abort_with_message((const FailedCheck *)check, "an index out of bounds of", (size_t)index); }
-UBSAN_HANDLER(shift_out_of_bounds)(void *check, void *, void *by) { abort_with_message((const FailedCheck *)check, "a shift by too many bits of", (size_t)by); }
+UBSAN_HANDLER(type_mismatch_v1)(void *check, void *pointer) { abort_with_message((const UbsanCheck *)check, "a misaligned address for", (size_t)pointer % 256); }
+UBSAN_HANDLER(out_of_bounds)(void *check, void *index) { abort_with_message((const UbsanCheck *)check, "an index out of bounds of", (size_t)index); }
+UBSAN_HANDLER(shift_out_of_bounds)(void *check, void *, void *by) { abort_with_message((const UbsanCheck *)check, "a shift by too many bits of", (size_t)by); }
 #undef UBSAN_HANDLER
 
 enum ThreadState { NEW, READY, AT_BLOCK, AT_WARP, DONE };

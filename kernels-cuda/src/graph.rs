@@ -11,7 +11,7 @@ use dispatch_runtime::{DType, Device, Error, Generator, Result, Spec, Storage, T
 
 use crate::device::driver::{RecordingHandle, StreamHandle};
 use crate::device::gpu::Gpu;
-use crate::device::memory::{CudaBuffer, RecordedBlock};
+use crate::device::memory::{CudaBuffer, RecordedBlockState};
 use crate::device::stream::Stream;
 use crate::device::stream_uses::Access;
 use crate::engine::random_stream;
@@ -44,8 +44,8 @@ pub struct Graph<T> {
     recording: RecordingHandle,
     stream: Stream,
     used: Vec<UsedStorage>,
-    draws: Vec<RandomDraws>,
-    allocated: Mutex<Vec<Arc<RecordedBlock>>>,
+    draws: Vec<RecordedDraws>,
+    allocated: Mutex<Vec<Arc<RecordedBlockState>>>,
     was_replayed: AtomicBool,
     result: T,
 }
@@ -60,7 +60,7 @@ struct UsedStorage {
 
 /// The random numbers that a recording draws from one generator. Each replay draws new ones.
 #[derive(Debug)]
-struct RandomDraws {
+struct RecordedDraws {
     generator: Generator,
     blocks: u64,
     /// The seed and the first block of the random stream, written to the device before each replay.
@@ -71,12 +71,12 @@ struct RandomDraws {
 struct RecordingState {
     stream: StreamHandle,
     used: Vec<UsedStorage>,
-    draws: Vec<RandomDraws>,
-    /// Tensors for `RandomDraws::origin` that no generator uses yet.
+    draws: Vec<RecordedDraws>,
+    /// Tensors for `RecordedDraws::origin` that no generator uses yet.
     origins: Vec<Tensor>,
     /// The streams that used the recording's memory earlier.
     earlier_streams: Vec<StreamHandle>,
-    allocated: Vec<Arc<RecordedBlock>>,
+    allocated: Vec<Arc<RecordedBlockState>>,
     entered_other_stream: bool,
 }
 
@@ -103,14 +103,14 @@ pub(crate) fn record_storage_use(storage: &Storage, earlier_streams: &[StreamHan
 }
 
 /// Adds a block that the recording allocates to the recording in progress.
-pub(crate) fn record_allocation(allocated: RecordedBlock) -> Arc<RecordedBlock> {
+pub(crate) fn record_allocation(allocated: RecordedBlockState) -> Arc<RecordedBlockState> {
     let allocated = Arc::new(allocated);
     RECORDING_STATE.with_borrow_mut(|state| state.iter_mut().for_each(|state| state.allocated.push(allocated.clone())));
     allocated
 }
 
 /// Marks the recording in progress as invalid: the closure entered another stream, whose work is not recorded.
-pub(crate) fn note_stream_change() {
+pub(crate) fn invalidate_recording() {
     RECORDING_STATE.with_borrow_mut(|state| state.iter_mut().for_each(|state| state.entered_other_stream = true));
 }
 
@@ -128,7 +128,7 @@ pub(crate) fn reserve_random_blocks(generator: &Generator, blocks: u64) -> Resul
         if known.is_none() {
             let too_many = || format!("a recording draws from at most {MAX_GENERATORS} generators; use fewer");
             let origin = state.origins.pop().ok_or_else(too_many)?;
-            state.draws.push(RandomDraws { generator: generator.clone(), blocks: 0, origin });
+            state.draws.push(RecordedDraws { generator: generator.clone(), blocks: 0, origin });
         }
         let at = known.unwrap_or(state.draws.len() - 1);
         let draws = &mut state.draws[at];
@@ -243,26 +243,26 @@ impl<T> Graph<T> {
         }
         self.order_after_earlier_work(&allocated, handle)?;
         self.used.iter().filter(|used| used.is_written).for_each(|used| used.storage.bump_version());
-        for RandomDraws { generator, blocks, origin } in &self.draws {
+        for RecordedDraws { generator, blocks, origin } in &self.draws {
             random_stream::write_replay_origin(Launch { gpu: self.gpu, stream: handle }, generator, *blocks, origin)?;
         }
         self.gpu.driver.replay(self.recording, handle)?;
         // Another thread may have used the memory between the first call and the replay. It did not wait for the replay, so the
         // order is made again.
         self.order_after_earlier_work(&allocated, handle)?;
-        allocated.iter().for_each(|allocated| allocated.mark_as_usable());
+        allocated.iter().for_each(|allocated| allocated.mark_as_allocated());
         Ok(())
     }
 
     /// Orders a replay after the earlier work on the same memory.
     fn order_after_earlier_work(
         &self,
-        allocated: &[Arc<RecordedBlock>],
+        allocated: &[Arc<RecordedBlockState>],
         stream: StreamHandle,
     ) -> Result<(), CudaError> {
         for UsedStorage { storage, is_written, .. } in &self.used {
             if let Some(buffer) = storage.buffer::<CudaBuffer>() {
-                buffer.order_access(storage, stream, if *is_written { Access::Write } else { Access::Read })?;
+                buffer.ordered_address(storage, stream, if *is_written { Access::Write } else { Access::Read })?;
             }
         }
         allocated.iter().try_for_each(|allocated| allocated.order_replay(self.gpu, stream))

@@ -171,8 +171,7 @@ impl Kernel {
             return Ok(entry);
         }
         let expression = instance_expression(template, dtypes).ok_or_else(no_instance)?;
-        let together =
-            if gpu.driver.compiles_all_instances() { self.source.instance_expressions() } else { Vec::new() };
+        let together = if gpu.driver.prefers_compiling_all() { self.source.instance_expressions() } else { Vec::new() };
         let wanted = if together.contains(&expression) { together } else { vec![expression.clone()] };
         self.load_missing_instances(gpu, &mut loaded, wanted)?;
         let (code, name) = find_in_loaded_modules(&loaded, gpu, &expression).ok_or_else(no_instance)?;

@@ -76,7 +76,7 @@ impl Launch {
     #[inline]
     pub fn pointer(&self, tensor: &Tensor) -> Result<DevicePointer, CudaError> {
         let offset = if tensor.geometry().count() == 0 { 0 } else { tensor.geometry().offset().unsigned_abs() };
-        let start = self.checked_buffer(tensor)?.order_access(tensor.storage(), self.stream, Access::Read)?;
+        let start = self.checked_buffer(tensor)?.ordered_address(tensor.storage(), self.stream, Access::Read)?;
         Ok(DevicePointer(start).offset(offset * tensor.dtype().size() as u64))
     }
 
@@ -116,7 +116,7 @@ impl Launch {
     /// Returns [`CudaError::WrongDevice`] if the tensor is not on this device.
     pub fn begin_write(&self, tensor: &Tensor) -> Result<WriteGuard, CudaError> {
         let storage = tensor.storage();
-        self.checked_buffer(tensor)?.order_access(storage, self.stream, Access::Write)?;
+        self.checked_buffer(tensor)?.ordered_address(storage, self.stream, Access::Write)?;
         // A recording compares versions, so it must have read the version before this increase.
         storage.bump_version();
         Ok(WriteGuard { storage: storage.clone(), stream: self.stream })
@@ -225,7 +225,7 @@ impl Drop for WriteGuard {
     fn drop(&mut self) {
         if let Some(buffer) = self.storage.buffer::<CudaBuffer>() {
             // Another thread may have used the tensor between `begin_write` and the launch, without waiting for the launch.
-            _ = buffer.order_access(&self.storage, self.stream, Access::Write);
+            _ = buffer.ordered_address(&self.storage, self.stream, Access::Write);
         }
     }
 }

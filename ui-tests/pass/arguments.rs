@@ -210,7 +210,7 @@ fn clashing_names(
     __kernel: i64,
 ) -> Result<i64>;
 
-#[op_impl(clashing_names, when(*stack_is_positive(&stack)), priority = 1)]
+#[op_impl(clashing_names, when(*int_is_positive(&stack)), priority = 1)]
 #[expect(non_snake_case, clippy::too_many_arguments, reason = "an argument's own name")]
 fn clashing_names_kernel(
     keys: &Tensor,
@@ -227,7 +227,7 @@ fn clashing_names_kernel(
     Ok(stack + kernel + __keys + __stack + body + KEYS + __kernel)
 }
 
-fn stack_is_positive(stack: &i64) -> &bool {
+fn int_is_positive(stack: &i64) -> &bool {
     if *stack > 0 { &true } else { &false }
 }
 

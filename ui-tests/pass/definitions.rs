@@ -35,8 +35,8 @@ fn namespaced(this: &Tensor) -> Result<(Tensor, Tensor)>;
 fn namespaced_scalar_mode(this: &Tensor, other: Scalar) -> Result<(Tensor, Tensor)>;
 
 /// An operator with documentation and a type alias as its result.
-#[op_def("with_result_alias(Tensor self) -> Tensor")]
-fn with_result_alias(this: &Tensor) -> std::result::Result<Tensor, Error>;
+#[op_def("with_std_result(Tensor self) -> Tensor")]
+fn with_std_result(this: &Tensor) -> std::result::Result<Tensor, Error>;
 
 #[op_def("minus(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", operator = Sub)]
 fn minus(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tensor>;
@@ -65,7 +65,7 @@ fn schemas_are_inferred_from_signatures_or_parsed_from_tokens() {
 fn a_schema_may_contain_its_namespace() {
     assert_eq!(namespaced::operator().name().to_string(), "spelled::namespaced.Tensor");
     assert_eq!(namespaced_scalar_mode::operator().name().to_string(), "spelled::namespaced.Scalar_mode");
-    assert_eq!(with_result_alias::operator().schema().arguments.len(), 1);
+    assert_eq!(with_std_result::operator().schema().arguments.len(), 1);
 }
 
 #[test]

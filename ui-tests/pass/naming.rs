@@ -21,16 +21,16 @@ pub mod outer {
         #[op_def("doubled(Tensor self, int times=2) -> Tensor")]
         pub fn doubled(this: &Tensor, times: i64) -> Result<Tensor>;
 
-        #[op_def("hidden(Tensor self) -> Tensor")]
-        pub(super) fn hidden(this: &Tensor) -> Result<Tensor>;
+        #[op_def("visible_in_outer(Tensor self) -> Tensor")]
+        pub(super) fn visible_in_outer(this: &Tensor) -> Result<Tensor>;
 
-        #[op_impl(self::hidden, CPU)]
+        #[op_impl(self::visible_in_outer, CPU)]
         fn hidden_cpu(this: &Tensor) -> Result<Tensor> {
             Ok(this.clone())
         }
     }
 
-    #[op_impl(inner::hidden, CUDA)]
+    #[op_impl(inner::visible_in_outer, CUDA)]
     fn hidden_cuda(this: &dispatch_runtime::Tensor) -> dispatch_runtime::Result<dispatch_runtime::Tensor> {
         Ok(this.clone())
     }
@@ -43,9 +43,9 @@ pub mod outer {
     /// # Errors
     ///
     /// Returns an error if the operator does.
-    pub fn hidden(x: &dispatch_runtime::Tensor) -> dispatch_runtime::Result<dispatch_runtime::Tensor> {
-        use inner::hidden;
-        hidden!(x)
+    pub fn visible_in_outer(x: &dispatch_runtime::Tensor) -> dispatch_runtime::Result<dispatch_runtime::Tensor> {
+        use inner::visible_in_outer;
+        visible_in_outer!(x)
     }
 }
 
@@ -144,7 +144,7 @@ fn modules_are_not_part_of_operator_names() -> Result<()> {
     doubled(&one_element_tensor(), 1)?;
     outer::twice!(&one_element_tensor())?;
     outer::inner::doubled!(&one_element_tensor(), times = 3)?;
-    outer::hidden(&one_element_tensor())?;
+    outer::visible_in_outer(&one_element_tensor())?;
     assert_eq!(outer::twice::operator().name().to_string(), "naming::doubled");
     crate_private!(&one_element_tensor())?;
     assert_eq!(r#type!(7)?, 7);

@@ -31,13 +31,13 @@ pub struct AttentionPlan {
 
 impl AttentionPlan {
     /// The result of `_fused_sdp_choice` if attention is composed of other operators.
-    pub const CHOICE_COMPOSED: i64 = 0;
+    pub const CHOICE_MATH: i64 = 0;
     /// The result of `_fused_sdp_choice` if a backend's blocked kernel runs.
-    pub const CHOICE_BLOCKED: i64 = 1;
+    pub const CHOICE_FLASH: i64 = 1;
 
     /// Whether blocked kernels support these arguments.
     #[must_use]
-    pub fn blocked_kernel_supports(
+    pub fn flash_kernel_supports(
         query: &Tensor,
         key: &Tensor,
         value: &Tensor,
@@ -54,7 +54,7 @@ impl AttentionPlan {
 }
 
 #[op_plan(_scaled_dot_product_flash_attention_for_cpu)]
-fn blocked_attention_plan(_: ...) -> Result<Plan<AttentionPlan, 2>, BadArgument> {
+fn flash_attention_plan(_: ...) -> Result<Plan<AttentionPlan, 2>, BadArgument> {
     let specs = output_and_logsumexp_specs(query, key, value, dropout_p, attn_mask)?;
     Ok(Plan::new(AttentionPlan { scale: scale.unwrap_or_else(|| default_scale(query.sizes())) }, specs))
 }
@@ -67,7 +67,7 @@ fn blocked_attention_plan(_: ...) -> Result<Plan<AttentionPlan, 2>, BadArgument>
 pub fn _scaled_dot_product_flash_attention_for_cpu_backward(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 
 #[op_plan(_scaled_dot_product_flash_attention_for_cpu_backward)]
-fn blocked_attention_backward_plan(_: ...) -> Result<Plan<AttentionPlan, 3>, BadArgument> {
+fn flash_attention_backward_plan(_: ...) -> Result<Plan<AttentionPlan, 3>, BadArgument> {
     let [output, sums] = output_and_logsumexp_specs(query, key, value, dropout_p, attn_mask)?;
     check_same_device([("query", query), ("grad_out", grad_out), ("out", out), ("logsumexp", logsumexp)])?;
     for (name, tensor, spec) in
@@ -181,7 +181,7 @@ fn dense_spec_in_order(dtype: DType, sizes: &[i64], inner_to_outer: impl IntoIte
     body = CompositeExplicitAutograd
 )]
 pub fn _fused_sdp_choice(_: ...) -> Result<i64> {
-    Ok(AttentionPlan::CHOICE_COMPOSED)
+    Ok(AttentionPlan::CHOICE_MATH)
 }
 
 /// Scaled dot-product attention: for each query, the average of the values, weighted by the softmax of the query's products with the keys.
@@ -194,7 +194,7 @@ pub fn scaled_dot_product_attention(_: ...) -> Result<Tensor> {
     let choice = _fused_sdp_choice(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)?;
     let mask = attn_mask.map(|mask| additive_mask(mask, query.dtype())).transpose()?;
     let mask = mask.as_ref();
-    Ok(if choice == AttentionPlan::CHOICE_BLOCKED {
+    Ok(if choice == AttentionPlan::CHOICE_FLASH {
         _scaled_dot_product_flash_attention_for_cpu(query, key, value, dropout_p, is_causal, mask, scale)?.0
     } else {
         _scaled_dot_product_attention_math(query, key, value, mask, dropout_p, is_causal, None, scale, enable_gqa)?.0

@@ -5,10 +5,12 @@ mod covariance;
 mod cross_kron;
 mod distance;
 mod einsum;
-mod multi_dot;
-mod product;
+mod matrix_chain;
+mod matrix_product;
 
 /// The items that the crate re-exports at its root. They need a separate module, because a file may have the name of an operator.
 pub(crate) mod operators {
-    pub use super::{contraction::*, covariance::*, cross_kron::*, distance::*, einsum::*, multi_dot::*, product::*};
+    pub use super::{
+        contraction::*, covariance::*, cross_kron::*, distance::*, einsum::*, matrix_chain::*, matrix_product::*,
+    };
 }

@@ -37,15 +37,15 @@ pub const CALL_PATHS: &[CallPath] = &[
     CallPath::new("`dyn Trait`", calls_without_dispatcher::call_dyn_trait),
     CallPath::new("`match`", calls_without_dispatcher::call_by_match),
     CallPath::new("typed call, inlined", operator_calls::call_typed_inlined),
-    CallPath::new("typed call", operator_calls::call_typed).with_instruction_counts(208, 40),
-    CallPath::new("redispatch", operator_calls::call_redispatch).with_instruction_counts(90, 25),
+    CallPath::new("typed call", operator_calls::call_typed).with_pytorch_and_max(208, 40),
+    CallPath::new("redispatch", operator_calls::call_redispatch).with_pytorch_and_max(90, 25),
     CallPath::new("typed call, Autograd kernel, redispatch", operator_calls::call_through_autograd_kernel)
-        .with_instruction_counts(338, 90),
+        .with_pytorch_and_max(338, 90),
     CallPath::new("guard in and out", operator_calls::enter_and_leave_guard),
-    CallPath::new("boxed call, two pushes, a pop", operator_calls::call_boxed).with_instruction_counts(443, 150),
-    CallPath::new("typed call, boxed fallback", operator_calls::call_boxed_fallback).with_instruction_counts(619, 200),
+    CallPath::new("boxed call, two pushes, a pop", operator_calls::call_boxed).with_pytorch_and_max(443, 150),
+    CallPath::new("typed call, boxed fallback", operator_calls::call_boxed_fallback).with_pytorch_and_max(619, 200),
     CallPath::new("typed call, boxed fallback, CPU kernel", operator_calls::call_through_boxed_fallback)
-        .with_instruction_counts(743, 300),
+        .with_pytorch_and_max(743, 300),
     CallPath::new("typed call, past a marked fallback, CPU kernel", operator_calls::call_past_marked_fallback)
         .with_max_instructions(75),
 ];
@@ -56,7 +56,7 @@ impl CallPath {
     }
 
     /// Sets PyTorch's number of instructions, and our maximum.
-    const fn with_instruction_counts(mut self, pytorch: u32, target: u32) -> Self {
+    const fn with_pytorch_and_max(mut self, pytorch: u32, target: u32) -> Self {
         self.pytorch = Some(pytorch);
         self.target = Some(target);
         self

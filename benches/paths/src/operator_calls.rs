@@ -57,7 +57,7 @@ pub fn opdispatch_typed_call(a: &Tensor, b: &Tensor) -> Result<Tensor> {
 }
 
 #[inline(never)]
-fn call_differentiable(a: &Tensor, b: &Tensor) -> Result<Tensor> {
+fn differentiable_not_inlined(a: &Tensor, b: &Tensor) -> Result<Tensor> {
     differentiable(a, b)
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn call_redispatch(calls: CallLoop<'_>) {
 }
 
 pub(crate) fn call_through_autograd_kernel(calls: CallLoop<'_>) {
-    calls.repeat_call(call_differentiable);
+    calls.repeat_call(differentiable_not_inlined);
 }
 
 pub(crate) fn enter_and_leave_guard(calls: CallLoop<'_>) {

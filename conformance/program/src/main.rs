@@ -142,11 +142,11 @@ fn build_suite(device: Device, selection: &Selection) -> Suite {
     if let Some((part, parts)) = part {
         suite = suite.only_part(*part, *parts);
     }
-    if device.key() == keys::CUDA { restrict_to_cuda(suite) } else { suite }
+    if device.key() == keys::CUDA { adapt_to_cuda(suite) } else { suite }
 }
 
 /// Restricts the suite to dtypes of CUDA, and accepts results of PyTorch's devices. PyTorch resizes images of bytes only on the CPU.
-fn restrict_to_cuda(suite: Suite) -> Suite {
+fn adapt_to_cuda(suite: Suite) -> Suite {
     let suite =
         suite.without_dtype(DType::C64).without_dtype(DType::C128).accept_device_differences().with_sampled_calls();
     suite.without_calls_of("upsample_bilinear2d", DType::U8).without_calls_of("upsample_bicubic2d", DType::U8)

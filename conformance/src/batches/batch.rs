@@ -8,7 +8,7 @@ use crate::tensors::strided_view;
 
 /// The batch dimensions of a tensor: one entry per vmap level, from the outermost to the innermost. An entry is the index of a dimension of
 /// the tensor at that level, or `None` if all slices of the level share the tensor.
-pub(super) type BatchDims = Vec<Option<usize>>;
+pub(super) type BatchDimsByLevel = Vec<Option<usize>>;
 
 /// Builds the batch that has these slices, one for each index of the batch dimensions. With `interleaved`, the batch dimension has stride 1 and
 /// the other strides are multiplied by the number of slices. Without it, each slice keeps its strides and follows the one before it.
@@ -40,7 +40,11 @@ fn stack_along_dim(slices: &[Array], dim: usize, interleaved: bool) -> Array {
 }
 
 /// Returns the slice of a value at index `place` of its batch dimensions. `dims` yields the batch dimensions of each tensor of the value.
-pub(super) fn slice_value(value: &Value, dims: &mut dyn Iterator<Item = BatchDims>, place: &[usize]) -> Result<Value> {
+pub(super) fn slice_value(
+    value: &Value,
+    dims: &mut dyn Iterator<Item = BatchDimsByLevel>,
+    place: &[usize],
+) -> Result<Value> {
     let mut slice = value.clone();
     for tensor in slice.tensors_mut() {
         *tensor = slice_tensor(tensor, &dims.next().unwrap_or_default(), place)?;

@@ -9,7 +9,7 @@ use dispatch_vmap::Vmap;
 
 use super::batch::stack_slices;
 use super::mapped_call::replace_tensors;
-use super::slices::array_variant;
+use super::slice_calls::array_variant;
 use super::{ONE_LEVEL_BATCH_SIZES, is_host_read_error};
 use crate::array::Array;
 use crate::case::Case;

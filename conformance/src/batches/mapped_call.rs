@@ -53,7 +53,7 @@ pub(crate) fn replace_tensors(values: &[Value], tensors: &[Tensor]) -> Vec<Value
 }
 
 /// Returns the first error of type `T` in the chain of sources of `error`.
-pub(super) fn find_cause<T: std::error::Error + 'static>(error: &Error) -> Option<&T> {
+pub(super) fn find_source_of_type<T: std::error::Error + 'static>(error: &Error) -> Option<&T> {
     let mut source = error.source();
     while let Some(error) = source {
         if let Some(found) = error.downcast_ref() {

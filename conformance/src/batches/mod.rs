@@ -7,7 +7,7 @@ mod batch;
 mod gradients;
 mod mapped_call;
 mod randomness;
-mod slices;
+mod slice_calls;
 
 use std::iter;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -23,11 +23,11 @@ use crate::derived_calls::{self, LAYOUT_SENSITIVE_OPERATORS, OperatorForms};
 use crate::meta::depends_on_data;
 use crate::verdict::{CallError, Failure, Verdict};
 
-use batch::{BatchDims, slice_value, stack_slices};
-use mapped_call::find_cause;
+use batch::{BatchDimsByLevel, slice_value, stack_slices};
+use mapped_call::find_source_of_type;
 pub(crate) use mapped_call::{call_mapped, replace_tensors};
 pub(crate) use randomness::check as random;
-use slices::{SliceCalls, slice_number};
+use slice_calls::{SliceCalls, slice_number};
 
 /// The batch size of a call that is mapped once, and the two batch sizes of a call that is mapped twice.
 const ONE_LEVEL_BATCH_SIZES: &[usize] = &[3];
@@ -105,7 +105,7 @@ pub(crate) fn lock_slow_loops(slow: SlowLoops) -> MutexGuard<'static, ()> {
 
 fn is_loop_refusal(failure: &Failure) -> bool {
     match failure {
-        Failure::Refused(error) => matches!(find_cause(error), Some(VmapError::SlowLoopRefused { .. })),
+        Failure::Refused(error) => matches!(find_source_of_type(error), Some(VmapError::SlowLoopRefused { .. })),
         Failure::InDerivedCall { failure, .. } => is_loop_refusal(failure),
         _ => false,
     }
@@ -125,12 +125,12 @@ fn check_mapped_calls(case: &Case, operator: &'static Operator, number: usize) -
         Err(error) => return vec![error.into()],
     }
     let check = BatchChecks { slices, number };
-    let mut mappings: Vec<BatchMapping> = (0..count).map(|at| check.map_one_tensor(at)).collect();
+    let mut mappings: Vec<BatchMapping> = (0..count).map(|at| check.one_tensor_mapping(at)).collect();
     if count > 1 {
-        mappings.push(check.map_all_tensors());
+        mappings.push(check.all_tensors_mapping());
     }
     if number.is_multiple_of(NESTED_CALL_INTERVAL) {
-        mappings.push(check.map_at_two_levels());
+        mappings.push(check.two_level_mapping());
     }
     mappings.iter().map(|mapping| check.check_mapping(mapping).with_context(mapping.name.as_str())).collect()
 }
@@ -139,7 +139,7 @@ fn check_mapped_calls(case: &Case, operator: &'static Operator, number: usize) -
 struct BatchMapping {
     name: String,
     sizes: &'static [usize],
-    dims: Vec<BatchDims>,
+    dims: Vec<BatchDimsByLevel>,
 }
 
 impl BatchMapping {
@@ -161,19 +161,19 @@ impl BatchChecks<'_> {
         [0, rank, rank.min(1)][(self.number + at + turn) % 3]
     }
 
-    fn map_one_tensor(&self, at: usize) -> BatchMapping {
+    fn one_tensor_mapping(&self, at: usize) -> BatchMapping {
         let name = format!("mapped over {}", self.slices.tensor_name(at));
         let dims = (0..self.slices.tensor_count()).map(|i| vec![(i == at).then(|| self.batch_dim(at, 0))]);
         BatchMapping { name, sizes: ONE_LEVEL_BATCH_SIZES, dims: dims.collect() }
     }
 
-    fn map_all_tensors(&self) -> BatchMapping {
+    fn all_tensors_mapping(&self) -> BatchMapping {
         let dims = (0..self.slices.tensor_count()).map(|at| vec![Some(self.batch_dim(at, 1))]);
         BatchMapping { name: "mapped over all tensors".to_owned(), sizes: ONE_LEVEL_BATCH_SIZES, dims: dims.collect() }
     }
 
     /// Maps the call at two levels. A written tensor has both batch dimensions; some of the others have one.
-    fn map_at_two_levels(&self) -> BatchMapping {
+    fn two_level_mapping(&self) -> BatchMapping {
         let dims = (0..self.slices.tensor_count()).map(|at| {
             let (outer, inner) = (Some(0), Some(self.batch_dim(at, 2)));
             match at % 3 {
@@ -230,7 +230,7 @@ impl BatchChecks<'_> {
             self.compare_with_slices(mapping, if shared { None } else { self.accepted_slice_numbers(mapping) });
         if shared {
             let expected = |error: &Error| {
-                matches!(find_cause(error), Some(VmapError::WriteToUnbatched { .. }))
+                matches!(find_source_of_type(error), Some(VmapError::WriteToUnbatched { .. }))
                     || is_randomness_error(error) && self.is_random_with_empty_results()
             };
             return expect_refusal(outcome, expected, "a write for each slice to a tensor that all slices share");
@@ -285,9 +285,9 @@ impl BatchChecks<'_> {
         let levels: Vec<Vec<Option<usize>>> =
             (0..mapping.sizes.len()).map(|level| mapping.dims.iter().map(|dims| dims[level]).collect()).collect();
         let results = call_mapped(operator, &given, &levels, Randomness::Error)?;
-        let in_front: BatchDims = mapping.sizes.iter().map(|_| Some(0)).collect();
+        let in_front: BatchDimsByLevel = mapping.sizes.iter().map(|_| Some(0)).collect();
         for (place, which) in batch_indices(mapping.sizes).zip(&which) {
-            let slice_of = |dims: &mut dyn Iterator<Item = BatchDims>, values: &[_]| {
+            let slice_of = |dims: &mut dyn Iterator<Item = BatchDimsByLevel>, values: &[_]| {
                 values.iter().map(|value| slice_value(value, dims, &place)).collect::<Result<Vec<_>, _>>()
             };
             let results = slice_of(&mut iter::repeat(in_front.clone()), &results)?;
@@ -306,20 +306,21 @@ impl BatchChecks<'_> {
 
 /// Whether `vmap` refused a call because the caller did not choose a randomness mode.
 pub(crate) fn is_randomness_error(error: &Error) -> bool {
-    matches!(find_cause(error), Some(VmapError::RandomnessNotChosen { .. }))
+    matches!(find_source_of_type(error), Some(VmapError::RandomnessNotChosen { .. }))
 }
 
 /// Whether a call was refused because it reads elements of a batch on the host.
 fn is_host_read_error(error: &Error) -> bool {
-    matches!(find_cause(error), Some(VmapError::DataDependent { .. } | VmapError::NonTensorResult { .. }))
-        || matches!(find_cause(error), Some(AccessError::NotOnHost { .. }))
-        || find_cause(error).is_some_and(|cause: &BadArgument| matches!(*cause.problem, Problem::NotOnHost { .. }))
+    matches!(find_source_of_type(error), Some(VmapError::DataDependent { .. } | VmapError::NonTensorResult { .. }))
+        || matches!(find_source_of_type(error), Some(AccessError::NotOnHost { .. }))
+        || find_source_of_type(error)
+            .is_some_and(|cause: &BadArgument| matches!(*cause.problem, Problem::NotOnHost { .. }))
 }
 
 /// Returns a passed verdict if the call was refused with the expected error, and a failed one if the call was made.
 fn expect_refusal(outcome: Result<(), CallError>, expected: impl Fn(&Error) -> bool, mistake: &str) -> Verdict {
     match outcome {
-        Ok(()) | Err(CallError::Failed(Failure::WrongResult { .. } | Failure::WrongArgument { .. })) => {
+        Ok(()) | Err(CallError::Failed(Failure::WrongResult { .. } | Failure::WrongArgumentAfterCall { .. })) => {
             Verdict::Failed(Failure::NotRefused { mistake: mistake.to_owned() })
         }
         Err(CallError::Failed(Failure::Refused(error))) if expected(&error) => Verdict::Passed,

@@ -5,7 +5,7 @@ use dispatch_runtime::{Device, Error, Generator, Operator, Value};
 use dispatch_vmap::{Randomness, VmapError};
 
 use super::batch::{slice_value, stack_slices};
-use super::mapped_call::{call_mapped, find_cause};
+use super::mapped_call::{call_mapped, find_source_of_type};
 use super::{expect_refusal, is_randomness_error};
 use crate::array::Array;
 use crate::case::{HostOutcome, Outcome, call_and_check_aliasing, copy_outcome_to_host};
@@ -20,7 +20,7 @@ const SEED_COUNT: u64 = 8;
 /// Checks a call of a random operator within `vmap` against each [`Randomness`] mode.
 pub(crate) fn check(operator: &'static Operator, arguments: &[Datum], device: Device) -> Vec<Verdict> {
     let call = RandomCall { operator, arguments, device };
-    let is_shared = |error: &Error| matches!(find_cause(error), Some(VmapError::WriteToUnbatched { .. }));
+    let is_shared = |error: &Error| matches!(find_source_of_type(error), Some(VmapError::WriteToUnbatched { .. }));
     let without_mode = call.call_within_vmap(1, true, Randomness::Error).map(|_| ());
     let mut verdicts = vec![
         expect_refusal(without_mode, is_randomness_error, "random numbers without a randomness mode"),

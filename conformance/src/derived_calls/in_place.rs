@@ -3,7 +3,7 @@
 use dispatch_runtime::DType;
 use dispatch_runtime::Operator;
 
-use super::overlap::{overlapping_tensors, same_shape_arguments, with_tensors_at};
+use super::overlapping_arguments::{overlapping_tensors, same_shape_arguments, with_tensors_at};
 use super::refusal::check_call_is_refused;
 use crate::array::Array;
 use crate::case::{Case, call_and_check_aliasing};

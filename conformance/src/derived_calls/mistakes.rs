@@ -39,7 +39,7 @@ const ONE_DTYPE_OPERATORS: [&str; 10] =
 
 pub(crate) fn check(case: &Case) -> Vec<Verdict> {
     let verdicts = [
-        check_wrong_dims(case),
+        check_out_of_range_dims(case),
         check_float_indices(case),
         check_wrong_shapes(case),
         check_wrong_dtypes(case),
@@ -56,7 +56,7 @@ fn check_wrong_argument(case: &Case, position: usize, datum: Datum, mistake: &st
 }
 
 /// Checks that the call is refused if one tensor does not fit the others. The error may name any tensor argument.
-fn check_wrong_tensor(case: &Case, position: usize, array: Array, mistake: &str) -> Result<Verdict> {
+fn check_mismatched_tensor(case: &Case, position: usize, array: Array, mistake: &str) -> Result<Verdict> {
     check_replaced_argument(case, position, Datum::Array(array), mistake, &tensor_argument_names(case))
 }
 
@@ -78,7 +78,7 @@ fn check_replaced_argument(
     Ok(check_call_is_refused(case.operator, create_values(&arguments, case.device)?, mistake, arguments_to_name))
 }
 
-fn check_wrong_dims(case: &Case) -> Result<Vec<Verdict>> {
+fn check_out_of_range_dims(case: &Case) -> Result<Vec<Verdict>> {
     let Some(rank) = case.arguments.iter().find_map(|datum| datum.arrays().first().map(|array| array.sizes.len()))
     else {
         return Ok(Vec::new());
@@ -141,7 +141,7 @@ fn check_wrong_shapes(case: &Case) -> Result<Vec<Verdict>> {
         let Ok(count) = usize::try_from(sizes.iter().product::<i64>()) else { continue };
         if count < 10_000 {
             let wrong = Array::new(array.dtype, &sizes, vec![Scalar::Int(1); count]);
-            verdicts.push(check_wrong_tensor(case, i, wrong, "shapes that do not fit each other")?);
+            verdicts.push(check_mismatched_tensor(case, i, wrong, "shapes that do not fit each other")?);
         }
     }
     Ok(verdicts)
@@ -157,7 +157,7 @@ fn check_wrong_dtypes(case: &Case) -> Result<Vec<Verdict>> {
     } else {
         return Ok(Vec::new());
     };
-    Ok(vec![check_wrong_tensor(case, 0, array.with_dtype(wrong), "a dtype that the operator does not support")?])
+    Ok(vec![check_mismatched_tensor(case, 0, array.with_dtype(wrong), "a dtype that the operator does not support")?])
 }
 
 fn check_mixed_devices(case: &Case) -> Result<Vec<Verdict>> {

@@ -5,7 +5,7 @@ mod in_place;
 mod layouts;
 mod mistakes;
 mod out;
-mod overlap;
+mod overlapping_arguments;
 mod refusal;
 
 pub(crate) use forms::OperatorForms;

@@ -3,7 +3,7 @@
 use dispatch_runtime::{DType, Operator, Value};
 
 use super::in_place::dtype_category_rank;
-use super::overlap::{overlapping_tensors, same_shape_arguments, with_tensors_at};
+use super::overlapping_arguments::{overlapping_tensors, same_shape_arguments, with_tensors_at};
 use super::refusal::check_call_is_refused;
 use crate::array::Array;
 use crate::case::{Case, call_and_check_aliasing};
@@ -44,10 +44,10 @@ struct OutFormCheck<'a> {
 impl OutFormCheck<'_> {
     fn verdicts(&self) -> Result<Vec<Verdict>> {
         let mut verdicts = vec![
-            self.check_written_out("into `out`", |result| {
+            self.check_call_into_out("into `out`", |result| {
                 Some(Array { strides: result.contiguous().strides, ..result.clone() })
             }),
-            self.check_written_out("into a strided `out`", |result| {
+            self.check_call_into_out("into a strided `out`", |result| {
                 let strides = result.contiguous().strides.iter().map(|stride| stride * 2).collect();
                 (!result.elements.is_empty()).then(|| Array { strides, offset: 1, ..result.clone() })
             }),
@@ -97,7 +97,7 @@ impl OutFormCheck<'_> {
         arguments.filter(|(_, argument)| argument.is_out()).map(|(i, argument)| (i, argument.name.as_str())).collect()
     }
 
-    fn check_written_out(&self, variant: &str, out: impl Fn(&Array) -> Option<Array>) -> Verdict {
+    fn check_call_into_out(&self, variant: &str, out: impl Fn(&Array) -> Option<Array>) -> Verdict {
         let Some(outs) = self.results.iter().map(|result| out(result)).collect::<Option<Vec<Array>>>() else {
             return Verdict::NotApplicable("its result has no elements");
         };

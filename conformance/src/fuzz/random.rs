@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn between_draws_every_number_of_the_range() {
+    fn draw_between_draws_every_number_of_the_range() {
         let mut random = Random::new(7, 0);
         let drawn: Vec<i64> = (0..200).map(|_| random.draw_between(-2, 2)).collect();
         assert!((-2..=2).all(|number| drawn.contains(&number)) && drawn.iter().all(|number| (-2..=2).contains(number)));

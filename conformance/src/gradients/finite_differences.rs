@@ -8,7 +8,7 @@ use dispatch_runtime::schema::SchemaKind;
 use dispatch_runtime::{Scalar, Tensor};
 
 use super::differentiable_inputs::{DifferentiableInputs, cosine_cotangent, create_leaf, is_leaf, to_floats};
-use super::exceptions::{first_order_exemption, reads_one_triangle, second_order_exemption};
+use super::exemptions::{first_order_exemption, reads_one_triangle, second_order_exemption};
 use crate::array::Array;
 use crate::case::Case;
 use crate::datum::Datum;
@@ -34,17 +34,17 @@ pub(crate) fn check(case: &Case) -> Vec<Verdict> {
     if point.count == 0 || point.seeds.is_empty() {
         return Vec::new();
     }
-    let first = first_order_exemption(case)
-        .map_or_else(|| check_at_or_near(&point, first_order_derivative), Verdict::NotApplicable);
+    let first =
+        first_order_exemption(case).map_or_else(|| check_at_or_near(&point, first_order_pair), Verdict::NotApplicable);
     let second = second_order_exemption(case)
-        .map_or_else(|| check_at_or_near(&point, second_order_derivative), Verdict::NotApplicable);
+        .map_or_else(|| check_at_or_near(&point, second_order_pair), Verdict::NotApplicable);
     vec![first.with_context("first order"), second.with_context("second order")]
 }
 
 /// Checks one order at a point, or next to it if the function is not smooth there.
 fn check_at_or_near(
     point: &EvaluationPoint<'_>,
-    order: fn(&EvaluationPoint<'_>, u64) -> Result<DirectionalDerivative, CallError>,
+    order: fn(&EvaluationPoint<'_>, u64) -> Result<DerivativePair, CallError>,
 ) -> Verdict {
     for point in [point, &point.moved_along(&point.random_direction(0), RETRY_DISTANCE)] {
         let is_smooth =
@@ -59,7 +59,7 @@ fn check_at_or_near(
 }
 
 /// A directional derivative: by the gradient, and by finite differences.
-struct DirectionalDerivative {
+struct DerivativePair {
     actual: f64,
     expected: f64,
     /// The sum of the magnitudes of the terms of `actual`.
@@ -70,7 +70,7 @@ struct DirectionalDerivative {
     rounding_error: f64,
 }
 
-impl DirectionalDerivative {
+impl DerivativePair {
     /// Compares the two derivatives. Returns `false` if the finite differences are not precise enough for that, and an error if the
     /// derivatives disagree.
     fn compare(&self) -> Result<bool, CallError> {
@@ -125,21 +125,21 @@ struct EvaluationPoint<'a> {
 }
 
 /// Compares the gradient with differences of the results.
-fn first_order_derivative(point: &EvaluationPoint<'_>, seed: u64) -> Result<DirectionalDerivative, CallError> {
+fn first_order_pair(point: &EvaluationPoint<'_>, seed: u64) -> Result<DerivativePair, CallError> {
     let direction = &point.random_direction(seed)[..point.count];
-    DirectionalDerivative::from_differences(&point.autograd_gradient()?, direction, |step| {
-        point.moved_along(direction, step).weighted_sum_or_nan()
+    DerivativePair::from_differences(&point.autograd_gradient()?, direction, |step| {
+        point.moved_along(direction, step).weighted_result_sum_or_nan()
     })
 }
 
 /// Compares the second-order gradient, of a weighted sum of the gradients, with differences of this sum.
-fn second_order_derivative(point: &EvaluationPoint<'_>, seed: u64) -> Result<DirectionalDerivative, CallError> {
+fn second_order_pair(point: &EvaluationPoint<'_>, seed: u64) -> Result<DerivativePair, CallError> {
     let (direction, mixture) = (point.random_direction(seed), &point.random_direction(seed + 100)[..point.count]);
     let mixed = |gradient: Vec<f64>| gradient.iter().zip(mixture).map(|(a, b)| a * b).sum();
     let actual = point.second_order_gradient(mixture)?;
-    DirectionalDerivative::from_differences(&actual, &direction, |step| {
+    DerivativePair::from_differences(&actual, &direction, |step| {
         let moved = point.moved_along(&direction, step);
-        if moved.weighted_sum_or_nan()?.is_nan() { Ok(f64::NAN) } else { moved.autograd_gradient().map(mixed) }
+        if moved.weighted_result_sum_or_nan()?.is_nan() { Ok(f64::NAN) } else { moved.autograd_gradient().map(mixed) }
     })
 }
 
@@ -188,7 +188,7 @@ impl<'a> EvaluationPoint<'a> {
     }
 
     /// Returns the sum of the results, weighted by the cotangents.
-    fn weighted_sum(&self) -> Result<f64, CallError> {
+    fn weighted_result_sum(&self) -> Result<f64, CallError> {
         let results = DifferentiableInputs::from_arguments(self.case, &self.arguments)?.call(self.case.operator)?;
         let mut sum = 0.0;
         for (result, seed) in results.iter().zip(&self.seeds) {
@@ -198,8 +198,8 @@ impl<'a> EvaluationPoint<'a> {
     }
 
     /// Returns the weighted sum of the results, or NaN if the operator refuses the arguments.
-    fn weighted_sum_or_nan(&self) -> Result<f64, CallError> {
-        match self.weighted_sum() {
+    fn weighted_result_sum_or_nan(&self) -> Result<f64, CallError> {
+        match self.weighted_result_sum() {
             Err(CallError::Failed(Failure::Refused(_))) => Ok(f64::NAN),
             other => other,
         }

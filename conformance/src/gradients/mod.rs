@@ -1,7 +1,7 @@
 //! Checks of gradients, in double precision.
 
 mod differentiable_inputs;
-mod exceptions;
+mod exemptions;
 mod finite_differences;
 pub(crate) mod generated_calls;
 mod in_place;

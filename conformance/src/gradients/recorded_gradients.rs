@@ -1,7 +1,7 @@
 //! Checks gradients of recorded calls against the recorded gradients.
 
 use super::differentiable_inputs::{DifferentiableInputs, cosine_cotangent, differentiable_tensors};
-use super::exceptions;
+use super::exemptions;
 use crate::case::{Case, RecordedGradients};
 use crate::compare::{ComparedProperties, compare_properties};
 use crate::datum::Datum;
@@ -18,7 +18,7 @@ pub(crate) fn check(case: &Case) -> Option<Verdict> {
 }
 
 fn compare_with_recording(case: &Case, recorded: &RecordedGradients) -> Result<Verdict, CallError> {
-    if let Some(reason) = exceptions::imprecise_recording_reason(case) {
+    if let Some(reason) = exemptions::imprecise_recording_reason(case) {
         return Ok(Verdict::NotApplicable(reason));
     }
     let inputs = DifferentiableInputs::from_arguments(case, &recorded.arguments)?;

@@ -113,7 +113,7 @@ fn create_trials(
     let image = kind.create_array(tiling.image, |i| varied_number(i) / 2 + i % 7);
     let pooled = kind.create_array(&tiling.pooled_sizes(tiling.image), |i| varied_number(i + 3) / 2);
     let needs_places = operator.schema().argument("indices").is_some();
-    let places = if needs_places { Some(window_indices(tiling)) } else { None };
+    let places = if needs_places { Some(one_index_per_window(tiling)) } else { None };
     let is_backward = name.base.contains("backward");
     let is_unpooling = name.base.contains("unpool");
     let mut given = tiling.non_tensor_arguments(operator, tiling.image);
@@ -204,7 +204,7 @@ fn single_window_trial(operator: &'static Operator, tiling: &Tiling, image: &Arr
 }
 
 /// Returns, for each window, the index within the channel of one of its elements.
-fn window_indices(tiling: &Tiling) -> Array {
+fn one_index_per_window(tiling: &Tiling) -> Array {
     let sizes = tiling.pooled_sizes(tiling.image);
     let count: i64 = sizes.iter().product();
     let whole = Geometry::contiguous(tiling.image);

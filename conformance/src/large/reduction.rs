@@ -114,7 +114,7 @@ fn create_trials(
             let way = way.unwrap_or_else(|| merge_for(name.base));
             let expected = reduce_in_parts(operator, &array, lines.dim, &extra, way)?;
             let expected = expected.into_iter().map(ExpectedResult::Elements).collect();
-            let given = reduce_arguments(operator, array, lines.dim, extra.clone());
+            let given = reduction_arguments(operator, array, lines.dim, extra.clone());
             trials.push(LargeTrial::new(format!("{} {label}", lines.label()), given, expected));
         }
     }
@@ -122,7 +122,7 @@ fn create_trials(
 }
 
 /// Returns the arguments that reduce an array over a dimension, or over all elements if the operator has no `dim`.
-fn reduce_arguments(operator: &Operator, array: Array, dim: usize, extra: NamedArguments) -> NamedArguments {
+fn reduction_arguments(operator: &Operator, array: Array, dim: usize, extra: NamedArguments) -> NamedArguments {
     let mut given = extra;
     given.push(("self", LargeArgument::CastTensor(array)));
     if let Some((_, argument)) = operator.schema().argument("dim") {
@@ -134,7 +134,7 @@ fn reduce_arguments(operator: &Operator, array: Array, dim: usize, extra: NamedA
         given.push(("keepdim", fixed_value(true)));
     }
     if operator.name().overload.ends_with("dtype") {
-        given.push(("dtype", LargeArgument::TestedDType));
+        given.push(("dtype", LargeArgument::DTypeArgument));
     }
     given
 }
@@ -177,7 +177,7 @@ fn reduce_dim_in_parts(
     let mut kept = array.sizes.clone();
     kept[dim] = 1;
     if length * lines <= MAX_TRUSTED_ELEMENTS {
-        let results = call_small(operator, &reduce_arguments(operator, array.clone(), dim, extra.clone()))?;
+        let results = call_small(operator, &reduction_arguments(operator, array.clone(), dim, extra.clone()))?;
         return Ok(results.iter().map(|result| result.reshaped(&kept)).collect());
     }
     if length <= MAX_TRUSTED_ELEMENTS && lines > 1 {

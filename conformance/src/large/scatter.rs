@@ -143,7 +143,7 @@ fn split_logical_index(place: i64, length: i64, inner: i64) -> (i64, i64, i64) {
     (start, place / (length * inner) * inner + place % inner, place / inner % length)
 }
 
-fn line_sizes(lines: LineLayout) -> (i64, i64, i64) {
+fn length_inner_and_count(lines: LineLayout) -> (i64, i64, i64) {
     let inner: i64 = lines.sizes[lines.dim + 1..].iter().product();
     (lines.sizes[lines.dim], inner, lines.sizes.iter().product())
 }
@@ -152,7 +152,7 @@ fn dim_argument(lines: LineLayout) -> (&'static str, LargeArgument) {
     ("dim", fixed_value(i64::try_from(lines.dim).unwrap_or(0)))
 }
 
-fn combine_variants(base: &str, overload: &str, kind: DTypeCategory) -> Vec<(CombineRule, &'static str, bool)> {
+fn combination_variants(base: &str, overload: &str, kind: DTypeCategory) -> Vec<(CombineRule, &'static str, bool)> {
     let ordered = kind != DTypeCategory::Complex;
     match (base, overload) {
         ("scatter", "reduce" | "value_reduce") => {
@@ -177,7 +177,7 @@ fn combine_variants(base: &str, overload: &str, kind: DTypeCategory) -> Vec<(Com
 }
 
 fn scatter_trials(base: &str, overload: &str, lines: LineLayout, kind: DTypeCategory) -> Vec<LargeTrial> {
-    let (length, inner, count) = line_sizes(lines);
+    let (length, inner, count) = length_inner_and_count(lines);
     let is_value = overload.starts_with("value");
     let trial = |(combine, word, excludes_self): (CombineRule, &'static str, bool)| {
         let this = lines.create_array(kind, |i| i % 4);
@@ -212,11 +212,11 @@ fn scatter_trials(base: &str, overload: &str, lines: LineLayout, kind: DTypeCate
             vec![ExpectedResult::Elements(expected)],
         )
     };
-    combine_variants(base, overload, kind).into_iter().map(trial).collect()
+    combination_variants(base, overload, kind).into_iter().map(trial).collect()
 }
 
 fn index_trials(base: &str, overload: &str, lines: LineLayout, kind: DTypeCategory) -> Vec<LargeTrial> {
-    let (length, inner, count) = line_sizes(lines);
+    let (length, inner, count) = length_inner_and_count(lines);
     let trial = |(combine, word, excludes_self): (CombineRule, &'static str, bool)| {
         let this = lines.create_array(kind, |i| i % 4);
         let source =
@@ -251,7 +251,7 @@ fn index_trials(base: &str, overload: &str, lines: LineLayout, kind: DTypeCatego
             vec![ExpectedResult::Elements(expected)],
         )
     };
-    combine_variants(base, overload, kind).into_iter().map(trial).collect()
+    combination_variants(base, overload, kind).into_iter().map(trial).collect()
 }
 
 /// Creates trials that write at lists of rows and columns, or at indices of the flattened array.

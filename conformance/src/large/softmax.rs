@@ -65,7 +65,7 @@ fn create_trials(
             ("grad_output", LargeArgument::CastTensor(slopes)),
             ("output", LargeArgument::CastTensor(output)),
             ("dim", dim),
-            ("input_dtype", LargeArgument::TestedDType),
+            ("input_dtype", LargeArgument::DTypeArgument),
         ];
         trials.push(LargeTrial::new(lines.label(), given, vec![ExpectedResult::Elements(expected)]));
     }

@@ -20,8 +20,8 @@ pub(super) enum LargeArgument {
     CastTensor(Array),
     /// A list of tensors in the dtype under test.
     CastTensors(Vec<Array>),
-    /// The dtype under test.
-    TestedDType,
+    /// The dtype under test itself, as an argument.
+    DTypeArgument,
     /// A value that is the same for every dtype.
     Fixed(Datum),
 }
@@ -32,7 +32,7 @@ impl LargeArgument {
         match self {
             Self::CastTensor(array) => Datum::Array(cast(array)),
             Self::CastTensors(arrays) => Datum::Arrays(arrays.iter().map(cast).collect()),
-            Self::TestedDType => Datum::NonTensor(dtype.unwrap_or(DType::F64).into()),
+            Self::DTypeArgument => Datum::NonTensor(dtype.unwrap_or(DType::F64).into()),
             Self::Fixed(datum) => datum.clone(),
         }
     }
@@ -42,7 +42,7 @@ impl LargeArgument {
         let arrays = match self {
             Self::CastTensor(array) => vec![array],
             Self::CastTensors(arrays) => arrays.iter().collect(),
-            Self::TestedDType => Vec::new(),
+            Self::DTypeArgument => Vec::new(),
             Self::Fixed(datum) => datum.arrays(),
         };
         arrays.iter().map(|array| array.elements.len()).max().unwrap_or(0)

@@ -13,7 +13,7 @@ use crate::verdict::{CallError, Failure, Verdict};
 
 const DRAW_COUNT: usize = 10_000;
 
-/// The random operators to check, in the core set or not.
+/// The random operators to check: their results are compared with a distribution. Some are among PyTorch's core operators.
 pub(crate) const RANDOM_OPERATORS: [&str; 40] = [
     "aten::_sample_dirichlet",
     "aten::_standard_gamma",

@@ -182,7 +182,7 @@ impl PageData {
             row: self.rows.intern(row),
             schema: info.schema,
             docs: doc_comment::visible_text(info.docs),
-            remarks: info.remarks.iter().map(|(about, remark)| self.intern_remark(about, remark)).collect(),
+            remarks: info.remarks.iter().map(|(about, remark)| self.intern_annotation(about, remark)).collect(),
             form_of: info.form_of,
             shape: info.shape,
             derivative: info.derivative.to_string(),
@@ -196,7 +196,7 @@ impl PageData {
             why: cell.provenance.name(),
             by: cell.registered_for.map(|key| self.strings.intern(key.to_string())),
             fallback: if cell.registered_for.is_none() { cell.kernels.clone() } else { Vec::new() },
-            marks: cell.marks.map(word_mark_names),
+            marks: cell.marks.map(mark_words),
         };
         self.cells.intern(cell)
     }
@@ -208,7 +208,7 @@ impl PageData {
         KernelEntry(key, name, file, line, kind, u8::from(kernel.is_active), kernel.condition.map(string))
     }
 
-    fn intern_remark(&mut self, about: &str, remark: &str) -> (usize, usize) {
+    fn intern_annotation(&mut self, about: &str, remark: &str) -> (usize, usize) {
         (self.strings.intern(about), self.strings.intern(remark))
     }
 
@@ -265,12 +265,12 @@ fn device_keys(device: Device, used: &[String]) -> DeviceKeys {
         tensor: (own | call_arguments::tensor_layer_keys(backend, false)).into(),
         inference: (own | call_arguments::tensor_layer_keys(backend, true)).into(),
         device: own.into(),
-        marks: call_arguments::not_on_host_mark(backend).map(word_mark_names).unwrap_or_default(),
+        marks: call_arguments::not_on_host_mark(backend).map(mark_words).unwrap_or_default(),
     }
 }
 
 /// Returns the names of those marks that words can give to an argument.
-fn word_mark_names(marks: Marks) -> Vec<&'static str> {
+fn mark_words(marks: Marks) -> Vec<&'static str> {
     let words = [
         ("requires_grad", Marks::REQUIRES_GRAD),
         ("view", Marks::VIEW),

@@ -50,7 +50,7 @@ fn generate_function(definition: &Definition) -> TokenStream {
     let carried = generate_key_union(definition, &names);
     quote! {
         #lints
-        #[allow(dead_code, clippy::missing_errors_doc, clippy::must_use_candidate)]
+        #[allow(dead_code, clippy::missing_errors_doc, clippy::must_use_candidate, reason = "an operator may be called only by its name")]
         #(#attributes)*
         #more_docs
         #[inline]
@@ -183,7 +183,7 @@ fn generate_static_operator(definition: &Definition, kernels: impl Iterator<Item
             data_dependent: #data_dependent,
             functional: #functional,
             typed: ::core::option::Option::Some(__ADAPTERS),
-            function: ::core::option::Option::Some(#runtime::__private::operator_function_code::<#identity, #name>()),
+            function: ::core::option::Option::Some(#runtime::__private::operator_function_pointer::<#identity, #name>()),
             kernels: &__KERNELS,
         }) };
         #runtime::__submit! { #runtime::__private::Record::Operator(&__OPERATOR) }

@@ -136,7 +136,7 @@ impl Definition {
         Some((&call.func, names_of_call_arguments(&self.schema, call)))
     }
 
-    /// Returns whether a check runs if the body fails.
+    /// Returns whether the option `check` runs only after an error of the body. It does if the operator has no plan.
     fn runs_check_after_error(&self) -> bool {
         self.check.is_some() && !self.has_plan()
     }
@@ -152,7 +152,7 @@ impl Definition {
             #[inline(never)]
             fn __explain_error(__error: #runtime::Error, #(#names: #shared),*) -> #runtime::Error {
                 let __check = ::core::result::Result::map_err(#check, ::core::convert::Into::into);
-                #runtime::__private::composite_error(&__OPERATOR, __error, ::core::result::Result::map(__check, |_| ()))
+                #runtime::__private::check_or_body_error(&__OPERATOR, __error, ::core::result::Result::map(__check, |_| ()))
             }
         })
     }

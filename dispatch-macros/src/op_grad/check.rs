@@ -146,7 +146,7 @@ fn classify_parameter(
     let ty = RustType::from_user_type(&parameter.ty);
     if let Some(at) = schema.arguments.iter().position(|argument| *name == rust_argument_name(&argument.name)) {
         let want = RustType::from_argument(&schema.arguments[at])?.to_shared();
-        return is_outline_requested(parameter, &ty, want.text(), errors).map(|outline| FormulaParameter::Argument {
+        return takes_outline(parameter, &ty, want.text(), errors).map(|outline| FormulaParameter::Argument {
             index: at,
             outline,
             saved_for: saved_for::ALL_GRADIENT_BITS,
@@ -154,7 +154,7 @@ fn classify_parameter(
     }
     if let Some(at) = (0..results.len()).find(|&i| result_parameter_names(i, results).contains(&plain)) {
         let want = if is_list_type(&results[at].ty) { "&[Tensor]" } else { "&Tensor" };
-        return is_outline_requested(parameter, &ty, want, errors)
+        return takes_outline(parameter, &ty, want, errors)
             .map(|outline| FormulaParameter::Result { index: at, outline });
     }
     match plain.as_str() {
@@ -184,7 +184,7 @@ fn is_list_type(ty: &Type) -> bool {
 }
 
 /// Returns whether only the outline of a saved tensor is requested, or of each tensor in a list.
-fn is_outline_requested(parameter: &Parameter, ty: &RustType, want: &str, errors: &mut Errors) -> Option<bool> {
+fn takes_outline(parameter: &Parameter, ty: &RustType, want: &str, errors: &mut Errors) -> Option<bool> {
     let outline = matches!((ty.text(), want), ("&TensorOutline", "&Tensor") | ("&[TensorOutline]", "&[Tensor]"));
     (outline || check_parameter_type(parameter, ty, &[want], errors)).then_some(outline)
 }

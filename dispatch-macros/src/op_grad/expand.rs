@@ -56,7 +56,7 @@ pub(super) fn expand_derivative(
         &paths,
     );
     let kernel =
-        (!writes_argument(schema)).then(|| generate_recording_kernel(schema, operator, name, derivative, &paths));
+        (!writes_any_argument(schema)).then(|| generate_recording_kernel(schema, operator, name, derivative, &paths));
     quote! {
         #[allow(clippy::all, clippy::pedantic, unused_qualifications, unused_variables, unused_mut)]
         const _: () = {
@@ -76,7 +76,7 @@ pub(super) fn expand_not_differentiable(schema: &Schema, operator: &Path) -> Tok
         &paths,
     );
     let takes_tensors = schema.arguments.iter().any(|argument| argument.ty.is_tensor_like());
-    let kernel = (takes_tensors && !writes_argument(schema)).then(|| {
+    let kernel = (takes_tensors && !writes_any_argument(schema)).then(|| {
         let name = Ident::new("not_differentiable", Span::call_site());
         generate_not_differentiable_kernel(schema, operator, &name, &paths)
     });
@@ -90,7 +90,7 @@ pub(super) fn expand_not_differentiable(schema: &Schema, operator: &Path) -> Tok
 }
 
 /// Returns whether an operator writes to an argument. The layer's fallback records such operators.
-fn writes_argument(schema: &Schema) -> bool {
+fn writes_any_argument(schema: &Schema) -> bool {
     schema.arguments.iter().any(dispatch_schema::Argument::is_written)
 }
 
@@ -153,7 +153,7 @@ fn generate_formula_call(
                 quote!(&#local)
             }
             FormulaParameter::NeededGradients => {
-                before.extend(quote!(let #local = __backwards.requested_gradients();));
+                before.extend(quote!(let #local = __backwards.requested_gradient_flags();));
                 quote!(&#local)
             }
             FormulaParameter::Argument { index: at, outline, .. } => {
@@ -226,7 +226,7 @@ fn is_list_argument(schema: &Schema, argument: usize) -> bool {
 }
 
 /// Returns whether the call may write to a saved argument although the schema does not say so.
-fn may_write_saved_argument(schema: &Schema, derivative: &CheckedDerivative) -> bool {
+fn may_write_undeclared(schema: &Schema, derivative: &CheckedDerivative) -> bool {
     derivative.parameters.iter().any(|taken| match taken {
         FormulaParameter::Argument { index: at, outline: false, .. } => {
             let ty = &schema.arguments[*at].ty;
@@ -304,7 +304,7 @@ fn generate_recording_kernel(
                 __recording.finish_results(&mut __results)?;
             }
         }
-        [(result, false)] if derivative.results[0] => quote!(__recording.finish_one_result(&mut #result)?;),
+        [(result, false)] if derivative.results[0] => quote!(__recording.finish_only_result(&mut #result)?;),
         several => {
             let pairs = several
                 .iter()
@@ -313,8 +313,7 @@ fn generate_recording_kernel(
             quote!(__recording.finish_results(&mut [#(#pairs),*])?;)
         }
     };
-    let forget =
-        may_write_saved_argument(schema, derivative).then(|| quote!(__recording.clear_overwritten_arguments();));
+    let forget = may_write_undeclared(schema, derivative).then(|| quote!(__recording.clear_overwritten_arguments();));
     let without_recording = if mark_views.is_empty() {
         quote!(return <#operator>::redispatch(__on, #(#arguments),*);)
     } else {
@@ -337,7 +336,7 @@ fn generate_recording_kernel(
         #[cold]
         #[inline(never)]
         fn __recorded_call(#(#arguments: #types,)* __on: #runtime::KeySet) -> #runtime::Result<#output> {
-            let mut __recording = #layer::Recording::start(&__DERIVATIVE);
+            let mut __recording = #layer::CallRecording::start(&__DERIVATIVE);
             #(__recording.link_input(&#inputs)?;)*
             if !__recording.must_record() {
                 #without_recording

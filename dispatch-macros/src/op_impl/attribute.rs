@@ -21,7 +21,7 @@ pub(crate) struct Attribute {
     pub(crate) by: Option<Ident>,
     /// The outputs that a planned kernel writes directly: `in_place`, `strided`, `converts`.
     pub(crate) direct_writes: Vec<Ident>,
-    /// The engine of an elementwise kernel: a module with the functions `fresh`, `into` and `in_place`.
+    /// The engine of an elementwise kernel: a module with the functions `compute_fresh`, `compute_into` and `compute_in_place`.
     pub(crate) engine: Option<EngineOption>,
 }
 

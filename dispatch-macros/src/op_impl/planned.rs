@@ -13,7 +13,7 @@ use syn::{Path, ReturnType, Signature};
 use super::{KernelWithSchema, dtypes, is_key_set};
 use crate::errors::Errors;
 use crate::syntax::rust_type::{RustType, with_elided_lifetimes};
-use crate::syntax::signature::{self, Parameter, find_named_arguments, rust_argument_name};
+use crate::syntax::signature::{self, Parameter, match_parameters_by_name, rust_argument_name};
 use crate::syntax::user_tokens::{at_user_span, source_text};
 
 /// Returns whether a kernel takes a plan.
@@ -107,7 +107,7 @@ fn check_planned_kernel<'a>(checked: &'a KernelWithSchema, errors: &mut Errors) 
     if takes_keys {
         parameters.pop();
     }
-    let found = find_named_arguments("kernel", &signature.ident, &parameters, schema, errors);
+    let found = match_parameters_by_name("kernel", &signature.ident, &parameters, schema, errors);
     let types: Vec<RustType> = schema.arguments.iter().filter_map(RustType::from_argument).collect();
     if let (Some(by), true) = (&attribute.by, errors.is_empty()) {
         let named: Vec<RustType> = found.iter().map(|&at| types[at].clone()).collect();

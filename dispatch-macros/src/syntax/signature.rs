@@ -250,7 +250,7 @@ pub(crate) fn check_return_type(function: &Signature, schema: &Schema, errors: &
 }
 
 /// Returns the arguments that a plan or a planned kernel names: any of them, in the schema's order.
-pub(crate) fn find_named_arguments(
+pub(crate) fn match_parameters_by_name(
     what: &str,
     function: &Ident,
     found: &[Parameter],

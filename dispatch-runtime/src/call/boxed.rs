@@ -172,11 +172,11 @@ impl Operator {
         {
             return boxed_kernel::run_and_check_results(kernel, self, keys, stack);
         }
-        self.run_boxed_slow(keys, stack, conditions)
+        self.bind_and_run_boxed(keys, stack, conditions)
     }
 
     #[cold]
-    fn run_boxed_slow(&self, mut keys: KeySet, stack: &mut Stack, mut conditions: ConditionState) -> Result<()> {
+    fn bind_and_run_boxed(&self, mut keys: KeySet, stack: &mut Stack, mut conditions: ConditionState) -> Result<()> {
         loop {
             let table = self.bound_table()?;
             let (slot, code, mut kind) = table.lookup_slot(keys);

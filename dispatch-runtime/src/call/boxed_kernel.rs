@@ -78,7 +78,7 @@ fn run_on_separate_stack(
 
 #[inline]
 fn check_results(operator: &Operator, keys: KeySet, stack: &Stack) -> Result<()> {
-    if stack.has_only_tensors(operator.tensor_result_count()) {
+    if stack.has_only_tensors(operator.result_count_if_all_tensors()) {
         Ok(())
     } else {
         check_results_by_schema(operator, keys, stack.values())

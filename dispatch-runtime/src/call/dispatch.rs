@@ -74,7 +74,8 @@ pub(crate) fn find_kernel_slow(
     }
 }
 
-/// Returns the keys of a call that runs the kernel for `key`: the layers below `key`, and `key` itself, on its backend if it has one.
+/// Returns the keys of a call that runs the kernel for `key`: `key`, the layers of the call below it, and the backends that `key` names or,
+/// if it names none, those of the call.
 pub(crate) fn keys_up_to(keys: KeySet, key: Key) -> Result<KeySet> {
     if key == Key::UNDEFINED {
         return Ok(KeySet::EMPTY);

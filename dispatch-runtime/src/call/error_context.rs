@@ -31,7 +31,7 @@ impl Error {
     #[cold]
     pub(crate) fn into_form_error(self, functional: Name<'static>, form: &Operator, output: &str) -> Self {
         let argument = |argument: &str| form.schema().argument(argument).is_none().then(|| output.to_owned().into());
-        self.into_outer_operator_error(functional, form, argument)
+        self.rename_operator_and_argument(functional, form, argument)
     }
 
     /// Changes an error of `callee`, or of a form of it, into one of `operator`, whose body calls `callee`. The error names `operator` and
@@ -43,7 +43,7 @@ impl Error {
         if Operator::find(&inner.to_string()).map_or(inner, functional) != functional(callee) {
             return self;
         }
-        self.into_outer_operator_error(inner, operator, |argument| {
+        self.rename_operator_and_argument(inner, operator, |argument| {
             let (at, _) = callee.schema().argument(argument)?;
             names.get(at).filter(|name| !name.is_empty()).map(|&name| name.into())
         })
@@ -62,7 +62,7 @@ impl Error {
     }
 
     /// Changes an error that arose in `inner` into one of `outer`. `argument` maps the name of an argument.
-    fn into_outer_operator_error(
+    fn rename_operator_and_argument(
         mut self,
         inner: Name<'static>,
         outer: &Operator,

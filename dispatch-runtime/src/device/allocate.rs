@@ -44,12 +44,12 @@ impl Tensor {
         if geometry.is_canonical() && geometry.offset() == 0 {
             Self::allocate(dtype, geometry, self.device())
         } else {
-            self.allocate_contiguous_like(dtype)
+            self.allocate_like_slow(dtype)
         }
     }
 
     #[cold]
-    fn allocate_contiguous_like(&self, dtype: DType) -> Result<Self> {
+    fn allocate_like_slow(&self, dtype: DType) -> Result<Self> {
         Self::allocate(dtype, &Geometry::contiguous(self.sizes()), self.device())
     }
 
@@ -61,7 +61,7 @@ impl Tensor {
             _ => checked_storage_bytes(dtype, geometry)?,
         };
         // `cpu:0`, `cpu:1` and so on are all the device `cpu`.
-        if device.backend() == Device::CPU.backend() {
+        if device.backend_index() == Device::CPU.backend_index() {
             return Ok(Self::from_new_storage(Storage::try_new_host_unzeroed(bytes)?, dtype, geometry, Device::CPU));
         }
         Self::allocate_off_cpu(dtype, geometry, device, bytes)
@@ -69,13 +69,13 @@ impl Tensor {
 
     #[inline(never)]
     fn allocate_off_cpu(dtype: DType, geometry: &Geometry, device: Device, bytes: usize) -> Result<Self> {
-        if device.backend() == Device::META.backend() {
+        if device.backend_index() == Device::META.backend_index() {
             geometry.required_bytes(dtype).ok_or_else(|| OutOfStorage::too_large_for_any_storage(dtype, geometry))?;
             return Ok(Self::from_new_storage(Storage::new_meta(bytes), dtype, geometry, Device::META));
         }
         let storage = device.checked_memory_backend()?.allocate(device, bytes)?;
         let found = storage.device();
-        if found.backend() != device.backend() || storage.size() < bytes {
+        if found.backend_index() != device.backend_index() || storage.size() < bytes {
             return Err(ErrorKind::WrongAllocation { device, size: bytes, found, available: storage.size() }.into());
         }
         Ok(Self::from_new_storage(storage, dtype, geometry, found))

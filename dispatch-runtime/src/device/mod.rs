@@ -51,7 +51,7 @@ impl Device {
     /// assert!(error.to_string().starts_with("no linked backend can allocate memory on hpu"));
     /// ```
     pub fn memory_backend(self) -> Result<&'static dyn Backend> {
-        let slot = &BACKENDS_BY_KEY[usize::from(self.backend())];
+        let slot = &BACKENDS_BY_KEY[usize::from(self.backend_index())];
         let found = slot.get().or_else(|| {
             registry::load_records();
             slot.get()
@@ -92,7 +92,7 @@ impl Device {
     }
 
     pub(crate) fn is_built_in(self) -> bool {
-        [Self::CPU.backend(), Self::META.backend()].contains(&self.backend())
+        [Self::CPU.backend_index(), Self::META.backend_index()].contains(&self.backend_index())
     }
 }
 

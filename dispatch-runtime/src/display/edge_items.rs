@@ -58,7 +58,7 @@ impl PrintedElements {
 
     /// Reads the elements to print, or returns the reason why they cannot be read.
     pub(crate) fn read(&self, tensor: &Tensor) -> Result<ElementValues, String> {
-        let host = tensor.device().backend() == Device::CPU.backend();
+        let host = tensor.device().backend_index() == Device::CPU.backend_index();
         let numbers = if host {
             self.read_on_host(tensor)
         } else {

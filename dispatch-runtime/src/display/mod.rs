@@ -57,7 +57,7 @@ fn write_tensor(
 ) -> fmt::Result {
     let digits = f.precision().unwrap_or(DEFAULT_DIGITS);
     let empty = tensor.geometry().count() == 0;
-    let meta = tensor.device().backend() == Device::META.backend();
+    let meta = tensor.device().backend_index() == Device::META.backend_index();
     let mut shown = !meta;
     let mut text = TENSOR_PREFIX.to_owned();
     match elements.or_else(|| PrintedElements::selected_by_default(tensor)) {
@@ -77,7 +77,7 @@ fn write_tensor(
     f.write_str(&text)?;
 
     let mut suffixes = Vec::new();
-    if tensor.device().backend() != Device::CPU.backend() {
+    if tensor.device().backend_index() != Device::CPU.backend_index() {
         suffixes.push(format!("device={}", tensor.device()));
     }
     if with_sizes || !shown || (empty && tensor.sizes().len() != 1) {

@@ -129,7 +129,7 @@ impl Explanation {
                     .to_owned()
             }
             (_, Some(key)) if !self.backend_is_linked => {
-                let (linked, link) = match key.backend() {
+                let (linked, link) = match key.backend_index() {
                     Some(_) => (
                         format!("; {}", linked_devices_text(&self.linked_devices)),
                         format!("provides that backend, link it: `use my_{} as _;`", key.to_string().to_lowercase()),

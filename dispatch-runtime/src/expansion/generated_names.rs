@@ -43,7 +43,7 @@ pub struct OperatorFunctions;
 
 /// Returns the code of an operator's function, for its definition.
 #[must_use]
-pub const fn operator_function_code<const ID: u64, O>() -> CodePointer
+pub const fn operator_function_pointer<const ID: u64, O>() -> CodePointer
 where
     OperatorFunctions: OperatorFunction<ID, O>,
 {

@@ -9,8 +9,8 @@ pub use argument_conversion::{KernelParameter, OptionalArgument};
 pub use dtype_switch::{HasDType, unsupported_dtype_error};
 pub use generated_names::{
     NotBuiltIn, NotBuiltInName, OperatorFunction, OperatorFunctions, check_not_built_in, crate_name,
-    operator_function_code,
+    operator_function_pointer,
 };
 pub use return_conversion::{
-    KernelError, Returns, composite_error, error_in_operator, into_caller_error, into_form_error,
+    KernelError, Returns, check_or_body_error, error_in_operator, into_caller_error, into_form_error,
 };

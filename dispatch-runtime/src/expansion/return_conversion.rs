@@ -56,7 +56,7 @@ pub fn error_in_operator<O: Operation>(error: Error) -> Error {
 #[cold]
 #[inline(never)]
 #[must_use]
-pub fn composite_error(operator: &Operator, of_body: Error, check: Result<()>) -> Error {
+pub fn check_or_body_error(operator: &Operator, of_body: Error, check: Result<()>) -> Error {
     check.map_or_else(|own| own.in_operator(operator.name()), |()| of_body)
 }
 

@@ -28,7 +28,7 @@ impl AutocastDTypes {
 }
 
 fn bit_offset(device: Device) -> u32 {
-    4 * u32::from(device.backend())
+    4 * u32::from(device.backend_index())
 }
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ impl Operator {
 /// Returns the registrations under a name as text, also for names without definition.
 ///
 /// ```
-/// assert_eq!(dispatch_runtime::dump_by_name("nobody::home"), "");
+/// assert_eq!(dispatch_runtime::dump_by_name("myops::missing"), "");
 /// ```
 #[must_use]
 pub fn dump_by_name(name: &str) -> String {

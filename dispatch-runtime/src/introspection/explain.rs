@@ -91,7 +91,7 @@ pub(crate) fn no_kernel_error(operator: &Operator, keys: KeySet, argument_keys: 
     };
     let slot = explanation.key.and_then(|key| key.slot_or_alias().ok());
     let slot = if let Some(SlotOrAlias::Slot(slot)) = slot { slot } else { Slot::UNDEFINED };
-    match registry::active_kernels(&registry, row, slot) {
+    match registry::kernels_with_provenance(&registry, row, slot) {
         (_, ActiveKernels::Conflict(kernels), Some(target)) => {
             cell::duplicate_kernels_error(row.name, target, &kernels)
         }
@@ -107,11 +107,12 @@ pub(crate) fn no_kernel_error(operator: &Operator, keys: KeySet, argument_keys: 
 #[cold]
 pub(crate) fn no_condition_holds_error(operator: &Operator, slot: Slot) -> Error {
     let registry = registry::lock();
-    let kernels = match registry.row_of_operator(operator).map(|row| registry::active_kernels(&registry, row, slot)) {
-        Ok((_, ActiveKernels::Conditional(kernels), _)) => kernels,
-        // The registrations changed in the meantime.
-        _ => Vec::new(),
-    };
+    let kernels =
+        match registry.row_of_operator(operator).map(|row| registry::kernels_with_provenance(&registry, row, slot)) {
+            Ok((_, ActiveKernels::Conditional(kernels), _)) => kernels,
+            // The registrations changed in the meantime.
+            _ => Vec::new(),
+        };
     let conditions = kernels.iter().filter_map(|kernel| Some((kernel.condition?.text, kernel.location))).collect();
     ErrorKind::NoConditionHolds { operator: operator.name(), key: Key::from_slot(slot), conditions }.into()
 }
@@ -163,7 +164,7 @@ fn explain_call(
     let (slot, skipped) = final_slot(&table, keys, is_skipped);
     explanation.skipped = skipped;
     explanation.key = slot.layer_and_backend().map(|_| Key::from_slot(slot));
-    let (provenance, active, target) = registry::active_kernels(registry, row, slot);
+    let (provenance, active, target) = registry::kernels_with_provenance(registry, row, slot);
     explanation.provenance = provenance;
     let key = target.map_or_else(|| Key::from_slot(slot), Key::from_slot_or_alias);
     let site = |kernel: &KernelRegistration| KernelSite { key, kernel: kernel.name, location: kernel.location };

@@ -125,7 +125,7 @@ fn table_cells(registry: &Registry, row: &OperatorRow) -> Vec<TableCell> {
         .and_then(Operator::typed_adapters)
         .map(|_| bind::build_unpublished_table(registry, row, Marks::NONE));
     let cell = |slot: Slot| {
-        let (provenance, active, target) = registry::active_kernels(registry, row, slot);
+        let (provenance, active, target) = registry::kernels_with_provenance(registry, row, slot);
         let kernels = match &active {
             ActiveKernels::None => Vec::new(),
             ActiveKernels::One(kernel) => vec![*kernel],

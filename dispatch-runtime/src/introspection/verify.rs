@@ -28,7 +28,7 @@ pub fn verify() -> Vec<Finding> {
         }
         NameClash::BuiltIn(key) => Finding::BuiltInKeyName { name: key.name(), location: key.location() },
     }));
-    findings.extend(layers_ordered_by_name(&registry.keys));
+    findings.extend(name_order_findings(&registry.keys));
     for implementation in &registry.rust_operator_impls {
         if let Some(winner) =
             rust_operator_impl(implementation.rust_operator).filter(|winner| winner.operator != implementation.operator)
@@ -63,7 +63,7 @@ pub fn verify() -> Vec<Finding> {
 }
 
 /// Returns the insertion points at which names decide which of two layers runs first.
-fn layers_ordered_by_name(keys: &[&'static UserKey]) -> Vec<Finding> {
+fn name_order_findings(keys: &[&'static UserKey]) -> Vec<Finding> {
     let insertion_points =
         [InsertionPoint::Everything, InsertionPoint::Autocast, InsertionPoint::Autograd, InsertionPoint::Backends];
     let order = |above: InsertionPoint| {

@@ -23,25 +23,25 @@ pub struct Device {
 }
 
 /// The `index` of a device that was named by its backend alone.
-const CURRENT_DEVICE: u8 = u8::MAX;
+const CURRENT_DEVICE_INDEX: u8 = u8::MAX;
 
 impl Device {
     /// The CPU.
-    pub const CPU: Self = Self { backend: 0, index: CURRENT_DEVICE };
+    pub const CPU: Self = Self { backend: 0, index: CURRENT_DEVICE_INDEX };
 
     /// The device without memory. Operators compute only dtypes and shapes on it.
-    pub const META: Self = Self { backend: 15, index: CURRENT_DEVICE };
+    pub const META: Self = Self { backend: 15, index: CURRENT_DEVICE_INDEX };
 
     /// Returns the current device of a backend, or `None` if `backend` is not a backend's key.
     #[must_use]
     pub fn new(backend: Key) -> Option<Self> {
-        backend.backend().map(|backend| Self { backend, index: CURRENT_DEVICE })
+        backend.backend_index().map(|backend| Self { backend, index: CURRENT_DEVICE_INDEX })
     }
 
     /// Returns the current device of the backend with this index, which is less than [`BACKEND_COUNT`](super::layer::BACKEND_COUNT).
     #[inline]
     pub(crate) const fn of_backend(backend: u8) -> Self {
-        Self { backend, index: CURRENT_DEVICE }
+        Self { backend, index: CURRENT_DEVICE_INDEX }
     }
 
     /// Returns the device of the same backend with this index, or `None` for 255, which is reserved.
@@ -53,13 +53,13 @@ impl Device {
     /// ```
     #[must_use]
     pub const fn with_index(self, index: u8) -> Option<Self> {
-        if index == CURRENT_DEVICE { None } else { Some(Self { index, ..self }) }
+        if index == CURRENT_DEVICE_INDEX { None } else { Some(Self { index, ..self }) }
     }
 
     /// The index of the device, if one was named.
     #[must_use]
     pub const fn index(self) -> Option<u8> {
-        if self.index == CURRENT_DEVICE { None } else { Some(self.index) }
+        if self.index == CURRENT_DEVICE_INDEX { None } else { Some(self.index) }
     }
 
     /// Returns the key of the backend.
@@ -75,7 +75,7 @@ impl Device {
     }
 
     #[inline]
-    pub(crate) const fn backend(self) -> u8 {
+    pub(crate) const fn backend_index(self) -> u8 {
         self.backend
     }
 }
@@ -103,7 +103,7 @@ impl fmt::Display for UnknownDevice {
             Some(suggestion) => write!(f, "; did you mean `{suggestion}`?")?,
             None => f.write_str("; write a backend, or a backend and a number, such as `cpu` or `cuda:0`.")?,
         }
-        write!(f, " Linked devices: {}", device_list(&self.linked_devices))
+        write!(f, " Linked devices: {}", devices_text(&self.linked_devices))
     }
 }
 
@@ -142,9 +142,9 @@ impl KeySet {
 
 /// Returns the end of an error message that lists the devices of the linked backends.
 pub(crate) fn linked_devices_text(linked_devices: &[Device]) -> String {
-    format!("linked devices: {}", device_list(linked_devices))
+    format!("linked devices: {}", devices_text(linked_devices))
 }
 
-fn device_list(devices: &[Device]) -> String {
+fn devices_text(devices: &[Device]) -> String {
     devices.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }

@@ -22,12 +22,12 @@ pub(crate) const BACKEND_END: u8 = 16;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LayerKind {
     /// A per-backend storage layout. Backends register their kernels here.
-    PerBackendStorage,
+    PerBackendLayout,
     /// A storage layout that is not per-backend.
-    SharedStorage,
-    /// A layer above the storages with one slot per backend.
+    SharedLayout,
+    /// A layer above the storage layouts, with one slot per backend.
     PerBackendLayer,
-    /// A layer above the storages with one slot for all backends.
+    /// A layer above the storage layouts, with one slot for all backends.
     SharedLayer,
     /// A layer with one slot for all backends that a user's `#[dispatch_key(layer, ..)]` can take.
     FreeForUser(InsertionPoint),
@@ -68,12 +68,12 @@ pub(crate) struct Layer {
 
 impl Layer {
     pub(crate) const fn is_per_backend(self) -> bool {
-        matches!(self.kind, LayerKind::PerBackendStorage | LayerKind::PerBackendLayer)
+        matches!(self.kind, LayerKind::PerBackendLayout | LayerKind::PerBackendLayer)
     }
 
     /// Whether a call ends at this layer. A missing kernel is an error here; at other layers, the call falls through.
     pub(crate) const fn is_storage(self) -> bool {
-        matches!(self.kind, LayerKind::PerBackendStorage | LayerKind::SharedStorage)
+        matches!(self.kind, LayerKind::PerBackendLayout | LayerKind::SharedLayout)
     }
 }
 
@@ -95,7 +95,7 @@ macro_rules! define_layers {
     ($($index:literal $constant:tt $name:literal $kind:expr;)*) => {
         /// All layers, lowest first. A layer's index is its position in this list.
         pub(crate) const LAYER_ORDER: [Layer; LAYER_COUNT] = {
-            use LayerKind::{PerBackendLayer, PerBackendStorage, FreeForUser, SharedLayer, SharedStorage};
+            use LayerKind::{PerBackendLayer, PerBackendLayout, FreeForUser, SharedLayer, SharedLayout};
             [$(Layer { name: $name, kind: $kind }),*]
         };
         $(pub(crate) const $constant: u8 = $index;)*
@@ -103,16 +103,16 @@ macro_rules! define_layers {
 }
 
 define_layers! {
-    0 DENSE "Dense" PerBackendStorage;
-    1 FPGA "FPGA" SharedStorage;
-    2 VULKAN "Vulkan" SharedStorage;
-    3 METAL "Metal" SharedStorage;
-    4 QUANTIZED "Quantized" PerBackendStorage;
-    5 CUSTOM_RNG "CustomRNGKeyId" SharedStorage;
-    6 MKLDNN_CPU "MkldnnCPU" SharedStorage;
-    7 SPARSE "Sparse" PerBackendStorage;
-    8 SPARSE_CSR "SparseCsr" PerBackendStorage;
-    9 NESTED_TENSOR "NestedTensor" PerBackendStorage;
+    0 DENSE "Dense" PerBackendLayout;
+    1 FPGA "FPGA" SharedLayout;
+    2 VULKAN "Vulkan" SharedLayout;
+    3 METAL "Metal" SharedLayout;
+    4 QUANTIZED "Quantized" PerBackendLayout;
+    5 CUSTOM_RNG "CustomRNGKeyId" SharedLayout;
+    6 MKLDNN_CPU "MkldnnCPU" SharedLayout;
+    7 SPARSE "Sparse" PerBackendLayout;
+    8 SPARSE_CSR "SparseCsr" PerBackendLayout;
+    9 NESTED_TENSOR "NestedTensor" PerBackendLayout;
     10 _ "AboveBackends1" FreeForUser(InsertionPoint::Backends);
     11 _ "AboveBackends2" FreeForUser(InsertionPoint::Backends);
     12 _ "AboveBackends3" FreeForUser(InsertionPoint::Backends);

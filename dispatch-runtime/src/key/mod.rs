@@ -184,7 +184,7 @@ impl Key {
     }
 
     /// Returns the index of the backend if this is a backend's own key.
-    pub(crate) fn backend(self) -> Option<u8> {
+    pub(crate) fn backend_index(self) -> Option<u8> {
         match self.0 {
             KeyRepr::OnBackend(DENSE, backend) => Some(backend),
             KeyRepr::User(user) if user.is_backend() => user.checked_index().ok(),

@@ -95,7 +95,7 @@ pub trait Backend: Sync {
 
     /// Records that a kernel is about to write a storage that has other users, or that it has written it. The framework calls it before and
     /// after a planned kernel that writes one of the caller's tensors.
-    fn note_write(&self, _storage: &Storage) -> Result<()> {
+    fn note_kernel_write(&self, _storage: &Storage) -> Result<()> {
         Ok(())
     }
 
@@ -143,7 +143,7 @@ pub(crate) static BACKENDS_BY_KEY: [OnceLock<&'static BackendRecord>; BACKEND_CO
 /// Stores the backends of all records by key. The first record of a key stays.
 pub(crate) fn register_backends(records: impl IntoIterator<Item = &'static BackendRecord>) {
     for record in records {
-        if let Some(backend) = record.key.backend() {
+        if let Some(backend) = record.key.backend_index() {
             BACKENDS_BY_KEY[usize::from(backend)].get_or_init(|| record);
         }
     }

@@ -36,7 +36,7 @@ impl Operator {
     pub(crate) fn keys_of_arguments(&self, arguments: &[Value]) -> KeySet {
         let mut keys = KeySet::EMPTY;
         for (i, value) in arguments.iter().enumerate() {
-            if self.is_key_argument(i) {
+            if self.argument_carries_keys(i) {
                 keys |= value.keys();
             }
         }
@@ -49,7 +49,7 @@ impl Operator {
     /// Returns the keys that each of these arguments adds to a call.
     pub(crate) fn keys_of_each_argument(&self, arguments: &[Value]) -> Vec<KeySet> {
         let keys = |(i, value): (usize, &Value)| match value {
-            _ if self.is_key_argument(i) => value.keys(),
+            _ if self.argument_carries_keys(i) => value.keys(),
             device if self.definition.device_argument == Some(i) => keys_of_device_value(device),
             _ => KeySet::EMPTY,
         };
@@ -63,11 +63,11 @@ impl Operator {
 
     /// Whether an argument can add keys to a call: it carries keys, or it is the device argument.
     pub(crate) fn can_argument_add_keys(&self, argument: usize) -> bool {
-        self.is_key_argument(argument) || self.definition.device_argument == Some(argument)
+        self.argument_carries_keys(argument) || self.definition.device_argument == Some(argument)
     }
 
     #[inline]
-    pub(crate) const fn is_key_argument(&self, argument: usize) -> bool {
+    pub(crate) const fn argument_carries_keys(&self, argument: usize) -> bool {
         argument < 64 && self.definition.key_arguments & 1 << argument != 0
     }
 }

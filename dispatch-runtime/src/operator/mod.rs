@@ -122,7 +122,7 @@ impl Operator {
 
     /// Returns the operator's shape word, if it has one. It determines the dtype and sizes of the results.
     #[must_use]
-    pub const fn shape(&self) -> Option<ShapeWord> {
+    pub const fn shape_word(&self) -> Option<ShapeWord> {
         self.definition.shape
     }
 
@@ -165,7 +165,7 @@ impl Operator {
 
     /// Returns the number of results if all are tensors; otherwise a number greater than any number of results.
     #[inline]
-    pub(crate) const fn tensor_result_count(&self) -> usize {
+    pub(crate) const fn result_count_if_all_tensors(&self) -> usize {
         self.definition.tensor_result_count as usize
     }
 

@@ -28,7 +28,7 @@ pub use check_on_meta::{CheckOnMeta, check_argument_on_meta};
 pub use each::{ListArgument, call_each};
 pub use forms::{form_kernel, form_meta_kernel};
 pub use meta::planned_meta_kernel;
-pub use output::{DirectOutputs, HasTensors, OutputTensor, check_outputs_disjoint, result_device};
+pub use output::{DirectOutputKinds, HasTensors, OutputTensor, check_outputs_disjoint, result_device};
 pub use pointwise::{PointwiseOperand, PointwisePlan, allocate_pointwise, pointwise_plan};
 pub use product::product_plan;
 pub use reduction::{DimFlags, DimList, ReductionDims, reduced_dims, reduced_sizes, reduction_plan};

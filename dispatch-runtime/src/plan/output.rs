@@ -23,7 +23,7 @@ struct DeviceWrite(Storage);
 impl DeviceWrite {
     fn begin(tensor: &Tensor) -> Result<Self> {
         let storage = tensor.storage().clone();
-        tensor.device().checked_memory_backend()?.note_write(&storage)?;
+        tensor.device().checked_memory_backend()?.note_kernel_write(&storage)?;
         storage.bump_version();
         Ok(Self(storage))
     }
@@ -32,13 +32,13 @@ impl DeviceWrite {
 impl Drop for DeviceWrite {
     fn drop(&mut self) {
         // The error is dropped: `begin` succeeded, and the kernel has reported its own errors.
-        let _ = self.0.device().checked_memory_backend().and_then(|memory| memory.note_write(&self.0));
+        let _ = self.0.device().checked_memory_backend().and_then(|memory| memory.note_kernel_write(&self.0));
     }
 }
 
 /// The outputs that a kernel can write directly, besides those with the dtype and strides of its plan.
 #[derive(Clone, Copy, Debug)]
-pub struct DirectOutputs {
+pub struct DirectOutputKinds {
     /// An output may have the same elements as an input.
     pub in_place: bool,
     /// An output may have any strides.
@@ -55,7 +55,7 @@ impl<'a> OutputTensor<'a> {
         argument: &'static str,
         tensor: &'a mut Tensor,
         reads: &[(&'static str, &dyn HasTensors)],
-        writes: DirectOutputs,
+        writes: DirectOutputKinds,
     ) -> Result<Self> {
         let mut resized = None;
         if tensor.dtype() != spec.dtype || tensor.sizes() != spec.geometry.sizes() {
@@ -71,7 +71,7 @@ impl<'a> OutputTensor<'a> {
         }
         let mut is_input = argument == "self";
         for (name, read) in reads {
-            let overlaps = read.any_tensor(&mut |read| {
+            let overlaps = read.any_tensor_matches(&mut |read| {
                 let is_same = read.is_same_elements_as(written);
                 is_input |= is_same;
                 !is_same && !read.is_disjoint_or_same_elements(written)
@@ -129,12 +129,12 @@ pub fn check_outputs_disjoint(outputs: &[(&'static str, &Tensor)]) -> Result<()>
 /// An argument with tensors.
 pub trait HasTensors {
     /// Calls `test` with each tensor until it returns true.
-    fn any_tensor(&self, test: &mut dyn FnMut(&Tensor) -> bool) -> bool;
+    fn any_tensor_matches(&self, test: &mut dyn FnMut(&Tensor) -> bool) -> bool;
 
     /// Returns the device of results that are made from this argument.
     fn result_device(&self) -> Option<Device> {
         let mut found = None;
-        self.any_tensor(&mut |tensor| {
+        self.any_tensor_matches(&mut |tensor| {
             // A CPU tensor with rank 0 can be used with tensors on any device.
             let decides = tensor.device() != Device::CPU || tensor.geometry().rank() > 0;
             if decides || found.is_none() {
@@ -148,7 +148,7 @@ pub trait HasTensors {
 
 impl HasTensors for &Tensor {
     #[inline(always)]
-    fn any_tensor(&self, test: &mut dyn FnMut(&Tensor) -> bool) -> bool {
+    fn any_tensor_matches(&self, test: &mut dyn FnMut(&Tensor) -> bool) -> bool {
         test(self)
     }
 
@@ -160,19 +160,19 @@ impl HasTensors for &Tensor {
 
 impl HasTensors for Option<&Tensor> {
     #[inline(always)]
-    fn any_tensor(&self, test: &mut dyn FnMut(&Tensor) -> bool) -> bool {
+    fn any_tensor_matches(&self, test: &mut dyn FnMut(&Tensor) -> bool) -> bool {
         self.is_some_and(test)
     }
 }
 
 impl HasTensors for &[Tensor] {
-    fn any_tensor(&self, test: &mut dyn FnMut(&Tensor) -> bool) -> bool {
+    fn any_tensor_matches(&self, test: &mut dyn FnMut(&Tensor) -> bool) -> bool {
         self.iter().any(test)
     }
 }
 
 impl HasTensors for &[Option<Tensor>] {
-    fn any_tensor(&self, test: &mut dyn FnMut(&Tensor) -> bool) -> bool {
+    fn any_tensor_matches(&self, test: &mut dyn FnMut(&Tensor) -> bool) -> bool {
         self.iter().flatten().any(test)
     }
 }

@@ -86,7 +86,7 @@ impl<T: Into<Self>> From<Option<T>> for PointwiseOperand<'_> {
 
 /// Returns the plan of a call with these operands, in the order in which the shape word names them.
 pub fn pointwise_plan(operator: &Operator, operands: &[PointwiseOperand<'_>]) -> Result<Plan<PointwisePlan>> {
-    let Some(ShapeWord::Pointwise { names, dtype: promotion, dtypes, .. }) = operator.shape() else {
+    let Some(ShapeWord::Pointwise { names, dtype: promotion, dtypes, .. }) = operator.shape_word() else {
         return Err(ErrorKind::NoShapeInference { operator: operator.name() }.into());
     };
     let (mut given, mut tensors) = (SmallVec::<[&'static str; 4]>::new(), SmallVec::<[&Tensor; 4]>::new());
@@ -96,8 +96,8 @@ pub fn pointwise_plan(operator: &Operator, operands: &[PointwiseOperand<'_>]) ->
             tensors.push(tensor);
         }
     }
-    let compute_dtype = compute_dtype(promotion, &tensors, operands);
-    if !dtypes.is_empty() && !dtypes.contains(&listed_dtype(compute_dtype)) {
+    let compute_dtype = computation_dtype(promotion, &tensors, operands);
+    if !dtypes.is_empty() && !dtypes.contains(&representative_dtype(compute_dtype)) {
         let (operator, supported) = (operator.name(), dtypes);
         return Err(ErrorKind::UnsupportedDType { operator, argument: "self", dtype: compute_dtype, supported }.into());
     }
@@ -125,7 +125,7 @@ pub fn allocate_pointwise<O: Operation, const N: usize>(
                 && other.geometry().same_sizes(first.geometry())
         })
     {
-        let compute_dtype = dtype.compute_dtype(&[first]);
+        let compute_dtype = dtype.computation_dtype(&[first]);
         return Ok((PointwisePlan { compute_dtype }, [first.allocate_like(dtype.result_dtype_from(compute_dtype))?]));
     }
     let Plan { value, outputs: [spec] } = pointwise_plan(O::operator(), &tensors.map(PointwiseOperand::Tensor))?;
@@ -133,12 +133,12 @@ pub fn allocate_pointwise<O: Operation, const N: usize>(
 }
 
 /// Returns the dtype to compute in. A number counts only in promotions over all operands.
-fn compute_dtype(promotion: Promotion, tensors: &[&Tensor], operands: &[PointwiseOperand<'_>]) -> DType {
+fn computation_dtype(promotion: Promotion, tensors: &[&Tensor], operands: &[PointwiseOperand<'_>]) -> DType {
     let numbers = operands
         .iter()
         .filter_map(|operand| if let PointwiseOperand::Number(dtype) = operand { Some(*dtype) } else { None });
     if !matches!(promotion, Promotion::Common | Promotion::Float) || numbers.clone().next().is_none() {
-        return promotion.compute_dtype(tensors);
+        return promotion.computation_dtype(tensors);
     }
     let mut state = PromotionState::default();
     for tensor in tensors {
@@ -152,7 +152,7 @@ fn compute_dtype(promotion: Promotion, tensors: &[&Tensor], operands: &[Pointwis
 
 /// Returns the dtype that an operator's definition lists if it supports this one: `f32` stands for all 16-bit floats, `i64` for all
 /// integers and bool.
-fn listed_dtype(compute_dtype: DType) -> DType {
+fn representative_dtype(compute_dtype: DType) -> DType {
     match compute_dtype {
         DType::F16 | DType::BF16 => DType::F32,
         DType::F32 | DType::F64 | DType::C64 | DType::C128 => compute_dtype,

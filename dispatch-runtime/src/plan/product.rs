@@ -9,7 +9,7 @@ use crate::tensor::{Dims, Tensor};
 
 /// Returns the plan of a product of these tensors, which are the operator's first arguments.
 pub fn product_plan(operator: &Operator, tensors: &[&Tensor]) -> Result<Plan<()>> {
-    let Some(ShapeWord::Product { letters }) = operator.shape() else {
+    let Some(ShapeWord::Product { letters }) = operator.shape_word() else {
         return Err(ErrorKind::NoShapeInference { operator: operator.name() }.into());
     };
     let name = |at: usize| operator.argument_name(at);

@@ -76,7 +76,7 @@ pub fn reduction_plan(
     keepdim: bool,
     dtype: Option<DType>,
 ) -> Result<Plan<ReductionDims>> {
-    let Some(ShapeWord::Reduce { dims: argument, dtype: promotion, .. }) = operator.shape() else {
+    let Some(ShapeWord::Reduce { dims: argument, dtype: promotion, .. }) = operator.shape_word() else {
         return Err(ErrorKind::NoShapeInference { operator: operator.name() }.into());
     };
     let dtype = dtype.unwrap_or_else(|| promotion.result_dtype(&[tensor]));
@@ -111,7 +111,7 @@ fn reduction_plan_or_problem(
     dtype: DType,
 ) -> Result<Plan<ReductionDims>, Problem> {
     let is_reduced = reduced_dims_or_problem(tensor.sizes().len(), dims)?;
-    let spec = Spec::contiguous(dtype, &sizes_without_reduced(tensor.sizes(), &is_reduced, keepdim));
+    let spec = Spec::contiguous(dtype, &reduced_sizes_from_flags(tensor.sizes(), &is_reduced, keepdim));
     Ok(Plan::new(ReductionDims { is_reduced }, [spec]))
 }
 
@@ -127,7 +127,7 @@ fn reduction_plan_or_problem(
 ///
 /// Returns [`BadArgument`] if a dimension is out of range, or is listed twice.
 pub fn reduced_sizes(sizes: &[i64], dims: &[i64], keepdim: bool, argument: &'static str) -> Result<Dims, BadArgument> {
-    Ok(sizes_without_reduced(sizes, &reduced_dims(sizes.len(), dims, argument)?, keepdim))
+    Ok(reduced_sizes_from_flags(sizes, &reduced_dims(sizes.len(), dims, argument)?, keepdim))
 }
 
 /// Returns a flag for each of `rank` dimensions: whether it is listed. An empty list means all dimensions.
@@ -145,7 +145,7 @@ pub fn reduced_dims(rank: usize, dims: &[i64], argument: &'static str) -> Result
     reduced_dims_or_problem(rank, dims).map_err(|problem| BadArgument::new(argument, problem))
 }
 
-fn sizes_without_reduced(sizes: &[i64], is_reduced: &[bool], keepdim: bool) -> Dims {
+fn reduced_sizes_from_flags(sizes: &[i64], is_reduced: &[bool], keepdim: bool) -> Dims {
     let sizes = sizes.iter().zip(is_reduced).filter_map(|(&size, is_reduced)| match (is_reduced, keepdim) {
         (true, true) => Some(1),
         (true, false) => None,

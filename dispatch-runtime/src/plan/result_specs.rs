@@ -12,7 +12,7 @@ use crate::value::{Argument, Value};
 
 /// Returns the dtype and geometry of the result of a boxed call of an operator with a shape word.
 pub fn shape_word_specs(operator: &Operator, arguments: &[Value]) -> Result<Vec<Spec>> {
-    let spec = match operator.shape() {
+    let spec = match operator.shape_word() {
         Some(ShapeWord::Pointwise { operands, .. }) => {
             let operands_of_call =
                 operands.iter().map(|&at| arguments.get(at).map_or(PointwiseOperand::Absent, PointwiseOperand::from));

@@ -244,7 +244,7 @@ impl Generator {
     /// Returns the key that this generator adds to a call: its backend's.
     #[must_use]
     pub fn keys(&self) -> KeySet {
-        KeySet::from_bits(layer_bit(DENSE) | 1 << self.0.device.backend())
+        KeySet::from_bits(layer_bit(DENSE) | 1 << self.0.device.backend_index())
     }
 }
 

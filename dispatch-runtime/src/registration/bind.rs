@@ -47,7 +47,7 @@ pub(crate) fn bind(operator: &Operator) -> Result<&'static Table> {
     let layout = registry.table_layout_of(operator)?;
     let row = registry.row_of_operator(operator)?;
     let table = layout::build_table(row, &layout, &registry.fallbacks, Marks::never_set());
-    let table = registry.row_or_insert(operator.name()).store_table(table);
+    let table = registry.row_or_insert(operator.name()).intern_table(table);
     operator.publish_table(table.header());
     Ok(table)
 }

@@ -138,7 +138,7 @@ static FUSERS: [OnceLock<&'static FuserRecord>; BACKEND_COUNT] = [const { OnceLo
 
 /// Stores the fuser of a record. The first one for a backend stays.
 pub(crate) fn register_fuser(record: &'static FuserRecord) {
-    if let Some(backend) = record.key.backend() {
+    if let Some(backend) = record.key.backend_index() {
         FUSERS[usize::from(backend)].get_or_init(|| record);
     }
 }
@@ -148,7 +148,7 @@ impl Device {
     #[must_use]
     pub fn fuser(self) -> Option<&'static dyn Fuser> {
         registry::load_records();
-        FUSERS[usize::from(self.backend())].get().map(|record| record.fuser as &dyn Fuser)
+        FUSERS[usize::from(self.backend_index())].get().map(|record| record.fuser as &dyn Fuser)
     }
 }
 

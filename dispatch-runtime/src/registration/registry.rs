@@ -45,12 +45,12 @@ pub(crate) struct Registry {
     pub(crate) unregistrable_keys: Vec<Key>,
     seen_records: FxHashSet<usize>,
     /// The allocations of all closures so far, including those of removed closures, which are reused.
-    closures: FxHashMap<ClosureCell, Vec<Arc<Retirable<BoxedClosure>>>>,
+    closures: FxHashMap<ClosureCellId, Vec<Arc<Retirable<BoxedClosure>>>>,
     next_source: u64,
 }
 
 /// The cell of a closure: the operator, or `None` for a fallback, and the key.
-pub(crate) type ClosureCell = (Option<Name<'static>>, SlotOrAlias);
+pub(crate) type ClosureCellId = (Option<Name<'static>>, SlotOrAlias);
 
 static REGISTRY: LazyLock<Mutex<Registry>> = LazyLock::new(|| Mutex::new(Registry::empty()));
 
@@ -238,7 +238,7 @@ impl Registry {
 
     /// Stores a closure, and returns the boxed kernel that calls it. It reuses the allocation of a removed closure for the same cell, if
     /// there is one.
-    pub(crate) fn store_closure(&mut self, place: ClosureCell, mut closure: BoxedClosure) -> BoxedKernel {
+    pub(crate) fn store_closure(&mut self, place: ClosureCellId, mut closure: BoxedClosure) -> BoxedKernel {
         let places = self.closures.entry(place).or_default();
         for place in &*places {
             match place.refill(closure) {
@@ -292,7 +292,7 @@ fn missing_definition_error(operator: Name<'static>) -> Error {
 }
 
 /// Returns the kernel of a cell, the reason why it fills the cell, and the key for which it was registered (`None` for the fallback).
-pub(crate) fn active_kernels<'a>(
+pub(crate) fn kernels_with_provenance<'a>(
     registry: &'a Registry,
     row: &'a OperatorRow,
     slot: Slot,

@@ -143,8 +143,8 @@ impl PromotionState {
     }
 
     pub(crate) fn result_dtype(self) -> DType {
-        let lower = promote_with_lower(self.zero_dim, self.number);
-        promote_with_lower(self.dimensioned, lower).unwrap_or(DEFAULT_FLOATING_DTYPE)
+        let lower = promote_by_priority(self.zero_dim, self.number);
+        promote_by_priority(self.dimensioned, lower).unwrap_or(DEFAULT_FLOATING_DTYPE)
     }
 }
 
@@ -152,7 +152,7 @@ fn promote_into(all: &mut Option<DType>, one: DType) {
     *all = Some(all.map_or(one, |all| all.promote(one)));
 }
 
-fn promote_with_lower(higher: Option<DType>, lower: Option<DType>) -> Option<DType> {
+fn promote_by_priority(higher: Option<DType>, lower: Option<DType>) -> Option<DType> {
     let (Some(high), Some(low)) = (higher, lower) else { return higher.or(lower) };
     Some(match high.category() {
         DTypeCategory::Floating if low.is_complex() => high.to_complex(),
@@ -192,7 +192,7 @@ impl Promotion {
     #[must_use]
     #[inline]
     pub fn result_dtype(self, operands: &[&Tensor]) -> DType {
-        self.result_dtype_from(self.compute_dtype(operands))
+        self.result_dtype_from(self.computation_dtype(operands))
     }
 
     /// Returns the dtype of the result of a computation in dtype `computed`.
@@ -210,7 +210,7 @@ impl Promotion {
     /// Returns the dtype in which an operator computes with these operands.
     #[must_use]
     #[inline]
-    pub fn compute_dtype(self, operands: &[&Tensor]) -> DType {
+    pub fn computation_dtype(self, operands: &[&Tensor]) -> DType {
         let common = match (self, operands) {
             (_, [one]) | (Self::First, [one, ..]) => one.dtype(),
             (_, [a, b]) => result_dtype_of_two(a, b),

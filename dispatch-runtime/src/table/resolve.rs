@@ -52,7 +52,7 @@ pub(crate) fn resolve_slot(
             if slot == Slot::for_autograd_other() && registered_keys.slots.intersects(&STORAGES_UNDER_AUTOGRAD_OTHER) {
                 return by(Provenance::AmbiguousAutogradOther, Alias::CompositeImplicitAutograd);
             }
-            if !registered_keys.has_kernel_below(slot) {
+            if !registered_keys.has_backend_kernel_below(slot) {
                 return by(Provenance::MathKernel, Alias::CompositeImplicitAutograd);
             }
         }
@@ -82,7 +82,7 @@ impl RegisteredKeys {
     }
 
     /// Whether the backend below an autograd key has a kernel of its own.
-    fn has_kernel_below(&self, slot: Slot) -> bool {
+    fn has_backend_kernel_below(&self, slot: Slot) -> bool {
         let own_kernel = match slot.layer_and_backend() {
             Some((AUTOGRAD, Some(backend))) => self.slots.has(Slot::for_layer_on_backend(DENSE, backend)),
             Some((AUTOGRAD_NESTED_TENSOR, None)) => self.slots.intersects(&STORAGES_UNDER_AUTOGRAD_NESTED_TENSOR),

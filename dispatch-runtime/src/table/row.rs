@@ -115,7 +115,7 @@ impl OperatorRow {
     }
 
     /// Returns the table with a static lifetime. Equal tables are stored once.
-    pub(crate) fn store_table(&mut self, table: Table) -> &'static Table {
+    pub(crate) fn intern_table(&mut self, table: Table) -> &'static Table {
         let known = self.tables.iter().copied().find(|known| **known == table);
         known.unwrap_or_else(|| {
             let table = table.leak();

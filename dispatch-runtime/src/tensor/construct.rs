@@ -38,7 +38,9 @@ impl Tensor {
     ) -> Result<Self, OutOfStorage> {
         // Meta tensors have sizes but no memory.
         let fits = geometry.required_bytes(dtype).is_some_and(|needed| {
-            geometry.count() == 0 || needed <= storage.size() || storage.device().backend() == Device::META.backend()
+            geometry.count() == 0
+                || needed <= storage.size()
+                || storage.device().backend_index() == Device::META.backend_index()
         });
         if !fits {
             return Err(OutOfStorage { geometry: Box::new(geometry), dtype, available: storage.size() });
@@ -185,5 +187,5 @@ impl Tensor {
 #[inline]
 fn default_keys(device: Device, inference: bool) -> KeySet {
     let tracked = if inference { 0 } else { layer_bit(AD_INPLACE_OR_VIEW) | layer_bit(AUTOGRAD) };
-    KeySet::from_bits(layer_bit(DENSE) | layer_bit(AUTOCAST) | tracked | 1 << device.backend())
+    KeySet::from_bits(layer_bit(DENSE) | layer_bit(AUTOCAST) | tracked | 1 << device.backend_index())
 }

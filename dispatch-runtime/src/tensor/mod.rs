@@ -7,13 +7,13 @@
 pub(crate) mod access;
 mod bounds;
 mod construct;
+mod elements;
 mod extension;
 mod from_array;
 mod geometry;
 mod marks;
 mod operands;
 mod overlap;
-mod strided;
 mod transfer_hold;
 
 use std::fmt;
@@ -28,11 +28,11 @@ use extension::Extensions;
 
 pub use access::{AccessError, ReadGuard, WriteGuard};
 pub use bounds::OutOfStorage;
+pub use elements::{Elements, ElementsMut};
 pub use from_array::{NestedArray, NestedRow, RaggedRows};
 pub use geometry::{Dims, Geometry, element_count};
 pub use marks::Marks;
 pub use operands::{Operand, Operands};
-pub use strided::{Elements, ElementsMut};
 pub use transfer_hold::TransferHold;
 
 /// An n-dimensional array on a device. Cloning it creates another handle to the same array.

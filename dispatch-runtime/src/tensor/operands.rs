@@ -281,10 +281,10 @@ impl<'a> Operand<'a> {
     /// let mut out = Tensor::from_slice(&[0_i16; 4]);
     /// let operands = operands!(write out).unwrap();
     /// let [operand] = operands.written();
-    /// assert!(operand.has_elements_between(0, 3) && !operand.has_elements_between(0, 4) && !operand.has_elements_between(-1, 3));
+    /// assert!(operand.is_range_in_storage(0, 3) && !operand.is_range_in_storage(0, 4) && !operand.is_range_in_storage(-1, 3));
     /// ```
     #[must_use]
-    pub fn has_elements_between(&self, first: i64, last: i64) -> bool {
+    pub fn is_range_in_storage(&self, first: i64, last: i64) -> bool {
         let end = last.checked_add(1).and_then(|end| super::bounds::byte_count(end, self.dtype()));
         first >= 0 && end.is_some_and(|end| end <= self.tensor.storage().size())
     }
@@ -366,7 +366,7 @@ impl Drop for Operand<'_> {
 mod tests {
     use super::*;
 
-    fn contiguous_part(tensor: &Tensor, start: i64, count: i64) -> Tensor {
+    fn contiguous_range(tensor: &Tensor, start: i64, count: i64) -> Tensor {
         tensor.restride(Geometry::strided(&[count], &[1], start).unwrap()).unwrap()
     }
 
@@ -381,10 +381,10 @@ mod tests {
     fn the_written_tensor_may_be_read_but_no_tensor_that_overlaps_it_partly() {
         let base = Tensor::from_slice(&[1_i32, 2, 3, 4]);
         let (mut out, same, shifted, disjoint) = (
-            contiguous_part(&base, 0, 2),
-            contiguous_part(&base, 0, 2),
-            contiguous_part(&base, 1, 2),
-            contiguous_part(&base, 2, 2),
+            contiguous_range(&base, 0, 2),
+            contiguous_range(&base, 0, 2),
+            contiguous_range(&base, 1, 2),
+            contiguous_range(&base, 2, 2),
         );
         let mut operands = operands!(write out; read same, disjoint).unwrap();
         let ([out_slice], [same_slice, disjoint_slice]) = operands.slices::<i32>().unwrap();
@@ -430,7 +430,7 @@ mod tests {
     #[test]
     fn errors_name_the_first_argument_self() {
         let base = Tensor::from_slice(&[1_i32, 2, 3]);
-        let (mut this, other) = (contiguous_part(&base, 0, 2), contiguous_part(&base, 1, 2));
+        let (mut this, other) = (contiguous_range(&base, 0, 2), contiguous_range(&base, 1, 2));
         let overlap = |with: &'static str| Problem::Overlap { with: with.into() };
         assert_eq!(argument_and_problem(operands!(write this; read other)), ("other".to_owned(), overlap("self")));
         let (mut out, this) = (other, this);
@@ -441,7 +441,7 @@ mod tests {
     fn two_written_tensors_must_not_overlap() {
         let base = Tensor::from_slice(&[1_i32, 2, 3, 4]);
         let (mut low, mut middle, mut high) =
-            (contiguous_part(&base, 0, 2), contiguous_part(&base, 1, 2), contiguous_part(&base, 2, 2));
+            (contiguous_range(&base, 0, 2), contiguous_range(&base, 1, 2), contiguous_range(&base, 2, 2));
         assert!(operands!(write low, high).is_ok());
         assert_eq!(argument_and_problem(operands!(write low, middle)).0, "middle");
         assert!(operands!(write low, high; read base).is_err());
@@ -451,10 +451,10 @@ mod tests {
     fn each_written_tensor_is_compared_with_all_before_it() {
         let base = Tensor::from_slice(&[0_i32; 8]);
         let (mut first, mut second, mut third) =
-            (contiguous_part(&base, 0, 2), contiguous_part(&base, 4, 2), contiguous_part(&base, 5, 2));
+            (contiguous_range(&base, 0, 2), contiguous_range(&base, 4, 2), contiguous_range(&base, 5, 2));
         let expected = ("third".to_owned(), Problem::Overlap { with: "second".into() });
         assert_eq!(argument_and_problem(operands!(write first, second, third)), expected);
-        let mut apart = contiguous_part(&base, 6, 2);
+        let mut apart = contiguous_range(&base, 6, 2);
         assert!(operands!(write first, second, apart).is_ok());
     }
 }

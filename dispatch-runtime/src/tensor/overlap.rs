@@ -40,7 +40,7 @@ impl StridedBytes {
 
     /// Returns the range of the bytes within a block of `period` bytes, if memory is divided into such blocks. Returns `None` if the range
     /// crosses the end of a block.
-    fn range_in_block(&self, period: i64) -> Option<(i64, i64)> {
+    fn range_in_period(&self, period: i64) -> Option<(i64, i64)> {
         let start = self.start % period;
         let inner = self.steps.iter().filter(|(_, stride)| stride % period != 0);
         let end = inner.fold(start.saturating_add(self.element), |end, (size, stride)| {
@@ -57,7 +57,7 @@ impl StridedBytes {
     /// Returns the index of each element's first byte.
     fn element_starts(&self) -> impl Iterator<Item = i64> {
         let (sizes, strides): (Dims, Dims) = self.steps.iter().copied().unzip();
-        super::strided::element_indices(sizes, strides, self.start)
+        super::elements::element_indices(sizes, strides, self.start)
     }
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn are_disjoint(a: &Tensor, b: &Tensor) -> bool {
         return true;
     }
     let mut periods = a.steps.iter().chain(&b.steps).map(|(_, stride)| *stride).filter(|&stride| stride > 1);
-    let is_apart = |period: i64| match (a.range_in_block(period), b.range_in_block(period)) {
+    let is_apart = |period: i64| match (a.range_in_period(period), b.range_in_period(period)) {
         (Some((a_start, a_end)), Some((b_start, b_end))) => a_end <= b_start || b_end <= a_start,
         _ => false,
     };
@@ -82,7 +82,7 @@ pub(crate) fn are_disjoint(a: &Tensor, b: &Tensor) -> bool {
         || are_short && {
             let mut bits = BitSet::new(start, end);
             a.element_starts().for_each(|at| {
-                bits.insert(at, a.element);
+                bits.insert_range(at, a.element);
             });
             b.element_starts().all(|at| !(at..at + b.element).any(|index| bits.contains(index)))
         }
@@ -112,7 +112,7 @@ pub(crate) fn overlaps_itself(geometry: &Geometry) -> bool {
         return true;
     }
     let mut bits = BitSet::new(bytes.start, bytes.end_byte());
-    !bytes.element_starts().all(|at| bits.insert(at, 1))
+    !bytes.element_starts().all(|at| bits.insert_range(at, 1))
 }
 
 /// A bit set over a range of indices.
@@ -128,7 +128,7 @@ impl BitSet {
     }
 
     /// Adds `count` indices from `at` on, and returns whether none of them was in the set before.
-    fn insert(&mut self, at: i64, count: i64) -> bool {
+    fn insert_range(&mut self, at: i64, count: i64) -> bool {
         let mut is_new = true;
         for index in at..at + count {
             is_new &= !self.contains(index);
@@ -204,7 +204,7 @@ mod tests {
     }
 
     fn element_indices_of(geometry: &Geometry) -> Vec<i64> {
-        crate::tensor::strided::element_indices(geometry.sizes().into(), geometry.strides().into(), geometry.offset())
+        crate::tensor::elements::element_indices(geometry.sizes().into(), geometry.strides().into(), geometry.offset())
             .collect()
     }
 

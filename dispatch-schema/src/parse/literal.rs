@@ -91,11 +91,11 @@ impl Parser<'_> {
             }
         }
         self.position += 1;
-        self.parse_fraction(&mut text);
+        self.append_fraction(&mut text);
         Ok(text)
     }
 
-    fn parse_fraction(&mut self, text: &mut String) {
+    fn append_fraction(&mut self, text: &mut String) {
         let whole = text.bytes().all(|byte| byte.is_ascii_digit());
         if !(whole
             && self.is_at('.')

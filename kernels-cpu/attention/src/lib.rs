@@ -21,8 +21,8 @@ impl<T: OrderedFloat + Entry<Sum = T>> AttentionFloat for T {}
 
 #[op_impl(aten::_fused_sdp_choice, CPU)]
 fn fused_sdp_choice(_: ...) -> i64 {
-    let fits = AttentionPlan::blocked_kernel_supports(query, key, value, attn_mask, dropout_p, enable_gqa);
-    if fits { AttentionPlan::CHOICE_BLOCKED } else { AttentionPlan::CHOICE_COMPOSED }
+    let fits = AttentionPlan::flash_kernel_supports(query, key, value, attn_mask, dropout_p, enable_gqa);
+    if fits { AttentionPlan::CHOICE_FLASH } else { AttentionPlan::CHOICE_MATH }
 }
 
 /// The number of queries of a block.

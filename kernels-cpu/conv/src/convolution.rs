@@ -12,7 +12,7 @@ use dispatch_runtime::{Complex32, Complex64};
 use crate::geometry::ConvGeometry;
 use crate::input_tile::{ConvPass, ImageResultRows, InputTile, ResultStrip, copy_short_row};
 use crate::microkernel::{
-    ConvElement, MAX_LANE_COUNT, MAX_ROW_ELEMENTS_IN_REGISTERS, ResultMicrokernel, WEIGHT_ROWS_PER_BLOCK,
+    CHANNELS_PER_WEIGHT_BLOCK, ConvElement, MAX_LANE_COUNT, MAX_ROW_ELEMENTS_IN_REGISTERS, ResultMicrokernel,
 };
 use crate::{GRAIN_SIZE, MAX_ELEMENTS_IN_L2};
 use engine::contiguous::{contiguous_elements, with_compute_type, write_contiguous};
@@ -80,7 +80,7 @@ impl ConvGeometry {
         if large.is_empty() || weight.is_empty() {
             return fill_with_bias(bias, self.position_count(), small);
         }
-        let layout = ConvLayout {
+        let layout = DirectedConvolution {
             items: self.batch * self.groups,
             groups: self.groups,
             source: (self.channels, self.large_side_area()),
@@ -99,7 +99,7 @@ impl ConvGeometry {
         if small.is_empty() || weight.is_empty() {
             return fill_with_bias(bias, self.large_side_area(), large);
         }
-        let layout = ConvLayout {
+        let layout = DirectedConvolution {
             items: self.batch * self.groups,
             groups: self.groups,
             source: (self.filters, self.position_count()),
@@ -125,7 +125,7 @@ fn fill_with_bias<T: ConvElement>(bias: Option<&[T]>, area: usize, result: &mut 
 }
 
 /// A convolution in one direction: each element of the result is a sum of weights times elements of the source.
-struct ConvLayout {
+struct DirectedConvolution {
     items: usize,
     groups: usize,
     /// The number of channels per item, and of elements per channel.
@@ -135,7 +135,7 @@ struct ConvLayout {
     weight_strides: (usize, usize),
 }
 
-impl ConvLayout {
+impl DirectedConvolution {
     fn compute_pass<T: ConvElement>(
         &self,
         pass: &ConvPass,
@@ -150,7 +150,7 @@ impl ConvLayout {
             return;
         }
         let weights = self.pack_weights(pass, weight);
-        let lines = rows.next_multiple_of(WEIGHT_ROWS_PER_BLOCK);
+        let lines = rows.next_multiple_of(CHANNELS_PER_WEIGHT_BLOCK);
         let mut starts = vec![T::ZERO; self.groups * lines];
         for (starts, bias) in starts.chunks_exact_mut(lines).zip(bias.unwrap_or_default().chunks_exact(rows)) {
             starts[..rows].copy_from_slice(bias);
@@ -166,8 +166,8 @@ impl ConvLayout {
         );
         let together = strips.first().map_or(1, |strip| strip.images);
         let items = batch.div_ceil(together) * self.groups;
-        let chunks = pieces.div_ceil(items * strips.len().max(1)).min(lines / WEIGHT_ROWS_PER_BLOCK);
-        let chunk = rows.div_ceil(chunks).next_multiple_of(WEIGHT_ROWS_PER_BLOCK);
+        let chunks = pieces.div_ceil(items * strips.len().max(1)).min(lines / CHANNELS_PER_WEIGHT_BLOCK);
+        let chunk = rows.div_ceil(chunks).next_multiple_of(CHANNELS_PER_WEIGHT_BLOCK);
         let chunks = rows.div_ceil(chunk);
         let out = DisjointSlices::new(result);
         let work = strips
@@ -243,27 +243,27 @@ impl ConvLayout {
         }
     }
 
-    /// Copies the weight into the order in which it is read: for each block of [`WEIGHT_ROWS_PER_BLOCK`] rows, their weights for each
+    /// Copies the weight into the order in which it is read: for each block of [`CHANNELS_PER_WEIGHT_BLOCK`] rows, their weights for each
     /// channel and tap.
     fn pack_weights<T: ConvElement>(&self, pass: &ConvPass, weight: &[T]) -> Vec<T> {
         let (channels, rows, taps) = (self.source.0, self.result.0, pass.taps.len());
-        let blocks = rows.div_ceil(WEIGHT_ROWS_PER_BLOCK);
-        let mut packed = vec![T::ZERO; self.groups * blocks * channels * taps * WEIGHT_ROWS_PER_BLOCK];
+        let blocks = rows.div_ceil(CHANNELS_PER_WEIGHT_BLOCK);
+        let mut packed = vec![T::ZERO; self.groups * blocks * channels * taps * CHANNELS_PER_WEIGHT_BLOCK];
         let of_group = weight.len() / self.groups;
-        let lines = DisjointLines::new(&mut packed, channels * taps * WEIGHT_ROWS_PER_BLOCK);
-        lines.for_each((GRAIN_SIZE / 8).div_ceil(channels * taps * WEIGHT_ROWS_PER_BLOCK + 1), |line, values| {
-            let (group, first) = (line / blocks, line % blocks * WEIGHT_ROWS_PER_BLOCK);
+        let lines = DisjointLines::new(&mut packed, channels * taps * CHANNELS_PER_WEIGHT_BLOCK);
+        lines.for_each((GRAIN_SIZE / 8).div_ceil(channels * taps * CHANNELS_PER_WEIGHT_BLOCK + 1), |line, values| {
+            let (group, first) = (line / blocks, line % blocks * CHANNELS_PER_WEIGHT_BLOCK);
             let of_line = &weight[group * of_group + first * self.weight_strides.1..];
-            let height = WEIGHT_ROWS_PER_BLOCK.min(rows - first);
-            let reach = (height * self.weight_strides.1).min(WEIGHT_ROWS_PER_BLOCK * taps) * size_of::<T>();
-            for (channel, values) in values.chunks_exact_mut(taps * WEIGHT_ROWS_PER_BLOCK).enumerate() {
+            let height = CHANNELS_PER_WEIGHT_BLOCK.min(rows - first);
+            let reach = (height * self.weight_strides.1).min(CHANNELS_PER_WEIGHT_BLOCK * taps) * size_of::<T>();
+            for (channel, values) in values.chunks_exact_mut(taps * CHANNELS_PER_WEIGHT_BLOCK).enumerate() {
                 prefetch::prefetch_for_reading(
                     of_line.as_ptr().wrapping_add((channel + PREFETCH_CHANNEL_DISTANCE) * self.weight_strides.0).cast(),
                     reach,
                 );
                 for row in 0..height {
                     let window = &of_line[channel * self.weight_strides.0 + row * self.weight_strides.1..];
-                    for (tap, values) in pass.taps.iter().zip(values.as_chunks_mut::<WEIGHT_ROWS_PER_BLOCK>().0) {
+                    for (tap, values) in pass.taps.iter().zip(values.as_chunks_mut::<CHANNELS_PER_WEIGHT_BLOCK>().0) {
                         values[row] = window[tap.index];
                     }
                 }
@@ -290,7 +290,7 @@ fn compute_strip_sums<T: ConvElement>(
     rows: usize,
     mut write_results: impl FnMut(usize, usize, &[T], ImageResultRows),
 ) {
-    let lines = rows.next_multiple_of(WEIGHT_ROWS_PER_BLOCK);
+    let lines = rows.next_multiple_of(CHANNELS_PER_WEIGHT_BLOCK);
     let positions = strip.sum_count();
     let at_once = (MAX_SUMS_IN_L2 / rows.max(1) / MAX_ROW_ELEMENTS_IN_REGISTERS).max(1) * MAX_ROW_ELEMENTS_IN_REGISTERS;
     for first in (0..positions).step_by(at_once) {
@@ -302,7 +302,7 @@ fn compute_strip_sums<T: ConvElement>(
             initial_sums: weights.initial_sums,
             rows,
             offsets: &tile.offsets,
-            cached_offsets: InputTile::<T>::cached_offset_count(pass),
+            cached_offsets: InputTile::<T>::max_offsets_in_l1(pass),
             tile: &tile.elements[first..],
             positions: count,
             results: sums,

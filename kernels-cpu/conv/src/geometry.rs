@@ -100,7 +100,7 @@ impl ConvGeometry {
     }
 
     /// Returns the range of the elements of one group of one image. `item` counts the groups of all images.
-    pub(super) fn group_range(&self, item: usize) -> Range<usize> {
+    pub(super) fn large_side_range(&self, item: usize) -> Range<usize> {
         item * self.channels * self.large_side_area()..(item + 1) * self.channels * self.large_side_area()
     }
 

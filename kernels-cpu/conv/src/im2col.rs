@@ -20,7 +20,7 @@ fn im2col(plan: &Window, out: &mut Tensor, this: &Tensor) -> Result<()> {
         let elements = contiguous_elements::<T>(this)?;
         write_contiguous(out, |out: &mut [T]| {
             for item in 0..geometry.batch {
-                geometry.unfold(&elements[geometry.group_range(item)], &mut out[geometry.unfolded_range(item)]);
+                geometry.unfold(&elements[geometry.large_side_range(item)], &mut out[geometry.unfolded_range(item)]);
             }
             Ok(())
         })
@@ -35,7 +35,7 @@ fn col2im(plan: &Window, out: &mut Tensor, this: &Tensor) -> Result<()> {
         write_contiguous(out, |out: &mut [T]| {
             out.fill(T::ZERO);
             for item in 0..geometry.batch {
-                geometry.fold(&elements[geometry.unfolded_range(item)], &mut out[geometry.group_range(item)]);
+                geometry.fold(&elements[geometry.unfolded_range(item)], &mut out[geometry.large_side_range(item)]);
             }
             Ok(())
         })

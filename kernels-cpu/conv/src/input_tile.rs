@@ -334,7 +334,7 @@ impl<T: ComputeType> InputTile<T> {
     }
 
     /// Returns the number of consecutive offsets whose elements fit the L1 cache together.
-    pub(super) fn cached_offset_count(pass: &ConvPass) -> usize {
+    pub(super) fn max_offsets_in_l1(pass: &ConvPass) -> usize {
         /// The number of elements that stay in the L1 cache beside other data.
         const MAX_ELEMENTS_IN_L1: usize = 1 << 13;
         (MAX_ELEMENTS_IN_L1 / (pass.source_rows * (MAX_ROW_ELEMENTS_IN_REGISTERS + 2 * MAX_LANE_COUNT))).max(1)

@@ -12,16 +12,16 @@ use engine::gemm::Entry;
 use engine::inlined::inlined;
 
 /// The number of result channels whose weights are stored next to each other.
-pub(super) const WEIGHT_ROWS_PER_BLOCK: usize = 8;
+pub(super) const CHANNELS_PER_WEIGHT_BLOCK: usize = 8;
 
 /// The number of result channels that are computed at once if the machine has few registers, or if no more channels are left.
-const MIN_ROWS_IN_REGISTERS: usize = 4;
+const MIN_CHANNELS_IN_REGISTERS: usize = 4;
 
 /// The most vectors of results per channel in registers.
-const MAX_VECTORS_PER_ROW: usize = 3;
+const MAX_VECTORS_PER_CHANNEL: usize = 3;
 
 /// The most elements of a row of results that are computed at once.
-pub(super) const MAX_ROW_ELEMENTS_IN_REGISTERS: usize = MAX_VECTORS_PER_ROW * MAX_LANE_COUNT;
+pub(super) const MAX_ROW_ELEMENTS_IN_REGISTERS: usize = MAX_VECTORS_PER_CHANNEL * MAX_LANE_COUNT;
 
 /// The most filters whose gradients are computed in registers at once.
 pub(super) const MAX_FILTERS_IN_REGISTERS: usize = 4;
@@ -84,10 +84,10 @@ unsafe fn load_vector<T: ConvElement, S: Simd>(from: *const T) -> T::Vector<S> {
 
 /// The sums of results over taps and channels, for some rows of weights, from a position of the tile on.
 pub(super) struct ResultMicrokernel<'a, T> {
-    /// For each block of [`WEIGHT_ROWS_PER_BLOCK`] rows: their weights for the first offset, for the second, and so on.
+    /// For each block of [`CHANNELS_PER_WEIGHT_BLOCK`] rows: their weights for the first offset, for the second, and so on.
     pub(super) weights: &'a [T],
     pub(super) rows: usize,
-    /// The initial values of the sums of each row, for a multiple of [`WEIGHT_ROWS_PER_BLOCK`] rows.
+    /// The initial values of the sums of each row, for a multiple of [`CHANNELS_PER_WEIGHT_BLOCK`] rows.
     pub(super) initial_sums: &'a [T],
     /// The offset of each term's element in the tile, for the result at position zero.
     pub(super) offsets: &'a [usize],
@@ -95,14 +95,14 @@ pub(super) struct ResultMicrokernel<'a, T> {
     pub(super) cached_offsets: usize,
     pub(super) tile: &'a [T],
     pub(super) positions: usize,
-    /// Lines of results, for a multiple of [`WEIGHT_ROWS_PER_BLOCK`] rows. The length of a line is a multiple of the length of a vector.
+    /// Lines of results, for a multiple of [`CHANNELS_PER_WEIGHT_BLOCK`] rows. The length of a line is a multiple of the length of a vector.
     pub(super) results: &'a mut [T],
     pub(super) line: usize,
 }
 
 impl<T: ConvElement> ResultMicrokernel<'_, T> {
     pub(super) fn compute(mut self) {
-        let lines = self.rows.next_multiple_of(WEIGHT_ROWS_PER_BLOCK);
+        let lines = self.rows.next_multiple_of(CHANNELS_PER_WEIGHT_BLOCK);
         let reached =
             self.offsets.iter().max().map_or(0, |&most| most + self.positions.next_multiple_of(MAX_LANE_COUNT));
         assert!(
@@ -134,9 +134,9 @@ impl<T: ConvElement> ResultMicrokernel<'_, T> {
     ) {
         let lane_count = lane_count::<T, S>();
         let offsets = &self.offsets[inner.clone()];
-        let weights = (row - row % WEIGHT_ROWS_PER_BLOCK) * self.offsets.len()
-            + inner.start * WEIGHT_ROWS_PER_BLOCK
-            + row % WEIGHT_ROWS_PER_BLOCK;
+        let weights = (row - row % CHANNELS_PER_WEIGHT_BLOCK) * self.offsets.len()
+            + inner.start * CHANNELS_PER_WEIGHT_BLOCK
+            + row % CHANNELS_PER_WEIGHT_BLOCK;
         // SAFETY: `compute` has checked that all positions of all rows are inside the weights, the tile and the sums.
         unsafe {
             let mut weight = self.weights.as_ptr().add(weights);
@@ -162,7 +162,7 @@ impl<T: ConvElement> ResultMicrokernel<'_, T> {
                         sums[r][v] = T::mul_add(simd, factor, sources[v], sums[r][v]);
                     }
                 }
-                weight = weight.add(WEIGHT_ROWS_PER_BLOCK);
+                weight = weight.add(CHANNELS_PER_WEIGHT_BLOCK);
             }
             for r in 0..R {
                 for v in 0..V {
@@ -180,16 +180,16 @@ impl<T: ConvElement> WithSimd for &mut ResultMicrokernel<'_, T> {
     fn with_simd<S: Simd>(self, simd: S) {
         let lane_count = lane_count::<T, S>();
         // The largest block of sums that leaves registers for the operands.
-        let most = if S::REGISTER_COUNT >= 32 { WEIGHT_ROWS_PER_BLOCK } else { MIN_ROWS_IN_REGISTERS };
+        let most = if S::REGISTER_COUNT >= 32 { CHANNELS_PER_WEIGHT_BLOCK } else { MIN_CHANNELS_IN_REGISTERS };
         for start in (0..self.offsets.len().max(1)).step_by(self.cached_offsets.max(1)) {
             let inner = start..self.offsets.len().min(start + self.cached_offsets.max(1));
-            for place in (0..self.positions).step_by(MAX_VECTORS_PER_ROW * lane_count) {
-                let vectors = (self.positions - place).div_ceil(lane_count).min(MAX_VECTORS_PER_ROW);
+            for place in (0..self.positions).step_by(MAX_VECTORS_PER_CHANNEL * lane_count) {
+                let vectors = (self.positions - place).div_ceil(lane_count).min(MAX_VECTORS_PER_CHANNEL);
                 let mut row = 0;
                 while row < self.rows {
                     let height = match self.rows - row {
                         1 => 1,
-                        2..=MIN_ROWS_IN_REGISTERS => MIN_ROWS_IN_REGISTERS,
+                        2..=MIN_CHANNELS_IN_REGISTERS => MIN_CHANNELS_IN_REGISTERS,
                         _ => most,
                     };
                     let inner = inner.clone();
@@ -198,21 +198,21 @@ impl<T: ConvElement> WithSimd for &mut ResultMicrokernel<'_, T> {
                         match (height, vectors) {
                             (1, 1) => self.compute_block::<S, 1, 1>(simd, row, place, inner),
                             (1, 2) => self.compute_block::<S, 1, 2>(simd, row, place, inner),
-                            (1, _) => self.compute_block::<S, 1, MAX_VECTORS_PER_ROW>(simd, row, place, inner),
-                            (MIN_ROWS_IN_REGISTERS, 1) => {
-                                self.compute_block::<S, MIN_ROWS_IN_REGISTERS, 1>(simd, row, place, inner);
+                            (1, _) => self.compute_block::<S, 1, MAX_VECTORS_PER_CHANNEL>(simd, row, place, inner),
+                            (MIN_CHANNELS_IN_REGISTERS, 1) => {
+                                self.compute_block::<S, MIN_CHANNELS_IN_REGISTERS, 1>(simd, row, place, inner);
                             }
-                            (MIN_ROWS_IN_REGISTERS, 2) => {
-                                self.compute_block::<S, MIN_ROWS_IN_REGISTERS, 2>(simd, row, place, inner);
+                            (MIN_CHANNELS_IN_REGISTERS, 2) => {
+                                self.compute_block::<S, MIN_CHANNELS_IN_REGISTERS, 2>(simd, row, place, inner);
                             }
-                            (MIN_ROWS_IN_REGISTERS, _) => {
-                                self.compute_block::<S, MIN_ROWS_IN_REGISTERS, MAX_VECTORS_PER_ROW>(
+                            (MIN_CHANNELS_IN_REGISTERS, _) => {
+                                self.compute_block::<S, MIN_CHANNELS_IN_REGISTERS, MAX_VECTORS_PER_CHANNEL>(
                                     simd, row, place, inner,
                                 );
                             }
-                            (_, 1) => self.compute_block::<S, WEIGHT_ROWS_PER_BLOCK, 1>(simd, row, place, inner),
-                            (_, 2) => self.compute_block::<S, WEIGHT_ROWS_PER_BLOCK, 2>(simd, row, place, inner),
-                            _ => self.compute_block::<S, WEIGHT_ROWS_PER_BLOCK, MAX_VECTORS_PER_ROW>(
+                            (_, 1) => self.compute_block::<S, CHANNELS_PER_WEIGHT_BLOCK, 1>(simd, row, place, inner),
+                            (_, 2) => self.compute_block::<S, CHANNELS_PER_WEIGHT_BLOCK, 2>(simd, row, place, inner),
+                            _ => self.compute_block::<S, CHANNELS_PER_WEIGHT_BLOCK, MAX_VECTORS_PER_CHANNEL>(
                                 simd, row, place, inner,
                             ),
                         }
@@ -247,7 +247,7 @@ impl<T: ConvElement> WeightGradientMicrokernel<'_, T> {
         if [self.filters, self.offsets.len(), self.images, self.rows, self.columns].contains(&0) {
             return;
         }
-        let most = self.offsets.iter().max().map_or(0, |&most| most + self.image_line_length());
+        let most = self.offsets.iter().max().map_or(0, |&most| most + self.image_span_with_gaps());
         assert!(
             (self.images - 1) * self.tile_steps[0] + most <= self.tile.len(),
             "{} images of {} rows need more than {} elements of the tile",
@@ -259,7 +259,7 @@ impl<T: ConvElement> WeightGradientMicrokernel<'_, T> {
     }
 
     /// Returns the number of contiguous elements of an image that are read, gaps between rows included.
-    fn image_line_length(&self) -> usize {
+    fn image_span_with_gaps(&self) -> usize {
         ((self.rows - 1) * self.tile_steps[1] + self.columns).next_multiple_of(MAX_LANE_COUNT)
     }
 
@@ -275,7 +275,7 @@ impl<T: ConvElement> WeightGradientMicrokernel<'_, T> {
         small: &[T],
         offsets: [usize; K],
     ) -> [[T; K]; F] {
-        let (lane_count, line) = (lane_count::<T, S>(), self.image_line_length());
+        let (lane_count, line) = (lane_count::<T, S>(), self.image_span_with_gaps());
         let mut sums = [[T::splat(simd, T::ZERO); K]; F];
         // SAFETY: guaranteed by the caller.
         unsafe {
@@ -333,7 +333,7 @@ impl<T: ConvElement, A: FnMut(usize, usize, T)> WeightGradientSimdCall<'_, T, A>
         let WeightGradientMicrokernel {
             small, filters, offsets, images, rows, columns, small_steps, tile_steps, ..
         } = *self.microkernel;
-        let line = self.microkernel.image_line_length();
+        let line = self.microkernel.image_span_with_gaps();
         self.lines.resize(F * images * line, T::ZERO);
         for first in (0..filters).step_by(F) {
             // Filters and offsets beyond the last are computed again, and the results are dropped.

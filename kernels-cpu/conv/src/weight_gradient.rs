@@ -3,7 +3,7 @@
 use super::geometry::ConvGeometry;
 use super::input_tile::{ConvPass, InputTile, ResultStrip};
 use super::microkernel::{
-    ConvElement, MAX_FILTERS_IN_REGISTERS, MAX_LANE_COUNT, ResultMicrokernel, WEIGHT_ROWS_PER_BLOCK,
+    CHANNELS_PER_WEIGHT_BLOCK, ConvElement, MAX_FILTERS_IN_REGISTERS, MAX_LANE_COUNT, ResultMicrokernel,
     WeightGradientMicrokernel,
 };
 use super::{GRAIN_SIZE, MAX_ELEMENTS_IN_L2};
@@ -19,7 +19,7 @@ impl ConvGeometry {
         }
         if self.is_pointwise() {
             self.weight_gradient_pointwise(large, small, weight);
-        } else if self.filters >= WEIGHT_ROWS_PER_BLOCK
+        } else if self.filters >= CHANNELS_PER_WEIGHT_BLOCK
             && self.channels > 0
             && 4 * self.channels >= 3 * self.channels.next_multiple_of(MAX_LANE_COUNT)
         {
@@ -43,24 +43,25 @@ impl ConvGeometry {
             for first in (0..self.batch).step_by(images) {
                 for group in 0..self.groups {
                     let images = images.min(self.batch - first);
-                    let part = WeightGradientPart { pass: &pass, strip: &strip, first, images, group };
-                    self.add_part_to_weight_gradient(&part, large, &self.interleave_filters(&part, small), weight);
+                    let part = WeightGradientTerms { pass: &pass, strip: &strip, first, images, group };
+                    self.add_terms_to_weight_gradient(&part, large, &self.interleave_small_side(&part, small), weight);
                 }
             }
         }
     }
 
-    /// Copies the small side's elements, with those of [`WEIGHT_ROWS_PER_BLOCK`] filters at a position side by side.
-    fn interleave_filters<T: ConvElement>(&self, part: &WeightGradientPart<'_>, small: &[T]) -> Vec<T> {
+    /// Copies the small side's elements, with those of [`CHANNELS_PER_WEIGHT_BLOCK`] filters at a position side by side.
+    fn interleave_small_side<T: ConvElement>(&self, part: &WeightGradientTerms<'_>, small: &[T]) -> Vec<T> {
         let [rows, columns] = part.strip.row_and_column_count();
         let (start, step) = part.pass.result_start_and_row_stride(part.strip);
         let count = part.images * rows * columns;
-        let mut interleaved = vec![T::ZERO; self.filters.next_multiple_of(WEIGHT_ROWS_PER_BLOCK) * count];
-        DisjointLines::new(&mut interleaved, WEIGHT_ROWS_PER_BLOCK * count).for_each(
-            (GRAIN_SIZE / 16).div_ceil(WEIGHT_ROWS_PER_BLOCK * count),
+        let mut interleaved = vec![T::ZERO; self.filters.next_multiple_of(CHANNELS_PER_WEIGHT_BLOCK) * count];
+        DisjointLines::new(&mut interleaved, CHANNELS_PER_WEIGHT_BLOCK * count).for_each(
+            (GRAIN_SIZE / 16).div_ceil(CHANNELS_PER_WEIGHT_BLOCK * count),
             |panel, interleaved| {
-                let filters = panel * WEIGHT_ROWS_PER_BLOCK..self.filters.min((panel + 1) * WEIGHT_ROWS_PER_BLOCK);
-                let lines = interleaved.as_chunks_mut::<WEIGHT_ROWS_PER_BLOCK>().0.chunks_exact_mut(columns);
+                let filters =
+                    panel * CHANNELS_PER_WEIGHT_BLOCK..self.filters.min((panel + 1) * CHANNELS_PER_WEIGHT_BLOCK);
+                let lines = interleaved.as_chunks_mut::<CHANNELS_PER_WEIGHT_BLOCK>().0.chunks_exact_mut(columns);
                 for (line, interleaved) in lines.enumerate() {
                     let item = (part.first + line / rows) * self.groups + part.group;
                     let row = item * self.filters * self.position_count() + start + line % rows * step;
@@ -75,22 +76,24 @@ impl ConvGeometry {
     }
 
     /// Adds the contribution of some images to the gradient.
-    fn add_part_to_weight_gradient<T: ConvElement>(
+    fn add_terms_to_weight_gradient<T: ConvElement>(
         &self,
-        part: &WeightGradientPart<'_>,
+        part: &WeightGradientTerms<'_>,
         large: &[T],
         interleaved: &[T],
         weight: &mut [T],
     ) {
         /// The number of positions whose source elements stay in the L1 cache.
         const MAX_POSITIONS_IN_L1: usize = 1 << 8;
-        let WeightGradientPart { pass, strip, first, images, group } = *part;
+        let WeightGradientTerms { pass, strip, first, images, group } = *part;
         let area = images * strip.area;
         let positions = part.tile_offsets();
         let (taps, window) = (pass.taps.len(), self.tap_count());
         let blocks = self.channels.div_ceil(MAX_LANE_COUNT);
-        let filters_each =
-            self.filters.div_ceil(thread_pool::num_threads().div_ceil(blocks)).next_multiple_of(WEIGHT_ROWS_PER_BLOCK);
+        let filters_each = self
+            .filters
+            .div_ceil(thread_pool::num_threads().div_ceil(blocks))
+            .next_multiple_of(CHANNELS_PER_WEIGHT_BLOCK);
         let parts = self.filters.div_ceil(filters_each);
         let zeros = vec![T::ZERO; filters_each];
         let out = DisjointSlices::new(weight);
@@ -114,7 +117,7 @@ impl ConvGeometry {
                 // The sums of taps with adjacent offsets are computed side by side.
                 for run in offsets.chunk_by(|(before, _), (offset, _)| **before + 1 == **offset) {
                     let line = run.len() * MAX_LANE_COUNT;
-                    sums.resize(filters.len().next_multiple_of(WEIGHT_ROWS_PER_BLOCK) * line, T::ZERO);
+                    sums.resize(filters.len().next_multiple_of(CHANNELS_PER_WEIGHT_BLOCK) * line, T::ZERO);
                     let all = ResultMicrokernel {
                         weights: &interleaved[filters.start * positions.len()..],
                         rows: filters.len(),
@@ -146,7 +149,7 @@ impl ConvGeometry {
 
     /// Returns a channel of an item of the large side.
     fn large_side_channel<'a, T>(&self, large: &'a [T], item: usize, channel: usize) -> &'a [T] {
-        &large[self.group_range(item)][channel * self.large_side_area()..][..self.large_side_area()]
+        &large[self.large_side_range(item)][channel * self.large_side_area()..][..self.large_side_area()]
     }
 
     /// Computes the gradient for few filters or channels: the terms of each sum are adjacent.
@@ -238,7 +241,7 @@ impl ConvGeometry {
 }
 
 /// Window positions of some images that are summed together.
-struct WeightGradientPart<'a> {
+struct WeightGradientTerms<'a> {
     pass: &'a ConvPass,
     strip: &'a ResultStrip,
     first: usize,
@@ -246,7 +249,7 @@ struct WeightGradientPart<'a> {
     group: usize,
 }
 
-impl WeightGradientPart<'_> {
+impl WeightGradientTerms<'_> {
     /// Returns the offsets of the positions in a tile in which [`MAX_LANE_COUNT`] channels are interleaved.
     fn tile_offsets(&self) -> Vec<usize> {
         let [rows, columns] = self.strip.row_and_column_count();

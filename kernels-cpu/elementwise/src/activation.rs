@@ -3,7 +3,7 @@
 use dispatch_runtime::{BadArgument, DType, DTypes, MemoryFormat, Result, Tensor, op_impl};
 
 use engine::compute::RealFloat;
-use engine::elementwise::{LoopInput, elementwise, fresh, loops};
+use engine::elementwise::{LoopReceiver, compute_fresh, elementwise, loops};
 use engine::math::Real;
 
 elementwise! {
@@ -28,9 +28,9 @@ elementwise! {
     _prelu_kernel => |[x, weight]| if x > 0.0 { x } else { weight * x };
 }
 
-fn gelu_loops(approximate: &str) -> impl Fn(DType, &mut LoopInput<'_, 1>) -> Result<(), &'static [DType]> + use<> {
+fn gelu_loops(approximate: &str) -> impl Fn(DType, &mut LoopReceiver<'_, 1>) -> Result<(), &'static [DType]> + use<> {
     let by_tanh = approximate == "tanh";
-    move |dtype, loop_input: &mut LoopInput<'_, 1>| {
+    move |dtype, loop_input: &mut LoopReceiver<'_, 1>| {
         if by_tanh {
             loops!([f32 f64] |[x]| tanh_gelu(x))(dtype, loop_input)
         } else {
@@ -69,8 +69,8 @@ fn log_sigmoid_forward(this: &Tensor) -> Result<(Tensor, Tensor)> {
         return Err(BadArgument::dtype("self", this.dtype(), DTypes::Floating).into());
     }
     let this = &aten::contiguous(this, MemoryFormat::Contiguous)?;
-    let output = fresh::<aten::silu, _>([this], &loops!([f32 f64] |[x]| log_sigmoid(x)))?;
-    let buffer = fresh::<aten::silu, _>([this], &loops!([f32 f64] |[x]| Real::exp(-Real::abs(x))))?;
+    let output = compute_fresh::<aten::silu, _>([this], &loops!([f32 f64] |[x]| log_sigmoid(x)))?;
+    let buffer = compute_fresh::<aten::silu, _>([this], &loops!([f32 f64] |[x]| Real::exp(-Real::abs(x))))?;
     Ok((output, buffer))
 }
 

@@ -5,7 +5,7 @@ use dispatch_runtime::{Arithmetic, Complex32, Complex64, DType, Result, Scalar};
 use crate::activation::{softplus, tanh_gelu_argument};
 use crate::complex::Conjugate;
 use engine::compute::{AnyFloat, ComputeType, Divide, RealFloat, narrow_complex, widen_complex};
-use engine::elementwise::{LoopInput, elementwise, loops};
+use engine::elementwise::{LoopReceiver, elementwise, loops};
 use engine::inlined::inlined;
 use engine::math::Real;
 
@@ -81,9 +81,9 @@ fn mish_gradient<T: RealFloat>(grad: T, x: T) -> T {
 
 fn gelu_backward_loops(
     approximate: &str,
-) -> impl Fn(DType, &mut LoopInput<'_, 2>) -> Result<(), &'static [DType]> + use<> {
+) -> impl Fn(DType, &mut LoopReceiver<'_, 2>) -> Result<(), &'static [DType]> + use<> {
     let by_tanh = approximate == "tanh";
-    move |dtype, loop_input: &mut LoopInput<'_, 2>| {
+    move |dtype, loop_input: &mut LoopReceiver<'_, 2>| {
         if by_tanh {
             loops!([f32 f64] |[grad, x]| grad * tanh_gelu_derivative(x))(dtype, loop_input)
         } else {
@@ -109,7 +109,7 @@ fn tanh_gelu_derivative<T: RealFloat>(x: T) -> T {
     half * (one + tanh) + half * x * (one - tanh * tanh) * inner_derivative
 }
 
-fn logit_backward_loops(eps: Option<f64>) -> impl Fn(DType, &mut LoopInput<'_, 2>) -> Result<(), &'static [DType]> {
+fn logit_backward_loops(eps: Option<f64>) -> impl Fn(DType, &mut LoopReceiver<'_, 2>) -> Result<(), &'static [DType]> {
     // With `eps`, the gradient outside its bounds is zero. Without it, `logit` is undefined there and the gradient is NaN.
     let (low, high, outside) = eps.map_or((0.0, 1.0, f64::NAN), |eps| (eps, 1.0 - eps, 0.0));
     loops!([f32 f64] |[grad, x]| {
@@ -121,8 +121,8 @@ fn logit_backward_loops(eps: Option<f64>) -> impl Fn(DType, &mut LoopInput<'_, 2
 fn elu_backward_loops(
     numbers: [Scalar; 3],
     is_result: bool,
-) -> impl Fn(DType, &mut LoopInput<'_, 2>) -> Result<(), &'static [DType]> {
-    move |dtype, loop_input: &mut LoopInput<'_, 2>| {
+) -> impl Fn(DType, &mut LoopReceiver<'_, 2>) -> Result<(), &'static [DType]> {
+    move |dtype, loop_input: &mut LoopReceiver<'_, 2>| {
         if is_result {
             loops!([f32 f64] |[grad, y]| elu_gradient_from_result(grad, y, numbers.map(ComputeType::from_scalar)))(
                 dtype, loop_input,

@@ -3,7 +3,7 @@
 use dispatch_runtime::{Arithmetic, Complex32, Complex64, DType, Scalar, Tensor, bf16, f16, result_dtype};
 
 use engine::compute::{ComputeType, Divide, Ordered, RealFloat, narrow_complex, widen_complex};
-use engine::elementwise::{LoopInput, Loops, elementwise, loops, scalar_functions};
+use engine::elementwise::{LoopReceiver, Loops, elementwise, loops, scalar_functions};
 use engine::inlined::inlined;
 use engine::math::Real;
 use engine::math::complex;
@@ -32,13 +32,13 @@ elementwise! {
 fn add_relu_loops(
     dtype: DType,
     alpha: Scalar,
-) -> impl Fn(DType, &mut LoopInput<'_, 2>) -> Result<(), &'static [DType]> {
+) -> impl Fn(DType, &mut LoopReceiver<'_, 2>) -> Result<(), &'static [DType]> {
     let unused = match dtype {
         DType::I8 => 24,
         DType::I16 => 16,
         _ => 0,
     };
-    move |computed, loop_input: &mut LoopInput<'_, 2>| match computed {
+    move |computed, loop_input: &mut LoopReceiver<'_, 2>| match computed {
         DType::I32 => {
             loops!([i32] | [a, b] | (add_scaled(a, b, alpha) << unused >> unused).larger(0))(computed, loop_input)
         }

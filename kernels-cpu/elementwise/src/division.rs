@@ -7,7 +7,7 @@ use dispatch_runtime::{
 
 use engine::compute::{Divide, Ordered};
 use engine::data_movement::to_contiguous;
-use engine::elementwise::{Loops, elementwise, in_place, into, loops};
+use engine::elementwise::{Loops, compute_in_place, compute_into, elementwise, loops};
 
 elementwise! {
     div [keeps 1] => cheap divide;
@@ -27,7 +27,7 @@ const TRUNC_DIVISION_BF16_LOOPS: Loops<'static, 2> =
 #[op_impl(aten::floor_divide_, CPU)]
 fn floor_divide_(this: &mut Tensor, other: &Tensor) -> Result<()> {
     check_divisor_is_nonzero(this, other)?;
-    in_place::<aten::floor_divide, aten::floor_divide_, _>(this, [None, Some(other)], FLOOR_DIVISION_LOOPS)
+    compute_in_place::<aten::floor_divide, aten::floor_divide_, _>(this, [None, Some(other)], FLOOR_DIVISION_LOOPS)
 }
 
 /// Returns the loop of a rounded division. It uses the promotion of `floor_divide` for both kinds of rounding.
@@ -49,10 +49,12 @@ fn rounded_division_loops(this: &Tensor, other: &Tensor, rounding: Rounding) -> 
 #[expect(clippy::ref_option, reason = "a kernel takes a reference to the value of its plan")]
 fn div_mode(plan: &Option<Rounding>, out: &mut Tensor, this: &Tensor, other: &Tensor) -> Result<()> {
     match *plan {
-        None => into::<aten::div, _>(("out", out), [this, other], TRUE_DIVISION_LOOPS),
-        Some(rounding) => {
-            into::<aten::floor_divide, _>(("out", out), [this, other], rounded_division_loops(this, other, rounding)?)
-        }
+        None => compute_into::<aten::div, _>(("out", out), [this, other], TRUE_DIVISION_LOOPS),
+        Some(rounding) => compute_into::<aten::floor_divide, _>(
+            ("out", out),
+            [this, other],
+            rounded_division_loops(this, other, rounding)?,
+        ),
     }
 }
 

@@ -5,13 +5,13 @@ use dispatch_runtime::Promotion;
 use dispatch_runtime::prelude::*;
 
 use engine::compute::RealFloat;
-use engine::elementwise::{compute_intermediate_into, loops};
+use engine::elementwise::{compute_with_promotion_into, loops};
 use engine::math::Real;
 
 #[op_impl(aten::glu, CPU)]
 fn glu(plan: &GluHalves, out: &mut Tensor) -> Result<()> {
     let loops = loops!([f32 f64] |[x, gate]| x * Real::sigmoid(gate));
-    compute_intermediate_into::<aten::glu, _>(Promotion::Common, out, [&plan.gated, &plan.gate], &loops)
+    compute_with_promotion_into::<aten::glu, _>(Promotion::Common, out, [&plan.gated, &plan.gate], &loops)
 }
 
 #[op_impl(aten::glu_backward, CPU)]
@@ -20,14 +20,14 @@ fn glu_backward(plan: &GluHalves, out: &mut Tensor, grad_output: &Tensor, dim: i
     let mut halves = aten::chunk(out, 2, dim)?.into_iter();
     let (Some(mut gated_grad), Some(mut gate_grad)) = (halves.next(), halves.next()) else { return Ok(()) };
     let loops = loops!([f32 f64] |[grad, gate]| grad * Real::sigmoid(gate));
-    compute_intermediate_into::<aten::glu_backward, _>(
+    compute_with_promotion_into::<aten::glu_backward, _>(
         Promotion::Common,
         &mut gated_grad,
         [grad_output, gate],
         &loops,
     )?;
     let loops = loops!([f32 f64] |[grad, x, gate]| gate_gradient_of_sigmoid(grad * x, gate));
-    compute_intermediate_into::<aten::glu_backward, _>(
+    compute_with_promotion_into::<aten::glu_backward, _>(
         Promotion::Common,
         &mut gate_grad,
         [grad_output, gated, gate],
@@ -42,7 +42,7 @@ fn glu_jvp(plan: &GluJvpPlan, out: &mut Tensor, glu: &Tensor) -> Result<()> {
         let sigmoid = Real::sigmoid(gate);
         sigmoid * gated_by + (gate_by - sigmoid * gate_by) * glu
     });
-    compute_intermediate_into::<aten::glu_jvp, _>(
+    compute_with_promotion_into::<aten::glu_jvp, _>(
         Promotion::Common,
         out,
         [glu, gate, &tangent.gated, &tangent.gate],

@@ -3,7 +3,7 @@
 use dispatch_runtime::{PointwisePlan, Tensor};
 
 use engine::compute::Ordered;
-use engine::elementwise::{BoundLoop, Loops, elementwise, fusible, into, loops};
+use engine::elementwise::{BoundLoop, Loops, compute_into, elementwise, fusible, loops};
 
 elementwise! {
     maximum [few] => cheap larger;
@@ -22,9 +22,9 @@ fusible! {
 #[op_impl(aten::clamp_tensor, CPU, in_place, strided, converts)]
 fn clamp(_plan: &PointwisePlan, out: &mut Tensor, _: ...) -> Result<()> {
     match (min, max) {
-        (Some(min), Some(max)) => into::<aten::clamp_tensor, _>(("out", out), [this, min, max], CLAMP_LOOPS),
-        (Some(min), None) => into::<aten::clamp_min_tensor, _>(("out", out), [this, min], CLAMP_MIN_LOOPS),
-        (None, max) => into::<aten::clamp_max_tensor, _>(("out", out), [this, max.unwrap_or(this)], CLAMP_MAX_LOOPS),
+        (Some(min), Some(max)) => compute_into::<aten::clamp_tensor, _>(("out", out), [this, min, max], CLAMP_LOOPS),
+        (Some(min), None) => compute_into::<aten::clamp_min_tensor, _>(("out", out), [this, min], CLAMP_MIN_LOOPS),
+        (None, max) => compute_into::<aten::clamp_max_tensor, _>(("out", out), [this, max.unwrap_or(this)], CLAMP_MAX_LOOPS),
     }
 }
 

@@ -3,7 +3,7 @@
 use dispatch_runtime::{Complex32, Complex64, Result, Tensor, op_impl};
 
 use engine::compute::Power;
-use engine::elementwise::{Loops, elementwise, in_place, loops};
+use engine::elementwise::{Loops, compute_in_place, elementwise, loops};
 
 elementwise! {
     pow_tensor_tensor => |[a, b]| Power::pow(a, b);
@@ -13,5 +13,5 @@ const POWER_LOOPS: Loops<'static, 2> = &loops!([f32 f64 i64 Complex32 Complex64]
 
 #[op_impl(aten::pow_, CPU)]
 fn pow_(this: &mut Tensor, exponent: &Tensor) -> Result<()> {
-    in_place::<aten::pow_tensor_tensor, aten::pow_, _>(this, [None, Some(exponent)], POWER_LOOPS)
+    compute_in_place::<aten::pow_tensor_tensor, aten::pow_, _>(this, [None, Some(exponent)], POWER_LOOPS)
 }

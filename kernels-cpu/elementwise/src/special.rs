@@ -1,19 +1,20 @@
-//! Kernels of special functions, computed one element at a time, in double precision.
+//! Kernels of special functions, one element at a time. They compute in double precision, except `special_entr` and `special_xlog1py`,
+//! which compute in the type of their loop.
 
 use engine::compute::RealFloat;
 use engine::elementwise::elementwise;
 use engine::math::special::polynomials::{self, ChebyshevKind};
-use engine::math::special::{airy, bessel, gamma, normal};
+use engine::math::special::{airy, bessel, gamma_distribution, normal_distribution};
 use engine::math::{Real, zeta};
 
 use crate::arithmetic::times_log;
 
 elementwise! {
     i0 => |[x]| compute_in_f64(x, bessel::i0);
-    igamma => |[a, x]| compute_binary_in_f64(a, x, gamma::cdf);
-    igammac => |[a, x]| compute_binary_in_f64(a, x, gamma::survival);
-    special_log_ndtr => |[x]| compute_in_f64(x, normal::log_cdf);
-    special_ndtri => |[x]| compute_in_f64(x, normal::quantile);
+    igamma => |[a, x]| compute_binary_in_f64(a, x, gamma_distribution::cdf);
+    igammac => |[a, x]| compute_binary_in_f64(a, x, gamma_distribution::survival);
+    special_log_ndtr => |[x]| compute_in_f64(x, normal_distribution::log_cdf);
+    special_ndtri => |[x]| compute_in_f64(x, normal_distribution::quantile);
     special_erfcx => |[x]| Real::erfcx(x);
     special_entr => |[x]| if x < 0.0 { Real::log(0.0) } else { 0.0 - times_log(x, x, Real::log) };
     special_xlog1py => |[a, b]| times_log(a, b, Real::log1p);

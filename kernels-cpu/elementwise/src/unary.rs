@@ -6,7 +6,7 @@ use dispatch_runtime::{Complex32, Complex64, DType, Element, Promotion, Result, 
 
 use crate::special::compute_in_f64;
 use engine::compute::{AnyFloat, ComputeType, Divide, Ordered, RealFloat, narrow_complex, widen_complex};
-use engine::elementwise::{LoopInput, Loops, compute_intermediate, elementwise, loops};
+use engine::elementwise::{LoopReceiver, Loops, compute_with_promotion, elementwise, loops};
 use engine::inlined::inlined;
 use engine::math::Real;
 
@@ -24,8 +24,8 @@ elementwise! {
     nan_to_num => by { nan_to_num_loops(this.dtype(), nan, posinf, neginf) };
 }
 
-fn abs_loops() -> impl Fn(DType, &mut LoopInput<'_, 1>) -> Result<(), &'static [DType]> {
-    |dtype, loop_input: &mut LoopInput<'_, 1>| match dtype {
+fn abs_loops() -> impl Fn(DType, &mut LoopReceiver<'_, 1>) -> Result<(), &'static [DType]> {
+    |dtype, loop_input: &mut LoopReceiver<'_, 1>| match dtype {
         DType::C64 | DType::C128 => loops!([Complex32 Complex64] |[z]| Real::hypot(z.re, z.im))(dtype, loop_input),
         _ => loops!([f32 f64 i32 i64] cheap magnitude)(dtype, loop_input),
     }
@@ -78,7 +78,7 @@ inlined! {
     }
 }
 
-fn round_loops(decimals: i64) -> impl Fn(DType, &mut LoopInput<'_, 1>) -> Result<(), &'static [DType]> {
+fn round_loops(decimals: i64) -> impl Fn(DType, &mut LoopReceiver<'_, 1>) -> Result<(), &'static [DType]> {
     let places = i32::try_from(decimals.unsigned_abs()).unwrap_or(i32::MAX);
     let (scale, is_left) = (10_f64.powi(places), decimals < 0);
     loops!([f32 f64] |[x]| round_to_decimals(x, scale, is_left))
@@ -92,7 +92,7 @@ fn round_to_decimals<T: RealFloat>(x: T, scale: f64, is_left: bool) -> T {
 
 #[op_impl(aten::frexp, CPU)]
 fn frexp(_plan: &(), [mantissa, exponent]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    let either = |loops: Loops<'_, 1>| compute_intermediate::<aten::frexp, _>(Promotion::Common, [this], loops);
+    let either = |loops: Loops<'_, 1>| compute_with_promotion::<aten::frexp, _>(Promotion::Common, [this], loops);
     aten::copy_(mantissa, &either(&loops!([f32 f64] |[x]| compute_in_f64(x, |x| mantissa_and_exponent(x).0)))?, false)?;
     aten::copy_(exponent, &either(&loops!([f32 f64] |[x]| compute_in_f64(x, |x| mantissa_and_exponent(x).1)))?, false)
 }
@@ -139,7 +139,7 @@ fn nan_to_num_loops(
     nan: Option<f64>,
     above: Option<f64>,
     below: Option<f64>,
-) -> impl Fn(DType, &mut LoopInput<'_, 1>) -> Result<(), &'static [DType]> {
+) -> impl Fn(DType, &mut LoopReceiver<'_, 1>) -> Result<(), &'static [DType]> {
     // A 16-bit float is computed in `f32`, but its limits are those of its own dtype.
     let largest = match dtype {
         DType::F16 => Some(f16::MAX.to_f64()),
@@ -153,7 +153,7 @@ fn nan_to_num_loops(
 /// Makes the loop of a function of real and of complex numbers.
 macro_rules! float_or_complex_loops {
     ($real:expr, $complex:expr $(, cheap $cheap:ident)?) => {
-        |dtype, loop_input: &mut LoopInput<'_, 1>| match dtype {
+        |dtype, loop_input: &mut LoopReceiver<'_, 1>| match dtype {
             DType::C64 | DType::C128 => {
                 apply_complex_function(dtype, loop_input, $complex);
                 Ok(())
@@ -169,7 +169,7 @@ const FLOAT_AND_COMPLEX_DTYPES: &[DType] = &[DType::F32, DType::F64, DType::C64,
 
 /// Applies a function of complex numbers to every element. All such functions share this loop, because each element is a function call in
 /// any case.
-fn apply_complex_function(dtype: DType, loop_input: &mut LoopInput<'_, 1>, f: fn(Complex64) -> Complex64) {
+fn apply_complex_function(dtype: DType, loop_input: &mut LoopReceiver<'_, 1>, f: fn(Complex64) -> Complex64) {
     if dtype == Complex32::DTYPE {
         loop_input.run(move |[x]: [Complex32; 1]| narrow_complex(f(widen_complex(x))));
     } else {
@@ -214,7 +214,7 @@ elementwise! {
     polygamma => by { polygamma_loops(n) };
 }
 
-fn polygamma_loops(order: i64) -> impl Fn(DType, &mut LoopInput<'_, 1>) -> Result<(), &'static [DType]> {
+fn polygamma_loops(order: i64) -> impl Fn(DType, &mut LoopReceiver<'_, 1>) -> Result<(), &'static [DType]> {
     #[expect(clippy::cast_precision_loss, reason = "the result overflows for orders above 170")]
     let order = order as f64;
     loops!([f32 f64] |[x]| Real::polygamma(x, AnyFloat::from_f64(order)))
@@ -236,7 +236,7 @@ fn sinc_element<T: RealFloat>(x: T) -> T {
     if x == T::from_f64(0.0) { T::from_f64(1.0) } else { Real::sin(turn) / turn }
 }
 
-fn logit_loops(eps: Option<f64>) -> impl Fn(DType, &mut LoopInput<'_, 1>) -> Result<(), &'static [DType]> {
+fn logit_loops(eps: Option<f64>) -> impl Fn(DType, &mut LoopReceiver<'_, 1>) -> Result<(), &'static [DType]> {
     // Without `eps`, an element outside the domain is not clamped, so its result is NaN.
     let (low, high) = eps.map_or((f64::NEG_INFINITY, f64::INFINITY), |eps| (eps, 1.0 - eps));
     loops!([f32 f64] |[x]| logit_element(x, AnyFloat::from_f64(low), AnyFloat::from_f64(high)))

@@ -68,7 +68,8 @@ macro_rules! impl_float_to_integer_conversions {
                 self as i64 as $to
             }
 
-            /// Converts through `i32` if every number of a block is below 2^31, because machines have few vector instructions for `i64`.
+            /// Converts floats to integers through `i32` instead of `i64` if the magnitude of every number of a block is below 2^31, because
+            /// machines have few vector instructions for `i64`.
             unsafe fn try_convert_contiguous(from: *const Self, to: *mut $to, count: usize) -> bool {
                 // SAFETY: guaranteed by the caller.
                 let from = unsafe { std::slice::from_raw_parts(from, count) };

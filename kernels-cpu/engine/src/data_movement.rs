@@ -17,17 +17,17 @@ pub const GRAIN_SIZE: usize = 1 << 15;
 /// The number of adjacent elements that one thread copies, because they share a cache line.
 pub const ELEMENTS_PER_CACHE_LINE: usize = 16;
 /// The size at which a dimension is large enough to be divided among threads; the outermost such dimension is divided.
-pub const MIN_DIVIDED_SIZE: i64 = 16;
+pub const MIN_PARALLEL_DIM_SIZE: i64 = 16;
 /// The number of rows between a copied row and the row that is prefetched.
 const PREFETCH_ROW_DISTANCE: usize = 8;
 
 /// Copies the elements of `from` to `out`, converted and broadcast.
 pub fn copy_elements(out: &mut Tensor, from: &Tensor) -> Result<()> {
-    copy_argument("self", out, from)
+    copy_from_argument("self", out, from)
 }
 
 /// Copies the elements of `from` to `out`, converted and broadcast; errors call `from` by the name `argument`.
-pub fn copy_argument(argument: &'static str, out: &mut Tensor, from: &Tensor) -> Result<()> {
+pub fn copy_from_argument(argument: &'static str, out: &mut Tensor, from: &Tensor) -> Result<()> {
     copy_converted(&Operands::borrow(&["out"], [out], &[argument], [from])?);
     Ok(())
 }
@@ -40,7 +40,7 @@ pub fn to_contiguous(from: &Tensor, dtype: DType) -> Result<Tensor> {
 /// Returns a contiguous copy of a tensor, broadcast to `sizes`; errors call `from` by the name `argument`.
 pub fn broadcast_to_contiguous(argument: &'static str, from: &Tensor, dtype: DType, sizes: &[i64]) -> Result<Tensor> {
     let mut out = Spec::contiguous(dtype, sizes).on(from.device())?;
-    copy_argument(argument, &mut out, from)?;
+    copy_from_argument(argument, &mut out, from)?;
     Ok(out)
 }
 

@@ -24,20 +24,20 @@ pub use converted_copy::copy_converted;
 pub use fusible::{BoundLoop, FusibleKernel, FusionRule, fusible};
 pub use fusion::registers::{CheapOperation, scalar_functions};
 use loop_nest::LoopNest;
-pub use operands::LoopInput;
+pub use operands::LoopReceiver;
 
 /// The loops of an operator: a function that runs the loop of the given compute dtype. If there is no such loop, it returns the dtypes that
 /// have one.
-pub type Loops<'a, const N: usize> = &'a dyn Fn(DType, &mut LoopInput<'_, N>) -> Result<(), &'static [DType]>;
+pub type Loops<'a, const N: usize> = &'a dyn Fn(DType, &mut LoopReceiver<'_, N>) -> Result<(), &'static [DType]>;
 
 /// Computes the result of an elementwise operator in a fresh tensor.
 #[inline]
-pub fn fresh<O: Operation, const N: usize>(inputs: [&Tensor; N], loops: Loops<'_, N>) -> Result<Tensor> {
+pub fn compute_fresh<O: Operation, const N: usize>(inputs: [&Tensor; N], loops: Loops<'_, N>) -> Result<Tensor> {
     PointwiseOperator::for_operator::<O, O>().compute_fresh(inputs, loops)
 }
 
 /// Computes an intermediate tensor for an operator that is not itself elementwise. The inputs are the operator's first tensor arguments.
-pub fn compute_intermediate<O: Operation, const N: usize>(
+pub fn compute_with_promotion<O: Operation, const N: usize>(
     dtype: Promotion,
     inputs: [&Tensor; N],
     loops: Loops<'_, N>,
@@ -47,7 +47,7 @@ pub fn compute_intermediate<O: Operation, const N: usize>(
 }
 
 /// Computes into `out` for an operator that has no promotion of its own. The inputs are the operator's first tensor arguments.
-pub fn compute_intermediate_into<O: Operation, const N: usize>(
+pub fn compute_with_promotion_into<O: Operation, const N: usize>(
     dtype: Promotion,
     out: &mut Tensor,
     inputs: [&Tensor; N],
@@ -59,7 +59,7 @@ pub fn compute_intermediate_into<O: Operation, const N: usize>(
 
 /// Computes into the caller's tensor `out`, which errors call `name`.
 #[inline]
-pub fn into<O: Operation, const N: usize>(
+pub fn compute_into<O: Operation, const N: usize>(
     (name, out): (&'static str, &mut Tensor),
     inputs: [&Tensor; N],
     loops: Loops<'_, N>,
@@ -69,7 +69,7 @@ pub fn into<O: Operation, const N: usize>(
 
 /// Computes into `this`, for the in-place form `F` of the operator. Each input that is `None` is `this`.
 #[inline]
-pub fn in_place<O: Operation, F: Operation, const N: usize>(
+pub fn compute_in_place<O: Operation, F: Operation, const N: usize>(
     this: &mut Tensor,
     inputs: [Option<&Tensor>; N],
     loops: Loops<'_, N>,
@@ -101,7 +101,7 @@ impl PointwiseOperator {
     }
 
     fn compute_fresh<const N: usize>(&self, inputs: [&Tensor; N], loops: Loops<'_, N>) -> Result<Tensor> {
-        let (compute_dtype, are_alike) = self.inspect_dtypes_and_layouts(&inputs);
+        let (compute_dtype, are_alike) = self.compute_dtype_and_are_alike(&inputs);
         let dtype = self.dtype.result_dtype_from(compute_dtype);
         let mut out = if are_alike {
             inputs[0].allocate_like(dtype)?
@@ -122,7 +122,7 @@ impl PointwiseOperator {
         inputs: [&Tensor; N],
         loops: Loops<'_, N>,
     ) -> Result<()> {
-        let (compute_dtype, mut are_alike) = self.inspect_dtypes_and_layouts(&inputs);
+        let (compute_dtype, mut are_alike) = self.compute_dtype_and_are_alike(&inputs);
         let dtype = self.dtype.result_dtype_from(compute_dtype);
         // A resized handle replaces `out` after the write, so that a refused call changes nothing.
         let mut fitted = None;
@@ -150,7 +150,7 @@ impl PointwiseOperator {
     ) -> Result<()> {
         // The checks come before the operands are borrowed: a refused call is not a write.
         let all = inputs.map(|input| input.unwrap_or(this));
-        let (compute_dtype, are_alike) = self.inspect_dtypes_and_layouts(&all);
+        let (compute_dtype, are_alike) = self.compute_dtype_and_are_alike(&all);
         let are_alike = are_alike && is_contiguous_like(this, all[0]);
         if !(are_alike && self.dtype.result_dtype_from(compute_dtype) == this.dtype()) {
             self.resize_to_result("self", this, &all, self.dtype.result_dtype_from(compute_dtype))?;
@@ -163,7 +163,7 @@ impl PointwiseOperator {
 
     /// Returns the dtype to compute in, and whether all inputs are contiguous tensors of one dtype and the same sizes.
     #[inline(always)]
-    fn inspect_dtypes_and_layouts<const N: usize>(&self, inputs: &[&Tensor; N]) -> (DType, bool) {
+    fn compute_dtype_and_are_alike<const N: usize>(&self, inputs: &[&Tensor; N]) -> (DType, bool) {
         let first = inputs[0];
         let are_alike = first.geometry().is_contiguous()
             && !first.is_number()
@@ -178,7 +178,7 @@ impl PointwiseOperator {
     // `compute_dtype` and `resize_to_result` are not inlined, so that the common case of equal dtypes and sizes has more registers.
     #[inline(never)]
     fn compute_dtype(&self, inputs: &[&Tensor]) -> DType {
-        self.dtype.compute_dtype(inputs)
+        self.dtype.computation_dtype(inputs)
     }
 
     /// Returns a handle to `out`, resized to the result if that is allowed.
@@ -204,7 +204,7 @@ impl PointwiseOperator {
 
     /// # Safety
     ///
-    /// The safety conditions of [`LoopInput::new`] hold.
+    /// The safety conditions of [`LoopReceiver::new`] hold.
     #[inline(always)]
     unsafe fn run_loops<const N: usize>(
         &self,
@@ -215,7 +215,7 @@ impl PointwiseOperator {
     ) -> Result<()> {
         let run = |looped| {
             // SAFETY: guaranteed by the caller.
-            let mut loop_input = unsafe { LoopInput::new(operands, compute_dtype, are_alike) };
+            let mut loop_input = unsafe { LoopReceiver::new(operands, compute_dtype, are_alike) };
             loops(looped, &mut loop_input)
         };
         if inputs_fit_i32(compute_dtype, operands.read().iter().map(Operand::dtype))
@@ -259,16 +259,16 @@ fn is_contiguous_like(tensor: &Tensor, other: &Tensor) -> bool {
 #[macro_export]
 macro_rules! loops {
     ([$($ty:ident)+] cheap $cheap:ident) => {
-        move |dtype, loop_input: &mut $crate::elementwise::LoopInput<'_, _>| {
+        move |dtype, loop_input: &mut $crate::elementwise::LoopReceiver<'_, _>| {
             $(if dtype == <$ty as ::dispatch_runtime::Element>::DTYPE {
-                loop_input.run_cheap::<$ty, _>($crate::elementwise::CheapOperation::$cheap, &[], $crate::elementwise::scalar_functions::$cheap);
+                loop_input.run_cheap_operation::<$ty, _>($crate::elementwise::CheapOperation::$cheap, &[], $crate::elementwise::scalar_functions::$cheap);
                 return Ok(());
             })+
             Err(&[$(<$ty as ::dispatch_runtime::Element>::DTYPE),+][..])
         }
     };
     ([$($ty:ident)+] $(keeps $kept:literal)? |$elements:pat_param| $body:expr) => {
-        move |dtype, loop_input: &mut $crate::elementwise::LoopInput<'_, _>| {
+        move |dtype, loop_input: &mut $crate::elementwise::LoopReceiver<'_, _>| {
             $(loop_input.keep_full_precision($kept);)?
             $(if dtype == <$ty as ::dispatch_runtime::Element>::DTYPE {
                 loop_input.run::<$ty, _>(#[inline(always)] move |$elements: [$ty; _]| $body);
@@ -283,7 +283,7 @@ pub use loops;
 /// Defines kernels of elementwise operators, one per line: the operator, options, and either a function of elements or the name of a
 /// `cheap` function. `by` makes the loops from the operator's arguments instead. Everything else comes from the operator's definition.
 ///
-/// `[few]` adds a loop in `i32` for narrow integers. `[keeps 1]` names the operand that [keeps](LoopInput::keep_full_precision) its full
+/// `[few]` adds a loop in `i32` for narrow integers. `[keeps 1]` names the operand that [keeps](LoopReceiver::keep_full_precision) its full
 /// precision when the others are 16-bit floats. `[if check(this)]` checks the arguments before the loop.
 #[macro_export]
 macro_rules! elementwise {
@@ -325,7 +325,7 @@ macro_rules! elementwise_kernel {
             fn $name(
                 $($argument: $argument_ty),+
             ) -> ::dispatch_runtime::Result<
-                impl Fn(::dispatch_runtime::DType, &mut $crate::elementwise::LoopInput<'_, INPUT_COUNT>)
+                impl Fn(::dispatch_runtime::DType, &mut $crate::elementwise::LoopReceiver<'_, INPUT_COUNT>)
                     -> ::std::result::Result<(), &'static [::dispatch_runtime::DType]> + use<>
             > {
                 $($check;)?
@@ -346,7 +346,7 @@ macro_rules! elementwise_kernel {
     };
     (@loops $types:tt [] $operands:tt [by $loops:block]) => { Ok($loops) };
     (@loops [$($ty:ty),+] [$($kept:literal)?] $operands:tt $body:tt) => {
-        Ok(move |dtype, loop_input: &mut $crate::elementwise::LoopInput<'_, _>| {
+        Ok(move |dtype, loop_input: &mut $crate::elementwise::LoopReceiver<'_, _>| {
             $(loop_input.keep_full_precision($kept);)?
             $(if dtype == <$ty as ::dispatch_runtime::Element>::DTYPE {
                 $crate::elementwise::elementwise_kernel! { @run loop_input $ty, $operands $body }
@@ -362,7 +362,7 @@ macro_rules! elementwise_kernel {
     (@run $loop_input:ident $ty:ty, ($($tensor:ident),+; $($number:ident),*) [cheap $cheap:ident]) => {
         let numbers: &[::dispatch_runtime::Scalar] = &[$($number.into()),*];
         $(let $number = <$ty as $crate::compute::ComputeType>::from_scalar($number.into());)*
-        $loop_input.run_cheap::<$ty, _>(
+        $loop_input.run_cheap_operation::<$ty, _>(
             $crate::elementwise::CheapOperation::$cheap,
             numbers,
             #[inline(always)] move |[$($tensor),+]: [$ty; INPUT_COUNT]| $crate::elementwise::scalar_functions::$cheap([$($tensor),+ $(, $number)*]),

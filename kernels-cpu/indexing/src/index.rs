@@ -8,7 +8,7 @@ use aten::IndexPlan;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Geometry, Problem, broadcast_strides};
 
-use crate::gather::gather_along;
+use crate::index_pairs::gather_along;
 use engine::allocation::to_usize;
 use engine::data_movement::{self, AxisOffsets, CopyAxis, copy_along_axes, strided_view, to_contiguous};
 
@@ -134,7 +134,7 @@ impl<'a> IndexLists<'a> {
 
     /// Returns the dimensions of a copy for some of the positions: for each the size, the step in a tensor of these sizes and strides, and
     /// the step in a contiguous tensor of the selected elements.
-    pub(crate) fn copy_sizes_and_offsets(
+    pub(crate) fn dims_of_copy(
         &self,
         some: Range<usize>,
         sizes: &[i64],
@@ -182,7 +182,7 @@ fn index(plan: &IndexPlan, out: &mut Tensor, this: &Tensor) -> Result<()> {
     // Works in chunks of indices, because a table of all offsets would be as large as an index.
     for first in (0..lists.position_count()).step_by(INDICES_PER_CHUNK) {
         let some = first..lists.position_count().min(first + INDICES_PER_CHUNK);
-        let steps = lists.copy_sizes_and_offsets(some, this.sizes(), this.strides())?;
+        let steps = lists.dims_of_copy(some, this.sizes(), this.strides())?;
         let axes: Vec<CopyAxis> = steps.into_iter().map(|(size, from, to)| CopyAxis { size, to, from }).collect();
         if out.geometry().count() > 0 {
             let start = out.geometry().offset() + i64::try_from(first).unwrap_or(0) * lists.elements_per_position();

@@ -4,7 +4,7 @@ use aten::ReductionType;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex32, Complex64, Geometry, Spec};
 
-use crate::gather::combine_along;
+use crate::index_pairs::combine_along;
 use crate::scatter::broadcast_number_to_index;
 use engine::compute::ComputeType;
 use engine::convert::compute_dtype;

@@ -72,7 +72,11 @@ impl<'a> MaskedPositions<'a> {
     }
 
     /// Writes the results of `fill` for all selected positions, a block at a time. Positions count elements in row-major order.
-    pub(crate) fn fill_selected<T: Send>(&self, out: &mut [T], fill: impl Fn(&[usize], &mut [T]) + Sync) -> Result<()> {
+    pub(crate) fn map_positions_into<T: Send>(
+        &self,
+        out: &mut [T],
+        fill: impl Fn(&[usize], &mut [T]) + Sync,
+    ) -> Result<()> {
         let out = DisjointSlices::new(&mut out[..self.selected_count()]);
         self.flags.with_flags(|flags| {
             parallel_for(0..self.starts.len() - 1, GRAIN_SIZE, |blocks| {
@@ -123,7 +127,7 @@ impl<'a> MaskedPositions<'a> {
             let all = std::slice::from_raw_parts(from.start().cast::<W>(), to_usize(from.geometry().count()));
             (std::slice::from_raw_parts_mut(to.start().cast::<W>(), self.selected_count()), all)
         };
-        self.fill_selected(to, |positions, to| {
+        self.map_positions_into(to, |positions, to| {
             to.iter_mut().zip(positions).for_each(|(to, &position)| *to = from[position]);
         })
     }
@@ -131,7 +135,7 @@ impl<'a> MaskedPositions<'a> {
     /// Returns the selected positions, in row-major order.
     pub(crate) fn flat_positions(&self) -> Result<Vec<i64>> {
         let mut all = vec![0; self.selected_count()];
-        self.fill_selected(&mut all, |positions, out| {
+        self.map_positions_into(&mut all, |positions, out| {
             out.iter_mut().zip(positions).for_each(|(to, &position)| *to = i64::try_from(position).unwrap_or(i64::MAX));
         })?;
         Ok(all)
@@ -142,7 +146,7 @@ impl<'a> MaskedPositions<'a> {
         let sizes = &self.sizes;
         let stride = to_usize(dispatch_runtime::element_count(&sizes[dim + 1..]));
         let size = to_usize(sizes[dim]);
-        self.fill_selected(out, |positions, out| {
+        self.map_positions_into(out, |positions, out| {
             // Adjacent positions usually have the same coordinate, or the next one.
             let (mut coordinate, mut start, mut end) = (0, 0, 0);
             for (to, &position) in out.iter_mut().zip(positions) {

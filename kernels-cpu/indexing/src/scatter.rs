@@ -4,8 +4,8 @@ use aten::{ReductionType, ScatterReducePlan};
 use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
 
-use crate::gather::scatter_along;
 use crate::index::{NegativeIndex, check_indices, index_to_vec, sizes_or_one};
+use crate::index_pairs::scatter_along;
 use crate::index_reduction::{ReductionTarget, reduce_into, to_compute_dtype};
 use engine::data_movement::{AxisOffsets, CopyAxis, copy_elements, strided_view};
 use engine::fill::fill;

@@ -65,7 +65,7 @@ impl<T: RealFloat> Norm<T> {
         }
     }
 
-    /// Adds the gradient of a distance by the row `here` to `to`.
+    /// Adds to `to` the gradient of a distance with respect to the row `here`.
     fn add_row_gradient(self, to: &mut [T], [here, there]: [&[T]; 2], grad: T, distance: T) {
         for ((to, &a), &b) in to.iter_mut().zip(here).zip(there) {
             *to = *to + grad * self.distance_derivative(a - b, distance);
@@ -123,7 +123,7 @@ impl<T: RealFloat> RowPairs<T> {
         (&self.first_rows[at * self.width..][..self.width], columns)
     }
 
-    fn rows_per_thread(&self) -> usize {
+    fn min_rows_per_thread(&self) -> usize {
         GRAIN_SIZE.div_ceil((self.second_count * self.width).max(1))
     }
 }
@@ -137,7 +137,7 @@ fn _cdist_forward(plan: &CdistPlan, out: &mut Tensor, x1: &Tensor, x2: &Tensor, 
         let pair = RowPairs::<T>::new(x1, x2, out.sizes())?;
         let norm = Norm::from_order(p);
         write_contiguous(out, |out: &mut [T]| {
-            DisjointLines::new(out, pair.second_count).for_each(pair.rows_per_thread(), |at, line| {
+            DisjointLines::new(out, pair.second_count).for_each(pair.min_rows_per_thread(), |at, line| {
                 let (row, columns) = pair.row_and_partners(at);
                 line.iter_mut().zip(columns).for_each(|(to, column)| *to = norm.distance(row, column));
             });
@@ -152,7 +152,7 @@ fn _cdist_backward(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
         let pair = RowPairs::<T>::new(x1, x2, cdist.sizes())?;
         let (grad, distances, norm) = (contiguous_elements::<T>(grad)?, contiguous_elements::<T>(cdist)?, Norm::from_order(p));
         write_contiguous(out, |out: &mut [T]| {
-            DisjointLines::new(out, pair.width).for_each(pair.rows_per_thread(), |at, line| {
+            DisjointLines::new(out, pair.width).for_each(pair.min_rows_per_thread(), |at, line| {
                 line.fill(T::default());
                 let (row, columns) = pair.row_and_partners(at);
                 for (column, pair) in (at * pair.second_count..).zip(columns) {

@@ -42,7 +42,7 @@ fn vdot(_plan: &(), out: &mut Tensor, this: &Tensor, other: &Tensor) -> Result<(
     )
 }
 
-macro_rules! define_summed_products {
+macro_rules! define_products_with_summand {
     ($($name:ident: $first:ident $second:ident;)*) => {$(
         #[op_impl(aten::$name, CPU)]
         fn $name(
@@ -61,7 +61,7 @@ macro_rules! define_summed_products {
     )*};
 }
 
-define_summed_products! {
+define_products_with_summand! {
     addmm: mat1 mat2;
     baddbmm: batch1 batch2;
     addmv: mat vec;
@@ -73,7 +73,7 @@ fn addbmm(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     let mut beta = copy_summand(out, this, beta)?;
     if batch1.geometry().count() == 0 || batch2.geometry().count() == 0 {
         // If there are no elements to multiply, the input is scaled once.
-        let (rows, columns) = (matrix_without_inner_dim(batch1, 0, 1)?, matrix_without_inner_dim(batch2, 2, 1)?);
+        let (rows, columns) = (matrix_with_empty_inner_dim(batch1, 0, 1)?, matrix_with_empty_inner_dim(batch2, 2, 1)?);
         return write_product(
             operator,
             out,
@@ -106,7 +106,7 @@ fn batch_matrix(batch: &Tensor, item: i64) -> Result<Tensor> {
 }
 
 /// Returns a matrix with an empty inner dimension: the rows of the first operand, or the columns of the second.
-fn matrix_without_inner_dim(batch: &Tensor, inner: usize, kept: usize) -> Result<Tensor> {
+fn matrix_with_empty_inner_dim(batch: &Tensor, inner: usize, kept: usize) -> Result<Tensor> {
     let sizes = if inner == 0 { [batch.sizes()[kept], 0] } else { [0, batch.sizes()[inner]] };
     Spec::contiguous(batch.dtype(), &sizes).on(batch.device())
 }

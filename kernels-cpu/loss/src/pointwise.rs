@@ -7,7 +7,7 @@ use dispatch_runtime::{BadArgument, Bool, DType, Operation, Promotion, Result, S
 
 use super::reduce_losses;
 use engine::compute::RealFloat;
-use engine::elementwise::{LoopInput, compute_intermediate, compute_intermediate_into, fresh, loops};
+use engine::elementwise::{LoopReceiver, compute_fresh, compute_with_promotion, compute_with_promotion_into, loops};
 use engine::inlined::inlined;
 use engine::math::Real;
 use engine::reduce::{Fold, fold_into, with_compute_type};
@@ -17,12 +17,12 @@ fn write_pointwise_loss<O: Operation, const N: usize>(
     reduction: Reduction,
     out: &mut Tensor,
     inputs: [&Tensor; N],
-    loops: impl Fn(DType, &mut LoopInput<'_, N>) -> Result<(), &'static [DType]>,
+    loops: impl Fn(DType, &mut LoopReceiver<'_, N>) -> Result<(), &'static [DType]>,
 ) -> Result<()> {
     if reduction == Reduction::None {
-        return compute_intermediate_into::<O, _>(Promotion::Common, out, inputs, &loops);
+        return compute_with_promotion_into::<O, _>(Promotion::Common, out, inputs, &loops);
     }
-    reduce_losses(out, &compute_intermediate::<O, _>(Promotion::Common, inputs, &loops)?, reduction)
+    reduce_losses(out, &compute_with_promotion::<O, _>(Promotion::Common, inputs, &loops)?, reduction)
 }
 
 #[op_impl(aten::mse_loss, CPU)]
@@ -96,7 +96,7 @@ macro_rules! define_loss_gradients {
         ) -> Result<Tensor> {
             let scale = $factor * Reduction::from_number(reduction)?.gradient_scale(this);
             let loops = loops!([f32 f64] |[grad, $x, $y]| multiply_by_f64($derivative, scale) * grad);
-            fresh::<aten::$name, _>([grad_output, this, target], &loops)
+            compute_fresh::<aten::$name, _>([grad_output, this, target], &loops)
         }
     )*};
 }
@@ -165,7 +165,7 @@ fn binary_cross_entropy_backward(plan: &f64, out: &mut Tensor, _: ...) -> Result
         (*plan, weights_or_one(Some(grad_output), out.dtype())?, weights_or_one(weight, out.dtype())?);
     let loops = loops!([f32 f64] |[grad, x, y, weight]| multiply_by_f64(element_cross_entropy_derivative(x, y) * weight, scale) * grad);
     let inputs = [&grad, this, target, &weight];
-    compute_intermediate_into::<aten::binary_cross_entropy_backward, _>(Promotion::Common, out, inputs, &loops)
+    compute_with_promotion_into::<aten::binary_cross_entropy_backward, _>(Promotion::Common, out, inputs, &loops)
 }
 
 #[inline(always)]

@@ -70,7 +70,7 @@ fn group_norm_backward(
                     for (channel, &weight) in weight.iter().enumerate() {
                         let at = channel * area..(channel + 1) * area;
                         let coefficients = GradientCoefficients { weight, mean, sum, slope, scale };
-                        coefficients.write_gradient(both.map(|line| &line[at.clone()]), &mut out[at]);
+                        coefficients.write_row_gradient(both.map(|line| &line[at.clone()]), &mut out[at]);
                     }
                 });
             });

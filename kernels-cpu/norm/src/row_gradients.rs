@@ -61,14 +61,14 @@ pub(super) fn write_input_gradient<T: RealFloat>(
     let operands = operands!(write out; read grad_out, input)?;
     for_each_line(dims, &operands, |number, [grad, line]: [&[T]; 2], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
         let coefficients = coefficients(number);
-        vectorised!(coefficients.write_gradient([grad, line], out));
+        vectorised!(coefficients.write_row_gradient([grad, line], out));
     });
     Ok(())
 }
 
 impl<T: RealFloat> GradientCoefficients<T> {
     #[inline(always)]
-    pub(super) fn write_gradient(&self, [grad, line]: [&[T]; 2], out: &mut [T]) {
+    pub(super) fn write_row_gradient(&self, [grad, line]: [&[T]; 2], out: &mut [T]) {
         let &Self { weight, mean, sum, slope, scale } = self;
         for ((out, &grad), &x) in out.iter_mut().zip(grad).zip(line) {
             *out = (grad * weight - sum - (x - mean) * slope) * scale;
@@ -108,7 +108,7 @@ pub(super) fn sum_and_write_channel_gradients<T: RealFloat + Into<f64>>(
                 for (at, coefficients) in parts.iter().enumerate() {
                     // SAFETY: each channel is in one block, and each block in one piece.
                     let out = unsafe { planes.get(plane + at) };
-                    coefficients.write_gradient(elements(plane + at), out);
+                    coefficients.write_row_gradient(elements(plane + at), out);
                 }
             }
         });

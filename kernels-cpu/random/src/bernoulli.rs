@@ -3,7 +3,7 @@
 use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
-use super::{GROUP_SIZE, fill_from_words};
+use super::{BLOCKS_PER_GROUP, fill_from_words};
 use engine::data_movement::broadcast_to_contiguous;
 use engine::math::vectorised;
 
@@ -16,7 +16,7 @@ fn word_threshold(p: f64) -> u64 {
 fn fill_bernoulli(this: &mut Tensor, p: f64, generator: Option<&Generator>) -> Result<()> {
     let limit = word_threshold(p);
     fill_from_words::<u8, 4>(this, generator, |words, _| {
-        let mut rows = [[0; GROUP_SIZE]; 4];
+        let mut rows = [[0; BLOCKS_PER_GROUP]; 4];
         vectorised!({
             for (to, word) in rows.as_flattened_mut().iter_mut().zip(words.as_flattened()) {
                 *to = u8::from(u64::from(*word) < limit);
@@ -44,7 +44,7 @@ fn bernoulli_tensor(_plan: &(), out: &mut Tensor, p: &Tensor, generator: Option<
         return Err(BadArgument::number("p", *bad, 0..=1).into());
     }
     fill_from_words::<u8, 4>(out, generator, |words, at| {
-        let mut rows = [[0; GROUP_SIZE]; 4];
+        let mut rows = [[0; BLOCKS_PER_GROUP]; 4];
         let elements = rows.as_flattened_mut().iter_mut().zip(words.as_flattened());
         for ((to, word), probability) in elements.zip(&probabilities[at..]) {
             *to = u8::from(u64::from(*word) < word_threshold(*probability));

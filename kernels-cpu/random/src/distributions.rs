@@ -2,7 +2,7 @@
 
 use dispatch_runtime::prelude::*;
 
-use super::{GROUP_SIZE, GroupWords, fill_from_words};
+use super::{BLOCKS_PER_GROUP, GroupWords, fill_from_words};
 use engine::compute::{AnyFloat, RealFloat};
 use engine::inlined::inlined;
 use engine::math::{Real, vectorised};
@@ -51,8 +51,8 @@ fn power_of_half(exponent: u32) -> f32 {
 
 /// Returns rows of elements that `element` computes from the row's number and the index in the row.
 #[inline(always)]
-fn rows_from_fn<T: FromRandomBits, const N: usize>(element: impl Fn(usize, usize) -> T) -> [[T; GROUP_SIZE]; N] {
-    let mut rows = [[T::from_f64(0.0); GROUP_SIZE]; N];
+fn rows_from_fn<T: FromRandomBits, const N: usize>(element: impl Fn(usize, usize) -> T) -> [[T; BLOCKS_PER_GROUP]; N] {
+    let mut rows = [[T::from_f64(0.0); BLOCKS_PER_GROUP]; N];
     vectorised!({
         for (row, numbers) in rows.iter_mut().enumerate() {
             for (at, to) in numbers.iter_mut().enumerate() {
@@ -103,10 +103,10 @@ fn fill_normal<T: FromRandomBits, const N: usize>(
 ) -> Result<()> {
     let (mean, std) = (T::from_f64(mean), T::from_f64(std));
     fill_from_words::<T, N>(this, generator, |words, _| {
-        let mut rows = [[mean; GROUP_SIZE]; N];
+        let mut rows = [[mean; BLOCKS_PER_GROUP]; N];
         vectorised!({
             for pair in 0..N / 2 {
-                for at in 0..GROUP_SIZE {
+                for at in 0..BLOCKS_PER_GROUP {
                     let radius = (T::from_f64(-2.0) * T::open_uniform(words, 2 * pair, at).log()).sqrt();
                     let angle = T::from_f64(std::f64::consts::TAU) * T::uniform(words, 2 * pair + 1, at, 24);
                     rows[2 * pair][at] = mean + std * radius * angle.cos_limited();

@@ -5,7 +5,7 @@ use dispatch_runtime::prelude::*;
 
 use aten::IntegerRange;
 
-use super::{GROUP_SIZE, GroupWords, cpu_generator, fill_from_words};
+use super::{BLOCKS_PER_GROUP, GroupWords, cpu_generator, fill_from_words};
 use engine::math::vectorised;
 
 /// The number of different integers for which one 32-bit word is uniform enough.
@@ -20,7 +20,7 @@ fn random_integers(plan: &IntegerRange, out: &mut Tensor, generator: Option<&Gen
     let different = u128::from(last_offset) + 1;
     if last_offset < MAX_RANGE_OF_ONE_WORD {
         fill_from_words::<i64, 4>(out, generator, |words, _| {
-            let mut rows = [[0; GROUP_SIZE]; 4];
+            let mut rows = [[0; BLOCKS_PER_GROUP]; 4];
             vectorised!({
                 for (to, word) in rows.as_flattened_mut().iter_mut().zip(words.as_flattened()) {
                     *to = first.wrapping_add(((u64::from(*word) * (last_offset + 1)) >> 32).cast_signed());
@@ -41,8 +41,8 @@ fn random_integers(plan: &IntegerRange, out: &mut Tensor, generator: Option<&Gen
 }
 
 /// Joins pairs of words to 64-bit words.
-fn join_word_pairs(words: &GroupWords) -> [[u64; GROUP_SIZE]; 2] {
-    let join = |low: &[u32; GROUP_SIZE], high: &[u32; GROUP_SIZE]| {
+fn join_word_pairs(words: &GroupWords) -> [[u64; BLOCKS_PER_GROUP]; 2] {
+    let join = |low: &[u32; BLOCKS_PER_GROUP], high: &[u32; BLOCKS_PER_GROUP]| {
         std::array::from_fn(|at| u64::from(high[at]) << 32 | u64::from(low[at]))
     };
     [join(&words[0], &words[1]), join(&words[2], &words[3])]

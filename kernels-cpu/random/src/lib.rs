@@ -23,10 +23,10 @@ use engine::math::vectorised;
 use engine::thread_pool::parallel_for;
 
 /// The number of blocks of a group, and of elements of a row.
-const GROUP_SIZE: usize = Generator::BLOCKS_PER_GROUP;
+const BLOCKS_PER_GROUP: usize = Generator::BLOCKS_PER_GROUP;
 
 /// The words of a group of blocks: the first word of each block, then the second of each, and so on.
-pub(crate) type GroupWords = [[u32; GROUP_SIZE]; 4];
+pub(crate) type GroupWords = [[u32; BLOCKS_PER_GROUP]; 4];
 
 /// The minimum number of groups for each thread.
 const GRAIN_SIZE: usize = 64;
@@ -35,7 +35,7 @@ const GRAIN_SIZE: usize = 64;
 pub(crate) fn fill_from_words<T: Element, const N: usize>(
     this: &mut Tensor,
     generator: Option<&Generator>,
-    make: impl Fn(&GroupWords, usize) -> [[T; GROUP_SIZE]; N] + Sync,
+    make: impl Fn(&GroupWords, usize) -> [[T; BLOCKS_PER_GROUP]; N] + Sync,
 ) -> Result<()> {
     let generator = cpu_generator(generator)?;
     if this.geometry().is_contiguous() {
@@ -60,7 +60,7 @@ fn cpu_generator(generator: Option<&Generator>) -> Result<Generator> {
 fn fill_contiguous_from_words<T: Element, const N: usize>(
     this: &mut Tensor,
     generator: &Generator,
-    make: impl Fn(&GroupWords, usize) -> [[T; GROUP_SIZE]; N] + Sync,
+    make: impl Fn(&GroupWords, usize) -> [[T; BLOCKS_PER_GROUP]; N] + Sync,
 ) -> Result<()> {
     let operands = Operands::borrow(&["self"], [this], &[], [])?;
     let [to] = operands.written();
@@ -70,17 +70,17 @@ fn fill_contiguous_from_words<T: Element, const N: usize>(
         DType::C128 => (DType::F64, 2 * count),
         dtype => (dtype, count),
     };
-    let groups = count.div_ceil(N * GROUP_SIZE);
-    let (seed, first) = generator.reserve((groups * GROUP_SIZE) as u64);
+    let groups = count.div_ceil(N * BLOCKS_PER_GROUP);
+    let (seed, first) = generator.reserve((groups * BLOCKS_PER_GROUP) as u64);
     let (convert, size, start) = (conversion_function(T::DTYPE, dtype), dtype.size(), BasePointer(to.start()));
     parallel_for(0..groups, GRAIN_SIZE, |piece| {
         for group in piece {
-            let at = group * N * GROUP_SIZE;
-            let rows = make(&compute_group_words(seed, first.wrapping_add((group * GROUP_SIZE) as u64)), at);
+            let at = group * N * BLOCKS_PER_GROUP;
+            let rows = make(&compute_group_words(seed, first.wrapping_add((group * BLOCKS_PER_GROUP) as u64)), at);
             let (from, to) = (rows.as_flattened().as_ptr(), start.at_byte_offset((at * size).cast_signed()));
             let (from_step, step) = (size_of::<T>().cast_signed(), size.cast_signed());
             // SAFETY: the elements are contiguous and the operand holds them; each group writes only its own elements.
-            unsafe { convert(from.cast(), from_step, to, step, (count - at).min(N * GROUP_SIZE)) };
+            unsafe { convert(from.cast(), from_step, to, step, (count - at).min(N * BLOCKS_PER_GROUP)) };
         }
     });
     Ok(())
@@ -89,9 +89,9 @@ fn fill_contiguous_from_words<T: Element, const N: usize>(
 /// Computes the words of the blocks from `first` on.
 #[inline(always)]
 fn compute_group_words(seed: u64, first: u64) -> GroupWords {
-    let mut words = [[0; GROUP_SIZE]; 4];
+    let mut words = [[0; BLOCKS_PER_GROUP]; 4];
     vectorised!({
-        for i in 0..GROUP_SIZE {
+        for i in 0..BLOCKS_PER_GROUP {
             let block = first.wrapping_add(i as u64);
             #[expect(
                 clippy::cast_possible_truncation,

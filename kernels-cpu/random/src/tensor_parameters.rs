@@ -6,7 +6,7 @@ use dispatch_runtime::{BadArgument, philox};
 use super::{GroupWords, fill_from_words};
 use engine::data_movement::broadcast_to_contiguous;
 use engine::elementwise::elementwise;
-use engine::math::special::{beta, gamma};
+use engine::math::special::{beta_distribution, gamma_distribution};
 use kernels_cpu_elementwise::special::{compute_binary_in_f64, compute_ternary_in_f64};
 
 #[op_impl(aten::poisson, CPU, strided)]
@@ -40,8 +40,8 @@ fn standard_gamma(_plan: &(), out: &mut Tensor, this: &Tensor, generator: Option
 }
 
 elementwise! {
-    _standard_gamma_grad => |[shape, x]| compute_binary_in_f64(shape, x, gamma::implicit_gradient);
-    _dirichlet_grad => |[x, alpha, total]| compute_ternary_in_f64(x, alpha, total, beta::implicit_gradient);
+    _standard_gamma_grad => |[shape, x]| compute_binary_in_f64(shape, x, gamma_distribution::implicit_gradient);
+    _dirichlet_grad => |[x, alpha, total]| compute_ternary_in_f64(x, alpha, total, beta_distribution::implicit_gradient);
 }
 
 /// Broadcasts a parameter to one value for each element of the result.

@@ -71,7 +71,7 @@ inlined! {
 }
 
 #[op_impl(aten::linalg_vector_norm, CPU)]
-fn linalg_vector_norm(plan: &aten::NormPlan, out: &mut Tensor, this: &Tensor) -> Result<()> {
+fn linalg_vector_norm(plan: &aten::VectorNormPlan, out: &mut Tensor, this: &Tensor) -> Result<()> {
     with_compute_type!(aten::linalg_vector_norm, plan.compute_dtype, T: [f32, f64, Complex32, Complex64] =>
         vector_norm::<T>(out, this, &plan.reduced_dims, plan.order))
 }

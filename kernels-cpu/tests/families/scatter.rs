@@ -16,13 +16,13 @@ fn contiguous_view(tensor: &Tensor, sizes: &[i64]) -> Tensor {
 }
 
 /// Returns numbers whose sum depends on the order.
-fn order_dependent_numbers() -> Vec<f32> {
+fn numbers_with_order_dependent_sum() -> Vec<f32> {
     (0_u16..3000).flat_map(|row| (0_u16..64).map(move |col| 1.0 / (1.0 + f32::from(row * 7 % 1013 + col)))).collect()
 }
 
 #[test]
 fn scatter_add_adds_in_order() {
-    let src = order_dependent_numbers();
+    let src = numbers_with_order_dependent_sum();
     let target = |place: i64| (place / COLUMN_COUNT * 31 + place % COLUMN_COUNT) % TARGET_ROW_COUNT;
     let index: Vec<i64> = (0..SOURCE_ROW_COUNT * COLUMN_COUNT).map(target).collect();
     let mut expected = vec![0.5_f32; usize_from_i64(TARGET_ROW_COUNT * COLUMN_COUNT)];
@@ -67,7 +67,7 @@ fn broadcast_indices_equal_materialized_indices() {
 
 #[test]
 fn row_accumulation_adds_in_order() {
-    let src = order_dependent_numbers();
+    let src = numbers_with_order_dependent_sum();
     let list: Vec<i64> = (0..SOURCE_ROW_COUNT).map(|row| row * 31 % TARGET_ROW_COUNT).collect();
     let mut expected = vec![0.0_f32; usize_from_i64(TARGET_ROW_COUNT * COLUMN_COUNT)];
     for (place, src) in src.iter().enumerate() {

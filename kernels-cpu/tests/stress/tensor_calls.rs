@@ -44,7 +44,7 @@ impl RandomWalk {
             60..64 => self.call_sum(),
             64..68 => self.call_cat(),
             68..76 => self.call_copy_operator(),
-            76..88 => self.write_tensor(),
+            76..88 => self.make_random_write(),
             88..95 => self.call_in_place_operator_with_numbers(),
             _ => self.call_out_operator(),
         }

@@ -79,12 +79,12 @@ impl CallMistakes {
 
     /// Adds the mistakes of reading a tensor while `held` borrows memory.
     pub(crate) fn add_mistakes_of_read(&mut self, model: &TensorModel, held: Option<&HeldBorrow>) {
-        self.add_memory_in_use(model, held.filter(|held| held.is_written));
+        self.add_in_use_mistake(model, held.filter(|held| held.is_written));
     }
 
     /// Adds the mistakes of writing a tensor while the tensors in `read` are read and `held` borrows memory.
     pub(crate) fn add_mistakes_of_write(&mut self, this: &PoolEntry, read: &[&PoolEntry], held: Option<&HeldBorrow>) {
-        self.add_memory_in_use(&this.model, held);
+        self.add_in_use_mistake(&this.model, held);
         self.add_if(CallMistake::SelfOverlap, this.model.overlaps_itself());
         for other in read {
             let same = this.model.positions == other.model.positions && this.model.sizes == other.model.sizes;
@@ -95,7 +95,7 @@ impl CallMistakes {
         }
     }
 
-    fn add_memory_in_use(&mut self, model: &TensorModel, held: Option<&HeldBorrow>) {
+    fn add_in_use_mistake(&mut self, model: &TensorModel, held: Option<&HeldBorrow>) {
         let conflicts = held.is_some_and(|held| held.borrows_memory_of(model));
         // A kernel need not borrow a tensor without elements.
         self.add_if(CallMistake::InUse, conflicts && !model.positions.is_empty());

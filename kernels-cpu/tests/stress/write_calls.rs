@@ -24,7 +24,7 @@ const OUT_OPERATORS: [OutOperator; 3] = [
 ];
 
 impl RandomWalk {
-    pub(crate) fn write_tensor(&mut self) {
+    pub(crate) fn make_random_write(&mut self) {
         let at = self.random_pool_index();
         let other = if self.random.true_once_in(2) { self.random_handle() } else { self.handle_sharing_memory(at) };
         match self.random.integer_below(5) {

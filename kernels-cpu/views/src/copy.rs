@@ -7,7 +7,7 @@ use engine::elementwise::{BoundLoop, copy_converted, fusible};
 
 #[op_impl(aten::copy_, CPU)]
 fn copy_(_plan: &(), this: &mut Tensor, src: &Tensor) -> Result<()> {
-    copy_to_self(this, src, "src")
+    copy_to_this(this, src, "src")
 }
 
 fusible! {
@@ -19,20 +19,20 @@ fusible! {
 
 #[op_impl(aten::fill_scalar, CPU, in_place, strided, converts)]
 fn fill_scalar(_plan: &PointwisePlan, out: &mut Tensor, value: Scalar) -> Result<()> {
-    copy_to_self(out, &Tensor::number(value), "value")
+    copy_to_this(out, &Tensor::number(value), "value")
 }
 
 #[op_impl(aten::fill, CPU, in_place, strided, converts)]
 fn fill(_plan: &PointwisePlan, out: &mut Tensor, value: &Tensor) -> Result<()> {
-    copy_to_self(out, value, "value")
+    copy_to_this(out, value, "value")
 }
 
 #[op_impl(aten::zero, CPU, in_place, strided, converts)]
 fn zero(_plan: &PointwisePlan, out: &mut Tensor) -> Result<()> {
-    copy_to_self(out, &Tensor::number(0.into()), "self")
+    copy_to_this(out, &Tensor::number(0.into()), "self")
 }
 
-fn copy_to_self(this: &mut Tensor, src: &Tensor, name: &'static str) -> Result<()> {
+fn copy_to_this(this: &mut Tensor, src: &Tensor, name: &'static str) -> Result<()> {
     let operands = Operands::borrow(&["self"], [this], &[name], [src])?;
     copy_converted(&operands);
     Ok(())

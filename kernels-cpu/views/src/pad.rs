@@ -1,6 +1,6 @@
 //! Kernels of padding by reflection and by repetition, and of their gradients.
 
-use aten::{Border, PadPlan};
+use aten::{Border, BorderPadPlan};
 use dispatch_runtime::prelude::*;
 
 use engine::data_movement::{AxisOffsets, CopyAxis, copy_along_axes, copy_elements};
@@ -28,7 +28,7 @@ fn pad_axes(inside: &[i64], padding: &[i64], border: Border, outer: &[i64], inne
 #[op_impl(aten::replication_pad1d, CPU)]
 #[op_impl(aten::replication_pad2d, CPU)]
 #[op_impl(aten::replication_pad3d, CPU)]
-fn pad(plan: &PadPlan, out: &mut Tensor, this: &Tensor, padding: &[i64]) -> Result<()> {
+fn pad(plan: &BorderPadPlan, out: &mut Tensor, this: &Tensor, padding: &[i64]) -> Result<()> {
     // An axis has a table entry for each index of a dimension. An empty tensor may have too many.
     if out.geometry().count() == 0 {
         return Ok(());
@@ -43,7 +43,13 @@ fn pad(plan: &PadPlan, out: &mut Tensor, this: &Tensor, padding: &[i64]) -> Resu
 #[op_impl(aten::replication_pad1d_backward, CPU)]
 #[op_impl(aten::replication_pad2d_backward, CPU)]
 #[op_impl(aten::replication_pad3d_backward, CPU)]
-fn pad_backward(plan: &PadPlan, out: &mut Tensor, grad_output: &Tensor, this: &Tensor, padding: &[i64]) -> Result<()> {
+fn pad_backward(
+    plan: &BorderPadPlan,
+    out: &mut Tensor,
+    grad_output: &Tensor,
+    this: &Tensor,
+    padding: &[i64],
+) -> Result<()> {
     let (grad, zero) = (to_compute_dtype(grad_output)?, Tensor::number(0.into()));
     if grad.geometry().count() == 0 {
         return copy_elements(out, &zero);

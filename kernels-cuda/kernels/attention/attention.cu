@@ -34,7 +34,7 @@ template <class C, int TILE, int WIDTH> struct DotProductTile {
         pitch = padded + V;
     }
 
-    template <class T> __device__ __forceinline__ void load_rows_as(C *to, const T *from, const StridedRows &side, u32 count, u32 width) const {
+    template <class T> __device__ __forceinline__ void load_rows_as(C *to, const T *from, const StridedHeads &side, u32 count, u32 width) const {
 #pragma unroll 4
         for (u32 i = threadIdx.x; i < TILE * padded; i += THREADS) {
             u32 row = i / padded, column = i - row * padded;
@@ -42,7 +42,7 @@ template <class C, int TILE, int WIDTH> struct DotProductTile {
         }
     }
     // Loads TILE rows of an operand with `count` rows into shared memory. Rows behind the last one are zeros.
-    __device__ __forceinline__ void load_rows(C *to, const AttentionTask &task, const StridedRows &side, u32 item, u32 head, u32 first, u32 count) const {
+    __device__ __forceinline__ void load_rows(C *to, const AttentionTask &task, const StridedHeads &side, u32 item, u32 head, u32 first, u32 count) const {
 #define LOAD_ROWS(T) load_rows_as(to, (const T *)side.address + side.row_offset(item, head, first), side, count - first, task.width)
         CALL_WITH_ELEMENT_TYPE(C, task.dtype, LOAD_ROWS);
 #undef LOAD_ROWS
@@ -108,7 +108,7 @@ template <class C, int TILE, int WIDTH> struct DotProductTile {
             for (int j = 0; j < COLUMNS; j++) totals.elements[i][j] = C(0);
     }
 
-    template <class T> __device__ __forceinline__ void write_rows_as(const C *from, T *to, const StridedRows &side, u32 count, u32 width) const {
+    template <class T> __device__ __forceinline__ void write_rows_as(const C *from, T *to, const StridedHeads &side, u32 count, u32 width) const {
 #pragma unroll 4
         for (u32 i = threadIdx.x; i < TILE * padded; i += THREADS) {
             u32 row = i / padded, column = i - row * padded;
@@ -116,7 +116,7 @@ template <class C, int TILE, int WIDTH> struct DotProductTile {
         }
     }
     // Writes a block's totals to rows of an operand, through shared memory, so that adjacent threads write adjacent elements.
-    __device__ __forceinline__ void write_rows(C *shared, const WeightedSums &totals, const AttentionTask &task, const StridedRows &side, u32 item, u32 head, u32 first, u32 count) const {
+    __device__ __forceinline__ void write_rows(C *shared, const WeightedSums &totals, const AttentionTask &task, const StridedHeads &side, u32 item, u32 head, u32 first, u32 count) const {
         __syncthreads();
 #pragma unroll
         for (int j = 0; j < COLUMNS; j++) {

@@ -3,7 +3,7 @@
 #include "block.cuh"
 
 // The elements [item, head, row, column] of a tensor: its address and strides.
-struct StridedRows {
+struct StridedHeads {
     u8 *address;
     i64 strides[4];
     __device__ __forceinline__ i64 row_offset(u32 item, u32 head, u32 row) const {
@@ -12,9 +12,9 @@ struct StridedRows {
 };
 
 struct AttentionTask {
-    StridedRows query, key, value, mask, out, grad, grad_query, grad_key, grad_value;
+    StridedHeads query, key, value, mask, out, grad, grad_query, grad_key, grad_value;
     // The logsumexp of each query's scores, and for each query the dot product of its result and the result's gradient.
-    StridedRows logsumexps, output_dots;
+    StridedHeads logsumexps, output_dots;
     u32 items, heads, groups, rows, keys, width;
     i32 dtype, mask_dtype;
     u32 is_causal;

@@ -15,13 +15,13 @@ template <class T, int WIDTH> struct SharedTiles {
     typedef Pack<T, 8> Pack8;
 
     // Whether an operand's rows consist of whole packs of eight elements, which are copied at once.
-    static __device__ __forceinline__ bool has_packed_rows(const StridedRows &side, u32 width) {
+    static __device__ __forceinline__ bool has_packed_rows(const StridedHeads &side, u32 width) {
         return side.strides[3] == 1 && (u64(side.address) / sizeof(T) | side.strides[0] | side.strides[1] | side.strides[2] | width) % 8 == 0;
     }
 
     // Begins to load ROWS rows of an operand with `count` rows into shared memory. Rows behind the last one are zeros.
     template <int ROWS>
-    static __device__ __forceinline__ void load_rows(T *to, const AttentionTask &task, const StridedRows &side, u32 item, u32 head, u32 first, u32 count) {
+    static __device__ __forceinline__ void load_rows(T *to, const AttentionTask &task, const StridedHeads &side, u32 item, u32 head, u32 first, u32 count) {
         const T *from = (const T *)side.address + side.row_offset(item, head, first);
         count -= first;
         if (has_packed_rows(side, task.width)) {
@@ -95,7 +95,7 @@ template <class T, int WIDTH> struct SharedTiles {
     // Writes a warp's rows, each multiplied by its factor in `times`, through shared memory that only this warp uses.
     template <int M>
     static __device__ __forceinline__ void write_rows(T *shared, const float (&totals)[M][PACKS][4], const float (&times)[M][2], const AttentionTask &task,
-                                                 const StridedRows &side, u32 item, u32 head, u32 first, u32 count) {
+                                                 const StridedHeads &side, u32 item, u32 head, u32 first, u32 count) {
         u32 lane = threadIdx.x % 32;
         __syncwarp();
 #pragma unroll
@@ -156,7 +156,7 @@ __device__ __forceinline__ void mask_scores(float (&products)[M][N][4], const At
     u32 lane = threadIdx.x % 32, last = TRANSPOSED ? down + M * 16 : across + N * 8;
     u32 row = down + lane / 4, column = across + lane % 4 * 2, query = TRANSPOSED ? column : row, key = TRANSPOSED ? row : column;
     if (scale.is_applied_early) {
-        const StridedRows &mask = task.mask;
+        const StridedHeads &mask = task.mask;
         bool wide = task.mask_dtype == F32;
         i64 each = wide ? 4 : 2, first = mask.row_offset(item, head, query) + i64(key) * mask.strides[3];
         const u8 *from = mask.address + first * each;
@@ -280,8 +280,8 @@ template <class T, int WIDTH, bool TRANSPOSED> __device__ __forceinline__ void a
     DYNAMIC_SHARED_MEMORY(bytes);
     // The operands are queries and the gradients of their results on one side, and keys and values on the other.
     T *mine = (T *)bytes, *also_mine = mine + ROWS * Rows::PITCH, *others = also_mine + ROWS * Rows::PITCH;
-    const StridedRows &of_mine = TRANSPOSED ? task.key : task.query, &of_also_mine = TRANSPOSED ? task.value : task.grad;
-    const StridedRows &of_others = TRANSPOSED ? task.query : task.key, &of_also_others = TRANSPOSED ? task.grad : task.value;
+    const StridedHeads &of_mine = TRANSPOSED ? task.key : task.query, &of_also_mine = TRANSPOSED ? task.value : task.grad;
+    const StridedHeads &of_others = TRANSPOSED ? task.query : task.key, &of_also_others = TRANSPOSED ? task.grad : task.value;
     u32 count = TRANSPOSED ? task.keys : task.rows, others_count = TRANSPOSED ? task.rows : task.keys;
     u32 heads = TRANSPOSED ? task.groups : task.heads, of_group = task.heads / task.groups;
     u32 tiles = (count + ROWS - 1) / ROWS, tile = blockIdx.x % tiles, pair = blockIdx.x / tiles;
@@ -300,7 +300,7 @@ template <class T, int WIDTH, bool TRANSPOSED> __device__ __forceinline__ void a
         Rows::template load_rows<OTHER_ROWS>(to + TILE, task, of_also_others, item, head, start, others_count);
     };
     // For a query behind the last one, an infinite logsumexp makes the weights zero.
-    auto of_query = [&](const StridedRows &side, u32 head, u32 query, float behind) {
+    auto of_query = [&](const StridedHeads &side, u32 head, u32 query, float behind) {
         return query < task.rows ? ((const float *)side.address)[side.row_offset(item, head, query)] : behind;
     };
     auto logsumexp_of = [&](u32 head, u32 query) { return of_query(task.logsumexps, head, query, Limits<float>::max_value()); };

@@ -151,7 +151,7 @@ template <class T, int EDGE, class Sum> struct ImageLoader {
 
 // The address to which the sums of a column are written: one position in each channel of a group; or to `parts`, if several blocks share
 // the inner dimension.
-struct ColumnTarget {
+struct ColumnAddress {
     bool inside;
     i64 at;
 };
@@ -160,12 +160,12 @@ template <class T, class Sum> struct ResultWriter {
     const ConvGeometry &m;
     u32 group, first_row;
     u64 first_column;
-    __device__ __forceinline__ ColumnTarget column(u32 at) const {
+    __device__ __forceinline__ ColumnAddress column(u32 at) const {
         u64 column = first_column + at;
         if (column >= Sum::columns(m)) return {false, 0};
         return {true, m.parts ? i64(column) : Sum::target(m).offset_of(index_in_first_channel(Sum::target(m), column))};
     }
-    __device__ __forceinline__ void write_element_of_column(const ColumnTarget &column, u32 at, product_sum_t<T> sum) const {
+    __device__ __forceinline__ void write_element_of_column(const ColumnAddress &column, u32 at, product_sum_t<T> sum) const {
         u32 row = first_row + at, rows = Sum::rows(m).value;
         if (!column.inside || row >= rows) return;
         if (m.parts) {
@@ -189,7 +189,7 @@ template <class T, int EDGE, class Sum> __device__ __forceinline__ void convolve
     u64 steps = u64(Sum::inner_channels(m).value) * m.taps.value, across = (Sum::columns(m) + EDGE - 1) / EDGE;
     u32 row = u32(blockIdx.x / across) * EDGE;
     u64 column = blockIdx.x % across * EDGE;
-    StepRange portion(steps, blockIdx.y, m.portions);
+    InnerDimRange portion(steps, blockIdx.y, m.portions);
     for (u32 group = blockIdx.z; group < m.groups; group += gridDim.z) {
         WeightLoader<T, EDGE, Sum> left(m, group, row, portion.to);
         ImageLoader<T, EDGE, Sum> right(m, source, group, column, portion.to);
@@ -300,7 +300,7 @@ template <class T> struct WeightGradientWriter {
 // Computes a tile of the weight's gradient from the small and the large images.
 template <class T, int EDGE> __device__ __forceinline__ void weight_gradient_tile(const ConvGeometry &m, const T *large, const T *small) {
     u32 across = (m.channels.value * m.taps.value + EDGE - 1) / EDGE, row = blockIdx.x / across * EDGE, column = blockIdx.x % across * EDGE;
-    StepRange portion(m.window_positions, blockIdx.y, m.portions);
+    InnerDimRange portion(m.window_positions, blockIdx.y, m.portions);
     for (u32 group = blockIdx.z; group < m.groups; group += gridDim.z) {
         FilterLoader<T, EDGE> left(m, small, group, row, portion.to);
         ChannelLoader<T, EDGE> right(m, large, group, column, portion.to);

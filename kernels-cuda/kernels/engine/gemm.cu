@@ -10,7 +10,7 @@ struct MatrixBatch {
 
 // The product `out = alpha left right + beta added`. If several blocks share the steps (the inner dimension), each writes its sums to
 // `parts`.
-struct Product {
+struct ProductTask {
     u64 items, rows, columns, steps;
     MatrixBatch left, right, added, out;
     u64 alpha, beta;
@@ -18,7 +18,7 @@ struct Product {
     u32 portions;
 };
 
-template <class T> __device__ __forceinline__ void write_result(const Product &p, u64 item, u64 row, u64 column, product_sum_t<T> sum) {
+template <class T> __device__ __forceinline__ void write_result(const ProductTask &p, u64 item, u64 row, u64 column, product_sum_t<T> sum) {
     typedef product_sum_t<T> S;
     S result = scalar_from_bits<S>(p.alpha) * sum;
     if (p.added.address) {
@@ -28,7 +28,7 @@ template <class T> __device__ __forceinline__ void write_result(const Product &p
     p.out.matrix<T>(item)[i64(row) * p.out.row_stride + i64(column) * p.out.column_stride] = as<T>(result);
 }
 
-template <class T> __device__ __forceinline__ void write_partial_sum_or_result(const Product &p, u64 item, u64 row, u64 column, u32 portion, product_sum_t<T> sum) {
+template <class T> __device__ __forceinline__ void write_partial_sum_or_result(const ProductTask &p, u64 item, u64 row, u64 column, u32 portion, product_sum_t<T> sum) {
     if (p.parts) {
         ((product_sum_t<T> *)p.parts)[((portion * p.items + item) * p.rows + row) * p.columns + column] = sum;
     } else {
@@ -59,7 +59,7 @@ template <class T, int EDGE> struct TileLoader {
 };
 
 template <class T> struct ResultWriter {
-    const Product &p;
+    const ProductTask &p;
     u64 item, first_row, first_column;
     __device__ __forceinline__ u64 column(u32 at) const { return first_column + at; }
     __device__ __forceinline__ void write_element_of_column(u64 column, u32 at, product_sum_t<T> sum) const {
@@ -67,10 +67,10 @@ template <class T> struct ResultWriter {
     }
 };
 
-template <class T, int EDGE> __device__ __forceinline__ void compute_result_tile(const Product &p) {
+template <class T, int EDGE> __device__ __forceinline__ void compute_result_tile(const ProductTask &p) {
     u64 across = (p.columns + EDGE - 1) / EDGE;
     u64 row = blockIdx.x / across * EDGE, column = blockIdx.x % across * EDGE;
-    StepRange portion(p.steps, blockIdx.y, p.portions);
+    InnerDimRange portion(p.steps, blockIdx.y, p.portions);
     for (u64 item = blockIdx.z; item < p.items; item += gridDim.z) {
         TileLoader<T, EDGE> left(p.left.matrix<T>(item), row, p.rows, portion.to, p.left.row_stride, p.left.column_stride);
         TileLoader<T, EDGE> right(p.right.matrix<T>(item), column, p.columns, portion.to, p.right.column_stride, p.right.row_stride);
@@ -78,11 +78,11 @@ template <class T, int EDGE> __device__ __forceinline__ void compute_result_tile
     }
 }
 
-template <class T> __global__ void __launch_bounds__(256, 2) tiled_product_64(Product p) { compute_result_tile<T, 64>(p); }
-template <class T> __global__ void __launch_bounds__(256, 2) tiled_product_128(Product p) { compute_result_tile<T, 128>(p); }
+template <class T> __global__ void __launch_bounds__(256, 2) tiled_product_64(ProductTask p) { compute_result_tile<T, 64>(p); }
+template <class T> __global__ void __launch_bounds__(256, 2) tiled_product_128(ProductTask p) { compute_result_tile<T, 128>(p); }
 
 // Adds up the partial sums of the portions, and writes the result.
-template <class T> __global__ void __launch_bounds__(256) sum_portions(Product p) {
+template <class T> __global__ void __launch_bounds__(256) sum_portions(ProductTask p) {
     u64 count = p.items * p.rows * p.columns, at = u64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at >= count) return;
     product_sum_t<T> sum = 0;
@@ -92,13 +92,13 @@ template <class T> __global__ void __launch_bounds__(256) sum_portions(Product p
 }
 
 // Multiplies rows by a vector, if the elements of a row are adjacent: a warp for each row.
-template <class T> __global__ void __launch_bounds__(256) matrix_vector_by_rows(Product p) {
+template <class T> __global__ void __launch_bounds__(256) matrix_vector_by_rows(ProductTask p) {
     typedef product_sum_t<T> S;
     const int V = 16 / sizeof(T);
     u64 line = u64(blockIdx.x) * 8 + threadIdx.x / 32, lane = threadIdx.x % 32;
     u64 item = line / p.rows, row = line % p.rows;
     if (item >= p.items) return;
-    StepRange portion(p.steps, blockIdx.y, p.portions);
+    InnerDimRange portion(p.steps, blockIdx.y, p.portions);
     const T *left = p.left.matrix<T>(item) + i64(row) * p.left.row_stride, *right = p.right.matrix<T>(item);
     S sum = 0;
     u64 at = portion.from + lane;
@@ -124,12 +124,12 @@ template <class T> __global__ void __launch_bounds__(256) matrix_vector_by_rows(
 }
 
 // Multiplies rows by a vector, if the elements of a column are adjacent: 32 rows for each block, whose warps share the steps.
-template <class T> __global__ void __launch_bounds__(256) matrix_vector_by_columns(Product p) {
+template <class T> __global__ void __launch_bounds__(256) matrix_vector_by_columns(ProductTask p) {
     typedef product_sum_t<T> S;
     __shared__ S sums[8][32];
     u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     u64 blocks = (p.rows + 31) / 32, item = blockIdx.x / blocks, row = blockIdx.x % blocks * 32 + lane;
-    StepRange portion(p.steps, blockIdx.y, p.portions);
+    InnerDimRange portion(p.steps, blockIdx.y, p.portions);
     const T *left = p.left.matrix<T>(item) + i64(row) * p.left.row_stride, *right = p.right.matrix<T>(item);
     S sum = 0;
     if (row < p.rows) {

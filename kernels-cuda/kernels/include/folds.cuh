@@ -56,7 +56,7 @@ template <class C> struct Moments {
 };
 
 // The steps of a vector norm: sums of powers of magnitudes, or the maximum or minimum for infinite orders.
-template <class C> __device__ __forceinline__ C add_power(C total, C x, C order) {
+template <class C> __device__ __forceinline__ C add_norm_term(C total, C x, C order) {
     x = fabs(x);
     if (order == C(2)) return total + x * x;
     if (order == C(1)) return total + x;
@@ -65,7 +65,7 @@ template <class C> __device__ __forceinline__ C add_power(C total, C x, C order)
     if (order == Limits<C>::min_value()) return minimum(x, total);
     return total + pow(x, order);
 }
-template <class C> __device__ __forceinline__ C join_powers(C a, C b, C order) {
+template <class C> __device__ __forceinline__ C merge_norms(C a, C b, C order) {
     if (order == Limits<C>::max_value()) return maximum(a, b);
     if (order == Limits<C>::min_value()) return minimum(a, b);
     return a + b;

@@ -33,7 +33,7 @@ template <class C> __device__ __forceinline__ void write_result_or_partial_total
     if (to.results[1]) store(to.results[1] + result * shape.element_sizes[1], shape.dtypes[1], fold.second(total));
 }
 
-template <class C> __device__ __forceinline__ auto join_totals_of(const Fold<C> &fold) {
+template <class C> __device__ __forceinline__ auto joiner_of_fold(const Fold<C> &fold) {
     return [&fold](typename Fold<C>::Total a, typename Fold<C>::Total b) { return fold.join(a, b); };
 }
 
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(THREADS) reduce_rows(const u8 *in, ReductionTa
 #pragma unroll 1
         for (i64 i = head + packs * V + task.lane; i < count; i += shape.lanes) total = fold.add(total, as<C>(at[i]), begin + i);
     }
-    total = reduce_group(shape.lanes, total, join_totals_of(fold), scratch);
+    total = reduce_group(shape.lanes, total, joiner_of_fold(fold), scratch);
     if (task.is_active && task.lane == 0) write_result_or_partial_total(fold, total, shape.first_result + offsets[1], task.part, to, shape);
 }
 
@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(THREADS) reduce_strided(const u8 *in, Reductio
     Total total = fold.initial();
     if (task.is_active)
         for_each_element<T>(in + offsets[0], reduced_dims, begin + task.lane, end, shape.lanes, [&](T element, u32 j) { total = fold.add(total, as<C>(element), j); });
-    total = reduce_group(shape.lanes, total, join_totals_of(fold), scratch);
+    total = reduce_group(shape.lanes, total, joiner_of_fold(fold), scratch);
     if (task.is_active && task.lane == 0) write_result_or_partial_total(fold, total, shape.first_result + offsets[1], task.part, to, shape);
 }
 
@@ -170,6 +170,6 @@ template <class C> __global__ void __launch_bounds__(THREADS) merge_partials(con
     const Total *parts = (const Total *)partials + u64(task.result) * shape.length;
     if (task.is_active)
         for (i64 i = task.lane; i < shape.length; i += shape.lanes) total = fold.join(total, parts[i]);
-    total = reduce_group(shape.lanes, total, join_totals_of(fold), scratch);
+    total = reduce_group(shape.lanes, total, joiner_of_fold(fold), scratch);
     if (task.is_active && task.lane == 0) write_result_or_partial_total(fold, total, task.result, 0, to, shape);
 }

@@ -106,9 +106,9 @@ __device__ __forceinline__ void multiply_tiles(Left &left, Right &right, u64 fro
 }
 
 // The range of the inner dimension (steps) that one of several blocks adds up, in whole tiles.
-struct StepRange {
+struct InnerDimRange {
     u64 from, to;
-    __device__ __forceinline__ StepRange(u64 steps, u32 at, u32 of) {
+    __device__ __forceinline__ InnerDimRange(u64 steps, u32 at, u32 of) {
         u64 each = (steps + of - 1) / of;
         each = (each + TILE_STEPS - 1) / TILE_STEPS * TILE_STEPS;
         from = each * at < steps ? each * at : steps;

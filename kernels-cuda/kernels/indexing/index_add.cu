@@ -26,7 +26,7 @@ struct SortedRows {
     const u8 *scales;
 };
 
-template <class C> __device__ __forceinline__ C load_scaled_source(const SortedRows &m, i64 at, i32 offset) {
+template <class C> __device__ __forceinline__ C load_scaled_element(const SortedRows &m, i64 at, i32 offset) {
     i64 position = m.positions[at], row = m.source_rows ? m.source_rows[position] : position;
     if (m.source_rows && u64(row) >= u64(m.rows)) return C(0);
     C x = load<C>(m.source + row * m.source_stride + offset, m.dtype);
@@ -56,7 +56,7 @@ template <class C> __global__ void __launch_bounds__(256) add_tiles(SortedRows m
     for (i64 base = first; base < end; base += 4) {
         C values[4];
 #pragma unroll
-        for (u32 i = 0; i < 4; i++) values[i] = base + i < end ? load_scaled_source<C>(m, base + i, offsets[1]) : C(0);
+        for (u32 i = 0; i < 4; i++) values[i] = base + i < end ? load_scaled_element<C>(m, base + i, offsets[1]) : C(0);
 #pragma unroll
         for (u32 i = 0; i < 4; i++) {
             if (base + i >= end) break;

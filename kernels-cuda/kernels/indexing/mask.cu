@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(256)
 }
 
 // Converts a position to an offset in memory, in elements.
-struct StridedOffset {
+struct OffsetOfPosition {
     u32 rank;
     i64 sizes[16], strides[16];
     __device__ __forceinline__ i64 memory_offset(i64 position) const {
@@ -72,7 +72,7 @@ struct StridedOffset {
 // Copies the selected elements. Writes at most `most`, the number that was counted, as the mask may have changed since.
 template <class W>
 __global__ void __launch_bounds__(256)
-    masked_select(i64 count, const u8 *mask, const i64 *starts, W *to, i64 most, const W *from, StridedOffset strides) {
+    masked_select(i64 count, const u8 *mask, const i64 *starts, W *to, i64 most, const W *from, OffsetOfPosition strides) {
     for_each_selected(count, mask, starts, [&](i64 position, i64 n) {
         if (n < most) to[n] = from[strides.memory_offset(position)];
     });
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(256)
 // Writes the n-th element of `from` to the n-th selected position. Reports an error if `from` has too few elements.
 template <class W>
 __global__ void __launch_bounds__(256)
-    masked_scatter(i64 count, const u8 *mask, const i64 *starts, W *to, const W *from, StridedOffset strides, i64 size, u32 site, Fault *fault) {
+    masked_scatter(i64 count, const u8 *mask, const i64 *starts, W *to, const W *from, OffsetOfPosition strides, i64 size, u32 site, Fault *fault) {
     for_each_selected(count, mask, starts, [&](i64 position, i64 n) {
         if (n < size) {
             to[strides.memory_offset(position)] = from[n];

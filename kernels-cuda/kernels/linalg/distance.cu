@@ -7,7 +7,7 @@ struct Norm {
     double power;
     u32 kind;
     template <class C> __device__ __forceinline__ C join(C a, C b) const { return kind != MAXIMUM ? a + b : b > a || b != b ? b : a; }
-    template <class C> __device__ __forceinline__ C term_of_difference(C difference) const {
+    template <class C> __device__ __forceinline__ C norm_term(C difference) const {
         C size = difference < C(0) ? -difference : difference;
         switch (kind) {
         case NONZERO_COUNT: return difference == C(0) ? C(0) : C(1);
@@ -45,7 +45,7 @@ __device__ __forceinline__ u64 first_pair(u64 row, u64 rows) { return row * (2 *
 template <class C, class T> __device__ __forceinline__ C distance_by_warp(const T *a, const T *b, u64 width, const Norm &norm) {
     C sum = C(0);
 #pragma unroll 4
-    for (u64 i = threadIdx.x % 32; i < width; i += 32) sum = norm.join(sum, norm.term_of_difference(as<C>(a[i]) - as<C>(b[i])));
+    for (u64 i = threadIdx.x % 32; i < width; i += 32) sum = norm.join(sum, norm.norm_term(as<C>(a[i]) - as<C>(b[i])));
     return norm.norm_from_sum(reduce_warp(sum, [&](C a, C b) { return norm.join(a, b); }));
 }
 

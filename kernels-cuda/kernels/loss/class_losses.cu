@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(256) nll_loss_backward(T *out, const u8 *targe
 }
 
 // The parameters of margin losses. A line has one true class, or those before the first -1.
-struct Margins {
+struct MarginLossParameters {
     i64 lines, classes;
     double margin;
     i32 squared, multi_label;
@@ -85,8 +85,8 @@ template <class T> struct MarginLine {
     const T *row;
     const i64 *targets;
     u32 classes;
-    const Margins &margins;
-    __device__ __forceinline__ MarginLine(const T *in, const i64 *target, const Margins &margins)
+    const MarginLossParameters &margins;
+    __device__ __forceinline__ MarginLine(const T *in, const i64 *target, const MarginLossParameters &margins)
         : row(in + blockIdx.x * margins.classes), targets(target + blockIdx.x * (margins.multi_label ? margins.classes : 1)), classes(u32(margins.classes)), margins(margins) {}
     // Returns the line's `i`th true class, or -1.
     __device__ __forceinline__ i64 true_class(u32 i) const {
@@ -111,7 +111,7 @@ template <class T> struct MarginLine {
 
 // Computes margin losses, with a block for each line. Writes `is_target` unless it is null.
 template <class T>
-__global__ void __launch_bounds__(256) margin_loss(const T *in, const i64 *target, const T *weights, compute_t<T> *losses, T *is_target, Margins margins) {
+__global__ void __launch_bounds__(256) margin_loss(const T *in, const i64 *target, const T *weights, compute_t<T> *losses, T *is_target, MarginLossParameters margins) {
     typedef compute_t<T> C;
     __shared__ C scratch[32];
     MarginLine<T> line(in, target, margins);
@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(256) margin_loss(const T *in, const i64 *targe
 // Computes the gradients of margin losses. The gradient of a true class is the negative sum of the others', so it is summed for each true
 // class.
 template <class T>
-__global__ void __launch_bounds__(256) margin_loss_backward(const T *in, const i64 *target, const T *weights, const T *grad, T *out, Margins margins, double scale, i32 one) {
+__global__ void __launch_bounds__(256) margin_loss_backward(const T *in, const i64 *target, const T *weights, const T *grad, T *out, MarginLossParameters margins, double scale, i32 one) {
     typedef compute_t<T> C;
     __shared__ C scratch[32];
     MarginLine<T> line(in, target, margins);

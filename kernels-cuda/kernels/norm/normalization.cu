@@ -140,25 +140,25 @@ __global__ void __launch_bounds__(512) normalize_lines(const T *in, T *out, cons
 }
 
 // Sums of gradients times normalised inputs, and of gradients.
-template <class C> struct GradientSums {
+template <class C> struct PartialGradientSums {
     C input_product, sum;
-    __device__ __forceinline__ GradientSums merge(const GradientSums &other) const { return {input_product + other.input_product, sum + other.sum}; }
+    __device__ __forceinline__ PartialGradientSums merge(const PartialGradientSums &other) const { return {input_product + other.input_product, sum + other.sum}; }
 };
 
 template <class C> struct AddGradientSums {
-    __device__ __forceinline__ GradientSums<C> operator()(GradientSums<C> a, GradientSums<C> b) const { return a.merge(b); }
+    __device__ __forceinline__ PartialGradientSums<C> operator()(PartialGradientSums<C> a, PartialGradientSums<C> b) const { return a.merge(b); }
 };
 
 template <class T, class P>
 __global__ void __launch_bounds__(512) normalize_lines_backward(const T *grad, const T *in, T *out, const P *weight, StridedVector means, StridedVector rstds, Lines lines, ParameterMap map) {
     typedef compute_t<T> C;
-    __shared__ GradientSums<C> scratch[32];
+    __shared__ PartialGradientSums<C> scratch[32];
     ThreadLine line(lines);
     grad += line.start();
     in += line.start();
     out += line.start();
     C mean = means.get(line.index, C(0)), rstd = rstds.get(line.index, C(1)), g[ELEMENTS_PER_THREAD], x[ELEMENTS_PER_THREAD], by[ELEMENTS_PER_THREAD];
-    GradientSums<C> all = {C(0), C(0)};
+    PartialGradientSums<C> all = {C(0), C(0)};
     u32 tiles = line.tiles();
 #pragma unroll 1
     for (u32 step = 0; step < 2 * tiles; step++) {
@@ -190,15 +190,15 @@ __global__ void __launch_bounds__(512) normalize_lines_backward(const T *grad, c
 
 // Sums the gradients over planes. `together` planes share one of `statistics` statistics.
 template <class T>
-__global__ void __launch_bounds__(512) sum_plane_gradients(const T *grad, const T *in, compute_t<T> *partial_sums, StridedVector means, StridedVector rstds, Lines lines, u32 together, u32 statistics) {
+__global__ void __launch_bounds__(512) sum_gradients_by_plane(const T *grad, const T *in, compute_t<T> *partial_sums, StridedVector means, StridedVector rstds, Lines lines, u32 together, u32 statistics) {
     typedef compute_t<T> C;
-    __shared__ GradientSums<C> scratch[32];
+    __shared__ PartialGradientSums<C> scratch[32];
     ThreadLine line(lines);
     grad += line.start();
     in += line.start();
     u64 of = line.index / together % statistics;
     C mean = means.get(of, C(0)), rstd = rstds.get(of, C(1)), g[ELEMENTS_PER_THREAD], x[ELEMENTS_PER_THREAD];
-    GradientSums<C> all = {C(0), C(0)};
+    PartialGradientSums<C> all = {C(0), C(0)};
     for (u32 tile = 0; tile < line.tiles(); tile++) {
         line.load_tile(g, grad, tile, C(0));
         line.load_tile(x, in, tile, mean);
@@ -206,7 +206,7 @@ __global__ void __launch_bounds__(512) sum_plane_gradients(const T *grad, const 
         for (u32 i = 0; i < ELEMENTS_PER_THREAD; i++) all = all.merge({g[i] * ((x[i] - mean) * rstd), g[i]});
     }
     all = reduce_group(line.lanes, all, AddGradientSums<C>(), scratch);
-    if (line.is_active && line.lane == 0) ((GradientSums<C> *)partial_sums)[line.index] = all;
+    if (line.is_active && line.lane == 0) ((PartialGradientSums<C> *)partial_sums)[line.index] = all;
 }
 
 // The rows and columns whose gradients are summed.
@@ -219,14 +219,14 @@ struct ColumnSumShape {
 
 // For each column, sums the gradients of a part of the rows. A thread has four adjacent columns, and the warps of a block share the rows.
 template <class T>
-__global__ void __launch_bounds__(256) sum_column_gradients(const T *grad, const T *in, compute_t<T> *partial_sums, StridedVector means, StridedVector rstds, ColumnSumShape rows) {
+__global__ void __launch_bounds__(256) sum_gradients_by_column(const T *grad, const T *in, compute_t<T> *partial_sums, StridedVector means, StridedVector rstds, ColumnSumShape rows) {
     typedef compute_t<T> C;
     const u32 WARPS = 8;
-    __shared__ GradientSums<C> shared[WARPS][PACK][32];
+    __shared__ PartialGradientSums<C> shared[WARPS][PACK][32];
     u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32, blocks = (rows.columns - 1) / (32 * PACK) + 1, part = blockIdx.x / blocks;
     u32 column = ((blockIdx.x - part * blocks) * 32 + lane) * PACK;
     i64 begin = part * rows.chunk, end = begin + rows.chunk < rows.count ? begin + rows.chunk : rows.count;
-    GradientSums<C> all[PACK];
+    PartialGradientSums<C> all[PACK];
     C mean[PACK], rstd[PACK];
 #pragma unroll
     for (u32 v = 0; v < PACK; v++) {
@@ -264,9 +264,9 @@ __global__ void __launch_bounds__(256) sum_column_gradients(const T *grad, const
     for (u32 v = 0; v < PACK; v++) shared[warp][v][lane] = all[v];
     __syncthreads();
     if (warp < PACK && column + warp < rows.columns) {
-        GradientSums<C> total = shared[0][warp][lane];
+        PartialGradientSums<C> total = shared[0][warp][lane];
         for (u32 i = 1; i < WARPS; i++) total = total.merge(shared[i][warp][lane]);
-        ((GradientSums<C> *)partial_sums)[u64(part) * rows.columns + column + warp] = total;
+        ((PartialGradientSums<C> *)partial_sums)[u64(part) * rows.columns + column + warp] = total;
     }
 }
 
@@ -280,13 +280,13 @@ template <class C> struct ChannelCoefficients {
 // input's gradient if `coefficients` is not null.
 template <class C>
 __global__ void __launch_bounds__(256) parameter_gradients(const C *partial_sums, StridedVector of_weight, StridedVector of_bias, C *coefficients, StridedVector means, StridedVector rstds, StridedVector weight, u32 channels, u32 parts, u32 pieces, double count) {
-    __shared__ GradientSums<C> shared[256];
+    __shared__ PartialGradientSums<C> shared[256];
     u32 way = threadIdx.x / 32, channel = blockIdx.x * 32 + threadIdx.x % 32;
-    GradientSums<C> all = {C(0), C(0)};
+    PartialGradientSums<C> all = {C(0), C(0)};
     if (channel < channels)
         for (u32 part = way; part < parts; part += 8)
             for (u32 piece = 0; piece < pieces; piece++)
-                all = all.merge(((const GradientSums<C> *)partial_sums)[(u64(part) * channels + channel) * pieces + piece]);
+                all = all.merge(((const PartialGradientSums<C> *)partial_sums)[(u64(part) * channels + channel) * pieces + piece]);
     shared[threadIdx.x] = all;
     __syncthreads();
     if (way || channel >= channels) return;

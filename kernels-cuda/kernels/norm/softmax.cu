@@ -108,11 +108,11 @@ __global__ void __launch_bounds__(512) softmax_lines_backward(const T *grad, con
 }
 
 // A thread's share of a line whose elements are not adjacent. Adjacent lines are in adjacent threads.
-struct ThreadLineInColumn {
+struct StridedThreadLine {
     u32 together, lane;
     u64 number, first;
     bool is_active;
-    __device__ __forceinline__ ThreadLineInColumn(const StridedLines &lines) {
+    __device__ __forceinline__ StridedThreadLine(const StridedLines &lines) {
         together = blockDim.x / lines.threads_per_line;
         lane = threadIdx.x / together;
         number = u64(blockIdx.x) * together + threadIdx.x % together;
@@ -132,7 +132,7 @@ struct ThreadLineInColumn {
 template <class T, class O> __global__ void __launch_bounds__(256) softmax_columns(const T *in, O *out, StridedLines lines, i32 kind) {
     typedef compute_t<T> C;
     __shared__ ScaledExponentials<C> shared[256];
-    ThreadLineInColumn column(lines);
+    StridedThreadLine column(lines);
     ScaledExponentials<C> total = {Limits<C>::min_value(), C(0)};
     auto join = [](ScaledExponentials<C> a, ScaledExponentials<C> b) { return a.merge(b); };
     if (column.is_active)
@@ -152,7 +152,7 @@ template <class T, class O>
 __global__ void __launch_bounds__(256) softmax_columns_backward(const T *grad, const T *output, O *out, StridedLines lines, i32 kind) {
     typedef compute_t<T> C;
     __shared__ C shared[256];
-    ThreadLineInColumn column(lines);
+    StridedThreadLine column(lines);
     C sum = C(0);
     if (column.is_active)
 #pragma unroll 4

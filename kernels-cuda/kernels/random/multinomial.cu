@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(256) sum_before_pieces(const double *__restric
 }
 
 // Returns how many of the indices below `count` fulfil `before`, which holds for the first ones only (binary search).
-template <class Before> __device__ __forceinline__ u64 count_leading_indices(u64 count, Before before) {
+template <class Before> __device__ __forceinline__ u64 partition_point(u64 count, Before before) {
     u64 low = 0;
     while (count > 0) {
         u64 half = count / 2;
@@ -61,9 +61,9 @@ __global__ void __launch_bounds__(256) with_replacement(i64 *out, RandomStream s
         double all = starts[pieces], point = UniformNumbers<double>::uniform_from_zero_to_one(words, row, 52) * all;
         // The product may be rounded up to `all`, where no index lies. Such a point becomes 0.
         if (!(point < all)) point = 0;
-        u64 piece = count_leading_indices(pieces - 1, [=](u64 i) { return starts[i + 1] <= point; });
+        u64 piece = partition_point(pieces - 1, [=](u64 i) { return starts[i + 1] <= point; });
         u64 first = piece * rows.piece;
-        return i64(first + count_leading_indices(rows.piece_end(piece) - 1 - first, [=](u64 i) { return starts[piece] + sums[first + i] <= point; }));
+        return i64(first + partition_point(rows.piece_end(piece) - 1 - first, [=](u64 i) { return starts[piece] + sums[first + i] <= point; }));
     });
 }
 

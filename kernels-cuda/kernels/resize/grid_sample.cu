@@ -59,7 +59,7 @@ template <class C> __device__ __forceinline__ i32 index_or_outside(C position, i
     return at >= W(0) && at < W(size) ? i32(at) : -1;
 }
 
-template <class C> __device__ __forceinline__ void compute_taps(const Sampling &sampling, C coordinate, i32 size, AxisTaps<C> &taps) {
+template <class C> __device__ __forceinline__ void compute_axis_taps(const Sampling &sampling, C coordinate, i32 size, AxisTaps<C> &taps) {
     C scale = (sampling.align_corners ? C(size - 1) : C(size)) * C(0.5), sign;
     C middle = (coordinate + C(1)) * scale;
     if (!sampling.align_corners) middle = middle - C(0.5);
@@ -103,7 +103,7 @@ template <class T, class C> struct SampleTaps {
             if (dim < 3 - i32(sampling.rank)) {
                 taps[dim].count = 1, taps[dim].index[0] = 0, taps[dim].weight[0] = C(1), taps[dim].derivative[0] = C(0), taps[dim].scale = C(0);
             } else {
-                compute_taps(sampling, as<C>(grid[at + (2 - dim) * sampling.grid_strides[4]]), images.size(dim), taps[dim]);
+                compute_axis_taps(sampling, as<C>(grid[at + (2 - dim) * sampling.grid_strides[4]]), images.size(dim), taps[dim]);
             }
         }
     }

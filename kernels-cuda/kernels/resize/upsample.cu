@@ -4,13 +4,13 @@
 enum { NEAREST, NEAREST_EXACT, LINEAR, CUBIC, ANTIALIASED_LINEAR, ANTIALIASED_CUBIC };
 
 // The scale of one dimension: the step, and the sizes before and after.
-struct AxisScale {
+struct AxisResize {
     double step;
     i32 from, to;
     u32 align_corners;
 };
-struct Scales {
-    AxisScale axes[3];
+struct ResizeParameters {
+    AxisResize axes[3];
     u32 mode;
 };
 
@@ -27,7 +27,7 @@ template <class P> __device__ __forceinline__ P antialiased_cubic_weight(P x) {
 // The elements of an image that contribute to one element of the result in one dimension (taps), each visited with its weight.
 template <class P, int MODE> struct Taps {
     static __device__ __forceinline__ i32 clamp(i32 at, i32 last) { return at < 0 ? 0 : at > last ? last : at; }
-    template <class Visit> static __device__ __forceinline__ void for_each_tap(const AxisScale &scale, u32 mode, u32 out_index, Visit visit) {
+    template <class Visit> static __device__ __forceinline__ void for_each_tap(const AxisResize &scale, u32 mode, u32 out_index, Visit visit) {
         i32 last = scale.from - 1;
         if (MODE == NEAREST) {
             float at = mode == NEAREST_EXACT ? (float(out_index) + 0.5f) * float(scale.step) : float(out_index) * float(scale.step);
@@ -90,7 +90,7 @@ struct ThreadPosition {
     }
 };
 
-template <class T, int MODE> __device__ __forceinline__ void resize_by_taps(u64 planes, u64 lanes, T *out, const T *in, const Images &to, const Images &from, const Scales &scales) {
+template <class T, int MODE> __device__ __forceinline__ void resize_by_taps(u64 planes, u64 lanes, T *out, const T *in, const Images &to, const Images &from, const ResizeParameters &scales) {
     typedef typename PositionType<T>::type P;
     ThreadPosition position(to, planes, lanes);
     position.for_each_image(to, [&]() {
@@ -111,7 +111,7 @@ template <class T, int MODE> __device__ __forceinline__ void resize_by_taps(u64 
 
 // Resizes by the nearest element, which is only copied.
 template <class T>
-__global__ void __launch_bounds__(256) upsample_nearest(u64 planes, u64 lanes, T *out, const T *in, Images to, Images from, Scales scales) {
+__global__ void __launch_bounds__(256) upsample_nearest(u64 planes, u64 lanes, T *out, const T *in, Images to, Images from, ResizeParameters scales) {
     ThreadPosition position(to, planes, lanes);
     i32 at[3];
 #pragma unroll
@@ -121,22 +121,22 @@ __global__ void __launch_bounds__(256) upsample_nearest(u64 planes, u64 lanes, T
     position.for_each_image(to, [&]() { out[to.offset_of(position.index)] = in[from.image_offset(position.index) + inside]; });
 }
 template <class T>
-__global__ void __launch_bounds__(256) upsample_linear(u64 planes, u64 lanes, T *out, const T *in, Images to, Images from, Scales scales) {
+__global__ void __launch_bounds__(256) upsample_linear(u64 planes, u64 lanes, T *out, const T *in, Images to, Images from, ResizeParameters scales) {
     resize_by_taps<T, LINEAR>(planes, lanes, out, in, to, from, scales);
 }
 template <class T>
-__global__ void __launch_bounds__(256) upsample_cubic(u64 planes, u64 lanes, T *out, const T *in, Images to, Images from, Scales scales) {
+__global__ void __launch_bounds__(256) upsample_cubic(u64 planes, u64 lanes, T *out, const T *in, Images to, Images from, ResizeParameters scales) {
     resize_by_taps<T, CUBIC>(planes, lanes, out, in, to, from, scales);
 }
 template <class T>
-__global__ void __launch_bounds__(256) upsample_antialiased(u64 planes, u64 lanes, T *out, const T *in, Images to, Images from, Scales scales) {
+__global__ void __launch_bounds__(256) upsample_antialiased(u64 planes, u64 lanes, T *out, const T *in, Images to, Images from, ResizeParameters scales) {
     resize_by_taps<T, ANTIALIASED_LINEAR>(planes, lanes, out, in, to, from, scales);
 }
 
 // The range of the result's elements that an element of the image may be a tap of. It may be slightly too large.
 struct ResultRange {
     i32 first, last;
-    __device__ __forceinline__ ResultRange(const AxisScale &scale, u32 mode, u32 at) {
+    __device__ __forceinline__ ResultRange(const AxisResize &scale, u32 mode, u32 at) {
         float step = float(scale.step), wide = step > 1.0f ? step : 1.0f;
         float reach = mode == CUBIC || mode == ANTIALIASED_CUBIC ? 2.0f : 1.0f;
         if (mode >= ANTIALIASED_LINEAR) reach *= wide;
@@ -150,13 +150,13 @@ struct ResultRange {
     }
 };
 
-template <class P, int MODE> __device__ __forceinline__ P tap_weight(const AxisScale &scale, u32 mode, i32 out_index, u32 at) {
+template <class P, int MODE> __device__ __forceinline__ P tap_weight(const AxisResize &scale, u32 mode, i32 out_index, u32 at) {
     P weight = P(0);
     Taps<P, MODE>::for_each_tap(scale, mode, u32(out_index), [&](i32 tap, P part) { weight += tap == i32(at) ? part : P(0); });
     return weight;
 }
 
-template <class T, int MODE> __device__ __forceinline__ void resize_gradient_by_taps(u64 count, T *out, const T *grad, const Images &from, const Images &to, const Scales &scales) {
+template <class T, int MODE> __device__ __forceinline__ void resize_gradient_by_taps(u64 count, T *out, const T *grad, const Images &from, const Images &to, const ResizeParameters &scales) {
     typedef typename PositionType<T>::type P;
     u64 number = global_thread_index();
     if (number >= count) return;
@@ -180,18 +180,18 @@ template <class T, int MODE> __device__ __forceinline__ void resize_gradient_by_
 }
 
 template <class T>
-__global__ void __launch_bounds__(256) upsample_nearest_backward(u64 count, T *out, const T *grad, Images from, Images to, Scales scales) {
+__global__ void __launch_bounds__(256) upsample_nearest_backward(u64 count, T *out, const T *grad, Images from, Images to, ResizeParameters scales) {
     resize_gradient_by_taps<T, NEAREST>(count, out, grad, from, to, scales);
 }
 template <class T>
-__global__ void __launch_bounds__(256) upsample_linear_backward(u64 count, T *out, const T *grad, Images from, Images to, Scales scales) {
+__global__ void __launch_bounds__(256) upsample_linear_backward(u64 count, T *out, const T *grad, Images from, Images to, ResizeParameters scales) {
     resize_gradient_by_taps<T, LINEAR>(count, out, grad, from, to, scales);
 }
 template <class T>
-__global__ void __launch_bounds__(256) upsample_cubic_backward(u64 count, T *out, const T *grad, Images from, Images to, Scales scales) {
+__global__ void __launch_bounds__(256) upsample_cubic_backward(u64 count, T *out, const T *grad, Images from, Images to, ResizeParameters scales) {
     resize_gradient_by_taps<T, CUBIC>(count, out, grad, from, to, scales);
 }
 template <class T>
-__global__ void __launch_bounds__(256) upsample_antialiased_backward(u64 count, T *out, const T *grad, Images from, Images to, Scales scales) {
+__global__ void __launch_bounds__(256) upsample_antialiased_backward(u64 count, T *out, const T *grad, Images from, Images to, ResizeParameters scales) {
     resize_gradient_by_taps<T, ANTIALIASED_LINEAR>(count, out, grad, from, to, scales);
 }

@@ -43,8 +43,8 @@ struct PaddedCopies {
                 if (there[i] && candidates[i] >= 0 && candidates[i] < end) positions[count++] = candidates[i];
         }
     }
-    __device__ __forceinline__ i32 position_of_copy(const Padding &padding, i64 i) const {
-        return i32(padding.kind == REPLICATION ? first + i : i == 0 ? positions[0] : i == 1 ? positions[1] : positions[2]);
+    __device__ __forceinline__ i32 padded_position(const Padding &padding, i64 copy) const {
+        return i32(padding.kind == REPLICATION ? first + copy : copy == 0 ? positions[0] : copy == 1 ? positions[1] : positions[2]);
     }
 };
 
@@ -60,6 +60,6 @@ __global__ void __launch_bounds__(256) pad_backward(u64 count, T *out, const T *
         for (i64 j = 0; j < rows.count; j++)
 #pragma unroll 1
             for (i64 k = 0; k < columns.count; k++)
-                sum += as<accumulator_t<T>>(grads[padded.offset_in_image(planes.position_of_copy(padding, i), rows.position_of_copy(padding, j), columns.position_of_copy(padding, k))]);
+                sum += as<accumulator_t<T>>(grads[padded.offset_in_image(planes.padded_position(padding, i), rows.padded_position(padding, j), columns.padded_position(padding, k))]);
     out[inside.offset_of(index)] = as<T>(sum);
 }

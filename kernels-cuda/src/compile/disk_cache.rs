@@ -38,7 +38,7 @@ pub fn cache_folder() -> Option<PathBuf> {
 }
 
 /// Reads the cached codes of a kernel by one version of the compiler, in no particular order.
-pub(crate) fn read_codes(kernel: &str, file_prefix: &str) -> impl Iterator<Item = Code> {
+pub(crate) fn read_kernel_codes(kernel: &str, file_prefix: &str) -> impl Iterator<Item = Code> {
     cache_folder().into_iter().flat_map(move |folder| read_codes_in_folder(&folder.join(kernel), file_prefix))
 }
 

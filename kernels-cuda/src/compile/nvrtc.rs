@@ -119,7 +119,10 @@ pub(crate) fn read_cached_codes(
     expressions: &[String],
     architecture: u32,
 ) -> (Vec<Code>, Vec<String>) {
-    select_codes(disk_cache::read_codes(&cache_folder_name(source, architecture), &compiler_file_prefix()), expressions)
+    select_codes(
+        disk_cache::read_kernel_codes(&cache_folder_name(source, architecture), &compiler_file_prefix()),
+        expressions,
+    )
 }
 
 /// Writes machine code to the disk cache.

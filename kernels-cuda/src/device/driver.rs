@@ -134,7 +134,7 @@ pub(crate) trait DeviceDriver: Send + Sync {
     fn synchronize(&self, stream: StreamHandle) -> Result<(), CudaError>;
 
     /// Orders later work of `then` after the earlier work of `first`.
-    fn make_wait(&self, first: StreamHandle, then: StreamHandle) -> Result<(), CudaError>;
+    fn make_stream_wait(&self, first: StreamHandle, then: StreamHandle) -> Result<(), CudaError>;
 
     fn allocate(&self, bytes: usize, stream: StreamHandle) -> Result<DeviceAddress, CudaError>;
 
@@ -208,7 +208,7 @@ pub(crate) trait DeviceDriver: Send + Sync {
     fn load_modules(&self, source: &Source, expressions: &[String]) -> Result<Vec<Module>, CudaError>;
 
     /// Whether compiling all instances of a kernel at once is better than compiling each on demand.
-    fn compiles_all_instances(&self) -> bool;
+    fn prefers_compiling_all(&self) -> bool;
 
     fn entry_point(&self, code: usize, name: &str) -> Result<EntryPoint, CudaError>;
 

@@ -123,11 +123,11 @@ impl DeviceDriver for Emulator {
         Ok(())
     }
 
-    fn make_wait(&self, first: StreamHandle, then: StreamHandle) -> Result<(), CudaError> {
+    fn make_stream_wait(&self, first: StreamHandle, then: StreamHandle) -> Result<(), CudaError> {
         let mut state = self.lock_state();
-        state.check_not_recording("make_wait", &[then])?;
+        state.check_not_recording("make_stream_wait", &[then])?;
         // No work runs in a stream that is being recorded.
-        if state.check_not_recording("make_wait", &[first]).is_err() {
+        if state.check_not_recording("make_stream_wait", &[first]).is_err() {
             return Ok(());
         }
         let end = state.end_of_stream(first);
@@ -276,7 +276,7 @@ impl DeviceDriver for Emulator {
         Ok(vec![Module { code, names: names.collect() }])
     }
 
-    fn compiles_all_instances(&self) -> bool {
+    fn prefers_compiling_all(&self) -> bool {
         true
     }
 

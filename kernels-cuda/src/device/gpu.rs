@@ -86,7 +86,7 @@ impl Gpu {
 
     /// Orders later work of `stream` after the earlier work of the streams in `before`.
     pub(crate) fn order_after(&self, before: &[StreamHandle], stream: StreamHandle) -> Result<(), CudaError> {
-        before.iter().try_for_each(|before| self.driver.make_wait(*before, stream))
+        before.iter().try_for_each(|before| self.driver.make_stream_wait(*before, stream))
     }
 
     /// Copies bytes from the CPU, and waits for the copy.

@@ -22,18 +22,18 @@ pub(crate) struct CudaBuffer {
     size: usize,
     uses: StreamUses,
     /// The block's state in its recording, if it was allocated in one. Then the block belongs to the recording and not to the allocator,
-    /// and `RecordedBlock::uses` replaces `uses`.
-    recorded: Option<Arc<RecordedBlock>>,
+    /// and `RecordedBlockState::uses` replaces `uses`.
+    recorded: Option<Arc<RecordedBlockState>>,
 }
 
 /// The state of a block that was allocated in a recording.
 #[derive(Debug)]
-pub(crate) struct RecordedBlock {
+pub(crate) struct RecordedBlockState {
     uses: StreamUses,
     has_memory: AtomicBool,
 }
 
-impl RecordedBlock {
+impl RecordedBlockState {
     /// Orders a replay in `stream` after the earlier work on the block.
     pub(crate) fn order_replay(&self, gpu: &Gpu, stream: StreamHandle) -> Result<(), CudaError> {
         if self.uses.is_sole_stream(stream) {
@@ -43,7 +43,7 @@ impl RecordedBlock {
     }
 
     /// Marks the block as usable: since the first replay it has memory.
-    pub(crate) fn mark_as_usable(&self) {
+    pub(crate) fn mark_as_allocated(&self) {
         self.has_memory.store(true, Ordering::Release);
     }
 }
@@ -65,7 +65,7 @@ impl CudaBuffer {
             (0, None)
         } else if graph::is_recording() {
             let recorded =
-                RecordedBlock { uses: StreamUses::new(allocator.stream), has_memory: AtomicBool::new(false) };
+                RecordedBlockState { uses: StreamUses::new(allocator.stream), has_memory: AtomicBool::new(false) };
             (gpu.driver.allocate(size, allocator.stream)?, Some(graph::record_allocation(recorded)))
         } else {
             (allocator.allocate(gpu, size)?, None)
@@ -78,7 +78,7 @@ impl CudaBuffer {
     /// Returns the block's address for work in `stream`, ordered after other streams' work as `access` requires. `storage` is the storage
     /// of this buffer.
     #[inline]
-    pub(crate) fn order_access(
+    pub(crate) fn ordered_address(
         &self,
         storage: &Storage,
         stream: StreamHandle,
@@ -117,9 +117,9 @@ impl CudaBuffer {
         stream: StreamHandle,
         work: impl FnOnce(DeviceAddress) -> Result<(), CudaError>,
     ) -> Result<()> {
-        work(self.order_access(storage, stream, Access::Write)?)?;
+        work(self.ordered_address(storage, stream, Access::Write)?)?;
         // Another thread may have ordered an access before `work` was enqueued. It did not wait for `work`, so the order is made again.
-        self.order_access(storage, stream, Access::Write)?;
+        self.ordered_address(storage, stream, Access::Write)?;
         Ok(())
     }
 }
@@ -133,10 +133,10 @@ impl Drop for CudaBuffer {
         let (gpu, home) = (self.gpu, self.allocator.stream);
         if let Some(recorded) = &self.recorded {
             // If the driver fails, the device runs nothing more.
-            _ = gpu.order_after(&recorded.uses.take_other_streams(home), home);
+            _ = gpu.order_after(&recorded.uses.take_streams_except(home), home);
             return gpu.driver.free(self.address, home);
         }
-        let others = self.uses.take_other_streams(home);
+        let others = self.uses.take_streams_except(home);
         if others.is_empty() {
             self.allocator.free(gpu, self.address, self.size);
         } else {
@@ -165,16 +165,16 @@ impl Backend for CudaBackend {
         to.enqueue_write(storage, stream, |address| to.gpu.copy_host_to_device(from, address, stream))
     }
 
-    fn note_write(&self, storage: &Storage) -> Result<()> {
+    fn note_kernel_write(&self, storage: &Storage) -> Result<()> {
         let buffer = Self::cuda_buffer(storage)?;
-        buffer.order_access(storage, stream::current_stream(buffer.gpu), Access::Write)?;
+        buffer.ordered_address(storage, stream::current_stream(buffer.gpu), Access::Write)?;
         Ok(())
     }
 
     fn copy_out(&self, storage: &Storage, to: &mut [u8]) -> Result<()> {
         let from = Self::cuda_buffer(storage)?;
         let stream = stream::current_stream(from.gpu);
-        Ok(from.gpu.copy_device_to_host(from.order_access(storage, stream, Access::Read)?, to, stream)?)
+        Ok(from.gpu.copy_device_to_host(from.ordered_address(storage, stream, Access::Read)?, to, stream)?)
     }
 
     fn copy_between(&self, source: &Storage, target: &Storage) -> Result<()> {
@@ -185,14 +185,14 @@ impl Backend for CudaBackend {
             return Ok(());
         }
         if from.gpu.index == to.gpu.index {
-            let start = from.order_access(source, stream, Access::Read)?;
+            let start = from.ordered_address(source, stream, Access::Read)?;
             return to
                 .enqueue_write(target, stream, |address| to.gpu.driver.copy_on_device(start, address, bytes, stream));
         }
         let mut bytes_on_cpu = vec![0; bytes];
         let source_stream = stream::current_stream(from.gpu);
         from.gpu.copy_device_to_host(
-            from.order_access(source, source_stream, Access::Read)?,
+            from.ordered_address(source, source_stream, Access::Read)?,
             &mut bytes_on_cpu,
             source_stream,
         )?;

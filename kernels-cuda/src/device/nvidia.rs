@@ -195,7 +195,7 @@ impl DeviceDriver for Nvidia {
         call_driver!(cuStreamSynchronize(stream as sys::CUstream))
     }
 
-    fn make_wait(&self, first: StreamHandle, then: StreamHandle) -> Result<(), CudaError> {
+    fn make_stream_wait(&self, first: StreamHandle, then: StreamHandle) -> Result<(), CudaError> {
         // No work runs in a stream that is being recorded, and a stream that waited for it would become part of the recording.
         let recorded = lock_ignoring_poison(&self.recorded_streams);
         if recorded.contains(&first) {
@@ -339,7 +339,7 @@ impl DeviceDriver for Nvidia {
         nvrtc::load_or_compile(source, expressions, self.properties.architecture)?.into_iter().map(load).collect()
     }
 
-    fn compiles_all_instances(&self) -> bool {
+    fn prefers_compiling_all(&self) -> bool {
         false
     }
 

@@ -69,7 +69,7 @@ impl Stream {
     /// Makes this stream the thread's current one, until the guard is dropped.
     #[must_use = "the stream is current until this is dropped"]
     pub fn enter(self) -> StreamGuard {
-        graph::note_stream_change();
+        graph::invalidate_recording();
         ENTERED_STREAMS.with_borrow_mut(|entered| entered.push(self));
         StreamGuard { entered: self, thread: PhantomData }
     }
@@ -80,7 +80,7 @@ impl Stream {
     ///
     /// Returns an error if the driver fails.
     pub fn wait_for(self, other: Self) -> Result<(), CudaError> {
-        self.gpu.driver.make_wait(other.allocator.stream, self.allocator.stream)
+        self.gpu.driver.make_stream_wait(other.allocator.stream, self.allocator.stream)
     }
 
     /// Waits until the stream's work is done.

@@ -93,7 +93,7 @@ impl StreamUses {
     }
 
     /// Takes the list of the streams that used the block, without `stream`. Called when no stream can use the block any more.
-    pub(crate) fn take_other_streams(&self, stream: StreamHandle) -> Vec<StreamHandle> {
+    pub(crate) fn take_streams_except(&self, stream: StreamHandle) -> Vec<StreamHandle> {
         let mut shared = lock_ignoring_poison(&self.shared);
         shared.others.retain(|other| *other != stream);
         std::mem::take(&mut shared.others)
@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(streams_waited_for(&uses, 2, Read), []);
         assert_eq!(streams_waited_for(&uses, 1, Read), [2]);
         assert_eq!(streams_waited_for(&uses, 3, Write), [2, 1]);
-        assert_eq!(uses.take_other_streams(1), [2, 3]);
+        assert_eq!(uses.take_streams_except(1), [2, 3]);
     }
 
     #[test]

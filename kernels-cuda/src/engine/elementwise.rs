@@ -72,30 +72,30 @@ pub(crate) struct BoundLoops {
 }
 
 /// Computes an operator's result into a fresh tensor.
-pub(crate) fn fresh<O: Operation, const N: usize>(inputs: [&Tensor; N], bound: &BoundLoops) -> Result<Tensor> {
-    CalledOperator::for_operator::<O>().compute_fresh(bound, inputs)
+pub(crate) fn compute_fresh<O: Operation, const N: usize>(inputs: [&Tensor; N], bound: &BoundLoops) -> Result<Tensor> {
+    OperatorTraits::for_operator::<O>().compute_fresh(bound, inputs)
 }
 
 /// Runs elementwise loops into a fresh tensor, with a given type promotion instead of the operator's.
-pub(crate) fn compute_intermediate<O: Operation, const N: usize>(
+pub(crate) fn compute_with_promotion<O: Operation, const N: usize>(
     dtype: Promotion,
     loops: &'static Loops,
     inputs: [&Tensor; N],
     scalars: &[Scalar],
 ) -> Result<Tensor> {
-    CalledOperator { dtype, names: operand_names::<O>(), form: O::operator() }
+    OperatorTraits { dtype, names: operand_names::<O>(), form: O::operator() }
         .compute_fresh(&loops.bind_scalars(scalars), inputs)
 }
 
 /// Runs elementwise loops into `out`, with a given type promotion instead of the operator's.
-pub(crate) fn compute_intermediate_into<O: Operation, const N: usize>(
+pub(crate) fn compute_with_promotion_into<O: Operation, const N: usize>(
     dtype: Promotion,
     loops: &'static Loops,
     out: &mut Tensor,
     inputs: [&Tensor; N],
     scalars: &[Scalar],
 ) -> Result<()> {
-    CalledOperator { dtype, names: operand_names::<O>(), form: O::operator() }.compute_into(
+    OperatorTraits { dtype, names: operand_names::<O>(), form: O::operator() }.compute_into(
         &loops.bind_scalars(scalars),
         "out",
         out,
@@ -104,31 +104,31 @@ pub(crate) fn compute_intermediate_into<O: Operation, const N: usize>(
 }
 
 /// Computes an operator's result into the caller's tensor.
-pub(crate) fn into<O: Operation, const N: usize>(
+pub(crate) fn compute_into<O: Operation, const N: usize>(
     (name, out): (&'static str, &mut Tensor),
     inputs: [&Tensor; N],
     bound: &BoundLoops,
 ) -> Result<()> {
-    CalledOperator::for_operator::<O>().compute_into(bound, name, out, inputs)
+    OperatorTraits::for_operator::<O>().compute_into(bound, name, out, inputs)
 }
 
 /// Computes an operator in place: into `this`, which stands for each input that is `None`. `F` is the form of the operator that was called.
-pub(crate) fn in_place<O: Operation, F: Operation, const N: usize>(
+pub(crate) fn compute_in_place<O: Operation, F: Operation, const N: usize>(
     this: &mut Tensor,
     inputs: [Option<&Tensor>; N],
     bound: &BoundLoops,
 ) -> Result<()> {
-    let rule = CalledOperator { form: F::operator(), ..CalledOperator::for_operator::<O>() };
+    let rule = OperatorTraits { form: F::operator(), ..OperatorTraits::for_operator::<O>() };
     let written = this.clone();
     let inputs = inputs.map(|input| input.unwrap_or(&written));
-    let computed = rule.dtype.compute_dtype(&inputs);
+    let computed = rule.dtype.computation_dtype(&inputs);
     rule.result_spec(&inputs, rule.dtype.result_dtype_from(computed))?.fit_output("self", this)?;
     rule.check_and_launch(bound, "self", this, inputs, computed)
 }
 
 /// The type promotion, the operand names and the form of an elementwise operator that is called.
 #[derive(Clone, Copy)]
-struct CalledOperator {
+struct OperatorTraits {
     dtype: Promotion,
     /// The names of the operands, for errors.
     names: &'static [&'static str],
@@ -136,13 +136,13 @@ struct CalledOperator {
     form: &'static Operator,
 }
 
-impl CalledOperator {
+impl OperatorTraits {
     fn for_operator<O: Operation>() -> Self {
         Self { dtype: const { operator_promotion::<O>() }, names: operand_names::<O>(), form: O::operator() }
     }
 
     fn compute_fresh<const N: usize>(self, bound: &BoundLoops, inputs: [&Tensor; N]) -> Result<Tensor> {
-        let computed = self.dtype.compute_dtype(&inputs);
+        let computed = self.dtype.computation_dtype(&inputs);
         let dtype = self.dtype.result_dtype_from(computed);
         let on = inputs.iter().find(|input| !is_cpu_scalar(input)).unwrap_or(&inputs[0]);
         let mut out = self.result_spec(&inputs, dtype)?.on(on.device())?;
@@ -157,7 +157,7 @@ impl CalledOperator {
         out: &mut Tensor,
         inputs: [&Tensor; N],
     ) -> Result<()> {
-        let computed = self.dtype.compute_dtype(&inputs);
+        let computed = self.dtype.computation_dtype(&inputs);
         // `out` is replaced only after a resized tensor was written, so a call that fails changes nothing.
         let mut fitted = out.clone();
         self.result_spec(&inputs, self.dtype.result_dtype_from(computed))?.fit_output(name, &mut fitted)?;
@@ -213,7 +213,7 @@ impl CalledOperator {
         }
         let (kernel, to) = (&loops.kernel, launch.pointer(out)?);
         let uniform =
-            out.dtype() == self.dtype.result_dtype_from(computed) && loops.has_uniform_dtypes(&inputs, computed);
+            out.dtype() == self.dtype.result_dtype_from(computed) && loops.has_computed_dtypes(&inputs, computed);
         // Conversions between floating dtypes are frequent in networks, so the contiguous loop has instances for them.
         let converts = N == 1 && self.dtype == Promotion::First && out.dtype().is_floating() && computed.is_floating();
         let instance = loops.instance_dtypes(class, computed, out.dtype());
@@ -313,7 +313,7 @@ fn operand_pointer(launch: Launch, name: &'static str, input: &Tensor) -> Result
 
 /// Copies the elements of `from` into `to`, which is not empty, and converts them.
 pub(crate) fn convert_into(copy: &'static Loops, to: &mut Tensor, from: &Tensor) -> Result<()> {
-    CalledOperator { dtype: Promotion::First, names: &["src"], form: aten::copy_::operator() }.launch_loops(
+    OperatorTraits { dtype: Promotion::First, names: &["src"], form: aten::copy_::operator() }.launch_loops(
         &copy.bind_scalars(&[]),
         to,
         [from],
@@ -363,7 +363,7 @@ impl Loops {
     }
 
     /// Whether all operands have the computed dtype, apart from boolean operands and CPU scalars.
-    fn has_uniform_dtypes(&self, inputs: &[&Tensor], computed: DType) -> bool {
+    fn has_computed_dtypes(&self, inputs: &[&Tensor], computed: DType) -> bool {
         inputs.iter().enumerate().all(|(k, input)| {
             let expected = if self.marks.contains(&OperandMark::Boolean(k)) { DType::Bool } else { computed };
             input.dtype() == expected || is_cpu_scalar(input)

@@ -140,7 +140,9 @@ impl IndexLists {
             return Ok(out);
         }
         let (to, parameter) = (StridedPointer::from_tensor(launch, &out, sizes)?, lists.parameter(launch)?);
-        for (walk, count, offsets) in lists.walk_dims(sizes, &to.byte_strides, &to.byte_strides).split_for_32_bits() {
+        for (walk, count, offsets) in
+            lists.merged_walk_dims(sizes, &to.byte_strides, &to.byte_strides).split_for_32_bits()
+        {
             let arguments =
                 (count, to.address.offset(offsets[0]), walk, parameter.offset_addresses(&offsets), otherwise);
             launch.run_per_element(&GATHER_KERNEL, "index_offsets", &[], count.into(), arguments)?;
@@ -148,7 +150,7 @@ impl IndexLists {
         Ok(out)
     }
 
-    fn walk_dims(&self, sizes: &[i64], first: &Dims, second: &Dims) -> WalkDims {
+    fn merged_walk_dims(&self, sizes: &[i64], first: &Dims, second: &Dims) -> WalkDims {
         let all: SmallVec<[Dims; 6]> =
             [first, second].into_iter().chain(self.all.iter().map(|list| &list.steps)).cloned().collect();
         WalkDims::new(sizes, &all)
@@ -168,7 +170,7 @@ impl IndexLists {
         }
         let lists = self.merge_lists(launch, sizes)?;
         let parameter = lists.parameter(launch)?;
-        let mut steps = lists.walk_dims(sizes, &to.byte_strides, &from.byte_strides);
+        let mut steps = lists.merged_walk_dims(sizes, &to.byte_strides, &from.byte_strides);
         let list_strides = lists.all.iter().fold(0, |all, list| all | list.step.unsigned_abs());
         let word = word_dtype_of_size(
             steps.merge_into_words(element, to.address.address() | from.address.address() | list_strides),

@@ -150,13 +150,13 @@ pub(crate) fn multiply(task: &ProductTask<'_>) -> Result<()> {
 /// The division of a product among blocks: the kernel's template, the number of blocks for each portion, and the number of portions of the
 /// inner dimension.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct BlockDivision {
+struct ProductDivision {
     template: &'static str,
     blocks: i64,
     portions: i64,
 }
 
-impl BlockDivision {
+impl ProductDivision {
     fn new(task: &ProductTask<'_>, multiprocessors: i64) -> Self {
         let ([items, rows, columns], left) = (task.out.view.sizes, &task.left.view);
         let steps = left.sizes[2];
@@ -187,7 +187,7 @@ fn multiply_with_own_kernels(launch: Launch, task: &ProductTask<'_>) -> Result<(
             strides: operand.view.strides,
         })
     };
-    let division = BlockDivision::new(task, launch.multiprocessors().into());
+    let division = ProductDivision::new(task, launch.multiprocessors().into());
     let class = accumulation_dtype(dtype);
     let parts = Spec::contiguous(class, &[division.portions, items, rows, columns]);
     let parts = if division.portions > 1 { Some(parts.on(launch.device())?) } else { None };

@@ -122,7 +122,7 @@ pub(crate) fn reduce<O: Operation>(
         shape.dtypes[k] = out.dtype() as i32;
         shape.element_sizes[k] = u32::try_from(out.dtype().size()).unwrap_or(0);
     }
-    let passes = ReductionPasses::new(launch, launch.pointer(&this)?, this.dtype().size() as u64, kept, reduced);
+    let passes = ReductionLaunches::new(launch, launch.pointer(&this)?, this.dtype().size() as u64, kept, reduced);
     passes.launch_all(fold, [wanted, this.dtype()], shape, target, results)
 }
 
@@ -143,7 +143,7 @@ fn split_kept_and_reduced_dims(this: &Tensor, reduced_dims: &[bool]) -> (WalkDim
 }
 
 /// The launches of a reduction.
-struct ReductionPasses {
+struct ReductionLaunches {
     launch: Launch,
     from: DevicePointer,
     layout: ElementLayout,
@@ -159,7 +159,7 @@ struct ReductionPasses {
     min_part: u64,
 }
 
-impl ReductionPasses {
+impl ReductionLaunches {
     fn new(
         launch: Launch,
         from: DevicePointer,
@@ -176,7 +176,7 @@ impl ReductionPasses {
             ElementLayout::Rows
         } else if count > 0
             && from.is_aligned_to(COLUMNS_PER_THREAD * element)
-            && Self::can_load_columns(&kept, &reduced, element)
+            && Self::can_load_adjacent_columns(&kept, &reduced, element)
         {
             ElementLayout::Columns
         } else {
@@ -245,7 +245,7 @@ impl ReductionPasses {
     }
 
     /// Whether a thread can load [`COLUMNS_PER_THREAD`] adjacent columns at once.
-    fn can_load_columns(kept: &WalkDimList, reduced: &WalkDimList, element: u64) -> bool {
+    fn can_load_adjacent_columns(kept: &WalkDimList, reduced: &WalkDimList, element: u64) -> bool {
         let pack = (COLUMNS_PER_THREAD * element).cast_signed();
         match kept.split_first() {
             Some(((size, steps), others)) => {

@@ -73,14 +73,14 @@ impl SortInput {
         };
         let elements = contiguous(&moved, this.dtype())?;
         let count = elements.geometry().count().checked_div(size).unwrap_or(0);
-        Ok(Self { elements, count, size, descending, bits: key_bits(this.dtype()) })
+        Ok(Self { elements, count, size, descending, bits: dtype_bits(this.dtype()) })
     }
 
     /// Returns the input with one line of contiguous elements.
     pub(crate) fn from_single_line(elements: &Tensor) -> Self {
         let size = elements.geometry().count();
         let count = i64::from(size > 0);
-        let bits = key_bits(elements.dtype());
+        let bits = dtype_bits(elements.dtype());
         Self { elements: elements.clone(), count, size, descending: false, bits }
     }
 
@@ -138,7 +138,7 @@ impl SortInput {
             Ok(())
         } else if self.size <= MAX_BLOCK_SORT_LENGTH {
             self.sort_short_lines(launch, most, found)
-        } else if most <= MAX_SELECTED_BY_DIGITS && !self.would_idle_device() {
+        } else if most <= MAX_SELECTED_BY_DIGITS && !self.has_few_long_lines() {
             self.select_first(launch, most, found)
         } else {
             self.sort_long_lines(launch, most, found)
@@ -146,7 +146,7 @@ impl SortInput {
     }
 
     /// Whether one block for each line would leave most of the device idle.
-    fn would_idle_device(&self) -> bool {
+    fn has_few_long_lines(&self) -> bool {
         self.size >= 1 << 16 && self.count < 32
     }
 
@@ -177,7 +177,7 @@ impl SortInput {
 
     /// Returns `count` of the lines, from line `first` on.
     fn select_lines(&self, first: i64, count: i64) -> Result<Self> {
-        let elements = view_elements(&self.elements, first * self.size, count * self.size)?;
+        let elements = view_range(&self.elements, first * self.size, count * self.size)?;
         Ok(Self { elements, count, ..self.clone() })
     }
 
@@ -187,7 +187,7 @@ impl SortInput {
             // Positions are 32-bit integers, so the lines are sorted in two halves.
             let half = self.count / 2;
             for (first, lines) in [(0, half), (half, self.count - half)] {
-                let some = |tensor: &Tensor| view_elements(tensor, first * most, lines * most);
+                let some = |tensor: &Tensor| view_range(tensor, first * most, lines * most);
                 self.select_lines(first, lines)?.sort_long_lines(launch, most, &(some(&found.0)?, some(&found.1)?))?;
             }
             return Ok(());
@@ -251,7 +251,7 @@ impl SortInput {
 }
 
 /// Returns a view of `count` elements of a contiguous tensor, from element `first` on.
-fn view_elements(tensor: &Tensor, first: i64, count: i64) -> Result<Tensor> {
+fn view_range(tensor: &Tensor, first: i64, count: i64) -> Result<Tensor> {
     Ok(tensor.restride(Geometry::contiguous(&[count]).with_offset(tensor.geometry().offset() + first))?)
 }
 
@@ -273,6 +273,6 @@ fn threads_per_line(size: u32) -> u32 {
 }
 
 /// Returns the number of bits of a dtype's elements.
-fn key_bits(dtype: DType) -> u32 {
+fn dtype_bits(dtype: DType) -> u32 {
     u32::try_from(8 * dtype.size()).unwrap_or(64)
 }

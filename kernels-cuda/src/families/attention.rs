@@ -19,7 +19,7 @@ kernel! {
     static ATTENTION_KERNEL = unsafe { Kernel::new("attention", include_str!("../../kernels/attention/attention.cu"), |instances| {
         instances.add_for_each_dtype("output_dot_gradient", &[DType::F32, DType::F64]);
         for width in KERNEL_NAMES_BY_WIDTH {
-            let dtypes: &[DType] = if width.columns > MAX_DOUBLE_COLUMNS { &[DType::F32] } else { &[DType::F32, DType::F64] };
+            let dtypes: &[DType] = if width.columns > MAX_F64_COLUMNS { &[DType::F32] } else { &[DType::F32, DType::F64] };
             for name in [width.forward, width.query_gradients, width.key_value_gradients] {
                 instances.add_for_each_dtype(name, dtypes);
             }
@@ -58,12 +58,11 @@ const KERNEL_NAMES_BY_WIDTH: [AttentionKernelNames; 3] = [
 ];
 
 /// The maximum number of columns in double precision.
-const MAX_DOUBLE_COLUMNS: i64 = 128;
+const MAX_F64_COLUMNS: i64 = 128;
 
 impl AttentionKernelNames {
     fn for_query(query: &Tensor) -> Result<Self, BadArgument> {
-        let (columns, most) =
-            (query.sizes()[3], if query.dtype() == DType::F64 { MAX_DOUBLE_COLUMNS } else { i64::MAX });
+        let (columns, most) = (query.sizes()[3], if query.dtype() == DType::F64 { MAX_F64_COLUMNS } else { i64::MAX });
         let width = KERNEL_NAMES_BY_WIDTH.into_iter().find(|width| columns <= width.columns && width.columns <= most);
         width.ok_or_else(|| BadArgument::sizes("query", query.sizes(), "rows of at most 256 columns, 128 of doubles"))
     }
@@ -113,7 +112,7 @@ fn product_dtype(dtype: DType) -> DType {
 
 #[op_impl(aten::_fused_sdp_choice, CUDA)]
 fn fused_sdp_choice(_: ...) -> i64 {
-    let fits = AttentionPlan::blocked_kernel_supports(query, key, value, attn_mask, dropout_p, enable_gqa)
+    let fits = AttentionPlan::flash_kernel_supports(query, key, value, attn_mask, dropout_p, enable_gqa)
         && AttentionKernelNames::for_query(query).is_ok_and(|width| {
             let columns = u32::try_from(query.sizes()[3]).unwrap_or(u32::MAX);
             // The backward pass needs the most shared memory, and its kernel can no longer be chosen then.
@@ -125,13 +124,13 @@ fn fused_sdp_choice(_: ...) -> i64 {
             let needed = FlashKernels::for_query(query).map_or_else(plain, |flash| flash.shared_memory_bytes());
             Launch::on_device_of(query).is_ok_and(|launch| needed <= launch.max_shared_memory())
         });
-    if fits { AttentionPlan::CHOICE_BLOCKED } else { AttentionPlan::CHOICE_COMPOSED }
+    if fits { AttentionPlan::CHOICE_FLASH } else { AttentionPlan::CHOICE_MATH }
 }
 
 define_parameters! {
-    /// The kernels' `struct StridedRows`: the address and strides of an operand.
+    /// The kernels' `struct StridedHeads`: the address and strides of an operand.
     #[derive(Default)]
-    struct StridedRows {
+    struct StridedHeads {
         address: DevicePointer,
         strides: [i64; 4],
     }
@@ -141,15 +140,15 @@ define_parameters! {
     /// The kernels' `struct AttentionTask`: the operands and sizes of an attention call.
     #[derive(Default)]
     pub(crate) struct AttentionTask {
-        query: StridedRows,
-        key: StridedRows,
-        value: StridedRows,
-        mask: StridedRows,
-        out: StridedRows,
-        grad: StridedRows,
-        gradients: [StridedRows; 3],
-        logsumexps: StridedRows,
-        output_dots: StridedRows,
+        query: StridedHeads,
+        key: StridedHeads,
+        value: StridedHeads,
+        mask: StridedHeads,
+        out: StridedHeads,
+        grad: StridedHeads,
+        gradients: [StridedHeads; 3],
+        logsumexps: StridedHeads,
+        output_dots: StridedHeads,
         items: u32,
         pub(crate) heads: u32,
         pub(crate) groups: u32,
@@ -165,12 +164,12 @@ define_parameters! {
 
 /// Returns the address and the strides of a tensor that is broadcast to these sizes: item, head, row and column. A tensor of three
 /// dimensions has no columns.
-fn broadcast_rows(launch: Launch, tensor: &Tensor, sizes: &[i64]) -> Result<StridedRows> {
+fn broadcast_rows(launch: Launch, tensor: &Tensor, sizes: &[i64]) -> Result<StridedHeads> {
     let mut strides = [0; 4];
     for (stride, own) in strides.iter_mut().zip(broadcast_strides(tensor.geometry(), sizes)) {
         *stride = own;
     }
-    Ok(StridedRows { address: launch.pointer(tensor)?, strides })
+    Ok(StridedHeads { address: launch.pointer(tensor)?, strides })
 }
 
 impl AttentionTask {
@@ -190,7 +189,7 @@ impl AttentionTask {
             query: own(query)?,
             key: own(key)?,
             value: own(value)?,
-            mask: mask.map_or(Ok(StridedRows::default()), |mask| broadcast_rows(launch, mask, &products))?,
+            mask: mask.map_or(Ok(StridedHeads::default()), |mask| broadcast_rows(launch, mask, &products))?,
             items: size(query, 0),
             heads: size(query, 1),
             groups: size(key, 1),
@@ -271,7 +270,7 @@ mod tests {
     fn blocks_fit_into_the_shared_memory_of_supported_devices() {
         for dtype in [DType::F32, DType::F64] {
             for width in
-                KERNEL_NAMES_BY_WIDTH.iter().filter(|width| dtype == DType::F32 || width.columns <= MAX_DOUBLE_COLUMNS)
+                KERNEL_NAMES_BY_WIDTH.iter().filter(|width| dtype == DType::F32 || width.columns <= MAX_F64_COLUMNS)
             {
                 let columns = u32::try_from(width.columns).unwrap();
                 for tiles in

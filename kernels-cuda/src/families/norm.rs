@@ -25,7 +25,7 @@ kernel! {
                 instances.add(template, &[of, parameters]);
             }
         }
-        instances.add_templates_for_each_dtype(&["sum_plane_gradients", "sum_column_gradients", "apply_channels"], &FLOATING_DTYPES);
+        instances.add_templates_for_each_dtype(&["sum_gradients_by_plane", "sum_gradients_by_column", "apply_channels"], &FLOATING_DTYPES);
         instances.add_templates_for_each_dtype(&["parameter_gradients", "batch_statistics"], &[DType::F32, DType::F64]);
     }) };
 }
@@ -151,18 +151,18 @@ impl BackwardInputs {
     }
 
     /// Sums the gradients over each of `[images, channels, area]` planes. `together` channels share one of `statistics` statistics.
-    fn sum_plane_gradients(
+    fn sum_gradients_by_plane(
         &self,
         [images, channels, area]: [i64; 3],
         [together, statistics]: [i64; 2],
-    ) -> Result<GradientSums> {
+    ) -> Result<PartialGradientSums> {
         let launch = Launch::on_device_of(&self.input)?;
         let wanted = i64::from(launch.multiprocessors()) / (images * channels).max(1);
         let mut pieces = 1;
         while pieces < wanted && area % (pieces * 8) == 0 && area / pieces >= 1 << 14 {
             pieces *= 2;
         }
-        let gradient_sums = GradientSums::new(&self.input, images, channels, pieces)?;
+        let gradient_sums = PartialGradientSums::new(&self.input, images, channels, pieces)?;
         let (of, (grad, from)) = (self.input.dtype(), self.grad_and_input_pointers(launch)?);
         let lines =
             Lines::divide_among_threads(launch, images * channels * pieces, area / pieces, &[(grad, of), (from, of)]);
@@ -170,18 +170,23 @@ impl BackwardInputs {
         let [together, statistics] =
             [together * pieces, statistics].map(|size| u32::try_from(size.max(1)).unwrap_or(u32::MAX));
         let arguments = (grad, from, &gradient_sums.sums, mean, rstd, lines, together, statistics);
-        launch.run(&NORMALIZATION_KERNEL, "sum_plane_gradients", &[of], lines.grid(), arguments)?;
+        launch.run(&NORMALIZATION_KERNEL, "sum_gradients_by_plane", &[of], lines.grid(), arguments)?;
         Ok(gradient_sums)
     }
 
-    /// Sums the gradients over columns. The statistics are per row, or per column if `by_column` is set.
-    fn sum_column_gradients(&self, count: i64, columns: i64, by_column: bool) -> Result<GradientSums> {
+    /// Sums the gradients of each column over the rows. The statistics are per row, or per column if `has_column_statistics` is set.
+    fn sum_gradients_by_column(
+        &self,
+        count: i64,
+        columns: i64,
+        has_column_statistics: bool,
+    ) -> Result<PartialGradientSums> {
         let launch = Launch::on_device_of(&self.input)?;
         let blocks = columns.unsigned_abs().div_ceil(128);
         let wanted = (u64::from(launch.multiprocessors()) * 4).div_ceil(blocks.max(1));
         let parts = wanted.min(count.unsigned_abs() / 64).max(1);
         let chunk = count.unsigned_abs().div_ceil(parts);
-        let gradient_sums = GradientSums::new(&self.input, parts.cast_signed(), columns, 1)?;
+        let gradient_sums = PartialGradientSums::new(&self.input, parts.cast_signed(), columns, 1)?;
         let (of, (grad, from)) = (self.input.dtype(), self.grad_and_input_pointers(launch)?);
         let aligned = |address: DevicePointer| address.is_aligned_to(4 * of.size() as u64);
         let shape = ColumnSumShape {
@@ -189,13 +194,13 @@ impl BackwardInputs {
             chunk: chunk.cast_signed(),
             columns: u32::try_from(columns).unwrap_or(u32::MAX),
             packed: u32::from(columns % 4 == 0 && aligned(grad) && aligned(from)),
-            by_column: by_column.into(),
+            by_column: has_column_statistics.into(),
         };
         let (mean, rstd) = self.statistic_vectors(launch)?;
         let blocks = Grid::from_block_count(blocks * parts, 256);
         launch.run(
             &NORMALIZATION_KERNEL,
-            "sum_column_gradients",
+            "sum_gradients_by_column",
             &[of],
             blocks,
             (grad, from, &gradient_sums.sums, mean, rstd, shape),
@@ -216,14 +221,14 @@ define_parameters! {
 }
 
 /// Partial sums for channels: of gradients times normalised inputs, and of gradients.
-struct GradientSums {
+struct PartialGradientSums {
     sums: Tensor,
     parts: i64,
     channels: i64,
     pieces: i64,
 }
 
-impl GradientSums {
+impl PartialGradientSums {
     fn new(input: &Tensor, parts: i64, channels: i64, pieces: i64) -> Result<Self> {
         let dtype = reduction_dtype(input.dtype()).unwrap_or(DType::F32);
         let sums = Spec::contiguous(dtype, &[parts * channels * pieces, 2]).on(input.device())?;

@@ -13,7 +13,7 @@ fn to_f64_vec(tensor: &Tensor) -> Vec<f64> {
 }
 
 /// Returns unordered numbers, some of which are equal.
-fn unordered_numbers(sizes: &[i64]) -> Tensor {
+fn numbers_with_ties(sizes: &[i64]) -> Tensor {
     let count = sizes.iter().product::<i64>();
     let values = (0..count).map(|i| f64::from(i32::try_from(i * 7919 % 104_729 % 201).unwrap()) / 64.0 - 1.5);
     Tensor::from_vec(values.collect::<Vec<f64>>(), sizes).unwrap()
@@ -56,10 +56,10 @@ fn fractional_max_pool_equals_the_cpu() {
         let random = window_samples(&[batch, channels, i64::try_from(rank).unwrap()]);
         for dtype in FLOATING_DTYPES {
             let all = |device| -> [Vec<f64>; 3] {
-                let [x, random] = [unordered_numbers(sizes), random.clone()]
+                let [x, random] = [numbers_with_ties(sizes), random.clone()]
                     .map(|tensor| copy_to_device(&convert_dtype(&tensor, dtype), device));
                 let (found, indices): (Tensor, Tensor) = Result::unwrap(forward(&x, kernel, output, &random));
-                let grads = copy_to_device(&convert_dtype(&unordered_numbers(found.sizes()), dtype), device);
+                let grads = copy_to_device(&convert_dtype(&numbers_with_ties(found.sizes()), dtype), device);
                 let gradient: Tensor = Result::unwrap(backward(&grads, &x, kernel, output, &indices));
                 [to_f64_vec(&found), to_f64_vec(&indices), to_f64_vec(&gradient)]
             };
@@ -72,7 +72,7 @@ fn fractional_max_pool_equals_the_cpu() {
 #[test]
 fn windows_of_invalid_samples_stay_inside_the_image() {
     let Some((cuda, _lock)) = lock_free_device() else { return };
-    let x = convert_dtype(&unordered_numbers(&[1, 8, 20, 20]), DType::F32);
+    let x = convert_dtype(&numbers_with_ties(&[1, 8, 20, 20]), DType::F32);
     let odd = [-0.4_f32, -7.0, 1.0, 9.5, 1e10, -1e10, f32::INFINITY, f32::NAN];
     let odd = Tensor::from_vec(odd.iter().flat_map(|&x| [x, 0.5]).collect::<Vec<f32>>(), &[1, 8, 2]).unwrap();
     let pooled = |device| {
@@ -86,7 +86,7 @@ fn windows_of_invalid_samples_stay_inside_the_image() {
 #[test]
 fn gradients_are_added_at_indices_outside_of_the_window() {
     let Some((cuda, _lock)) = lock_free_device() else { return };
-    let (x, grads) = (unordered_numbers(&[1, 2, 9, 9]), unordered_numbers(&[1, 2, 4, 4]));
+    let (x, grads) = (numbers_with_ties(&[1, 2, 9, 9]), numbers_with_ties(&[1, 2, 4, 4]));
     let anywhere = Tensor::from_vec((0..32).map(|i| i * 37 % 81).collect::<Vec<i64>>(), &[1, 2, 4, 4]).unwrap();
     let gradients = |device| {
         let [x, grads, anywhere] = [&x, &grads, &anywhere].map(|tensor| copy_to_device(tensor, device));
@@ -104,8 +104,8 @@ fn gradients_are_added_at_indices_outside_of_the_window() {
 fn an_index_outside_of_the_image_is_an_error() {
     let Some((cuda, _lock)) = lock_free_device() else { return };
     let (x, grads) = (
-        copy_to_device(&unordered_numbers(&[1, 2, 9, 9]), cuda),
-        copy_to_device(&unordered_numbers(&[1, 2, 4, 4]), cuda),
+        copy_to_device(&numbers_with_ties(&[1, 2, 9, 9]), cuda),
+        copy_to_device(&numbers_with_ties(&[1, 2, 4, 4]), cuda),
     );
     let mut indices = vec![0_i64; 32];
     indices[7] = 81;

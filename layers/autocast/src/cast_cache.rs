@@ -11,7 +11,7 @@ use dispatch_runtime::prelude::*;
 use crate::region;
 
 /// Returns whether autocast on the backend of `device` may cast a tensor.
-pub(crate) fn is_eligible(tensor: &Tensor, device: Device) -> bool {
+pub(crate) fn may_cast(tensor: &Tensor, device: Device) -> bool {
     let dtype = tensor.dtype();
     dtype.is_floating() && dtype != DType::F64 && tensor.device().with_index(0) == device.with_index(0)
 }
@@ -52,7 +52,7 @@ pub(crate) fn is_eligible(tensor: &Tensor, device: Device) -> bool {
 /// # }
 /// ```
 pub fn cached_cast(tensor: &Tensor, to: DType, device: Device) -> Result<Tensor> {
-    if tensor.dtype() == to || !is_eligible(tensor, device) {
+    if tensor.dtype() == to || !may_cast(tensor, device) {
         return Ok(tensor.clone());
     }
     if to == DType::F32 || !is_weight(tensor) || !region::is_cache_enabled() {
@@ -83,7 +83,7 @@ pub fn cached_cast(tensor: &Tensor, to: DType, device: Device) -> Result<Tensor>
 /// ```
 #[must_use]
 pub fn promote_type<'a>(low: DType, device: Device, tensors: impl IntoIterator<Item = &'a Tensor>) -> DType {
-    let is_low = |tensor: &Tensor| tensor.dtype() == low || !is_eligible(tensor, device);
+    let is_low = |tensor: &Tensor| tensor.dtype() == low || !may_cast(tensor, device);
     if tensors.into_iter().all(is_low) { low } else { DType::F32 }
 }
 
@@ -118,7 +118,7 @@ impl CachedCast {
 
     /// Stores the cast of a weight, unless all regions have ended in the meantime: then the end of no region would drop it.
     fn store(&self, weight: &Tensor, cast: VersionedCast) {
-        let mut active = lock_ignoring_poison(&ACTIVE_REGIONS);
+        let mut active = lock_ignoring_poison(&CACHE_STATE);
         if active.thread_count == 0 {
             return;
         }
@@ -132,12 +132,12 @@ impl CachedCast {
 }
 
 /// The number of threads that are in a region, and the weights with cached casts.
-struct ActiveRegions {
+struct CacheState {
     thread_count: usize,
     weights: Vec<Tensor>,
 }
 
-static ACTIVE_REGIONS: Mutex<ActiveRegions> = Mutex::new(ActiveRegions { thread_count: 0, weights: Vec::new() });
+static CACHE_STATE: Mutex<CacheState> = Mutex::new(CacheState { thread_count: 0, weights: Vec::new() });
 
 /// Locks a mutex even if a thread panicked while it held the lock: all writes under these locks are complete.
 fn lock_ignoring_poison<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -145,13 +145,13 @@ fn lock_ignoring_poison<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Counts a thread that enters its outermost region.
-pub(crate) fn enter_region() {
-    lock_ignoring_poison(&ACTIVE_REGIONS).thread_count += 1;
+pub(crate) fn enter_outermost_region() {
+    lock_ignoring_poison(&CACHE_STATE).thread_count += 1;
 }
 
 /// Notes that a thread left its outermost region, and drops all cached casts.
-pub(crate) fn leave_region() {
-    lock_ignoring_poison(&ACTIVE_REGIONS).thread_count -= 1;
+pub(crate) fn leave_outermost_region() {
+    lock_ignoring_poison(&CACHE_STATE).thread_count -= 1;
     clear_cache();
 }
 
@@ -161,7 +161,7 @@ pub(crate) fn leave_region() {
 /// dispatch_autocast::clear_cache();
 /// ```
 pub fn clear_cache() {
-    let weights = std::mem::take(&mut lock_ignoring_poison(&ACTIVE_REGIONS).weights);
+    let weights = std::mem::take(&mut lock_ignoring_poison(&CACHE_STATE).weights);
     for weight in weights {
         // The cast and its autograd history are dropped while no lock is held.
         let cast = weight.extension::<CachedCast>().and_then(|cached| lock_ignoring_poison(&cached.0).take());

@@ -10,7 +10,7 @@ use dispatch_runtime::keys::Autocast;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::schema::TypeKind;
 
-use crate::cast_cache::{cached_cast, is_eligible, promote_type};
+use crate::cast_cache::{cached_cast, may_cast, promote_type};
 
 /// The device of a call whose arguments are cast, and the low-precision dtype of the region.
 #[derive(Clone, Copy)]
@@ -49,7 +49,7 @@ pub fn promote(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<(
 pub fn set_dtype(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     with_autocast_off(operator, keys, stack, |target, stack| {
         let arguments = stack.top_mut(operator.argument_count()).unwrap_or(&mut []);
-        if arguments.first().and_then(Value::as_tensor).is_some_and(|first| is_eligible(first, target.device)) {
+        if arguments.first().and_then(Value::as_tensor).is_some_and(|first| may_cast(first, target.device)) {
             for (value, argument) in arguments.iter_mut().zip(&operator.schema().arguments) {
                 if matches!(value, Value::None) && argument.ty.without_optional().kind == TypeKind::ScalarType {
                     *value = Value::DType(DType::F32);
@@ -65,7 +65,7 @@ pub fn append_dtype(operator: &Operator, keys: KeySet, stack: &mut Stack, with_d
     with_autocast_off(operator, keys, stack, |target, stack| {
         let first = stack.top(operator.argument_count()).and_then(<[Value]>::first).and_then(Value::as_tensor);
         let Some(first) = first else { return operator.call_boxed(stack) };
-        let dtype = if is_eligible(first, target.device) { DType::F32 } else { first.dtype() };
+        let dtype = if may_cast(first, target.device) { DType::F32 } else { first.dtype() };
         stack.push(dtype);
         with_dtype.call_boxed(stack)
     })

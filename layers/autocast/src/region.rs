@@ -47,7 +47,7 @@ impl Region {
     #[track_caller]
     fn enter(device: Device, dtype: Option<DType>) -> Self {
         if REGION_DEPTH.replace(REGION_DEPTH.get() + 1) == 0 {
-            cast_cache::enter_region();
+            cast_cache::enter_outermost_region();
         }
         Self { guard: Some(guard::autocast(device, dtype)) }
     }
@@ -57,7 +57,7 @@ impl Drop for Region {
     fn drop(&mut self) {
         self.guard = None;
         if REGION_DEPTH.replace(REGION_DEPTH.get() - 1) == 1 {
-            cast_cache::leave_region();
+            cast_cache::leave_outermost_region();
         }
     }
 }

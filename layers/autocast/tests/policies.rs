@@ -30,13 +30,13 @@ fn sum_with_dtype(this: &Tensor, dtype: Option<DType>) -> Result<Tensor> {
     aten::sum(this, dtype)
 }
 
-#[op_def("accumulate(Tensor self) -> Tensor")]
-fn accumulate(this: &Tensor) -> Result<Tensor> {
+#[op_def("sum_all(Tensor self) -> Tensor")]
+fn sum_all(this: &Tensor) -> Result<Tensor> {
     aten::sum(this, None)
 }
 
-#[op_def("accumulate.dtype(Tensor self, *, ScalarType dtype) -> Tensor")]
-fn accumulate_dtype(this: &Tensor, dtype: DType) -> Result<Tensor> {
+#[op_def("sum_all.dtype(Tensor self, *, ScalarType dtype) -> Tensor")]
+fn sum_all_dtype(this: &Tensor, dtype: DType) -> Result<Tensor> {
     aten::sum(this, Some(dtype))
 }
 
@@ -67,7 +67,7 @@ autocast!(lower: return_dtypes_lower, copy_into_, composite_product);
 autocast!(fp32: return_dtypes_fp32);
 autocast!(promote: return_dtypes_promote);
 autocast!(set_dtype: sum_with_dtype);
-autocast!(append_dtype: accumulate => accumulate_dtype);
+autocast!(append_dtype: sum_all => sum_all_dtype);
 autocast!(banned: banned_operator => "call `careful`");
 autocast!(lower: lower_except_on_meta);
 autocast!(untouched on Meta: lower_except_on_meta);
@@ -152,10 +152,10 @@ fn set_dtype_sets_only_a_missing_dtype() {
 
 #[test]
 fn append_dtype_passes_float32_or_the_dtype_of_the_first_tensor() {
-    assert_eq!(accumulate(&matrix_of_dtype(BF16)).unwrap().dtype(), BF16);
+    assert_eq!(sum_all(&matrix_of_dtype(BF16)).unwrap().dtype(), BF16);
     let _on = autocast::enable(Device::CPU, BF16).unwrap();
-    assert_eq!(accumulate(&matrix_of_dtype(BF16)).unwrap().dtype(), F32);
-    assert_eq!(accumulate(&matrix_of_dtype(F64)).unwrap().dtype(), F64);
+    assert_eq!(sum_all(&matrix_of_dtype(BF16)).unwrap().dtype(), F32);
+    assert_eq!(sum_all(&matrix_of_dtype(F64)).unwrap().dtype(), F64);
 }
 
 #[test]

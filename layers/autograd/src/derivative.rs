@@ -107,7 +107,7 @@ impl BackwardStep<'_> {
 
     /// Returns, for each differentiable tensor, whether its gradient is requested.
     #[must_use]
-    pub fn requested_gradients(&self) -> Vec<bool> {
+    pub fn requested_gradient_flags(&self) -> Vec<bool> {
         self.needs.to_vec()
     }
 

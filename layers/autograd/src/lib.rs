@@ -56,8 +56,8 @@ pub use graph::outline::TensorOutline;
 pub mod __private {
     pub use crate::derivative::{BackwardStep, Derivative, SavedSource};
     pub use crate::forward::record::{
-        DifferentiableArgument, Recording, below_autograd_guard, copy_result_if_shared, keys_below_autograd, mark_view,
-        mark_views, replace_view_if_shared,
+        CallRecording, DifferentiableArgument, below_autograd_guard, copy_result_if_shared, keys_below_autograd,
+        mark_view, mark_views, replace_view_if_shared,
     };
     pub use crate::graph::saved::{UnpackedValue, saved_count_error, unpack_outline, unpack_outlines, unpack_value};
     pub use dispatch_macros::{__grad, __not_differentiable};

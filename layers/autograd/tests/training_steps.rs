@@ -1,6 +1,6 @@
 //! Tests that a hundred thousand training steps use no more memory than the first few.
 
-// A stress test of kernels-cpu has the same byte counter. It is a global allocator, so each of the two tests is a program of its own.
+// A stress test of kernels-cpu includes the same file. It sets a global allocator, so each of the two tests is a program of its own.
 #[path = "../../../kernels-cpu/tests/stress/allocated_bytes.rs"]
 mod allocated_bytes;
 

@@ -154,7 +154,9 @@ impl Call<'_> {
         let results: Vec<Value> = results.into_iter().collect();
         let (expected, found) = (self.operator.schema().returns.len(), results.len());
         if expected != found {
-            return Err(ModeError::ResultCount { operator: self.operator.name().to_string(), expected, found }.into());
+            return Err(
+                ModeError::WrongResultCount { operator: self.operator.name().to_string(), expected, found }.into()
+            );
         }
         self.stack.drop_top(self.stack.len().saturating_sub(self.stack_base));
         for result in results {

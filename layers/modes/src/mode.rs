@@ -92,7 +92,7 @@ pub enum ModeError {
         operator: String,
     },
     /// The mode set more or fewer results than the operator has.
-    ResultCount {
+    WrongResultCount {
         /// The name of the operator.
         operator: String,
         /// The number of results of the operator.
@@ -113,7 +113,7 @@ impl fmt::Display for ModeError {
                 "a mode passed the call of `{operator}` on after it had already passed it on or set its results; to call the operator twice, clone \
                  the arguments and call it with `operator().call(..)`"
             ),
-            Self::ResultCount { operator, expected, found } => {
+            Self::WrongResultCount { operator, expected, found } => {
                 write!(f, "a mode set {found} results of `{operator}`, which has {expected}")
             }
         }

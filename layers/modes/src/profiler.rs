@@ -1,7 +1,7 @@
 //! `Profiler`, the mode that measures the time of calls and spans.
 
 mod event;
-mod log;
+mod event_log;
 mod summary;
 mod trace;
 
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use dispatch_runtime::Result;
 
 use self::event::EventKind;
-use self::log::EventLog;
+use self::event_log::EventLog;
 pub use self::summary::ProfileRow;
 use self::trace::ArgumentInfo;
 use crate::call::Call;

@@ -26,7 +26,7 @@ fn main() -> Result<()> {
     let x: Vec<f32> = (0..1000_u16).map(|i| f32::from(i) * 0.01 - 5.0).cycle().take(count).collect();
     let narrow: Vec<bf16> = x.iter().map(|x| bf16::from_f32(*x)).collect();
     measure_and_print::<f32, ArithmeticChain>("arithmetic, f32", &x, arithmetic_chain)?;
-    measure_and_print::<f32, FunctionChain>("functions, f32", &x, function_chain)?;
+    measure_and_print::<f32, TranscendentalChain>("functions, f32", &x, transcendental_chain)?;
     measure_and_print::<bf16, ArithmeticChain>("arithmetic, bf16", &narrow, arithmetic_chain)
 }
 
@@ -37,7 +37,7 @@ trait HandwrittenChain<T> {
 }
 
 struct ArithmeticChain;
-struct FunctionChain;
+struct TranscendentalChain;
 
 fn arithmetic_chain(x: &Tensor) -> Result<Tensor> {
     let x = x.mul_scalar(1.5)?.add_scalar(0.5, 1)?.relu()?.sub_scalar(0.25, 1)?;
@@ -60,12 +60,12 @@ impl HandwrittenChain<bf16> for ArithmeticChain {
     }
 }
 
-fn function_chain(x: &Tensor) -> Result<Tensor> {
+fn transcendental_chain(x: &Tensor) -> Result<Tensor> {
     let x = x.mul_scalar(0.5)?.sigmoid()?.add_scalar(0.5, 1)?.log()?;
     x.exp()?.sqrt()?.tanh()?.sub_scalar(0.25, 1)
 }
 
-impl HandwrittenChain<f32> for FunctionChain {
+impl HandwrittenChain<f32> for TranscendentalChain {
     #[inline(always)]
     fn apply(x: f32) -> f32 {
         let x = Real::log(Real::sigmoid(x * 0.5) + 0.5);

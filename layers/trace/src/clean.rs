@@ -64,7 +64,7 @@ impl Graph {
     /// Returns a representative value for each value: values that share memory, or may share it in another run, have the same one. Inputs
     /// may be the same tensor or share memory with a constant in another run. The result of an operator that returns a view or a copy, such
     /// as `aten::reshape`, may be the other one.
-    fn memory_roots(&self) -> Vec<ValueId> {
+    fn possible_memory_roots(&self) -> Vec<ValueId> {
         let outside = self.inputs + self.constants.len();
         let mut memory_roots: Vec<ValueId> =
             (0..self.values.len()).map(|at| ValueId(if at < outside { 0 } else { at })).collect();
@@ -87,7 +87,7 @@ impl Graph {
     }
 
     fn merge_equal_nodes(&self) -> Self {
-        let memory_roots = self.memory_roots();
+        let memory_roots = self.possible_memory_roots();
         let memory = |id: ValueId| memory_roots[id.0];
         let writes = |node: &Node| node.effects.writes.iter().map(|id| memory(*id)).collect::<Vec<_>>();
         let ever_written: HashSet<ValueId> = self.nodes.iter().flat_map(writes).collect();

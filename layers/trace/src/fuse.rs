@@ -63,11 +63,11 @@ pub struct FusedGraph {
 #[derive(Clone)]
 enum RunStep {
     Call(usize),
-    Group(Arc<FusionGroup>),
+    Group(Arc<FusedCalls>),
 }
 
 /// A group of calls that one fused pass computes.
-struct FusionGroup {
+struct FusedCalls {
     nodes: Vec<usize>,
     inputs: Vec<ValueId>,
     results: Vec<ValueId>,
@@ -106,7 +106,7 @@ impl OperatorKernels {
 }
 
 impl FusedGraph {
-    /// Returns the graph whose calls are fused.
+    /// Returns the original graph, with all its calls, from which [`Graph::fuse`] made this.
     #[must_use]
     pub fn graph(&self) -> &Graph {
         &self.graph
@@ -184,11 +184,11 @@ impl FusedGraph {
     }
 }
 
-impl FusionGroup {
+impl FusedCalls {
     /// Computes the group's results in one pass. Returns false if the pass cannot replace the calls for these inputs.
     fn run(&self, values: &mut RunValues) -> Result<bool> {
         let inputs: Option<Vec<&Tensor>> = self.inputs.iter().map(|id| values.get(id.0)?.as_ref()).collect();
-        let Some(inputs) = inputs.filter(|inputs| self.reaches_replaced_kernels(inputs)) else { return Ok(false) };
+        let Some(inputs) = inputs.filter(|inputs| self.reaches_expected_kernels(inputs)) else { return Ok(false) };
         let Some(results) = self.pass.run(&inputs)? else { return Ok(false) };
         for (id, result) in self.results.iter().zip(results) {
             values[id.0] = Some(result);
@@ -197,7 +197,7 @@ impl FusionGroup {
     }
 
     /// Returns whether calls with these inputs reach the kernels that the pass replaces.
-    fn reaches_replaced_kernels(&self, inputs: &[&Tensor]) -> bool {
+    fn reaches_expected_kernels(&self, inputs: &[&Tensor]) -> bool {
         if (self.records_grad || guard::is_grad_enabled()) && inputs.iter().any(|input| input.requires_grad()) {
             return false;
         }

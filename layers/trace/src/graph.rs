@@ -141,7 +141,7 @@ impl Node {
         self.outputs.iter().flat_map(Argument::value_ids)
     }
 
-    /// Returns the values of the arguments and the results.
+    /// Returns the ids of all values that the node uses and of those that it results in.
     pub(crate) fn all_values(&self) -> impl Iterator<Item = ValueId> {
         self.used_values().chain(self.result_values())
     }

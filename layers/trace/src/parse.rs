@@ -165,7 +165,7 @@ impl Parser<'_> {
         writes.append(&mut node.effects.writes);
         node.effects.writes = writes;
         node.outputs = match patterns {
-            None => (0..schema.returns.len()).map(|at| implicit_output(&node, schema, at)).collect(),
+            None => (0..schema.returns.len()).map(|at| output_without_pattern(&node, schema, at)).collect(),
             Some(patterns) if patterns.len() == schema.returns.len() => patterns
                 .into_iter()
                 .zip(&schema.returns)
@@ -303,7 +303,7 @@ impl Parser<'_> {
 }
 
 /// Returns the result of a call for which the text has no pattern: the written argument, or nothing.
-fn implicit_output(node: &Node, schema: &Schema, at: usize) -> Argument {
+fn output_without_pattern(node: &Node, schema: &Schema, at: usize) -> Argument {
     let written = schema.written_argument_of_return(at).and_then(|at| schema.arguments.get(at));
     let input = written.and_then(|written| node.inputs.iter().find(|input| input.name == written.name));
     input.map_or(Argument::None, |input| input.arg.clone())

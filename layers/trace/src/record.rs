@@ -9,9 +9,9 @@
 //! that level only, and these continue below without change. Several traces of one level record the same calls.
 
 mod effects;
+mod meta_calls;
 mod other_threads;
 mod recorder;
-mod shapes;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -23,9 +23,9 @@ use dispatch_runtime::{
 use dispatch_transform::{Level, Transform, depth, enter};
 
 use self::effects::StateBeforeCall;
+pub(crate) use self::meta_calls::is_meta_unsupported_error;
 use self::other_threads::OtherThreadCall;
 use self::recorder::Recorder;
-pub(crate) use self::shapes::is_meta_unsupported_error;
 use crate::error::TraceError;
 use crate::graph::Graph;
 
@@ -183,7 +183,7 @@ impl LevelTraces {
     }
 
     /// Splits the traces into those for which the call is the function's own, and those for which it is inside of a recorded call.
-    fn split_by_nesting(self) -> (Self, Self) {
+    fn split_own_and_inner(self) -> (Self, Self) {
         let (inner, own) = self.0.into_iter().partition(|trace| trace.borrow().in_recorded_call);
         (Self(own), Self(inner))
     }
@@ -216,7 +216,7 @@ impl Drop for InnerCallGuard {
 #[op_fallback(Tracer)]
 fn tracer_fallback(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let below = keys.below(keys::Tracer);
-    let (own, inner) = LevelTraces::at_current_level().split_by_nesting();
+    let (own, inner) = LevelTraces::at_current_level().split_own_and_inner();
     let arguments = stack.top(operator.argument_count()).unwrap_or_default().to_vec();
     other_threads::report_call_to_parents(operator);
     if own.is_empty() && inner.is_empty() || !own.is_empty() && is_recorded_as_parts(operator, &arguments, &own) {
@@ -254,7 +254,7 @@ fn call_and_record(
     stack: &mut Stack,
     traces: &LevelTraces,
 ) -> Result<()> {
-    let on_meta = shapes::call_on_meta(operator, arguments)?;
+    let on_meta = meta_calls::call_on_meta(operator, arguments)?;
     if on_meta.is_none()
         && !returns_only_tensors(operator)
         && arguments.iter().flat_map(Value::tensors).next().is_some()
@@ -265,7 +265,7 @@ fn call_and_record(
     operator.redispatch_boxed(below, stack)?;
     alias_returned_arguments(operator, arguments, stack)?;
     let results = stack.top(operator.schema().returns.len()).unwrap_or_default();
-    shapes::check_results_match_meta(operator, &on_meta.unwrap_or_default(), results)?;
+    meta_calls::check_results_match_meta(operator, &on_meta.unwrap_or_default(), results)?;
     let mut recorded = Ok(());
     traces.for_each(|trace| {
         if recorded.is_ok() {

@@ -77,7 +77,7 @@ impl Graph {
         for (output, value) in node.outputs.iter().zip(results) {
             store_result(output, value, values);
         }
-        self.check_sizes(node, values)?;
+        self.check_result_sizes(node, values)?;
         Ok(())
     }
 
@@ -91,7 +91,7 @@ impl Graph {
 
     /// Returns an error if the result of a node differs in sizes from the trace, because sizes after it were recorded, too. The dtype may
     /// differ: layers may change it.
-    fn check_sizes(&self, node: &Node, values: &RunValues) -> Result<(), TraceError> {
+    fn check_result_sizes(&self, node: &Node, values: &RunValues) -> Result<(), TraceError> {
         for id in node.result_values() {
             let info = &self.values[id.0];
             if let Some(tensor) = values[id.0].as_ref().filter(|tensor| tensor.sizes() != info.geometry.sizes()) {

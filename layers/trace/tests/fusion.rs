@@ -119,7 +119,7 @@ fn fused_operators_have_the_same_bits_in_every_dtype() {
     let mut cases = 0;
     for operator in Operator::all() {
         let (schema, name) = (operator.schema(), operator.name().to_string());
-        let pointwise = matches!(operator.shape(), Some(ShapeWord::Pointwise { .. }));
+        let pointwise = matches!(operator.shape_word(), Some(ShapeWord::Pointwise { .. }));
         let is_new =
             schema.returns.len() == 1 && !schema.arguments.iter().any(dispatch_runtime::schema::Argument::is_written);
         if !is_new || !(pointwise || composed.iter().any(|composed| name == format!("aten::{composed}"))) {
@@ -225,7 +225,7 @@ impl NegOrBitwiseNot for Tensor {
 }
 
 /// Calls the cheap operators that are fused in registers, with their operands in both orders.
-fn register_chain(inputs: &[Tensor]) -> Result<Vec<Tensor>> {
+fn chain_in_registers(inputs: &[Tensor]) -> Result<Vec<Tensor>> {
     let [a, b] = inputs else { return Ok(Vec::new()) };
     let least = aten::sub(b, &a.neg()?, 2.into())?.abs()?.sqrt()?.minimum(b)?;
     let sum = aten::add(b, &aten::add(&least, b, 3.into())?, 0.5.into())?;
@@ -243,12 +243,12 @@ fn values_in_registers_are_rounded_as_by_the_operators() {
     for dtype in [DType::F32, DType::F64, DType::BF16, DType::F16] {
         for size in [1, 3, 15, 16, 17, 127, 128, 129, 511, 645, 40_003] {
             let inputs = [special_elements(dtype, &[size], 1), special_elements(dtype, &[size], 2)];
-            assert_eq!(fused_pass_lengths(register_chain, &inputs), [23], "{size} of {dtype}");
+            assert_eq!(fused_pass_lengths(chain_in_registers, &inputs), [23], "{size} of {dtype}");
         }
         let inputs = [special_elements(dtype, &[7, 90], 1), special_elements(dtype, &[90], 2)];
-        assert_eq!(fused_pass_lengths(register_chain, &inputs), [23], "a row of {dtype}");
+        assert_eq!(fused_pass_lengths(chain_in_registers, &inputs), [23], "a row of {dtype}");
         let inputs = [special_elements(dtype, &[7, 90], 1), special_elements(dtype, &[1], 2)];
-        assert_eq!(fused_pass_lengths(register_chain, &inputs), [23], "one {dtype}");
+        assert_eq!(fused_pass_lengths(chain_in_registers, &inputs), [23], "one {dtype}");
     }
 }
 

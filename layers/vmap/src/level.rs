@@ -85,12 +85,12 @@ fn composite_keys(operator: &Operator) -> Option<KeySet> {
     {
         return *cached;
     }
-    let found = find_composite_keys(operator);
+    let found = uncached_composite_keys(operator);
     COMPOSITE_KEYS_CACHE.write().unwrap_or_else(PoisonError::into_inner).insert(at, (version, found));
     found
 }
 
-fn find_composite_keys(operator: &Operator) -> Option<KeySet> {
+fn uncached_composite_keys(operator: &Operator) -> Option<KeySet> {
     let table = operator.table();
     let serves = |key: Key| table.iter().any(|cell| cell.key == key && cell.registered_for.is_some());
     if serves(keys::FuncTorchBatched) {

@@ -35,7 +35,7 @@ mod conv;
 mod dim_arguments;
 mod elementwise;
 mod factories;
-mod fold_into_batch;
+mod fold_into_items;
 mod indexing;
 mod leading_batch;
 #[cfg(feature = "linalg")]

@@ -24,7 +24,7 @@ pub(crate) fn call_pointwise(
     let common = result_dtype(seen.iter().copied());
     let mixed = seen.iter().any(|tensor| tensor.dtype() != common);
     // If integers are computed as floats, they are converted directly, without rounding to the common dtype first.
-    let compute_dtype = if promotion == Promotion::Float { promotion.compute_dtype(&seen) } else { common };
+    let compute_dtype = if promotion == Promotion::Float { promotion.computation_dtype(&seen) } else { common };
     let mut values = arguments.to_vec();
     for (value, argument) in values.iter_mut().zip(&operator.schema().arguments) {
         let Value::Tensor(tensor) = value else { continue };
@@ -190,7 +190,7 @@ pub(crate) fn unfold_batch_from_dim(tensor: &Tensor, at: usize, batch: i64, size
 
 /// Splits the batch off dimension `at` of a result.
 #[allow(dead_code, reason = "the families whose rules use it may be left out")]
-pub(crate) fn unfold_batch_of_result(batch: &Batch, result: &Tensor, at: usize) -> Result<Mapped> {
+pub(crate) fn unfold_mapped_result(batch: &Batch, result: &Tensor, at: usize) -> Result<Mapped> {
     let size = result.sizes()[at] / batch.size;
     Ok(Mapped::from_batch_first(unfold_batch_from_dim(result, at, batch.size, size)?))
 }

@@ -77,7 +77,7 @@ pub(crate) fn check_loop_allowed(operator: &Operator) -> Result<()> {
 
 /// Calls the operator once for each slice, and stacks the results.
 pub(crate) fn loop_over_slices(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Vec<Value>> {
-    run_slice_loop(batch, operator, arguments, |values| operator.call(values))
+    loop_over_slices_with(batch, operator, arguments, |values| operator.call(values))
 }
 
 /// Loops over slices with the same random numbers for each: each slice restarts one fork of the generator.
@@ -85,7 +85,7 @@ pub(crate) fn loop_with_same_randomness(batch: &Batch, operator: &Operator, argu
     let given = arguments.iter().find_map(|value| if let Value::Generator(given) = value { Some(given) } else { None });
     let device = arguments.iter().find_map(|value| value.as_tensor().map(Tensor::device)).unwrap_or(Device::CPU);
     let fork = given.cloned().unwrap_or_else(|| Generator::default_for(device)).fork();
-    run_slice_loop(batch, operator, arguments, |mut values| {
+    loop_over_slices_with(batch, operator, arguments, |mut values| {
         let own = Generator::new(fork.device(), fork.seed());
         for value in &mut values {
             if let Value::Generator(given) = value {
@@ -97,7 +97,7 @@ pub(crate) fn loop_with_same_randomness(batch: &Batch, operator: &Operator, argu
     })
 }
 
-fn run_slice_loop(
+fn loop_over_slices_with(
     batch: &Batch,
     operator: &Operator,
     arguments: &[Value],

@@ -97,9 +97,9 @@ pub(crate) fn shape_word(operator: &Operator) -> Option<ShapeWord> {
                 ShapeWord::Pointwise { .. } | ShapeWord::Reduce { dims: Some(_), .. } | ShapeWord::Product { .. }
             )
         };
-        return operator.shape().filter(is_supported);
+        return operator.shape_word().filter(is_supported);
     };
     let is_out = operator.schema().arguments.iter().any(Argument::is_out);
     let is_left = !is_out && functional.rule::<BatchRule>().is_none();
-    functional.shape().filter(|shape| is_left && matches!(shape, ShapeWord::Pointwise { .. }))
+    functional.shape_word().filter(|shape| is_left && matches!(shape, ShapeWord::Pointwise { .. }))
 }

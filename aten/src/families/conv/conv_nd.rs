@@ -23,7 +23,7 @@ macro_rules! define_convolutions {
         /// A [`convolution`] over the number of dimensions in the operator's name. The batch dimension is optional.
         #[op_def(
             $schema,
-            check = check_convolution_window(input, weight, bias, [stride, padding, dilation, &[0]], groups, false)
+            check = check_channels_and_window(input, weight, bias, [stride, padding, dilation, &[0]], groups, false)
         )]
         pub fn $name(_: ...) -> Result<Tensor> {
             check_weight_rank($rank, weight)?;
@@ -34,7 +34,7 @@ macro_rules! define_convolutions {
 
         /// A [`convolution`] over the number of dimensions in the operator's name, with the padding `valid` (none) or `same`.
         /// `same` keeps the sizes of the image. The batch dimension is optional.
-        #[op_def($padded_schema, check = check_named_padding(input, weight, bias, stride, padding, dilation, groups))]
+        #[op_def($padded_schema, check = check_convolution_with_named_padding(input, weight, bias, stride, padding, dilation, groups))]
         pub fn $padded(_: ...) -> Result<Tensor> {
             check_weight_rank($rank, weight)?;
             convolve_with_batch_dim(input, weight, |input| {
@@ -61,7 +61,7 @@ fn check_weight_rank(rank: usize, weight: &Tensor) -> Result<(), BadArgument> {
 }
 
 /// Checks the channel counts of input, weight and bias, their dtypes and their devices.
-fn check_convolution(
+fn check_channels_and_dtypes(
     input: &Tensor,
     weight: &Tensor,
     bias: Option<&Tensor>,
@@ -101,8 +101,8 @@ fn check_convolution(
     crate::check_same_device([("input", input), ("weight", weight), ("bias", bias.unwrap_or(weight))])
 }
 
-/// Checks the same as [`check_convolution`], and that the window fits into the padded image.
-fn check_convolution_window(
+/// Checks the same as [`check_channels_and_dtypes`], and that the window fits into the padded image.
+fn check_channels_and_window(
     input: &Tensor,
     weight: &Tensor,
     bias: Option<&Tensor>,
@@ -110,7 +110,7 @@ fn check_convolution_window(
     groups: i64,
     transposed: bool,
 ) -> Result<()> {
-    check_convolution(input, weight, bias, groups, transposed)?;
+    check_channels_and_dtypes(input, weight, bias, groups, transposed)?;
     let mut batch = input.clone();
     if input.sizes().len() < weight.sizes().len() {
         let geometry = input.geometry();
@@ -131,7 +131,7 @@ fn check_convolution_window(
 }
 
 /// Checks the arguments of a convolution with named padding. With the padding `same`, any window fits.
-fn check_named_padding(
+fn check_convolution_with_named_padding(
     input: &Tensor,
     weight: &Tensor,
     bias: Option<&Tensor>,
@@ -141,9 +141,9 @@ fn check_named_padding(
     groups: i64,
 ) -> Result<()> {
     if padding == "valid" {
-        return check_convolution_window(input, weight, bias, [stride, &[0], dilation, &[0]], groups, false);
+        return check_channels_and_window(input, weight, bias, [stride, &[0], dilation, &[0]], groups, false);
     }
-    Ok(check_convolution(input, weight, bias, groups, false)?)
+    Ok(check_channels_and_dtypes(input, weight, bias, groups, false)?)
 }
 
 pub(super) fn convolution_with_named_padding(
@@ -184,7 +184,7 @@ macro_rules! define_transposed_convolutions {
         /// A transposed [`convolution`] over the number of dimensions in the operator's name. The batch dimension is optional.
         #[op_def(
             $schema,
-            check = check_convolution_window(input, weight, bias, [stride, padding, dilation, output_padding], groups, true)
+            check = check_channels_and_window(input, weight, bias, [stride, padding, dilation, output_padding], groups, true)
         )]
         pub fn $name(_: ...) -> Result<Tensor> {
             check_weight_rank($rank, weight)?;

@@ -16,7 +16,7 @@ pub fn leaky_relu(_: ...) -> Result<Tensor>;
 /// `self * P(X <= self)` for a standard normal `X`, or the approximation of this by `tanh`
 #[op_def(
     r#"gelu(Tensor self, *, str approximate="none") -> Tensor"#,
-    shape = pointwise, dtypes(floating), check = check_approximate(approximate), inplace, out = "out"
+    shape = pointwise, dtypes(floating), check = check_gelu_approximate(approximate), inplace, out = "out"
 )]
 pub fn gelu(this: &Tensor, approximate: &str) -> Result<Tensor>;
 
@@ -134,7 +134,7 @@ fn log_sigmoid_forward_meta(this: &Tensor) -> Result<(Tensor, Tensor)> {
 }
 
 /// Checks that `approximate` is an approximation of `gelu`: `none` or `tanh`.
-pub(crate) fn check_approximate(approximate: &str) -> Result<(), BadArgument> {
+pub(crate) fn check_gelu_approximate(approximate: &str) -> Result<(), BadArgument> {
     match approximate {
         "none" | "tanh" => Ok(()),
         other => Err(BadArgument::keyword("approximate", other, &["none", "tanh"])),

@@ -10,7 +10,7 @@ pub fn threshold_backward(_: ...) -> Result<Tensor>;
 /// The gradient of [`gelu`](fn@crate::gelu)
 #[op_def(
     r#"gelu_backward(Tensor grad_output, Tensor self, *, str approximate="none") -> Tensor"#,
-    shape = pointwise(grad_output, this), dtypes(floating), check = super::activation::check_approximate(approximate),
+    shape = pointwise(grad_output, this), dtypes(floating), check = super::activation::check_gelu_approximate(approximate),
     out = "grad_input"(grad_input)
 )]
 pub fn gelu_backward(grad_output: &Tensor, this: &Tensor, approximate: &str) -> Result<Tensor>;

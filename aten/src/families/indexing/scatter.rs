@@ -56,8 +56,7 @@ pub(super) const NAMED_REDUCTIONS: &[(&str, ReductionType)] = &[
     ("amin", ReductionType::Min),
 ];
 
-const SCATTER_REDUCTION_NAMES: &[(&str, ReductionType)] =
-    &[("add", ReductionType::Sum), ("multiply", ReductionType::Product)];
+const ADD_OR_MULTIPLY: &[(&str, ReductionType)] = &[("add", ReductionType::Sum), ("multiply", ReductionType::Product)];
 
 /// `self`, with the elements of `src` written at the indices in `index` along `dim`: for `dim` 0, `self[index[i][j]][j] = src[i][j]`.
 #[op_def("scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", plan, inplace, out = "src_out")]
@@ -91,7 +90,7 @@ pub fn scatter_reduce(_: ...) -> Result<Tensor>;
 
 #[op_plan(scatter_reduce)]
 fn scatter_reduce_plan(_: ...) -> Result<Plan<ScatterReducePlan>, BadArgument> {
-    ScatterReducePlan::with_reduction(this, scatter_plan(this, dim, index, Some(src))?, reduce, SCATTER_REDUCTION_NAMES)
+    ScatterReducePlan::with_reduction(this, scatter_plan(this, dim, index, Some(src))?, reduce, ADD_OR_MULTIPLY)
 }
 
 /// `self`, with the scalar `value` added or multiplied (as `reduce` says) at the indices in `index` along `dim`.
@@ -105,12 +104,7 @@ pub fn scatter_value_reduce(_: ...) -> Result<Tensor>;
 
 #[op_plan(scatter_value_reduce)]
 fn scatter_value_reduce_plan(_: ...) -> Result<Plan<ScatterReducePlan>, BadArgument> {
-    ScatterReducePlan::with_reduction(
-        this,
-        scatter_value_plan(this, dim, index, value)?,
-        reduce,
-        SCATTER_REDUCTION_NAMES,
-    )
+    ScatterReducePlan::with_reduction(this, scatter_value_plan(this, dim, index, value)?, reduce, ADD_OR_MULTIPLY)
 }
 
 /// `self`, with the elements of `src` added at the indices in `index` along `dim`.

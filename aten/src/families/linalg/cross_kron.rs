@@ -66,7 +66,7 @@ pub fn linalg_vander(x: &Tensor, n: Option<i64>) -> Result<Tensor> {
     let Some(&length) = x.sizes().last() else { return Err(BadArgument::rank("x", 0, 1..).into()) };
     match n.unwrap_or(length) {
         few @ ..=1 => Err(BadArgument::number("N", few, 2..).into()),
-        count => vandermonde_columns(x, count),
+        count => ascending_vandermonde(x, count),
     }
 }
 
@@ -76,12 +76,12 @@ pub fn vander(x: &Tensor, n: Option<i64>, increasing: bool) -> Result<Tensor> {
     let &[length] = x.sizes() else { return Err(BadArgument::rank("x", x.sizes().len(), 1).into()) };
     let powers = match n.unwrap_or(length) {
         less @ ..0 => return Err(BadArgument::number("N", less, 0..).into()),
-        count => vandermonde_columns(x, count)?,
+        count => ascending_vandermonde(x, count)?,
     };
     if increasing { Ok(powers) } else { powers.flip(&[1]) }
 }
 
-fn vandermonde_columns(x: &Tensor, count: i64) -> Result<Tensor> {
+fn ascending_vandermonde(x: &Tensor, count: i64) -> Result<Tensor> {
     let column = x.unsqueeze(-1)?;
     let mut sizes = Dims::from_slice(x.sizes());
     sizes.push((count - 1).max(0));

@@ -69,7 +69,7 @@ macro_rules! define_avg_pools {
             fn plan(_: ...) -> Result<Plan<Window>, BadArgument> {
                 check_divisor_override(divisor_override)?;
                 let (window, sizes) = window_and_output_sizes($rank, this, kernel_size, stride, padding, &[1], ceil_mode)?;
-                Ok(Plan::new(window, [avg_pool_spec($rank, this, &sizes)]))
+                Ok(Plan::new(window, [avg_or_adaptive_pool_spec($rank, this, &sizes)]))
             }
 
             #[op_plan($backward)]
@@ -77,7 +77,7 @@ macro_rules! define_avg_pools {
                 check_divisor_override(divisor_override)?;
                 let (window, sizes) = window_and_output_sizes($rank, this, kernel_size, stride, padding, &[1], ceil_mode)?;
                 check_pool_gradient(grad_output, this, &sizes)?;
-                Ok(Plan::new(window, [avg_pool_spec($rank, this, this.sizes())]))
+                Ok(Plan::new(window, [avg_or_adaptive_pool_spec($rank, this, this.sizes())]))
             }
         };
     )*};
@@ -122,18 +122,18 @@ macro_rules! define_adaptive_pools {
         const _: () = {
             #[op_plan($avg)]
             fn plan(this: &Tensor, output_size: &[i64]) -> Result<Plan<()>, BadArgument> {
-                Ok(Plan::new((), [avg_pool_spec($rank, this, &adaptive_output_sizes($rank, this, output_size)?)]))
+                Ok(Plan::new((), [avg_or_adaptive_pool_spec($rank, this, &adaptive_output_sizes($rank, this, output_size)?)]))
             }
 
             #[op_plan($backward)]
             fn backward_plan(grad_output: &Tensor, this: &Tensor) -> Result<Plan<()>, BadArgument> {
                 check_adaptive_gradient($rank, grad_output, this)?;
-                Ok(Plan::new((), [avg_pool_spec($rank, this, this.sizes())]))
+                Ok(Plan::new((), [avg_or_adaptive_pool_spec($rank, this, this.sizes())]))
             }
 
             #[op_plan($max)]
             fn max_plan(this: &Tensor, output_size: &[i64]) -> Result<Plan<(), 2>, BadArgument> {
-                let spec = avg_pool_spec($rank, this, &adaptive_output_sizes($rank, this, output_size)?);
+                let spec = avg_or_adaptive_pool_spec($rank, this, &adaptive_output_sizes($rank, this, output_size)?);
                 Ok(Plan::new((), values_and_index_specs(spec)))
             }
 
@@ -141,7 +141,7 @@ macro_rules! define_adaptive_pools {
             fn max_backward_plan(_: ...) -> Result<Plan<()>, BadArgument> {
                 check_adaptive_gradient($rank, grad_output, this)?;
                 check_pool_indices(this, indices, grad_output.sizes())?;
-                Ok(Plan::new((), [avg_pool_spec($rank, this, this.sizes())]))
+                Ok(Plan::new((), [avg_or_adaptive_pool_spec($rank, this, this.sizes())]))
             }
         };
     )*};
@@ -213,7 +213,7 @@ fn max_pool_spec(rank: usize, this: &Tensor, sizes: &[i64]) -> Spec {
 }
 
 /// Returns the spec of a result of average or adaptive pooling, or of its gradient. Volumes are contiguous.
-fn avg_pool_spec(rank: usize, this: &Tensor, sizes: &[i64]) -> Spec {
+fn avg_or_adaptive_pool_spec(rank: usize, this: &Tensor, sizes: &[i64]) -> Spec {
     if rank == 2 { max_pool_spec(rank, this, sizes) } else { Spec::contiguous(this.dtype(), sizes) }
 }
 

@@ -31,7 +31,7 @@ pub fn linalg__powsum(
 }
 
 /// The plan of a norm over dimensions.
-pub struct NormPlan {
+pub struct VectorNormPlan {
     /// Whether each dimension is reduced.
     pub reduced_dims: DimFlags,
     /// The dtype to compute in.
@@ -42,13 +42,13 @@ pub struct NormPlan {
 }
 
 #[op_plan(linalg_vector_norm)]
-fn norm_plan(
+fn vector_norm_plan(
     this: &Tensor,
     ord: Scalar,
     dim: Option<&[i64]>,
     keepdim: bool,
     dtype: Option<DType>,
-) -> Result<Plan<NormPlan>, BadArgument> {
+) -> Result<Plan<VectorNormPlan>, BadArgument> {
     let is_floating_or_complex = |dtype: DType| dtype.is_floating() || dtype.is_complex();
     if !is_floating_or_complex(this.dtype()) {
         return Err(
@@ -78,14 +78,14 @@ fn norm_plan(
     let order = if is_representable { order } else { order.signum() * f64::INFINITY };
     let has_one_element_each = this.sizes().iter().zip(&is_reduced).all(|(&size, &reduced)| !reduced || size == 1);
     let order = if has_one_element_each && order != 0.0 { f64::INFINITY } else { order };
-    Ok(Plan::new(NormPlan { reduced_dims: is_reduced, compute_dtype: computed, order }, outputs))
+    Ok(Plan::new(VectorNormPlan { reduced_dims: is_reduced, compute_dtype: computed, order }, outputs))
 }
 
 /// Computes the norms over dimensions.
 #[op_def("norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor", out = "out")]
 pub fn norm_scalaropt_dim(this: &Tensor, p: Option<Scalar>, dim: &[i64], keepdim: bool) -> Result<Tensor> {
     let order = p.unwrap_or(Scalar::Int(2));
-    norm_plan(this, order, Some(dim), keepdim, None)?;
+    vector_norm_plan(this, order, Some(dim), keepdim, None)?;
     linalg_vector_norm(this, order, Some(dim), keepdim, None)
 }
 

@@ -46,7 +46,7 @@ pub fn _histogramdd_bin_edges(_: ...) -> Result<Vec<Tensor>> {
 #[op_def(
     "_histogramdd_from_bin_cts(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool density=False) -> Tensor",
     out = "out", body = CompositeExplicitAutograd,
-    check = check_histogram(this, Some(bins.len()), weight)
+    check = check_bins_and_weight(this, Some(bins.len()), weight)
 )]
 pub fn _histogramdd_from_bin_cts(_: ...) -> Result<Tensor> {
     let edges = bin_edges(&points_matrix(this)?, bins, range)?;
@@ -66,7 +66,7 @@ pub fn _histogramdd_from_bin_tensors(_: ...) -> Result<Tensor> {
 /// Counts the points in equal bins, with a number of bins for each coordinate. Also returns the edges.
 #[op_def(
     "histogramdd(Tensor self, int[] bins, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)",
-    check = check_histogram(this, Some(bins.len()), weight)
+    check = check_bins_and_weight(this, Some(bins.len()), weight)
 )]
 pub fn histogramdd(_: ...) -> Result<(Tensor, Vec<Tensor>)> {
     let edges = _histogramdd_bin_edges(this, bins, range, weight, density)?;
@@ -76,7 +76,7 @@ pub fn histogramdd(_: ...) -> Result<(Tensor, Vec<Tensor>)> {
 /// Counts the points in equal bins, with the same number of bins for all coordinates. Also returns the edges.
 #[op_def(
     "histogramdd.int_bins(Tensor self, int bins, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)",
-    check = check_histogram(this, None, weight)
+    check = check_bins_and_weight(this, None, weight)
 )]
 pub fn histogramdd_int_bins(_: ...) -> Result<(Tensor, Vec<Tensor>)> {
     let coordinates = this.sizes().last().copied().unwrap_or(0);
@@ -88,14 +88,14 @@ pub fn histogramdd_int_bins(_: ...) -> Result<(Tensor, Vec<Tensor>)> {
 /// Counts the points in bins, with a tensor of edges for each coordinate. Also returns the edges.
 #[op_def(
     "histogramdd.TensorList_bins(Tensor self, Tensor[] bins, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)",
-    check = check_histogram(this, Some(bins.len()), weight)
+    check = check_bins_and_weight(this, Some(bins.len()), weight)
 )]
 pub fn histogramdd_tensorlist_bins(_: ...) -> Result<(Tensor, Vec<Tensor>)> {
     Ok((_histogramdd_from_bin_tensors(this, bins, weight, density)?, bins.to_vec()))
 }
 
 /// Checks that there are bins for each coordinate, and a weight for each point.
-fn check_histogram(this: &Tensor, bins: Option<usize>, weight: Option<&Tensor>) -> Result<(), BadArgument> {
+fn check_bins_and_weight(this: &Tensor, bins: Option<usize>, weight: Option<&Tensor>) -> Result<(), BadArgument> {
     let sizes = this.sizes();
     let &[ref rows @ .., coordinates] = sizes else { return Err(BadArgument::rank("self", 0, 2..)) };
     if let Some(bins) = bins.filter(|&bins| i64::try_from(bins) != Ok(coordinates)) {

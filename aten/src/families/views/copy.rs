@@ -159,7 +159,7 @@ pub fn zero(this: &Tensor) -> Result<Tensor> {
 }
 
 #[op_plan(copy_)]
-fn copy_plan(this: &Tensor, src: &Tensor) -> Result<Plan<(), 0>, BadArgument> {
+fn copy_in_place_plan(this: &Tensor, src: &Tensor) -> Result<Plan<(), 0>, BadArgument> {
     if src.device() == Device::META && this.device() != Device::META {
         let problem = Problem::Device { found: src.device(), expected: this.device() };
         return Err(BadArgument::new("src", problem));

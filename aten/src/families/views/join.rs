@@ -74,7 +74,7 @@ pub fn stack(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
 pub fn _stack(_: ...) -> Result<Tensor>;
 
 /// Checks that the tensors have equal sizes outside of the stacked dimension, for `hstack` (`rank` 1), `vstack` (2) or `dstack` (3).
-fn check_stack_sizes(tensors: &[Tensor], rank: usize) -> Result<(), BadArgument> {
+fn check_hvdstack_sizes(tensors: &[Tensor], rank: usize) -> Result<(), BadArgument> {
     let Some(first) = tensors.first() else { return Ok(()) };
     let dim = match rank {
         1 => usize::from(first.sizes().len() > 1),
@@ -91,14 +91,14 @@ fn check_stack_sizes(tensors: &[Tensor], rank: usize) -> Result<(), BadArgument>
 }
 
 /// Concatenates tensors along the second dimension, vectors along the first.
-#[op_def("hstack(Tensor[] tensors) -> Tensor", out = "out", check = check_stack_sizes(tensors, 1))]
+#[op_def("hstack(Tensor[] tensors) -> Tensor", out = "out", check = check_hvdstack_sizes(tensors, 1))]
 pub fn hstack(tensors: &[Tensor]) -> Result<Tensor> {
     let parts = super::expand::unsqueeze_all_to_rank(tensors, 1)?;
     cat(&parts, i64::from(parts.first().is_some_and(|part| part.sizes().len() != 1)))
 }
 
 /// Concatenates tensors along the first dimension. A vector is a row.
-#[op_def("vstack(Tensor[] tensors) -> Tensor", out = "out", check = check_stack_sizes(tensors, 2))]
+#[op_def("vstack(Tensor[] tensors) -> Tensor", out = "out", check = check_hvdstack_sizes(tensors, 2))]
 pub fn vstack(tensors: &[Tensor]) -> Result<Tensor> {
     cat(&super::expand::unsqueeze_all_to_rank(tensors, 2)?, 0)
 }
@@ -108,7 +108,7 @@ pub fn vstack(tensors: &[Tensor]) -> Result<Tensor> {
 pub fn row_stack(_: ...) -> Result<Tensor>;
 
 /// Concatenates tensors along the third dimension.
-#[op_def("dstack(Tensor[] tensors) -> Tensor", out = "out", check = check_stack_sizes(tensors, 3))]
+#[op_def("dstack(Tensor[] tensors) -> Tensor", out = "out", check = check_hvdstack_sizes(tensors, 3))]
 pub fn dstack(tensors: &[Tensor]) -> Result<Tensor> {
     cat(&super::expand::unsqueeze_all_to_rank(tensors, 3)?, 2)
 }
@@ -135,7 +135,7 @@ pub(super) fn check_cat_sizes(
 }
 
 /// Returns the sizes of a tensor as a matrix of columns. A vector becomes one column.
-fn sizes_as_columns(sizes: &[i64]) -> Dims {
+fn column_matrix_sizes(sizes: &[i64]) -> Dims {
     match sizes {
         [] => Dims::from_slice(&[1, 1]),
         &[size] => Dims::from_slice(&[size, 1]),
@@ -144,7 +144,7 @@ fn sizes_as_columns(sizes: &[i64]) -> Dims {
 }
 
 /// Concatenates tensors along the second dimension. A vector is a column.
-#[op_def("column_stack(Tensor[] tensors) -> Tensor", out = "out", check = check_cat_sizes(tensors, 1, sizes_as_columns))]
+#[op_def("column_stack(Tensor[] tensors) -> Tensor", out = "out", check = check_cat_sizes(tensors, 1, column_matrix_sizes))]
 pub fn column_stack(tensors: &[Tensor]) -> Result<Tensor> {
     let columns = tensors.iter().map(|tensor| match tensor.sizes() {
         [] => crate::view(tensor, &[1, 1]),

@@ -92,7 +92,7 @@ impl Border {
 }
 
 /// The plan of a padding.
-pub struct PadPlan {
+pub struct BorderPadPlan {
     /// The number of padded dimensions, which are the last ones.
     pub dim_count: usize,
     /// The values of the elements in the border.
@@ -100,12 +100,12 @@ pub struct PadPlan {
 }
 
 /// Plans an operator that pads the last `count` dimensions.
-pub(crate) fn pad_plan(
+pub(crate) fn border_pad_plan(
     this: &Tensor,
     padding: &[i64],
     count: usize,
     border: Border,
-) -> Result<Plan<PadPlan>, BadArgument> {
+) -> Result<Plan<BorderPadPlan>, BadArgument> {
     let rank = this.sizes().len();
     if padding.len() != 2 * count {
         return Err(BadArgument::length("padding", padding.len(), 2 * count));
@@ -129,18 +129,18 @@ pub(crate) fn pad_plan(
             _ => return Err(BadArgument::sizes("padding", padding, "numbers that leave elements in each dimension")),
         };
     }
-    Ok(Plan::new(PadPlan { dim_count: count, border }, [image_spec_like(this, &sizes)]))
+    Ok(Plan::new(BorderPadPlan { dim_count: count, border }, [image_spec_like(this, &sizes)]))
 }
 
 /// Plans the gradient of an operator that pads the last `count` dimensions.
-pub(crate) fn pad_gradient_plan(
+pub(crate) fn border_pad_backward_plan(
     grad_output: &Tensor,
     this: &Tensor,
     padding: &[i64],
     count: usize,
     border: Border,
-) -> Result<Plan<PadPlan>, BadArgument> {
-    let Plan { value, outputs: [padded] } = pad_plan(this, padding, count, border)?;
+) -> Result<Plan<BorderPadPlan>, BadArgument> {
+    let Plan { value, outputs: [padded] } = border_pad_plan(this, padding, count, border)?;
     if grad_output.sizes() != padded.geometry.sizes() {
         return Err(BadArgument::sizes("grad_output", grad_output.sizes(), padded.geometry.sizes())
             .because("the padded tensor has"));
@@ -237,8 +237,8 @@ macro_rules! define_border_pads {
         pub fn $name(_: ...) -> Result<Tensor>;
 
         #[op_plan($name)]
-        fn $plan(this: &Tensor, padding: &[i64]) -> Result<Plan<PadPlan>, BadArgument> {
-            pad_plan(this, padding, $count, Border::$border)
+        fn $plan(this: &Tensor, padding: &[i64]) -> Result<Plan<BorderPadPlan>, BadArgument> {
+            border_pad_plan(this, padding, $count, Border::$border)
         }
 
         #[doc = concat!("The gradient of [`", stringify!($name), "`].")]
@@ -246,8 +246,8 @@ macro_rules! define_border_pads {
         pub fn $backward(_: ...) -> Result<Tensor>;
 
         #[op_plan($backward)]
-        fn $backward_plan(_: ...) -> Result<Plan<PadPlan>, BadArgument> {
-            pad_gradient_plan(grad_output, this, padding, $count, Border::$border)
+        fn $backward_plan(_: ...) -> Result<Plan<BorderPadPlan>, BadArgument> {
+            border_pad_backward_plan(grad_output, this, padding, $count, Border::$border)
         }
     )*};
 }

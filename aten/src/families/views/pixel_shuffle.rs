@@ -19,7 +19,7 @@ pub fn pixel_shuffle(this: &Tensor, upscale_factor: i64) -> Result<Tensor> {
     let sizes = [channels / square, height.saturating_mul(factor), width.saturating_mul(factor)];
     let (from, to) =
         ([channels / square, factor, factor, height, width], [channels / square, height, factor, width, factor]);
-    permute_inner_dims(this, outer, &sizes, (&from, &[0, 3, 1, 4, 2]), &to)
+    split_permute_copy(this, outer, &sizes, (&from, &[0, 3, 1, 4, 2]), &to)
 }
 
 /// Moves blocks of pixels into channels: `[c, h * f, w * f]` becomes `[c * f * f, h, w]`.
@@ -38,7 +38,7 @@ pub fn pixel_unshuffle(this: &Tensor, downscale_factor: i64) -> Result<Tensor> {
     let (height, width) = (height / factor, width / factor);
     let sizes = [channels.saturating_mul(factor.saturating_mul(factor)), height, width];
     let (from, to) = ([channels, height, factor, width, factor], [channels, factor, factor, height, width]);
-    permute_inner_dims(this, outer, &sizes, (&from, &[0, 2, 4, 1, 3]), &to)
+    split_permute_copy(this, outer, &sizes, (&from, &[0, 2, 4, 1, 3]), &to)
 }
 
 /// Interleaves the channels of `groups` groups.
@@ -57,7 +57,7 @@ pub fn channel_shuffle(this: &Tensor, groups: i64) -> Result<Tensor> {
     let each = channels / groups;
     let with = |sizes: &[i64]| -> Dims { sizes.iter().chain(inner).copied().collect() };
     let order: Vec<usize> = [1, 0].into_iter().chain(2..2 + inner.len()).collect();
-    permute_inner_dims(this, &[*batch], &this.sizes()[1..], (&with(&[groups, each]), &order), &with(&[each, groups]))
+    split_permute_copy(this, &[*batch], &this.sizes()[1..], (&with(&[groups, each]), &order), &with(&[each, groups]))
 }
 
 /// Another name of [`channel_shuffle`], for which backends may register a faster kernel.
@@ -79,7 +79,7 @@ fn check_positive(argument: &'static str, factor: i64) -> Result<i64, BadArgumen
 }
 
 /// Splits the inner dimensions of `this`, permutes them, and copies the elements to a tensor of the sizes `sizes`.
-fn permute_inner_dims(
+fn split_permute_copy(
     this: &Tensor,
     outer: &[i64],
     sizes: &[i64],

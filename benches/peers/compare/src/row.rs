@@ -56,12 +56,13 @@ impl Row {
         self
     }
 
-    fn ratio(&self) -> f64 {
+    /// Returns how many times better this framework is than the peer.
+    fn times_better(&self) -> f64 {
         if self.unit == Unit::Speedup { self.ours / self.theirs } else { self.theirs / self.ours }
     }
 
     pub(crate) fn misses_target(&self) -> bool {
-        self.ratio() < self.target
+        self.times_better() < self.target
     }
 
     pub(crate) fn cells(&self) -> [String; 8] {
@@ -71,7 +72,7 @@ impl Row {
             self.peer.clone(),
             self.unit.format_cost(self.ours),
             self.unit.format_cost(self.theirs),
-            format!("{:.2}", self.ratio()),
+            format!("{:.2}", self.times_better()),
             format!("{:.2}", self.target),
             if self.misses_target() { "missed" } else { "pass" }.to_owned(),
         ]

@@ -10,7 +10,7 @@ use crate::timing::time_alternately;
 
 /// For each call: its name, PyTorch 2.15's published instructions, our maximum number of instructions, and our maximum fraction of
 /// PyTorch's time.
-const SMALL_CALLS: [(&str, f64, f64, f64); 8] = [
+const SMALL_CALL_TARGETS: [(&str, f64, f64, f64); 8] = [
     ("add", 5312.0, 500.0, 0.3),
     ("add out=", 4222.0, 300.0, 0.3),
     ("add_", 3767.0, 300.0, 0.3),
@@ -21,18 +21,18 @@ const SMALL_CALLS: [(&str, f64, f64, f64); 8] = [
     ("view", 2673.0, 250.0, 0.3),
 ];
 /// The maximum number of instructions that linking autograd may add to a call that autograd does not record.
-const MAX_AUTOGRAD_INSTRUCTIONS: f64 = 60.0;
+const MAX_LINKED_AUTOGRAD_OVERHEAD: f64 = 60.0;
 /// The workload that does nothing. It is subtracted, so that the loop is not counted.
 const EMPTY_WORKLOAD: &str = "empty function";
 /// Computes the minimum ratio of times from the maximum fraction of PyTorch's time.
-type MinRatioFn = fn(f64) -> f64;
+type FractionToRatioFn = fn(f64) -> f64;
 /// The targets for times: well ahead of PyTorch, by the given fraction, and ahead of candle and burn.
-const TIME_TARGETS: [MinRatioFn; 3] = [|fraction| 1.0 / fraction, |_| 1.0 / 0.9, |_| 1.0];
+const MIN_TIME_RATIOS: [FractionToRatioFn; 3] = [|fraction| 1.0 / fraction, |_| 1.0 / 0.9, |_| 1.0];
 
 /// Counts instructions of calls exactly, by single-stepping the programs.
 pub(crate) fn measure_instructions(programs: &Programs, options: &Options) -> Vec<Row> {
     let mut rows = Vec::new();
-    for (workload, published, max_instructions, _) in SMALL_CALLS {
+    for (workload, published, max_instructions, _) in SMALL_CALL_TARGETS {
         if !options.selects_line(&[workload, "instructions"]) {
             continue;
         }
@@ -44,7 +44,7 @@ pub(crate) fn measure_instructions(programs: &Programs, options: &Options) -> Ve
             .map(|program| (program.name.as_str(), count_instructions(program, workload)));
         let min_ratio = without_autograd
             .1
-            .map_or(1.0, |without_autograd| without_autograd / (without_autograd + MAX_AUTOGRAD_INSTRUCTIONS));
+            .map_or(1.0, |without_autograd| without_autograd / (without_autograd + MAX_LINKED_AUTOGRAD_OVERHEAD));
         for ((peer, theirs), target) in [pytorch, candle, burn, without_autograd].into_iter().zip([
             published / max_instructions,
             1.0,
@@ -63,9 +63,9 @@ pub(crate) fn measure_instructions(programs: &Programs, options: &Options) -> Ve
 /// Measures wall-clock times of calls.
 pub(crate) fn measure_times(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
     let pytorch = programs.pytorch_calls.as_ref().or(programs.pytorch.as_ref());
-    let others: Vec<(&Program, MinRatioFn)> = [pytorch, Some(&programs.candle), Some(&programs.burn)]
+    let others: Vec<(&Program, FractionToRatioFn)> = [pytorch, Some(&programs.candle), Some(&programs.burn)]
         .into_iter()
-        .zip(TIME_TARGETS)
+        .zip(MIN_TIME_RATIOS)
         .filter_map(|(program, target)| Some((program?, target)))
         .collect();
     let mut running = vec![RunningProgram::start(&programs.ours, 1)?];
@@ -74,7 +74,7 @@ pub(crate) fn measure_times(programs: &Programs, options: &Options) -> Result<Ve
     }
     let mut rows = Vec::new();
     let mut loop_times = None;
-    for (workload, _, _, fraction) in SMALL_CALLS {
+    for (workload, _, _, fraction) in SMALL_CALL_TARGETS {
         if !options.selects_line(&[workload, "time"]) {
             continue;
         }

@@ -7,14 +7,14 @@ use crate::train::random_tensor;
 
 const ONE_MILLION: i64 = 1_000_000;
 /// The sizes of the tables for gather and scatter.
-const TABLE_SIZES: [i64; 2] = [100_000, 64];
+const GATHER_TABLE_SIZES: [i64; 2] = [100_000, 64];
 
 /// Returns the job for the workload with this name.
 pub(crate) fn job_for_workload(name: &str) -> Option<Job> {
-    create_job(name).expect("the CPU has memory for these tensors")
+    try_job_for_workload(name).expect("the CPU has memory for these tensors")
 }
 
-fn create_job(name: &str) -> Result<Option<Job>> {
+fn try_job_for_workload(name: &str) -> Result<Option<Job>> {
     Ok(match name {
         "mean over rows" => job_on_random_tensor([4096, 4096], |x| x.mean_dim(Some(&[0]), false))?,
         "mean over columns" => job_on_random_tensor([4096, 4096], |x| x.mean_dim(Some(&[1]), false))?,
@@ -25,27 +25,27 @@ fn create_job(name: &str) -> Result<Option<Job>> {
         "topk 100 of 1M" => job_on_random_tensor([1, ONE_MILLION], |x| x.topk(100, -1, true, true))?,
         "cumsum 16M" => job_on_random_tensor([1, 16 * ONE_MILLION], |x| x.cumsum(-1))?,
         "index_select 1M rows" => {
-            let (table, rows) = (random_tensor(&TABLE_SIZES, 1.0)?, random_row_indices()?);
+            let (table, rows) = (random_tensor(&GATHER_TABLE_SIZES, 1.0)?, random_row_indices()?);
             new_job(move || table.index_select(0, &rows))
         }
         "gather 1M rows" => {
             let (table, rows) = (
-                random_tensor(&TABLE_SIZES, 1.0)?,
-                random_row_indices()?.unsqueeze(1)?.expand(&[ONE_MILLION, TABLE_SIZES[1]])?,
+                random_tensor(&GATHER_TABLE_SIZES, 1.0)?,
+                random_row_indices()?.unsqueeze(1)?.expand(&[ONE_MILLION, GATHER_TABLE_SIZES[1]])?,
             );
             new_job(move || table.gather(0, &rows))
         }
         "scatter_add 1M rows" => {
             let (table, rows) = (
-                random_tensor(&TABLE_SIZES, 1.0)?,
-                random_row_indices()?.unsqueeze(1)?.expand(&[ONE_MILLION, TABLE_SIZES[1]])?,
+                random_tensor(&GATHER_TABLE_SIZES, 1.0)?,
+                random_row_indices()?.unsqueeze(1)?.expand(&[ONE_MILLION, GATHER_TABLE_SIZES[1]])?,
             );
-            let source = random_tensor(&[ONE_MILLION, TABLE_SIZES[1]], 1.0)?;
+            let source = random_tensor(&[ONE_MILLION, GATHER_TABLE_SIZES[1]], 1.0)?;
             new_job(move || table.scatter_add(0, &rows, &source))
         }
         "index_add 1M rows" => {
-            let (table, rows) = (random_tensor(&TABLE_SIZES, 1.0)?, random_row_indices()?);
-            let source = random_tensor(&[ONE_MILLION, TABLE_SIZES[1]], 1.0)?;
+            let (table, rows) = (random_tensor(&GATHER_TABLE_SIZES, 1.0)?, random_row_indices()?);
+            let source = random_tensor(&[ONE_MILLION, GATHER_TABLE_SIZES[1]], 1.0)?;
             new_job(move || table.index_add(0, &rows, &source))
         }
         "cat 16 x 1M" => {
@@ -83,6 +83,6 @@ fn job_on_random_tensor<R>(sizes: [i64; 2], call: impl Fn(&Tensor) -> R + 'stati
 /// Returns a million random row indices of the table.
 fn random_row_indices() -> Result<Tensor> {
     let mut rows = Tensor::zeros(&[ONE_MILLION], DType::I64)?;
-    rows.random__to(TABLE_SIZES[0])?;
+    rows.random__to(GATHER_TABLE_SIZES[0])?;
     Ok(rows)
 }

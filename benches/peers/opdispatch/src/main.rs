@@ -1,7 +1,7 @@
 //! The benchmark programs in this framework, with autograd.
 
 mod indexing_and_scans;
-mod parts;
+mod network_parts;
 mod tensor_calls;
 mod train;
 
@@ -12,7 +12,7 @@ fn main() {
             tensor_calls::small_call_job,
             train::recorded_call_job,
             train::training_job,
-            parts::job_for_workload,
+            network_parts::job_for_workload,
             indexing_and_scans::job_for_workload,
             tensor_calls::large_call_job,
         ];

@@ -57,13 +57,13 @@ impl PlannedKernel<'_> {
     pub(super) fn generate_functional_run(&self) -> TokenStream {
         let operator = self.checked.attribute.operator.to_token_stream();
         let operands = self.engine_operands();
-        self.generate_engine_run(&operator, &quote!(fresh::<#operator, _>), &quote!([#(#operands),*]))
+        self.generate_engine_run(&operator, &quote!(compute_fresh::<#operator, _>), &quote!([#(#operands),*]))
     }
 
     pub(super) fn generate_out_run(&self, name: &str, out: &Ident, form: &TokenStream) -> TokenStream {
         let operator = &self.checked.attribute.operator;
         let operands = self.engine_operands();
-        self.generate_engine_run(form, &quote!(into::<#operator, _>), &quote!((#name, #out), [#(#operands),*]))
+        self.generate_engine_run(form, &quote!(compute_into::<#operator, _>), &quote!((#name, #out), [#(#operands),*]))
     }
 
     pub(super) fn generate_in_place_run(&self, form: &TokenStream) -> TokenStream {
@@ -76,7 +76,11 @@ impl PlannedKernel<'_> {
                 quote!(::core::option::Option::Some(#operand))
             }
         });
-        self.generate_engine_run(form, &quote!(in_place::<#operator, #form, _>), &quote!(#written, [#(#operands),*]))
+        self.generate_engine_run(
+            form,
+            &quote!(compute_in_place::<#operator, #form, _>),
+            &quote!(#written, [#(#operands),*]),
+        )
     }
 
     /// Generates code that checks the arguments, gets the kernel's rule, and runs the engine with it. Errors are reported for `form`.

@@ -174,7 +174,7 @@ impl PlannedKernel<'_> {
             };
         }
         let functional = &self.checked.attribute.operator;
-        let (reads, writes) = (self.generate_read_tensor_list(1), self.generate_direct_outputs());
+        let (reads, writes) = (self.generate_read_tensor_list(1), self.direct_write_flags());
         let reads_first = self.named.iter().any(|&(_, at)| at == 0);
         // The kernel reads the first argument through another handle, which stays as it is even if the kernel changes the written one.
         let second = reads_first.then(|| quote!(let __read = ::core::clone::Clone::clone(&*#first);));
@@ -199,7 +199,7 @@ impl PlannedKernel<'_> {
         let types = self.types.iter().map(|ty| ty.tokens(&quote!(__r)));
         let functional = &self.checked.attribute.operator;
         let (plan_arguments, reads, writes) =
-            (self.plan_arguments(), self.generate_read_tensor_list(0), self.generate_direct_outputs());
+            (self.plan_arguments(), self.generate_read_tensor_list(0), self.direct_write_flags());
         let [outs, specs, targets] = ["__out", "__spec", "__target"].map(|name| numbered_idents(name, count));
         let names: Vec<&String> = form.arguments[arguments.len()..].iter().map(|argument| &argument.name).collect();
         if self.runs_in_engine() {
@@ -310,10 +310,10 @@ impl PlannedKernel<'_> {
         quote!(&[#(#each),*])
     }
 
-    fn generate_direct_outputs(&self) -> TokenStream {
+    fn direct_write_flags(&self) -> TokenStream {
         let has = |word: &str| self.checked.attribute.direct_writes.iter().any(|flag| flag == word);
         let (in_place, strided, converts) = (has("in_place"), has("strided"), has("converts"));
-        quote!(__p::DirectOutputs { in_place: #in_place, strided: #strided, converts: #converts })
+        quote!(__p::DirectOutputKinds { in_place: #in_place, strided: #strided, converts: #converts })
     }
 }
 

@@ -90,7 +90,7 @@ macro_rules! impl_signatures {
                 if O::ARGUMENT_POSITIONS.is_empty() {
                     return call_boxed_kernel(operator, table, keys, &mut stack);
                 }
-                let results = call_boxed_kernel_for_values(operator, table, keys, &mut stack, O::ARGUMENT_POSITIONS.len())?;
+                let results = call_for_unconverted_results(operator, table, keys, &mut stack, O::ARGUMENT_POSITIONS.len())?;
                 $(if let Some(position) = const { result_position($at, O::ARGUMENT_POSITIONS) } {
                     $kind::replace_written($argument, operator, results.get_mut(position).map(std::mem::take))?;
                 })*
@@ -191,7 +191,7 @@ const MIN_ARGUMENTS_FOR_SHARED_CODE: usize = 4;
 
 /// Runs the slot's boxed kernel, and returns its results.
 #[inline(never)]
-fn call_boxed_kernel_for_values<'a>(
+fn call_for_unconverted_results<'a>(
     operator: &Operator,
     table: TableRef,
     keys: KeySet,

@@ -55,7 +55,7 @@ fn main() -> Result<()> {
 
     println!("calls that the audit layer prints:");
     {
-        let _auditing = my_audit::print_calls();
+        let _auditing = my_audit::enable_call_printing();
         halved_square!(&a)?;
         myops::mymul(&on_npu, &on_npu)?;
     }

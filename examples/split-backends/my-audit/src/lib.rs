@@ -15,7 +15,7 @@ thread_local! {
 }
 
 /// Enables the layer: every call of this thread is printed until the guard is dropped.
-pub fn print_calls() -> Guard {
+pub fn enable_call_printing() -> Guard {
     guard::include(Audit.into())
 }
 

@@ -45,13 +45,13 @@ impl Backend for NpuBackend {
     }
 
     fn copy_in(&self, from: &[u8], to: &Storage) -> Result<()> {
-        let mut elements = npu_buffer(to)?.lock_elements();
+        let mut elements = buffer_of_storage(to)?.lock_elements();
         elements.iter_mut().zip(from.as_chunks().0).for_each(|(element, bytes)| *element = f32::from_ne_bytes(*bytes));
         Ok(())
     }
 
     fn copy_out(&self, from: &Storage, to: &mut [u8]) -> Result<()> {
-        let elements = npu_buffer(from)?.lock_elements();
+        let elements = buffer_of_storage(from)?.lock_elements();
         to.as_chunks_mut().0.iter_mut().zip(&*elements).for_each(|(bytes, element)| *bytes = element.to_ne_bytes());
         Ok(())
     }
@@ -72,7 +72,7 @@ pub fn upload(tensor: &Tensor) -> Result<Tensor> {
 ///
 /// Returns an error if the tensor is on another device.
 pub fn download(tensor: &Tensor) -> Result<Tensor> {
-    Ok(Tensor::from_slice(&tensor_buffer(tensor)?.lock_elements()))
+    Ok(Tensor::from_slice(&buffer_of_tensor(tensor)?.lock_elements()))
 }
 
 fn tensor_from_elements(elements: Vec<f32>, sizes: &[i64]) -> Result<Tensor> {
@@ -82,18 +82,18 @@ fn tensor_from_elements(elements: Vec<f32>, sizes: &[i64]) -> Result<Tensor> {
     Ok(Tensor::new(storage, DType::F32, Geometry::contiguous(sizes))?)
 }
 
-fn tensor_buffer(tensor: &Tensor) -> Result<&NpuBuffer> {
+fn buffer_of_tensor(tensor: &Tensor) -> Result<&NpuBuffer> {
     tensor.storage().buffer().ok_or_else(|| Error::kernel(format!("{tensor:?} is not on the NPU; upload it first")))
 }
 
-fn npu_buffer(storage: &Storage) -> Result<&NpuBuffer> {
+fn buffer_of_storage(storage: &Storage) -> Result<&NpuBuffer> {
     storage.buffer().ok_or_else(|| Error::kernel("the storage is not on the NPU"))
 }
 
 #[op_impl(myops::mymul, NPU)]
 fn mymul(this: &Tensor, other: &Tensor) -> Result<Tensor> {
-    let a = tensor_buffer(this)?.lock_elements().clone();
-    let b = tensor_buffer(other)?.lock_elements().clone();
+    let a = buffer_of_tensor(this)?.lock_elements().clone();
+    let b = buffer_of_tensor(other)?.lock_elements().clone();
     tensor_from_elements(a.iter().zip(&b).map(|(a, b)| a * b).collect(), this.sizes())
 }
 
@@ -101,8 +101,8 @@ fn mymul(this: &Tensor, other: &Tensor) -> Result<Tensor> {
 /// kernels of all forms.
 #[op_impl(myops::normalize_rows, NPU)]
 fn normalize_rows(plan: &myops::NormalizeRowsPlan, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    let from = tensor_buffer(this)?.lock_elements().clone();
-    let mut to = tensor_buffer(out)?.lock_elements();
+    let from = buffer_of_tensor(this)?.lock_elements().clone();
+    let mut to = buffer_of_tensor(out)?.lock_elements();
     for (to, from) in to.chunks_mut(plan.columns.max(1)).zip(from.chunks(plan.columns.max(1))) {
         let sum: f32 = from.iter().sum();
         to.iter_mut().zip(from).for_each(|(to, from)| *to = from / sum);

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use dispatch_runtime::{BadArgument, Operand, Operands, Result};
 
-use super::{AxisOffsets, CopyAxis, ELEMENTS_PER_CACHE_LINE, GRAIN_SIZE, MIN_DIVIDED_SIZE, PREFETCH_ROW_DISTANCE};
+use super::{AxisOffsets, CopyAxis, ELEMENTS_PER_CACHE_LINE, GRAIN_SIZE, MIN_PARALLEL_DIM_SIZE, PREFETCH_ROW_DISTANCE};
 use crate::thread_pool::{parallel_for, region_thread_count};
 
 /// The dimensions of a copy, from outermost to innermost.
@@ -52,7 +52,7 @@ impl CopyNest {
                 low = low.checked_add(least)?;
                 high = high.checked_add(greatest)?;
             }
-            Some(operand.has_elements_between(low, high))
+            Some(operand.is_range_in_storage(low, high))
         };
         if to.dtype() == from.dtype()
             && inside(to, &|axis| &axis.to) == Some(true)
@@ -98,7 +98,8 @@ impl CopyNest {
             return parallel_for(0..self.count, GRAIN_SIZE, |piece| self.visit_rows(&sizes, piece, visit));
         }
         let strided = (0..sizes.len()).filter(|&dim| !self.axes[dim].has_table());
-        let Some(divided_dim) = strided.max_by_key(|&dim| (self.axes[dim].size.min(MIN_DIVIDED_SIZE), Reverse(dim)))
+        let Some(divided_dim) =
+            strided.max_by_key(|&dim| (self.axes[dim].size.min(MIN_PARALLEL_DIM_SIZE), Reverse(dim)))
         else {
             return self.visit_rows(&sizes, 0..self.count, visit);
         };

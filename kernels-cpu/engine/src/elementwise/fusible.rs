@@ -10,7 +10,7 @@ use std::mem::MaybeUninit;
 use dispatch_runtime::{DType, Element, KeySet, Location, Operation, Operator, Scalar, Tensor, Value, keys};
 
 use super::operands::{NarrowRounding, OperandConversion};
-use super::{CheapOperation, LoopInput, Loops, PointwiseOperator};
+use super::{CheapOperation, LoopReceiver, Loops, PointwiseOperator};
 use crate::convert::{ConvertFn, conversion_function};
 use crate::math::vectorised_loop;
 
@@ -141,11 +141,11 @@ impl BoundLoop {
 
 impl PointwiseOperator {
     fn bind_loop<const N: usize>(&self, inputs: [&Tensor; N], loops: Loops<'_, N>) -> Option<BoundLoop> {
-        let common = self.dtype.compute_dtype(&inputs);
+        let common = self.dtype.computation_dtype(&inputs);
         let dtype = self.dtype.result_dtype_from(common);
         let kernel_loop = |compute_dtype| {
             let (mut kernel_loop, mut kept_operand) = (None, None);
-            loops(compute_dtype, &mut LoopInput::CaptureLoop(&mut kernel_loop, &mut kept_operand)).ok()?;
+            loops(compute_dtype, &mut LoopReceiver::CaptureLoop(&mut kernel_loop, &mut kept_operand)).ok()?;
             kernel_loop.map(|kernel_loop| (kernel_loop, kept_operand))
         };
         let inputs_fit_i32 = super::inputs_fit_i32(common, inputs.iter().map(|input| input.dtype()));

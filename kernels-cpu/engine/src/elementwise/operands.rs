@@ -25,10 +25,10 @@ pub(super) const GRAIN_SIZE: usize = 32 * 1024;
 const MAX_STACK_COPY_ELEMENTS: usize = 16;
 
 /// The argument of an operator's loop: the operands of a call, or a place to store the loop for fusion.
-pub enum LoopInput<'a, const N: usize> {
+pub enum LoopReceiver<'a, const N: usize> {
     /// The operands of a call.
     Call(CallOperands<'a, N>),
-    /// No operands: the loop is stored in these references, with the index of the operand that it [keeps](LoopInput::keep_full_precision).
+    /// No operands: the loop is stored in these references, with the index of the operand that it [keeps](LoopReceiver::keep_full_precision).
     CaptureLoop(&'a mut Option<KernelLoop>, &'a mut Option<usize>),
 }
 
@@ -38,7 +38,7 @@ pub struct CallOperands<'a, const N: usize> {
     inputs: &'a [Operand<'a>; N],
     /// The dtype that the operands promote to. A narrow dtype has no loop of its own, but values are still rounded to it.
     common_dtype: DType,
-    /// The operand that the loop [keeps](LoopInput::keep_full_precision).
+    /// The operand that the loop [keeps](LoopReceiver::keep_full_precision).
     kept_operand: Option<usize>,
     /// Whether all operands are contiguous and have the same sizes, and all inputs have the same dtype.
     are_alike: bool,
@@ -58,7 +58,7 @@ impl ElementBlock {
     }
 }
 
-impl<'a, const N: usize> LoopInput<'a, N> {
+impl<'a, const N: usize> LoopReceiver<'a, N> {
     /// # Safety
     ///
     /// If `are_alike` is true, every operand is contiguous, all have the same sizes, and all inputs have the same dtype.
@@ -81,7 +81,7 @@ impl<'a, const N: usize> LoopInput<'a, N> {
     }
 }
 
-impl<const N: usize> LoopInput<'_, N> {
+impl<const N: usize> LoopReceiver<'_, N> {
     /// Declares, before the loop runs, that this operand keeps its full precision if it is a single element. Any other operand is rounded
     /// to a 16-bit float if the operands promote to one. PyTorch multiplies and divides by such unrounded numbers, and rounds all other
     /// operands to the common dtype.
@@ -95,7 +95,7 @@ impl<const N: usize> LoopInput<'_, N> {
     /// Applies `f` to every element, as [`run`](Self::run) does. `cheap` and its scalars describe `f`, so that fusion can compute it in
     /// registers.
     #[inline(always)]
-    pub fn run_cheap<C: Element, R: Element>(
+    pub fn run_cheap_operation<C: Element, R: Element>(
         &mut self,
         cheap: CheapOperation,
         numbers: &[Scalar],
@@ -130,7 +130,7 @@ impl<const N: usize> CallOperands<'_, N> {
                     let mut block = [const { MaybeUninit::<Complex64>::uninit() }; MAX_STACK_COPY_ELEMENTS];
                     let aside = block.as_mut_ptr().cast::<u8>();
                     aside.copy_from_nonoverlapping(pointers.out, count * compute_dtype.size());
-                    kernel_loop.run(pointers.out, &pointers.inputs_with_copy(aside), count);
+                    kernel_loop.run(pointers.out, &pointers.inputs_without_alias(aside), count);
                 }
                 (true, _) => run_in_place(count, compute_dtype.size(), &pointers, kernel_loop),
             }
@@ -145,14 +145,14 @@ impl<const N: usize> CallOperands<'_, N> {
             result_dtype,
             rounding.filter(|_| result_dtype == compute_dtype),
         );
-        let out = ConvertedOperand { start: self.out.start(), path: out_path };
+        let out = CallOperand { start: self.out.start(), path: out_path };
         let inputs = std::array::from_fn(|i| {
             let input = &self.inputs[i];
             let is_kept = self.kept_operand == Some(i) && input.geometry().count() == 1;
             let path = OperandConversion::for_input(input.dtype(), compute_dtype, rounding, is_kept);
             // An input that is also written goes through a block, because the loop may assume that it does not read its results.
             let direct = path.direct && input.start() != self.out.start();
-            ConvertedOperand { start: input.start(), path: OperandConversion { direct, ..path } }
+            CallOperand { start: input.start(), path: OperandConversion { direct, ..path } }
         });
         let sizes = self.out.geometry().sizes();
         match N {
@@ -166,8 +166,8 @@ impl<const N: usize> CallOperands<'_, N> {
     fn run_loop_nest<const M: usize>(
         &self,
         sizes: &[i64],
-        out: &ConvertedOperand,
-        inputs: &[ConvertedOperand; N],
+        out: &CallOperand,
+        inputs: &[CallOperand; N],
         kernel_loop: &dyn ContiguousLoop,
     ) {
         let geometries: [_; M] = std::array::from_fn(|i| {
@@ -216,13 +216,13 @@ impl<const N: usize> BasePointers<N> {
 
     /// Returns the inputs, with a copy in place of the input that is also the result.
     #[inline(always)]
-    fn inputs_with_copy(&self, block: *const u8) -> [*const u8; N] {
+    fn inputs_without_alias(&self, block: *const u8) -> [*const u8; N] {
         self.inputs.map(|input| if input == self.out { block } else { input })
     }
 }
 
 /// An operand of a call, with the conversion of its elements.
-struct ConvertedOperand {
+struct CallOperand {
     start: *mut u8,
     path: OperandConversion,
 }
@@ -281,7 +281,7 @@ impl NarrowRounding {
 }
 
 // SAFETY: the operand that it points into is held for as long as the call, and threads write disjoint parts.
-unsafe impl Sync for ConvertedOperand {}
+unsafe impl Sync for CallOperand {}
 
 impl OperandConversion {
     pub(super) fn for_input(

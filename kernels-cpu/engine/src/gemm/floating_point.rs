@@ -172,7 +172,7 @@ fn column_major_product<T: HasMicroKernel>(
         let length = step.min(length - start);
         let (row, column, sizes) = if by_rows { (start, 0, [length, c.columns]) } else { (0, start, [c.rows, length]) };
         // SAFETY: the blocks of the pieces do not overlap.
-        let c = unsafe { c.block(row, column, sizes) };
+        let c = unsafe { c.submatrix(row, column, sizes) };
         let read = beta != T::ZERO;
         // SAFETY: the pointers are those of the first entries of blocks of the given sizes, which are the views or blocks of them.
         unsafe {

@@ -33,8 +33,8 @@ pub(super) fn product<T: EntryImpl<Sum = f32>>(
             let rows = ROWS_PER_BLOCK.min(c.rows - row);
             for term in (0..a.columns).step_by(TERMS_PER_BLOCK) {
                 let terms = TERMS_PER_BLOCK.min(a.columns - term);
-                let a = widen_matrix(a.block(row, term, [rows, terms]), &mut left);
-                let b = widen_matrix(b.block(term, column, [terms, columns]), &mut right);
+                let a = widen_matrix(a.submatrix(row, term, [rows, terms]), &mut left);
+                let b = widen_matrix(b.submatrix(term, column, [terms, columns]), &mut right);
                 let beta = if term == 0 { 0.0 } else { 1.0 };
                 floating_point::product(
                     alpha,
@@ -45,7 +45,7 @@ pub(super) fn product<T: EntryImpl<Sum = f32>>(
                 );
             }
             // SAFETY: blocks do not overlap.
-            store_rounded(&sums, beta, &unsafe { c.block(row, column, [rows, columns]) });
+            store_rounded(&sums, beta, &unsafe { c.submatrix(row, column, [rows, columns]) });
         }
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn product<T: Accumulator>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, 
             let height = ROWS_PER_BLOCK.min(rows.end - row);
             for column in (0..c.columns).step_by(COLUMNS_PER_BLOCK) {
                 let width = COLUMNS_PER_BLOCK.min(c.columns - column);
-                let sums = vectorised!(block_sums(a.block(row, 0, [height, a.columns]), &lines, column, width));
+                let sums = vectorised!(block_sums(a.submatrix(row, 0, [height, a.columns]), &lines, column, width));
                 for (down, sums) in sums[..height].iter().enumerate() {
                     for (right, &sum) in sums[..width].iter().enumerate() {
                         // SAFETY: the indices are below the sizes, and every row is in one piece.

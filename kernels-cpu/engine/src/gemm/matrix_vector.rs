@@ -43,7 +43,7 @@ pub(super) fn product<T: EntryImpl>(
             let height = ROWS_PER_BLOCK.min(rows.end - row);
             let mut sums = [T::Sum::ZERO; ROWS_PER_BLOCK];
             let sums = &mut sums[..height];
-            let a = a.block(row, 0, [height, a.columns]);
+            let a = a.submatrix(row, 0, [height, a.columns]);
             if a.column_stride == 1 {
                 vectorised!(add_row_products(a, &vector, sums));
             } else {

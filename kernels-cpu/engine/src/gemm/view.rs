@@ -127,7 +127,7 @@ impl<'a, T> Matrix<'a, T> {
     }
 
     /// Returns the block of `sizes` whose first entry is at `row` and `column`.
-    pub(super) const fn block(self, row: usize, column: usize, [rows, columns]: [usize; 2]) -> Self {
+    pub(super) const fn submatrix(self, row: usize, column: usize, [rows, columns]: [usize; 2]) -> Self {
         Self { data: self.entry_pointer(row, column), rows, columns, ..self }
     }
 }
@@ -353,7 +353,7 @@ impl<T> MatrixMut<'_, T> {
     /// # Safety
     ///
     /// No other code has one of the block's entries at the same time.
-    pub(super) const unsafe fn block(&self, row: usize, column: usize, sizes: [usize; 2]) -> Self {
+    pub(super) const unsafe fn submatrix(&self, row: usize, column: usize, sizes: [usize; 2]) -> Self {
         Self { data: self.entry_pointer(row, column), rows: sizes[0], columns: sizes[1], ..*self }
     }
 }

@@ -71,7 +71,7 @@ pub(super) fn exp<T: Exponential>(x: T) -> T {
 pub(super) fn exp_below_overflow<T: Exponential>(x: T) -> T {
     let x = x.at_least(T::UNDERFLOW_LIMIT);
     let (shifted, r) = reduce_argument(x, T::from_f64(1.0));
-    scale_by_power(x, r, shifted, x < T::DENORMAL_LIMIT)
+    twice_exp_of_parts(x, r, shifted, x < T::DENORMAL_LIMIT)
 }
 
 /// Computes [`exp`] of a value that is not positive; zero if the result may be denormal.
@@ -105,7 +105,7 @@ pub(super) fn approximate_exp2(x: f32) -> f32 {
 pub(super) fn half_exp<T: Exponential>(x: T) -> T {
     let x = x.at_least(T::UNDERFLOW_LIMIT).at_most(T::OVERFLOW_LIMIT + T::from_f64(std::f64::consts::LN_2));
     let (shifted, r) = reduce_argument(x, T::from_f64(2.0));
-    scale_by_power(x, r, shifted, x < T::DENORMAL_LIMIT + T::from_f64(1.0))
+    twice_exp_of_parts(x, r, shifted, x < T::DENORMAL_LIMIT + T::from_f64(1.0))
 }
 
 #[inline(always)]
@@ -114,7 +114,7 @@ pub(super) fn exp2<T: Exponential>(x: T) -> T {
     let x = x.at_least(T::UNDERFLOW_LIMIT * limit).at_most(T::OVERFLOW_LIMIT * limit);
     let shift = T::ROUNDING_SHIFT - T::from_f64(1.0);
     let shifted = x + shift;
-    scale_by_power(
+    twice_exp_of_parts(
         x,
         (x - (shifted - shift)) * T::from_f64(std::f64::consts::LN_2),
         shifted,
@@ -151,7 +151,7 @@ fn reduce_argument<T: Exponential>(x: T, below: T) -> (T, T) {
 
 /// Returns `2^(n + 1) e^r`; NaN if `x` is NaN, whose bits the power of two would destroy.
 #[inline(always)]
-fn scale_by_power<T: Exponential>(x: T, r: T, shifted: T, tiny: bool) -> T {
+fn twice_exp_of_parts<T: Exponential>(x: T, r: T, shifted: T, tiny: bool) -> T {
     let value = (r * r).mul_add(T::exp_remainder_term(r), r + T::from_f64(1.0));
     let shifted = if tiny { shifted + T::DENORMAL_SHIFT } else { shifted };
     let factor = if tiny { T::from_f64(2.0) * (-T::DENORMAL_SHIFT).exp2_of_integer() } else { T::from_f64(2.0) };

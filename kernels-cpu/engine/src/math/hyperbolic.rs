@@ -62,14 +62,14 @@ pub(super) fn asinh<T: Logarithm>(x: T) -> T {
     let a = x.magnitude();
     let one = T::from_f64(1.0);
     let near = a + a * a / (one + (a * a + one).square_root());
-    log1p_or_log_of_double(a, near).with_sign_of(x)
+    log1p_or_log_of_twice(a, near).with_sign_of(x)
 }
 
 #[inline(always)]
 pub(super) fn acosh<T: Logarithm>(x: T) -> T {
     let above = x - T::from_f64(1.0);
     let near = above + (above * (above + T::from_f64(2.0))).square_root();
-    let result = log1p_or_log_of_double(x, near);
+    let result = log1p_or_log_of_twice(x, near);
     if x < T::from_f64(1.0) { T::NAN } else { result }
 }
 
@@ -83,7 +83,7 @@ pub(super) fn atanh<T: Logarithm>(x: T) -> T {
 
 /// Returns `ln(1 + near)`, or `ln(2 a)` if `a` is so large that both are equal and `near` may have overflowed.
 #[inline(always)]
-fn log1p_or_log_of_double<T: Logarithm>(a: T, near: T) -> T {
+fn log1p_or_log_of_twice<T: Logarithm>(a: T, near: T) -> T {
     let large = a > T::from_f64(1e17);
     let log = log1p(if large { a } else { near });
     if large { log + T::from_f64(std::f64::consts::LN_2) } else { log }

@@ -9,7 +9,7 @@
 
 pub mod airy;
 pub mod bessel;
-pub mod beta;
-pub mod gamma;
-pub mod normal;
+pub mod beta_distribution;
+pub mod gamma_distribution;
+pub mod normal_distribution;
 pub mod polynomials;

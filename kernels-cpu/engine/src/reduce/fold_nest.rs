@@ -166,8 +166,8 @@ impl FoldNest<'_> {
             return thread_pool::parallel_for(0..units, grain, |units| {
                 let mut scratch = FoldBuffers::new(self);
                 for unit in units {
-                    self.fold_unit(unit, (longest, 0..size), &mut scratch);
-                    self.write_unit_results(unit, &mut scratch);
+                    self.fold_result_group(unit, (longest, 0..size), &mut scratch);
+                    self.write_result_group(unit, &mut scratch);
                 }
             });
         }
@@ -181,7 +181,7 @@ impl FoldNest<'_> {
         DisjointLines::new(&mut scratches, 1).for_each(1, |i, to| {
             let mut scratch = FoldBuffers::new(self);
             let start = i % parts * step;
-            self.fold_unit(i / parts, (longest, start..size.min(start + step)), &mut scratch);
+            self.fold_result_group(i / parts, (longest, start..size.min(start + step)), &mut scratch);
             to[0] = Some(scratch);
         });
         let mut scratches = scratches.into_iter();
@@ -194,11 +194,11 @@ impl FoldNest<'_> {
                     self.fold.merge_all_totals(
                         first.totals_pointer(),
                         other.totals.as_ptr().cast(),
-                        self.unit_size_and_pointers(unit).0,
+                        self.result_group_size_and_pointers(unit).0,
                     );
                 };
             }
-            self.write_unit_results(unit, &mut first);
+            self.write_result_group(unit, &mut first);
         }
     }
 
@@ -207,7 +207,7 @@ impl FoldNest<'_> {
     }
 
     /// Returns the number of results of a unit, and the addresses of its first element and result.
-    fn unit_size_and_pointers(&self, unit: usize) -> (usize, *const u8, *mut u8) {
+    fn result_group_size_and_pointers(&self, unit: usize) -> (usize, *const u8, *mut u8) {
         let (inner, step, along) = self.innermost_kept_dim();
         let blocks = inner.div_ceil(self.unit_results);
         let first = unit % blocks * self.unit_results;
@@ -222,8 +222,8 @@ impl FoldNest<'_> {
     }
 
     /// Folds a unit's elements into totals; of the reduced dimension `cut`, only those in `range`.
-    fn fold_unit(&self, unit: usize, (cut, range): (usize, std::ops::Range<usize>), scratch: &mut FoldBuffers) {
-        let (columns, from, _) = self.unit_size_and_pointers(unit);
+    fn fold_result_group(&self, unit: usize, (cut, range): (usize, std::ops::Range<usize>), scratch: &mut FoldBuffers) {
+        let (columns, from, _) = self.result_group_size_and_pointers(unit);
         // SAFETY: a scratch has `unit_results` totals.
         unsafe { self.fold.init_totals(scratch.totals_pointer(), columns) };
         let mut sizes: SmallVec<[ReducedDim; 4]> = self.reduced_dims.clone();
@@ -286,8 +286,8 @@ impl FoldNest<'_> {
         }
     }
 
-    fn write_unit_results(&self, unit: usize, scratch: &mut FoldBuffers) {
-        let (columns, _, to) = self.unit_size_and_pointers(unit);
+    fn write_result_group(&self, unit: usize, scratch: &mut FoldBuffers) {
+        let (columns, _, to) = self.result_group_size_and_pointers(unit);
         let (totals, block) = (scratch.totals_pointer(), scratch.block_pointer());
         let size = to_isize(self.fold.output_dtype().size());
         // SAFETY: a block has room for a unit's results, which belong to this unit alone.

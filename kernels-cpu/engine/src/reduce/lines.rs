@@ -139,27 +139,31 @@ pub fn for_each_line<
     C: Element,
     R: Element,
     S: Element,
-    const I: usize,
-    const W: usize,
-    const O: usize,
-    const P: usize,
+    const INPUTS: usize,
+    const WRITTEN: usize,
+    const FIRST_RESULTS: usize,
+    const OTHER_RESULTS: usize,
 >(
     dims: &[bool],
-    operands: &Operands<'_, W, I>,
-    f: impl Fn(usize, [&[C]; I], [&mut [R]; O], [&mut [S]; P]) + Sync,
+    operands: &Operands<'_, WRITTEN, INPUTS>,
+    f: impl Fn(usize, [&[C]; INPUTS], [&mut [R]; FIRST_RESULTS], [&mut [S]; OTHER_RESULTS]) + Sync,
 ) {
-    const { assert!(O + P == W) };
+    const { assert!(FIRST_RESULTS + OTHER_RESULTS == WRITTEN) };
     let (sizes, operands) =
-        new_line_operands(dims, [C::DTYPE, R::DTYPE, S::DTYPE], operands.read(), operands.written(), O);
-    visit_lines(&sizes, &operands, I, &|number, at| {
+        new_line_operands(dims, [C::DTYPE, R::DTYPE, S::DTYPE], operands.read(), operands.written(), FIRST_RESULTS);
+    visit_lines(&sizes, &operands, INPUTS, &|number, at| {
         // SAFETY: `visit_lines` passes the line of every operand, of the type that the operand was made with, and no line to two calls. No
         // written line overlaps a line that is read.
         unsafe {
             let read = std::array::from_fn(|i| std::slice::from_raw_parts(at[i].cast::<C>(), operands[i].length));
-            let first =
-                std::array::from_fn(|i| std::slice::from_raw_parts_mut(at[I + i].cast::<R>(), operands[I + i].length));
+            let first = std::array::from_fn(|i| {
+                std::slice::from_raw_parts_mut(at[INPUTS + i].cast::<R>(), operands[INPUTS + i].length)
+            });
             let second = std::array::from_fn(|i| {
-                std::slice::from_raw_parts_mut(at[I + O + i].cast::<S>(), operands[I + O + i].length)
+                std::slice::from_raw_parts_mut(
+                    at[INPUTS + FIRST_RESULTS + i].cast::<S>(),
+                    operands[INPUTS + FIRST_RESULTS + i].length,
+                )
             });
             f(number, read, first, second);
         }

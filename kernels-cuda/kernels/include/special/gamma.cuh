@@ -63,7 +63,7 @@ struct TailProbabilities {
 };
 
 // Returns `x / shape - 1 - log(x / shape)`.
-static __device__ __forceinline__ double negative_log1pmx(double shape, double x) {
+static __device__ __forceinline__ double ratio_minus_one_minus_log(double shape, double x) {
     double relative = (x - shape) / shape;
     return relative - log1p(relative);
 }
@@ -74,7 +74,7 @@ static __device__ __noinline__ double gamma_density_times_x(double shape, double
     // Stirling's formula, so that no large numbers cancel.
     double square = shape * shape;
     double rest = (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - 1 / (1680 * square)) / square) / square) / shape;
-    return sqrt(shape / 6.283185307179586) * exp(-shape * negative_log1pmx(shape, x) - rest);
+    return sqrt(shape / 6.283185307179586) * exp(-shape * ratio_minus_one_minus_log(shape, x) - rest);
 }
 
 // The maximum number of terms: enough for each shape that has no expansion near the normal distribution.
@@ -110,7 +110,7 @@ static __device__ __noinline__ double gamma_continued_fraction(double shape, dou
 
 // Temme's expansion for large shapes: the normal distribution function, and a correction.
 static __device__ __noinline__ TailProbabilities gamma_normal_expansion(double shape, double x) {
-    double surplus = negative_log1pmx(shape, x), eta = copysign(sqrt(2 * fmax(surplus, 0.0)), x - shape);
+    double surplus = ratio_minus_one_minus_log(shape, x), eta = copysign(sqrt(2 * fmax(surplus, 0.0)), x - shape);
     const double first[] = {-139.0 / 777600, 1.0 / 2835, 1.0 / 864, -2.0 / 135, 1.0 / 12, -1.0 / 3};
     const double second[] = {1.0 / 378, -1.0 / 288, -1.0 / 540};
     double near = 0, nearer = 0;

@@ -60,7 +60,7 @@ static __device__ __noinline__ double hermite(double scale, double x, double deg
 }
 
 // Returns the Bessel function of `2 sqrt(square)`, or the modified one if `square` is negative.
-static __device__ __forceinline__ double bessel_0_of_square(double square) {
+static __device__ __forceinline__ double bessel_0_of_twice_root(double square) {
     double x = 2 * sqrt(fabs(square));
     return square < 0 ? bessel_i0(x, SCALED) * exp(x) : j0(x);
 }
@@ -68,7 +68,7 @@ static __device__ __forceinline__ double bessel_0_of_square(double square) {
 static __device__ __noinline__ double laguerre(double x, double degree) {
     double n = trunc(degree);
     if (!(n >= 0)) return 0;
-    if (n > MAX_RECURRENCE) return exp(0.5 * x) * bessel_0_of_square((n + 0.5) * x);
+    if (n > MAX_RECURRENCE) return exp(0.5 * x) * bessel_0_of_twice_root((n + 0.5) * x);
     return run_recurrence(n, 1 - x, [=](double k, double last, double before) { return ((2 * k + 1 - x) * last - k * before) / (k + 1); });
 }
 
@@ -81,5 +81,5 @@ static __device__ __noinline__ double legendre(double x, double degree) {
     bool inside = size < 1;
     double angle = inside ? acos(size) : acosh(size), stretch = inside ? sin(angle) : sinh(angle);
     double square = inside ? angle * angle : -angle * angle, scale = angle == 0 ? 1 : sqrt(angle / stretch);
-    return sign * scale * bessel_0_of_square(0.25 * (n + 0.5) * (n + 0.5) * square);
+    return sign * scale * bessel_0_of_twice_root(0.25 * (n + 0.5) * (n + 0.5) * square);
 }

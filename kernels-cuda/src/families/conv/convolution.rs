@@ -66,10 +66,10 @@ fn convolution(plan: &Window, out: &mut Tensor, _: ...) -> Result<()> {
     if input.dtype().is_integral() && input.dtype() != DType::I64 {
         let wide = |tensor: &Tensor| contiguous(tensor, DType::I64);
         let (bias, beside) = (bias.map(wide).transpose()?, out.allocate_like(DType::I64)?);
-        convolution.compute_images(&beside, &wide(input)?, &wide(weight)?, bias.as_ref(), transposed)?;
+        convolution.compute_small_or_large(&beside, &wide(input)?, &wide(weight)?, bias.as_ref(), transposed)?;
         return copy_into(out, &beside);
     }
-    convolution.compute_images(out, input, &contiguous(weight, weight.dtype())?, bias, transposed)
+    convolution.compute_small_or_large(out, input, &contiguous(weight, weight.dtype())?, bias, transposed)
 }
 
 #[op_impl(aten::convolution_backward, CUDA)]
@@ -77,7 +77,13 @@ fn convolution_backward(plan: &Window, [of_input, of_weight, of_bias]: [&mut Ten
     check_dtype(aten::convolution_backward::operator(), "grad_output", input.dtype(), &FLOATING_DTYPES)?;
     let convolution = Convolution { window: plan, groups };
     if output_mask[0] {
-        convolution.compute_images(of_input, grad_output, &contiguous(weight, weight.dtype())?, None, !transposed)?;
+        convolution.compute_small_or_large(
+            of_input,
+            grad_output,
+            &contiguous(weight, weight.dtype())?,
+            None,
+            !transposed,
+        )?;
     }
     if output_mask[1] {
         let (large, small) = if transposed { (grad_output, input) } else { (input, grad_output) };
@@ -172,7 +178,7 @@ impl Convolution<'_> {
     }
 
     /// Computes the small images from the large ones, or the reverse if `scatter`. The weight is contiguous.
-    fn compute_images(
+    fn compute_small_or_large(
         &self,
         out: &Tensor,
         from: &Tensor,
@@ -180,7 +186,7 @@ impl Convolution<'_> {
         bias: Option<&Tensor>,
         scatter: bool,
     ) -> Result<()> {
-        if out.geometry().count() == 0 || self.try_pointwise_product(out, from, weight, bias, scatter)? {
+        if out.geometry().count() == 0 || self.try_matrix_product(out, from, weight, bias, scatter)? {
             return Ok(());
         }
         let (launch, bias) = (Launch::on_device_of(out)?, bias.map(|bias| contiguous(bias, bias.dtype())).transpose()?);
@@ -196,7 +202,7 @@ impl Convolution<'_> {
             (filters, channels, SMALL_FROM_LARGE_KERNELS)
         };
         let task =
-            TileDivision::new(launch, out.dtype(), [rows, elements_per_channel(out), summed * taps], self.groups);
+            ConvDivision::new(launch, out.dtype(), [rows, elements_per_channel(out), summed * taps], self.groups);
         let from = launch.pointer(from)?;
         self.launch_kernels(launch, templates, geometry, &task, out.dtype(), |launch, template, grid, geometry| {
             launch.run(&CONVOLUTION_KERNEL, template, &[out.dtype()], grid, (geometry, from))
@@ -213,7 +219,7 @@ impl Convolution<'_> {
         geometry.out = launch.pointer(out)?;
         let taps: i64 = sizes[2..].iter().product();
         let problem = [sizes[0] / self.groups, sizes[1] * taps, elements_per_channel(small_side)];
-        let task = TileDivision::new(launch, out.dtype(), problem, self.groups);
+        let task = ConvDivision::new(launch, out.dtype(), problem, self.groups);
         let (large, small_side) = (launch.pointer(large)?, launch.pointer(small_side)?);
         self.launch_kernels(
             launch,
@@ -232,11 +238,11 @@ impl Convolution<'_> {
         launch: Launch,
         templates: ConvKernelNames,
         mut geometry: ConvGeometry,
-        division: &TileDivision,
+        division: &ConvDivision,
         dtype: DType,
         start: impl Fn(Launch, &'static str, Grid, ConvGeometry) -> Result<(), crate::CudaError>,
     ) -> Result<()> {
-        let TileDivision { tiles, count, portions, .. } = *division;
+        let ConvDivision { tiles, count, portions, .. } = *division;
         let Some((large, tiles)) = tiles else {
             let grid = if templates.direct == WEIGHT_GRADIENT_KERNELS.direct {
                 grid_from_block_count(count)
@@ -264,7 +270,7 @@ impl Convolution<'_> {
     }
 
     /// Computes a convolution as a matrix product if its window is one element. Returns false, and computes nothing, if it is not.
-    fn try_pointwise_product(
+    fn try_matrix_product(
         &self,
         out: &Tensor,
         from: &Tensor,
@@ -320,14 +326,14 @@ fn grid_from_block_count(count: i64) -> Grid {
 
 /// The division of a sum among blocks: large or small tiles and their number, or no tiles.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct TileDivision {
+struct ConvDivision {
     tiles: Option<(bool, i64)>,
     /// The number of elements of the result.
     count: i64,
     portions: i64,
 }
 
-impl TileDivision {
+impl ConvDivision {
     fn new(launch: Launch, dtype: DType, [rows, columns, steps]: [i64; 3], groups: i64) -> Self {
         let count = rows * columns * groups;
         // Tiles of groups with few channels would be mostly empty; there are no tiled kernels for integers.

@@ -1,7 +1,7 @@
 //! CUDA kernels of activation functions.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use crate::engine::elementwise::{BoundLoops, Loops, fresh};
+use crate::engine::elementwise::{BoundLoops, Loops, compute_fresh};
 use crate::prelude::*;
 
 elementwise!(unsafe {
@@ -42,6 +42,6 @@ fn log_sigmoid_forward(this: &Tensor) -> Result<(Tensor, Tensor)> {
         return Err(BadArgument::dtype("self", this.dtype(), DTypes::Floating).into());
     }
     let this = aten::contiguous(this, MemoryFormat::Contiguous)?;
-    let either = |loops: &'static Loops| fresh::<aten::silu, _>([&this], &loops.bind_scalars(&[]));
+    let either = |loops: &'static Loops| compute_fresh::<aten::silu, _>([&this], &loops.bind_scalars(&[]));
     Ok((either(&LOG_SIGMOID_LOOPS)?, either(&LOG_SIGMOID_BUFFER_LOOPS)?))
 }

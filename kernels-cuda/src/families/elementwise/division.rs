@@ -4,7 +4,7 @@
 use aten::Rounding;
 use dispatch_runtime::result_dtype;
 
-use crate::engine::elementwise::{Loops, in_place, into};
+use crate::engine::elementwise::{Loops, compute_in_place, compute_into};
 use crate::prelude::*;
 
 elementwise!(unsafe {
@@ -26,7 +26,7 @@ loops!(unsafe {
 
 #[op_impl(aten::floor_divide_, CUDA)]
 fn floor_divide_(this: &mut Tensor, other: &Tensor) -> Result<()> {
-    in_place::<aten::floor_divide, aten::floor_divide_, _>(
+    compute_in_place::<aten::floor_divide, aten::floor_divide_, _>(
         this,
         [None, Some(other)],
         &FLOOR_DIVISION_LOOPS.bind_scalars(&[]),
@@ -50,8 +50,8 @@ fn rounded_division_loops(this: &Tensor, other: &Tensor, rounding: Rounding) -> 
 #[op_impl(aten::div_tensor_mode, CUDA, in_place, strided, converts)]
 fn div_tensor_mode(plan: &Option<Rounding>, out: &mut Tensor, this: &Tensor, other: &Tensor) -> Result<()> {
     match *plan {
-        None => into::<aten::div, _>(("out", out), [this, other], &TRUE_DIVISION_LOOPS.bind_scalars(&[])),
-        Some(rounding) => into::<aten::floor_divide, _>(
+        None => compute_into::<aten::div, _>(("out", out), [this, other], &TRUE_DIVISION_LOOPS.bind_scalars(&[])),
+        Some(rounding) => compute_into::<aten::floor_divide, _>(
             ("out", out),
             [this, other],
             &rounded_division_loops(this, other, rounding).bind_scalars(&[]),

@@ -4,7 +4,7 @@
 use aten::{GluHalves, GluJvpPlan};
 use dispatch_runtime::Promotion;
 
-use crate::engine::elementwise::{compute_intermediate_into, into};
+use crate::engine::elementwise::{compute_into, compute_with_promotion_into};
 use crate::prelude::*;
 
 loops!(unsafe {
@@ -16,7 +16,7 @@ loops!(unsafe {
 
 #[op_impl(aten::glu, CUDA)]
 fn glu(plan: &GluHalves, out: &mut Tensor) -> Result<()> {
-    into::<aten::mul, _>(("out", out), [&plan.gated, &plan.gate], &GLU_LOOPS.bind_scalars(&[]))
+    compute_into::<aten::mul, _>(("out", out), [&plan.gated, &plan.gate], &GLU_LOOPS.bind_scalars(&[]))
 }
 
 #[op_impl(aten::glu_backward, CUDA)]
@@ -24,14 +24,18 @@ fn glu_backward(plan: &GluHalves, out: &mut Tensor, grad_output: &Tensor, dim: i
     let GluHalves { gated, gate } = plan;
     let mut halves = aten::chunk(out, 2, dim)?.into_iter();
     let (Some(mut of_gated), Some(mut of_gate)) = (halves.next(), halves.next()) else { return Ok(()) };
-    into::<aten::mul, _>(("out", &mut of_gated), [grad_output, gate], &GLU_LOOPS.bind_scalars(&[]))?;
-    into::<aten::addcmul, _>(("out", &mut of_gate), [grad_output, gated, gate], &GATE_GRADIENT_LOOPS.bind_scalars(&[]))
+    compute_into::<aten::mul, _>(("out", &mut of_gated), [grad_output, gate], &GLU_LOOPS.bind_scalars(&[]))?;
+    compute_into::<aten::addcmul, _>(
+        ("out", &mut of_gate),
+        [grad_output, gated, gate],
+        &GATE_GRADIENT_LOOPS.bind_scalars(&[]),
+    )
 }
 
 #[op_impl(aten::glu_jvp, CUDA)]
 fn glu_jvp(plan: &GluJvpPlan, out: &mut Tensor, glu: &Tensor) -> Result<()> {
     let GluJvpPlan { gate, tangent } = plan;
-    compute_intermediate_into::<aten::glu_jvp, _>(
+    compute_with_promotion_into::<aten::glu_jvp, _>(
         Promotion::Common,
         &GLU_JVP_LOOPS,
         out,

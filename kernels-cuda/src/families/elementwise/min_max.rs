@@ -3,7 +3,7 @@
 
 use dispatch_runtime::PointwisePlan;
 
-use crate::engine::elementwise::into;
+use crate::engine::elementwise::compute_into;
 use crate::prelude::*;
 
 elementwise!(unsafe {
@@ -33,12 +33,12 @@ fn clamp(
 ) -> Result<()> {
     match (min, max) {
         (Some(min), Some(max)) => {
-            into::<aten::clamp_tensor, _>(("out", out), [this, min, max], &CLAMP_LOOPS.bind_scalars(&[]))
+            compute_into::<aten::clamp_tensor, _>(("out", out), [this, min, max], &CLAMP_LOOPS.bind_scalars(&[]))
         }
         (Some(min), None) => {
-            into::<aten::clamp_min_tensor, _>(("out", out), [this, min], &CLAMP_MIN_LOOPS.bind_scalars(&[]))
+            compute_into::<aten::clamp_min_tensor, _>(("out", out), [this, min], &CLAMP_MIN_LOOPS.bind_scalars(&[]))
         }
-        (None, max) => into::<aten::clamp_max_tensor, _>(
+        (None, max) => compute_into::<aten::clamp_max_tensor, _>(
             ("out", out),
             [this, max.unwrap_or(this)],
             &CLAMP_MAX_LOOPS.bind_scalars(&[]),

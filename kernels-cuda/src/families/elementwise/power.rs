@@ -1,7 +1,7 @@
 //! CUDA kernels of `pow`.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use crate::engine::elementwise::in_place;
+use crate::engine::elementwise::compute_in_place;
 use crate::prelude::*;
 
 elementwise!(unsafe {
@@ -16,5 +16,9 @@ loops!(unsafe {
 
 #[op_impl(aten::pow_, CUDA)]
 fn pow_(this: &mut Tensor, exponent: &Tensor) -> Result<()> {
-    in_place::<aten::pow_tensor_tensor, aten::pow_, _>(this, [None, Some(exponent)], &POWER_LOOPS.bind_scalars(&[]))
+    compute_in_place::<aten::pow_tensor_tensor, aten::pow_, _>(
+        this,
+        [None, Some(exponent)],
+        &POWER_LOOPS.bind_scalars(&[]),
+    )
 }

@@ -3,7 +3,7 @@
 
 use dispatch_runtime::{Promotion, bf16, f16};
 
-use crate::engine::elementwise::{BoundLoops, compute_intermediate};
+use crate::engine::elementwise::{BoundLoops, compute_with_promotion};
 use crate::prelude::*;
 
 elementwise!(unsafe {
@@ -82,9 +82,12 @@ fn round_decimals_loops(decimals: i64) -> BoundLoops {
 fn frexp(_plan: &(), [mantissa, exponent]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
     copy_into(
         mantissa,
-        &compute_intermediate::<aten::frexp, _>(Promotion::Common, &FREXP_MANTISSA_LOOPS, [this], &[])?,
+        &compute_with_promotion::<aten::frexp, _>(Promotion::Common, &FREXP_MANTISSA_LOOPS, [this], &[])?,
     )?;
-    copy_into(exponent, &compute_intermediate::<aten::frexp, _>(Promotion::Common, &FREXP_EXPONENT_LOOPS, [this], &[])?)
+    copy_into(
+        exponent,
+        &compute_with_promotion::<aten::frexp, _>(Promotion::Common, &FREXP_EXPONENT_LOOPS, [this], &[])?,
+    )
 }
 
 /// Returns the replacements of `nan_to_num` for NaN, infinity and minus infinity.

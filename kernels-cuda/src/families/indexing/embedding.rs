@@ -23,7 +23,7 @@ fn embedding_dense_backward(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> 
     let lists = IndexLists::from_list(list, false, fault_site!("aten::embedding_dense_backward", "indices"));
     let keys = lists.byte_offsets(launch, indices.sizes(), num_weights)?;
     let sorted = SortedRows::new(&keys, num_weights, padding_idx)?;
-    let shares = scale_grad_by_freq.then(|| sorted.divide_scales_by_count(None, combine_dtype(dtype))).transpose()?;
+    let shares = scale_grad_by_freq.then(|| sorted.scales_over_count(None, combine_dtype(dtype))).transpose()?;
     let width = grad_output.sizes().last().copied().unwrap_or(0);
     sorted.add_to_targets(
         dtype,

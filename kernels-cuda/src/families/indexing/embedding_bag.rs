@@ -124,7 +124,7 @@ fn _embedding_bag_dense_backward(plan: &BagMode, out: &mut Tensor, _: ...) -> Re
         shares = Some(weighed);
     }
     if scale_grad_by_freq {
-        shares = Some(sorted.divide_scales_by_count(shares, computed)?);
+        shares = Some(sorted.scales_over_count(shares, computed)?);
     }
     let rows = Some((&bags, grad.sizes()[0]));
     sorted.add_to_targets(

@@ -3,7 +3,7 @@
 use aten::{IndexPlan, ReductionType};
 
 use super::index_add::{RowLayout, SortedRows};
-use super::scatter::scatter_source;
+use super::scatter::source_elements;
 use super::scatter_target::ScatterTarget;
 use crate::engine::data_movement::StridedPointer;
 use crate::engine::gather::{self, IndexList, IndexLists, ScatterSource};
@@ -62,7 +62,7 @@ fn take(_plan: &(), out: &mut Tensor, this: &Tensor, index: &Tensor) -> Result<(
 }
 
 /// Returns the strides by which the result's dimensions move through the indexed `tensor`, and the lists of indices into that tensor.
-pub(crate) fn indexed_pointer_and_lists(
+pub(crate) fn indexed_strides_and_lists(
     indexed: &IndexPlan,
     launch: Launch,
     tensor: &Tensor,
@@ -93,7 +93,7 @@ pub(crate) fn indexed_pointer_and_lists(
 #[op_impl(aten::index, CUDA)]
 fn index(plan: &IndexPlan, out: &mut Tensor, this: &Tensor) -> Result<()> {
     let (launch, sizes) = (Launch::on_device_of(out)?, &plan.sizes);
-    let (from, lists) = indexed_pointer_and_lists(plan, launch, this, fault_site!("aten::index.Tensor", "indices"))?;
+    let (from, lists) = indexed_strides_and_lists(plan, launch, this, fault_site!("aten::index.Tensor", "indices"))?;
     gather::gather(launch, this.dtype(), sizes, &StridedPointer::from_tensor(launch, out, sizes)?, &from, lists)
 }
 
@@ -102,7 +102,7 @@ fn index_put(plan: &IndexPlan, out: &mut Tensor, this: &Tensor, values: &Tensor,
     let (launch, sizes, site) = (Launch::on_device_of(this)?, &plan.sizes, fault_site!("aten::index_put", "indices"));
     if accumulate {
         copy_into(out, this)?;
-        let (to, lists) = indexed_pointer_and_lists(plan, launch, out, site)?;
+        let (to, lists) = indexed_strides_and_lists(plan, launch, out, site)?;
         return add_values_at_indices(launch, out, plan, &to, lists, values);
     }
     let source = if is_cpu_scalar(values) {
@@ -110,7 +110,7 @@ fn index_put(plan: &IndexPlan, out: &mut Tensor, this: &Tensor, values: &Tensor,
     } else {
         ScatterSource::Elements(StridedPointer::from_tensor(launch, values, sizes)?)
     };
-    let lists = |launch, tensor: &Tensor| indexed_pointer_and_lists(plan, launch, tensor, site);
+    let lists = |launch, tensor: &Tensor| indexed_strides_and_lists(plan, launch, tensor, site);
     ScatterTarget { launch, sizes, lists: &lists }.scatter(out, this, &source)
 }
 
@@ -157,7 +157,7 @@ fn put(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
         Ok((to, IndexLists::from_list(list, true, site)))
     };
     let target = ScatterTarget::for_tensor(this, sizes, &lists)?;
-    let from = scatter_source(&source, index)?;
+    let from = source_elements(&source, index)?;
     // `put` indexes elements in logical order, so the target must be contiguous.
     with_contiguous_output(out, this.dtype(), |row| {
         if accumulate {

@@ -5,7 +5,7 @@
 use aten::{IndexAddPlan, ReductionType, ScatterReducePlan};
 
 use super::index::{dim_size_and_byte_stride, strided_pointer_except_dim};
-use super::scatter::scatter_source;
+use super::scatter::source_elements;
 use super::scatter_target::ScatterTarget;
 use crate::engine::data_movement::StridedPointer;
 use crate::engine::gather::{IndexList, IndexLists, ScatterSource, combine_dtype};
@@ -134,7 +134,7 @@ impl SortedRows {
     }
 
     /// Returns the rows' scales, divided by the number of rows with the same key. Without `scales`, each scale is one.
-    pub(crate) fn divide_scales_by_count(&self, scales: Option<Tensor>, computed: DType) -> Result<Tensor> {
+    pub(crate) fn scales_over_count(&self, scales: Option<Tensor>, computed: DType) -> Result<Tensor> {
         let (launch, count, has_scales) =
             (Launch::on_device_of(&self.keys)?, self.keys.geometry().count(), scales.is_some());
         let scales = match scales {
@@ -168,7 +168,7 @@ fn row_finder_along(
 #[op_impl(aten::index_copy, CUDA)]
 fn index_copy(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, source: &Tensor) -> Result<()> {
     let lists = row_finder_along(index, source.sizes().len(), *plan, (false, fault_site!("aten::index_copy", "index")));
-    ScatterTarget::for_tensor(this, source.sizes(), &lists)?.scatter(out, this, &scatter_source(source, source)?)
+    ScatterTarget::for_tensor(this, source.sizes(), &lists)?.scatter(out, this, &source_elements(source, source)?)
 }
 
 #[op_impl(aten::index_add, CUDA)]
@@ -178,7 +178,7 @@ fn index_add(plan: &IndexAddPlan, out: &mut Tensor, this: &Tensor, index: &Tenso
     } else {
         aten::mul(&contiguous_copy(source, combine_dtype(source.dtype()))?, &Tensor::number(plan.alpha))?
     };
-    let from = scatter_source(&scaled, &scaled)?;
+    let from = source_elements(&scaled, &scaled)?;
     let lists =
         row_finder_along(index, source.sizes().len(), plan.dim, (false, fault_site!("aten::index_add", "index")));
     ScatterTarget::for_tensor(this, source.sizes(), &lists)?.combine(
@@ -193,7 +193,7 @@ fn index_add(plan: &IndexAddPlan, out: &mut Tensor, this: &Tensor, index: &Tenso
 
 #[op_impl(aten::index_reduce, CUDA)]
 fn index_reduce(plan: &ScatterReducePlan, out: &mut Tensor, _: ...) -> Result<()> {
-    let from = scatter_source(source, source)?;
+    let from = source_elements(source, source)?;
     let lists =
         row_finder_along(index, source.sizes().len(), plan.dim, (false, fault_site!("aten::index_reduce", "index")));
     ScatterTarget::for_tensor(this, source.sizes(), &lists)?.combine(

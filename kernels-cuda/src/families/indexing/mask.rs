@@ -26,7 +26,7 @@ const FLAGS_PER_BLOCK: u64 = 4096;
 const MAX_MASK_RANK: usize = 16;
 
 define_parameters! {
-    /// The kernels' `struct MaskDims` and `struct StridedOffset`: sizes and strides of a tensor.
+    /// The kernels' `struct MaskDims` and `struct OffsetOfPosition`: sizes and strides of a tensor.
     struct DimsParameter {
         rank: u32,
         sizes: [i64; MAX_MASK_RANK],

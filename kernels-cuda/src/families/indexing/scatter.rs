@@ -24,14 +24,14 @@ fn element_finder_along(
 }
 
 /// Returns the elements of `src`, which is at least as large as the index, as the source of a scatter.
-pub(super) fn scatter_source(src: &Tensor, index: &Tensor) -> Result<ScatterSource> {
+pub(super) fn source_elements(src: &Tensor, index: &Tensor) -> Result<ScatterSource> {
     Ok(ScatterSource::Elements(strided_pointer_except_dim(Launch::on_device_of(src)?, src, index.sizes().len(), None)?))
 }
 
 #[op_impl(aten::scatter_src, CUDA)]
 fn scatter_src(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, src: &Tensor) -> Result<()> {
     let lists = element_finder_along(index, *plan, fault_site!("aten::scatter.src", "index"));
-    ScatterTarget::for_tensor(this, index.sizes(), &lists)?.scatter(out, this, &scatter_source(src, index)?)
+    ScatterTarget::for_tensor(this, index.sizes(), &lists)?.scatter(out, this, &source_elements(src, index)?)
 }
 
 #[op_impl(aten::scatter_value, CUDA)]
@@ -40,14 +40,14 @@ fn scatter_value(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, 
     ScatterTarget::for_tensor(this, index.sizes(), &lists)?.scatter(out, this, &ScatterSource::Scalar(value))
 }
 
-fn combine_tensor(
+fn scatter_combine(
     out: &mut Tensor,
     [this, index, src]: [&Tensor; 3],
     at: usize,
     (how, include): (ReductionType, bool),
     site: FaultSite,
 ) -> Result<()> {
-    let source = scatter_source(src, index)?;
+    let source = source_elements(src, index)?;
     ScatterTarget::for_tensor(this, index.sizes(), &element_finder_along(index, at, site))?.combine(
         out,
         this,
@@ -66,7 +66,13 @@ fn scatter_reduce(
     index: &Tensor,
     src: &Tensor,
 ) -> Result<()> {
-    combine_tensor(out, [this, index, src], plan.dim, (plan.reduce, true), fault_site!("aten::scatter.reduce", "index"))
+    scatter_combine(
+        out,
+        [this, index, src],
+        plan.dim,
+        (plan.reduce, true),
+        fault_site!("aten::scatter.reduce", "index"),
+    )
 }
 
 #[op_impl(aten::scatter_value_reduce, CUDA)]
@@ -84,7 +90,7 @@ fn scatter_value_reduce(
 
 #[op_impl(aten::scatter_add, CUDA)]
 fn scatter_add(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, src: &Tensor) -> Result<()> {
-    combine_tensor(
+    scatter_combine(
         out,
         [this, index, src],
         *plan,
@@ -96,5 +102,5 @@ fn scatter_add(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, sr
 #[op_impl(aten::scatter_reduce_two, CUDA)]
 fn scatter_reduce_two(plan: &ScatterReducePlan, out: &mut Tensor, _: ...) -> Result<()> {
     let how = (plan.reduce, include_self);
-    combine_tensor(out, [this, index, src], plan.dim, how, fault_site!("aten::scatter_reduce.two", "index"))
+    scatter_combine(out, [this, index, src], plan.dim, how, fault_site!("aten::scatter_reduce.two", "index"))
 }

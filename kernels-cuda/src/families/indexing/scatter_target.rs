@@ -24,18 +24,18 @@ fn operation_and_neutral_element(how: ReductionType, computed: DType) -> (Combin
 }
 
 /// A function that returns a tensor's address and strides as the target of a scatter, and the lists of indices into it.
-type TargetFinder<'a> = dyn Fn(Launch, &Tensor) -> Result<(StridedPointer, IndexLists)> + 'a;
+type TargetFn<'a> = dyn Fn(Launch, &Tensor) -> Result<(StridedPointer, IndexLists)> + 'a;
 
 /// The target of a scatter, for a tensor of any layout.
 pub(super) struct ScatterTarget<'a> {
     pub(super) launch: Launch,
     pub(super) sizes: &'a [i64],
-    pub(super) lists: &'a TargetFinder<'a>,
+    pub(super) lists: &'a TargetFn<'a>,
 }
 
 impl<'a> ScatterTarget<'a> {
     /// Creates a target with the sizes of the index, on the device of a tensor.
-    pub(super) fn for_tensor(this: &Tensor, sizes: &'a [i64], lists: &'a TargetFinder<'a>) -> Result<Self> {
+    pub(super) fn for_tensor(this: &Tensor, sizes: &'a [i64], lists: &'a TargetFn<'a>) -> Result<Self> {
         Ok(Self { launch: Launch::on_device_of(this)?, sizes, lists })
     }
 

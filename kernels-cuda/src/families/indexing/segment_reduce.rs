@@ -83,7 +83,7 @@ impl SegmentBoundaries {
 }
 
 /// Returns the initial value of a segment's reduction.
-fn initial_value(initial: Option<Scalar>, otherwise: f64) -> f64 {
+fn initial_or_default(initial: Option<Scalar>, otherwise: f64) -> f64 {
     initial.map_or(otherwise, |initial| f64::from_bits(crate::engine::scalars::encode_scalar(initial, DType::F64)))
 }
 
@@ -92,7 +92,7 @@ fn segment_reduce(plan: &SegmentReducePlan<'_>, out: &mut Tensor, _: ...) -> Res
     let (launch, boundaries, dtype) = (Launch::on_device_of(out)?, SegmentBoundaries::from_plan(plan)?, data.dtype());
     let parameter = boundaries.parameter(launch, plan, data, r#unsafe)?;
     let elements = contiguous(data, dtype)?;
-    let start = initial_value(
+    let start = initial_or_default(
         initial,
         match plan.reduce {
             ReductionType::Sum | ReductionType::Mean => 0.0,
@@ -113,7 +113,7 @@ fn _segment_reduce_backward(plan: &SegmentReducePlan<'_>, out: &mut Tensor, _: .
     let (grads, results, elements) = (contiguous(grad, dtype)?, contiguous(output, dtype)?, contiguous(data, dtype)?);
     with_contiguous_output(out, computed, |out| {
         copy_into(out, &Tensor::number(0.into()))?;
-        let arguments = (parameter, &grads, &results, &elements, dtype as i32, out, initial_value(initial, 1.0));
+        let arguments = (parameter, &grads, &results, &elements, dtype as i32, out, initial_or_default(initial, 1.0));
         Ok(launch.run(&SEGMENT_REDUCE_KERNEL, "segment_gradients", &[computed], parameter.grid(), arguments)?)
     })
 }

@@ -8,8 +8,8 @@ use crate::engine::reduce::reduction_dtype;
 use crate::prelude::*;
 
 define_parameters! {
-    /// The kernels' `struct Margins`: the sizes and parameters of a margin loss.
-    struct MarginsParameter {
+    /// The kernels' `struct MarginLossParameters`: the sizes and parameters of a margin loss.
+    struct MarginLossParameters {
         lines: i64,
         classes: i64,
         margin: f64,
@@ -26,7 +26,7 @@ struct MarginInputs {
     this: Tensor,
     target: Tensor,
     weight: Option<Tensor>,
-    parameter: MarginsParameter,
+    parameter: MarginLossParameters,
 }
 
 impl MarginInputs {
@@ -39,7 +39,7 @@ impl MarginInputs {
         margins: &MarginLossPlan,
     ) -> Result<Self> {
         let launch = Launch::on_device_of(this)?;
-        let parameter = MarginsParameter {
+        let parameter = MarginLossParameters {
             lines: i64::try_from(margins.rows).unwrap_or(i64::MAX),
             classes: i64::try_from(margins.classes).unwrap_or(i64::MAX),
             margin,

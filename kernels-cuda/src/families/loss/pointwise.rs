@@ -5,7 +5,7 @@ use aten::Reduction;
 use dispatch_runtime::Promotion;
 
 use super::reduce_losses;
-use crate::engine::elementwise::{Loops, compute_intermediate, compute_intermediate_into, fresh};
+use crate::engine::elementwise::{Loops, compute_fresh, compute_with_promotion, compute_with_promotion_into};
 use crate::prelude::*;
 
 loops!(unsafe {
@@ -36,9 +36,9 @@ fn compute_loss<O: Operation, const N: usize>(
     numbers: &[Scalar],
 ) -> Result<()> {
     if reduction == Reduction::None {
-        return compute_intermediate_into::<O, _>(Promotion::Common, loops, out, inputs, numbers);
+        return compute_with_promotion_into::<O, _>(Promotion::Common, loops, out, inputs, numbers);
     }
-    reduce_losses(out, &compute_intermediate::<O, _>(Promotion::Common, loops, inputs, numbers)?, reduction)
+    reduce_losses(out, &compute_with_promotion::<O, _>(Promotion::Common, loops, inputs, numbers)?, reduction)
 }
 
 /// Declares losses and their gradients: the loops of each, a scalar argument that both have, and the constant factor of a gradient's scale.
@@ -59,7 +59,7 @@ macro_rules! define_losses {
         ) -> Result<Tensor> {
             let scale = $factor * Reduction::from_number(reduction)?.gradient_scale(this);
             let numbers = [scale.into() $(, $number.into())?];
-            fresh::<aten::$backward, _>([grad_output, this, target], &$slope.bind_scalars(&numbers))
+            compute_fresh::<aten::$backward, _>([grad_output, this, target], &$slope.bind_scalars(&numbers))
         }
     )*};
 }
@@ -73,7 +73,7 @@ define_losses! {
 #[op_impl(aten::soft_margin_loss_backward, CUDA)]
 fn soft_margin_loss_backward(grad_output: &Tensor, this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
     let scale = -Reduction::from_number(reduction)?.gradient_scale(this);
-    fresh::<aten::soft_margin_loss_backward, _>(
+    compute_fresh::<aten::soft_margin_loss_backward, _>(
         [grad_output, this, target],
         &SOFT_MARGIN_LOSS_BACKWARD_LOOPS.bind_scalars(&[scale.into()]),
     )
@@ -120,7 +120,7 @@ fn binary_cross_entropy(plan: &Reduction, out: &mut Tensor, _: ...) -> Result<()
 fn binary_cross_entropy_backward(plan: &f64, out: &mut Tensor, _: ...) -> Result<()> {
     let (grad, weight) = (convert_or_one(Some(grad_output), out.dtype())?, convert_or_one(weight, out.dtype())?);
     let (inputs, numbers) = ([&grad, this, target, &weight], [Scalar::Float(*plan)]);
-    compute_intermediate_into::<aten::binary_cross_entropy_backward, _>(
+    compute_with_promotion_into::<aten::binary_cross_entropy_backward, _>(
         Promotion::Common,
         &CROSS_ENTROPY_BACKWARD_LOOPS,
         out,

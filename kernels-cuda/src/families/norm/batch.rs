@@ -158,8 +158,8 @@ fn batch_norm_backward(_plan: &(), [of_input, of_weight, of_bias]: [&mut Tensor;
         let (images, channels, area) = (sizes[0], sizes[1], sizes[2..].iter().product::<i64>());
         if channels > 0 {
             let sums = match layout {
-                MemoryFormat::Contiguous => inputs.sum_plane_gradients([images, channels, area], [1, channels])?,
-                _ => inputs.sum_column_gradients(images * area, channels, true)?,
+                MemoryFormat::Contiguous => inputs.sum_gradients_by_plane([images, channels, area], [1, channels])?,
+                _ => inputs.sum_gradients_by_column(images * area, channels, true)?,
             };
             let with_coefficients =
                 train.then_some((&coefficients, &inputs, weight, elements_per_channel(&inputs.input)));

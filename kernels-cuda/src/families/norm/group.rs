@@ -20,7 +20,7 @@ fn group_norm_backward(plan: &GroupNormPlan, [of_input, of_weight, of_bias]: [&m
     }
     if (output_mask[1] || output_mask[2]) && C > 0 {
         inputs
-            .sum_plane_gradients([N, C, HxW], [plan.group_channels, N * group])?
+            .sum_gradients_by_plane([N, C, HxW], [plan.group_channels, N * group])?
             .compute_parameter_gradients([of_weight, of_bias], None)?;
     }
     Ok(())

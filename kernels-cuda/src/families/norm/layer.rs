@@ -18,7 +18,7 @@ fn layer_norm_backward(plan: &LayerNormPlan, [of_input, of_weight, of_bias]: [&m
     }
     if (output_mask[1] || output_mask[2]) && length > 0 {
         inputs
-            .sum_column_gradients(mean.geometry().count(), length, false)?
+            .sum_gradients_by_column(mean.geometry().count(), length, false)?
             .compute_parameter_gradients([of_weight, of_bias], None)?;
     }
     Ok(())

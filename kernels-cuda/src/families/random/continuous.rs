@@ -10,7 +10,7 @@ kernel! {
     static CONTINUOUS_KERNEL = unsafe { Kernel::new("continuous", include_str!("../../../kernels/random/continuous.cu"), |instances| {
         for template in ["uniform", "normal", "exponential", "cauchy"] {
             for dtype in REAL_DTYPES.into_iter().filter(|dtype| dtype.is_floating()) {
-                instances.add(template, &[draw_dtype(dtype), dtype]);
+                instances.add(template, &[drawn_dtype(dtype), dtype]);
             }
         }
         instances.add_for_each_dtype("geometric", &REAL_DTYPES);
@@ -18,7 +18,7 @@ kernel! {
 }
 
 /// Returns the type that numbers of a dtype are drawn in.
-fn draw_dtype(dtype: DType) -> DType {
+fn drawn_dtype(dtype: DType) -> DType {
     if dtype == DType::F64 { DType::F64 } else { DType::F32 }
 }
 
@@ -44,7 +44,7 @@ fn fill_normal(
     exponentiated: bool,
     generator: Option<&Generator>,
 ) -> Result<()> {
-    let dtypes = [draw_dtype(this.dtype()), this.dtype()];
+    let dtypes = [drawn_dtype(this.dtype()), this.dtype()];
     fill_random(this, generator, numbers_per_block(dtypes[0]), |launch, grid, to, stream| {
         Ok(launch.run(&CONTINUOUS_KERNEL, "normal", &dtypes, grid, (to, stream, mean, std, exponentiated))?)
     })
@@ -52,7 +52,7 @@ fn fill_normal(
 
 #[op_impl(aten::uniform, CUDA, in_place, strided)]
 fn uniform(_plan: &(), out: &mut Tensor, from: f64, to: f64, generator: Option<&Generator>) -> Result<()> {
-    let dtypes = [draw_dtype(out.dtype()), out.dtype()];
+    let dtypes = [drawn_dtype(out.dtype()), out.dtype()];
     // The number of random bits is at most the dtype's precision. With more, numbers could round up to one.
     let bits = match out.dtype() {
         DType::F16 => 11,
@@ -66,7 +66,7 @@ fn uniform(_plan: &(), out: &mut Tensor, from: f64, to: f64, generator: Option<&
 
 #[op_impl(aten::exponential, CUDA, in_place, strided)]
 fn exponential(_plan: &(), out: &mut Tensor, lambd: f64, generator: Option<&Generator>) -> Result<()> {
-    let dtypes = [draw_dtype(out.dtype()), out.dtype()];
+    let dtypes = [drawn_dtype(out.dtype()), out.dtype()];
     fill_random(out, generator, numbers_per_block(dtypes[0]), |launch, grid, to, stream| {
         Ok(launch.run(&CONTINUOUS_KERNEL, "exponential", &dtypes, grid, (to, stream, -1.0 / lambd))?)
     })
@@ -74,7 +74,7 @@ fn exponential(_plan: &(), out: &mut Tensor, lambd: f64, generator: Option<&Gene
 
 #[op_impl(aten::cauchy, CUDA, in_place, strided)]
 fn cauchy(_plan: &(), out: &mut Tensor, median: f64, sigma: f64, generator: Option<&Generator>) -> Result<()> {
-    let dtypes = [draw_dtype(out.dtype()), out.dtype()];
+    let dtypes = [drawn_dtype(out.dtype()), out.dtype()];
     fill_random(out, generator, numbers_per_block(dtypes[0]), |launch, grid, to, stream| {
         Ok(launch.run(&CONTINUOUS_KERNEL, "cauchy", &dtypes, grid, (to, stream, median, sigma))?)
     })

@@ -25,7 +25,7 @@ fn reduce_with_fold<O: Operation>(
 }
 
 /// Sums all elements into a single one, divided by `count`.
-pub(crate) fn sum_all_into(out: &Tensor, this: &Tensor, count: f64) -> Result<()> {
+pub(crate) fn sum_all_and_divide(out: &Tensor, this: &Tensor, count: f64) -> Result<()> {
     reduce::<aten::sum>(&SUM, this, &vec![true; this.sizes().len()], out.dtype(), [count, 0.0], &[out])
 }
 

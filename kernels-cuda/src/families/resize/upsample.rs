@@ -36,22 +36,22 @@ const ANTIALIASED_LINEAR: InterpolationMode =
 const ANTIALIASED_CUBIC: InterpolationMode = InterpolationMode { number: 5, ..ANTIALIASED_LINEAR };
 
 define_parameters! {
-    /// The kernels' `struct AxisScale`: the scale and sizes of one dimension.
-    struct AxisScale {
+    /// The kernels' `struct AxisResize`: the scale and sizes of one dimension.
+    struct AxisResize {
         step: f64,
         from: i32,
         to: i32,
         align_corners: u32,
     }
 
-    /// The kernels' `struct Scales`: the scales of all dimensions, and the mode.
-    struct Scales {
-        axes: [AxisScale; 3],
+    /// The kernels' `struct ResizeParameters`: the scales of all dimensions, and the mode.
+    struct ResizeParameters {
+        axes: [AxisResize; 3],
         mode: u32,
     }
 }
 
-impl Scales {
+impl ResizeParameters {
     /// Computes the scales from images of sizes `from` to images of sizes `to`. Both begin with batch and channels.
     #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "positions in images")]
     fn new(
@@ -64,7 +64,7 @@ impl Scales {
     ) -> Self {
         let single = dtype != DType::F64 || mode.number <= NEAREST_EXACT.number;
         let round = |x: f64| if single { f64::from(x as f32) } else { x };
-        let mut axes = [AxisScale { step: 1.0, from: 1, to: 1, align_corners: 0 }; 3];
+        let mut axes = [AxisResize { step: 1.0, from: 1, to: 1, align_corners: 0 }; 3];
         for (dim, scale) in scales.iter().enumerate() {
             let (from, to) = (from[dim + 2], to[dim + 2]);
             let step = match scale.filter(|&scale| scale > 0.0) {
@@ -75,7 +75,7 @@ impl Scales {
             };
             let size = |size: i64| i32::try_from(size).unwrap_or(i32::MAX);
             axes[3 - scales.len() + dim] =
-                AxisScale { step: round(step), from: size(from), to: size(to), align_corners: align_corners.into() };
+                AxisResize { step: round(step), from: size(from), to: size(to), align_corners: align_corners.into() };
         }
         Self { axes, mode: mode.number }
     }
@@ -148,7 +148,7 @@ fn launch_upsample(
     let grid = Grid { blocks: [lane_grid.blocks[0], rows, 1], ..lane_grid };
     let dtype =
         if mode.number <= NEAREST_EXACT.number { integer_dtype_of_same_size(this.dtype()) } else { this.dtype() };
-    let scales = Scales::new(mode, align_corners, this.sizes(), out.sizes(), scales, this.dtype());
+    let scales = ResizeParameters::new(mode, align_corners, this.sizes(), out.sizes(), scales, this.dtype());
     let arguments = (planes, lanes, out, this, to, Images::from_tensor(this, rank), scales);
     Ok(launch.run(&UPSAMPLE_KERNEL, mode.forward, &[dtype], grid, arguments)?)
 }
@@ -163,7 +163,7 @@ fn launch_upsample_backward(
 ) -> Result<()> {
     let (count, images) =
         (out.geometry().count(), (Images::from_tensor(out, rank), Images::from_tensor(grad_output, rank)));
-    let scales = Scales::new(mode, align_corners, out.sizes(), grad_output.sizes(), scales, out.dtype());
+    let scales = ResizeParameters::new(mode, align_corners, out.sizes(), grad_output.sizes(), scales, out.dtype());
     let arguments = (count, out, grad_output, images.0, images.1, scales);
     Launch::on_device_of(out)?.run_per_element(&UPSAMPLE_KERNEL, mode.backward, &[out.dtype()], count, arguments)
 }

@@ -28,30 +28,30 @@ fn topk(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, largest: bool) -> Re
 }
 
 /// Returns the result tensors, which have one element for each line and are contiguous.
-fn to_values_and_indices([values, indices]: [&mut Tensor; 2]) -> ValuesAndIndices {
+fn clone_results([values, indices]: [&mut Tensor; 2]) -> ValuesAndIndices {
     (values.clone(), indices.clone())
 }
 
 #[op_impl(aten::kthvalue, CUDA)]
 fn kthvalue(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, k: i64) -> Result<()> {
-    SortInput::along_dim(this, *plan, false)?.select_nth(SelectedElement::NthSmallest(k), &to_values_and_indices(out))
+    SortInput::along_dim(this, *plan, false)?.select_nth(SelectedElement::NthSmallest(k), &clone_results(out))
 }
 
 #[op_impl(aten::median_dim, CUDA)]
 fn median_dim(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
     SortInput::along_dim(this, *plan, false)?
-        .select_nth(SelectedElement::Median { ignores_nan: false }, &to_values_and_indices(out))
+        .select_nth(SelectedElement::Median { ignores_nan: false }, &clone_results(out))
 }
 
 #[op_impl(aten::nanmedian_dim, CUDA)]
 fn nanmedian_dim(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
     SortInput::along_dim(this, *plan, false)?
-        .select_nth(SelectedElement::Median { ignores_nan: true }, &to_values_and_indices(out))
+        .select_nth(SelectedElement::Median { ignores_nan: true }, &clone_results(out))
 }
 
 #[op_impl(aten::mode, CUDA)]
 fn mode(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    SortInput::along_dim(this, *plan, false)?.write_most_frequent(&to_values_and_indices(out))
+    SortInput::along_dim(this, *plan, false)?.write_most_frequent(&clone_results(out))
 }
 
 /// Writes the median of all elements, or NaN if there are none.
@@ -63,7 +63,7 @@ fn write_median(out: &mut Tensor, this: &Tensor, ignores_nan: bool) -> Result<()
     let row = row.restride(Geometry::contiguous(&[row.geometry().count()]).with_offset(row.geometry().offset()))?;
     let mut index = out.allocate_like(DType::I64)?;
     SortInput::along_dim(&row, 0, false)?
-        .select_nth(SelectedElement::Median { ignores_nan }, &to_values_and_indices([out, &mut index]))
+        .select_nth(SelectedElement::Median { ignores_nan }, &clone_results([out, &mut index]))
 }
 
 #[op_impl(aten::median, CUDA)]

@@ -1,7 +1,7 @@
 //! CUDA kernels of reflection and replication padding.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use aten::PadPlan;
+use aten::BorderPadPlan;
 
 use crate::engine::images::Images;
 use crate::engine::scalars::integer_dtype_of_same_size;
@@ -24,7 +24,7 @@ define_parameters! {
 }
 
 impl Padding {
-    fn new(plan: &PadPlan, padding: &[i64]) -> Self {
+    fn new(plan: &BorderPadPlan, padding: &[i64]) -> Self {
         let mut before = [0; 3];
         // Paddings come in pairs (before, after), the last dimension first.
         for (dim, pair) in padding.chunks_exact(2).enumerate() {
@@ -36,7 +36,7 @@ impl Padding {
 
 fn launch_border_pad(
     template: &'static str,
-    plan: &PadPlan,
+    plan: &BorderPadPlan,
     out: &Tensor,
     from: &Tensor,
     dtype: DType,
@@ -54,12 +54,12 @@ fn launch_border_pad(
 macro_rules! define_border_pads {
     ($($name:ident $backward:ident;)*) => {$(
         #[op_impl(aten::$name, CUDA)]
-        fn $name(plan: &PadPlan, out: &mut Tensor, this: &Tensor, padding: &[i64]) -> Result<()> {
+        fn $name(plan: &BorderPadPlan, out: &mut Tensor, this: &Tensor, padding: &[i64]) -> Result<()> {
             launch_border_pad("pad", plan, out, this, integer_dtype_of_same_size(this.dtype()), padding)
         }
 
         #[op_impl(aten::$backward, CUDA)]
-        fn $backward(plan: &PadPlan, out: &mut Tensor, grad_output: &Tensor, padding: &[i64]) -> Result<()> {
+        fn $backward(plan: &BorderPadPlan, out: &mut Tensor, grad_output: &Tensor, padding: &[i64]) -> Result<()> {
             check_dtype(aten::$backward::operator(), "self", grad_output.dtype(), &NUMERIC_DTYPES)?;
             launch_border_pad("pad_backward", plan, out, grad_output, grad_output.dtype(), padding)
         }

@@ -59,8 +59,8 @@ fn autograd_fallback(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Re
         {
             record_call_with_side_writes(operator, rule, keys, stack)
         }
-        // Such a call is recorded by the generated kernel of the operator. Only operators registered at run time, or without a kernel on
-        // this key, come here.
+        // The operator's generated kernel at `Autograd` records calls that write no argument. Only operators that are registered at run
+        // time, or have no such kernel on this key, come here, and they are not recorded.
         (None, _, Some(_), _) => operator.redispatch_boxed(keys.below(keys::AutogradOther), stack),
         _ => call_without_derivative(operator, keys, stack),
     }

@@ -5,7 +5,7 @@ use smallvec::smallvec;
 
 use crate::derivative::{Derivative, SavedSource};
 use crate::forward::in_place::{WrittenTensors, check_writes, rebase_history, redispatch_below_autograd};
-use crate::forward::record::{Recording, below_autograd_guard, copy_result_if_shared};
+use crate::forward::record::{CallRecording, below_autograd_guard, copy_result_if_shared};
 use crate::graph::function::BackwardFunction;
 use crate::graph::history;
 use crate::graph::node::{Edge, Node};
@@ -65,8 +65,8 @@ fn start_recording(
     rule: &'static Derivative,
     arguments: &[Value],
     writes: &WrittenTensors,
-) -> Result<Option<Recording>> {
-    let mut recording = Recording::start(rule);
+) -> Result<Option<CallRecording>> {
+    let mut recording = CallRecording::start(rule);
     for &input in rule.inputs {
         match &arguments[input] {
             Value::Tensor(tensor) => recording.link_input(&tensor)?,

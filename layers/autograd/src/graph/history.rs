@@ -141,11 +141,11 @@ pub(crate) fn may_require_grad(tensor: &Tensor) -> bool {
 /// Whether a view's node is of an earlier generation than its base. False if the base requires no gradients.
 #[inline]
 pub(crate) fn is_stale_view(tensor: &Tensor) -> bool {
-    tensor.base().is_some_and(|base| base.requires_grad() && is_older_generation(tensor, base))
+    tensor.base().is_some_and(|base| base.requires_grad() && has_older_generation(tensor, base))
 }
 
 #[inline(never)]
-fn is_older_generation(view: &Tensor, base: &Tensor) -> bool {
+fn has_older_generation(view: &Tensor, base: &Tensor) -> bool {
     generation(view) != generation(base)
 }
 
@@ -162,10 +162,10 @@ pub(crate) fn any_requires_grad(value: &Value) -> Result<bool> {
 /// Returns the edge along which a tensor's gradient goes, if it has one.
 #[inline(always)]
 pub(crate) fn gradient_edge(tensor: &Tensor) -> Result<Option<Edge>> {
-    if may_require_grad(tensor) { find_gradient_edge(tensor) } else { Ok(None) }
+    if may_require_grad(tensor) { gradient_edge_of_marked(tensor) } else { Ok(None) }
 }
 
-fn find_gradient_edge(tensor: &Tensor) -> Result<Option<Edge>> {
+fn gradient_edge_of_marked(tensor: &Tensor) -> Result<Option<Edge>> {
     if let Some(base) = tensor.base().filter(|_| is_stale_view(tensor)) {
         views::update_view_node(tensor, base)?;
     }

@@ -24,7 +24,7 @@ pub struct TensorOutline {
 }
 
 impl TensorOutline {
-    /// Returns the outline of a tensor.
+    /// Returns the geometry, dtype and device of a tensor.
     #[inline]
     #[must_use]
     pub fn from_tensor(tensor: &Tensor) -> Self {

@@ -24,14 +24,14 @@ pub(crate) fn mark_view(view: &mut Tensor, source: &Tensor, origin: ViewOrigin) 
     // A source without marks is no view and has no recorded writes.
     let is_marked = source.has_any_mark(Marks::VIEW | Marks::REQUIRES_GRAD | Marks::INFERENCE);
     if is_marked || origin != ViewOrigin::Plain || !guard::is_grad_enabled() {
-        mark_view_of_marked_source(view, source, origin);
+        set_view_history(view, source, origin);
     } else {
         view.make_view_of(source);
     }
 }
 
 #[inline(never)]
-fn mark_view_of_marked_source(view: &mut Tensor, source: &Tensor, origin: ViewOrigin) {
+fn set_view_history(view: &mut Tensor, source: &Tensor, origin: ViewOrigin) {
     if source.is_inference() {
         return;
     }

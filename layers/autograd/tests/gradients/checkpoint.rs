@@ -139,7 +139,8 @@ fn a_hook_on_a_captured_tensor_runs_once() -> Result<()> {
     let _stay = [doubling(&weight)?, doubling(&computed)?];
     let y = multiply_in_checkpoint(&multiply_in_checkpoint(&Tensor::from([1., 2.]), &weight)?, &computed)?;
     y.sum()?.backward()?;
-    // The direct gradient, 1 * 3 and 2 * 4, is doubled once. The gradient through the computed tensor is doubled twice.
+    // The part of the gradient of `weight` that does not go through `computed`, 1 * 3 and 2 * 4, is doubled once. The other part is
+    // doubled twice.
     assert_eq!((gradient_elements(&weight), calls.load(Ordering::Relaxed)), (vec![18., 48.], 2));
     Ok(())
 }

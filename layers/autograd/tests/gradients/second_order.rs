@@ -55,7 +55,7 @@ fn weighted_gradient_sum(function: ExampleFunction, leaves: &[Tensor]) -> Result
     Ok(sum)
 }
 
-fn weighted_gradient_sum_at(function: ExampleFunction, values: &[Tensor]) -> f64 {
+fn weighted_gradient_sum_value(function: ExampleFunction, values: &[Tensor]) -> f64 {
     weighted_gradient_sum(function, &copy_as_leaves(values))
         .unwrap()
         .map_or(0.0, |gradient_sum| gradient_sum.item().unwrap())
@@ -89,7 +89,7 @@ fn compare_with_finite_differences(example: &Example) -> Result<(f64, f64)> {
                 let mut elements = value.to_vec::<f64>().unwrap();
                 elements[at] += by;
                 moved[i] = Tensor::from_slice(&elements).view(value.sizes()).unwrap();
-                weighted_gradient_sum_at(example.function, &moved)
+                weighted_gradient_sum_value(example.function, &moved)
             };
             let expected = (moved(DIFFERENCE_STEP) - moved(-DIFFERENCE_STEP)) / (2.0 * DIFFERENCE_STEP);
             apart = apart.max((found - expected).abs());

@@ -9,7 +9,7 @@ const DATA_MOVEMENT_OPERATORS: [&str; 4] = ["fill", "zero", "where", "masked_fil
 /// functional operator.
 pub(super) fn count_flops(operator: &Operator, arguments: &[Value]) -> Option<u64> {
     let functional = operator.functional().unwrap_or(operator);
-    let (name, word) = (functional.name(), functional.shape());
+    let (name, word) = (functional.name(), functional.shape_word());
     let rule = if name.namespace == "aten" { aten_flops(name.base, arguments) } else { None };
     rule.or_else(|| match word? {
         ShapeWord::Pointwise { .. } if name.namespace == "aten" && DATA_MOVEMENT_OPERATORS.contains(&name.base) => {

@@ -51,7 +51,7 @@ impl<F: Fn(&mut Call<'_>) -> Result<()> + Send + Sync> Mode for ClosureMode<F> {
     }
 }
 
-fn is_operator(call: &Call<'_>, base: &str) -> bool {
+fn is_call_of(call: &Call<'_>, base: &str) -> bool {
     call.operator().name().base == base
 }
 
@@ -167,11 +167,7 @@ fn a_mode_can_replace_the_results() {
         z.add_(&input_matrix()).unwrap();
     });
     let never = ClosureMode(|call: &mut Call<'_>| {
-        if is_operator(call, "part_operator") {
-            call.set_results([Value::from(input_matrix())])
-        } else {
-            call.pass_on()
-        }
+        if is_call_of(call, "part_operator") { call.set_results([Value::from(input_matrix())]) } else { call.pass_on() }
     });
     with_mode(never, || {
         let meta = dispatch_runtime::Spec::contiguous(DType::F32, &[1]).on(Device::META).unwrap();
@@ -184,7 +180,7 @@ fn a_mode_can_change_arguments_and_their_backend() {
     let notes = CallLog::default();
     let inside = notes.clone();
     let _on = enter(ClosureMode(move |call: &mut Call<'_>| {
-        if is_operator(call, "part_operator") {
+        if is_call_of(call, "part_operator") {
             call.arguments_mut()[0] = input_matrix().into();
             inside.add_note(call.keys().device().unwrap().to_string());
         }
@@ -212,7 +208,7 @@ fn an_error_of_a_mode_is_the_error_of_the_call() {
     let notes = CallLog::default();
     let _below = enter(LoggingMode("", notes.clone()));
     let refusing = enter(ClosureMode(|call: &mut Call<'_>| {
-        if is_operator(call, "part_operator") { Err(Error::kernel("not today")) } else { call.pass_on() }
+        if is_call_of(call, "part_operator") { Err(Error::kernel("not today")) } else { call.pass_on() }
     }));
     assert!(composite_operator(&input_matrix()).unwrap_err().to_string().contains("not today"));
     operator_without_tensors().unwrap();
@@ -250,7 +246,7 @@ fn a_mode_that_breaks_the_rules_is_an_error() {
     );
     assert_eq!(
         fails(|call| call.set_results([])),
-        ModeError::ResultCount { operator: operator(), expected: 1, found: 0 }
+        ModeError::WrongResultCount { operator: operator(), expected: 1, found: 0 }
     );
 }
 
@@ -259,12 +255,11 @@ fn a_panic_restores_the_modes() {
     let notes = CallLog::default();
     let _below = enter(LoggingMode("below ", notes.clone()));
     let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        let _on =
-            enter(ClosureMode(
-                |call: &mut Call<'_>| {
-                    if is_operator(call, "part_operator") { panic!("inside") } else { call.pass_on() }
-                },
-            ));
+        let _on = enter(ClosureMode(
+            |call: &mut Call<'_>| {
+                if is_call_of(call, "part_operator") { panic!("inside") } else { call.pass_on() }
+            },
+        ));
         composite_operator(&input_matrix())
     }));
     assert!(caught.is_err());
@@ -278,7 +273,7 @@ fn a_mode_entered_by_a_handler_ends_with_the_handler() {
     let notes = CallLog::default();
     let inside = notes.clone();
     let _on = enter(ClosureMode(move |call: &mut Call<'_>| {
-        if is_operator(call, "part_operator") {
+        if is_call_of(call, "part_operator") {
             with_mode(LoggingMode("own ", inside.clone()), || composite_operator(&input_matrix()))?;
         }
         call.pass_on()
@@ -400,7 +395,7 @@ fn a_transform_inside_of_a_handler_does_not_call_its_mode() {
     let slope = ClosureMode(move |call: &mut Call<'_>| {
         inside.add_note(call.operator().name().base);
         match call.arguments() {
-            [Value::Tensor(x)] if is_operator(call, "sin") => {
+            [Value::Tensor(x)] if is_call_of(call, "sin") => {
                 let slope = grad(Tensor::sin, x)?;
                 call.set_results([slope.into()])
             }

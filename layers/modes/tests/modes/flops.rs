@@ -15,22 +15,25 @@ fn count_flops<const N: usize>(sizes: [&[i64]; N], f: impl FnOnce([Tensor; N]) -
 }
 
 /// The operations per term of a product: one multiplication and one addition.
-const MULTIPLY_ADD: u64 = 2;
+const OPERATIONS_PER_TERM: u64 = 2;
 
 #[test]
 fn flops_follow_from_shape_words() {
     assert_eq!(count_flops([&[2, 1], &[3]], |[a, b]| a.add(&b).map(drop)), 6);
     assert_eq!(count_flops([&[2, 3]], |[a]| a.sum().map(drop)), 6);
-    assert_eq!(count_flops([&[2, 3], &[3, 5]], |[a, b]| a.mm(&b).map(drop)), MULTIPLY_ADD * 2 * 3 * 5);
-    assert_eq!(count_flops([&[7, 2, 3], &[7, 3, 5]], |[a, b]| a.bmm(&b).map(drop)), MULTIPLY_ADD * 7 * 2 * 3 * 5);
-    assert_eq!(count_flops([&[3], &[3]], |[a, b]| aten::dot(&a, &b).map(drop)), MULTIPLY_ADD * 3);
+    assert_eq!(count_flops([&[2, 3], &[3, 5]], |[a, b]| a.mm(&b).map(drop)), OPERATIONS_PER_TERM * 2 * 3 * 5);
+    assert_eq!(
+        count_flops([&[7, 2, 3], &[7, 3, 5]], |[a, b]| a.bmm(&b).map(drop)),
+        OPERATIONS_PER_TERM * 7 * 2 * 3 * 5
+    );
+    assert_eq!(count_flops([&[3], &[3]], |[a, b]| aten::dot(&a, &b).map(drop)), OPERATIONS_PER_TERM * 3);
 }
 
 #[test]
 fn writing_forms_count_as_their_functional_operator() {
     assert_eq!(count_flops([&[2, 3], &[3]], |[mut a, b]| a.mul_(&b).map(drop)), 6);
     let product = |[a, b, mut out]: [Tensor; 3]| aten::mm_out(&a, &b, &mut out);
-    assert_eq!(count_flops([&[2, 3], &[3, 5], &[2, 5]], product), MULTIPLY_ADD * 2 * 3 * 5);
+    assert_eq!(count_flops([&[2, 3], &[3, 5], &[2, 5]], product), OPERATIONS_PER_TERM * 2 * 3 * 5);
 }
 
 #[test]
@@ -48,20 +51,23 @@ fn data_movement_counts_nothing() {
 fn addmm_counts_a_product_and_a_sum() {
     let one = || Scalar::Int(1);
     let matrix = |[c, a, b]: [Tensor; 3]| aten::addmm(&c, &a, &b, one(), one()).map(drop);
-    assert_eq!(count_flops([&[5], &[2, 3], &[3, 5]], matrix), MULTIPLY_ADD * 2 * 3 * 5 + 2 * 5);
+    assert_eq!(count_flops([&[5], &[2, 3], &[3, 5]], matrix), OPERATIONS_PER_TERM * 2 * 3 * 5 + 2 * 5);
     let batch = |[c, a, b]: [Tensor; 3]| aten::baddbmm(&c, &a, &b, one(), one()).map(drop);
-    assert_eq!(count_flops([&[5], &[7, 2, 3], &[7, 3, 5]], batch), 7 * (MULTIPLY_ADD * 2 * 3 * 5 + 2 * 5));
+    assert_eq!(count_flops([&[5], &[7, 2, 3], &[7, 3, 5]], batch), 7 * (OPERATIONS_PER_TERM * 2 * 3 * 5 + 2 * 5));
     let summed = |[c, a, b]: [Tensor; 3]| aten::addbmm(&c, &a, &b, one(), one()).map(drop);
-    assert_eq!(count_flops([&[5], &[7, 2, 3], &[7, 3, 5]], summed), MULTIPLY_ADD * 7 * 2 * 3 * 5 + 2 * 5);
+    assert_eq!(count_flops([&[5], &[7, 2, 3], &[7, 3, 5]], summed), OPERATIONS_PER_TERM * 7 * 2 * 3 * 5 + 2 * 5);
     let vector = |[c, a, b]: [Tensor; 3]| aten::addmv(&c, &a, &b, one(), one()).map(drop);
-    assert_eq!(count_flops([&[2], &[2, 3], &[3]], vector), MULTIPLY_ADD * 2 * 3 + 2);
+    assert_eq!(count_flops([&[2], &[2, 3], &[3]], vector), OPERATIONS_PER_TERM * 2 * 3 + 2);
 }
 
 #[test]
 fn a_composite_counts_as_its_parts() {
     let linear = |[x, w, b]: [Tensor; 3]| aten::linear(&x, &w, Some(&b)).map(drop);
-    assert_eq!(count_flops([&[2, 3], &[5, 3], &[5]], linear), MULTIPLY_ADD * 2 * 3 * 5 + 2 * 5);
-    assert_eq!(count_flops([&[7, 2, 3], &[3, 5]], |[a, b]| a.matmul(&b).map(drop)), MULTIPLY_ADD * 7 * 2 * 3 * 5);
+    assert_eq!(count_flops([&[2, 3], &[5, 3], &[5]], linear), OPERATIONS_PER_TERM * 2 * 3 * 5 + 2 * 5);
+    assert_eq!(
+        count_flops([&[7, 2, 3], &[3, 5]], |[a, b]| a.matmul(&b).map(drop)),
+        OPERATIONS_PER_TERM * 7 * 2 * 3 * 5
+    );
 }
 
 #[op_def("doubled(Tensor self) -> Tensor", shape = pointwise)]
@@ -80,15 +86,15 @@ fn the_parts_of_a_counted_call_are_not_counted() {
 #[test]
 fn a_convolution_counts_two_operations_per_product() {
     let same = |[x, w, b]: [Tensor; 3]| aten::conv2d(&x, &w, Some(&b), &[1], &[1], &[1], 1).map(drop);
-    assert_eq!(count_flops([&[2, 3, 8, 8], &[5, 3, 3, 3], &[5]], same), 2 * 5 * 64 * (MULTIPLY_ADD * 27 + 1));
+    assert_eq!(count_flops([&[2, 3, 8, 8], &[5, 3, 3, 3], &[5]], same), 2 * 5 * 64 * (OPERATIONS_PER_TERM * 27 + 1));
     let halved = |[x, w]: [Tensor; 2]| aten::conv2d(&x, &w, None, &[2], &[0], &[1], 2).map(drop);
-    assert_eq!(count_flops([&[1, 4, 8, 8], &[6, 2, 2, 2]], halved), MULTIPLY_ADD * 6 * 16 * 8);
+    assert_eq!(count_flops([&[1, 4, 8, 8], &[6, 2, 2, 2]], halved), OPERATIONS_PER_TERM * 6 * 16 * 8);
     let across = |[x, w, b]: [Tensor; 3]| {
         aten::convolution(&x, &w, Some(&b), &[2], &[0], &[1], true, &[0], 1).map(|result| {
             assert_eq!(result.sizes(), [1, 5, 8]);
         })
     };
-    assert_eq!(count_flops([&[1, 3, 4], &[3, 5, 2], &[5]], across), MULTIPLY_ADD * 3 * 4 * 5 * 2 + 5 * 8);
+    assert_eq!(count_flops([&[1, 3, 4], &[3, 5, 2], &[5]], across), OPERATIONS_PER_TERM * 3 * 4 * 5 * 2 + 5 * 8);
 }
 
 #[test]
@@ -97,7 +103,7 @@ fn attention_counts_two_products() {
         aten::scaled_dot_product_attention(&q, &k, &v, None, 0.0, false, None, false).map(drop)
     };
     let (queries, keys, width) = (6, 10, 16);
-    let expected = MULTIPLY_ADD * 2 * 3 * queries * keys * (width + width);
+    let expected = OPERATIONS_PER_TERM * 2 * 3 * queries * keys * (width + width);
     let sizes: [&[i64]; 3] = [&[2, 3, 6, 16], &[2, 3, 10, 16], &[2, 3, 10, 16]];
     assert_eq!(count_flops(sizes, attend), expected);
 }
@@ -110,7 +116,10 @@ fn a_backward_counts_two_products_for_each_of_the_forward() {
     let y = x.mm(&w).unwrap();
     let forward = flops.of_operator("aten::mm");
     y.sum().unwrap().backward().unwrap();
-    assert_eq!((forward, flops.of_operator("aten::mm")), (MULTIPLY_ADD * 2 * 3 * 5, 3 * MULTIPLY_ADD * 2 * 3 * 5));
+    assert_eq!(
+        (forward, flops.of_operator("aten::mm")),
+        (OPERATIONS_PER_TERM * 2 * 3 * 5, 3 * OPERATIONS_PER_TERM * 2 * 3 * 5)
+    );
 
     let (image, kernel) = (ones(&[1, 2, 8, 8]), ones(&[4, 2, 3, 3]));
     let y = aten::conv2d(&image, &kernel, None, &[1], &[1], &[1], 1).unwrap();

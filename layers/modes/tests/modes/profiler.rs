@@ -12,7 +12,7 @@ use dispatch_runtime::{guard, span};
 use kernels_cpu as _;
 use serde_json::Value as Json;
 
-fn trace_events(profiler: &Profiler) -> Vec<Json> {
+fn parse_trace_events(profiler: &Profiler) -> Vec<Json> {
     let mut text = Vec::new();
     profiler.write_trace(&mut text).unwrap();
     let trace: Json =
@@ -81,7 +81,7 @@ fn a_trace_has_the_fields_of_pytorchs_profiler() {
         aten::add(&x, &Tensor::ones(&[3], DType::F64).unwrap(), 2.into()).unwrap();
         aten::cat(&[x.clone(), x.clone()], 0).unwrap();
     });
-    let events = trace_events(&profiler);
+    let events = parse_trace_events(&profiler);
     let find = |name: &str| events.iter().find(|event| event["name"] == name).unwrap();
     let add = find("aten::add.Tensor");
     assert_eq!((&add["ph"], &add["cat"], &add["pid"]), (&"X".into(), &"cpu_op".into(), &std::process::id().into()));
@@ -114,7 +114,7 @@ fn inner_calls_are_nested_and_threads_are_separate() {
     for thread in threads {
         thread.join().unwrap();
     }
-    let events = trace_events(&profiler);
+    let events = parse_trace_events(&profiler);
     let with_parents = events_with_parents(&events);
     assert_eq!(with_parents.len(), events.len());
     let inside: Vec<_> = with_parents.iter().filter(|(event, _)| event["name"] == "aten::t").collect();
@@ -175,5 +175,5 @@ fn calls_that_fail_or_panic_are_recorded() {
 
 #[test]
 fn an_empty_profile_is_a_valid_trace() {
-    assert!(trace_events(&Profiler::default()).is_empty());
+    assert!(parse_trace_events(&Profiler::default()).is_empty());
 }

@@ -59,13 +59,13 @@ pub(super) fn elementwise_calls(
         &given,
     )
     .ok()?;
-    let calls = calls_of_graph(&parts, given, &shapes[result.0])?;
-    fuser.fuse(&build_chain(&calls, std::slice::from_ref(&shapes[result.0])).0)?;
+    let calls = elementwise_calls_of_parts(&parts, given, &shapes[result.0])?;
+    fuser.fuse(&build_fusion_group(&calls, std::slice::from_ref(&shapes[result.0])).0)?;
     Some(calls)
 }
 
 /// Returns the nodes of a graph as calls. The last one returns `result`.
-fn calls_of_graph(parts: &Graph, given: Vec<Tensor>, result: &Tensor) -> Option<Vec<ElementwiseCall>> {
+fn elementwise_calls_of_parts(parts: &Graph, given: Vec<Tensor>, result: &Tensor) -> Option<Vec<ElementwiseCall>> {
     if !parts.constants().is_empty() {
         return None;
     }
@@ -91,7 +91,7 @@ fn calls_of_graph(parts: &Graph, given: Vec<Tensor>, result: &Tensor) -> Option<
 }
 
 /// Returns the kernels of nodes and of the calls of which they are composed.
-pub(super) fn replaced_kernels<'a>(
+pub(super) fn expected_kernels<'a>(
     nodes: impl Iterator<Item = &'a Node>,
     calls: &[ElementwiseCall],
 ) -> Vec<OperatorKernels> {
@@ -106,7 +106,7 @@ pub(super) fn replaced_kernels<'a>(
 }
 
 /// Builds the chain of calls that computes `results`, and returns it with its inputs.
-pub(super) fn build_chain(calls: &[ElementwiseCall], results: &[Tensor]) -> (FusionGroup, Vec<Tensor>) {
+pub(super) fn build_fusion_group(calls: &[ElementwiseCall], results: &[Tensor]) -> (FusionGroup, Vec<Tensor>) {
     let steps_by_result: HashMap<usize, usize> =
         calls.iter().enumerate().map(|(at, call)| (call.result.identity(), at)).collect();
     let mut inputs: Vec<Tensor> = Vec::new();

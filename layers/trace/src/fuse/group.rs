@@ -11,8 +11,8 @@ use std::thread;
 
 use dispatch_runtime::{Dims, Fuser, Tensor};
 
-use super::call::{ElementwiseCall, build_chain, elementwise_calls, meta_tensors, replaced_kernels};
-use super::{FusionGroup, RunStep};
+use super::call::{ElementwiseCall, build_fusion_group, elementwise_calls, expected_kernels, meta_tensors};
+use super::{FusedCalls, RunStep};
 use crate::argument::ValueId;
 use crate::graph::{Graph, Node};
 
@@ -97,7 +97,7 @@ impl CallGrouping<'_> {
     }
 
     /// Fuses the calls of a group. Returns `None` for a single call, or if the fuser cannot fuse them.
-    fn fuse_group(&self, open: &OpenGroup) -> Option<FusionGroup> {
+    fn fuse_group(&self, open: &OpenGroup) -> Option<FusedCalls> {
         let [_, _, ..] = open.nodes[..] else { return None };
         let nodes = || open.nodes.iter().map(|at| &self.graph.nodes[*at]);
         let mut inner_uses: HashMap<ValueId, usize> = HashMap::new();
@@ -106,11 +106,11 @@ impl CallGrouping<'_> {
         let mut results: Vec<ValueId> = open.results.iter().copied().filter(is_used_outside).collect();
         results.sort_unstable();
         let result_tensors: Vec<Tensor> = results.iter().map(|id| self.shapes[id.0].clone()).collect();
-        let (chain, inputs) = build_chain(&open.calls, &result_tensors);
+        let (chain, inputs) = build_fusion_group(&open.calls, &result_tensors);
         let pass = self.fuser.fuse(&chain)?;
         let inputs = inputs.iter().map(|shape| self.values.get(&shape.identity()).copied()).collect::<Option<_>>()?;
         let (kernels, records_grad) =
-            (replaced_kernels(nodes(), &open.calls), nodes().any(|node| node.grad_mode == Some(true)));
-        Some(FusionGroup { nodes: open.nodes.clone(), inputs, results, pass, kernels, records_grad })
+            (expected_kernels(nodes(), &open.calls), nodes().any(|node| node.grad_mode == Some(true)));
+        Some(FusedCalls { nodes: open.nodes.clone(), inputs, results, pass, kernels, records_grad })
     }
 }

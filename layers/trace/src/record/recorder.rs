@@ -9,7 +9,7 @@ use dispatch_runtime::{Bool, Complex64, DType, Geometry, Operator, Scalar, Tenso
 use dispatch_transform::Level;
 
 use super::effects::StateBeforeCall;
-use super::shapes::geometry_without_offset;
+use super::meta_calls::geometry_without_offset;
 use crate::argument::{Argument, ValueId};
 use crate::error::TraceError;
 use crate::graph::{Effects, Graph, GraphBuilder, NamedArgument, Node, ValueInfo};
@@ -111,14 +111,14 @@ impl Recorder {
         if self.builder.constants.iter().any(|(constant, _)| *constant == near) {
             return Ok(self.add_constant(tensor));
         }
-        self.record_view(near, tensor)
+        self.record_view_without_call(near, tensor)
             .map(Argument::Tensor)
             .ok_or_else(|| TraceError::ViewWithOtherDType { operator: operator.to_owned() })
     }
 
     /// Records a view that no operator made, as a call of `as_strided`. The offset is relative to the value `near`, which may be at another
     /// offset of its memory in another run.
-    fn record_view(&mut self, near: ValueId, tensor: &Tensor) -> Option<ValueId> {
+    fn record_view_without_call(&mut self, near: ValueId, tensor: &Tensor) -> Option<ValueId> {
         let start = self.tensors[near.0].geometry().offset();
         let ahead = tensor.geometry().offset() - start;
         let mut base = near;

@@ -105,8 +105,8 @@ const PROGRAMS_WITH_SIZES: [(Program, &[&[i64]]); 6] = [
     (decomposed_attention, &ATTENTION_SIZES),
 ];
 
-/// The programs that can be transformed. Those with state of their own, such as `requires_grad_`, cannot.
-const TRANSFORMABLE_PROGRAMS_WITH_SIZES: [(Program, &[&[i64]]); 5] = [
+/// The programs that can run under `vmap`. Those with state of their own, such as `requires_grad_`, cannot.
+const PROGRAMS_FOR_VMAP_WITH_SIZES: [(Program, &[&[i64]]); 5] = [
     (digits_forward, &DIGITS_SIZES),
     (gradients_by_transform, &DIGITS_SIZES),
     (training_step, &TRAINING_STEP_SIZES),
@@ -175,7 +175,7 @@ fn the_backward_of_a_program_is_in_its_graph() {
 
 #[test]
 fn a_graph_can_be_mapped_over_batches() {
-    for (program, sizes) in TRANSFORMABLE_PROGRAMS_WITH_SIZES {
+    for (program, sizes) in PROGRAMS_FOR_VMAP_WITH_SIZES {
         let batch = add_batch_dim_to_sizes(sizes);
         let batch: Vec<&[i64]> = batch.iter().map(Vec::as_slice).collect();
         let graph = trace(program, &random_inputs(sizes, 1)).unwrap();
@@ -229,7 +229,7 @@ fn casts_of_autocast_are_recorded_in_the_graph() {
 
 #[test]
 fn a_program_can_be_traced_inside_of_a_mapped_function() {
-    for (program, sizes) in TRANSFORMABLE_PROGRAMS_WITH_SIZES {
+    for (program, sizes) in PROGRAMS_FOR_VMAP_WITH_SIZES {
         let batch = add_batch_dim_to_sizes(sizes);
         let batch: Vec<&[i64]> = batch.iter().map(Vec::as_slice).collect();
         // The traced function sees one slice of the batch.

@@ -4,7 +4,7 @@ use dispatch_macros::op_vmap;
 use dispatch_runtime::{Result, Tensor};
 
 use crate::batch::{Batch, Mapped};
-use crate::shape_words::{fold_batch_into_dim, unfold_batch_of_result};
+use crate::shape_words::{fold_batch_into_dim, unfold_mapped_result};
 
 /// Chooses the attention kernel for the first slice, as the choice does not depend on element values.
 #[op_vmap(aten::_fused_sdp_choice)]
@@ -29,13 +29,13 @@ fn fold_masks(batch: &Batch, mask: &Mapped, items: i64) -> Result<Tensor> {
     fold_batch_into_dim(&aten::expand(&each, &sizes, false)?, 0)
 }
 
-fn batch_item_count(query: &Mapped) -> Result<i64> {
+fn items_per_slice(query: &Mapped) -> Result<i64> {
     Ok(query.first_slice()?.sizes().first().copied().unwrap_or(1))
 }
 
 #[op_vmap(aten::_scaled_dot_product_flash_attention_for_cpu)]
 fn _scaled_dot_product_flash_attention_for_cpu(batch: &Batch, _: ...) -> Result<(Mapped, Mapped)> {
-    let items = batch_item_count(&query)?;
+    let items = items_per_slice(&query)?;
     let mask = attn_mask.map(|mask| fold_masks(batch, &mask, items)).transpose()?;
     let [query, key, value] =
         [query, key, value].map(|tensor| fold_batch_into_dim(&batch.expand_batch_first(&tensor)?, 0));
@@ -48,12 +48,12 @@ fn _scaled_dot_product_flash_attention_for_cpu(batch: &Batch, _: ...) -> Result<
         mask.as_ref(),
         scale,
     )?;
-    Ok((unfold_batch_of_result(batch, &output, 0)?, unfold_batch_of_result(batch, &sums, 0)?))
+    Ok((unfold_mapped_result(batch, &output, 0)?, unfold_mapped_result(batch, &sums, 0)?))
 }
 
 #[op_vmap(aten::_scaled_dot_product_flash_attention_for_cpu_backward)]
 fn _scaled_dot_product_flash_attention_for_cpu_backward(batch: &Batch, _: ...) -> Result<(Mapped, Mapped, Mapped)> {
-    let items = batch_item_count(&query)?;
+    let items = items_per_slice(&query)?;
     let mask = attn_mask.map(|mask| fold_masks(batch, &mask, items)).transpose()?;
     let all = |tensor: &Mapped| fold_batch_into_dim(&batch.expand_batch_first(tensor)?, 0);
     let (query, key, value) = aten::_scaled_dot_product_flash_attention_for_cpu_backward(
@@ -68,6 +68,6 @@ fn _scaled_dot_product_flash_attention_for_cpu_backward(batch: &Batch, _: ...) -
         mask.as_ref(),
         scale,
     )?;
-    let unfold = |tensor: &Tensor| unfold_batch_of_result(batch, tensor, 0);
+    let unfold = |tensor: &Tensor| unfold_mapped_result(batch, tensor, 0);
     Ok((unfold(&query)?, unfold(&key)?, unfold(&value)?))
 }

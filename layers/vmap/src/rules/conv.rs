@@ -4,7 +4,7 @@ use dispatch_macros::op_vmap;
 use dispatch_runtime::{Result, Tensor};
 
 use crate::batch::{Batch, Mapped};
-use crate::shape_words::{fold_batch_into_dim, unfold_batch_of_result};
+use crate::shape_words::{fold_batch_into_dim, unfold_mapped_result};
 
 #[op_vmap(aten::convolution)]
 fn convolution(batch: &Batch, _: ...) -> Result<Mapped> {
@@ -17,14 +17,14 @@ fn convolution(batch: &Batch, _: ...) -> Result<Mapped> {
             fold_batch_into_dim(&batch.expand_batch_first(&input)?, 1)?,
             fold_batch_into_dim(&batch.expand_batch_first(&weight)?, 0)?,
         );
-        return unfold_batch_of_result(
+        return unfold_mapped_result(
             batch,
             &convolve(&input, &weight, bias.as_ref(), groups.saturating_mul(batch.size()))?,
             1,
         );
     }
     let bias = bias.as_ref().map(Mapped::tensor);
-    unfold_batch_of_result(
+    unfold_mapped_result(
         batch,
         &convolve(&fold_batch_into_dim(&input.batch_first()?, 0)?, weight.tensor(), bias, groups)?,
         0,
@@ -49,6 +49,6 @@ fn convolution_backward(batch: &Batch, _: ...) -> Result<(Mapped, Mapped, Mapped
         output_mask,
     )?;
     // A gradient that is not requested has one dimension and no elements.
-    let of_input = unfold_batch_of_result(batch, &grad_input, usize::from(output_mask[0]))?;
-    Ok((of_input, unfold_batch_of_result(batch, &grad_weight, 0)?, unfold_batch_of_result(batch, &grad_bias, 0)?))
+    let of_input = unfold_mapped_result(batch, &grad_input, usize::from(output_mask[0]))?;
+    Ok((of_input, unfold_mapped_result(batch, &grad_weight, 0)?, unfold_mapped_result(batch, &grad_bias, 0)?))
 }

@@ -14,7 +14,7 @@ fn slice_numbers(batch: &Batch, on: &Tensor) -> Result<Tensor> {
 
 /// Expands the row indices of each slice to `columns`, as `gather` and `scatter` need them. An index out of range of its own table stays
 /// out of range, so it never reads the table of another slice.
-fn expand_row_indices(batch: &Batch, indices: &Tensor, columns: i64) -> Result<Tensor> {
+fn expand_embedding_indices(batch: &Batch, indices: &Tensor, columns: i64) -> Result<Tensor> {
     let list = aten::to_dtype(
         &aten::reshape(indices, &[batch.size(), indices.geometry().count() / batch.size(), 1])?,
         DType::I64,
@@ -34,7 +34,7 @@ fn embedding(batch: &Batch, _: ...) -> Result<Mapped> {
     }
     let (tables, indices) = (weight.batch_first()?, batch.expand_batch_first(&indices)?);
     let columns = tables.sizes()[2];
-    let found = aten::gather(&tables, 1, &expand_row_indices(batch, &indices, columns)?, false)?;
+    let found = aten::gather(&tables, 1, &expand_embedding_indices(batch, &indices, columns)?, false)?;
     Ok(Mapped::from_batch_first(aten::reshape(&found, &[indices.sizes(), &[columns]].concat())?))
 }
 
@@ -54,7 +54,7 @@ fn embedding_dense_backward(batch: &Batch, _: ...) -> Result<Option<Mapped>> {
     Ok(Some(Mapped::from_batch_first(aten::scatter_add(
         &none,
         1,
-        &expand_row_indices(batch, &indices_of_all, columns)?,
+        &expand_embedding_indices(batch, &indices_of_all, columns)?,
         &grad,
     )?)))
 }

@@ -81,5 +81,5 @@ fn baddbmm(batch: &Batch, this: Mapped, batch1: Mapped, batch2: Mapped, beta: Sc
     let added = align_rank(&Mapped::from_batch_first(batch.expand_batch_first(&this)?), 3)?;
     let added = aten::expand(&added, &[-1, left.sizes()[1], -1, -1], false)?;
     let [added, left, right] = [added, left, right].map(|all| shape_words::fold_batch_into_dim(&all, 0));
-    shape_words::unfold_batch_of_result(batch, &aten::baddbmm(&added?, &left?, &right?, beta, alpha)?, 0)
+    shape_words::unfold_mapped_result(batch, &aten::baddbmm(&added?, &left?, &right?, beta, alpha)?, 0)
 }

@@ -138,7 +138,7 @@ impl ClassifiedSamples {
     }
 
     /// Reshapes one value per slice so that it broadcasts to the slice's samples.
-    fn expand_to_samples(&self, of_slice: &Tensor) -> Result<Tensor> {
+    fn align_with_samples(&self, of_slice: &Tensor) -> Result<Tensor> {
         let mut column = vec![1; self.sizes.len()];
         column[0] = self.sizes[0];
         aten::reshape(of_slice, &column)
@@ -186,10 +186,10 @@ fn nll_loss_backward_of_slices(
     let samples = ClassifiedSamples::new(batch, this, target, weight, ignore_index)?;
     let mut gradient = batch.expand_batch_first(grad_output)?;
     if reduction != REDUCTION_NONE {
-        gradient = samples.expand_to_samples(&gradient)?;
+        gradient = samples.align_with_samples(&gradient)?;
     }
     if reduction == REDUCTION_MEAN {
-        gradient = aten::div(&gradient, &samples.expand_to_samples(&batch.expand_batch_first(total_weight)?)?)?;
+        gradient = aten::div(&gradient, &samples.align_with_samples(&batch.expand_batch_first(total_weight)?)?)?;
     }
     let of_samples = aten::reshape(&samples.multiply_by_weights(&gradient)?, &[-1])?;
     let total = aten::sum(&of_samples, None)?;

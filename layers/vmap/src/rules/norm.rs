@@ -5,7 +5,7 @@ use dispatch_macros::op_vmap;
 use dispatch_runtime::{DType, Result, Scalar, Tensor, wrap_dim};
 
 use crate::batch::{Batch, Mapped};
-use crate::shape_words::{fold_batch_into_dim, unfold_batch_from_dim, unfold_batch_of_result};
+use crate::shape_words::{fold_batch_into_dim, unfold_batch_from_dim, unfold_mapped_result};
 
 fn is_mapped_tensor(tensor: Option<&Mapped>) -> bool {
     tensor.is_some_and(Mapped::is_mapped)
@@ -142,17 +142,17 @@ fn native_group_norm(batch: &Batch, _: ...) -> Result<(Mapped, Mapped, Mapped)> 
         let [weight, bias] = [weight, bias].map(|parameter| parameter.map(Mapped::tensor));
         let (y, mean, rstd) = aten::native_group_norm(&all, weight, bias, items, C, HxW, group, eps)?;
         return Ok((
-            unfold_batch_of_result(batch, &y, 0)?,
-            unfold_batch_of_result(batch, &mean, 0)?,
-            unfold_batch_of_result(batch, &rstd, 0)?,
+            unfold_mapped_result(batch, &y, 0)?,
+            unfold_mapped_result(batch, &mean, 0)?,
+            unfold_mapped_result(batch, &rstd, 0)?,
         ));
     }
     let (y, mean, rstd) = aten::native_group_norm(&to_single_precision(&all)?, None, None, items, C, HxW, group, eps)?;
     let mut sizes = vec![batch.size(), 1, C];
     sizes.resize(input.slice_rank() + 1, 1);
-    let y = apply_weight_and_bias(batch, unfold_batch_of_result(batch, &y, 0)?.batch_first()?, [weight, bias], &sizes)?;
+    let y = apply_weight_and_bias(batch, unfold_mapped_result(batch, &y, 0)?.batch_first()?, [weight, bias], &sizes)?;
     let dtype = statistics_dtype(&all, [weight, bias]);
-    let statistics = |of_slices: &Tensor| unfold_batch_of_result(batch, &cast_to_dtype(of_slices, dtype)?, 0);
+    let statistics = |of_slices: &Tensor| unfold_mapped_result(batch, &cast_to_dtype(of_slices, dtype)?, 0);
     Ok((Mapped::from_batch_first(cast_to_dtype(&y, all.dtype())?), statistics(&mean)?, statistics(&rstd)?))
 }
 
@@ -180,9 +180,9 @@ fn native_batch_norm(batch: &Batch, _: ...) -> Result<Option<(Mapped, Mapped, Ma
         eps,
     )?;
     Ok(Some((
-        unfold_batch_of_result(batch, &y, 1)?,
-        unfold_batch_of_result(batch, &mean, 0)?,
-        unfold_batch_of_result(batch, &rstd, 0)?,
+        unfold_mapped_result(batch, &y, 1)?,
+        unfold_mapped_result(batch, &mean, 0)?,
+        unfold_mapped_result(batch, &rstd, 0)?,
     )))
 }
 
@@ -206,6 +206,6 @@ fn native_batch_norm_backward(batch: &Batch, _: ...) -> Result<(Mapped, Mapped, 
         output_mask,
     )?;
     // A gradient that is not requested has one dimension and no elements.
-    let of_input = unfold_batch_of_result(batch, &of_input, usize::from(output_mask[0]))?;
-    Ok((of_input, unfold_batch_of_result(batch, &of_weight, 0)?, unfold_batch_of_result(batch, &of_bias, 0)?))
+    let of_input = unfold_mapped_result(batch, &of_input, usize::from(output_mask[0]))?;
+    Ok((of_input, unfold_mapped_result(batch, &of_weight, 0)?, unfold_mapped_result(batch, &of_bias, 0)?))
 }

@@ -73,28 +73,28 @@ fn doubled_cpu(this: &Tensor) -> Result<Tensor> {
 }
 
 /// Computes `difference` for each row, with a kernel that calls `vmap`.
-#[op_def("mapped_difference(Tensor self) -> Tensor")]
-pub fn mapped_difference(this: &Tensor) -> Result<Tensor>;
+#[op_def("difference_by_vmap(Tensor self) -> Tensor")]
+pub fn difference_by_vmap(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(mapped_difference, CPU)]
-fn mapped_difference_cpu(this: &Tensor) -> Result<Tensor> {
+#[op_impl(difference_by_vmap, CPU)]
+fn difference_by_vmap_cpu(this: &Tensor) -> Result<Tensor> {
     vmap(difference, this)
 }
 
 /// Computes `difference` of the doubled tensor, as a composite.
-#[op_def("doubled_difference(Tensor self) -> Tensor")]
-pub fn doubled_difference(this: &Tensor) -> Result<Tensor> {
+#[op_def("difference_of_doubled(Tensor self) -> Tensor")]
+pub fn difference_of_doubled(this: &Tensor) -> Result<Tensor> {
     difference_with_rule(&doubled(this)?)
 }
 
 /// Computes `difference` of the doubled tensor, as a composite with a batch rule, which takes precedence over the decomposition.
-#[op_def("doubled_difference_with_rule(Tensor self) -> Tensor")]
-pub fn doubled_difference_with_rule(this: &Tensor) -> Result<Tensor> {
+#[op_def("difference_of_doubled_with_rule(Tensor self) -> Tensor")]
+pub fn difference_of_doubled_with_rule(this: &Tensor) -> Result<Tensor> {
     difference_with_rule(&doubled(this)?)
 }
 
-#[op_vmap(doubled_difference_with_rule)]
-fn doubled_difference_with_rule_vmap(_: &Batch, this: Mapped) -> Result<Mapped> {
+#[op_vmap(difference_of_doubled_with_rule)]
+fn difference_of_doubled_with_rule_vmap(_: &Batch, this: Mapped) -> Result<Mapped> {
     Ok(Mapped::from_batch_first((difference_with_rule_cpu(&this.batch_first()?)? * 2.0)?))
 }
 
@@ -206,14 +206,14 @@ fn an_operator_with_a_shape_word_needs_no_rule() {
 
 #[test]
 fn a_composite_is_decomposed() {
-    assert_eq!(count_kernel_calls(|| drop(vmap(doubled_difference, &varied_tensor(&[4, 3])).unwrap())), 2);
-    check_against_loop([(&varied_tensor(&[4, 3]), Some(0))], |x| doubled_difference(&x[0]));
+    assert_eq!(count_kernel_calls(|| drop(vmap(difference_of_doubled, &varied_tensor(&[4, 3])).unwrap())), 2);
+    check_against_loop([(&varied_tensor(&[4, 3]), Some(0))], |x| difference_of_doubled(&x[0]));
 }
 
 #[test]
 fn a_composite_with_a_rule_is_not_decomposed() {
-    assert_eq!(count_kernel_calls(|| drop(vmap(doubled_difference_with_rule, &varied_tensor(&[4, 3])).unwrap())), 1);
-    check_against_loop([(&varied_tensor(&[4, 3]), Some(0))], |x| doubled_difference_with_rule(&x[0]));
+    assert_eq!(count_kernel_calls(|| drop(vmap(difference_of_doubled_with_rule, &varied_tensor(&[4, 3])).unwrap())), 1);
+    check_against_loop([(&varied_tensor(&[4, 3]), Some(0))], |x| difference_of_doubled_with_rule(&x[0]));
 }
 
 #[test]
@@ -248,8 +248,8 @@ fn a_boxed_kernel_gets_slices() {
 
 #[test]
 fn a_kernel_that_calls_vmap_is_called_for_each_slice() {
-    assert_eq!(count_kernel_calls(|| drop(vmap(mapped_difference, &varied_tensor(&[4, 2, 3])).unwrap())), 8);
-    check_against_loop([(&varied_tensor(&[4, 2, 3]), Some(0))], |x| mapped_difference(&x[0]));
+    assert_eq!(count_kernel_calls(|| drop(vmap(difference_by_vmap, &varied_tensor(&[4, 2, 3])).unwrap())), 8);
+    check_against_loop([(&varied_tensor(&[4, 2, 3]), Some(0))], |x| difference_by_vmap(&x[0]));
 }
 
 #[test]

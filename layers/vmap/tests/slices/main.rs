@@ -36,18 +36,18 @@ fn set_slow_loops_exclusively(slow: SlowLoops) -> MutexGuard<'static, ()> {
 /// One argument of a slice: a tensor of these sizes, or another value.
 #[derive(Clone)]
 enum TestArgument {
-    Elements(Vec<i64>),
-    Indices(Vec<i64>, i64),
+    FloatTensor(Vec<i64>),
+    IndexTensor(Vec<i64>, i64),
     TensorList(Vec<Vec<i64>>),
     Value(Value),
 }
 
 fn tensor_arg(sizes: &[i64]) -> TestArgument {
-    TestArgument::Elements(sizes.to_vec())
+    TestArgument::FloatTensor(sizes.to_vec())
 }
 
 fn index_arg(sizes: &[i64], below: i64) -> TestArgument {
-    TestArgument::Indices(sizes.to_vec(), below)
+    TestArgument::IndexTensor(sizes.to_vec(), below)
 }
 
 fn value_arg(value: impl Into<Value>) -> TestArgument {
@@ -91,10 +91,10 @@ impl OperatorCall {
         let mut made = Vec::new();
         for given in &self.given {
             match given {
-                TestArgument::Elements(sizes) => {
+                TestArgument::FloatTensor(sizes) => {
                     made.push(distinct_tensor(&insert_batch_size(sizes, dims.next().unwrap())));
                 }
-                TestArgument::Indices(sizes, below) => {
+                TestArgument::IndexTensor(sizes, below) => {
                     made.push(index_elements(&insert_batch_size(sizes, dims.next().unwrap()), *below));
                 }
                 TestArgument::TensorList(all) => {

@@ -54,15 +54,15 @@ pub fn norm(
 ) -> Result<(Tensor, Tensor, Tensor)>;
 
 /// The input as rows of `columns` elements.
-pub struct Norm {
+pub struct NormPlan {
     /// The number of elements in a row.
     pub columns: usize,
 }
 
 #[op_plan(norm)]
-fn norm_plan(input: &Tensor, sizes: &[i64]) -> Result<Plan<Norm, 3>> {
+fn norm_plan(input: &Tensor, sizes: &[i64]) -> Result<Plan<NormPlan, 3>> {
     let like = Spec::contiguous(input.dtype(), input.sizes());
-    Ok(Plan::new(Norm { columns: sizes.len() }, [like.clone(), like.clone(), like]))
+    Ok(Plan::new(NormPlan { columns: sizes.len() }, [like.clone(), like.clone(), like]))
 }
 
 /// Reverses the order of elements.

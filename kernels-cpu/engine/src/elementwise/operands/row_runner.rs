@@ -1,7 +1,7 @@
 //! Loops over the operands of a call, along a loop nest.
 #![expect(unsafe_code, reason = "one loop over slices of several operands")]
 
-use super::{BasePointers, ConvertedOperand, ELEMENTS_PER_BLOCK, ElementBlock, GRAIN_SIZE};
+use super::{BasePointers, CallOperand, ELEMENTS_PER_BLOCK, ElementBlock, GRAIN_SIZE};
 use crate::elementwise::LoopNest;
 use crate::elementwise::fusible::ContiguousLoop;
 use crate::thread_pool;
@@ -51,7 +51,7 @@ pub(super) unsafe fn run_in_place<const N: usize>(
             // caller.
             unsafe {
                 block.as_mut_ptr().copy_from_nonoverlapping(here.out, length * size);
-                kernel_loop.run(here.out, &here.inputs_with_copy(block.as_mut_ptr()), length);
+                kernel_loop.run(here.out, &here.inputs_without_alias(block.as_mut_ptr()), length);
             }
         }
     });
@@ -59,8 +59,8 @@ pub(super) unsafe fn run_in_place<const N: usize>(
 
 /// Runs a loop over the rows of operands along a [`LoopNest`].
 pub(super) struct RowRunner<'a, const N: usize> {
-    out: &'a ConvertedOperand,
-    pub(super) inputs: &'a [ConvertedOperand; N],
+    out: &'a CallOperand,
+    pub(super) inputs: &'a [CallOperand; N],
     kernel_loop: &'a dyn ContiguousLoop,
     pub(super) blocks: [ElementBlock; N],
     results: ElementBlock,
@@ -68,11 +68,7 @@ pub(super) struct RowRunner<'a, const N: usize> {
 }
 
 impl<'a, const N: usize> RowRunner<'a, N> {
-    pub(super) fn new(
-        out: &'a ConvertedOperand,
-        inputs: &'a [ConvertedOperand; N],
-        kernel_loop: &'a dyn ContiguousLoop,
-    ) -> Self {
+    pub(super) fn new(out: &'a CallOperand, inputs: &'a [CallOperand; N], kernel_loop: &'a dyn ContiguousLoop) -> Self {
         let (blocks, results, rounding_buffer) =
             ([const { ElementBlock::new() }; N], ElementBlock::new(), ElementBlock::new());
         Self { out, inputs, kernel_loop, blocks, results, rounding_buffer }
@@ -102,7 +98,7 @@ impl<'a, const N: usize> RowRunner<'a, N> {
         preloaded: [Option<*const u8>; N],
     ) {
         let side_by_side =
-            |operand: &ConvertedOperand, step: isize| operand.path.direct && step.unsigned_abs() == operand.path.size;
+            |operand: &CallOperand, step: isize| operand.path.direct && step.unsigned_abs() == operand.path.size;
         let out_direct = side_by_side(self.out, steps[0]);
         let direct: [bool; N] = std::array::from_fn(|i| side_by_side(&self.inputs[i], steps[i + 1]));
         let uniform: [bool; N] = std::array::from_fn(|i| steps[i + 1] == 0);

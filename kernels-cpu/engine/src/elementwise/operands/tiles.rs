@@ -7,7 +7,7 @@
 use std::array;
 use std::ops::Range;
 
-use super::{ConvertedOperand, ELEMENTS_PER_BLOCK, OperandConversion, RowRunner};
+use super::{CallOperand, ELEMENTS_PER_BLOCK, OperandConversion, RowRunner};
 use crate::elementwise::loop_nest::{LoopNest, to_isize};
 use crate::elementwise::prefetch;
 
@@ -20,7 +20,7 @@ const CACHE_LINE_BYTES: usize = 64;
 /// Returns which inputs are transposed against the result; `None` if none is.
 pub(super) fn transposed_inputs<const N: usize, const M: usize>(
     nest: &LoopNest<M>,
-    inputs: &[ConvertedOperand; N],
+    inputs: &[CallOperand; N],
 ) -> Option<[bool; N]> {
     let ((length, steps), (height, across)) = (nest.innermost_dim(), nest.second_dim()?);
     if length < COLUMNS_PER_TILE || height < ROWS_PER_TILE {

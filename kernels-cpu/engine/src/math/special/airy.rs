@@ -15,7 +15,7 @@ pub fn ai(x: f64) -> f64 {
     } else if x > -2.0 {
         power_series(x)
     } else {
-        oscillating_part(-x)
+        ai_of_negative(-x)
     }
 }
 
@@ -36,7 +36,7 @@ fn power_series(x: f64) -> f64 {
 }
 
 /// Returns the function of `-z`, as an integral over the path of steepest descent, on which the integrand does not oscillate.
-fn oscillating_part(z: f64) -> f64 {
+fn ai_of_negative(z: f64) -> f64 {
     const BESSEL_ORDER: f64 = 1.0 / 3.0;
     let zeta = 2.0 * z * z.sqrt() / 3.0;
     let size = 45.0 / zeta;

@@ -20,7 +20,7 @@ pub enum ChebyshevKind {
 
 /// The degrees above which recurrences are not used.
 const MAX_RECURRENCE_DEGREE: f64 = 1000.0;
-const MAX_LONG_RECURRENCE_DEGREE: f64 = 1e6;
+const MAX_LEGENDRE_RECURRENCE_DEGREE: f64 = 1e6;
 
 impl ChebyshevKind {
     /// Returns the polynomial of a degree at `x`.
@@ -87,7 +87,7 @@ pub fn hermite(x: f64, degree: f64, scale: f64) -> f64 {
 /// Returns the Laguerre polynomial of a degree at `x`.
 pub fn laguerre(x: f64, degree: f64) -> f64 {
     let Some(n) = truncated_degree(degree) else { return 0.0 };
-    if n > MAX_LONG_RECURRENCE_DEGREE {
+    if n > MAX_LEGENDRE_RECURRENCE_DEGREE {
         return (0.5 * x).exp() * bessel_j0_or_i0((n + 0.5) * x);
     }
     evaluate_recurrence(n, 1.0 - x, |k, p, before| ((2.0 * k + 1.0 - x) * p - k * before) / (k + 1.0))
@@ -96,7 +96,7 @@ pub fn laguerre(x: f64, degree: f64) -> f64 {
 /// Returns the Legendre polynomial of a degree at `x`.
 pub fn legendre(x: f64, degree: f64) -> f64 {
     let Some(n) = truncated_degree(degree) else { return 0.0 };
-    if n > MAX_LONG_RECURRENCE_DEGREE {
+    if n > MAX_LEGENDRE_RECURRENCE_DEGREE {
         let size = x.abs();
         let sign = if x < 0.0 && n % 2.0 != 0.0 { -1.0 } else { 1.0 };
         let (angle, stretch, square) = if size < 1.0 {
@@ -169,9 +169,10 @@ mod tests {
     #[test]
     fn forms_for_high_degrees_agree_with_recurrences() {
         for x in [0.3, -0.9, 1.0, 1.0 + 1e-13, -1.0] {
-            let [before, last, far] = [-1.0, 0.0, 1.0].map(|more| legendre(x, MAX_LONG_RECURRENCE_DEGREE + more));
-            let next = ((2.0 * MAX_LONG_RECURRENCE_DEGREE + 1.0) * x * last - MAX_LONG_RECURRENCE_DEGREE * before)
-                / (MAX_LONG_RECURRENCE_DEGREE + 1.0);
+            let [before, last, far] = [-1.0, 0.0, 1.0].map(|more| legendre(x, MAX_LEGENDRE_RECURRENCE_DEGREE + more));
+            let next = ((2.0 * MAX_LEGENDRE_RECURRENCE_DEGREE + 1.0) * x * last
+                - MAX_LEGENDRE_RECURRENCE_DEGREE * before)
+                / (MAX_LEGENDRE_RECURRENCE_DEGREE + 1.0);
             assert!((next - far).abs() < 1e-2 * next.abs() + 1e-5, "{x}: {next} {far}");
         }
         let (near, far) = (

@@ -9,7 +9,7 @@ use crate::formulas::fail_without_formula;
 use crate::not_differentiable;
 
 /// Returns the derivative of a Bessel function of order one, given the function of order zero. It is 0.5 at zero.
-fn bessel_one_derivative(this: &Tensor, order_zero: &Tensor, result: &Tensor) -> Result<Tensor> {
+fn order_one_bessel_derivative(this: &Tensor, order_zero: &Tensor, result: &Tensor) -> Result<Tensor> {
     (order_zero - (result / this)?)?.masked_fill_scalar(&this.eq_scalar(0)?, 0.5)
 }
 
@@ -27,17 +27,17 @@ derivatives! {
     special_zeta(grad, this, other) =>
         fail_without_formula::<aten::special_zeta>(), (grad * (this * aten::special_zeta(&(this + 1)?, other)?)?)?.neg();
     special_i0e(grad, this, result) => grad * (this.special_i1e()? - (this.sgn()? * result)?)?;
-    special_i1(grad, this, result) => grad * bessel_one_derivative(this, &this.i0()?, result)?;
+    special_i1(grad, this, result) => grad * order_one_bessel_derivative(this, &this.i0()?, result)?;
     special_i1e(grad, this, result) =>
-        grad * (bessel_one_derivative(this, &this.special_i0e()?, result)? - (this.sgn()? * result)?)?;
+        grad * (order_one_bessel_derivative(this, &this.special_i0e()?, result)? - (this.sgn()? * result)?)?;
     special_modified_bessel_i0(grad, this) => grad * this.special_modified_bessel_i1()?;
     special_modified_bessel_i1(grad, this, result) =>
-        grad * bessel_one_derivative(this, &this.special_modified_bessel_i0()?, result)?;
+        grad * order_one_bessel_derivative(this, &this.special_modified_bessel_i0()?, result)?;
     special_modified_bessel_k0(grad, this) => (grad * this.special_modified_bessel_k1()?)?.neg();
     special_modified_bessel_k1(grad, this, result) =>
         (grad * (this.special_modified_bessel_k0()? + (result / this)?)?)?.neg();
     special_bessel_j0(grad, this) => (grad * this.special_bessel_j1()?)?.neg();
-    special_bessel_j1(grad, this, result) => grad * bessel_one_derivative(this, &this.special_bessel_j0()?, result)?;
+    special_bessel_j1(grad, this, result) => grad * order_one_bessel_derivative(this, &this.special_bessel_j0()?, result)?;
     special_bessel_y0(grad, this) => (grad * this.special_bessel_y1()?)?.neg();
     special_bessel_y1(grad, this, result) => grad * (this.special_bessel_y0()? - (result / this)?)?;
 }

@@ -104,9 +104,9 @@ pub(super) fn is_intended_difference(operator: &str, argument: &str, dtype: DTyp
 /// synchronization.
 pub(super) fn differs_on_devices(operator: &str, dtype: DType, number: Scalar) -> bool {
     match base_name(operator) {
-        // A scalar argument of an `F16` call is not rounded to `F16`.
+        // Devices do not round a scalar argument of an `F16` call to `F16`.
         "add" | "sub" | "subtract" | "rsub" => dtype == DType::F16 && !number.fits(dtype),
-        // The order of a norm is rounded to the dtype of the elements.
+        // Devices round the order of a norm to the elements' dtype, so a tiny order becomes zero.
         "norm" | "linalg_vector_norm" | "dist" | "renorm" => to_real_or_nan(number).abs() < 1e-38,
         // A value that is a tensor on the device is cast without a check.
         base => base == "masked_fill" && operator.contains("Tensor"),

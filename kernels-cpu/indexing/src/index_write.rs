@@ -71,7 +71,7 @@ fn index_put(plan: &IndexPlan, out: &mut Tensor, this: &Tensor, values: &Tensor,
     let values =
         if spread { broadcast_to_contiguous("values", values, this.dtype(), &plan.sizes)? } else { values.clone() };
     let lists = IndexLists::new(plan)?;
-    let steps = lists.copy_sizes_and_offsets(0..lists.position_count(), this.sizes(), out.strides())?;
+    let steps = lists.dims_of_copy(0..lists.position_count(), this.sizes(), out.strides())?;
     let axes: Vec<CopyAxis> = steps.into_iter().map(|(size, to, from)| CopyAxis { size, to, from }).collect();
     if accumulate {
         return add_along_axes(out, this, &to_compute_dtype(&values)?, &axes);

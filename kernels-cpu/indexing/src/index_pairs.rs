@@ -12,7 +12,7 @@ use dispatch_runtime::{BadArgument, Dims, Element, Geometry, Operand, Problem, o
 
 use engine::allocation::to_usize;
 use engine::data_movement::{
-    BasePointer, ELEMENTS_PER_CACHE_LINE, GRAIN_SIZE, MIN_DIVIDED_SIZE, to_contiguous, with_word_of_size,
+    BasePointer, ELEMENTS_PER_CACHE_LINE, GRAIN_SIZE, MIN_PARALLEL_DIM_SIZE, to_contiguous, with_word_of_size,
 };
 use engine::elementwise::loop_nest::LoopNest;
 use engine::thread_pool::{parallel_for, region_thread_count};
@@ -141,10 +141,10 @@ impl<'a> IndexedElementPairs<'a> {
     unsafe fn visit_pairs<W>(&self, apart: bool, f: impl Fn(*mut W, *mut W) + Sync) -> bool {
         let sizes = self.index.geometry().sizes();
         let free = (0..sizes.len()).filter(|&dim| apart || dim != self.dim);
-        let cut = free.max_by_key(|&dim| (sizes[dim].min(MIN_DIVIDED_SIZE), Reverse(dim)));
+        let cut = free.max_by_key(|&dim| (sizes[dim].min(MIN_PARALLEL_DIM_SIZE), Reverse(dim)));
         let Some(cut) = cut else {
             // SAFETY: guaranteed by the caller.
-            return unsafe { self.visit_part::<W>(0, 0..sizes.first().map_or(1, |&size| to_usize(size)), &f) };
+            return unsafe { self.visit_range_of_dim::<W>(0, 0..sizes.first().map_or(1, |&size| to_usize(size)), &f) };
         };
         let (size, count) = (to_usize(sizes[cut]), to_usize(self.index.geometry().count()));
         let line = if self.selected.geometry().strides()[cut] == 1 { ELEMENTS_PER_CACHE_LINE } else { 1 };
@@ -152,7 +152,7 @@ impl<'a> IndexedElementPairs<'a> {
         let inside = AtomicBool::new(true);
         parallel_for(0..size, (GRAIN_SIZE / (count / size).max(1)).max(least), |piece| {
             // SAFETY: guaranteed by the caller.
-            if !unsafe { self.visit_part::<W>(cut, piece, &f) } {
+            if !unsafe { self.visit_range_of_dim::<W>(cut, piece, &f) } {
                 inside.store(false, Ordering::Relaxed);
             }
         });
@@ -164,7 +164,7 @@ impl<'a> IndexedElementPairs<'a> {
     /// # Safety
     ///
     /// The safety conditions of [`visit_pairs`](Self::visit_pairs) hold.
-    unsafe fn visit_part<W>(&self, cut: usize, piece: Range<usize>, f: &impl Fn(*mut W, *mut W)) -> bool {
+    unsafe fn visit_range_of_dim<W>(&self, cut: usize, piece: Range<usize>, f: &impl Fn(*mut W, *mut W)) -> bool {
         let mut sizes = Dims::from_slice(self.index.geometry().sizes());
         sizes[cut] = i64::try_from(piece.len()).unwrap_or(0);
         let side = |operand: &Operand<'_>, whole: bool| {

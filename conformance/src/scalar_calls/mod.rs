@@ -1,7 +1,7 @@
 //! Checks of scalar arguments at the limits of dtypes. Each recorded scalar is passed to each operator with scalar arguments, in each
 //! dtype. The operator must refuse the scalars that PyTorch refuses to convert, and return PyTorch's results for the others.
 
-mod differences;
+mod intended_differences;
 
 use dispatch_runtime::{DType, Device, Operator};
 use flate2::read::GzDecoder;
@@ -17,7 +17,7 @@ use crate::recording::{Call, read_nonempty_lines};
 use crate::suite::TestTarget;
 use crate::verdict::{CallError, Failure, Verdict};
 
-use differences::{differs_on_devices, is_intended_difference};
+use intended_differences::{differs_on_devices, is_intended_difference};
 
 /// The recorded scalars, and the calls of all operators with them.
 pub(crate) struct RecordedScalarCalls {

@@ -5,7 +5,7 @@ use dispatch_runtime::Value;
 use crate::case::Case;
 use crate::datum::Datum;
 
-/// Returns the reason why the gradient of a call differs from the derivative of its results, if it does so in PyTorch too.
+/// Returns the reason why finite differences cannot check the gradient of a call, or `None` if they can.
 pub(super) fn first_order_exemption(case: &Case) -> Option<&'static str> {
     Some(match case.operator.name().base {
         _ if case.is_unpredictable() => "its results are unpredictable",
@@ -18,10 +18,10 @@ pub(super) fn first_order_exemption(case: &Case) -> Option<&'static str> {
         "_ctc_loss" | "ctc_loss" => "its gradient assumes that its input is a log-softmax",
         "max_unpool2d" | "max_unpool3d" => "several elements that are written to one place all receive its gradient",
         "as_strided_scatter" => "its gradient in PyTorch is not its derivative",
-        "fmod" | "remainder" if has_nonzero_magnitude(case, |number| number > 1e6) => {
+        "fmod" | "remainder" if any_nonzero_magnitude(case, |number| number > 1e6) => {
             "finite differences step over its jumps"
         }
-        _ if has_nonzero_magnitude(case, |number| number < f64::from(f32::MIN_POSITIVE)) => {
+        _ if any_nonzero_magnitude(case, |number| number < f64::from(f32::MIN_POSITIVE)) => {
             "its arguments are smaller than the steps of finite differences"
         }
         _ => return None,
@@ -29,7 +29,7 @@ pub(super) fn first_order_exemption(case: &Case) -> Option<&'static str> {
 }
 
 /// Whether an element of the arguments, other than 0, has a magnitude that satisfies the predicate.
-fn has_nonzero_magnitude(case: &Case, predicate: impl Fn(f64) -> bool) -> bool {
+fn any_nonzero_magnitude(case: &Case, predicate: impl Fn(f64) -> bool) -> bool {
     let arrays = case.arguments.iter().flat_map(Datum::arrays).filter(|array| array.dtype.is_floating());
     let mut numbers = arrays.flat_map(|array| &array.elements).filter_map(|number| number.to_f64());
     numbers.any(|number| number != 0.0 && predicate(number.abs()))

@@ -1,6 +1,6 @@
 //! Derivative of samples of the beta distribution.
 
-use super::gamma::numeric_derivative;
+use super::gamma_distribution::numeric_derivative;
 
 /// Returns the derivative of a component `x` of a Dirichlet sample by its concentration `weight`, divided by `1 - x`, which is the sum of
 /// the other components. The component has a beta distribution; the sum of the other concentrations, `total - weight`, is constant.

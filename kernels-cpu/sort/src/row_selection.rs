@@ -2,7 +2,7 @@
 
 use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, op_impl, operands};
 
-use crate::sort_select::{Direction, RankEntry, Ranked, RowSorter, with_row_sorter};
+use crate::row_sorter::{Direction, RankEntry, Ranked, RowSorter, with_row_sorter};
 use engine::allocation::to_usize;
 use engine::reduce::{dim_mask, for_each_line, keepdim_view, with_compute_type};
 
@@ -37,7 +37,7 @@ impl RowSelection {
             Self::InOrder(_) if values.len() == line.len() => return sorter.sort_row(line, values, places),
             Self::InOrder(_) => {
                 for (i, entry) in sorter.select_first_entries(line, values.len()).into_iter().enumerate() {
-                    write_element(line, sorter.index(entry), &mut values[i..], &mut places[i..]);
+                    write_value_and_index(line, sorter.index(entry), &mut values[i..], &mut places[i..]);
                 }
                 return;
             }
@@ -60,12 +60,12 @@ impl RowSelection {
                 sorter.index(last)
             }
         };
-        write_element(line, place, values, places);
+        write_value_and_index(line, place, values, places);
     }
 }
 
 /// Writes an element of a row to the first of `values`, and its index to the first of `places`.
-fn write_element<T: Ranked>(line: &[T], at: usize, values: &mut [T], places: &mut [i64]) {
+fn write_value_and_index<T: Ranked>(line: &[T], at: usize, values: &mut [T], places: &mut [i64]) {
     values[0] = line[at];
     places[0] = i64::try_from(at).unwrap_or(i64::MAX);
 }
