@@ -343,8 +343,8 @@ pub mod __private {
         ConditionFn, Definition, Kernel, Signature, TableHeader, TableRef, TypedAdapters, too_few_arguments_error,
     };
     pub use crate::plan::{
-        CheckOnMeta, DimList, DirectOutputKinds, HasTensors, ListArgument, OutputParameter, OutputTensor, PlanParameter,
-        PointwiseOperand, ReturnsPlan, ReturnsPlanList, allocate_all_on, allocate_pointwise, call_each,
+        CheckOnMeta, DimList, DirectOutputKinds, HasTensors, ListArgument, OutputParameter, OutputTensor,
+        PlanParameter, PointwiseOperand, ReturnsPlan, ReturnsPlanList, allocate_all_on, allocate_pointwise, call_each,
         check_argument_on_meta, check_outputs_disjoint, form_kernel, form_meta_kernel, planned_meta_kernel,
         pointwise_plan, product_plan, reduction_plan, result_device, shape_word_specs,
     };

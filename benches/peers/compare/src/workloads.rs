@@ -5,6 +5,7 @@ pub(crate) fn workloads_with_targets() -> impl Iterator<Item = (String, f64)> {
     let calls = LARGE_TENSOR_WORKLOADS
         .iter()
         .chain(INDEXING_AND_SCAN_WORKLOADS)
+        .chain(OPTIMISER_WORKLOADS)
         .map(|(workload, target)| ((*workload).to_owned(), *target));
     let forward = NETWORK_PART_WORKLOADS.iter().map(|(part, target)| ((*part).to_owned(), *target));
     let backward = NETWORK_PART_WORKLOADS.iter().map(|(part, target)| (format!("{part}, backward"), *target));
@@ -70,6 +71,15 @@ const INDEXING_AND_SCAN_WORKLOADS: &[(&str, f64)] = &[
     ("gelu 1024x1024 bf16", NO_TARGET),
     ("gelu 1024x1024 f16", NO_TARGET),
 ];
+/// The first line is compared with PyTorch's steps by lists of tensors, those with "fused" with its fused step.
+const OPTIMISER_WORKLOADS: &[(&str, f64)] = &[
+    ("AdamW 48 x 1M", 2.0),
+    ("AdamW 48 x 1M, fused", 0.95),
+    ("AdamW 48 x 1k", 2.0),
+    ("AdamW 48 x 1k, fused", NO_TARGET),
+    ("copy of 48M", 0.95),
+];
+
 /// The target of workloads that are only reported.
 const NO_TARGET: f64 = 0.0;
 

@@ -2,6 +2,7 @@
 
 mod indexing_and_scans;
 mod network_parts;
+mod optimisers;
 mod tensor_calls;
 mod train;
 
@@ -14,6 +15,7 @@ fn main() {
             train::training_job,
             network_parts::job_for_workload,
             indexing_and_scans::job_for_workload,
+            optimisers::job_for_workload,
             tensor_calls::large_call_job,
         ];
         jobs.iter().find_map(|job| job(name))
