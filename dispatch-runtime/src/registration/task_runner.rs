@@ -68,7 +68,7 @@ static TASK_RUNNERS: [OnceLock<&'static TaskRunnerRecord>; BACKEND_COUNT] = [con
 
 /// Stores the task runner of a record. The first one for a backend stays.
 pub(crate) fn register_task_runner(record: &'static TaskRunnerRecord) {
-    if let Some(backend) = record.key.backend() {
+    if let Some(backend) = record.key.backend_index() {
         TASK_RUNNERS[usize::from(backend)].get_or_init(|| record);
     }
 }
@@ -78,6 +78,6 @@ impl Device {
     #[must_use]
     pub fn task_runner(self) -> Option<&'static dyn TaskRunner> {
         registry::load_records();
-        TASK_RUNNERS[usize::from(self.backend())].get().map(|record| record.runner)
+        TASK_RUNNERS[usize::from(self.backend_index())].get().map(|record| record.runner)
     }
 }
