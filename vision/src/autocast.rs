@@ -15,15 +15,7 @@ autocast!(fp32: nms);
 fn roi_align_autocast(_: ...) -> Result<Tensor> {
     let _off = guard::autocast(input.device(), None);
     let [images, regions] = [to_f32(input)?, to_f32(rois)?];
-    let means = roi_align(
-        &images,
-        &regions,
-        spatial_scale,
-        pooled_height,
-        pooled_width,
-        sampling_ratio,
-        aligned,
-    )?;
+    let means = roi_align(&images, &regions, spatial_scale, pooled_height, pooled_width, sampling_ratio, aligned)?;
     means.to(input.dtype())
 }
 

@@ -14,8 +14,7 @@ use crate::{
 #[op_vmap(roi_align)]
 fn roi_align_batched(batch: &Batch, _: ...) -> Result<Option<Mapped>> {
     let Some((images, regions)) = fold_images_and_regions(batch, &input, &rois)? else { return Ok(None) };
-    let means =
-        roi_align(&images, &regions, spatial_scale, pooled_height, pooled_width, sampling_ratio, aligned)?;
+    let means = roi_align(&images, &regions, spatial_scale, pooled_height, pooled_width, sampling_ratio, aligned)?;
     unfold(batch, &means, 0).map(Some)
 }
 

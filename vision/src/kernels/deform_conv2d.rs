@@ -185,9 +185,11 @@ fn deform_conv2d_backward_cpu<T: Floating + Entry>(
     if is_empty(grad) {
         return Ok(());
     }
-    let [grad, input, weight, offset] = [contiguous(grad)?, contiguous(input)?, contiguous(weight)?, contiguous(offset)?];
+    let [grad, input, weight, offset] =
+        [contiguous(grad)?, contiguous(input)?, contiguous(weight)?, contiguous(offset)?];
     let mask = if use_mask { Some(contiguous(mask)?) } else { None };
-    let (grad, input, weight, offset) = (grad.read::<T>()?, input.read::<T>()?, weight.read::<T>()?, offset.read::<T>()?);
+    let (grad, input, weight, offset) =
+        (grad.read::<T>()?, input.read::<T>()?, weight.read::<T>()?, offset.read::<T>()?);
     let mask = mask.as_ref().map(Tensor::read::<T>).transpose()?;
     let arguments = Arguments { input: &input, weight: &weight, offset: &offset, mask: mask.as_deref() };
     write_bias_gradient(plan, &grad, &mut of_bias.write::<T>()?);

@@ -22,8 +22,8 @@ pub(super) struct PixelBins {
 pub(super) struct BinRules {
     /// Whether the pixels on the right and lower edge belong to the region.
     pub(super) includes_last_pixel: bool,
-    /// Whether a bin begins before the last pixel.
-    pub(super) begins_inside: bool,
+    /// Whether the last row and column of the image belong to no bin.
+    pub(super) ends_before_last_pixel: bool,
 }
 
 impl PixelBins {
@@ -74,20 +74,20 @@ fn round<T: Floating>(edge: T) -> i64 {
 
 /// Returns the pixels of each bin along an axis with `size` pixels.
 fn axis_bins<T: Floating>(first: i64, last: i64, bins: usize, size: usize, rules: BinRules) -> Vec<Range<usize>> {
+    let size = size.saturating_sub(usize::from(rules.ends_before_last_pixel));
     let length = (last - first + i64::from(rules.includes_last_pixel)).max(1);
     #[expect(clippy::cast_precision_loss, reason = "the kernels of torchvision convert so, too")]
     let bin_length = T::from_f64(length as f64) / to_number(bins);
-    let pixel = |edge: f64, most: usize| {
-        let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let pixel = |edge: f64| {
+        let size = i64::try_from(size).unwrap_or(i64::MAX);
         #[expect(clippy::cast_possible_truncation, reason = "the conversion saturates")]
-        usize::try_from((edge as i64).saturating_add(first).clamp(0, most)).unwrap_or(0)
+        usize::try_from((edge as i64).saturating_add(first).clamp(0, size)).unwrap_or(0)
     };
-    let last_start = if rules.begins_inside { size.saturating_sub(1) } else { size };
     (0..bins)
         .map(|bin| {
             let start = (to_number::<T>(bin) * bin_length).to_f64().floor();
             let end = (to_number::<T>(bin + 1) * bin_length).to_f64().ceil();
-            let (start, end) = (pixel(start, last_start), pixel(end, last_start));
+            let (start, end) = (pixel(start), pixel(end));
             start..end.max(start)
         })
         .collect()

@@ -9,7 +9,11 @@ use super::ps_roi_align::write_channel_mapping;
 use super::regions::BinsOfChannels;
 use crate::{_ps_roi_pool_backward, RegionSizes, ps_roi_pool};
 
-const RULES: BinRules = BinRules { includes_last_pixel: false, begins_inside: true };
+/// No bin has a pixel of the last row or column of the image.
+const RULES: BinRules = BinRules { includes_last_pixel: false, ends_before_last_pixel: true };
+
+/// In the gradient of torchvision, bins have pixels of the last row and column.
+const GRADIENT_RULES: BinRules = BinRules { ends_before_last_pixel: false, ..RULES };
 
 #[op_impl(ps_roi_pool, CPU, dtypes(floating), by = input)]
 fn ps_roi_pool_cpu<T: Floating>(
@@ -54,7 +58,7 @@ fn ps_roi_pool_backward_cpu<T: Floating>(
     if is_empty(grad) {
         return fill_with_zeros::<T>(out);
     }
-    let regions = PixelBins::for_regions::<T>(rois, plan, spatial_scale, RULES)?;
+    let regions = PixelBins::for_regions::<T>(rois, plan, spatial_scale, GRADIENT_RULES)?;
     let bins_of_channels = BinsOfChannels::read(channel_mapping, plan.channels)?;
     let grad = contiguous(grad)?;
     let grads = grad.read::<T>()?;

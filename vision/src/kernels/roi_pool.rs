@@ -9,7 +9,7 @@ use super::pixel_bins::{BinRules, PixelBins};
 use super::regions::read_regions;
 use crate::{_roi_pool_backward, RegionSizes, roi_pool};
 
-const RULES: BinRules = BinRules { includes_last_pixel: true, begins_inside: false };
+const RULES: BinRules = BinRules { includes_last_pixel: true, ends_before_last_pixel: false };
 
 #[op_impl(roi_pool, CPU, dtypes(floating), by = input)]
 fn roi_pool_cpu<T: Floating>(

@@ -77,10 +77,18 @@ impl<T: Floating> SampleGrid<T> {
     }
 
     /// Adds to each pixel the gradient of a bin's mean: `grad`, times the pixel's weight in the sum, divided by `count`.
-    pub(super) fn add_gradient(&self, pixels: &mut [T], width: usize, [row_bin, column_bin]: [usize; 2], grad: T, count: T) {
+    pub(super) fn add_gradient(
+        &self,
+        pixels: &mut [T],
+        width: usize,
+        [row_bin, column_bin]: [usize; 2],
+        grad: T,
+        count: T,
+    ) {
         for row in self.rows.of_bin(row_bin) {
             for column in self.columns.of_bin(column_bin) {
-                let corners = [(row.low, column.low), (row.low, column.high), (row.high, column.low), (row.high, column.high)];
+                let corners =
+                    [(row.low, column.low), (row.low, column.high), (row.high, column.low), (row.high, column.high)];
                 for (weight, (y, x)) in corner_weights(row, column).into_iter().zip(corners) {
                     let pixel = &mut pixels[y * width + x];
                     *pixel = *pixel + grad * weight / count;
@@ -121,11 +129,15 @@ impl<T: Floating> AxisSamples<T> {
     fn new(start: T, length: T, bins: usize, size: usize, sampling_ratio: i64) -> Result<Self, BadArgument> {
         let bin_length = length / to_number(bins.max(1));
         #[expect(clippy::cast_possible_truncation, reason = "the conversion saturates")]
-        let samples_per_bin =
-            if sampling_ratio > 0 { sampling_ratio } else { bin_length.to_f64().ceil() as i64 }.max(-MAX_SAMPLES_PER_BIN);
+        let samples_per_bin = if sampling_ratio > 0 { sampling_ratio } else { bin_length.to_f64().ceil() as i64 }
+            .max(-MAX_SAMPLES_PER_BIN);
         if samples_per_bin > MAX_SAMPLES_PER_BIN {
             let found = format!("a region of {} pixels along an axis", length.to_f64());
-            return Err(BadArgument::value("rois", found, format!("at most {MAX_SAMPLES_PER_BIN} pixels for each bin")));
+            return Err(BadArgument::value(
+                "rois",
+                found,
+                format!("at most {MAX_SAMPLES_PER_BIN} pixels for each bin"),
+            ));
         }
         let count = usize::try_from(samples_per_bin).unwrap_or(0);
         let mut axis = Self { samples: Vec::new(), bins: Vec::with_capacity(bins), samples_per_bin };

@@ -134,7 +134,9 @@ impl Steps {
         let [group_count, offset_groups] = self.groups;
         if channels % offset_groups != 0 {
             let divisor = Expected::DivisorOf(channels.into());
-            return Err(BadArgument::number("offset_groups", offset_groups, divisor).because("`input` has so many channels"));
+            return Err(
+                BadArgument::number("offset_groups", offset_groups, divisor).because("`input` has so many channels")
+            );
         }
         let kernel = [weight.sizes()[2], weight.sizes()[3]];
         let result = [self.result_size(height, kernel, 0)?, self.result_size(width, kernel, 1)?];
@@ -183,12 +185,14 @@ impl Steps {
         let sizes: [i64; 4] = check_rank("weight", weight)?;
         let [groups, _] = self.groups;
         if sizes[1].saturating_mul(groups) != channels {
-            let expected = format!("sizes with {channels} / {groups} in dimension 1, the channels of `input` in a group");
+            let expected =
+                format!("sizes with {channels} / {groups} in dimension 1, the channels of `input` in a group");
             return Err(BadArgument::value("weight", format!("of sizes {sizes:?}"), expected));
         }
         if sizes[0] % groups != 0 {
             let size = Expected::MultipleOf(groups);
-            return Err(BadArgument::sizes("weight", &sizes, Sizes::Dim { dim: 0, size }).because(format!("`groups` is {groups}")));
+            return Err(BadArgument::sizes("weight", &sizes, Sizes::Dim { dim: 0, size })
+                .because(format!("`groups` is {groups}")));
         }
         for dim in [2, 3] {
             if sizes[dim] < 1 {

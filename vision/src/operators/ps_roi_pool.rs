@@ -13,12 +13,14 @@ use super::roi_pool::check_indices_of_result;
 /// channel of the image that each bin was computed from. The edges of regions are those of [`roi_pool`](crate::roi_pool), but the pixels
 /// on the right and lower edges do not belong to the region. A bin without pixels has the value 0.
 ///
+/// As in torchvision, the last row and column of an image belong to no bin, but its gradient counts them.
+///
 /// ```
 /// use dispatch_vision::ps_roi_pool;
 /// use opdispatch::prelude::*;
 ///
 /// # fn main() -> Result<()> {
-/// let image = Tensor::from([[[[1.0, 3.0], [0.0, 0.0]], [[0.0, 0.0], [5.0, 6.0]]]]);
+/// let image = Tensor::from([[[[1.0, 3.0, 9.0], [0.0, 0.0, 0.0], [0.0; 3]], [[0.0; 3], [5.0, 6.0, 9.0], [0.0; 3]]]]);
 /// let (means, channels) = ps_roi_pool(&image, &Tensor::from([[0.0, 0.0, 0.0, 2.0, 2.0]]), 1.0, 2, 1)?;
 /// assert_eq!((means.sizes(), means.to_vec::<f64>()?), (&[1, 1, 2, 1][..], vec![2.0, 5.5]));
 /// assert_eq!(channels.to_vec::<i32>()?, [0, 1]);

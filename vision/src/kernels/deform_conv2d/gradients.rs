@@ -59,10 +59,10 @@ impl<T: Floating> ColumnGradients<'_, T> {
             let start = channel / plan.channels_per_offset_group() * size;
             let columns = &self.columns[channel * size..][..size];
             for (at, (&grad, point)) in columns.iter().zip(&self.points[start..]).enumerate() {
-                let grad = self.mask.map_or(grad, |mask| mask[start + at] * grad);
+                let factor = self.mask.map_or(T::ONE, |mask| mask[start + at]);
                 let corners = [0, 1, width, width + 1].map(|step| point.corner + step);
                 for (weight, corner) in point.weights().into_iter().zip(corners) {
-                    padded[corner] = padded[corner] + weight * grad;
+                    padded[corner] = padded[corner] + factor * weight * grad;
                 }
             }
         });

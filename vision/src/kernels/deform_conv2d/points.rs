@@ -30,7 +30,8 @@ impl<T: Floating> Point<T> {
 
     /// Returns the four pixels of an image whose rows with their border have `width` pixels.
     pub(super) fn pixels(&self, padded: &[T], width: usize) -> [T; 4] {
-        let (upper, lower) = (&padded[self.corner..self.corner + 2], &padded[self.corner + width..self.corner + width + 2]);
+        let (upper, lower) =
+            (&padded[self.corner..self.corner + 2], &padded[self.corner + width..self.corner + width + 2]);
         [upper[0], upper[1], lower[0], lower[1]]
     }
 
