@@ -7,8 +7,7 @@ use {dispatch_vision as _, kernels_cpu as _};
 
 #[test]
 fn golden_the_operators_of_torchvision_agree_with_their_recordings() {
-    let operators =
-        Operator::all().into_iter().map(|operator| operator.name()).filter(|name| name.namespace == "torchvision");
+    let operators = Operator::all().into_iter().map(Operator::name).filter(|name| name.namespace == "torchvision");
     let operators: Vec<String> = operators.map(|name| name.to_string()).collect();
     assert_eq!(operators.len(), 11);
     let suite = operators.iter().fold(Suite::new(Device::CPU), Suite::only_operator);

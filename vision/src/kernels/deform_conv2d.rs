@@ -123,7 +123,9 @@ fn deform_conv2d_cpu<T: Floating + Entry>(
         write_columns(plan, &padded, &points, of_image.mask, &mut columns);
         multiply_by_weight(plan, &weight, &columns, result)?;
         DisjointLines::new(result, plan.result_area()).for_each(1, |channel, pixels| {
-            pixels.iter_mut().for_each(|pixel| *pixel = *pixel + bias[channel]);
+            for pixel in pixels {
+                *pixel = *pixel + bias[channel];
+            }
         });
     }
     Ok(())

@@ -48,14 +48,11 @@ impl PixelBins {
         }
     }
 
-    /// Returns the indices of the pixels of a bin in a channel of the image, row by row.
-    pub(super) fn pixels(&self, bin: usize) -> impl Iterator<Item = Range<usize>> {
-        let columns = &self.columns[bin % self.columns.len()];
-        let rows = self.rows[bin / self.columns.len()].clone();
-        rows.filter(|_| !columns.is_empty()).map(|row| {
-            let start = row * self.image_width;
-            start + columns.start..start + columns.end
-        })
+    /// Returns, for each row of a bin, the range of its pixels in a channel of the image.
+    pub(super) fn rows(&self, bin: usize) -> impl Iterator<Item = Range<usize>> {
+        let Range { start, end } = self.columns[bin % self.columns.len()];
+        let width = self.image_width;
+        self.rows[bin / self.columns.len()].clone().map(move |row| row * width + start..row * width + end)
     }
 
     /// Returns the number of pixels of a bin.
@@ -65,7 +62,7 @@ impl PixelBins {
 }
 
 /// The farthest pixel that an edge is rounded to; all images are smaller.
-const MAX_EDGE: f64 = (1_u64 << 50) as f64;
+const MAX_EDGE: f64 = 1e15;
 
 #[expect(clippy::cast_possible_truncation, reason = "it is in the range")]
 fn round<T: Floating>(edge: T) -> i64 {

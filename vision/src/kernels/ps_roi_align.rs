@@ -5,11 +5,11 @@ use opdispatch::prelude::*;
 
 use super::elements::{GRAIN_SIZE, contiguous, fill_with_zeros, is_empty};
 use super::regions::BinsOfChannels;
-use super::sample_grid::{SampleGrid, Sampling};
+use super::sample_grid::{GridOptions, SampleGrid};
 use crate::{_ps_roi_align_backward, RegionSizes, ps_roi_align};
 
-fn sampling(spatial_scale: f64, sampling_ratio: i64) -> Sampling {
-    Sampling { spatial_scale, sampling_ratio, shift: 0.5, least_length: None }
+fn grid_options(spatial_scale: f64, sampling_ratio: i64) -> GridOptions {
+    GridOptions { spatial_scale, sampling_ratio, shift: 0.5, least_length: None }
 }
 
 #[op_impl(ps_roi_align, CPU, dtypes(floating), by = input)]
@@ -24,7 +24,7 @@ fn ps_roi_align_cpu<T: Floating>(
     if is_empty(out[0]) {
         return Ok(());
     }
-    let grids = SampleGrid::<T>::for_regions(rois, plan, sampling(spatial_scale, sampling_ratio))?;
+    let grids = SampleGrid::<T>::for_regions(rois, plan, grid_options(spatial_scale, sampling_ratio))?;
     let [means, channel_mapping] = out;
     write_channel_mapping(channel_mapping, plan.channels)?;
     let input = contiguous(input)?;
@@ -56,7 +56,7 @@ fn ps_roi_align_backward_cpu<T: Floating>(
     if is_empty(grad) {
         return fill_with_zeros::<T>(out);
     }
-    let grids = SampleGrid::<T>::for_regions(rois, plan, sampling(spatial_scale, sampling_ratio))?;
+    let grids = SampleGrid::<T>::for_regions(rois, plan, grid_options(spatial_scale, sampling_ratio))?;
     let bins_of_channels = BinsOfChannels::read(channel_mapping, plan.channels)?;
     let grad = contiguous(grad)?;
     let grads = grad.read::<T>()?;

@@ -38,7 +38,7 @@ fn ps_roi_pool_cpu<T: Floating>(
         let (region, channel) = (&regions[line / channels], line % channels);
         for (bin, mean) in means.iter_mut().enumerate() {
             let pixels = &pixels[(region.image * plan.channels + channel * bins + bin) * area..][..area];
-            let sum = region.pixels(bin).flat_map(|row| &pixels[row]).fold(T::ZERO, |sum, &pixel| sum + pixel);
+            let sum = region.rows(bin).flat_map(|row| &pixels[row]).fold(T::ZERO, |sum, &pixel| sum + pixel);
             let count = region.pixel_count(bin);
             *mean = if count == 0 { T::ZERO } else { sum / to_number(count) };
         }
@@ -71,7 +71,7 @@ fn ps_roi_pool_backward_cpu<T: Floating>(
             let (region, bin) = (&regions[index / plan.channels], index % bins);
             if region.image == image {
                 let of_pixel = grads[index] / to_number(region.pixel_count(bin));
-                region.pixels(bin).for_each(|row| pixels[row].iter_mut().for_each(|pixel| *pixel = *pixel + of_pixel));
+                region.rows(bin).for_each(|row| pixels[row].iter_mut().for_each(|pixel| *pixel = *pixel + of_pixel));
             }
         }
     });

@@ -4,14 +4,17 @@ use opdispatch::cpu::thread_pool::DisjointLines;
 use opdispatch::prelude::*;
 
 use super::elements::{GRAIN_SIZE, contiguous, fill_with_zeros, is_empty};
-use super::sample_grid::{SampleGrid, Sampling};
+use super::sample_grid::{GridOptions, SampleGrid};
 use crate::{_roi_align_backward, RegionSizes, roi_align};
 
-/// Returns the sampling of `roi_align`. Without `aligned`, no region is smaller than a pixel.
-fn sampling(spatial_scale: f64, sampling_ratio: i64, aligned: bool) -> Sampling {
+/// Returns the options of `roi_align`. Without `aligned`, no region is smaller than a pixel.
+fn grid_options(spatial_scale: f64, sampling_ratio: i64, aligned: bool) -> GridOptions {
     let (shift, least_length) = if aligned { (0.5, None) } else { (0.0, Some(1.0)) };
-    Sampling { spatial_scale, sampling_ratio, shift, least_length }
+    GridOptions { spatial_scale, sampling_ratio, shift, least_length }
 }
+
+/// The number of regions from which each is one piece of work.
+const MIN_REGIONS: usize = 32;
 
 #[op_impl(roi_align, CPU, dtypes(floating))]
 fn roi_align_cpu<T: Floating>(
@@ -26,19 +29,26 @@ fn roi_align_cpu<T: Floating>(
     if is_empty(out) {
         return Ok(());
     }
-    let grids = SampleGrid::<T>::for_regions(rois, plan, sampling(spatial_scale, sampling_ratio, aligned))?;
+    let grids = SampleGrid::<T>::for_regions(rois, plan, grid_options(spatial_scale, sampling_ratio, aligned))?;
     let input = contiguous(input)?;
     let pixels = input.read::<T>()?;
     let (area, bins) = (plan.height * plan.width, plan.pooled_height * plan.pooled_width);
     let mut means = out.write::<T>()?;
-    DisjointLines::new(&mut means, bins).for_each((GRAIN_SIZE / bins.max(1)).max(1), |line, means| {
-        let (grid, channel) = (&grids[line / plan.channels], line % plan.channels);
-        let pixels = &pixels[(grid.image * plan.channels + channel) * area..][..area];
-        let count = at_least_one(grid.sample_count());
-        for (bin, mean) in means.iter_mut().enumerate() {
-            *mean = grid.sum(pixels, plan.width, [bin / plan.pooled_width, bin % plan.pooled_width]) / count;
-        }
-    });
+    // A piece of work is all channels of a region, which share their points, unless there are few regions.
+    let channels = if grids.len() < MIN_REGIONS { 1 } else { plan.channels };
+    DisjointLines::new(&mut means, channels * bins).for_each(
+        (GRAIN_SIZE / (channels * bins)).max(1),
+        |piece, means| {
+            let (grid, first) = (&grids[piece * channels / plan.channels], piece * channels % plan.channels);
+            let count = at_least_one(grid.sample_count());
+            grid.for_each_part(plan.width, |part, points| {
+                for (channel, means) in means.chunks_exact_mut(bins).enumerate() {
+                    let pixels = &pixels[(grid.image * plan.channels + first + channel) * area..][..area];
+                    means[part.clone()].iter_mut().zip(points.sums(pixels)).for_each(|(mean, sum)| *mean = sum / count);
+                }
+            });
+        },
+    );
     Ok(())
 }
 
@@ -55,7 +65,7 @@ fn roi_align_backward_cpu<T: Floating>(
     if is_empty(grad) {
         return fill_with_zeros::<T>(out);
     }
-    let grids = SampleGrid::<T>::for_regions(rois, plan, sampling(spatial_scale, sampling_ratio, aligned))?;
+    let grids = SampleGrid::<T>::for_regions(rois, plan, grid_options(spatial_scale, sampling_ratio, aligned))?;
     let grad = contiguous(grad)?;
     let grads = grad.read::<T>()?;
     let bins = plan.pooled_height * plan.pooled_width;

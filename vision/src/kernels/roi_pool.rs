@@ -1,5 +1,7 @@
 //! The CPU kernels of `roi_pool` and its gradient.
 
+use std::ops::Range;
+
 use opdispatch::cpu::thread_pool::DisjointLines;
 use opdispatch::prelude::*;
 use opdispatch::{BadArgument, Problem};
@@ -35,7 +37,7 @@ fn roi_pool_cpu<T: Floating>(
     DisjointLines::new(&mut indices.write::<i32>()?, bins).for_each(grain, |line, indices| {
         let (region, pixels) = (&regions[line / plan.channels], channel_pixels(line));
         for (bin, index) in indices.iter_mut().enumerate() {
-            *index = index_of_max(region.pixels(bin).flatten(), pixels);
+            *index = index_of_max(region.rows(bin), pixels);
         }
     });
     let (indices, mut maxima) = (indices.read::<i32>()?, maxima.write::<T>()?);
@@ -54,16 +56,18 @@ fn lowest<T: Floating>() -> T {
     T::from_f64(f32::MIN.into())
 }
 
-/// Returns the index of the first largest pixel, or -1 if no pixel is above [`lowest`].
-fn index_of_max<T: Floating>(indices: impl Iterator<Item = usize>, pixels: &[T]) -> i32 {
-    let (mut max, mut index_of_max) = (lowest::<T>(), -1);
-    for index in indices {
-        if pixels[index] > max {
-            max = pixels[index];
-            index_of_max = i32::try_from(index).unwrap_or(-1);
+/// Returns the index of the first largest pixel of some rows, or -1 if no pixel is above [`lowest`].
+fn index_of_max<T: Floating>(rows: impl Iterator<Item = Range<usize>>, pixels: &[T]) -> i32 {
+    let (mut max, mut index_of_max) = (lowest::<T>(), None);
+    for row in rows {
+        let start = row.start;
+        for (column, &pixel) in pixels[row].iter().enumerate() {
+            if pixel > max {
+                (max, index_of_max) = (pixel, Some(start + column));
+            }
         }
     }
-    index_of_max
+    index_of_max.and_then(|index| i32::try_from(index).ok()).unwrap_or(-1)
 }
 
 #[op_impl(_roi_pool_backward, CPU, dtypes(floating))]

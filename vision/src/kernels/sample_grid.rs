@@ -14,7 +14,7 @@ const MAX_SAMPLES_PER_BIN: i64 = 1 << 16;
 
 /// The options of a call that decide the points.
 #[derive(Clone, Copy)]
-pub(super) struct Sampling {
+pub(super) struct GridOptions {
     pub(super) spatial_scale: f64,
     /// The number of samples along each axis of a bin, or 0 or less for one sample for each pixel.
     pub(super) sampling_ratio: i64,
@@ -34,19 +34,19 @@ pub(super) struct SampleGrid<T> {
 
 impl<T: Floating> SampleGrid<T> {
     /// Returns the points of all regions.
-    pub(super) fn for_regions(rois: &Tensor, sizes: &RegionSizes, sampling: Sampling) -> Result<Vec<Self>> {
-        let grid = |region: &Region<T>| Self::new(region, sizes, sampling);
+    pub(super) fn for_regions(rois: &Tensor, sizes: &RegionSizes, options: GridOptions) -> Result<Vec<Self>> {
+        let grid = |region: &Region<T>| Self::new(region, sizes, options);
         Ok(read_regions(rois, sizes.images)?.iter().map(grid).collect::<Result<_, BadArgument>>()?)
     }
 
-    fn new(region: &Region<T>, sizes: &RegionSizes, sampling: Sampling) -> Result<Self, BadArgument> {
-        let (scale, shift) = (T::from_f64(sampling.spatial_scale), T::from_f64(sampling.shift));
+    fn new(region: &Region<T>, sizes: &RegionSizes, options: GridOptions) -> Result<Self, BadArgument> {
+        let (scale, shift) = (T::from_f64(options.spatial_scale), T::from_f64(options.shift));
         let [left, upper, right, lower] = region.edges.map(|edge| edge * scale - shift);
-        let least = sampling.least_length.map(T::from_f64);
+        let least = options.least_length.map(T::from_f64);
         let axis = |start: T, end: T, bins: usize, size: usize| {
             let length = end - start;
             let length = least.map_or(length, |least| if length < least { least } else { length });
-            AxisSamples::new(start, length, bins, size, sampling.sampling_ratio)
+            AxisSamples::new(start, length, bins, size, options.sampling_ratio)
         };
         Ok(Self {
             image: region.image,
@@ -95,6 +95,58 @@ impl<T: Floating> SampleGrid<T> {
                 }
             }
         }
+    }
+}
+
+/// The points of some bins of a region, for sums over many channels: the indices and weights of the four pixels around each.
+pub(super) struct BinPoints<T> {
+    points: Vec<([usize; 4], [T; 4])>,
+    /// The range of `points` of each bin.
+    bins: Vec<Range<usize>>,
+}
+
+/// The number of points from which a region is processed in several parts, so that the points stay in the cache.
+const MAX_POINTS: usize = 1 << 12;
+
+impl<T: Floating> SampleGrid<T> {
+    /// Calls `visit` with the points of all bins, in parts: with the range of bins, counted row by row, and their points.
+    pub(super) fn for_each_part(&self, width: usize, mut visit: impl FnMut(Range<usize>, &BinPoints<T>)) {
+        let (rows, columns) = (self.rows.bins.len(), self.columns.bins.len());
+        let points_per_bin =
+            (self.rows.samples.len() / rows.max(1) + 1) * (self.columns.samples.len() / columns.max(1) + 1);
+        let step = (MAX_POINTS / points_per_bin).max(1);
+        let mut part = BinPoints { points: Vec::new(), bins: Vec::new() };
+        for start in (0..rows * columns).step_by(step) {
+            let bins = start..(start + step).min(rows * columns);
+            part.points.clear();
+            part.bins.clear();
+            for bin in bins.clone() {
+                let begin = part.points.len();
+                for row in self.rows.of_bin(bin / columns) {
+                    let point = |column: &AxisSample<T>| {
+                        let (upper, lower) = (row.low * width, row.high * width);
+                        let pixels = [upper + column.low, upper + column.high, lower + column.low, lower + column.high];
+                        (pixels, corner_weights(row, column))
+                    };
+                    part.points.extend(self.columns.of_bin(bin % columns).iter().map(point));
+                }
+                part.bins.push(begin..part.points.len());
+            }
+            visit(bins, &part);
+        }
+    }
+}
+
+impl<T: Floating> BinPoints<T> {
+    /// Returns the sum of the samples of each bin in a channel of the image.
+    pub(super) fn sums(&self, pixels: &[T]) -> impl Iterator<Item = T> {
+        self.bins.iter().map(|bin| {
+            let points = self.points[bin.clone()].iter();
+            points.fold(T::ZERO, |sum, (at, weight)| {
+                let [a, b, c, d] = *weight;
+                sum + (a * pixels[at[0]] + b * pixels[at[1]] + c * pixels[at[2]] + d * pixels[at[3]])
+            })
+        })
     }
 }
 
