@@ -122,6 +122,9 @@ fn ps_roi_pool_backward_batched(batch: &Batch, _: ...) -> Result<Option<Mapped>>
     unfold(batch, &images, 0).map(Some)
 }
 
+/// The number up to which `float32` has all integers.
+const MAX_EXACT_NUMBER: i64 = 1 << 24;
+
 /// Returns the images and the regions of all slices. Images that are the same for all slices stay as they are.
 fn fold_images_and_regions(batch: &Batch, images: &Mapped, rois: &Mapped) -> Result<Option<(Tensor, Tensor)>> {
     if !images.is_mapped() {
@@ -133,9 +136,12 @@ fn fold_images_and_regions(batch: &Batch, images: &Mapped, rois: &Mapped) -> Res
 }
 
 /// Returns the regions of all slices, whose image numbers count the images of all slices. A number that is wrong in its slice becomes -1,
-/// which is wrong in the whole call. Returns `None` if the dtype is too short for the numbers: the call is then a loop.
+/// which is wrong in the whole call. Returns `None` if the dtype is too short for the numbers, and for arguments that the operator refuses:
+/// the call is then a loop.
 fn fold_regions(batch: &Batch, rois: &Mapped, images: i64) -> Result<Option<Tensor>> {
-    if !matches!(rois.tensor().dtype(), DType::F32 | DType::F64) || images.saturating_mul(batch.size()) > 1 << 24 {
+    let counts_all_images = matches!(rois.tensor().dtype(), DType::F32 | DType::F64)
+        && images.saturating_mul(batch.size()) <= MAX_EXACT_NUMBER;
+    if !counts_all_images || rois.slice_rank() != 2 {
         return Ok(None);
     }
     let rois = batch.expand_batch_first(rois)?;

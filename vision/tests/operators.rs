@@ -199,10 +199,10 @@ fn results_do_not_depend_on_the_number_of_threads() {
         let corner = f32::from(i) / 5.0;
         rows.push([f32::from(i % 2), corner, corner / 2.0, corner + 6.5, corner + 5.25]);
     }
-    let rois = regions(&rows);
+    let all_regions = regions(&rows);
     let compute = || {
         let image = image.detach().unwrap().requires_grad_(true).unwrap();
-        let means = roi_align(&image, &rois, 1.0, 3, 3, 2, true).unwrap();
+        let means = roi_align(&image, &all_regions, 1.0, 3, 3, 2, true).unwrap();
         (&means * &means).unwrap().sum().unwrap().backward().unwrap();
         [elements(&means.detach().unwrap()), elements(&image.grad().unwrap())]
     };
