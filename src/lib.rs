@@ -26,7 +26,7 @@ assert_eq!(y.to_vec::<f64>()?, [2.0, 6.0]);
 //! | feature | content | |
 //! |---|---|---|
 //! | `aten` | PyTorch's operators as functions (`opdispatch::aten`) and methods | with `cpu` |
-//! | `cpu` | CPU kernels of these operators, linked without a `use` | default |
+//! | `cpu` | CPU kernels of these operators, linked without a `use`, and `opdispatch::cpu`: threads and matrix products for kernels of your own | default |
 //! | `cuda` | CUDA kernels of these operators, `opdispatch::cuda`; builds on any machine | |
 //! | `attention`, `conv`, `linalg`, `loss`, `norm`, `pooling`, `random`, `recurrent`, `resize`, `sort` | optional families of operators | default, all by `families` |
 //! | `autograd` | derivatives and the backward pass: `opdispatch::autograd`, `loss.backward()` | default |
@@ -105,6 +105,8 @@ pub use dispatch_trace as trace;
 pub use dispatch_vmap as vmap;
 #[cfg(all(feature = "autograd", feature = "vmap"))]
 pub use jacobian::{JacobianError, jacobians, jacrev};
+#[cfg(feature = "cpu")]
+pub use kernels_cpu as cpu;
 #[cfg(feature = "cpu")]
 pub use kernels_cpu::thread_pool::{num_threads, set_num_threads};
 #[cfg(feature = "cuda")]

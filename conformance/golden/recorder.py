@@ -69,10 +69,11 @@ def gradients(function, arguments, named):
 
 
 def record(name, *arguments, with_gradients=True, **named):
-    """Calls an operator, and adds the line of the call. `name` has the overload after a dot."""
-    base, _, overload = name.partition(".")
-    function = getattr(getattr(torch.ops.aten, base), overload or "default")
-    line = {"op": "aten::" + name, "args": [encoded(argument) for argument in arguments]}
+    """Calls an operator, and adds the line of the call. `name` has the overload after a dot. Its namespace is `aten` unless it has another."""
+    namespace, _, base = name.rpartition("::")
+    namespace, (base, _, overload) = namespace or "aten", base.partition(".")
+    function = getattr(getattr(getattr(torch.ops, namespace), base), overload or "default")
+    line = {"op": f"{namespace}::{base}" + (overload and "." + overload), "args": [encoded(argument) for argument in arguments]}
     line["kwargs"] = {name: encoded(value) for name, value in named.items()}
     copies = map_tensors(arguments, torch.clone), {name: map_tensors(value, torch.clone) for name, value in named.items()}
     line["out"] = encoded(function(*copies[0], **copies[1]))

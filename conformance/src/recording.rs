@@ -14,13 +14,14 @@ use serde_json::{Map, Value as Json};
 use crate::error::{Error, Result};
 
 /// The recordings. The first has the calls that PyTorch's dispatcher makes below autograd. The second, of `golden/record.py`, has missing
-/// operators and composites. The third, of `golden/record_samples.py`, has other dtypes.
+/// operators and composites. The third, of `golden/record_samples.py`, has other dtypes. The last has the operators of torchvision.
 const RECORDING_FILES: [(&str, &[u8]); 5] = [
     ("ops.jsonl", include_bytes!("../golden/ops.jsonl.gz")),
     ("more.jsonl", include_bytes!("../golden/more.jsonl.gz")),
     ("optim.jsonl", include_bytes!("../golden/optim.jsonl.gz")),
     ("programs.jsonl", include_bytes!("../golden/programs.jsonl.gz")),
     ("samples.jsonl", include_bytes!("../golden/samples.jsonl.gz")),
+    ("vision.jsonl", include_bytes!("../golden/vision.jsonl.gz")),
 ];
 
 /// One recorded call.

@@ -20,6 +20,8 @@ enum CrateRole {
     /// The test suite for backends. It knows no backend.
     Conformance,
     Facade,
+    /// A library of operators, written as a third party writes one. Only programs know it.
+    Library,
     /// A program that uses the facade, such as the inspector, with its tests.
     Program,
     /// An application or a library as users write it: an example, or a crate for ui-tests.
@@ -39,6 +41,7 @@ impl CrateRole {
             ("layers", "transform") => Self::Transform,
             ("layers", _) => Self::Layer,
             ("conformance", "") => Self::Conformance,
+            ("vision", "") => Self::Library,
             ("dispatch-inspect", _) | ("conformance", "program") => Self::Program,
             ("examples" | "ui-tests", _) => Self::UserCode,
             ("tests", _) => Self::TestTools,
@@ -54,8 +57,8 @@ impl CrateRole {
     /// Whether a crate with this role may depend on a crate with the role `other`.
     fn may_depend_on(self, other: Self) -> bool {
         use CrateRole::{
-            Aten, Backend, Conformance, Facade, KernelEngine, KernelFamily, Layer, Macros, Program, Runtime, Schema,
-            Transform, UserCode,
+            Aten, Backend, Conformance, Facade, KernelEngine, KernelFamily, Layer, Library, Macros, Program, Runtime,
+            Schema, Transform, UserCode,
         };
         let known: &[Self] = match self {
             Schema | Self::TestTools => &[],
@@ -66,7 +69,10 @@ impl CrateRole {
             Layer => &[Schema, Macros, Runtime, Aten, Transform],
             Conformance => &[Schema, Macros, Runtime, Aten, Transform, Layer],
             Facade => &[Schema, Macros, Runtime, Aten, Backend, Transform, Layer, Conformance],
-            Program => &[Schema, Macros, Runtime, Aten, Backend, Transform, Layer, Conformance, Facade, Program],
+            Library => &[Runtime, Aten, Backend, Layer, Facade],
+            Program => {
+                &[Schema, Macros, Runtime, Aten, Backend, Transform, Layer, Conformance, Facade, Library, Program]
+            }
             UserCode => &[Runtime, Aten, Backend, Transform, Layer, Facade, UserCode],
         };
         known.contains(&other)
@@ -75,7 +81,8 @@ impl CrateRole {
     /// Whether the tests and examples of a crate with this role may depend on a crate with the role `other`. They run kernels, so any backend
     /// or layer is allowed, but no crate that uses all of them.
     fn tests_may_depend_on(self, other: Self) -> bool {
-        let from_all = matches!(other, Self::Conformance | Self::Facade | Self::Program | Self::UserCode);
+        let from_all =
+            matches!(other, Self::Conformance | Self::Facade | Self::Library | Self::Program | Self::UserCode);
         self.may_depend_on(other) || !from_all
     }
 }
@@ -145,6 +152,7 @@ fn violations_of_sample_workspace(lines: &[(&str, &str)]) -> Vec<String> {
         ("conformance/program", "conformance-program"),
         ("examples/newcomer", "newcomer"),
         ("tests/tools", "test-tools"),
+        ("vision", "dispatch-vision"),
     ];
     let workspace =
         "[workspace.dependencies]\naten.path = 'aten'\nmaths = { package = 'aten', path = 'aten' }".parse().unwrap();
@@ -168,7 +176,8 @@ fn allowed_dependencies_are_no_violations() {
         ),
         ("aten", "[dev-dependencies]\nkernels-cpu = '1'\ntest-tools = '1'\naten = '1'"),
         ("conformance", "[dependencies]\ndispatch-vmap = '1'\n[dev-dependencies]\nkernels-npu = '1'"),
-        ("conformance-program", "[dependencies]\nkernels-npu = '1'\nconformance = '1'"),
+        ("conformance-program", "[dependencies]\nkernels-npu = '1'\nconformance = '1'\ndispatch-vision = '1'"),
+        ("dispatch-vision", "[dependencies]\nopdispatch = '1'"),
         ("opdispatch", "[dependencies]\nkernels-npu = { version = '1', optional = true }"),
         ("newcomer", "[dependencies]\nopdispatch = '1'"),
     ];
@@ -200,6 +209,8 @@ fn forbidden_dependencies_are_found_in_every_notation() {
         ("opdispatch", "[dependencies]\nnewcomer = '1'", "newcomer"),
         ("opdispatch", "[dependencies]\ntest-tools = '1'", "test-tools"),
         ("newcomer", "[dependencies]\nconformance = '1'", "conformance"),
+        ("opdispatch", "[dependencies]\ndispatch-vision = '1'", "dispatch-vision"),
+        ("dispatch-vision", "[dependencies]\ndispatch-transform = '1'", "dispatch-transform"),
     ];
     for (name, line, other) in wrong {
         assert_eq!(
@@ -208,7 +219,12 @@ fn forbidden_dependencies_are_found_in_every_notation() {
             "{line}"
         );
     }
-    for (name, other) in [("kernels-cpu", "conformance"), ("aten", "opdispatch"), ("dispatch-vmap", "newcomer")] {
+    for (name, other) in [
+        ("kernels-cpu", "conformance"),
+        ("aten", "opdispatch"),
+        ("dispatch-vmap", "newcomer"),
+        ("conformance", "dispatch-vision"),
+    ] {
         let line = format!("[dev-dependencies]\n{other} = '1'");
         assert_eq!(
             violations_of_sample_workspace(&[(name, &line)]),

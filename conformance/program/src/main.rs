@@ -14,8 +14,8 @@ use conformance::command_line::{DelayedProgressBar, print_completions};
 use conformance::{Check, OperatorState, Report, Suite};
 use dispatch_runtime::{DType, Device, Operator, keys};
 
-// Links the CPU kernels, which are under test and compute expected results for other devices.
-use kernels_cpu as _;
+// Links the CPU kernels, which are under test and compute expected results for other devices, and the operators of another library.
+use {dispatch_vision as _, kernels_cpu as _};
 
 /// Compares a backend with calls that were recorded from PyTorch, and prints a table with a row for each operator.
 #[derive(Parser)]

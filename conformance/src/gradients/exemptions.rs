@@ -18,6 +18,9 @@ pub(super) fn first_order_exemption(case: &Case) -> Option<&'static str> {
         "_ctc_loss" | "ctc_loss" => "its gradient assumes that its input is a log-softmax",
         "max_unpool2d" | "max_unpool3d" => "several elements that are written to one place all receive its gradient",
         "as_strided_scatter" => "its gradient in PyTorch is not its derivative",
+        "ps_roi_pool" => {
+            "its gradient in torchvision is not its derivative: it includes the last row and column of the image"
+        }
         "fmod" | "remainder" if any_nonzero_magnitude(case, |number| number > 1e6) => {
             "finite differences step over its jumps"
         }
@@ -47,6 +50,11 @@ pub(super) fn second_order_exemption(case: &Case) -> Option<&'static str> {
         "_scaled_dot_product_flash_attention_for_cpu" => Some("PyTorch does not differentiate its gradient"),
         _ => None,
     })
+}
+
+/// Whether an argument has no gradient although the results vary with it: the regions of torchvision's operators.
+pub(super) fn is_constant(case: &Case, position: usize) -> bool {
+    case.operator.name().namespace == "torchvision" && case.operator.schema().arguments[position].name == "rois"
 }
 
 /// Whether an operator expects symmetric matrices and reads only one triangle of them.

@@ -8,7 +8,7 @@ use dispatch_runtime::schema::SchemaKind;
 use dispatch_runtime::{Scalar, Tensor};
 
 use super::differentiable_inputs::{DifferentiableInputs, cosine_cotangent, create_leaf, is_leaf, to_floats};
-use super::exemptions::{first_order_exemption, reads_one_triangle, second_order_exemption};
+use super::exemptions::{first_order_exemption, is_constant, reads_one_triangle, second_order_exemption};
 use crate::array::Array;
 use crate::case::Case;
 use crate::datum::Datum;
@@ -159,15 +159,17 @@ impl<'a> EvaluationPoint<'a> {
         let mut state = seed;
         let mut arrays = Vec::new();
         let is_symmetric = reads_one_triangle(self.case.operator.name().base);
-        self.for_each_leaf(&mut |array| arrays.push((array.sizes.clone(), is_symmetric)));
-        arrays.extend(self.seeds.iter().map(|seed| (seed.sizes.clone(), false)));
-        arrays.iter().flat_map(|(sizes, is_symmetric)| pseudorandom_numbers(&mut state, sizes, *is_symmetric)).collect()
-    }
-
-    fn for_each_leaf(&self, f: &mut dyn FnMut(&Array)) {
         for (i, datum) in self.arguments.iter().enumerate() {
-            datum.arrays().into_iter().filter(|array| is_leaf(self.case, i, array.dtype)).for_each(&mut *f);
+            let leaves = datum.arrays().into_iter().filter(|array| is_leaf(self.case, i, array.dtype));
+            arrays.extend(leaves.map(|array| (array.sizes.clone(), is_symmetric, is_constant(self.case, i))));
         }
+        arrays.extend(self.seeds.iter().map(|seed| (seed.sizes.clone(), false, false)));
+        let parts = arrays.iter().flat_map(|(sizes, is_symmetric, is_constant)| {
+            let mut numbers = pseudorandom_numbers(&mut state, sizes, *is_symmetric);
+            numbers.iter_mut().filter(|_| *is_constant).for_each(|number| *number = 0.0);
+            numbers
+        });
+        parts.collect()
     }
 
     /// Returns the point moved along a direction. If the direction ends before the cotangents, they stay.

@@ -281,7 +281,9 @@ fn report_unused_gradients(
     let missing = if results.len() == 1 && is_list_type(&results[0].ty) {
         "take `grads: &[Option<Tensor>]`".to_owned()
     } else if all.len() == 1 {
-        "take `grad: &Tensor`".to_owned()
+        // An argument that is called `grad` takes this name.
+        let name = if schema.argument("grad").is_some() { "grad0" } else { "grad" };
+        format!("take `{name}: &Tensor`")
     } else {
         let name = result_parameter_names(lost[0], results).pop().unwrap_or_default();
         let lost = list_gradient_names(&all, results);

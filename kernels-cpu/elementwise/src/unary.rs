@@ -1,6 +1,6 @@
 //! Kernels of functions of one operand: signs, rounding, exponentials, logarithms, trigonometric functions and others.
 
-use std::f64::consts::PI;
+use std::f64::consts::{LN_2, PI};
 
 use dispatch_runtime::{Complex32, Complex64, DType, Element, Promotion, Result, Tensor, bf16, f16, op_impl};
 
@@ -8,7 +8,7 @@ use crate::special::compute_in_f64;
 use engine::compute::{AnyFloat, ComputeType, Divide, Ordered, RealFloat, narrow_complex, widen_complex};
 use engine::elementwise::{LoopReceiver, Loops, compute_with_promotion, elementwise, loops};
 use engine::inlined::inlined;
-use engine::math::Real;
+use engine::math::{Real, complex};
 
 elementwise! {
     neg [few] => cheap negated;
@@ -178,31 +178,31 @@ fn apply_complex_function(dtype: DType, loop_input: &mut LoopReceiver<'_, 1>, f:
 }
 
 elementwise! {
-    sqrt => by { float_or_complex_loops!(Real::sqrt, Complex64::sqrt, cheap sqrt) };
-    rsqrt => by { float_or_complex_loops!(Real::rsqrt, |x| Complex64::ONE.divide(x.sqrt())) };
+    sqrt => by { float_or_complex_loops!(Real::sqrt, complex::sqrt, cheap sqrt) };
+    rsqrt => by { float_or_complex_loops!(Real::rsqrt, |x| Complex64::ONE.divide(complex::sqrt(x))) };
     reciprocal => by { float_or_complex_loops!(Real::reciprocal, |x| Complex64::ONE.divide(x), cheap reciprocal) };
-    exp => by { float_or_complex_loops!(Real::exp, Complex64::exp) };
-    exp2 => by { float_or_complex_loops!(Real::exp2, Complex64::exp2) };
-    expm1 => by { float_or_complex_loops!(Real::expm1, |x| x.exp() - Complex64::ONE) };
-    log => by { float_or_complex_loops!(Real::log, Complex64::ln) };
-    log2 => by { float_or_complex_loops!(Real::log2, Complex64::log2) };
-    log10 => by { float_or_complex_loops!(Real::log10, Complex64::log10) };
-    log1p => by { float_or_complex_loops!(Real::log1p, engine::math::complex::log1p) };
-    sin => by { float_or_complex_loops!(Real::sin, Complex64::sin) };
-    cos => by { float_or_complex_loops!(Real::cos, Complex64::cos) };
-    tan => by { float_or_complex_loops!(Real::tan, Complex64::tan) };
-    asin => by { float_or_complex_loops!(Real::asin, Complex64::asin) };
-    acos => by { float_or_complex_loops!(Real::acos, Complex64::acos) };
-    atan => by { float_or_complex_loops!(Real::atan, Complex64::atan) };
-    sinh => by { float_or_complex_loops!(Real::sinh, Complex64::sinh) };
-    cosh => by { float_or_complex_loops!(Real::cosh, Complex64::cosh) };
-    tanh => by { float_or_complex_loops!(Real::tanh, Complex64::tanh) };
-    asinh => by { float_or_complex_loops!(Real::asinh, Complex64::asinh) };
-    acosh => by { float_or_complex_loops!(Real::acosh, Complex64::acosh) };
-    atanh => by { float_or_complex_loops!(Real::atanh, Complex64::atanh) };
-    sigmoid => by { float_or_complex_loops!(Real::sigmoid, |x| Complex64::ONE.divide(Complex64::ONE + (-x).exp())) };
-    silu => by { float_or_complex_loops!(silu_element, |x| x.divide(Complex64::ONE + (-x).exp())) };
-    sinc => by { float_or_complex_loops!(sinc_element, |x| if x == Complex64::ZERO { Complex64::ONE } else { (x * PI).sin().divide(x * PI) }) };
+    exp => by { float_or_complex_loops!(Real::exp, complex::exp) };
+    exp2 => by { float_or_complex_loops!(Real::exp2, |x| complex::exp(x * LN_2)) };
+    expm1 => by { float_or_complex_loops!(Real::expm1, complex::expm1) };
+    log => by { float_or_complex_loops!(Real::log, complex::log) };
+    log2 => by { float_or_complex_loops!(Real::log2, complex::log2) };
+    log10 => by { float_or_complex_loops!(Real::log10, complex::log10) };
+    log1p => by { float_or_complex_loops!(Real::log1p, complex::log1p) };
+    sin => by { float_or_complex_loops!(Real::sin, complex::sin) };
+    cos => by { float_or_complex_loops!(Real::cos, complex::cos) };
+    tan => by { float_or_complex_loops!(Real::tan, complex::tan) };
+    asin => by { float_or_complex_loops!(Real::asin, complex::asin) };
+    acos => by { float_or_complex_loops!(Real::acos, complex::acos) };
+    atan => by { float_or_complex_loops!(Real::atan, complex::atan) };
+    sinh => by { float_or_complex_loops!(Real::sinh, complex::sinh) };
+    cosh => by { float_or_complex_loops!(Real::cosh, complex::cosh) };
+    tanh => by { float_or_complex_loops!(Real::tanh, complex::tanh) };
+    asinh => by { float_or_complex_loops!(Real::asinh, complex::asinh) };
+    acosh => by { float_or_complex_loops!(Real::acosh, complex::acosh) };
+    atanh => by { float_or_complex_loops!(Real::atanh, complex::atanh) };
+    sigmoid => by { float_or_complex_loops!(Real::sigmoid, |x| Complex64::ONE.divide(Complex64::ONE + complex::exp(-x))) };
+    silu => by { float_or_complex_loops!(silu_element, |x| x.divide(Complex64::ONE + complex::exp(-x))) };
+    sinc => by { float_or_complex_loops!(sinc_element, |x| if x == Complex64::ZERO { Complex64::ONE } else { complex::sin(x * PI).divide(x * PI) }) };
     erf => |[x]| Real::erf(x);
     erfc => |[x]| Real::erfc(x);
     erfinv => |[x]| Real::erfinv(x);

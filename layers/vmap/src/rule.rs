@@ -124,21 +124,19 @@ impl<T: RuleResult> RuleResult for Option<T> {
     }
 }
 
-impl RuleResult for (Mapped, Mapped) {
-    fn into_values(self, batch: &Batch) -> Result<Option<Vec<Value>>> {
-        Ok(Some(vec![batch.wrap_tensor(self.0)?.into(), batch.wrap_tensor(self.1)?.into()]))
-    }
+macro_rules! impl_rule_result_for_tuples {
+    ($(($($mapped:ident),+))*) => {$(
+        impl RuleResult for ($(impl_rule_result_for_tuples!(@ Mapped $mapped),)+) {
+            fn into_values(self, batch: &Batch) -> Result<Option<Vec<Value>>> {
+                let ($($mapped,)+) = self;
+                Ok(Some(vec![$(batch.wrap_tensor($mapped)?.into()),+]))
+            }
+        }
+    )*};
+    (@ $ty:ident $mapped:ident) => { $ty };
 }
 
-impl RuleResult for (Mapped, Mapped, Mapped) {
-    fn into_values(self, batch: &Batch) -> Result<Option<Vec<Value>>> {
-        Ok(Some(vec![
-            batch.wrap_tensor(self.0)?.into(),
-            batch.wrap_tensor(self.1)?.into(),
-            batch.wrap_tensor(self.2)?.into(),
-        ]))
-    }
-}
+impl_rule_result_for_tuples! { (a, b) (a, b, c) (a, b, c, d) (a, b, c, d, e) }
 
 impl RuleResult for Vec<Mapped> {
     fn into_values(self, batch: &Batch) -> Result<Option<Vec<Value>>> {

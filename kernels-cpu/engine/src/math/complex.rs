@@ -1,18 +1,12 @@
 //! Elementary functions of complex numbers.
 
+mod exponential;
+mod inverse;
+
 use dispatch_runtime::Complex64;
 
-use super::Real;
-
-/// Returns `log(1 + z)`, exact near zero.
-pub fn log1p(z: Complex64) -> Complex64 {
-    let length = if z.norm() < 0.5 {
-        0.5 * Real::log1p(z.re * (2.0 + z.re) + z.im * z.im)
-    } else {
-        Real::log(Real::hypot(1.0 + z.re, z.im))
-    };
-    Complex64::new(length, z.im.atan2(1.0 + z.re))
-}
+pub use exponential::{cos, cosh, exp, expm1, log, log1p, log2, log10, sin, sinh, tan, tanh};
+pub use inverse::{acos, acosh, asin, asinh, atan, atanh, sqrt};
 
 /// Returns the logarithm of `exp(a) + exp(b)`, without intermediate overflow.
 pub fn log_add_exp(a: Complex64, b: Complex64) -> Complex64 {
@@ -20,7 +14,7 @@ pub fn log_add_exp(a: Complex64, b: Complex64) -> Complex64 {
     if a.is_nan() || b.is_nan() {
         Complex64::new(f64::NAN, f64::NAN)
     } else if high.re.is_finite() || high.re != low.re {
-        log1p((low - high).exp()) + high
+        log1p(exp(low - high)) + high
     } else if high.re < 0.0 {
         low
     } else {

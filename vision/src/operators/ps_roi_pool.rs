@@ -1,0 +1,84 @@
+//! `ps_roi_pool`: the means of the parts of position-sensitive regions.
+
+use opdispatch::prelude::*;
+use opdispatch::{BadArgument, Spec};
+
+use super::region_sizes::{RegionArguments, RegionSizes};
+use super::roi_pool::check_indices_of_result;
+
+/// Position-sensitive region pooling: divides each region of an image into `pooled_height` times `pooled_width` bins, each of which has its
+/// own channel of the image, and returns the mean of the pixels of each bin.
+///
+/// `input` has `pooled_height` times `pooled_width` channels for each channel of the result. The second result has the number of the
+/// channel of the image that each bin was computed from. The edges of regions are those of [`roi_pool`](crate::roi_pool), but the pixels
+/// on the right and lower edges do not belong to the region. A bin without pixels has the value 0.
+///
+/// As in torchvision, the last row and column of an image belong to no bin, but its gradient counts them.
+///
+/// ```
+/// use dispatch_vision::ps_roi_pool;
+/// use opdispatch::prelude::*;
+///
+/// # fn main() -> Result<()> {
+/// let image = Tensor::from([[[[1.0, 3.0, 9.0], [0.0, 0.0, 0.0], [0.0; 3]], [[0.0; 3], [5.0, 6.0, 9.0], [0.0; 3]]]]);
+/// let (means, channels) = ps_roi_pool(&image, &Tensor::from([[0.0, 0.0, 0.0, 2.0, 2.0]]), 1.0, 2, 1)?;
+/// assert_eq!((means.sizes(), means.to_vec::<f64>()?), (&[1, 1, 2, 1][..], vec![2.0, 5.5]));
+/// assert_eq!(channels.to_vec::<i32>()?, [0, 1]);
+/// # Ok(())
+/// # }
+/// ```
+#[op_def(
+    "torchvision::ps_roi_pool(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_width) -> (Tensor, Tensor)",
+    plan
+)]
+pub fn ps_roi_pool(_: ...) -> Result<(Tensor, Tensor)>;
+
+#[op_plan(ps_roi_pool)]
+fn ps_roi_pool_plan(
+    input: &Tensor,
+    rois: &Tensor,
+    pooled_height: i64,
+    pooled_width: i64,
+) -> Result<Plan<RegionSizes, 2>, BadArgument> {
+    let (sizes, count) = RegionArguments { rois, pooled_height, pooled_width }.check_images(input)?;
+    let result_sizes = [count, sizes.channels_for_each_bin(Some(input))?, pooled_height, pooled_width];
+    Ok(Plan::new(sizes, [input.dtype(), DType::I32].map(|dtype| Spec::contiguous(dtype, &result_sizes))))
+}
+
+/// The gradient of [`ps_roi_pool`] for its images, which have the sizes `[batch_size, channels, height, width]`.
+///
+/// ```
+/// use dispatch_vision::_ps_roi_pool_backward;
+/// use opdispatch::prelude::*;
+///
+/// # fn main() -> Result<()> {
+/// let (grad, region) = (Tensor::from([[[[1.0]]]]), Tensor::from([[0.0, 0.0, 0.0, 2.0, 1.0]]));
+/// let of_image = _ps_roi_pool_backward(&grad, &region, &Tensor::from([[[[0]]]]), 1.0, 1, 1, 1, 1, 2, 2)?;
+/// assert_eq!(of_image.to_vec::<f64>()?, [0.5, 0.5, 0.0, 0.0]);
+/// # Ok(())
+/// # }
+/// ```
+#[op_def(
+    "torchvision::_ps_roi_pool_backward(Tensor grad, Tensor rois, Tensor channel_mapping, float spatial_scale, SymInt pooled_height, SymInt pooled_width, SymInt batch_size, SymInt channels, SymInt height, SymInt width) -> Tensor",
+    plan
+)]
+pub fn _ps_roi_pool_backward(_: ...) -> Result<Tensor>;
+
+#[op_plan(_ps_roi_pool_backward)]
+fn ps_roi_pool_backward_plan(
+    grad: &Tensor,
+    rois: &Tensor,
+    channel_mapping: &Tensor,
+    pooled_height: i64,
+    pooled_width: i64,
+    batch_size: i64,
+    channels: i64,
+    height: i64,
+    width: i64,
+) -> Result<Plan<RegionSizes>, BadArgument> {
+    let image_sizes = [batch_size, channels, height, width];
+    let arguments = RegionArguments { rois, pooled_height, pooled_width };
+    let sizes = arguments.check_gradient(grad, image_sizes, |sizes| sizes.channels_for_each_bin(None))?;
+    check_indices_of_result("channel_mapping", channel_mapping, grad)?;
+    Ok(Plan::new(sizes, [Spec::contiguous(grad.dtype(), &image_sizes)]))
+}
