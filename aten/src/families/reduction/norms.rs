@@ -26,7 +26,7 @@ pub fn linalg__powsum(
     keepdim: bool,
     dtype: Option<DType>,
 ) -> Result<Tensor> {
-    let dtype = vector_norm_plan(this, ord, dim, keepdim, dtype)?.value.computation_dtype;
+    let dtype = vector_norm_plan(this, ord, dim, keepdim, dtype)?.value.compute_dtype;
     crate::sum_dim_intlist(&crate::pow_tensor_scalar(&crate::abs(&this.to(dtype)?)?, ord)?, dim, keepdim, None)
 }
 
