@@ -165,6 +165,7 @@ impl Definition {
             forms: Vec::new(),
             has_explicit_namespace: self.has_explicit_namespace,
             data_dependent: self.data_dependent && self.defining_call.is_none(),
+            float8: false,
             runtime: self.runtime.clone(),
         }
     }

@@ -354,7 +354,7 @@ impl Loops {
         let class = match computed {
             DType::F16 | DType::BF16 | DType::F32 => DType::F32,
             DType::F64 => DType::F64,
-            DType::C64 | DType::C128 => return None,
+            _ if computed.is_complex() || computed.is_float8() => return None,
             DType::I64 => DType::I64,
             _ if self.compute_dtypes.contains(&DType::I32) => DType::I32,
             _ => DType::I64,
