@@ -21,6 +21,8 @@ pub(super) mod loss;
 pub(super) mod norm;
 #[cfg(feature = "pooling")]
 pub(super) mod pooling;
+#[cfg(feature = "quantized")]
+pub(super) mod quantized;
 #[cfg(feature = "random")]
 pub(super) mod random;
 #[cfg(feature = "recurrent")]

@@ -37,6 +37,8 @@ pub use families::loss::operators::*;
 pub use families::norm::operators::*;
 #[cfg(feature = "pooling")]
 pub use families::pooling::operators::*;
+#[cfg(feature = "quantized")]
+pub use families::quantized::operators::*;
 #[cfg(feature = "random")]
 pub use families::random::operators::*;
 pub use families::reduction::operators::*;

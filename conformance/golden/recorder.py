@@ -70,13 +70,19 @@ def gradients(function, arguments, named):
 
 
 def record(name, *arguments, with_gradients=True, **named):
-    """Calls an operator, and adds the line of the call. `name` has the overload after a dot."""
-    base, _, overload = name.partition(".")
-    function = getattr(getattr(torch.ops.aten, base), overload or "default")
-    line = {"op": "aten::" + name, "args": [encoded(argument) for argument in arguments]}
+    """Calls an operator, and adds the line of the call. `name` has the overload after a dot, and a namespace other than
+    `aten` before two colons."""
+    namespace, _, rest = name.rpartition("::")
+    base, _, overload = rest.partition(".")
+    namespace = namespace or "aten"
+    function = getattr(getattr(getattr(torch.ops, namespace), base), overload or "default")
+    line = {"op": f"{namespace}::{rest}", "args": [encoded(argument) for argument in arguments]}
     line["kwargs"] = {name: encoded(value) for name, value in named.items()}
     copies = map_tensors(arguments, torch.clone), {name: map_tensors(value, torch.clone) for name, value in named.items()}
     line["out"] = encoded(function(*copies[0], **copies[1]))
+    if any(argument.alias_info and argument.alias_info.is_write for argument in function._schema.arguments):
+        line["args_after"] = [encoded(argument) for argument in copies[0]]
+        line["kwargs_after"] = {name: encoded(value) for name, value in copies[1].items()}
     if with_gradients and (found := gradients(function, arguments, named)) is not None:
         line["grad_f64"] = found
     LINES.append(json.dumps(line) + "\n")
