@@ -107,13 +107,14 @@ plain("_int_mm.out", integers(-9, 9, 3, 4), integers(-9, 9, 4, 5), out=torch.zer
 
 # Packed weights.
 for dtype in (torch.float32, torch.bfloat16, torch.float16):
-    for rows, inner, columns in ((3, 8, 6), (1, 32, 16), (0, 8, 6), (5, 64, 3)):
-        plain("_weight_int8pack_mm", floats(rows, inner).to(dtype), integers(-128, 128, columns, inner), torch.rand(columns).to(dtype))
+    # PyTorch reads beyond rows in half precision whose length is no multiple of 32.
+    for rows, inner, columns in ((3, 8 if dtype == torch.float32 else 32, 6), (1, 32, 16), (0, 32, 6), (5, 64, 3)):
+        plain("_weight_int8pack_mm", (floats(rows, inner) / 16).to(dtype), integers(-128, 128, columns, inner), torch.rand(columns).to(dtype))
     for rows, inner, columns, group in ((3, 32, 64, 32), (2, 64, 16, 32), (1, 64, 96, 64), (2, 128, 48, 128), (1, 256, 64, 256), (4, 96, 128, 32)):
         weight = integers(0, 16, columns, inner, dtype=torch.int32)
         packed = torch.ops.aten._convert_weight_to_int4pack_for_cpu(weight, 2)
         scales = torch.stack([torch.rand(inner // group, columns) / 8, floats(inner // group, columns)], -1).to(dtype)
-        plain("_weight_int4pack_mm_for_cpu", floats(rows, inner).to(dtype), packed, group, scales)
+        plain("_weight_int4pack_mm_for_cpu", (floats(rows, inner) / 8).to(dtype), packed, group, scales)
 for rows, columns, tiles in ((64, 2, 2), (16, 4, 8), (48, 6, 4), (128, 2, 2), (80, 8, 2), (0, 4, 2)):
     plain("_convert_weight_to_int4pack_for_cpu", integers(0, 16, rows, columns, dtype=torch.int32), tiles)
 plain("_convert_weight_to_int4pack_for_cpu", integers(0, 16, 4, 32, dtype=torch.int32).t().contiguous(), 2)
@@ -227,8 +228,9 @@ for name in ("_fused_moving_avg_obs_fq_helper", "_fused_moving_avg_obs_fq_helper
     observe(name, values, least=-3.0, most=1.0)
     observe(name, values, observer=0)
     observe(name, values, observer=0, least=-3.0, most=1.0)
-    observe(name, values, quantise=0)
-    observe(name, values, observer=0, quantise=0)
+    if "helper" in name:
+        observe(name, values, quantise=0)
+        observe(name, values, observer=0, quantise=0)
     observe(name, values, count=3, per_row=True)
     observe(name, values, count=3, per_row=True, least=-1.0, most=0.5, constant=0.3)
     observe(name, values, symmetric=True)

@@ -5,6 +5,7 @@ mod affine;
 mod decomposed;
 mod decomposed_groups;
 mod decomposed_parameters;
+mod dynamic;
 mod fake_quantize;
 mod grouped_product;
 mod learnable;
@@ -17,7 +18,8 @@ mod weight_only;
 /// The public items of the family. They are in a module of their own, as a file may have the name of an operator.
 pub(crate) mod operators {
     pub use super::{
-        decomposed::*, decomposed_groups::*, decomposed_parameters::*, fake_quantize::*, grouped_product::*,
-        learnable::*, moving_average::*, parameters::*, saturation::*, scaled_product::*, weight_only::*,
+        decomposed::*, decomposed_groups::*, decomposed_parameters::*, dynamic::*, fake_quantize::*,
+        grouped_product::*, learnable::*, moving_average::*, parameters::*, saturation::*, scaled_product::*,
+        weight_only::*,
     };
 }

@@ -20,7 +20,7 @@ pub fn sizes_or_one(tensor: &Tensor) -> &[i64] {
 }
 
 /// Selects along `dim` the elements at the indices in `index`: for `dim` 0, `result[i][j]` is `self[index[i][j]][j]`.
-#[op_def("gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", plan, out = "out")]
+#[op_def("gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", plan, float8, out = "out")]
 pub fn gather(_: ...) -> Result<Tensor>;
 
 #[op_plan(gather)]

@@ -36,6 +36,17 @@ impl AffineMap {
         }
     }
 
+    /// Creates the map with a scale in single precision and a zero point that broadcast to the elements. The zero point may have a fraction.
+    pub(super) fn from_tensors(scale: Tensor, zero_point: Tensor, range: (i64, i64)) -> Result<Self> {
+        Ok(Self {
+            inverse_scale: scale.reciprocal()?,
+            scale,
+            is_zero_point_fractional: zero_point.dtype().is_floating(),
+            zero_point,
+            range,
+        })
+    }
+
     /// Creates the map of a tensor with a scale and a zero point for each index of `axis`.
     pub(super) fn for_channels(
         this: &Tensor,
@@ -44,13 +55,7 @@ impl AffineMap {
         range: (i64, i64),
     ) -> Result<Self> {
         let scale = along_axis(&scale.to(DType::F32)?, axis, this)?;
-        Ok(Self {
-            inverse_scale: scale.reciprocal()?,
-            scale,
-            zero_point: along_axis(&zero_point.to(wide_dtype(this))?, axis, this)?,
-            range,
-            is_zero_point_fractional: zero_point.dtype().is_floating(),
-        })
+        Self::from_tensors(scale, along_axis(zero_point, axis, this)?, range)
     }
 
     /// Returns the map with a whole zero point, as that of an integer tensor.
@@ -62,7 +67,7 @@ impl AffineMap {
     pub(super) fn unclamped(&self, this: &Tensor) -> Result<Tensor> {
         let scaled = (&this.to(wide_dtype(this))? * &self.inverse_scale)?;
         if self.is_zero_point_fractional {
-            (scaled + &self.zero_point)?.round()
+            (scaled + &self.zero_point.to(DType::F32)?)?.round()
         } else {
             scaled.round()? + &self.zero_point
         }

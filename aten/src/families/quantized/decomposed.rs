@@ -27,8 +27,9 @@ pub fn quantize_per_tensor(_: ...) -> Result<Tensor> {
     "quantized_decomposed::quantize_per_tensor.tensor(Tensor input, Tensor scale, Tensor zero_point, int quant_min, int quant_max, ScalarType dtype) -> Tensor"
 )]
 pub fn quantize_per_tensor_tensor(_: ...) -> Result<Tensor> {
-    let (scale, zero_point) = read_parameters(scale, zero_point)?;
-    quantize_per_tensor(input, scale, zero_point, quant_min, quant_max, dtype)
+    check_quantized_range(dtype, quant_min, quant_max)?;
+    let integers = integers_by_tensors(input, scale, zero_point)?;
+    integers.clamp(Some(quant_min.into()), Some(quant_max.into()))?.to(dtype)
 }
 
 /// Computes [`quantize_per_tensor`] with a scale, a zero point and a range in tensors.
@@ -36,9 +37,9 @@ pub fn quantize_per_tensor_tensor(_: ...) -> Result<Tensor> {
     "quantized_decomposed::quantize_per_tensor.tensor2(Tensor input, Tensor scale, Tensor zero_point, Tensor quant_min, Tensor quant_max, ScalarType dtype) -> Tensor"
 )]
 pub fn quantize_per_tensor_tensor2(_: ...) -> Result<Tensor> {
-    let (scale, zero_point) = read_parameters(scale, zero_point)?;
-    let (least, most) = (crate::item(quant_min)?.to_i64(), crate::item(quant_max)?.to_i64());
-    quantize_per_tensor(input, scale, zero_point, least, most, dtype)
+    quantized_bounds(dtype)?;
+    let (least, most) = (single_element("quant_min", quant_min)?, single_element("quant_max", quant_max)?);
+    integers_by_tensors(input, scale, zero_point)?.clamp_tensor(Some(&least), Some(&most))?.to(dtype)
 }
 
 /// Converts a quantised tensor to real numbers: `(input - zero_point) * scale`, in `out_dtype`, by default float32.
@@ -57,8 +58,10 @@ pub fn dequantize_per_tensor(_: ...) -> Result<Tensor> {
     "quantized_decomposed::dequantize_per_tensor.tensor(Tensor input, Tensor scale, Tensor zero_point, int quant_min, int quant_max, ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor"
 )]
 pub fn dequantize_per_tensor_tensor(_: ...) -> Result<Tensor> {
-    let (scale, zero_point) = read_parameters(scale, zero_point)?;
-    dequantize_per_tensor(input, scale, zero_point, quant_min, quant_max, dtype, out_dtype)
+    let _ = (quant_min, quant_max);
+    check_is_quantized(input, dtype)?;
+    let numbers = input.to(out_dtype.unwrap_or(DType::F32))?;
+    (numbers - single_element("zero_point", zero_point)?)? * single_element("scale", scale)?
 }
 
 /// Computes [`dequantize_per_tensor`] with a scale, a zero point and a range in tensors.
@@ -66,9 +69,9 @@ pub fn dequantize_per_tensor_tensor(_: ...) -> Result<Tensor> {
     "quantized_decomposed::dequantize_per_tensor.tensor2(Tensor input, Tensor scale, Tensor zero_point, Tensor quant_min, Tensor quant_max, ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor"
 )]
 pub fn dequantize_per_tensor_tensor2(_: ...) -> Result<Tensor> {
-    let (scale, zero_point) = read_parameters(scale, zero_point)?;
-    let (least, most) = (crate::item(quant_min)?.to_i64(), crate::item(quant_max)?.to_i64());
-    dequantize_per_tensor(input, scale, zero_point, least, most, dtype, out_dtype)
+    check_single("quant_min", quant_min)?;
+    check_single("quant_max", quant_max)?;
+    dequantize_per_tensor_tensor(input, scale, zero_point, 0, 0, dtype, out_dtype)
 }
 
 /// Quantises the numbers of a tensor, with a scale and a zero point for each index of a dimension.
@@ -172,11 +175,16 @@ fn check_is_quantized(input: &Tensor, dtype: DType) -> Result<(), BadArgument> {
     Ok(())
 }
 
-/// Reads a scale and a zero point.
-fn read_parameters(scale: &Tensor, zero_point: &Tensor) -> Result<(f64, i64)> {
-    check_single("scale", scale)?;
-    check_single("zero_point", zero_point)?;
-    Ok((crate::item(scale)?.to_f64().unwrap_or(f64::NAN), crate::item(zero_point)?.to_i64()))
+/// Returns the integers of the numbers of a tensor, which may be outside of a range.
+fn integers_by_tensors(input: &Tensor, scale: &Tensor, zero_point: &Tensor) -> Result<Tensor> {
+    let inverse_scale = single_element("scale", scale)?.to(DType::F64)?.reciprocal()?;
+    (single_precision(input)? * inverse_scale)?.round()? + single_element("zero_point", zero_point)?
+}
+
+/// Returns a tensor of one element without its dimensions.
+fn single_element(name: &'static str, tensor: &Tensor) -> Result<Tensor> {
+    check_single(name, tensor)?;
+    tensor.reshape(&[])
 }
 
 /// Refuses scales and zero points that are not vectors for a dimension: of its size, or of one element. Returns the dimension.

@@ -14,7 +14,7 @@ use crate::prelude::*;
 )]
 pub fn _fake_quantize_learnable_per_tensor_affine(_: ...) -> Result<Tensor> {
     _fake_quantize_learnable_per_tensor_affine::plan(this, scale, zero_point, quant_min, quant_max, grad_factor)?;
-    let map = tensor_map((scale, zero_point), (quant_min, quant_max), f32::round_ties_even)?;
+    let map = tensor_map((scale, zero_point), (quant_min, quant_max), Tensor::round)?;
     Ok(map.round_trip(this, &map.unclamped(this)?)?.0)
 }
 
@@ -63,9 +63,9 @@ pub fn _fake_quantize_learnable_per_tensor_affine_backward(_: ...) -> Result<(Te
     per_tensor_plan(this, scale, zero_point, quant_min, quant_max, grad_factor)?;
     check_gradient(grad, this)?;
     if this.geometry().count() == 0 {
-        return Ok((this.clone(), scale.clone(), zero_point.clone()));
+        return Ok((crate::clone(this, None)?, crate::clone(scale, None)?, crate::clone(zero_point, None)?));
     }
-    let map = tensor_map((scale, zero_point), (quant_min, quant_max), |zero_point| zero_point + 0.5)?;
+    let map = tensor_map((scale, zero_point), (quant_min, quant_max), |zero_point| (zero_point + 0.5)?.floor())?;
     let [of_this, of_scale, of_zero_point] = element_gradients(grad, this, &map, grad_factor)?;
     Ok((of_this, of_scale.sum()?.unsqueeze(0)?, of_zero_point.sum()?.unsqueeze(0)?))
 }
@@ -78,7 +78,7 @@ pub fn _fake_quantize_learnable_per_channel_affine_backward(_: ...) -> Result<(T
     let axis = per_channel_plan(this, scale, zero_point, axis, quant_min, quant_max, grad_factor)?.value;
     check_gradient(grad, this)?;
     if this.geometry().count() == 0 {
-        return Ok((this.clone(), scale.clone(), zero_point.clone()));
+        return Ok((crate::clone(this, None)?, crate::clone(scale, None)?, crate::clone(zero_point, None)?));
     }
     let map = channel_map(this, (scale, zero_point), axis, (quant_min, quant_max))?;
     let [of_this, of_scale, of_zero_point] = element_gradients(grad, this, &map, grad_factor)?;
@@ -102,21 +102,15 @@ fn element_gradients(grad: &Tensor, this: &Tensor, map: &AffineMap, grad_factor:
     Ok([(grad * &is_in_range)?, of_scale, of_zero_point])
 }
 
-/// Returns the map of a whole tensor. `adjust` maps the zero point to a number whose integer part counts.
-#[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "parameters are in single precision")]
+/// Returns the map of a whole tensor, by the first scale and the first zero point. `round` makes the zero point whole.
 fn tensor_map(
     (scale, zero_point): (&Tensor, &Tensor),
     (quant_min, quant_max): (i64, i64),
-    adjust: fn(f32) -> f32,
+    round: fn(&Tensor) -> Result<Tensor>,
 ) -> Result<AffineMap> {
-    let first =
-        |tensor: &Tensor| Ok::<_, Error>(crate::item(&tensor.reshape(&[-1])?.i(0)?)?.to_f64().unwrap_or(f64::NAN));
-    let zero_point = first(zero_point)? as f32;
-    if zero_point.is_nan() {
-        return Err(BadArgument::number("zero_point", f64::NAN, quant_min..=quant_max).into());
-    }
-    let zero_point = adjust(zero_point).max(quant_min as f32).min(quant_max as f32) as i64;
-    Ok(AffineMap::for_tensor(first(scale)?, zero_point, (quant_min, quant_max)))
+    let first = |tensor: &Tensor| tensor.to(DType::F32)?.reshape(&[-1])?.select_int(0, 0);
+    let zero_point = round(&first(zero_point)?.clamp(Some(quant_min.into()), Some(quant_max.into()))?)?;
+    Ok(AffineMap::from_tensors(first(scale)?, zero_point, (quant_min, quant_max))?.with_whole_zero_point())
 }
 
 /// Returns the map of channels, with whole zero points inside of the range.

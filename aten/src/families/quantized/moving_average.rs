@@ -94,10 +94,11 @@ fn moving_average_meta(_: ...) -> Result<(Tensor, Tensor)> {
 
 /// Computes [`fused_moving_avg_obs_fake_quant`], and returns the mask and the new averages, scale and zero point instead of writing them.
 #[op_def(
-    "_fused_moving_avg_obs_fq_helper_functional(Tensor self, Tensor observer_on, Tensor fake_quant_on, Tensor running_min, Tensor running_max, Tensor scale, Tensor zero_point, float averaging_const, int quant_min, int quant_max, int ch_axis, bool per_row_fake_quant=False, bool symmetric_quant=False) -> (Tensor output, Tensor mask, Tensor running_min_out, Tensor running_max_out, Tensor scale_out, Tensor zero_point_out)"
+    "_fused_moving_avg_obs_fq_helper_functional(Tensor self, Tensor observer_on, Tensor fake_quant_on, Tensor running_min, Tensor running_max, Tensor scale, Tensor zero_point, float averaging_const, int quant_min, int quant_max, int ch_axis, bool per_row_fake_quant=False, bool symmetric_quant=False) -> (Tensor output, Tensor mask, Tensor running_min_out, Tensor running_max_out, Tensor scale_out, Tensor zero_point_out)",
+    plan, body = CompositeExplicitAutograd
 )]
 pub fn _fused_moving_avg_obs_fq_helper_functional(_: ...) -> Result<(Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)> {
-    let copy = |tensor: &Tensor| crate::clone(&crate::detach(tensor)?, None);
+    let copy = |tensor: &Tensor| crate::clone(tensor, None);
     let (mut least, mut most) = (copy(running_min)?, copy(running_max)?);
     let (mut scale, mut zero_point) = (copy(scale)?, copy(zero_point)?);
     let (rounded, mask) = _fused_moving_avg_obs_fq_helper(
@@ -116,6 +117,16 @@ pub fn _fused_moving_avg_obs_fq_helper_functional(_: ...) -> Result<(Tensor, Ten
         symmetric_quant,
     )?;
     Ok((rounded, mask, least, most, scale, zero_point))
+}
+
+#[op_plan(_fused_moving_avg_obs_fq_helper_functional)]
+fn functional_plan(_: ...) -> Result<Plan<(), 6>, BadArgument> {
+    let _ = (averaging_const, symmetric_quant);
+    check_observed(this, observer_on, fake_quant_on, (quant_min, quant_max), (ch_axis, per_row_fake_quant))?;
+    let [rounded, mask] = rounded_and_mask(this).outputs;
+    let [least, most, scale, zero_point] =
+        [running_min, running_max, scale, zero_point].map(|tensor| Spec::like(tensor, tensor.dtype()));
+    Ok(Plan::new((), [rounded, mask, least, most, scale, zero_point]))
 }
 
 fn check_observed(

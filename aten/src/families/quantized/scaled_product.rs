@@ -14,7 +14,7 @@ const SCALE_PER_LINE: i64 = 1;
 /// The product of two float8 matrices, each times its scales, plus a bias for each column. The scales are single numbers, or a column for
 /// the rows of `self` and a row for the columns of `mat2`.
 ///
-/// `scale_result` divides a result of a float8 dtype. `use_fast_accum` is for other devices.
+/// `scale_result` divides the result if `out_dtype` is a float8 dtype. `use_fast_accum` is for other devices.
 #[op_def(
     "_scaled_mm(Tensor self, Tensor mat2, Tensor scale_a, Tensor scale_b, Tensor? bias=None, Tensor? scale_result=None, ScalarType? out_dtype=None, bool use_fast_accum=False) -> Tensor",
     plan, float8, out = "out", body = CompositeExplicitAutograd
@@ -24,7 +24,7 @@ pub fn _scaled_mm(_: ...) -> Result<Tensor> {
     let [Spec { dtype, .. }] = plan.outputs;
     let product = multiply_scaled((this, scale_a), (mat2, scale_b), bias)?;
     match scale_result {
-        Some(scale) if dtype.is_float8() => (product / &scale.reshape(&[])?)?.to(dtype),
+        Some(scale) if out_dtype.is_some() && dtype.is_float8() => (product / &scale.reshape(&[])?)?.to(dtype),
         _ => product.to(dtype),
     }
 }

@@ -12,6 +12,11 @@ derivatives! {
         aten::fake_quantize_per_tensor_affine_cachemask_backward(grad, result1);
     fake_quantize_per_channel_affine_cachemask(grad; result1: &Tensor), not_differentiable(scale, zero_point, result1) =>
         aten::fake_quantize_per_channel_affine_cachemask_backward(grad, result1);
+    _fused_moving_avg_obs_fq_helper_functional(grad; result1: &Tensor),
+        not_differentiable(
+            observer_on, fake_quant_on, running_min, running_max, scale, zero_point, result1, result2, result3, result4, result5
+        ) =>
+        aten::fake_quantize_per_tensor_affine_cachemask_backward(grad, result1);
     _fused_moving_avg_obs_fq_helper(grad; result1: &Tensor),
         not_differentiable(observer_on, fake_quant_on, running_min, running_max, scale, zero_point, result1) =>
         aten::fake_quantize_per_tensor_affine_cachemask_backward(grad, result1);
@@ -63,6 +68,7 @@ fn _grouped_mm(grad: &Tensor, this: &Tensor, mat2: &Tensor, offs: Option<&Tensor
 not_differentiable!(
     aten::_int_mm,
     aten::_convert_weight_to_int4pack_for_cpu,
+    aten::_dyn_quant_pack_4bit_weight,
     aten::_choose_qparams_per_tensor,
     aten::choose_qparams_optimized
 );
