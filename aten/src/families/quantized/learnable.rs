@@ -4,6 +4,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Spec};
 
 use super::affine::{AffineMap, check_channels, check_elements_and_range, with_overflow_as_nan};
+use crate::check_same_device;
 use crate::prelude::*;
 
 /// Rounds numbers to those that integers represent. `scale` and `zero_point` are vectors whose first element counts, and have gradients,
@@ -61,11 +62,11 @@ fn per_channel_plan(_: ...) -> Result<Plan<usize>, BadArgument> {
 )]
 pub fn _fake_quantize_learnable_per_tensor_affine_backward(_: ...) -> Result<(Tensor, Tensor, Tensor)> {
     per_tensor_plan(this, scale, zero_point, quant_min, quant_max, grad_factor)?;
-    check_gradient(grad, this)?;
+    check_gradient(grad, [this, scale, zero_point])?;
     if this.geometry().count() == 0 {
         return Ok((crate::clone(this, None)?, crate::clone(scale, None)?, crate::clone(zero_point, None)?));
     }
-    let map = tensor_map((scale, zero_point), (quant_min, quant_max), |zero_point| (zero_point + 0.5)?.floor())?;
+    let map = tensor_map((scale, zero_point), (quant_min, quant_max), |zero_point| zero_point + 0.5)?;
     let [of_this, of_scale, of_zero_point] = element_gradients(grad, this, &map, grad_factor)?;
     Ok((of_this, of_scale.sum()?.unsqueeze(0)?, of_zero_point.sum()?.unsqueeze(0)?))
 }
@@ -76,7 +77,7 @@ pub fn _fake_quantize_learnable_per_tensor_affine_backward(_: ...) -> Result<(Te
 )]
 pub fn _fake_quantize_learnable_per_channel_affine_backward(_: ...) -> Result<(Tensor, Tensor, Tensor)> {
     let axis = per_channel_plan(this, scale, zero_point, axis, quant_min, quant_max, grad_factor)?.value;
-    check_gradient(grad, this)?;
+    check_gradient(grad, [this, scale, zero_point])?;
     if this.geometry().count() == 0 {
         return Ok((crate::clone(this, None)?, crate::clone(scale, None)?, crate::clone(zero_point, None)?));
     }
@@ -102,14 +103,14 @@ fn element_gradients(grad: &Tensor, this: &Tensor, map: &AffineMap, grad_factor:
     Ok([(grad * &is_in_range)?, of_scale, of_zero_point])
 }
 
-/// Returns the map of a whole tensor, by the first scale and the first zero point. `round` makes the zero point whole.
+/// Returns the map of a whole tensor, by the first scale and the first zero point. `adjust` returns a zero point whose integer part counts.
 fn tensor_map(
     (scale, zero_point): (&Tensor, &Tensor),
     (quant_min, quant_max): (i64, i64),
-    round: fn(&Tensor) -> Result<Tensor>,
+    adjust: fn(&Tensor) -> Result<Tensor>,
 ) -> Result<AffineMap> {
     let first = |tensor: &Tensor| tensor.to(DType::F32)?.reshape(&[-1])?.select_int(0, 0);
-    let zero_point = round(&first(zero_point)?.clamp(Some(quant_min.into()), Some(quant_max.into()))?)?;
+    let zero_point = adjust(&first(zero_point)?)?.clamp(Some(quant_min.into()), Some(quant_max.into()))?.trunc()?;
     Ok(AffineMap::from_tensors(first(scale)?, zero_point, (quant_min, quant_max))?.with_whole_zero_point())
 }
 
@@ -136,7 +137,8 @@ fn check_parameters(parameters: [(&'static str, &Tensor); 2]) -> Result<(), BadA
     Ok(())
 }
 
-fn check_gradient(grad: &Tensor, this: &Tensor) -> Result<(), BadArgument> {
+fn check_gradient(grad: &Tensor, [this, scale, zero_point]: [&Tensor; 3]) -> Result<(), BadArgument> {
+    check_same_device([("grad", grad), ("self", this), ("scale", scale), ("zero_point", zero_point)])?;
     if grad.sizes() != this.sizes() {
         return Err(BadArgument::sizes("grad", grad.sizes(), this.sizes()).like("self"));
     }
