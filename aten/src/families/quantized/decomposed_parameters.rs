@@ -16,7 +16,7 @@ const SINGLE_PRECISION_STEP: f64 = f32::EPSILON as f64;
 )]
 pub fn choose_qparams_tensor(_: ...) -> Result<(Tensor, Tensor)> {
     let (least, most) = observed_interval(input, quant_min, quant_max, dtype)?;
-    let scale = ((most - &least)? / integer_to_f64(quant_max - quant_min))?.maximum(&single(eps, input)?)?;
+    let scale = ((most - &least)? / range_width(quant_min, quant_max))?.maximum(&single(eps, input)?)?;
     let at_least = (&least / &scale)?.round()?.to(DType::I32)?;
     let zero_point = at_least.neg()?.add_scalar(quant_min, 1)?.clamp(Some(quant_min.into()), Some(quant_max.into()))?;
     Ok((scale.reshape(&[1])?.to(DType::F64)?, zero_point.reshape(&[1])?.to(DType::I64)?))
@@ -28,7 +28,7 @@ pub fn choose_qparams_tensor(_: ...) -> Result<(Tensor, Tensor)> {
 )]
 pub fn choose_qparams_symmetric_tensor(_: ...) -> Result<(Tensor, Tensor)> {
     let (least, most) = observed_interval(input, quant_min, quant_max, dtype)?;
-    let half_range = integer_to_f64(quant_max - quant_min) / 2.0;
+    let half_range = range_width(quant_min, quant_max) / 2.0;
     let scale = (least.neg()?.maximum(&most)? / half_range)?.maximum(&single(eps, input)?)?;
     let zero_point = if dtype == DType::U8 { 128 } else { 0 };
     let zero_point = crate::full(&[1], zero_point.into(), Some(DType::I64), None, Some(input.device()), None)?;
@@ -94,6 +94,6 @@ fn single(number: f64, like: &Tensor) -> Result<Tensor> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a range is rounded")]
-fn integer_to_f64(number: i64) -> f64 {
-    number as f64
+fn range_width(quant_min: i64, quant_max: i64) -> f64 {
+    quant_max as f64 - quant_min as f64
 }

@@ -122,9 +122,9 @@ impl Interval {
             let original = scale as f32;
             scale = f64::from(LEAST_SCALE);
             if low == 0.0 {
-                high = LEAST_SCALE * (most - least) as f32;
+                high = LEAST_SCALE * (last - first) as f32;
             } else if high == 0.0 {
-                low = -LEAST_SCALE * (most - least) as f32;
+                low = -LEAST_SCALE * (last - first) as f32;
             } else {
                 (low, high) = (low * (LEAST_SCALE / original), high * (LEAST_SCALE / original));
             }
