@@ -27,6 +27,7 @@ use crate::syntax::signature;
 use attribute::Attribute;
 
 /// A definition without mistakes.
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the attribute")]
 struct Definition {
     function: Function,
     schema: Schema,

@@ -64,7 +64,6 @@ fn int8pack_plan(this: &Tensor, mat2: &Tensor, scales: &Tensor) -> Result<Plan<(
     "_convert_weight_to_int4pack_for_cpu(Tensor self, int innerKTiles) -> Tensor",
     plan, out = "out", body = CompositeExplicitAutograd
 )]
-#[expect(non_snake_case, reason = "the argument's name in the schema")]
 pub fn _convert_weight_to_int4pack_for_cpu(this: &Tensor, innerKTiles: i64) -> Result<Tensor> {
     _convert_weight_to_int4pack_for_cpu::plan(this, innerKTiles)?;
     let (rows, columns) = (this.sizes()[0], this.sizes()[1]);
@@ -80,7 +79,6 @@ pub fn _convert_weight_to_int4pack_for_cpu(this: &Tensor, innerKTiles: i64) -> R
 }
 
 #[op_plan(_convert_weight_to_int4pack_for_cpu)]
-#[expect(non_snake_case, reason = "the argument's name in the schema")]
 fn int4_packing_plan(this: &Tensor, innerKTiles: i64) -> Result<Plan<()>, BadArgument> {
     let _ = innerKTiles;
     if this.dtype() != DType::I32 {
@@ -104,7 +102,6 @@ fn int4_packing_plan(this: &Tensor, innerKTiles: i64) -> Result<Plan<()>, BadArg
     "_weight_int4pack_mm_for_cpu(Tensor self, Tensor mat2, int qGroupSize, Tensor qScaleAndZeros) -> Tensor",
     plan, out = "out", body = CompositeExplicitAutograd
 )]
-#[expect(non_snake_case, reason = "the arguments' names in the schema")]
 pub fn _weight_int4pack_mm_for_cpu(
     this: &Tensor,
     mat2: &Tensor,
@@ -121,7 +118,6 @@ pub fn _weight_int4pack_mm_for_cpu(
 }
 
 #[op_plan(_weight_int4pack_mm_for_cpu)]
-#[expect(non_snake_case, reason = "the arguments' names in the schema")]
 fn int4_product_plan(
     this: &Tensor,
     mat2: &Tensor,
