@@ -32,9 +32,8 @@ const fn encode(number: f32, mantissa: u32, bias: u32, overflow: Overflow) -> u8
     };
     let infinity = 0x7f << mantissa & 0x7f;
     match overflow {
-        Overflow::Saturates if number.is_nan() => sign | 0x7f,
+        Overflow::Saturates | Overflow::Infinity if number.is_nan() => sign | 0x7f,
         Overflow::Saturates => sign | if code < 0x7f { code as u8 } else { 0x7e },
-        Overflow::Infinity if number.is_nan() => sign | 0x7f,
         Overflow::Infinity => sign | if code < infinity { code as u8 } else { infinity as u8 },
         Overflow::NaN if number.is_nan() || code > 0x7f => 0x80,
         Overflow::NaN => {
