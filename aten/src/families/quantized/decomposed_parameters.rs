@@ -54,13 +54,13 @@ pub fn choose_qparams_per_token(input: &Tensor, dtype: DType) -> Result<(Tensor,
 )]
 pub fn _choose_qparams_per_token_asymmetric_impl(input: &Tensor, dtype: DType) -> Result<(Tensor, Tensor)> {
     let _ = dtype;
-    let (first, last) = (-128.0, 127.0);
+    let (bottom, top) = (-128.0, 127.0);
     let (least, most) = (input.amin(&[-1], true)?.clamp_max(0)?, input.amax(&[-1], true)?.clamp_min(0)?);
-    let scale = ((&most - &least)? / (last - first))?.clamp_min(SINGLE_PRECISION_STEP)?;
+    let scale = ((&most - &least)? / (top - bottom))?.clamp_min(SINGLE_PRECISION_STEP)?;
     let (low, high) = ((least / &scale)?, (most / &scale)?);
-    let is_low_nearer = ((&low + first)? + (&high + last)?)?.gt_scalar(0)?;
-    let zero_point = crate::where_self(&is_low_nearer, &(low.neg()? + first)?, &(high.neg()? + last)?)?;
-    let zero_point = zero_point.clamp(Some(first.into()), Some(last.into()))?.round()?;
+    let is_low_nearer = ((&low + bottom)? + (&high + top)?)?.gt_scalar(0)?;
+    let zero_point = crate::where_self(&is_low_nearer, &(low.neg()? + bottom)?, &(high.neg()? + top)?)?;
+    let zero_point = zero_point.clamp(Some(bottom.into()), Some(top.into()))?.round()?;
     Ok((scale.to(DType::F64)?, zero_point.to(DType::I64)?))
 }
 

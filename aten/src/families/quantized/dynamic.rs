@@ -120,16 +120,16 @@ impl PackedWeight {
 
 /// Rounds each row of a matrix to 8-bit integers. Returns their distances from the row's zero point, and the scale of each row.
 fn quantize_rows(matrix: &Tensor) -> Result<(Tensor, Tensor)> {
-    let (first, last) = (-128.0, 127.0);
+    let (bottom, top) = (-128.0, 127.0);
     let (least, most) = (matrix.amin(&[-1], true)?.clamp_max(0)?, matrix.amax(&[-1], true)?.clamp_min(0)?);
     let width = (&most - &least)?;
-    let per_unit = (width.reciprocal()? * (last - first))?.masked_fill_scalar(&width.eq_scalar(0)?, 1)?;
+    let per_unit = (width.reciprocal()? * (top - bottom))?.masked_fill_scalar(&width.eq_scalar(0)?, 1)?;
     let (low, high) = ((least * &per_unit)?, (most * &per_unit)?);
-    let is_low_nearer = ((&low + first)? + (&high + last)?)?.gt_scalar(0)?;
-    let zero_point = crate::where_self(&is_low_nearer, &(low.neg()? + first)?, &(high.neg()? + last)?)?;
-    let zero_point = zero_point.clamp(Some(first.into()), Some(last.into()))?.round()?;
+    let is_low_nearer = ((&low + bottom)? + (&high + top)?)?.gt_scalar(0)?;
+    let zero_point = crate::where_self(&is_low_nearer, &(low.neg()? + bottom)?, &(high.neg()? + top)?)?;
+    let zero_point = zero_point.clamp(Some(bottom.into()), Some(top.into()))?.round()?;
     let integers = (round_half_away_from_zero(&(matrix * &per_unit)?)? + &zero_point)?;
-    let distances = (integers.clamp(Some(first.into()), Some(last.into()))? - zero_point)?;
+    let distances = (integers.clamp(Some(bottom.into()), Some(top.into()))? - zero_point)?;
     Ok((distances.to(DType::I32)?, per_unit.reciprocal()?))
 }
 

@@ -177,7 +177,7 @@ fn averages(name: &'static str, average: &Tensor, count: i64) -> Result<Vec<f32>
     if average.geometry().count() != count {
         return Err(BadArgument::sizes(name, average.sizes(), &[count][..]).into());
     }
-    crate::reshape(&average.to(Device::CPU)?, &[-1])?.to_vec::<f32>().map_err(Into::into)
+    crate::reshape(&average.to(Device::CPU)?, &[-1])?.to_vec::<f32>()
 }
 
 fn check_average(name: &'static str, average: &Tensor) -> Result<(), BadArgument> {

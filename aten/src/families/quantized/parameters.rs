@@ -104,7 +104,7 @@ impl Interval {
     )]
     pub(super) fn quantization(self, least: i64, most: i64, symmetric: bool) -> Quantization {
         let Self { least: mut low, most: mut high } = self;
-        let (first, last) = (least as f64, most as f64);
+        let (bottom, top) = (least as f64, most as f64);
         let is_centred = |low: f32, high: f32| symmetric && low < 0.0 && high > 0.0;
         if is_centred(low, high) {
             let positive = most.saturating_sub(least) / 2;
@@ -114,7 +114,7 @@ impl Interval {
             (low, high) = ((largest * negative_bound) as f32, (largest * positive_bound) as f32);
         }
         (low, high) = (low.min(0.0), high.max(0.0));
-        let mut scale = (f64::from(high) - f64::from(low)) / (last - first);
+        let mut scale = (f64::from(high) - f64::from(low)) / (top - bottom);
         if scale as f32 == 0.0 || (1.0 / scale as f32).is_infinite() {
             scale = 0.1;
         }
@@ -122,23 +122,23 @@ impl Interval {
             let original = scale as f32;
             scale = f64::from(LEAST_SCALE);
             if low == 0.0 {
-                high = LEAST_SCALE * (last - first) as f32;
+                high = LEAST_SCALE * (top - bottom) as f32;
             } else if high == 0.0 {
-                low = -LEAST_SCALE * (last - first) as f32;
+                low = -LEAST_SCALE * (top - bottom) as f32;
             } else {
                 (low, high) = (low * (LEAST_SCALE / original), high * (LEAST_SCALE / original));
             }
         }
         let (from_low, from_high) = (f64::from(low) / scale, f64::from(high) / scale);
-        let is_low_nearer = first.abs() - from_low.abs() < last.abs() - from_high.abs();
+        let is_low_nearer = bottom.abs() - from_low.abs() < top.abs() - from_high.abs();
         let zero_point = match () {
-            () if is_centred(low, high) => (first + last) / 2.0,
-            () if is_low_nearer => first - from_low,
-            () => last - from_high,
+            () if is_centred(low, high) => f64::midpoint(bottom, top),
+            () if is_low_nearer => bottom - from_low,
+            () => top - from_high,
         };
         // The conversion of NaN, which infinite numbers give, is that of a processor.
         let zero_point =
-            if zero_point.is_nan() { i32::MIN.into() } else { zero_point.clamp(first, last).round_ties_even() as i64 };
+            if zero_point.is_nan() { i32::MIN.into() } else { zero_point.clamp(bottom, top).round_ties_even() as i64 };
         Quantization { scale, zero_point }
     }
 
