@@ -23,6 +23,8 @@ pub(super) mod norm;
 pub(super) mod optim;
 #[cfg(feature = "pooling")]
 pub(super) mod pooling;
+#[cfg(feature = "quantized")]
+pub(super) mod quantized;
 #[cfg(feature = "random")]
 pub(super) mod random;
 #[cfg(feature = "recurrent")]

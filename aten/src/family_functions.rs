@@ -72,6 +72,23 @@ macro_rules! for_each_family {
             max_pool3d_with_indices_backward max_pool3d_with_indices_backward_grad_input max_pool3d_with_indices_out
             max_unpool2d max_unpool2d_out max_unpool3d max_unpool3d_out
         }
+        $family! { "quantized" quantized:
+            _choose_qparams_per_tensor _convert_weight_to_int4pack_for_cpu _convert_weight_to_int4pack_for_cpu_out
+            _dyn_quant_matmul_4bit _dyn_quant_matmul_4bit_out _dyn_quant_pack_4bit_weight
+            _dyn_quant_pack_4bit_weight_out _fake_quantize_learnable_per_channel_affine
+            _fake_quantize_learnable_per_channel_affine_backward _fake_quantize_learnable_per_channel_affine_out
+            _fake_quantize_learnable_per_tensor_affine _fake_quantize_learnable_per_tensor_affine_backward
+            _fake_quantize_learnable_per_tensor_affine_out _fake_quantize_per_tensor_affine_cachemask_tensor_qparams
+            _fake_quantize_per_tensor_affine_cachemask_tensor_qparams_out _fused_moving_avg_obs_fq_helper
+            _fused_moving_avg_obs_fq_helper_functional _grouped_mm _grouped_mm_out _int_mm _int_mm_out
+            _saturate_weight_to_fp16 _scaled_mm _scaled_mm_out _scaled_mm_v2 _scaled_mm_v2_out
+            _weight_int4pack_mm_for_cpu _weight_int4pack_mm_for_cpu_out _weight_int8pack_mm _weight_int8pack_mm_out
+            choose_qparams_optimized fake_quantize_per_channel_affine fake_quantize_per_channel_affine_cachemask
+            fake_quantize_per_channel_affine_cachemask_backward fake_quantize_per_channel_affine_cachemask_out
+            fake_quantize_per_tensor_affine fake_quantize_per_tensor_affine_cachemask
+            fake_quantize_per_tensor_affine_cachemask_backward fake_quantize_per_tensor_affine_cachemask_out
+            fake_quantize_per_tensor_affine_tensor_qparams fused_moving_avg_obs_fake_quant
+        }
         $family! { "random" random:
             _dirichlet_grad _dirichlet_grad_out _sample_dirichlet _sample_dirichlet_out _standard_gamma
             _standard_gamma_grad _standard_gamma_grad_out _standard_gamma_out alpha_dropout alpha_dropout_ bernoulli

@@ -39,6 +39,8 @@ pub use families::norm::operators::*;
 pub use families::optim::operators::*;
 #[cfg(feature = "pooling")]
 pub use families::pooling::operators::*;
+#[cfg(feature = "quantized")]
+pub use families::quantized::operators::*;
 #[cfg(feature = "random")]
 pub use families::random::operators::*;
 pub use families::reduction::operators::*;

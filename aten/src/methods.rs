@@ -1182,6 +1182,34 @@ pub trait Methods {
     #[cfg(feature = "random")]
     fn exponential_out(&self, lambd: f64, out: &mut Tensor) -> Result<()>;
 
+    /// Rounds numbers to those that integers represent, with a scale and a zero point for each index of a dimension.
+    #[cfg(feature = "quantized")]
+    fn fake_quantize_per_channel_affine(&self, scale: &Tensor, zero_point: &Tensor, axis: i64, quant_min: i64, quant_max: i64) -> Result<Tensor>;
+
+    /// Rounds numbers as `fake_quantize_per_channel_affine`. Also returns whether each is in the range of the integers.
+    #[cfg(feature = "quantized")]
+    fn fake_quantize_per_channel_affine_cachemask(&self, scale: &Tensor, zero_point: &Tensor, axis: i64, quant_min: i64, quant_max: i64) -> Result<(Tensor, Tensor)>;
+
+    /// `fake_quantize_per_channel_affine_cachemask`, into a tensor of the caller's.
+    #[cfg(feature = "quantized")]
+    fn fake_quantize_per_channel_affine_cachemask_out(&self, scale: &Tensor, zero_point: &Tensor, axis: i64, quant_min: i64, quant_max: i64, out0: &mut Tensor, out1: &mut Tensor) -> Result<()>;
+
+    /// Rounds numbers to those that integers with a scale and a zero point represent.
+    #[cfg(feature = "quantized")]
+    fn fake_quantize_per_tensor_affine(&self, scale: f64, zero_point: i64, quant_min: i64, quant_max: i64) -> Result<Tensor>;
+
+    /// Rounds numbers as `fake_quantize_per_tensor_affine`. Also returns whether each is in the range of the integers.
+    #[cfg(feature = "quantized")]
+    fn fake_quantize_per_tensor_affine_cachemask(&self, scale: f64, zero_point: i64, quant_min: i64, quant_max: i64) -> Result<(Tensor, Tensor)>;
+
+    /// `fake_quantize_per_tensor_affine_cachemask`, into a tensor of the caller's.
+    #[cfg(feature = "quantized")]
+    fn fake_quantize_per_tensor_affine_cachemask_out(&self, scale: f64, zero_point: i64, quant_min: i64, quant_max: i64, out0: &mut Tensor, out1: &mut Tensor) -> Result<()>;
+
+    /// Rounds numbers to those that integers with a scale and a zero point represent, which are tensors of one element.
+    #[cfg(feature = "quantized")]
+    fn fake_quantize_per_tensor_affine_tensor_qparams(&self, scale: &Tensor, zero_point: &Tensor, quant_min: i64, quant_max: i64) -> Result<Tensor>;
+
     /// Applies `feature_alpha_dropout` in place.
     #[cfg(feature = "random")]
     fn feature_alpha_dropout_(&mut self, p: f64, train: bool) -> Result<()>;
@@ -1352,6 +1380,10 @@ pub trait Methods {
 
     /// `full_like`, into a tensor of the caller's.
     fn full_like_out(&self, fill_value: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// Updates the moving averages of the least and the greatest number if `observer_on` is not zero. If `fake_quant_on` is not zero, updates
+    #[cfg(feature = "quantized")]
+    fn fused_moving_avg_obs_fake_quant(&self, observer_on: &Tensor, fake_quant_on: &Tensor, running_min: &mut Tensor, running_max: &mut Tensor, scale: &mut Tensor, zero_point: &mut Tensor, averaging_const: f64, quant_min: i64, quant_max: i64, ch_axis: i64, per_row_fake_quant: bool, symmetric_quant: bool) -> Result<Tensor>;
 
     /// Selects along `dim` the elements at the indices in `index`: for `dim` 0, `result[i][j]` is `self[index[i][j]][j]`.
     fn gather(&self, dim: i64, index: &Tensor) -> Result<Tensor>;
@@ -5728,6 +5760,41 @@ impl Methods for Tensor {
         crate::exponential_out!(self, lambd, out = out)
     }
 
+    #[cfg(feature = "quantized")]
+    fn fake_quantize_per_channel_affine(&self, scale: &Tensor, zero_point: &Tensor, axis: i64, quant_min: i64, quant_max: i64) -> Result<Tensor> {
+        crate::fake_quantize_per_channel_affine(self, scale, zero_point, axis, quant_min, quant_max)
+    }
+
+    #[cfg(feature = "quantized")]
+    fn fake_quantize_per_channel_affine_cachemask(&self, scale: &Tensor, zero_point: &Tensor, axis: i64, quant_min: i64, quant_max: i64) -> Result<(Tensor, Tensor)> {
+        crate::fake_quantize_per_channel_affine_cachemask(self, scale, zero_point, axis, quant_min, quant_max)
+    }
+
+    #[cfg(feature = "quantized")]
+    fn fake_quantize_per_channel_affine_cachemask_out(&self, scale: &Tensor, zero_point: &Tensor, axis: i64, quant_min: i64, quant_max: i64, out0: &mut Tensor, out1: &mut Tensor) -> Result<()> {
+        crate::fake_quantize_per_channel_affine_cachemask_out(self, scale, zero_point, axis, quant_min, quant_max, out0, out1)
+    }
+
+    #[cfg(feature = "quantized")]
+    fn fake_quantize_per_tensor_affine(&self, scale: f64, zero_point: i64, quant_min: i64, quant_max: i64) -> Result<Tensor> {
+        crate::fake_quantize_per_tensor_affine(self, scale, zero_point, quant_min, quant_max)
+    }
+
+    #[cfg(feature = "quantized")]
+    fn fake_quantize_per_tensor_affine_cachemask(&self, scale: f64, zero_point: i64, quant_min: i64, quant_max: i64) -> Result<(Tensor, Tensor)> {
+        crate::fake_quantize_per_tensor_affine_cachemask(self, scale, zero_point, quant_min, quant_max)
+    }
+
+    #[cfg(feature = "quantized")]
+    fn fake_quantize_per_tensor_affine_cachemask_out(&self, scale: f64, zero_point: i64, quant_min: i64, quant_max: i64, out0: &mut Tensor, out1: &mut Tensor) -> Result<()> {
+        crate::fake_quantize_per_tensor_affine_cachemask_out(self, scale, zero_point, quant_min, quant_max, out0, out1)
+    }
+
+    #[cfg(feature = "quantized")]
+    fn fake_quantize_per_tensor_affine_tensor_qparams(&self, scale: &Tensor, zero_point: &Tensor, quant_min: i64, quant_max: i64) -> Result<Tensor> {
+        crate::fake_quantize_per_tensor_affine_tensor_qparams(self, scale, zero_point, quant_min, quant_max)
+    }
+
     #[cfg(feature = "random")]
     fn feature_alpha_dropout_(&mut self, p: f64, train: bool) -> Result<()> {
         crate::feature_alpha_dropout_(self, p, train)
@@ -5952,6 +6019,11 @@ impl Methods for Tensor {
 
     fn full_like_out(&self, fill_value: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
         crate::full_like_out!(self, fill_value.into(), out = out)
+    }
+
+    #[cfg(feature = "quantized")]
+    fn fused_moving_avg_obs_fake_quant(&self, observer_on: &Tensor, fake_quant_on: &Tensor, running_min: &mut Tensor, running_max: &mut Tensor, scale: &mut Tensor, zero_point: &mut Tensor, averaging_const: f64, quant_min: i64, quant_max: i64, ch_axis: i64, per_row_fake_quant: bool, symmetric_quant: bool) -> Result<Tensor> {
+        crate::fused_moving_avg_obs_fake_quant(self, observer_on, fake_quant_on, running_min, running_max, scale, zero_point, averaging_const, quant_min, quant_max, ch_axis, per_row_fake_quant, symmetric_quant)
     }
 
     fn gather(&self, dim: i64, index: &Tensor) -> Result<Tensor> {

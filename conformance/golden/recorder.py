@@ -12,7 +12,8 @@ import torch
 LINES = []
 DTYPE_NAMES = {torch.float32: "f32", torch.float64: "f64", torch.float16: "f16", torch.bfloat16: "bf16", torch.complex64: "c64",
          torch.complex128: "c128", torch.int64: "i64", torch.int32: "i32", torch.int16: "i16", torch.int8: "i8", torch.uint8: "u8",
-         torch.bool: "bool"}
+         torch.bool: "bool", torch.float8_e5m2: "f8e5m2", torch.float8_e4m3fn: "f8e4m3fn", torch.float8_e5m2fnuz: "f8e5m2fnuz",
+         torch.float8_e4m3fnuz: "f8e4m3fnuz", torch.float8_e8m0fnu: "f8e8m0fnu"}
 
 
 def encoded_number(value):

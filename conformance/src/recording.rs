@@ -20,6 +20,7 @@ const RECORDING_FILES: [(&str, &[u8]); 5] = [
     ("more.jsonl", include_bytes!("../golden/more.jsonl.gz")),
     ("optim.jsonl", include_bytes!("../golden/optim.jsonl.gz")),
     ("programs.jsonl", include_bytes!("../golden/programs.jsonl.gz")),
+    ("quantized.jsonl", include_bytes!("../golden/quantized.jsonl.gz")),
     ("samples.jsonl", include_bytes!("../golden/samples.jsonl.gz")),
     ("vision.jsonl", include_bytes!("../golden/vision.jsonl.gz")),
 ];

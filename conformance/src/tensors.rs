@@ -1,7 +1,8 @@
 //! Conversion between arrays and tensors: memory layouts, and copies to and from devices.
 
 use dispatch_runtime::{
-    AccessError, Bool, Complex32, Complex64, DType, Device, Element, Geometry, Scalar, Storage, Tensor, bf16, f16,
+    AccessError, Bool, Complex32, Complex64, DType, Device, Element, Float8E4M3Fn, Float8E4M3Fnuz, Float8E5M2,
+    Float8E5M2Fnuz, Float8E8M0Fnu, Geometry, Scalar, Storage, Tensor, bf16, f16,
 };
 
 use crate::array::{Array, storage_indices};
@@ -131,6 +132,11 @@ impl_stored_elements! {
     i64, |x| to_integer(x), |x| Scalar::Int(x);
     f16, |x| Self::from_f64(to_real(x)), |x| Scalar::Float(x.to_f64());
     bf16, |x| Self::from_f64(to_real(x)), |x| Scalar::Float(x.to_f64());
+    Float8E5M2, |x| Self::from_f32(to_real(x) as f32), |x| Scalar::Float(x.into());
+    Float8E4M3Fn, |x| Self::from_f32(to_real(x) as f32), |x| Scalar::Float(x.into());
+    Float8E5M2Fnuz, |x| Self::from_f32(to_real(x) as f32), |x| Scalar::Float(x.into());
+    Float8E4M3Fnuz, |x| Self::from_f32(to_real(x) as f32), |x| Scalar::Float(x.into());
+    Float8E8M0Fnu, |x| Self::from_f32(to_real(x) as f32), |x| Scalar::Float(x.into());
     f32, |x| to_real(x) as Self, |x| Scalar::Float(x.into());
     f64, |x| to_real(x), |x| Scalar::Float(x);
     Complex32, |x| Self::new(to_complex(x).re as f32, to_complex(x).im as f32), |x| Scalar::Complex(Complex64::new(x.re.into(), x.im.into()));

@@ -37,6 +37,7 @@ use proc_macro::TokenStream;
 /// | `shape = pointwise`, `reduce(dim)`, `"mk,kn->mn"` | the operator has the plan of this shape word |
 /// | `dtype = float`, `dtypes(floating)`, `check = f(this)` | for a shape word: result dtype, dtypes of the computation, a condition |
 /// | `check = f(this)` over a body | a check that runs if the body fails: its error replaces that of the inner operator |
+/// | `float8` | the operator accepts float8 dtypes, which plans otherwise refuse |
 /// | `data_dependent` | the sizes of results depend on elements |
 /// | `inplace`, `out = "out"` | defines the in-place and the `out=` form |
 /// | `calls = other(this)` | the operator is this call, and its forms call the other's forms; `calls = other` passes the same arguments |

@@ -28,6 +28,7 @@ use crate::syntax::signature;
 use attribute::Attribute;
 
 /// A definition without mistakes.
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the attribute")]
 struct Definition {
     function: Function,
     schema: Schema,
@@ -42,6 +43,8 @@ struct Definition {
     /// The check of the arguments (`check = ..`): it adds to the shape word or, for a composite, gives a better error if the body fails.
     check: Option<Expr>,
     data_dependent: bool,
+    /// Whether the operator accepts float8 dtypes.
+    float8: bool,
     /// Whether the operator's plan is a function under `#[op_plan]`.
     plan: bool,
     /// The key of the body, if it is not `CompositeImplicitAutograd`.
@@ -107,6 +110,7 @@ impl CheckedSchema {
         let names = schema.arguments.iter().map(hygienic).collect();
         let runtime = crate_path::runtime_path();
         let (rust_operator, data_dependent) = (attribute.rust_operator, attribute.data_dependent.is_some());
+        let float8 = attribute.float8.is_some();
         let (plan, check) = (attribute.plan.is_some(), attribute.check.map(|check| check.condition));
         let call = |call: Expr| match call {
             Expr::Call(call) => call,
@@ -135,6 +139,7 @@ impl CheckedSchema {
             shape,
             check,
             data_dependent,
+            float8,
             plan,
             body_key,
             call_for_error_names: calls.clone(),

@@ -13,6 +13,8 @@ mod when;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 
+pub(crate) use dtypes::is_type_with_dtype;
+
 use crate::crate_path;
 use crate::errors::Errors;
 use crate::op_impl::attribute::Attribute;

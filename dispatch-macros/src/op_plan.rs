@@ -11,6 +11,7 @@ use syn::{Expr, ExprLit, GenericArgument, Lit, Path, PathArguments, ReturnType, 
 
 use crate::crate_path;
 use crate::errors::Errors;
+use crate::op_impl::is_type_with_dtype;
 use crate::schema_callback::{self, call_with_schema_for_function};
 use crate::syntax::function::{Function, signature_lint_attribute};
 use crate::syntax::rust_type::RustType;
@@ -152,6 +153,12 @@ fn expand_plan(
         types.iter().map(|ty| add_lifetime_to_references(&ty.to_shared().tokens(&runtime))).collect();
     let owned = types.iter().map(|ty| ty.to_shared().tokens(&runtime));
     let arguments = argument_indices.iter().map(|&at| &names[at]);
+    let float8_checks = types.iter().zip(names).zip(&checked.schema.arguments).filter_map(|((ty, name), argument)| {
+        let label = &argument.name;
+        let is_checked = !checked.properties.float8 && is_type_with_dtype(ty);
+        is_checked
+            .then(|| quote!(#runtime::check_not_float8(#label, #runtime::__private::HasDType::dtype_of(&#name))?;))
+    });
     let specs: Vec<Ident> = (0..count).map(|i| format_ident!("__spec{i}")).collect();
     let positions = 0..names.len();
     let fresh = (!list).then(|| {
@@ -175,6 +182,7 @@ fn expand_plan(
             impl #operator {
                 /// Checks the arguments of a call, and returns the plan: the descriptions of the results, and a value for the kernels.
                 pub fn plan<'a>(#(#names: #shared),*) -> #runtime::Result<#plan> {
+                    #(#float8_checks)*
                     #planned(#function(#(#arguments),*))
                 }
 

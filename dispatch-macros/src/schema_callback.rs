@@ -132,12 +132,13 @@ impl<Attribute: Parse> Parse for FunctionWithSchema<Attribute> {
 }
 
 /// The properties of an operator beside its schema, in the form in which its macro passes them:
-/// `{ plan data_dependent pointwise [0 1] [f32 f64] in_place "schema" out "schema" }`.
+/// `{ plan data_dependent float8 pointwise [0 1] [f32 f64] in_place "schema" out "schema" }`.
 #[derive(Default)]
 pub(crate) struct OperatorProperties {
     pub(crate) has_plan: bool,
     pub(crate) pointwise: Option<PointwiseProperty>,
     pub(crate) data_dependent: bool,
+    pub(crate) float8: bool,
     pub(crate) in_place: Option<Schema>,
     pub(crate) out: Option<Schema>,
 }
@@ -177,6 +178,7 @@ impl Parse for OperatorProperties {
             match word.to_string().as_str() {
                 "plan" => properties.has_plan = true,
                 "data_dependent" => properties.data_dependent = true,
+                "float8" => properties.float8 = true,
                 "pointwise" => properties.pointwise = Some(inside.parse()?),
                 "in_place" => properties.in_place = Some(parse_schema_literal(&inside)?),
                 _ => properties.out = Some(parse_schema_literal(&inside)?),

@@ -91,10 +91,13 @@ pub use registration::{
     OperatorEvent, Record, Registrar, Registration, ScopedRegistration, StepArgument, TaskRunner, TaskRunnerRecord,
     bind_all, fallback, fallback_fallthrough, on_operator_event, register,
 };
-pub use scalar::{Arithmetic, Bool, DType, Element, Floating, Layout, MemoryFormat, Number, Scalar, Str, UnknownDType};
+pub use scalar::{
+    Arithmetic, Bool, DType, Element, Float8E4M3Fn, Float8E4M3Fnuz, Float8E5M2, Float8E5M2Fnuz, Float8E8M0Fnu,
+    Floating, Layout, MemoryFormat, Number, Scalar, Str, UnknownDType,
+};
 pub use spec::{
-    DimOrder, OperandError, Promotion, ShapeWord, Spec, broadcast, broadcast_strides, dims_by_stride, result_dtype,
-    wrap_dim,
+    DimOrder, OperandError, Promotion, ShapeWord, Spec, broadcast, broadcast_strides, check_float8_operands,
+    check_not_float8, dims_by_stride, result_dtype, wrap_dim,
 };
 pub use tensor::{
     AccessError, Dims, Elements, ElementsMut, Geometry, Marks, NestedArray, NestedRow, Operand, Operands, OutOfStorage,

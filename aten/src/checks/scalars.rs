@@ -41,8 +41,8 @@ pub fn check_scalars_fit_compute_dtype<const N: usize>(
     check_scalars_fit(computed, numbers)
 }
 
-/// Refuses a scalar that the `count` elements of a new or overwritten tensor cannot represent. If the tensor is a single `f16` or `bf16`,
-/// the scalar is accepted and becomes infinity, as in a cast.
+/// Refuses a scalar that the `count` elements of a new or overwritten tensor cannot represent. If the tensor is a single number
+/// of at most 16 bits, the scalar is accepted and converted as in a cast.
 ///
 /// ```
 /// use dispatch_runtime::DType;
@@ -54,8 +54,8 @@ pub fn check_scalars_fit_compute_dtype<const N: usize>(
 ///
 /// Returns [`BadArgument`] if `dtype` cannot represent the scalar.
 pub fn check_fill_value(argument: &'static str, number: Scalar, dtype: DType, count: i64) -> Result<(), BadArgument> {
-    let is_half = matches!(dtype, DType::F16 | DType::BF16);
-    number.check_fits(argument, if is_half && count == 1 { DType::F64 } else { dtype })
+    let is_narrow = matches!(dtype, DType::F16 | DType::BF16) || dtype.is_float8();
+    number.check_fits(argument, if is_narrow && count == 1 { DType::F64 } else { dtype })
 }
 
 /// Refuses a `lambd` of [`softshrink`](crate::softshrink) that is negative, or that the dtype of `this` cannot represent.

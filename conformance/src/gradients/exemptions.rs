@@ -9,6 +9,7 @@ use crate::datum::Datum;
 pub(super) fn first_order_exemption(case: &Case) -> Option<&'static str> {
     Some(match case.operator.name().base {
         _ if case.is_unpredictable() => "its results are unpredictable",
+        base if base.contains("fake_quant") => "it rounds, and its gradient is that of the numbers before",
         "detach" => "it detaches its result from the graph",
         "embedding" | "_embedding_bag" if argument_is_true(case, "scale_grad_by_freq") => "its gradient is scaled",
         "embedding" if matches!(value_of_argument(case, "padding_idx"), Some(Value::Int(0..))) => {
@@ -29,6 +30,23 @@ pub(super) fn first_order_exemption(case: &Case) -> Option<&'static str> {
         }
         _ => return None,
     })
+}
+
+/// Whether an operator refuses double precision, as in PyTorch.
+pub(super) fn is_single_precision(case: &Case) -> bool {
+    let name = case.operator.name();
+    let bases = [
+        "_scaled_mm",
+        "_scaled_mm_v2",
+        "_weight_int8pack_mm",
+        "_weight_int4pack_mm_for_cpu",
+        "_dyn_quant_matmul_4bit",
+        "_saturate_weight_to_fp16",
+        "choose_qparams_optimized",
+        "fake_quantize_per_channel_affine",
+        "fake_quantize_per_channel_affine_cachemask",
+    ];
+    name.namespace == "quantized_decomposed" || name.base.contains("moving_avg") || bases.contains(&name.base)
 }
 
 /// Whether an element of the arguments, other than 0, has a magnitude that satisfies the predicate.

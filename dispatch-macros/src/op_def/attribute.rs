@@ -20,6 +20,8 @@ pub(super) struct Attribute {
     /// A condition that adds to the shape word, or the check of a composite.
     pub(super) check: Option<CheckOption>,
     pub(super) data_dependent: Option<Ident>,
+    /// The word that the operator accepts float8 dtypes.
+    pub(super) float8: Option<Ident>,
     /// The key of the body, if it is not `CompositeImplicitAutograd`.
     pub(super) body: Option<BodyOption>,
     pub(super) plan: Option<Ident>,
@@ -110,12 +112,13 @@ impl Parse for ShapeWord {
 }
 
 const SHAPE_WORDS: &str = "`pointwise`, `reduce(dim)`, and letters such as \"mk,kn->mn\"";
-const OPTION_NAMES: [&str; 12] = [
+const OPTION_NAMES: [&str; 13] = [
     "plan",
     "operator",
     "shape",
     "dtype",
     "dtypes",
+    "float8",
     "check",
     "out",
     "inplace",
@@ -213,7 +216,8 @@ impl Attribute {
             "plan" if value.is_empty() => self.plan.replace(name.clone()).is_some(),
             "inplace" if value.is_empty() => self.inplace.replace(name.clone()).is_some(),
             "data_dependent" if value.is_empty() => self.data_dependent.replace(name.clone()).is_some(),
-            flag @ ("inplace" | "data_dependent" | "plan") => {
+            "float8" if value.is_empty() => self.float8.replace(name.clone()).is_some(),
+            flag @ ("inplace" | "data_dependent" | "plan" | "float8") => {
                 return errors.add_at(name, format!("`{flag}` takes no value; write it alone"));
             }
             unknown => {

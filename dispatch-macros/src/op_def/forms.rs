@@ -182,6 +182,7 @@ impl Definition {
             forms: Vec::new(),
             has_explicit_namespace: self.has_explicit_namespace,
             data_dependent: self.data_dependent && !is_defined_by_call,
+            float8: false,
             runtime: self.runtime.clone(),
         }
     }

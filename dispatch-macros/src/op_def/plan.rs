@@ -20,6 +20,7 @@ impl Definition {
     pub(super) fn properties_tokens(&self) -> TokenStream {
         let plan = self.has_plan().then(|| quote!(plan));
         let data_dependent = self.data_dependent.then(|| quote!(data_dependent));
+        let float8 = self.float8.then(|| quote!(float8));
         let pointwise = match &self.shape {
             Some(CheckedShapeWord::Pointwise { operands, dtypes, .. }) => {
                 let dtypes = dtypes.iter().map(|name| format_ident!("{name}"));
@@ -32,7 +33,7 @@ impl Definition {
             let text = form.to_string();
             if is_out_form(form, &self.schema) { quote!(out #text) } else { quote!(in_place #text) }
         });
-        quote!(#plan #data_dependent #pointwise #(#forms)*)
+        quote!(#plan #data_dependent #float8 #pointwise #(#forms)*)
     }
 
     /// Generates the implementations of `HasOut` and `HasInPlace`, which name the types of the forms.
@@ -216,7 +217,7 @@ impl Definition {
         let same = tensors[1..].iter().map(|tensor| quote!(&& #tensor.dtype() == #one.dtype()));
         let result = output.chars().filter_map(first);
         quote! {
-            if let (#(#patterns,)*) = (#(#tensors.sizes(),)*) && true #(#again)* #(#same)* {
+            if let (#(#patterns,)*) = (#(#tensors.sizes(),)*) && !#one.dtype().is_float8() #(#again)* #(#same)* {
                 let __spec = #runtime::Spec::contiguous(#one.dtype(), &[#(#result),*]);
                 return ::core::result::Result::Ok(#runtime::Plan::new((), [__spec]));
             }

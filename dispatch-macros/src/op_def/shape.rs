@@ -58,6 +58,9 @@ pub(super) fn check_shape_word(
         },
     };
     let Some(shape) = &attribute.shape else {
+        if let Some(word) = attribute.float8.as_ref().filter(|_| attribute.plan.is_none()) {
+            errors.add_at(word, "`float8` needs a plan or a shape word; write `plan` too");
+        }
         let options = [
             attribute.dtype.as_ref().map(|word| ("dtype", word)),
             attribute.dtypes.as_ref().map(|dtypes| ("dtypes", &dtypes.option)),
@@ -69,8 +72,12 @@ pub(super) fn check_shape_word(
         }
         return None;
     };
-    if let (Some(dtypes), ShapeWord::Reduce { .. } | ShapeWord::Product(_)) = (&attribute.dtypes, shape) {
-        errors.add_at(&dtypes.option, "`dtypes` is an option of elementwise operators; leave it out");
+    if let ShapeWord::Reduce { .. } | ShapeWord::Product(_) = shape {
+        for word in
+            [attribute.dtypes.as_ref().map(|dtypes| &dtypes.option), attribute.float8.as_ref()].into_iter().flatten()
+        {
+            errors.add_at(word, format!("`{word}` is an option of elementwise operators; leave it out"));
+        }
     }
     let dtypes =
         attribute.dtypes.as_ref().map(|dtypes| dtypes_of_compute_words(&dtypes.words, errors)).unwrap_or_default();
@@ -199,6 +206,7 @@ impl Definition {
             Some(CheckedShapeWord::Pointwise { operands, dtype, dtypes }) => {
                 let dtype = promotion(dtype);
                 let dtypes = dtypes.iter().map(|name| Ident::new(&name.to_uppercase(), Span::call_site()));
+                let float8 = self.float8;
                 let names = operands.iter().map(|&at| &self.schema.arguments[at].name);
                 quote! {
                     Pointwise {
@@ -206,6 +214,7 @@ impl Definition {
                         names: &[#(#names),*],
                         dtype: #dtype,
                         dtypes: &[#(#runtime::DType::#dtypes),*],
+                        float8: #float8,
                     }
                 }
             }

@@ -117,7 +117,8 @@ pub(super) fn check_by_option(
     }
 }
 
-fn is_type_with_dtype(ty: &RustType) -> bool {
+/// Returns whether an argument of this type has a dtype.
+pub(crate) fn is_type_with_dtype(ty: &RustType) -> bool {
     let plain = ty.text().replace("&mut ", "&");
     matches!(plain.as_str(), "&Tensor" | "&[Tensor]" | "Option<&Tensor>" | "DType" | "Option<DType>")
 }

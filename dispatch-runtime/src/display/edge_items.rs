@@ -6,7 +6,7 @@ use super::element_texts::{ElementTexts, ElementValues};
 use crate::error::{BadArgument, Error, ErrorKind, Problem, Result};
 use crate::key::Device;
 use crate::memory::Storage;
-use crate::scalar::{Bool, DType, Element};
+use crate::scalar::{Bool, DType, Element, Float8E4M3Fn, Float8E4M3Fnuz, Float8E5M2, Float8E5M2Fnuz, Float8E8M0Fnu};
 use crate::tensor::{Tensor, access};
 
 /// The maximum length of a printed line.
@@ -77,6 +77,11 @@ impl PrintedElements {
             DType::I64 => ElementValues::Ints(self.read_converted::<i64, _>(tensor, Into::into)?),
             DType::F16 => ElementValues::Floats(self.read_converted::<half::f16, _>(tensor, Into::into)?),
             DType::BF16 => ElementValues::Floats(self.read_converted::<half::bf16, _>(tensor, Into::into)?),
+            DType::F8E5M2 => ElementValues::Floats(self.read_converted::<Float8E5M2, _>(tensor, Into::into)?),
+            DType::F8E4M3FN => ElementValues::Floats(self.read_converted::<Float8E4M3Fn, _>(tensor, Into::into)?),
+            DType::F8E5M2FNUZ => ElementValues::Floats(self.read_converted::<Float8E5M2Fnuz, _>(tensor, Into::into)?),
+            DType::F8E4M3FNUZ => ElementValues::Floats(self.read_converted::<Float8E4M3Fnuz, _>(tensor, Into::into)?),
+            DType::F8E8M0FNU => ElementValues::Floats(self.read_converted::<Float8E8M0Fnu, _>(tensor, Into::into)?),
             DType::F32 => ElementValues::Floats(self.read_converted::<f32, _>(tensor, Into::into)?),
             DType::F64 => ElementValues::Floats(self.read_converted::<f64, _>(tensor, Into::into)?),
             DType::C64 => {

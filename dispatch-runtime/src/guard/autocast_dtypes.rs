@@ -20,11 +20,15 @@ impl AutocastDTypes {
         }
     }
 
-    /// Returns the set with the dtype of one backend replaced. A dtype that is not floating turns autocast off.
+    /// Returns the set with the dtype of one backend replaced. A dtype that is not floating, or is a float8 dtype, turns autocast off.
     pub(super) fn with_dtype(self, device: Device, dtype: Option<DType>) -> Self {
-        let number = dtype.filter(|dtype| dtype.is_floating()).map_or(OFF_BITS, |dtype| dtype as u64);
+        let number = dtype.filter(|dtype| is_autocast_dtype(*dtype)).map_or(OFF_BITS, |dtype| dtype as u64);
         Self(self.0 & !(15 << bit_offset(device)) | number << bit_offset(device))
     }
+}
+
+fn is_autocast_dtype(dtype: DType) -> bool {
+    dtype.is_floating() && !dtype.is_float8()
 }
 
 fn bit_offset(device: Device) -> u32 {
@@ -37,7 +41,7 @@ mod tests {
 
     #[test]
     fn every_backend_has_a_dtype_of_its_own() {
-        let floating = || DType::ALL.into_iter().filter(|dtype| dtype.is_floating());
+        let floating = || DType::ALL.into_iter().filter(|dtype| is_autocast_dtype(*dtype));
         for dtype in floating() {
             let autocast_dtypes =
                 AutocastDTypes::NONE.with_dtype(Device::META, Some(dtype)).with_dtype(Device::CPU, Some(DType::F16));
@@ -51,7 +55,7 @@ mod tests {
                 AutocastDTypes::NONE
             );
         }
-        for dtype in DType::ALL.into_iter().filter(|dtype| !dtype.is_floating()) {
+        for dtype in DType::ALL.into_iter().filter(|dtype| !is_autocast_dtype(*dtype)) {
             assert_eq!(AutocastDTypes::NONE.with_dtype(Device::CPU, Some(dtype)), AutocastDTypes::NONE);
         }
     }

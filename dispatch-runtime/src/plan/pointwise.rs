@@ -7,7 +7,7 @@ use crate::error::{ErrorKind, Result};
 use crate::key::Device;
 use crate::operator::{Operation, Operator};
 use crate::scalar::{DType, Scalar};
-use crate::spec::{Promotion, PromotionState, ShapeWord, Spec};
+use crate::spec::{Promotion, PromotionState, ShapeWord, Spec, check_float8_operands};
 use crate::tensor::Tensor;
 use crate::value::Value;
 
@@ -86,7 +86,7 @@ impl<T: Into<Self>> From<Option<T>> for PointwiseOperand<'_> {
 
 /// Returns the plan of a call with these operands, in the order in which the shape word names them.
 pub fn pointwise_plan(operator: &Operator, operands: &[PointwiseOperand<'_>]) -> Result<Plan<PointwisePlan>> {
-    let Some(ShapeWord::Pointwise { names, dtype: promotion, dtypes, .. }) = operator.shape_word() else {
+    let Some(ShapeWord::Pointwise { names, dtype: promotion, dtypes, float8, .. }) = operator.shape_word() else {
         return Err(ErrorKind::NoShapeInference { operator: operator.name() }.into());
     };
     let (mut given, mut tensors) = (SmallVec::<[&'static str; 4]>::new(), SmallVec::<[&Tensor; 4]>::new());
@@ -97,7 +97,8 @@ pub fn pointwise_plan(operator: &Operator, operands: &[PointwiseOperand<'_>]) ->
         }
     }
     let compute_dtype = computation_dtype(promotion, &tensors, operands);
-    if !dtypes.is_empty() && !dtypes.contains(&representative_dtype(compute_dtype)) {
+    check_float8_operands(compute_dtype, float8, &given, tensors.iter().copied())?;
+    if !compute_dtype.is_float8() && !dtypes.is_empty() && !dtypes.contains(&representative_dtype(compute_dtype)) {
         let (operator, supported) = (operator.name(), dtypes);
         return Err(ErrorKind::UnsupportedDType { operator, argument: "self", dtype: compute_dtype, supported }.into());
     }
@@ -118,6 +119,7 @@ pub fn allocate_pointwise<O: Operation, const N: usize>(
     if let (Some(ShapeWord::Pointwise { dtype, dtypes: &[], .. }), [first, rest @ ..]) = (O::SHAPE_WORD, &tensors[..])
         && first.geometry().is_contiguous()
         && first.device() == device
+        && !first.dtype().is_float8()
         && !first.is_number()
         && rest.iter().all(|other| {
             other.dtype() == first.dtype()

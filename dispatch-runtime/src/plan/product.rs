@@ -4,7 +4,7 @@ use super::Plan;
 use crate::error::{BadArgument, ErrorKind, Result};
 use crate::operator::Operator;
 use crate::scalar::DType;
-use crate::spec::{ShapeWord, Spec};
+use crate::spec::{ShapeWord, Spec, check_not_float8};
 use crate::tensor::{Dims, Tensor};
 
 /// Returns the plan of a product of these tensors, which are the operator's first arguments.
@@ -21,6 +21,7 @@ pub fn product_plan(operator: &Operator, tensors: &[&Tensor]) -> Result<Plan<()>
         if tensor.sizes().len() != word.len() {
             return Err(BadArgument::rank(name(i), tensor.sizes().len(), word.len()).into());
         }
+        check_not_float8(name(i), Some(tensor.dtype()))?;
         let expected = *dtype.get_or_insert_with(|| tensor.dtype());
         if tensor.dtype() != expected {
             return Err(BadArgument::dtype(name(i), tensor.dtype(), expected).like(name(0)).into());

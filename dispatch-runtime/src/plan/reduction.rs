@@ -6,7 +6,7 @@ use super::Plan;
 use crate::error::{BadArgument, ErrorKind, Problem, Result};
 use crate::operator::Operator;
 use crate::scalar::DType;
-use crate::spec::{ShapeWord, Spec, wrap_dim};
+use crate::spec::{ShapeWord, Spec, check_not_float8, wrap_dim};
 use crate::tensor::{Dims, Tensor};
 use crate::value::Value;
 
@@ -79,6 +79,8 @@ pub fn reduction_plan(
     let Some(ShapeWord::Reduce { dims: argument, dtype: promotion, .. }) = operator.shape_word() else {
         return Err(ErrorKind::NoShapeInference { operator: operator.name() }.into());
     };
+    check_not_float8(operator.argument_name(0), Some(tensor.dtype()))?;
+    check_not_float8("dtype", dtype)?;
     let dtype = dtype.unwrap_or_else(|| promotion.result_dtype(&[tensor]));
     reduction_plan_or_problem(tensor, dims, keepdim, dtype).map_err(|problem| {
         let argument = argument.map_or_else(String::new, |at| operator.argument_name(at));

@@ -9,6 +9,8 @@ use std::str::FromStr;
 use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
 
+use super::float8::{Float8E4M3Fn, Float8E4M3Fnuz, Float8E5M2, Float8E5M2Fnuz, Float8E8M0Fnu};
+
 /// A Rust type that a tensor's elements can have.
 ///
 /// # Safety
@@ -183,6 +185,19 @@ impl DType {
         self.category() == DTypeCategory::Floating
     }
 
+    /// Returns whether elements are 8-bit floats. They are stored, converted and compared; few operators compute with them.
+    ///
+    /// ```
+    /// use dispatch_runtime::DType;
+    /// assert!(DType::F8E4M3FN.is_float8() && DType::F8E4M3FN.is_floating() && !DType::BF16.is_float8());
+    /// ```
+    #[must_use]
+    #[inline(always)]
+    pub const fn is_float8(self) -> bool {
+        // These are the last numbers of the list.
+        self as u8 >= Self::F8E5M2 as u8
+    }
+
     /// Returns whether elements are integers; booleans are not.
     #[must_use]
     pub fn is_integral(self) -> bool {
@@ -239,6 +254,16 @@ define_dtypes! {
     Bool = 11, Bool, "bool", "bool", Boolean;
     /// The upper 16 bits of a single-precision number.
     BF16 = 15, bf16, "bfloat16", "bf16", Floating;
+    /// 8-bit floats: 5 exponent bits, 2 fraction bits, infinities and NaN as in IEEE formats.
+    F8E5M2 = 23, Float8E5M2, "float8_e5m2", "f8e5m2", Floating;
+    /// 8-bit floats: 4 exponent bits, 3 fraction bits, NaN, no infinities.
+    F8E4M3FN = 24, Float8E4M3Fn, "float8_e4m3fn", "f8e4m3fn", Floating;
+    /// 8-bit floats: 5 exponent bits, 2 fraction bits, one NaN, no infinities and no negative zero.
+    F8E5M2FNUZ = 25, Float8E5M2Fnuz, "float8_e5m2fnuz", "f8e5m2fnuz", Floating;
+    /// 8-bit floats: 4 exponent bits, 3 fraction bits, one NaN, no infinities and no negative zero.
+    F8E4M3FNUZ = 26, Float8E4M3Fnuz, "float8_e4m3fnuz", "f8e4m3fnuz", Floating;
+    /// 8-bit scales: powers of two, and NaN.
+    F8E8M0FNU = 44, Float8E8M0Fnu, "float8_e8m0fnu", "f8e8m0fnu", Floating;
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 mod arithmetic;
 #[allow(unsafe_code, reason = "promises that every bit pattern is a valid element")]
 mod dtype;
+mod float8;
 mod layout;
 
 use std::fmt;
@@ -14,6 +15,7 @@ use num_complex::Complex64;
 pub use arithmetic::{Arithmetic, Floating, Number};
 pub(crate) use dtype::DTypeCategory;
 pub use dtype::{Bool, DType, Element, UnknownDType};
+pub use float8::{Float8E4M3Fn, Float8E4M3Fnuz, Float8E5M2, Float8E5M2Fnuz, Float8E8M0Fnu};
 pub use layout::{Layout, MemoryFormat};
 
 /// A string argument of an operator. It is reference-counted, so that lists of strings are cheap to clone.
@@ -105,11 +107,12 @@ impl Scalar {
             (Self::Int(value), DType::U8) => value.unsigned_abs() <= u8::MAX.into(),
             (Self::Int(value), _) => match dtype.integer_range() {
                 Some((least, most)) => (least..=most).contains(&value),
-                None => Self::Float(i64_to_f64(value)).fits(dtype),
+                None => i64_to_f64(value).abs() <= max_finite(dtype),
             },
             (Self::Float(value), _) => match dtype.integer_range() {
                 // `i64::MAX` is not representable as a float, but `i64::MAX + 1` is.
                 Some((least, most)) => i64_to_f64(least) <= value && value < i64_to_f64(most) + 1.0,
+                None if dtype.is_float8() => fits_float8(value, dtype),
                 None => !value.is_finite() || value.abs() <= max_finite(dtype),
             },
             (Self::Complex(value), _) if dtype.is_complex() => {
@@ -120,12 +123,23 @@ impl Scalar {
     }
 }
 
+/// Returns whether a float8 dtype represents a number: NaN, infinity if the dtype has it, and what its range contains. The range of powers
+/// of two begins at their least one.
+fn fits_float8(value: f64, dtype: DType) -> bool {
+    let least = if dtype == DType::F8E8M0FNU { Float8E8M0Fnu::from_bits(0).into() } else { -max_finite(dtype) };
+    value.is_nan() || value.is_infinite() && dtype == DType::F8E5M2 || (least..=max_finite(dtype)).contains(&value)
+}
+
 /// Returns the largest finite number of a floating or complex dtype.
 pub(crate) fn max_finite(dtype: DType) -> f64 {
     match dtype {
         DType::F16 => f16::MAX.to_f64(),
         DType::BF16 => bf16::MAX.to_f64(),
         DType::F32 | DType::C64 => f32::MAX.into(),
+        DType::F8E4M3FN => 448.0,
+        DType::F8E4M3FNUZ => 240.0,
+        DType::F8E5M2 | DType::F8E5M2FNUZ => 57344.0,
+        DType::F8E8M0FNU => Float8E8M0Fnu::from_bits(254).into(),
         _ => f64::MAX,
     }
 }
@@ -209,6 +223,18 @@ mod tests {
                 assert_eq!(Scalar::Float(number).fits(dtype), dtype.is_floating(), "{number} in {dtype}");
             }
         }
+    }
+
+    #[test]
+    fn float8_dtypes_have_their_own_limits_and_infinities() {
+        let fits = |number: f64| {
+            DType::ALL.into_iter().filter(|dtype| dtype.is_float8()).map(move |dtype| Scalar::Float(number).fits(dtype))
+        };
+        // e5m2, e4m3fn, e5m2fnuz, e4m3fnuz, e8m0fnu
+        assert!(fits(57344.0).eq([true, false, true, false, true]));
+        assert!(fits(f64::NEG_INFINITY).eq([true, false, false, false, false]));
+        assert!(fits(0.0).eq([true, true, true, true, false]));
+        assert!(fits(-240.0).eq([true, true, true, true, false]) && fits(f64::NAN).all(|fits| fits));
     }
 
     #[test]

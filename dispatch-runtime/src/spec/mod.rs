@@ -1,6 +1,7 @@
 //! Specs: the dtype and geometry of results, with broadcasting and type promotion.
 
 mod broadcast;
+mod float8;
 mod promotion;
 mod shape_word;
 
@@ -9,6 +10,7 @@ use crate::scalar::DType;
 use crate::tensor::{Dims, Geometry, Tensor};
 
 pub use broadcast::{OperandError, broadcast, broadcast_strides, wrap_dim};
+pub use float8::{check_float8_operands, check_not_float8};
 pub(crate) use promotion::PromotionState;
 pub use promotion::{Promotion, result_dtype};
 pub use shape_word::ShapeWord;

@@ -35,6 +35,8 @@ pub enum ShapeWord {
         /// The dtypes that the operator computes in. Half precision counts as [`DType::F32`], integers and booleans count as
         /// [`DType::I64`]. Empty if the definition does not name dtypes.
         dtypes: &'static [DType],
+        /// Whether the operator also computes with float8 dtypes.
+        float8: bool,
     },
     /// A reduction: some dimensions of the first argument are removed, or become size 1.
     Reduce {

@@ -16,7 +16,9 @@ use super::Tensor;
 use crate::error::Error;
 use crate::key::Device;
 use crate::memory::Storage;
-use crate::scalar::{Bool, DType, Element, Scalar};
+use crate::scalar::{
+    Bool, DType, Element, Float8E4M3Fn, Float8E4M3Fnuz, Float8E5M2, Float8E5M2Fnuz, Float8E8M0Fnu, Scalar,
+};
 
 /// The error for elements that cannot be borrowed.
 ///
@@ -102,6 +104,11 @@ impl Tensor {
             DType::I64 => Scalar::Int(first_element::<i64>(self)?),
             DType::F16 => Scalar::Float(first_element::<f16>(self)?.to_f64()),
             DType::BF16 => Scalar::Float(first_element::<bf16>(self)?.to_f64()),
+            DType::F8E5M2 => Scalar::Float(first_element::<Float8E5M2>(self)?.into()),
+            DType::F8E4M3FN => Scalar::Float(first_element::<Float8E4M3Fn>(self)?.into()),
+            DType::F8E5M2FNUZ => Scalar::Float(first_element::<Float8E5M2Fnuz>(self)?.into()),
+            DType::F8E4M3FNUZ => Scalar::Float(first_element::<Float8E4M3Fnuz>(self)?.into()),
+            DType::F8E8M0FNU => Scalar::Float(first_element::<Float8E8M0Fnu>(self)?.into()),
             DType::F32 => Scalar::Float(first_element::<f32>(self)?.into()),
             DType::F64 => Scalar::Float(first_element::<f64>(self)?),
             DType::Bool => Scalar::Bool(first_element::<Bool>(self)?.into()),

@@ -265,7 +265,7 @@ fn tensor_from_elements<T: Element>(elements: &[T], sizes: &[i64]) -> Tensor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::DType;
+    use crate::{DType, Float8E4M3Fn, Float8E4M3Fnuz, Float8E5M2, Float8E5M2Fnuz, Float8E8M0Fnu};
     use half::{bf16, f16};
     use num_complex::{Complex32, Complex64};
 
@@ -284,6 +284,11 @@ mod tests {
             Tensor::from(Complex64::new(1.0, 2.0)),
             Tensor::from(true),
             Tensor::from(bf16::ONE),
+            Tensor::from(Float8E5M2::from_f32(1.0)),
+            Tensor::from(Float8E4M3Fn::from_f32(1.0)),
+            Tensor::from(Float8E5M2Fnuz::from_f32(1.0)),
+            Tensor::from(Float8E4M3Fnuz::from_f32(1.0)),
+            Tensor::from(Float8E8M0Fnu::from_f32(1.0)),
         ];
         assert!(all.iter().map(Tensor::dtype).eq(DType::ALL));
         assert!(all.iter().all(|tensor| tensor.sizes().is_empty()));

@@ -8,7 +8,10 @@ mod floats;
 
 use std::cmp::Ordering;
 
-use dispatch_runtime::{Bool, Complex32, Complex64, DType, bf16, f16};
+use dispatch_runtime::{
+    Bool, Complex32, Complex64, DType, Float8E4M3Fn, Float8E4M3Fnuz, Float8E5M2, Float8E5M2Fnuz, Float8E8M0Fnu, bf16,
+    f16,
+};
 
 use crate::math::vectorised;
 use floats::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
@@ -19,6 +22,7 @@ pub use floats::{round_through_bf16, round_through_f16};
 pub fn compute_dtype(dtype: DType) -> DType {
     match dtype {
         DType::F16 | DType::BF16 => DType::F32,
+        _ if dtype.is_float8() => DType::F32,
         DType::Bool => DType::I64,
         _ if dtype.is_integral() => DType::I64,
         _ => dtype,
@@ -235,12 +239,71 @@ unsafe fn convert_row<A: ConvertTo<B> + Copy, B>(
     );
 }
 
+/// A float8 type. It is converted through `f32`, one element at a time, because the type is for storage.
+trait Float8: Copy {
+    fn round(number: f32) -> Self;
+
+    fn widen(self) -> f32;
+}
+
+/// Converts elements through `f32`.
+///
+/// # Safety
+///
+/// `from` and `to` point to `count` elements, each a stride apart.
+unsafe fn convert_row_by<A: Copy, B>(
+    from: *const u8,
+    from_stride: isize,
+    to: *mut u8,
+    to_stride: isize,
+    count: usize,
+    convert: impl Fn(A) -> B,
+) {
+    let (mut from, mut to) = (from, to);
+    for _ in 0..count {
+        // SAFETY: guaranteed by the caller.
+        unsafe { to.cast::<B>().write(convert(from.cast::<A>().read())) };
+        (from, to) = (from.wrapping_offset(from_stride), to.wrapping_offset(to_stride));
+    }
+}
+
+unsafe fn widen_row<A: Float8, B>(from: *const u8, from_stride: isize, to: *mut u8, to_stride: isize, count: usize)
+where
+    f32: ConvertTo<B>,
+{
+    // SAFETY: guaranteed by the caller.
+    unsafe { convert_row_by(from, from_stride, to, to_stride, count, |x: A| x.widen().to()) };
+}
+
+unsafe fn narrow_row<A: ConvertTo<f32> + Copy, B: Float8>(
+    from: *const u8,
+    from_stride: isize,
+    to: *mut u8,
+    to_stride: isize,
+    count: usize,
+) {
+    // SAFETY: guaranteed by the caller.
+    unsafe { convert_row_by(from, from_stride, to, to_stride, count, |x: A| B::round(x.to())) };
+}
+
+unsafe fn requantise_row<A: Float8, B: Float8>(
+    from: *const u8,
+    from_stride: isize,
+    to: *mut u8,
+    to_stride: isize,
+    count: usize,
+) {
+    // SAFETY: guaranteed by the caller.
+    unsafe { convert_row_by(from, from_stride, to, to_stride, count, |x: A| B::round(x.widen())) };
+}
+
 macro_rules! define_conversion_functions {
-    ($($variant:ident $ty:ty),*) => {
+    ([$($variant:ident $ty:ty),*] [$($variant8:ident $ty8:ty),*]) => {
         /// Returns the function that converts elements of `from` to `to`.
         pub fn conversion_function(from: DType, to: DType) -> ConvertFn {
             match from {
                 $(DType::$variant => conversion_function_from::<$ty>(to),)*
+                $(DType::$variant8 => conversion_function_from_float8::<$ty8>(to),)*
             }
         }
 
@@ -250,12 +313,37 @@ macro_rules! define_conversion_functions {
         {
             match to {
                 $(DType::$variant => convert_row::<A, $ty>,)*
+                $(DType::$variant8 => narrow_row::<A, $ty8>,)*
             }
         }
+
+        fn conversion_function_from_float8<A: Float8>(to: DType) -> ConvertFn {
+            match to {
+                $(DType::$variant => widen_row::<A, $ty>,)*
+                $(DType::$variant8 => requantise_row::<A, $ty8>,)*
+            }
+        }
+
+        $(
+            impl Float8 for $ty8 {
+                #[inline(always)]
+                fn round(number: f32) -> Self {
+                    Self::from_f32(number)
+                }
+
+                #[inline(always)]
+                fn widen(self) -> f32 {
+                    self.to_f32()
+                }
+            }
+        )*
     };
 }
 
-define_conversion_functions! { U8 u8, I8 i8, I16 i16, I32 i32, I64 i64, F16 f16, BF16 bf16, F32 f32, F64 f64, C64 Complex32, C128 Complex64, Bool Bool }
+define_conversion_functions! {
+    [U8 u8, I8 i8, I16 i16, I32 i32, I64 i64, F16 f16, BF16 bf16, F32 f32, F64 f64, C64 Complex32, C128 Complex64, Bool Bool]
+    [F8E5M2 Float8E5M2, F8E4M3FN Float8E4M3Fn, F8E5M2FNUZ Float8E5M2Fnuz, F8E4M3FNUZ Float8E4M3Fnuz, F8E8M0FNU Float8E8M0Fnu]
+}
 
 #[cfg(test)]
 mod tests {

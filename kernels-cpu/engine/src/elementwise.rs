@@ -17,7 +17,7 @@ mod transpose;
 
 use dispatch_runtime::{
     DType, Element, Error, ErrorKind, Operand, Operands, Operation, Operator, Promotion, Result, ShapeWord, Spec,
-    Tensor,
+    Tensor, check_float8_operands,
 };
 
 pub use converted_copy::copy_converted;
@@ -42,7 +42,7 @@ pub fn compute_with_promotion<O: Operation, const N: usize>(
     inputs: [&Tensor; N],
     loops: Loops<'_, N>,
 ) -> Result<Tensor> {
-    PointwiseOperator { dtype, names: operand_names::<O>(), dtypes: &[], called_form: O::operator }
+    PointwiseOperator { dtype, names: operand_names::<O>(), dtypes: &[], float8: false, called_form: O::operator }
         .compute_fresh(inputs, loops)
 }
 
@@ -53,7 +53,7 @@ pub fn compute_with_promotion_into<O: Operation, const N: usize>(
     inputs: [&Tensor; N],
     loops: Loops<'_, N>,
 ) -> Result<()> {
-    PointwiseOperator { dtype, names: operand_names::<O>(), dtypes: &[], called_form: O::operator }
+    PointwiseOperator { dtype, names: operand_names::<O>(), dtypes: &[], float8: false, called_form: O::operator }
         .compute_into("out", out, inputs, loops)
 }
 
@@ -84,6 +84,8 @@ struct PointwiseOperator {
     names: &'static [&'static str],
     /// The dtypes that the operator's definition lists; empty if it lists none.
     dtypes: &'static [DType],
+    /// Whether the operator computes with float8 dtypes.
+    float8: bool,
     /// The form of the operator that was called.
     called_form: fn() -> &'static Operator,
 }
@@ -93,15 +95,15 @@ impl PointwiseOperator {
     #[inline(always)]
     fn for_operator<O: Operation, F: Operation>() -> &'static Self {
         const {
-            let Some(ShapeWord::Pointwise { dtype, dtypes, .. }) = O::SHAPE_WORD else {
+            let Some(ShapeWord::Pointwise { dtype, dtypes, float8, .. }) = O::SHAPE_WORD else {
                 panic!("an elementwise kernel serves an operator with `shape = pointwise`");
             };
-            &Self { dtype, names: operand_names::<O>(), dtypes, called_form: F::operator }
+            &Self { dtype, names: operand_names::<O>(), dtypes, float8, called_form: F::operator }
         }
     }
 
     fn compute_fresh<const N: usize>(&self, inputs: [&Tensor; N], loops: Loops<'_, N>) -> Result<Tensor> {
-        let (compute_dtype, are_alike) = self.compute_dtype_and_are_alike(&inputs);
+        let (compute_dtype, are_alike) = self.compute_dtype_and_are_alike(&inputs)?;
         let dtype = self.dtype.result_dtype_from(compute_dtype);
         let mut out = if are_alike {
             inputs[0].allocate_like(dtype)?
@@ -122,7 +124,7 @@ impl PointwiseOperator {
         inputs: [&Tensor; N],
         loops: Loops<'_, N>,
     ) -> Result<()> {
-        let (compute_dtype, mut are_alike) = self.compute_dtype_and_are_alike(&inputs);
+        let (compute_dtype, mut are_alike) = self.compute_dtype_and_are_alike(&inputs)?;
         let dtype = self.dtype.result_dtype_from(compute_dtype);
         // A resized handle replaces `out` after the write, so that a refused call changes nothing.
         let mut fitted = None;
@@ -150,7 +152,7 @@ impl PointwiseOperator {
     ) -> Result<()> {
         // The checks come before the operands are borrowed: a refused call is not a write.
         let all = inputs.map(|input| input.unwrap_or(this));
-        let (compute_dtype, are_alike) = self.compute_dtype_and_are_alike(&all);
+        let (compute_dtype, are_alike) = self.compute_dtype_and_are_alike(&all)?;
         let are_alike = are_alike && is_contiguous_like(this, all[0]);
         if !(are_alike && self.dtype.result_dtype_from(compute_dtype) == this.dtype()) {
             self.resize_to_result("self", this, &all, self.dtype.result_dtype_from(compute_dtype))?;
@@ -163,7 +165,7 @@ impl PointwiseOperator {
 
     /// Returns the dtype to compute in, and whether all inputs are contiguous tensors of one dtype and the same sizes.
     #[inline(always)]
-    fn compute_dtype_and_are_alike<const N: usize>(&self, inputs: &[&Tensor; N]) -> (DType, bool) {
+    fn compute_dtype_and_are_alike<const N: usize>(&self, inputs: &[&Tensor; N]) -> Result<(DType, bool)> {
         let first = inputs[0];
         let are_alike = first.geometry().is_contiguous()
             && !first.is_number()
@@ -172,7 +174,11 @@ impl PointwiseOperator {
             Promotion::Common | Promotion::Real | Promotion::Bool if are_alike => first.dtype(),
             _ => self.compute_dtype(inputs),
         };
-        (compute_dtype, are_alike)
+        if compute_dtype.is_float8() {
+            check_float8_operands(compute_dtype, self.float8, self.names, inputs.iter().copied())
+                .map_err(|error| Error::from(error).in_operator((self.called_form)().name()))?;
+        }
+        Ok((compute_dtype, are_alike))
     }
 
     // `compute_dtype` and `resize_to_result` are not inlined, so that the common case of equal dtypes and sizes has more registers.

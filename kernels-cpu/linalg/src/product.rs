@@ -195,7 +195,7 @@ fn write_product(
                     unsafe { multiply_operands::<$ty>(&operands, first_vector, <$ty>::scale_factor(alpha), <$ty>::scale_factor(beta)) };
                     Ok(())
                 })+
-                DType::Bool => Err(ErrorKind::UnsupportedDType {
+                _ => Err(ErrorKind::UnsupportedDType {
                     operator: operator.name(),
                     argument: "self",
                     dtype,

@@ -149,7 +149,7 @@ __global__ void __launch_bounds__(256) strided(u32 count, u8 *out, Operands<size
 template <class C, int N> __device__ __forceinline__ C load_any_dtype(const Operands<N> &in, int k, const i32 *offsets) {
     if (!in.addresses[k]) return scalar<C>(in.scalars[k]);
     C x = load<C>(in.addresses[k] + offsets[k + 1], in.dtypes[k]);
-    if (in.dtypes[k] == in.promoted) return x;
+    if (in.dtypes[k] == in.promoted || in.dtypes[k] == BOOL) return x;
     u64 rounded;
     store(&rounded, in.promoted, x);
     return load<C>(&rounded, in.promoted);

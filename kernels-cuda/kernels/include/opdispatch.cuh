@@ -180,15 +180,56 @@ template <class T, int V> struct alignas(sizeof(T) * V) Pack {
 };
 
 // The dtypes, with PyTorch's numbers, for kernels that get a dtype as an argument.
-enum { U8, I8, I16, I32, I64, F16, F32, F64, BOOL = 11, BF16 = 15 };
+enum { U8, I8, I16, I32, I64, F16, F32, F64, BOOL = 11, BF16 = 15, F8E5M2 = 23, F8E4M3FN, F8E5M2FNUZ, F8E4M3FNUZ, F8E8M0FNU = 44 };
 
 // Returns the size of an element in bytes.
 __device__ __forceinline__ u32 dtype_size(int dtype) {
     switch (dtype) {
-    case U8: case I8: case BOOL: return 1;
+    case U8: case I8: case BOOL: case F8E5M2: case F8E4M3FN: case F8E5M2FNUZ: case F8E4M3FNUZ: case F8E8M0FNU: return 1;
     case I32: case F32: return 4;
     case I64: case F64: return 8;
     default: return 2;
+    }
+}
+
+// The formats of float8 dtypes with a sign: bits of the fraction, and the bias of the exponent.
+__device__ __forceinline__ u32 float8_fraction_bits(int dtype) { return dtype == F8E4M3FN || dtype == F8E4M3FNUZ ? 3 : 2; }
+__device__ __forceinline__ u32 float8_bias(int dtype) {
+    return (float8_fraction_bits(dtype) == 3 ? 7 : 15) + (dtype == F8E4M3FNUZ || dtype == F8E5M2FNUZ);
+}
+
+// Converts a code of a float8 dtype to a number.
+__device__ inline float decode_float8(u32 code, int dtype) {
+    u32 magnitude = code & 0x7f, sign = (code & 0x80) << 24, nan = 0x7fc00000;
+    if (dtype == F8E8M0FNU) return bit_cast<float>(code == 255 ? nan : code == 0 ? 0x400000u : code << 23);
+    if (dtype == F8E5M2 && magnitude >= 0x7c) return bit_cast<float>(magnitude == 0x7c ? sign | 0x7f800000u : nan);
+    if (dtype == F8E4M3FN && magnitude == 0x7f || (dtype == F8E5M2FNUZ || dtype == F8E4M3FNUZ) && code == 0x80) return bit_cast<float>(nan);
+    // The multiplication adapts the bias of the exponent, also of subnormal numbers.
+    float number = bit_cast<float>(magnitude << (23 - float8_fraction_bits(dtype))) * bit_cast<float>((254 - float8_bias(dtype)) << 23);
+    return bit_cast<float>(sign | bit_cast<u32>(number));
+}
+
+// Rounds a number to a float8 dtype, ties to even. What is too large becomes the largest number, infinity or NaN, as the dtype has them.
+__device__ inline u8 encode_float8(float x, int dtype) {
+    u32 magnitude = bit_cast<u32>(x) & 0x7fffffff, sign = bit_cast<u32>(x) >> 24 & 0x80;
+    bool is_nan = magnitude > 0x7f800000;
+    if (dtype == F8E8M0FNU) {
+        u32 exponent = magnitude >> 23, fraction = magnitude & 0x7fffff;
+        bool rounds_up = fraction > 0x400000 || fraction == 0x400000 && exponent > 0;
+        return exponent == 255 ? 255 : exponent + rounds_up;
+    }
+    u32 shift = 23 - float8_fraction_bits(dtype), bias = float8_bias(dtype), lowest_normal = (128 - bias) << 23, code;
+    if (magnitude < lowest_normal) {
+        // The addition of this power of two rounds to the last bit of subnormal numbers.
+        u32 aligning = lowest_normal + (shift << 23);
+        code = bit_cast<u32>(bit_cast<float>(magnitude) + bit_cast<float>(aligning)) - aligning;
+    } else {
+        code = (magnitude - ((127 - bias) << 23) + (1u << (shift - 1)) - 1 + (magnitude >> shift & 1)) >> shift;
+    }
+    switch (dtype) {
+    case F8E4M3FN: return sign | (is_nan ? 0x7f : code < 0x7f ? code : 0x7e);
+    case F8E5M2: return sign | (is_nan ? 0x7f : code < 0x7c ? code : 0x7c);
+    default: return is_nan || code > 0x7f ? 0x80 : code == 0 ? 0 : sign | code;
     }
 }
 
@@ -203,6 +244,7 @@ template <class C> __device__ __forceinline__ C load(const void *at, int dtype) 
     case F32: return as<C>(*(const float *)at);
     case F64: return as<C>(*(const double *)at);
     case BOOL: return as<C>(*(const boolean *)at);
+    case F8E5M2: case F8E4M3FN: case F8E5M2FNUZ: case F8E4M3FNUZ: case F8E8M0FNU: return as<C>(decode_float8(*(const u8 *)at, dtype));
     default: return as<C>(*(const bf16 *)at);
     }
 }
@@ -218,6 +260,7 @@ template <class C> __device__ __forceinline__ void store(void *at, int dtype, C 
     case F32: *(float *)at = as<float>(x); break;
     case F64: *(double *)at = as<double>(x); break;
     case BOOL: *(boolean *)at = as<boolean>(x); break;
+    case F8E5M2: case F8E4M3FN: case F8E5M2FNUZ: case F8E4M3FNUZ: case F8E8M0FNU: *(u8 *)at = encode_float8(as<float>(x), dtype); break;
     default: *(bf16 *)at = as<bf16>(x); break;
     }
 }

@@ -140,7 +140,9 @@ pub const fn cpp_type_name(dtype: DType) -> Option<&'static str> {
         DType::F64 => "double",
         DType::Bool => "boolean",
         DType::C128 => "c128",
-        DType::C64 => return None,
+        DType::C64 | DType::F8E5M2 | DType::F8E4M3FN | DType::F8E5M2FNUZ | DType::F8E4M3FNUZ | DType::F8E8M0FNU => {
+            return None;
+        }
     })
 }
 

@@ -212,10 +212,14 @@ impl OperatorTraits {
             *slot = encode_scalar(*scalar, class);
         }
         let (kernel, to) = (&loops.kernel, launch.pointer(out)?);
-        let uniform =
-            out.dtype() == self.dtype.result_dtype_from(computed) && loops.has_computed_dtypes(&inputs, computed);
+        // Only the mixed loop has float8 dtypes.
+        let float8 = computed.is_float8() || out.dtype().is_float8();
+        let uniform = !float8
+            && out.dtype() == self.dtype.result_dtype_from(computed)
+            && loops.has_computed_dtypes(&inputs, computed);
         // Conversions between floating dtypes are frequent in networks, so the contiguous loop has instances for them.
-        let converts = N == 1 && self.dtype == Promotion::First && out.dtype().is_floating() && computed.is_floating();
+        let converts =
+            !float8 && N == 1 && self.dtype == Promotion::First && out.dtype().is_floating() && computed.is_floating();
         let instance = loops.instance_dtypes(class, computed, out.dtype());
         let instance = &instance[..N + 2];
         let pack = 16 / instance[1..].iter().map(|dtype| dtype.size()).max().unwrap_or(1);
@@ -353,6 +357,7 @@ impl Loops {
     pub(crate) fn compute_dtype(&self, computed: DType) -> Option<DType> {
         let class = match computed {
             DType::F16 | DType::BF16 | DType::F32 => DType::F32,
+            _ if computed.is_float8() => DType::F32,
             DType::F64 => DType::F64,
             DType::C64 | DType::C128 => return None,
             DType::I64 => DType::I64,

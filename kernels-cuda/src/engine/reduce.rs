@@ -102,6 +102,9 @@ pub(crate) fn reduce<O: Operation>(
     scalars: [f64; 2],
     outs: &[&Tensor],
 ) -> Result<()> {
+    if this.dtype().is_float8() {
+        return reduce::<O>(fold, &contiguous(this, DType::F32)?, reduced_dims, DType::F32, scalars, outs);
+    }
     let Some(wanted) = fold.compute_dtype(computed) else {
         return Err(unsupported_dtype(O::operator(), "self", computed, fold.compute_dtypes));
     };

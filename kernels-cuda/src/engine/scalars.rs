@@ -1,6 +1,9 @@
 //! Scalars as launch arguments, and the dtypes that kernels support.
 
-use dispatch_runtime::{DType, Device, Error, ErrorKind, Operator, Result, Scalar, Tensor, bf16, f16};
+use dispatch_runtime::{
+    DType, Device, Error, ErrorKind, Float8E4M3Fn, Float8E4M3Fnuz, Float8E5M2, Float8E5M2Fnuz, Float8E8M0Fnu, Operator,
+    Result, Scalar, Tensor, bf16, f16,
+};
 
 /// Whether a tensor is a zero-dimensional CPU tensor, whose value any device can use as a scalar.
 pub(crate) fn is_cpu_scalar(tensor: &Tensor) -> bool {
@@ -14,6 +17,11 @@ pub(crate) fn round_to_dtype(number: Scalar, dtype: DType) -> Scalar {
     match (dtype, number) {
         (DType::F16, _) => real(|number| f16::from_f32(number as f32).to_f64()),
         (DType::BF16, _) => real(|number| bf16::from_f32(number as f32).to_f64()),
+        (DType::F8E5M2, _) => real(|number| Float8E5M2::from_f32(number as f32).into()),
+        (DType::F8E4M3FN, _) => real(|number| Float8E4M3Fn::from_f32(number as f32).into()),
+        (DType::F8E5M2FNUZ, _) => real(|number| Float8E5M2Fnuz::from_f32(number as f32).into()),
+        (DType::F8E4M3FNUZ, _) => real(|number| Float8E4M3Fnuz::from_f32(number as f32).into()),
+        (DType::F8E8M0FNU, _) => real(|number| Float8E8M0Fnu::from_f32(number as f32).into()),
         (DType::U8, Scalar::Int(number)) => Scalar::Int(i64::from(number.cast_unsigned() as u8)),
         (DType::I8, Scalar::Int(number)) => Scalar::Int(i64::from(number as i8)),
         (DType::I16, Scalar::Int(number)) => Scalar::Int(i64::from(number as i16)),

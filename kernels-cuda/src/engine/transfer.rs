@@ -62,6 +62,11 @@ fn convert_on_device(to: &mut Tensor, from: &Tensor) -> Result<()> {
     if !is_cpu_scalar(from) && try_transpose_copy(to, from)? {
         return Ok(());
     }
+    if to.dtype().is_float8() && to.dtype() == from.dtype() && !is_cpu_scalar(from) {
+        // A copy keeps the bits of NaN.
+        let bytes = |tensor: &Tensor| Tensor::new(tensor.storage().clone(), DType::U8, tensor.geometry().clone());
+        return convert_into(&COPY_LOOPS, &mut bytes(to)?, &bytes(from)?);
+    }
     convert_into(&COPY_LOOPS, to, from)
 }
 

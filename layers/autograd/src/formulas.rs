@@ -48,6 +48,8 @@ mod norm;
 mod not_differentiable;
 #[cfg(feature = "pooling")]
 mod pooling;
+#[cfg(feature = "quantized")]
+mod quantized;
 #[cfg(feature = "random")]
 mod random;
 mod reduction;

@@ -6,7 +6,7 @@ use dispatch_runtime::{BadArgument, Bool};
 use crate::{abs, add_scalar, all, bitwise_and_, bitwise_or_, isfinite, isnan, mul_scalar, sub, to_device, to_dtype};
 
 /// `self == other`
-#[op_def("eq.Tensor(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = bool, dtypes(all), inplace, out = "Tensor_out")]
+#[op_def("eq.Tensor(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = bool, dtypes(all), float8, inplace, out = "Tensor_out")]
 pub fn eq(_: ...) -> Result<Tensor>;
 
 /// `self == other` for a scalar `other`
@@ -14,7 +14,7 @@ pub fn eq(_: ...) -> Result<Tensor>;
 pub fn eq_scalar(_: ...) -> Result<Tensor>;
 
 /// `self != other`
-#[op_def("ne.Tensor(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = bool, dtypes(all), inplace, out = "Tensor_out")]
+#[op_def("ne.Tensor(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = bool, dtypes(all), float8, inplace, out = "Tensor_out")]
 pub fn ne(_: ...) -> Result<Tensor>;
 
 /// `self != other` for a scalar `other`

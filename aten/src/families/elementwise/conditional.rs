@@ -4,7 +4,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, result_dtype};
 
 /// `self` where the condition is true, `other` elsewhere
-#[op_def("where.self(Tensor condition, Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(all), check = check_where(condition, this, other), out = "self_out")]
+#[op_def("where.self(Tensor condition, Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(all), float8, check = check_where(condition, this, other), out = "self_out")]
 pub fn where_self(_: ...) -> Result<Tensor>;
 
 /// The scalar `self` where the condition is true, the tensor `other` elsewhere

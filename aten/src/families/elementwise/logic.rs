@@ -83,11 +83,11 @@ pub fn logical_xor(_: ...) -> Result<Tensor>;
 pub fn logical_not(_: ...) -> Result<Tensor>;
 
 /// Whether each element is NaN
-#[op_def("isnan(Tensor self) -> Tensor", shape = pointwise, dtype = bool, dtypes(all), out = "out")]
+#[op_def("isnan(Tensor self) -> Tensor", shape = pointwise, dtype = bool, dtypes(all), float8, out = "out")]
 pub fn isnan(_: ...) -> Result<Tensor>;
 
 /// Whether each element is infinite
-#[op_def("isinf(Tensor self) -> Tensor", shape = pointwise, dtype = bool, dtypes(all), out = "out")]
+#[op_def("isinf(Tensor self) -> Tensor", shape = pointwise, dtype = bool, dtypes(all), float8, out = "out")]
 pub fn isinf(_: ...) -> Result<Tensor>;
 
 /// Whether each element is positive infinity
@@ -99,7 +99,7 @@ pub fn isposinf(_: ...) -> Result<Tensor>;
 pub fn isneginf(_: ...) -> Result<Tensor>;
 
 /// Whether each element is neither infinite nor NaN
-#[op_def("isfinite(Tensor self) -> Tensor", shape = pointwise, dtype = bool, dtypes(all))]
+#[op_def("isfinite(Tensor self) -> Tensor", shape = pointwise, dtype = bool, dtypes(all), float8)]
 pub fn isfinite(_: ...) -> Result<Tensor>;
 
 /// Whether the sign of each element is minus, also for negative zero

@@ -19,7 +19,7 @@ pub fn positive(this: &Tensor) -> Result<Tensor> {
 }
 
 /// The absolute value
-#[op_def("abs(Tensor self) -> Tensor", shape = pointwise, dtype = real, dtypes(all), inplace, out = "out")]
+#[op_def("abs(Tensor self) -> Tensor", shape = pointwise, dtype = real, dtypes(all), float8, inplace, out = "out")]
 pub fn abs(_: ...) -> Result<Tensor>;
 
 /// The sign: -1, 0 or 1

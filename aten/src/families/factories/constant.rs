@@ -31,6 +31,7 @@ fn check_no_negative_entry(argument: &'static str, size: &[i64]) -> Result<(), B
 #[op_def(
     "empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
     plan,
+    float8,
     out = "out"
 )]
 pub fn empty_memory_format(_: ...) -> Result<Tensor>;
@@ -57,6 +58,7 @@ fn spec_in_memory_format(size: &[i64], dtype: DType, format: MemoryFormat) -> Re
 #[op_def(
     "empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     plan,
+    float8,
     out = "out"
 )]
 pub fn empty_strided(_: ...) -> Result<Tensor>;
@@ -94,6 +96,7 @@ pub fn empty_permuted(_: ...) -> Result<Tensor> {
 #[op_def(
     "full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     plan,
+    float8,
     out = "out"
 )]
 pub fn full(_: ...) -> Result<Tensor>;

@@ -7,6 +7,7 @@ use dispatch_runtime::{BadArgument, Spec};
 #[op_def(
     "eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     plan,
+    float8,
     out = "m_out"
 )]
 pub fn eye_m(_: ...) -> Result<Tensor>;

@@ -20,7 +20,7 @@ pub fn sizes_or_one(tensor: &Tensor) -> &[i64] {
 }
 
 /// Selects along `dim` the elements at the indices in `index`: for `dim` 0, `result[i][j]` is `self[index[i][j]][j]`.
-#[op_def("gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", plan, out = "out")]
+#[op_def("gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", plan, float8, out = "out")]
 pub fn gather(_: ...) -> Result<Tensor>;
 
 #[op_plan(gather)]
@@ -63,7 +63,7 @@ pub(crate) fn check_index_sizes(
 }
 
 /// Selects the indices `index` of the dimension `dim`.
-#[op_def("index_select(Tensor self, int dim, Tensor index) -> Tensor", plan, out = "out")]
+#[op_def("index_select(Tensor self, int dim, Tensor index) -> Tensor", plan, float8, out = "out")]
 pub fn index_select(_: ...) -> Result<Tensor>;
 
 #[op_plan(index_select)]
@@ -130,7 +130,7 @@ pub fn take_along_dim(this: &Tensor, indices: &Tensor, dim: Option<i64>) -> Resu
 }
 
 /// The elements at the indices in one index tensor for each dimension. Dimensions without an index tensor are selected whole.
-#[op_def("index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", plan, out = "Tensor_out")]
+#[op_def("index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", plan, float8, out = "Tensor_out")]
 pub fn index(_: ...) -> Result<Tensor>;
 
 #[op_plan(index)]
@@ -216,6 +216,7 @@ impl IndexPlan {
 #[op_def(
     "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
     plan,
+    float8,
     inplace,
     out = "out"
 )]

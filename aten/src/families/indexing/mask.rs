@@ -7,7 +7,7 @@ use crate::new_zero_gradient;
 use crate::prelude::*;
 
 /// The elements at which the mask is true, as a vector.
-#[op_def("masked_select(Tensor self, Tensor mask) -> Tensor", data_dependent, plan, out = "out")]
+#[op_def("masked_select(Tensor self, Tensor mask) -> Tensor", data_dependent, plan, float8, out = "out")]
 pub fn masked_select(_: ...) -> Result<Tensor>;
 
 /// Returns the plan of [`masked_select`]. The plan's value is the sizes to which the tensor and the mask broadcast.

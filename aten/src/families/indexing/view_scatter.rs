@@ -6,7 +6,7 @@ use dispatch_runtime::{BadArgument, Geometry, Spec};
 use crate::{as_strided, copy_, diagonal, select_int, slice};
 
 /// A copy of `self` in which `src` replaces the view that [`select_int`](crate::select_int) returns.
-#[op_def("select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor", plan, out = "out")]
+#[op_def("select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor", plan, float8, out = "out")]
 pub fn select_scatter(_: ...) -> Result<Tensor>;
 
 #[op_plan(select_scatter)]
@@ -31,6 +31,7 @@ fn select_scatter_composite(
 #[op_def(
     "slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor",
     plan,
+    float8,
     out = "out"
 )]
 pub fn slice_scatter(_: ...) -> Result<Tensor>;
@@ -50,6 +51,7 @@ fn slice_scatter_composite(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
 #[op_def(
     "diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
     plan,
+    float8,
     out = "out"
 )]
 pub fn diagonal_scatter(_: ...) -> Result<Tensor>;
@@ -69,6 +71,7 @@ fn diagonal_scatter_composite(_plan: &(), out: &mut Tensor, _: ...) -> Result<()
 #[op_def(
     "as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor",
     plan,
+    float8,
     out = "out"
 )]
 pub fn as_strided_scatter(_: ...) -> Result<Tensor>;

@@ -119,27 +119,27 @@ fn arg_extreme_plan(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Pl
 }
 
 /// Returns whether any element is true, that is, not zero.
-#[op_def("any(Tensor self) -> Tensor", plan, out = "all_out")]
+#[op_def("any(Tensor self) -> Tensor", plan, float8, out = "all_out")]
 pub fn any(_: ...) -> Result<Tensor>;
 
 /// Returns whether any element along a dimension is true.
-#[op_def("any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", plan, out = "out")]
+#[op_def("any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", plan, float8, out = "out")]
 pub fn any_dim(_: ...) -> Result<Tensor>;
 
 /// Returns whether any element over dimensions is true.
-#[op_def("any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", plan, out = "dims_out")]
+#[op_def("any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", plan, float8, out = "dims_out")]
 pub fn any_dims(_: ...) -> Result<Tensor>;
 
 /// Returns whether all elements are true, that is, not zero.
-#[op_def("all(Tensor self) -> Tensor", plan, out = "all_out")]
+#[op_def("all(Tensor self) -> Tensor", plan, float8, out = "all_out")]
 pub fn all(_: ...) -> Result<Tensor>;
 
 /// Returns whether all elements along a dimension are true.
-#[op_def("all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", plan, out = "out")]
+#[op_def("all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", plan, float8, out = "out")]
 pub fn all_dim(_: ...) -> Result<Tensor>;
 
 /// Returns whether all elements over dimensions are true.
-#[op_def("all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", plan, out = "dims_out")]
+#[op_def("all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", plan, float8, out = "dims_out")]
 pub fn all_dims(_: ...) -> Result<Tensor>;
 
 macro_rules! define_any_all_plans {

@@ -8,7 +8,7 @@ use super::pinned_memory::pinned_or_pageable_tensor;
 /// Copies the elements of `src` to `self`, converted and broadcast.
 #[op_def(
     "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
-    plan, operator = Assign, body = CompositeExplicitAutograd
+    plan, float8, operator = Assign, body = CompositeExplicitAutograd
 )]
 pub fn copy_(this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Result<()> {
     if this.device() == Device::CPU && src.device() == Device::CPU {
@@ -132,7 +132,7 @@ pub fn type_as(this: &Tensor, other: &Tensor) -> Result<Tensor> {
 /// Returns a tensor like `self` whose elements are all `value`.
 #[op_def(
     "fill.Scalar(Tensor self, Scalar value) -> Tensor",
-    shape = pointwise, dtype = first, check = crate::check_fill_value("value", value, this.dtype(), this.geometry().count()),
+    shape = pointwise, dtype = first, float8, check = crate::check_fill_value("value", value, this.dtype(), this.geometry().count()),
     inplace, out = "Scalar_out", body = CompositeExplicitAutograd
 )]
 pub fn fill_scalar(this: &Tensor, value: Scalar) -> Result<Tensor> {
@@ -142,7 +142,7 @@ pub fn fill_scalar(this: &Tensor, value: Scalar) -> Result<Tensor> {
 /// Returns a tensor like `self` whose elements are all `value`, a tensor of a single element.
 #[op_def(
     "fill.Tensor(Tensor self, Tensor value) -> Tensor",
-    shape = pointwise(this), dtype = first, check = check_fill_tensor(value), inplace, out = "Tensor_out",
+    shape = pointwise(this), dtype = first, float8, check = check_fill_tensor(value), inplace, out = "Tensor_out",
     body = CompositeExplicitAutograd
 )]
 pub fn fill(this: &Tensor, value: &Tensor) -> Result<Tensor> {
@@ -152,7 +152,7 @@ pub fn fill(this: &Tensor, value: &Tensor) -> Result<Tensor> {
 /// Returns a tensor like `self` whose elements are all zero.
 #[op_def(
     "zero(Tensor self) -> Tensor",
-    shape = pointwise, dtype = first, inplace, out = "out", body = CompositeExplicitAutograd
+    shape = pointwise, dtype = first, float8, inplace, out = "out", body = CompositeExplicitAutograd
 )]
 pub fn zero(this: &Tensor) -> Result<Tensor> {
     filled_like(this, &Tensor::number(0.into()))

@@ -60,7 +60,7 @@ fn triangle_plan(this: &Tensor) -> Result<Plan<()>, BadArgument> {
 }
 
 /// Matrices of zeros with the last dimension of `self` on a diagonal.
-#[op_def("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor", plan, out = "out")]
+#[op_def("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor", plan, float8, out = "out")]
 pub fn diag_embed(_: ...) -> Result<Tensor>;
 
 #[op_plan(diag_embed)]

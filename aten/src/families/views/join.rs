@@ -7,7 +7,7 @@ use crate::image_spec_like;
 use crate::prelude::*;
 
 /// Concatenates tensors along a dimension.
-#[op_def("cat(Tensor[] tensors, int dim=0) -> Tensor", plan, out = "out")]
+#[op_def("cat(Tensor[] tensors, int dim=0) -> Tensor", plan, float8, out = "out")]
 pub fn cat(_: ...) -> Result<Tensor>;
 
 /// The plan of a concatenation.
@@ -41,6 +41,9 @@ fn cat_plan(tensors: &[Tensor], dim: i64) -> Result<Plan<CatPlan<'_>>, BadArgume
         sizes[at] = sizes[at].saturating_add(part.sizes()[at]);
     }
     let dtype = result_dtype(tensors);
+    if let Some(other) = tensors.iter().find(|tensor| dtype.is_float8() && tensor.dtype() != dtype) {
+        return Err(BadArgument::dtype("tensors", other.dtype(), dtype).because("float8 dtypes promote with no other"));
+    }
     let format = first.geometry().suggested_format();
     let all = tensors.iter().all(|tensor| tensor.geometry().suggested_format() == format);
     let geometry = if all { image_spec_like(first, &sizes).geometry } else { Geometry::contiguous(&sizes) };

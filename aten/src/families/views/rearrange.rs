@@ -6,7 +6,7 @@ use dispatch_runtime::{BadArgument, DTypes, Dims, Problem, Spec, wrap_dim};
 use crate::{check_same_device, to_dtype};
 
 /// Repeats the tensor `repeats` times along each dimension.
-#[op_def("repeat(Tensor self, SymInt[] repeats) -> Tensor", plan, out = "out")]
+#[op_def("repeat(Tensor self, SymInt[] repeats) -> Tensor", plan, float8, out = "out")]
 pub fn repeat(_: ...) -> Result<Tensor>;
 
 /// Plans a repeat. The plan's value is the number of new dimensions, which come first.
@@ -70,7 +70,7 @@ pub fn flipud(this: &Tensor) -> Result<Tensor> {
 }
 
 /// Shifts the elements along dimensions. Elements shifted beyond one end enter at the other.
-#[op_def("roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor", plan, out = "out")]
+#[op_def("roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor", plan, float8, out = "out")]
 pub fn roll(_: ...) -> Result<Tensor>;
 
 /// The shifts of a roll.

@@ -262,6 +262,9 @@ impl NarrowRounding {
     fn represents_all_values_of(&self, dtype: DType) -> bool {
         // `bf16`, the dtype with the shortest significand, has eight bits of it: enough for integers of one byte.
         let is_exact = |dtype: DType| dtype.is_floating() || dtype.size() == 1;
+        if self.dtype.is_float8() {
+            return dtype == self.dtype || dtype == DType::Bool;
+        }
         dtype.promote(self.dtype) == self.dtype && (self.dtype.is_integral() || is_exact(dtype))
     }
 

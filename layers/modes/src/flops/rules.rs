@@ -37,6 +37,16 @@ fn aten_flops(base: &str, arguments: &[Value]) -> Option<u64> {
         "addbmm" => with_addition("bmk,bkn->mn"),
         "addmv" => with_addition("mk,k->m"),
         "addr" => with_addition("m,n->mn"),
+        "_int_mm" | "_scaled_mm" | "_scaled_mm_v2" => product_flops("mk,kn->mn", arguments, 0),
+        "_weight_int8pack_mm" => product_flops("mk,nk->mn", arguments, 0),
+        "_weight_int4pack_mm_for_cpu" | "_dyn_quant_matmul_4bit" => {
+            let columns = tensor_argument(arguments, 0)?;
+            let rows = match arguments.get(4) {
+                Some(Value::Int(rows)) => *rows,
+                _ => *tensor_argument(arguments, 1)?.sizes().first()?,
+            };
+            Some(2 * size_product(columns.sizes()) * size_product(&[rows]))
+        }
         "convolution" => {
             let (image, weight, transposed) =
                 (tensor_argument(arguments, 0)?, tensor_argument(arguments, 1)?, bool_argument(arguments, 6)?);
