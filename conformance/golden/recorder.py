@@ -25,6 +25,9 @@ def encoded(value):
     if value is None:
         return {"none": True}
     if isinstance(value, torch.Tensor):
+        if value.dtype == torch.uint64:
+            # This dtype does not exist here. Signed integers have the same bits.
+            value = value.view(torch.int64)
         data = [encoded_number(element) for element in value.detach().flatten().tolist()]
         sizes, strides = list(value.shape), list(value.stride())
         return {"tensor": {"dtype": DTYPE_NAMES[value.dtype], "shape": sizes, "strides": strides, "data": data}}
@@ -76,6 +79,8 @@ def record(name, *arguments, with_gradients=True, **named):
     line["kwargs"] = {name: encoded(value) for name, value in named.items()}
     copies = map_tensors(arguments, torch.clone), {name: map_tensors(value, torch.clone) for name, value in named.items()}
     line["out"] = encoded(function(*copies[0], **copies[1]))
+    if function._schema.is_mutable and not function._schema.returns:
+        line["args_after"] = [encoded(argument) if isinstance(argument, torch.Tensor) else None for argument in copies[0]]
     if with_gradients and (found := gradients(function, arguments, named)) is not None:
         line["grad_f64"] = found
     LINES.append(json.dumps(line) + "\n")

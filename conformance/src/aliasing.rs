@@ -25,8 +25,12 @@ const MAY_RETURN_A_COPY: [&str; 16] = [
 ];
 
 /// Arguments that the operator writes although its schema does not say so. PyTorch does the same.
-const UNDECLARED_WRITES: [(&str, &str); 2] =
-    [("native_batch_norm", "running_mean"), ("native_batch_norm", "running_var")];
+const UNDECLARED_WRITES: [(&str, &str); 4] = [
+    ("native_batch_norm", "running_mean"),
+    ("native_batch_norm", "running_var"),
+    ("batch_norm_update_stats", "running_mean"),
+    ("batch_norm_update_stats", "running_var"),
+];
 
 /// Operators whose results may be views of arguments although their schemas do not say so. Callers must rely neither on a view nor on a
 /// copy.

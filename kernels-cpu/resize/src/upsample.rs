@@ -72,6 +72,7 @@ define_upsamples! {
     2 Cubic [align_corners] [scales_h scales_w] [f32 f64] [or bytes] upsample_bicubic2d upsample_bicubic2d_backward;
     2 AntialiasedLinear [align_corners] [scales_h scales_w] [f32 f64] _upsample_bilinear2d_aa _upsample_bilinear2d_aa_backward;
     2 AntialiasedCubic [align_corners] [scales_h scales_w] [f32 f64] _upsample_bicubic2d_aa _upsample_bicubic2d_aa_backward;
+    2 AntialiasedLanczos [align_corners] [scales_h scales_w] [f32 f64] _upsample_lanczos2d_aa _upsample_lanczos2d_aa_backward;
 }
 
 /// Computes the taps of three dimensions, of which the first may have size 1. Both lists of sizes begin with batch and channels.

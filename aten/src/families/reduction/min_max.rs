@@ -15,6 +15,14 @@ pub fn amin(_: ...) -> Result<Tensor>;
 #[op_def("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)", plan, out = "out")]
 pub fn aminmax(_: ...) -> Result<(Tensor, Tensor)>;
 
+/// Returns the smallest and the largest element. An earlier name of [`aminmax`].
+#[op_def("_aminmax(Tensor self) -> (Tensor, Tensor)", out = "out", calls = aminmax(this, None, false))]
+pub fn _aminmax(_: ...) -> Result<(Tensor, Tensor)>;
+
+/// Returns the smallest and the largest elements along a dimension. An earlier name of [`aminmax`].
+#[op_def("_aminmax.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)", out = "dim_out", calls = aminmax(this, Some(dim), keepdim))]
+pub fn _aminmax_dim(_: ...) -> Result<(Tensor, Tensor)>;
+
 /// Returns the largest element.
 #[op_def("max(Tensor self) -> Tensor", plan, out = "unary_out")]
 pub fn max(_: ...) -> Result<Tensor>;

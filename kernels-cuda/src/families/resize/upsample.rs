@@ -34,6 +34,7 @@ const CUBIC: InterpolationMode =
 const ANTIALIASED_LINEAR: InterpolationMode =
     InterpolationMode { forward: "upsample_antialiased", backward: "upsample_antialiased_backward", number: 4 };
 const ANTIALIASED_CUBIC: InterpolationMode = InterpolationMode { number: 5, ..ANTIALIASED_LINEAR };
+const ANTIALIASED_LANCZOS: InterpolationMode = InterpolationMode { number: 6, ..ANTIALIASED_LINEAR };
 
 define_parameters! {
     /// The kernels' `struct AxisScale`: the scale and sizes of one dimension.
@@ -122,6 +123,7 @@ define_upsamples! {
     2 CUBIC [align_corners] [scales_h scales_w] FLOATING_DTYPES upsample_bicubic2d upsample_bicubic2d_backward;
     2 ANTIALIASED_LINEAR [align_corners] [scales_h scales_w] FLOATING_DTYPES _upsample_bilinear2d_aa _upsample_bilinear2d_aa_backward;
     2 ANTIALIASED_CUBIC [align_corners] [scales_h scales_w] FLOATING_DTYPES _upsample_bicubic2d_aa _upsample_bicubic2d_aa_backward;
+    2 ANTIALIASED_LANCZOS [align_corners] [scales_h scales_w] FLOATING_DTYPES _upsample_lanczos2d_aa _upsample_lanczos2d_aa_backward;
 }
 
 fn launch_upsample(

@@ -1,0 +1,129 @@
+//! Sobol sequences: low-discrepancy sequences of points, by Gray codes.
+//!
+//! The state of an engine is a matrix with a row of 30 direction numbers for each dimension of the points. Point `k` is the exclusive or of
+//! the direction numbers at the bits of the Gray code of `k`.
+
+use dispatch_runtime::BadArgument;
+use dispatch_runtime::prelude::*;
+
+use crate::check_same_device;
+use crate::prelude::*;
+
+/// The number of bits of a coordinate, which is also the number of direction numbers of a dimension.
+const BITS: i64 = 30;
+
+/// Draws the next `n` points after the first `num_generated` ones. `quasi` is the current point. Also returns the new current point.
+#[op_def(
+    "_sobol_engine_draw(Tensor quasi, int n, Tensor sobolstate, int dimension, int num_generated, ScalarType? dtype) -> (Tensor, Tensor)"
+)]
+pub fn _sobol_engine_draw(_: ...) -> Result<(Tensor, Tensor)> {
+    let dtype = dtype.unwrap_or(DType::F32);
+    if ![DType::F32, DType::F64].contains(&dtype) {
+        return Err(BadArgument::dtype("dtype", dtype, "float32 or float64").into());
+    }
+    check_current_point("quasi", quasi, sobolstate, dimension)?;
+    check_range_of_points(n, num_generated)?;
+    let numbers = crate::arange_start(
+        (num_generated + 1).into(),
+        (num_generated + n + 1).into(),
+        Some(DType::I64),
+        None,
+        Some(quasi.device()),
+        None,
+    )?;
+    let passed = numbers.bitwise_xor(&numbers.bitwise_right_shift_tensor_scalar(1)?)?.bitwise_xor_scalar(gray_code(num_generated))?;
+    let mut points = quasi.unsqueeze(0)?.expand(&[n, dimension])?;
+    for bit in 0..bits_up_to(num_generated + n) {
+        let is_set = passed.bitwise_right_shift_tensor_scalar(bit)?.bitwise_and_scalar(1)?.unsqueeze(1)?;
+        let direction = sobolstate.select_int(1, bit)?.narrow(0, 0, dimension)?;
+        points = points.bitwise_xor(&(is_set * direction)?)?;
+    }
+    let current = if n == 0 { crate::clone(quasi, None)? } else { crate::clone(&points.select_int(0, -1)?, None)? };
+    Ok(((points.to(dtype)? * 2.0_f64.powi(-30))?, current))
+}
+
+/// Moves the current point of an engine over `n` points, after the first `num_generated` ones.
+#[op_def(
+    "_sobol_engine_ff_(Tensor(a!) self, int n, Tensor sobolstate, int dimension, int num_generated) -> Tensor(a!)"
+)]
+pub fn _sobol_engine_ff_(_: ...) -> Result<()> {
+    check_current_point("self", this, sobolstate, dimension)?;
+    check_range_of_points(n, num_generated)?;
+    let passed = gray_code(num_generated) ^ gray_code(num_generated + n);
+    for bit in (0..BITS).filter(|bit| passed >> bit & 1 == 1) {
+        let direction = sobolstate.select_int(1, bit)?.narrow(0, 0, dimension)?;
+        crate::bitwise_xor_(this, &direction)?;
+    }
+    Ok(())
+}
+
+/// Scrambles the direction numbers of each dimension by a matrix of bits of `ltm`, whose diagonal is replaced by ones.
+#[op_def("_sobol_engine_scramble_(Tensor(a!) self, Tensor ltm, int dimension) -> Tensor(a!)")]
+pub fn _sobol_engine_scramble_(_: ...) -> Result<()> {
+    check_state("self", this, dimension)?;
+    check_same_device([("self", &*this), ("ltm", ltm)])?;
+    if ltm.sizes() != [dimension, BITS, BITS] {
+        return Err(BadArgument::sizes("ltm", ltm.sizes(), &[dimension, BITS, BITS][..]).into());
+    }
+    let options = (DType::I64, this.device());
+    let shifts = Tensor::arange_step(BITS - 1..-1, -1, options)?;
+    let unit = Tensor::eye(BITS, (DType::Bool, this.device()))?;
+    // A row of the matrix is a number, whose first bit is the highest one.
+    let rows = (ltm.to(DType::I64)?.masked_fill_scalar(&unit, 1)?.bitwise_left_shift(&shifts)?).sum_dim_intlist(Some(&[-1]), false)?;
+    let bits = |numbers: &Tensor| {
+        let bits = numbers.unsqueeze(-1)?.bitwise_right_shift(&shifts)?.bitwise_and_scalar(1)?;
+        bits.to(DType::F32)
+    };
+    let directions = this.narrow(0, 0, dimension)?.narrow(1, 0, BITS)?;
+    // Sums of 30 bits are exact.
+    let products = (bits(&directions)?.unsqueeze(2)? * bits(&rows)?.unsqueeze(1)?)?.sum_dim_intlist(Some(&[-1]), false)?;
+    let scrambled = products.to(DType::I64)?.bitwise_and_scalar(1)?.bitwise_left_shift(&shifts)?;
+    crate::copy_(&mut directions.clone(), &scrambled.sum_dim_intlist(Some(&[-1]), false)?, false)
+}
+
+fn check_state(name: &'static str, state: &Tensor, dimension: i64) -> Result<(), BadArgument> {
+    if state.dtype() != DType::I64 {
+        return Err(BadArgument::dtype(name, state.dtype(), DType::I64));
+    }
+    if dimension < 1 {
+        return Err(BadArgument::number("dimension", dimension, 1..));
+    }
+    match state.sizes() {
+        &[rows, columns] if rows >= dimension && columns >= BITS => Ok(()),
+        other => Err(BadArgument::sizes(name, other, format!("at least [{dimension}, {BITS}]"))),
+    }
+}
+
+/// Checks the current point of an engine, and the engine's state.
+fn check_current_point(name: &'static str, point: &Tensor, state: &Tensor, dimension: i64) -> Result<(), BadArgument> {
+    check_state("sobolstate", state, dimension)?;
+    check_same_device([(name, point), ("sobolstate", state)])?;
+    if point.dtype() != DType::I64 {
+        return Err(BadArgument::dtype(name, point.dtype(), DType::I64));
+    }
+    if point.sizes() != [dimension] {
+        return Err(BadArgument::sizes(name, point.sizes(), &[dimension][..]));
+    }
+    Ok(())
+}
+
+/// Checks that the numbers of the points have at most 30 bits.
+fn check_range_of_points(n: i64, num_generated: i64) -> Result<(), BadArgument> {
+    let end = 1 << BITS;
+    if !(0..end).contains(&num_generated) {
+        return Err(BadArgument::number("num_generated", num_generated, 0..=end - 1));
+    }
+    if !(0..end - num_generated).contains(&n) {
+        return Err(BadArgument::number("n", n, 0..=end - 1 - num_generated).because("a sequence has 2^30 points"));
+    }
+    Ok(())
+}
+
+const fn gray_code(number: i64) -> i64 {
+    number ^ number >> 1
+}
+
+/// Returns the number of bits of the numbers up to `number`.
+fn bits_up_to(number: i64) -> i64 {
+    i64::from(i64::BITS - number.leading_zeros())
+}
