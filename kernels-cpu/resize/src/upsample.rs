@@ -101,7 +101,11 @@ fn write_upsampled<T: ComputeType>(
 ) -> Result<()> {
     let (elements, sizes) = (contiguous_elements::<T>(this)?, Dims::from_slice(out.sizes()));
     write_contiguous(out, |out: &mut [T]| {
-        let [deep, down, across] = taps_of_dims::<T>(this.sizes(), &sizes, mode, scales)?;
+        // As in PyTorch, antialiasing does not change a dimension that keeps its size, whatever the scale is. The gradient uses the scale.
+        let keeps_size = |dim: usize| mode.0.is_antialiased() && this.sizes()[dim] == sizes[dim];
+        let scales = scales.iter().zip(2..).map(|(scale, dim)| scale.filter(|_| !keeps_size(dim)));
+        let scales: Vec<Option<f64>> = scales.collect();
+        let [deep, down, across] = taps_of_dims::<T>(this.sizes(), &sizes, mode, &scales)?;
         let (area, width) = (deep.input_size * down.input_size * across.input_size, across.input_size);
         let rows = deep.output_size * down.output_size;
         let lines = DisjointLines::new(out, across.output_size);

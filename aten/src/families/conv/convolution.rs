@@ -134,6 +134,9 @@ pub fn _convolution_double_backward(_: ...) -> Result<(Tensor, Tensor, Tensor)> 
     if gO.sizes() != &sizes[..] {
         return Err(BadArgument::sizes("gO", gO.sizes(), &sizes[..]).because("the result has").into());
     }
+    for (name, gradient) in [("weight", Some(weight)), ("gO", Some(gO)), ("ggI", ggI), ("ggW", ggW), ("ggb", ggb)] {
+        check_same_device([("self", this), (name, gradient.unwrap_or(this))])?;
+    }
     if output_mask.len() != 3 {
         return Err(BadArgument::length("output_mask", output_mask.len(), 3).into());
     }
@@ -174,6 +177,12 @@ pub fn _convolution_double_backward(_: ...) -> Result<(Tensor, Tensor, Tensor)> 
     let of_weight = match ggI {
         Some(image) => backward(image, weight, [false, true, false])?.1,
         None => empty()?,
+    };
+    // In PyTorch, the weight's gradient is the transposed result of a convolution, if there are no groups.
+    let of_weight = if ggI.is_some() && groups == 1 && !transposed {
+        crate::transpose_int(&crate::clone(&crate::transpose_int(&of_weight, 0, 1)?, Some(MemoryFormat::Contiguous))?, 0, 1)?
+    } else {
+        of_weight
     };
     Ok((of_output, of_input, of_weight))
 }

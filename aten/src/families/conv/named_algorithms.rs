@@ -163,7 +163,8 @@ fn check_time_batch_channels(input: &Tensor, weight: &Tensor) -> Result<(), BadA
 
 /// The gradients of [`_slow_conv2d_forward`] for its input, weight and bias, written to `grad_input`, `grad_weight` and `grad_bias`.
 #[op_def(
-    "_slow_conv2d_backward.grad_input(Tensor grad_output, Tensor self, Tensor weight, SymInt[2] kernel_size, SymInt[2] stride, SymInt[2] padding, *, Tensor(a!) grad_input, Tensor(b!) grad_weight, Tensor(c!) grad_bias) -> (Tensor(a!), Tensor(b!), Tensor(c!))"
+    "_slow_conv2d_backward.grad_input(Tensor grad_output, Tensor self, Tensor weight, SymInt[2] kernel_size, SymInt[2] stride, SymInt[2] padding, *, Tensor(a!) grad_input, Tensor(b!) grad_weight, Tensor(c!) grad_bias) -> (Tensor(a!), Tensor(b!), Tensor(c!))",
+    body = CompositeExplicitAutograd
 )]
 pub fn _slow_conv2d_backward_grad_input(_: ...) -> Result<()> {
     _slow_conv2d_backward_output_mask_out(

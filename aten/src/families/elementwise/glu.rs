@@ -82,6 +82,7 @@ pub fn glu_backward_jvp(_: ...) -> Result<Tensor> {
     let grads = split_halves("grad_x", grad_x, dim)?;
     let expected = [("grad_x", grad_x, x), ("dx", dx, x), ("grad_glu", grad_glu, &halves.gated), ("dgrad_glu", dgrad_glu, &halves.gated)];
     for (name, tensor, like) in expected {
+        check_same_device([("x", x), (name, tensor)])?;
         if tensor.sizes() != like.sizes() {
             return Err(BadArgument::sizes(name, tensor.sizes(), like.sizes()).because(format!("`x` has sizes {:?}", x.sizes())).into());
         }

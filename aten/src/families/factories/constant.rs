@@ -284,7 +284,12 @@ pub fn _new_zeros_with_same_feature_meta(_: ...) -> Result<Tensor> {
         let most = i64::try_from(rank).unwrap_or(i64::MAX);
         return Err(BadArgument::number("self_num_batch_dims", self_num_batch_dims, 0..=most).into());
     };
-    let slice = i64::try_from(other.storage().size() / other.dtype().size()).unwrap_or(i64::MAX);
+    crate::check_same_device([("self", this), ("other", other)])?;
+    let slice = if other.device() == Device::META {
+        other.geometry().end().unwrap_or(0)
+    } else {
+        i64::try_from(other.storage().size() / other.dtype().size()).unwrap_or(i64::MAX)
+    };
     let mut strides: Vec<i64> = Vec::new();
     let mut count = slice;
     for &size in batch.iter().rev() {

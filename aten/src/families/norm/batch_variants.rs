@@ -12,6 +12,7 @@ use crate::{native_batch_norm, native_batch_norm_backward};
 /// Computes [`_native_batch_norm_legit`](crate::_native_batch_norm_legit), and returns the new running statistics instead of writing them.
 #[op_def(
     "_native_batch_norm_legit_functional(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor running_mean_out, Tensor running_var_out)",
+    body = CompositeExplicitAutograd,
     check = check_batch_norm(input, [weight, bias, Some(running_mean), Some(running_var)], training)
 )]
 pub fn _native_batch_norm_legit_functional(_: ...) -> Result<(Tensor, Tensor, Tensor, Tensor, Tensor)> {
@@ -29,6 +30,7 @@ pub fn _native_batch_norm_legit_functional(_: ...) -> Result<(Tensor, Tensor, Te
 /// Computes [`_batch_norm_with_update`](crate::_batch_norm_with_update), and returns the new running statistics instead of writing them.
 #[op_def(
     "_batch_norm_with_update_functional(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor, Tensor running_mean_out, Tensor running_var_out)",
+    body = CompositeExplicitAutograd,
     check = check_batch_norm(input, [weight, bias, Some(running_mean), Some(running_var)], true)
 )]
 pub fn _batch_norm_with_update_functional(_: ...) -> Result<(Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)> {
@@ -41,6 +43,7 @@ pub fn _batch_norm_with_update_functional(_: ...) -> Result<(Tensor, Tensor, Ten
 #[op_def(
     "_batch_norm_no_update(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor)",
     out = "out",
+    body = CompositeExplicitAutograd,
     check = check_batch_norm(input, [weight, bias, running_mean, running_var], false)
 )]
 pub fn _batch_norm_no_update(_: ...) -> Result<(Tensor, Tensor, Tensor, Tensor)> {
@@ -52,6 +55,7 @@ pub fn _batch_norm_no_update(_: ...) -> Result<(Tensor, Tensor, Tensor, Tensor)>
 /// Computes [`native_batch_norm`](crate::native_batch_norm). Also returns an empty buffer, and the number of the algorithm, which is 0.
 #[op_def(
     "_batch_norm_impl_index(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> (Tensor, Tensor, Tensor, Tensor, int)",
+    body = CompositeExplicitAutograd,
     check = check_batch_norm(input, [weight, bias, running_mean, running_var], training)
 )]
 pub fn _batch_norm_impl_index(_: ...) -> Result<(Tensor, Tensor, Tensor, Tensor, i64)> {
@@ -108,7 +112,7 @@ pub fn batch_norm_backward(_: ...) -> Result<(Tensor, Tensor, Tensor)> {
 #[op_def(
     "batch_norm_update_stats(Tensor input, Tensor? running_mean, Tensor? running_var, float momentum) -> (Tensor, Tensor)",
     out = "out",
-    check = check_batch_norm(input, [None, None, running_mean, running_var], true)
+    body = CompositeExplicitAutograd
 )]
 pub fn batch_norm_update_stats(_: ...) -> Result<(Tensor, Tensor)> {
     check_batch_norm(input, [None, None, running_mean, running_var], true)?;

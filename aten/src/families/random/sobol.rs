@@ -3,6 +3,8 @@
 //! The state of an engine is a matrix with a row of 30 direction numbers for each dimension of the points. Point `k` is the exclusive or of
 //! the direction numbers at the bits of the Gray code of `k`.
 
+use std::iter;
+
 use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
@@ -11,6 +13,48 @@ use crate::prelude::*;
 
 /// The number of bits of a coordinate, which is also the number of direction numbers of a dimension.
 const BITS: i64 = 30;
+
+/// The number of primitive polynomials of each degree, from 1. There is a dimension for each polynomial, and one before them.
+const POLYNOMIAL_COUNTS: [usize; 18] = [1, 1, 2, 2, 6, 6, 18, 16, 48, 60, 176, 144, 630, 756, 1800, 2048, 7710, 7776];
+
+/// The number of dimensions of a sequence.
+const MAX_DIMENSION: i64 = 21_201;
+
+/// The direction numbers of Joe and Kuo (2008), which conformance/golden/write_sobol_directions.py packs. For each polynomial there are its
+/// inner coefficients and its direction numbers, without their last bits, which are 1.
+static PACKED_DIRECTIONS: &[u8] = include_bytes!("sobol_directions.bin");
+
+/// Writes the direction numbers of the first `dimension` dimensions to the state of an engine.
+#[op_def("_sobol_engine_initialize_state_(Tensor(a!) self, int dimension) -> Tensor(a!)")]
+pub fn _sobol_engine_initialize_state_(_: ...) -> Result<()> {
+    check_state("self", this, dimension)?;
+    if dimension > MAX_DIMENSION || this.sizes()[0] != dimension {
+        let rows = this.sizes()[0].min(MAX_DIMENSION);
+        return Err(BadArgument::number("dimension", dimension, rows).because("`self` has this number of rows").into());
+    }
+    let directions = Tensor::from(direction_numbers(usize::try_from(dimension).unwrap_or(0)));
+    crate::copy_(&mut this.narrow(1, 0, BITS)?, &directions.reshape(&[dimension, BITS])?, false)
+}
+
+/// Returns the direction numbers of the first dimensions.
+fn direction_numbers(dimensions: usize) -> Vec<i64> {
+    let degrees = POLYNOMIAL_COUNTS.iter().zip(1..).flat_map(|(&count, degree)| iter::repeat_n(degree, count));
+    let mut packed = PACKED_DIRECTIONS.iter().flat_map(|byte| (0..8).rev().map(move |bit| i64::from(byte >> bit & 1)));
+    let mut next_number = |bits: usize| packed.by_ref().take(bits).fold(0, |number, bit| number << 1 | bit);
+    let mut rows: Vec<i64> = (0..BITS).rev().map(|bit| 1 << bit).collect();
+    for degree in degrees.take(dimensions - 1) {
+        let coefficients = next_number(degree - 1);
+        let mut numbers: Vec<i64> = (0..degree).map(|bits| next_number(bits) << 1 | 1).collect();
+        for at in degree..BITS as usize {
+            let earliest = numbers[at - degree];
+            let terms = (1..degree).filter(|k| coefficients >> (degree - 1 - k) & 1 == 1);
+            let number = terms.fold(earliest ^ earliest << degree, |sum, k| sum ^ numbers[at - k] << k);
+            numbers.push(number);
+        }
+        rows.extend(numbers.into_iter().zip((0..BITS).rev()).map(|(number, bit)| number << bit));
+    }
+    rows
+}
 
 /// Draws the next `n` points after the first `num_generated` ones. `quasi` is the current point. Also returns the new current point.
 #[op_def(
@@ -23,6 +67,9 @@ pub fn _sobol_engine_draw(_: ...) -> Result<(Tensor, Tensor)> {
     }
     check_current_point("quasi", quasi, sobolstate, dimension)?;
     check_range_of_points(n, num_generated)?;
+    if n == 0 {
+        return Ok((Tensor::empty(&[0, dimension], (dtype, quasi.device()))?, crate::clone(quasi, None)?));
+    }
     let numbers = crate::arange_start(
         (num_generated + 1).into(),
         (num_generated + n + 1).into(),
@@ -38,7 +85,7 @@ pub fn _sobol_engine_draw(_: ...) -> Result<(Tensor, Tensor)> {
         let direction = sobolstate.select_int(1, bit)?.narrow(0, 0, dimension)?;
         points = points.bitwise_xor(&(is_set * direction)?)?;
     }
-    let current = if n == 0 { crate::clone(quasi, None)? } else { crate::clone(&points.select_int(0, -1)?, None)? };
+    let current = crate::clone(&points.select_int(0, -1)?, None)?;
     Ok(((points.to(dtype)? * 2.0_f64.powi(-30))?, current))
 }
 

@@ -16,12 +16,16 @@ pub fn amin(_: ...) -> Result<Tensor>;
 pub fn aminmax(_: ...) -> Result<(Tensor, Tensor)>;
 
 /// Returns the smallest and the largest element. An earlier name of [`aminmax`].
-#[op_def("_aminmax(Tensor self) -> (Tensor, Tensor)", out = "out", calls = aminmax(this, None, false))]
-pub fn _aminmax(_: ...) -> Result<(Tensor, Tensor)>;
+#[op_def("_aminmax(Tensor self) -> (Tensor, Tensor)", out = "out")]
+pub fn _aminmax(_: ...) -> Result<(Tensor, Tensor)> {
+    aminmax(this, None, false)
+}
 
 /// Returns the smallest and the largest elements along a dimension. An earlier name of [`aminmax`].
-#[op_def("_aminmax.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)", out = "dim_out", calls = aminmax(this, Some(dim), keepdim))]
-pub fn _aminmax_dim(_: ...) -> Result<(Tensor, Tensor)>;
+#[op_def("_aminmax.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)", out = "dim_out")]
+pub fn _aminmax_dim(_: ...) -> Result<(Tensor, Tensor)> {
+    aminmax(this, Some(dim), keepdim)
+}
 
 /// Returns the largest element.
 #[op_def("max(Tensor self) -> Tensor", plan, out = "unary_out")]

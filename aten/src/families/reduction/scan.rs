@@ -34,7 +34,7 @@ pub fn _logcumsumexp(_: ...) -> Result<Tensor>;
 macro_rules! define_cumulative_extreme_helpers {
     ($($name:ident $schema:literal $scan:ident;)*) => {$(
         /// Writes cumulative extremes and their indices to `values` and `indices`.
-        #[op_def($schema)]
+        #[op_def($schema, body = CompositeExplicitAutograd)]
         pub fn $name(this: &Tensor, values: &mut Tensor, indices: &mut Tensor, dim: i64) -> Result<()> {
             let (new_values, new_indices) = $scan(this, dim)?;
             for (name, written, new) in [("values", values, new_values), ("indices", indices, new_indices)] {
@@ -98,7 +98,10 @@ fn cumulative_extreme_plan(this: &Tensor, dim: i64) -> Result<Plan<usize, 2>, Ba
 /// after it have gradient zero.
 #[op_def("cumprod_backward(Tensor grad, Tensor input, int dim, Tensor output) -> Tensor")]
 pub fn cumprod_backward(_: ...) -> Result<Tensor> {
-    if guard::is_grad_enabled() && !input.sizes().is_empty() {
+    if input.geometry().count() <= 1 {
+        return crate::clone(grad, None);
+    }
+    if guard::is_grad_enabled() {
         return cumprod_gradient_without_division(grad, input, dim);
     }
     let zero = input.eq_scalar(0)?;
@@ -114,9 +117,6 @@ pub fn cumprod_backward(_: ...) -> Result<Tensor> {
 /// Returns the gradient of [`cumprod`] without a division, so that it is differentiable even at zeros. It takes one product per element.
 fn cumprod_gradient_without_division(grad: &Tensor, input: &Tensor, dim: i64) -> Result<Tensor> {
     let length = crate::size_int(input, dim)?;
-    if input.geometry().count() == 0 {
-        return Ok(grad.clone());
-    }
     crate::check_call_count("input", length)?;
     let part = |k: i64| {
         let before = input.narrow(dim, 0, k)?.prod_dim_int(dim, true)?;

@@ -150,5 +150,9 @@ pub fn _reshape_from_tensor(this: &Tensor, shape: &Tensor) -> Result<Tensor> {
     if shape.dtype() != DType::I64 {
         return Err(BadArgument::dtype("shape", shape.dtype(), DType::I64).into());
     }
-    reshape(this, &crate::to_device(shape, Device::CPU, DType::I64, false, false, None)?.to_vec::<i64>()?)
+    let sizes = crate::unbind_int(shape, 0)?.into_iter().map(|size| match crate::item(&size)? {
+        Scalar::Int(size) => Ok(size),
+        other => Err(BadArgument::value("shape", other, "integers").into()),
+    });
+    reshape(this, &sizes.collect::<Result<Vec<i64>>>()?)
 }

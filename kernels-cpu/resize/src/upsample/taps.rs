@@ -26,6 +26,12 @@ pub(super) enum UpsampleMode {
     AntialiasedLanczos,
 }
 
+impl UpsampleMode {
+    pub(super) const fn is_antialiased(self) -> bool {
+        matches!(self, Self::AntialiasedLinear | Self::AntialiasedCubic | Self::AntialiasedLanczos)
+    }
+}
+
 /// The taps of each element of the result: indices in the image with weights.
 pub(super) struct UpsampleTaps<T> {
     /// The number of elements of the image.

@@ -150,7 +150,11 @@ fn launch_upsample(
     let grid = Grid { blocks: [lane_grid.blocks[0], rows, 1], ..lane_grid };
     let dtype =
         if mode.number <= NEAREST_EXACT.number { integer_dtype_of_same_size(this.dtype()) } else { this.dtype() };
-    let scales = Scales::new(mode, align_corners, this.sizes(), out.sizes(), scales, this.dtype());
+    // As in PyTorch, antialiasing does not change a dimension that keeps its size, whatever the scale is. The gradient uses the scale.
+    let keeps_size = |dim: usize| mode.number >= ANTIALIASED_LINEAR.number && this.sizes()[dim] == out.sizes()[dim];
+    let scales = scales.iter().zip(2..).map(|(scale, dim)| scale.filter(|_| !keeps_size(dim)));
+    let scales: Vec<Option<f64>> = scales.collect();
+    let scales = Scales::new(mode, align_corners, this.sizes(), out.sizes(), &scales, this.dtype());
     let arguments = (planes, lanes, out, this, to, Images::from_tensor(this, rank), scales);
     Ok(launch.run(&UPSAMPLE_KERNEL, mode.forward, &[dtype], grid, arguments)?)
 }
