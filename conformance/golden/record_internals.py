@@ -47,6 +47,12 @@ def record_batch_norms():
                 record("batch_norm_backward", grad, image, parameters[0], *running, mean, rstd, train, 1e-5, mask, reserved, with_gradients=False)
                 for weight in (parameters[0], None):
                     record("_batch_norm_impl_index_backward", 0, image, grad, weight, *running, mean, rstd, train, 1e-5, mask, reserved, with_gradients=False)
+        for training in (True, False):
+            out = [torch.zeros(size, dtype=torch.float64) for size in (image.shape, 3 if training else 0, 3 if training else 0)]
+            names = dict(zip(("out", "save_mean", "save_invstd"), out))
+            record("_native_batch_norm_legit.out", image, *parameters, *running, training, 0.2, 1e-4, **names, with_gradients=False)
+        names["save_mean"], names["save_invstd"] = f64(3), f64(3)
+        record("_batch_norm_with_update.out", image, *parameters, *running, 0.2, 1e-4, **names, reserve=torch.zeros(0, dtype=torch.uint8), with_gradients=False)
     for dtype, of_statistics in ((torch.float32, torch.float32), (torch.bfloat16, torch.float32), (torch.float16, torch.float32)):
         image = f64(3, 2, 4, 4, dtype=dtype)
         running = f64(2, dtype=of_statistics), positive(2, dtype=of_statistics)
@@ -73,9 +79,10 @@ def record_double_convolutions():
     grad = f64(2, 4, 4, dtype=torch.float32)
     record("_convolution_double_backward", f64(2, 3, 8, dtype=torch.float32), None, f64(4, dtype=torch.float32), grad, kernel, image, *more, [True, False, False])
     image, kernel, grad = f64(2, 3, 6, 6), f64(4, 3, 3, 2), f64(2, 4, 4, 5)
-    for sizes in ((image.shape, kernel.shape, (4,)), ((0,), (0,), (0,))):
-        out = [torch.zeros(size, dtype=torch.float64) for size in sizes]
-        record("_slow_conv2d_backward.grad_input", grad, image, kernel, [3, 2], [1, 1], [0, 0], grad_input=out[0], grad_weight=out[1], grad_bias=out[2], with_gradients=False)
+    for step in ([1, 1], [2, 1]):
+        grad = f64(2, 4, 4 if step == [1, 1] else 2, 5)
+        out = [torch.zeros(size, dtype=torch.float64) for size in (image.shape, kernel.shape, (4,))]
+        record("_slow_conv2d_backward.grad_input", grad, image, kernel, [3, 2], step, [0, 0], grad_input=out[0], grad_weight=out[1], grad_bias=out[2], with_gradients=False)
 
 
 def record_images():
@@ -86,7 +93,6 @@ def record_images():
                 if interpolation < 2:
                     record("_grid_sampler_2d_cpu_fallback", image, grid, interpolation, padding, align, with_gradients=False)
                     record("_grid_sampler_2d_cpu_fallback_backward", f64(2, 3, 6, 3, dtype=torch.float32), image, grid, interpolation, padding, align, with_gradients=False)
-    record("_upsample_lanczos2d_aa", f64(1, 2, 9, 7), [9, 7], False, 1.05, 0.5, with_gradients=False)
     for image in (f64(1, 2, 9, 7), f64(1, 2, 5, 4).contiguous(memory_format=torch.channels_last), f64(1, 1, 1, 3), f64(0, 2, 3, 3), f64(1, 1, 9, 7, dtype=torch.float32)):
         for size in ([4, 3], [9, 7], [13, 10], [1, 1], [2, 11]):
             for align in (False, True):

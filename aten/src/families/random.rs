@@ -21,8 +21,8 @@ use dispatch_runtime::{BadArgument, DTypes, Expected, Plan, Scalar, Spec, Tensor
 /// The public items of the family. They are in a module of their own, as a file may have the name of an operator.
 pub(crate) mod operators {
     pub use super::{
-        bernoulli::*, distributions::*, dropout::*, integers::*, keyed::*, multinomial::*, rand::*, randint::*, rrelu::*,
-        sobol::*, tensor_parameters::*,
+        bernoulli::*, distributions::*, dropout::*, integers::*, keyed::*, multinomial::*, rand::*, randint::*,
+        rrelu::*, sobol::*, tensor_parameters::*,
     };
 }
 

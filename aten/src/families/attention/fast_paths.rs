@@ -11,10 +11,7 @@ use crate::{check_same_device, linear, softmax_int};
 ///
 /// `mask_type` is 0 for a mask of queries and keys with sizes `[L, L]`, 1 for a mask of padding with sizes `[B, L]`, and otherwise 2. A slice
 /// without an element becomes NaN.
-#[op_def(
-    "_masked_softmax(Tensor self, Tensor mask, int? dim=None, int? mask_type=None) -> Tensor",
-    out = "out"
-)]
+#[op_def("_masked_softmax(Tensor self, Tensor mask, int? dim=None, int? mask_type=None) -> Tensor", out = "out")]
 pub fn _masked_softmax(_: ...) -> Result<Tensor> {
     let mask = expand_mask(this, mask, mask_type)?;
     softmax_int(&this.masked_fill_scalar(&mask, f64::NEG_INFINITY)?, dim.unwrap_or(-1), None)
@@ -109,8 +106,11 @@ pub fn _native_multi_head_attention(_: ...) -> Result<(Tensor, Tensor)> {
         check_parameter(name, tensor, sizes, ("query", query))?;
     }
     let weights = crate::chunk(qkv_weight, 3, 0)?;
-    let projected: Vec<Tensor> =
-        [query, key, value].iter().zip(&weights).map(|(input, weight)| linear(input, weight, None)).collect::<Result<_>>()?;
+    let projected: Vec<Tensor> = [query, key, value]
+        .iter()
+        .zip(&weights)
+        .map(|(input, weight)| linear(input, weight, None))
+        .collect::<Result<_>>()?;
     let (query, key, value) = _transform_bias_rescale_qkv(&crate::cat(&projected, -1)?, qkv_bias, num_head)?;
     let scores = crate::matmul(&query, &crate::transpose_int(&key, -2, -1)?)?;
     let weights = match mask {

@@ -178,11 +178,45 @@ pub fn _convolution_double_backward(_: ...) -> Result<(Tensor, Tensor, Tensor)> 
         Some(image) => backward(image, weight, [false, true, false])?.1,
         None => empty()?,
     };
-    // In PyTorch, the weight's gradient is the transposed result of a convolution, if there are no groups.
-    let of_weight = if ggI.is_some() && groups == 1 && !transposed {
-        crate::transpose_int(&crate::clone(&crate::transpose_int(&of_weight, 0, 1)?, Some(MemoryFormat::Contiguous))?, 0, 1)?
-    } else {
-        of_weight
+    let of_weight = match ggI {
+        Some(_) => {
+            let (from, window) =
+                if transposed { (&sizes[2..], this.sizes()) } else { (&this.sizes()[2..], &sizes[..]) };
+            crop_transposed(&of_weight, from, &window[2..], stride, padding, dilation)?
+        }
+        None => of_weight,
     };
     Ok((of_output, of_input, of_weight))
+}
+
+/// Gives the gradient of a weight the strides that it has in PyTorch, where it is the transposed result of a convolution, cropped to the
+/// sizes of the weight. That convolution moves a window of the sizes `window` over images of the sizes `from`.
+fn crop_transposed(
+    gradient: &Tensor,
+    from: &[i64],
+    window: &[i64],
+    stride: &[i64],
+    padding: &[i64],
+    dilation: &[i64],
+) -> Result<Tensor> {
+    let rank = from.len();
+    let [stride, padding, dilation] = [
+        expand_list_to_rank("stride", stride, rank, 1)?,
+        expand_list_to_rank("padding", padding, rank, 0)?,
+        expand_list_to_rank("dilation", dilation, rank, 1)?,
+    ];
+    let kept = &gradient.sizes()[2..];
+    let cropped = (0..rank).rev().flat_map(|at| {
+        let padded = from[at].saturating_add(padding[at].saturating_mul(2));
+        let whole = (padded - stride[at].saturating_mul(window[at] - 1) - 1) / dilation[at] + 1;
+        [0, (whole - kept[at]).max(0)]
+    });
+    let whole = crate::constant_pad_nd(
+        &crate::clone(&crate::transpose_int(gradient, 0, 1)?, Some(MemoryFormat::Contiguous))?,
+        &cropped.collect::<Vec<_>>(),
+        0.into(),
+    )?;
+    let dims = (2..).zip(kept);
+    let result = dims.into_iter().try_fold(whole, |whole, (dim, &size)| crate::narrow(&whole, dim, 0, size))?;
+    crate::transpose_int(&result, 0, 1)
 }

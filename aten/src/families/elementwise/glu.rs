@@ -80,11 +80,18 @@ fn glu_jvp_plan(glu: &Tensor, x: &Tensor, dx: &Tensor, dim: i64) -> Result<Plan<
 pub fn glu_backward_jvp(_: ...) -> Result<Tensor> {
     let (halves, tangents) = (split_halves("x", x, dim)?, split_halves("dx", dx, dim)?);
     let grads = split_halves("grad_x", grad_x, dim)?;
-    let expected = [("grad_x", grad_x, x), ("dx", dx, x), ("grad_glu", grad_glu, &halves.gated), ("dgrad_glu", dgrad_glu, &halves.gated)];
+    let expected = [
+        ("grad_x", grad_x, x),
+        ("dx", dx, x),
+        ("grad_glu", grad_glu, &halves.gated),
+        ("dgrad_glu", dgrad_glu, &halves.gated),
+    ];
     for (name, tensor, like) in expected {
         check_same_device([("x", x), (name, tensor)])?;
         if tensor.sizes() != like.sizes() {
-            return Err(BadArgument::sizes(name, tensor.sizes(), like.sizes()).because(format!("`x` has sizes {:?}", x.sizes())).into());
+            return Err(BadArgument::sizes(name, tensor.sizes(), like.sizes())
+                .because(format!("`x` has sizes {:?}", x.sizes()))
+                .into());
         }
     }
     let sigmoid = halves.gate.sigmoid()?;

@@ -8,6 +8,7 @@ use crate::prelude::*;
 /// Returns the rows of `weight` that the mask selects, and the new index of each row, which is -1 for other rows.
 #[op_def("_rowwise_prune(Tensor weight, Tensor mask, ScalarType compressed_indices_dtype) -> (Tensor, Tensor)")]
 pub fn _rowwise_prune(_: ...) -> Result<(Tensor, Tensor)> {
+    crate::check_same_device([("weight", weight), ("mask", mask)])?;
     let &[rows, _] = weight.sizes() else {
         return Err(BadArgument::rank("weight", weight.sizes().len(), 2).into());
     };
@@ -15,7 +16,9 @@ pub fn _rowwise_prune(_: ...) -> Result<(Tensor, Tensor)> {
         return Err(BadArgument::dtype("mask", mask.dtype(), DType::Bool).into());
     }
     if mask.sizes() != [rows] {
-        return Err(BadArgument::sizes("mask", mask.sizes(), &[rows][..]).because("`weight` has this number of rows").into());
+        return Err(BadArgument::sizes("mask", mask.sizes(), &[rows][..])
+            .because("`weight` has this number of rows")
+            .into());
     }
     if ![DType::I32, DType::I64].contains(&compressed_indices_dtype) {
         let argument = "compressed_indices_dtype";

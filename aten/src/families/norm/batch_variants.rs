@@ -7,7 +7,7 @@ use dispatch_runtime::prelude::*;
 
 use super::batch::check_batch_norm;
 use crate::prelude::*;
-use crate::{native_batch_norm, native_batch_norm_backward};
+use crate::{native_batch_norm, native_batch_norm_backward, native_batch_norm_out};
 
 /// Computes [`_native_batch_norm_legit`](crate::_native_batch_norm_legit), and returns the new running statistics instead of writing them.
 #[op_def(
@@ -47,20 +47,17 @@ pub fn _batch_norm_with_update_functional(_: ...) -> Result<(Tensor, Tensor, Ten
     check = check_batch_norm(input, [weight, bias, running_mean, running_var], false)
 )]
 pub fn _batch_norm_no_update(_: ...) -> Result<(Tensor, Tensor, Tensor, Tensor)> {
-    let (out, mean, rstd) =
-        native_batch_norm(input, weight, bias, running_mean, running_var, false, momentum, eps)?;
+    let (out, mean, rstd) = native_batch_norm(input, weight, bias, running_mean, running_var, false, momentum, eps)?;
     Ok((out, mean, rstd, reserved_buffer(input)?))
 }
 
 /// Computes [`native_batch_norm`](crate::native_batch_norm). Also returns an empty buffer, and the number of the algorithm, which is 0.
 #[op_def(
     "_batch_norm_impl_index(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> (Tensor, Tensor, Tensor, Tensor, int)",
-    body = CompositeExplicitAutograd,
     check = check_batch_norm(input, [weight, bias, running_mean, running_var], training)
 )]
 pub fn _batch_norm_impl_index(_: ...) -> Result<(Tensor, Tensor, Tensor, Tensor, i64)> {
-    let (out, mean, rstd) =
-        native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)?;
+    let (out, mean, rstd) = native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)?;
     Ok((out, mean, rstd, reserved_buffer(input)?, 0))
 }
 
@@ -155,4 +152,50 @@ fn dims_but_channels(input: &Tensor) -> Vec<i64> {
 
 fn reserved_buffer(input: &Tensor) -> Result<Tensor> {
     Tensor::empty(&[0], (DType::U8, input.device()))
+}
+
+/// Computes [`_native_batch_norm_legit`](crate::_native_batch_norm_legit) into `out`, `save_mean` and `save_invstd`.
+#[op_def(
+    "_native_batch_norm_legit.out(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, bool training, float momentum, float eps, *, Tensor(d!) out, Tensor(e!) save_mean, Tensor(f!) save_invstd) -> (Tensor(d!), Tensor(e!), Tensor(f!))",
+    body = CompositeExplicitAutograd
+)]
+pub fn _native_batch_norm_legit_out(_: ...) -> Result<()> {
+    let running = [Some(&*running_mean), Some(&*running_var)];
+    native_batch_norm_out(
+        input,
+        weight,
+        bias,
+        running[0],
+        running[1],
+        training,
+        momentum,
+        eps,
+        out,
+        save_mean,
+        save_invstd,
+    )
+}
+
+/// Computes [`_batch_norm_with_update`](crate::_batch_norm_with_update) into `out`, `save_mean`, `save_invstd` and `reserve`.
+#[op_def(
+    "_batch_norm_with_update.out(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, float momentum, float eps, *, Tensor(d!) out, Tensor(e!) save_mean, Tensor(f!) save_invstd, Tensor(g!) reserve) -> (Tensor(d!), Tensor(e!), Tensor(f!), Tensor(g!))",
+    body = CompositeExplicitAutograd
+)]
+pub fn _batch_norm_with_update_out(_: ...) -> Result<()> {
+    if reserve.geometry().count() != 0 {
+        return Err(BadArgument::sizes("reserve", reserve.sizes(), &[0][..]).into());
+    }
+    _native_batch_norm_legit_out(
+        input,
+        weight,
+        bias,
+        running_mean,
+        running_var,
+        true,
+        momentum,
+        eps,
+        out,
+        save_mean,
+        save_invstd,
+    )
 }

@@ -25,15 +25,25 @@ const MAX_DIMENSION: i64 = 21_201;
 static PACKED_DIRECTIONS: &[u8] = include_bytes!("sobol_directions.bin");
 
 /// Writes the direction numbers of the first `dimension` dimensions to the state of an engine.
-#[op_def("_sobol_engine_initialize_state_(Tensor(a!) self, int dimension) -> Tensor(a!)")]
+#[op_def("_sobol_engine_initialize_state_(Tensor(a!) self, int dimension) -> Tensor(a!)", body = CompositeExplicitAutograd)]
 pub fn _sobol_engine_initialize_state_(_: ...) -> Result<()> {
+    check_initial_state(this, dimension)?;
+    let directions = Tensor::from(direction_numbers(usize::try_from(dimension).unwrap_or(0)));
+    crate::copy_(&mut this.narrow(1, 0, BITS)?, &directions.reshape(&[dimension, BITS])?, false)
+}
+
+#[op_meta(_sobol_engine_initialize_state_)]
+fn initialize_state_meta(_: ...) -> Result<()> {
+    Ok(check_initial_state(this, dimension)?)
+}
+
+fn check_initial_state(this: &Tensor, dimension: i64) -> Result<(), BadArgument> {
     check_state("self", this, dimension)?;
     if dimension > MAX_DIMENSION || this.sizes()[0] != dimension {
         let rows = this.sizes()[0].min(MAX_DIMENSION);
-        return Err(BadArgument::number("dimension", dimension, rows).because("`self` has this number of rows").into());
+        return Err(BadArgument::number("dimension", dimension, rows).because("`self` has this number of rows"));
     }
-    let directions = Tensor::from(direction_numbers(usize::try_from(dimension).unwrap_or(0)));
-    crate::copy_(&mut this.narrow(1, 0, BITS)?, &directions.reshape(&[dimension, BITS])?, false)
+    Ok(())
 }
 
 /// Returns the direction numbers of the first dimensions.
@@ -78,7 +88,9 @@ pub fn _sobol_engine_draw(_: ...) -> Result<(Tensor, Tensor)> {
         Some(quasi.device()),
         None,
     )?;
-    let passed = numbers.bitwise_xor(&numbers.bitwise_right_shift_tensor_scalar(1)?)?.bitwise_xor_scalar(gray_code(num_generated))?;
+    let passed = numbers
+        .bitwise_xor(&numbers.bitwise_right_shift_tensor_scalar(1)?)?
+        .bitwise_xor_scalar(gray_code(num_generated))?;
     let mut points = quasi.unsqueeze(0)?.expand(&[n, dimension])?;
     for bit in 0..bits_up_to(num_generated + n) {
         let is_set = passed.bitwise_right_shift_tensor_scalar(bit)?.bitwise_and_scalar(1)?.unsqueeze(1)?;
@@ -116,14 +128,16 @@ pub fn _sobol_engine_scramble_(_: ...) -> Result<()> {
     let shifts = Tensor::arange_step(BITS - 1..-1, -1, options)?;
     let unit = Tensor::eye(BITS, (DType::Bool, this.device()))?;
     // A row of the matrix is a number, whose first bit is the highest one.
-    let rows = (ltm.to(DType::I64)?.masked_fill_scalar(&unit, 1)?.bitwise_left_shift(&shifts)?).sum_dim_intlist(Some(&[-1]), false)?;
+    let rows = (ltm.to(DType::I64)?.masked_fill_scalar(&unit, 1)?.bitwise_left_shift(&shifts)?)
+        .sum_dim_intlist(Some(&[-1]), false)?;
     let bits = |numbers: &Tensor| {
         let bits = numbers.unsqueeze(-1)?.bitwise_right_shift(&shifts)?.bitwise_and_scalar(1)?;
         bits.to(DType::F32)
     };
     let directions = this.narrow(0, 0, dimension)?.narrow(1, 0, BITS)?;
     // Sums of 30 bits are exact.
-    let products = (bits(&directions)?.unsqueeze(2)? * bits(&rows)?.unsqueeze(1)?)?.sum_dim_intlist(Some(&[-1]), false)?;
+    let products =
+        (bits(&directions)?.unsqueeze(2)? * bits(&rows)?.unsqueeze(1)?)?.sum_dim_intlist(Some(&[-1]), false)?;
     let scrambled = products.to(DType::I64)?.bitwise_and_scalar(1)?.bitwise_left_shift(&shifts)?;
     crate::copy_(&mut directions.clone(), &scrambled.sum_dim_intlist(Some(&[-1]), false)?, false)
 }

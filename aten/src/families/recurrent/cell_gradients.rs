@@ -107,7 +107,12 @@ fn gradient_of_bias(of_gates: &Tensor, has_bias: bool) -> Result<Tensor> {
 }
 
 /// Checks that `gates` has `count` times the columns of the state.
-fn check_gates(name: &'static str, gates: &Tensor, count: i64, state: (&'static str, &Tensor)) -> Result<(), BadArgument> {
+fn check_gates(
+    name: &'static str,
+    gates: &Tensor,
+    count: i64,
+    state: (&'static str, &Tensor),
+) -> Result<(), BadArgument> {
     let &[rows, columns] = state.1.sizes() else {
         return Err(BadArgument::rank(state.0, state.1.sizes().len(), 2));
     };
@@ -129,7 +134,8 @@ fn check_like_state(
         return Err(BadArgument::dtype(state_name, state.dtype(), dispatch_runtime::DTypes::Floating));
     }
     if tensor.sizes() != sizes {
-        return Err(BadArgument::sizes(name, tensor.sizes(), sizes).because(format!("`{state_name}` has sizes {:?}", state.sizes())));
+        return Err(BadArgument::sizes(name, tensor.sizes(), sizes)
+            .because(format!("`{state_name}` has sizes {:?}", state.sizes())));
     }
     if tensor.dtype() != state.dtype() {
         return Err(BadArgument::dtype(name, tensor.dtype(), state.dtype()).like(state_name));

@@ -20,11 +20,16 @@ pub fn hash_tensor(_: ...) -> Result<Tensor> {
     }
     let reduced_dims = ReductionDims::plan(this, dim, keepdim, DType::I64)?.value.is_reduced;
     if reduces_empty_dim(this, &reduced_dims) {
-        return Err(BadArgument::sizes("self", this.sizes(), "at least one element along the reduced dimensions").into());
+        return Err(
+            BadArgument::sizes("self", this.sizes(), "at least one element along the reduced dimensions").into()
+        );
     }
     let this = crate::detach(this)?;
-    let mut bits =
-        if this.dtype().is_floating() { crate::view_dtype(&this.to(DType::F64)?, DType::I64)? } else { this.to(DType::I64)? };
+    let mut bits = if this.dtype().is_floating() {
+        crate::view_dtype(&this.to(DType::F64)?, DType::I64)?
+    } else {
+        this.to(DType::I64)?
+    };
     for at in (0..reduced_dims.len()).rev().filter(|&at| reduced_dims[at]) {
         let dim = i64::try_from(at).unwrap_or(i64::MAX);
         bits = combine_bits(&bits, dim)?;

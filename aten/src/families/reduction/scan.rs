@@ -98,6 +98,7 @@ fn cumulative_extreme_plan(this: &Tensor, dim: i64) -> Result<Plan<usize, 2>, Ba
 /// after it have gradient zero.
 #[op_def("cumprod_backward(Tensor grad, Tensor input, int dim, Tensor output) -> Tensor")]
 pub fn cumprod_backward(_: ...) -> Result<Tensor> {
+    wrap_dim("dim", dim, input.sizes().len())?;
     if input.geometry().count() <= 1 {
         return crate::clone(grad, None);
     }

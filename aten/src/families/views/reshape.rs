@@ -144,6 +144,7 @@ pub fn unflatten_int(this: &Tensor, dim: i64, sizes: &[i64]) -> Result<Tensor> {
 /// Reshapes a tensor to the sizes that are the elements of `shape`, a vector of integers.
 #[op_def("_reshape_from_tensor(Tensor self, Tensor shape) -> Tensor")]
 pub fn _reshape_from_tensor(this: &Tensor, shape: &Tensor) -> Result<Tensor> {
+    crate::check_same_device([("self", this), ("shape", shape)])?;
     if shape.sizes().len() != 1 {
         return Err(BadArgument::rank("shape", shape.sizes().len(), 1).into());
     }

@@ -43,8 +43,6 @@ batch_norm_derivatives! {
         not_differentiable(running_mean, running_var, result1, result2, result3) => [None, None], true;
     _batch_norm_no_update(running_mean: Option<&Tensor>, running_var: Option<&Tensor>),
         not_differentiable(running_mean, running_var, result1, result2, result3) => [running_mean, running_var], false;
-    _batch_norm_impl_index(running_mean: Option<&Tensor>, running_var: Option<&Tensor>, training: bool),
-        not_differentiable(running_mean, running_var, result1, result2, result3) => [running_mean, running_var], training;
     _native_batch_norm_legit_functional(running_mean: &Tensor, running_var: &Tensor, training: bool),
         not_differentiable(running_mean, running_var, result1, result2, result3, result4) =>
         [Some(running_mean), Some(running_var)], training;
