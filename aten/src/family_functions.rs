@@ -51,17 +51,17 @@ macro_rules! for_each_family {
         }
         $family! { "norm" norm:
             _batch_norm_impl_index _batch_norm_impl_index_backward _batch_norm_no_update _batch_norm_no_update_out
-            _batch_norm_with_update _batch_norm_with_update_functional _fused_rms_norm _fused_rms_norm_backward
-            _log_softmax _log_softmax_backward_data _log_softmax_backward_data_out _log_softmax_out
-            _native_batch_norm_legit _native_batch_norm_legit_functional _native_batch_norm_legit_no_stats
-            _native_batch_norm_legit_no_stats_out _native_batch_norm_legit_no_training
-            _native_batch_norm_legit_no_training_out _safe_softmax _softmax _softmax_backward_data
-            _softmax_backward_data_out _softmax_out batch_norm batch_norm_backward batch_norm_update_stats
-            batch_norm_update_stats_out group_norm instance_norm layer_norm log_softmax_int log_softmax_int_out
-            native_batch_norm native_batch_norm_backward native_batch_norm_backward_out native_batch_norm_out
-            native_group_norm native_group_norm_backward native_group_norm_backward_out native_group_norm_out
-            native_layer_norm native_layer_norm_backward native_layer_norm_backward_out native_layer_norm_out rms_norm
-            softmax_int softmax_int_out special_log_softmax special_softmax
+            _batch_norm_with_update _batch_norm_with_update_functional _batch_norm_with_update_out _fused_rms_norm
+            _fused_rms_norm_backward _log_softmax _log_softmax_backward_data _log_softmax_backward_data_out
+            _log_softmax_out _native_batch_norm_legit _native_batch_norm_legit_functional
+            _native_batch_norm_legit_no_stats _native_batch_norm_legit_no_stats_out _native_batch_norm_legit_no_training
+            _native_batch_norm_legit_no_training_out _native_batch_norm_legit_out _safe_softmax _softmax
+            _softmax_backward_data _softmax_backward_data_out _softmax_out batch_norm batch_norm_backward
+            batch_norm_update_stats batch_norm_update_stats_out group_norm instance_norm layer_norm log_softmax_int
+            log_softmax_int_out native_batch_norm native_batch_norm_backward native_batch_norm_backward_out
+            native_batch_norm_out native_group_norm native_group_norm_backward native_group_norm_backward_out
+            native_group_norm_out native_layer_norm native_layer_norm_backward native_layer_norm_backward_out
+            native_layer_norm_out rms_norm softmax_int softmax_int_out special_log_softmax special_softmax
         }
         $family! { "pooling" pooling:
             _adaptive_avg_pool2d _adaptive_avg_pool2d_backward _adaptive_avg_pool2d_backward_out
@@ -84,17 +84,17 @@ macro_rules! for_each_family {
             _dirichlet_grad _dirichlet_grad_out _philox_key_fold_in _philox_key_fold_in_tensor _philox_key_split
             _philox_normal _philox_normal_ _philox_normal_out _philox_randint _philox_randint_ _philox_randint_out
             _philox_uniform _philox_uniform_ _philox_uniform_out _sample_dirichlet _sample_dirichlet_out
-            _sobol_engine_draw _sobol_engine_ff_ _sobol_engine_scramble_ _standard_gamma _standard_gamma_grad
-            _standard_gamma_grad_out _standard_gamma_out alpha_dropout alpha_dropout_ bernoulli bernoulli__float
-            bernoulli__tensor bernoulli_out bernoulli_p bernoulli_tensor bernoulli_tensor_out binomial binomial_out
-            cauchy cauchy_ cauchy_out dropout dropout_ exponential exponential_ exponential_out feature_alpha_dropout
-            feature_alpha_dropout_ feature_dropout feature_dropout_ geometric geometric_ geometric_out log_normal
-            log_normal_ log_normal_out multinomial multinomial_out native_dropout native_dropout_backward
-            native_dropout_backward_out native_dropout_out normal_ normal_float_float normal_float_float_out
-            normal_float_tensor normal_float_tensor_out normal_functional normal_out normal_tensor_float
-            normal_tensor_float_out normal_tensor_tensor normal_tensor_tensor_out poisson poisson_out rand
-            rand_generator rand_generator_out rand_like rand_like_generator rand_like_generator_out rand_like_out
-            rand_out randint randint_generator randint_generator_out randint_like randint_like_generator
+            _sobol_engine_draw _sobol_engine_ff_ _sobol_engine_initialize_state_ _sobol_engine_scramble_ _standard_gamma
+            _standard_gamma_grad _standard_gamma_grad_out _standard_gamma_out alpha_dropout alpha_dropout_ bernoulli
+            bernoulli__float bernoulli__tensor bernoulli_out bernoulli_p bernoulli_tensor bernoulli_tensor_out binomial
+            binomial_out cauchy cauchy_ cauchy_out dropout dropout_ exponential exponential_ exponential_out
+            feature_alpha_dropout feature_alpha_dropout_ feature_dropout feature_dropout_ geometric geometric_
+            geometric_out log_normal log_normal_ log_normal_out multinomial multinomial_out native_dropout
+            native_dropout_backward native_dropout_backward_out native_dropout_out normal_ normal_float_float
+            normal_float_float_out normal_float_tensor normal_float_tensor_out normal_functional normal_out
+            normal_tensor_float normal_tensor_float_out normal_tensor_tensor normal_tensor_tensor_out poisson
+            poisson_out rand rand_generator rand_generator_out rand_like rand_like_generator rand_like_generator_out
+            rand_like_out rand_out randint randint_generator randint_generator_out randint_like randint_like_generator
             randint_like_generator_out randint_like_low_dtype randint_like_low_dtype_out
             randint_like_low_generator_dtype randint_like_low_generator_dtype_out randint_like_out randint_like_tensor
             randint_like_tensor_generator randint_like_tensor_generator_out randint_like_tensor_out randint_low
@@ -106,7 +106,7 @@ macro_rules! for_each_family {
             uniform_out
         }
         $family! { "recurrent" recurrent:
-            _pack_padded_sequence _pack_padded_sequence_backward _pad_packed_sequence
+            _pack_padded_sequence _pack_padded_sequence_backward _pack_padded_sequence_out _pad_packed_sequence
             _thnn_differentiable_gru_cell_backward _thnn_differentiable_lstm_cell_backward
             _thnn_fused_lstm_cell_backward _use_cudnn_rnn_flatten_weight gru_cell gru_data gru_input lstm_cell lstm_data
             lstm_input pad_sequence rnn_relu_cell rnn_relu_data rnn_relu_input rnn_tanh_cell rnn_tanh_data
@@ -141,15 +141,15 @@ macro_rules! for_each_family {
             upsample_trilinear3d_backward_grad_input upsample_trilinear3d_out upsample_trilinear3d_vec
         }
         $family! { "sort" sort:
-            _histogramdd_bin_edges _histogramdd_from_bin_cts _histogramdd_from_bin_cts_out _histogramdd_from_bin_tensors
-            _histogramdd_from_bin_tensors_out _unique _unique2 _unique2_out _unique_out argsort argsort_stable
-            argsort_stable_out histogram_bin_ct histogram_bin_ct_out histogram_bins_tensor histogram_bins_tensor_out
-            histogramdd histogramdd_int_bins histogramdd_tensorlist_bins kthvalue kthvalue_values median median_dim
-            median_dim_values median_out mode mode_values msort msort_out nanmedian nanmedian_dim nanmedian_dim_values
-            nanmedian_out nanquantile nanquantile_out nanquantile_scalar nanquantile_scalar_out quantile quantile_out
-            quantile_scalar quantile_scalar_out sort sort_stable sort_values sort_values_stable topk topk_values
-            unique_consecutive unique_consecutive_out unique_dim unique_dim_consecutive unique_dim_consecutive_out
-            unique_dim_out
+            _histogramdd_bin_edges _histogramdd_bin_edges_out _histogramdd_from_bin_cts _histogramdd_from_bin_cts_out
+            _histogramdd_from_bin_tensors _histogramdd_from_bin_tensors_out _unique _unique2 _unique2_out _unique_out
+            argsort argsort_stable argsort_stable_out histogram_bin_ct histogram_bin_ct_out histogram_bins_tensor
+            histogram_bins_tensor_out histogramdd histogramdd_int_bins histogramdd_tensorlist_bins kthvalue
+            kthvalue_values median median_dim median_dim_values median_out mode mode_values msort msort_out nanmedian
+            nanmedian_dim nanmedian_dim_values nanmedian_out nanquantile nanquantile_out nanquantile_scalar
+            nanquantile_scalar_out quantile quantile_out quantile_scalar quantile_scalar_out sort sort_stable
+            sort_values sort_values_stable topk topk_values unique_consecutive unique_consecutive_out unique_dim
+            unique_dim_consecutive unique_dim_consecutive_out unique_dim_out
         }
     };
 }
