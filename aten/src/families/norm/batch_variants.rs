@@ -61,7 +61,7 @@ pub fn _batch_norm_impl_index(_: ...) -> Result<(Tensor, Tensor, Tensor, Tensor,
     Ok((out, mean, rstd, reserved_buffer(input)?, 0))
 }
 
-/// The gradients of [`_batch_norm_impl_index`]. The other algorithms of PyTorch, 1 and 2, are those of cuDNN and MIOpen.
+/// The gradients of [`_batch_norm_impl_index`]. In PyTorch there are two other algorithms, for GPUs.
 #[op_def(
     "_batch_norm_impl_index_backward(int impl_index, Tensor input, Tensor grad_output, Tensor? weight, Tensor? running_mean, Tensor? running_var, Tensor? save_mean, Tensor? save_var_transform, bool train, float eps, bool[3] output_mask, Tensor reservedSpace) -> (Tensor, Tensor, Tensor)"
 )]

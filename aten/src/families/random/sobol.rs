@@ -14,13 +14,16 @@ use crate::prelude::*;
 /// The number of bits of a coordinate, which is also the number of direction numbers of a dimension.
 const BITS: i64 = 30;
 
+/// The number of direction numbers of a dimension, as a size.
+const DIRECTION_COUNT: usize = 30;
+
 /// The number of primitive polynomials of each degree, from 1. There is a dimension for each polynomial, and one before them.
 const POLYNOMIAL_COUNTS: [usize; 18] = [1, 1, 2, 2, 6, 6, 18, 16, 48, 60, 176, 144, 630, 756, 1800, 2048, 7710, 7776];
 
 /// The number of dimensions of a sequence.
 const MAX_DIMENSION: i64 = 21_201;
 
-/// The direction numbers of Joe and Kuo (2008), which conformance/golden/write_sobol_directions.py packs. For each polynomial there are its
+/// The direction numbers of Joe and Kuo (2008), which `conformance/golden/write_sobol_directions.py` packs. For each polynomial there are its
 /// inner coefficients and its direction numbers, without their last bits, which are 1.
 static PACKED_DIRECTIONS: &[u8] = include_bytes!("sobol_directions.bin");
 
@@ -55,7 +58,7 @@ fn direction_numbers(dimensions: usize) -> Vec<i64> {
     for degree in degrees.take(dimensions - 1) {
         let coefficients = next_number(degree - 1);
         let mut numbers: Vec<i64> = (0..degree).map(|bits| next_number(bits) << 1 | 1).collect();
-        for at in degree..BITS as usize {
+        for at in degree..DIRECTION_COUNT {
             let earliest = numbers[at - degree];
             let terms = (1..degree).filter(|k| coefficients >> (degree - 1 - k) & 1 == 1);
             let number = terms.fold(earliest ^ earliest << degree, |sum, k| sum ^ numbers[at - k] << k);
@@ -125,7 +128,7 @@ pub fn _sobol_engine_scramble_(_: ...) -> Result<()> {
         return Err(BadArgument::sizes("ltm", ltm.sizes(), &[dimension, BITS, BITS][..]).into());
     }
     let options = (DType::I64, this.device());
-    let shifts = Tensor::arange_step(BITS - 1..-1, -1, options)?;
+    let shifts = Tensor::arange(0..BITS, options)?.flip(&[0])?;
     let unit = Tensor::eye(BITS, (DType::Bool, this.device()))?;
     // A row of the matrix is a number, whose first bit is the highest one.
     let rows = (ltm.to(DType::I64)?.masked_fill_scalar(&unit, 1)?.bitwise_left_shift(&shifts)?)

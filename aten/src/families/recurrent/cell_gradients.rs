@@ -63,19 +63,19 @@ pub fn _thnn_fused_lstm_cell_backward(_: ...) -> Result<(Tensor, Tensor, Tensor,
 
 /// Returns the gradients of a step of an LSTM, given the activated gates in the order input, kept, new and output.
 fn lstm_gradients(
-    [grad_hy, grad_cy]: [Option<&Tensor>; 2],
+    [of_hidden, of_next]: [Option<&Tensor>; 2],
     [input, kept, new, output]: &[Tensor; 4],
     [cx, cy]: [&Tensor; 2],
     has_bias: [bool; 2],
 ) -> Result<(Tensor, Tensor, Tensor, Tensor, Tensor)> {
-    for (name, state) in [("cy", Some(cy)), ("grad_hy", grad_hy), ("grad_cy", grad_cy)] {
+    for (name, state) in [("cy", Some(cy)), ("grad_hy", of_hidden), ("grad_cy", of_next)] {
         if let Some(state) = state {
             check_state(name, state, ("cx", cx))?;
         }
     }
     let tanh_of_cell = cy.tanh()?;
-    let of_cell_by_output = grad_hy.map(|grad| tanh_backward(&(grad * output)?, &tanh_of_cell)).transpose()?;
-    let of_cell = match (of_cell_by_output, grad_cy) {
+    let of_cell_by_output = of_hidden.map(|grad| tanh_backward(&(grad * output)?, &tanh_of_cell)).transpose()?;
+    let of_cell = match (of_cell_by_output, of_next) {
         (Some(by_output), Some(grad)) => (by_output + grad)?,
         (Some(grad), None) => grad,
         (None, Some(grad)) => grad.clone(),
@@ -84,7 +84,7 @@ fn lstm_gradients(
             return Ok((empty()?, empty()?, empty()?, empty()?, empty()?));
         }
     };
-    let of_output = match grad_hy {
+    let of_output = match of_hidden {
         Some(grad) => sigmoid_backward(&(grad * tanh_of_cell)?, output)?,
         None => cx.zeros_like()?,
     };
