@@ -47,6 +47,8 @@ def record_batch_norms():
                 record("batch_norm_backward", grad, image, parameters[0], *running, mean, rstd, train, 1e-5, mask, reserved, with_gradients=False)
                 for weight in (parameters[0], None):
                     record("_batch_norm_impl_index_backward", 0, image, grad, weight, *running, mean, rstd, train, 1e-5, mask, reserved, with_gradients=False)
+        if not image.is_contiguous():
+            continue  # PyTorch's `out=` forms differ from its functional forms.
         for training in (True, False):
             out = [torch.zeros(size, dtype=torch.float64) for size in (image.shape, 3 if training else 0, 3 if training else 0)]
             names = dict(zip(("out", "save_mean", "save_invstd"), out))

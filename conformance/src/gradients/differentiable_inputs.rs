@@ -101,15 +101,10 @@ pub(crate) fn is_leaf(case: &Case, position: usize, dtype: DType) -> bool {
 
 /// Whether an argument is a statistic of a batch normalisation, which its gradient treats as a constant.
 fn is_constant_statistic(case: &Case, position: usize) -> bool {
-    let operators = [
-        "_batch_norm_impl_index_backward",
-        "_batch_norm_no_update",
-        "_batch_norm_with_update_functional",
-        "_native_batch_norm_legit_functional",
-        "batch_norm_backward",
-    ];
+    let operators =
+        ["_batch_norm_no_update", "_batch_norm_with_update_functional", "_native_batch_norm_legit_functional"];
     let name = &case.operator.schema().arguments[position].name;
-    operators.contains(&case.operator.name().base) && (name.starts_with("running") || name.starts_with("save"))
+    operators.contains(&case.operator.name().base) && name.starts_with("running")
 }
 
 /// Creates a tensor that requires gradients.

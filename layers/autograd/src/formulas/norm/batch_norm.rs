@@ -102,7 +102,7 @@ fn native_batch_norm_backward(
     let normal = NormalizedElements::new(input, &by_channel(mean)?, &by_channel(&invstd)?, dims)?;
     let weight = weight.map(by_channel).transpose()?;
     // A result that is not requested has no elements, and neither has its gradient.
-    let [_, grad1, grad2] = [(grad0, 0), (grad1, 1), (grad2, 2)].map(|(grad, at)| grad.filter(|_| output_mask[at]));
+    let [grad0, grad1, grad2] = [(grad0, 0), (grad1, 1), (grad2, 2)].map(|(grad, at)| grad.filter(|_| output_mask[at]));
     let outer = [grad0.cloned(), grad1.map(by_channel).transpose()?, grad2.map(by_channel).transpose()?];
     let second = normal.second_order_gradients(grad_out, weight.as_ref(), outer)?;
     let of_weight = move || second.weight.sum_dim_intlist(Some(&but_channels), false);
