@@ -14,7 +14,8 @@ use serde_json::{Map, Value as Json};
 use crate::error::{Error, Result};
 
 /// The recordings. The first has the calls that PyTorch's dispatcher makes below autograd. The second, of `golden/record.py`, has missing
-/// operators and composites. The third, of `golden/record_samples.py`, has other dtypes.
+/// operators and composites. `internals` and `programs` have internal operators and those of exported programs. The last, of
+/// `golden/record_samples.py`, has other dtypes.
 const RECORDING_FILES: [(&str, &[u8]); 5] = [
     ("ops.jsonl", include_bytes!("../golden/ops.jsonl.gz")),
     ("more.jsonl", include_bytes!("../golden/more.jsonl.gz")),
