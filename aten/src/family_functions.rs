@@ -4,29 +4,34 @@
 macro_rules! for_each_family {
     ($family:ident) => {
         $family! { "attention" attention:
-            _fused_sdp_choice _scaled_dot_product_attention_math _scaled_dot_product_flash_attention_for_cpu
-            _scaled_dot_product_flash_attention_for_cpu_backward scaled_dot_product_attention
+            _fused_sdp_choice _masked_softmax _masked_softmax_backward _masked_softmax_backward_out _masked_softmax_out
+            _native_multi_head_attention _native_multi_head_attention_out _scaled_dot_product_attention_math
+            _scaled_dot_product_flash_attention_for_cpu _scaled_dot_product_flash_attention_for_cpu_backward
+            _transform_bias_rescale_qkv _transform_bias_rescale_qkv_out _transformer_encoder_layer_fwd
+            _transformer_encoder_layer_fwd_out scaled_dot_product_attention
         }
         $family! { "conv" conv:
-            _convolution _convolution_deprecated _convolution_mode _convolution_out _slow_conv2d_backward_output_mask
-            _slow_conv2d_backward_output_mask_out _slow_conv2d_forward _slow_conv2d_forward_output col2im col2im_out
-            conv1d conv1d_padding conv2d conv2d_padding conv3d conv3d_padding conv_tbc conv_tbc_backward conv_tbc_out
-            conv_transpose1d conv_transpose2d_input conv_transpose3d_input convolution convolution_backward
-            convolution_backward_out convolution_out im2col im2col_out slow_conv3d slow_conv3d_forward
+            _convolution _convolution_deprecated _convolution_double_backward _convolution_mode _convolution_out
+            _slow_conv2d_backward_grad_input _slow_conv2d_backward_output_mask _slow_conv2d_backward_output_mask_out
+            _slow_conv2d_forward _slow_conv2d_forward_output col2im col2im_out conv1d conv1d_padding conv2d
+            conv2d_padding conv3d conv3d_padding conv_tbc conv_tbc_backward conv_tbc_out conv_transpose1d
+            conv_transpose2d_input conv_transpose3d_input convolution convolution_backward convolution_backward_out
+            convolution_backward_overrideable convolution_backward_overrideable_out convolution_out
+            convolution_overrideable convolution_overrideable_out im2col im2col_out slow_conv3d slow_conv3d_forward
             slow_conv3d_forward_output slow_conv3d_out slow_conv_dilated2d slow_conv_dilated2d_out slow_conv_dilated3d
             slow_conv_dilated3d_out slow_conv_transpose2d slow_conv_transpose2d_out slow_conv_transpose3d
             slow_conv_transpose3d_out thnn_conv2d thnn_conv2d_out
         }
         $family! { "linalg" linalg:
-            _cdist_backward _cdist_backward_out _cdist_forward _cdist_forward_out _euclidean_dist _euclidean_dist_out
-            _pdist_backward _pdist_backward_out _pdist_forward _pdist_forward_out _trilinear _trilinear_out addbmm
-            addbmm_ addbmm_out addmm addmm_ addmm_out addmv addmv_ addmv_out addr addr_ addr_out baddbmm baddbmm_
-            baddbmm_out bilinear bmm bmm_out cdist chain_matmul chain_matmul_out corrcoef cosine_similarity cov cross
-            cross_out dist dist_out dot dot_out einsum ger ger_out inner inner_out kron kron_out linalg_cross
-            linalg_cross_out linalg_matmul linalg_matmul_out linalg_matrix_power linalg_matrix_power_out
-            linalg_multi_dot linalg_multi_dot_out linalg_vander linear linear_out matmul matmul_out matrix_power
-            matrix_power_out mm mm_out mv mv_out outer outer_out pairwise_distance pdist tensordot tensordot_out vander
-            vdot vdot_out
+            _addmm_activation _addmm_activation_out _cdist_backward _cdist_backward_out _cdist_forward
+            _cdist_forward_out _euclidean_dist _euclidean_dist_out _pdist_backward _pdist_backward_out _pdist_forward
+            _pdist_forward_out _trilinear _trilinear_out addbmm addbmm_ addbmm_out addmm addmm_ addmm_out addmv addmv_
+            addmv_out addr addr_ addr_out baddbmm baddbmm_ baddbmm_out bilinear bmm bmm_out cdist chain_matmul
+            chain_matmul_out corrcoef cosine_similarity cov cross cross_out dist dist_out dot dot_out einsum ger ger_out
+            inner inner_out kron kron_out linalg_cross linalg_cross_out linalg_matmul linalg_matmul_out
+            linalg_matrix_power linalg_matrix_power_out linalg_multi_dot linalg_multi_dot_out linalg_vander linear
+            linear_out matmul matmul_out matrix_power matrix_power_out mm mm_out mv mv_out outer outer_out
+            pairwise_distance pdist tensordot tensordot_out vander vdot vdot_out
         }
         $family! { "loss" loss:
             _ctc_loss _ctc_loss_backward _ctc_loss_backward_out _ctc_loss_backward_tensor _ctc_loss_out _ctc_loss_tensor
@@ -45,11 +50,14 @@ macro_rules! for_each_family {
             soft_margin_loss_backward_grad_input soft_margin_loss_out triplet_margin_loss
         }
         $family! { "norm" norm:
-            _batch_norm_with_update _fused_rms_norm _fused_rms_norm_backward _log_softmax _log_softmax_backward_data
-            _log_softmax_backward_data_out _log_softmax_out _native_batch_norm_legit _native_batch_norm_legit_no_stats
-            _native_batch_norm_legit_no_stats_out _native_batch_norm_legit_no_training
-            _native_batch_norm_legit_no_training_out _safe_softmax _softmax _softmax_backward_data
-            _softmax_backward_data_out _softmax_out batch_norm group_norm instance_norm layer_norm log_softmax_int
+            _batch_norm_impl_index _batch_norm_impl_index_backward _batch_norm_no_update _batch_norm_no_update_out
+            _batch_norm_with_update _batch_norm_with_update_functional _batch_norm_with_update_out _fused_rms_norm
+            _fused_rms_norm_backward _log_softmax _log_softmax_backward_data _log_softmax_backward_data_out
+            _log_softmax_out _native_batch_norm_legit _native_batch_norm_legit_functional
+            _native_batch_norm_legit_no_stats _native_batch_norm_legit_no_stats_out _native_batch_norm_legit_no_training
+            _native_batch_norm_legit_no_training_out _native_batch_norm_legit_out _safe_softmax _softmax
+            _softmax_backward_data _softmax_backward_data_out _softmax_out batch_norm batch_norm_backward
+            batch_norm_update_stats batch_norm_update_stats_out group_norm instance_norm layer_norm log_softmax_int
             log_softmax_int_out native_batch_norm native_batch_norm_backward native_batch_norm_backward_out
             native_batch_norm_out native_group_norm native_group_norm_backward native_group_norm_backward_out
             native_group_norm_out native_layer_norm native_layer_norm_backward native_layer_norm_backward_out
@@ -90,7 +98,10 @@ macro_rules! for_each_family {
             fake_quantize_per_tensor_affine_tensor_qparams fused_moving_avg_obs_fake_quant
         }
         $family! { "random" random:
-            _dirichlet_grad _dirichlet_grad_out _sample_dirichlet _sample_dirichlet_out _standard_gamma
+            _dirichlet_grad _dirichlet_grad_out _philox_key_fold_in _philox_key_fold_in_tensor _philox_key_split
+            _philox_normal _philox_normal_ _philox_normal_out _philox_randint _philox_randint_ _philox_randint_out
+            _philox_uniform _philox_uniform_ _philox_uniform_out _sample_dirichlet _sample_dirichlet_out
+            _sobol_engine_draw _sobol_engine_ff_ _sobol_engine_initialize_state_ _sobol_engine_scramble_ _standard_gamma
             _standard_gamma_grad _standard_gamma_grad_out _standard_gamma_out alpha_dropout alpha_dropout_ bernoulli
             bernoulli__float bernoulli__tensor bernoulli_out bernoulli_p bernoulli_tensor bernoulli_tensor_out binomial
             binomial_out cauchy cauchy_ cauchy_out dropout dropout_ exponential exponential_ exponential_out
@@ -102,7 +113,8 @@ macro_rules! for_each_family {
             poisson_out rand rand_generator rand_generator_out rand_like rand_like_generator rand_like_generator_out
             rand_like_out rand_out randint randint_generator randint_generator_out randint_like randint_like_generator
             randint_like_generator_out randint_like_low_dtype randint_like_low_dtype_out
-            randint_like_low_generator_dtype randint_like_low_generator_dtype_out randint_like_out randint_low
+            randint_like_low_generator_dtype randint_like_low_generator_dtype_out randint_like_out randint_like_tensor
+            randint_like_tensor_generator randint_like_tensor_generator_out randint_like_tensor_out randint_low
             randint_low_generator randint_low_generator_out randint_low_out randint_out randn randn_generator
             randn_generator_out randn_like randn_like_generator randn_like_generator_out randn_like_out randn_out random
             random_ random__from random__to random_from random_from_out random_out random_to random_to_out randperm
@@ -111,17 +123,22 @@ macro_rules! for_each_family {
             uniform_out
         }
         $family! { "recurrent" recurrent:
-            _pack_padded_sequence _pack_padded_sequence_backward _pad_packed_sequence gru_cell gru_data gru_input
-            lstm_cell lstm_data lstm_input pad_sequence rnn_relu_cell rnn_relu_data rnn_relu_input rnn_tanh_cell
-            rnn_tanh_data rnn_tanh_input
+            _pack_padded_sequence _pack_padded_sequence_backward _pack_padded_sequence_out _pad_packed_sequence
+            _thnn_differentiable_gru_cell_backward _thnn_differentiable_lstm_cell_backward
+            _thnn_fused_lstm_cell_backward _use_cudnn_rnn_flatten_weight gru_cell gru_data gru_input lstm_cell lstm_data
+            lstm_input pad_sequence rnn_relu_cell rnn_relu_data rnn_relu_input rnn_tanh_cell rnn_tanh_data
+            rnn_tanh_input
         }
         $family! { "resize" resize:
+            _grid_sampler_2d_cpu_fallback _grid_sampler_2d_cpu_fallback_backward _grid_sampler_2d_cpu_fallback_out
             _upsample_bicubic2d_aa _upsample_bicubic2d_aa_backward _upsample_bicubic2d_aa_backward_grad_input
             _upsample_bicubic2d_aa_out _upsample_bicubic2d_aa_vec _upsample_bilinear2d_aa
             _upsample_bilinear2d_aa_backward _upsample_bilinear2d_aa_backward_grad_input _upsample_bilinear2d_aa_out
-            _upsample_bilinear2d_aa_vec _upsample_nearest_exact1d _upsample_nearest_exact1d_backward
-            _upsample_nearest_exact1d_backward_grad_input _upsample_nearest_exact1d_out _upsample_nearest_exact1d_vec
-            _upsample_nearest_exact2d _upsample_nearest_exact2d_backward _upsample_nearest_exact2d_backward_grad_input
+            _upsample_bilinear2d_aa_vec _upsample_lanczos2d_aa _upsample_lanczos2d_aa_backward
+            _upsample_lanczos2d_aa_backward_grad_input _upsample_lanczos2d_aa_out _upsample_lanczos2d_aa_vec
+            _upsample_nearest_exact1d _upsample_nearest_exact1d_backward _upsample_nearest_exact1d_backward_grad_input
+            _upsample_nearest_exact1d_out _upsample_nearest_exact1d_vec _upsample_nearest_exact2d
+            _upsample_nearest_exact2d_backward _upsample_nearest_exact2d_backward_grad_input
             _upsample_nearest_exact2d_out _upsample_nearest_exact2d_vec _upsample_nearest_exact3d
             _upsample_nearest_exact3d_backward _upsample_nearest_exact3d_backward_grad_input
             _upsample_nearest_exact3d_out _upsample_nearest_exact3d_vec affine_grid_generator
@@ -141,15 +158,15 @@ macro_rules! for_each_family {
             upsample_trilinear3d_backward_grad_input upsample_trilinear3d_out upsample_trilinear3d_vec
         }
         $family! { "sort" sort:
-            _histogramdd_bin_edges _histogramdd_from_bin_cts _histogramdd_from_bin_cts_out _histogramdd_from_bin_tensors
-            _histogramdd_from_bin_tensors_out _unique _unique2 _unique2_out _unique_out argsort argsort_stable
-            argsort_stable_out histogram_bin_ct histogram_bin_ct_out histogram_bins_tensor histogram_bins_tensor_out
-            histogramdd histogramdd_int_bins histogramdd_tensorlist_bins kthvalue kthvalue_values median median_dim
-            median_dim_values median_out mode mode_values msort msort_out nanmedian nanmedian_dim nanmedian_dim_values
-            nanmedian_out nanquantile nanquantile_out nanquantile_scalar nanquantile_scalar_out quantile quantile_out
-            quantile_scalar quantile_scalar_out sort sort_stable sort_values sort_values_stable topk topk_values
-            unique_consecutive unique_consecutive_out unique_dim unique_dim_consecutive unique_dim_consecutive_out
-            unique_dim_out
+            _histogramdd_bin_edges _histogramdd_bin_edges_out _histogramdd_from_bin_cts _histogramdd_from_bin_cts_out
+            _histogramdd_from_bin_tensors _histogramdd_from_bin_tensors_out _unique _unique2 _unique2_out _unique_out
+            argsort argsort_stable argsort_stable_out histogram_bin_ct histogram_bin_ct_out histogram_bins_tensor
+            histogram_bins_tensor_out histogramdd histogramdd_int_bins histogramdd_tensorlist_bins kthvalue
+            kthvalue_values median median_dim median_dim_values median_out mode mode_values msort msort_out nanmedian
+            nanmedian_dim nanmedian_dim_values nanmedian_out nanquantile nanquantile_out nanquantile_scalar
+            nanquantile_scalar_out quantile quantile_out quantile_scalar quantile_scalar_out sort sort_stable
+            sort_values sort_values_stable topk topk_values unique_consecutive unique_consecutive_out unique_dim
+            unique_dim_consecutive unique_dim_consecutive_out unique_dim_out
         }
     };
 }

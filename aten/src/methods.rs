@@ -1564,6 +1564,12 @@ pub trait Methods {
     /// `hardtanh`, into a tensor of the caller's.
     fn hardtanh_out(&self, min_val: impl Into<Scalar>, max_val: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
+    /// Combines the bits of the elements over dimensions by exclusive or. Numbers are converted to double precision, and integers to 64 bits,
+    fn hash_tensor(&self, dim: &[i64]) -> Result<Tensor>;
+
+    /// `hash_tensor`, into a tensor of the caller's.
+    fn hash_tensor_out(&self, dim: &[i64], out: &mut Tensor) -> Result<()>;
+
     /// 0 for negative numbers, 1 for positive ones, and `values` for 0
     fn heaviside(&self, values: &Tensor) -> Result<Tensor>;
 
@@ -2880,6 +2886,22 @@ pub trait Methods {
     #[cfg(feature = "random")]
     fn randint_like_out(&self, high: i64, out: &mut Tensor) -> Result<()>;
 
+    /// Creates a tensor of random integers from zero up to below the element of `high`, with the sizes and layout of `self`.
+    #[cfg(feature = "random")]
+    fn randint_like_tensor(&self, high: &Tensor) -> Result<Tensor>;
+
+    /// Creates a tensor of random integers from zero up to below the element of `high`, drawn from `generator`.
+    #[cfg(feature = "random")]
+    fn randint_like_tensor_generator(&self, high: &Tensor, generator: Option<&Generator>) -> Result<Tensor>;
+
+    /// `randint_like_tensor_generator`, into a tensor of the caller's.
+    #[cfg(feature = "random")]
+    fn randint_like_tensor_generator_out(&self, high: &Tensor, generator: Option<&Generator>, out: &mut Tensor) -> Result<()>;
+
+    /// `randint_like_tensor`, into a tensor of the caller's.
+    #[cfg(feature = "random")]
+    fn randint_like_tensor_out(&self, high: &Tensor, out: &mut Tensor) -> Result<()>;
+
     /// Creates a tensor of standard normal numbers, with the sizes and layout of `self`.
     #[cfg(feature = "random")]
     fn randn_like(&self) -> Result<Tensor>;
@@ -3278,6 +3300,9 @@ pub trait Methods {
 
     /// `slice_copy`, into a tensor of the caller's.
     fn slice_copy_tensor_out(&self, dim: i64, start: Option<i64>, end: Option<i64>, step: i64, out: &mut Tensor) -> Result<()>;
+
+    /// Returns a view of the memory of `self` with the sizes, strides and offset of `src`, of which `self` is a slice.
+    fn slice_inverse(&self, src: &Tensor, dim: i64, start: Option<i64>, end: Option<i64>, step: i64) -> Result<Tensor>;
 
     /// A copy of `self` in which `src` replaces the view that `slice` returns.
     fn slice_scatter(&self, src: &Tensor, dim: i64, start: Option<i64>, end: Option<i64>, step: i64) -> Result<Tensor>;
@@ -6263,6 +6288,14 @@ impl Methods for Tensor {
         crate::hardtanh_out(self, min_val.into(), max_val.into(), out)
     }
 
+    fn hash_tensor(&self, dim: &[i64]) -> Result<Tensor> {
+        crate::hash_tensor!(self, dim)
+    }
+
+    fn hash_tensor_out(&self, dim: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::hash_tensor_out!(self, dim, out = out)
+    }
+
     fn heaviside(&self, values: &Tensor) -> Result<Tensor> {
         crate::heaviside(self, values)
     }
@@ -7982,6 +8015,26 @@ impl Methods for Tensor {
     }
 
     #[cfg(feature = "random")]
+    fn randint_like_tensor(&self, high: &Tensor) -> Result<Tensor> {
+        crate::randint_like_tensor!(self, high)
+    }
+
+    #[cfg(feature = "random")]
+    fn randint_like_tensor_generator(&self, high: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
+        crate::randint_like_tensor_generator!(self, high, generator = generator)
+    }
+
+    #[cfg(feature = "random")]
+    fn randint_like_tensor_generator_out(&self, high: &Tensor, generator: Option<&Generator>, out: &mut Tensor) -> Result<()> {
+        crate::randint_like_tensor_generator_out!(self, high, generator = generator, out = out)
+    }
+
+    #[cfg(feature = "random")]
+    fn randint_like_tensor_out(&self, high: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::randint_like_tensor_out!(self, high, out = out)
+    }
+
+    #[cfg(feature = "random")]
     fn randn_like(&self) -> Result<Tensor> {
         crate::randn_like!(self)
     }
@@ -8505,6 +8558,10 @@ impl Methods for Tensor {
 
     fn slice_copy_tensor_out(&self, dim: i64, start: Option<i64>, end: Option<i64>, step: i64, out: &mut Tensor) -> Result<()> {
         crate::slice_copy_tensor_out(self, dim, start, end, step, out)
+    }
+
+    fn slice_inverse(&self, src: &Tensor, dim: i64, start: Option<i64>, end: Option<i64>, step: i64) -> Result<Tensor> {
+        crate::slice_inverse(self, src, dim, start, end, step)
     }
 
     fn slice_scatter(&self, src: &Tensor, dim: i64, start: Option<i64>, end: Option<i64>, step: i64) -> Result<Tensor> {

@@ -26,6 +26,9 @@ def encoded(value):
     if value is None:
         return {"none": True}
     if isinstance(value, torch.Tensor):
+        if value.dtype == torch.uint64:
+            # This dtype does not exist here. Signed integers have the same bits.
+            value = value.view(torch.int64)
         data = [encoded_number(element) for element in value.detach().flatten().tolist()]
         sizes, strides = list(value.shape), list(value.stride())
         return {"tensor": {"dtype": DTYPE_NAMES[value.dtype], "shape": sizes, "strides": strides, "data": data}}

@@ -25,12 +25,20 @@ const MAY_RETURN_A_COPY: [&str; 16] = [
 ];
 
 /// Arguments that the operator writes although its schema does not say so. PyTorch does the same.
-const UNDECLARED_WRITES: [(&str, &str); 2] =
-    [("native_batch_norm", "running_mean"), ("native_batch_norm", "running_var")];
+const UNDECLARED_WRITES: [(&str, &str); 6] = [
+    ("_batch_norm_impl_index", "running_mean"),
+    ("_batch_norm_impl_index", "running_var"),
+    ("native_batch_norm", "running_mean"),
+    ("native_batch_norm", "running_var"),
+    ("batch_norm_update_stats", "running_mean"),
+    ("batch_norm_update_stats", "running_var"),
+];
 
 /// Operators whose results may be views of arguments although their schemas do not say so. Callers must rely neither on a view nor on a
 /// copy.
-const UNDECLARED_VIEWS: [&str; 21] = [
+const UNDECLARED_VIEWS: [&str; 23] = [
+    "_convolution_double_backward",
+    "_reshape_from_tensor",
     "_unsafe_view",
     "unsafe_split",
     "unsafe_split_with_sizes",

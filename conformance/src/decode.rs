@@ -207,11 +207,18 @@ fn scalar_as_array(number: Scalar) -> Array {
 fn decode_tensor(json: &Json) -> Result<Array> {
     let unfit = || Error::WrongType { ty: "Tensor".to_owned(), value: json.to_string() };
     let body = json.get("tensor").and_then(Json::as_object).ok_or_else(unfit)?;
-    let dtype = body.get("dtype").and_then(Json::as_str).and_then(|name| name.parse().ok()).ok_or_else(unfit)?;
+    let name = body.get("dtype").and_then(Json::as_str).ok_or_else(unfit)?;
+    // Unsigned integers of 64 bits become signed ones with the same bits.
+    let is_unsigned = matches!(name, "u64" | "uint64");
+    let dtype = if is_unsigned { DType::I64 } else { name.parse().map_err(|_| unfit())? };
     let sizes = decode_integer_list(body, "shape").ok_or_else(unfit)?;
     let strides = decode_integer_list(body, "strides").ok_or_else(unfit)?;
     let elements = body.get("data").and_then(Json::as_array).ok_or_else(unfit)?;
-    let elements = elements.iter().map(decode_element).collect::<Option<Vec<_>>>().ok_or_else(unfit)?;
+    let decode = |json: &Json| match json.as_u64() {
+        Some(number) if is_unsigned => Some(Scalar::Int(number.cast_signed())),
+        _ => decode_element(json),
+    };
+    let elements = elements.iter().map(decode).collect::<Option<Vec<_>>>().ok_or_else(unfit)?;
     // The recorded text of a float has fewer digits than the float.
     round_to_dtype(&Array { dtype, sizes, strides, offset: 0, elements })
 }

@@ -11,12 +11,14 @@ use crate::tensors::geometry_as_array;
 use crate::verdict::{CallError, Failure, Verdict, call_catching_panics};
 
 /// Operators whose results, or their sizes, depend on elements although their definitions do not say so. Most of them are composites.
-const DATA_DEPENDENT_OPERATORS: [&str; 12] = [
+const DATA_DEPENDENT_OPERATORS: [&str; 14] = [
     "argwhere",
     "combinations",
     "nonzero_numpy",
     "_pack_padded_sequence",
     "_pad_packed_sequence",
+    "_reshape_from_tensor",
+    "_rowwise_prune",
     "_unique",
     "repeat_interleave",
     "item",

@@ -14,11 +14,13 @@ use serde_json::{Map, Value as Json};
 use crate::error::{Error, Result};
 
 /// The recordings. The first has the calls that PyTorch's dispatcher makes below autograd. The second, of `golden/record.py`, has missing
-/// operators and composites. The third, of `golden/record_samples.py`, has other dtypes. The last has the operators of torchvision.
-const RECORDING_FILES: [(&str, &[u8]); 5] = [
+/// operators and composites. `optim`, `internals`, `programs` and `quantized` have the operators of optimisers, internal ones, those of
+/// exported programs and those of quantised models. `samples` has other dtypes, and `vision` the operators of torchvision.
+const RECORDING_FILES: [(&str, &[u8]); 8] = [
     ("ops.jsonl", include_bytes!("../golden/ops.jsonl.gz")),
     ("more.jsonl", include_bytes!("../golden/more.jsonl.gz")),
     ("optim.jsonl", include_bytes!("../golden/optim.jsonl.gz")),
+    ("internals.jsonl", include_bytes!("../golden/internals.jsonl.gz")),
     ("programs.jsonl", include_bytes!("../golden/programs.jsonl.gz")),
     ("quantized.jsonl", include_bytes!("../golden/quantized.jsonl.gz")),
     ("samples.jsonl", include_bytes!("../golden/samples.jsonl.gz")),

@@ -4,6 +4,7 @@
 //! `_fused_sdp_choice` selects it. Otherwise attention is composed of other operators.
 
 mod checks;
+mod fast_paths;
 
 use checks::check_attention_sizes;
 use dispatch_runtime::prelude::*;
@@ -13,6 +14,7 @@ use crate::{check_same_device, matmul, mul_scalar, to_dtype, transpose_int};
 
 /// The items that the crate re-exports at its root.
 pub(crate) mod operators {
+    pub use super::fast_paths::*;
     pub use super::*;
 }
 

@@ -1,6 +1,7 @@
 //! Normalisation: batch, group, instance, layer and RMS norms, and softmax.
 
 mod batch;
+mod batch_variants;
 mod group;
 mod instance;
 mod layer;
@@ -14,7 +15,7 @@ use crate::image_spec_like;
 
 /// The public items of the family. They are in a module of their own, as a file may have the name of an operator.
 pub(crate) mod operators {
-    pub use super::{batch::*, group::*, instance::*, layer::*, rms::*, softmax::*};
+    pub use super::{batch::*, batch_variants::*, group::*, instance::*, layer::*, rms::*, softmax::*};
 }
 
 fn check_floating(input: &Tensor) -> Result<(), BadArgument> {

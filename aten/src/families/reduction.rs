@@ -2,6 +2,7 @@
 
 mod bin_counts;
 mod finite_differences;
+mod hash;
 mod min_max;
 mod norms;
 mod scan;
@@ -12,6 +13,6 @@ mod variance;
 /// The public items of the family. They are in a module of their own, as a file may have the name of an operator.
 pub(crate) mod operators {
     pub use super::{
-        bin_counts::*, finite_differences::*, min_max::*, norms::*, scan::*, sums::*, trapezoid::*, variance::*,
+        bin_counts::*, finite_differences::*, hash::*, min_max::*, norms::*, scan::*, sums::*, trapezoid::*, variance::*,
     };
 }

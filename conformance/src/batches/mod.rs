@@ -36,9 +36,10 @@ const TWO_LEVEL_BATCH_SIZES: &[usize] = &[2, 3];
 const NESTED_CALL_INTERVAL: usize = 4;
 
 /// Arguments whose elements a composite reads on the host, for example as lengths or to validate them.
-const HOST_READ_ARGUMENTS: [(&str, &str); 13] = [
+const HOST_READ_ARGUMENTS: [(&str, &str); 14] = [
     ("_pack_padded_sequence", "lengths"),
     ("_pad_packed_sequence", "batch_sizes"),
+    ("_reshape_from_tensor", "shape"),
     ("cov", "aweights"),
     ("cov", "fweights"),
     ("ctc_loss", "input_lengths"),

@@ -14,7 +14,9 @@ use crate::meta;
 use crate::verdict::{Failure, Verdict};
 
 /// Operators whose results depend on the strides of their arguments.
-pub(crate) const LAYOUT_SENSITIVE_OPERATORS: [&str; 15] = [
+pub(crate) const LAYOUT_SENSITIVE_OPERATORS: [&str; 17] = [
+    "_new_zeros_with_same_feature_meta",
+    "slice_inverse",
     "view",
     "view_copy",
     "_unsafe_view",

@@ -18,7 +18,7 @@ const BROADCAST_ARGUMENTS: [&str; 10] =
     ["other", "end", "tensor1", "tensor2", "mat1", "mat2", "vec", "batch1", "batch2", "exponent"];
 
 /// Operators with an argument of [`BROADCAST_ARGUMENTS`] that accept any shape.
-const ANY_SHAPE_OPERATORS: [&str; 2] = ["equal", "kron"];
+const ANY_SHAPE_OPERATORS: [&str; 3] = ["_new_zeros_with_same_feature_meta", "equal", "kron"];
 
 /// Operators that accept only integers.
 const INTEGRAL_OPERATORS: [&str; 9] = [

@@ -10,6 +10,7 @@ pub(super) fn first_order_exemption(case: &Case) -> Option<&'static str> {
     Some(match case.operator.name().base {
         _ if case.is_unpredictable() => "its results are unpredictable",
         base if base.contains("fake_quant") => "it rounds, and its gradient is that of the numbers before",
+        "_batch_norm_impl_index_backward" | "batch_norm_backward" => "its saved statistics depend on its input",
         "detach" => "it detaches its result from the graph",
         "embedding" | "_embedding_bag" if argument_is_true(case, "scale_grad_by_freq") => "its gradient is scaled",
         "embedding" if matches!(value_of_argument(case, "padding_idx"), Some(Value::Int(0..))) => {

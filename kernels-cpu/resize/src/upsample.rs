@@ -72,6 +72,7 @@ define_upsamples! {
     2 Cubic [align_corners] [scales_h scales_w] [f32 f64] [or bytes] upsample_bicubic2d upsample_bicubic2d_backward;
     2 AntialiasedLinear [align_corners] [scales_h scales_w] [f32 f64] _upsample_bilinear2d_aa _upsample_bilinear2d_aa_backward;
     2 AntialiasedCubic [align_corners] [scales_h scales_w] [f32 f64] _upsample_bicubic2d_aa _upsample_bicubic2d_aa_backward;
+    2 AntialiasedLanczos [align_corners] [scales_h scales_w] [f32 f64] _upsample_lanczos2d_aa _upsample_lanczos2d_aa_backward;
 }
 
 /// Computes the taps of three dimensions, of which the first may have size 1. Both lists of sizes begin with batch and channels.
@@ -100,7 +101,11 @@ fn write_upsampled<T: ComputeType>(
 ) -> Result<()> {
     let (elements, sizes) = (contiguous_elements::<T>(this)?, Dims::from_slice(out.sizes()));
     write_contiguous(out, |out: &mut [T]| {
-        let [deep, down, across] = taps_of_dims::<T>(this.sizes(), &sizes, mode, scales)?;
+        // As in PyTorch, antialiasing does not change a dimension that keeps its size, whatever the scale is. The gradient uses the scale.
+        let keeps_size = |dim: usize| mode.0.is_antialiased() && this.sizes()[dim] == sizes[dim];
+        let scales = scales.iter().zip(2..).map(|(scale, dim)| scale.filter(|_| !keeps_size(dim)));
+        let scales: Vec<Option<f64>> = scales.collect();
+        let [deep, down, across] = taps_of_dims::<T>(this.sizes(), &sizes, mode, &scales)?;
         let (area, width) = (deep.input_size * down.input_size * across.input_size, across.input_size);
         let rows = deep.output_size * down.output_size;
         let lines = DisjointLines::new(out, across.output_size);

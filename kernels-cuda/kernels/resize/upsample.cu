@@ -1,7 +1,7 @@
 #include "cubic.cuh"
 #include "images.cuh"
 
-enum { NEAREST, NEAREST_EXACT, LINEAR, CUBIC, ANTIALIASED_LINEAR, ANTIALIASED_CUBIC };
+enum { NEAREST, NEAREST_EXACT, LINEAR, CUBIC, ANTIALIASED_LINEAR, ANTIALIASED_CUBIC, ANTIALIASED_LANCZOS };
 
 // The scale of one dimension: the step, and the sizes before and after.
 struct AxisResize {
@@ -22,6 +22,14 @@ template <class P> __device__ __forceinline__ P antialiased_cubic_weight(P x) {
     if (x < P(1)) return (P(1.5) * x - P(2.5)) * x * x + P(1);
     if (x < P(2)) return (((x - P(5)) * x + P(8)) * x - P(4)) * P(-0.5);
     return P(0);
+}
+
+template <class P> __device__ __forceinline__ P sinc(P x) { return x == P(0) ? P(1) : sin(P(3.141592653589793) * x) / (P(3.141592653589793) * x); }
+
+template <class P> __device__ __forceinline__ P antialiased_weight(u32 mode, P x) {
+    if (mode == ANTIALIASED_CUBIC) return antialiased_cubic_weight(x);
+    if (mode == ANTIALIASED_LANCZOS) return x < P(3) ? sinc(x) * sinc(x / P(3)) : P(0);
+    return x < P(1) ? P(1) - x : P(0);
 }
 
 // The elements of an image that contribute to one element of the result in one dimension (taps), each visited with its weight.
@@ -50,15 +58,13 @@ template <class P, int MODE> struct Taps {
 #pragma unroll
             for (int i = 0; i < 4; i++) visit(clamp(i32(first) + i - 1, last), CubicWeight<P>::weight_of_tap(i, right).weight);
         } else {
-            bool cubic = mode == ANTIALIASED_CUBIC;
-            P wide = step > P(1) ? step : P(1), reach = cubic ? P(2) : P(1), total = P(0);
+            P wide = step > P(1) ? step : P(1), reach = P(1 + (mode - ANTIALIASED_LINEAR)), total = P(0);
             middle = step * (P(out_index) + P(0.5));
             P low = middle - reach * wide + P(0.5), high = middle + reach * wide + P(0.5);
             i32 first = low > P(0) ? i32(low) : 0, end = high < P(scale.from) ? i32(high) : scale.from;
             auto weight = [&](i32 at) {
                 P x = (P(at) - middle + P(0.5)) / wide;
-                x = x < P(0) ? -x : x;
-                return cubic ? antialiased_cubic_weight(x) : x < P(1) ? P(1) - x : P(0);
+                return antialiased_weight(mode, x < P(0) ? -x : x);
             };
 #pragma unroll 1
             for (i32 at = first; at < end; at++) total += weight(at);
@@ -138,8 +144,8 @@ struct ResultRange {
     i32 first, last;
     __device__ __forceinline__ ResultRange(const AxisResize &scale, u32 mode, u32 at) {
         float step = float(scale.step), wide = step > 1.0f ? step : 1.0f;
-        float reach = mode == CUBIC || mode == ANTIALIASED_CUBIC ? 2.0f : 1.0f;
-        if (mode >= ANTIALIASED_LINEAR) reach *= wide;
+        float reach = mode == CUBIC ? 2.0f : 1.0f;
+        if (mode >= ANTIALIASED_LINEAR) reach = float(1 + (mode - ANTIALIASED_LINEAR)) * wide;
         first = 0, last = scale.to - 1;
         if (step > 0) {
             float low = (float(at) - reach) / step - 2.0f, high = (float(at) + reach + 1.0f) / step + 2.0f;

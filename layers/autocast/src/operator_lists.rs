@@ -11,7 +11,7 @@ autocast!(lower: aten::scaled_dot_product_attention);
 #[cfg(feature = "conv")]
 autocast!(lower:
     aten::conv1d, aten::conv2d, aten::conv3d, aten::conv_transpose1d, aten::conv_transpose2d_input,
-    aten::conv_transpose3d_input, aten::convolution,
+    aten::conv_transpose3d_input, aten::convolution, aten::_convolution, aten::_convolution_deprecated, aten::conv_tbc,
 );
 #[cfg(feature = "linalg")]
 autocast!(lower:
@@ -70,6 +70,10 @@ autocast!(banned:
 
 #[cfg(feature = "conv")]
 autocast!(lower on CPU: aten::conv1d_padding, aten::conv2d_padding, aten::conv3d_padding);
+#[cfg(feature = "attention")]
+autocast!(lower on CPU: aten::_native_multi_head_attention);
+#[cfg(feature = "linalg")]
+autocast!(lower on CPU: aten::_addmm_activation);
 
 autocast!(fp32 on CPU:
     aten::prod, aten::prod_dim_int, aten::reflection_pad1d, aten::reflection_pad2d, aten::replication_pad1d,
@@ -86,7 +90,9 @@ autocast!(fp32 on CPU:
     aten::fractional_max_pool3d, aten::max_pool3d, aten::max_unpool2d, aten::max_unpool3d,
 );
 #[cfg(feature = "resize")]
-autocast!(fp32 on CPU: aten::grid_sampler, aten::grid_sampler_2d, aten::grid_sampler_3d);
+autocast!(fp32 on CPU:
+    aten::grid_sampler, aten::grid_sampler_2d, aten::grid_sampler_3d, aten::_grid_sampler_2d_cpu_fallback,
+);
 
 autocast!(promote on CPU: aten::cat, aten::index_copy, aten::stack);
 
@@ -98,7 +104,7 @@ autocast!(untouched on CPU:
     aten::sinh, aten::softplus, aten::sum, aten::sum_dim_intlist, aten::tan,
 );
 #[cfg(feature = "conv")]
-autocast!(untouched on CPU: aten::convolution);
+autocast!(untouched on CPU: aten::convolution, aten::_convolution);
 #[cfg(feature = "linalg")]
 autocast!(untouched on CPU:
     aten::addmv, aten::addr, aten::bilinear, aten::cosine_similarity, aten::dist, aten::dot, aten::mv, aten::pdist,

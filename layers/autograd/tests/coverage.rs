@@ -5,15 +5,19 @@ use dispatch_autograd::__private::Derivative;
 use dispatch_runtime::{Operator, keys};
 
 /// The operators without an implemented derivative, here and in PyTorch. A backward pass through them is an error.
-const OPERATORS_WITHOUT_DERIVATIVE: [&str; 18] = [
+const OPERATORS_WITHOUT_DERIVATIVE: [&str; 22] = [
     "aten::_add_relu.Tensor",
     "aten::_ctc_loss_backward",
+    "aten::_cummax_helper",
+    "aten::_cummin_helper",
     "aten::_embedding_bag_dense_backward",
     "aten::_embedding_bag_forward_only",
     "aten::_embedding_bag_per_sample_weights_backward",
     "aten::_scaled_dot_product_flash_attention_for_cpu_backward",
     "aten::_segment_reduce_backward",
+    "aten::_sobol_engine_initialize_state_",
     "aten::_unique2",
+    "aten::batch_norm_update_stats",
     "aten::bincount",
     "aten::embedding_renorm",
     "aten::floor_divide",

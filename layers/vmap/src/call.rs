@@ -156,7 +156,7 @@ fn check_written_tensors_are_batched(batch: &Batch, operator: &Operator, argumen
 /// Whether a call writes to running statistics, which the schema does not declare.
 fn is_running_statistic_written(operator: &Operator, arguments: &[Value], argument: &str) -> bool {
     let trains = || operator.schema().argument("training").map(|(at, _)| &arguments[at]);
-    operator.name().base == "native_batch_norm"
+    matches!(operator.name().base, "native_batch_norm" | "_batch_norm_impl_index" | "batch_norm_update_stats")
         && matches!(argument, "running_mean" | "running_var")
-        && matches!(trains(), Some(Value::Bool(true)))
+        && !matches!(trains(), Some(Value::Bool(false)))
 }

@@ -3,6 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Expected, MemoryFormat, Spec};
 
+use crate::prelude::*;
 use crate::{Window, check_grad_output, check_same_device, expand_list_to_rank, image_spec_like};
 
 /// The convolution of `input` with `weight`. With `transposed`, the transposed convolution: the gradient of a convolution for its input.
@@ -117,4 +118,105 @@ fn convolution_backward_plan(_: ...) -> Result<Plan<Window, 3>, BadArgument> {
     };
     let of_bias = gradient(of_bias, &sizes[1..2]);
     Ok(Plan::new(window, [gradient(of_input, input.sizes()), gradient(of_weight, weight.sizes()), of_bias]))
+}
+
+/// The gradients of [`convolution_backward`] for `gO`, `self` and `weight`, given those of its results: `ggI`, `ggW` and `ggb`.
+///
+/// A convolution is linear in its input and its weight, so its second derivatives are convolutions of the same kind. A result that is zero,
+/// because the gradients that it depends on are left out, has no elements. As in PyTorch, `output_mask` has no effect.
+#[op_def(
+    "_convolution_double_backward(Tensor? ggI, Tensor? ggW, Tensor? ggb, Tensor gO, Tensor weight, Tensor self, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"
+)]
+#[expect(non_snake_case, reason = "the arguments have the names of the schema")]
+pub fn _convolution_double_backward(_: ...) -> Result<(Tensor, Tensor, Tensor)> {
+    let (_, sizes) =
+        window_and_output_sizes(this, weight, None, stride, padding, dilation, transposed, output_padding, groups)?;
+    if gO.sizes() != &sizes[..] {
+        return Err(BadArgument::sizes("gO", gO.sizes(), &sizes[..]).because("the result has").into());
+    }
+    for (name, gradient) in [("weight", Some(weight)), ("gO", Some(gO)), ("ggI", ggI), ("ggW", ggW), ("ggb", ggb)] {
+        check_same_device([("self", this), (name, gradient.unwrap_or(this))])?;
+    }
+    if output_mask.len() != 3 {
+        return Err(BadArgument::length("output_mask", output_mask.len(), 3).into());
+    }
+    let forward = |input: &Tensor, weight: &Tensor, bias: Option<&Tensor>| {
+        convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
+    };
+    let backward = |input: &Tensor, weight: &Tensor, mask: [bool; 3]| {
+        convolution_backward(
+            gO,
+            input,
+            weight,
+            None,
+            stride,
+            padding,
+            dilation,
+            transposed,
+            output_padding,
+            groups,
+            &mask,
+        )
+    };
+    let empty = || Tensor::empty(&[0], gO);
+    let of_output = match (ggI, ggW, ggb) {
+        (Some(image), Some(kernel), bias) => (forward(image, weight, bias)? + forward(this, kernel, None)?)?,
+        (Some(image), None, bias) => forward(image, weight, bias)?,
+        (None, Some(kernel), bias) => forward(this, kernel, bias)?,
+        (None, None, Some(bias)) => {
+            let mut of_channels = vec![1; sizes.len()];
+            of_channels[1] = -1;
+            bias.reshape(&of_channels)?.expand(&sizes)?
+        }
+        (None, None, None) => empty()?,
+    };
+    let of_input = match ggW {
+        Some(kernel) => backward(this, kernel, [true, false, false])?.0,
+        None => empty()?,
+    };
+    let of_weight = match ggI {
+        Some(image) => backward(image, weight, [false, true, false])?.1,
+        None => empty()?,
+    };
+    let of_weight = match ggI {
+        Some(_) => {
+            let (from, window) =
+                if transposed { (&sizes[2..], this.sizes()) } else { (&this.sizes()[2..], &sizes[..]) };
+            crop_transposed(&of_weight, from, &window[2..], stride, padding, dilation)?
+        }
+        None => of_weight,
+    };
+    Ok((of_output, of_input, of_weight))
+}
+
+/// Gives the gradient of a weight the strides that it has in PyTorch, where it is the transposed result of a convolution, cropped to the
+/// sizes of the weight. That convolution moves a window of the sizes `window` over images of the sizes `from`.
+fn crop_transposed(
+    gradient: &Tensor,
+    from: &[i64],
+    window: &[i64],
+    stride: &[i64],
+    padding: &[i64],
+    dilation: &[i64],
+) -> Result<Tensor> {
+    let rank = from.len();
+    let [stride, padding, dilation] = [
+        expand_list_to_rank("stride", stride, rank, 1)?,
+        expand_list_to_rank("padding", padding, rank, 0)?,
+        expand_list_to_rank("dilation", dilation, rank, 1)?,
+    ];
+    let kept = &gradient.sizes()[2..];
+    let cropped = (0..rank).rev().flat_map(|at| {
+        let padded = from[at].saturating_add(padding[at].saturating_mul(2));
+        let whole = (padded - stride[at].saturating_mul(window[at] - 1) - 1) / dilation[at] + 1;
+        [0, (whole - kept[at]).max(0)]
+    });
+    let whole = crate::constant_pad_nd(
+        &crate::clone(&crate::transpose_int(gradient, 0, 1)?, Some(MemoryFormat::Contiguous))?,
+        &cropped.collect::<Vec<_>>(),
+        0.into(),
+    )?;
+    let dims = (2..).zip(kept);
+    let result = dims.into_iter().try_fold(whole, |whole, (dim, &size)| crate::narrow(&whole, dim, 0, size))?;
+    crate::transpose_int(&result, 0, 1)
 }

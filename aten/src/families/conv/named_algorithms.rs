@@ -4,6 +4,7 @@ use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
 use super::conv_nd::{convolution_with_named_padding, convolve_with_batch_dim};
+use super::convolution::window_and_output_sizes;
 use crate::convolution;
 
 /// A [`convolution`]. The options of cuDNN have no effect.
@@ -158,4 +159,49 @@ fn check_time_batch_channels(input: &Tensor, weight: &Tensor) -> Result<(), BadA
         }
     }
     Ok(())
+}
+
+/// The gradients of [`_slow_conv2d_forward`] for its input, weight and bias, written to `grad_input`, `grad_weight` and `grad_bias`.
+#[op_def(
+    "_slow_conv2d_backward.grad_input(Tensor grad_output, Tensor self, Tensor weight, SymInt[2] kernel_size, SymInt[2] stride, SymInt[2] padding, *, Tensor(a!) grad_input, Tensor(b!) grad_weight, Tensor(c!) grad_bias) -> (Tensor(a!), Tensor(b!), Tensor(c!))",
+    body = CompositeExplicitAutograd
+)]
+pub fn _slow_conv2d_backward_grad_input(_: ...) -> Result<()> {
+    _slow_conv2d_backward_output_mask_out(
+        grad_output,
+        this,
+        weight,
+        kernel_size,
+        stride,
+        padding,
+        &[true; 3],
+        grad_input,
+        grad_weight,
+        grad_bias,
+    )
+}
+
+/// A [`convolution`] for backends of other crates, which register a kernel of it. Without one, it is an error.
+#[op_def(
+    "convolution_overrideable(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor",
+    out = "out"
+)]
+pub fn convolution_overrideable(_: ...) -> Result<Tensor> {
+    window_and_output_sizes(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)?;
+    Err(missing_kernel_error(input).into())
+}
+
+/// The gradients of [`convolution_overrideable`], for backends of other crates.
+#[op_def(
+    "convolution_backward_overrideable(Tensor grad_output, Tensor input, Tensor weight, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool[3] output_mask) -> (Tensor grad_input, Tensor grad_weight, Tensor grad_bias)",
+    out = "out"(out0, out1, out2)
+)]
+pub fn convolution_backward_overrideable(_: ...) -> Result<(Tensor, Tensor, Tensor)> {
+    window_and_output_sizes(input, weight, None, stride, padding, dilation, transposed, output_padding, groups)?;
+    Err(missing_kernel_error(input).into())
+}
+
+fn missing_kernel_error(input: &Tensor) -> BadArgument {
+    let expected = "a tensor on a device whose backend has a kernel of this operator";
+    BadArgument::value("input", format!("a tensor on {}", input.device()), expected)
 }

@@ -1,7 +1,11 @@
 //! Operators that compute the gradients of activation functions.
 
+use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
+
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::result_dtype;
+
+use crate::prelude::*;
 
 /// The gradient of [`threshold`](fn@crate::threshold): `grad_output` if `self` is above `threshold`, else 0
 #[op_def("threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor", shape = pointwise(grad_output, this), dtypes(floating, integral), check = crate::check_scalars_fit_compute_dtype(result_dtype([grad_output, this]), [("threshold", threshold)]), out = "grad_input"(grad_input))]
@@ -70,3 +74,21 @@ pub fn log_sigmoid_backward(_: ...) -> Result<Tensor>;
 /// The gradient of [`logit`](fn@crate::logit)
 #[op_def("logit_backward(Tensor grad_output, Tensor self, float? eps=None) -> Tensor", shape = pointwise(grad_output, this), dtypes(floating), out = "grad_input"(grad_input))]
 pub fn logit_backward(_: ...) -> Result<Tensor>;
+
+/// The gradient of [`gelu`](crate::gelu), composed of operators that can be differentiated any number of times.
+#[op_def("infinitely_differentiable_gelu_backward(Tensor grad, Tensor self) -> Tensor")]
+pub fn infinitely_differentiable_gelu_backward(_: ...) -> Result<Tensor> {
+    let probability = (((this * FRAC_1_SQRT_2)?.erf()? + 1)? * 0.5)?;
+    let density = (((this.square()? * -0.5)?.exp()?) * (FRAC_1_SQRT_2 * FRAC_2_SQRT_PI / 2.0))?;
+    grad * (probability + (this * density)?)?
+}
+
+/// The gradients of [`_prelu_kernel`](crate::_prelu_kernel) for its input and for its weight, in the sizes of the result.
+#[op_def("_prelu_kernel_backward(Tensor grad_output, Tensor self, Tensor weight) -> (Tensor, Tensor)")]
+pub fn _prelu_kernel_backward(_: ...) -> Result<(Tensor, Tensor)> {
+    let positive = this.gt_scalar(0)?;
+    let of_input = crate::where_self(&positive, grad_output, &(grad_output * weight)?)?;
+    let of_weight = crate::where_scalarself(&positive, 0.into(), &(grad_output * this)?)?;
+    let of_weight = of_weight.expand(of_input.sizes())?;
+    Ok((of_input, of_weight))
+}

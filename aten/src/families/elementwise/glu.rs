@@ -3,6 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Expected, Spec, wrap_dim};
 
+use crate::prelude::*;
 use crate::{check_same_device, narrow};
 
 /// The gated linear unit: the first half of a dimension, times the sigmoid of the second.
@@ -69,6 +70,37 @@ fn glu_jvp_plan(glu: &Tensor, x: &Tensor, dx: &Tensor, dim: i64) -> Result<Plan<
         }
     }
     Ok(Plan::new(GluJvpPlan { gate, tangent: split_halves("dx", dx, dim)? }, [Spec::like(glu, glu.dtype())]))
+}
+
+/// The forward derivative of [`glu_backward`]: the tangent of the gradient `grad_x`, given the tangents of the result's gradient and of `x`.
+#[op_def(
+    "glu_backward_jvp(Tensor grad_x, Tensor grad_glu, Tensor x, Tensor dgrad_glu, Tensor dx, int dim) -> Tensor",
+    out = "out"
+)]
+pub fn glu_backward_jvp(_: ...) -> Result<Tensor> {
+    let (halves, tangents) = (split_halves("x", x, dim)?, split_halves("dx", dx, dim)?);
+    let grads = split_halves("grad_x", grad_x, dim)?;
+    let expected = [
+        ("grad_x", grad_x, x),
+        ("dx", dx, x),
+        ("grad_glu", grad_glu, &halves.gated),
+        ("dgrad_glu", dgrad_glu, &halves.gated),
+    ];
+    for (name, tensor, like) in expected {
+        check_same_device([("x", x), (name, tensor)])?;
+        if tensor.sizes() != like.sizes() {
+            return Err(BadArgument::sizes(name, tensor.sizes(), like.sizes())
+                .because(format!("`x` has sizes {:?}", x.sizes()))
+                .into());
+        }
+    }
+    let sigmoid = halves.gate.sigmoid()?;
+    let complement = (1 - &sigmoid)?;
+    // The gradient of the first half, times the derivative of the logarithm of the sigmoid.
+    let scaled = (grads.gated * &complement)?;
+    let of_gated = ((dgrad_glu * &sigmoid)? + (&scaled * &tangents.gate)?)?;
+    let of_gate = (((&of_gated * complement)? - ((&scaled * sigmoid)? * tangents.gate)?)? * halves.gated)?;
+    crate::cat(&[of_gated, (of_gate + (scaled * tangents.gated)?)?], dim)
 }
 
 /// Splits a tensor into two halves along a dimension, and returns an error if the size is odd.

@@ -274,3 +274,33 @@ pub fn new_zeros(_: ...) -> Result<Tensor> {
 pub fn new_ones(_: ...) -> Result<Tensor> {
     new_full(this, size, Scalar::Int(1), dtype, layout, device, pin_memory)
 }
+
+/// Returns zeros with the geometry of `other`, after the first `self_num_batch_dims` dimensions of `self`.
+#[op_def(
+    "_new_zeros_with_same_feature_meta(Tensor self, Tensor other, *, int self_num_batch_dims=0) -> Tensor",
+    out = "out",
+    body = CompositeExplicitAutograd
+)]
+pub fn _new_zeros_with_same_feature_meta(_: ...) -> Result<Tensor> {
+    let rank = this.sizes().len();
+    let Some(batch) = usize::try_from(self_num_batch_dims).ok().and_then(|count| this.sizes().get(..count)) else {
+        let most = i64::try_from(rank).unwrap_or(i64::MAX);
+        return Err(BadArgument::number("self_num_batch_dims", self_num_batch_dims, 0..=most).into());
+    };
+    crate::check_same_device([("self", this), ("other", other)])?;
+    let slice = if other.device() == Device::META {
+        other.geometry().end().unwrap_or(0)
+    } else {
+        i64::try_from(other.storage().size() / other.dtype().size()).unwrap_or(i64::MAX)
+    };
+    let mut strides: Vec<i64> = Vec::new();
+    let mut count = slice;
+    for &size in batch.iter().rev() {
+        strides.push(count);
+        count = count.saturating_mul(size);
+    }
+    strides.reverse();
+    let zeros = zeros(&[count], Some(other.dtype()), None, Some(other.device()), None)?;
+    let (sizes, strides) = ([batch, other.sizes()].concat(), [&strides[..], other.strides()].concat());
+    crate::as_strided(&zeros, &sizes, &strides, Some(other.geometry().offset()))
+}

@@ -294,3 +294,9 @@ const fn i128_to_f64(span: i128) -> f64 {
 pub fn range(_: ...) -> Result<Tensor> {
     range_step(start, end, Scalar::Int(1), dtype, layout, device, pin_memory)
 }
+
+/// Returns the integers from 0 to the size of a dimension of `like`, on its device.
+#[op_def("_dim_arange(Tensor like, int dim) -> Tensor")]
+pub fn _dim_arange(like: &Tensor, dim: i64) -> Result<Tensor> {
+    arange(crate::size_int(like, dim)?.into(), Some(DType::I64), None, Some(like.device()), None)
+}

@@ -158,3 +158,13 @@ fn check_broadcasts_to_product(this: &Tensor, sizes: &[i64]) -> Result<(), BadAr
         Err(BadArgument::new("self", Problem::Broadcast { sizes: own.to_vec(), with: sizes.to_vec() }))
     }
 }
+
+/// Computes [`addmm`], and `gelu` or `relu` of its result.
+#[op_def(
+    "_addmm_activation(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, bool use_gelu=False) -> Tensor",
+    out = "out"
+)]
+pub fn _addmm_activation(_: ...) -> Result<Tensor> {
+    let product = addmm(this, mat1, mat2, beta, alpha)?;
+    if use_gelu { crate::gelu(&product, "none") } else { crate::relu(&product) }
+}

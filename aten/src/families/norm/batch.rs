@@ -98,7 +98,7 @@ fn native_batch_norm_backward_plan(_: ...) -> Result<Plan<(), 3>, BadArgument> {
 }
 
 /// Checks the arguments of [`native_batch_norm`]. The errors name the sizes of the input.
-fn check_batch_norm(input: &Tensor, all: [Option<&Tensor>; 4], training: bool) -> Result<(), BadArgument> {
+pub(super) fn check_batch_norm(input: &Tensor, all: [Option<&Tensor>; 4], training: bool) -> Result<(), BadArgument> {
     let [weight, bias, running_mean, running_var] = all;
     check_channel_parameters(
         input,

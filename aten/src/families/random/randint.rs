@@ -123,6 +123,39 @@ pub fn randint_like_low_generator_dtype(_: ...) -> Result<Tensor> {
     Ok(result)
 }
 
+/// Creates a tensor of random integers from zero up to below the element of `high`, with the sizes and layout of `self`.
+#[op_def(
+    "randint_like.Tensor(Tensor self, Tensor high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    out = "Tensor_out", body = CompositeExplicitAutograd
+)]
+pub fn randint_like_tensor(_: ...) -> Result<Tensor> {
+    randint_like(this, integer_bound(high)?, dtype, layout, device, pin_memory, memory_format)
+}
+
+/// Creates a tensor of random integers from zero up to below the element of `high`, drawn from `generator`.
+#[op_def(
+    "randint_like.Tensor_generator(Tensor self, Tensor high, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    out = "Tensor_generator_out", body = CompositeExplicitAutograd
+)]
+pub fn randint_like_tensor_generator(_: ...) -> Result<Tensor> {
+    let high = integer_bound(high)?;
+    randint_like_generator(this, high, generator, dtype, layout, device, pin_memory, memory_format)
+}
+
+/// Returns the element of a bound without dimensions as an integer, rounded towards zero.
+#[expect(clippy::cast_possible_truncation, reason = "a bound beyond all integers becomes the nearest integer")]
+fn integer_bound(high: &Tensor) -> Result<i64> {
+    if !high.sizes().is_empty() {
+        return Err(BadArgument::rank("high", high.sizes().len(), 0).into());
+    }
+    Ok(match crate::item(high)? {
+        Scalar::Bool(high) => high.into(),
+        Scalar::Int(high) => high,
+        Scalar::Float(high) => high as i64,
+        Scalar::Complex(_) => return Err(BadArgument::dtype("high", high.dtype(), DTypes::Real).into()),
+    })
+}
+
 /// Creates a random permutation of the integers from zero up to below `n`.
 #[op_def(
     "randperm(SymInt n, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",

@@ -141,7 +141,7 @@ fn run_cell_step(
 }
 
 /// Splits the columns into `N` gates.
-fn split_gates<const N: usize>(gates: &Tensor) -> Result<[Tensor; N]> {
+pub(super) fn split_gates<const N: usize>(gates: &Tensor) -> Result<[Tensor; N]> {
     let size = gates.sizes().last().copied().unwrap_or(0);
     if usize::try_from(size).is_ok_and(|size| size > 0 && size % N == 0) {
         return tensors_to_array(chunk(gates, i64::try_from(N).unwrap_or(1), -1)?);

@@ -50,7 +50,7 @@ pub fn pad_sequence(sequences: &[Tensor], batch_first: bool, padding_value: f64,
 }
 
 /// Packs padded sequences without their padding. Returns the data and the number of sequences of each step.
-#[op_def("_pack_padded_sequence(Tensor input, Tensor lengths, bool batch_first) -> (Tensor, Tensor)")]
+#[op_def("_pack_padded_sequence(Tensor input, Tensor lengths, bool batch_first) -> (Tensor, Tensor)", out = "out")]
 pub fn _pack_padded_sequence(input: &Tensor, lengths: &Tensor, batch_first: bool) -> Result<(Tensor, Tensor)> {
     check_counts_device(("input", input), ("lengths", lengths))?;
     let input = transpose_if_batch_first(input, batch_first)?;

@@ -15,6 +15,18 @@ pub fn amin(_: ...) -> Result<Tensor>;
 #[op_def("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)", plan, out = "out")]
 pub fn aminmax(_: ...) -> Result<(Tensor, Tensor)>;
 
+/// Returns the smallest and the largest element. An earlier name of [`aminmax`].
+#[op_def("_aminmax(Tensor self) -> (Tensor, Tensor)", out = "out")]
+pub fn _aminmax(_: ...) -> Result<(Tensor, Tensor)> {
+    aminmax(this, None, false)
+}
+
+/// Returns the smallest and the largest elements along a dimension. An earlier name of [`aminmax`].
+#[op_def("_aminmax.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)", out = "dim_out")]
+pub fn _aminmax_dim(_: ...) -> Result<(Tensor, Tensor)> {
+    aminmax(this, Some(dim), keepdim)
+}
+
 /// Returns the largest element.
 #[op_def("max(Tensor self) -> Tensor", plan, out = "unary_out")]
 pub fn max(_: ...) -> Result<Tensor>;

@@ -79,6 +79,22 @@ pub fn grid_sampler(_: ...) -> Result<Tensor> {
     }
 }
 
+/// Computes [`grid_sampler_2d`]. In PyTorch, it is the algorithm for images of which its vectorised algorithm cannot compute the indices.
+#[op_def(
+    "_grid_sampler_2d_cpu_fallback(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor",
+    out = "out",
+    calls = grid_sampler_2d
+)]
+pub fn _grid_sampler_2d_cpu_fallback(_: ...) -> Result<Tensor>;
+
+/// Computes the gradients of [`_grid_sampler_2d_cpu_fallback`] for the input and the grid.
+#[op_def(
+    "_grid_sampler_2d_cpu_fallback_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> (Tensor, Tensor)"
+)]
+pub fn _grid_sampler_2d_cpu_fallback_backward(_: ...) -> Result<(Tensor, Tensor)> {
+    grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, padding_mode, align_corners, &[true; 2])
+}
+
 /// The interpolation between elements of an image.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Interpolation {

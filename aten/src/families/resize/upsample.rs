@@ -1,4 +1,4 @@
-//! Resizing of images: nearest, linear and cubic interpolation, with or without antialiasing.
+//! Resizing of images: nearest, linear, cubic and Lanczos interpolation, with or without antialiasing.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Spec};
@@ -131,6 +131,13 @@ define_upsamples! {
     "_upsample_bicubic2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor"
     _upsample_bicubic2d_aa_backward
     "_upsample_bicubic2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor";
+    2 [align_corners] [scales_h scales_w]
+    _upsample_lanczos2d_aa
+    "_upsample_lanczos2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"
+    _upsample_lanczos2d_aa_vec
+    "_upsample_lanczos2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor"
+    _upsample_lanczos2d_aa_backward
+    "_upsample_lanczos2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor";
 }
 
 fn upsample_spec(rank: usize, this: &Tensor, output_size: &[i64]) -> Result<Spec, BadArgument> {

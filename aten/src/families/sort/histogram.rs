@@ -35,6 +35,7 @@ pub fn histogram_bins_tensor(_: ...) -> Result<(Tensor, Tensor)> {
 /// Returns the edges of equal bins for each coordinate, of `range` or of the points' own ranges.
 #[op_def(
     "_histogramdd_bin_edges(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool density=False) -> Tensor[]",
+    out = "out",
     body = CompositeExplicitAutograd
 )]
 pub fn _histogramdd_bin_edges(_: ...) -> Result<Vec<Tensor>> {

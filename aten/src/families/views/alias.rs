@@ -40,3 +40,13 @@ pub fn as_strided_(this: &mut Tensor, size: &[i64], stride: &[i64], storage_offs
     *this = as_strided(this, size, stride, storage_offset)?;
     Ok(())
 }
+
+/// Returns a view of the memory of `self` with the sizes, strides and offset of `src`, of which `self` is a slice.
+#[op_def(
+    "slice_inverse(Tensor(a) self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)"
+)]
+pub fn slice_inverse(_: ...) -> Result<Tensor> {
+    crate::check_same_device([("self", this), ("src", src)])?;
+    dispatch_runtime::wrap_dim("dim", dim, src.sizes().len())?;
+    as_strided(this, src.sizes(), src.strides(), Some(src.geometry().offset()))
+}

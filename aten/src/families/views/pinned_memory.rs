@@ -16,7 +16,7 @@ pub fn pin_memory(this: &Tensor, device: Option<Device>) -> Result<Tensor> {
 }
 
 /// Copies a tensor to memory pinned for `device`, or for the first device that can pin memory.
-#[op_def("_pin_memory(Tensor self, Device? device=None) -> Tensor", body = CompositeExplicitAutograd)]
+#[op_def("_pin_memory(Tensor self, Device? device=None) -> Tensor", out = "out", body = CompositeExplicitAutograd)]
 pub fn _pin_memory(this: &Tensor, device: Option<Device>) -> Result<Tensor> {
     if this.device() != Device::CPU {
         let expected = "a tensor on the CPU, as the memory of other devices cannot be pinned";

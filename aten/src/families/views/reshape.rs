@@ -140,3 +140,20 @@ pub fn unflatten_int(this: &Tensor, dim: i64, sizes: &[i64]) -> Result<Tensor> {
     all.extend_from_slice(&this.sizes()[at + 1..]);
     view(this, &all)
 }
+
+/// Reshapes a tensor to the sizes that are the elements of `shape`, a vector of integers.
+#[op_def("_reshape_from_tensor(Tensor self, Tensor shape) -> Tensor")]
+pub fn _reshape_from_tensor(this: &Tensor, shape: &Tensor) -> Result<Tensor> {
+    crate::check_same_device([("self", this), ("shape", shape)])?;
+    if shape.sizes().len() != 1 {
+        return Err(BadArgument::rank("shape", shape.sizes().len(), 1).into());
+    }
+    if shape.dtype() != DType::I64 {
+        return Err(BadArgument::dtype("shape", shape.dtype(), DType::I64).into());
+    }
+    let sizes = crate::unbind_int(shape, 0)?.into_iter().map(|size| match crate::item(&size)? {
+        Scalar::Int(size) => Ok(size),
+        other => Err(BadArgument::value("shape", other, "integers").into()),
+    });
+    reshape(this, &sizes.collect::<Result<Vec<i64>>>()?)
+}

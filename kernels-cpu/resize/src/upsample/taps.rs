@@ -1,5 +1,7 @@
 //! Taps along one dimension: the elements of the image, with weights, that make an element of the result.
 
+use std::f64::consts::PI;
+
 use dispatch_runtime::{OutOfMemory, Scalar};
 
 use engine::allocation::try_with_capacity;
@@ -20,6 +22,14 @@ pub(super) enum UpsampleMode {
     AntialiasedLinear,
     /// Cubic interpolation with antialiasing: elements of a smaller image average over more elements.
     AntialiasedCubic,
+    /// Lanczos interpolation of six elements with antialiasing: elements of a smaller image average over more elements.
+    AntialiasedLanczos,
+}
+
+impl UpsampleMode {
+    pub(super) const fn is_antialiased(self) -> bool {
+        matches!(self, Self::AntialiasedLinear | Self::AntialiasedCubic | Self::AntialiasedLanczos)
+    }
 }
 
 /// The taps of each element of the result: indices in the image with weights.
@@ -69,6 +79,7 @@ impl<T: ComputeType> UpsampleTaps<T> {
             UpsampleMode::Cubic => 4,
             UpsampleMode::AntialiasedLinear => max_tap_count(step, 1.0).min(input_size as usize),
             UpsampleMode::AntialiasedCubic => max_tap_count(step, 2.0).min(input_size as usize),
+            UpsampleMode::AntialiasedLanczos => max_tap_count(step, LANCZOS_RADIUS).min(input_size as usize),
         };
         let (mut starts, mut weighted_indices) = (
             try_with_capacity(output_size as usize + 1)?,
@@ -110,6 +121,9 @@ impl<T: ComputeType> UpsampleTaps<T> {
                 }
                 UpsampleMode::AntialiasedCubic => {
                     push_antialiased_taps(output_index, step, input_size, 2.0, antialiased_cubic_weight, &mut push);
+                }
+                UpsampleMode::AntialiasedLanczos => {
+                    push_antialiased_taps(output_index, step, input_size, LANCZOS_RADIUS, lanczos_weight, &mut push);
                 }
             }
             starts.push(weighted_indices.len());
@@ -164,6 +178,15 @@ fn antialiased_cubic_weight(x: f64) -> f64 {
         ..2.0 => (((x - 5.0) * x + 8.0) * x - 4.0) * CUBIC_KERNEL_PARAMETER,
         _ => 0.0,
     }
+}
+
+/// The distance up to which elements have a weight in Lanczos interpolation.
+const LANCZOS_RADIUS: f64 = 3.0;
+
+/// Returns the weight of an element at the distance `x` in Lanczos interpolation: `sinc(x) sinc(x / 3)`.
+fn lanczos_weight(x: f64) -> f64 {
+    let sinc = |x: f64| if x == 0.0 { 1.0 } else { (PI * x).sin() / (PI * x) };
+    if x < LANCZOS_RADIUS { sinc(x) * sinc(x / LANCZOS_RADIUS) } else { 0.0 }
 }
 
 /// Returns an upper bound of the number of taps that [`push_antialiased_taps`] computes.

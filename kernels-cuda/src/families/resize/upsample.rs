@@ -34,6 +34,7 @@ const CUBIC: InterpolationMode =
 const ANTIALIASED_LINEAR: InterpolationMode =
     InterpolationMode { forward: "upsample_antialiased", backward: "upsample_antialiased_backward", number: 4 };
 const ANTIALIASED_CUBIC: InterpolationMode = InterpolationMode { number: 5, ..ANTIALIASED_LINEAR };
+const ANTIALIASED_LANCZOS: InterpolationMode = InterpolationMode { number: 6, ..ANTIALIASED_LINEAR };
 
 define_parameters! {
     /// The kernels' `struct AxisResize`: the scale and sizes of one dimension.
@@ -122,6 +123,7 @@ define_upsamples! {
     2 CUBIC [align_corners] [scales_h scales_w] FLOATING_DTYPES upsample_bicubic2d upsample_bicubic2d_backward;
     2 ANTIALIASED_LINEAR [align_corners] [scales_h scales_w] FLOATING_DTYPES _upsample_bilinear2d_aa _upsample_bilinear2d_aa_backward;
     2 ANTIALIASED_CUBIC [align_corners] [scales_h scales_w] FLOATING_DTYPES _upsample_bicubic2d_aa _upsample_bicubic2d_aa_backward;
+    2 ANTIALIASED_LANCZOS [align_corners] [scales_h scales_w] FLOATING_DTYPES _upsample_lanczos2d_aa _upsample_lanczos2d_aa_backward;
 }
 
 fn launch_upsample(
@@ -148,7 +150,11 @@ fn launch_upsample(
     let grid = Grid { blocks: [lane_grid.blocks[0], rows, 1], ..lane_grid };
     let dtype =
         if mode.number <= NEAREST_EXACT.number { integer_dtype_of_same_size(this.dtype()) } else { this.dtype() };
-    let scales = ResizeParameters::new(mode, align_corners, this.sizes(), out.sizes(), scales, this.dtype());
+    // As in PyTorch, antialiasing does not change a dimension that keeps its size, whatever the scale is. The gradient uses the scale.
+    let keeps_size = |dim: usize| mode.number >= ANTIALIASED_LINEAR.number && this.sizes()[dim] == out.sizes()[dim];
+    let scales = scales.iter().zip(2..).map(|(scale, dim)| scale.filter(|_| !keeps_size(dim)));
+    let scales: Vec<Option<f64>> = scales.collect();
+    let scales = ResizeParameters::new(mode, align_corners, this.sizes(), out.sizes(), &scales, this.dtype());
     let arguments = (planes, lanes, out, this, to, Images::from_tensor(this, rank), scales);
     Ok(launch.run(&UPSAMPLE_KERNEL, mode.forward, &[dtype], grid, arguments)?)
 }

@@ -45,8 +45,12 @@ not_differentiable!(
     aten::new_empty_strided,
     aten::new_full,
     aten::new_zeros,
-    aten::new_ones
+    aten::new_ones,
+    aten::_new_zeros_with_same_feature_meta
 );
+
+// Elements of a file.
+not_differentiable!(aten::from_file);
 
 // Windows, ranges and index matrices.
 not_differentiable!(

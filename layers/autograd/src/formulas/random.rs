@@ -85,6 +85,11 @@ not_differentiable!(
     aten::randint_like_generator,
     aten::randint_like_low_dtype,
     aten::randint_like_low_generator_dtype,
+    aten::randint_like_tensor,
+    aten::randint_like_tensor_generator,
+    aten::_philox_uniform,
+    aten::_philox_normal,
+    aten::_philox_randint,
     aten::randperm,
     aten::randperm_generator
 );

@@ -68,7 +68,7 @@ value_rules! {
     upsample_bicubic2d upsample_bicubic2d_backward upsample_bilinear2d upsample_bilinear2d_backward
     upsample_nearest2d upsample_nearest2d_backward _upsample_nearest_exact2d _upsample_nearest_exact2d_backward
     _upsample_bicubic2d_aa _upsample_bicubic2d_aa_backward _upsample_bilinear2d_aa _upsample_bilinear2d_aa_backward
-    grid_sampler_2d grid_sampler_2d_backward;
+    _upsample_lanczos2d_aa _upsample_lanczos2d_aa_backward grid_sampler_2d grid_sampler_2d_backward;
     #[cfg(feature = "conv")]
     im2col
 }

@@ -41,6 +41,13 @@ batch_norm_derivatives! {
     _native_batch_norm_legit_no_stats(training: bool), not_differentiable(result1, result2) => [None, None], training;
     _batch_norm_with_update(),
         not_differentiable(running_mean, running_var, result1, result2, result3) => [None, None], true;
+    _batch_norm_no_update(running_mean: Option<&Tensor>, running_var: Option<&Tensor>),
+        not_differentiable(running_mean, running_var, result1, result2, result3) => [running_mean, running_var], false;
+    _native_batch_norm_legit_functional(running_mean: &Tensor, running_var: &Tensor, training: bool),
+        not_differentiable(running_mean, running_var, result1, result2, result3, result4) =>
+        [Some(running_mean), Some(running_var)], training;
+    _batch_norm_with_update_functional(),
+        not_differentiable(running_mean, running_var, result1, result2, result3, result4, result5) => [None, None], true;
 }
 
 /// Returns the gradients of the input, weight and bias of a batch normalization, computed with the running statistics or with those of the
@@ -94,6 +101,8 @@ fn native_batch_norm_backward(
     let dims = if train { &but_channels[..] } else { &[] };
     let normal = NormalizedElements::new(input, &by_channel(mean)?, &by_channel(&invstd)?, dims)?;
     let weight = weight.map(by_channel).transpose()?;
+    // A result that is not requested has no elements, and neither has its gradient.
+    let [grad0, grad1, grad2] = [(grad0, 0), (grad1, 1), (grad2, 2)].map(|(grad, at)| grad.filter(|_| output_mask[at]));
     let outer = [grad0.cloned(), grad1.map(by_channel).transpose()?, grad2.map(by_channel).transpose()?];
     let second = normal.second_order_gradients(grad_out, weight.as_ref(), outer)?;
     let of_weight = move || second.weight.sum_dim_intlist(Some(&but_channels), false);

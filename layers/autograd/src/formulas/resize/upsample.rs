@@ -26,4 +26,5 @@ upsample_derivatives! {
     upsample_bicubic2d upsample_bicubic2d_backward [align_corners] [scales_h scales_w];
     _upsample_bilinear2d_aa _upsample_bilinear2d_aa_backward [align_corners] [scales_h scales_w];
     _upsample_bicubic2d_aa _upsample_bicubic2d_aa_backward [align_corners] [scales_h scales_w];
+    _upsample_lanczos2d_aa _upsample_lanczos2d_aa_backward [align_corners] [scales_h scales_w];
 }
