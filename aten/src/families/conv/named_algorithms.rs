@@ -3,7 +3,7 @@
 use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
-use super::conv_nd::{convolution_with_named_padding, with_batch_dim};
+use super::conv_nd::{convolution_with_named_padding, convolve_with_batch_dim};
 use crate::convolution;
 
 /// A [`convolution`]. The options of cuDNN have no effect.
@@ -64,7 +64,7 @@ macro_rules! dilated_convolutions {
         #[op_def($schema, out = "out")]
         pub fn $name(_: ...) -> Result<Tensor> {
             check_kernel_size($rank, weight, kernel_size)?;
-            with_batch_dim(this, weight, |input| {
+            convolve_with_batch_dim(this, weight, |input| {
                 convolution(input, weight, bias, stride, padding, dilation, false, &[0], 1)
             })
         }
@@ -82,7 +82,7 @@ macro_rules! transposed_convolutions {
         #[op_def($schema, out = "out")]
         pub fn $name(_: ...) -> Result<Tensor> {
             check_kernel_size($rank, weight, kernel_size)?;
-            with_batch_dim(this, weight, |input| {
+            convolve_with_batch_dim(this, weight, |input| {
                 convolution(input, weight, bias, stride, padding, dilation, true, output_padding, 1)
             })
         }

@@ -77,7 +77,7 @@ fn empty_strided_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     out = "out", body = CompositeExplicitAutograd
 )]
 pub fn empty_permuted(_: ...) -> Result<Tensor> {
-    check_not_negative("size", size)?;
+    check_no_negative_entry("size", size)?;
     let rank = size.len();
     if physical_layout.len() != rank {
         return Err(BadArgument::length("physical_layout", physical_layout.len(), rank).like("size").into());
