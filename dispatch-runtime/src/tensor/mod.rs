@@ -11,6 +11,7 @@ mod extension;
 mod from_array;
 mod geometry;
 mod marks;
+pub(crate) mod math_bits;
 mod operands;
 mod overlap;
 mod strided;

@@ -51,10 +51,18 @@ fn declares_derivative(operator: &'static Operator) -> bool {
     let has_rule = |operator: &'static Operator| operator.rule::<Derivative>().is_some();
     let functional = operator.functional();
     has_rule(operator)
+        || has_own_kernel(operator)
         || functional.is_some_and(|functional| {
             has_rule(functional) || OPERATORS_WITHOUT_DERIVATIVE.contains(&&*functional.name().to_string())
         })
         || operator.schema().arguments.iter().any(dispatch_runtime::schema::Argument::is_out)
+}
+
+/// Whether the layer has a kernel that is no derivative, such as that of `detach_`.
+fn has_own_kernel(operator: &'static Operator) -> bool {
+    let table = operator.table();
+    let cell = table.iter().find(|cell| cell.key == keys::AutogradCPU);
+    cell.is_some_and(|cell| cell.registered_for == Some(keys::Autograd))
 }
 
 /// Whether autograd differentiates the operator through its decomposition.

@@ -62,6 +62,16 @@ fn view_as_real(_: &Batch, this: Mapped) -> Result<Mapped> {
     Ok(Mapped::from_batch_first(aten::view_as_real(&this.batch_first()?)?))
 }
 
+#[op_vmap(aten::_conj)]
+fn _conj(_: &Batch, this: Mapped) -> Result<Mapped> {
+    Ok(Mapped { tensor: aten::_conj(&this.tensor)?, dim: this.dim })
+}
+
+#[op_vmap(aten::_neg_view)]
+fn _neg_view(_: &Batch, this: Mapped) -> Result<Mapped> {
+    Ok(Mapped { tensor: aten::_neg_view(&this.tensor)?, dim: this.dim })
+}
+
 #[op_vmap(aten::view_dtype)]
 fn view_dtype(_: &Batch, this: Mapped, dtype: DType) -> Result<Mapped> {
     aten::view_dtype(&this.first_slice()?, dtype)?;
