@@ -15,9 +15,10 @@ use crate::error::{Error, Result};
 
 /// The recordings. The first has the calls that PyTorch's dispatcher makes below autograd. The second, of `golden/record.py`, has missing
 /// operators and composites. The third, of `golden/record_samples.py`, has other dtypes.
-const RECORDING_FILES: [(&str, &[u8]); 4] = [
+const RECORDING_FILES: [(&str, &[u8]); 5] = [
     ("ops.jsonl", include_bytes!("../golden/ops.jsonl.gz")),
     ("more.jsonl", include_bytes!("../golden/more.jsonl.gz")),
+    ("plumbing.jsonl", include_bytes!("../golden/plumbing.jsonl.gz")),
     ("programs.jsonl", include_bytes!("../golden/programs.jsonl.gz")),
     ("samples.jsonl", include_bytes!("../golden/samples.jsonl.gz")),
 ];

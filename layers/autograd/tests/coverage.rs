@@ -5,13 +5,14 @@ use dispatch_autograd::__private::Derivative;
 use dispatch_runtime::{Operator, keys};
 
 /// The operators without an implemented derivative, here and in PyTorch. A backward pass through them is an error.
-const OPERATORS_WITHOUT_DERIVATIVE: [&str; 18] = [
+const OPERATORS_WITHOUT_DERIVATIVE: [&str; 31] = [
     "aten::_add_relu.Tensor",
     "aten::_ctc_loss_backward",
     "aten::_embedding_bag_dense_backward",
     "aten::_embedding_bag_forward_only",
     "aten::_embedding_bag_per_sample_weights_backward",
     "aten::_scaled_dot_product_flash_attention_for_cpu_backward",
+    "aten::_resize_output",
     "aten::_segment_reduce_backward",
     "aten::_unique2",
     "aten::bincount",
@@ -22,6 +23,18 @@ const OPERATORS_WITHOUT_DERIVATIVE: [&str; 18] = [
     "aten::heaviside",
     "aten::multi_margin_loss_backward",
     "aten::multilabel_margin_loss_backward",
+    "aten::resize",
+    "aten::resize_",
+    "aten::resize_as",
+    "aten::resize_as_",
+    "aten::set",
+    "aten::set.source_Storage",
+    "aten::set.source_Storage_storage_offset",
+    "aten::set.source_Tensor",
+    "aten::set_",
+    "aten::set_.source_Storage",
+    "aten::set_.source_Storage_storage_offset",
+    "aten::set_.source_Tensor",
     "aten::unique_consecutive",
     "aten::unique_dim",
 ];
