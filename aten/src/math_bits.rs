@@ -20,7 +20,7 @@ fn negative_fallback(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Re
 }
 
 /// Calls an operator with the elements of lazy arguments in new memory. An operator that returns views gets the arguments as they are,
-/// because its views keep the bits.
+/// because its views keep the bits. A tensor of a transform level keeps its bits, because the level's call below comes here again.
 fn call_with_resolved_arguments(operator: &Operator, below: KeySet, stack: &mut Stack) -> Result<()> {
     let schema = operator.schema();
     if !schema.views().is_empty() {
@@ -29,7 +29,7 @@ fn call_with_resolved_arguments(operator: &Operator, below: KeySet, stack: &mut 
     let mut written = Vec::new();
     let arguments = stack.top_mut(operator.argument_count()).unwrap_or_default();
     for (value, argument) in arguments.iter_mut().zip(&schema.arguments) {
-        for tensor in value.tensors_mut().filter(|tensor| !tensor.math_bits().is_empty()) {
+        for tensor in value.tensors_mut().filter(|tensor| !tensor.math_bits().is_empty() && !is_lifted(tensor)) {
             let resolved = resolve(tensor)?;
             let lazy = std::mem::replace(tensor, resolved.clone());
             if argument.is_written() {
@@ -45,6 +45,11 @@ fn call_with_resolved_arguments(operator: &Operator, below: KeySet, stack: &mut 
         }
     }
     Ok(())
+}
+
+/// Whether a tensor belongs to a transform level.
+fn is_lifted(tensor: &Tensor) -> bool {
+    tensor.keys().has(keys::FuncTorchGradWrapper)
 }
 
 /// Computes the elements of a lazy tensor in new memory.
@@ -92,14 +97,29 @@ fn copy_with_math_bits(this: &Tensor, src: &Tensor, non_blocking: bool) -> Resul
     Ok(())
 }
 
-#[op_impl(crate::copy_, Conjugate)]
-fn copy_conjugate(this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Result<()> {
-    copy_with_math_bits(this, src, non_blocking)
+#[op_impl(copy_, Conjugate, boxed)]
+fn copy_conjugate(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    copy_from_stack(operator, keys.below(keys::Conjugate), stack)
 }
 
-#[op_impl(crate::copy_, Negative)]
-fn copy_negative(this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Result<()> {
-    copy_with_math_bits(this, src, non_blocking)
+#[op_impl(copy_, Negative, boxed)]
+fn copy_negative(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    copy_from_stack(operator, keys.below(keys::Negative), stack)
+}
+
+/// Calls [`copy_`] with the arguments on the stack: here, or below if one belongs to a transform level.
+fn copy_from_stack(operator: &Operator, below: KeySet, stack: &mut Stack) -> Result<()> {
+    let Some([Value::Tensor(this), Value::Tensor(src), Value::Bool(non_blocking)]) = stack.top(3) else {
+        return operator.redispatch_boxed(below, stack);
+    };
+    if is_lifted(this) || is_lifted(src) {
+        return operator.redispatch_boxed(below, stack);
+    }
+    let this = this.clone();
+    copy_with_math_bits(&this, src, *non_blocking)?;
+    stack.drop_top(3);
+    stack.push(this);
+    Ok(())
 }
 
 /// Makes operators skip both layers: they read no elements, or treat the bits themselves.

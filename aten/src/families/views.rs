@@ -26,8 +26,8 @@ mod view_copies;
 /// The public items of the family. They are in a module of their own, as a file may have the name of an operator.
 pub(crate) mod operators {
     pub use super::{
-        alias::*, casts::*, combinations::*, copy::*, diagonal::*, expand::*, gradient_state::*, join::*, metadata::*, pad::*,
-        pinned_memory::*, pixel_shuffle::*, rearrange::*, reshape::*, resizing::*, select::*, set_storage::*, split::*, squeeze::*, transpose::*,
-        view_backward::*, view_copies::*,
+        alias::*, casts::*, combinations::*, copy::*, diagonal::*, expand::*, gradient_state::*, join::*, metadata::*,
+        pad::*, pinned_memory::*, pixel_shuffle::*, rearrange::*, reshape::*, resizing::*, select::*, set_storage::*,
+        split::*, squeeze::*, transpose::*, view_backward::*, view_copies::*,
     };
 }

@@ -157,7 +157,8 @@ impl Tensor {
     pub(super) fn readable_with_keys(&self, keys: KeySet) -> Self {
         let body = &self.0;
         // SAFETY: the geometry begins inside the storage, unless there is no element at all.
-        let start = body.storage.host_address().map(|memory| unsafe { memory.add(start_byte(&body.geometry, body.dtype)) });
+        let start =
+            body.storage.host_address().map(|memory| unsafe { memory.add(start_byte(&body.geometry, body.dtype)) });
         let marks = Marks::for_new_tensor(self.is_inference());
         Self::new_unchecked(
             body.storage.clone(),

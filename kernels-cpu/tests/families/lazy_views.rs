@@ -27,14 +27,19 @@ fn a_conjugate_has_the_key_and_two_have_none() {
 #[test]
 fn views_keep_the_bit_and_other_results_have_none() {
     let conjugate = complex_vector().conj().unwrap();
-    for view in [conjugate.select_int(0, 1), conjugate.view(&[2, 1]), conjugate.detach(), conjugate.t(), conjugate.real()] {
+    for view in
+        [conjugate.select_int(0, 1), conjugate.view(&[2, 1]), conjugate.detach(), conjugate.t(), conjugate.real()]
+    {
         let view = view.unwrap();
         assert_eq!(view.is_conj().unwrap(), view.dtype().is_complex());
     }
     let sum = (&conjugate + &conjugate).unwrap();
     assert!(!sum.is_conj().unwrap());
     assert_eq!(elements(&sum), [(2.0, -4.0), (6.0, 8.0)]);
-    assert_eq!(elements(&conjugate.view(&[2, 1]).unwrap().mm(&conjugate.view(&[1, 2]).unwrap()).unwrap())[3], (-7.0, 24.0));
+    assert_eq!(
+        elements(&conjugate.view(&[2, 1]).unwrap().mm(&conjugate.view(&[1, 2]).unwrap()).unwrap())[3],
+        (-7.0, 24.0)
+    );
 }
 
 #[test]
@@ -50,6 +55,19 @@ fn writes_go_through_the_bit() {
     aten::fill__scalar(&mut conjugate.imag().unwrap(), 7.into()).unwrap();
     assert_eq!(elements(&conjugate), [(5.0, 7.0), (6.0, 7.0)]);
     assert_eq!(elements(&z), [(5.0, -7.0), (6.0, -7.0)]);
+}
+
+#[test]
+fn writes_to_a_part_go_through_the_bit() {
+    let numbers: Vec<Complex64> = (0..6_u8).map(|i| Complex64::new(i.into(), 1.0)).collect();
+    let z = Tensor::from_slice(&numbers).view(&[2, 3]).unwrap();
+    let factor = Tensor::from([[1.0, 2.0], [3.0, 4.0]]);
+    let mut part = z.conj().unwrap().narrow(1, 1, 2).unwrap();
+    part.mul_(&factor).unwrap();
+    let expected = [(0.0, 1.0), (1.0, 1.0), (4.0, 2.0), (3.0, 1.0), (12.0, 3.0), (20.0, 4.0)];
+    assert_eq!(elements(&z), expected);
+    part.t().unwrap().copy_(&factor, false).unwrap();
+    assert_eq!(elements(&part), [(1.0, 0.0), (3.0, 0.0), (2.0, 0.0), (4.0, 0.0)]);
 }
 
 #[test]

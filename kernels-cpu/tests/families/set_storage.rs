@@ -48,7 +48,10 @@ fn set_refuses_other_elements_and_places_outside_of_the_memory() {
         assert!(aten::set__source_storage_storage_offset(&mut x, &storage, offset, size, stride).is_err(), "{size:?}");
         assert!(aten::set__source_tensor_storage_offset(&mut x, &source, offset, size, stride).is_err(), "{size:?}");
     }
-    assert!(aten::set__source_tensor_storage_offset(&mut x, &source.slice(0, None, None, 2).unwrap(), 0, &[1], &[]).is_err());
+    assert!(
+        aten::set__source_tensor_storage_offset(&mut x, &source.slice(0, None, None, 2).unwrap(), 0, &[1], &[])
+            .is_err()
+    );
     assert_eq!(x.sizes(), [2]);
 }
 

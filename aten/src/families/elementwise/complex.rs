@@ -7,7 +7,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Dims, Geometry};
 
 use crate::math_bits::{check_not_lazy, toggle_math_bit};
-use crate::{add_scalar, atan2, check_negation, broadcast_tensors, cos, mul, select_int, sin, stack};
+use crate::{add_scalar, atan2, broadcast_tensors, check_negation, cos, mul, select_int, sin, stack};
 
 /// The complex conjugate as a lazy view, or the tensor itself if it is real.
 #[op_def("conj(Tensor(a) self) -> Tensor(a)")]

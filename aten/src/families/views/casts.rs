@@ -23,11 +23,12 @@ define_casts! {
     _cast_Double "_cast_Double(Tensor self, bool non_blocking=False) -> Tensor" F64;
 }
 
-/// Copies tensors to the CPU. A tensor on the CPU is returned itself.
+/// Copies tensors to the CPU. A tensor on the CPU is returned itself, and so is one on Meta, which has no elements.
 #[op_def("_to_cpu(Tensor[] tensors) -> Tensor[]")]
 pub fn _to_cpu(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
     let to_cpu = |tensor: &Tensor| {
-        crate::to_dtype_layout(tensor, None, None, Some(Device::CPU), None, false, false, None)
+        let device = if tensor.device() == Device::META { Device::META } else { Device::CPU };
+        crate::to_dtype_layout(tensor, None, None, Some(device), None, false, false, None)
     };
     tensors.iter().map(to_cpu).collect()
 }
@@ -55,5 +56,5 @@ pub fn _autocast_to_reduced_precision(_: ...) -> Result<Tensor> {
 }
 
 fn is_enabled_for(tensor: &Tensor, cuda_enabled: bool, cpu_enabled: bool) -> bool {
-    cuda_enabled && tensor.keys().has(keys::CUDA) || cpu_enabled && tensor.keys().has(keys::CPU)
+    if tensor.keys().has(keys::CUDA) { cuda_enabled } else { cpu_enabled }
 }

@@ -36,7 +36,8 @@ pub fn set__source_tensor_storage_offset(
     stride: &[i64],
 ) -> Result<()> {
     if !source.geometry().is_contiguous() {
-        let problem = Problem::Value { found: format!("strides {:?}", source.strides()), expected: "contiguous elements".into() };
+        let problem =
+            Problem::Value { found: format!("strides {:?}", source.strides()), expected: "contiguous elements".into() };
         return Err(BadArgument::new("source", problem).into());
     }
     let offset = storage_offset.saturating_add(source.geometry().offset());

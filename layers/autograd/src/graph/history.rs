@@ -201,7 +201,7 @@ pub(crate) fn set_node_after_write(tensor: &Tensor, node: Shared<Node>) {
 pub(crate) fn remove(tensor: &mut Tensor) {
     tensor.unmark(Marks::REQUIRES_GRAD);
     tensor.unmark(Marks::RECORDED);
-    drop(with_state(tensor, |state| (state.node.take(), state.rare.as_mut()?.retained.take())));
+    drop(with_state(tensor, |state| (state.node.take(), state.rare.as_mut().and_then(|rare| rare.retained.take()))));
     tensor.drop_extension::<ProducingCall>();
 }
 

@@ -46,7 +46,10 @@ fn a_view_cannot_be_detached_in_place() {
     let x = leaf();
     let mut view = (&x * 2.0).unwrap().narrow(0, 0, 1).unwrap();
     assert_eq!(gradient_error(view.detach_()), GradientError::ViewDetached);
-    assert_eq!(gradient_error(Tensor::from([1.0, 2.0]).narrow(0, 0, 1).unwrap().detach_()), GradientError::ViewDetached);
+    assert_eq!(
+        gradient_error(Tensor::from([1.0, 2.0]).narrow(0, 0, 1).unwrap().detach_()),
+        GradientError::ViewDetached
+    );
 }
 
 #[test]

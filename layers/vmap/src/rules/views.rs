@@ -5,6 +5,7 @@ use dispatch_macros::op_vmap;
 use dispatch_runtime::{DType, Operation, Operator, Result, Value};
 
 use crate::batch::{Batch, Mapped};
+use crate::error::VmapError;
 use crate::shape_words::{align_rank, shift_dim};
 use crate::{call, views};
 
@@ -25,6 +26,17 @@ in_place_view_rules! {
     t_: t;
     transpose_: transpose_int;
     unsqueeze_: unsqueeze;
+}
+
+/// Refuses operators that give a tensor other memory or other sizes: a batch has the memory of all slices.
+fn refuse_other_memory(_: &Batch, operator: &Operator, _: &[Value]) -> Result<Option<Vec<Value>>> {
+    Err(VmapError::ViewWithoutRule { operator: operator.to_string() }.into())
+}
+
+value_rules! {
+    refuse_other_memory =>
+    resize_ resize_as_ set_ set__source_storage set__source_storage_storage_offset set__source_tensor
+    set__source_tensor_storage_offset set_data shallow_copy_data_ set_source_storage set_source_storage_storage_offset
 }
 
 /// Returns the sizes and strides of all slices, given those of one slice. `None` if the tensor is not batched.
