@@ -44,7 +44,7 @@ pub(crate) fn geometry_as_array(tensor: &Tensor) -> Array {
 /// Returns a tensor with another geometry on the storage of `tensor`.
 pub(crate) fn strided_view(tensor: &Tensor, sizes: &[i64], strides: &[i64], offset: i64) -> Result<Tensor> {
     let geometry = Geometry::strided(sizes, strides, offset).ok_or(Error::InvalidGeometry)?;
-    Ok(Tensor::new(tensor.storage().clone(), tensor.dtype(), geometry)?)
+    Ok(tensor.restride(geometry)?)
 }
 
 /// Copies a host tensor to a device.
