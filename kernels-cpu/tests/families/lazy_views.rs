@@ -21,6 +21,8 @@ fn a_conjugate_has_the_key_and_two_have_none() {
     assert!(!conjugate.resolve_conj().unwrap().is_conj().unwrap() && conjugate.resolve_neg().unwrap().same(&conjugate));
     assert!(conjugate.imag().unwrap().is_neg().unwrap() && !conjugate.real().unwrap().is_neg().unwrap());
     assert_eq!(elements(&conjugate), [(1.0, -2.0), (3.0, 4.0)]);
+    assert_eq!(conjugate.select_int(0, 0).unwrap().item::<Complex64>().unwrap(), Complex64::new(1.0, -2.0));
+    assert_eq!(aten::item(&conjugate.imag().unwrap().select_int(0, 1).unwrap()).unwrap(), Scalar::Float(4.0));
     assert_eq!(conjugate.to_string(), "tensor([1.-2.j, 3.+4.j], dtype=complex128)");
 }
 
