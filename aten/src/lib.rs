@@ -18,6 +18,7 @@ pub mod functional;
 #[cfg_attr(not(feature = "default"), allow(dead_code, reason = "the families that use an item may be left out"))]
 mod geometry;
 mod is_random;
+mod math_bits;
 #[rustfmt::skip]
 mod methods;
 mod tensor_api;

@@ -5,7 +5,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex64, Layout, MemoryFormat};
 
 /// Every operator whose first argument is a tensor called `self`, as a method: `x.relu()?`. Two kinds are left out: names that begin with
-/// an underscore, which are private to PyTorch, and `clone` and `item`, which are other methods of `Tensor`.
+/// an underscore, which are private to PyTorch, and names of other methods of `Tensor`, such as `clone`, `item` and `is_leaf`.
 ///
 /// A method takes the arguments that PyTorch takes by position. Those that PyTorch takes by name alone keep their defaults. For
 /// other values, call the function of the same name, which takes all arguments, or its macro, which takes them by name.
@@ -758,7 +758,7 @@ pub trait Methods {
     /// Returns the combinations of `r` elements of a vector: a row for each, with the elements in their original order.
     fn combinations(&self, r: i64, with_replacement: bool) -> Result<Tensor>;
 
-    /// The complex conjugate, or the tensor itself if it is real.
+    /// The complex conjugate as a lazy view, or the tensor itself if it is real.
     fn conj(&self) -> Result<Tensor>;
 
     /// The complex conjugate, as a new tensor
@@ -898,6 +898,9 @@ pub trait Methods {
     /// `cumsum`, into a tensor of the caller's.
     fn cumsum_out(&self, dim: i64, out: &mut Tensor) -> Result<()>;
 
+    /// Returns a tensor with the same memory and without history.
+    fn data(&self) -> Result<Tensor>;
+
     /// Converts degrees to radians
     fn deg2rad(&self) -> Result<Tensor>;
 
@@ -909,6 +912,9 @@ pub trait Methods {
 
     /// Returns a view with the same geometry, through which no gradient flows.
     fn detach(&self) -> Result<Tensor>;
+
+    /// Removes the history of a tensor: it becomes a leaf that requires no gradients.
+    fn detach_(&mut self) -> Result<()>;
 
     /// Copies the result of `detach` to new memory.
     fn detach_copy(&self) -> Result<Tensor>;
@@ -1675,7 +1681,7 @@ pub trait Methods {
     #[cfg(feature = "conv")]
     fn im2col_out(&self, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64], out: &mut Tensor) -> Result<()>;
 
-    /// The imaginary part of a complex tensor, as a view.
+    /// The imaginary part of a complex tensor, as a view. That of a lazy conjugate is a lazy negative.
     fn imag(&self) -> Result<Tensor>;
 
     /// The elements at the indices in one index tensor for each dimension. Dimensions without an index tensor are selected whole.
@@ -1755,14 +1761,23 @@ pub trait Methods {
     /// Whether the dtype is complex.
     fn is_complex(&self) -> Result<bool>;
 
+    /// Whether the tensor is a lazy conjugate.
+    fn is_conj(&self) -> Result<bool>;
+
     /// Returns whether the elements are contiguous in row-major order.
     fn is_contiguous(&self) -> Result<bool>;
 
     /// Returns whether the elements are contiguous in this memory format.
     fn is_contiguous_memory_format(&self, memory_format: MemoryFormat) -> Result<bool>;
 
+    /// Returns false: no tensor is distributed over machines.
+    fn is_distributed(&self) -> Result<bool>;
+
     /// Whether the dtype is a floating-point dtype, not complex.
     fn is_floating_point(&self) -> Result<bool>;
+
+    /// Whether the tensor is a lazy negative.
+    fn is_neg(&self) -> Result<bool>;
 
     /// Whether the only element of a tensor is nonzero.
     fn is_nonzero(&self) -> Result<bool>;
@@ -1944,6 +1959,9 @@ pub trait Methods {
     /// `lgamma`, into a tensor of the caller's.
     fn lgamma_out(&self, out: &mut Tensor) -> Result<()>;
 
+    /// Returns the tensor itself. The call passes the tensor through the active layers.
+    fn lift(&self) -> Result<Tensor>;
+
     /// Returns a view of a new tensor. The call passes the tensor through the active layers.
     fn lift_fresh(&self) -> Result<Tensor>;
 
@@ -1952,6 +1970,9 @@ pub trait Methods {
 
     /// `lift_fresh_copy`, into a tensor of the caller's.
     fn lift_fresh_copy_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `lift`, into a tensor of the caller's.
+    fn lift_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// The cross products of vectors of three elements along the dimension `dim`.
     #[cfg(feature = "linalg")]
@@ -2726,6 +2747,9 @@ pub trait Methods {
     #[cfg(feature = "linalg")]
     fn outer_out(&self, vec2: &Tensor, out: &mut Tensor) -> Result<()>;
 
+    /// Returns the position of the tensor among the results of the call that computed it.
+    fn output_nr(&self) -> Result<i64>;
+
     /// Pads the tensor, in one of the modes `constant`, `reflect`, `replicate` and `circular`.
     fn pad(&self, pad: &[i64], mode: &str, value: Option<f64>) -> Result<Tensor>;
 
@@ -3065,11 +3089,32 @@ pub trait Methods {
     /// Computes `reshape` to the sizes of another tensor.
     fn reshape_as(&self, other: &Tensor) -> Result<Tensor>;
 
-    /// Returns the tensor itself, because conjugation is never deferred here.
+    /// Copies the elements, and changes the sizes of the copy as `resize_` does.
+    fn resize(&self, size: &[i64]) -> Result<Tensor>;
+
+    /// Binds the handle to a contiguous tensor with these sizes, which has the same memory, or a larger copy of it.
+    fn resize_(&mut self, size: &[i64]) -> Result<()>;
+
+    /// Copies the elements, and changes the sizes of the copy as `resize_as_` does.
+    fn resize_as(&self, the_template: &Tensor) -> Result<Tensor>;
+
+    /// Binds the handle to a tensor with the sizes of `the_template`, as `resize_` does.
+    fn resize_as_(&mut self, the_template: &Tensor) -> Result<()>;
+
+    /// `resize_as`, into a tensor of the caller's.
+    fn resize_as_out(&self, the_template: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// `resize`, into a tensor of the caller's.
+    fn resize_out(&self, size: &[i64], out: &mut Tensor) -> Result<()>;
+
+    /// Returns the tensor itself, or a copy with its elements in memory if it is a lazy conjugate.
     fn resolve_conj(&self) -> Result<Tensor>;
 
-    /// Returns the tensor itself, because negation is never deferred here.
+    /// Returns the tensor itself, or a copy with its elements in memory if it is a lazy negative.
     fn resolve_neg(&self) -> Result<Tensor>;
+
+    /// Returns whether the gradient of a computed tensor is retained.
+    fn retains_grad(&self) -> Result<bool>;
 
     /// Shifts the elements along dimensions. Elements shifted beyond one end enter at the other.
     fn roll(&self, shifts: &[i64], dims: &[i64]) -> Result<Tensor>;
@@ -3217,6 +3262,27 @@ pub trait Methods {
     /// `selu`, in place
     fn selu_(&mut self) -> Result<()>;
 
+    /// Binds the handle to a tensor without elements.
+    fn set_(&mut self) -> Result<()>;
+
+    /// Binds the handle to a tensor with the memory and the geometry of `source`.
+    fn set__source_tensor(&mut self, source: &Tensor) -> Result<()>;
+
+    /// Binds the handle to a tensor in the memory of `source`, which is contiguous. The offset counts from the first element of `source`.
+    fn set__source_tensor_storage_offset(&mut self, source: &Tensor, storage_offset: i64, size: &[i64], stride: &[i64]) -> Result<()>;
+
+    /// Binds the handle to a tensor with the memory of `new_data`. A leaf that requires gradients stays one.
+    fn set_data(&mut self, new_data: &Tensor) -> Result<()>;
+
+    /// `set`, into a tensor of the caller's.
+    fn set_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Returns a copy of `source`, which has the dtype and the device of `self`.
+    fn set_source_tensor(&self, source: &Tensor) -> Result<Tensor>;
+
+    /// `set_source_tensor`, into a tensor of the caller's.
+    fn set_source_tensor_out(&self, source: &Tensor, out: &mut Tensor) -> Result<()>;
+
     /// The sign: -1, 0 or 1; for complex numbers, `self / |self|`, or 0
     fn sgn(&self) -> Result<Tensor>;
 
@@ -3225,6 +3291,9 @@ pub trait Methods {
 
     /// `sgn`, into a tensor of the caller's.
     fn sgn_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Binds the handle to a tensor with the memory of `source`, as `set_data` does.
+    fn shallow_copy_data_(&mut self, source: &Tensor) -> Result<()>;
 
     /// `1 / (1 + e^-self)`
     fn sigmoid(&self) -> Result<Tensor>;
@@ -5409,6 +5478,10 @@ impl Methods for Tensor {
         crate::cumsum_out!(self, dim, out = out)
     }
 
+    fn data(&self) -> Result<Tensor> {
+        crate::data(self)
+    }
+
     fn deg2rad(&self) -> Result<Tensor> {
         crate::deg2rad(self)
     }
@@ -5423,6 +5496,10 @@ impl Methods for Tensor {
 
     fn detach(&self) -> Result<Tensor> {
         crate::detach(self)
+    }
+
+    fn detach_(&mut self) -> Result<()> {
+        crate::detach_(self)
     }
 
     fn detach_copy(&self) -> Result<Tensor> {
@@ -6538,6 +6615,10 @@ impl Methods for Tensor {
         crate::is_complex(self)
     }
 
+    fn is_conj(&self) -> Result<bool> {
+        crate::is_conj(self)
+    }
+
     fn is_contiguous(&self) -> Result<bool> {
         crate::is_contiguous(self)
     }
@@ -6546,8 +6627,16 @@ impl Methods for Tensor {
         crate::is_contiguous_memory_format(self, memory_format)
     }
 
+    fn is_distributed(&self) -> Result<bool> {
+        crate::is_distributed(self)
+    }
+
     fn is_floating_point(&self) -> Result<bool> {
         crate::is_floating_point(self)
+    }
+
+    fn is_neg(&self) -> Result<bool> {
+        crate::is_neg(self)
     }
 
     fn is_nonzero(&self) -> Result<bool> {
@@ -6788,6 +6877,10 @@ impl Methods for Tensor {
         crate::lgamma_out(self, out)
     }
 
+    fn lift(&self) -> Result<Tensor> {
+        crate::lift(self)
+    }
+
     fn lift_fresh(&self) -> Result<Tensor> {
         crate::lift_fresh(self)
     }
@@ -6798,6 +6891,10 @@ impl Methods for Tensor {
 
     fn lift_fresh_copy_out(&self, out: &mut Tensor) -> Result<()> {
         crate::lift_fresh_copy_out(self, out)
+    }
+
+    fn lift_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::lift_out(self, out)
     }
 
     #[cfg(feature = "linalg")]
@@ -7807,6 +7904,10 @@ impl Methods for Tensor {
         crate::outer_out(self, vec2, out)
     }
 
+    fn output_nr(&self) -> Result<i64> {
+        crate::output_nr(self)
+    }
+
     fn pad(&self, pad: &[i64], mode: &str, value: Option<f64>) -> Result<Tensor> {
         crate::pad(self, pad, mode, value)
     }
@@ -8247,12 +8348,40 @@ impl Methods for Tensor {
         crate::reshape_as(self, other)
     }
 
+    fn resize(&self, size: &[i64]) -> Result<Tensor> {
+        crate::resize!(self, size)
+    }
+
+    fn resize_(&mut self, size: &[i64]) -> Result<()> {
+        crate::resize_!(self, size)
+    }
+
+    fn resize_as(&self, the_template: &Tensor) -> Result<Tensor> {
+        crate::resize_as!(self, the_template)
+    }
+
+    fn resize_as_(&mut self, the_template: &Tensor) -> Result<()> {
+        crate::resize_as_!(self, the_template)
+    }
+
+    fn resize_as_out(&self, the_template: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::resize_as_out!(self, the_template, out = out)
+    }
+
+    fn resize_out(&self, size: &[i64], out: &mut Tensor) -> Result<()> {
+        crate::resize_out!(self, size, out = out)
+    }
+
     fn resolve_conj(&self) -> Result<Tensor> {
         crate::resolve_conj(self)
     }
 
     fn resolve_neg(&self) -> Result<Tensor> {
         crate::resolve_neg(self)
+    }
+
+    fn retains_grad(&self) -> Result<bool> {
+        crate::retains_grad(self)
     }
 
     fn roll(&self, shifts: &[i64], dims: &[i64]) -> Result<Tensor> {
@@ -8448,6 +8577,34 @@ impl Methods for Tensor {
         crate::selu_(self)
     }
 
+    fn set_(&mut self) -> Result<()> {
+        crate::set_(self)
+    }
+
+    fn set__source_tensor(&mut self, source: &Tensor) -> Result<()> {
+        crate::set__source_tensor(self, source)
+    }
+
+    fn set__source_tensor_storage_offset(&mut self, source: &Tensor, storage_offset: i64, size: &[i64], stride: &[i64]) -> Result<()> {
+        crate::set__source_tensor_storage_offset(self, source, storage_offset, size, stride)
+    }
+
+    fn set_data(&mut self, new_data: &Tensor) -> Result<()> {
+        crate::set_data(self, new_data)
+    }
+
+    fn set_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::set_out(self, out)
+    }
+
+    fn set_source_tensor(&self, source: &Tensor) -> Result<Tensor> {
+        crate::set_source_tensor(self, source)
+    }
+
+    fn set_source_tensor_out(&self, source: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::set_source_tensor_out(self, source, out)
+    }
+
     fn sgn(&self) -> Result<Tensor> {
         crate::sgn(self)
     }
@@ -8458,6 +8615,10 @@ impl Methods for Tensor {
 
     fn sgn_out(&self, out: &mut Tensor) -> Result<()> {
         crate::sgn_out(self, out)
+    }
+
+    fn shallow_copy_data_(&mut self, source: &Tensor) -> Result<()> {
+        crate::shallow_copy_data_(self, source)
     }
 
     fn sigmoid(&self) -> Result<Tensor> {

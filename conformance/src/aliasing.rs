@@ -5,7 +5,7 @@ use dispatch_runtime::{Operator, Tensor, Value};
 use crate::verdict::Failure;
 
 /// Operators whose `Tensor(a)` result may be a copy if no view has the requested shape or dtype.
-const MAY_RETURN_A_COPY: [&str; 16] = [
+const MAY_RETURN_A_COPY: [&str; 15] = [
     "reshape",
     "reshape_as",
     "contiguous",
@@ -17,12 +17,14 @@ const MAY_RETURN_A_COPY: [&str; 16] = [
     "resolve_conj",
     "resolve_neg",
     "unflatten",
+    "_autocast_to_full_precision",
+    "_autocast_to_reduced_precision",
     "view_as_complex",
-    "adjoint",
-    "mH",
-    "matrix_H",
     "_grad_sum_to_size",
 ];
+
+/// Operators that bind the written argument to a tensor with other memory.
+const REBINDING_OPERATORS: [&str; 4] = ["resize_", "resize_as_", "set_", "shallow_copy_data_"];
 
 /// Arguments that the operator writes although its schema does not say so. PyTorch does the same.
 const UNDECLARED_WRITES: [(&str, &str); 6] = [
@@ -36,9 +38,11 @@ const UNDECLARED_WRITES: [(&str, &str); 6] = [
 
 /// Operators whose results may be views of arguments although their schemas do not say so. Callers must rely neither on a view nor on a
 /// copy.
-const UNDECLARED_VIEWS: [&str; 23] = [
+const UNDECLARED_VIEWS: [&str; 25] = [
     "_convolution_double_backward",
     "_reshape_from_tensor",
+    "data",
+    "_to_cpu",
     "_unsafe_view",
     "unsafe_split",
     "unsafe_split_with_sizes",
@@ -93,12 +97,17 @@ pub(crate) fn check(
         for (i, value) in given.iter().enumerate() {
             let argument = || schema.arguments[i].name.clone();
             let shared = result.tensors().any(|result| shares_memory(result, value));
-            let may_share = views.contains(&i) || written == Some(i) || UNDECLARED_VIEWS.contains(&base);
+            let may_share = views.contains(&i)
+                || written == Some(i)
+                || UNDECLARED_VIEWS.contains(&base)
+                || REBINDING_OPERATORS.contains(&base);
             if shared && !may_share && !argument_shares_with_any(given, i, &views, written) {
                 return Err(Failure::UnexpectedSharing { index, argument: argument() });
             }
             let must_share = views.contains(&i) && !MAY_RETURN_A_COPY.contains(&base)
-                || written == Some(i) && !value.tensors().any(|tensor| tensor.geometry().count() == 0);
+                || written == Some(i)
+                    && !REBINDING_OPERATORS.contains(&base)
+                    && !value.tensors().any(|tensor| tensor.geometry().count() == 0);
             let every = result.tensors().all(|result| shares_memory(result, value));
             if must_share && !every && !matches!(value, Value::None) {
                 return Err(Failure::MissingSharing { index, argument: argument() });

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 
 use dispatch_runtime::schema::Schema;
-use dispatch_runtime::{DType, Device, Generator, Operator, Value};
+use dispatch_runtime::{DType, Device, Generator, Operator, Tensor, Value};
 use dispatch_vmap::Strategy;
 
 use crate::aliasing::{self, version_counters};
@@ -12,7 +12,7 @@ use crate::as_strided_offset;
 use crate::compare::{ComparedProperties, Difference, compare_properties, is_as_precise_as_recording};
 use crate::datum::{Datum, create_values};
 use crate::decode;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::recording::Call;
 use crate::tensors::to_complex;
 use crate::ties;
@@ -158,6 +158,22 @@ impl Case {
     /// Makes the call, and compares the properties that `properties` names.
     pub(crate) fn check(&self, properties: ComparedProperties) -> Verdict {
         self.call(&self.arguments).and_then(|outcome| Ok(self.compare_outcome(&outcome, properties)?)).into()
+    }
+
+    /// Makes the call with each tensor of the arguments replaced, and compares the outcome.
+    pub(crate) fn check_with_values(
+        &self,
+        replace: fn(&Tensor) -> dispatch_runtime::Result<Tensor>,
+        properties: ComparedProperties,
+    ) -> Verdict {
+        let call = || -> Result<Outcome, CallError> {
+            let mut given = create_values(&self.arguments, self.device)?;
+            for tensor in given.iter_mut().flat_map(Value::tensors_mut) {
+                *tensor = replace(tensor).map_err(|source| Error::CopyFailed { device: self.device, source })?;
+            }
+            call_and_check_aliasing(self.operator, given)
+        };
+        call().and_then(|outcome| Ok(self.compare_outcome(&outcome, properties)?)).into()
     }
 
     /// Calls the operator with these arguments.

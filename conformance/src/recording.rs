@@ -14,13 +14,14 @@ use serde_json::{Map, Value as Json};
 use crate::error::{Error, Result};
 
 /// The recordings. The first has the calls that PyTorch's dispatcher makes below autograd. The second, of `golden/record.py`, has missing
-/// operators and composites. `optim`, `internals`, `programs` and `quantized` have the operators of optimisers, internal ones, those of
-/// exported programs and those of quantised models. `samples` has other dtypes, and `vision` the operators of torchvision.
-const RECORDING_FILES: [(&str, &[u8]); 8] = [
+/// operators and composites. `optim`, `internals`, `plumbing`, `programs` and `quantized` have the operators of optimisers, internal ones,
+/// those of a tensor's state, of exported programs and of quantised models. `samples` has other dtypes, `vision` torchvision's operators.
+const RECORDING_FILES: [(&str, &[u8]); 9] = [
     ("ops.jsonl", include_bytes!("../golden/ops.jsonl.gz")),
     ("more.jsonl", include_bytes!("../golden/more.jsonl.gz")),
     ("optim.jsonl", include_bytes!("../golden/optim.jsonl.gz")),
     ("internals.jsonl", include_bytes!("../golden/internals.jsonl.gz")),
+    ("plumbing.jsonl", include_bytes!("../golden/plumbing.jsonl.gz")),
     ("programs.jsonl", include_bytes!("../golden/programs.jsonl.gz")),
     ("quantized.jsonl", include_bytes!("../golden/quantized.jsonl.gz")),
     ("samples.jsonl", include_bytes!("../golden/samples.jsonl.gz")),

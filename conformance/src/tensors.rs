@@ -45,7 +45,7 @@ pub(crate) fn geometry_as_array(tensor: &Tensor) -> Array {
 /// Returns a tensor with another geometry on the storage of `tensor`.
 pub(crate) fn strided_view(tensor: &Tensor, sizes: &[i64], strides: &[i64], offset: i64) -> Result<Tensor> {
     let geometry = Geometry::strided(sizes, strides, offset).ok_or(Error::InvalidGeometry)?;
-    Ok(Tensor::new(tensor.storage().clone(), tensor.dtype(), geometry)?)
+    Ok(tensor.restride(geometry)?)
 }
 
 /// Copies a host tensor to a device.
@@ -76,7 +76,8 @@ fn copy_to_host(tensor: &Tensor) -> Result<Tensor> {
         Ok(host)
     };
     let storage = copy().map_err(|source| Error::CopyFailed { device, source })?;
-    Ok(Tensor::new(storage, tensor.dtype(), tensor.geometry().clone())?)
+    let host = Tensor::new(storage, tensor.dtype(), tensor.geometry().clone())?;
+    Ok(if tensor.math_bits().is_empty() { host } else { host.with_math_bits(tensor.math_bits()) })
 }
 
 /// Returns the bytes of a host storage as a tensor of `U8`.
@@ -168,6 +169,10 @@ fn write_array_as<T: StoredElement>(array: &Array) -> Result<Tensor> {
 }
 
 fn read_elements_as<T: StoredElement>(tensor: &Tensor) -> Result<Vec<Scalar>, AccessError> {
+    if !tensor.math_bits().is_empty() {
+        let elements = tensor.to_vec::<T>().map_err(|_| AccessError::InUse)?;
+        return Ok(elements.into_iter().map(StoredElement::to_scalar).collect());
+    }
     let whole = i64::try_from(tensor.storage().size() / tensor.dtype().size()).unwrap_or(i64::MAX);
     let flat = Tensor::new(tensor.storage().clone(), tensor.dtype(), Geometry::contiguous(&[whole]));
     let Ok(flat) = flat else { return Ok(Vec::new()) };

@@ -6,6 +6,7 @@ mod combinations;
 mod copy;
 mod diagonal;
 mod expand;
+mod gradient_state;
 mod join;
 mod metadata;
 mod pad;
@@ -13,7 +14,9 @@ mod pinned_memory;
 mod pixel_shuffle;
 mod rearrange;
 mod reshape;
+mod resizing;
 mod select;
+mod set_storage;
 mod split;
 mod squeeze;
 mod transpose;
@@ -23,8 +26,8 @@ mod view_copies;
 /// The public items of the family. They are in a module of their own, as a file may have the name of an operator.
 pub(crate) mod operators {
     pub use super::{
-        alias::*, casts::*, combinations::*, copy::*, diagonal::*, expand::*, join::*, metadata::*, pad::*,
-        pinned_memory::*, pixel_shuffle::*, rearrange::*, reshape::*, select::*, split::*, squeeze::*, transpose::*,
-        view_backward::*, view_copies::*,
+        alias::*, casts::*, combinations::*, copy::*, diagonal::*, expand::*, gradient_state::*, join::*, metadata::*,
+        pad::*, pinned_memory::*, pixel_shuffle::*, rearrange::*, reshape::*, resizing::*, select::*, set_storage::*,
+        split::*, squeeze::*, transpose::*, view_backward::*, view_copies::*,
     };
 }

@@ -90,6 +90,9 @@ impl Convert for Tensor {
         }
         let fetched = self.to((dtype, Device::CPU))?;
         if fetched.has_any_mark(Marks::NOT_ON_HOST) {
+            if !fetched.math_bits().is_empty() {
+                return crate::clone(&fetched, None)?.item();
+            }
             // Only a layer has the elements of this tensor. Its kernel of this operator returns an error with the reason.
             crate::_local_scalar_dense(&fetched)?;
         }

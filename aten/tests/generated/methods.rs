@@ -7,7 +7,7 @@ use dispatch_runtime::schema::{Argument, Schema, Type, TypeKind};
 use crate::{cargo_feature_of, operators_by_function};
 
 /// Operators that are not methods, as Rust or `Tensor` has other methods of these names.
-const NOT_METHODS: [&str; 2] = ["clone", "item"];
+const NOT_METHODS: [&str; 7] = ["clone", "is_inference", "is_leaf", "item", "requires_grad_", "retain_grad", "set"];
 
 const FILE_HEAD: &str = r#"//! Operators as methods of their first argument. Generated from the registry by the test `generated`; do not edit.
 
@@ -16,7 +16,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex64, Layout, MemoryFormat};
 
 /// Every operator whose first argument is a tensor called `self`, as a method: `x.relu()?`. Two kinds are left out: names that begin with
-/// an underscore, which are private to PyTorch, and `clone` and `item`, which are other methods of `Tensor`.
+/// an underscore, which are private to PyTorch, and names of other methods of `Tensor`, such as `clone`, `item` and `is_leaf`.
 ///
 /// A method takes the arguments that PyTorch takes by position. Those that PyTorch takes by name alone keep their defaults. For
 /// other values, call the function of the same name, which takes all arguments, or its macro, which takes them by name.

@@ -1,6 +1,6 @@
 //! The paths of a call through operators: typed, boxed, with guards and fallbacks.
 
-use dispatch_runtime::keys::{ADInplaceOrView, Autograd, BackendSelect, CPU, Functionalize, Negative};
+use dispatch_runtime::keys::{ADInplaceOrView, Autograd, BackendSelect, CPU, Functionalize, ZeroTensor};
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Marks, guard};
 
@@ -39,9 +39,9 @@ fn return_first_fallback(op: &Operator, _: KeySet, stack: &mut Stack) -> Result<
     Ok(())
 }
 
-#[op_fallback(Negative)]
+#[op_fallback(ZeroTensor)]
 fn redispatch_fallback(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
-    op.redispatch_boxed(keys.below(Negative), stack)
+    op.redispatch_boxed(keys.below(ZeroTensor), stack)
 }
 
 #[op_fallback(Functionalize, marked(REQUIRES_GRAD))]
@@ -115,6 +115,6 @@ pub(crate) fn call_past_marked_fallback(calls: CallLoop<'_>) {
 }
 
 pub(crate) fn call_through_boxed_fallback(calls: CallLoop<'_>) {
-    let _guard = guard::include(Negative.into());
+    let _guard = guard::include(ZeroTensor.into());
     calls.repeat_call(opdispatch_typed_call);
 }

@@ -4,6 +4,7 @@
 //! on them, and Meta must predict them.
 
 use dispatch_runtime::schema::SchemaKind;
+use dispatch_runtime::{DType, Tensor};
 
 use crate::aliasing::has_undeclared_write;
 use crate::array::Array;
@@ -14,7 +15,7 @@ use crate::meta;
 use crate::verdict::{Failure, Verdict};
 
 /// Operators whose results depend on the strides of their arguments.
-pub(crate) const LAYOUT_SENSITIVE_OPERATORS: [&str; 17] = [
+pub(crate) const LAYOUT_SENSITIVE_OPERATORS: [&str; 18] = [
     "_new_zeros_with_same_feature_meta",
     "slice_inverse",
     "view",
@@ -32,6 +33,7 @@ pub(crate) const LAYOUT_SENSITIVE_OPERATORS: [&str; 17] = [
     "sym_stride",
     "sym_storage_offset",
     "is_contiguous",
+    "_debug_has_internal_overlap",
 ];
 
 pub(crate) fn check(case: &Case) -> Vec<Verdict> {
@@ -57,6 +59,7 @@ pub(crate) fn check(case: &Case) -> Vec<Verdict> {
         verdicts.push(verdict.with_context(variant));
     }
     verdicts.extend(check_broadcast_arguments(case));
+    verdicts.extend(check_lazy_arguments(case));
     verdicts
 }
 
@@ -89,6 +92,30 @@ fn with_storage_offset(array: &Array) -> Array {
         return array.clone();
     }
     Array { offset: 1, ..array.contiguous() }
+}
+
+/// Operators whose results tell whether an argument is lazy, or that refuse lazy arguments.
+const LAZINESS_SENSITIVE_OPERATORS: [&str; 6] =
+    ["is_conj", "is_neg", "view_as_real", "view_as_real_copy", "view_copy", "view"];
+
+/// Makes the call with lazy arguments: conjugates of the conjugated complex ones, and negatives of the negated real ones.
+fn check_lazy_arguments(case: &Case) -> Option<Verdict> {
+    let has_numbers = case.arguments.iter().flat_map(Datum::arrays).any(|array| array.dtype != DType::Bool);
+    if !has_numbers || LAZINESS_SENSITIVE_OPERATORS.contains(&case.operator.name().base) {
+        return None;
+    }
+    Some(case.check_with_values(to_lazy, ComparedProperties::AllButStrides).with_context("with lazy arguments"))
+}
+
+/// Returns a lazy view with the elements of `tensor`, or the tensor itself if it is boolean or a number.
+fn to_lazy(tensor: &Tensor) -> dispatch_runtime::Result<Tensor> {
+    if tensor.is_number() || tensor.dtype() == DType::Bool {
+        Ok(tensor.clone())
+    } else if tensor.dtype().is_complex() {
+        aten::_conj(&aten::conj_physical(tensor)?)
+    } else {
+        aten::_neg_view(&aten::neg(tensor)?)
+    }
 }
 
 /// Compares calls with a broadcast argument (stride 0) with calls with a contiguous copy of it. The backend is its own reference.
@@ -160,7 +187,7 @@ fn compare_strides_with_meta(case: &Case) -> Option<Verdict> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dispatch_runtime::{DType, Scalar};
+    use dispatch_runtime::Scalar;
 
     #[test]
     fn changed_layouts_have_the_same_elements() {

@@ -4,9 +4,10 @@ use num_complex::Complex64;
 
 use super::element_texts::{ElementTexts, ElementValues};
 use crate::error::{BadArgument, Error, ErrorKind, Problem, Result};
-use crate::key::Device;
+use crate::key::{Device, KeySet};
 use crate::memory::Storage;
 use crate::scalar::{Bool, DType, Element, Float8E4M3Fn, Float8E4M3Fnuz, Float8E5M2, Float8E5M2Fnuz, Float8E8M0Fnu};
+use crate::tensor::math_bits::apply_math_bits;
 use crate::tensor::{Tensor, access};
 
 /// The maximum length of a printed line.
@@ -94,13 +95,15 @@ impl PrintedElements {
 
     /// Returns the elements to print in row-major order.
     fn read_converted<T: Element, U>(&self, tensor: &Tensor, convert: impl Fn(T) -> U) -> Result<Vec<U>> {
-        let elements = tensor.elements::<T>()?;
+        let in_memory = tensor.with_math_bits(KeySet::EMPTY);
+        let elements = in_memory.elements::<T>()?;
         let mut position = vec![0; self.sizes.len()];
         let mut printed = Vec::new();
         loop {
-            printed.extend(elements.get(&position).map(&convert));
+            printed.extend(elements.get(&position));
             let Some(dim) = (0..position.len()).rev().find(|&dim| position[dim] + 1 < self.sizes[dim]) else {
-                return Ok(printed);
+                apply_math_bits(tensor.math_bits(), &mut printed);
+                return Ok(printed.into_iter().map(convert).collect());
             };
             position[dim] += 1;
             if self.is_dim_abbreviated(dim) && position[dim] == EDGE_ITEMS {
@@ -167,7 +170,7 @@ fn copy_to_cpu(tensor: &Tensor) -> Result<Tensor> {
     drop(hold);
     let storage = Storage::try_new_host(bytes.len())?;
     access::copy_into_storage(&storage, &bytes);
-    Ok(Tensor::new(storage, tensor.dtype(), tensor.geometry().clone())?)
+    Ok(Tensor::new(storage, tensor.dtype(), tensor.geometry().clone())?.with_math_bits(tensor.math_bits()))
 }
 
 /// Returns a short text for an error, on one line.

@@ -165,7 +165,7 @@ impl fmt::Display for Problem {
                 f.write_str("is in use by a guard, perhaps through another view of its memory; drop that guard first")
             }
             Self::NotOnHost { device } if *device == Device::CPU => {
-                f.write_str("has more elements than its sizes show, so only operators can access its elements")
+                f.write_str("is a batch, or a lazy conjugate or negative, so only operators can access its elements")
             }
             Self::NotOnHost { device } => {
                 write!(f, "is on {device}, whose memory the CPU cannot address; copy it to the CPU first")

@@ -39,7 +39,7 @@ pub use key_set::KeySet;
 pub use layer::InsertionPoint;
 pub(crate) use layer::{
     AD_INPLACE_OR_VIEW, AUTOCAST, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, BACKEND_COUNT, BACKEND_END,
-    BACKEND_SELECT, DENSE, LAYER_END, LAYER_ORDER,
+    BACKEND_SELECT, CONJUGATE, DENSE, LAYER_END, LAYER_ORDER, NEGATIVE,
 };
 pub(crate) use name_clash::{NameClash, name_clashes};
 pub use provenance::Provenance;

@@ -13,8 +13,9 @@ use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
 
 use super::Tensor;
+use super::math_bits::apply_math_bits;
 use crate::error::Error;
-use crate::key::Device;
+use crate::key::{Device, KeySet};
 use crate::memory::Storage;
 use crate::scalar::{
     Bool, DType, Element, Float8E4M3Fn, Float8E4M3Fnuz, Float8E5M2, Float8E5M2Fnuz, Float8E8M0Fnu, Scalar,
@@ -61,7 +62,7 @@ impl fmt::Display for AccessError {
                 write!(f, "the elements are not contiguous (sizes {sizes:?}, strides {strides:?}); make the tensor contiguous first")
             }
             Self::NotOnHost { device } if *device == Device::CPU => {
-                f.write_str("the tensor represents more than its sizes show, such as a batch; only operators can reach its elements")
+                f.write_str("the tensor's elements are not those in memory, as it is a batch or a lazy conjugate or negative; only operators can reach them")
             }
             Self::NotOnHost { device } => write!(f, "the memory of {device} cannot be addressed by the CPU; copy it to the CPU first"),
             Self::InUse => f.write_str(
@@ -94,7 +95,15 @@ impl Tensor {
     pub fn to_scalar(&self) -> Result<Scalar, AccessError> {
         fn first_element<T: Element>(tensor: &Tensor) -> Result<T, AccessError> {
             // A tensor without dimensions has one element.
-            tensor.read::<T>()?.first().copied().ok_or(AccessError::InUse)
+            let element = match tensor.read::<T>() {
+                Err(AccessError::NotOnHost { .. }) if !tensor.math_bits().is_empty() => {
+                    let mut elements = tensor.with_math_bits(KeySet::EMPTY).read::<T>()?.to_vec();
+                    apply_math_bits(tensor.math_bits(), &mut elements);
+                    elements.first().copied()
+                }
+                elements => elements?.first().copied(),
+            };
+            element.ok_or(AccessError::InUse)
         }
         Ok(match self.dtype() {
             DType::U8 => Scalar::Int(first_element::<u8>(self)?.into()),

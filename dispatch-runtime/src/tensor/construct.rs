@@ -155,6 +155,24 @@ impl Tensor {
         Self::new_unchecked(body.storage.clone(), body.dtype, &body.geometry, body.device, keys, marks, body.start)
     }
 
+    /// Creates a tensor over the same elements with other keys, whose elements can be read, if the CPU can address them.
+    pub(super) fn readable_with_keys(&self, keys: KeySet) -> Self {
+        let body = &self.0;
+        // SAFETY: the geometry begins inside the storage, unless there is no element at all.
+        let start =
+            body.storage.host_address().map(|memory| unsafe { memory.add(start_byte(&body.geometry, body.dtype)) });
+        let marks = Marks::for_new_tensor(self.is_inference());
+        Self::new_unchecked(
+            body.storage.clone(),
+            body.dtype,
+            &body.geometry,
+            body.device,
+            keys,
+            marks,
+            StartAddress(start),
+        )
+    }
+
     /// Creates a tensor over the same storage with other keys, whose elements only operators can reach: [`read`](Self::read) and kernels
     /// return errors, also for its views. A layer uses it for tensors that represent more than their sizes say, such as batches.
     ///

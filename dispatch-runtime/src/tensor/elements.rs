@@ -9,8 +9,10 @@ use std::marker::PhantomData;
 use super::Tensor;
 use super::access::AccessError;
 use super::geometry::{Dims, Geometry};
+use super::math_bits::apply_math_bits;
 use super::operands::Operands;
 use crate::error::Result;
+use crate::key::KeySet;
 use crate::scalar::{DType, Element};
 
 /// A guard that lends a tensor's elements one by one for reading.
@@ -71,6 +73,11 @@ impl Tensor {
     ///
     /// Returns an error if [`elements`](Self::elements) does.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        if !self.math_bits().is_empty() {
+            let mut elements = self.with_math_bits(KeySet::EMPTY).to_vec()?;
+            apply_math_bits(self.math_bits(), &mut elements);
+            return Ok(elements);
+        }
         if self.geometry().is_contiguous() {
             return Ok(self.read::<T>()?.to_vec());
         }

@@ -250,6 +250,20 @@ impl Tensor {
         }
     }
 
+    /// Drops the small value of type `T` inside of the tensor's body, unless the tensor has other handles. Returns whether it did.
+    ///
+    /// ```
+    /// # use dispatch_runtime::Tensor;
+    /// let mut t = Tensor::from_slice(&[0_i64]);
+    /// t.set_extension("input").unwrap();
+    /// assert!(t.drop_extension::<&str>() && t.extension::<&str>().is_none());
+    /// ```
+    pub fn drop_extension<T: Any>(&mut self) -> bool {
+        let small = Shared::get_mut(&mut self.0).map(|body| &mut body.extensions.small);
+        let dropped = small.and_then(|small| small.take_if(|small| small.get::<T>().is_some()));
+        dropped.is_some()
+    }
+
     /// Returns the value of type `T` that is attached to this tensor, which `init` creates if there is none.
     #[inline]
     pub fn extension_or_init<T: Any + Send + Sync>(&self, init: impl FnOnce() -> T) -> &T {

@@ -12,6 +12,7 @@ mod extension;
 mod from_array;
 mod geometry;
 mod marks;
+pub(crate) mod math_bits;
 mod operands;
 mod overlap;
 mod transfer_hold;

@@ -41,3 +41,14 @@ fn gradients_of_views_are_written_to_the_viewed_elements() {
     .unwrap();
     assert_eq!(to_i64_vec(&rows), [0, 1, 0, 2]);
 }
+
+#[test]
+fn internal_overlap_is_known_for_dense_and_for_repeated_elements() {
+    let whole = tensor_of_consecutive_integers(20, &[20]);
+    let overlap = |sizes: &[i64], strides: &[i64]| {
+        aten::_debug_has_internal_overlap(&aten::as_strided(&whole, sizes, strides, None).unwrap()).unwrap()
+    };
+    assert_eq!([overlap(&[2, 3], &[3, 1]), overlap(&[2, 3], &[1, 2]), overlap(&[0, 5], &[0, 2])], [0; 3]);
+    assert_eq!([overlap(&[3], &[0]), overlap(&[2, 3], &[1, 0])], [1; 2]);
+    assert_eq!([overlap(&[4], &[2]), overlap(&[2, 2], &[1, 1])], [2; 2]);
+}

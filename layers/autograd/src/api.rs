@@ -5,3 +5,4 @@ pub(crate) mod clip_grad;
 pub(crate) mod differentiable;
 pub(crate) mod differentiation;
 pub mod functional;
+mod operators;

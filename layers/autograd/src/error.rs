@@ -63,6 +63,8 @@ pub enum GradientError {
         /// The name of the written argument.
         argument: String,
     },
+    /// A view would be detached in place. It shares the history of its base.
+    ViewDetached,
     /// A call would write to a view whose gradient cannot follow the write.
     ViewWritten {
         /// The name of the operator.
@@ -193,6 +195,9 @@ impl fmt::Display for GradientError {
                 "`{operator}` would write to `{argument}`, a view of a leaf that requires gradients; write under `guard::no_grad()`, or to \
                  a view of a copy (`aten::clone`)"
             ),
+            Self::ViewDetached => {
+                f.write_str("a view cannot be detached in place, as it shares the history of its base; call `detach`")
+            }
             Self::ViewWritten { operator, argument, reason } => write!(
                 f,
                 "`{operator}` would write to `{argument}`, a view that {reason}, so gradients cannot follow the write; write to the base of \

@@ -5,7 +5,7 @@ use dispatch_autograd::__private::Derivative;
 use dispatch_runtime::{Operator, keys};
 
 /// The operators without an implemented derivative, here and in PyTorch. A backward pass through them is an error.
-const OPERATORS_WITHOUT_DERIVATIVE: [&str; 22] = [
+const OPERATORS_WITHOUT_DERIVATIVE: [&str; 35] = [
     "aten::_add_relu.Tensor",
     "aten::_ctc_loss_backward",
     "aten::_cummax_helper",
@@ -14,6 +14,7 @@ const OPERATORS_WITHOUT_DERIVATIVE: [&str; 22] = [
     "aten::_embedding_bag_forward_only",
     "aten::_embedding_bag_per_sample_weights_backward",
     "aten::_scaled_dot_product_flash_attention_for_cpu_backward",
+    "aten::_resize_output",
     "aten::_segment_reduce_backward",
     "aten::_sobol_engine_initialize_state_",
     "aten::_unique2",
@@ -26,6 +27,18 @@ const OPERATORS_WITHOUT_DERIVATIVE: [&str; 22] = [
     "aten::heaviside",
     "aten::multi_margin_loss_backward",
     "aten::multilabel_margin_loss_backward",
+    "aten::resize",
+    "aten::resize_",
+    "aten::resize_as",
+    "aten::resize_as_",
+    "aten::set",
+    "aten::set.source_Storage",
+    "aten::set.source_Storage_storage_offset",
+    "aten::set.source_Tensor",
+    "aten::set_",
+    "aten::set_.source_Storage",
+    "aten::set_.source_Storage_storage_offset",
+    "aten::set_.source_Tensor",
     "aten::unique_consecutive",
     "aten::unique_dim",
 ];
@@ -55,10 +68,18 @@ fn declares_derivative(operator: &'static Operator) -> bool {
     let has_rule = |operator: &'static Operator| operator.rule::<Derivative>().is_some();
     let functional = operator.functional();
     has_rule(operator)
+        || has_own_kernel(operator)
         || functional.is_some_and(|functional| {
             has_rule(functional) || OPERATORS_WITHOUT_DERIVATIVE.contains(&&*functional.name().to_string())
         })
         || operator.schema().arguments.iter().any(dispatch_runtime::schema::Argument::is_out)
+}
+
+/// Whether the layer has a kernel that is no derivative, such as that of `detach_`.
+fn has_own_kernel(operator: &'static Operator) -> bool {
+    let table = operator.table();
+    let cell = table.iter().find(|cell| cell.key == keys::AutogradCPU);
+    cell.is_some_and(|cell| cell.registered_for == Some(keys::Autograd))
 }
 
 /// Whether autograd differentiates the operator through its decomposition.

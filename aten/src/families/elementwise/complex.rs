@@ -1,32 +1,66 @@
 //! Operators on complex numbers: conjugate, real and imaginary part, angle, and construction.
 //!
-//! In memory, a complex number is its real part, then its imaginary part. So the parts are views of the complex tensor.
+//! In memory, a complex number is its real part, then its imaginary part. So the parts are views of the complex tensor. The conjugate is a
+//! lazy view (math_bits.rs).
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Dims, Geometry};
 
-use crate::{add_scalar, atan2, broadcast_tensors, cos, mul, select_int, sin, stack};
+use crate::math_bits::{check_not_lazy, toggle_math_bit};
+use crate::{add_scalar, atan2, broadcast_tensors, check_negation, cos, mul, select_int, sin, stack};
 
-/// The complex conjugate, or the tensor itself if it is real.
+/// The complex conjugate as a lazy view, or the tensor itself if it is real.
 #[op_def("conj(Tensor(a) self) -> Tensor(a)")]
 pub fn conj(this: &Tensor) -> Result<Tensor> {
-    if this.dtype().is_complex() { conj_physical(this) } else { Ok(this.clone()) }
+    if this.dtype().is_complex() { _conj(this) } else { Ok(this.clone()) }
+}
+
+/// A lazy view of a complex tensor as its conjugate: the elements are computed when an operator reads them.
+#[op_def("_conj(Tensor(a) self) -> Tensor(a)", body = CompositeExplicitAutograd)]
+pub fn _conj(this: &Tensor) -> Result<Tensor> {
+    if !this.dtype().is_complex() {
+        return Err(BadArgument::dtype("self", this.dtype(), DTypes::Complex).into());
+    }
+    Ok(toggle_math_bit(this, keys::Conjugate))
+}
+
+/// A lazy view of a tensor as its negative: the elements are computed when an operator reads them.
+#[op_def("_neg_view(Tensor(a) self) -> Tensor(a)", body = CompositeExplicitAutograd)]
+pub fn _neg_view(this: &Tensor) -> Result<Tensor> {
+    check_negation(this)?;
+    Ok(toggle_math_bit(this, keys::Negative))
 }
 
 /// The complex conjugate, as a new tensor
 #[op_def("conj_physical(Tensor self) -> Tensor", shape = pointwise, dtypes(all), inplace, out = "out")]
 pub fn conj_physical(_: ...) -> Result<Tensor>;
 
-/// Returns the tensor itself, because conjugation is never deferred here.
-#[op_def("resolve_conj(Tensor(a) self) -> Tensor(a)")]
-pub fn resolve_conj(this: &Tensor) -> Result<Tensor> {
-    Ok(this.clone())
+/// The complex conjugate, as a new tensor
+#[op_def("_conj_physical(Tensor self) -> Tensor", out = "out", calls = conj_physical)]
+pub fn _conj_physical(_: ...) -> Result<Tensor>;
+
+/// Whether the tensor is a lazy conjugate.
+#[op_def("is_conj(Tensor self) -> bool")]
+pub fn is_conj(this: &Tensor) -> Result<bool> {
+    Ok(this.keys().has(keys::Conjugate))
 }
 
-/// Returns the tensor itself, because negation is never deferred here.
+/// Whether the tensor is a lazy negative.
+#[op_def("is_neg(Tensor self) -> bool")]
+pub fn is_neg(this: &Tensor) -> Result<bool> {
+    Ok(this.keys().has(keys::Negative))
+}
+
+/// Returns the tensor itself, or a copy with its elements in memory if it is a lazy conjugate.
+#[op_def("resolve_conj(Tensor(a) self) -> Tensor(a)")]
+pub fn resolve_conj(this: &Tensor) -> Result<Tensor> {
+    if is_conj(this)? { crate::clone(this, None) } else { Ok(this.clone()) }
+}
+
+/// Returns the tensor itself, or a copy with its elements in memory if it is a lazy negative.
 #[op_def("resolve_neg(Tensor(a) self) -> Tensor(a)")]
 pub fn resolve_neg(this: &Tensor) -> Result<Tensor> {
-    Ok(this.clone())
+    if is_neg(this)? { crate::clone(this, None) } else { Ok(this.clone()) }
 }
 
 /// Whether the imaginary part of each element is zero.
@@ -41,13 +75,16 @@ pub fn isreal(this: &Tensor) -> Result<Tensor> {
 /// The real part of a complex tensor, as a view, or the tensor itself if it is real.
 #[op_def("real(Tensor(a) self) -> Tensor(a)")]
 pub fn real(this: &Tensor) -> Result<Tensor> {
-    if this.dtype().is_complex() { select_int(&view_as_real(this)?, -1, 0) } else { Ok(this.clone()) }
+    if !this.dtype().is_complex() {
+        return Ok(this.clone());
+    }
+    if is_conj(this)? { real(&_conj(this)?) } else { select_int(&view_as_real(this)?, -1, 0) }
 }
 
-/// The imaginary part of a complex tensor, as a view.
+/// The imaginary part of a complex tensor, as a view. That of a lazy conjugate is a lazy negative.
 #[op_def("imag(Tensor(a) self) -> Tensor(a)")]
 pub fn imag(this: &Tensor) -> Result<Tensor> {
-    select_int(&view_as_real(this)?, -1, 1)
+    if is_conj(this)? { _neg_view(&imag(&_conj(this)?)?) } else { select_int(&view_as_real(this)?, -1, 1) }
 }
 
 /// A view of a complex tensor as a real tensor with one more dimension, of size 2, at the end.
@@ -56,6 +93,7 @@ pub fn view_as_real(this: &Tensor) -> Result<Tensor> {
     if !this.dtype().is_complex() {
         return Err(BadArgument::dtype("self", this.dtype(), DTypes::Complex).into());
     }
+    check_not_lazy(this, keys::Conjugate)?;
     let geometry = this.geometry();
     let mut sizes = Dims::from_slice(geometry.sizes());
     let mut strides: Dims = geometry.strides().iter().map(|stride| stride.saturating_mul(2)).collect();
@@ -132,5 +170,7 @@ fn view_with_dtype_and_geometry(
 ) -> Result<Tensor> {
     let geometry = Geometry::strided(sizes, strides, offset)
         .ok_or_else(|| BadArgument::sizes("self", sizes, "sizes and strides that are small enough"))?;
-    Ok(Tensor::new(this.storage().clone(), dtype, geometry)?.with_keys(this.keys()))
+    let view = Tensor::new(this.storage().clone(), dtype, geometry)?.with_keys(this.keys());
+    let bits = this.math_bits();
+    Ok(if bits.is_empty() { view } else { view.with_math_bits(bits) })
 }

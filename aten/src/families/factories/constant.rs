@@ -19,7 +19,7 @@ pub(crate) fn check_layout_and_pinning(layout: Option<Layout>, pin_memory: Optio
     }
 }
 
-fn check_no_negative_entry(argument: &'static str, size: &[i64]) -> Result<(), BadArgument> {
+pub(crate) fn check_no_negative_entry(argument: &'static str, size: &[i64]) -> Result<(), BadArgument> {
     if size.iter().all(|&size| size >= 0) {
         Ok(())
     } else {

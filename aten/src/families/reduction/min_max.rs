@@ -146,6 +146,24 @@ pub fn any_dims(_: ...) -> Result<Tensor>;
 #[op_def("all(Tensor self) -> Tensor", plan, float8, out = "all_out")]
 pub fn all(_: ...) -> Result<Tensor>;
 
+/// Returns whether all elements of a boolean tensor are true.
+#[op_def("_is_all_true(Tensor self) -> Tensor")]
+pub fn _is_all_true(this: &Tensor) -> Result<Tensor> {
+    check_boolean(this)?;
+    all(this)
+}
+
+/// Returns whether an element of a boolean tensor is true.
+#[op_def("_is_any_true(Tensor self) -> Tensor")]
+pub fn _is_any_true(this: &Tensor) -> Result<Tensor> {
+    check_boolean(this)?;
+    any(this)
+}
+
+fn check_boolean(this: &Tensor) -> Result<(), BadArgument> {
+    if this.dtype() == DType::Bool { Ok(()) } else { Err(BadArgument::dtype("self", this.dtype(), DType::Bool)) }
+}
+
 /// Returns whether all elements along a dimension are true.
 #[op_def("all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", plan, float8, out = "out")]
 pub fn all_dim(_: ...) -> Result<Tensor>;

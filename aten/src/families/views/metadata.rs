@@ -143,3 +143,37 @@ pub fn sym_is_contiguous(this: &Tensor, memory_format: MemoryFormat) -> Result<b
 pub fn _shape_as_tensor(this: &Tensor) -> Result<Tensor> {
     Ok(Tensor::from(this.sizes().to_vec()))
 }
+
+/// Returns false: no tensor is distributed over machines.
+#[op_def("is_distributed(Tensor self) -> bool")]
+pub fn is_distributed(_: ...) -> Result<bool> {
+    let _ = this;
+    Ok(false)
+}
+
+/// Returns false: zeros always have memory.
+#[op_def("_is_zerotensor(Tensor self) -> bool")]
+pub fn _is_zerotensor(_: ...) -> Result<bool> {
+    let _ = this;
+    Ok(false)
+}
+
+/// Returns 0 if no elements share memory, 1 if elements do because of a stride of 0, and 2 if this is not known.
+#[op_def("_debug_has_internal_overlap(Tensor self) -> int")]
+pub fn _debug_has_internal_overlap(this: &Tensor) -> Result<i64> {
+    let geometry = this.geometry();
+    if geometry.count() == 0 || geometry.is_dense() {
+        return Ok(0);
+    }
+    let repeats = geometry.strides().iter().zip(geometry.sizes()).any(|(stride, size)| *stride == 0 && *size > 1);
+    Ok(if repeats { 1 } else { 2 })
+}
+
+/// Returns whether [`set_data`](crate::set_data) can give a tensor the memory of `from`: both are of one backend, or of two of PyTorch's
+/// dense ones.
+#[op_def("_has_compatible_shallow_copy_type(Tensor self, Tensor from) -> bool")]
+pub fn _has_compatible_shallow_copy_type(this: &Tensor, from: &Tensor) -> Result<bool> {
+    let dense = [keys::CPU, keys::CUDA, keys::HIP, keys::MPS, keys::XPU, keys::HPU, keys::MTIA];
+    let is_dense = |tensor: &Tensor| dense.iter().any(|&backend| tensor.keys().has(backend));
+    Ok(this.device().key() == from.device().key() || is_dense(this) && is_dense(from))
+}

@@ -4,6 +4,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Geometry, wrap_dim};
 
+use crate::math_bits::check_not_lazy;
 use crate::{infer_size, strided_view, try_view_geometry, view_geometry};
 
 /// Returns a view with other sizes, one of which may be -1.
@@ -30,6 +31,8 @@ pub fn _reshape_alias(this: &Tensor, size: &[i64], stride: &[i64]) -> Result<Ten
 /// Returns a view of the same bytes as elements of another dtype.
 #[op_def("view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)", body = CompositeExplicitAutograd)]
 pub fn view_dtype(this: &Tensor, dtype: DType) -> Result<Tensor> {
+    check_not_lazy(this, keys::Conjugate)?;
+    check_not_lazy(this, keys::Negative)?;
     let geometry = geometry_viewed_as_dtype(this, dtype)?;
     Ok(Tensor::new(this.storage().clone(), dtype, geometry)?.with_keys(this.keys()))
 }

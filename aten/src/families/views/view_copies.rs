@@ -132,6 +132,18 @@ pub fn view_as_complex_copy(this: &Tensor) -> Result<Tensor> {
     alias_copy(&crate::view_as_complex(this)?)
 }
 
+/// Copies the result of [`_conj`](crate::_conj) to new memory.
+#[op_def("_conj_copy(Tensor self) -> Tensor", out = "out")]
+pub fn _conj_copy(this: &Tensor) -> Result<Tensor> {
+    alias_copy(&crate::_conj(this)?)
+}
+
+/// Copies the result of [`_neg_view`](crate::_neg_view) to new memory.
+#[op_def("_neg_view_copy(Tensor self) -> Tensor", out = "out")]
+pub fn _neg_view_copy(this: &Tensor) -> Result<Tensor> {
+    alias_copy(&crate::_neg_view(this)?)
+}
+
 /// Copies the result of [`lift_fresh`](crate::lift_fresh) to new memory.
 #[op_def("lift_fresh_copy(Tensor self) -> Tensor", out = "out")]
 pub fn lift_fresh_copy(this: &Tensor) -> Result<Tensor> {

@@ -197,6 +197,19 @@ pub(crate) fn set_node_after_write(tensor: &Tensor, node: Shared<Node>) {
     drop(before);
 }
 
+/// Makes a tensor a leaf that requires no gradients. Other handles of the tensor keep its graph alive.
+pub(crate) fn remove(tensor: &mut Tensor) {
+    tensor.unmark(Marks::REQUIRES_GRAD);
+    tensor.unmark(Marks::RECORDED);
+    drop(with_state(tensor, |state| (state.node.take(), state.rare.as_mut().and_then(|rare| rare.retained.take()))));
+    tensor.drop_extension::<ProducingCall>();
+}
+
+/// Whether the gradient of a computed tensor is retained.
+pub(crate) fn retains_gradient(tensor: &Tensor) -> bool {
+    with_state(tensor, |state| state.retained_gradient().is_some()).unwrap_or(false)
+}
+
 /// Returns a tensor with the same elements and no history. A tensor of a transform level stays on its level.
 pub(crate) fn detach(tensor: &Tensor) -> Result<Tensor> {
     match tensor.extension::<LiftInfo>() {

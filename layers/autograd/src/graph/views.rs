@@ -5,7 +5,7 @@
 
 use aten::prelude::*;
 use dispatch_runtime::guard;
-use dispatch_runtime::{Marks, Result, Shared, Tensor, Value};
+use dispatch_runtime::{KeySet, Marks, Result, Shared, Tensor, Value, keys};
 use smallvec::smallvec;
 
 use crate::graph::custom_function::{Backward, BackwardContext};
@@ -59,7 +59,11 @@ pub(crate) fn mark_views(source: &Value, views: &mut [Tensor]) {
 pub(crate) fn update_view_node(view: &Tensor, base: &Tensor) -> Result<()> {
     let generation = history::generation(base);
     let node = history::gradient_edge(base)?.map(|edge| {
-        let backward = ViewBackward { base: TensorOutline::from_tensor(base), view: TensorOutline::from_tensor(view) };
+        let backward = ViewBackward {
+            base: TensorOutline::from_tensor(base),
+            view: TensorOutline::from_tensor(view),
+            math_bits: differing_math_bits(base, view),
+        };
         Node::with_one_result(
             view,
             BackwardFunction::from_custom(backward, SavedValues::default()),
@@ -68,6 +72,23 @@ pub(crate) fn update_view_node(view: &Tensor, base: &Tensor) -> Result<()> {
     });
     history::set_view_node(view, node, generation);
     Ok(())
+}
+
+/// Returns the math bits that only one of two tensors has.
+fn differing_math_bits(base: &Tensor, view: &Tensor) -> KeySet {
+    KeySet::from_bits(base.math_bits().bits() ^ view.math_bits().bits())
+}
+
+/// Returns a gradient of the view for one of the base, or the reverse, if these math bits differ: its lazy conjugate or negative.
+fn toggle_math_bits(gradient: &Tensor, bits: KeySet) -> Result<Tensor> {
+    let mut toggled = gradient.clone();
+    if bits.has(keys::Conjugate) {
+        toggled = aten::_conj(&toggled)?;
+    }
+    if bits.has(keys::Negative) {
+        toggled = aten::_neg_view(&toggled)?;
+    }
+    Ok(toggled)
 }
 
 impl TensorOutline {
@@ -140,6 +161,8 @@ impl TensorOutline {
 struct ViewBackward {
     base: TensorOutline,
     view: TensorOutline,
+    /// The math bits that only one of base and view has.
+    math_bits: KeySet,
 }
 
 impl Backward for ViewBackward {
@@ -149,7 +172,8 @@ impl Backward for ViewBackward {
 
     fn backward(&self, _: &BackwardContext<'_>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
         let [Some(gradient)] = gradients else { return Ok(vec![None]) };
-        Ok(vec![Some(scatter_view_gradient(&self.base, &self.view, gradient)?)])
+        let gradient = toggle_math_bits(gradient, self.math_bits)?;
+        Ok(vec![Some(scatter_view_gradient(&self.base, &self.view, &gradient)?)])
     }
 }
 
@@ -172,6 +196,8 @@ pub(crate) fn scatter_view_gradient(base: &TensorOutline, view: &TensorOutline, 
 pub(crate) struct CopySlices {
     base: TensorOutline,
     view: TensorOutline,
+    /// The math bits that only one of base and view has.
+    math_bits: KeySet,
     call: Shared<Node>,
     /// The index of the call's edge to the view before the write, if it has one.
     written_edge_index: Option<usize>,
@@ -196,6 +222,7 @@ impl CopySlices {
         let rebase = Self {
             base: TensorOutline::from_tensor(base),
             view: TensorOutline::from_tensor(view),
+            math_bits: differing_math_bits(base, view),
             call,
             written_edge_index,
         };
@@ -211,7 +238,7 @@ impl CopySlices {
         let [Some(gradient)] = gradients else { return Ok(smallvec![None; needs.len()]) };
         let mut whole = self.base.zeros_with_geometry(gradient)?;
         aten::copy_(&mut whole, gradient, false)?;
-        let mut part = self.base.extract_view(&whole, &self.view)?;
+        let mut part = toggle_math_bits(&self.base.extract_view(&whole, &self.view)?, self.math_bits)?;
         let shown = aten::clone(&part, None)?;
         let mut needs = needs.to_vec();
         let needs_base = needs.remove(0);

@@ -5,6 +5,7 @@ use dispatch_macros::op_vmap;
 use dispatch_runtime::{DType, Operation, Operator, Result, Value};
 
 use crate::batch::{Batch, Mapped};
+use crate::error::VmapError;
 use crate::shape_words::{align_rank, shift_dim};
 use crate::{call, views};
 
@@ -25,6 +26,17 @@ in_place_view_rules! {
     t_: t;
     transpose_: transpose_int;
     unsqueeze_: unsqueeze;
+}
+
+/// Refuses operators that give a tensor other memory or other sizes: a batch has the memory of all slices.
+fn refuse_other_memory(_: &Batch, operator: &Operator, _: &[Value]) -> Result<Option<Vec<Value>>> {
+    Err(VmapError::ViewWithoutRule { operator: operator.to_string() }.into())
+}
+
+value_rules! {
+    refuse_other_memory =>
+    resize_ resize_as_ set_ set__source_storage set__source_storage_storage_offset set__source_tensor
+    set__source_tensor_storage_offset set_data shallow_copy_data_ set_source_storage set_source_storage_storage_offset
 }
 
 /// Returns the sizes and strides of all slices, given those of one slice. `None` if the tensor is not batched.
@@ -60,6 +72,16 @@ fn view_as_complex(_: &Batch, this: Mapped) -> Result<Mapped> {
 #[op_vmap(aten::view_as_real)]
 fn view_as_real(_: &Batch, this: Mapped) -> Result<Mapped> {
     Ok(Mapped::from_batch_first(aten::view_as_real(&this.batch_first()?)?))
+}
+
+#[op_vmap(aten::_conj)]
+fn _conj(_: &Batch, this: Mapped) -> Result<Mapped> {
+    Ok(Mapped { tensor: aten::_conj(&this.tensor)?, dim: this.dim })
+}
+
+#[op_vmap(aten::_neg_view)]
+fn _neg_view(_: &Batch, this: Mapped) -> Result<Mapped> {
+    Ok(Mapped { tensor: aten::_neg_view(&this.tensor)?, dim: this.dim })
 }
 
 #[op_vmap(aten::view_dtype)]

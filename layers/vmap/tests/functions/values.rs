@@ -126,6 +126,22 @@ fn mapped_complex_operators_equal_a_loop() {
 }
 
 #[test]
+fn mapped_lazy_views_equal_a_loop() {
+    let z = |x: &[Tensor]| aten::complex(&x[0], &x[1])?.conj();
+    let tensors = [varied_tensor(&[3, 4]), varied_tensor(&[4, 3])];
+    let mapped = [(&tensors[0], Some(0)), (&tensors[1], Some(1))];
+    check_against_loop(mapped, |x| z(x)?.imag());
+    check_against_loop(mapped, |x| z(x)?.view(&[2, 2])?.mH()?.imag()? * z(x)?.view(&[2, 2])?.real()?);
+    check_against_loop(mapped, |x| {
+        let (whole, conjugate) = (aten::complex(&x[0], &x[1])?, z(x)?);
+        assert!(conjugate.is_conj()? && conjugate.imag()?.is_neg()?);
+        let mut first = whole.conj()?.narrow(0, 0, 2)?;
+        first.mul_(&conjugate.narrow(0, 1, 2)?)?;
+        whole.imag()
+    });
+}
+
+#[test]
 fn a_slice_can_be_cast() {
     check_against_loop([(&varied_tensor(&[3, 4]), Some(0))], |x| x[0].to(DType::F32));
     check_against_loop([(&varied_tensor(&[3, 4]), Some(0)), (&tensor_of_dtype(DType::I64, &[2]), None)], |x| {

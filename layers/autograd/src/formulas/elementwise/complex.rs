@@ -6,6 +6,8 @@ use dispatch_runtime::prelude::*;
 use crate::complex::conj;
 
 derivatives! {
+    _conj(grad) => conj(grad);
+    _neg_view(grad) => grad.neg();
     conj_physical(grad) => conj(grad);
     view_as_real(grad) => aten::view_as_complex(&grad.contiguous()?);
     view_as_complex(grad) => aten::view_as_real(grad);
