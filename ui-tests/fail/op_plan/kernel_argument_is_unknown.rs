@@ -1,8 +1,8 @@
 use dispatch_runtime::prelude::*;
-use myops::Norm;
+use myops::NormPlan;
 
 #[op_impl(myops::norm, CPU)]
-fn norm(plan: &Norm, out: [&mut Tensor; 3], inputs: &Tensor) -> Result<()> {
+fn norm(plan: &NormPlan, out: [&mut Tensor; 3], inputs: &Tensor) -> Result<()> {
     let _ = (plan, out, inputs);
     Ok(())
 }

@@ -1,8 +1,8 @@
 use dispatch_runtime::prelude::*;
-use myops::Norm;
+use myops::NormPlan;
 
 #[op_impl(myops::norm, CPU)]
-fn norm(plan: &Norm, out: [&mut Tensor; 3], eps: f32) -> Result<()> {
+fn norm(plan: &NormPlan, out: [&mut Tensor; 3], eps: f32) -> Result<()> {
     let _ = (plan, out, eps);
     Ok(())
 }
