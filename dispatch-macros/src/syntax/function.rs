@@ -178,6 +178,7 @@ pub(crate) fn signature_lint_attribute() -> Attribute {
             clippy::similar_names,
             clippy::too_many_arguments,
             clippy::trivially_copy_pass_by_ref,
+            clippy::type_complexity,
             clippy::unnecessary_wraps
         )]
     }

@@ -42,6 +42,7 @@ impl Tensor {
 }
 
 /// Applies math bits to elements: conjugates complex numbers, and negates all numbers. Integers wrap around.
+#[expect(clippy::ptr_arg, reason = "a slice is no `Any`")]
 pub(crate) fn apply_math_bits<T: Element>(bits: KeySet, elements: &mut Vec<T>) {
     let (conjugate, negate) = (bits.bits() & layer_bit(CONJUGATE) != 0, bits.bits() & layer_bit(NEGATIVE) != 0);
     let elements: &mut dyn Any = elements;

@@ -1,7 +1,7 @@
 //! Operators on complex numbers: conjugate, real and imaginary part, angle, and construction.
 //!
 //! In memory, a complex number is its real part, then its imaginary part. So the parts are views of the complex tensor. The conjugate is a
-//! lazy view (math_bits.rs).
+//! lazy view (`math_bits.rs`).
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Dims, Geometry};

@@ -58,7 +58,7 @@ impl AdamStep {
     }
 
     /// Makes the step by operators, for backends without a kernel.
-    fn run(&self, params: &mut [Tensor], lists: AdamLists<'_>) -> Result<()> {
+    fn run(&self, params: &mut [Tensor], lists: &mut AdamLists<'_>) -> Result<()> {
         for (i, param) in params.iter_mut().enumerate() {
             let (step_size, root_divisor) = self.bias_corrections(number_of("state_steps", &lists.state_steps[i])?);
             let penalty = if self.decouples_weight_decay { 0.0 } else { self.weight_decay };
@@ -95,7 +95,7 @@ macro_rules! define_adam {
             if skips_step(found_inf)? {
                 return Ok(());
             }
-            step.run(this, AdamLists { grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, grad_scale })
+            step.run(this, &mut AdamLists { grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, grad_scale })
         }
 
         #[op_plan($in_place)]

@@ -46,6 +46,7 @@ pub(super) fn check_step_counters(params: &[Tensor], counters: &[Tensor]) -> Res
 /// # Errors
 ///
 /// Returns an error if `found_inf` is not a single number.
+#[expect(clippy::float_cmp, reason = "the flag is exactly one")]
 pub fn skips_step(found_inf: Option<&Tensor>) -> Result<bool> {
     Ok(match found_inf {
         Some(found_inf) => number_of("found_inf", found_inf)? == 1.0,

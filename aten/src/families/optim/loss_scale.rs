@@ -78,7 +78,7 @@ pub fn _amp_update_scale_(_: ...) -> Result<()> {
         (scale * scale_backoff_factor, 0)
     } else if steps.saturating_add(1) == growth_interval {
         let grown = scale * scale_growth_factor;
-        (if (grown as f32).is_finite() { grown } else { scale }, 0)
+        (if grown <= f64::from(f32::MAX) { grown } else { scale }, 0)
     } else {
         (scale, steps.saturating_add(1))
     };
