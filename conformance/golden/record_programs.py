@@ -46,7 +46,7 @@ record("_reshape_alias_copy", f64(2, 3), [3, 2], [2, 1])
 record("get_device", f64(2))
 record("_has_same_storage_numel", f64(2, 3), f64(6))
 record("_has_same_storage_numel", f64(2, 3), f64(2, 3)[0].clone())
-for strides in ((12, 4, 2, 1), (24, 1, 6, 3), (1, 2, 4, 8)):
+for strides in ((12, 4, 2, 1), (12, 1, 6, 3), (1, 2, 6, 12)):
     tensor = f64(100).as_strided((2, 3, 2, 2), strides)
     record("sym_is_contiguous", tensor)
     record("sym_is_contiguous", tensor, torch.channels_last)

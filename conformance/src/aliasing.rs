@@ -38,7 +38,15 @@ const UNDECLARED_WRITES: [(&str, &str); 6] = [
 
 /// Operators whose results may be views of arguments although their schemas do not say so. Callers must rely neither on a view nor on a
 /// copy.
-const UNDECLARED_VIEWS: [&str; 25] = [
+const UNDECLARED_VIEWS: [&str; 33] = [
+    "_cast_Byte",
+    "_cast_Char",
+    "_cast_Double",
+    "_cast_Float",
+    "_cast_Half",
+    "_cast_Int",
+    "_cast_Long",
+    "_cast_Short",
     "_convolution_double_backward",
     "_reshape_from_tensor",
     "data",

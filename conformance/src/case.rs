@@ -19,8 +19,8 @@ use crate::ties;
 use crate::verdict::{CallError, Failure, Verdict, call_catching_panics};
 
 /// Operators that return uninitialized memory.
-const UNINITIALIZED_OPERATORS: [&str; 6] =
-    ["empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"];
+const UNINITIALIZED_OPERATORS: [&str; 7] =
+    ["_make_dep_token", "empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"];
 
 /// Whether an operator returns uninitialized memory.
 pub(crate) fn returns_uninitialized(base: &str) -> bool {

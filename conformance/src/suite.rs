@@ -488,7 +488,11 @@ fn check_named_operator(name: &str, check: impl FnOnce(&'static Operator) -> Vec
 
 /// Operators that query or change the state of a tensor: its memory, sizes, writes or history. Other checks of derived calls assume that an
 /// operator computes elements.
-const STATE_OPERATORS: [&str; 14] = [
+const STATE_OPERATORS: [&str; 18] = [
+    "_assert_tensor_metadata",
+    "_has_same_storage_numel",
+    "get_device",
+    "sym_is_contiguous",
     "_has_compatible_shallow_copy_type",
     "_version",
     "detach_",

@@ -15,7 +15,8 @@ use crate::meta;
 use crate::verdict::{Failure, Verdict};
 
 /// Operators whose results depend on the strides of their arguments.
-pub(crate) const LAYOUT_SENSITIVE_OPERATORS: [&str; 18] = [
+pub(crate) const LAYOUT_SENSITIVE_OPERATORS: [&str; 19] = [
+    "_reshape_alias_copy",
     "_new_zeros_with_same_feature_meta",
     "slice_inverse",
     "view",
@@ -107,9 +108,9 @@ fn check_lazy_arguments(case: &Case) -> Option<Verdict> {
     Some(case.check_with_values(to_lazy, ComparedProperties::AllButStrides).with_context("with lazy arguments"))
 }
 
-/// Returns a lazy view with the elements of `tensor`, or the tensor itself if it is boolean or a number.
+/// Returns a lazy view with the elements of `tensor`, or the tensor itself if it is a number, or if its dtype has no negative.
 fn to_lazy(tensor: &Tensor) -> dispatch_runtime::Result<Tensor> {
-    if tensor.is_number() || tensor.dtype() == DType::Bool {
+    if tensor.is_number() || tensor.dtype() == DType::Bool || tensor.dtype().is_float8() {
         Ok(tensor.clone())
     } else if tensor.dtype().is_complex() {
         aten::_conj(&aten::conj_physical(tensor)?)

@@ -44,6 +44,11 @@ pub(super) fn is_single_precision(case: &Case) -> bool {
         "_dyn_quant_matmul_4bit",
         "_saturate_weight_to_fp16",
         "choose_qparams_optimized",
+        "_amp_foreach_non_finite_check_and_unscale",
+        "_amp_foreach_non_finite_check_and_unscale_",
+        "_amp_update_scale",
+        "_amp_update_scale_",
+        "_cast_Half",
         "fake_quantize_per_channel_affine",
         "fake_quantize_per_channel_affine_cachemask",
     ];

@@ -3,7 +3,6 @@
 //! All pieces of all parameters are one region of the thread pool. A tensor that is not contiguous is copied before the step, and written
 //! back after it.
 
-use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use dispatch_runtime::prelude::*;
@@ -73,12 +72,9 @@ pub(crate) fn run_step(
     scale: Option<f64>,
 ) -> Result<()> {
     // Parameters that share memory are updated one after the other.
-    let groups: Vec<Range<usize>> = if shares_storage(written, grads) {
-        (0..grads.len()).map(|i| i..i + 1).collect()
-    } else {
-        vec![0..grads.len()]
-    };
-    for group in groups {
+    let group_size = if shares_storage(written, grads) { 1 } else { grads.len().max(1) };
+    for start in (0..grads.len()).step_by(group_size) {
+        let group = start..start + group_size;
         for dtype in [DType::F32, DType::F64, DType::F16, DType::BF16] {
             let indices: Vec<usize> = group.clone().filter(|&i| grads[i].dtype() == dtype).collect();
             match dtype {

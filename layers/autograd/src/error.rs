@@ -165,6 +165,7 @@ pub enum GradientError {
 }
 
 impl fmt::Display for GradientError {
+    #[expect(clippy::too_many_lines, reason = "one text for each error")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::SavedTensorModified { operator, saved, sizes, dtype, version, found } => write!(

@@ -77,22 +77,27 @@ dilated_convolutions! {
     3 slow_conv_dilated3d "slow_conv_dilated3d(Tensor self, Tensor weight, SymInt[3] kernel_size, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0], SymInt[3] dilation=[1, 1, 1]) -> Tensor";
 }
 
-macro_rules! transposed_convolutions {
-    ($($rank:literal $name:ident $schema:literal;)*) => {$(
-        /// A transposed [`convolution`] over the number of dimensions in the operator's name. The batch dimension is optional.
-        #[op_def($schema, out = "out")]
-        pub fn $name(_: ...) -> Result<Tensor> {
-            check_kernel_size($rank, weight, kernel_size)?;
-            convolve_with_batch_dim(this, weight, |input| {
-                convolution(input, weight, bias, stride, padding, dilation, true, output_padding, 1)
-            })
-        }
-    )*};
+/// A transposed [`convolution`] over two dimensions. The batch dimension of the input is optional; the result always has one.
+#[op_def(
+    "slow_conv_transpose2d(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias=None, SymInt[2] stride=[1, 1], SymInt[2] padding=[0, 0], SymInt[2] output_padding=[0, 0], SymInt[2] dilation=[1, 1]) -> Tensor",
+    out = "out"
+)]
+pub fn slow_conv_transpose2d(_: ...) -> Result<Tensor> {
+    check_kernel_size(2, weight, kernel_size)?;
+    let input = if this.sizes().len() == 3 { crate::unsqueeze(this, 0)? } else { this.clone() };
+    convolution(&input, weight, bias, stride, padding, dilation, true, output_padding, 1)
 }
 
-transposed_convolutions! {
-    2 slow_conv_transpose2d "slow_conv_transpose2d(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias=None, SymInt[2] stride=[1, 1], SymInt[2] padding=[0, 0], SymInt[2] output_padding=[0, 0], SymInt[2] dilation=[1, 1]) -> Tensor";
-    3 slow_conv_transpose3d "slow_conv_transpose3d(Tensor self, Tensor weight, SymInt[3] kernel_size, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0], SymInt[3] output_padding=[0, 0, 0], SymInt[3] dilation=[1, 1, 1]) -> Tensor";
+/// A transposed [`convolution`] over three dimensions. The batch dimension is optional.
+#[op_def(
+    "slow_conv_transpose3d(Tensor self, Tensor weight, SymInt[3] kernel_size, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0], SymInt[3] output_padding=[0, 0, 0], SymInt[3] dilation=[1, 1, 1]) -> Tensor",
+    out = "out"
+)]
+pub fn slow_conv_transpose3d(_: ...) -> Result<Tensor> {
+    check_kernel_size(3, weight, kernel_size)?;
+    convolve_with_batch_dim(this, weight, |input| {
+        convolution(input, weight, bias, stride, padding, dilation, true, output_padding, 1)
+    })
 }
 
 /// The gradients of [`_slow_conv2d_forward`] for its input, weight and bias. A gradient that `output_mask` does not request is empty.
@@ -149,7 +154,8 @@ pub fn conv_tbc_backward(_: ...) -> Result<(Tensor, Tensor, Tensor)> {
         1,
         &[true; 3],
     )?;
-    Ok((crate::permute(&of_input, &[2, 0, 1])?, crate::permute(&of_weight, &[2, 1, 0])?, of_bias))
+    let of_input = crate::contiguous(&crate::permute(&of_input, &[2, 0, 1])?, dispatch_runtime::MemoryFormat::Contiguous)?;
+    Ok((of_input, crate::permute(&of_weight, &[2, 1, 0])?, of_bias))
 }
 
 fn check_time_batch_channels(input: &Tensor, weight: &Tensor) -> Result<(), BadArgument> {

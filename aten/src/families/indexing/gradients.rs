@@ -1,6 +1,6 @@
 //! PyTorch's operators for the gradients of operators that select elements. Autograd's formulas compute the same.
 
-use dispatch_runtime::BadArgument;
+use dispatch_runtime::{BadArgument, Problem};
 use dispatch_runtime::prelude::*;
 
 use crate::prelude::*;
@@ -11,20 +11,25 @@ pub fn gather_backward(_: ...) -> Result<Tensor> {
     if sparse_grad {
         return Err(BadArgument::number("sparse_grad", true, false).because("there are no sparse tensors").into());
     }
-    Tensor::zeros(this.sizes(), grad)?.scatter_add(dim, &index.to(DType::I64)?, grad)
+    if this.device() != grad.device() {
+        let problem = Problem::Device { found: this.device(), expected: grad.device() };
+        return Err(BadArgument::new("self", problem).into());
+    }
+    let index = if index.dtype() == DType::I32 { index.to(DType::I64)? } else { index.clone() };
+    Tensor::zeros(this.sizes(), grad)?.scatter_add(dim, &index, grad)
 }
 
 /// The gradient of [`masked_scatter`](crate::masked_scatter) for its source, which has the sizes `sizes`.
 #[op_def("masked_scatter_backward(Tensor grad_output, Tensor mask, SymInt[] sizes) -> Tensor")]
 pub fn masked_scatter_backward(_: ...) -> Result<Tensor> {
-    let selected = grad_output.masked_select(mask)?;
-    let (count, wanted) = (selected.geometry().count(), sizes.iter().product::<i64>());
-    if count > wanted {
-        return Err(
-            BadArgument::value("sizes", format!("{sizes:?}"), format!("sizes of at least {count} elements")).into()
-        );
-    }
-    crate::constant_pad_nd(&selected, &[0, wanted - count], 0.into())?.reshape(sizes)
+    let count = Geometry::contiguous(sizes).count();
+    let tensors = crate::broadcast_tensors(&[grad_output.clone(), mask.clone()])?;
+    let (grad, mask) = (tensors[0].reshape(&[-1])?, tensors[1].reshape(&[-1])?);
+    // The number of a selected element, and one more than the last for the others.
+    let number = (mask.cumsum(0)? - 1)?.clamp(None, Some(count.into()))?;
+    let number = number.masked_fill_scalar(&mask.logical_not()?, count)?;
+    let sums = Tensor::zeros(&[count.saturating_add(1)], grad_output)?.scatter_add(0, &number, &grad)?;
+    sums.narrow(0, 0, count)?.reshape(sizes)
 }
 
 /// The gradient of an operator that selects one element of each slice along `dim`, such as [`median_dim`](crate::median_dim). `indices`

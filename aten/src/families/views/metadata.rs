@@ -118,17 +118,21 @@ pub fn is_set_to(this: &Tensor, tensor: &Tensor) -> Result<bool> {
     Ok(this.storage().same(tensor.storage()) && this.geometry() == tensor.geometry())
 }
 
-/// Returns the index of the tensor's device among the devices of its backend, or -1 for the CPU.
+/// Returns the index of the tensor's device among the devices of its backend, or -1 for the CPU and for Meta.
 #[op_def("get_device(Tensor self) -> int")]
 pub fn get_device(this: &Tensor) -> Result<i64> {
     let device = this.device();
-    Ok(if device == Device::CPU { -1 } else { device.index().map_or(0, i64::from) })
+    Ok(if [Device::CPU, Device::META].contains(&device) { -1 } else { device.index().map_or(0, i64::from) })
 }
 
 /// Returns whether the storages of two tensors have the same number of elements of their dtypes.
 #[op_def("_has_same_storage_numel(Tensor self, Tensor other) -> bool")]
 pub fn _has_same_storage_numel(this: &Tensor, other: &Tensor) -> Result<bool> {
-    let count = |tensor: &Tensor| tensor.storage().size() / tensor.dtype().size();
+    // A storage of Meta has no size of its own.
+    let count = |tensor: &Tensor| match tensor.device() {
+        Device::META => usize::try_from(tensor.geometry().count()).unwrap_or(usize::MAX),
+        _ => tensor.storage().size() / tensor.dtype().size(),
+    };
     Ok(count(this) == count(other))
 }
 
