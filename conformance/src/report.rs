@@ -190,7 +190,7 @@ impl OperatorRow {
 ///     check: Check::Values,
 ///     failure: Failure::Panicked { message: "overflow".to_owned() },
 /// };
-/// assert_eq!(failed.repeat_arguments(), "--only aten::neg --call 3 --check values");
+/// assert_eq!(failed.arguments_to_repeat(), "--only aten::neg --call 3 --check values");
 /// ```
 #[derive(Debug)]
 pub struct FailedCheck {

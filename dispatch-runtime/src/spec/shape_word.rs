@@ -15,7 +15,7 @@ use crate::scalar::DType;
 /// #[op_def("sum_over(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", shape = reduce(dim), dtype = sum)]
 /// pub fn sum_over(this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
 ///
-/// let shape = sum_over::operator().shape();
+/// let shape = sum_over::operator().shape_word();
 /// assert!(matches!(shape, Some(ShapeWord::Reduce { dims: Some(1), keepdim: Some(2), dtype: Promotion::Sum })));
 /// let matrix = dispatch_runtime::Spec::contiguous(DType::I32, &[2, 3]).on(Device::META).unwrap();
 /// let row = sum_over(&matrix, Some(&[0]), false).unwrap();

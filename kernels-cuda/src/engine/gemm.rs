@@ -103,7 +103,7 @@ define_parameters! {
         strides: [i64; 3],
     }
 
-    /// The kernels' `struct Product`: the operands and sizes of a product.
+    /// The kernels' `struct ProductTask`: the operands and sizes of a product.
     struct ProductParameter {
         items: i64,
         rows: i64,
