@@ -7,10 +7,10 @@
 mod bernoulli;
 mod distributions;
 mod dropout;
+mod integers;
 mod multinomial;
 mod rand;
 mod randint;
-mod random_from_to;
 mod rrelu;
 mod tensor_parameters;
 
@@ -19,7 +19,7 @@ use dispatch_runtime::{BadArgument, DTypes, Expected, Plan, Scalar, Spec, Tensor
 /// The public items of the family. They are in a module of their own, as a file may have the name of an operator.
 pub(crate) mod operators {
     pub use super::{
-        bernoulli::*, distributions::*, dropout::*, multinomial::*, rand::*, randint::*, random_from_to::*, rrelu::*,
+        bernoulli::*, distributions::*, dropout::*, integers::*, multinomial::*, rand::*, randint::*, rrelu::*,
         tensor_parameters::*,
     };
 }

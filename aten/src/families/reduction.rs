@@ -1,6 +1,6 @@
 //! Reductions and scans: sums, means, variances, norms, maxima, counts, cumulative sums.
 
-mod bin_counts;
+mod bincount;
 mod finite_differences;
 mod min_max;
 mod norms;
@@ -12,6 +12,6 @@ mod variance;
 /// The public items of the family. They are in a module of their own, as a file may have the name of an operator.
 pub(crate) mod operators {
     pub use super::{
-        bin_counts::*, finite_differences::*, min_max::*, norms::*, scan::*, sums::*, trapezoid::*, variance::*,
+        bincount::*, finite_differences::*, min_max::*, norms::*, scan::*, sums::*, trapezoid::*, variance::*,
     };
 }
