@@ -7,11 +7,11 @@
 mod bernoulli;
 mod distributions;
 mod dropout;
+mod integers;
 mod keyed;
 mod multinomial;
 mod rand;
 mod randint;
-mod random_from_to;
 mod rrelu;
 mod sobol;
 mod tensor_parameters;
@@ -21,7 +21,7 @@ use dispatch_runtime::{BadArgument, DTypes, Expected, Plan, Scalar, Spec, Tensor
 /// The public items of the family. They are in a module of their own, as a file may have the name of an operator.
 pub(crate) mod operators {
     pub use super::{
-        bernoulli::*, distributions::*, dropout::*, keyed::*, multinomial::*, rand::*, randint::*, random_from_to::*,
+        bernoulli::*, distributions::*, dropout::*, integers::*, keyed::*, multinomial::*, rand::*, randint::*,
         rrelu::*, sobol::*, tensor_parameters::*,
     };
 }

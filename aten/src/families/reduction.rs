@@ -1,6 +1,6 @@
 //! Reductions and scans: sums, means, variances, norms, maxima, counts, cumulative sums.
 
-mod bin_counts;
+mod bincount;
 mod finite_differences;
 mod hash;
 mod min_max;
@@ -13,6 +13,6 @@ mod variance;
 /// The public items of the family. They are in a module of their own, as a file may have the name of an operator.
 pub(crate) mod operators {
     pub use super::{
-        bin_counts::*, finite_differences::*, hash::*, min_max::*, norms::*, scan::*, sums::*, trapezoid::*, variance::*,
+        bincount::*, finite_differences::*, hash::*, min_max::*, norms::*, scan::*, sums::*, trapezoid::*, variance::*,
     };
 }

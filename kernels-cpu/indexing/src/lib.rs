@@ -4,9 +4,9 @@
 mod embedding;
 mod embedding_bag;
 mod index;
+mod index_add;
 mod index_pairs;
 pub mod index_reduction;
-mod index_write;
 mod item;
 mod mask;
 mod scatter;

@@ -1,7 +1,7 @@
 //! CPU kernels of reductions, scans and counts.
 #![forbid(unsafe_code)]
 
-mod bin_counts;
+mod bincount;
 mod min_max;
 mod norms;
 mod scan;

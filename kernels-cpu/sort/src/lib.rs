@@ -2,6 +2,6 @@
 #![allow(clippy::float_cmp, reason = "kernels compare exactly if their definitions do")]
 #![allow(clippy::needless_for_each, reason = "a short closure ends a chain of iterators")]
 
-mod row_selection;
-mod row_sorter;
+mod sort_select;
+mod sort_topk;
 mod unique;

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use aten::UniquePlan;
 use dispatch_runtime::{Operation, Result, Tensor, op_impl};
 
-use crate::row_sorter::{Direction, Ranked, with_row_sorter};
+use crate::sort_select::{Direction, Ranked, with_row_sorter};
 use engine::allocation::to_usize;
 use engine::contiguous::convert_to_vec;
 use engine::reduce::min_max::Comparable;

@@ -3,5 +3,5 @@
 pub(super) mod min_max;
 mod norms;
 mod scan;
-pub(super) mod sums_and_products;
+pub(super) mod sums;
 mod variance;

@@ -4,7 +4,7 @@ use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
 use crate::formulas::reduction::min_max::share_among_equal_elements;
-use crate::formulas::reduction::sums_and_products::restore_dims;
+use crate::formulas::reduction::sums::restore_dims;
 use crate::{TensorOutline, not_differentiable};
 
 /// Scatters the gradient of selected elements to their positions in the input.

@@ -4,7 +4,7 @@ use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
 use super::shared_gradients::{NormalizedElements, keep_requested_gradients, requested_gradient_mask};
-use crate::formulas::reduction::sums_and_products::sum_optional_gradients;
+use crate::formulas::reduction::sums::sum_optional_gradients;
 use crate::{Gradient, op_grad};
 
 /// Gradients of group normalization. The returned mean and reciprocal deviation of each group are differentiable too.

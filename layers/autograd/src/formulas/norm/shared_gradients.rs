@@ -3,7 +3,7 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use crate::formulas::reduction::sums_and_products::reduced_count;
+use crate::formulas::reduction::sums::reduced_count;
 
 pub(super) type RequestedGradients = (Option<Tensor>, Option<Tensor>, Option<Tensor>);
 

@@ -3,7 +3,7 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use super::sums_and_products::{restore_dims, sum_optional_gradients};
+use super::sums::{restore_dims, sum_optional_gradients};
 use crate::{not_differentiable, op_grad};
 
 /// Divides the gradient of an extreme equally among the elements that reach it.

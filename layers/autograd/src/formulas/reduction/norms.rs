@@ -4,7 +4,7 @@ use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::wrap_dim;
 
-use super::sums_and_products::restore_dims;
+use super::sums::restore_dims;
 use crate::complex::{conj, real};
 use crate::op_grad;
 

@@ -3,7 +3,7 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use super::sums_and_products::{mean_gradient, reduced_count, restore_dims, sum_optional_gradients};
+use super::sums::{mean_gradient, reduced_count, restore_dims, sum_optional_gradients};
 use crate::op_grad;
 
 /// The arguments of a variance: its input, dimensions, correction and `keepdim`.

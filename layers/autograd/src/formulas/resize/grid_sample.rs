@@ -7,7 +7,7 @@ use aten::prelude::*;
 use aten::{GridSamplePlan, Interpolation, PaddingMode};
 use dispatch_runtime::prelude::*;
 
-use crate::formulas::reduction::sums_and_products::sum_optional_gradients;
+use crate::formulas::reduction::sums::sum_optional_gradients;
 use crate::op_grad;
 
 macro_rules! grid_sampler_derivatives {

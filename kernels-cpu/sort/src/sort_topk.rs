@@ -2,7 +2,7 @@
 
 use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, op_impl, operands};
 
-use crate::row_sorter::{Direction, RankEntry, Ranked, RowSorter, with_row_sorter};
+use crate::sort_select::{Direction, RankEntry, Ranked, RowSorter, with_row_sorter};
 use engine::allocation::to_usize;
 use engine::reduce::{dim_mask, for_each_line, keepdim_view, with_compute_type};
 

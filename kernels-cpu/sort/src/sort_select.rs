@@ -152,10 +152,10 @@ impl<T: Ranked> RowSorter<T, u128> {
 /// Runs a block of code with the [`RowSorter`] of a row that has the narrowest entries.
 macro_rules! with_row_sorter {
     ($line:expr, $direction:expr, $order:ident => $body:expr) => {
-        if let Some($order) = $crate::row_sorter::RowSorter::<_, i64>::with_i64_entries($line, $direction) {
+        if let Some($order) = $crate::sort_select::RowSorter::<_, i64>::with_i64_entries($line, $direction) {
             $body
         } else {
-            let $order = $crate::row_sorter::RowSorter::<_, u128>::with_u128_entries($direction);
+            let $order = $crate::sort_select::RowSorter::<_, u128>::with_u128_entries($direction);
             $body
         }
     };
