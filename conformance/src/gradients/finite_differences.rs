@@ -8,7 +8,9 @@ use dispatch_runtime::schema::SchemaKind;
 use dispatch_runtime::{Scalar, Tensor};
 
 use super::differentiable_inputs::{DifferentiableInputs, cosine_cotangent, create_leaf, is_leaf, to_floats};
-use super::exemptions::{first_order_exemption, is_constant, is_single_precision, reads_one_triangle, second_order_exemption};
+use super::exemptions::{
+    first_order_exemption, is_constant, is_single_precision, reads_one_triangle, second_order_exemption,
+};
 use crate::array::Array;
 use crate::case::Case;
 use crate::datum::Datum;

@@ -154,7 +154,8 @@ pub fn conv_tbc_backward(_: ...) -> Result<(Tensor, Tensor, Tensor)> {
         1,
         &[true; 3],
     )?;
-    let of_input = crate::contiguous(&crate::permute(&of_input, &[2, 0, 1])?, dispatch_runtime::MemoryFormat::Contiguous)?;
+    let of_input =
+        crate::contiguous(&crate::permute(&of_input, &[2, 0, 1])?, dispatch_runtime::MemoryFormat::Contiguous)?;
     Ok((of_input, crate::permute(&of_weight, &[2, 1, 0])?, of_bias))
 }
 

@@ -1,7 +1,7 @@
 //! PyTorch's operators for the gradients of operators that select elements. Autograd's formulas compute the same.
 
-use dispatch_runtime::{BadArgument, Problem};
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Geometry, Problem};
 
 use crate::prelude::*;
 
