@@ -1,8 +1,8 @@
 //! Tests that a program has the families of operators of its features, and that errors name a missing feature.
 //!
-//! `cargo test --no-default-features --features inventory,cpu,autograd,linalg --test families` tests a program without most families.
+//! `cargo test --no-default-features --features inventory,cpu,autograd,products --test families` tests a program without most families.
 
-#![cfg(all(feature = "autograd", feature = "cpu", feature = "linalg"))]
+#![cfg(all(feature = "autograd", feature = "cpu", feature = "products"))]
 
 use opdispatch::autograd::Differentiable;
 use opdispatch::prelude::*;

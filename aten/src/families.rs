@@ -13,8 +13,6 @@ pub(super) mod views;
 pub(super) mod attention;
 #[cfg(feature = "conv")]
 pub(super) mod conv;
-#[cfg(feature = "linalg")]
-pub(super) mod linalg;
 #[cfg(feature = "loss")]
 pub(super) mod loss;
 #[cfg(feature = "norm")]
@@ -23,6 +21,8 @@ pub(super) mod norm;
 pub(super) mod optim;
 #[cfg(feature = "pooling")]
 pub(super) mod pooling;
+#[cfg(feature = "products")]
+pub(super) mod products;
 #[cfg(feature = "quantized")]
 pub(super) mod quantized;
 #[cfg(feature = "random")]

@@ -22,7 +22,7 @@ macro_rules! for_each_family {
             slow_conv_dilated3d_out slow_conv_transpose2d slow_conv_transpose2d_out slow_conv_transpose3d
             slow_conv_transpose3d_out thnn_conv2d thnn_conv2d_out
         }
-        $family! { "linalg" linalg:
+        $family! { "products" products:
             _addmm_activation _addmm_activation_out _cdist_backward _cdist_backward_out _cdist_forward
             _cdist_forward_out _euclidean_dist _euclidean_dist_out _pdist_backward _pdist_backward_out _pdist_forward
             _pdist_forward_out _trilinear _trilinear_out addbmm addbmm_ addbmm_out addmm addmm_ addmm_out addmv addmv_

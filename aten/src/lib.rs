@@ -30,8 +30,6 @@ pub use families::attention::operators::*;
 pub use families::elementwise::operators::*;
 pub use families::factories::operators::*;
 pub use families::indexing::operators::*;
-#[cfg(feature = "linalg")]
-pub use families::linalg::operators::*;
 #[cfg(feature = "loss")]
 pub use families::loss::operators::*;
 #[cfg(feature = "norm")]
@@ -40,6 +38,8 @@ pub use families::norm::operators::*;
 pub use families::optim::operators::*;
 #[cfg(feature = "pooling")]
 pub use families::pooling::operators::*;
+#[cfg(feature = "products")]
+pub use families::products::operators::*;
 #[cfg(feature = "quantized")]
 pub use families::quantized::operators::*;
 #[cfg(feature = "random")]

@@ -125,15 +125,15 @@ pub trait Methods {
     fn add_scalar_out(&self, other: impl Into<Scalar>, alpha: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `beta * self + alpha * P`, for the sum `P` of the matrix products of the batch.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn addbmm(&self, batch1: &Tensor, batch2: &Tensor) -> Result<Tensor>;
 
     /// `addbmm`, in place.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn addbmm_(&mut self, batch1: &Tensor, batch2: &Tensor) -> Result<()>;
 
     /// `addbmm`, into a tensor of the caller's.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn addbmm_out(&self, batch1: &Tensor, batch2: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// `self + value * tensor1 / tensor2`
@@ -155,39 +155,39 @@ pub trait Methods {
     fn addcmul_out(&self, tensor1: &Tensor, tensor2: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// `beta * self + alpha * mat1 mat2`
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn addmm(&self, mat1: &Tensor, mat2: &Tensor) -> Result<Tensor>;
 
     /// `addmm`, in place.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn addmm_(&mut self, mat1: &Tensor, mat2: &Tensor) -> Result<()>;
 
     /// `addmm`, into a tensor of the caller's.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn addmm_out(&self, mat1: &Tensor, mat2: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// `beta * self + alpha * mat vec`
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn addmv(&self, mat: &Tensor, vec: &Tensor) -> Result<Tensor>;
 
     /// `addmv`, in place.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn addmv_(&mut self, mat: &Tensor, vec: &Tensor) -> Result<()>;
 
     /// `addmv`, into a tensor of the caller's.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn addmv_out(&self, mat: &Tensor, vec: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// `beta * self + alpha * P`, for the outer product `P` of two vectors.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn addr(&self, vec1: &Tensor, vec2: &Tensor) -> Result<Tensor>;
 
     /// `addr`, in place.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn addr_(&mut self, vec1: &Tensor, vec2: &Tensor) -> Result<()>;
 
     /// `addr`, into a tensor of the caller's.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn addr_out(&self, vec1: &Tensor, vec2: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// Returns the matrices transposed and conjugated.
@@ -456,15 +456,15 @@ pub trait Methods {
     fn avg_pool3d_out(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool, divisor_override: Option<i64>, out: &mut Tensor) -> Result<()>;
 
     /// `beta * self + alpha * batch1 batch2`, for each matrix of the batch.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn baddbmm(&self, batch1: &Tensor, batch2: &Tensor) -> Result<Tensor>;
 
     /// `baddbmm`, in place.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn baddbmm_(&mut self, batch1: &Tensor, batch2: &Tensor) -> Result<()>;
 
     /// `baddbmm`, into a tensor of the caller's.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn baddbmm_out(&self, batch1: &Tensor, batch2: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// Draws ones with the probabilities `self`, and zeros otherwise.
@@ -617,11 +617,11 @@ pub trait Methods {
     fn bitwise_xor_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// The matrix products of two batches of matrices.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn bmm(&self, mat2: &Tensor) -> Result<Tensor>;
 
     /// `bmm`, into a tensor of the caller's.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn bmm_out(&self, mat2: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// Another name of `expand`.
@@ -819,7 +819,7 @@ pub trait Methods {
     fn copysign_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// The matrix of correlation coefficients, from -1 to 1, of variables (rows) over observations (columns).
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn corrcoef(&self) -> Result<Tensor>;
 
     /// The cosine
@@ -853,11 +853,11 @@ pub trait Methods {
     fn count_nonzero_out(&self, dim: Option<i64>, out: &mut Tensor) -> Result<()>;
 
     /// The covariance matrix of variables (rows) over observations (columns).
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn cov(&self) -> Result<Tensor>;
 
     /// The cross products of vectors of three elements along `dim`. The default is the first dimension of size 3.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn cross(&self, other: &Tensor, dim: Option<i64>) -> Result<Tensor>;
 
     /// Computes the cross entropy of `softmax(self)` and the target: a class for each row, or probabilities of the classes.
@@ -865,7 +865,7 @@ pub trait Methods {
     fn cross_entropy_loss(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, label_smoothing: f64) -> Result<Tensor>;
 
     /// `cross`, into a tensor of the caller's.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn cross_out(&self, other: &Tensor, dim: Option<i64>, out: &mut Tensor) -> Result<()>;
 
     /// Computes the cumulative maxima along a dimension, and their indices. Of equal elements, the last counts.
@@ -971,11 +971,11 @@ pub trait Methods {
     fn dim(&self) -> Result<i64>;
 
     /// The `p`-norm of the difference of two tensors.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn dist(&self, other: &Tensor, p: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `dist`, into a tensor of the caller's.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn dist_out(&self, other: &Tensor, p: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `self / other`
@@ -1045,11 +1045,11 @@ pub trait Methods {
     fn divide_tensor_mode(&self, other: &Tensor, rounding_mode: Option<&str>) -> Result<Tensor>;
 
     /// The dot product of two vectors.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn dot(&self, tensor: &Tensor) -> Result<Tensor>;
 
     /// `dot`, into a tensor of the caller's.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn dot_out(&self, tensor: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// Sets elements to zero with probability `p` while training, and scales the others, in place.
@@ -1446,11 +1446,11 @@ pub trait Methods {
     fn geometric_out(&self, p: f64, out: &mut Tensor) -> Result<()>;
 
     /// Another name of `outer`.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn ger(&self, vec2: &Tensor) -> Result<Tensor>;
 
     /// `ger`, into a tensor of the caller's.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn ger_out(&self, vec2: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// Returns the index of the tensor's device among the devices of its backend, or -1 for the CPU.
@@ -1751,11 +1751,11 @@ pub trait Methods {
     fn index_tensor_out(&self, indices: &[Option<Tensor>], out: &mut Tensor) -> Result<()>;
 
     /// The sums of products over the last dimension of both tensors.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn inner(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `inner`, into a tensor of the caller's.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn inner_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// Whether the dtype is complex.
@@ -1832,11 +1832,11 @@ pub trait Methods {
     fn kl_div(&self, target: &Tensor, reduction: i64) -> Result<Tensor>;
 
     /// The Kronecker product: each element of `self` times the whole of `other`.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn kron(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `kron`, into a tensor of the caller's.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn kron_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// Returns the `k`-th smallest elements along a dimension, and their indices.
@@ -1975,27 +1975,27 @@ pub trait Methods {
     fn lift_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// The cross products of vectors of three elements along the dimension `dim`.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn linalg_cross(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `linalg_cross`, into a tensor of the caller's.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn linalg_cross_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// Another name of `matmul`.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn linalg_matmul(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `linalg_matmul`, into a tensor of the caller's.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn linalg_matmul_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// The `n`th power of a square matrix, for `n` of 0 or more.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn linalg_matrix_power(&self, n: i64) -> Result<Tensor>;
 
     /// `linalg_matrix_power`, into a tensor of the caller's.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn linalg_matrix_power_out(&self, n: i64, out: &mut Tensor) -> Result<()>;
 
     /// Computes `sum(|self|^ord)^(1/ord)` over dimensions, or its limit.
@@ -2199,22 +2199,22 @@ pub trait Methods {
     fn masked_select_out(&self, mask: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// The product of the matrices in the last two dimensions; a tensor of one dimension is a row on the left and a column on the right.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn matmul(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `matmul`, into a tensor of the caller's.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn matmul_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// Computes `adjoint` of one matrix.
     fn matrix_H(&self) -> Result<Tensor>;
 
     /// Another name of `linalg_matrix_power`.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn matrix_power(&self, n: i64) -> Result<Tensor>;
 
     /// `matrix_power`, into a tensor of the caller's.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn matrix_power_out(&self, n: i64, out: &mut Tensor) -> Result<()>;
 
     /// Returns the largest element.
@@ -2351,11 +2351,11 @@ pub trait Methods {
     fn mish_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// The product of two matrices.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn mm(&self, mat2: &Tensor) -> Result<Tensor>;
 
     /// `mm`, into a tensor of the caller's.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn mm_out(&self, mat2: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// Returns the most frequent elements along a dimension, and their indices. Of equally frequent elements, the smallest counts.
@@ -2460,11 +2460,11 @@ pub trait Methods {
     fn multiply_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
     /// The product of a matrix and a vector.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn mv(&self, vec: &Tensor) -> Result<Tensor>;
 
     /// `mv`, into a tensor of the caller's.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn mv_out(&self, vec: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// The logarithm of the multivariate gamma function of dimension `p`
@@ -2740,11 +2740,11 @@ pub trait Methods {
     fn ones_like_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// The outer product of two vectors: a matrix of the products of each pair of elements.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn outer(&self, vec2: &Tensor) -> Result<Tensor>;
 
     /// `outer`, into a tensor of the caller's.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn outer_out(&self, vec2: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// Returns the position of the tensor among the results of the call that computed it.
@@ -2754,7 +2754,7 @@ pub trait Methods {
     fn pad(&self, pad: &[i64], mode: &str, value: Option<f64>) -> Result<Tensor>;
 
     /// The `p`-norm distances between all pairs of rows of a matrix, as a vector: each row with the rows after it.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn pdist(&self, p: f64) -> Result<Tensor>;
 
     /// Returns a view with the dimensions in the order `dims`.
@@ -3971,11 +3971,11 @@ pub trait Methods {
     fn tensor_split_tensor_indices_or_sections(&self, tensor_indices_or_sections: &Tensor, dim: i64) -> Result<Vec<Tensor>>;
 
     /// The sums of products over these dimensions of both tensors. The remaining dimensions of `self` come first in the result.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn tensordot(&self, other: &Tensor, dims_self: &[i64], dims_other: &[i64]) -> Result<Tensor>;
 
     /// `tensordot`, into a tensor of the caller's.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn tensordot_out(&self, other: &Tensor, dims_self: &[i64], dims_other: &[i64], out: &mut Tensor) -> Result<()>;
 
     /// A `convolution` over the number of dimensions in the operator's name.
@@ -4249,11 +4249,11 @@ pub trait Methods {
     fn var_out(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
     /// The dot product of two vectors, with the conjugate of the first.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn vdot(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `vdot`, into a tensor of the caller's.
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn vdot_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// Returns a view with other sizes, one of which may be -1.
@@ -4463,17 +4463,17 @@ impl Methods for Tensor {
         crate::add_scalar_out(self, other.into(), alpha.into(), out)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn addbmm(&self, batch1: &Tensor, batch2: &Tensor) -> Result<Tensor> {
         crate::addbmm!(self, batch1, batch2)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn addbmm_(&mut self, batch1: &Tensor, batch2: &Tensor) -> Result<()> {
         crate::addbmm_!(self, batch1, batch2)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn addbmm_out(&self, batch1: &Tensor, batch2: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::addbmm_out!(self, batch1, batch2, out = out)
     }
@@ -4502,47 +4502,47 @@ impl Methods for Tensor {
         crate::addcmul_out!(self, tensor1, tensor2, out = out)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn addmm(&self, mat1: &Tensor, mat2: &Tensor) -> Result<Tensor> {
         crate::addmm!(self, mat1, mat2)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn addmm_(&mut self, mat1: &Tensor, mat2: &Tensor) -> Result<()> {
         crate::addmm_!(self, mat1, mat2)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn addmm_out(&self, mat1: &Tensor, mat2: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::addmm_out!(self, mat1, mat2, out = out)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn addmv(&self, mat: &Tensor, vec: &Tensor) -> Result<Tensor> {
         crate::addmv!(self, mat, vec)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn addmv_(&mut self, mat: &Tensor, vec: &Tensor) -> Result<()> {
         crate::addmv_!(self, mat, vec)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn addmv_out(&self, mat: &Tensor, vec: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::addmv_out!(self, mat, vec, out = out)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn addr(&self, vec1: &Tensor, vec2: &Tensor) -> Result<Tensor> {
         crate::addr!(self, vec1, vec2)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn addr_(&mut self, vec1: &Tensor, vec2: &Tensor) -> Result<()> {
         crate::addr_!(self, vec1, vec2)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn addr_out(&self, vec1: &Tensor, vec2: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::addr_out!(self, vec1, vec2, out = out)
     }
@@ -4897,17 +4897,17 @@ impl Methods for Tensor {
         crate::avg_pool3d_out(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn baddbmm(&self, batch1: &Tensor, batch2: &Tensor) -> Result<Tensor> {
         crate::baddbmm!(self, batch1, batch2)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn baddbmm_(&mut self, batch1: &Tensor, batch2: &Tensor) -> Result<()> {
         crate::baddbmm_!(self, batch1, batch2)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn baddbmm_out(&self, batch1: &Tensor, batch2: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::baddbmm_out!(self, batch1, batch2, out = out)
     }
@@ -5107,12 +5107,12 @@ impl Methods for Tensor {
         crate::bitwise_xor_tensor_out(self, other, out)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn bmm(&self, mat2: &Tensor) -> Result<Tensor> {
         crate::bmm(self, mat2)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn bmm_out(&self, mat2: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::bmm_out(self, mat2, out)
     }
@@ -5373,7 +5373,7 @@ impl Methods for Tensor {
         crate::copysign_scalar_out(self, other.into(), out)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn corrcoef(&self) -> Result<Tensor> {
         crate::corrcoef(self)
     }
@@ -5418,12 +5418,12 @@ impl Methods for Tensor {
         crate::count_nonzero_out(self, dim, out)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn cov(&self) -> Result<Tensor> {
         crate::cov!(self)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn cross(&self, other: &Tensor, dim: Option<i64>) -> Result<Tensor> {
         crate::cross(self, other, dim)
     }
@@ -5433,7 +5433,7 @@ impl Methods for Tensor {
         crate::cross_entropy_loss(self, target, weight, reduction, ignore_index, label_smoothing)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn cross_out(&self, other: &Tensor, dim: Option<i64>, out: &mut Tensor) -> Result<()> {
         crate::cross_out(self, other, dim, out)
     }
@@ -5574,12 +5574,12 @@ impl Methods for Tensor {
         crate::dim(self)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn dist(&self, other: &Tensor, p: impl Into<Scalar>) -> Result<Tensor> {
         crate::dist(self, other, p.into())
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn dist_out(&self, other: &Tensor, p: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
         crate::dist_out(self, other, p.into(), out)
     }
@@ -5672,12 +5672,12 @@ impl Methods for Tensor {
         crate::divide_tensor_mode(self, other, rounding_mode)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn dot(&self, tensor: &Tensor) -> Result<Tensor> {
         crate::dot(self, tensor)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn dot_out(&self, tensor: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::dot_out(self, tensor, out)
     }
@@ -6199,12 +6199,12 @@ impl Methods for Tensor {
         crate::geometric_out!(self, p, out = out)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn ger(&self, vec2: &Tensor) -> Result<Tensor> {
         crate::ger(self, vec2)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn ger_out(&self, vec2: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::ger_out(self, vec2, out)
     }
@@ -6601,12 +6601,12 @@ impl Methods for Tensor {
         crate::index_tensor_out(self, indices, out)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn inner(&self, other: &Tensor) -> Result<Tensor> {
         crate::inner(self, other)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn inner_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::inner_out(self, other, out)
     }
@@ -6708,12 +6708,12 @@ impl Methods for Tensor {
         crate::kl_div!(self, target, reduction)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn kron(&self, other: &Tensor) -> Result<Tensor> {
         crate::kron(self, other)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn kron_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::kron_out(self, other, out)
     }
@@ -6897,32 +6897,32 @@ impl Methods for Tensor {
         crate::lift_out(self, out)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn linalg_cross(&self, other: &Tensor) -> Result<Tensor> {
         crate::linalg_cross!(self, other)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn linalg_cross_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::linalg_cross_out!(self, other, out = out)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn linalg_matmul(&self, other: &Tensor) -> Result<Tensor> {
         crate::linalg_matmul(self, other)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn linalg_matmul_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::linalg_matmul_out(self, other, out)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn linalg_matrix_power(&self, n: i64) -> Result<Tensor> {
         crate::linalg_matrix_power(self, n)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn linalg_matrix_power_out(&self, n: i64, out: &mut Tensor) -> Result<()> {
         crate::linalg_matrix_power_out(self, n, out)
     }
@@ -7192,12 +7192,12 @@ impl Methods for Tensor {
         crate::masked_select_out(self, mask, out)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn matmul(&self, other: &Tensor) -> Result<Tensor> {
         crate::matmul(self, other)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn matmul_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::matmul_out(self, other, out)
     }
@@ -7206,12 +7206,12 @@ impl Methods for Tensor {
         crate::matrix_H(self)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn matrix_power(&self, n: i64) -> Result<Tensor> {
         crate::matrix_power(self, n)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn matrix_power_out(&self, n: i64, out: &mut Tensor) -> Result<()> {
         crate::matrix_power_out(self, n, out)
     }
@@ -7388,12 +7388,12 @@ impl Methods for Tensor {
         crate::mish_out(self, out)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn mm(&self, mat2: &Tensor) -> Result<Tensor> {
         crate::mm(self, mat2)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn mm_out(&self, mat2: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::mm_out(self, mat2, out)
     }
@@ -7528,12 +7528,12 @@ impl Methods for Tensor {
         crate::multiply_scalar(self, other.into())
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn mv(&self, vec: &Tensor) -> Result<Tensor> {
         crate::mv(self, vec)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn mv_out(&self, vec: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::mv_out(self, vec, out)
     }
@@ -7894,12 +7894,12 @@ impl Methods for Tensor {
         crate::ones_like_out!(self, out = out)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn outer(&self, vec2: &Tensor) -> Result<Tensor> {
         crate::outer(self, vec2)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn outer_out(&self, vec2: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::outer_out(self, vec2, out)
     }
@@ -7912,7 +7912,7 @@ impl Methods for Tensor {
         crate::pad(self, pad, mode, value)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn pdist(&self, p: f64) -> Result<Tensor> {
         crate::pdist(self, p)
     }
@@ -9513,12 +9513,12 @@ impl Methods for Tensor {
         crate::tensor_split_tensor_indices_or_sections(self, tensor_indices_or_sections, dim)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn tensordot(&self, other: &Tensor, dims_self: &[i64], dims_other: &[i64]) -> Result<Tensor> {
         crate::tensordot(self, other, dims_self, dims_other)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn tensordot_out(&self, other: &Tensor, dims_self: &[i64], dims_other: &[i64], out: &mut Tensor) -> Result<()> {
         crate::tensordot_out(self, other, dims_self, dims_other, out)
     }
@@ -9874,12 +9874,12 @@ impl Methods for Tensor {
         crate::var_out(self, dim, unbiased, keepdim, out)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn vdot(&self, other: &Tensor) -> Result<Tensor> {
         crate::vdot(self, other)
     }
 
-    #[cfg(feature = "linalg")]
+    #[cfg(feature = "products")]
     fn vdot_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::vdot_out(self, other, out)
     }

@@ -12,8 +12,6 @@ use kernels_cpu_conv as _;
 use kernels_cpu_elementwise as _;
 use kernels_cpu_factories as _;
 use kernels_cpu_indexing as _;
-#[cfg(feature = "linalg")]
-use kernels_cpu_linalg as _;
 #[cfg(feature = "loss")]
 use kernels_cpu_loss as _;
 #[cfg(feature = "norm")]
@@ -22,6 +20,8 @@ use kernels_cpu_norm as _;
 use kernels_cpu_optim as _;
 #[cfg(feature = "pooling")]
 use kernels_cpu_pooling as _;
+#[cfg(feature = "products")]
+use kernels_cpu_products as _;
 #[cfg(feature = "random")]
 use kernels_cpu_random as _;
 use kernels_cpu_reduction as _;

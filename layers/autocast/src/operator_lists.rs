@@ -13,7 +13,7 @@ autocast!(lower:
     aten::conv1d, aten::conv2d, aten::conv3d, aten::conv_transpose1d, aten::conv_transpose2d_input,
     aten::conv_transpose3d_input, aten::convolution, aten::_convolution, aten::_convolution_deprecated, aten::conv_tbc,
 );
-#[cfg(feature = "linalg")]
+#[cfg(feature = "products")]
 autocast!(lower:
     aten::addbmm, aten::addmm, aten::addmv, aten::addr, aten::baddbmm, aten::bmm, aten::linear, aten::matmul, aten::mm,
     aten::mv,
@@ -26,7 +26,7 @@ autocast!(fp32:
     aten::log2, aten::logsumexp, aten::pow_scalar, aten::pow_tensor_scalar, aten::pow_tensor_tensor, aten::reciprocal,
     aten::renorm, aten::rsqrt, aten::sinh, aten::softplus, aten::tan,
 );
-#[cfg(feature = "linalg")]
+#[cfg(feature = "products")]
 autocast!(fp32: aten::cdist, aten::cosine_similarity, aten::dist, aten::pdist);
 #[cfg(feature = "loss")]
 autocast!(fp32:
@@ -57,7 +57,7 @@ autocast!(append_dtype:
 );
 
 autocast!(promote: aten::addcdiv, aten::addcmul, aten::atan2, aten::index_put, aten::scatter_add);
-#[cfg(feature = "linalg")]
+#[cfg(feature = "products")]
 autocast!(promote: aten::bilinear, aten::dot, aten::tensordot, aten::vdot);
 #[cfg(feature = "resize")]
 autocast!(promote: aten::grid_sampler);
@@ -72,7 +72,7 @@ autocast!(banned:
 autocast!(lower on CPU: aten::conv1d_padding, aten::conv2d_padding, aten::conv3d_padding);
 #[cfg(feature = "attention")]
 autocast!(lower on CPU: aten::_native_multi_head_attention);
-#[cfg(feature = "linalg")]
+#[cfg(feature = "products")]
 autocast!(lower on CPU: aten::_addmm_activation);
 
 autocast!(fp32 on CPU:
@@ -105,7 +105,7 @@ autocast!(untouched on CPU:
 );
 #[cfg(feature = "conv")]
 autocast!(untouched on CPU: aten::convolution, aten::_convolution);
-#[cfg(feature = "linalg")]
+#[cfg(feature = "products")]
 autocast!(untouched on CPU:
     aten::addmv, aten::addr, aten::bilinear, aten::cosine_similarity, aten::dist, aten::dot, aten::mv, aten::pdist,
     aten::tensordot, aten::vdot,

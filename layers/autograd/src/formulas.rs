@@ -39,8 +39,6 @@ mod attention;
 mod conv;
 mod elementwise;
 mod indexing;
-#[cfg(feature = "linalg")]
-mod linalg;
 #[cfg(feature = "loss")]
 mod loss;
 #[cfg(feature = "norm")]
@@ -48,6 +46,8 @@ mod norm;
 mod not_differentiable;
 #[cfg(feature = "pooling")]
 mod pooling;
+#[cfg(feature = "products")]
+mod products;
 #[cfg(feature = "quantized")]
 mod quantized;
 #[cfg(feature = "random")]

@@ -30,7 +30,7 @@ use crate::mode::Mode;
 /// let trace = String::from_utf8(trace).unwrap();
 /// let names: Vec<&str> = trace.lines().filter_map(|line| line.split('(').next()).collect();
 /// assert_eq!(names[..2], ["aten::linear", "  aten::t"]);
-/// assert!(trace.contains("CPU `mm` (kernels-cpu/linalg/src/"), "{trace}");
+/// assert!(trace.contains("CPU `mm` (kernels-cpu/products/src/"), "{trace}");
 /// # Ok(())
 /// # }
 /// ```

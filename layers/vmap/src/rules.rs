@@ -38,11 +38,11 @@ mod factories;
 mod fold_into_items;
 mod indexing;
 mod leading_batch;
-#[cfg(feature = "linalg")]
-mod linalg;
 #[cfg(feature = "loss")]
 mod loss;
 #[cfg(feature = "norm")]
 mod norm;
+#[cfg(feature = "products")]
+mod products;
 mod reduction;
 mod views;

@@ -7,7 +7,7 @@ use crate::prelude::*;
 
 kernel! {
     // SAFETY: all tensors are packed or allocated here, of sizes that `aten` checked.
-    static DISTANCE_KERNEL = unsafe { Kernel::new("distance", include_str!("../../../kernels/linalg/distance.cu"), |instances| {
+    static DISTANCE_KERNEL = unsafe { Kernel::new("distance", include_str!("../../../kernels/products/distance.cu"), |instances| {
         instances.add_templates_for_each_dtype(&["distances", "pair_distances", "distance_gradient", "pair_distance_gradient"], &FLOATING_DTYPES);
     }) };
 }
