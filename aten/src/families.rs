@@ -13,6 +13,8 @@ pub(super) mod views;
 pub(super) mod attention;
 #[cfg(feature = "conv")]
 pub(super) mod conv;
+#[cfg(feature = "linalg")]
+pub(super) mod linalg;
 #[cfg(feature = "loss")]
 pub(super) mod loss;
 #[cfg(feature = "norm")]

@@ -30,6 +30,8 @@ pub use families::attention::operators::*;
 pub use families::elementwise::operators::*;
 pub use families::factories::operators::*;
 pub use families::indexing::operators::*;
+#[cfg(feature = "linalg")]
+pub use families::linalg::operators::*;
 #[cfg(feature = "loss")]
 pub use families::loss::operators::*;
 #[cfg(feature = "norm")]

@@ -12,6 +12,8 @@ use kernels_cpu_conv as _;
 use kernels_cpu_elementwise as _;
 use kernels_cpu_factories as _;
 use kernels_cpu_indexing as _;
+#[cfg(feature = "linalg")]
+use kernels_cpu_linalg as _;
 #[cfg(feature = "loss")]
 use kernels_cpu_loss as _;
 #[cfg(feature = "norm")]

@@ -39,6 +39,8 @@ mod attention;
 mod conv;
 mod elementwise;
 mod indexing;
+#[cfg(feature = "linalg")]
+mod linalg;
 #[cfg(feature = "loss")]
 mod loss;
 #[cfg(feature = "norm")]

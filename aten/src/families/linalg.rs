@@ -1,0 +1,8 @@
+//! Decompositions of matrices, linear systems, and operators composed of them.
+
+mod check_errors;
+
+/// The items that the crate re-exports at its root. They need a separate module, because a file may have the name of an operator.
+pub(crate) mod operators {
+    pub use super::check_errors::*;
+}

@@ -1,0 +1,2 @@
+//! CPU kernels of decompositions and linear systems.
+#![forbid(unsafe_code)]
