@@ -6,7 +6,7 @@ use aten::HermitianPlan;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex32, Complex64};
 use engine::allocation::filled_vec;
-use engine::compute::RealFloat;
+use engine::compute::AnyFloat;
 use engine::contiguous::write_contiguous;
 use engine::reduce::with_compute_type;
 use faer::diag::DiagMut;
@@ -128,11 +128,11 @@ fn linalg_eig(_plan: &(), [values, vectors]: [&mut Tensor; 2], this: &Tensor) ->
 }
 
 #[op_impl(aten::_linalg_eigvals, CPU)]
-fn _linalg_eigvals(_plan: &(), values: &mut Tensor, this: &Tensor) -> Result<()> {
+fn _linalg_eigvals(_plan: &(), out: &mut Tensor, this: &Tensor) -> Result<()> {
     let matrices = column_major(this)?;
     with_compute_type!(aten::_linalg_eigvals, this.dtype(), T: [f32, f64, Complex32, Complex64] => {
         let elements = matrices.read::<T>()?;
-        write_contiguous(values, |values| decompose::<T>(this, &elements, values, None))
+        write_contiguous(out, |values| decompose::<T>(this, &elements, values, None))
     })
 }
 

@@ -1,9 +1,9 @@
 //! Kernel of exponentials of matrices: a Taylor polynomial of a scaled matrix, squared as often as the matrix was halved.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{Complex32, Complex64};
+use dispatch_runtime::{Arithmetic, Complex32, Complex64, Element};
 use engine::allocation::filled_vec;
-use engine::compute::RealFloat;
+use engine::compute::AnyFloat;
 use engine::contiguous::{contiguous_elements, write_contiguous};
 use engine::math::Real;
 use engine::reduce::with_compute_type;
@@ -77,7 +77,7 @@ where
         if !norm.is_finite() {
             return out.fill(not_a_number());
         }
-        let is_single = <RealOf<T> as dispatch_runtime::Element>::DTYPE == DType::F32;
+        let is_single = <RealOf<T> as Element>::DTYPE == DType::F32;
         let limit = |&(_, _, double, single): &(usize, usize, f64, f64)| if is_single { single } else { double };
         let last = POLYNOMIALS.len() - 1;
         let (degree, power_count, ..) =

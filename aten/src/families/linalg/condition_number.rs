@@ -2,7 +2,7 @@
 
 use dispatch_runtime::prelude::*;
 
-use super::matrices::{batch_sizes, check_matrices, check_square_matrices};
+use super::checks::{batch_sizes, check_matrices, check_square_matrices};
 use super::matrix_norms::{Extreme, MatrixNorm};
 use crate::prelude::*;
 use crate::{linalg_inv_ex, linalg_svdvals};
@@ -16,7 +16,7 @@ pub fn linalg_cond(this: &Tensor, p: Option<Scalar>) -> Result<Tensor> {
     check_matrices("self", this)?;
     let values = linalg_svdvals(this, None)?;
     if values.sizes().last() == Some(&0) {
-        return this.new_zeros(batch_sizes(this))?.to(this.dtype().to_real());
+        return this.new_zeros(batch_sizes(this.sizes()))?.to(this.dtype().to_real());
     }
     let [largest, smallest] = [values.select_int(-1, 0)?, values.select_int(-1, -1)?];
     match extreme {
@@ -35,7 +35,7 @@ pub fn linalg_cond_p_str(this: &Tensor, p: &str) -> Result<Tensor> {
 fn condition_number(matrices: &Tensor, norm: MatrixNorm) -> Result<Tensor> {
     check_square_matrices("self", matrices)?;
     if matrices.geometry().count() == 0 {
-        return matrices.new_zeros(batch_sizes(matrices))?.to(matrices.dtype().to_real());
+        return matrices.new_zeros(batch_sizes(matrices.sizes()))?.to(matrices.dtype().to_real());
     }
     let (inverse, info) = linalg_inv_ex(matrices, false)?;
     let is_singular = info.gt_scalar(0)?.unsqueeze(-1)?.unsqueeze(-1)?;

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Spec};
 
-use super::matrices::{batch_sizes, check_square_matrices, column_major_spec, vectors_spec};
+use super::checks::{check_square_matrices, column_major, sizes_of_vectors};
 
 /// Computes the eigenvalues of Hermitian matrices in ascending order, and the eigenvectors as columns. It reads only the triangle that
 /// `UPLO` names. Without `compute_v`, the eigenvectors have no elements.
@@ -22,15 +22,15 @@ pub struct HermitianPlan {
 
 #[op_plan(_linalg_eigh)]
 fn eigh_plan(_: ...) -> Result<Plan<HermitianPlan, 2>, BadArgument> {
-    let n = check_square_matrices("A", A)?;
+    check_square_matrices("A", A)?;
     let reads_upper = match UPLO {
         "L" | "l" => false,
         "U" | "u" => true,
         _ => return Err(BadArgument::keyword("UPLO", UPLO, &["L", "U"])),
     };
-    let (dtype, batch) = (A.dtype(), batch_sizes(A));
-    let vectors = if compute_v { column_major_spec(dtype, batch, n, n) } else { Spec::contiguous(dtype, &[0]) };
-    Ok(Plan::new(HermitianPlan { reads_upper }, [vectors_spec(dtype.to_real(), batch, n), vectors]))
+    let vectors = if compute_v { column_major(A.dtype(), A.sizes()) } else { Spec::contiguous(A.dtype(), &[0]) };
+    let values = Spec::contiguous(A.dtype().to_real(), &sizes_of_vectors(A.sizes()));
+    Ok(Plan::new(HermitianPlan { reads_upper }, [values, vectors]))
 }
 
 /// Computes the eigenvalues of Hermitian matrices in ascending order, and the eigenvectors as columns. It reads only the triangle that
@@ -66,9 +66,10 @@ pub fn linalg_eig(_: ...) -> Result<(Tensor, Tensor)>;
 
 #[op_plan(linalg_eig)]
 fn eig_plan(this: &Tensor) -> Result<Plan<(), 2>, BadArgument> {
-    let n = check_square_matrices("self", this)?;
-    let (dtype, batch) = (this.dtype().to_complex(), batch_sizes(this));
-    Ok(Plan::new((), [vectors_spec(dtype, batch, n), column_major_spec(dtype, batch, n, n)]))
+    check_square_matrices("self", this)?;
+    let dtype = this.dtype().to_complex();
+    let values = Spec::contiguous(dtype, &sizes_of_vectors(this.sizes()));
+    Ok(Plan::new((), [values, column_major(dtype, this.sizes())]))
 }
 
 /// Computes the eigenvalues of matrices, in no particular order. They are complex.
@@ -77,8 +78,8 @@ pub fn _linalg_eigvals(_: ...) -> Result<Tensor>;
 
 #[op_plan(_linalg_eigvals)]
 fn eigvals_plan(this: &Tensor) -> Result<Plan<()>, BadArgument> {
-    let n = check_square_matrices("self", this)?;
-    Ok(Plan::new((), [vectors_spec(this.dtype().to_complex(), batch_sizes(this), n)]))
+    check_square_matrices("self", this)?;
+    Ok(Plan::new((), [Spec::contiguous(this.dtype().to_complex(), &sizes_of_vectors(this.sizes()))]))
 }
 
 /// Computes the eigenvalues of matrices, in no particular order. They are complex.

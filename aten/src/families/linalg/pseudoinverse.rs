@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes};
 
-use super::matrices::{check_matrices, check_square_matrices};
+use super::checks::{check_matrices, check_square_matrices};
 use crate::prelude::*;
 use crate::{
     _linalg_eigh, _linalg_svd, linalg_eigvalsh, linalg_svdvals, scalar_tensor, where_scalarother, where_scalarself,

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Spec};
 
-use super::matrices::{batch_sizes, check_matrices, column_major_spec, vectors_spec};
+use super::checks::{check_matrices, column_major, sizes_of_vectors, with_matrix_sizes};
 use crate::prelude::*;
 
 /// Computes the singular values of matrices in descending order, the left singular vectors as columns of `U`, and the conjugates of the
@@ -20,14 +20,15 @@ pub fn _linalg_svd(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 fn svd_plan(_: ...) -> Result<Plan<(), 3>, BadArgument> {
     let [rows, columns] = check_matrices("A", A)?;
     check_no_driver(driver)?;
-    let (dtype, batch, count) = (A.dtype(), batch_sizes(A), rows.min(columns));
-    let values = vectors_spec(dtype.to_real(), batch, count);
+    let (dtype, count) = (A.dtype(), rows.min(columns));
+    let values = Spec::contiguous(dtype.to_real(), &sizes_of_vectors(A.sizes()));
     if !compute_uv {
         let none = Spec::contiguous(dtype, &[0]);
         return Ok(Plan::new((), [none.clone(), values, none]));
     }
     let [left, right] = if full_matrices { [rows, columns] } else { [count; 2] };
-    let [left, right] = [column_major_spec(dtype, batch, rows, left), column_major_spec(dtype, batch, right, columns)];
+    let [left, right] = [[rows, left], [right, columns]].map(|matrix| with_matrix_sizes(A.sizes(), matrix));
+    let [left, right] = [column_major(dtype, &left), column_major(dtype, &right)];
     Ok(Plan::new((), [left, values, right]))
 }
 
@@ -66,7 +67,6 @@ pub fn svd(this: &Tensor, some: bool, compute_uv: bool) -> Result<(Tensor, Tenso
         return Ok((left, values, right.adjoint()?));
     }
     let values = linalg_svdvals(this, None)?;
-    let batch = batch_sizes(this);
-    let zeros = |size: i64| this.new_zeros(&[batch, &[size, size]].concat())?.mT();
+    let zeros = |size: i64| this.new_zeros(&with_matrix_sizes(this.sizes(), [size, size]))?.mT();
     Ok((zeros(rows)?, values, zeros(columns)?))
 }

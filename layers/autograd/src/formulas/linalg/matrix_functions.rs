@@ -41,7 +41,8 @@ fn linalg_polar(
     let [.., rows, columns] = *orthogonal.sizes() else { return Ok(None) };
     if let (Some(grad), Some(along)) = (grad0.filter(|_| rows > columns), along) {
         let outside = (grad - orthogonal.matmul(&along)?)?;
-        gradient = (gradient + aten::linalg_solve(positive, &outside, false)?)?;
+        let inverse = (&vectors / values.unsqueeze(-2)?)?.matmul(&adjoint(&vectors)?)?;
+        gradient = (gradient + outside.matmul(&inverse)?)?;
     }
     Ok(Some(gradient))
 }
