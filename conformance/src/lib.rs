@@ -32,6 +32,7 @@ pub mod fuzz;
 mod gradients;
 pub mod large;
 mod meta;
+mod reconstruction;
 mod recording;
 mod report;
 mod scalar_calls;

@@ -15,8 +15,9 @@ use crate::error::{Error, Result};
 
 /// The recordings. The first has the calls that PyTorch's dispatcher makes below autograd. The second, of `golden/record.py`, has missing
 /// operators and composites. `optim`, `internals`, `plumbing`, `programs` and `quantized` have the operators of optimisers, internal ones,
-/// those of a tensor's state, of exported programs and of quantised models. `samples` has other dtypes, `vision` torchvision's operators.
-const RECORDING_FILES: [(&str, &[u8]); 9] = [
+/// those of a tensor's state, of exported programs and of quantised models. `factorizations`, `linear_systems`, `spectra` and
+/// `matrix_functions` have linear algebra. `samples` has other dtypes, `vision` torchvision's operators.
+const RECORDING_FILES: [(&str, &[u8]); 13] = [
     ("ops.jsonl", include_bytes!("../golden/ops.jsonl.gz")),
     ("more.jsonl", include_bytes!("../golden/more.jsonl.gz")),
     ("optim.jsonl", include_bytes!("../golden/optim.jsonl.gz")),
@@ -24,6 +25,10 @@ const RECORDING_FILES: [(&str, &[u8]); 9] = [
     ("plumbing.jsonl", include_bytes!("../golden/plumbing.jsonl.gz")),
     ("programs.jsonl", include_bytes!("../golden/programs.jsonl.gz")),
     ("quantized.jsonl", include_bytes!("../golden/quantized.jsonl.gz")),
+    ("factorizations.jsonl", include_bytes!("../golden/factorizations.jsonl.gz")),
+    ("linear_systems.jsonl", include_bytes!("../golden/linear_systems.jsonl.gz")),
+    ("spectra.jsonl", include_bytes!("../golden/spectra.jsonl.gz")),
+    ("matrix_functions.jsonl", include_bytes!("../golden/matrix_functions.jsonl.gz")),
     ("samples.jsonl", include_bytes!("../golden/samples.jsonl.gz")),
     ("vision.jsonl", include_bytes!("../golden/vision.jsonl.gz")),
 ];

@@ -23,6 +23,9 @@ pub(super) fn first_order_exemption(case: &Case) -> Option<&'static str> {
         "ps_roi_pool" => {
             "its gradient in torchvision is not its derivative: it includes the last row and column of the image"
         }
+        "linalg_svd" | "_linalg_svd" | "svd" if has_vectors_without_values(case) => {
+            "singular vectors without a singular value have no gradient"
+        }
         "fmod" | "remainder" if any_nonzero_magnitude(case, |number| number > 1e6) => {
             "finite differences step over its jumps"
         }
@@ -81,9 +84,25 @@ pub(super) fn is_constant(case: &Case, position: usize) -> bool {
     case.operator.name().namespace == "torchvision" && case.operator.schema().arguments[position].name == "rois"
 }
 
-/// Whether an operator expects symmetric matrices and reads only one triangle of them.
-pub(super) fn reads_one_triangle(base: &str) -> bool {
-    matches!(base, "linalg_cholesky_ex" | "_linalg_eigh")
+/// Whether a call expects symmetric matrices and reads only one triangle of them.
+pub(super) fn reads_one_triangle(case: &Case) -> bool {
+    let operators = [
+        "linalg_cholesky",
+        "linalg_cholesky_ex",
+        "_linalg_eigh",
+        "linalg_eigh",
+        "linalg_eigvalsh",
+        "linalg_matrix_sqrth",
+    ];
+    operators.contains(&case.operator.name().base) || argument_is_true(case, "hermitian")
+}
+
+/// Whether some singular vectors have no singular value. They are not unique, so they have no gradient.
+fn has_vectors_without_values(case: &Case) -> bool {
+    let all_vectors =
+        argument_is_true(case, "full_matrices") || matches!(value_of_argument(case, "some"), Some(Value::Bool(false)));
+    let sizes = case.arguments.first().and_then(Datum::as_array).map_or(&[][..], |array| &array.sizes);
+    all_vectors && matches!(sizes, [.., rows, columns] if rows != columns)
 }
 
 fn value_of_argument<'a>(case: &'a Case, name: &str) -> Option<&'a Value> {

@@ -163,7 +163,7 @@ impl<'a> EvaluationPoint<'a> {
     fn random_direction(&self, seed: u64) -> Vec<f64> {
         let mut state = seed;
         let mut arrays = Vec::new();
-        let is_symmetric = reads_one_triangle(self.case.operator.name().base);
+        let is_symmetric = reads_one_triangle(self.case);
         for (i, datum) in self.arguments.iter().enumerate() {
             let leaves = datum.arrays().into_iter().filter(|array| is_leaf(self.case, i, array.dtype));
             arrays.extend(leaves.map(|array| (array.sizes.clone(), is_symmetric, is_constant(self.case, i))));

@@ -104,7 +104,17 @@ pub(crate) fn subtract_own_product<T: Number>(c: MatMut<'_, T>, a: MatRef<'_, T>
         let (keep, conjugate, factor) = (Conj::No, Conj::Yes, T::ONE.negated());
         let adjoint = own.transpose();
         triangular::matmul_with_conj(
-            diagonal, lower, Accum::Add, own, full, keep, adjoint, full, conjugate, factor, Par::Seq,
+            diagonal,
+            lower,
+            Accum::Add,
+            own,
+            full,
+            keep,
+            adjoint,
+            full,
+            conjugate,
+            factor,
+            Par::Seq,
         );
         let rows_below = a.subrows(first + width, size - first - width);
         matmul_with_conj(below, Accum::Add, rows_below, keep, adjoint, conjugate, factor, Par::Seq);

@@ -3,18 +3,18 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex32, Complex64, Operation};
 use engine::compute::RealFloat;
-use engine::math::vectorised::vectorised;
 use engine::math::Real;
+use engine::math::vectorised::vectorised;
 use engine::reduce::with_compute_type;
 use faer::Conj;
 use faer::prelude::{Reborrow, ReborrowMut};
 
 use crate::blocks::{Triangle, column_groups, columns_per_thread, solve_triangle, subtract_own_product, view_mut};
+use crate::lu::check_codes;
 use crate::matrices::{
     column_major, column_major_expanded, for_each_piece, matrices_per_piece, matrix_sizes, transposed, update_columns,
     write_columns, write_identity,
 };
-use crate::lu::check_codes;
 use crate::number::{Number, RealOf};
 use crate::triangular::{MatrixForm, for_each_system, solve_columns};
 

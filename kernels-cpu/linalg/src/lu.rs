@@ -12,7 +12,7 @@ use engine::reduce::with_compute_type;
 use faer::prelude::{Reborrow, ReborrowMut};
 use faer::{Conj, MatMut};
 
-use crate::blocks::{Triangle, column_groups, columns_per_thread, subtract_product, solve_triangle, view, view_mut};
+use crate::blocks::{Triangle, column_groups, columns_per_thread, solve_triangle, subtract_product, view, view_mut};
 use crate::matrices::{
     column_major, column_major_expanded, for_each_piece, matrices_per_piece, matrix_sizes, transposed, update_columns,
 };
@@ -153,7 +153,13 @@ pub(crate) fn solve_batch<O: Operation>(
     solve_form::<O>(lu, pivots, b, if adjoint { MatrixForm::ADJOINT } else { MatrixForm::PLAIN }, out)
 }
 
-fn solve_form<O: Operation>(lu: &Tensor, pivots: &Tensor, b: &Tensor, form: MatrixForm, out: &mut Tensor) -> Result<()> {
+fn solve_form<O: Operation>(
+    lu: &Tensor,
+    pivots: &Tensor,
+    b: &Tensor,
+    form: MatrixForm,
+    out: &mut Tensor,
+) -> Result<()> {
     let [size, _] = matrix_sizes(out);
     let batch = &out.sizes()[..out.sizes().len() - 2];
     let pivot_sizes = [batch, &pivots.sizes()[pivots.sizes().len() - 1..]].concat();

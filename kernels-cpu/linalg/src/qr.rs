@@ -116,7 +116,8 @@ fn apply_to_batch<T: Number>(
     let reflectors = reflectors.read::<T>()?;
     let tau = engine::contiguous::contiguous_elements::<T>(tau)?;
     let step = matrices_per_piece(tau.len() / count, 2 * length * count);
-    let pieces = matrices.chunks_mut(step * length).zip(reflectors.chunks(step * rows * columns)).zip(tau.chunks(step * count));
+    let pieces =
+        matrices.chunks_mut(step * length).zip(reflectors.chunks(step * rows * columns)).zip(tau.chunks(step * count));
     for_each_piece(pieces, |((matrices, reflectors), tau)| {
         let reflectors = reflectors.chunks_exact(rows * columns).zip(tau.chunks_exact(count));
         for (matrix, (reflectors, tau)) in matrices.chunks_exact_mut(length).zip(reflectors) {

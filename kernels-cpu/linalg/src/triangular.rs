@@ -7,7 +7,9 @@ use engine::reduce::with_compute_type;
 use faer::Conj;
 
 use crate::blocks::{Triangle, columns_per_thread, solve_triangle, view, view_mut};
-use crate::matrices::{column_major_expanded, for_each_piece, matrices_per_piece, matrix_sizes, transposed, update_columns};
+use crate::matrices::{
+    column_major_expanded, for_each_piece, matrices_per_piece, matrix_sizes, transposed, update_columns,
+};
 use crate::number::Number;
 
 /// The largest matrix whose systems are solved row by row.
@@ -100,7 +102,9 @@ pub(crate) fn solve_columns<T: Number>(
 ) {
     if size <= MAX_UNBLOCKED_SIZE {
         return match form {
-            MatrixForm { is_transposed: false, is_conjugate: false } => substitute(triangle, matrix, size, columns, |x| x),
+            MatrixForm { is_transposed: false, is_conjugate: false } => {
+                substitute(triangle, matrix, size, columns, |x| x)
+            }
             MatrixForm { is_transposed: false, is_conjugate: true } => {
                 substitute(triangle, matrix, size, columns, T::conjugate);
             }

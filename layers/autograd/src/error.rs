@@ -49,6 +49,11 @@ pub enum GradientError {
         /// The name of the operator.
         operator: String,
     },
+    /// The gradients of complex singular vectors or eigenvectors depend on their phases, which are arbitrary.
+    DependsOnPhase {
+        /// The name of the operator that computed the vectors.
+        operator: String,
+    },
     /// A call would write to a leaf that requires gradients.
     LeafWritten {
         /// The name of the operator.
@@ -185,6 +190,11 @@ impl fmt::Display for GradientError {
                  that it has none (`not_differentiable!({})`), or call it with detached tensors",
                 operator.split('.').next().unwrap_or(operator),
                 operator.split('.').next().unwrap_or(operator)
+            ),
+            Self::DependsOnPhase { operator } => write!(
+                f,
+                "the gradient of `{operator}` does not exist: the differentiated function depends on the phases of the vectors, which are \
+                 arbitrary; use a function that does not change if a vector is multiplied by a number of magnitude 1"
             ),
             Self::LeafWritten { operator, argument } => write!(
                 f,

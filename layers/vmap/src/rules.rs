@@ -38,6 +38,8 @@ mod factories;
 mod fold_into_items;
 mod indexing;
 mod leading_batch;
+#[cfg(feature = "linalg")]
+mod linalg;
 #[cfg(feature = "loss")]
 mod loss;
 #[cfg(feature = "norm")]

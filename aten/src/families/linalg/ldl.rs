@@ -39,11 +39,7 @@ pub fn linalg_ldl_factor(this: &Tensor, hermitian: bool) -> Result<(Tensor, Tens
 }
 
 /// Solves `A X = B` with the decomposition of `A` that [`linalg_ldl_factor_ex`] returned.
-#[op_def(
-    "linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor",
-    plan,
-    out = "out"
-)]
+#[op_def("linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor", plan, out = "out")]
 pub fn linalg_ldl_solve(_: ...) -> Result<Tensor>;
 
 #[op_plan(linalg_ldl_solve)]

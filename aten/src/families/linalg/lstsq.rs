@@ -7,8 +7,8 @@ use super::checks::{broadcast_batch, check_dtype_like, check_matrices, check_sys
 use super::qr::{geqrf, ormqr};
 use super::triangular::linalg_solve_triangular;
 use crate::{
-    abs, check_same_device, constant_pad_nd, copy_, expand, full, gt_tensor, matmul, mul, mul_scalar, narrow, reciprocal, square, squeeze_dim, sub,
-    sum_dim_intlist, unsqueeze, where_self,
+    abs, check_same_device, constant_pad_nd, copy_, expand, full, gt_tensor, matmul, mul, mul_scalar, narrow,
+    reciprocal, square, squeeze_dim, sub, sum_dim_intlist, unsqueeze, where_self,
 };
 
 /// The names of LAPACK's algorithms.
@@ -107,11 +107,8 @@ fn solve_any_rank(matrix: &Tensor, b: &Tensor, cutoff: f64) -> Result<LeastSquar
     let rank = sum_dim_intlist(&is_kept, Some(&[-1]), false, Some(DType::I64))?;
     let [.., rows, columns] = *matrix.sizes() else { unreachable!("it is a batch of matrices") };
     let has_full_rank = rows > columns && rank.to_vec::<i64>()?.iter().all(|&rank| rank == columns);
-    let residuals = if has_full_rank {
-        Some(sum_of_squares(&sub(&matmul(matrix, &solution)?, b, Scalar::Int(1))?)?)
-    } else {
-        None
-    };
+    let residuals =
+        if has_full_rank { Some(sum_of_squares(&sub(&matmul(matrix, &solution)?, b, Scalar::Int(1))?)?) } else { None };
     Ok(LeastSquares { solution, residuals, rank: Some(rank), singular_values: Some(values) })
 }
 

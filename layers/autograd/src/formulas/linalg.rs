@@ -4,8 +4,13 @@
 
 mod cholesky;
 mod determinant;
+mod eigenvalues;
+mod lstsq;
 mod lu;
+mod matrix_functions;
+mod pseudoinverse;
 mod qr;
+mod singular_values;
 mod solve;
 mod triangular;
 
@@ -13,9 +18,9 @@ use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
 use crate::complex::conj;
-use crate::not_differentiable;
+use crate::{GradientError, not_differentiable};
 
-not_differentiable!(aten::_linalg_check_errors);
+not_differentiable!(aten::_compute_linear_combination, aten::_linalg_check_errors);
 
 /// Returns the conjugate transpose of matrices.
 fn adjoint(matrix: &Tensor) -> Result<Tensor> {
@@ -35,4 +40,24 @@ fn solve_right(a: &Tensor, b: &Tensor, upper: bool) -> Result<Tensor> {
 /// Returns the size of a dimension that is counted from the last one.
 fn size_from_end(tensor: &Tensor, from_end: usize) -> i64 {
     tensor.sizes()[tensor.sizes().len() - from_end]
+}
+
+/// Returns a matrix with another diagonal.
+fn with_diagonal(matrix: &Tensor, diagonal: &Tensor) -> Result<Tensor> {
+    let dtype = matrix.dtype();
+    let diagonal = if diagonal.dtype() == dtype { diagonal.clone() } else { diagonal.to(dtype)? };
+    matrix.diagonal_scatter(&diagonal, 0, -2, -1)
+}
+
+/// Returns an error if a function depends on the phases of vectors, which are arbitrary. `phases` has the derivatives along the vectors: their
+/// imaginary parts are those of the phases. Without a backend that reads elements, as within vmap, there is no check.
+fn check_phase_independence(operator: &'static str, phases: &Tensor) -> Result<()> {
+    if !phases.dtype().is_complex() {
+        return Ok(());
+    }
+    let depends = || phases.detach()?.imag()?.abs()?.gt_scalar(0.01)?.any()?.item::<bool>();
+    if depends().unwrap_or(false) {
+        return Err(GradientError::DependsOnPhase { operator: operator.to_owned() }.into());
+    }
+    Ok(())
 }

@@ -14,6 +14,7 @@ mod random;
 mod running_statistics;
 mod second_order;
 mod second_order_indexing;
+mod spectra;
 mod subgradients;
 mod threads;
 mod views;

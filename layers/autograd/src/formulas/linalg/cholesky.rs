@@ -8,8 +8,7 @@ use crate::{Gradient, op_grad};
 
 #[op_grad(aten::linalg_cholesky_ex, not_differentiable(info))]
 fn linalg_cholesky_ex(grad: &Tensor, upper: bool, result0: &Tensor) -> Result<Tensor> {
-    let (factor, grad) =
-        if upper { (adjoint(result0)?, adjoint(grad)?) } else { (result0.clone(), grad.clone()) };
+    let (factor, grad) = if upper { (adjoint(result0)?, adjoint(grad)?) } else { (result0.clone(), grad.clone()) };
     // gA = L^-H S L^-1 / 2, and S is Hermitian with the lower triangle of L^H gL.
     let adjoint_factor = adjoint(&factor)?;
     let product = adjoint_factor.matmul(&grad)?;

@@ -25,14 +25,9 @@ fn linalg_lu(
 }
 
 /// Returns the gradient of `A` from those of the factors of `A = P L U`.
-fn matrix_gradient(
-    p: &Tensor,
-    l: &Tensor,
-    u: &Tensor,
-    of_l: Option<&Tensor>,
-    of_u: Option<&Tensor>,
-) -> Result<Tensor> {
-    let or_zeros = |gradient: Option<&Tensor>, like: &Tensor| gradient.map_or_else(|| like.zeros_like(), |it| Ok(it.clone()));
+fn matrix_gradient(p: &Tensor, l: &Tensor, u: &Tensor, of_l: Option<&Tensor>, of_u: Option<&Tensor>) -> Result<Tensor> {
+    let or_zeros =
+        |gradient: Option<&Tensor>, like: &Tensor| gradient.map_or_else(|| like.zeros_like(), |it| Ok(it.clone()));
     let (of_l, of_u) = (or_zeros(of_l, l)?, or_zeros(of_u, u)?);
     let (rows, columns) = (size_from_end(l, 2), size_from_end(u, 1));
     let size = rows.min(columns);
@@ -65,13 +60,15 @@ fn matrix_gradient(
 }
 
 #[op_grad(aten::lu_unpack, not_differentiable(LU_pivots, P))]
-fn lu_unpack(
-    grad1: Option<&Tensor>,
-    grad2: Option<&Tensor>,
-    LU_data: &TensorOutline,
-) -> Result<Option<Tensor>> {
+fn lu_unpack(grad1: Option<&Tensor>, grad2: Option<&Tensor>, LU_data: &TensorOutline) -> Result<Option<Tensor>> {
     let [.., rows, columns] = LU_data.sizes() else { return Ok(None) };
-    let padded = |gradient: &Tensor| aten::constant_pad_nd(gradient, &[0, columns - size_from_end(gradient, 1), 0, rows - size_from_end(gradient, 2)], Scalar::Int(0));
+    let padded = |gradient: &Tensor| {
+        aten::constant_pad_nd(
+            gradient,
+            &[0, columns - size_from_end(gradient, 1), 0, rows - size_from_end(gradient, 2)],
+            Scalar::Int(0),
+        )
+    };
     let lower = grad1.map(|grad| padded(&grad.tril(-1)?)).transpose()?;
     let upper = grad2.map(|grad| padded(&grad.triu(0)?)).transpose()?;
     match (lower, upper) {

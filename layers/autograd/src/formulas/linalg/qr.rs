@@ -127,7 +127,11 @@ impl Reflectors<'_> {
             let of_factor = v_adjoint.matmul(&through_row)?.neg()?.squeeze_dim(-1)?;
             let first = (&through_row * conj(&factor)?)?;
             let second = (operand.matmul(&of_adjoint.matmul(&v)?)? * &factor)?;
-            of_reflectors.push((index, (first + second)?.neg()?, if is_adjoint { conj(&of_factor)? } else { of_factor }));
+            of_reflectors.push((
+                index,
+                (first + second)?.neg()?,
+                if is_adjoint { conj(&of_factor)? } else { of_factor },
+            ));
             of_result = (&of_result - (v.matmul(&v_adjoint.matmul(&of_result)?)? * conj(&factor)?)?)?;
         }
         of_reflectors.sort_by_key(|(index, ..)| *index);

@@ -1,0 +1,45 @@
+//! Condition numbers of matrices.
+
+use dispatch_runtime::prelude::*;
+
+use super::checks::{batch_sizes, check_matrices, check_square_matrices};
+use super::matrix_norms::{Extreme, MatrixNorm};
+use crate::prelude::*;
+use crate::{linalg_inv_ex, linalg_svdvals};
+
+/// Computes the condition numbers of matrices: the norm of a matrix times the norm of its inverse. `p` is the order of the norm, 2 if it is
+/// `None`. The condition number of a singular matrix is infinite.
+#[op_def("linalg_cond(Tensor self, Scalar? p=None) -> Tensor", out = "out")]
+pub fn linalg_cond(this: &Tensor, p: Option<Scalar>) -> Result<Tensor> {
+    let norm = MatrixNorm::from_number("p", p.unwrap_or(Scalar::Int(2)))?;
+    let MatrixNorm::SingularValue(extreme) = norm else { return condition_number(this, norm) };
+    check_matrices("self", this)?;
+    let values = linalg_svdvals(this, None)?;
+    if values.sizes().last() == Some(&0) {
+        return this.new_zeros(batch_sizes(this.sizes()))?.to(this.dtype().to_real());
+    }
+    let [largest, smallest] = [values.select_int(-1, 0)?, values.select_int(-1, -1)?];
+    match extreme {
+        Extreme::Largest => largest / smallest,
+        Extreme::Smallest => smallest / largest,
+    }
+}
+
+/// Computes the condition numbers of matrices by the norm `fro` or `nuc`. The condition number of a singular matrix is infinite.
+#[op_def("linalg_cond.p_str(Tensor self, str p) -> Tensor", out = "p_str_out")]
+pub fn linalg_cond_p_str(this: &Tensor, p: &str) -> Result<Tensor> {
+    condition_number(this, MatrixNorm::from_name("p", p)?)
+}
+
+/// Computes the norm of matrices times the norm of their inverses.
+fn condition_number(matrices: &Tensor, norm: MatrixNorm) -> Result<Tensor> {
+    check_square_matrices("self", matrices)?;
+    if matrices.geometry().count() == 0 {
+        return matrices.new_zeros(batch_sizes(matrices.sizes()))?.to(matrices.dtype().to_real());
+    }
+    let (inverse, info) = linalg_inv_ex(matrices, false)?;
+    let is_singular = info.gt_scalar(0)?.unsqueeze(-1)?.unsqueeze(-1)?;
+    let inverse = inverse.masked_fill_scalar(&is_singular, f64::INFINITY)?;
+    let [norm, inverse_norm] = [matrices, &inverse].map(|matrices| norm.compute(matrices, &[-2, -1], false, None));
+    norm? * inverse_norm?
+}
