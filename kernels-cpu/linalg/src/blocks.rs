@@ -75,13 +75,12 @@ pub(crate) fn solve_triangle<T: Number>(
     conjugate: Conj,
     columns: MatMut<'_, T>,
 ) {
-    let solve = match triangle {
-        Triangle { is_upper: false, has_unit_diagonal: false } => solve_lower_triangular_in_place_with_conj,
-        Triangle { is_upper: false, has_unit_diagonal: true } => solve_unit_lower_triangular_in_place_with_conj,
-        Triangle { is_upper: true, has_unit_diagonal: false } => solve_upper_triangular_in_place_with_conj,
-        Triangle { is_upper: true, has_unit_diagonal: true } => solve_unit_upper_triangular_in_place_with_conj,
-    };
-    solve(matrix, conjugate, columns, Par::Seq);
+    match (triangle.is_upper, triangle.has_unit_diagonal) {
+        (false, false) => solve_lower_triangular_in_place_with_conj(matrix, conjugate, columns, Par::Seq),
+        (false, true) => solve_unit_lower_triangular_in_place_with_conj(matrix, conjugate, columns, Par::Seq),
+        (true, false) => solve_upper_triangular_in_place_with_conj(matrix, conjugate, columns, Par::Seq),
+        (true, true) => solve_unit_upper_triangular_in_place_with_conj(matrix, conjugate, columns, Par::Seq),
+    }
 }
 
 /// Computes `c -= a b`, on the calling thread.

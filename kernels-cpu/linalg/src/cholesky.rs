@@ -86,8 +86,7 @@ fn decompose_block<T: Number>(block: &mut [T], stride: usize, size: usize) -> Op
     if let Some(index) = decompose_block(left, stride, width) {
         return Some(index);
     }
-    let (top, bottom) = view_mut(left, size, width, stride).split_at_row_mut(width);
-    let mut bottom = bottom;
+    let (top, mut bottom) = view_mut(left, size, width, stride).split_at_row_mut(width);
     let group_width = columns_per_thread(rest, width * width * rest / 2);
     let rows = column_groups(bottom.rb_mut().transpose_mut(), group_width);
     for_each_piece(rows, |rows| solve_triangle(Triangle::LOWER, top.rb(), Conj::Yes, rows));
