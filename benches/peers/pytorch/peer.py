@@ -41,6 +41,8 @@ def large_call(operator, sizes):
     wide = [*sizes[:-1], 2 * sizes[-1]]
     c, d = torch.rand(wide)[..., ::2], torch.rand(wide)[..., ::2]
     transposed, row, column = b.mT, b[:1], b[..., :1]
+    if operator in ("cholesky", "lu", "qr", "inverse", "solve"):
+        return decomposition(operator, a, b)
     return {
         "matmul": lambda: torch.mm(a, b),
         "bmm": lambda: torch.bmm(a, b),
@@ -59,6 +61,18 @@ def large_call(operator, sizes):
         "max, rows": lambda: torch.max(a, 0),
         "max, columns": lambda: torch.max(a, 1),
     }.get(operator)
+
+
+def decomposition(operator, a, b):
+    multiple = 4 * a.shape[-1] * torch.eye(a.shape[-1])
+    positive, regular = a @ a.mT + multiple, a + multiple
+    return {
+        "cholesky": lambda: torch.linalg.cholesky_ex(positive),
+        "lu": lambda: torch.linalg.lu_factor_ex(a),
+        "qr": lambda: torch.linalg.qr(a),
+        "inverse": lambda: torch.linalg.inv_ex(regular),
+        "solve": lambda: torch.linalg.solve_ex(regular, b),
+    }[operator]
 
 
 def job_for(workload):

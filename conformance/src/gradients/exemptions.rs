@@ -86,15 +86,21 @@ pub(super) fn is_constant(case: &Case, position: usize) -> bool {
 
 /// Whether a call expects symmetric matrices and reads only one triangle of them.
 pub(super) fn reads_one_triangle(case: &Case) -> bool {
-    let operators =
-        ["linalg_cholesky", "linalg_cholesky_ex", "_linalg_eigh", "linalg_eigh", "linalg_eigvalsh", "linalg_matrix_sqrth"];
+    let operators = [
+        "linalg_cholesky",
+        "linalg_cholesky_ex",
+        "_linalg_eigh",
+        "linalg_eigh",
+        "linalg_eigvalsh",
+        "linalg_matrix_sqrth",
+    ];
     operators.contains(&case.operator.name().base) || argument_is_true(case, "hermitian")
 }
 
 /// Whether some singular vectors have no singular value. They are not unique, so they have no gradient.
 fn has_vectors_without_values(case: &Case) -> bool {
-    let all_vectors = argument_is_true(case, "full_matrices")
-        || matches!(value_of_argument(case, "some"), Some(Value::Bool(false)));
+    let all_vectors =
+        argument_is_true(case, "full_matrices") || matches!(value_of_argument(case, "some"), Some(Value::Bool(false)));
     let sizes = case.arguments.first().and_then(Datum::as_array).map_or(&[][..], |array| &array.sizes);
     all_vectors && matches!(sizes, [.., rows, columns] if rows != columns)
 }

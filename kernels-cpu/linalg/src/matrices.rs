@@ -57,18 +57,38 @@ pub(crate) fn update_columns<T: Number>(
     initial: &Tensor,
     work: impl FnOnce(&mut [T]) -> Result<()>,
 ) -> Result<()> {
+    with_columns(out, Some(initial), work)
+}
+
+/// Calls `work` to write all elements of `out` in column-major order, as [`update_columns`] does. They have arbitrary values before.
+pub(crate) fn write_columns<T: Number>(out: &mut Tensor, work: impl FnOnce(&mut [T]) -> Result<()>) -> Result<()> {
+    with_columns(out, None, work)
+}
+
+fn with_columns<T: Number>(
+    out: &mut Tensor,
+    initial: Option<&Tensor>,
+    work: impl FnOnce(&mut [T]) -> Result<()>,
+) -> Result<()> {
     if out.geometry().count() == 0 {
         return Ok(());
     }
     let mut columns = transposed(out)?;
-    if columns.geometry().is_contiguous() {
-        copy_elements(out, initial)?;
-        return work(&mut columns.write::<T>()?);
+    let is_direct = columns.geometry().is_contiguous();
+    if !is_direct {
+        columns = Spec::contiguous(out.dtype(), columns.sizes()).on(out.device())?;
     }
-    let mut columns = Spec::contiguous(out.dtype(), columns.sizes()).on(out.device())?;
-    copy_elements(&mut transposed(&columns)?, initial)?;
+    if let Some(initial) = initial {
+        copy_elements(&mut transposed(&columns)?, initial)?;
+    }
     work(&mut columns.write::<T>()?)?;
-    copy_elements(out, &transposed(&columns)?)
+    if is_direct { Ok(()) } else { copy_elements(out, &transposed(&columns)?) }
+}
+
+/// Makes a square column-major matrix the identity.
+pub(crate) fn write_identity<T: Number>(matrix: &mut [T], rows: usize) {
+    matrix.fill(T::ZERO);
+    matrix.iter_mut().step_by(rows + 1).for_each(|x| *x = T::ONE);
 }
 
 /// Returns the number of matrices of a piece of a batch, if each needs `work` multiply-adds. It is the whole batch if that has fewer matrices

@@ -9,6 +9,11 @@ pub(crate) type RealOf<T> = <T as ComplexField>::Real;
 
 /// A real or complex floating-point number.
 pub(crate) trait Number: ComputeType + ComplexField<Real: RealFloat> {
+    /// A real number from which sums of squares are as accurate as other numbers: a smaller sum may have lost squares to underflow.
+    const SMALLEST_ACCURATE_SQUARE: RealOf<Self>;
+    /// Positive infinity.
+    const INFINITY: RealOf<Self>;
+
     /// Converts a real number.
     fn from_real(real: RealOf<Self>) -> Self;
 
@@ -49,6 +54,9 @@ pub(crate) fn magnitude<R: RealFloat>(value: R) -> R {
 macro_rules! impl_number {
     ($($real:ty, $complex:ty;)*) => {$(
         impl Number for $real {
+            const SMALLEST_ACCURATE_SQUARE: $real = <$real>::MIN_POSITIVE / <$real>::EPSILON;
+            const INFINITY: $real = <$real>::INFINITY;
+
             #[inline(always)]
             fn from_real(real: $real) -> Self {
                 real
@@ -81,6 +89,9 @@ macro_rules! impl_number {
         }
 
         impl Number for $complex {
+            const SMALLEST_ACCURATE_SQUARE: $real = <$real>::MIN_POSITIVE / <$real>::EPSILON;
+            const INFINITY: $real = <$real>::INFINITY;
+
             #[inline(always)]
             fn from_real(real: $real) -> Self {
                 Self::new(real, 0.0)

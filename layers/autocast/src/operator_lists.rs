@@ -79,6 +79,13 @@ autocast!(fp32 on CPU:
     aten::prod, aten::prod_dim_int, aten::reflection_pad1d, aten::reflection_pad2d, aten::replication_pad1d,
     aten::replication_pad2d, aten::replication_pad3d, aten::trace,
 );
+#[cfg(feature = "linalg")]
+autocast!(fp32 on CPU:
+    aten::_lu_with_info, aten::cholesky_inverse, aten::cholesky_solve, aten::geqrf, aten::inverse,
+    aten::linalg_cholesky, aten::linalg_cholesky_ex, aten::linalg_householder_product, aten::linalg_inv,
+    aten::linalg_inv_ex, aten::linalg_lstsq, aten::linalg_qr, aten::linalg_solve, aten::lu_solve, aten::orgqr,
+    aten::ormqr, aten::triangular_solve,
+);
 #[cfg(feature = "loss")]
 autocast!(fp32 on CPU:
     aten::binary_cross_entropy, aten::cross_entropy_loss, aten::ctc_loss_intlist, aten::ctc_loss,

@@ -5,8 +5,9 @@ use dispatch_autograd::__private::Derivative;
 use dispatch_runtime::{Operator, keys};
 
 /// The operators without an implemented derivative, here and in PyTorch. A backward pass through them is an error.
-const OPERATORS_WITHOUT_DERIVATIVE: [&str; 35] = [
+const OPERATORS_WITHOUT_DERIVATIVE: [&str; 39] = [
     "aten::_add_relu.Tensor",
+    "aten::_cholesky_solve_helper",
     "aten::_ctc_loss_backward",
     "aten::_cummax_helper",
     "aten::_cummin_helper",
@@ -23,8 +24,11 @@ const OPERATORS_WITHOUT_DERIVATIVE: [&str; 35] = [
     "aten::embedding_renorm",
     "aten::floor_divide",
     "aten::floor_divide_.Tensor",
+    "aten::geqrf",
     "aten::glu_jvp",
     "aten::heaviside",
+    "aten::linalg_ldl_factor_ex",
+    "aten::linalg_ldl_solve",
     "aten::multi_margin_loss_backward",
     "aten::multilabel_margin_loss_backward",
     "aten::resize",

@@ -56,10 +56,7 @@ pub(super) fn check_system(
 }
 
 /// Returns the sizes of `matrices` with its batch dimensions broadcast to those of another tensor.
-pub(super) fn broadcast_batch(
-    (name, matrices): (&'static str, &[i64]),
-    other: &[i64],
-) -> Result<Dims, BadArgument> {
+pub(super) fn broadcast_batch((name, matrices): (&'static str, &[i64]), other: &[i64]) -> Result<Dims, BadArgument> {
     let (batch, matrix) = matrices.split_at(matrices.len() - 2);
     let batches = [batch, &other[..other.len() - 2]];
     let mut sizes = broadcast(batches).map_err(|error| BadArgument::new(name, error.problem))?;
@@ -87,7 +84,11 @@ pub(super) fn check_pivots(
         return Err(BadArgument::dtype(name, pivots.dtype(), DType::I32));
     }
     let sizes = sizes_of_vectors(factors.sizes());
-    if *pivots.sizes() == *sizes { Ok(()) } else { Err(BadArgument::sizes(name, pivots.sizes(), &sizes[..]).like(other)) }
+    if *pivots.sizes() == *sizes {
+        Ok(())
+    } else {
+        Err(BadArgument::sizes(name, pivots.sizes(), &sizes[..]).like(other))
+    }
 }
 
 /// Returns the batch dimensions of matrices.

@@ -43,4 +43,3 @@ fn condition_number(matrices: &Tensor, norm: MatrixNorm) -> Result<Tensor> {
     let [norm, inverse_norm] = [matrices, &inverse].map(|matrices| norm.compute(matrices, &[-2, -1], false, None));
     norm? * inverse_norm?
 }
-

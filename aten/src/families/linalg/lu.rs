@@ -51,7 +51,9 @@ pub fn linalg_lu_factor(_: ...) -> Result<(Tensor, Tensor)> {
 }
 
 /// An older name of [`linalg_lu_factor_ex`].
-#[op_def("_lu_with_info(Tensor self, bool pivot=True, bool check_errors=True) -> (Tensor LU, Tensor pivots, Tensor info)")]
+#[op_def(
+    "_lu_with_info(Tensor self, bool pivot=True, bool check_errors=True) -> (Tensor LU, Tensor pivots, Tensor info)"
+)]
 pub fn _lu_with_info(this: &Tensor, pivot: bool, check_errors: bool) -> Result<(Tensor, Tensor, Tensor)> {
     linalg_lu_factor_ex(this, pivot, check_errors)
 }

@@ -5,8 +5,7 @@ use dispatch_runtime::{BadArgument, Dims, Spec};
 
 use super::check_errors::_linalg_check_errors;
 use super::checks::{
-    batch_sizes, broadcast_batch, check_dtype_like, check_pivots_fit, check_square_matrices, check_system,
-    column_major,
+    batch_sizes, broadcast_batch, check_dtype_like, check_pivots_fit, check_square_matrices, check_system, column_major,
 };
 use super::lu::lu_specs;
 use crate::check_same_device;
@@ -81,11 +80,7 @@ pub fn linalg_solve(_: ...) -> Result<Tensor> {
 }
 
 /// Returns the inverse of a matrix, and the code of [`linalg_lu_factor_ex`](crate::linalg_lu_factor_ex).
-#[op_def(
-    "linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)",
-    plan,
-    out = "inverse"
-)]
+#[op_def("linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)", plan, out = "inverse")]
 pub fn linalg_inv_ex(_: ...) -> Result<(Tensor, Tensor)>;
 
 #[op_plan(linalg_inv_ex)]

@@ -4,6 +4,7 @@
 pub(crate) fn workloads_with_targets() -> impl Iterator<Item = (String, f64)> {
     let calls = LARGE_TENSOR_WORKLOADS
         .iter()
+        .chain(DECOMPOSITION_WORKLOADS)
         .chain(INDEXING_AND_SCAN_WORKLOADS)
         .chain(OPTIMISER_WORKLOADS)
         .map(|(workload, target)| ((*workload).to_owned(), *target));
@@ -46,6 +47,34 @@ const LARGE_TENSOR_WORKLOADS: &[(&str, f64)] = &[
     ("max, rows 4096x4096", 0.95),
     ("max, columns 1024x1024", 0.95),
     ("max, columns 4096x4096", 0.95),
+];
+
+const DECOMPOSITION_WORKLOADS: &[(&str, f64)] = &[
+    ("cholesky 64x64", 0.7),
+    ("cholesky 256x256", 0.7),
+    ("cholesky 1024x1024", 0.7),
+    ("cholesky 4096x8x8", 0.7),
+    ("cholesky 512x32x32", 0.7),
+    ("lu 64x64", 0.7),
+    ("lu 256x256", 0.7),
+    ("lu 1024x1024", 0.7),
+    ("lu 4096x8x8", 0.7),
+    ("lu 512x32x32", 0.7),
+    ("qr 64x64", 0.7),
+    ("qr 256x256", 0.7),
+    ("qr 1024x1024", 0.7),
+    ("qr 4096x8x8", 0.7),
+    ("qr 512x32x32", 0.7),
+    ("inverse 64x64", 0.7),
+    ("inverse 256x256", 0.7),
+    ("inverse 1024x1024", 0.7),
+    ("inverse 4096x8x8", 0.7),
+    ("inverse 512x32x32", 0.7),
+    ("solve 64x64", 0.7),
+    ("solve 256x256", 0.7),
+    ("solve 1024x1024", 0.7),
+    ("solve 4096x8x8", 0.7),
+    ("solve 512x32x32", 0.7),
 ];
 
 const INDEXING_AND_SCAN_WORKLOADS: &[(&str, f64)] = &[

@@ -64,10 +64,31 @@ pub(crate) fn large_call_job(name: &str) -> Option<Job> {
         }
         "sum, rows" => new_job(move || aten::sum_dim_intlist(&a, Some(&[0]), false, None)),
         "sum, columns" => new_job(move || aten::sum_dim_intlist(&a, Some(&[1]), false, None)),
+        "cholesky" => {
+            let positive = well_conditioned(&aten::matmul(&a, &aten::mT(&a).ok()?).ok()?).ok()?;
+            new_job(move || aten::linalg_cholesky_ex(&positive, false, false))
+        }
+        "lu" => new_job(move || aten::linalg_lu_factor_ex(&a, true, false)),
+        "qr" => new_job(move || aten::linalg_qr(&a, "reduced")),
+        "inverse" => {
+            let a = well_conditioned(&a).ok()?;
+            new_job(move || aten::linalg_inv_ex(&a, false))
+        }
+        "solve" => {
+            let a = well_conditioned(&a).ok()?;
+            new_job(move || aten::linalg_solve_ex(&a, &b, true, false))
+        }
         "max, rows" => new_job(move || aten::max_dim(&a, 0, false)),
         "max, columns" => new_job(move || aten::max_dim(&a, 1, false)),
         _ => None,
     }
+}
+
+/// Adds a multiple of the identity to square matrices.
+fn well_conditioned(matrices: &Tensor) -> Result<Tensor> {
+    let size = matrices.sizes().last().copied().unwrap_or(0);
+    let identity = aten::eye(size, None, None, None, None)?;
+    aten::add(matrices, &identity, Scalar::Int(4 * size))
 }
 
 /// Returns a tensor of pseudo-random values around zero, the same in every run.

@@ -1,9 +1,18 @@
 //! Gradient formulas of decompositions and linear systems.
+//!
+//! `gX` in a comment is the gradient of `X`, and `^H` the conjugate transpose.
 
+mod cholesky;
+mod determinant;
 mod eigenvalues;
+mod lstsq;
+mod lu;
 mod matrix_functions;
 mod pseudoinverse;
+mod qr;
 mod singular_values;
+mod solve;
+mod triangular;
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
@@ -13,9 +22,24 @@ use crate::{GradientError, not_differentiable};
 
 not_differentiable!(aten::_compute_linear_combination, aten::_linalg_check_errors);
 
-/// Returns the conjugate transpose of a matrix.
+/// Returns the conjugate transpose of matrices.
 fn adjoint(matrix: &Tensor) -> Result<Tensor> {
     conj(&matrix.transpose_int(-2, -1)?)
+}
+
+/// Solves `a x = b` for a triangular matrix.
+fn solve_left(a: &Tensor, b: &Tensor, upper: bool) -> Result<Tensor> {
+    aten::linalg_solve_triangular(a, b, upper, true, false)
+}
+
+/// Solves `x a = b` for a triangular matrix.
+fn solve_right(a: &Tensor, b: &Tensor, upper: bool) -> Result<Tensor> {
+    aten::linalg_solve_triangular(a, b, upper, false, false)
+}
+
+/// Returns the size of a dimension that is counted from the last one.
+fn size_from_end(tensor: &Tensor, from_end: usize) -> i64 {
+    tensor.sizes()[tensor.sizes().len() - from_end]
 }
 
 /// Returns a matrix with another diagonal.

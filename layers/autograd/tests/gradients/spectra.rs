@@ -48,7 +48,10 @@ fn check(name: &str, function: MatrixFunction, sizes: &[i64]) -> Result<()> {
             .enumerate()
     {
         let order = order + 1;
-        assert!((actual - expected).abs() <= 1e-6 * (1.0 + expected.abs()), "{name}, order {order}: {actual}, not {expected}");
+        assert!(
+            (actual - expected).abs() <= 1e-6 * (1.0 + expected.abs()),
+            "{name}, order {order}: {actual}, not {expected}"
+        );
     }
     Ok(())
 }
@@ -70,10 +73,14 @@ fn eigenvalues_and_eigenvectors_have_gradients() -> Result<()> {
     check("general eigenvalues", |a| aten::linalg_eigvals(a)?.pow_tensor_scalar(3)?.sum(), &[2, 3, 3])?;
     check("eigenvalues of eig", |a| aten::linalg_eig(a)?.0.exp()?.sum(), &[3, 3])?;
     check("magnitudes of eigenvectors", |a| aten::linalg_eig(a)?.1.abs()?.square()?.square()?.sum(), &[3, 3])?;
-    check("real matrices", |a| {
-        let (values, vectors) = aten::linalg_eig(&a.real()?)?;
-        (values.exp()?.unsqueeze(-2)? * vectors.abs()?)?.sum()
-    }, &[4, 4])
+    check(
+        "real matrices",
+        |a| {
+            let (values, vectors) = aten::linalg_eig(&a.real()?)?;
+            (values.exp()?.unsqueeze(-2)? * vectors.abs()?)?.sum()
+        },
+        &[4, 4],
+    )
 }
 
 #[test]
