@@ -15,12 +15,11 @@ use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_
 use faer::{MatMut, MatRef, Par, Spec};
 
 use crate::general_eigenvalues::GeneralNumber;
-use crate::matrices::{column_major, matrices_per_piece, matrix_sizes};
+use crate::matrices::{column_major, matrices_per_piece, matrix_sizes, write_columns};
 use crate::number::{Number, RealOf};
-use crate::spectra::{Magnitude, decomposition_failed, not_a_number, try_for_each_piece, workspace, write_columns};
+use crate::spectra::{Magnitude, decomposition_failed, not_a_number, try_for_each_piece, workspace};
 
 #[op_impl(aten::_linalg_eigh, CPU)]
-#[expect(non_snake_case, reason = "the names of the schema")]
 fn _linalg_eigh(plan: &HermitianPlan, [values, vectors]: [&mut Tensor; 2], A: &Tensor, compute_v: bool) -> Result<()> {
     let matrices = column_major(A)?;
     with_compute_type!(aten::_linalg_eigh, A.dtype(), T: [f32, f64, Complex32, Complex64] => {
