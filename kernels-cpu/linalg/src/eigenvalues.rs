@@ -76,7 +76,7 @@ where
         let batch = matrices.chunks_exact(square).zip(values.chunks_exact_mut(size)).enumerate();
         for (index, (matrix, values)) in batch {
             let mut vectors = vectors.as_mut().and_then(Iterator::next);
-            let (matrix, scale) = match Magnitude::of(self.triangle(matrix)) {
+            let (mut matrix, scale) = match Magnitude::of(self.triangle(matrix)) {
                 Magnitude::Moderate => (Cow::Borrowed(matrix), None),
                 Magnitude::Scaled(scale) => (matrix.iter().map(|x| x.scaled(scale)).collect(), Some(scale)),
                 Magnitude::Infinite | Magnitude::NotANumber => {
@@ -85,6 +85,11 @@ where
                     continue;
                 }
             };
+            // The imaginary parts of the diagonal do not count.
+            if matrix.iter().step_by(size + 1).any(|element| element.imaginary() != RealOf::<T>::from_f64(0.0)) {
+                let diagonal = matrix.to_mut().iter_mut().step_by(size + 1);
+                diagonal.for_each(|element| *element = T::from_real(element.real()));
+            }
             let matrix = MatRef::from_column_major_slice(&matrix, size, size).as_dyn_stride();
             self_adjoint_evd(
                 // The lower triangle of the transposed matrix is the conjugate of the one to read.

@@ -120,6 +120,9 @@ where
                 }
             };
             let has_vectors = of_left > 0;
+            // Not all elements of vectors without a singular value are written.
+            here.fill(T::ZERO);
+            transposed_right.fill(T::ZERO);
             let left =
                 has_vectors.then(|| MatMut::from_column_major_slice_mut(here, rows, of_left).as_dyn_stride_mut());
             let right = has_vectors.then(|| {

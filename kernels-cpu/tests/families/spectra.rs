@@ -40,7 +40,10 @@ fn extreme_magnitudes_are_scaled() {
         let scaled = (&matrix * scale).unwrap();
         let are = |values: &Tensor, expected: [f64; 2]| {
             let values = (values / scale).unwrap().to_vec::<f64>().unwrap();
-            assert!(values.iter().zip(expected).all(|(value, expected)| (value - expected).abs() < 1e-14), "{values:?}");
+            assert!(
+                values.iter().zip(expected).all(|(value, expected)| (value - expected).abs() < 1e-14),
+                "{values:?}"
+            );
         };
         are(&aten::linalg_eigvalsh(&scaled, "U").unwrap(), [1.0, 3.0]);
         are(&aten::linalg_svdvals(&scaled, None).unwrap(), [3.0, 1.0]);
