@@ -2,7 +2,7 @@
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex32, Complex64, Operation, Spec};
-use engine::compute::{ComputeType, RealFloat};
+use engine::compute::ComputeType;
 use engine::math::Real;
 use engine::reduce::with_compute_type;
 
