@@ -1,10 +1,10 @@
 //! Kernels of Cholesky decompositions, and of the systems that they solve.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{Complex32, Complex64, Operation};
+use dispatch_runtime::{Complex32, Complex64};
 use engine::compute::RealFloat;
 use engine::math::Real;
-use engine::math::vectorised::vectorised;
+use engine::math::vectorised;
 use engine::reduce::with_compute_type;
 use faer::Conj;
 use faer::prelude::{Reborrow, ReborrowMut};

@@ -2,7 +2,7 @@
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex32, Complex64, Operation, Spec};
-use engine::compute::RealFloat;
+use engine::compute::ComputeType;
 use engine::math::Real;
 use engine::reduce::with_compute_type;
 
@@ -36,7 +36,7 @@ fn _linalg_slogdet(_plan: &(), out: [&mut Tensor; 4], _: ...) -> Result<()> {
             let (product, sum) = diagonal.iter().fold((T::ONE, RealOf::<T>::ZERO), |(product, sum), &x| {
                 let size = absolute_value(x);
                 let direction = if size == RealOf::<T>::ZERO { T::ZERO } else { x.scaled(RealOf::<T>::ONE / size) };
-                (product.times(direction), sum + size.log())
+                (product.times(direction), sum + Real::log(size))
             });
             sign[index] = if is_odd { product.negated() } else { product };
             logarithm[index] = sum;

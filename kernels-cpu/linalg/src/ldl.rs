@@ -3,9 +3,9 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Complex32, Complex64};
 use engine::allocation::to_usize;
-use engine::compute::RealFloat;
+use engine::compute::{AnyFloat, RealFloat};
 use engine::data_movement::broadcast_to_contiguous;
-use engine::math::vectorised::vectorised;
+use engine::math::vectorised;
 use engine::reduce::with_compute_type;
 
 use crate::lu::{check_codes, to_i32};

@@ -7,7 +7,7 @@ use dispatch_runtime::{BadArgument, Complex32, Complex64, Operation};
 use engine::allocation::to_usize;
 use engine::contiguous::write_contiguous;
 use engine::data_movement::broadcast_to_contiguous;
-use engine::math::vectorised::vectorised;
+use engine::math::vectorised;
 use engine::reduce::with_compute_type;
 use faer::prelude::{Reborrow, ReborrowMut};
 use faer::{Conj, MatMut};

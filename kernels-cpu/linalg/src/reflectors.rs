@@ -1,8 +1,9 @@
 //! Householder reflectors as LAPACK stores them: `H = I - tau v v^H`, with `v` below the diagonal and an implied one on it.
 
-use engine::compute::RealFloat;
+use dispatch_runtime::Arithmetic;
+use engine::compute::{ComputeType, RealFloat};
 use engine::math::Real;
-use engine::math::vectorised::vectorised;
+use engine::math::vectorised;
 use faer::linalg::matmul::{matmul, matmul_with_conj};
 use faer::prelude::{Reborrow, ReborrowMut};
 use faer::{Accum, Conj, MatMut, MatRef, Par};

@@ -2,7 +2,7 @@
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex32, Complex64, Operation};
-use engine::math::vectorised::vectorised;
+use engine::math::vectorised;
 use engine::reduce::with_compute_type;
 use faer::Conj;
 

@@ -7,8 +7,8 @@ use super::checks::{broadcast_batch, check_dtype_like, check_matrices, check_sys
 use super::qr::{geqrf, ormqr};
 use super::triangular::linalg_solve_triangular;
 use crate::{
-    abs, check_same_device, constant_pad_nd, copy_, expand, full, gt_tensor, matmul, mul, mul_scalar, narrow,
-    reciprocal, square, squeeze_dim, sub, sum_dim_intlist, unsqueeze, where_self,
+    abs, check_same_device, constant_pad_nd, copy_, expand, full, gt, matmul, mul, mul_scalar, narrow, reciprocal,
+    square, squeeze_dim, sub, sum_dim_intlist, unsqueeze, where_self,
 };
 
 /// The names of LAPACK's algorithms.
@@ -99,7 +99,7 @@ fn solve_any_rank(matrix: &Tensor, b: &Tensor, cutoff: f64) -> Result<LeastSquar
     let (u, values, v_adjoint) = crate::_linalg_svd(matrix, false, true, None)?;
     let count = values.sizes().last().copied().unwrap_or(0);
     let largest = narrow(&values, -1, 0, count.min(1))?;
-    let is_kept = gt_tensor(&values, &mul_scalar(&largest, Scalar::Float(cutoff))?)?;
+    let is_kept = gt(&values, &mul_scalar(&largest, Scalar::Float(cutoff))?)?;
     let zero = full(&[], Scalar::Int(0), Some(values.dtype()), None, Some(values.device()), None)?;
     let inverse = unsqueeze(&where_self(&is_kept, &reciprocal(&values)?, &zero)?, -1)?;
     let coordinates = mul(&matmul(&adjoint(&u)?, b)?, &inverse)?;

@@ -4,6 +4,7 @@ mod accumulation;
 mod checkpoint;
 mod complex;
 mod custom_functions;
+mod decompositions;
 mod first_order;
 mod functional;
 mod gradient_state;

@@ -36,7 +36,7 @@ fn derivatives_along(
     Ok([by_gradient, (4.0 * fine - coarse) / 3.0])
 }
 
-fn check(name: &str, function: MatrixFunction, sizes: &[i64]) -> Result<()> {
+pub(super) fn check(name: &str, function: MatrixFunction, sizes: &[i64]) -> Result<()> {
     let sizes = [sizes, &[2]].concat();
     let parts = numbers(&sizes, 2.1)?;
     let [direction, mixture] = [numbers(&sizes, 0.7)?, numbers(&sizes, 3.3)?];
@@ -56,7 +56,7 @@ fn check(name: &str, function: MatrixFunction, sizes: &[i64]) -> Result<()> {
     Ok(())
 }
 
-fn hermitian(matrix: &Tensor) -> Result<Tensor> {
+pub(super) fn hermitian(matrix: &Tensor) -> Result<Tensor> {
     matrix + matrix.mH()?
 }
 
