@@ -134,7 +134,7 @@ fn has_close_singular_values(case: &Case) -> bool {
     let numbers: Vec<f64> = values.elements.iter().map(|value| value.to_f64().unwrap_or(f64::NAN)).collect();
     numbers.chunks(count).any(|values| {
         let gaps = values.windows(2).map(|pair| pair[0] - pair[1]).chain(values.last().copied());
-        gaps.into_iter().any(|gap| gap < 1e-2 * values[0])
+        gaps.into_iter().any(|gap| gap < 1e-2 * values[0].max(1.0))
     })
 }
 
