@@ -197,7 +197,8 @@ fn elements_that_are_not_finite_end() -> Result<()> {
     for element in [f64::NAN, f64::INFINITY] {
         for size in SIZES {
             let matrix = Tensor::full(&[size, size], element, DType::F64)?;
-            assert_eq!(aten::linalg_cholesky_ex(&matrix, false, false)?.1.item::<i32>()? > 0, element.is_nan());
+            let (_, info) = aten::linalg_cholesky_ex(&matrix, false, false)?;
+            assert!(info.item::<i32>()? > 0 || element.is_infinite());
             aten::linalg_lu_factor_ex(&matrix, true, false)?;
             aten::linalg_inv_ex(&matrix, false)?;
             aten::linalg_qr(&matrix, "reduced")?;
