@@ -419,6 +419,9 @@ impl Suite {
     /// Whether the device supports all dtypes of a call.
     fn supports_case(&self, case: &Case) -> bool {
         let base = case.operator.name().base;
+        if WRONG_RECORDINGS.iter().any(|&(name, dtype)| name == base && case.dtypes().any(|found| found == dtype)) {
+            return false;
+        }
         let is_missing = |dtype| self.without_calls.iter().any(|(name, of)| name == base && *of == dtype);
         case.dtypes().all(|dtype| !self.without.contains(&dtype) && !is_missing(dtype))
     }
@@ -485,6 +488,9 @@ impl Recordings {
 fn check_named_operator(name: &str, check: impl FnOnce(&'static Operator) -> Vec<Verdict>) -> Vec<Verdict> {
     Operator::find(name).map_or_else(|error| vec![Verdict::NotImplemented(error.to_string())], check)
 }
+
+/// Calls whose results in PyTorch are not numbers, although the arguments are finite.
+const WRONG_RECORDINGS: [(&str, DType); 2] = [("linalg_matrix_exp", DType::BF16), ("linalg_matrix_exp", DType::F16)];
 
 /// Operators that query or change the state of a tensor: its memory, sizes, writes or history. Other checks of derived calls assume that an
 /// operator computes elements.

@@ -1,6 +1,6 @@
 //! Calls whose gradients cannot be checked by finite differences, with the reasons.
 
-use dispatch_runtime::Value;
+use dispatch_runtime::{Operator, Value};
 
 use crate::case::Case;
 use crate::datum::Datum;
@@ -25,6 +25,9 @@ pub(super) fn first_order_exemption(case: &Case) -> Option<&'static str> {
         }
         "linalg_svd" | "_linalg_svd" | "svd" if has_vectors_without_values(case) => {
             "singular vectors without a singular value have no gradient"
+        }
+        base if DECOMPOSITIONS.contains(&base) && has_close_singular_values(case) => {
+            "it is not smooth at matrices with close or small singular values"
         }
         "fmod" | "remainder" if any_nonzero_magnitude(case, |number| number > 1e6) => {
             "finite differences step over its jumps"
@@ -95,6 +98,44 @@ pub(super) fn reads_one_triangle(case: &Case) -> bool {
         "linalg_matrix_sqrth",
     ];
     operators.contains(&case.operator.name().base) || argument_is_true(case, "hermitian")
+}
+
+/// Operators that are not smooth at matrices with equal singular values, or with one that is zero.
+const DECOMPOSITIONS: [&str; 17] = [
+    "_linalg_eigh",
+    "_linalg_svd",
+    "linalg_cond",
+    "linalg_eigh",
+    "linalg_eigvalsh",
+    "linalg_matrix_norm",
+    "linalg_matrix_rank",
+    "linalg_matrix_sqrth",
+    "linalg_norm",
+    "linalg_pinv",
+    "linalg_polar",
+    "linalg_svd",
+    "linalg_svdvals",
+    "nuclear_norm",
+    "pinverse",
+    "svd",
+    "linalg_lstsq",
+];
+
+/// Whether two singular values of a matrix are close, compared with its largest one, or one is small.
+fn has_close_singular_values(case: &Case) -> bool {
+    let Some(matrices) = case.arguments.first().and_then(Datum::as_array) else { return false };
+    let in_double_precision = Datum::Array(matrices.clone()).in_double_precision().to_value(case.device);
+    let values = Operator::find("aten::linalg_svdvals").ok().zip(in_double_precision.ok());
+    let values = values.and_then(|(operator, matrices)| operator.call(vec![matrices, Value::None]).ok());
+    let Some(Ok(Datum::Array(values))) = values.and_then(|values| values.first().map(Datum::from_value)) else {
+        return false;
+    };
+    let count = values.sizes.last().map_or(0, |&size| usize::try_from(size).unwrap_or(0)).max(1);
+    let numbers: Vec<f64> = values.elements.iter().map(|value| value.to_f64().unwrap_or(f64::NAN)).collect();
+    numbers.chunks(count).any(|values| {
+        let gaps = values.windows(2).map(|pair| pair[0] - pair[1]).chain(values.last().copied());
+        gaps.into_iter().any(|gap| gap < 1e-2 * values[0])
+    })
 }
 
 /// Whether some singular vectors have no singular value. They are not unique, so they have no gradient.

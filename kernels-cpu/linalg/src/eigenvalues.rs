@@ -15,12 +15,11 @@ use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_
 use faer::{MatMut, MatRef, Par, Spec};
 
 use crate::general_eigenvalues::GeneralNumber;
-use crate::matrices::{column_major, matrices_per_piece, matrix_sizes};
+use crate::matrices::{column_major, matrices_per_piece, matrix_sizes, write_columns};
 use crate::number::{Number, RealOf};
-use crate::spectra::{Magnitude, decomposition_failed, not_a_number, try_for_each_piece, workspace, write_columns};
+use crate::spectra::{Magnitude, decomposition_failed, not_a_number, try_for_each_piece, workspace};
 
 #[op_impl(aten::_linalg_eigh, CPU)]
-#[expect(non_snake_case, reason = "the names of the schema")]
 fn _linalg_eigh(plan: &HermitianPlan, [values, vectors]: [&mut Tensor; 2], A: &Tensor, compute_v: bool) -> Result<()> {
     let matrices = column_major(A)?;
     with_compute_type!(aten::_linalg_eigh, A.dtype(), T: [f32, f64, Complex32, Complex64] => {
@@ -77,7 +76,7 @@ where
         let batch = matrices.chunks_exact(square).zip(values.chunks_exact_mut(size)).enumerate();
         for (index, (matrix, values)) in batch {
             let mut vectors = vectors.as_mut().and_then(Iterator::next);
-            let (matrix, scale) = match Magnitude::of(self.triangle(matrix)) {
+            let (mut matrix, scale) = match Magnitude::of(self.triangle(matrix)) {
                 Magnitude::Moderate => (Cow::Borrowed(matrix), None),
                 Magnitude::Scaled(scale) => (matrix.iter().map(|x| x.scaled(scale)).collect(), Some(scale)),
                 Magnitude::Infinite | Magnitude::NotANumber => {
@@ -86,6 +85,11 @@ where
                     continue;
                 }
             };
+            // The imaginary parts of the diagonal do not count.
+            if matrix.iter().step_by(size + 1).any(|element| element.imaginary() != RealOf::<T>::from_f64(0.0)) {
+                let diagonal = matrix.to_mut().iter_mut().step_by(size + 1);
+                diagonal.for_each(|element| *element = T::from_real(element.real()));
+            }
             let matrix = MatRef::from_column_major_slice(&matrix, size, size).as_dyn_stride();
             self_adjoint_evd(
                 // The lower triangle of the transposed matrix is the conjugate of the one to read.

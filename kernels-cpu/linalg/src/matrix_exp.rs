@@ -1,28 +1,27 @@
 //! Kernel of exponentials of matrices: a Taylor polynomial of a scaled matrix, squared as often as the matrix was halved.
+//!
+//! Squares multiply rounding errors, so all dtypes are computed in double precision.
 
+use dispatch_runtime::Complex64;
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{Arithmetic, Complex32, Complex64, Element};
 use engine::allocation::filled_vec;
-use engine::compute::AnyFloat;
 use engine::contiguous::{contiguous_elements, write_contiguous};
-use engine::math::Real;
-use engine::reduce::with_compute_type;
 use engine::thread_pool;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
 use crate::matrices::{for_each_piece, matrices_per_piece, matrix_sizes};
-use crate::number::{Number, RealOf, magnitude};
+use crate::number::Number;
 use crate::spectra::{not_a_number, try_for_each_piece};
 
 /// The degrees of Taylor polynomials, with the powers of the matrix that the evaluation needs, and the largest norms for which the error is
-/// a rounding error of `f64` and of `f32` (P. Bader, S. Blanes, F. Casas 2019; A. Al-Mohy, N. Higham 2011).
-const POLYNOMIALS: [(usize, usize, f64, f64); 5] = [
-    (2, 2, 2.580_956_802_971_767e-8, 5.978_858_893_805_233e-4),
-    (4, 2, 3.397_168_839_976_962e-4, 5.116_619_363_445_086e-2),
-    (9, 3, 4.991_228_871_115_323e-2, 5.800_524_627_688_768e-1),
-    (12, 4, 2.996_158_913_811_58e-1, 1.461_661_507_209_034),
-    (16, 4, 6.4e-1, 2.2),
+/// a rounding error (P. Bader, S. Blanes, F. Casas 2019; A. Al-Mohy, N. Higham 2011).
+const POLYNOMIALS: [(usize, usize, f64); 5] = [
+    (2, 2, 2.580_956_802_971_767e-8),
+    (4, 2, 3.397_168_839_976_962e-4),
+    (9, 3, 4.991_228_871_115_323e-2),
+    (12, 4, 2.996_158_913_811_58e-1),
+    (16, 4, 6.4e-1),
 ];
 
 /// The multiplications of matrices for one exponential, about.
@@ -35,20 +34,22 @@ const MIN_PARALLEL_WORK: usize = 1 << 18;
 /// transposed exponential.
 #[op_impl(aten::linalg_matrix_exp, CPU)]
 fn linalg_matrix_exp(_plan: &(), out: &mut Tensor, this: &Tensor) -> Result<()> {
+    if this.dtype().is_complex() { compute_batch::<Complex64>(out, this) } else { compute_batch::<f64>(out, this) }
+}
+
+fn compute_batch<T: Number<Real = f64>>(out: &mut Tensor, this: &Tensor) -> Result<()> {
     let size = matrix_sizes(this)[0];
-    with_compute_type!(aten::linalg_matrix_exp, this.dtype(), T: [f32, f64, Complex32, Complex64] => {
-        let elements = contiguous_elements::<T>(this)?;
-        write_contiguous(out, |out: &mut [T]| {
-            let square = size * size;
-            let step = matrices_per_piece(out.len() / square, PRODUCT_COUNT * square * size);
-            let pieces = out.chunks_mut(step * square).zip(elements.chunks(step * square));
-            try_for_each_piece(pieces, |(out, matrices)| {
-                let mut exponential = Exponential::new(size)?;
-                for (out, matrix) in out.chunks_exact_mut(square).zip(matrices.chunks_exact(square)) {
-                    exponential.compute(matrix, out);
-                }
-                Ok(())
-            })
+    let elements = contiguous_elements::<T>(this)?;
+    write_contiguous(out, |out: &mut [T]| {
+        let square = size * size;
+        let step = matrices_per_piece(out.len() / square, PRODUCT_COUNT * square * size);
+        let pieces = out.chunks_mut(step * square).zip(elements.chunks(step * square));
+        try_for_each_piece(pieces, |(out, matrices)| {
+            let mut exponential = Exponential::new(size)?;
+            for (out, matrix) in out.chunks_exact_mut(square).zip(matrices.chunks_exact(square)) {
+                exponential.compute(matrix, out);
+            }
+            Ok(())
         })
     })
 }
@@ -61,10 +62,7 @@ struct Exponential<T> {
     product: Vec<T>,
 }
 
-impl<T: Number> Exponential<T>
-where
-    RealOf<T>: Into<f64>,
-{
+impl<T: Number<Real = f64>> Exponential<T> {
     fn new(size: usize) -> Result<Self> {
         let zeros = || filled_vec(T::ZERO, size * size);
         let powers = (0..4).map(|_| zeros()).collect::<std::result::Result<_, _>>()?;
@@ -77,13 +75,10 @@ where
         if !norm.is_finite() {
             return out.fill(not_a_number());
         }
-        let is_single = <RealOf<T> as Element>::DTYPE == DType::F32;
-        let limit = |&(_, _, double, single): &(usize, usize, f64, f64)| if is_single { single } else { double };
-        let last = POLYNOMIALS.len() - 1;
-        let (degree, power_count, ..) =
-            *POLYNOMIALS.iter().find(|row| norm <= limit(row)).unwrap_or(&POLYNOMIALS[last]);
-        let halvings = (norm / limit(&POLYNOMIALS[last])).log2().ceil().max(0.0);
-        let scale = RealOf::<T>::from_f64((-halvings).exp2());
+        let last = POLYNOMIALS[POLYNOMIALS.len() - 1];
+        let (degree, power_count, _) = *POLYNOMIALS.iter().find(|(_, _, limit)| norm <= *limit).unwrap_or(&last);
+        let halvings = (norm / last.2).log2().ceil().max(0.0);
+        let scale = (-halvings).exp2();
         self.powers[0].iter_mut().zip(matrix).for_each(|(to, element)| *to = element.scaled(scale));
         for power in 1..power_count {
             let (lower, higher) = self.powers.split_at_mut(power);
@@ -98,11 +93,11 @@ where
 
     /// Evaluates the Taylor polynomial of a degree that is a multiple of the number of powers.
     fn evaluate(&mut self, degree: usize, power_count: usize, out: &mut [T]) {
-        let coefficients: Vec<RealOf<T>> = (0_u32..)
+        let coefficients: Vec<f64> = (0_u32..)
             .take(degree + 1)
             .scan(1.0, |inverse_factorial: &mut f64, k| {
                 *inverse_factorial /= f64::from(k.max(1));
-                Some(RealOf::<T>::from_f64(*inverse_factorial))
+                Some(*inverse_factorial)
             })
             .collect();
         out.iter_mut().zip(&self.powers[power_count - 1]).for_each(|(to, x)| *to = x.scaled(coefficients[degree]));
@@ -121,15 +116,11 @@ where
 
     /// Returns the largest sum of magnitudes of a column.
     fn largest_column_sum(&self, matrix: &[T]) -> f64 {
-        let column_sums =
-            matrix.chunks_exact(self.size).map(|column| column.iter().map(|x| magnitude_of(*x).into()).sum::<f64>());
+        let column_sums = matrix
+            .chunks_exact(self.size)
+            .map(|column| column.iter().map(|x| x.real().hypot(x.imaginary())).sum::<f64>());
         column_sums.fold(0.0, |largest, sum| if sum > largest || sum.is_nan() { sum } else { largest })
     }
-}
-
-fn magnitude_of<T: Number>(number: T) -> RealOf<T> {
-    let (re, im) = (magnitude(number.real()), magnitude(number.imaginary()));
-    if im == RealOf::<T>::ZERO { re } else { Real::hypot(re, im) }
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of halvings is below 1100")]

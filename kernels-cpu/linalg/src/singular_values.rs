@@ -13,12 +13,11 @@ use faer::dyn_stack::MemStack;
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::{MatMut, MatRef, Par, Spec};
 
-use crate::matrices::{column_major, matrices_per_piece, matrix_sizes};
+use crate::matrices::{column_major, matrices_per_piece, matrix_sizes, write_columns};
 use crate::number::{Number, RealOf};
-use crate::spectra::{Magnitude, decomposition_failed, not_a_number, try_for_each_piece, workspace, write_columns};
+use crate::spectra::{Magnitude, decomposition_failed, not_a_number, try_for_each_piece, workspace};
 
 #[op_impl(aten::_linalg_svd, CPU)]
-#[expect(non_snake_case, reason = "the names of the schema")]
 fn _linalg_svd(_plan: &(), [left, values, right]: [&mut Tensor; 3], A: &Tensor, compute_uv: bool) -> Result<()> {
     let [rows, columns] = matrix_sizes(A);
     with_compute_type!(aten::_linalg_svd, A.dtype(), T: [f32, f64, Complex32, Complex64] => {
@@ -121,6 +120,9 @@ where
                 }
             };
             let has_vectors = of_left > 0;
+            // Not all elements of vectors without a singular value are written.
+            here.fill(T::ZERO);
+            transposed_right.fill(T::ZERO);
             let left =
                 has_vectors.then(|| MatMut::from_column_major_slice_mut(here, rows, of_left).as_dyn_stride_mut());
             let right = has_vectors.then(|| {

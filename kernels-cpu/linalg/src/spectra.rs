@@ -1,20 +1,14 @@
-//! Loops over batches for eigenvalues and singular values: memory of results, elements that are not finite, and failures.
+//! Loops over batches for eigenvalues and singular values: failures, and elements that are not finite.
 
 use std::sync::{Mutex, PoisonError};
 
 use aten::DecompositionFailed;
 use dispatch_runtime::prelude::*;
 use engine::compute::{AnyFloat, RealFloat};
-use engine::contiguous::write_contiguous;
 use faer::dyn_stack::{MemBuffer, StackReq};
 
-use crate::matrices::{for_each_piece, transposed};
+use crate::matrices::for_each_piece;
 use crate::number::{Number, RealOf};
-
-/// Calls `make` to write all elements of matrices, in column-major order. It is not called for an empty tensor.
-pub(crate) fn write_columns<T: Number>(out: &mut Tensor, make: impl FnOnce(&mut [T]) -> Result<()>) -> Result<()> {
-    write_contiguous(&mut transposed(out)?, make)
-}
 
 /// Runs `job` on every piece, in parallel. Returns the error of the first piece that has one.
 pub(crate) fn try_for_each_piece<P: Send>(

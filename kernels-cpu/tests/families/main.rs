@@ -23,4 +23,5 @@ mod random;
 mod scatter;
 mod set_storage;
 mod sort;
+mod spectra;
 mod views;

@@ -13,6 +13,8 @@ autocast!(lower:
     aten::conv1d, aten::conv2d, aten::conv3d, aten::conv_transpose1d, aten::conv_transpose2d_input,
     aten::conv_transpose3d_input, aten::convolution, aten::_convolution, aten::_convolution_deprecated, aten::conv_tbc,
 );
+#[cfg(feature = "linalg")]
+autocast!(lower: aten::linalg_vecdot);
 #[cfg(feature = "products")]
 autocast!(lower:
     aten::addbmm, aten::addmm, aten::addmv, aten::addr, aten::baddbmm, aten::bmm, aten::linear, aten::matmul, aten::mm,
@@ -25,6 +27,11 @@ autocast!(fp32:
     aten::acos, aten::asin, aten::cosh, aten::erfinv, aten::exp, aten::expm1, aten::log, aten::log10, aten::log1p,
     aten::log2, aten::logsumexp, aten::pow_scalar, aten::pow_tensor_scalar, aten::pow_tensor_tensor, aten::reciprocal,
     aten::renorm, aten::rsqrt, aten::sinh, aten::softplus, aten::tan,
+);
+#[cfg(feature = "linalg")]
+autocast!(fp32:
+    aten::linalg_matrix_norm, aten::linalg_matrix_norm_str_ord, aten::linalg_matrix_sqrth, aten::nuclear_norm,
+    aten::nuclear_norm_dim,
 );
 #[cfg(feature = "products")]
 autocast!(fp32: aten::cdist, aten::cosine_similarity, aten::dist, aten::pdist);
@@ -82,9 +89,12 @@ autocast!(fp32 on CPU:
 #[cfg(feature = "linalg")]
 autocast!(fp32 on CPU:
     aten::_lu_with_info, aten::cholesky_inverse, aten::cholesky_solve, aten::geqrf, aten::inverse,
-    aten::linalg_cholesky, aten::linalg_cholesky_ex, aten::linalg_householder_product, aten::linalg_inv,
-    aten::linalg_inv_ex, aten::linalg_lstsq, aten::linalg_qr, aten::linalg_solve, aten::lu_solve, aten::orgqr,
-    aten::ormqr, aten::triangular_solve,
+    aten::linalg_cholesky, aten::linalg_cholesky_ex, aten::linalg_cond, aten::linalg_cond_p_str, aten::linalg_eig,
+    aten::linalg_eigh, aten::linalg_eigvals, aten::linalg_eigvalsh, aten::linalg_householder_product, aten::linalg_inv,
+    aten::linalg_inv_ex, aten::linalg_lstsq, aten::linalg_matrix_rank, aten::linalg_matrix_rank_atol_rtol_float,
+    aten::linalg_matrix_rank_atol_rtol_tensor, aten::linalg_matrix_rank_tol_tensor, aten::linalg_qr, aten::linalg_solve,
+    aten::linalg_svd, aten::linalg_svdvals, aten::linalg_tensorinv, aten::linalg_tensorsolve, aten::lu_solve,
+    aten::orgqr, aten::ormqr, aten::pinverse, aten::svd, aten::triangular_solve,
 );
 #[cfg(feature = "loss")]
 autocast!(fp32 on CPU:
@@ -112,6 +122,10 @@ autocast!(untouched on CPU:
 );
 #[cfg(feature = "conv")]
 autocast!(untouched on CPU: aten::convolution, aten::_convolution);
+#[cfg(feature = "linalg")]
+autocast!(untouched on CPU:
+    aten::linalg_matrix_norm, aten::linalg_matrix_norm_str_ord, aten::nuclear_norm, aten::nuclear_norm_dim,
+);
 #[cfg(feature = "products")]
 autocast!(untouched on CPU:
     aten::addmv, aten::addr, aten::bilinear, aten::cosine_similarity, aten::dist, aten::dot, aten::mv, aten::pdist,

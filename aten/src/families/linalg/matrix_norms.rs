@@ -109,7 +109,10 @@ pub(super) enum Extreme {
 
 impl Extreme {
     fn reduce(self, values: &Tensor, dim: i64, keepdim: bool) -> Result<Tensor> {
+        let at = wrap_dim("dim", dim, values.sizes().len())?;
         match self {
+            // The largest of no magnitudes is zero, and the smallest is undefined.
+            Self::Largest if values.sizes()[at] == 0 => values.sum_dim_intlist(Some(&[dim]), keepdim),
             Self::Largest => values.amax(&[dim], keepdim),
             Self::Smallest => values.amin(&[dim], keepdim),
         }
@@ -151,7 +154,7 @@ impl MatrixNorm {
         };
         let (first, second) = (row.min(column), row.max(column));
         match (has_dims, keepdim) {
-            (false, true) => norms.unsqueeze(first)?.unsqueeze(second),
+            (false, true) => norms.unsqueeze(-1)?.unsqueeze(-1)?.movedim_intlist(&[-2, -1], &[first, second]),
             (true, false) => norms.squeeze_dim(second)?.squeeze_dim(first),
             _ => Ok(norms),
         }

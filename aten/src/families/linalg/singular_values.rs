@@ -43,10 +43,11 @@ fn check_no_driver(driver: Option<&str>) -> Result<(), BadArgument> {
 /// right ones as rows of `Vh`. Without `full_matrices`, there are only as many vectors as singular values.
 #[op_def(
     "linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)",
-    calls = _linalg_svd(A, full_matrices, true, driver),
     out = "U"(U, S, Vh)
 )]
-pub fn linalg_svd(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
+pub fn linalg_svd(_: ...) -> Result<(Tensor, Tensor, Tensor)> {
+    _linalg_svd(A, full_matrices, true, driver)
+}
 
 /// Computes the singular values of matrices in descending order.
 #[op_def("linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor", out = "out")]
@@ -67,6 +68,6 @@ pub fn svd(this: &Tensor, some: bool, compute_uv: bool) -> Result<(Tensor, Tenso
         return Ok((left, values, right.adjoint()?));
     }
     let values = linalg_svdvals(this, None)?;
-    let zeros = |size: i64| this.new_zeros(&with_matrix_sizes(this.sizes(), [size, size]))?.mT();
-    Ok((zeros(rows)?, values, zeros(columns)?))
+    let zeros = |size: i64| this.new_zeros(&with_matrix_sizes(this.sizes(), [size, size]));
+    Ok((zeros(rows)?, values, zeros(columns)?.mT()?))
 }

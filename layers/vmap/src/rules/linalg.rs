@@ -88,7 +88,7 @@ fn _linalg_solve_ex(
 /// Batches pseudoinverses. The tolerances broadcast with the leading dimensions of the matrices.
 #[op_vmap(aten::linalg_pinv_atol_rtol_tensor)]
 fn linalg_pinv_atol_rtol_tensor(
-    _: &Batch,
+    batch: &Batch,
     this: Mapped,
     atol: Option<Mapped>,
     rtol: Option<Mapped>,
@@ -99,9 +99,9 @@ fn linalg_pinv_atol_rtol_tensor(
     let align = |mapped: &Mapped, rank| {
         if mapped.is_mapped() { align_rank(mapped, rank) } else { Ok(mapped.tensor().clone()) }
     };
+    let matrices = align_rank(&Mapped::from_batch_first(batch.expand_batch_first(&this)?), rank + 2)?;
     let [atol, rtol] = [&atol, &rtol].map(|given| given.as_ref().map(|given| align(given, rank)).transpose());
-    let inverse =
-        aten::linalg_pinv_atol_rtol_tensor(&align(&this, rank + 2)?, atol?.as_ref(), rtol?.as_ref(), hermitian)?;
+    let inverse = aten::linalg_pinv_atol_rtol_tensor(&matrices, atol?.as_ref(), rtol?.as_ref(), hermitian)?;
     Ok(Mapped::from_batch_first(inverse))
 }
 
