@@ -1,6 +1,6 @@
 //! Calls whose gradients cannot be checked by finite differences, with the reasons.
 
-use dispatch_runtime::{Operator, Value};
+use dispatch_runtime::{Operator, Scalar, Value};
 
 use crate::case::Case;
 use crate::datum::Datum;
@@ -25,6 +25,9 @@ pub(super) fn first_order_exemption(case: &Case) -> Option<&'static str> {
         }
         "linalg_svd" | "_linalg_svd" | "svd" if has_vectors_without_values(case) => {
             "singular vectors without a singular value have no gradient"
+        }
+        "linalg_pinv" if argument_is_true(case, "hermitian") && is_asymmetric(case) => {
+            "its gradient in PyTorch assumes that both triangles are the same matrix"
         }
         base if DECOMPOSITIONS.contains(&base) && has_close_singular_values(case) => {
             "it is not smooth at matrices with close or small singular values"
@@ -135,6 +138,16 @@ fn has_close_singular_values(case: &Case) -> bool {
     numbers.chunks(count).any(|values| {
         let gaps = values.windows(2).map(|pair| pair[0] - pair[1]).chain(values.last().copied());
         gaps.into_iter().any(|gap| gap < 1e-2 * values[0].max(1.0))
+    })
+}
+
+/// Whether the first argument has a square matrix that is not symmetric.
+fn is_asymmetric(case: &Case) -> bool {
+    let Some(matrices) = case.arguments.first().and_then(Datum::as_array) else { return false };
+    let size = matrices.sizes.last().map_or(0, |&size| usize::try_from(size).unwrap_or(0)).max(1);
+    let element = |matrix: &[Scalar], row: usize, column: usize| matrix[row * size + column].to_f64();
+    matrices.elements.chunks_exact(size * size).any(|matrix| {
+        (0..size).any(|row| (0..row).any(|column| element(matrix, row, column) != element(matrix, column, row)))
     })
 }
 

@@ -6,10 +6,7 @@ use dispatch_runtime::prelude::*;
 use super::adjoint;
 
 derivatives! {
-    linalg_pinv_atol_rtol_tensor(grad, this; hermitian: bool, result: &Tensor), not_differentiable(atol, rtol) => {
-        let matrix = if hermitian { (this.tril(0)? + adjoint(&this.tril(-1)?)?)? } else { this.clone() };
-        pseudoinverse_gradient(grad, &matrix, result)
-    };
+    linalg_pinv_atol_rtol_tensor(grad, this; result: &Tensor), not_differentiable(atol, rtol) => pseudoinverse_gradient(grad, this, result);
 }
 
 /// Returns the gradient of matrices `A` for the gradients `G` of their pseudoinverses `P`. The rank is a constant:
