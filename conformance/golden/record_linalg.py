@@ -46,6 +46,9 @@ def record_everywhere(name, make, *more, out="", names=("out",), with_gradients=
         for one in sizes:
             record(name, make(*one, dtype=dtype), *more, with_gradients=with_gradients and dtype == F64, **named)
     for matrix in layouts(make(*sizes[0], dtype=F64))[1:] + layouts(make(*sizes[1], dtype=C64))[1:]:
+        # The decomposition of a determinant is that of the transpose if the matrix is contiguous, and so is the copy that `record` passes.
+        if name in ("_linalg_det", "_linalg_slogdet") and not matrix.is_complex() and matrix.clone().is_contiguous() != matrix.is_contiguous():
+            continue
         record(name, matrix, *more, with_gradients=False, **named)
     if out:
         for matrix in (make(*sizes[1], dtype=F64), make(*sizes[0], dtype=C128)):
@@ -215,7 +218,8 @@ def record_qr():
     rectangles = (3, 3), (2, 3, 3), (4, 2), (2, 2, 4), (1, 1), (0, 0), (0, 3), (3, 0), (0, 3, 2)
     for mode in ("reduced", "complete", "r"):
         record_everywhere("linalg_qr", random, mode, sizes=rectangles, out="linalg_qr.out", names=("Q", "R"), with_gradients=False)
-        record_special("linalg_qr", mode)
+        # MKL returns a finite element for a matrix with NaN if it computes no vectors.
+        record_special("linalg_qr", mode, only_moderate=mode == "r")
     for sizes in rectangles[:5]:
         for mode in ("reduced", "complete"):
             record_if_accepted("linalg_qr", random(*sizes), mode)
@@ -265,7 +269,10 @@ def record_least_squares():
     deficient = torch.tensor([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [1.0, 0.0, 1.0], [0.0, 2.0, 2.0]], dtype=F64)
     for driver in (None, "gelsy", "gelsd", "gelss"):
         for rcond in (None, 1e-3, 0.5):
-            record("linalg_lstsq", deficient, random(4, 2), rcond, driver=driver, with_gradients=False)
+            rows = random(4, 2)
+            # Here, `gelsy` cuts singular values as the other drivers do. LAPACK estimates them, and cuts a factor.
+            if rcond != 0.5 or driver in ("gelsd", "gelss"):
+                record("linalg_lstsq", deficient, rows, rcond, driver=driver, with_gradients=False)
             record("linalg_lstsq", torch.zeros(3, 2, dtype=F64), random(3, 1), rcond, driver=driver, with_gradients=False)
     record_out("linalg_lstsq", "linalg_lstsq.out", ("solution", "residuals", "rank", "singular_values"), random(4, 2), random(4, 3), driver="gelsd")
 

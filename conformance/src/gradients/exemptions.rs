@@ -29,6 +29,13 @@ pub(super) fn first_order_exemption(case: &Case) -> Option<&'static str> {
         "linalg_pinv" if argument_is_true(case, "hermitian") && is_asymmetric(case) => {
             "its gradient in PyTorch assumes that both triangles are the same matrix"
         }
+        "cholesky_inverse" | "cholesky_solve" => {
+            "its gradient in PyTorch is not its derivative: it includes the triangle that is not read"
+        }
+        "linalg_qr" if !matches!(value_of_argument(case, "mode"), Some(Value::Str(mode)) if ***mode == *"reduced") => {
+            "the vectors that complete a basis have no derivative"
+        }
+        base if SOLVERS.contains(&base) && is_nearly_singular(case) => "it is not smooth at singular matrices",
         base if DECOMPOSITIONS.contains(&base) && has_close_singular_values(case) => {
             "it is not smooth at matrices with close or small singular values"
         }
@@ -124,21 +131,58 @@ const DECOMPOSITIONS: [&str; 17] = [
     "linalg_lstsq",
 ];
 
+/// Operators that are not smooth at singular matrices.
+const SOLVERS: [&str; 21] = [
+    "_linalg_slogdet",
+    "_linalg_solve_ex",
+    "_lu_with_info",
+    "inverse",
+    "linalg_cholesky",
+    "linalg_cholesky_ex",
+    "linalg_inv",
+    "linalg_inv_ex",
+    "linalg_lu",
+    "linalg_lu_factor",
+    "linalg_lu_factor_ex",
+    "linalg_lu_solve",
+    "linalg_qr",
+    "linalg_slogdet",
+    "linalg_solve",
+    "linalg_solve_ex",
+    "linalg_solve_triangular",
+    "logdet",
+    "lu_solve",
+    "slogdet",
+    "triangular_solve",
+];
+
+/// Whether a matrix has a singular value that is small, compared with its largest one or with the steps of finite differences.
+fn is_nearly_singular(case: &Case) -> bool {
+    let argument = usize::from(case.operator.name().base == "triangular_solve");
+    singular_values(case, argument).is_some_and(|matrices| {
+        matrices.iter().any(|values| values.last().is_some_and(|&last| last < 1e-6 * values[0].max(1e-6)))
+    })
+}
+
 /// Whether two singular values of a matrix are close, compared with its largest one, or one is small.
 fn has_close_singular_values(case: &Case) -> bool {
-    let Some(matrices) = case.arguments.first().and_then(Datum::as_array) else { return false };
-    let in_double_precision = Datum::Array(matrices.clone()).in_double_precision().to_value(case.device);
-    let values = Operator::find("aten::linalg_svdvals").ok().zip(in_double_precision.ok());
-    let values = values.and_then(|(operator, matrices)| operator.call(vec![matrices, Value::None]).ok());
-    let Some(Ok(Datum::Array(values))) = values.and_then(|values| values.first().map(Datum::from_value)) else {
-        return false;
-    };
+    singular_values(case, 0).is_some_and(|matrices| {
+        matrices.iter().any(|values| {
+            let gaps = values.windows(2).map(|pair| pair[0] - pair[1]).chain(values.last().copied());
+            gaps.into_iter().any(|gap| gap < 1e-2 * values[0].max(1.0))
+        })
+    })
+}
+
+/// Returns the singular values of each matrix of an argument.
+fn singular_values(case: &Case, argument: usize) -> Option<Vec<Vec<f64>>> {
+    let matrices = case.arguments.get(argument).and_then(Datum::as_array)?;
+    let in_double_precision = Datum::Array(matrices.clone()).in_double_precision().to_value(case.device).ok()?;
+    let values = Operator::find("aten::linalg_svdvals").ok()?.call(vec![in_double_precision, Value::None]).ok()?;
+    let Datum::Array(values) = Datum::from_value(values.first()?).ok()? else { return None };
     let count = values.sizes.last().map_or(0, |&size| usize::try_from(size).unwrap_or(0)).max(1);
     let numbers: Vec<f64> = values.elements.iter().map(|value| value.to_f64().unwrap_or(f64::NAN)).collect();
-    numbers.chunks(count).any(|values| {
-        let gaps = values.windows(2).map(|pair| pair[0] - pair[1]).chain(values.last().copied());
-        gaps.into_iter().any(|gap| gap < 1e-2 * values[0].max(1.0))
-    })
+    Some(numbers.chunks(count).map(<[f64]>::to_vec).collect())
 }
 
 /// Whether the first argument has a square matrix that is not symmetric.

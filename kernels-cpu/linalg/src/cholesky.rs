@@ -102,17 +102,18 @@ fn decompose_column_by_column<T: Number>(block: &mut [T], stride: usize, size: u
             for step in 0..size {
                 let (before, column) = block.split_at_mut(step * stride);
                 let column = &mut column[step..size];
-                for before in before.chunks_exact(stride) {
-                    let before = &before[step..size];
-                    let factor = before[0].conjugate();
-                    for (x, &other) in column.iter_mut().zip(before) {
-                        *x = x.minus(factor.times(other));
-                    }
-                }
-                let diagonal = column[0].real();
+                let squares = before.chunks_exact(stride).map(|before| before[step].square());
+                let diagonal = squares.fold(column[0].real(), |rest, square| rest - square);
                 if diagonal <= RealOf::<T>::ZERO || diagonal.is_nan() {
                     column[0] = T::from_real(diagonal);
                     return Some(step);
+                }
+                for before in before.chunks_exact(stride) {
+                    let before = &before[step..size];
+                    let factor = before[0].conjugate();
+                    for (x, &other) in column[1..].iter_mut().zip(&before[1..]) {
+                        *x = x.minus(factor.times(other));
+                    }
                 }
                 let root = diagonal.sqrt();
                 column[0] = T::from_real(root);

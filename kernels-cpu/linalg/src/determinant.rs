@@ -6,9 +6,9 @@ use engine::compute::ComputeType;
 use engine::math::Real;
 use engine::reduce::with_compute_type;
 
+use crate::lu::factor_batch;
 use crate::matrices::{matrix_sizes, transposed};
 use crate::number::{Number, RealOf};
-use crate::solve::factor_either;
 
 #[op_impl(aten::_linalg_det, CPU)]
 fn _linalg_det(_plan: &(), out: [&mut Tensor; 3], _: ...) -> Result<()> {
@@ -35,13 +35,28 @@ fn _linalg_slogdet(_plan: &(), out: [&mut Tensor; 4], _: ...) -> Result<()> {
         for_each_diagonal::<T>(lu, pivots, |diagonal, is_odd| {
             let (product, sum) = diagonal.iter().fold((T::ONE, RealOf::<T>::ZERO), |(product, sum), &x| {
                 let size = absolute_value(x);
-                let direction = if size == RealOf::<T>::ZERO { T::ZERO } else { x.scaled(RealOf::<T>::ONE / size) };
+                let direction = direction(x, size);
                 (product.times(direction), sum + Real::log(size))
             });
             sign[index] = if is_odd { product.negated() } else { product };
             logarithm[index] = sum;
             index += 1;
         })
+    })
+}
+
+/// Returns the number of absolute value 1 in the direction of `x`, whose absolute value is `size`; zero for zero, and for NaN.
+fn direction<T: Number>(x: T, size: RealOf<T>) -> T {
+    if T::DTYPE.is_complex() {
+        return if size == RealOf::<T>::ZERO { T::ZERO } else { x.divided(T::from_real(size)) };
+    }
+    let (value, zero, one) = (x.real(), RealOf::<T>::ZERO, RealOf::<T>::ONE);
+    T::from_real(if value > zero {
+        one
+    } else if value < zero {
+        one.negated()
+    } else {
+        zero
     })
 }
 
@@ -56,10 +71,13 @@ fn absolute_value<T: Number>(x: T) -> RealOf<T> {
     large * (RealOf::<T>::ONE + ratio * ratio).sqrt()
 }
 
+/// Decomposes every matrix of a batch, or its transpose if it is real and its rows are contiguous, because decompositions work on contiguous
+/// columns.
 fn factor<O: Operation>(a: &Tensor, lu: &mut Tensor, pivots: &mut Tensor) -> Result<()> {
     let mut info = Spec::contiguous(DType::I32, &a.sizes()[..a.sizes().len() - 2]).on(a.device())?;
-    factor_either::<O>(a, lu, pivots, &mut info)?;
-    Ok(())
+    let is_transposed = a.geometry().is_contiguous() && !a.dtype().is_complex();
+    let matrix = if is_transposed { transposed(a)? } else { a.clone() };
+    factor_batch::<O>(&matrix, lu, pivots, &mut info)
 }
 
 /// Calls `work` for every matrix of a batch, with the diagonal of its factor, and whether the number of exchanged rows is odd.

@@ -144,17 +144,18 @@ impl Symmetry {
         let zero = RealOf::<T>::ZERO;
         let at = |row: usize, column: usize| matrix[column * size + row].magnitude_sum();
         let own = |row: usize| self.diagonal(matrix[row * (size + 1)]).magnitude_sum();
+        // As in LAPACK, a first element that is NaN is the largest.
         let largest = |values: &mut dyn Iterator<Item = RealOf<T>>| {
-            values.fold(zero, |largest, x| if x > largest { x } else { largest })
+            values.reduce(|largest, x| if x > largest { x } else { largest }).unwrap_or(zero)
         };
         let diagonal = own(step);
         let (mut row, mut below) = (step, zero);
         for candidate in step + 1..size {
-            if at(candidate, step) > below {
+            if candidate == step + 1 || at(candidate, step) > below {
                 (row, below) = (candidate, at(candidate, step));
             }
         }
-        if diagonal.is_nan() || diagonal == zero && below == zero {
+        if (diagonal == zero || diagonal.is_nan()) && below == zero {
             return None;
         }
         if diagonal >= bound * below {

@@ -141,6 +141,10 @@ fn reflect<T: Number>(tail: &[T], factor: T, column: &mut [T]) {
     }
     let start = head[0].plus(engine::compute::sum_lanes(lanes));
     let dot = last_vector.iter().zip(last_chunk).fold(start, |sum, (&v, &x)| sum.plus(v.conjugate().times(x)));
+    if dot == T::ZERO {
+        // A factor that is NaN leaves an orthogonal column as it is, as in LAPACK.
+        return;
+    }
     let scaled = factor.times(dot);
     head[0] = head[0].minus(scaled);
     for (x, &v) in rest.iter_mut().zip(tail) {

@@ -1,7 +1,7 @@
 //! Kernels of linear systems and inverses.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{Complex32, Complex64, Operation, Spec};
+use dispatch_runtime::{Complex32, Complex64, Spec};
 use engine::data_movement::strided_view;
 use engine::reduce::with_compute_type;
 
@@ -11,27 +11,13 @@ use crate::matrices::{matrix_sizes, transposed, write_columns, write_identity};
 #[op_impl(aten::_linalg_solve_ex, CPU)]
 fn _linalg_solve_ex(plan: &aten::SolvePlan, out: [&mut Tensor; 4], _: ...) -> Result<()> {
     let [result, lu, pivots, info] = out;
-    let is_transposed = factor_either::<aten::_linalg_solve_ex>(A, lu, pivots, info)?;
+    factor_batch::<aten::_linalg_solve_ex>(A, lu, pivots, info)?;
     check_codes(info, "linalg_solve_ex", check_errors)?;
     if plan.is_vector {
         let (b, mut result) = (as_columns(B)?, as_columns(result)?);
-        return solve_batch::<aten::_linalg_solve_ex>(lu, pivots, &b, left, is_transposed, &mut result);
+        return solve_batch::<aten::_linalg_solve_ex>(lu, pivots, &b, left, false, &mut result);
     }
-    solve_batch::<aten::_linalg_solve_ex>(lu, pivots, B, left, is_transposed, result)
-}
-
-/// Decomposes every matrix of a batch, or its transpose if it is real and its rows are contiguous, because decompositions work on contiguous
-/// columns. Returns whether the transpose was decomposed.
-pub(crate) fn factor_either<O: Operation>(
-    a: &Tensor,
-    lu: &mut Tensor,
-    pivots: &mut Tensor,
-    info: &mut Tensor,
-) -> Result<bool> {
-    let is_transposed = a.geometry().is_contiguous() && !a.dtype().is_complex();
-    let matrix = if is_transposed { transposed(a)? } else { a.clone() };
-    factor_batch::<O>(&matrix, lu, pivots, info)?;
-    Ok(is_transposed)
+    solve_batch::<aten::_linalg_solve_ex>(lu, pivots, B, left, false, result)
 }
 
 /// Returns a view of a batch of vectors as a batch of matrices with one column.
@@ -46,7 +32,7 @@ fn linalg_inv_ex(_plan: &(), out: [&mut Tensor; 2], _: ...) -> Result<()> {
     let [size, _] = matrix_sizes(A);
     let mut lu = transposed(&Spec::contiguous(A.dtype(), A.sizes()).on(A.device())?)?;
     let mut pivots = Spec::contiguous(DType::I32, &A.sizes()[..A.sizes().len() - 1]).on(A.device())?;
-    let is_transposed = factor_either::<aten::linalg_inv_ex>(A, &mut lu, &mut pivots, info)?;
+    factor_batch::<aten::linalg_inv_ex>(A, &mut lu, &mut pivots, info)?;
     check_codes(info, "linalg_inv_ex", check_errors)?;
     let mut identity = Spec::contiguous(A.dtype(), &A.sizes()[A.sizes().len() - 2..]).on(A.device())?;
     with_compute_type!(aten::linalg_inv_ex, A.dtype(), T: [f32, f64, Complex32, Complex64] => {
@@ -55,5 +41,5 @@ fn linalg_inv_ex(_plan: &(), out: [&mut Tensor; 2], _: ...) -> Result<()> {
             Ok(())
         })
     })?;
-    solve_batch::<aten::linalg_inv_ex>(&lu, &pivots, &identity, true, is_transposed, inverse)
+    solve_batch::<aten::linalg_inv_ex>(&lu, &pivots, &identity, true, false, inverse)
 }

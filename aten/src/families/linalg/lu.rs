@@ -121,5 +121,7 @@ fn lu_solve_plan(_: ...) -> Result<Plan<()>, BadArgument> {
 }
 
 /// An older form of [`linalg_lu_solve`].
-#[op_def("lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor", out = "out", calls = linalg_lu_solve(LU_data, LU_pivots, this, true, false))]
-pub fn lu_solve(_: ...) -> Result<Tensor>;
+#[op_def("lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor", out = "out")]
+pub fn lu_solve(_: ...) -> Result<Tensor> {
+    linalg_lu_solve(LU_data, LU_pivots, this, true, false)
+}

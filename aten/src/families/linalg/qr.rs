@@ -55,8 +55,10 @@ fn householder_product_plan(input: &Tensor, tau: &Tensor) -> Result<Plan<()>, Ba
 }
 
 /// Another name of [`linalg_householder_product`].
-#[op_def("orgqr(Tensor self, Tensor input2) -> Tensor", out = "out", calls = linalg_householder_product)]
-pub fn orgqr(_: ...) -> Result<Tensor>;
+#[op_def("orgqr(Tensor self, Tensor input2) -> Tensor", out = "out")]
+pub fn orgqr(this: &Tensor, input2: &Tensor) -> Result<Tensor> {
+    linalg_householder_product(this, input2)
+}
 
 /// Multiplies `input3` by the product `Q` of the reflectors that [`geqrf`] returned: from the left, or from the right if not `left`. If
 /// `transpose`, `Q` is replaced by its conjugate transpose.

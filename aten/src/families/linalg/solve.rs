@@ -10,8 +10,8 @@ use super::checks::{
 use super::lu::lu_specs;
 use crate::check_same_device;
 
-/// Solves `A X = B`, or `X A = B` if not `left`. Also returns the LU decomposition of `A`, or of its transpose if `A` is real and
-/// contiguous, and the code of [`linalg_lu_factor_ex`](crate::linalg_lu_factor_ex).
+/// Solves `A X = B`, or `X A = B` if not `left`. Also returns the LU decomposition of `A` and the code of
+/// [`linalg_lu_factor_ex`](crate::linalg_lu_factor_ex).
 #[op_def(
     "_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor LU, Tensor pivots, Tensor info)",
     plan,

@@ -1,7 +1,7 @@
 //! Batch rules of decompositions. They take any number of leading dimensions.
 
 use dispatch_macros::op_vmap;
-use dispatch_runtime::{DType, Operator, Result, Tensor, Value};
+use dispatch_runtime::{DType, MemoryFormat, Operator, Result, Tensor, Value};
 
 use crate::batch::{Batch, Mapped};
 use crate::call;
@@ -12,7 +12,10 @@ use crate::shape_words::align_rank;
 fn put_batch_in_front(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
     let mut values = arguments.to_vec();
     for tensor in values.iter_mut().flat_map(Value::tensors_mut) {
-        *tensor = batch.expand_batch_first(&batch.unwrap_tensor(tensor))?;
+        let all = batch.expand_batch_first(&batch.unwrap_tensor(tensor))?;
+        // Determinants decompose a contiguous matrix differently than others.
+        let is_contiguous = tensor.geometry().is_contiguous();
+        *tensor = if is_contiguous { aten::contiguous(&all, MemoryFormat::Contiguous)? } else { all };
     }
     call_on_batch(batch, operator, arguments, values)
 }

@@ -9,11 +9,29 @@ use crate::op_grad;
 
 #[op_grad(aten::_linalg_det, not_differentiable(LU, pivots))]
 fn _linalg_det(grad: &Tensor, A: &Tensor, result0: &Tensor) -> Result<Tensor> {
-    // The gradient of a singular matrix is zero, as that of PyTorch.
-    let is_singular = result0.eq_scalar(0)?.unsqueeze(-1)?.unsqueeze(-1)?;
-    let size = size_from_end(A, 1);
-    let identity = aten::eye(size, Some(A.dtype()), None, Some(A.device()), None)?;
-    scaled_inverse_adjoint(&aten::where_self(&is_singular, &identity, A)?, &(grad * conj(result0)?)?)
+    let is_singular = result0.eq_scalar(0)?;
+    // Within vmap elements cannot be read, and no matrix counts as singular.
+    if !is_singular.any()?.item::<bool>().unwrap_or(false) {
+        return scaled_inverse_adjoint(A, &(grad * conj(result0)?)?);
+    }
+    let is_singular = is_singular.unsqueeze(-1)?.unsqueeze(-1)?;
+    let identity = aten::eye(size_from_end(A, 1), Some(A.dtype()), None, Some(A.device()), None)?;
+    let regular = aten::where_self(&is_singular, &identity, A)?;
+    let of_regular = scaled_inverse_adjoint(&regular, &(grad * conj(result0)?)?)?;
+    aten::where_self(&is_singular, &singular_gradient(A, grad)?, &of_regular)
+}
+
+/// Returns the gradient of a determinant from the singular values: it is the adjoint of the adjugate.
+fn singular_gradient(a: &Tensor, grad: &Tensor) -> Result<Tensor> {
+    let (u, values, v_adjoint) = aten::_linalg_svd(a, false, true, None)?;
+    // The product of all singular values but one, for each of them.
+    let size = size_from_end(a, 1);
+    let is_own = aten::eye(size, Some(DType::Bool), None, Some(a.device()), None)?;
+    let others = values.unsqueeze(-2)?.expand(&[values.sizes(), &[size]].concat())?.masked_fill_scalar(&is_own, 1)?;
+    let others = others.prod_dim_int(-1, false)?.to(a.dtype())?;
+    let phase = conj(&(aten::linalg_det(&u)? * aten::linalg_det(&v_adjoint)?)?)?;
+    let scaled = (u * (others * (grad * phase)?.unsqueeze(-1)?)?.unsqueeze(-2)?)?;
+    scaled.matmul(&v_adjoint)
 }
 
 #[op_grad(aten::_linalg_slogdet, not_differentiable(LU, pivots))]

@@ -69,6 +69,8 @@ fn lu_unpack(grad1: Option<&Tensor>, grad2: Option<&Tensor>, LU_data: &TensorOut
             Scalar::Int(0),
         )
     };
+    // A factor that was not requested is empty.
+    let [grad1, grad2] = [grad1, grad2].map(|grad| grad.filter(|grad| grad.sizes() != [0]));
     let lower = grad1.map(|grad| padded(&grad.tril(-1)?)).transpose()?;
     let upper = grad2.map(|grad| padded(&grad.triu(0)?)).transpose()?;
     match (lower, upper) {
