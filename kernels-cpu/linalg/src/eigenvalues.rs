@@ -81,7 +81,9 @@ where
                 Magnitude::Scaled(scale) => (matrix.iter().map(|x| x.scaled(scale)).collect(), Some(scale)),
                 Magnitude::Infinite | Magnitude::NotANumber => {
                     values.fill(RealOf::<T>::from_f64(f64::NAN));
-                    vectors.into_iter().for_each(|vectors| vectors.fill(not_a_number()));
+                    if let Some(vectors) = vectors {
+                        vectors.fill(not_a_number());
+                    }
                     continue;
                 }
             };
@@ -102,10 +104,12 @@ where
             )
             .map_err(|_| decomposition_failed("linalg_eigh", self.tensor, first + index, 1))?;
             for (value, element) in values.iter_mut().zip(&diagonal) {
-                *value = scale.map_or(element.real(), |scale| element.real() / scale);
+                *value = scale.map_or_else(|| element.real(), |scale| element.real() / scale);
             }
             if let Some(vectors) = vectors.filter(|_| self.reads_upper) {
-                vectors.iter_mut().for_each(|element| *element = element.conjugate());
+                for element in vectors {
+                    *element = element.conjugate();
+                }
             }
         }
         Ok(())
@@ -176,7 +180,9 @@ where
                 .map_err(|_| decomposition_failed("linalg_eig", tensor, first + index, 1))?;
             if let Some(scale) = scale {
                 let inverse = RealOf::<T>::from_f64(1.0) / scale;
-                values.iter_mut().for_each(|value| *value = value.scaled(inverse));
+                for value in values {
+                    *value = value.scaled(inverse);
+                }
             }
         }
         Ok(())

@@ -138,20 +138,24 @@ fn normalize_columns<T: GeneralNumber>(matrix: &[T], values: &[T::Complex], vect
 fn normalize<C: Number>(vector: &mut [C]) -> bool {
     let mut largest = C::ZERO;
     for &element in &*vector {
-        if !(element.magnitude_sum() <= largest.magnitude_sum()) {
+        let size = element.magnitude_sum();
+        if size.is_nan() {
+            return false;
+        }
+        if size > largest.magnitude_sum() {
             largest = element;
         }
     }
     let size = largest.magnitude_sum();
     let infinity = RealOf::<C>::from_f64(f64::INFINITY);
-    if !(size > RealOf::<C>::ZERO && size < infinity) {
+    if size == RealOf::<C>::ZERO || size == infinity {
         return false;
     }
     let scaled_square = |element: C| element.divided(C::from_real(size)).square();
     let (mut sum, mut first) = (RealOf::<C>::ZERO, (RealOf::<C>::ZERO, C::ONE));
     for &element in &*vector {
         let square = scaled_square(element);
-        sum = sum + square;
+        sum += square;
         if square > first.0 {
             first = (square, element.divided(C::from_real(size)));
         }

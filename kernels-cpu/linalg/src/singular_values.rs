@@ -13,7 +13,7 @@ use faer::dyn_stack::MemStack;
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::{MatMut, MatRef, Par, Spec};
 
-use crate::matrices::{column_major, matrices_per_piece, matrix_sizes, write_columns};
+use crate::matrices::{column_major, matrices_per_piece, matrix_sizes, write_columns, write_identity};
 use crate::number::{Number, RealOf};
 use crate::spectra::{Magnitude, decomposition_failed, not_a_number, try_for_each_piece, workspace};
 
@@ -44,10 +44,7 @@ fn write_identities<T: Number>(out: &mut Tensor) -> Result<()> {
     let [rows, columns] = out.sizes()[out.sizes().len() - 2..] else { return Ok(()) };
     let (rows, columns) = (to_usize(rows), to_usize(columns));
     write_columns(out, |elements: &mut [T]| {
-        elements.fill(T::ZERO);
-        for matrix in elements.chunks_exact_mut(rows * columns) {
-            matrix.iter_mut().step_by(rows + 1).for_each(|element| *element = T::ONE);
-        }
+        elements.chunks_exact_mut(rows * columns).for_each(|matrix| write_identity(matrix, rows));
         Ok(())
     })
 }
@@ -139,7 +136,7 @@ where
             )
             .map_err(|_| decomposition_failed("linalg_svd", self.tensor, first + index, 1))?;
             for (value, element) in values.iter_mut().zip(&diagonal) {
-                *value = scale.map_or(element.real(), |scale| element.real() / scale);
+                *value = scale.map_or_else(|| element.real(), |scale| element.real() / scale);
             }
             for (row, vector) in transposed_right.chunks_exact(columns).enumerate() {
                 to_right[row..].iter_mut().step_by(of_right).zip(vector).for_each(|(to, &x)| *to = x.conjugate());

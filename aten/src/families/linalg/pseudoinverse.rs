@@ -79,7 +79,7 @@ pub fn pinverse(this: &Tensor, rcond: f64) -> Result<Tensor> {
 )]
 pub fn linalg_matrix_rank_atol_rtol_tensor(_: ...) -> Result<Tensor> {
     check_matrices_for(hermitian, "input", input)?;
-    count_above(Tolerances::from_tensors(input, atol, rtol)?, input, hermitian)
+    count_above(&Tolerances::from_tensors(input, atol, rtol)?, input, hermitian)
 }
 
 /// Counts the singular values of matrices that exceed the larger of `atol` and `rtol` times the largest one. If both are `None`, `rtol` is
@@ -90,7 +90,7 @@ pub fn linalg_matrix_rank_atol_rtol_tensor(_: ...) -> Result<Tensor> {
 )]
 pub fn linalg_matrix_rank_atol_rtol_float(_: ...) -> Result<Tensor> {
     check_matrices_for(hermitian, "self", this)?;
-    count_above(Tolerances::from_numbers(this, atol, rtol)?, this, hermitian)
+    count_above(&Tolerances::from_numbers(this, atol, rtol)?, this, hermitian)
 }
 
 /// Counts the singular values of matrices that exceed `tol`. With `hermitian`, the eigenvalues of the lower triangle are counted.
@@ -117,7 +117,7 @@ fn check_matrices_for(hermitian: bool, argument: &'static str, tensor: &Tensor) 
 }
 
 /// Counts the singular values, or the magnitudes of the eigenvalues, that exceed tolerances.
-fn count_above(tolerances: Tolerances, matrices: &Tensor, hermitian: bool) -> Result<Tensor> {
+fn count_above(tolerances: &Tolerances, matrices: &Tensor, hermitian: bool) -> Result<Tensor> {
     let values = if hermitian { linalg_eigvalsh(matrices, "L")?.abs()? } else { linalg_svdvals(matrices, None)? };
     if values.sizes().last() == Some(&0) {
         return values.sum_dim_intlist(Some(&[-1]), false)?.to(DType::I64);
