@@ -72,7 +72,7 @@ fn a_jordan_block_has_finite_eigenvectors() {
 #[test]
 fn exponentials_of_large_multiples_end() {
     let turn = Tensor::from([[0.0, 1.0], [-1.0, 0.0]]);
-    let angle = 1000.0;
+    let angle = 1000.0_f64;
     let found = aten::linalg_matrix_exp(&(&turn * angle).unwrap()).unwrap().to_vec::<f64>().unwrap();
     let expected = [angle.cos(), angle.sin(), -angle.sin(), angle.cos()];
     assert!(found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-10), "{found:?}");
