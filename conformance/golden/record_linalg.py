@@ -374,7 +374,9 @@ def record_norms():
         record_special("linalg_matrix_norm" + overload, order, only_moderate=True)
         name = "linalg_cond.p_str" if isinstance(order, str) else "linalg_cond"
         record_everywhere(name, invertible, order, sizes=((3, 3), (2, 3, 3), (1, 1)), out=name + ("_out" if isinstance(order, str) else ".out"), dtypes=(F64, C128, F32), with_gradients=order in (2, -2))
-        record_special(name, order, only_moderate=True)
+        # The nuclear norm of a singular matrix's inverse is a rounding error.
+        if order != "nuc":
+            record_special(name, order, only_moderate=True)
         for empty in ((0, 0), (2, 0, 0), (0, 3, 3)):
             record_if_accepted(name, random(*empty), order, with_gradients=False)
         name = "linalg_norm.ord_str" if isinstance(order, str) else "linalg_norm"

@@ -262,7 +262,7 @@ impl Case {
         {
             return ties::indices_select_equal_values(name, schema, &self.arguments, actual, recorded);
         }
-        recorded.dtype.is_floating()
+        (recorded.dtype.is_floating() || recorded.dtype.is_complex())
             && self.double_precision_result(place).is_some_and(|double| {
                 is_as_precise_as_recording(actual, recorded, double, || self.rounding_sensitivity(place, double))
             })

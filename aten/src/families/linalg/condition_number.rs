@@ -28,7 +28,20 @@ pub fn linalg_cond(this: &Tensor, p: Option<Scalar>) -> Result<Tensor> {
 /// Computes the condition numbers of matrices by the norm `fro` or `nuc`. The condition number of a singular matrix is infinite.
 #[op_def("linalg_cond.p_str(Tensor self, str p) -> Tensor", out = "p_str_out")]
 pub fn linalg_cond_p_str(this: &Tensor, p: &str) -> Result<Tensor> {
-    condition_number(this, MatrixNorm::from_name("p", p)?)
+    let norm = MatrixNorm::from_name("p", p)?;
+    if !matches!(norm, MatrixNorm::Nuclear) {
+        return condition_number(this, norm);
+    }
+    check_square_matrices("self", this)?;
+    let values = linalg_svdvals(this, None)?;
+    let [sum, inverse_sum] = [&values, &values.reciprocal()?].map(|values| values.sum_dim_intlist(Some(&[-1]), false));
+    infinite_if_undefined(&(sum? * inverse_sum?)?, this)
+}
+
+/// Replaces NaN by infinity, unless the matrix has NaN: zero times infinity is the condition number of a singular matrix.
+fn infinite_if_undefined(numbers: &Tensor, matrices: &Tensor) -> Result<Tensor> {
+    let has_nan = matrices.isnan()?.any_dims(Some(&[-2, -1]), false)?;
+    numbers.masked_fill_scalar(&numbers.isnan()?.logical_and(&has_nan.logical_not()?)?, f64::INFINITY)
 }
 
 /// Computes the norm of matrices times the norm of their inverses.
@@ -41,5 +54,5 @@ fn condition_number(matrices: &Tensor, norm: MatrixNorm) -> Result<Tensor> {
     let is_singular = info.gt_scalar(0)?.unsqueeze(-1)?.unsqueeze(-1)?;
     let inverse = inverse.masked_fill_scalar(&is_singular, f64::INFINITY)?;
     let [norm, inverse_norm] = [matrices, &inverse].map(|matrices| norm.compute(matrices, &[-2, -1], false, None));
-    norm? * inverse_norm?
+    infinite_if_undefined(&(norm? * inverse_norm?)?, matrices)
 }

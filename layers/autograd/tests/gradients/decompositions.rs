@@ -83,10 +83,12 @@ fn qr_decompositions_have_gradients() -> Result<()> {
         check("orthonormal factor", |a| Ok(aten::linalg_qr(a, "reduced")?.0), &sizes)?;
         check("triangular factor", |a| Ok(aten::linalg_qr(a, "reduced")?.1), &sizes)?;
     }
-    let factors = |a: &Tensor| a.select_int(0, 0)?.narrow(-1, 0, 2);
-    check("product of reflectors", move |a| aten::linalg_householder_product(a, &factors(a)?), &[3, 3])?;
-    check("product with reflectors", move |a| aten::ormqr(a, &factors(a)?, &others(a)?, true, false), &[3, 3])?;
-    check("product from the right", move |a| aten::ormqr(a, &factors(a)?, &others(a)?, false, true), &[3, 3])
+    fn factors(a: &Tensor) -> Result<Tensor> {
+        a.select_int(0, 0)?.narrow(-1, 0, 2)
+    }
+    check("product of reflectors", |a| aten::linalg_householder_product(a, &factors(a)?), &[3, 3])?;
+    check("product with reflectors", |a| aten::ormqr(a, &factors(a)?, &others(a)?, true, false), &[3, 3])?;
+    check("product from the right", |a| aten::ormqr(a, &factors(a)?, &others(a)?, false, true), &[3, 3])
 }
 
 #[test]

@@ -12,7 +12,7 @@ type MatrixFunction = fn(&Tensor) -> Result<Tensor>;
 
 /// Returns numbers between -1 and 1 without a pattern.
 fn numbers(sizes: &[i64], frequency: f64) -> Result<Tensor> {
-    let count = sizes.iter().product();
+    let count: i64 = sizes.iter().product();
     (Tensor::arange(1..count + 1, DType::F64)? * frequency)?.cos()?.reshape(sizes)
 }
 
