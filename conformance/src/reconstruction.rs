@@ -3,6 +3,8 @@
 //! Any correct result counts. So the results are replaced by what determines them and is unique: the product of the factors, and the products
 //! that show which factors are orthogonal or triangular.
 
+use std::cmp::Ordering;
+
 use dispatch_runtime::{Complex64, Name, Scalar, Value};
 
 use crate::array::Array;
@@ -42,6 +44,9 @@ pub(crate) fn unique_values(name: Name<'_>, arguments: &[Datum], results: &[Datu
                 vec![orthogonal.product(&triangle).to_array(), unit.to_array(), below]
             }
         }
+        // The matrix or its transpose is decomposed, as its strides decide.
+        "_linalg_det" => vec![values(0)?, lu_product(&matrices(1)?, &values(2)?).to_array()],
+        "_linalg_slogdet" => vec![values(0)?, values(1)?, lu_product(&matrices(2)?, &values(3)?).to_array()],
         "linalg_polar" => {
             let (orthogonal, positive) = (matrices(0)?, matrices(1)?);
             vec![orthogonal.product(&positive).to_array(), positive.to_array()]
@@ -57,6 +62,37 @@ fn singular_values(left: &Matrices, values: Array, right: &Matrices) -> Vec<Arra
     let unit = |columns: Matrices| columns.adjoint().product(&columns).to_array();
     let units = [unit(left.clone()), unit(right.adjoint())];
     [values, matrix].into_iter().chain(units).collect()
+}
+
+/// Returns the matrices of LU decompositions, plus their transposes.
+fn lu_product(factors: &Matrices, pivots: &Array) -> Matrices {
+    let size = factors.rows;
+    let (zero, one) = (Complex64::new(0.0, 0.0), Complex64::new(1.0, 0.0));
+    let lower = factors.with_elements(size, size, |matrix, row, column| match row.cmp(&column) {
+        Ordering::Less => zero,
+        Ordering::Equal => one,
+        Ordering::Greater => factors.at(matrix, row, column),
+    });
+    let upper = factors.with_elements(
+        size,
+        size,
+        |matrix, row, column| {
+            if row > column { zero } else { factors.at(matrix, row, column) }
+        },
+    );
+    let mut product = lower.product(&upper);
+    let pivots: Vec<usize> = pivots.elements.iter().map(|pivot| usize::try_from(pivot.to_i64()).unwrap_or(1)).collect();
+    for (matrix, pivots) in pivots.chunks(size.max(1)).enumerate() {
+        for (row, &pivot) in pivots.iter().enumerate().rev() {
+            for column in 0..size {
+                let start = matrix * size * size + column;
+                product.elements.swap(start + row * size, start + (pivot - 1) * size);
+            }
+        }
+    }
+    product.with_elements(size, size, |matrix, row, column| {
+        product.at(matrix, row, column) + product.at(matrix, column, row)
+    })
 }
 
 /// Sorts the complex numbers of each row. The order is that of their components along a line that is no axis, so rounding errors do not

@@ -35,6 +35,7 @@ pub(super) fn first_order_exemption(case: &Case) -> Option<&'static str> {
         "linalg_qr" if !matches!(value_of_argument(case, "mode"), Some(Value::Str(mode)) if ***mode == *"reduced") => {
             "the vectors that complete a basis have no derivative"
         }
+        "linalg_cholesky" | "linalg_cholesky_ex" if is_indefinite(case) => "the decomposition does not exist",
         base if SOLVERS.contains(&base) && is_nearly_singular(case) => "it is not smooth at singular matrices",
         base if DECOMPOSITIONS.contains(&base) && has_close_singular_values(case) => {
             "it is not smooth at matrices with close or small singular values"
@@ -81,13 +82,22 @@ fn any_nonzero_magnitude(case: &Case, predicate: impl Fn(f64) -> bool) -> bool {
 /// Returns the reason why a recorded gradient is not accurate to double precision, if it is not.
 pub(super) fn imprecise_recording_reason(case: &Case) -> Option<&'static str> {
     let imprecise = ["special_bessel_j0", "special_bessel_j1", "special_bessel_y0", "special_bessel_y1"];
-    imprecise.contains(&case.operator.name().base).then_some("PyTorch's values are accurate to seven digits only")
+    match case.operator.name().base {
+        base if imprecise.contains(&base) => Some("PyTorch's values are accurate to seven digits only"),
+        base if DETERMINANTS.contains(&base) && is_nearly_singular(case) => {
+            Some("PyTorch's gradient of a singular matrix is zero")
+        }
+        _ => None,
+    }
 }
 
 /// Returns the reason why a call has no second-order gradient to check, if it has none.
 pub(super) fn second_order_exemption(case: &Case) -> Option<&'static str> {
     first_order_exemption(case).or_else(|| match case.operator.name().base {
         "_scaled_dot_product_flash_attention_for_cpu" => Some("PyTorch does not differentiate its gradient"),
+        base if DETERMINANTS.contains(&base) && is_nearly_singular(case) => {
+            Some("its gradient at a singular matrix comes from singular vectors, which are not smooth")
+        }
         _ => None,
     })
 }
@@ -130,6 +140,8 @@ const DECOMPOSITIONS: [&str; 17] = [
     "svd",
     "linalg_lstsq",
 ];
+
+const DETERMINANTS: [&str; 3] = ["_linalg_det", "det", "linalg_det"];
 
 /// Operators that are not smooth at singular matrices.
 const SOLVERS: [&str; 21] = [
@@ -174,12 +186,28 @@ fn has_close_singular_values(case: &Case) -> bool {
     })
 }
 
+/// Whether a symmetric matrix has an eigenvalue that is not positive.
+fn is_indefinite(case: &Case) -> bool {
+    let eigenvalues = in_double_precision(case, 0).and_then(|matrices| {
+        Operator::find("aten::linalg_eigvalsh").ok()?.call(vec![matrices, "L".into()]).ok().map(|values| rows(&values))
+    });
+    eigenvalues.flatten().is_some_and(|values| values.iter().flatten().any(|&value| value <= 0.0))
+}
+
 /// Returns the singular values of each matrix of an argument.
 fn singular_values(case: &Case, argument: usize) -> Option<Vec<Vec<f64>>> {
-    let matrices = case.arguments.get(argument).and_then(Datum::as_array)?;
-    let in_double_precision = Datum::Array(matrices.clone()).in_double_precision().to_value(case.device).ok()?;
-    let values = Operator::find("aten::linalg_svdvals").ok()?.call(vec![in_double_precision, Value::None]).ok()?;
-    let Datum::Array(values) = Datum::from_value(values.first()?).ok()? else { return None };
+    let matrices = in_double_precision(case, argument)?;
+    rows(&Operator::find("aten::linalg_svdvals").ok()?.call(vec![matrices, Value::None]).ok()?)
+}
+
+fn in_double_precision(case: &Case, argument: usize) -> Option<Value> {
+    let array = case.arguments.get(argument).and_then(Datum::as_array)?;
+    Datum::Array(array.clone()).in_double_precision().to_value(case.device).ok()
+}
+
+/// Returns the rows of a result.
+fn rows(results: &[Value]) -> Option<Vec<Vec<f64>>> {
+    let Datum::Array(values) = Datum::from_value(results.first()?).ok()? else { return None };
     let count = values.sizes.last().map_or(0, |&size| usize::try_from(size).unwrap_or(0)).max(1);
     let numbers: Vec<f64> = values.elements.iter().map(|value| value.to_f64().unwrap_or(f64::NAN)).collect();
     Some(numbers.chunks(count).map(<[f64]>::to_vec).collect())

@@ -19,7 +19,7 @@ fn _linalg_det(_plan: &(), out: [&mut Tensor; 3], _: ...) -> Result<()> {
         let mut index = 0;
         for_each_diagonal::<T>(lu, pivots, |diagonal, is_odd| {
             let product = diagonal.iter().fold(T::ONE, |product, &x| product.times(x));
-            result[index] = if is_odd { product.negated() } else { product };
+            result[index] = if is_odd { product.times(minus_one()) } else { product };
             index += 1;
         })
     })
@@ -38,11 +38,16 @@ fn _linalg_slogdet(_plan: &(), out: [&mut Tensor; 4], _: ...) -> Result<()> {
                 let direction = direction(x, size);
                 (product.times(direction), sum + Real::log(size))
             });
-            sign[index] = if is_odd { product.negated() } else { product };
+            sign[index] = if is_odd { product.times(minus_one()) } else { product };
             logarithm[index] = sum;
             index += 1;
         })
     })
+}
+
+/// Returns -1. Its imaginary part is a positive zero, which decides the sign of the phase of a product.
+fn minus_one<T: Number>() -> T {
+    T::from_real(RealOf::<T>::ONE.negated())
 }
 
 /// Returns the number of absolute value 1 in the direction of `x`, whose absolute value is `size`; zero for zero, and for NaN.

@@ -163,7 +163,7 @@ impl Symmetry {
         }
         let across = largest(&mut (step..row).map(|column| at(row, column)));
         let down = largest(&mut (row + 1..size).map(|other| at(other, row)));
-        let of_row = if across > down { across } else { down };
+        let of_row = if down > across { down } else { across };
         if diagonal >= bound * below * (below / of_row) {
             Some((step, 1))
         } else if own(row) >= bound * of_row {

@@ -121,7 +121,8 @@ macro_rules! impl_number {
             #[inline(always)]
             fn divided(self, divisor: Self) -> Self {
                 if divisor.re.abs() >= divisor.im.abs() {
-                    let ratio = if divisor.im == 0.0 { 0.0 } else { divisor.im / divisor.re };
+                    let is_real = divisor.im == 0.0 && divisor.re != 0.0;
+                    let ratio = if is_real { 0.0 } else { divisor.im / divisor.re };
                     let scale = divisor.re + divisor.im * ratio;
                     Self::new((self.re + self.im * ratio) / scale, (self.im - self.re * ratio) / scale)
                 } else {

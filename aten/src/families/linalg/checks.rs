@@ -125,12 +125,3 @@ pub(super) fn column_major(dtype: DType, sizes: &[i64]) -> Spec {
         None => contiguous,
     }
 }
-
-/// Returns the dtype of the real and the imaginary part of numbers.
-pub(super) fn real_dtype(dtype: DType) -> DType {
-    match dtype {
-        DType::C64 => DType::F32,
-        DType::C128 => DType::F64,
-        real => real,
-    }
-}

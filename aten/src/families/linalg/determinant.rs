@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Spec};
 
-use super::checks::{batch_sizes, check_pivots_fit, check_square_matrices, real_dtype};
+use super::checks::{batch_sizes, check_pivots_fit, check_square_matrices};
 use super::lu::lu_specs;
 use crate::{add, eq_scalar, full_like, log, where_self};
 
@@ -43,7 +43,7 @@ fn slogdet_plan(_: ...) -> Result<Plan<(), 4>, BadArgument> {
     let batch = batch_sizes(A.sizes());
     let [lu, pivots, _] = lu_specs(A);
     let sign = Spec::contiguous(A.dtype(), batch);
-    let logarithm = Spec::contiguous(real_dtype(A.dtype()), batch);
+    let logarithm = Spec::contiguous(A.dtype().to_real(), batch);
     Ok(Plan::new((), [sign, logarithm, lu, pivots]))
 }
 

@@ -42,7 +42,7 @@ pub fn linalg_lstsq(_: ...) -> Result<(Tensor, Tensor, Tensor, Tensor)> {
     let b = expand(&b, &sizes, false)?;
 
     let empty = |dtype| Spec::contiguous(dtype, &[0]).on(this.device());
-    let real = super::checks::real_dtype(this.dtype());
+    let real = this.dtype().to_real();
     let result = if driver == "gels" {
         solve_full_rank(&matrix, &b)?
     } else {

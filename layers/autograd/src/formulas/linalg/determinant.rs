@@ -10,15 +10,17 @@ use crate::op_grad;
 #[op_grad(aten::_linalg_det, not_differentiable(LU, pivots))]
 fn _linalg_det(grad: &Tensor, A: &Tensor, result0: &Tensor) -> Result<Tensor> {
     let is_singular = result0.eq_scalar(0)?;
-    // Within vmap elements cannot be read, and no matrix counts as singular.
-    if !is_singular.any()?.item::<bool>().unwrap_or(false) {
+    // Within vmap elements cannot be read, and any matrix may be singular.
+    if !is_singular.any()?.item::<bool>().unwrap_or(true) {
         return scaled_inverse_adjoint(A, &(grad * conj(result0)?)?);
     }
     let is_singular = is_singular.unsqueeze(-1)?.unsqueeze(-1)?;
-    let identity = aten::eye(size_from_end(A, 1), Some(A.dtype()), None, Some(A.device()), None)?;
-    let regular = aten::where_self(&is_singular, &identity, A)?;
+    // Each formula computes with another matrix in place of those that it is not for. Its singular values differ.
+    let other = Tensor::arange(1..size_from_end(A, 1) + 1, A.dtype().to_real())?.to(A.device())?.to(A.dtype())?;
+    let other = aten::diag_embed(&other, 0, -2, -1)?;
+    let (regular, singular) = (aten::where_self(&is_singular, &other, A)?, aten::where_self(&is_singular, A, &other)?);
     let of_regular = scaled_inverse_adjoint(&regular, &(grad * conj(result0)?)?)?;
-    aten::where_self(&is_singular, &singular_gradient(A, grad)?, &of_regular)
+    aten::where_self(&is_singular, &singular_gradient(&singular, grad)?, &of_regular)
 }
 
 /// Returns the gradient of a determinant from the singular values: it is the adjoint of the adjugate.
