@@ -5,6 +5,7 @@
 
 mod checks;
 mod fast_paths;
+mod overrideable;
 
 use checks::check_attention_sizes;
 use dispatch_runtime::prelude::*;
@@ -15,6 +16,7 @@ use crate::{check_same_device, matmul, mul_scalar, to_dtype, transpose_int};
 /// The items that the crate re-exports at its root.
 pub(crate) mod operators {
     pub use super::fast_paths::*;
+    pub use super::overrideable::*;
     pub use super::*;
 }
 

@@ -76,9 +76,16 @@ pub(super) fn second_order_exemption(case: &Case) -> Option<&'static str> {
     })
 }
 
-/// Whether an argument has no gradient although the results vary with it: the regions of torchvision's operators.
+/// Whether an argument has no gradient although the results vary with it: the regions of torchvision's operators, and the statistics of
+/// batch normalisations.
 pub(super) fn is_constant(case: &Case, position: usize) -> bool {
-    case.operator.name().namespace == "torchvision" && case.operator.schema().arguments[position].name == "rois"
+    let name = &case.operator.schema().arguments[position].name;
+    match case.operator.name().base {
+        "_batch_norm_no_update" | "_batch_norm_with_update_functional" | "_native_batch_norm_legit_functional" => {
+            name.starts_with("running")
+        }
+        _ => case.operator.name().namespace == "torchvision" && name == "rois",
+    }
 }
 
 /// Whether an operator expects symmetric matrices and reads only one triangle of them.

@@ -1,11 +1,12 @@
 //! Steps of Adagrad.
 
-use aten::{AdagradStep, number_of, skips_step};
+use aten::AdagradStep;
 use dispatch_runtime::prelude::*;
 use engine::compute::AnyFloat;
 use engine::math::Real;
 use engine::vectorised;
 
+use crate::step_numbers::{number_of, skips_step};
 use crate::step_pieces::{PieceStep, StepElement, penalized, run_step};
 
 #[op_impl(aten::_fused_adagrad_, CPU)]
@@ -21,9 +22,9 @@ fn adagrad(
     if skips_step(found_inf)? {
         return Ok(());
     }
-    let learning_rate = |step: &Tensor| Ok(plan.learning_rate(number_of("state_steps", step)?));
+    let learning_rate = |step: &Tensor| Ok(plan.learning_rate(number_of(step)?));
     let learning_rates = state_steps.iter().map(learning_rate).collect::<Result<_>>()?;
-    let scale = grad_scale.map(|scale| number_of("grad_scale", scale)).transpose()?;
+    let scale = grad_scale.map(number_of).transpose()?;
     run_step(&AdagradPieces { numbers: plan, learning_rates }, &mut [this, state_sums], grads, scale)
 }
 

@@ -1,11 +1,11 @@
 //! PyTorch's operators for one algorithm of a convolution. They compute a [`convolution`] with the arguments that their algorithm has.
 
-use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, MemoryFormat};
 
 use super::conv_nd::{convolution_with_named_padding, convolve_with_batch_dim};
 use super::convolution::window_and_output_sizes;
-use crate::convolution;
+use crate::{convolution, missing_kernel_error};
 
 /// A [`convolution`]. The options of cuDNN have no effect.
 #[op_def(
@@ -130,7 +130,7 @@ pub fn conv_tbc(_: ...) -> Result<Tensor> {
     check_time_batch_channels(this, weight)?;
     let (input, weight) = (crate::permute(this, &[1, 2, 0])?, crate::permute(weight, &[2, 1, 0])?);
     let result = convolution(&input, &weight, Some(bias), &[1], &[pad], &[1], false, &[0], 1)?;
-    crate::contiguous(&crate::permute(&result, &[2, 0, 1])?, dispatch_runtime::MemoryFormat::Contiguous)
+    crate::contiguous(&crate::permute(&result, &[2, 0, 1])?, MemoryFormat::Contiguous)
 }
 
 /// The gradients of [`conv_tbc`] for its input, weight and bias.
@@ -154,9 +154,9 @@ pub fn conv_tbc_backward(_: ...) -> Result<(Tensor, Tensor, Tensor)> {
         1,
         &[true; 3],
     )?;
-    let of_input =
-        crate::contiguous(&crate::permute(&of_input, &[2, 0, 1])?, dispatch_runtime::MemoryFormat::Contiguous)?;
-    Ok((of_input, crate::permute(&of_weight, &[2, 1, 0])?, of_bias))
+    let of_input = crate::contiguous(&crate::permute(&of_input, &[2, 0, 1])?, MemoryFormat::Contiguous)?;
+    let of_weight = crate::contiguous(&crate::permute(&of_weight, &[2, 1, 0])?, MemoryFormat::Contiguous)?;
+    Ok((of_input, of_weight, of_bias))
 }
 
 fn check_time_batch_channels(input: &Tensor, weight: &Tensor) -> Result<(), BadArgument> {
@@ -195,7 +195,7 @@ pub fn _slow_conv2d_backward_grad_input(_: ...) -> Result<()> {
 )]
 pub fn convolution_overrideable(_: ...) -> Result<Tensor> {
     window_and_output_sizes(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)?;
-    Err(missing_kernel_error(input).into())
+    Err(missing_kernel_error("input", input).into())
 }
 
 /// The gradients of [`convolution_overrideable`], for backends of other crates.
@@ -205,10 +205,5 @@ pub fn convolution_overrideable(_: ...) -> Result<Tensor> {
 )]
 pub fn convolution_backward_overrideable(_: ...) -> Result<(Tensor, Tensor, Tensor)> {
     window_and_output_sizes(input, weight, None, stride, padding, dilation, transposed, output_padding, groups)?;
-    Err(missing_kernel_error(input).into())
-}
-
-fn missing_kernel_error(input: &Tensor) -> BadArgument {
-    let expected = "a tensor on a device whose backend has a kernel of this operator";
-    BadArgument::value("input", format!("a tensor on {}", input.device()), expected)
+    Err(missing_kernel_error("input", input).into())
 }

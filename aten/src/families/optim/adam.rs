@@ -4,8 +4,8 @@ use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
 use super::fused_step::{
-    check_step_counters, check_step_lists, clone_list, learning_rate, number_of, prepare_gradient, skips_step,
-    write_params,
+    check_loss_scale, check_step_counters, check_step_lists, clone_list, learning_rate, number_of, prepare_gradient,
+    skips_step, write_params,
 };
 use crate::{add__scalar, addcdiv_, addcmul_, copy_, div__scalar, lerp__scalar, maximum, mul__scalar, sqrt};
 
@@ -91,7 +91,7 @@ macro_rules! define_adam {
         /// `grad_scale`, in place. If `found_inf` is one, the step changes nothing.
         #[op_def($in_place(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] exp_avgs, Tensor(d!)[] exp_avg_sqs, Tensor(e!)[] max_exp_avg_sqs, Tensor[] state_steps, *, float lr, float beta1, float beta2, float weight_decay, float eps, bool amsgrad, bool maximize, Tensor? grad_scale=None, Tensor? found_inf=None) -> (), plan, body = CompositeExplicitAutograd)]
         pub fn $in_place(_: ...) -> Result<()> {
-            let step = $plan(this, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, lr, beta1, beta2, weight_decay, eps, amsgrad, maximize)?.value;
+            let step = $plan(this, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, lr, beta1, beta2, weight_decay, eps, amsgrad, maximize, grad_scale, found_inf)?.value;
             if skips_step(found_inf)? {
                 return Ok(());
             }
@@ -113,10 +113,13 @@ macro_rules! define_adam {
             eps: f64,
             amsgrad: bool,
             maximize: bool,
+            grad_scale: Option<&Tensor>,
+            found_inf: Option<&Tensor>,
         ) -> Result<Plan<AdamStep, 0>, BadArgument> {
             let lists = [("grads", grads), ("exp_avgs", exp_avgs), ("exp_avg_sqs", exp_avg_sqs), ("max_exp_avg_sqs", max_exp_avg_sqs)];
             check_step_lists(this, &lists[..if amsgrad { 4 } else { 3 }])?;
             check_step_counters(this, state_steps)?;
+            check_loss_scale(grad_scale, found_inf)?;
             Ok(Plan::new(
                 AdamStep { lr, beta1, beta2, weight_decay, eps, amsgrad, maximize, decouples_weight_decay: $decouples_weight_decay },
                 [],

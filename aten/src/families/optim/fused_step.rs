@@ -1,5 +1,7 @@
 //! What the steps of all optimisers have in common: the checks of their lists, and the gradient that a step uses.
 
+use std::borrow::Cow;
+
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes};
 
@@ -30,24 +32,36 @@ pub(super) fn check_step_lists(params: &[Tensor], lists: &[(&'static str, &[Tens
     Ok(())
 }
 
+/// Checks that the scale of the loss and the flag of infinite gradients are single numbers.
+pub(super) fn check_loss_scale(grad_scale: Option<&Tensor>, found_inf: Option<&Tensor>) -> Result<(), BadArgument> {
+    let tensors = [("grad_scale", grad_scale), ("found_inf", found_inf)];
+    tensors
+        .into_iter()
+        .filter_map(|(name, tensor)| Some((name, tensor?)))
+        .try_for_each(|(name, tensor)| check_number(name, tensor))
+}
+
 /// Checks that there is a counter of steps, a single number, for each parameter.
 pub(super) fn check_step_counters(params: &[Tensor], counters: &[Tensor]) -> Result<(), BadArgument> {
     if counters.len() != params.len() {
         return Err(BadArgument::length("state_steps", counters.len(), params.len()).because("`self` has this length"));
     }
-    match counters.iter().position(|counter| counter.geometry().count() != 1) {
-        Some(i) => Err(BadArgument::element_count(format!("state_steps[{i}]"), counters[i].sizes(), 1)),
-        None => Ok(()),
+    counters.iter().enumerate().try_for_each(|(i, counter)| check_number(format!("state_steps[{i}]"), counter))
+}
+
+fn check_number(argument: impl Into<Cow<'static, str>>, tensor: &Tensor) -> Result<(), BadArgument> {
+    if tensor.geometry().count() != 1 {
+        return Err(BadArgument::element_count(argument, tensor.sizes(), 1));
     }
+    if tensor.dtype().is_complex() {
+        return Err(BadArgument::dtype(argument, tensor.dtype(), DTypes::Real));
+    }
+    Ok(())
 }
 
 /// Returns whether the gradients are not finite, so that the step changes nothing.
-///
-/// # Errors
-///
-/// Returns an error if `found_inf` is not a single number.
 #[expect(clippy::float_cmp, reason = "the flag is exactly one")]
-pub fn skips_step(found_inf: Option<&Tensor>) -> Result<bool> {
+pub(super) fn skips_step(found_inf: Option<&Tensor>) -> Result<bool> {
     Ok(match found_inf {
         Some(found_inf) => number_of("found_inf", found_inf)? == 1.0,
         None => false,
@@ -55,14 +69,8 @@ pub fn skips_step(found_inf: Option<&Tensor>) -> Result<bool> {
 }
 
 /// Returns the number in a tensor of a single real element.
-///
-/// # Errors
-///
-/// Returns [`BadArgument`] if the tensor has another number of elements, or is complex.
-pub fn number_of(argument: &'static str, tensor: &Tensor) -> Result<f64> {
-    if tensor.geometry().count() != 1 {
-        return Err(BadArgument::element_count(argument, tensor.sizes(), 1).into());
-    }
+pub(super) fn number_of(argument: &'static str, tensor: &Tensor) -> Result<f64> {
+    check_number(argument, tensor)?;
     item(tensor)?.to_f64().ok_or_else(|| BadArgument::dtype(argument, tensor.dtype(), DTypes::Real).into())
 }
 

@@ -3,7 +3,9 @@
 use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
-use super::fused_step::{check_step_lists, clone_list, learning_rate, prepare_gradient, skips_step, write_params};
+use super::fused_step::{
+    check_loss_scale, check_step_lists, clone_list, learning_rate, prepare_gradient, skips_step, write_params,
+};
 use crate::{add, add_, copy_, mul__scalar};
 
 /// The numbers of a step of gradient descent.
@@ -70,6 +72,8 @@ pub fn _fused_sgd_(_: ...) -> Result<()> {
         nesterov,
         maximize,
         is_first_step,
+        grad_scale,
+        found_inf,
     )?
     .value;
     if skips_step(found_inf)? { Ok(()) } else { step.run(this, grads, momentum_buffer_list, grad_scale) }
@@ -87,9 +91,12 @@ fn sgd_plan(
     nesterov: bool,
     maximize: bool,
     is_first_step: bool,
+    grad_scale: Option<&Tensor>,
+    found_inf: Option<&Tensor>,
 ) -> Result<Plan<SgdStep, 0>, BadArgument> {
     let lists = [("grads", grads), ("momentum_buffer_list", momentum_buffer_list)];
     check_step_lists(this, &lists[..if momentum == 0.0 { 1 } else { 2 }])?;
+    check_loss_scale(grad_scale, found_inf)?;
     Ok(Plan::new(SgdStep { weight_decay, momentum, lr, dampening, nesterov, maximize, is_first_step }, []))
 }
 

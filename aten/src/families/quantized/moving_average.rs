@@ -84,6 +84,34 @@ pub fn _fused_moving_avg_obs_fq_helper(_: ...) -> Result<(Tensor, Tensor)> {
     )
 }
 
+/// Computes [`_fused_moving_avg_obs_fq_helper`], and writes its results to `out0` and `out1`.
+#[op_def(
+    "_fused_moving_avg_obs_fq_helper.out(Tensor self, Tensor observer_on, Tensor fake_quant_on, Tensor(a!) running_min, Tensor(b!) running_max, Tensor(c!) scale, Tensor(d!) zero_point, float averaging_const, int quant_min, int quant_max, int ch_axis, bool per_row_fake_quant=False, bool symmetric_quant=False, *, Tensor(e!) out0, Tensor(f!) out1) -> (Tensor(e!), Tensor(f!))"
+)]
+pub fn _fused_moving_avg_obs_fq_helper_out(_: ...) -> Result<()> {
+    check_observed(this, observer_on, fake_quant_on, (quant_min, quant_max), (ch_axis, per_row_fake_quant))?;
+    let [rounded, mask] = rounded_and_mask(this).outputs;
+    rounded.fit_output("out0", out0)?;
+    mask.fit_output("out1", out1)?;
+    let (rounded, mask) = _fused_moving_avg_obs_fq_helper(
+        this,
+        observer_on,
+        fake_quant_on,
+        running_min,
+        running_max,
+        scale,
+        zero_point,
+        averaging_const,
+        quant_min,
+        quant_max,
+        ch_axis,
+        per_row_fake_quant,
+        symmetric_quant,
+    )?;
+    crate::copy_(out0, &rounded, false)?;
+    crate::copy_(out1, &mask, false)
+}
+
 /// On Meta there are no elements, so nothing is written.
 #[op_meta(_fused_moving_avg_obs_fq_helper)]
 fn moving_average_meta(_: ...) -> Result<(Tensor, Tensor)> {
