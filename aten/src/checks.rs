@@ -8,4 +8,5 @@ mod scalars;
 pub(crate) use composites::*;
 pub(crate) use device_and_gradient::*;
 pub use limits::*;
+pub(crate) use scalars::accumulate_dtype;
 pub use scalars::*;

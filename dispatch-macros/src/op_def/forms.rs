@@ -93,6 +93,10 @@ fn out_schema(schema: &Schema, OutOption { overload, names }: &OutOption) -> Sch
             (None, None) if single => "out".to_owned(),
             (None, None) => format!("out{i}"),
         };
+        // As in PyTorch, the results of a form with numbered arguments have no names.
+        if name == format!("out{i}") {
+            ret.name = None;
+        }
         let is_list = ret.ty.kind != TypeKind::Tensor;
         ret.ty = if is_list {
             tensor_list_type(Some(Alias::written(&alias.to_string())))

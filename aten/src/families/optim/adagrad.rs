@@ -4,8 +4,8 @@ use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
 use super::fused_step::{
-    check_loss_scale, check_step_counters, check_step_lists, clone_list, learning_rate, number_of, prepare_gradient,
-    skips_step, write_params,
+    check_loss_scale, check_step_counters, check_step_lists, clone_list, in_full_precision, learning_rate, number_of,
+    prepare_gradient, skips_step, write_params,
 };
 use crate::{add__scalar, addcdiv_, addcmul_, sqrt};
 
@@ -48,11 +48,14 @@ impl AdagradStep {
     ) -> Result<()> {
         for (i, param) in params.iter_mut().enumerate() {
             let lr = self.learning_rate(number_of("state_steps", &counters[i])?);
-            let grad = prepare_gradient(&mut grads[i], grad_scale, self.maximize, (self.weight_decay, param))?;
-            addcmul_(&mut sums[i], &grad, &grad, 1.0.into())?;
-            let mut denominator = sqrt(&sums[i])?;
-            add__scalar(&mut denominator, self.eps.into(), 1.into())?;
-            addcdiv_(param, &grad, &denominator, (-lr).into())?;
+            in_full_precision(&mut [param, &mut sums[i]], |tensors| {
+                let [param, sum] = tensors else { return Ok(()) };
+                let grad = prepare_gradient(&mut grads[i], grad_scale, self.maximize, (self.weight_decay, param))?;
+                addcmul_(sum, &grad, &grad, 1.0.into())?;
+                let mut denominator = sqrt(sum)?;
+                add__scalar(&mut denominator, self.eps.into(), 1.into())?;
+                addcdiv_(param, &grad, &denominator, (-lr).into())
+            })?;
         }
         Ok(())
     }

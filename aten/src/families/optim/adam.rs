@@ -4,8 +4,8 @@ use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
 use super::fused_step::{
-    check_loss_scale, check_step_counters, check_step_lists, clone_list, learning_rate, number_of, prepare_gradient,
-    skips_step, write_params,
+    check_loss_scale, check_step_counters, check_step_lists, clone_list, in_full_precision, learning_rate, number_of,
+    prepare_gradient, skips_step, write_params,
 };
 use crate::{add__scalar, addcdiv_, addcmul_, copy_, div__scalar, lerp__scalar, maximum, mul__scalar, sqrt};
 
@@ -62,24 +62,31 @@ impl AdamStep {
         for (i, param) in params.iter_mut().enumerate() {
             let (step_size, root_divisor) = self.bias_corrections(number_of("state_steps", &lists.state_steps[i])?);
             let penalty = if self.decouples_weight_decay { 0.0 } else { self.weight_decay };
-            let grad = prepare_gradient(&mut lists.grads[i], lists.grad_scale, self.maximize, (penalty, param))?;
-            if self.decouples_weight_decay && self.weight_decay != 0.0 {
-                mul__scalar(param, (1.0 - self.lr * self.weight_decay).into())?;
+            let (grad, grad_scale) = (&mut lists.grads[i], lists.grad_scale);
+            let mut tensors = vec![param, &mut lists.exp_avgs[i], &mut lists.exp_avg_sqs[i]];
+            if self.amsgrad {
+                tensors.push(&mut lists.max_exp_avg_sqs[i]);
             }
-            let (mean, mean_of_squares) = (&mut lists.exp_avgs[i], &mut lists.exp_avg_sqs[i]);
-            lerp__scalar(mean, &grad, (1.0 - self.beta1).into())?;
-            mul__scalar(mean_of_squares, self.beta2.into())?;
-            addcmul_(mean_of_squares, &grad, &grad, (1.0 - self.beta2).into())?;
-            let mut denominator = if self.amsgrad {
-                let maximal = &mut lists.max_exp_avg_sqs[i];
-                copy_(maximal, &maximum(maximal, mean_of_squares)?, false)?;
-                sqrt(maximal)?
-            } else {
-                sqrt(mean_of_squares)?
-            };
-            div__scalar(&mut denominator, root_divisor.into())?;
-            add__scalar(&mut denominator, self.eps.into(), 1.into())?;
-            addcdiv_(param, mean, &denominator, (-step_size).into())?;
+            in_full_precision(&mut tensors, |tensors| {
+                let [param, mean, mean_of_squares, maximal @ ..] = tensors else { return Ok(()) };
+                let grad = prepare_gradient(grad, grad_scale, self.maximize, (penalty, param))?;
+                if self.decouples_weight_decay && self.weight_decay != 0.0 {
+                    mul__scalar(param, (1.0 - self.lr * self.weight_decay).into())?;
+                }
+                lerp__scalar(mean, &grad, (1.0 - self.beta1).into())?;
+                mul__scalar(mean_of_squares, self.beta2.into())?;
+                addcmul_(mean_of_squares, &grad, &grad, (1.0 - self.beta2).into())?;
+                let mut denominator = match maximal.first_mut() {
+                    Some(maximal) => {
+                        copy_(maximal, &maximum(maximal, mean_of_squares)?, false)?;
+                        sqrt(maximal)?
+                    }
+                    None => sqrt(mean_of_squares)?,
+                };
+                div__scalar(&mut denominator, root_divisor.into())?;
+                add__scalar(&mut denominator, self.eps.into(), 1.into())?;
+                addcdiv_(param, mean, &denominator, (-step_size).into())
+            })?;
         }
         Ok(())
     }

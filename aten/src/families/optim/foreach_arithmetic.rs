@@ -23,7 +23,7 @@ pub fn _foreach_add_scalarlist(_: ...) -> Result<Vec<Tensor>>;
 
 /// `self + alpha * other`, for each tensor `self` and the same `other`
 #[op_def("_foreach_add.Tensor(Tensor[] self, Tensor other, *, Scalar alpha=1) -> Tensor[]", each = add(this, other, alpha), inplace, out = "Tensor_out")]
-pub fn _foreach_add_tensor(_: ...) -> Result<Vec<Tensor>>;
+pub fn _foreach_add(_: ...) -> Result<Vec<Tensor>>;
 
 /// `self - alpha * other`, for each pair of tensors
 #[op_def("_foreach_sub.List(Tensor[] self, Tensor[] other, *, Scalar alpha=1) -> Tensor[]", each = sub(this, other, alpha), inplace, out = "List_out")]
@@ -51,7 +51,7 @@ pub fn _foreach_mul_scalarlist(_: ...) -> Result<Vec<Tensor>>;
 
 /// `self * other`, for each tensor `self` and the same `other`
 #[op_def("_foreach_mul.Tensor(Tensor[] self, Tensor other) -> Tensor[]", each = mul(this, other), inplace, out = "Tensor_out")]
-pub fn _foreach_mul_tensor(_: ...) -> Result<Vec<Tensor>>;
+pub fn _foreach_mul(_: ...) -> Result<Vec<Tensor>>;
 
 /// `self / other`, for each pair of tensors
 #[op_def("_foreach_div.List(Tensor[] self, Tensor[] other) -> Tensor[]", each = div(this, other), inplace, out = "List_out")]
@@ -67,7 +67,7 @@ pub fn _foreach_div_scalarlist(_: ...) -> Result<Vec<Tensor>>;
 
 /// `self / other`, for each tensor `self` and the same `other`
 #[op_def("_foreach_div.Tensor(Tensor[] self, Tensor other) -> Tensor[]", each = div(this, other), inplace, out = "Tensor_out")]
-pub fn _foreach_div_tensor(_: ...) -> Result<Vec<Tensor>>;
+pub fn _foreach_div(_: ...) -> Result<Vec<Tensor>>;
 
 /// `self + value * tensor1 * tensor2`, for each triple of tensors
 #[op_def("_foreach_addcmul.Scalar(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> Tensor[]", each = addcmul(this, tensor1, tensor2, value), inplace, out = "Scalar_out")]
@@ -191,11 +191,11 @@ pub fn _foreach_pow_scalarandtensor(_: ...) -> Result<Vec<Tensor>>;
 
 /// `self + scalars[i] * tensor1 * tensor2`, for the triple of tensors at each index `i`
 #[op_def("_foreach_addcmul.Tensor(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> Tensor[]", inplace, out = "Tensor_out", calls = _foreach_add_list(this, &_foreach_mul_list(&scale_list(tensor1, scalars)?, tensor2)?, 1.into()))]
-pub fn _foreach_addcmul_tensor(_: ...) -> Result<Vec<Tensor>>;
+pub fn _foreach_addcmul(_: ...) -> Result<Vec<Tensor>>;
 
 /// `self + scalars[i] * tensor1 / tensor2`, for the triple of tensors at each index `i`
 #[op_def("_foreach_addcdiv.Tensor(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> Tensor[]", inplace, out = "Tensor_out", calls = _foreach_add_list(this, &_foreach_div_list(&scale_list(tensor1, scalars)?, tensor2)?, 1.into()))]
-pub fn _foreach_addcdiv_tensor(_: ...) -> Result<Vec<Tensor>>;
+pub fn _foreach_addcdiv(_: ...) -> Result<Vec<Tensor>>;
 
 /// Returns each tensor times the element of a vector at its index.
 fn scale_list(list: &[Tensor], scalars: &Tensor) -> Result<Vec<Tensor>> {

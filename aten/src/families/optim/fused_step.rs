@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes};
 
-use crate::{add, div_, item, neg};
+use crate::prelude::*;
+use crate::{accumulate_dtype, add, copy_, div_, item, neg};
 
 /// Checks the lists of a step: each parameter has floating-point elements, and each other list has a tensor like each parameter.
 pub(super) fn check_step_lists(params: &[Tensor], lists: &[(&'static str, &[Tensor])]) -> Result<(), BadArgument> {
@@ -79,8 +80,20 @@ pub(super) fn learning_rate(lr: &Tensor) -> Result<f64> {
     if lr.device() == Device::META && lr.geometry().count() == 1 { Ok(0.0) } else { number_of("lr", lr) }
 }
 
-/// Divides a gradient by the scale of the loss, in place, and returns what the step uses: the gradient, negated to maximise, with the
-/// penalty `weight_decay * param`.
+/// Calls `step` with the tensors. Half-precision ones are copies in single precision, which are written back.
+pub(super) fn in_full_precision(
+    tensors: &mut [&mut Tensor],
+    step: impl FnOnce(&mut [Tensor]) -> Result<()>,
+) -> Result<()> {
+    let widen = |tensor: &&mut Tensor| tensor.to(accumulate_dtype(tensor.dtype()));
+    let mut wide = tensors.iter().map(widen).collect::<Result<Vec<_>>>()?;
+    step(&mut wide)?;
+    let mut narrow = tensors.iter_mut().zip(&wide).filter(|(tensor, wide)| tensor.dtype() != wide.dtype());
+    narrow.try_for_each(|(tensor, wide)| copy_(tensor, wide, false))
+}
+
+/// Divides a gradient by the scale of the loss, in place, and returns what the step uses, in the precision of `param`: the gradient,
+/// negated to maximise, with the penalty `weight_decay * param`.
 pub(super) fn prepare_gradient(
     grad: &mut Tensor,
     scale: Option<&Tensor>,
@@ -90,7 +103,8 @@ pub(super) fn prepare_gradient(
     if let Some(scale) = scale {
         div_(grad, scale)?;
     }
-    let signed = if maximize { neg(grad)? } else { grad.clone() };
+    let grad = grad.to(param.dtype())?;
+    let signed = if maximize { neg(&grad)? } else { grad };
     if weight_decay == 0.0 { Ok(signed) } else { add(&signed, param, weight_decay.into()) }
 }
 
@@ -102,5 +116,5 @@ pub(super) fn clone_list(list: &[Tensor]) -> Result<Vec<Tensor>> {
 /// Writes the parameters after a step to the tensors of the caller.
 pub(super) fn write_params(out: &mut [Tensor], params: &[Tensor]) -> Result<()> {
     check_step_lists(params, &[("out", out)])?;
-    out.iter_mut().zip(params).try_for_each(|(out, param)| crate::copy_(out, param, false))
+    out.iter_mut().zip(params).try_for_each(|(out, param)| copy_(out, param, false))
 }

@@ -4,7 +4,8 @@ use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
 use super::fused_step::{
-    check_loss_scale, check_step_lists, clone_list, learning_rate, prepare_gradient, skips_step, write_params,
+    check_loss_scale, check_step_lists, clone_list, in_full_precision, learning_rate, prepare_gradient, skips_step,
+    write_params,
 };
 use crate::{add, add_, copy_, mul__scalar};
 
@@ -37,18 +38,24 @@ impl SgdStep {
         grad_scale: Option<&Tensor>,
     ) -> Result<()> {
         for (i, param) in params.iter_mut().enumerate() {
-            let mut grad = prepare_gradient(&mut grads[i], grad_scale, self.maximize, (self.weight_decay, param))?;
+            let mut tensors = vec![param];
             if self.momentum != 0.0 {
-                let momentum = &mut momenta[i];
-                if self.is_first_step {
-                    copy_(momentum, &grad, false)?;
-                } else {
-                    mul__scalar(momentum, self.momentum.into())?;
-                    add_(momentum, &grad, (1.0 - self.dampening).into())?;
-                }
-                grad = if self.nesterov { add(&grad, momentum, self.momentum.into())? } else { momentum.clone() };
+                tensors.push(&mut momenta[i]);
             }
-            add_(param, &grad, (-self.lr).into())?;
+            in_full_precision(&mut tensors, |tensors| {
+                let [param, momentum @ ..] = tensors else { return Ok(()) };
+                let mut grad = prepare_gradient(&mut grads[i], grad_scale, self.maximize, (self.weight_decay, param))?;
+                if let Some(momentum) = momentum.first_mut() {
+                    if self.is_first_step {
+                        copy_(momentum, &grad, false)?;
+                    } else {
+                        mul__scalar(momentum, self.momentum.into())?;
+                        add_(momentum, &grad, (1.0 - self.dampening).into())?;
+                    }
+                    grad = if self.nesterov { add(&grad, momentum, self.momentum.into())? } else { momentum.clone() };
+                }
+                add_(param, &grad, (-self.lr).into())
+            })?;
         }
         Ok(())
     }
