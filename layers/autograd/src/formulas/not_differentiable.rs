@@ -39,6 +39,7 @@ not_differentiable!(
     aten::full,
     aten::scalar_tensor,
     aten::zeros,
+    aten::_efficientzerotensor,
     aten::ones,
     aten::empty_like,
     aten::full_like,
