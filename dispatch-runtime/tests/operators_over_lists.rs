@@ -102,8 +102,8 @@ proptest! {
         let (storages, of_loop) = (new_storages(), new_storages());
         let [mut this, others, mut outs] = parts.map(|list| [views(&storages, &list), views(&of_loop, &list)]);
         let mut each = |call: &mut dyn FnMut(&mut Tensor, &Tensor, i64, &mut Tensor) -> Result<()>| {
-            let elements = this[1].iter_mut().zip(&others[1]).zip(&factors).zip(&mut outs[1]);
-            elements.map(|(((this, other), factor), out)| call(this, other, *factor, out)).collect::<Result<()>>()
+            let mut elements = this[1].iter_mut().zip(&others[1]).zip(&factors).zip(&mut outs[1]);
+            elements.try_for_each(|(((this, other), factor), out)| call(this, other, *factor, out))
         };
         let (result, loop_result) = match form {
             0 => {
