@@ -8,7 +8,8 @@ const BANDWIDTH_TARGET: f64 = 0.9;
 
 /// Computes the bandwidths from the rows with times. There is no row if the copy was not timed.
 pub(crate) fn compare_bandwidths(times: &[Row]) -> Vec<Row> {
-    let bytes_of = |row: &Row| BYTES_PER_CALL.iter().find(|(workload, _)| *workload == row.workload).map(|(_, bytes)| bytes);
+    let bytes_of =
+        |row: &Row| BYTES_PER_CALL.iter().find(|(workload, _)| *workload == row.workload).map(|(_, bytes)| bytes);
     let compare = |row: &Row| {
         let copy = times.iter().find(|copy| copy.workload == COPY_WORKLOAD && copy.measure == row.measure)?;
         let pair = [bytes_of(row)? / row.ours, bytes_of(copy)? / copy.ours.min(copy.theirs)];
