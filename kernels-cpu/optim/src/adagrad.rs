@@ -42,7 +42,7 @@ impl PieceStep for AdagradPieces<'_> {
         let (eps, sign) = (number(self.numbers.eps), number(if self.numbers.maximize { -1.0 } else { 1.0 }));
         let count = param.len().min(sum.len()).min(grad.len());
         let (param, sum, grad) = (&mut param[..count], &mut sum[..count], &grad[..count]);
-        vectorised!({
+        vectorised!(move {
             for i in 0..count {
                 let x = param[i].load();
                 let g = penalized(grad[i].load() * sign, x, penalty);

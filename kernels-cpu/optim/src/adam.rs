@@ -81,7 +81,7 @@ impl PieceStep for CountedAdamStep<'_> {
         let (param, mean) = (&mut param[..count], &mut mean[..count]);
         let (mean_of_squares, grad) = (&mut mean_of_squares[..count], &grad[..count]);
         let mut maximum = maximum.first_mut().map(|maximum| &mut maximum[..count]);
-        vectorised!({
+        vectorised!(move {
             for i in 0..count {
                 let x = param[i].load();
                 let g = penalized(grad[i].load() * sign, x, penalty);

@@ -44,13 +44,13 @@ impl PieceStep for SgdPieces<'_> {
         let count = param.len().min(grad.len());
         let (param, grad) = (&mut param[..count], &grad[..count]);
         match momentum.first_mut().map(|momentum| &mut momentum[..count]) {
-            None => vectorised!({
+            None => vectorised!(move {
                 for i in 0..count {
                     let x = param[i].load();
                     param[i] = T::store(x - lr * penalized(grad[i].load() * sign, x, penalty));
                 }
             }),
-            Some(momentum) => vectorised!({
+            Some(momentum) => vectorised!(move {
                 for i in 0..count {
                     let x = param[i].load();
                     let g = penalized(grad[i].load() * sign, x, penalty);
