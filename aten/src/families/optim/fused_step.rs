@@ -41,6 +41,11 @@ pub(super) fn check_step_counters(params: &[Tensor], counters: &[Tensor]) -> Res
     }
 }
 
+/// Checks that a list that a step does not need is empty.
+pub(super) fn check_absent_list(name: &'static str, list: &[Tensor], because: &'static str) -> Result<(), BadArgument> {
+    if list.is_empty() { Ok(()) } else { Err(BadArgument::length(name, list.len(), 0).because(because)) }
+}
+
 /// Returns whether the gradients are not finite, so that the step changes nothing.
 ///
 /// # Errors

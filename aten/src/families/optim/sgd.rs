@@ -3,7 +3,9 @@
 use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
-use super::fused_step::{check_step_lists, clone_list, learning_rate, prepare_gradient, skips_step, write_params};
+use super::fused_step::{
+    check_absent_list, check_step_lists, clone_list, learning_rate, prepare_gradient, skips_step, write_params,
+};
 use crate::{add, add_, copy_, mul__scalar};
 
 /// The numbers of a step of gradient descent.
@@ -90,6 +92,9 @@ fn sgd_plan(
 ) -> Result<Plan<SgdStep, 0>, BadArgument> {
     let lists = [("grads", grads), ("momentum_buffer_list", momentum_buffer_list)];
     check_step_lists(this, &lists[..if momentum == 0.0 { 1 } else { 2 }])?;
+    if momentum == 0.0 {
+        check_absent_list("momentum_buffer_list", momentum_buffer_list, "`momentum` is zero")?;
+    }
     Ok(Plan::new(SgdStep { weight_decay, momentum, lr, dampening, nesterov, maximize, is_first_step }, []))
 }
 

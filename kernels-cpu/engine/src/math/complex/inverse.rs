@@ -23,7 +23,8 @@ pub fn sqrt(z: Complex64) -> Complex64 {
     if size > 1e300 && size.is_finite() {
         return sqrt(z * 0.25) * 2.0;
     }
-    if size < 1e-290 {
+    // A size of zero here is that of a zero and a NaN.
+    if size < 1e-290 && size != 0.0 {
         return sqrt(z * 2_f64.powi(108)) * 2_f64.powi(-54);
     }
     let root = (0.5 * (z.re.abs() + z.re.hypot(z.im))).sqrt();
