@@ -30,8 +30,16 @@ pub fn _convolution_mode(_: ...) -> Result<Tensor> {
     convolution_with_named_padding(input, weight, bias, stride, padding, dilation, groups)
 }
 
-/// Checks that a convolution over `rank` dimensions has the kernel sizes of its weight.
-fn check_kernel_size(rank: usize, weight: &Tensor, kernel_size: &[i64]) -> Result<(), BadArgument> {
+/// Checks that a convolution over `rank` dimensions has the kernel sizes of its weight, and an element for each dimension in its options.
+fn check_kernel_size<const N: usize>(
+    rank: usize,
+    weight: &Tensor,
+    kernel_size: &[i64],
+    options: [(&'static str, &[i64]); N],
+) -> Result<(), BadArgument> {
+    if let Some((name, option)) = options.into_iter().find(|(_, option)| option.len() != rank) {
+        return Err(BadArgument::length(name, option.len(), rank).because("the image has this number of dimensions"));
+    }
     if weight.sizes().len() != rank + 2 {
         return Err(BadArgument::rank("weight", weight.sizes().len(), rank + 2));
     }
@@ -46,7 +54,7 @@ macro_rules! forward_convolutions {
         /// A [`convolution`] over the number of dimensions in the operator's name.
         #[op_def($schema, out = $overload($out))]
         pub fn $name(_: ...) -> Result<Tensor> {
-            check_kernel_size($rank, weight, kernel_size)?;
+            check_kernel_size($rank, weight, kernel_size, [("stride", stride), ("padding", padding)])?;
             convolution(this, weight, bias, stride, padding, &[1], false, &[0], 1)
         }
     )*};
@@ -64,7 +72,8 @@ macro_rules! dilated_convolutions {
         /// A [`convolution`] with a dilation, over the number of dimensions in the operator's name. The batch dimension is optional.
         #[op_def($schema, out = "out")]
         pub fn $name(_: ...) -> Result<Tensor> {
-            check_kernel_size($rank, weight, kernel_size)?;
+            let options = [("stride", stride), ("padding", padding), ("dilation", dilation)];
+            check_kernel_size($rank, weight, kernel_size, options)?;
             convolve_with_batch_dim(this, weight, |input| {
                 convolution(input, weight, bias, stride, padding, dilation, false, &[0], 1)
             })
@@ -83,7 +92,9 @@ dilated_convolutions! {
     out = "out"
 )]
 pub fn slow_conv_transpose2d(_: ...) -> Result<Tensor> {
-    check_kernel_size(2, weight, kernel_size)?;
+    let options =
+        [("stride", stride), ("padding", padding), ("output_padding", output_padding), ("dilation", dilation)];
+    check_kernel_size(2, weight, kernel_size, options)?;
     let input = if this.sizes().len() == 3 { crate::unsqueeze(this, 0)? } else { this.clone() };
     convolution(&input, weight, bias, stride, padding, dilation, true, output_padding, 1)
 }
@@ -94,7 +105,9 @@ pub fn slow_conv_transpose2d(_: ...) -> Result<Tensor> {
     out = "out"
 )]
 pub fn slow_conv_transpose3d(_: ...) -> Result<Tensor> {
-    check_kernel_size(3, weight, kernel_size)?;
+    let options =
+        [("stride", stride), ("padding", padding), ("output_padding", output_padding), ("dilation", dilation)];
+    check_kernel_size(3, weight, kernel_size, options)?;
     convolve_with_batch_dim(this, weight, |input| {
         convolution(input, weight, bias, stride, padding, dilation, true, output_padding, 1)
     })
@@ -106,7 +119,7 @@ pub fn slow_conv_transpose3d(_: ...) -> Result<Tensor> {
     out = "output_mask_out"(out0, out1, out2)
 )]
 pub fn _slow_conv2d_backward_output_mask(_: ...) -> Result<(Tensor, Tensor, Tensor)> {
-    check_kernel_size(2, weight, kernel_size)?;
+    check_kernel_size(2, weight, kernel_size, [("stride", stride), ("padding", padding)])?;
     let bias_sizes = Some(&weight.sizes()[..1]);
     crate::convolution_backward(
         grad_output,

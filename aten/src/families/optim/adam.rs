@@ -4,8 +4,8 @@ use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
 use super::fused_step::{
-    check_loss_scale, check_step_counters, check_step_lists, clone_list, in_full_precision, learning_rate, number_of,
-    prepare_gradient, skips_step, write_params,
+    check_absent_list, check_loss_scale, check_step_counters, check_step_lists, clone_list, in_full_precision,
+    learning_rate, number_of, prepare_gradient, skips_step, write_params,
 };
 use crate::{add__scalar, addcdiv_, addcmul_, copy_, div__scalar, lerp__scalar, maximum, mul__scalar, sqrt};
 
@@ -125,6 +125,9 @@ macro_rules! define_adam {
         ) -> Result<Plan<AdamStep, 0>, BadArgument> {
             let lists = [("grads", grads), ("exp_avgs", exp_avgs), ("exp_avg_sqs", exp_avg_sqs), ("max_exp_avg_sqs", max_exp_avg_sqs)];
             check_step_lists(this, &lists[..if amsgrad { 4 } else { 3 }])?;
+            if !amsgrad {
+                check_absent_list("max_exp_avg_sqs", max_exp_avg_sqs, "`amsgrad` is false")?;
+            }
             check_step_counters(this, state_steps)?;
             check_loss_scale(grad_scale, found_inf)?;
             Ok(Plan::new(

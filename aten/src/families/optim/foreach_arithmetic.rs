@@ -1,7 +1,7 @@
 //! Arithmetic on lists of tensors: each tensor with the tensor or the number at its index, or with one number for all.
 
-use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, DTypes};
 
 use crate::{
     add, add_scalar, addcdiv, addcmul, clamp_max, clamp_max__tensor, clamp_max_tensor, clamp_min, clamp_min__tensor,
@@ -194,7 +194,7 @@ pub fn _foreach_pow_scalarandtensor(_: ...) -> Result<Vec<Tensor>>;
 pub fn _foreach_addcmul(_: ...) -> Result<Vec<Tensor>>;
 
 /// `self + scalars[i] * tensor1 / tensor2`, for the triple of tensors at each index `i`
-#[op_def("_foreach_addcdiv.Tensor(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> Tensor[]", inplace, out = "Tensor_out", calls = _foreach_add_list(this, &_foreach_div_list(&scale_list(tensor1, scalars)?, tensor2)?, 1.into()))]
+#[op_def("_foreach_addcdiv.Tensor(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> Tensor[]", inplace, out = "Tensor_out", check = check_quotients(tensor1, tensor2), calls = _foreach_add_list(this, &_foreach_div_list(&scale_list(tensor1, scalars)?, tensor2)?, 1.into()))]
 pub fn _foreach_addcdiv(_: ...) -> Result<Vec<Tensor>>;
 
 /// Returns each tensor times the element of a vector at its index.
@@ -208,5 +208,20 @@ fn scale_list(list: &[Tensor], scalars: &Tensor) -> Result<Vec<Tensor>> {
             .because("`self` has this many tensors")
             .into());
     }
-    _foreach_mul_list(list, &unbind_int(scalars, 0)?)
+    // As numbers, the elements do not change the dtype of a tensor.
+    let numbers = unbind_int(scalars, 0)?
+        .into_iter()
+        .zip(list)
+        .map(|(number, tensor)| crate::to_dtype(&number, tensor.dtype(), false, false, None));
+    _foreach_mul_list(list, &numbers.collect::<Result<Vec<_>>>()?)
+}
+
+/// Refuses quotients of integers.
+fn check_quotients(tensor1: &[Tensor], tensor2: &[Tensor]) -> Result<(), BadArgument> {
+    let has_fractions = |tensor: &Tensor| tensor.dtype().is_floating() || tensor.dtype().is_complex();
+    match tensor1.iter().zip(tensor2).position(|(one, other)| !has_fractions(one) && !has_fractions(other)) {
+        Some(i) => Err(BadArgument::dtype(format!("tensor1[{i}]"), tensor1[i].dtype(), DTypes::FloatingOrComplex)
+            .because("a quotient has a fraction")),
+        None => Ok(()),
+    }
 }

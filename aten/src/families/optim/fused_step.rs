@@ -60,6 +60,11 @@ fn check_number(argument: impl Into<Cow<'static, str>>, tensor: &Tensor) -> Resu
     Ok(())
 }
 
+/// Checks that a list that a step does not need is empty.
+pub(super) fn check_absent_list(name: &'static str, list: &[Tensor], because: &'static str) -> Result<(), BadArgument> {
+    if list.is_empty() { Ok(()) } else { Err(BadArgument::length(name, list.len(), 0).because(because)) }
+}
+
 /// Returns whether the gradients are not finite, so that the step changes nothing.
 #[expect(clippy::float_cmp, reason = "the flag is exactly one")]
 pub(super) fn skips_step(found_inf: Option<&Tensor>) -> Result<bool> {

@@ -4,8 +4,8 @@ use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
 use super::fused_step::{
-    check_loss_scale, check_step_lists, clone_list, in_full_precision, learning_rate, prepare_gradient, skips_step,
-    write_params,
+    check_absent_list, check_loss_scale, check_step_lists, clone_list, in_full_precision, learning_rate,
+    prepare_gradient, skips_step, write_params,
 };
 use crate::{add, add_, copy_, mul__scalar};
 
@@ -103,6 +103,9 @@ fn sgd_plan(
 ) -> Result<Plan<SgdStep, 0>, BadArgument> {
     let lists = [("grads", grads), ("momentum_buffer_list", momentum_buffer_list)];
     check_step_lists(this, &lists[..if momentum == 0.0 { 1 } else { 2 }])?;
+    if momentum == 0.0 {
+        check_absent_list("momentum_buffer_list", momentum_buffer_list, "`momentum` is zero")?;
+    }
     check_loss_scale(grad_scale, found_inf)?;
     Ok(Plan::new(SgdStep { weight_decay, momentum, lr, dampening, nesterov, maximize, is_first_step }, []))
 }

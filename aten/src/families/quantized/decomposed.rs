@@ -60,8 +60,9 @@ pub fn dequantize_per_tensor(_: ...) -> Result<Tensor> {
 pub fn dequantize_per_tensor_tensor(_: ...) -> Result<Tensor> {
     let _ = (quant_min, quant_max);
     check_is_quantized(input, dtype)?;
-    let numbers = input.to(out_dtype.unwrap_or(DType::F32))?;
-    (numbers - single_element("zero_point", zero_point)?)? * single_element("scale", scale)?
+    let dtype = out_dtype.unwrap_or(DType::F32);
+    let numbers = (input.to(dtype)? - single_element("zero_point", zero_point)?)?;
+    (numbers * single_element("scale", scale)?)?.to(dtype)
 }
 
 /// Computes [`dequantize_per_tensor`] with a scale, a zero point and a range in tensors.

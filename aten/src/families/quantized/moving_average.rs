@@ -15,7 +15,7 @@ use crate::prelude::*;
 )]
 pub fn fused_moving_avg_obs_fake_quant(_: ...) -> Result<Tensor> {
     if this.geometry().count() == 0 {
-        return Ok(this.clone());
+        return crate::clone(this, None);
     }
     let (rounded, _) = _fused_moving_avg_obs_fq_helper(
         this,
@@ -44,6 +44,9 @@ pub fn _fused_moving_avg_obs_fq_helper(_: ...) -> Result<(Tensor, Tensor)> {
     let range = (quant_min, quant_max);
     check_observed(this, observer_on, fake_quant_on, range, (ch_axis, per_row_fake_quant))?;
     if crate::item(observer_on)?.to_i64() != 0 {
+        if this.dtype() != DType::F32 {
+            return Err(BadArgument::dtype("self", this.dtype(), DType::F32).because("its averages are").into());
+        }
         let (least, most) = if per_row_fake_quant {
             crate::aminmax(&this.flatten_using_ints(1, -1)?, Some(1), false)?
         } else {
@@ -164,8 +167,8 @@ fn check_observed(
     (quant_min, quant_max): (i64, i64),
     (ch_axis, per_row): (i64, bool),
 ) -> Result<(), BadArgument> {
-    if this.dtype() != DType::F32 {
-        return Err(BadArgument::dtype("self", this.dtype(), DType::F32));
+    if per_row && this.sizes().len() < 2 {
+        return Err(BadArgument::rank("self", this.sizes().len(), 2..).because("each row has a scale"));
     }
     check_elements_and_range(this, quant_min, quant_max)?;
     if quant_min == quant_max {

@@ -70,17 +70,21 @@ pub fn _scaled_mm_v2(_: ...) -> Result<Tensor> {
         use_fast_accum,
     )?;
     let [Spec { dtype, .. }] = plan.outputs;
-    let (first, second) = if recipe_a == [SCALE_PER_LINE] {
-        (scale_a[0].reshape(&[-1, 1])?, scale_b[0].reshape(&[1, -1])?)
-    } else {
-        (scale_a[0].clone(), scale_b[0].clone())
-    };
-    multiply_scaled((this, &first), (mat2, &second), bias)?.to(dtype)
+    multiply_scaled((this, &scale_a[0]), (mat2, &scale_b[0]), bias)?.to(dtype)
 }
 
 #[op_plan(_scaled_mm_v2)]
 fn scaled_mm_v2_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     let (rows, columns) = check_scaled(("self", this), ("mat2", mat2), bias)?;
+    for (name, swizzle) in [("swizzle_a", swizzle_a), ("swizzle_b", swizzle_b)] {
+        if swizzle.iter().any(|&kind| kind != 0) {
+            return Err(BadArgument::value(name, format!("{swizzle:?}"), "[0], because scales are in their order"));
+        }
+    }
+    if !matches!(contraction_dim, [] | [1 | -1, 0 | -2]) {
+        let found = format!("{contraction_dim:?}");
+        return Err(BadArgument::value("contraction_dim", found, "empty or [1, 0], the inner dimensions"));
+    }
     for (name, recipe) in [("recipe_a", recipe_a), ("recipe_b", recipe_b)] {
         if !matches!(recipe, [ONE_SCALE | SCALE_PER_LINE]) || recipe != recipe_a {
             return Err(BadArgument::value(
@@ -98,6 +102,10 @@ fn scaled_mm_v2_plan(_: ...) -> Result<Plan<()>, BadArgument> {
         check_scale_dtype(name, scale)?;
         if scale.geometry().count() != count {
             return Err(BadArgument::sizes(name, scale.sizes(), dispatch_runtime::Sizes::ElementCount(count.into())));
+        }
+        let expected = if name == "scale_a" { [count, 1] } else { [1, count] };
+        if recipe_a == [SCALE_PER_LINE] && scale.sizes() != expected {
+            return Err(BadArgument::sizes(name, scale.sizes(), &expected[..]));
         }
     }
     Ok(Plan::new((), [Spec::contiguous(out_dtype.unwrap_or_else(|| this.dtype()), &[rows, columns])]))

@@ -26,8 +26,15 @@ pub fn linalg__powsum(
     keepdim: bool,
     dtype: Option<DType>,
 ) -> Result<Tensor> {
-    let dtype = vector_norm_plan(this, ord, dim, keepdim, dtype)?.value.compute_dtype;
-    crate::sum_dim_intlist(&crate::pow_tensor_scalar(&crate::abs(&this.to(dtype)?)?, ord)?, dim, keepdim, None)
+    let computed = dtype.unwrap_or_else(|| this.dtype());
+    if !computed.is_floating() && !computed.is_complex() {
+        let argument = if dtype.is_some() { "dtype" } else { "self" };
+        return Err(BadArgument::dtype(argument, computed, DTypes::FloatingOrComplex).into());
+    }
+    if ord.to_f64().is_none() {
+        return Err(BadArgument::value("ord", "complex", "a real number").into());
+    }
+    crate::sum_dim_intlist(&crate::pow_tensor_scalar(&crate::abs(&this.to(computed)?)?, ord)?, dim, keepdim, None)
 }
 
 /// The plan of a norm over dimensions.
@@ -62,6 +69,10 @@ fn vector_norm_plan(
             computed,
             format!("of the same kind as `self`, which is of {}", this.dtype()),
         ));
+    }
+    if this.dtype().promote(computed) != computed {
+        let expected = format!("a dtype that holds each {} without rounding", this.dtype());
+        return Err(BadArgument::dtype("dtype", computed, expected));
     }
     let Some(order) = ord.to_f64() else { return Err(BadArgument::value("ord", "complex", "a real number")) };
     let Plan { value: ReductionDims { is_reduced }, outputs } =
