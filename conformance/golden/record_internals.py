@@ -292,4 +292,9 @@ def record_streams():
 
 for part in (record_batch_norms, record_double_convolutions, record_images, record_cells, record_attention, record_gradients, record_reductions, record_others, record_streams):
     part()
+for tensor in (f64(), f64(1, 3), torch.tensor(5)):
+    record("hash_tensor", tensor, [0] if tensor.dim() else [], keepdim=True)
+bias, *running = f64(2, dtype=torch.float32), f64(2, dtype=torch.float32), positive(2, dtype=torch.float32)
+record("_native_batch_norm_legit_functional", f64(3, 2, 4, dtype=torch.float16), None, bias, *running, True, 0.1, 1e-5, with_gradients=False)
+
 write(Path(__file__).with_name("internals.jsonl.gz"))

@@ -96,4 +96,7 @@ record("conv_tbc", sequence, weight, bias, 1)
 record("conv_tbc", sequence, weight, bias)
 record("conv_tbc_backward", f64(5, 2, 4), sequence, weight, bias, 1, with_gradients=False)
 
+for size in (3.75, True, -0.5):
+    record("sym_constrain_range", size, min=0, max=3)
+
 write(Path(__file__).with_name("programs.jsonl.gz"))

@@ -312,4 +312,16 @@ for columns, inner, block in ((4, 64, 64), (4, 64, 32), (2, 32, 32)):
         packed = torch.ops.aten._dyn_quant_pack_4bit_weight(weight, scales, bias, block, inner, columns)
         plain("_dyn_quant_matmul_4bit", floats(3, inner), packed, block, inner, columns)
 
+# A number without dimensions keeps the dtype of the result.
+for out in (torch.float16, torch.bfloat16):
+    plain(SPACE + "dequantize_per_tensor.tensor", torch.tensor(7, dtype=torch.uint8), torch.tensor(0.5), torch.tensor(2), 0, 255, torch.uint8, out_dtype=out)
+
+# Gradients of bfloat16 numbers are in single precision. Other dtypes than single precision have no averages.
+values, gradient = (floats(3, 4) * 5).bfloat16(), floats(3, 4).bfloat16()
+plain("_fake_quantize_learnable_per_tensor_affine_backward", gradient, values, torch.tensor([0.7]), torch.tensor([0.4]), -8, 7)
+plain("_fake_quantize_learnable_per_channel_affine_backward", gradient, values, torch.rand(3) + 0.1, floats(3), 0, -8, 7)
+for dtype in (torch.bfloat16, torch.float16, torch.float64):
+    for quantise in (0, 1):
+        observe("_fused_moving_avg_obs_fq_helper", (floats(3, 4) * 3).to(dtype), observer=0, quantise=quantise, least=-3.0, most=1.0)
+
 write(Path(__file__).with_name("quantized.jsonl.gz"))

@@ -62,7 +62,8 @@ pub fn dequantize_per_tensor_tensor(_: ...) -> Result<Tensor> {
     check_is_quantized(input, dtype)?;
     let dtype = out_dtype.unwrap_or(DType::F32);
     let numbers = (input.to(dtype)? - single_element("zero_point", zero_point)?)?;
-    (numbers * single_element("scale", scale)?)?.to(dtype)
+    // As a number, the scale gives integers a fraction, and does not change another dtype.
+    (numbers * single_element("scale", scale)?)?.to(if dtype.is_floating() { dtype } else { DType::F32 })
 }
 
 /// Computes [`dequantize_per_tensor`] with a scale, a zero point and a range in tensors.

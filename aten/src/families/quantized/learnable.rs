@@ -112,7 +112,7 @@ fn element_gradients(grad: &Tensor, this: &Tensor, map: &AffineMap, grad_factor:
     let of_rounding = (((&of_bound * &map.scale)? - this)? / &map.scale)?;
     let of_scale = (grad * &crate::where_self(&is_in_range, &of_rounding, &of_bound)?)?.mul_scalar(grad_factor)?;
     let of_zero_point = ((grad * &map.scale)? * (-grad_factor))?.masked_fill_scalar(&is_in_range, 0)?;
-    Ok([(grad * &is_in_range)?, of_scale, of_zero_point])
+    Ok([(&is_in_range * grad)?, of_scale, of_zero_point])
 }
 
 /// Returns the map of a whole tensor, by the first scale and the first zero point. `adjust` returns a zero point whose integer part counts.
