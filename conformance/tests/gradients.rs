@@ -70,10 +70,11 @@ const ROUNDING_REASON: &str = "it rounds, and its gradient is that of the number
 const COMPLEX_REASON: &str = "finite differences are for real numbers";
 
 /// Operators of which some first- or second-order gradient is an error, as in PyTorch.
-const OPERATORS_WITH_GRADIENT_ERRORS: [(&str, &str); 21] = [
+const OPERATORS_WITH_GRADIENT_ERRORS: [(&str, &str); 22] = [
     ("aten::_embedding_bag", NO_SECOND_GRADIENT_REASON),
     ("aten::_embedding_bag_forward_only", NO_GRADIENT_REASON),
     ("aten::_unique2", NO_GRADIENT_REASON),
+    ("aten::batch_norm_update_stats", NO_GRADIENT_REASON),
     ("aten::embedding_bag", NO_SECOND_GRADIENT_REASON),
     ("aten::embedding_bag.padding_idx", NO_SECOND_GRADIENT_REASON),
     ("aten::embedding_renorm_", NO_GRADIENT_REASON),
