@@ -21,7 +21,7 @@ fn operators_over_lists_give_the_results_of_a_loop() -> Result<()> {
     let each = |call: &dyn Fn(usize) -> Result<Tensor>| contents(&(0..a.len()).map(call).collect::<Result<Vec<_>>>()?);
     assert_eq!(contents(&aten::_foreach_sqrt(&a)?)?, each(&|i| aten::sqrt(&a[i]))?);
     assert_eq!(contents(&aten::_foreach_mul_list(&a, &b)?)?, each(&|i| aten::mul(&a[i], &b[i]))?);
-    assert_eq!(contents(&aten::_foreach_mul_tensor(&a, &b[1])?)?, each(&|i| aten::mul(&a[i], &b[1]))?);
+    assert_eq!(contents(&aten::_foreach_mul(&a, &b[1])?)?, each(&|i| aten::mul(&a[i], &b[1]))?);
     let expected = each(&|i| aten::addcdiv(&a[i], &a[i], &b[i], 0.5.into()))?;
     let mut written = list(1.0);
     aten::_foreach_addcdiv__scalar(&mut written, &a, &b, 0.5.into())?;
@@ -34,7 +34,7 @@ fn a_common_tensor_that_is_an_element_is_written_in_its_turn() -> Result<()> {
     kernels_cpu::thread_pool::set_num_threads(3);
     let (mut lists, mut of_loop) = (list(1.0), list(1.0));
     let (common, common_of_loop) = (lists[1].clone(), of_loop[1].clone());
-    aten::_foreach_add__tensor(&mut lists, &common, 1.into())?;
+    aten::_foreach_add_(&mut lists, &common, 1.into())?;
     of_loop.iter_mut().try_for_each(|tensor| aten::add_(tensor, &common_of_loop, 1.into()))?;
     assert_eq!(contents(&lists)?, contents(&of_loop)?);
     Ok(())
