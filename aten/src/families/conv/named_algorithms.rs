@@ -49,13 +49,25 @@ fn check_kernel_size<const N: usize>(
     Ok(())
 }
 
+/// Removes the border of an image where its padding is negative. Returns the image and the padding that remains.
+fn crop_by_negative_padding(input: &Tensor, padding: &[i64]) -> Result<(Tensor, Vec<i64>)> {
+    let remaining = padding.iter().map(|&padding| padding.max(0)).collect();
+    if *padding == remaining {
+        return Ok((input.clone(), remaining));
+    }
+    // Pads begin at the last dimension, with two for each.
+    let cropped: Vec<i64> = padding.iter().rev().flat_map(|&padding| [padding.min(0); 2]).collect();
+    Ok((crate::constant_pad_nd(input, &cropped, 0.into())?, remaining))
+}
+
 macro_rules! forward_convolutions {
     ($($rank:literal $name:ident $schema:literal $overload:literal $out:ident;)*) => {$(
         /// A [`convolution`] over the number of dimensions in the operator's name.
         #[op_def($schema, out = $overload($out))]
         pub fn $name(_: ...) -> Result<Tensor> {
             check_kernel_size($rank, weight, kernel_size, [("stride", stride), ("padding", padding)])?;
-            convolution(this, weight, bias, stride, padding, &[1], false, &[0], 1)
+            let (input, padding) = crop_by_negative_padding(this, padding)?;
+            convolution(&input, weight, bias, stride, &padding, &[1], false, &[0], 1)
         }
     )*};
 }
@@ -74,8 +86,9 @@ macro_rules! dilated_convolutions {
         pub fn $name(_: ...) -> Result<Tensor> {
             let options = [("stride", stride), ("padding", padding), ("dilation", dilation)];
             check_kernel_size($rank, weight, kernel_size, options)?;
-            convolve_with_batch_dim(this, weight, |input| {
-                convolution(input, weight, bias, stride, padding, dilation, false, &[0], 1)
+            let (input, padding) = crop_by_negative_padding(this, padding)?;
+            convolve_with_batch_dim(&input, weight, |input| {
+                convolution(input, weight, bias, stride, &padding, dilation, false, &[0], 1)
             })
         }
     )*};

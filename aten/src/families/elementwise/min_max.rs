@@ -51,16 +51,19 @@ pub fn clamp_min(_: ...) -> Result<Tensor>;
 #[op_def("clamp_max(Tensor self, Scalar max) -> Tensor", inplace, out = "out", calls = clamp_max_tensor(this, &upper_bound_tensor(this, max)?))]
 pub fn clamp_max(_: ...) -> Result<Tensor>;
 
-fn lower_bound_tensor(this: &Tensor, min: Scalar) -> Result<Tensor, BadArgument> {
-    let bound = clamped_bound_tensor(this, min);
-    crate::check_bounds_fit(result_dtype([this, &bound]), ("min", Some(min)), ("max", None))?;
+/// Converts the number with which a tensor is compared to a tensor. Refuses a number that the result cannot have.
+pub(crate) fn tensor_to_compare(this: &Tensor, (name, number): (&'static str, Scalar)) -> Result<Tensor, BadArgument> {
+    let bound = clamped_bound_tensor(this, number);
+    crate::check_bounds_fit(result_dtype([this, &bound]), (name, Some(number)), ("max", None))?;
     Ok(bound)
 }
 
+fn lower_bound_tensor(this: &Tensor, min: Scalar) -> Result<Tensor, BadArgument> {
+    tensor_to_compare(this, ("min", min))
+}
+
 fn upper_bound_tensor(this: &Tensor, max: Scalar) -> Result<Tensor, BadArgument> {
-    let bound = clamped_bound_tensor(this, max);
-    crate::check_bounds_fit(result_dtype([this, &bound]), ("min", None), ("max", Some(max)))?;
-    Ok(bound)
+    tensor_to_compare(this, ("max", max))
 }
 
 /// Converts a scalar bound to a tensor. An integer bound is first clamped to the range of the dtype of `this`.

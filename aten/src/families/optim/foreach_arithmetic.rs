@@ -4,9 +4,10 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes};
 
 use crate::{
-    add, add_scalar, addcdiv, addcmul, clamp_max, clamp_max__tensor, clamp_max_tensor, clamp_min, clamp_min__tensor,
-    clamp_min_tensor, div, div_scalar, lerp, lerp_scalar, maximum, minimum, mul, mul_scalar, pow_, pow__scalar,
-    pow_scalar, pow_tensor_scalar, pow_tensor_scalar_out, pow_tensor_tensor, sub, sub_scalar, unbind_int,
+    add, add_scalar, addcdiv, addcmul, clamp_max, clamp_max_, clamp_max__tensor, clamp_max_tensor, clamp_min,
+    clamp_min_, clamp_min__tensor, clamp_min_tensor, div, div_scalar, lerp, lerp_scalar, maximum, minimum, mul,
+    mul_scalar, pow_, pow__scalar, pow_scalar, pow_tensor_scalar, pow_tensor_scalar_out, pow_tensor_tensor, sub,
+    sub_scalar, tensor_to_compare, unbind_int,
 };
 
 /// `self + alpha * other`, for each pair of tensors
@@ -22,7 +23,7 @@ pub fn _foreach_add_scalar(_: ...) -> Result<Vec<Tensor>>;
 pub fn _foreach_add_scalarlist(_: ...) -> Result<Vec<Tensor>>;
 
 /// `self + alpha * other`, for each tensor `self` and the same `other`
-#[op_def("_foreach_add.Tensor(Tensor[] self, Tensor other, *, Scalar alpha=1) -> Tensor[]", each = add(this, other, alpha), inplace, out = "Tensor_out")]
+#[op_def("_foreach_add.Tensor(Tensor[] self, Tensor other, *, Scalar alpha=1) -> Tensor[]", each = add(this, other, alpha), check = check_has_no_dimensions(other), inplace, out = "Tensor_out")]
 pub fn _foreach_add(_: ...) -> Result<Vec<Tensor>>;
 
 /// `self - alpha * other`, for each pair of tensors
@@ -50,7 +51,7 @@ pub fn _foreach_mul_scalar(_: ...) -> Result<Vec<Tensor>>;
 pub fn _foreach_mul_scalarlist(_: ...) -> Result<Vec<Tensor>>;
 
 /// `self * other`, for each tensor `self` and the same `other`
-#[op_def("_foreach_mul.Tensor(Tensor[] self, Tensor other) -> Tensor[]", each = mul(this, other), inplace, out = "Tensor_out")]
+#[op_def("_foreach_mul.Tensor(Tensor[] self, Tensor other) -> Tensor[]", each = mul(this, other), check = check_has_no_dimensions(other), inplace, out = "Tensor_out")]
 pub fn _foreach_mul(_: ...) -> Result<Vec<Tensor>>;
 
 /// `self / other`, for each pair of tensors
@@ -66,7 +67,7 @@ pub fn _foreach_div_scalar(_: ...) -> Result<Vec<Tensor>>;
 pub fn _foreach_div_scalarlist(_: ...) -> Result<Vec<Tensor>>;
 
 /// `self / other`, for each tensor `self` and the same `other`
-#[op_def("_foreach_div.Tensor(Tensor[] self, Tensor other) -> Tensor[]", each = div(this, other), inplace, out = "Tensor_out")]
+#[op_def("_foreach_div.Tensor(Tensor[] self, Tensor other) -> Tensor[]", each = div(this, other), check = check_has_no_dimensions(other), inplace, out = "Tensor_out")]
 pub fn _foreach_div(_: ...) -> Result<Vec<Tensor>>;
 
 /// `self + value * tensor1 * tensor2`, for each triple of tensors
@@ -130,12 +131,20 @@ pub fn _foreach_maximum_list(_: ...) -> Result<Vec<Tensor>>;
 pub fn _foreach_maximum__list(_: ...) -> Result<()>;
 
 /// The larger of the element and the number, for each tensor
-#[op_def("_foreach_maximum.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]", each = clamp_min(this, scalar), inplace, out = "Scalar_out")]
+#[op_def("_foreach_maximum.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]", each = maximum(this, &tensor_to_compare(this, ("scalar", scalar))?), out = "Scalar_out")]
 pub fn _foreach_maximum_scalar(_: ...) -> Result<Vec<Tensor>>;
 
+/// [`_foreach_maximum_scalar`], in place.
+#[op_def("_foreach_maximum_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()", each = clamp_min_(this, scalar))]
+pub fn _foreach_maximum__scalar(_: ...) -> Result<()>;
+
 /// The larger of the element and the number, for each tensor and its number
-#[op_def("_foreach_maximum.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]", each = clamp_min(this, scalars), inplace, out = "ScalarList_out")]
+#[op_def("_foreach_maximum.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]", each = maximum(this, &tensor_to_compare(this, ("scalars", scalars))?), out = "ScalarList_out")]
 pub fn _foreach_maximum_scalarlist(_: ...) -> Result<Vec<Tensor>>;
+
+/// [`_foreach_maximum_scalarlist`], in place.
+#[op_def("_foreach_maximum_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()", each = clamp_min_(this, scalars))]
+pub fn _foreach_maximum__scalarlist(_: ...) -> Result<()>;
 
 /// The smaller of two elements, for each pair of tensors
 #[op_def("_foreach_minimum.List(Tensor[] self, Tensor[] other) -> Tensor[]", each = minimum(this, other), out = "List_out")]
@@ -146,12 +155,20 @@ pub fn _foreach_minimum_list(_: ...) -> Result<Vec<Tensor>>;
 pub fn _foreach_minimum__list(_: ...) -> Result<()>;
 
 /// The smaller of the element and the number, for each tensor
-#[op_def("_foreach_minimum.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]", each = clamp_max(this, scalar), inplace, out = "Scalar_out")]
+#[op_def("_foreach_minimum.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]", each = minimum(this, &tensor_to_compare(this, ("scalar", scalar))?), out = "Scalar_out")]
 pub fn _foreach_minimum_scalar(_: ...) -> Result<Vec<Tensor>>;
 
+/// [`_foreach_minimum_scalar`], in place.
+#[op_def("_foreach_minimum_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()", each = clamp_max_(this, scalar))]
+pub fn _foreach_minimum__scalar(_: ...) -> Result<()>;
+
 /// The smaller of the element and the number, for each tensor and its number
-#[op_def("_foreach_minimum.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]", each = clamp_max(this, scalars), inplace, out = "ScalarList_out")]
+#[op_def("_foreach_minimum.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]", each = minimum(this, &tensor_to_compare(this, ("scalars", scalars))?), out = "ScalarList_out")]
 pub fn _foreach_minimum_scalarlist(_: ...) -> Result<Vec<Tensor>>;
+
+/// [`_foreach_minimum_scalarlist`], in place.
+#[op_def("_foreach_minimum_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()", each = clamp_max_(this, scalars))]
+pub fn _foreach_minimum__scalarlist(_: ...) -> Result<()>;
 
 /// `self^exponent`, for each pair of tensors
 #[op_def("_foreach_pow.List(Tensor[] self, Tensor[] exponent) -> Tensor[]", each = pow_tensor_tensor(this, exponent), out = "List_out")]
@@ -214,6 +231,14 @@ fn scale_list(list: &[Tensor], scalars: &Tensor) -> Result<Vec<Tensor>> {
         .zip(list)
         .map(|(number, tensor)| crate::to_dtype(&number, tensor.dtype(), false, false, None));
     _foreach_mul_list(list, &numbers.collect::<Result<Vec<_>>>()?)
+}
+
+/// Refuses a vector in the place of a number.
+fn check_has_no_dimensions(other: &Tensor) -> Result<(), BadArgument> {
+    match other.sizes().len() {
+        0 => Ok(()),
+        rank => Err(BadArgument::rank("other", rank, 0).because("it is one number for all tensors")),
+    }
 }
 
 /// Refuses quotients of integers.

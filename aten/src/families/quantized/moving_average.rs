@@ -61,10 +61,10 @@ pub fn _fused_moving_avg_obs_fq_helper(_: ...) -> Result<(Tensor, Tensor)> {
     }
     let count = if per_row_fake_quant { this.sizes()[0] } else { 1 };
     let (least, most) = (averages("running_min", running_min, count)?, averages("running_max", running_max, count)?);
-    let chosen = least.iter().zip(&most).map(|(&least, &most)| {
-        let interval = Interval { least: least.min(0.0), most: most.max(0.0) };
-        interval.quantization(quant_min, quant_max, symmetric_quant)
-    });
+    let chosen = least
+        .iter()
+        .zip(&most)
+        .map(|(&least, &most)| Interval { least, most }.quantization(quant_min, quant_max, symmetric_quant));
     let (scales, zero_points): (Vec<f64>, Vec<i64>) = chosen.map(|chosen| (chosen.scale, chosen.zero_point)).unzip();
     write_vector(("scale", scale), &Tensor::from(scales))?;
     write_vector(("zero_point", zero_point), &Tensor::from(zero_points))?;

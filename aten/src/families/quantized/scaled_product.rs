@@ -17,7 +17,7 @@ const SCALE_PER_LINE: i64 = 1;
 /// `scale_result` divides the result if `out_dtype` is a float8 dtype. `use_fast_accum` is for other devices.
 #[op_def(
     "_scaled_mm(Tensor self, Tensor mat2, Tensor scale_a, Tensor scale_b, Tensor? bias=None, Tensor? scale_result=None, ScalarType? out_dtype=None, bool use_fast_accum=False) -> Tensor",
-    plan, float8, out = "out", body = CompositeExplicitAutograd
+    plan, float8, body = CompositeExplicitAutograd
 )]
 pub fn _scaled_mm(_: ...) -> Result<Tensor> {
     let plan = _scaled_mm::plan(this, mat2, scale_a, scale_b, bias, scale_result, out_dtype, use_fast_accum)?;
@@ -27,6 +27,23 @@ pub fn _scaled_mm(_: ...) -> Result<Tensor> {
         Some(scale) if out_dtype.is_some() && dtype.is_float8() => (product / &scale.reshape(&[])?)?.to(dtype),
         _ => product.to(dtype),
     }
+}
+
+/// [`_scaled_mm`], into `out` and in its dtype.
+#[op_def(
+    "_scaled_mm.out(Tensor self, Tensor mat2, Tensor scale_a, Tensor scale_b, Tensor? bias=None, Tensor? scale_result=None, ScalarType? out_dtype=None, bool use_fast_accum=False, *, Tensor(a!) out) -> Tensor(a!)",
+    body = CompositeExplicitAutograd
+)]
+pub fn _scaled_mm_out(_: ...) -> Result<()> {
+    if let Some(expected) = out_dtype.filter(|&dtype| dtype != out.dtype()) {
+        return Err(BadArgument::dtype("out", out.dtype(), expected).like("out_dtype").into());
+    }
+    let dtype = out_dtype.or_else(|| (out.dtype() != this.dtype()).then(|| out.dtype()));
+    let Plan { outputs: [spec], .. } =
+        _scaled_mm::plan(this, mat2, scale_a, scale_b, bias, scale_result, dtype, use_fast_accum)?;
+    spec.fit_output("out", out)?;
+    let product = _scaled_mm(this, mat2, scale_a, scale_b, bias, scale_result, dtype, use_fast_accum)?;
+    crate::copy_(out, &product, false)
 }
 
 #[op_plan(_scaled_mm)]
