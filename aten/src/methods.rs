@@ -791,7 +791,7 @@ pub trait Methods {
     #[cfg(feature = "conv")]
     fn conv_tbc_out(&self, weight: &Tensor, bias: &Tensor, pad: i64, out: &mut Tensor) -> Result<()>;
 
-    /// Returns the elements of `src`, broadcast and converted to the sizes and dtype of `self`.
+    /// Returns the elements of `src`, broadcast and converted to the sizes and dtype of `self`, with its strides.
     fn copy(&self, src: &Tensor, non_blocking: bool) -> Result<Tensor>;
 
     /// Copies the elements of `src` to `self`, converted and broadcast.

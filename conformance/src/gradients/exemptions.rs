@@ -11,6 +11,12 @@ pub(super) fn first_order_exemption(case: &Case) -> Option<&'static str> {
         _ if case.is_unpredictable() => "its results are unpredictable",
         base if base.contains("fake_quant") => "it rounds, and its gradient is that of the numbers before",
         "_batch_norm_impl_index_backward" | "batch_norm_backward" => "its saved statistics depend on its input",
+        "_grouped_mm" if has_overlapping_groups(case) => {
+            "its groups overlap, and its gradient is that of separate groups"
+        }
+        base if base.ends_with("2d_aa_backward") && keeps_a_size(case) => {
+            "the scale of a dimension that keeps its size is ignored, but not in the gradient"
+        }
         "detach" => "it detaches its result from the graph",
         "embedding" | "_embedding_bag" if argument_is_true(case, "scale_grad_by_freq") => "its gradient is scaled",
         "embedding" if matches!(value_of_argument(case, "padding_idx"), Some(Value::Int(0..))) => {
@@ -91,6 +97,19 @@ pub(super) fn is_constant(case: &Case, position: usize) -> bool {
 /// Whether an operator expects symmetric matrices and reads only one triangle of them.
 pub(super) fn reads_one_triangle(base: &str) -> bool {
     matches!(base, "linalg_cholesky_ex" | "_linalg_eigh")
+}
+
+/// Whether a group of `_grouped_mm` ends before the one before it.
+fn has_overlapping_groups(case: &Case) -> bool {
+    let ends = case.operator.schema().argument("offs").and_then(|(i, _)| case.arguments[i].as_array());
+    ends.is_some_and(|ends| !ends.elements.is_sorted_by_key(|end| end.to_i64()))
+}
+
+/// Whether an image that is resized keeps its height or its width.
+fn keeps_a_size(case: &Case) -> bool {
+    let (output, input) = (value_of_argument(case, "output_size"), value_of_argument(case, "input_size"));
+    let (Some(Value::Ints(output)), Some(Value::Ints(input))) = (output, input) else { return false };
+    output.iter().rev().zip(input.iter().rev()).any(|(output, input)| output == input)
 }
 
 fn value_of_argument<'a>(case: &'a Case, name: &str) -> Option<&'a Value> {
