@@ -5,9 +5,9 @@ use dispatch_runtime::{BadArgument, DTypes};
 
 use crate::{
     add, add_scalar, addcdiv, addcmul, clamp_max, clamp_max_, clamp_max__tensor, clamp_max_tensor, clamp_min,
-    clamp_min_, clamp_min__tensor, clamp_min_tensor, div, div_scalar, lerp, lerp_scalar, maximum, minimum, mul,
-    mul_scalar, pow_, pow__scalar, pow_scalar, pow_tensor_scalar, pow_tensor_scalar_out, pow_tensor_tensor, sub,
-    sub_scalar, tensor_to_compare, unbind_int,
+    clamp_min_, clamp_min__tensor, clamp_min_tensor, div, div_scalar, lerp, lerp_scalar, lower_bound_tensor, maximum,
+    minimum, mul, mul_scalar, pow_, pow__scalar, pow_scalar, pow_tensor_scalar, pow_tensor_scalar_out,
+    pow_tensor_tensor, sub, sub_scalar, unbind_int, upper_bound_tensor,
 };
 
 /// `self + alpha * other`, for each pair of tensors
@@ -131,7 +131,7 @@ pub fn _foreach_maximum_list(_: ...) -> Result<Vec<Tensor>>;
 pub fn _foreach_maximum__list(_: ...) -> Result<()>;
 
 /// The larger of the element and the number, for each tensor
-#[op_def("_foreach_maximum.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]", each = maximum(this, &tensor_to_compare(this, ("scalar", scalar))?), out = "Scalar_out")]
+#[op_def("_foreach_maximum.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]", each = maximum(this, &lower_bound_tensor(this, "scalar", scalar)?), out = "Scalar_out")]
 pub fn _foreach_maximum_scalar(_: ...) -> Result<Vec<Tensor>>;
 
 /// [`_foreach_maximum_scalar`], in place.
@@ -139,7 +139,7 @@ pub fn _foreach_maximum_scalar(_: ...) -> Result<Vec<Tensor>>;
 pub fn _foreach_maximum__scalar(_: ...) -> Result<()>;
 
 /// The larger of the element and the number, for each tensor and its number
-#[op_def("_foreach_maximum.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]", each = maximum(this, &tensor_to_compare(this, ("scalars", scalars))?), out = "ScalarList_out")]
+#[op_def("_foreach_maximum.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]", each = maximum(this, &lower_bound_tensor(this, "scalars", scalars)?), out = "ScalarList_out")]
 pub fn _foreach_maximum_scalarlist(_: ...) -> Result<Vec<Tensor>>;
 
 /// [`_foreach_maximum_scalarlist`], in place.
@@ -155,7 +155,7 @@ pub fn _foreach_minimum_list(_: ...) -> Result<Vec<Tensor>>;
 pub fn _foreach_minimum__list(_: ...) -> Result<()>;
 
 /// The smaller of the element and the number, for each tensor
-#[op_def("_foreach_minimum.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]", each = minimum(this, &tensor_to_compare(this, ("scalar", scalar))?), out = "Scalar_out")]
+#[op_def("_foreach_minimum.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]", each = minimum(this, &upper_bound_tensor(this, "scalar", scalar)?), out = "Scalar_out")]
 pub fn _foreach_minimum_scalar(_: ...) -> Result<Vec<Tensor>>;
 
 /// [`_foreach_minimum_scalar`], in place.
@@ -163,7 +163,7 @@ pub fn _foreach_minimum_scalar(_: ...) -> Result<Vec<Tensor>>;
 pub fn _foreach_minimum__scalar(_: ...) -> Result<()>;
 
 /// The smaller of the element and the number, for each tensor and its number
-#[op_def("_foreach_minimum.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]", each = minimum(this, &tensor_to_compare(this, ("scalars", scalars))?), out = "ScalarList_out")]
+#[op_def("_foreach_minimum.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]", each = minimum(this, &upper_bound_tensor(this, "scalars", scalars)?), out = "ScalarList_out")]
 pub fn _foreach_minimum_scalarlist(_: ...) -> Result<Vec<Tensor>>;
 
 /// [`_foreach_minimum_scalarlist`], in place.
