@@ -791,7 +791,7 @@ pub trait Methods {
     #[cfg(feature = "conv")]
     fn conv_tbc_out(&self, weight: &Tensor, bias: &Tensor, pad: i64, out: &mut Tensor) -> Result<()>;
 
-    /// Returns the elements of `src`, broadcast and converted to the sizes and dtype of `self`.
+    /// Returns the elements of `src`, broadcast and converted to the sizes and dtype of `self`, with its strides.
     fn copy(&self, src: &Tensor, non_blocking: bool) -> Result<Tensor>;
 
     /// Copies the elements of `src` to `self`, converted and broadcast.
@@ -1453,7 +1453,7 @@ pub trait Methods {
     #[cfg(feature = "products")]
     fn ger_out(&self, vec2: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// Returns the index of the tensor's device among the devices of its backend, or -1 for the CPU.
+    /// Returns the index of the tensor's device among the devices of its backend, or -1 for the CPU and for Meta.
     fn get_device(&self) -> Result<i64>;
 
     /// The gated linear unit: the first half of a dimension, times the sigmoid of the second.
@@ -1973,6 +1973,12 @@ pub trait Methods {
 
     /// `lift`, into a tensor of the caller's.
     fn lift_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Computes `sum(|self|^ord)` over dimensions.
+    fn linalg__powsum(&self, ord: impl Into<Scalar>, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
+
+    /// `linalg__powsum`, into a tensor of the caller's.
+    fn linalg__powsum_out(&self, ord: impl Into<Scalar>, dim: Option<&[i64]>, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
     /// The cross products of vectors of three elements along the dimension `dim`.
     #[cfg(feature = "products")]
@@ -3411,7 +3417,7 @@ pub trait Methods {
     #[cfg(feature = "conv")]
     fn slow_conv_dilated3d_out(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64], dilation: &[i64], out: &mut Tensor) -> Result<()>;
 
-    /// A transposed `convolution` over the number of dimensions in the operator's name. The batch dimension is optional.
+    /// A transposed `convolution` over two dimensions. The batch dimension of the input is optional; the result always has one.
     #[cfg(feature = "conv")]
     fn slow_conv_transpose2d(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64], output_padding: &[i64], dilation: &[i64]) -> Result<Tensor>;
 
@@ -3419,7 +3425,7 @@ pub trait Methods {
     #[cfg(feature = "conv")]
     fn slow_conv_transpose2d_out(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64], output_padding: &[i64], dilation: &[i64], out: &mut Tensor) -> Result<()>;
 
-    /// A transposed `convolution` over the number of dimensions in the operator's name. The batch dimension is optional.
+    /// A transposed `convolution` over three dimensions. The batch dimension is optional.
     #[cfg(feature = "conv")]
     fn slow_conv_transpose3d(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64], output_padding: &[i64], dilation: &[i64]) -> Result<Tensor>;
 
@@ -6895,6 +6901,14 @@ impl Methods for Tensor {
 
     fn lift_out(&self, out: &mut Tensor) -> Result<()> {
         crate::lift_out(self, out)
+    }
+
+    fn linalg__powsum(&self, ord: impl Into<Scalar>, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
+        crate::linalg__powsum!(self, ord.into(), dim, keepdim)
+    }
+
+    fn linalg__powsum_out(&self, ord: impl Into<Scalar>, dim: Option<&[i64]>, keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::linalg__powsum_out!(self, ord.into(), dim, keepdim, out = out)
     }
 
     #[cfg(feature = "products")]

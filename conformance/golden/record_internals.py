@@ -292,4 +292,19 @@ def record_streams():
 
 for part in (record_batch_norms, record_double_convolutions, record_images, record_cells, record_attention, record_gradients, record_reductions, record_others, record_streams):
     part()
+for tensor in (f64(), f64(1, 3), torch.tensor(5)):
+    record("hash_tensor", tensor, [0] if tensor.dim() else [], keepdim=True)
+bias, *running = f64(2, dtype=torch.float32), f64(2, dtype=torch.float32), positive(2, dtype=torch.float32)
+record("_native_batch_norm_legit_functional", f64(3, 2, 4, dtype=torch.float16), None, bias, *running, True, 0.1, 1e-5, with_gradients=False)
+
+# The edge of the taps, products without zeros, a batch of one element, and a cell with one bias.
+record("_upsample_lanczos2d_aa_backward", torch.arange(48.0).reshape(1, 1, 6, 8).cos(), [6, 8], [1, 1, 6, 8], False, 1.3, 0.6, with_gradients=False)
+for numbers in ([[1.5, -2.0, 0.5]], [[1.5, 0.0, 0.5]]):
+    numbers = torch.tensor(numbers, dtype=torch.float64)
+    record("cumprod_backward", numbers.cos(), numbers, 1, numbers.sin())
+statistics = torch.tensor([0.5, -1.0]), torch.tensor([1.0, 2.0])
+record("_native_batch_norm_legit_functional", torch.tensor([[[3.0], [-2.0]]]), *statistics, *statistics, True, 0.0, 0.0, with_gradients=False)
+gates = torch.arange(18.0, dtype=torch.float64).reshape(2, 9)
+record("_thnn_differentiable_gru_cell_backward", gates[:, :3].cos(), gates.sin(), gates.cos(), gates[:, 3:6].sin(), gates[0].sin(), None, with_gradients=False)
+
 write(Path(__file__).with_name("internals.jsonl.gz"))

@@ -142,4 +142,29 @@ for scale, tracker, found in ((4.0, 0, 0.0), (4.0, 1, 0.0), (4.0, 1, 1.0), (3e38
     for form in ("", "_"):
         record("_amp_update_scale" + form, torch.tensor(scale), torch.tensor(tracker, dtype=torch.int32), torch.tensor(found), 2.0, 0.5, 2, with_gradients=False)
 
+# Undefined parts of complex numbers, sums of powers of integers, and flags and counters at their limits.
+undefined = torch.tensor([complex(float("nan"), 0), complex(0, float("nan")), complex(-0.0, 3), complex(float("inf"), 1)], dtype=torch.complex128)
+for name in ("sqrt", "rsqrt", "asin", "acos"):
+    record("_foreach_" + name, [undefined, undefined.to(torch.complex64)], with_gradients=False)
+for order in (2, 0, -1, float("inf")):
+    record("_foreach_powsum.Scalar", [torch.tensor([1, -2, 3]), torch.zeros(0, 2)], order, torch.float32, with_gradients=False)
+for form in ("", "_"):
+    record("_foreach_addcmul" + form + ".Tensor", [torch.tensor([3, -4])], [torch.tensor([2, 3])], [torch.tensor([2, 3])], torch.tensor([1.5]), with_gradients=False)
+    for tracker, found in ((1, 0.5), (1, float("nan")), (2**31 - 1, 0.0)):
+        record("_amp_update_scale" + form, torch.tensor(4.0), torch.tensor(tracker, dtype=torch.int32), torch.tensor(found), 2.0, 0.5, 2, with_gradients=False)
+    record("_amp_foreach_non_finite_check_and_unscale" + form, [torch.tensor(2.0)], torch.tensor(0.0), torch.tensor([0.5]), with_gradients=False)
+
+# Numbers beside undefined and equal elements, exponents that are truth values, magnitudes in a real dtype, and layouts.
+for name in ("_foreach_maximum", "_foreach_minimum"):
+    compared = [torch.tensor([float("nan"), 1.0, 2.0, 3.0], dtype=torch.float64)]
+    record(name + ".Scalar", compared, 2)
+    record(name + ".ScalarList", compared, [2.0])
+for form in ("", "_"):
+    record("_foreach_maximum" + form + ".Scalar", [torch.tensor([0, 200], dtype=torch.uint8)], -1, with_gradients=False)
+for exponent in (True, False):
+    record("_foreach_pow.Scalar", [torch.tensor([1.5, 2.0], dtype=torch.float64)], exponent)
+record("_foreach_powsum.Scalar", [torch.tensor([3 + 4j, 1j])], 2, torch.float64, with_gradients=False)
+record("_foreach_pow.ScalarAndTensor", 2, [torch.arange(6.0).reshape(3, 2).t()], with_gradients=False)
+record("_foreach_norm.Scalar", [torch.zeros(0)], float("nan"), with_gradients=False)
+
 write(Path(__file__).with_name("optim.jsonl.gz"))

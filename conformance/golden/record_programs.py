@@ -96,4 +96,12 @@ record("conv_tbc", sequence, weight, bias, 1)
 record("conv_tbc", sequence, weight, bias)
 record("conv_tbc_backward", f64(5, 2, 4), sequence, weight, bias, 1, with_gradients=False)
 
+for size in (3.75, True, -0.5):
+    record("sym_constrain_range", size, min=0, max=3)
+
+# A negative padding removes the border of an image.
+image, weight = torch.arange(84.0).reshape(1, 2, 6, 7).cos(), torch.arange(54.0).reshape(3, 2, 3, 3).sin()
+record("thnn_conv2d", image, weight, [3, 3], None, [1, 2], [1, -1], with_gradients=False)
+record("slow_conv_dilated2d", image, weight, [3, 3], None, [1, 1], [-1, -1], with_gradients=False)
+
 write(Path(__file__).with_name("programs.jsonl.gz"))

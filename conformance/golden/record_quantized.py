@@ -312,4 +312,21 @@ for columns, inner, block in ((4, 64, 64), (4, 64, 32), (2, 32, 32)):
         packed = torch.ops.aten._dyn_quant_pack_4bit_weight(weight, scales, bias, block, inner, columns)
         plain("_dyn_quant_matmul_4bit", floats(3, inner), packed, block, inner, columns)
 
+# A number without dimensions keeps the dtype of the result.
+for out in (torch.float16, torch.bfloat16):
+    plain(SPACE + "dequantize_per_tensor.tensor", torch.tensor(7, dtype=torch.uint8), torch.tensor(0.5), torch.tensor(2), 0, 255, torch.uint8, out_dtype=out)
+
+# Gradients of bfloat16 numbers are in single precision. Other dtypes than single precision have no averages.
+values, gradient = (floats(3, 4) * 5).bfloat16(), floats(3, 4).bfloat16()
+plain("_fake_quantize_learnable_per_tensor_affine_backward", gradient, values, torch.tensor([0.7]), torch.tensor([0.4]), -8, 7)
+plain("_fake_quantize_learnable_per_channel_affine_backward", gradient, values, torch.rand(3) + 0.1, floats(3), 0, -8, 7)
+for dtype in (torch.bfloat16, torch.float16, torch.float64):
+    for quantise in (0, 1):
+        observe("_fused_moving_avg_obs_fq_helper", (floats(3, 4) * 3).to(dtype), observer=0, quantise=quantise, least=-3.0, most=1.0)
+
+# The dtype of a product is that of `out`, and a group may begin before the end of the one before it.
+first, second = (torch.arange(96).reshape(6, 16) % 7 - 3.0).to(torch.float8_e4m3fn), (torch.arange(96).reshape(6, 16) % 5 - 2.0).to(torch.float8_e4m3fn).t()
+record("_scaled_mm.out", first, second, torch.tensor(0.3), torch.tensor(1.7), out=torch.zeros(6, 6), with_gradients=False)
+record("_grouped_mm", torch.arange(128.0).reshape(8, 16) / 64, torch.arange(192.0).reshape(3, 16, 4) % 11 - 5, torch.tensor([5, 2, 8], dtype=torch.int32), with_gradients=False)
+
 write(Path(__file__).with_name("quantized.jsonl.gz"))

@@ -18,7 +18,7 @@ use crate::reconstruction::unique_values;
 use crate::recording::Call;
 use crate::tensors::to_complex;
 use crate::ties;
-use crate::verdict::{CallError, Failure, Verdict, call_catching_panics};
+use crate::verdict::{CallError, Failure, Verdict, call_catching_panics, catch_panics};
 
 /// Operators that return uninitialized memory.
 const UNINITIALIZED_OPERATORS: [&str; 7] =
@@ -171,7 +171,7 @@ impl Case {
         let call = || -> Result<Outcome, CallError> {
             let mut given = create_values(&self.arguments, self.device)?;
             for tensor in given.iter_mut().flat_map(Value::tensors_mut) {
-                *tensor = replace(tensor).map_err(|source| Error::CopyFailed { device: self.device, source })?;
+                *tensor = catch_panics(|| replace(tensor))?;
             }
             call_and_check_aliasing(self.operator, given)
         };

@@ -7,9 +7,15 @@ use dispatch_runtime::{Device, Operator};
 use kernels_cpu as _;
 
 /// Operators whose gradients cannot be checked by finite differences, with the reasons.
-const OPERATORS_NOT_CHECKED: [(&str, &str); 39] = [
+const OPERATORS_NOT_CHECKED: [(&str, &str); 47] = [
+    ("aten::_conj", COMPLEX_REASON),
     ("aten::_ctc_loss", "its gradient assumes that its input is a log-softmax; the recordings have it"),
     ("aten::_dirichlet_grad", NOT_IMPLEMENTED_REASON),
+    ("aten::_fake_quantize_learnable_per_channel_affine", ROUNDING_REASON),
+    ("aten::_fake_quantize_learnable_per_tensor_affine", ROUNDING_REASON),
+    ("aten::_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", ROUNDING_REASON),
+    ("aten::_fused_moving_avg_obs_fq_helper", ROUNDING_REASON),
+    ("aten::_fused_moving_avg_obs_fq_helper_functional", ROUNDING_REASON),
     ("aten::_pin_memory", "it needs a device that pins memory"),
     ("aten::_sample_dirichlet", RANDOM_REASON),
     ("aten::_standard_gamma", RANDOM_REASON),
@@ -22,6 +28,8 @@ const OPERATORS_NOT_CHECKED: [(&str, &str); 39] = [
     ("aten::binomial", RANDOM_REASON),
     ("aten::cauchy", RANDOM_REASON),
     ("aten::exponential", RANDOM_REASON),
+    ("aten::fake_quantize_per_channel_affine_cachemask", ROUNDING_REASON),
+    ("aten::fake_quantize_per_tensor_affine_cachemask", ROUNDING_REASON),
     ("aten::fractional_max_pool2d_backward", FORWARD_RESULTS_REASON),
     ("aten::fractional_max_pool3d_backward", FORWARD_RESULTS_REASON),
     ("aten::geometric", RANDOM_REASON),
@@ -58,13 +66,15 @@ const FORWARD_RESULTS_REASON: &str =
 const NOT_IMPLEMENTED_REASON: &str = "its derivative is not implemented, in PyTorch either";
 const ONLY_SECOND_ARGUMENT_REASON: &str =
     "it is differentiable only with respect to its second argument; the recordings have that gradient";
+const ROUNDING_REASON: &str = "it rounds, and its gradient is that of the numbers before";
 const COMPLEX_REASON: &str = "finite differences are for real numbers";
 
 /// Operators of which some first- or second-order gradient is an error, as in PyTorch.
-const OPERATORS_WITH_GRADIENT_ERRORS: [(&str, &str); 21] = [
+const OPERATORS_WITH_GRADIENT_ERRORS: [(&str, &str); 22] = [
     ("aten::_embedding_bag", NO_SECOND_GRADIENT_REASON),
     ("aten::_embedding_bag_forward_only", NO_GRADIENT_REASON),
     ("aten::_unique2", NO_GRADIENT_REASON),
+    ("aten::batch_norm_update_stats", NO_GRADIENT_REASON),
     ("aten::embedding_bag", NO_SECOND_GRADIENT_REASON),
     ("aten::embedding_bag.padding_idx", NO_SECOND_GRADIENT_REASON),
     ("aten::embedding_renorm_", NO_GRADIENT_REASON),

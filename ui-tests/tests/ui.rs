@@ -12,8 +12,9 @@ fn each_fail_case_gives_the_error_in_its_stderr_file() {
     trybuild::TestCases::new().compile_fail("fail/*/*.rs");
 }
 
-/// Cases with several errors. For a kernel inside an `impl` block, all errors come from the compiler.
-const CASES_WITH_SEVERAL_ERRORS: [&str; 1] = ["op_impl/kernel_in_an_impl_block"];
+/// Cases with several errors, all of them from the compiler.
+const CASES_WITH_SEVERAL_ERRORS: [&str; 2] =
+    ["op_def/each_option_of_an_unknown_operator", "op_impl/kernel_in_an_impl_block"];
 
 #[test]
 fn each_fail_case_has_one_error_and_no_warning() {

@@ -14,6 +14,12 @@ pub(crate) fn check_same_device<const N: usize>(tensors: [(&'static str, &Tensor
     Ok(())
 }
 
+/// Returns the error of an operator that only backends of other crates implement. `tensor` is on a device without a kernel of it.
+pub(crate) fn missing_kernel_error(name: &'static str, tensor: &Tensor) -> BadArgument {
+    let expected = "a tensor on a device whose backend has a kernel of this operator";
+    BadArgument::value(name, format!("a tensor on {}", tensor.device()), expected)
+}
+
 /// Checks that `grad_output` has the sizes of the operator's result, and the device and the dtype of the input `this`. Errors
 /// call the input by `name`.
 pub(crate) fn check_grad_output(

@@ -37,8 +37,12 @@ pub fn check_scalars_fit_compute_dtype<const N: usize>(
     dtype: DType,
     numbers: [(&'static str, Scalar); N],
 ) -> Result<(), BadArgument> {
-    let computed = if matches!(dtype, DType::F16 | DType::BF16) { DType::F32 } else { dtype };
-    check_scalars_fit(computed, numbers)
+    check_scalars_fit(accumulate_dtype(dtype), numbers)
+}
+
+/// Returns the dtype in which elements of this dtype are computed and summed: `f32` for `f16` and `bf16`, and otherwise their own.
+pub(crate) fn accumulate_dtype(dtype: DType) -> DType {
+    if matches!(dtype, DType::F16 | DType::BF16) { DType::F32 } else { dtype }
 }
 
 /// Refuses a scalar that the `count` elements of a new or overwritten tensor cannot represent. If the tensor is a single number

@@ -99,12 +99,13 @@ pub fn _functional_assert_scalar(this: Scalar, assert_msg: &str, dep_token: &Ten
     crate::clone(dep_token, None)
 }
 
-/// Asserts that an integer is between `min` and `max`, both included.
+/// Asserts that an integer, or the integer part of a number, is between `min` and `max`, both included.
 #[op_def("sym_constrain_range(Scalar size, *, int? min=None, int? max=None) -> ()")]
 pub fn sym_constrain_range(size: Scalar, min: Option<i64>, max: Option<i64>) -> Result<()> {
-    let Scalar::Int(number) = size else {
-        return Err(BadArgument::value("size", size, "an integer").into());
-    };
+    if size.to_f64().is_none() {
+        return Err(BadArgument::value("size", "complex", "a real number").into());
+    }
+    let number = size.to_i64();
     let (least, greatest) = (min.unwrap_or(i64::MIN), max.unwrap_or(i64::MAX));
     if least > greatest {
         return Err(BadArgument::number("max", greatest, least..).like("min").into());

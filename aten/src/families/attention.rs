@@ -5,16 +5,18 @@
 
 mod checks;
 mod fast_paths;
+mod overrideable;
 
 use checks::check_attention_sizes;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Dims, Expected, Geometry, Problem, Spec, wrap_dim};
 
-use crate::{check_same_device, matmul, mul_scalar, to_dtype, transpose_int};
+use crate::{accumulate_dtype, check_same_device, matmul, mul_scalar, to_dtype, transpose_int};
 
 /// The items that the crate re-exports at its root.
 pub(crate) mod operators {
     pub use super::fast_paths::*;
+    pub use super::overrideable::*;
     pub use super::*;
 }
 
@@ -131,11 +133,6 @@ fn output_and_logsumexp_specs(
         spec_in_memory_order_of(query),
         dense_spec_in_order(accumulate_dtype(query.dtype()), &[items, heads, rows], [1, 2, 0]),
     ])
-}
-
-/// Returns the dtype in which products of this dtype are summed.
-fn accumulate_dtype(dtype: DType) -> DType {
-    if matches!(dtype, DType::F16 | DType::BF16) { DType::F32 } else { dtype }
 }
 
 /// Refuses a mask that does not broadcast to the matrix of products of queries and keys.

@@ -12,7 +12,6 @@ mod sgd;
 
 /// The items that the crate re-exports at its root.
 pub(crate) mod operators {
-    pub use super::fused_step::{number_of, skips_step};
     pub use super::{
         adagrad::*, adam::*, foreach_arithmetic::*, foreach_copies::*, foreach_unary::*, loss_scale::*, sgd::*,
     };

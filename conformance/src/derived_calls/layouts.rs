@@ -106,7 +106,10 @@ fn check_lazy_arguments(case: &Case) -> Option<Verdict> {
     if !has_numbers || LAZINESS_SENSITIVE_OPERATORS.contains(&case.operator.name().base) {
         return None;
     }
-    Some(case.check_with_values(to_lazy, ComparedProperties::AllButStrides).with_context("with lazy arguments"))
+    Some(match case.check_with_values(to_lazy, ComparedProperties::AllButStrides) {
+        Verdict::NotImplemented(_) => Verdict::NotApplicable("the backend has no kernel that negates or conjugates"),
+        verdict => verdict.with_context("with lazy arguments"),
+    })
 }
 
 /// Returns a lazy view with the elements of `tensor`, or the tensor itself if it is a number, or if its dtype has no negative.

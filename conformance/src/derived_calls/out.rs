@@ -61,7 +61,7 @@ impl OutFormCheck<'_> {
         })?);
         verdicts.extend(self.check_wrong_out("an `out` of a dtype that the result cannot be cast to", |result| {
             let lower = match dtype_category_rank(result.dtype) {
-                // The dtype of a factory's result is that of `out`.
+                // The dtype of a factory's result, or of a scaled product, is that of `out`.
                 _ if self.implies_dtype() => return None,
                 3 => DType::F32,
                 2 => DType::I64,
@@ -89,7 +89,8 @@ impl OutFormCheck<'_> {
 
     /// Whether `out` determines the dtype of the result: only the functional form has a `dtype` argument.
     fn implies_dtype(&self) -> bool {
-        self.case.operator.schema().argument("dtype").is_some() && self.form.schema().argument("dtype").is_none()
+        let has_dtype = |operator: &Operator| operator.schema().argument("dtype").is_some();
+        has_dtype(self.case.operator) && !has_dtype(self.form) || self.case.operator.name().base == "_scaled_mm"
     }
 
     fn out_arguments(&self) -> Vec<(usize, &str)> {

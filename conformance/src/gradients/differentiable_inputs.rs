@@ -96,15 +96,6 @@ pub(crate) fn is_leaf(case: &Case, position: usize, dtype: DType) -> bool {
         && case.scalar_arguments.get(position) != Some(&true)
         && !is_updated
         && !has_undeclared_write(case.operator, position)
-        && !is_constant_statistic(case, position)
-}
-
-/// Whether an argument is a statistic of a batch normalisation, which its gradient treats as a constant.
-fn is_constant_statistic(case: &Case, position: usize) -> bool {
-    let operators =
-        ["_batch_norm_no_update", "_batch_norm_with_update_functional", "_native_batch_norm_legit_functional"];
-    let name = &case.operator.schema().arguments[position].name;
-    operators.contains(&case.operator.name().base) && name.starts_with("running")
 }
 
 /// Creates a tensor that requires gradients.

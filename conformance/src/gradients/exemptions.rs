@@ -11,6 +11,12 @@ pub(super) fn first_order_exemption(case: &Case) -> Option<&'static str> {
         _ if case.is_unpredictable() => "its results are unpredictable",
         base if base.contains("fake_quant") => "it rounds, and its gradient is that of the numbers before",
         "_batch_norm_impl_index_backward" | "batch_norm_backward" => "its saved statistics depend on its input",
+        "_grouped_mm" if has_overlapping_groups(case) => {
+            "its groups overlap, and its gradient is that of separate groups"
+        }
+        base if base.ends_with("2d_aa_backward") && keeps_a_size(case) => {
+            "the scale of a dimension that keeps its size is ignored, but not in the gradient"
+        }
         "detach" => "it detaches its result from the graph",
         "embedding" | "_embedding_bag" if argument_is_true(case, "scale_grad_by_freq") => "its gradient is scaled",
         "embedding" if matches!(value_of_argument(case, "padding_idx"), Some(Value::Int(0..))) => {
@@ -102,9 +108,16 @@ pub(super) fn second_order_exemption(case: &Case) -> Option<&'static str> {
     })
 }
 
-/// Whether an argument has no gradient although the results vary with it: the regions of torchvision's operators.
+/// Whether an argument has no gradient although the results vary with it: the regions of torchvision's operators, and the statistics of
+/// batch normalisations.
 pub(super) fn is_constant(case: &Case, position: usize) -> bool {
-    case.operator.name().namespace == "torchvision" && case.operator.schema().arguments[position].name == "rois"
+    let name = &case.operator.schema().arguments[position].name;
+    match case.operator.name().base {
+        "_batch_norm_no_update" | "_batch_norm_with_update_functional" | "_native_batch_norm_legit_functional" => {
+            name.starts_with("running")
+        }
+        _ => case.operator.name().namespace == "torchvision" && name == "rois",
+    }
 }
 
 /// Whether a call expects symmetric matrices and reads only one triangle of them.
@@ -229,6 +242,19 @@ fn has_vectors_without_values(case: &Case) -> bool {
         argument_is_true(case, "full_matrices") || matches!(value_of_argument(case, "some"), Some(Value::Bool(false)));
     let sizes = case.arguments.first().and_then(Datum::as_array).map_or(&[][..], |array| &array.sizes);
     all_vectors && matches!(sizes, [.., rows, columns] if rows != columns)
+}
+
+/// Whether a group of `_grouped_mm` ends before the one before it.
+fn has_overlapping_groups(case: &Case) -> bool {
+    let ends = case.operator.schema().argument("offs").and_then(|(i, _)| case.arguments[i].as_array());
+    ends.is_some_and(|ends| !ends.elements.is_sorted_by_key(|end| end.to_i64()))
+}
+
+/// Whether an image that is resized keeps its height or its width.
+fn keeps_a_size(case: &Case) -> bool {
+    let (output, input) = (value_of_argument(case, "output_size"), value_of_argument(case, "input_size"));
+    let (Some(Value::Ints(output)), Some(Value::Ints(input))) = (output, input) else { return false };
+    output.iter().rev().zip(input.iter().rev()).any(|(output, input)| output == input)
 }
 
 fn value_of_argument<'a>(case: &'a Case, name: &str) -> Option<&'a Value> {

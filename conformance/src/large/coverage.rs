@@ -8,7 +8,7 @@ use super::has_large_calls;
 const CHECKED_FAMILIES: [&str; 5] = ["indexing", "norm", "pooling", "reduction", "sort"];
 
 /// Operators that need no large call, with the reason.
-const OPERATORS_WITHOUT_LARGE_CALLS: [(&str, &str); 33] = [
+const OPERATORS_WITHOUT_LARGE_CALLS: [(&str, &str); 59] = [
     ("aten::_local_scalar_dense", "it accepts one element only"),
     ("aten::item", "it accepts one element only"),
     ("aten::is_nonzero", "it accepts one element only"),
@@ -48,6 +48,32 @@ const OPERATORS_WITHOUT_LARGE_CALLS: [(&str, &str); 33] = [
     ("aten::nonzero_numpy", "it is `nonzero`, a dimension at a time"),
     ("aten::where", "it is another name of `nonzero_numpy`"),
     ("aten::searchsorted.Scalar_out", "it is the form of `searchsorted.Tensor`"),
+    ("aten::_aminmax", "it is another name of `aminmax`"),
+    ("aten::_aminmax.dim", "it is another name of `aminmax`"),
+    ("aten::_batch_norm_impl_index", "it is `native_batch_norm`"),
+    ("aten::_batch_norm_impl_index_backward", "it is `native_batch_norm_backward`"),
+    ("aten::_batch_norm_no_update", "it is `native_batch_norm`"),
+    ("aten::_batch_norm_with_update.out", "it is the form of `_batch_norm_with_update`"),
+    ("aten::_batch_norm_with_update_functional", "it is `native_batch_norm` with copies of the statistics"),
+    ("aten::_cummax_helper", "it is another name of `cummax`"),
+    ("aten::_cummin_helper", "it is another name of `cummin`"),
+    ("aten::_is_all_true", "it is `all`"),
+    ("aten::_is_any_true", "it is `any`"),
+    ("aten::_logcumsumexp", "it is another name of `logcumsumexp`"),
+    ("aten::_logcumsumexp.out", "it is another name of `logcumsumexp`"),
+    ("aten::_native_batch_norm_legit.out", "it is the form of `_native_batch_norm_legit`"),
+    ("aten::_native_batch_norm_legit_functional", "it is `native_batch_norm` with copies of the statistics"),
+    ("aten::_rowwise_prune", "it is `index_select` and a running count"),
+    ("aten::batch_norm_backward", "it is `native_batch_norm_backward`"),
+    ("aten::batch_norm_update_stats", "it is a mean, a variance and running averages"),
+    ("aten::cummaxmin_backward", "it is `scatter_add` to zeros"),
+    ("aten::cumprod_backward", "it is composed of running sums and products"),
+    ("aten::gather_backward", "it is `scatter_add` to zeros"),
+    ("aten::hash_tensor", "it is composed of operators on integers"),
+    ("aten::linalg__powsum", "it is `linalg_vector_norm` without the root"),
+    ("aten::masked_scatter_backward", "it is a running count and `scatter_add`"),
+    ("aten::trace_backward", "it fills a diagonal of zeros"),
+    ("aten::value_selecting_reduction_backward", "it is `scatter` to zeros"),
 ];
 
 /// Returns the operators of the families that have neither a large call nor a reason to need none. In-place and `out=` forms write what the

@@ -21,9 +21,20 @@ pub(super) fn call_for_each_element(
     let index = Ident::new("__index", Span::mixed_site());
     let mut lists = Vec::new();
     let mut elements = Vec::new();
+    let mut common = Vec::new();
     for argument in &schema.arguments {
-        let TypeKind::List(element, _) = &argument.ty.kind else { continue };
         let (text, name, is_written) = (&argument.name, rust_argument_name(&argument.name), argument.is_written());
+        let element = match &argument.ty.kind {
+            TypeKind::List(element, _) => element,
+            kind => {
+                match kind {
+                    TypeKind::Tensor => common.push(quote!(::core::option::Option::Some(#name))),
+                    TypeKind::Optional(inner) if inner.kind == TypeKind::Tensor => common.push(quote!(#name)),
+                    _ => {}
+                }
+                continue;
+            }
+        };
         let is_tensor = element.kind == TypeKind::Tensor;
         let tensors = if is_tensor { quote!(&#name[..]) } else { quote!(&[]) };
         lists.push(quote! {
@@ -43,7 +54,7 @@ pub(super) fn call_for_each_element(
     let names = names_of_call_arguments(schema, call);
     let discard = schema.returns.is_empty().then(|| quote!(.map(::core::mem::drop)));
     quote! {
-        #runtime::__private::call_each(&[#(#lists),*], &|#index| {
+        #runtime::__private::call_each(&[#(#lists),*], &[#(#common),*], &|#index| {
             #(#elements)*
             #callee #function(#(#arguments,)* #(#outs),*).map_err(|__error| {
                 #runtime::__private::into_caller_error(__error, #callee::operator(), #operator::operator(), &[#(#names),*])

@@ -6,6 +6,7 @@
 use dispatch_schema::{Alias, Argument, Return, Schema, Type, TypeKind};
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
+use syn::spanned::Spanned;
 use syn::{Ident, parse_quote};
 
 use super::attribute::{Attribute, OutOption};
@@ -93,6 +94,10 @@ fn out_schema(schema: &Schema, OutOption { overload, names }: &OutOption) -> Sch
             (None, None) if single => "out".to_owned(),
             (None, None) => format!("out{i}"),
         };
+        // As in PyTorch, the results of a form with numbered arguments have no names.
+        if name == format!("out{i}") {
+            ret.name = None;
+        }
         let is_list = ret.ty.kind != TypeKind::Tensor;
         ret.ty = if is_list {
             tensor_list_type(Some(Alias::written(&alias.to_string())))
@@ -110,9 +115,9 @@ pub(super) fn is_out_form(form: &Schema, functional: &Schema) -> bool {
     form.name.base == functional.name.base
 }
 
-/// Returns the name of a form's function in the operator's type.
-fn form_function_name(is_out: bool) -> Ident {
-    Ident::new(if is_out { "__out" } else { "__in_place" }, Span::call_site())
+/// Returns the name of a form's function in the operator's type. If there is no such function, the error is at `span`.
+fn form_function_name(is_out: bool, span: Span) -> Ident {
+    Ident::new(if is_out { "__out" } else { "__in_place" }, Span::call_site().located_at(span))
 }
 
 impl Definition {
@@ -148,7 +153,7 @@ impl Definition {
             body: None,
         };
         if let Some(call) = &self.defining_call {
-            let (callee, form) = (&call.func, form_function_name(is_out));
+            let (callee, form) = (&call.func, form_function_name(is_out, call.func.span()));
             let mut arguments = call.args.iter();
             let written =
                 schema.arguments.iter().filter(|argument| argument.is_out()).map(|out| rust_argument_name(&out.name));
@@ -160,7 +165,7 @@ impl Definition {
             });
         }
         if let Some(call) = &self.element_call {
-            let form = form_function_name(is_out);
+            let form = form_function_name(is_out, call.func.span());
             let body = each::call_for_each_element(&function.signature.ident, &schema, call, Some(&form));
             function = function.with_body_expression(&body);
         }
@@ -196,7 +201,7 @@ impl Definition {
         let calls = forms.iter().map(|form| {
             let (function, names) = (&form.function.signature.ident, &form.names);
             let parameters = form.types.iter().map(|ty| ty.tokens(runtime));
-            let called = form_function_name(is_out_form(&form.schema, &self.schema));
+            let called = form_function_name(is_out_form(&form.schema, &self.schema), Span::call_site());
             quote! {
                 #[doc(hidden)]
                 #[allow(dead_code, clippy::too_many_arguments, clippy::missing_errors_doc)]

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use crate::error::{BadArgument, Error, Result};
 use crate::guard::{self, ThreadState};
+use crate::key::keys;
 use crate::registration::TaskRunner;
 use crate::tensor::{Marks, Tensor};
 
@@ -28,7 +29,7 @@ pub struct ListArgument<'a> {
 const MIN_TASK_ELEMENTS: i64 = 1 << 15;
 const MAX_TASK_ELEMENTS: i64 = 1 << 20;
 
-/// Calls `call` for the index of each element of the lists, and returns the results in order.
+/// Calls `call` for the index of each element of the lists, and returns the results in order. `common` are the tensors that all calls read.
 ///
 /// # Errors
 ///
@@ -36,12 +37,13 @@ const MAX_TASK_ELEMENTS: i64 = 1 << 20;
 /// fails.
 pub fn call_each<T: Send + Sync>(
     lists: &[ListArgument<'_>],
+    common: &[Option<&Tensor>],
     call: &(dyn Fn(usize) -> Result<T> + Sync),
 ) -> Result<Vec<T>> {
     let count = check_lengths(lists)?;
     let is_list = |name: &str| lists.iter().any(|list| list.name == name);
     let call = |i| call(i).map_err(|error| error.in_element(i, is_list));
-    let Some((runner, groups)) = plan_tasks(lists, count) else {
+    let Some((runner, groups)) = plan_tasks(lists, common, count) else {
         return (0..count).map(call).collect();
     };
     let results: Vec<OnceLock<Result<T>>> = (0..count).map(|_| OnceLock::new()).collect();
@@ -77,18 +79,24 @@ struct TaskGroups {
 
 /// Divides the elements among tasks. Returns `None` if there is work for one thread only, or if the order of the calls can be observed: by
 /// a layer of the thread, by a recorded gradient, or because a call writes memory that another one uses.
-fn plan_tasks(lists: &[ListArgument<'_>], count: usize) -> Option<(&'static dyn TaskRunner, TaskGroups)> {
+fn plan_tasks(
+    lists: &[ListArgument<'_>],
+    common: &[Option<&Tensor>],
+    count: usize,
+) -> Option<(&'static dyn TaskRunner, TaskGroups)> {
     let sizes = lists.iter().find(|list| list.tensors.len() == count)?.tensors;
     let elements = |i: usize| sizes[i].geometry().count();
     if count == 1 || (0..count).map(elements).fold(0, i64::saturating_add) < 2 * MIN_TASK_ELEMENTS {
         return None;
     }
     let runner = sizes[0].device().task_runner()?;
-    let tensors = || lists.iter().flat_map(|list| list.tensors);
+    let common = || common.iter().copied().flatten();
+    let tensors = || lists.iter().flat_map(|list| list.tensors).chain(common());
     let is_recorded =
         || guard::is_grad_enabled() && tensors().any(|tensor| tensor.has_any_mark(Marks::REQUIRES_GRAD | Marks::VIEW));
     let same_device = || tensors().all(|tensor| tensor.device() == sizes[0].device());
-    if !guard::included().is_empty() || is_recorded() || !same_device() || has_dependent_calls(lists) {
+    let added_layers = guard::included() - (keys::BackendSelect | keys::ADInplaceOrView);
+    if !added_layers.is_empty() || is_recorded() || !same_device() || has_dependent_calls(lists, common()) {
         return None;
     }
     let (alone, mut shared): (Vec<usize>, Vec<usize>) = (0..count).partition(|&i| elements(i) > MAX_TASK_ELEMENTS);
@@ -108,13 +116,15 @@ fn plan_tasks(lists: &[ListArgument<'_>], count: usize) -> Option<(&'static dyn 
 }
 
 /// Returns whether a call writes a storage that a call for another index uses.
-fn has_dependent_calls(lists: &[ListArgument<'_>]) -> bool {
+fn has_dependent_calls<'a>(lists: &[ListArgument<'_>], common: impl Iterator<Item = &'a Tensor>) -> bool {
     if !lists.iter().any(|list| list.is_written) {
         return false;
     }
     let uses = lists.iter().flat_map(|list| {
         list.tensors.iter().enumerate().map(|(i, tensor)| (tensor.storage().identity(), !list.is_written, i))
     });
+    // A common tensor has an index that no call has.
+    let uses = uses.chain(common.map(|tensor| (tensor.storage().identity(), true, usize::MAX)));
     let mut uses: Vec<(usize, bool, usize)> = uses.collect();
     uses.sort_unstable();
     // Within a storage, writes come first.

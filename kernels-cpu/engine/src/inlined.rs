@@ -45,8 +45,17 @@ macro_rules! inlined {
 pub use inlined;
 
 /// Runs an expression by [`vectorised`](crate::math::vectorised()), in an inlined closure. `return` ends the closure.
+///
+/// After `move`, the closure owns the slices that the expression uses. A loop that writes several of them needs this: the compiler otherwise
+/// expects each write to change the slices themselves, and uses no vector instructions.
 #[macro_export]
 macro_rules! vectorised {
+    (move $work:expr) => {
+        $crate::math::vectorised(
+            #[inline(always)]
+            move || $work,
+        )
+    };
     ($work:expr) => {
         $crate::math::vectorised(
             #[inline(always)]

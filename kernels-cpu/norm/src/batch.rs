@@ -92,7 +92,9 @@ fn normalize_and_update_statistics(
     eps: f64,
 ) -> Result<()> {
     let [means, vars] = channel_means_and_variances(input)?;
-    let rstds: Vec<f64> = vars.iter().map(|&var| reciprocal_standard_deviation(var, eps)).collect();
+    // A batch of equal elements that nothing is added to becomes zero.
+    let inverse = |&var: &f64| if var == 0.0 && eps == 0.0 { 0.0 } else { reciprocal_standard_deviation(var, eps) };
+    let rstds: Vec<f64> = vars.iter().map(inverse).collect();
     normalize_channels(input, out, parameters, [&means, &rstds])?;
     write_f64_values(mean, &means)?;
     write_f64_values(rstd, &rstds)?;

@@ -1,11 +1,12 @@
 //! Steps of Adagrad.
 
-use aten::{AdagradStep, number_of, skips_step};
+use aten::AdagradStep;
 use dispatch_runtime::prelude::*;
 use engine::compute::AnyFloat;
 use engine::math::Real;
 use engine::vectorised;
 
+use crate::step_numbers::{number_of, skips_step};
 use crate::step_pieces::{PieceStep, StepElement, penalized, run_step};
 
 #[op_impl(aten::_fused_adagrad_, CPU)]
@@ -21,9 +22,9 @@ fn adagrad(
     if skips_step(found_inf)? {
         return Ok(());
     }
-    let learning_rate = |step: &Tensor| Ok(plan.learning_rate(number_of("state_steps", step)?));
+    let learning_rate = |step: &Tensor| Ok(plan.learning_rate(number_of(step)?));
     let learning_rates = state_steps.iter().map(learning_rate).collect::<Result<_>>()?;
-    let scale = grad_scale.map(|scale| number_of("grad_scale", scale)).transpose()?;
+    let scale = grad_scale.map(number_of).transpose()?;
     run_step(&AdagradPieces { numbers: plan, learning_rates }, &mut [this, state_sums], grads, scale)
 }
 
@@ -41,7 +42,7 @@ impl PieceStep for AdagradPieces<'_> {
         let (eps, sign) = (number(self.numbers.eps), number(if self.numbers.maximize { -1.0 } else { 1.0 }));
         let count = param.len().min(sum.len()).min(grad.len());
         let (param, sum, grad) = (&mut param[..count], &mut sum[..count], &grad[..count]);
-        vectorised!({
+        vectorised!(move {
             for i in 0..count {
                 let x = param[i].load();
                 let g = penalized(grad[i].load() * sign, x, penalty);

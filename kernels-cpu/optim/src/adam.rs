@@ -1,11 +1,12 @@
 //! Steps of Adam and `AdamW`.
 
-use aten::{AdamStep, number_of, skips_step};
+use aten::AdamStep;
 use dispatch_runtime::prelude::*;
 use engine::compute::{AnyFloat, RealFloat};
 use engine::math::Real;
 use engine::vectorised;
 
+use crate::step_numbers::{number_of, skips_step};
 use crate::step_pieces::{PieceStep, StepElement, penalized, run_step};
 
 /// A step with the numbers that differ from parameter to parameter.
@@ -52,9 +53,9 @@ fn run_adam(
     state_steps: &[Tensor],
     grad_scale: Option<&Tensor>,
 ) -> Result<()> {
-    let correct = |step| Ok(numbers.bias_corrections(number_of("state_steps", step)?));
+    let correct = |step| Ok(numbers.bias_corrections(number_of(step)?));
     let bias_corrections = state_steps.iter().map(correct).collect::<Result<_>>()?;
-    let scale = grad_scale.map(|scale| number_of("grad_scale", scale)).transpose()?;
+    let scale = grad_scale.map(number_of).transpose()?;
     run_step(&CountedAdamStep { numbers, bias_corrections }, written, grads, scale)
 }
 
@@ -80,7 +81,7 @@ impl PieceStep for CountedAdamStep<'_> {
         let (param, mean) = (&mut param[..count], &mut mean[..count]);
         let (mean_of_squares, grad) = (&mut mean_of_squares[..count], &grad[..count]);
         let mut maximum = maximum.first_mut().map(|maximum| &mut maximum[..count]);
-        vectorised!({
+        vectorised!(move {
             for i in 0..count {
                 let x = param[i].load();
                 let g = penalized(grad[i].load() * sign, x, penalty);

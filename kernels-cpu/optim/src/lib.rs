@@ -5,4 +5,5 @@
 mod adagrad;
 mod adam;
 mod sgd;
+mod step_numbers;
 mod step_pieces;

@@ -1,10 +1,11 @@
 //! Steps of stochastic gradient descent.
 
-use aten::{SgdStep, number_of, skips_step};
+use aten::SgdStep;
 use dispatch_runtime::prelude::*;
 use engine::compute::AnyFloat;
 use engine::vectorised;
 
+use crate::step_numbers::{number_of, skips_step};
 use crate::step_pieces::{PieceStep, StepElement, penalized, run_step};
 
 #[op_impl(aten::_fused_sgd_, CPU)]
@@ -19,7 +20,7 @@ fn sgd(
     if skips_step(found_inf)? {
         return Ok(());
     }
-    let scale = grad_scale.map(|scale| number_of("grad_scale", scale)).transpose()?;
+    let scale = grad_scale.map(number_of).transpose()?;
     let mut written = vec![this];
     written.extend((plan.momentum != 0.0).then_some(momentum_buffer_list));
     run_step(&SgdPieces(plan), &mut written, grads, scale)
@@ -43,13 +44,13 @@ impl PieceStep for SgdPieces<'_> {
         let count = param.len().min(grad.len());
         let (param, grad) = (&mut param[..count], &grad[..count]);
         match momentum.first_mut().map(|momentum| &mut momentum[..count]) {
-            None => vectorised!({
+            None => vectorised!(move {
                 for i in 0..count {
                     let x = param[i].load();
                     param[i] = T::store(x - lr * penalized(grad[i].load() * sign, x, penalty));
                 }
             }),
-            Some(momentum) => vectorised!({
+            Some(momentum) => vectorised!(move {
                 for i in 0..count {
                     let x = param[i].load();
                     let g = penalized(grad[i].load() * sign, x, penalty);

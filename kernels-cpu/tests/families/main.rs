@@ -18,6 +18,7 @@ mod index_select;
 mod layer_norm_statistics;
 mod lazy_views;
 mod masked_select;
+mod operators_over_lists;
 mod pad;
 mod random;
 mod scatter;

@@ -22,7 +22,7 @@ SCALAR_FUNCTION C min_ignoring_nan(C a, C b) { return is_nan(b) || a < b ? a : b
 SCALAR_FUNCTION C magnitude(C x) { return fabs(x); }
 template <> __device__ __forceinline__ i32 magnitude<i32>(i32 x) { return x < 0 ? i32(0u - u32(x)) : x; }
 template <> __device__ __forceinline__ i64 magnitude<i64>(i64 x) { return x < 0 ? i64(0ull - u64(x)) : x; }
-SCALAR_FUNCTION C sign_of(C x) { return is_nan(x) ? x : C((x > C(0)) - (x < C(0))); }
+SCALAR_FUNCTION C sign_of(C x) { return C((x > C(0)) - (x < C(0))); }
 
 SCALAR_FUNCTION C sigmoid(C x) { return C(1) / (C(1) + exp(-x)); }
 SCALAR_FUNCTION C softplus(C x) { return x > C(40) ? x : log1p(exp(x)); }

@@ -301,7 +301,7 @@ __global__ void __launch_bounds__(256) parameter_gradients(const C *partial_sums
 // The scalars of a batch normalisation.
 struct BatchNormScalars {
     double eps, momentum, correction;
-    u32 channels;
+    u32 channels, is_training;
 };
 
 // Computes the channels' coefficients from means and variances, saves the statistics, and updates the running ones if there are any.
@@ -309,7 +309,9 @@ template <class C>
 __global__ void __launch_bounds__(256) batch_statistics(StridedVector means, StridedVector vars, StridedVector weight, StridedVector bias, StridedVector saved_mean, StridedVector saved_rstd, StridedVector running_mean, StridedVector running_var, C *coefficients, BatchNormScalars batch) {
     u32 channel = blockIdx.x * 256 + threadIdx.x;
     if (channel >= batch.channels) return;
-    C mean = means.get(channel, C(0)), var = vars.get(channel, C(1)), rstd = C(1) / sqrt(var + C(batch.eps));
+    C mean = means.get(channel, C(0)), var = vars.get(channel, C(1)), shifted = var + C(batch.eps);
+    // A batch of equal elements that nothing is added to becomes zero.
+    C rstd = batch.is_training && shifted == C(0) ? C(0) : C(1) / sqrt(shifted);
     ((ChannelCoefficients<C> *)coefficients)[channel] = {mean, rstd * weight.get(channel, C(1)), bias.get(channel, C(0)), C(0)};
     saved_mean.set(channel, mean);
     saved_rstd.set(channel, rstd);

@@ -5,20 +5,25 @@ use dispatch_autograd::__private::Derivative;
 use dispatch_runtime::{Operator, keys};
 
 /// The operators without an implemented derivative, here and in PyTorch. A backward pass through them is an error.
-const OPERATORS_WITHOUT_DERIVATIVE: [&str; 39] = [
+const OPERATORS_WITHOUT_DERIVATIVE: [&str; 41] = [
     "aten::_add_relu.Tensor",
     "aten::_cholesky_solve_helper",
     "aten::_ctc_loss_backward",
     "aten::_cummax_helper",
     "aten::_cummin_helper",
+    "aten::_dyn_quant_matmul_4bit",
     "aten::_embedding_bag_dense_backward",
     "aten::_embedding_bag_forward_only",
     "aten::_embedding_bag_per_sample_weights_backward",
-    "aten::_scaled_dot_product_flash_attention_for_cpu_backward",
     "aten::_resize_output",
+    "aten::_scaled_dot_product_flash_attention_for_cpu_backward",
+    "aten::_scaled_mm",
+    "aten::_scaled_mm_v2",
     "aten::_segment_reduce_backward",
     "aten::_sobol_engine_initialize_state_",
     "aten::_unique2",
+    "aten::_weight_int4pack_mm_for_cpu",
+    "aten::_weight_int8pack_mm",
     "aten::batch_norm_update_stats",
     "aten::bincount",
     "aten::embedding_renorm",

@@ -3,9 +3,9 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, MemoryFormat};
 
-use super::{accumulate_dtype, default_scale};
+use super::default_scale;
 use crate::prelude::*;
-use crate::{check_same_device, linear, softmax_int};
+use crate::{accumulate_dtype, check_same_device, linear, softmax_int};
 
 /// The softmax along a dimension, by default the last one, of the elements where `mask` is false. The others become zero.
 ///

@@ -162,7 +162,9 @@ pub(super) fn convolution_with_named_padding(
     if padding != "same" {
         return Err(BadArgument::keyword("padding", padding, &["valid", "same"]).into());
     }
-    let rank = weight.sizes().len() - 2;
+    let Some(rank @ 1..) = weight.sizes().len().checked_sub(2) else {
+        return Err(BadArgument::rank("weight", weight.sizes().len(), 3..).into());
+    };
     let window = Window::new(rank, ("weight", &weight.sizes()[2..]), stride, &[0], dilation)?;
     if let Some(&stride) = window.stride.iter().find(|&&stride| stride != 1) {
         return Err(BadArgument::number("stride", stride, 1).because("`padding` is \"same\"").into());

@@ -1,11 +1,11 @@
 //! PyTorch's operators for one algorithm of a convolution. They compute a [`convolution`] with the arguments that their algorithm has.
 
-use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, MemoryFormat};
 
 use super::conv_nd::{convolution_with_named_padding, convolve_with_batch_dim};
 use super::convolution::window_and_output_sizes;
-use crate::convolution;
+use crate::{convolution, missing_kernel_error};
 
 /// A [`convolution`]. The options of cuDNN have no effect.
 #[op_def(
@@ -30,8 +30,16 @@ pub fn _convolution_mode(_: ...) -> Result<Tensor> {
     convolution_with_named_padding(input, weight, bias, stride, padding, dilation, groups)
 }
 
-/// Checks that a convolution over `rank` dimensions has the kernel sizes of its weight.
-fn check_kernel_size(rank: usize, weight: &Tensor, kernel_size: &[i64]) -> Result<(), BadArgument> {
+/// Checks that a convolution over `rank` dimensions has the kernel sizes of its weight, and an element for each dimension in its options.
+fn check_kernel_size<const N: usize>(
+    rank: usize,
+    weight: &Tensor,
+    kernel_size: &[i64],
+    options: [(&'static str, &[i64]); N],
+) -> Result<(), BadArgument> {
+    if let Some((name, option)) = options.into_iter().find(|(_, option)| option.len() != rank) {
+        return Err(BadArgument::length(name, option.len(), rank).because("the image has this number of dimensions"));
+    }
     if weight.sizes().len() != rank + 2 {
         return Err(BadArgument::rank("weight", weight.sizes().len(), rank + 2));
     }
@@ -41,13 +49,25 @@ fn check_kernel_size(rank: usize, weight: &Tensor, kernel_size: &[i64]) -> Resul
     Ok(())
 }
 
+/// Removes the border of an image where its padding is negative. Returns the image and the padding that remains.
+fn crop_by_negative_padding(input: &Tensor, padding: &[i64]) -> Result<(Tensor, Vec<i64>)> {
+    let remaining = padding.iter().map(|&padding| padding.max(0)).collect();
+    if *padding == remaining {
+        return Ok((input.clone(), remaining));
+    }
+    // Pads begin at the last dimension, with two for each.
+    let cropped: Vec<i64> = padding.iter().rev().flat_map(|&padding| [padding.min(0); 2]).collect();
+    Ok((crate::constant_pad_nd(input, &cropped, 0.into())?, remaining))
+}
+
 macro_rules! forward_convolutions {
     ($($rank:literal $name:ident $schema:literal $overload:literal $out:ident;)*) => {$(
         /// A [`convolution`] over the number of dimensions in the operator's name.
         #[op_def($schema, out = $overload($out))]
         pub fn $name(_: ...) -> Result<Tensor> {
-            check_kernel_size($rank, weight, kernel_size)?;
-            convolution(this, weight, bias, stride, padding, &[1], false, &[0], 1)
+            check_kernel_size($rank, weight, kernel_size, [("stride", stride), ("padding", padding)])?;
+            let (input, padding) = crop_by_negative_padding(this, padding)?;
+            convolution(&input, weight, bias, stride, &padding, &[1], false, &[0], 1)
         }
     )*};
 }
@@ -64,9 +84,11 @@ macro_rules! dilated_convolutions {
         /// A [`convolution`] with a dilation, over the number of dimensions in the operator's name. The batch dimension is optional.
         #[op_def($schema, out = "out")]
         pub fn $name(_: ...) -> Result<Tensor> {
-            check_kernel_size($rank, weight, kernel_size)?;
-            convolve_with_batch_dim(this, weight, |input| {
-                convolution(input, weight, bias, stride, padding, dilation, false, &[0], 1)
+            let options = [("stride", stride), ("padding", padding), ("dilation", dilation)];
+            check_kernel_size($rank, weight, kernel_size, options)?;
+            let (input, padding) = crop_by_negative_padding(this, padding)?;
+            convolve_with_batch_dim(&input, weight, |input| {
+                convolution(input, weight, bias, stride, &padding, dilation, false, &[0], 1)
             })
         }
     )*};
@@ -83,7 +105,9 @@ dilated_convolutions! {
     out = "out"
 )]
 pub fn slow_conv_transpose2d(_: ...) -> Result<Tensor> {
-    check_kernel_size(2, weight, kernel_size)?;
+    let options =
+        [("stride", stride), ("padding", padding), ("output_padding", output_padding), ("dilation", dilation)];
+    check_kernel_size(2, weight, kernel_size, options)?;
     let input = if this.sizes().len() == 3 { crate::unsqueeze(this, 0)? } else { this.clone() };
     convolution(&input, weight, bias, stride, padding, dilation, true, output_padding, 1)
 }
@@ -94,7 +118,9 @@ pub fn slow_conv_transpose2d(_: ...) -> Result<Tensor> {
     out = "out"
 )]
 pub fn slow_conv_transpose3d(_: ...) -> Result<Tensor> {
-    check_kernel_size(3, weight, kernel_size)?;
+    let options =
+        [("stride", stride), ("padding", padding), ("output_padding", output_padding), ("dilation", dilation)];
+    check_kernel_size(3, weight, kernel_size, options)?;
     convolve_with_batch_dim(this, weight, |input| {
         convolution(input, weight, bias, stride, padding, dilation, true, output_padding, 1)
     })
@@ -106,7 +132,7 @@ pub fn slow_conv_transpose3d(_: ...) -> Result<Tensor> {
     out = "output_mask_out"(out0, out1, out2)
 )]
 pub fn _slow_conv2d_backward_output_mask(_: ...) -> Result<(Tensor, Tensor, Tensor)> {
-    check_kernel_size(2, weight, kernel_size)?;
+    check_kernel_size(2, weight, kernel_size, [("stride", stride), ("padding", padding)])?;
     let bias_sizes = Some(&weight.sizes()[..1]);
     crate::convolution_backward(
         grad_output,
@@ -130,7 +156,7 @@ pub fn conv_tbc(_: ...) -> Result<Tensor> {
     check_time_batch_channels(this, weight)?;
     let (input, weight) = (crate::permute(this, &[1, 2, 0])?, crate::permute(weight, &[2, 1, 0])?);
     let result = convolution(&input, &weight, Some(bias), &[1], &[pad], &[1], false, &[0], 1)?;
-    crate::contiguous(&crate::permute(&result, &[2, 0, 1])?, dispatch_runtime::MemoryFormat::Contiguous)
+    crate::contiguous(&crate::permute(&result, &[2, 0, 1])?, MemoryFormat::Contiguous)
 }
 
 /// The gradients of [`conv_tbc`] for its input, weight and bias.
@@ -154,9 +180,9 @@ pub fn conv_tbc_backward(_: ...) -> Result<(Tensor, Tensor, Tensor)> {
         1,
         &[true; 3],
     )?;
-    let of_input =
-        crate::contiguous(&crate::permute(&of_input, &[2, 0, 1])?, dispatch_runtime::MemoryFormat::Contiguous)?;
-    Ok((of_input, crate::permute(&of_weight, &[2, 1, 0])?, of_bias))
+    let of_input = crate::contiguous(&crate::permute(&of_input, &[2, 0, 1])?, MemoryFormat::Contiguous)?;
+    let of_weight = crate::contiguous(&crate::permute(&of_weight, &[2, 1, 0])?, MemoryFormat::Contiguous)?;
+    Ok((of_input, of_weight, of_bias))
 }
 
 fn check_time_batch_channels(input: &Tensor, weight: &Tensor) -> Result<(), BadArgument> {
@@ -195,7 +221,7 @@ pub fn _slow_conv2d_backward_grad_input(_: ...) -> Result<()> {
 )]
 pub fn convolution_overrideable(_: ...) -> Result<Tensor> {
     window_and_output_sizes(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)?;
-    Err(missing_kernel_error(input).into())
+    Err(missing_kernel_error("input", input).into())
 }
 
 /// The gradients of [`convolution_overrideable`], for backends of other crates.
@@ -205,10 +231,5 @@ pub fn convolution_overrideable(_: ...) -> Result<Tensor> {
 )]
 pub fn convolution_backward_overrideable(_: ...) -> Result<(Tensor, Tensor, Tensor)> {
     window_and_output_sizes(input, weight, None, stride, padding, dilation, transposed, output_padding, groups)?;
-    Err(missing_kernel_error(input).into())
-}
-
-fn missing_kernel_error(input: &Tensor) -> BadArgument {
-    let expected = "a tensor on a device whose backend has a kernel of this operator";
-    BadArgument::value("input", format!("a tensor on {}", input.device()), expected)
+    Err(missing_kernel_error("input", input).into())
 }

@@ -40,26 +40,28 @@ pub fn clamp_min_tensor(_: ...) -> Result<Tensor>;
 pub fn clamp_max_tensor(_: ...) -> Result<Tensor>;
 
 /// `min(max(self, min), max)` for scalar bounds, one of which may be left out
-#[op_def("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", inplace, out = "out", calls = clamp_tensor(this, min.map(|min| lower_bound_tensor(this, min)).transpose()?.as_ref(), max.map(|max| upper_bound_tensor(this, max)).transpose()?.as_ref()))]
+#[op_def("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", inplace, out = "out", calls = clamp_tensor(this, min.map(|min| lower_bound_tensor(this, "min", min)).transpose()?.as_ref(), max.map(|max| upper_bound_tensor(this, "max", max)).transpose()?.as_ref()))]
 pub fn clamp(_: ...) -> Result<Tensor>;
 
 /// `max(self, min)` for a scalar `min`
-#[op_def("clamp_min(Tensor self, Scalar min) -> Tensor", inplace, out = "out", calls = clamp_min_tensor(this, &lower_bound_tensor(this, min)?))]
+#[op_def("clamp_min(Tensor self, Scalar min) -> Tensor", inplace, out = "out", calls = clamp_min_tensor(this, &lower_bound_tensor(this, "min", min)?))]
 pub fn clamp_min(_: ...) -> Result<Tensor>;
 
 /// `min(self, max)` for a scalar `max`
-#[op_def("clamp_max(Tensor self, Scalar max) -> Tensor", inplace, out = "out", calls = clamp_max_tensor(this, &upper_bound_tensor(this, max)?))]
+#[op_def("clamp_max(Tensor self, Scalar max) -> Tensor", inplace, out = "out", calls = clamp_max_tensor(this, &upper_bound_tensor(this, "max", max)?))]
 pub fn clamp_max(_: ...) -> Result<Tensor>;
 
-fn lower_bound_tensor(this: &Tensor, min: Scalar) -> Result<Tensor, BadArgument> {
+/// Converts a number that is a lower bound to a tensor. Refuses a number that the result cannot have.
+pub(crate) fn lower_bound_tensor(this: &Tensor, name: &'static str, min: Scalar) -> Result<Tensor, BadArgument> {
     let bound = clamped_bound_tensor(this, min);
-    crate::check_bounds_fit(result_dtype([this, &bound]), ("min", Some(min)), ("max", None))?;
+    crate::check_bounds_fit(result_dtype([this, &bound]), (name, Some(min)), ("max", None))?;
     Ok(bound)
 }
 
-fn upper_bound_tensor(this: &Tensor, max: Scalar) -> Result<Tensor, BadArgument> {
+/// Converts a number that is an upper bound to a tensor. Refuses a number that the result cannot have.
+pub(crate) fn upper_bound_tensor(this: &Tensor, name: &'static str, max: Scalar) -> Result<Tensor, BadArgument> {
     let bound = clamped_bound_tensor(this, max);
-    crate::check_bounds_fit(result_dtype([this, &bound]), ("min", None), ("max", Some(max)))?;
+    crate::check_bounds_fit(result_dtype([this, &bound]), ("min", None), (name, Some(max)))?;
     Ok(bound)
 }
 

@@ -65,7 +65,7 @@ impl RootExponent {
 }
 
 /// `self ^ exponent` for a scalar `self`
-#[op_def("pow.Scalar(Scalar self, Tensor exponent) -> Tensor", out = "Scalar_out", calls = pow_tensor_tensor(&Tensor::number(this), exponent))]
+#[op_def("pow.Scalar(Scalar self, Tensor exponent) -> Tensor", out = "Scalar_out", calls = pow_tensor_tensor(&Tensor::number(this), &crate::contiguous(exponent, dispatch_runtime::MemoryFormat::Contiguous)?))]
 pub fn pow_scalar(_: ...) -> Result<Tensor>;
 
 /// `self ^ 2`

@@ -134,6 +134,15 @@ pub fn zeros(_: ...) -> Result<Tensor> {
     full(size, Scalar::Int(0), Some(dtype.unwrap_or(DType::F32)), layout, device, pin_memory)
 }
 
+/// A tensor of zeros, for derivatives that are zero. In PyTorch it has no memory; here it is a tensor as any other.
+#[op_def(
+    "_efficientzerotensor(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out = "out", body = CompositeExplicitAutograd
+)]
+pub fn _efficientzerotensor(_: ...) -> Result<Tensor> {
+    zeros(size, dtype, layout, device, pin_memory)
+}
+
 /// A tensor of ones.
 #[op_def(
     "ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",

@@ -57,6 +57,11 @@ pub fn trace_backward(_: ...) -> Result<Tensor> {
     let &[rows, columns] = sizes else {
         return Err(BadArgument::length("sizes", sizes.len(), 2).because("the input is a matrix").into());
     };
+    if !grad.sizes().is_empty() {
+        return Err(BadArgument::rank("grad", grad.sizes().len(), 0)
+            .because("the result of `trace` is one number")
+            .into());
+    }
     let diagonal = grad.expand(&[rows.min(columns)])?;
     Tensor::zeros(sizes, grad)?.diagonal_scatter(&diagonal, 0, 0, 1)
 }

@@ -124,7 +124,7 @@ fn shared_batch_norm_plan(
             return Err(BadArgument::value(name, "left out", "given, except in training"));
         }
     }
-    let dtype = all[0].or(all[2]).map_or_else(|| input.dtype(), Tensor::dtype);
+    let dtype = all.into_iter().flatten().next().map_or_else(|| input.dtype(), Tensor::dtype);
     let stats = Spec::contiguous(dtype, &[if training { channels } else { 0 }]);
     Ok(Plan::new((), [image_spec_like(input, input.sizes()), stats.clone(), stats]))
 }

@@ -19,6 +19,7 @@ pub fn _native_batch_norm_legit_functional(_: ...) -> Result<(Tensor, Tensor, Te
     let running = [running_mean, running_var];
     let used = running.map(|statistic| (!training).then_some(statistic));
     let (out, mean, rstd) = native_batch_norm(input, weight, bias, used[0], used[1], training, momentum, eps)?;
+    let [mean, rstd] = in_running_dtype([mean, rstd], running_mean)?;
     let [new_mean, new_var] = if training {
         updated_statistics(input, running, momentum)?
     } else {
@@ -35,6 +36,7 @@ pub fn _native_batch_norm_legit_functional(_: ...) -> Result<(Tensor, Tensor, Te
 )]
 pub fn _batch_norm_with_update_functional(_: ...) -> Result<(Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)> {
     let (out, mean, rstd) = native_batch_norm(input, weight, bias, None, None, true, momentum, eps)?;
+    let [mean, rstd] = in_running_dtype([mean, rstd], running_mean)?;
     let [new_mean, new_var] = updated_statistics(input, [running_mean, running_var], momentum)?;
     Ok((out, mean, rstd, reserved_buffer(input)?, new_mean, new_var))
 }
@@ -124,6 +126,12 @@ pub fn batch_norm_update_stats(_: ...) -> Result<(Tensor, Tensor)> {
         }
     }
     Ok((mean, var))
+}
+
+/// Returns the statistics of a batch in the dtype of the running ones, which may be wider than that of the batch.
+fn in_running_dtype(statistics: [Tensor; 2], running: &Tensor) -> Result<[Tensor; 2]> {
+    let [mean, rstd] = statistics;
+    Ok([mean.to(running.dtype())?, rstd.to(running.dtype())?])
 }
 
 /// Returns the running statistics after an update by the batch `input`.

@@ -4,8 +4,8 @@ use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
 use super::fused_step::{
-    check_step_counters, check_step_lists, clone_list, learning_rate, number_of, prepare_gradient, skips_step,
-    write_params,
+    check_loss_scale, check_step_counters, check_step_lists, clone_list, in_full_precision, learning_rate, number_of,
+    prepare_gradient, skips_step, write_params,
 };
 use crate::{add__scalar, addcdiv_, addcmul_, sqrt};
 
@@ -48,11 +48,14 @@ impl AdagradStep {
     ) -> Result<()> {
         for (i, param) in params.iter_mut().enumerate() {
             let lr = self.learning_rate(number_of("state_steps", &counters[i])?);
-            let grad = prepare_gradient(&mut grads[i], grad_scale, self.maximize, (self.weight_decay, param))?;
-            addcmul_(&mut sums[i], &grad, &grad, 1.0.into())?;
-            let mut denominator = sqrt(&sums[i])?;
-            add__scalar(&mut denominator, self.eps.into(), 1.into())?;
-            addcdiv_(param, &grad, &denominator, (-lr).into())?;
+            in_full_precision(&mut [param, &mut sums[i]], |tensors| {
+                let [param, sum] = tensors else { return Ok(()) };
+                let grad = prepare_gradient(&mut grads[i], grad_scale, self.maximize, (self.weight_decay, param))?;
+                addcmul_(sum, &grad, &grad, 1.0.into())?;
+                let mut denominator = sqrt(sum)?;
+                add__scalar(&mut denominator, self.eps.into(), 1.into())?;
+                addcdiv_(param, &grad, &denominator, (-lr).into())
+            })?;
         }
         Ok(())
     }
@@ -65,7 +68,20 @@ impl AdagradStep {
     plan, body = CompositeExplicitAutograd
 )]
 pub fn _fused_adagrad_(_: ...) -> Result<()> {
-    let step = adagrad_plan(this, grads, state_sums, state_steps, lr, lr_decay, weight_decay, eps, maximize)?.value;
+    let step = adagrad_plan(
+        this,
+        grads,
+        state_sums,
+        state_steps,
+        lr,
+        lr_decay,
+        weight_decay,
+        eps,
+        maximize,
+        grad_scale,
+        found_inf,
+    )?
+    .value;
     if skips_step(found_inf)? { Ok(()) } else { step.run(this, grads, state_sums, state_steps, grad_scale) }
 }
 
@@ -80,9 +96,12 @@ fn adagrad_plan(
     weight_decay: f64,
     eps: f64,
     maximize: bool,
+    grad_scale: Option<&Tensor>,
+    found_inf: Option<&Tensor>,
 ) -> Result<Plan<AdagradStep, 0>, BadArgument> {
     check_step_lists(this, &[("grads", grads), ("state_sums", state_sums)])?;
     check_step_counters(this, state_steps)?;
+    check_loss_scale(grad_scale, found_inf)?;
     Ok(Plan::new(AdagradStep { lr, lr_decay, weight_decay, eps, maximize }, []))
 }
 

@@ -4,8 +4,8 @@ use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
 use super::fused_step::{
-    check_step_counters, check_step_lists, clone_list, learning_rate, number_of, prepare_gradient, skips_step,
-    write_params,
+    check_absent_list, check_loss_scale, check_step_counters, check_step_lists, clone_list, in_full_precision,
+    learning_rate, number_of, prepare_gradient, skips_step, write_params,
 };
 use crate::{add__scalar, addcdiv_, addcmul_, copy_, div__scalar, lerp__scalar, maximum, mul__scalar, sqrt};
 
@@ -62,24 +62,31 @@ impl AdamStep {
         for (i, param) in params.iter_mut().enumerate() {
             let (step_size, root_divisor) = self.bias_corrections(number_of("state_steps", &lists.state_steps[i])?);
             let penalty = if self.decouples_weight_decay { 0.0 } else { self.weight_decay };
-            let grad = prepare_gradient(&mut lists.grads[i], lists.grad_scale, self.maximize, (penalty, param))?;
-            if self.decouples_weight_decay && self.weight_decay != 0.0 {
-                mul__scalar(param, (1.0 - self.lr * self.weight_decay).into())?;
+            let (grad, grad_scale) = (&mut lists.grads[i], lists.grad_scale);
+            let mut tensors = vec![param, &mut lists.exp_avgs[i], &mut lists.exp_avg_sqs[i]];
+            if self.amsgrad {
+                tensors.push(&mut lists.max_exp_avg_sqs[i]);
             }
-            let (mean, mean_of_squares) = (&mut lists.exp_avgs[i], &mut lists.exp_avg_sqs[i]);
-            lerp__scalar(mean, &grad, (1.0 - self.beta1).into())?;
-            mul__scalar(mean_of_squares, self.beta2.into())?;
-            addcmul_(mean_of_squares, &grad, &grad, (1.0 - self.beta2).into())?;
-            let mut denominator = if self.amsgrad {
-                let maximal = &mut lists.max_exp_avg_sqs[i];
-                copy_(maximal, &maximum(maximal, mean_of_squares)?, false)?;
-                sqrt(maximal)?
-            } else {
-                sqrt(mean_of_squares)?
-            };
-            div__scalar(&mut denominator, root_divisor.into())?;
-            add__scalar(&mut denominator, self.eps.into(), 1.into())?;
-            addcdiv_(param, mean, &denominator, (-step_size).into())?;
+            in_full_precision(&mut tensors, |tensors| {
+                let [param, mean, mean_of_squares, maximal @ ..] = tensors else { return Ok(()) };
+                let grad = prepare_gradient(grad, grad_scale, self.maximize, (penalty, param))?;
+                if self.decouples_weight_decay && self.weight_decay != 0.0 {
+                    mul__scalar(param, (1.0 - self.lr * self.weight_decay).into())?;
+                }
+                lerp__scalar(mean, &grad, (1.0 - self.beta1).into())?;
+                mul__scalar(mean_of_squares, self.beta2.into())?;
+                addcmul_(mean_of_squares, &grad, &grad, (1.0 - self.beta2).into())?;
+                let mut denominator = match maximal.first_mut() {
+                    Some(maximal) => {
+                        copy_(maximal, &maximum(maximal, mean_of_squares)?, false)?;
+                        sqrt(maximal)?
+                    }
+                    None => sqrt(mean_of_squares)?,
+                };
+                div__scalar(&mut denominator, root_divisor.into())?;
+                add__scalar(&mut denominator, self.eps.into(), 1.into())?;
+                addcdiv_(param, mean, &denominator, (-step_size).into())
+            })?;
         }
         Ok(())
     }
@@ -91,7 +98,7 @@ macro_rules! define_adam {
         /// `grad_scale`, in place. If `found_inf` is one, the step changes nothing.
         #[op_def($in_place(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] exp_avgs, Tensor(d!)[] exp_avg_sqs, Tensor(e!)[] max_exp_avg_sqs, Tensor[] state_steps, *, float lr, float beta1, float beta2, float weight_decay, float eps, bool amsgrad, bool maximize, Tensor? grad_scale=None, Tensor? found_inf=None) -> (), plan, body = CompositeExplicitAutograd)]
         pub fn $in_place(_: ...) -> Result<()> {
-            let step = $plan(this, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, lr, beta1, beta2, weight_decay, eps, amsgrad, maximize)?.value;
+            let step = $plan(this, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, lr, beta1, beta2, weight_decay, eps, amsgrad, maximize, grad_scale, found_inf)?.value;
             if skips_step(found_inf)? {
                 return Ok(());
             }
@@ -113,10 +120,16 @@ macro_rules! define_adam {
             eps: f64,
             amsgrad: bool,
             maximize: bool,
+            grad_scale: Option<&Tensor>,
+            found_inf: Option<&Tensor>,
         ) -> Result<Plan<AdamStep, 0>, BadArgument> {
             let lists = [("grads", grads), ("exp_avgs", exp_avgs), ("exp_avg_sqs", exp_avg_sqs), ("max_exp_avg_sqs", max_exp_avg_sqs)];
             check_step_lists(this, &lists[..if amsgrad { 4 } else { 3 }])?;
+            if !amsgrad {
+                check_absent_list("max_exp_avg_sqs", max_exp_avg_sqs, "`amsgrad` is false")?;
+            }
             check_step_counters(this, state_steps)?;
+            check_loss_scale(grad_scale, found_inf)?;
             Ok(Plan::new(
                 AdamStep { lr, beta1, beta2, weight_decay, eps, amsgrad, maximize, decouples_weight_decay: $decouples_weight_decay },
                 [],

@@ -1,12 +1,13 @@
 //! Arithmetic on lists of tensors: each tensor with the tensor or the number at its index, or with one number for all.
 
-use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, DTypes};
 
 use crate::{
-    add, add_scalar, addcdiv, addcmul, clamp_max, clamp_max__tensor, clamp_max_tensor, clamp_min, clamp_min__tensor,
-    clamp_min_tensor, div, div_scalar, lerp, lerp_scalar, maximum, minimum, mul, mul_scalar, pow_, pow__scalar,
-    pow_scalar, pow_tensor_scalar, pow_tensor_scalar_out, pow_tensor_tensor, sub, sub_scalar, unbind_int,
+    add, add_scalar, addcdiv, addcmul, clamp_max, clamp_max_, clamp_max__tensor, clamp_max_tensor, clamp_min,
+    clamp_min_, clamp_min__tensor, clamp_min_tensor, div, div_scalar, lerp, lerp_scalar, lower_bound_tensor, maximum,
+    minimum, mul, mul_scalar, pow_, pow__scalar, pow_scalar, pow_tensor_scalar, pow_tensor_scalar_out,
+    pow_tensor_tensor, sub, sub_scalar, unbind_int, upper_bound_tensor,
 };
 
 /// `self + alpha * other`, for each pair of tensors
@@ -22,8 +23,8 @@ pub fn _foreach_add_scalar(_: ...) -> Result<Vec<Tensor>>;
 pub fn _foreach_add_scalarlist(_: ...) -> Result<Vec<Tensor>>;
 
 /// `self + alpha * other`, for each tensor `self` and the same `other`
-#[op_def("_foreach_add.Tensor(Tensor[] self, Tensor other, *, Scalar alpha=1) -> Tensor[]", each = add(this, other, alpha), inplace, out = "Tensor_out")]
-pub fn _foreach_add_tensor(_: ...) -> Result<Vec<Tensor>>;
+#[op_def("_foreach_add.Tensor(Tensor[] self, Tensor other, *, Scalar alpha=1) -> Tensor[]", each = add(this, other, alpha), check = check_has_no_dimensions(other), inplace, out = "Tensor_out")]
+pub fn _foreach_add(_: ...) -> Result<Vec<Tensor>>;
 
 /// `self - alpha * other`, for each pair of tensors
 #[op_def("_foreach_sub.List(Tensor[] self, Tensor[] other, *, Scalar alpha=1) -> Tensor[]", each = sub(this, other, alpha), inplace, out = "List_out")]
@@ -50,8 +51,8 @@ pub fn _foreach_mul_scalar(_: ...) -> Result<Vec<Tensor>>;
 pub fn _foreach_mul_scalarlist(_: ...) -> Result<Vec<Tensor>>;
 
 /// `self * other`, for each tensor `self` and the same `other`
-#[op_def("_foreach_mul.Tensor(Tensor[] self, Tensor other) -> Tensor[]", each = mul(this, other), inplace, out = "Tensor_out")]
-pub fn _foreach_mul_tensor(_: ...) -> Result<Vec<Tensor>>;
+#[op_def("_foreach_mul.Tensor(Tensor[] self, Tensor other) -> Tensor[]", each = mul(this, other), check = check_has_no_dimensions(other), inplace, out = "Tensor_out")]
+pub fn _foreach_mul(_: ...) -> Result<Vec<Tensor>>;
 
 /// `self / other`, for each pair of tensors
 #[op_def("_foreach_div.List(Tensor[] self, Tensor[] other) -> Tensor[]", each = div(this, other), inplace, out = "List_out")]
@@ -66,8 +67,8 @@ pub fn _foreach_div_scalar(_: ...) -> Result<Vec<Tensor>>;
 pub fn _foreach_div_scalarlist(_: ...) -> Result<Vec<Tensor>>;
 
 /// `self / other`, for each tensor `self` and the same `other`
-#[op_def("_foreach_div.Tensor(Tensor[] self, Tensor other) -> Tensor[]", each = div(this, other), inplace, out = "Tensor_out")]
-pub fn _foreach_div_tensor(_: ...) -> Result<Vec<Tensor>>;
+#[op_def("_foreach_div.Tensor(Tensor[] self, Tensor other) -> Tensor[]", each = div(this, other), check = check_has_no_dimensions(other), inplace, out = "Tensor_out")]
+pub fn _foreach_div(_: ...) -> Result<Vec<Tensor>>;
 
 /// `self + value * tensor1 * tensor2`, for each triple of tensors
 #[op_def("_foreach_addcmul.Scalar(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> Tensor[]", each = addcmul(this, tensor1, tensor2, value), inplace, out = "Scalar_out")]
@@ -130,12 +131,20 @@ pub fn _foreach_maximum_list(_: ...) -> Result<Vec<Tensor>>;
 pub fn _foreach_maximum__list(_: ...) -> Result<()>;
 
 /// The larger of the element and the number, for each tensor
-#[op_def("_foreach_maximum.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]", each = clamp_min(this, scalar), inplace, out = "Scalar_out")]
+#[op_def("_foreach_maximum.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]", each = maximum(this, &lower_bound_tensor(this, "scalar", scalar)?), out = "Scalar_out")]
 pub fn _foreach_maximum_scalar(_: ...) -> Result<Vec<Tensor>>;
 
+/// [`_foreach_maximum_scalar`], in place.
+#[op_def("_foreach_maximum_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()", each = clamp_min_(this, scalar))]
+pub fn _foreach_maximum__scalar(_: ...) -> Result<()>;
+
 /// The larger of the element and the number, for each tensor and its number
-#[op_def("_foreach_maximum.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]", each = clamp_min(this, scalars), inplace, out = "ScalarList_out")]
+#[op_def("_foreach_maximum.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]", each = maximum(this, &lower_bound_tensor(this, "scalars", scalars)?), out = "ScalarList_out")]
 pub fn _foreach_maximum_scalarlist(_: ...) -> Result<Vec<Tensor>>;
+
+/// [`_foreach_maximum_scalarlist`], in place.
+#[op_def("_foreach_maximum_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()", each = clamp_min_(this, scalars))]
+pub fn _foreach_maximum__scalarlist(_: ...) -> Result<()>;
 
 /// The smaller of two elements, for each pair of tensors
 #[op_def("_foreach_minimum.List(Tensor[] self, Tensor[] other) -> Tensor[]", each = minimum(this, other), out = "List_out")]
@@ -146,12 +155,20 @@ pub fn _foreach_minimum_list(_: ...) -> Result<Vec<Tensor>>;
 pub fn _foreach_minimum__list(_: ...) -> Result<()>;
 
 /// The smaller of the element and the number, for each tensor
-#[op_def("_foreach_minimum.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]", each = clamp_max(this, scalar), inplace, out = "Scalar_out")]
+#[op_def("_foreach_minimum.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]", each = minimum(this, &upper_bound_tensor(this, "scalar", scalar)?), out = "Scalar_out")]
 pub fn _foreach_minimum_scalar(_: ...) -> Result<Vec<Tensor>>;
 
+/// [`_foreach_minimum_scalar`], in place.
+#[op_def("_foreach_minimum_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()", each = clamp_max_(this, scalar))]
+pub fn _foreach_minimum__scalar(_: ...) -> Result<()>;
+
 /// The smaller of the element and the number, for each tensor and its number
-#[op_def("_foreach_minimum.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]", each = clamp_max(this, scalars), inplace, out = "ScalarList_out")]
+#[op_def("_foreach_minimum.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]", each = minimum(this, &upper_bound_tensor(this, "scalars", scalars)?), out = "ScalarList_out")]
 pub fn _foreach_minimum_scalarlist(_: ...) -> Result<Vec<Tensor>>;
+
+/// [`_foreach_minimum_scalarlist`], in place.
+#[op_def("_foreach_minimum_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()", each = clamp_max_(this, scalars))]
+pub fn _foreach_minimum__scalarlist(_: ...) -> Result<()>;
 
 /// `self^exponent`, for each pair of tensors
 #[op_def("_foreach_pow.List(Tensor[] self, Tensor[] exponent) -> Tensor[]", each = pow_tensor_tensor(this, exponent), out = "List_out")]
@@ -191,11 +208,11 @@ pub fn _foreach_pow_scalarandtensor(_: ...) -> Result<Vec<Tensor>>;
 
 /// `self + scalars[i] * tensor1 * tensor2`, for the triple of tensors at each index `i`
 #[op_def("_foreach_addcmul.Tensor(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> Tensor[]", inplace, out = "Tensor_out", calls = _foreach_add_list(this, &_foreach_mul_list(&scale_list(tensor1, scalars)?, tensor2)?, 1.into()))]
-pub fn _foreach_addcmul_tensor(_: ...) -> Result<Vec<Tensor>>;
+pub fn _foreach_addcmul(_: ...) -> Result<Vec<Tensor>>;
 
 /// `self + scalars[i] * tensor1 / tensor2`, for the triple of tensors at each index `i`
-#[op_def("_foreach_addcdiv.Tensor(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> Tensor[]", inplace, out = "Tensor_out", calls = _foreach_add_list(this, &_foreach_div_list(&scale_list(tensor1, scalars)?, tensor2)?, 1.into()))]
-pub fn _foreach_addcdiv_tensor(_: ...) -> Result<Vec<Tensor>>;
+#[op_def("_foreach_addcdiv.Tensor(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> Tensor[]", inplace, out = "Tensor_out", check = check_quotients(tensor1, tensor2), calls = _foreach_add_list(this, &_foreach_div_list(&scale_list(tensor1, scalars)?, tensor2)?, 1.into()))]
+pub fn _foreach_addcdiv(_: ...) -> Result<Vec<Tensor>>;
 
 /// Returns each tensor times the element of a vector at its index.
 fn scale_list(list: &[Tensor], scalars: &Tensor) -> Result<Vec<Tensor>> {
@@ -208,5 +225,28 @@ fn scale_list(list: &[Tensor], scalars: &Tensor) -> Result<Vec<Tensor>> {
             .because("`self` has this many tensors")
             .into());
     }
-    _foreach_mul_list(list, &unbind_int(scalars, 0)?)
+    // As numbers, the elements do not change the dtype of a tensor.
+    let numbers = unbind_int(scalars, 0)?
+        .into_iter()
+        .zip(list)
+        .map(|(number, tensor)| crate::to_dtype(&number, tensor.dtype(), false, false, None));
+    _foreach_mul_list(list, &numbers.collect::<Result<Vec<_>>>()?)
+}
+
+/// Refuses a vector in the place of a number.
+fn check_has_no_dimensions(other: &Tensor) -> Result<(), BadArgument> {
+    match other.sizes().len() {
+        0 => Ok(()),
+        rank => Err(BadArgument::rank("other", rank, 0).because("it is one number for all tensors")),
+    }
+}
+
+/// Refuses quotients of integers.
+fn check_quotients(tensor1: &[Tensor], tensor2: &[Tensor]) -> Result<(), BadArgument> {
+    let has_fractions = |tensor: &Tensor| tensor.dtype().is_floating() || tensor.dtype().is_complex();
+    match tensor1.iter().zip(tensor2).position(|(one, other)| !has_fractions(one) && !has_fractions(other)) {
+        Some(i) => Err(BadArgument::dtype(format!("tensor1[{i}]"), tensor1[i].dtype(), DTypes::FloatingOrComplex)
+            .because("a quotient has a fraction")),
+        None => Ok(()),
+    }
 }

@@ -1,9 +1,12 @@
 //! What the steps of all optimisers have in common: the checks of their lists, and the gradient that a step uses.
 
+use std::borrow::Cow;
+
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes};
 
-use crate::{add, div_, item, neg};
+use crate::prelude::*;
+use crate::{accumulate_dtype, add, copy_, div_, item, neg};
 
 /// Checks the lists of a step: each parameter has floating-point elements, and each other list has a tensor like each parameter.
 pub(super) fn check_step_lists(params: &[Tensor], lists: &[(&'static str, &[Tensor])]) -> Result<(), BadArgument> {
@@ -30,24 +33,41 @@ pub(super) fn check_step_lists(params: &[Tensor], lists: &[(&'static str, &[Tens
     Ok(())
 }
 
+/// Checks that the scale of the loss and the flag of infinite gradients are single numbers.
+pub(super) fn check_loss_scale(grad_scale: Option<&Tensor>, found_inf: Option<&Tensor>) -> Result<(), BadArgument> {
+    let tensors = [("grad_scale", grad_scale), ("found_inf", found_inf)];
+    tensors
+        .into_iter()
+        .filter_map(|(name, tensor)| Some((name, tensor?)))
+        .try_for_each(|(name, tensor)| check_number(name, tensor))
+}
+
 /// Checks that there is a counter of steps, a single number, for each parameter.
 pub(super) fn check_step_counters(params: &[Tensor], counters: &[Tensor]) -> Result<(), BadArgument> {
     if counters.len() != params.len() {
         return Err(BadArgument::length("state_steps", counters.len(), params.len()).because("`self` has this length"));
     }
-    match counters.iter().position(|counter| counter.geometry().count() != 1) {
-        Some(i) => Err(BadArgument::element_count(format!("state_steps[{i}]"), counters[i].sizes(), 1)),
-        None => Ok(()),
+    counters.iter().enumerate().try_for_each(|(i, counter)| check_number(format!("state_steps[{i}]"), counter))
+}
+
+fn check_number(argument: impl Into<Cow<'static, str>>, tensor: &Tensor) -> Result<(), BadArgument> {
+    if tensor.geometry().count() != 1 {
+        return Err(BadArgument::element_count(argument, tensor.sizes(), 1));
     }
+    if tensor.dtype().is_complex() {
+        return Err(BadArgument::dtype(argument, tensor.dtype(), DTypes::Real));
+    }
+    Ok(())
+}
+
+/// Checks that a list that a step does not need is empty.
+pub(super) fn check_absent_list(name: &'static str, list: &[Tensor], because: &'static str) -> Result<(), BadArgument> {
+    if list.is_empty() { Ok(()) } else { Err(BadArgument::length(name, list.len(), 0).because(because)) }
 }
 
 /// Returns whether the gradients are not finite, so that the step changes nothing.
-///
-/// # Errors
-///
-/// Returns an error if `found_inf` is not a single number.
 #[expect(clippy::float_cmp, reason = "the flag is exactly one")]
-pub fn skips_step(found_inf: Option<&Tensor>) -> Result<bool> {
+pub(super) fn skips_step(found_inf: Option<&Tensor>) -> Result<bool> {
     Ok(match found_inf {
         Some(found_inf) => number_of("found_inf", found_inf)? == 1.0,
         None => false,
@@ -55,14 +75,8 @@ pub fn skips_step(found_inf: Option<&Tensor>) -> Result<bool> {
 }
 
 /// Returns the number in a tensor of a single real element.
-///
-/// # Errors
-///
-/// Returns [`BadArgument`] if the tensor has another number of elements, or is complex.
-pub fn number_of(argument: &'static str, tensor: &Tensor) -> Result<f64> {
-    if tensor.geometry().count() != 1 {
-        return Err(BadArgument::element_count(argument, tensor.sizes(), 1).into());
-    }
+pub(super) fn number_of(argument: &'static str, tensor: &Tensor) -> Result<f64> {
+    check_number(argument, tensor)?;
     item(tensor)?.to_f64().ok_or_else(|| BadArgument::dtype(argument, tensor.dtype(), DTypes::Real).into())
 }
 
@@ -71,8 +85,20 @@ pub(super) fn learning_rate(lr: &Tensor) -> Result<f64> {
     if lr.device() == Device::META && lr.geometry().count() == 1 { Ok(0.0) } else { number_of("lr", lr) }
 }
 
-/// Divides a gradient by the scale of the loss, in place, and returns what the step uses: the gradient, negated to maximise, with the
-/// penalty `weight_decay * param`.
+/// Calls `step` with the tensors. Half-precision ones are copies in single precision, which are written back.
+pub(super) fn in_full_precision(
+    tensors: &mut [&mut Tensor],
+    step: impl FnOnce(&mut [Tensor]) -> Result<()>,
+) -> Result<()> {
+    let widen = |tensor: &&mut Tensor| tensor.to(accumulate_dtype(tensor.dtype()));
+    let mut wide = tensors.iter().map(widen).collect::<Result<Vec<_>>>()?;
+    step(&mut wide)?;
+    let mut narrow = tensors.iter_mut().zip(&wide).filter(|(tensor, wide)| tensor.dtype() != wide.dtype());
+    narrow.try_for_each(|(tensor, wide)| copy_(tensor, wide, false))
+}
+
+/// Divides a gradient by the scale of the loss, in place, and returns what the step uses, in the precision of `param`: the gradient,
+/// negated to maximise, with the penalty `weight_decay * param`.
 pub(super) fn prepare_gradient(
     grad: &mut Tensor,
     scale: Option<&Tensor>,
@@ -82,7 +108,8 @@ pub(super) fn prepare_gradient(
     if let Some(scale) = scale {
         div_(grad, scale)?;
     }
-    let signed = if maximize { neg(grad)? } else { grad.clone() };
+    let grad = grad.to(param.dtype())?;
+    let signed = if maximize { neg(&grad)? } else { grad };
     if weight_decay == 0.0 { Ok(signed) } else { add(&signed, param, weight_decay.into()) }
 }
 
@@ -94,5 +121,5 @@ pub(super) fn clone_list(list: &[Tensor]) -> Result<Vec<Tensor>> {
 /// Writes the parameters after a step to the tensors of the caller.
 pub(super) fn write_params(out: &mut [Tensor], params: &[Tensor]) -> Result<()> {
     check_step_lists(params, &[("out", out)])?;
-    out.iter_mut().zip(params).try_for_each(|(out, param)| crate::copy_(out, param, false))
+    out.iter_mut().zip(params).try_for_each(|(out, param)| copy_(out, param, false))
 }

@@ -13,6 +13,7 @@ use crate::{all, copy_, fill__scalar, isfinite, mul_};
 )]
 pub fn _amp_foreach_non_finite_check_and_unscale_(_: ...) -> Result<()> {
     check_unscale(this, found_inf, inv_scale)?;
+    let inv_scale = &crate::reshape(inv_scale, &[])?;
     for grad in this {
         if crate::item(&all(&isfinite(grad)?)?)?.to_i64() == 0 {
             fill__scalar(found_inf, 1.0.into())?;
@@ -74,13 +75,15 @@ pub fn _amp_foreach_non_finite_check_and_unscale_out(_: ...) -> Result<()> {
 pub fn _amp_update_scale_(_: ...) -> Result<()> {
     update_scale_plan(this, growth_tracker, found_inf)?;
     let (scale, steps) = (number_of("self", this)?, crate::item(growth_tracker)?.to_i64());
-    let (scale, steps) = if number_of("found_inf", found_inf)? > 0.0 {
+    // The counter is an `int32`, which wraps around.
+    let next = i64::from(i32::try_from(steps.saturating_add(1)).unwrap_or(i32::MIN));
+    let (scale, steps) = if number_of("found_inf", found_inf)? != 0.0 {
         (scale * scale_backoff_factor, 0)
-    } else if steps.saturating_add(1) == growth_interval {
+    } else if next == growth_interval {
         let grown = scale * scale_growth_factor;
         (if grown <= f64::from(f32::MAX) { grown } else { scale }, 0)
     } else {
-        (scale, steps.saturating_add(1))
+        (scale, next)
     };
     fill__scalar(this, scale.into())?;
     fill__scalar(growth_tracker, steps.into())

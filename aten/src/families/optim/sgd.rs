@@ -3,7 +3,10 @@
 use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
-use super::fused_step::{check_step_lists, clone_list, learning_rate, prepare_gradient, skips_step, write_params};
+use super::fused_step::{
+    check_absent_list, check_loss_scale, check_step_lists, clone_list, in_full_precision, learning_rate,
+    prepare_gradient, skips_step, write_params,
+};
 use crate::{add, add_, copy_, mul__scalar};
 
 /// The numbers of a step of gradient descent.
@@ -35,18 +38,24 @@ impl SgdStep {
         grad_scale: Option<&Tensor>,
     ) -> Result<()> {
         for (i, param) in params.iter_mut().enumerate() {
-            let mut grad = prepare_gradient(&mut grads[i], grad_scale, self.maximize, (self.weight_decay, param))?;
+            let mut tensors = vec![param];
             if self.momentum != 0.0 {
-                let momentum = &mut momenta[i];
-                if self.is_first_step {
-                    copy_(momentum, &grad, false)?;
-                } else {
-                    mul__scalar(momentum, self.momentum.into())?;
-                    add_(momentum, &grad, (1.0 - self.dampening).into())?;
-                }
-                grad = if self.nesterov { add(&grad, momentum, self.momentum.into())? } else { momentum.clone() };
+                tensors.push(&mut momenta[i]);
             }
-            add_(param, &grad, (-self.lr).into())?;
+            in_full_precision(&mut tensors, |tensors| {
+                let [param, momentum @ ..] = tensors else { return Ok(()) };
+                let mut grad = prepare_gradient(&mut grads[i], grad_scale, self.maximize, (self.weight_decay, param))?;
+                if let Some(momentum) = momentum.first_mut() {
+                    if self.is_first_step {
+                        copy_(momentum, &grad, false)?;
+                    } else {
+                        mul__scalar(momentum, self.momentum.into())?;
+                        add_(momentum, &grad, (1.0 - self.dampening).into())?;
+                    }
+                    grad = if self.nesterov { add(&grad, momentum, self.momentum.into())? } else { momentum.clone() };
+                }
+                add_(param, &grad, (-self.lr).into())
+            })?;
         }
         Ok(())
     }
@@ -70,6 +79,8 @@ pub fn _fused_sgd_(_: ...) -> Result<()> {
         nesterov,
         maximize,
         is_first_step,
+        grad_scale,
+        found_inf,
     )?
     .value;
     if skips_step(found_inf)? { Ok(()) } else { step.run(this, grads, momentum_buffer_list, grad_scale) }
@@ -87,9 +98,15 @@ fn sgd_plan(
     nesterov: bool,
     maximize: bool,
     is_first_step: bool,
+    grad_scale: Option<&Tensor>,
+    found_inf: Option<&Tensor>,
 ) -> Result<Plan<SgdStep, 0>, BadArgument> {
     let lists = [("grads", grads), ("momentum_buffer_list", momentum_buffer_list)];
     check_step_lists(this, &lists[..if momentum == 0.0 { 1 } else { 2 }])?;
+    if momentum == 0.0 {
+        check_absent_list("momentum_buffer_list", momentum_buffer_list, "`momentum` is zero")?;
+    }
+    check_loss_scale(grad_scale, found_inf)?;
     Ok(Plan::new(SgdStep { weight_decay, momentum, lr, dampening, nesterov, maximize, is_first_step }, []))
 }
 

@@ -151,7 +151,7 @@ pub fn bilinear(input1: &Tensor, input2: &Tensor, weight: &Tensor, bias: Option<
 )]
 pub fn _trilinear(_: ...) -> Result<Tensor> {
     let dtype = dispatch_runtime::result_dtype([i1, i2, i3]);
-    let exact = if matches!(dtype, DType::F16 | DType::BF16) { DType::F32 } else { dtype };
+    let exact = crate::accumulate_dtype(dtype);
     let cast = |tensor: &Tensor, dtype| crate::to_dtype(tensor, dtype, false, false, None);
     let wide = |tensor: &Tensor, dims: &[i64]| {
         dims.iter().try_fold(cast(tensor, exact)?, |tensor, &dim| unsqueeze(&tensor, dim))

@@ -60,8 +60,10 @@ pub fn dequantize_per_tensor(_: ...) -> Result<Tensor> {
 pub fn dequantize_per_tensor_tensor(_: ...) -> Result<Tensor> {
     let _ = (quant_min, quant_max);
     check_is_quantized(input, dtype)?;
-    let numbers = input.to(out_dtype.unwrap_or(DType::F32))?;
-    (numbers - single_element("zero_point", zero_point)?)? * single_element("scale", scale)?
+    let dtype = out_dtype.unwrap_or(DType::F32);
+    let numbers = (input.to(dtype)? - single_element("zero_point", zero_point)?)?;
+    // As a number, the scale gives integers a fraction, and does not change another dtype.
+    (numbers * single_element("scale", scale)?)?.to(if dtype.is_floating() { dtype } else { DType::F32 })
 }
 
 /// Computes [`dequantize_per_tensor`] with a scale, a zero point and a range in tensors.

@@ -148,8 +148,10 @@ fn group_ranges(offs: &Tensor, size: i64) -> Result<Vec<Range<i64>>> {
         crate::contiguous(&offs.to(Device::CPU)?, dispatch_runtime::MemoryFormat::Contiguous)?.to_vec::<i32>()?;
     let mut start = 0;
     let parts = ends.iter().map(|&end| {
-        let part = start..i64::from(end).clamp(start, size);
-        start = part.end;
+        let end = i64::from(end).clamp(0, size);
+        // A group whose end is before its start is empty, but the next one starts there.
+        let part = start..end.max(start);
+        start = end;
         part
     });
     Ok(parts.collect())

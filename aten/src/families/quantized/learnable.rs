@@ -22,6 +22,11 @@ pub fn _fake_quantize_learnable_per_tensor_affine(_: ...) -> Result<Tensor> {
 #[op_plan(_fake_quantize_learnable_per_tensor_affine)]
 fn per_tensor_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     check_elements_and_range(this, quant_min, quant_max)?;
+    for (name, tensor) in [("scale", scale), ("zero_point", zero_point)] {
+        if tensor.sizes().is_empty() {
+            return Err(BadArgument::rank(name, 0, 1..));
+        }
+    }
     check_parameters([("scale", scale), ("zero_point", zero_point)])?;
     Ok(Plan::new((), [Spec::like(this, this.dtype())]))
 }
@@ -66,6 +71,7 @@ pub fn _fake_quantize_learnable_per_tensor_affine_backward(_: ...) -> Result<(Te
     if this.geometry().count() == 0 {
         return Ok((crate::clone(this, None)?, crate::clone(scale, None)?, crate::clone(zero_point, None)?));
     }
+    let [grad, this] = &[wide(grad)?, wide(this)?];
     let map = tensor_map((scale, zero_point), (quant_min, quant_max), |zero_point| zero_point + 0.5)?;
     let [of_this, of_scale, of_zero_point] = element_gradients(grad, this, &map, grad_factor)?;
     Ok((of_this, of_scale.sum()?.unsqueeze(0)?, of_zero_point.sum()?.unsqueeze(0)?))
@@ -81,6 +87,7 @@ pub fn _fake_quantize_learnable_per_channel_affine_backward(_: ...) -> Result<(T
     if this.geometry().count() == 0 {
         return Ok((crate::clone(this, None)?, crate::clone(scale, None)?, crate::clone(zero_point, None)?));
     }
+    let [grad, this] = &[wide(grad)?, wide(this)?];
     let map = channel_map(this, (scale, zero_point), axis, (quant_min, quant_max))?;
     let [of_this, of_scale, of_zero_point] = element_gradients(grad, this, &map, grad_factor)?;
     let others: Vec<i64> =
@@ -89,6 +96,11 @@ pub fn _fake_quantize_learnable_per_channel_affine_backward(_: ...) -> Result<(T
         if others.is_empty() { Ok(gradient) } else { gradient.sum_dim_intlist(Some(&others), false) }
     };
     Ok((of_this, sum(of_scale)?, sum(of_zero_point)?))
+}
+
+/// Returns elements in single precision if they are `bfloat16`: the gradients of those are in single precision.
+fn wide(elements: &Tensor) -> Result<Tensor> {
+    if elements.dtype() == DType::BF16 { elements.to(DType::F32) } else { Ok(elements.clone()) }
 }
 
 /// Returns the gradients of each element, of its scale and of its zero point.
@@ -100,7 +112,7 @@ fn element_gradients(grad: &Tensor, this: &Tensor, map: &AffineMap, grad_factor:
     let of_rounding = (((&of_bound * &map.scale)? - this)? / &map.scale)?;
     let of_scale = (grad * &crate::where_self(&is_in_range, &of_rounding, &of_bound)?)?.mul_scalar(grad_factor)?;
     let of_zero_point = ((grad * &map.scale)? * (-grad_factor))?.masked_fill_scalar(&is_in_range, 0)?;
-    Ok([(grad * &is_in_range)?, of_scale, of_zero_point])
+    Ok([(&is_in_range * grad)?, of_scale, of_zero_point])
 }
 
 /// Returns the map of a whole tensor, by the first scale and the first zero point. `adjust` returns a zero point whose integer part counts.

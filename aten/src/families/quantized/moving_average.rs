@@ -15,7 +15,7 @@ use crate::prelude::*;
 )]
 pub fn fused_moving_avg_obs_fake_quant(_: ...) -> Result<Tensor> {
     if this.geometry().count() == 0 {
-        return Ok(this.clone());
+        return crate::clone(this, None);
     }
     let (rounded, _) = _fused_moving_avg_obs_fq_helper(
         this,
@@ -44,6 +44,9 @@ pub fn _fused_moving_avg_obs_fq_helper(_: ...) -> Result<(Tensor, Tensor)> {
     let range = (quant_min, quant_max);
     check_observed(this, observer_on, fake_quant_on, range, (ch_axis, per_row_fake_quant))?;
     if crate::item(observer_on)?.to_i64() != 0 {
+        if this.dtype() != DType::F32 {
+            return Err(BadArgument::dtype("self", this.dtype(), DType::F32).because("its averages are").into());
+        }
         let (least, most) = if per_row_fake_quant {
             crate::aminmax(&this.flatten_using_ints(1, -1)?, Some(1), false)?
         } else {
@@ -58,10 +61,10 @@ pub fn _fused_moving_avg_obs_fq_helper(_: ...) -> Result<(Tensor, Tensor)> {
     }
     let count = if per_row_fake_quant { this.sizes()[0] } else { 1 };
     let (least, most) = (averages("running_min", running_min, count)?, averages("running_max", running_max, count)?);
-    let chosen = least.iter().zip(&most).map(|(&least, &most)| {
-        let interval = Interval { least: least.min(0.0), most: most.max(0.0) };
-        interval.quantization(quant_min, quant_max, symmetric_quant)
-    });
+    let chosen = least
+        .iter()
+        .zip(&most)
+        .map(|(&least, &most)| Interval { least, most }.quantization(quant_min, quant_max, symmetric_quant));
     let (scales, zero_points): (Vec<f64>, Vec<i64>) = chosen.map(|chosen| (chosen.scale, chosen.zero_point)).unzip();
     write_vector(("scale", scale), &Tensor::from(scales))?;
     write_vector(("zero_point", zero_point), &Tensor::from(zero_points))?;
@@ -82,6 +85,34 @@ pub fn _fused_moving_avg_obs_fq_helper(_: ...) -> Result<(Tensor, Tensor)> {
         quant_min,
         quant_max,
     )
+}
+
+/// Computes [`_fused_moving_avg_obs_fq_helper`], and writes its results to `out0` and `out1`.
+#[op_def(
+    "_fused_moving_avg_obs_fq_helper.out(Tensor self, Tensor observer_on, Tensor fake_quant_on, Tensor(a!) running_min, Tensor(b!) running_max, Tensor(c!) scale, Tensor(d!) zero_point, float averaging_const, int quant_min, int quant_max, int ch_axis, bool per_row_fake_quant=False, bool symmetric_quant=False, *, Tensor(e!) out0, Tensor(f!) out1) -> (Tensor(e!), Tensor(f!))"
+)]
+pub fn _fused_moving_avg_obs_fq_helper_out(_: ...) -> Result<()> {
+    check_observed(this, observer_on, fake_quant_on, (quant_min, quant_max), (ch_axis, per_row_fake_quant))?;
+    let [rounded, mask] = rounded_and_mask(this).outputs;
+    rounded.fit_output("out0", out0)?;
+    mask.fit_output("out1", out1)?;
+    let (rounded, mask) = _fused_moving_avg_obs_fq_helper(
+        this,
+        observer_on,
+        fake_quant_on,
+        running_min,
+        running_max,
+        scale,
+        zero_point,
+        averaging_const,
+        quant_min,
+        quant_max,
+        ch_axis,
+        per_row_fake_quant,
+        symmetric_quant,
+    )?;
+    crate::copy_(out0, &rounded, false)?;
+    crate::copy_(out1, &mask, false)
 }
 
 /// On Meta there are no elements, so nothing is written.
@@ -136,8 +167,8 @@ fn check_observed(
     (quant_min, quant_max): (i64, i64),
     (ch_axis, per_row): (i64, bool),
 ) -> Result<(), BadArgument> {
-    if this.dtype() != DType::F32 {
-        return Err(BadArgument::dtype("self", this.dtype(), DType::F32));
+    if per_row && this.sizes().len() < 2 {
+        return Err(BadArgument::rank("self", this.sizes().len(), 2..).because("each row has a scale"));
     }
     check_elements_and_range(this, quant_min, quant_max)?;
     if quant_min == quant_max {

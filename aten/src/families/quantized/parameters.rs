@@ -81,6 +81,9 @@ pub fn choose_qparams_optimized(_: ...) -> Result<(Tensor, Tensor)> {
 /// The most steps of a search.
 const MAX_STEPS: i64 = 1 << 24;
 
+/// The integer to which a processor converts the zero point of infinite and undefined numbers.
+const ZERO_POINT_OF_NAN: i64 = i32::MIN as i64;
+
 /// A scale and a zero point.
 pub(super) struct Quantization {
     pub(super) scale: f64,
@@ -104,6 +107,9 @@ impl Interval {
     )]
     pub(super) fn quantization(self, least: i64, most: i64, symmetric: bool) -> Quantization {
         let Self { least: mut low, most: mut high } = self;
+        if low.is_nan() || high.is_nan() {
+            return Quantization { scale: f64::NAN, zero_point: ZERO_POINT_OF_NAN };
+        }
         let (bottom, top) = (least as f64, most as f64);
         let is_centred = |low: f32, high: f32| symmetric && low < 0.0 && high > 0.0;
         if is_centred(low, high) {
@@ -136,9 +142,11 @@ impl Interval {
             () if is_low_nearer => bottom - from_low,
             () => top - from_high,
         };
-        // The conversion of NaN, which infinite numbers give, is that of a processor.
-        let zero_point =
-            if zero_point.is_nan() { i32::MIN.into() } else { zero_point.clamp(bottom, top).round_ties_even() as i64 };
+        let zero_point = if zero_point.is_nan() {
+            ZERO_POINT_OF_NAN
+        } else {
+            zero_point.clamp(bottom, top).round_ties_even() as i64
+        };
         Quantization { scale, zero_point }
     }
 

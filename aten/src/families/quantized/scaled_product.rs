@@ -17,7 +17,7 @@ const SCALE_PER_LINE: i64 = 1;
 /// `scale_result` divides the result if `out_dtype` is a float8 dtype. `use_fast_accum` is for other devices.
 #[op_def(
     "_scaled_mm(Tensor self, Tensor mat2, Tensor scale_a, Tensor scale_b, Tensor? bias=None, Tensor? scale_result=None, ScalarType? out_dtype=None, bool use_fast_accum=False) -> Tensor",
-    plan, float8, out = "out", body = CompositeExplicitAutograd
+    plan, float8, body = CompositeExplicitAutograd
 )]
 pub fn _scaled_mm(_: ...) -> Result<Tensor> {
     let plan = _scaled_mm::plan(this, mat2, scale_a, scale_b, bias, scale_result, out_dtype, use_fast_accum)?;
@@ -27,6 +27,23 @@ pub fn _scaled_mm(_: ...) -> Result<Tensor> {
         Some(scale) if out_dtype.is_some() && dtype.is_float8() => (product / &scale.reshape(&[])?)?.to(dtype),
         _ => product.to(dtype),
     }
+}
+
+/// [`_scaled_mm`], into `out` and in its dtype.
+#[op_def(
+    "_scaled_mm.out(Tensor self, Tensor mat2, Tensor scale_a, Tensor scale_b, Tensor? bias=None, Tensor? scale_result=None, ScalarType? out_dtype=None, bool use_fast_accum=False, *, Tensor(a!) out) -> Tensor(a!)",
+    body = CompositeExplicitAutograd
+)]
+pub fn _scaled_mm_out(_: ...) -> Result<()> {
+    if let Some(expected) = out_dtype.filter(|&dtype| dtype != out.dtype()) {
+        return Err(BadArgument::dtype("out", out.dtype(), expected).like("out_dtype").into());
+    }
+    let dtype = out_dtype.or_else(|| (out.dtype() != this.dtype()).then(|| out.dtype()));
+    let Plan { outputs: [spec], .. } =
+        _scaled_mm::plan(this, mat2, scale_a, scale_b, bias, scale_result, dtype, use_fast_accum)?;
+    spec.fit_output("out", out)?;
+    let product = _scaled_mm(this, mat2, scale_a, scale_b, bias, scale_result, dtype, use_fast_accum)?;
+    crate::copy_(out, &product, false)
 }
 
 #[op_plan(_scaled_mm)]
@@ -70,17 +87,21 @@ pub fn _scaled_mm_v2(_: ...) -> Result<Tensor> {
         use_fast_accum,
     )?;
     let [Spec { dtype, .. }] = plan.outputs;
-    let (first, second) = if recipe_a == [SCALE_PER_LINE] {
-        (scale_a[0].reshape(&[-1, 1])?, scale_b[0].reshape(&[1, -1])?)
-    } else {
-        (scale_a[0].clone(), scale_b[0].clone())
-    };
-    multiply_scaled((this, &first), (mat2, &second), bias)?.to(dtype)
+    multiply_scaled((this, &scale_a[0]), (mat2, &scale_b[0]), bias)?.to(dtype)
 }
 
 #[op_plan(_scaled_mm_v2)]
 fn scaled_mm_v2_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     let (rows, columns) = check_scaled(("self", this), ("mat2", mat2), bias)?;
+    for (name, swizzle) in [("swizzle_a", swizzle_a), ("swizzle_b", swizzle_b)] {
+        if swizzle.iter().any(|&kind| kind != 0) {
+            return Err(BadArgument::value(name, format!("{swizzle:?}"), "[0], because scales are in their order"));
+        }
+    }
+    if !matches!(contraction_dim, [] | [1 | -1, 0 | -2]) {
+        let found = format!("{contraction_dim:?}");
+        return Err(BadArgument::value("contraction_dim", found, "empty or [1, 0], the inner dimensions"));
+    }
     for (name, recipe) in [("recipe_a", recipe_a), ("recipe_b", recipe_b)] {
         if !matches!(recipe, [ONE_SCALE | SCALE_PER_LINE]) || recipe != recipe_a {
             return Err(BadArgument::value(
@@ -98,6 +119,10 @@ fn scaled_mm_v2_plan(_: ...) -> Result<Plan<()>, BadArgument> {
         check_scale_dtype(name, scale)?;
         if scale.geometry().count() != count {
             return Err(BadArgument::sizes(name, scale.sizes(), dispatch_runtime::Sizes::ElementCount(count.into())));
+        }
+        let expected = if name == "scale_a" { [count, 1] } else { [1, count] };
+        if recipe_a == [SCALE_PER_LINE] && scale.sizes() != expected {
+            return Err(BadArgument::sizes(name, scale.sizes(), &expected[..]));
         }
     }
     Ok(Plan::new((), [Spec::contiguous(out_dtype.unwrap_or_else(|| this.dtype()), &[rows, columns])]))

@@ -1,6 +1,6 @@
 //! The gradients of one step of `lstm` and `gru`, from the products of the inputs and of the state with their weights.
 //!
-//! A gradient that does not exist, such as that of a bias that is left out, has no elements.
+//! A gradient that does not exist has no elements. As in PyTorch, both biases have a gradient if there is an `input_bias`, and else none.
 
 use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
@@ -34,7 +34,7 @@ pub fn _thnn_differentiable_gru_cell_backward(_: ...) -> Result<(Tensor, Tensor,
     let of_input_gates = cat(&[of_reset.clone(), of_update.clone(), of_new], 1)?;
     let of_hidden_gates = cat(&[of_reset, of_update, of_hidden_new], 1)?;
     let of_input_bias = gradient_of_bias(&of_input_gates, input_bias.is_some())?;
-    let of_hidden_bias = gradient_of_bias(&of_hidden_gates, hidden_bias.is_some())?;
+    let of_hidden_bias = gradient_of_bias(&of_hidden_gates, input_bias.is_some())?;
     Ok((of_input_gates, of_hidden_gates, (grad_hy * update)?, of_input_bias, of_hidden_bias))
 }
 
@@ -48,8 +48,7 @@ pub fn _thnn_differentiable_lstm_cell_backward(_: ...) -> Result<(Tensor, Tensor
     let gates = (add_bias(input_gates, input_bias)? + add_bias(hidden_gates, hidden_bias)?)?;
     let [input, kept, new, output] = split_gates(&gates)?;
     let activated = [input.sigmoid()?, kept.sigmoid()?, new.tanh()?, output.sigmoid()?];
-    let has_bias = [input_bias, hidden_bias].map(|bias| bias.is_some());
-    lstm_gradients([grad_hy, grad_cy], &activated, [cx, cy], has_bias)
+    lstm_gradients([grad_hy, grad_cy], &activated, [cx, cy], input_bias.is_some())
 }
 
 /// The gradients of a step of an LSTM, as those of [`_thnn_differentiable_lstm_cell_backward`]. `workspace` has the activated gates.
@@ -58,7 +57,7 @@ pub fn _thnn_differentiable_lstm_cell_backward(_: ...) -> Result<(Tensor, Tensor
 )]
 pub fn _thnn_fused_lstm_cell_backward(_: ...) -> Result<(Tensor, Tensor, Tensor, Tensor, Tensor)> {
     check_gates("workspace", workspace, 4, ("cx", cx))?;
-    lstm_gradients([grad_hy, grad_cy], &split_gates(workspace)?, [cx, cy], [has_bias; 2])
+    lstm_gradients([grad_hy, grad_cy], &split_gates(workspace)?, [cx, cy], has_bias)
 }
 
 /// Returns the gradients of a step of an LSTM, given the activated gates in the order input, kept, new and output.
@@ -66,7 +65,7 @@ fn lstm_gradients(
     [of_hidden, of_next]: [Option<&Tensor>; 2],
     [input, kept, new, output]: &[Tensor; 4],
     [cx, cy]: [&Tensor; 2],
-    has_bias: [bool; 2],
+    has_biases: bool,
 ) -> Result<(Tensor, Tensor, Tensor, Tensor, Tensor)> {
     for (name, state) in [("cy", Some(cy)), ("grad_hy", of_hidden), ("grad_cy", of_next)] {
         if let Some(state) = state {
@@ -92,9 +91,8 @@ fn lstm_gradients(
     let of_kept = sigmoid_backward(&(&of_cell * cx)?, kept)?;
     let of_new = tanh_backward(&(&of_cell * input)?, new)?;
     let of_gates = cat(&[of_input, of_kept, of_new, of_output], 1)?;
-    let of_biases = has_bias.map(|has_bias| gradient_of_bias(&of_gates, has_bias));
-    let [of_input_bias, of_hidden_bias] = of_biases;
-    Ok((of_gates.clone(), of_gates, (of_cell * kept)?, of_input_bias?, of_hidden_bias?))
+    let of_bias = gradient_of_bias(&of_gates, has_biases)?;
+    Ok((of_gates.clone(), of_gates, (of_cell * kept)?, of_bias.clone(), of_bias))
 }
 
 fn add_bias(gates: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {

@@ -24,7 +24,7 @@ pub fn hash_tensor(_: ...) -> Result<Tensor> {
             BadArgument::sizes("self", this.sizes(), "at least one element along the reduced dimensions").into()
         );
     }
-    let this = crate::resolve_neg(&crate::detach(this)?)?;
+    let this = crate::clone(&crate::resolve_neg(&crate::detach(this)?)?, None)?;
     let mut bits = if this.dtype().is_floating() {
         crate::view_dtype(&this.to(DType::F64)?, DType::I64)?
     } else {

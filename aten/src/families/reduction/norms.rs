@@ -26,8 +26,18 @@ pub fn linalg__powsum(
     keepdim: bool,
     dtype: Option<DType>,
 ) -> Result<Tensor> {
-    let dtype = vector_norm_plan(this, ord, dim, keepdim, dtype)?.value.compute_dtype;
-    crate::sum_dim_intlist(&crate::pow_tensor_scalar(&crate::abs(&this.to(dtype)?)?, ord)?, dim, keepdim, None)
+    let computed = dtype.unwrap_or_else(|| this.dtype());
+    if !computed.is_floating() && !computed.is_complex() {
+        let argument = if dtype.is_some() { "dtype" } else { "self" };
+        return Err(BadArgument::dtype(argument, computed, DTypes::FloatingOrComplex).into());
+    }
+    if ord.to_f64().is_none() {
+        return Err(BadArgument::value("ord", "complex", "a real number").into());
+    }
+    // A complex number in a real dtype is its magnitude, not its real part.
+    let magnitude =
+        if computed.is_complex() { crate::abs(&this.to(computed)?)? } else { crate::abs(this)?.to(computed)? };
+    crate::sum_dim_intlist(&crate::pow_tensor_scalar(&magnitude, ord)?, dim, keepdim, None)
 }
 
 /// The plan of a norm over dimensions.
@@ -63,17 +73,21 @@ fn vector_norm_plan(
             format!("of the same kind as `self`, which is of {}", this.dtype()),
         ));
     }
+    if this.dtype().promote(computed) != computed {
+        let expected = format!("a dtype that holds each {} without rounding", this.dtype());
+        return Err(BadArgument::dtype("dtype", computed, expected));
+    }
     let Some(order) = ord.to_f64() else { return Err(BadArgument::value("ord", "complex", "a real number")) };
     let Plan { value: ReductionDims { is_reduced }, outputs } =
         ReductionDims::plan(this, dim.unwrap_or(&[]), keepdim, computed.to_real())?;
-    if reduces_empty_dim(this, &is_reduced)
-        && (order < 0.0 || order == f64::INFINITY)
-        && outputs[0].geometry.count() != 0
-    {
+    let is_of_nothing = reduces_empty_dim(this, &is_reduced);
+    if is_of_nothing && (order < 0.0 || order == f64::INFINITY) && outputs[0].geometry.count() != 0 {
         return Err(
             BadArgument::element_count("self", this.sizes(), 1..).because("this norm of no elements is undefined")
         );
     }
+    // The sum of nothing is zero, whatever its root.
+    let order = if order.is_nan() && is_of_nothing { 1.0 } else { order };
     let is_representable = computed.to_real() == DType::F64 || order.abs() <= f64::from(f32::MAX);
     let order = if is_representable { order } else { order.signum() * f64::INFINITY };
     let has_one_element_each = this.sizes().iter().zip(&is_reduced).all(|(&size, &reduced)| !reduced || size == 1);

@@ -102,10 +102,14 @@ pub fn cumprod_backward(_: ...) -> Result<Tensor> {
     if input.geometry().count() <= 1 {
         return crate::clone(grad, None);
     }
-    if guard::is_grad_enabled() {
-        return cumprod_gradient_without_division(grad, input, dim);
-    }
     let zero = input.eq_scalar(0)?;
+    if guard::is_grad_enabled() {
+        // Without a zero, the gradient depends on `output`. With a zero, each divisor is 1, so that the quotients have derivatives, too.
+        let has_zero = zero.any()?;
+        let divisor = crate::conj(&input.masked_fill_scalar(&has_zero, 1)?)?;
+        let quotients = (reverse_cumsum(&(grad * crate::conj(output)?)?, dim)? / divisor)?;
+        return crate::where_self(&has_zero, &cumprod_gradient_without_division(grad, input, dim)?, &quotients);
+    }
     let zeros = zero.cumsum(dim)?;
     let first = zero.logical_and(&zeros.eq_scalar(1)?)?;
     let without = input.masked_fill_scalar(&first, 1)?;

@@ -30,14 +30,18 @@ pub fn copy_(this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Result<()> 
     Ok(())
 }
 
-/// Returns the elements of `src`, broadcast and converted to the sizes and dtype of `self`.
+/// Returns the elements of `src`, broadcast and converted to the sizes and dtype of `self`, with its strides.
 #[op_def(
     "copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
     out = "out", body = CompositeExplicitAutograd,
     check = crate::check_broadcasts_to_tensor(("src", src), ("self", this))
 )]
 pub fn copy(_: ...) -> Result<Tensor> {
-    let mut copied = spec_like(this, this.dtype(), None)?.on(this.device())?;
+    let mut spec = spec_like(this, this.dtype(), None)?;
+    if !this.overlaps_itself() {
+        spec.geometry = Geometry::strided(this.sizes(), this.strides(), 0).unwrap_or(spec.geometry);
+    }
+    let mut copied = spec.on(this.device())?;
     copy_(&mut copied, src, non_blocking)?;
     Ok(copied)
 }

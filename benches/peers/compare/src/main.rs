@@ -3,6 +3,7 @@
 //! A ratio is the peer's cost divided by ours, so above one we are better. `--only NAME` selects the lines whose workload, kind or peer
 //! begins with the name. `--threads N` measures large tensors on N threads. Both options may be repeated.
 
+mod bandwidth;
 mod memory;
 mod options;
 mod program;

@@ -21,6 +21,8 @@ pub(crate) enum Unit {
     Bytes,
     /// The speed-up from more threads; more is better.
     Speedup,
+    /// The bandwidth of memory; more is better.
+    BytesPerSecond,
 }
 
 impl Row {
@@ -58,7 +60,10 @@ impl Row {
 
     /// Returns how many times better this framework is than the peer.
     fn times_better(&self) -> f64 {
-        if self.unit == Unit::Speedup { self.ours / self.theirs } else { self.theirs / self.ours }
+        match self.unit {
+            Unit::Speedup | Unit::BytesPerSecond => self.ours / self.theirs,
+            Unit::Instructions | Unit::Seconds | Unit::Bytes => self.theirs / self.ours,
+        }
     }
 
     pub(crate) fn misses_target(&self) -> bool {
@@ -84,6 +89,7 @@ impl Unit {
         match self {
             Self::Instructions => format!("{value:.0}"),
             Self::Speedup => format!("{value:.2} x"),
+            Self::BytesPerSecond => format!("{:.1} GB/s", value * 1e-9),
             Self::Bytes => format!("{:.1} MB", value * 1e-6),
             Self::Seconds if value < 1e-6 => format!("{:.1} ns", value * 1e9),
             Self::Seconds if value < 1e-3 => format!("{:.1} us", value * 1e6),

@@ -2,6 +2,7 @@
 
 use measure::Result;
 
+use crate::bandwidth::compare_bandwidths;
 use crate::options::Options;
 use crate::program::Programs;
 use crate::row::{Row, Unit};
@@ -47,6 +48,7 @@ pub(crate) fn measure_throughput(programs: &Programs, options: &Options) -> Resu
             }
         }
     }
+    rows.extend(compare_bandwidths(&rows));
     rows.extend(speedups);
     Ok(rows)
 }

@@ -100,14 +100,25 @@ const INDEXING_AND_SCAN_WORKLOADS: &[(&str, f64)] = &[
     ("gelu 1024x1024 bf16", NO_TARGET),
     ("gelu 1024x1024 f16", NO_TARGET),
 ];
-/// The first line is compared with PyTorch's steps by lists of tensors, those with "fused" with its fused step.
+
+/// Our steps are fused. PyTorch's are in its `foreach` operators, or also fused if the name says so.
 const OPTIMISER_WORKLOADS: &[(&str, f64)] = &[
-    ("AdamW 48 x 1M", 2.0),
-    ("AdamW 48 x 1M, fused", 0.95),
     ("AdamW 48 x 1k", 2.0),
     ("AdamW 48 x 1k, fused", NO_TARGET),
-    ("copy of 48M", 0.95),
+    ("AdamW 48 x 1M", 2.0),
+    ("AdamW 48 x 1M, fused", 0.95),
+    ("AdamW 1 x 48M", 2.0),
+    ("AdamW 1 x 48M, fused", 0.95),
+    (COPY_WORKLOAD, 0.95),
 ];
+
+/// The workload with the bandwidth of memory.
+pub(crate) const COPY_WORKLOAD: &str = "copy of 48M";
+
+/// The bytes that a call reads and writes, of workloads whose time is that of memory. A copy moves two floats of each element. A step of
+/// `AdamW` reads four and writes three.
+pub(crate) const BYTES_PER_CALL: &[(&str, f64)] =
+    &[(COPY_WORKLOAD, 8.0 * 48e6), ("AdamW 48 x 1M", 28.0 * 48e6), ("AdamW 1 x 48M", 28.0 * 48e6)];
 
 /// The target of workloads that are only reported.
 const NO_TARGET: f64 = 0.0;

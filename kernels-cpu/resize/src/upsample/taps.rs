@@ -117,13 +117,37 @@ impl<T: ComputeType> UpsampleTaps<T> {
                     }
                 }
                 UpsampleMode::AntialiasedLinear => {
-                    push_antialiased_taps(output_index, step, input_size, 1.0, |x| (1.0 - x).max(0.0), &mut push);
+                    push_antialiased_taps(
+                        output_index,
+                        step,
+                        round,
+                        input_size,
+                        1.0,
+                        |x| (1.0 - x).max(0.0),
+                        &mut push,
+                    );
                 }
                 UpsampleMode::AntialiasedCubic => {
-                    push_antialiased_taps(output_index, step, input_size, 2.0, antialiased_cubic_weight, &mut push);
+                    push_antialiased_taps(
+                        output_index,
+                        step,
+                        round,
+                        input_size,
+                        2.0,
+                        antialiased_cubic_weight,
+                        &mut push,
+                    );
                 }
                 UpsampleMode::AntialiasedLanczos => {
-                    push_antialiased_taps(output_index, step, input_size, LANCZOS_RADIUS, lanczos_weight, &mut push);
+                    push_antialiased_taps(
+                        output_index,
+                        step,
+                        round,
+                        input_size,
+                        LANCZOS_RADIUS,
+                        lanczos_weight,
+                        &mut push,
+                    );
                 }
             }
             starts.push(weighted_indices.len());
@@ -200,14 +224,16 @@ fn max_tap_count(step: f64, reach: f64) -> usize {
 fn push_antialiased_taps(
     output_index: i64,
     step: f64,
+    round: impl Fn(f64) -> f64,
     input_size: i64,
     radius: f64,
     weight: impl Fn(f64) -> f64,
     push: &mut impl FnMut(i64, f64),
 ) {
-    let (middle, wide) = (step * (output_index as f64 + 0.5), step.max(1.0));
-    let first = ((middle - radius * wide + 0.5) as i64).max(0);
-    let end = ((middle + radius * wide + 0.5) as i64).min(input_size);
+    let (middle, wide) = (round(step * (output_index as f64 + 0.5)), step.max(1.0));
+    let reach = round(radius * wide);
+    let first = ((round(middle - reach) + 0.5) as i64).max(0);
+    let end = ((round(middle + reach) + 0.5) as i64).min(input_size);
     let weights: Vec<f64> = (first..end).map(|at| weight(((at as f64 - middle + 0.5) / wide).abs())).collect();
     let total: f64 = weights.iter().sum();
     (first..end).zip(weights).for_each(|(at, weight)| push(at, if total == 0.0 { weight } else { weight / total }));

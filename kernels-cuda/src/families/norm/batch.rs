@@ -13,6 +13,7 @@ define_parameters! {
         momentum: f64,
         correction: f64,
         channels: u32,
+        is_training: u32,
     }
 
     /// The kernels' `struct ChannelMap`: the map from an element to its channel.
@@ -93,8 +94,13 @@ fn normalize_channels<O: Operation>(
     let written = (mean_moves?, var_moves?);
     let moving = if train { [vector(running[0])?, vector(running[1])?] } else { [StridedVector::NULL; 2] };
     let count = elements_per_channel(input);
-    let batch =
-        BatchNormScalars { eps, momentum, correction: count / (count - 1.0), channels: to_u32(input.sizes()[1]) };
+    let batch = BatchNormScalars {
+        eps,
+        momentum,
+        correction: count / (count - 1.0),
+        channels: to_u32(input.sizes()[1]),
+        is_training: u32::from(train),
+    };
     let saved = (vector(Some(mean))?, vector(Some(rstd))?);
     let (weight, bias) = (vector(weight)?, vector(bias)?);
     let arguments = (means, vars, weight, bias, saved.0, saved.1, moving[0], moving[1], &coefficients, batch);
@@ -136,7 +142,13 @@ fn batch_norm_backward(_plan: &(), [of_input, of_weight, of_bias]: [&mut Tensor;
         spread.clone()
     } else {
         let rstd = Spec::contiguous(coefficients.dtype(), spread.sizes()).on(input.device())?;
-        let batch = BatchNormScalars { eps, momentum: 0.0, correction: 1.0, channels: to_u32(input.sizes()[1]) };
+        let batch = BatchNormScalars {
+            eps,
+            momentum: 0.0,
+            correction: 1.0,
+            channels: to_u32(input.sizes()[1]),
+            is_training: 0,
+        };
         let (means, vars) =
             (StridedVector::from_tensor(launch, Some(mean))?, StridedVector::from_tensor(launch, Some(spread))?);
         let (none, saved) = (StridedVector::NULL, StridedVector::from_tensor(launch, Some(&rstd))?);

@@ -32,6 +32,9 @@ fn convolution_backward(
     needs: &[bool],
     _: ...
 ) -> Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
+    // A result that the mask does not request is empty, and so is its gradient.
+    let (grad0, grad1, grad2) =
+        (grad0.filter(|_| output_mask[0]), grad1.filter(|_| output_mask[1]), grad2.filter(|_| output_mask[2]));
     let forward = |input: &Tensor, weight: &Tensor, bias: Option<&Tensor>| {
         aten::convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
     };

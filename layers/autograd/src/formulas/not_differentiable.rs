@@ -25,6 +25,9 @@ not_differentiable!(
     aten::signbit
 );
 
+// Assertions.
+not_differentiable!(aten::_assert_async, aten::_assert_async_msg, aten::_assert_tensor_metadata);
+
 // Search and counting.
 not_differentiable!(aten::searchsorted, aten::bucketize, aten::isin_tensor_tensor, aten::histc);
 
@@ -36,6 +39,7 @@ not_differentiable!(
     aten::full,
     aten::scalar_tensor,
     aten::zeros,
+    aten::_efficientzerotensor,
     aten::ones,
     aten::empty_like,
     aten::full_like,

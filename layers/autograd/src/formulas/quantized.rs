@@ -1,5 +1,6 @@
 //! Gradient formulas of quantised models.
 
+use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
 use crate::{Gradient, not_differentiable, op_grad};
@@ -27,7 +28,7 @@ fn _fake_quantize_learnable_per_tensor_affine(
     grad: &Tensor,
     _: ...
 ) -> Result<(impl Gradient, impl Gradient, impl Gradient)> {
-    aten::_fake_quantize_learnable_per_tensor_affine_backward(
+    let (of_this, of_scale, of_zero_point) = aten::_fake_quantize_learnable_per_tensor_affine_backward(
         grad,
         this,
         scale,
@@ -35,7 +36,9 @@ fn _fake_quantize_learnable_per_tensor_affine(
         quant_min,
         quant_max,
         grad_factor,
-    )
+    )?;
+    // The operator's gradient of `bfloat16` elements is in single precision.
+    Ok((of_this.to(this.dtype())?, of_scale, of_zero_point))
 }
 
 #[op_grad(aten::_fake_quantize_learnable_per_channel_affine)]
@@ -43,7 +46,7 @@ fn _fake_quantize_learnable_per_channel_affine(
     grad: &Tensor,
     _: ...
 ) -> Result<(impl Gradient, impl Gradient, impl Gradient)> {
-    aten::_fake_quantize_learnable_per_channel_affine_backward(
+    let (of_this, of_scale, of_zero_point) = aten::_fake_quantize_learnable_per_channel_affine_backward(
         grad,
         this,
         scale,
@@ -52,7 +55,9 @@ fn _fake_quantize_learnable_per_channel_affine(
         quant_min,
         quant_max,
         grad_factor,
-    )
+    )?;
+    // The operator's gradient of `bfloat16` elements is in single precision.
+    Ok((of_this.to(this.dtype())?, of_scale, of_zero_point))
 }
 
 /// The gradient of an operand is the product of the result's gradient with the other operand, in the same groups.

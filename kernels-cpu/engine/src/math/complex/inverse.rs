@@ -15,15 +15,15 @@ pub fn sqrt(z: Complex64) -> Complex64 {
     if z.re == 0.0 && z.im == 0.0 {
         return Complex64::new(0.0, z.im);
     }
-    let size = z.re.abs().max(z.im.abs());
     if z.im.is_infinite() {
         return Complex64::new(f64::INFINITY, z.im);
     }
     // Sums of very large parts would overflow, and quotients of very small ones would be denormal.
-    if size > 1e300 && size.is_finite() {
+    let largest = z.re.abs().max(z.im.abs());
+    if largest > 1e300 && largest.is_finite() {
         return sqrt(z * 0.25) * 2.0;
     }
-    if size < 1e-290 {
+    if z.re.abs() + z.im.abs() < 1e-290 {
         return sqrt(z * 2_f64.powi(108)) * 2_f64.powi(-54);
     }
     let root = (0.5 * (z.re.abs() + z.re.hypot(z.im))).sqrt();
@@ -140,5 +140,12 @@ mod tests {
             acos(Complex64::new(f64::NEG_INFINITY, 1.0)),
             Complex64::new(std::f64::consts::PI, f64::NEG_INFINITY)
         );
+    }
+
+    #[test]
+    fn the_square_root_of_a_number_with_one_nan_part_is_nan() {
+        for z in [Complex64::new(0.0, f64::NAN), Complex64::new(f64::NAN, 1e-300), Complex64::new(1e308, f64::NAN)] {
+            assert!(sqrt(z).re.is_nan() && sqrt(z).im.is_nan(), "{z}");
+        }
     }
 }

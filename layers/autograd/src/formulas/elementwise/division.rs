@@ -14,7 +14,7 @@ fn divisor_gradient(grad: &Tensor, this: &Tensor, other: &Tensor) -> Result<Tens
 }
 
 fn pow_base_gradient(grad: &Tensor, this: &Tensor, exponent: &Tensor) -> Result<Tensor> {
-    let slope = (exponent * this.pow_tensor_tensor(&(exponent - 1)?)?)?;
+    let slope = (exponent * this.pow_tensor_tensor(&(exponent + -1)?)?)?;
     (grad * conj(&slope)?)?.masked_fill_scalar(&exponent.eq_scalar(0)?, 0)
 }
 
