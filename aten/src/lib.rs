@@ -30,6 +30,8 @@ pub use families::attention::operators::*;
 pub use families::elementwise::operators::*;
 pub use families::factories::operators::*;
 pub use families::indexing::operators::*;
+#[cfg(feature = "fft")]
+pub use families::fft::operators::*;
 #[cfg(feature = "linalg")]
 pub use families::linalg::operators::*;
 #[cfg(feature = "loss")]

@@ -79,6 +79,12 @@ autocast!(fp32 on CPU:
     aten::prod, aten::prod_dim_int, aten::reflection_pad1d, aten::reflection_pad2d, aten::replication_pad1d,
     aten::replication_pad2d, aten::replication_pad3d, aten::trace,
 );
+#[cfg(feature = "fft")]
+autocast!(fp32 on CPU:
+    aten::fft_fft, aten::fft_fft2, aten::fft_fftn, aten::fft_hfft, aten::fft_ifft, aten::fft_ifft2, aten::fft_ifftn,
+    aten::fft_ihfft, aten::fft_irfft, aten::fft_irfft2, aten::fft_irfftn, aten::fft_rfft, aten::fft_rfft2,
+    aten::fft_rfftn, aten::stft, aten::stft_center,
+);
 #[cfg(feature = "loss")]
 autocast!(fp32 on CPU:
     aten::binary_cross_entropy, aten::cross_entropy_loss, aten::ctc_loss_intlist, aten::ctc_loss,

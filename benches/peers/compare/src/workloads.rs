@@ -6,6 +6,7 @@ pub(crate) fn workloads_with_targets() -> impl Iterator<Item = (String, f64)> {
         .iter()
         .chain(INDEXING_AND_SCAN_WORKLOADS)
         .chain(OPTIMISER_WORKLOADS)
+        .chain(TRANSFORM_WORKLOADS)
         .map(|(workload, target)| ((*workload).to_owned(), *target));
     let forward = NETWORK_PART_WORKLOADS.iter().map(|(part, target)| ((*part).to_owned(), *target));
     let backward = NETWORK_PART_WORKLOADS.iter().map(|(part, target)| (format!("{part}, backward"), *target));
@@ -78,6 +79,25 @@ const OPTIMISER_WORKLOADS: &[(&str, f64)] = &[
     ("AdamW 48 x 1k", 2.0),
     ("AdamW 48 x 1k, fused", NO_TARGET),
     ("copy of 48M", 0.95),
+];
+
+const TRANSFORM_WORKLOADS: &[(&str, f64)] = &[
+    ("fft 65536x16", 0.8),
+    ("fft 4096x256", 0.8),
+    ("fft 1000x1000", 0.8),
+    ("fft 1000x1009", 0.8),
+    ("ifft 4096x256", 0.8),
+    ("rfft 16384x64", 0.8),
+    ("rfft 1000x1000", 0.8),
+    ("irfft 16384x64", 0.8),
+    ("irfft 1000x1000", 0.8),
+    ("fft of columns 1024x1024", 0.8),
+    ("fft2 64x64x64", 0.8),
+    ("fft2 1024x1024", 0.8),
+    ("rfft2 1024x1024", 0.8),
+    ("fft 1048576", 0.8),
+    ("rfft 1048576", 0.8),
+    ("irfft 1048576", 0.8),
 ];
 
 /// The target of workloads that are only reported.
