@@ -71,61 +71,6 @@ macro_rules! for_each_family {
             native_group_norm_out native_layer_norm native_layer_norm_backward native_layer_norm_backward_out
             native_layer_norm_out rms_norm softmax_int softmax_int_out special_log_softmax special_softmax
         }
-        $family! { "optim" optim:
-            _amp_foreach_non_finite_check_and_unscale _amp_foreach_non_finite_check_and_unscale_
-            _amp_foreach_non_finite_check_and_unscale_out _amp_update_scale _amp_update_scale_ _amp_update_scale_out
-            _foreach_abs _foreach_abs_ _foreach_abs_out _foreach_acos _foreach_acos_ _foreach_acos_out _foreach_add
-            _foreach_add_ _foreach_add__list _foreach_add__scalar _foreach_add__scalarlist _foreach_add_list
-            _foreach_add_list_out _foreach_add_scalar _foreach_add_scalar_out _foreach_add_scalarlist
-            _foreach_add_scalarlist_out _foreach_add_tensor_out _foreach_addcdiv _foreach_addcdiv_
-            _foreach_addcdiv__scalar _foreach_addcdiv__scalarlist _foreach_addcdiv_scalar _foreach_addcdiv_scalar_out
-            _foreach_addcdiv_scalarlist _foreach_addcdiv_scalarlist_out _foreach_addcdiv_tensor_out _foreach_addcmul
-            _foreach_addcmul_ _foreach_addcmul__scalar _foreach_addcmul__scalarlist _foreach_addcmul_scalar
-            _foreach_addcmul_scalar_out _foreach_addcmul_scalarlist _foreach_addcmul_scalarlist_out
-            _foreach_addcmul_tensor_out _foreach_asin _foreach_asin_ _foreach_asin_out _foreach_atan _foreach_atan_
-            _foreach_atan_out _foreach_ceil _foreach_ceil_ _foreach_ceil_out _foreach_clamp_max__list
-            _foreach_clamp_max__scalar _foreach_clamp_max__scalarlist _foreach_clamp_max_list
-            _foreach_clamp_max_list_out _foreach_clamp_max_scalar _foreach_clamp_max_scalar_out
-            _foreach_clamp_max_scalarlist _foreach_clamp_max_scalarlist_out _foreach_clamp_min__list
-            _foreach_clamp_min__scalar _foreach_clamp_min__scalarlist _foreach_clamp_min_list
-            _foreach_clamp_min_list_out _foreach_clamp_min_scalar _foreach_clamp_min_scalar_out
-            _foreach_clamp_min_scalarlist _foreach_clamp_min_scalarlist_out _foreach_clone _foreach_clone_out
-            _foreach_copy _foreach_copy_ _foreach_copy_out _foreach_cos _foreach_cos_ _foreach_cos_out _foreach_cosh
-            _foreach_cosh_ _foreach_cosh_out _foreach_div _foreach_div_ _foreach_div__list _foreach_div__scalar
-            _foreach_div__scalarlist _foreach_div_list _foreach_div_list_out _foreach_div_scalar _foreach_div_scalar_out
-            _foreach_div_scalarlist _foreach_div_scalarlist_out _foreach_div_tensor_out _foreach_erf _foreach_erf_
-            _foreach_erf_out _foreach_erfc _foreach_erfc_ _foreach_erfc_out _foreach_exp _foreach_exp_ _foreach_exp_out
-            _foreach_expm1 _foreach_expm1_ _foreach_expm1_out _foreach_floor _foreach_floor_ _foreach_floor_out
-            _foreach_frac _foreach_frac_ _foreach_frac_out _foreach_lerp__list _foreach_lerp__scalar
-            _foreach_lerp__scalarlist _foreach_lerp_list _foreach_lerp_list_out _foreach_lerp_scalar
-            _foreach_lerp_scalar_out _foreach_lerp_scalarlist _foreach_lerp_scalarlist_out _foreach_lgamma
-            _foreach_lgamma_ _foreach_lgamma_out _foreach_log _foreach_log10 _foreach_log10_ _foreach_log10_out
-            _foreach_log1p _foreach_log1p_ _foreach_log1p_out _foreach_log2 _foreach_log2_ _foreach_log2_out
-            _foreach_log_ _foreach_log_out _foreach_max _foreach_max_out _foreach_maximum__list _foreach_maximum__scalar
-            _foreach_maximum__scalarlist _foreach_maximum_list _foreach_maximum_list_out _foreach_maximum_scalar
-            _foreach_maximum_scalar_out _foreach_maximum_scalarlist _foreach_maximum_scalarlist_out
-            _foreach_minimum__list _foreach_minimum__scalar _foreach_minimum__scalarlist _foreach_minimum_list
-            _foreach_minimum_list_out _foreach_minimum_scalar _foreach_minimum_scalar_out _foreach_minimum_scalarlist
-            _foreach_minimum_scalarlist_out _foreach_mm _foreach_mul _foreach_mul_ _foreach_mul__list
-            _foreach_mul__scalar _foreach_mul__scalarlist _foreach_mul_list _foreach_mul_list_out _foreach_mul_scalar
-            _foreach_mul_scalar_out _foreach_mul_scalarlist _foreach_mul_scalarlist_out _foreach_mul_tensor_out
-            _foreach_neg _foreach_neg_ _foreach_neg_out _foreach_norm_scalar _foreach_norm_scalar_out _foreach_pow__list
-            _foreach_pow__scalar _foreach_pow__scalarlist _foreach_pow_list _foreach_pow_list_out _foreach_pow_scalar
-            _foreach_pow_scalar_out _foreach_pow_scalarandtensor _foreach_pow_scalarlist _foreach_pow_scalarlist_out
-            _foreach_powsum_scalar _foreach_powsum_scalar_out _foreach_reciprocal _foreach_reciprocal_
-            _foreach_reciprocal_out _foreach_round _foreach_round_ _foreach_round_out _foreach_rsqrt _foreach_rsqrt_
-            _foreach_rsqrt_out _foreach_sigmoid _foreach_sigmoid_ _foreach_sigmoid_out _foreach_sign _foreach_sign_
-            _foreach_sign_out _foreach_sin _foreach_sin_ _foreach_sin_out _foreach_sinh _foreach_sinh_ _foreach_sinh_out
-            _foreach_sqrt _foreach_sqrt_ _foreach_sqrt_out _foreach_sub__list _foreach_sub__scalar
-            _foreach_sub__scalarlist _foreach_sub_list _foreach_sub_list_out _foreach_sub_scalar _foreach_sub_scalar_out
-            _foreach_sub_scalarlist _foreach_sub_scalarlist_out _foreach_tan _foreach_tan_ _foreach_tan_out
-            _foreach_tanh _foreach_tanh_ _foreach_tanh_out _foreach_trunc _foreach_trunc_ _foreach_trunc_out
-            _foreach_zero _foreach_zero_ _foreach_zero_out _fused_adagrad _fused_adagrad_ _fused_adagrad__tensor_lr
-            _fused_adagrad_out _fused_adagrad_tensor_lr _fused_adagrad_tensor_lr_out _fused_adam _fused_adam_
-            _fused_adam__tensor_lr _fused_adam_out _fused_adam_tensor_lr _fused_adam_tensor_lr_out _fused_adamw
-            _fused_adamw_ _fused_adamw__tensor_lr _fused_adamw_out _fused_adamw_tensor_lr _fused_adamw_tensor_lr_out
-            _fused_sgd _fused_sgd_ _fused_sgd__tensor_lr _fused_sgd_out _fused_sgd_tensor_lr _fused_sgd_tensor_lr_out
-        }
         $family! { "pooling" pooling:
             _adaptive_avg_pool2d _adaptive_avg_pool2d_backward _adaptive_avg_pool2d_backward_out
             _adaptive_avg_pool2d_out _adaptive_avg_pool3d _adaptive_avg_pool3d_backward

@@ -1224,158 +1224,6 @@ pub trait Methods {
     #[cfg(feature = "random")]
     fn feature_dropout_(&mut self, p: f64, train: bool) -> Result<()>;
 
-    /// Computes the discrete Fourier transform along a dimension.
-    #[cfg(feature = "fft")]
-    fn fft_fft(&self, n: Option<i64>, dim: i64, norm: Option<&str>) -> Result<Tensor>;
-
-    /// Computes the transform of several dimensions that has the same name with an `n`, over the last two dimensions by default.
-    #[cfg(feature = "fft")]
-    fn fft_fft2(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>) -> Result<Tensor>;
-
-    /// `fft_fft2`, into a tensor of the caller's.
-    #[cfg(feature = "fft")]
-    fn fft_fft2_out(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>, out: &mut Tensor) -> Result<()>;
-
-    /// `fft_fft`, into a tensor of the caller's.
-    #[cfg(feature = "fft")]
-    fn fft_fft_out(&self, n: Option<i64>, dim: i64, norm: Option<&str>, out: &mut Tensor) -> Result<()>;
-
-    /// Computes the discrete Fourier transform over dimensions.
-    #[cfg(feature = "fft")]
-    fn fft_fftn(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>) -> Result<Tensor>;
-
-    /// `fft_fftn`, into a tensor of the caller's.
-    #[cfg(feature = "fft")]
-    fn fft_fftn_out(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>, out: &mut Tensor) -> Result<()>;
-
-    /// Moves the frequency 0 from the start to the middle of dimensions, or of all.
-    #[cfg(feature = "fft")]
-    fn fft_fftshift(&self, dim: Option<&[i64]>) -> Result<Tensor>;
-
-    /// Computes the real frequencies of a signal with `x[-t] = conj(x[t])`, given its first half.
-    #[cfg(feature = "fft")]
-    fn fft_hfft(&self, n: Option<i64>, dim: i64, norm: Option<&str>) -> Result<Tensor>;
-
-    /// Computes the transform of several dimensions that has the same name with an `n`, over the last two dimensions by default.
-    #[cfg(feature = "fft")]
-    fn fft_hfft2(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>) -> Result<Tensor>;
-
-    /// `fft_hfft2`, into a tensor of the caller's.
-    #[cfg(feature = "fft")]
-    fn fft_hfft2_out(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>, out: &mut Tensor) -> Result<()>;
-
-    /// `fft_hfft`, into a tensor of the caller's.
-    #[cfg(feature = "fft")]
-    fn fft_hfft_out(&self, n: Option<i64>, dim: i64, norm: Option<&str>, out: &mut Tensor) -> Result<()>;
-
-    /// Computes the real frequencies of a signal that equals the conjugate of its mirror image, given the first half of its last dimension.
-    #[cfg(feature = "fft")]
-    fn fft_hfftn(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>) -> Result<Tensor>;
-
-    /// `fft_hfftn`, into a tensor of the caller's.
-    #[cfg(feature = "fft")]
-    fn fft_hfftn_out(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>, out: &mut Tensor) -> Result<()>;
-
-    /// Computes the inverse of `fft_fft`.
-    #[cfg(feature = "fft")]
-    fn fft_ifft(&self, n: Option<i64>, dim: i64, norm: Option<&str>) -> Result<Tensor>;
-
-    /// Computes the transform of several dimensions that has the same name with an `n`, over the last two dimensions by default.
-    #[cfg(feature = "fft")]
-    fn fft_ifft2(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>) -> Result<Tensor>;
-
-    /// `fft_ifft2`, into a tensor of the caller's.
-    #[cfg(feature = "fft")]
-    fn fft_ifft2_out(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>, out: &mut Tensor) -> Result<()>;
-
-    /// `fft_ifft`, into a tensor of the caller's.
-    #[cfg(feature = "fft")]
-    fn fft_ifft_out(&self, n: Option<i64>, dim: i64, norm: Option<&str>, out: &mut Tensor) -> Result<()>;
-
-    /// Computes the inverse of `fft_fftn`.
-    #[cfg(feature = "fft")]
-    fn fft_ifftn(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>) -> Result<Tensor>;
-
-    /// `fft_ifftn`, into a tensor of the caller's.
-    #[cfg(feature = "fft")]
-    fn fft_ifftn_out(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>, out: &mut Tensor) -> Result<()>;
-
-    /// Computes the inverse of `fft_fftshift`.
-    #[cfg(feature = "fft")]
-    fn fft_ifftshift(&self, dim: Option<&[i64]>) -> Result<Tensor>;
-
-    /// Computes the inverse of `fft_hfft`.
-    #[cfg(feature = "fft")]
-    fn fft_ihfft(&self, n: Option<i64>, dim: i64, norm: Option<&str>) -> Result<Tensor>;
-
-    /// Computes the transform of several dimensions that has the same name with an `n`, over the last two dimensions by default.
-    #[cfg(feature = "fft")]
-    fn fft_ihfft2(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>) -> Result<Tensor>;
-
-    /// `fft_ihfft2`, into a tensor of the caller's.
-    #[cfg(feature = "fft")]
-    fn fft_ihfft2_out(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>, out: &mut Tensor) -> Result<()>;
-
-    /// `fft_ihfft`, into a tensor of the caller's.
-    #[cfg(feature = "fft")]
-    fn fft_ihfft_out(&self, n: Option<i64>, dim: i64, norm: Option<&str>, out: &mut Tensor) -> Result<()>;
-
-    /// Computes the inverse of `fft_hfftn`.
-    #[cfg(feature = "fft")]
-    fn fft_ihfftn(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>) -> Result<Tensor>;
-
-    /// `fft_ihfftn`, into a tensor of the caller's.
-    #[cfg(feature = "fft")]
-    fn fft_ihfftn_out(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>, out: &mut Tensor) -> Result<()>;
-
-    /// Computes the inverse of `fft_rfft`. The default of `n` is even: `2 * (size - 1)`.
-    #[cfg(feature = "fft")]
-    fn fft_irfft(&self, n: Option<i64>, dim: i64, norm: Option<&str>) -> Result<Tensor>;
-
-    /// Computes the transform of several dimensions that has the same name with an `n`, over the last two dimensions by default.
-    #[cfg(feature = "fft")]
-    fn fft_irfft2(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>) -> Result<Tensor>;
-
-    /// `fft_irfft2`, into a tensor of the caller's.
-    #[cfg(feature = "fft")]
-    fn fft_irfft2_out(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>, out: &mut Tensor) -> Result<()>;
-
-    /// `fft_irfft`, into a tensor of the caller's.
-    #[cfg(feature = "fft")]
-    fn fft_irfft_out(&self, n: Option<i64>, dim: i64, norm: Option<&str>, out: &mut Tensor) -> Result<()>;
-
-    /// Computes the inverse of `fft_rfftn`. The default of the last length is even: `2 * (size - 1)`.
-    #[cfg(feature = "fft")]
-    fn fft_irfftn(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>) -> Result<Tensor>;
-
-    /// `fft_irfftn`, into a tensor of the caller's.
-    #[cfg(feature = "fft")]
-    fn fft_irfftn_out(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>, out: &mut Tensor) -> Result<()>;
-
-    /// Computes the first half of the frequencies of a real tensor. The other half are conjugates of these.
-    #[cfg(feature = "fft")]
-    fn fft_rfft(&self, n: Option<i64>, dim: i64, norm: Option<&str>) -> Result<Tensor>;
-
-    /// Computes the transform of several dimensions that has the same name with an `n`, over the last two dimensions by default.
-    #[cfg(feature = "fft")]
-    fn fft_rfft2(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>) -> Result<Tensor>;
-
-    /// `fft_rfft2`, into a tensor of the caller's.
-    #[cfg(feature = "fft")]
-    fn fft_rfft2_out(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>, out: &mut Tensor) -> Result<()>;
-
-    /// `fft_rfft`, into a tensor of the caller's.
-    #[cfg(feature = "fft")]
-    fn fft_rfft_out(&self, n: Option<i64>, dim: i64, norm: Option<&str>, out: &mut Tensor) -> Result<()>;
-
-    /// Computes the frequencies of a real tensor. The last dimension keeps only the first half, because the others are conjugates of these.
-    #[cfg(feature = "fft")]
-    fn fft_rfftn(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>) -> Result<Tensor>;
-
-    /// `fft_rfftn`, into a tensor of the caller's.
-    #[cfg(feature = "fft")]
-    fn fft_rfftn_out(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>, out: &mut Tensor) -> Result<()>;
-
     /// Returns a tensor like `self` whose elements are all `value`, a tensor of a single element.
     fn fill(&self, value: &Tensor) -> Result<Tensor>;
 
@@ -1605,7 +1453,7 @@ pub trait Methods {
     #[cfg(feature = "linalg")]
     fn ger_out(&self, vec2: &Tensor, out: &mut Tensor) -> Result<()>;
 
-    /// Returns the index of the tensor's device among the devices of its backend, or -1 for the CPU and for Meta.
+    /// Returns the index of the tensor's device among the devices of its backend, or -1 for the CPU.
     fn get_device(&self) -> Result<i64>;
 
     /// The gated linear unit: the first half of a dimension, times the sigmoid of the second.
@@ -1979,10 +1827,6 @@ pub trait Methods {
     /// Whether the imaginary part of each element is zero.
     fn isreal(&self) -> Result<Tensor>;
 
-    /// Computes the signal whose `stft` is `self`: the overlapping windows are added, and divided by the sum of the
-    #[cfg(feature = "fft")]
-    fn istft(&self, n_fft: i64, hop_length: Option<i64>, win_length: Option<i64>, window: Option<&Tensor>, center: bool, normalized: bool, onesided: Option<bool>, length: Option<i64>, return_complex: bool) -> Result<Tensor>;
-
     /// Computes `target * (log(target) - self)`, or `exp(target) * (target - self)` with `log_target`.
     #[cfg(feature = "loss")]
     fn kl_div(&self, target: &Tensor, reduction: i64) -> Result<Tensor>;
@@ -2129,12 +1973,6 @@ pub trait Methods {
 
     /// `lift`, into a tensor of the caller's.
     fn lift_out(&self, out: &mut Tensor) -> Result<()>;
-
-    /// Computes `sum(|self|^ord)` over dimensions.
-    fn linalg__powsum(&self, ord: impl Into<Scalar>, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
-
-    /// `linalg__powsum`, into a tensor of the caller's.
-    fn linalg__powsum_out(&self, ord: impl Into<Scalar>, dim: Option<&[i64]>, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
     /// The cross products of vectors of three elements along the dimension `dim`.
     #[cfg(feature = "linalg")]
@@ -3573,7 +3411,7 @@ pub trait Methods {
     #[cfg(feature = "conv")]
     fn slow_conv_dilated3d_out(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64], dilation: &[i64], out: &mut Tensor) -> Result<()>;
 
-    /// A transposed `convolution` over two dimensions. The batch dimension of the input is optional; the result always has one.
+    /// A transposed `convolution` over the number of dimensions in the operator's name. The batch dimension is optional.
     #[cfg(feature = "conv")]
     fn slow_conv_transpose2d(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64], output_padding: &[i64], dilation: &[i64]) -> Result<Tensor>;
 
@@ -3581,7 +3419,7 @@ pub trait Methods {
     #[cfg(feature = "conv")]
     fn slow_conv_transpose2d_out(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64], output_padding: &[i64], dilation: &[i64], out: &mut Tensor) -> Result<()>;
 
-    /// A transposed `convolution` over three dimensions. The batch dimension is optional.
+    /// A transposed `convolution` over the number of dimensions in the operator's name. The batch dimension is optional.
     #[cfg(feature = "conv")]
     fn slow_conv_transpose3d(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64], output_padding: &[i64], dilation: &[i64]) -> Result<Tensor>;
 
@@ -3990,14 +3828,6 @@ pub trait Methods {
 
     /// `std_dim`, into a tensor of the caller's.
     fn std_out(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool, out: &mut Tensor) -> Result<()>;
-
-    /// Computes the Fourier transform of each window of a signal: column `t` has the frequencies of the `n_fft` elements from `t * hop_length`.
-    #[cfg(feature = "fft")]
-    fn stft(&self, n_fft: i64, hop_length: Option<i64>, win_length: Option<i64>, window: Option<&Tensor>, normalized: bool, onesided: Option<bool>, return_complex: Option<bool>, align_to_window: Option<bool>) -> Result<Tensor>;
-
-    /// Computes `stft` with windows that are centred: column `t` has the frequencies around element `t * hop_length`. The ends of the signal
-    #[cfg(feature = "fft")]
-    fn stft_center(&self, n_fft: i64, hop_length: Option<i64>, win_length: Option<i64>, window: Option<&Tensor>, center: bool, pad_mode: &str, normalized: bool, onesided: Option<bool>, return_complex: Option<bool>, align_to_window: Option<bool>) -> Result<Tensor>;
 
     /// Returns the offset of the tensor in its storage, in elements.
     fn storage_offset(&self) -> Result<i64>;
@@ -6077,196 +5907,6 @@ impl Methods for Tensor {
         crate::feature_dropout_(self, p, train)
     }
 
-    #[cfg(feature = "fft")]
-    fn fft_fft(&self, n: Option<i64>, dim: i64, norm: Option<&str>) -> Result<Tensor> {
-        crate::fft_fft(self, n, dim, norm)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_fft2(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>) -> Result<Tensor> {
-        crate::fft_fft2(self, s, dim, norm)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_fft2_out(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>, out: &mut Tensor) -> Result<()> {
-        crate::fft_fft2_out(self, s, dim, norm, out)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_fft_out(&self, n: Option<i64>, dim: i64, norm: Option<&str>, out: &mut Tensor) -> Result<()> {
-        crate::fft_fft_out(self, n, dim, norm, out)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_fftn(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>) -> Result<Tensor> {
-        crate::fft_fftn(self, s, dim, norm)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_fftn_out(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>, out: &mut Tensor) -> Result<()> {
-        crate::fft_fftn_out(self, s, dim, norm, out)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_fftshift(&self, dim: Option<&[i64]>) -> Result<Tensor> {
-        crate::fft_fftshift(self, dim)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_hfft(&self, n: Option<i64>, dim: i64, norm: Option<&str>) -> Result<Tensor> {
-        crate::fft_hfft(self, n, dim, norm)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_hfft2(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>) -> Result<Tensor> {
-        crate::fft_hfft2(self, s, dim, norm)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_hfft2_out(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>, out: &mut Tensor) -> Result<()> {
-        crate::fft_hfft2_out(self, s, dim, norm, out)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_hfft_out(&self, n: Option<i64>, dim: i64, norm: Option<&str>, out: &mut Tensor) -> Result<()> {
-        crate::fft_hfft_out(self, n, dim, norm, out)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_hfftn(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>) -> Result<Tensor> {
-        crate::fft_hfftn(self, s, dim, norm)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_hfftn_out(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>, out: &mut Tensor) -> Result<()> {
-        crate::fft_hfftn_out(self, s, dim, norm, out)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_ifft(&self, n: Option<i64>, dim: i64, norm: Option<&str>) -> Result<Tensor> {
-        crate::fft_ifft(self, n, dim, norm)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_ifft2(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>) -> Result<Tensor> {
-        crate::fft_ifft2(self, s, dim, norm)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_ifft2_out(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>, out: &mut Tensor) -> Result<()> {
-        crate::fft_ifft2_out(self, s, dim, norm, out)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_ifft_out(&self, n: Option<i64>, dim: i64, norm: Option<&str>, out: &mut Tensor) -> Result<()> {
-        crate::fft_ifft_out(self, n, dim, norm, out)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_ifftn(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>) -> Result<Tensor> {
-        crate::fft_ifftn(self, s, dim, norm)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_ifftn_out(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>, out: &mut Tensor) -> Result<()> {
-        crate::fft_ifftn_out(self, s, dim, norm, out)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_ifftshift(&self, dim: Option<&[i64]>) -> Result<Tensor> {
-        crate::fft_ifftshift(self, dim)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_ihfft(&self, n: Option<i64>, dim: i64, norm: Option<&str>) -> Result<Tensor> {
-        crate::fft_ihfft(self, n, dim, norm)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_ihfft2(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>) -> Result<Tensor> {
-        crate::fft_ihfft2(self, s, dim, norm)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_ihfft2_out(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>, out: &mut Tensor) -> Result<()> {
-        crate::fft_ihfft2_out(self, s, dim, norm, out)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_ihfft_out(&self, n: Option<i64>, dim: i64, norm: Option<&str>, out: &mut Tensor) -> Result<()> {
-        crate::fft_ihfft_out(self, n, dim, norm, out)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_ihfftn(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>) -> Result<Tensor> {
-        crate::fft_ihfftn(self, s, dim, norm)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_ihfftn_out(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>, out: &mut Tensor) -> Result<()> {
-        crate::fft_ihfftn_out(self, s, dim, norm, out)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_irfft(&self, n: Option<i64>, dim: i64, norm: Option<&str>) -> Result<Tensor> {
-        crate::fft_irfft(self, n, dim, norm)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_irfft2(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>) -> Result<Tensor> {
-        crate::fft_irfft2(self, s, dim, norm)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_irfft2_out(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>, out: &mut Tensor) -> Result<()> {
-        crate::fft_irfft2_out(self, s, dim, norm, out)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_irfft_out(&self, n: Option<i64>, dim: i64, norm: Option<&str>, out: &mut Tensor) -> Result<()> {
-        crate::fft_irfft_out(self, n, dim, norm, out)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_irfftn(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>) -> Result<Tensor> {
-        crate::fft_irfftn(self, s, dim, norm)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_irfftn_out(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>, out: &mut Tensor) -> Result<()> {
-        crate::fft_irfftn_out(self, s, dim, norm, out)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_rfft(&self, n: Option<i64>, dim: i64, norm: Option<&str>) -> Result<Tensor> {
-        crate::fft_rfft(self, n, dim, norm)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_rfft2(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>) -> Result<Tensor> {
-        crate::fft_rfft2(self, s, dim, norm)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_rfft2_out(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>, out: &mut Tensor) -> Result<()> {
-        crate::fft_rfft2_out(self, s, dim, norm, out)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_rfft_out(&self, n: Option<i64>, dim: i64, norm: Option<&str>, out: &mut Tensor) -> Result<()> {
-        crate::fft_rfft_out(self, n, dim, norm, out)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_rfftn(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>) -> Result<Tensor> {
-        crate::fft_rfftn(self, s, dim, norm)
-    }
-
-    #[cfg(feature = "fft")]
-    fn fft_rfftn_out(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>, out: &mut Tensor) -> Result<()> {
-        crate::fft_rfftn_out(self, s, dim, norm, out)
-    }
-
     fn fill(&self, value: &Tensor) -> Result<Tensor> {
         crate::fill(self, value)
     }
@@ -7063,11 +6703,6 @@ impl Methods for Tensor {
         crate::isreal(self)
     }
 
-    #[cfg(feature = "fft")]
-    fn istft(&self, n_fft: i64, hop_length: Option<i64>, win_length: Option<i64>, window: Option<&Tensor>, center: bool, normalized: bool, onesided: Option<bool>, length: Option<i64>, return_complex: bool) -> Result<Tensor> {
-        crate::istft(self, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex)
-    }
-
     #[cfg(feature = "loss")]
     fn kl_div(&self, target: &Tensor, reduction: i64) -> Result<Tensor> {
         crate::kl_div!(self, target, reduction)
@@ -7260,14 +6895,6 @@ impl Methods for Tensor {
 
     fn lift_out(&self, out: &mut Tensor) -> Result<()> {
         crate::lift_out(self, out)
-    }
-
-    fn linalg__powsum(&self, ord: impl Into<Scalar>, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
-        crate::linalg__powsum!(self, ord.into(), dim, keepdim)
-    }
-
-    fn linalg__powsum_out(&self, ord: impl Into<Scalar>, dim: Option<&[i64]>, keepdim: bool, out: &mut Tensor) -> Result<()> {
-        crate::linalg__powsum_out!(self, ord.into(), dim, keepdim, out = out)
     }
 
     #[cfg(feature = "linalg")]
@@ -9696,16 +9323,6 @@ impl Methods for Tensor {
 
     fn std_out(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool, out: &mut Tensor) -> Result<()> {
         crate::std_out(self, dim, unbiased, keepdim, out)
-    }
-
-    #[cfg(feature = "fft")]
-    fn stft(&self, n_fft: i64, hop_length: Option<i64>, win_length: Option<i64>, window: Option<&Tensor>, normalized: bool, onesided: Option<bool>, return_complex: Option<bool>, align_to_window: Option<bool>) -> Result<Tensor> {
-        crate::stft(self, n_fft, hop_length, win_length, window, normalized, onesided, return_complex, align_to_window)
-    }
-
-    #[cfg(feature = "fft")]
-    fn stft_center(&self, n_fft: i64, hop_length: Option<i64>, win_length: Option<i64>, window: Option<&Tensor>, center: bool, pad_mode: &str, normalized: bool, onesided: Option<bool>, return_complex: Option<bool>, align_to_window: Option<bool>) -> Result<Tensor> {
-        crate::stft_center(self, n_fft, hop_length, win_length, window, center, pad_mode, normalized, onesided, return_complex, align_to_window)
     }
 
     fn storage_offset(&self) -> Result<i64> {

@@ -59,32 +59,3 @@ impl<T: FftFloat> PlanCache<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use rustfft::FftDirection;
-
-    use super::*;
-
-    fn kind(length: usize) -> LineKind {
-        LineKind { length, direction: FftDirection::Forward, is_real: true }
-    }
-
-    #[test]
-    fn a_transform_is_made_once() {
-        let first = LineTransform::<f32>::get(kind(10)).unwrap();
-        assert!(Arc::ptr_eq(&first, &LineTransform::get(kind(10)).unwrap()));
-    }
-
-    #[test]
-    fn the_cache_stays_within_its_limits_and_keeps_the_last_used_transforms() {
-        for length in (1..200).chain([MAX_ELEMENTS, 3, MAX_ELEMENTS + 2, 5, 1 << 21]) {
-            LineTransform::<f64>::get(kind(length)).unwrap();
-            let kept = f64::cache().lock();
-            assert!(kept.len() <= MAX_TRANSFORMS);
-            assert!(kept.iter().map(|transform| transform.kind.length).sum::<usize>() <= MAX_ELEMENTS);
-            assert!(length > MAX_ELEMENTS || kept.last().unwrap().kind == kind(length));
-        }
-        assert!(f64::cache().lock().iter().any(|transform| transform.kind == kind(5)));
-    }
-}

@@ -35,15 +35,18 @@ pub(crate) fn transform_real_lines<T: FftFloat>(
             }
         }
         transform.complex.process_with_scratch(work, scratch);
-        vectorised(#[inline(always)] || {
-            for (to, work) in to.chunks_exact_mut(frequencies).zip(work.chunks_exact(each)) {
-                if transform.kind.is_folded() {
-                    write_frequencies(work, to, &transform.fold_factors, scale);
-                } else {
-                    to.iter_mut().zip(work).for_each(|(to, &frequency)| *to = frequency * scale);
+        vectorised(
+            #[inline(always)]
+            || {
+                for (to, work) in to.chunks_exact_mut(frequencies).zip(work.chunks_exact(each)) {
+                    if transform.kind.is_folded() {
+                        write_frequencies(work, to, &transform.fold_factors, scale);
+                    } else {
+                        to.iter_mut().zip(work).for_each(|(to, &frequency)| *to = frequency * scale);
+                    }
                 }
-            }
-        });
+            },
+        );
     })
 }
 
@@ -63,15 +66,18 @@ pub(crate) fn transform_to_real_lines<T: FftFloat>(
         let (work, scratch) = scratch.split_at_mut(together * each);
         let work = &mut work[..lines.len() * each];
         let from = &from[lines.start * frequencies..lines.end * frequencies];
-        vectorised(#[inline(always)] || {
-            for (work, from) in work.chunks_exact_mut(each).zip(from.chunks_exact(frequencies)) {
-                if transform.kind.is_folded() {
-                    fold_frequencies(from, work, &transform.fold_factors);
-                } else {
-                    mirror_frequencies(from, work);
+        vectorised(
+            #[inline(always)]
+            || {
+                for (work, from) in work.chunks_exact_mut(each).zip(from.chunks_exact(frequencies)) {
+                    if transform.kind.is_folded() {
+                        fold_frequencies(from, work, &transform.fold_factors);
+                    } else {
+                        mirror_frequencies(from, work);
+                    }
                 }
-            }
-        });
+            },
+        );
         transform.complex.process_with_scratch(work, scratch);
         if transform.kind.is_folded() {
             for (pair, element) in to.chunks_exact_mut(2).zip(work) {
@@ -133,7 +139,7 @@ fn combine_pairs<T: FftFloat>(
     let (from_low, from_high) = (&from[1..=middle], &from[half - middle..half]);
     if half.is_multiple_of(2) {
         let (element, at) = (from[middle], middle);
-        // The factor is -1 or 1 times the direction's sign, and the element is its own partner.
+        // The element is its own partner.
         let partner = element.conj();
         to[at] = (element + partner + (element - partner) * factors[at]) * scale;
     }

@@ -4,8 +4,8 @@
 //! columns.
 
 use aten::FftPlan;
-use dispatch_runtime::prelude::*;
 use dispatch_runtime::Dims;
+use dispatch_runtime::prelude::*;
 use engine::allocation::to_usize;
 use engine::compute::ComputeType;
 use engine::contiguous::write_contiguous;

@@ -9,6 +9,7 @@ mod batch_norm;
 mod channels_last;
 mod complex_views;
 mod conv;
+mod fft;
 mod gather;
 mod glu_jvp;
 mod gradients;

@@ -26,7 +26,9 @@ impl Direction {
 pub(super) fn promote(this: &Tensor) -> Result<Tensor> {
     match this.dtype() {
         DType::F32 | DType::F64 | DType::C64 | DType::C128 => Ok(this.clone()),
-        dtype if dtype.is_floating() => Err(BadArgument::dtype("self", dtype, DTypes::Text(SUPPORTED_DTYPES.into())).into()),
+        dtype if dtype.is_floating() => {
+            Err(BadArgument::dtype("self", dtype, DTypes::Text(SUPPORTED_DTYPES.into())).into())
+        }
         _ => crate::to_dtype(this, DType::F32, false, false, None),
     }
 }

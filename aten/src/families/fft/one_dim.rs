@@ -62,13 +62,7 @@ pub fn fft_ihfft(_: ...) -> Result<Tensor> {
 }
 
 /// Computes all frequencies of a real or complex tensor.
-fn full_transform(
-    this: &Tensor,
-    n: Option<i64>,
-    dim: i64,
-    norm: Option<&str>,
-    direction: Direction,
-) -> Result<Tensor> {
+fn full_transform(this: &Tensor, n: Option<i64>, dim: i64, norm: Option<&str>, direction: Direction) -> Result<Tensor> {
     let input = promote(this)?;
     if !input.dtype().is_complex() {
         return real_to_complex(&input, n, dim, norm, direction, false);

@@ -61,7 +61,9 @@ pub fn istft(_: ...) -> Result<Tensor> {
     let frequencies = if this.sizes().len() == 2 { this.unsqueeze(0)? } else { this.clone() };
     let onesided = check_frequencies(this, frequencies.sizes(), n_fft, onesided)?;
     if return_complex && onesided {
-        return Err(BadArgument::number("return_complex", true, false).because("one half of the frequencies is given").into());
+        return Err(BadArgument::number("return_complex", true, false)
+            .because("one half of the frequencies is given")
+            .into());
     }
     if !return_complex && window.is_some_and(|window| window.dtype().is_complex()) {
         return Err(BadArgument::number("return_complex", false, true).because("`window` is complex").into());
@@ -126,7 +128,11 @@ impl<'a> Windows<'a> {
         let hop = hop_length.unwrap_or(n_fft / 4);
         if hop < 1 {
             let error = BadArgument::number("hop_length", hop, 1..);
-            return Err(if hop_length.is_none() { error.because("its default is a quarter of `n_fft`") } else { error });
+            return Err(if hop_length.is_none() {
+                error.because("its default is a quarter of `n_fft`")
+            } else {
+                error
+            });
         }
         let window_length = win_length.unwrap_or(n_fft);
         if !(1..=n_fft).contains(&window_length) {
@@ -174,7 +180,9 @@ impl<'a> Windows<'a> {
         let size = this.sizes()[this.sizes().len() - 1];
         if self.length > size {
             let expected = Expected::AtMost(size.into());
-            return Err(BadArgument::number("n_fft", self.length, expected).because("the signal has this length").into());
+            return Err(BadArgument::number("n_fft", self.length, expected)
+                .because("the signal has this length")
+                .into());
         }
         let mut signal = this.clone();
         if align_to_window {
@@ -231,14 +239,11 @@ fn check_padding(this: &Tensor, padding: i64, pad_mode: &str) -> Result<(), BadA
 }
 
 /// Checks the frequencies of `istft`. Returns whether they are one half of all.
-fn check_frequencies(
-    this: &Tensor,
-    sizes: &[i64],
-    n_fft: i64,
-    onesided: Option<bool>,
-) -> Result<bool, BadArgument> {
+fn check_frequencies(this: &Tensor, sizes: &[i64], n_fft: i64, onesided: Option<bool>) -> Result<bool, BadArgument> {
     if !this.dtype().is_complex() {
-        return Err(BadArgument::dtype("self", this.dtype(), DTypes::Complex).because("`stft` returns complex frequencies"));
+        return Err(
+            BadArgument::dtype("self", this.dtype(), DTypes::Complex).because("`stft` returns complex frequencies")
+        );
     }
     let &[_, rows, _] = sizes else {
         return Err(BadArgument::rank("self", this.sizes().len(), 2..=3));
