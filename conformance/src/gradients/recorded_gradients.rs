@@ -1,6 +1,6 @@
 //! Checks gradients of recorded calls against the recorded gradients.
 
-use super::differentiable_inputs::{DifferentiableInputs, cosine_cotangent, differentiable_tensors};
+use super::differentiable_inputs::{DifferentiableInputs, differentiable_tensors, recorded_cotangents};
 use super::exemptions;
 use crate::case::{Case, RecordedGradients};
 use crate::compare::{ComparedProperties, compare_properties};
@@ -37,9 +37,7 @@ fn compare_with_recording(case: &Case, recorded: &RecordedGradients) -> Result<V
     {
         return Ok(Verdict::NotApplicable("it may select another of several equal elements"));
     }
-    let results = differentiable_tensors(&all);
-    let seeds: Vec<_> = results.iter().map(cosine_cotangent).collect();
-    let gradients = inputs.gradients(&results, &seeds)?;
+    let gradients = inputs.gradients(&differentiable_tensors(&all)?, &recorded_cotangents(&all))?;
     inputs.compare_gradients(&gradients, &recorded.gradients)?;
     Ok(Verdict::Passed)
 }
