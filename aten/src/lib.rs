@@ -29,9 +29,9 @@ pub use families::assertions::operators::*;
 pub use families::attention::operators::*;
 pub use families::elementwise::operators::*;
 pub use families::factories::operators::*;
-pub use families::indexing::operators::*;
 #[cfg(feature = "fft")]
 pub use families::fft::operators::*;
+pub use families::indexing::operators::*;
 #[cfg(feature = "linalg")]
 pub use families::linalg::operators::*;
 #[cfg(feature = "loss")]
