@@ -123,6 +123,9 @@ fn mirror_frequencies<T: FftFloat>(from: &[Complex<T>], to: &mut [Complex<T>]) {
     }
 }
 
+/// The number of pairs that are combined together.
+const BLOCK_LENGTH: usize = 8;
+
 /// Combines the elements `k` and `half - k`: the sum, and the difference times a factor. `k` is not 0.
 #[inline(always)]
 fn combine_pairs<T: FftFloat>(
@@ -149,10 +152,42 @@ fn combine_pairs<T: FftFloat>(
     let (low, high) = (&mut low[..pairs], &mut high[high_start..]);
     let (from_low, from_high) = (&from_low[..pairs], &from_high[from_high.len() - pairs..]);
     let factors = &factors[1..=pairs];
-    for at in 0..pairs {
-        let (a, b) = (from_low[at], from_high[pairs - 1 - at].conj());
-        let (sum, difference) = (a + b, (a - b) * factors[at]);
-        low[at] = (sum + difference) * scale;
-        high[pairs - 1 - at] = (sum - difference).conj() * scale;
+    // Blocks of a constant length become vector instructions, although one operand is read backwards.
+    let (low_blocks, low_rest) = low.as_chunks_mut::<BLOCK_LENGTH>();
+    let (high_rest, high_blocks) = high.as_rchunks_mut::<BLOCK_LENGTH>();
+    let (a_blocks, a_rest) = from_low.as_chunks::<BLOCK_LENGTH>();
+    let (b_rest, b_blocks) = from_high.as_rchunks::<BLOCK_LENGTH>();
+    let (factor_blocks, factors_rest) = factors.as_chunks::<BLOCK_LENGTH>();
+    let to_blocks = low_blocks.iter_mut().zip(high_blocks.iter_mut().rev());
+    let from_blocks = a_blocks.iter().zip(b_blocks.iter().rev()).zip(factor_blocks);
+    for ((low, high), ((a, b), factors)) in to_blocks.zip(from_blocks) {
+        combine_block(low, high, a, b, factors, scale);
     }
+    let to_rest = low_rest.iter_mut().zip(high_rest.iter_mut().rev());
+    let from_rest = a_rest.iter().zip(b_rest.iter().rev()).zip(factors_rest);
+    for ((low, high), ((&a, &b), &factor)) in to_rest.zip(from_rest) {
+        [*low, *high] = combine_pair(a, b, factor, scale);
+    }
+}
+
+/// Combines the elements of a block. `high` and `b` are in descending order.
+#[inline(always)]
+fn combine_block<T: FftFloat>(
+    low: &mut [Complex<T>; BLOCK_LENGTH],
+    high: &mut [Complex<T>; BLOCK_LENGTH],
+    a: &[Complex<T>; BLOCK_LENGTH],
+    b: &[Complex<T>; BLOCK_LENGTH],
+    factors: &[Complex<T>; BLOCK_LENGTH],
+    scale: T,
+) {
+    for at in 0..BLOCK_LENGTH {
+        let mirrored = BLOCK_LENGTH - 1 - at;
+        [low[at], high[mirrored]] = combine_pair(a[at], b[mirrored], factors[at], scale);
+    }
+}
+
+#[inline(always)]
+fn combine_pair<T: FftFloat>(a: Complex<T>, b: Complex<T>, factor: Complex<T>, scale: T) -> [Complex<T>; 2] {
+    let (sum, difference) = (a + b.conj(), (a - b.conj()) * factor);
+    [(sum + difference) * scale, (sum - difference).conj() * scale]
 }

@@ -154,8 +154,12 @@ fn memory_order(strides: &[i64], last: &[usize]) -> DimOrder {
     order
 }
 
-/// Returns the spec of a result without gaps, with its dimensions in this order from the outermost to the innermost.
+/// Returns the spec of a result without gaps, with its dimensions in this order from the outermost to the innermost. A result without elements
+/// has the strides of a new tensor.
 fn dense_spec(dtype: DType, sizes: &[i64], order: &[usize]) -> Spec {
+    if sizes.contains(&0) {
+        return Spec::contiguous(dtype, sizes);
+    }
     let geometry = Geometry::dense(sizes, order.iter().rev().copied());
     Spec { dtype, geometry: geometry.unwrap_or_else(|| Geometry::contiguous(sizes)) }
 }
