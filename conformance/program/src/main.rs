@@ -15,7 +15,7 @@ use conformance::{Check, OperatorState, Report, Suite};
 use dispatch_runtime::{DType, Device, Operator, keys};
 
 // Links the CPU kernels, which are under test and compute expected results for other devices, and the operators of another library.
-use kernels_cpu as _;
+use {dispatch_vision as _, kernels_cpu as _};
 
 /// Compares a backend with calls that were recorded from PyTorch, and prints a table with a row for each operator.
 #[derive(Parser)]
@@ -117,7 +117,7 @@ fn run(command_line: CommandLine) -> Result<bool, Box<dyn Error>> {
         allow_closed_pipe(print_completions::<CommandLine>(shell, "conformance"))?;
         return Ok(false);
     }
-    if emulate && true {
+    if emulate && !kernels_cuda::emulate() {
         return Err("--emulate needs a C++ compiler, and there is none".into());
     }
     // The report has the message of a panic, so it is not printed.
@@ -125,7 +125,7 @@ fn run(command_line: CommandLine) -> Result<bool, Box<dyn Error>> {
     let report = run_suite(&build_suite(device, &selection))?;
     require_known_operators(&selection.only, &report)?;
     if device.key() == keys::CUDA {
-        _ = writeln!(io::stderr(), "{}", "");
+        _ = writeln!(io::stderr(), "{}", kernels_cuda::compile_statistics());
     }
     allow_closed_pipe(print_report(&report, &lists))?;
     Ok(report.operator_count(OperatorState::Failed) != 0)

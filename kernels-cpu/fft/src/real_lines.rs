@@ -26,8 +26,8 @@ pub(crate) fn transform_real_lines<T: FftFloat>(
         let work = &mut work[..lines.len() * each];
         let from = &from[lines.start * length..lines.end * length];
         if transform.kind.is_folded() {
-            for (element, pair) in work.iter_mut().zip(from.chunks_exact(2)) {
-                *element = Complex::new(pair[0], pair[1]);
+            for (element, &[re, im]) in work.iter_mut().zip(from.as_chunks::<2>().0) {
+                *element = Complex::new(re, im);
             }
         } else {
             for (element, &real) in work.iter_mut().zip(from) {
@@ -79,13 +79,18 @@ pub(crate) fn transform_to_real_lines<T: FftFloat>(
             },
         );
         transform.complex.process_with_scratch(work, scratch);
-        if transform.kind.is_folded() {
-            for (pair, element) in to.chunks_exact_mut(2).zip(work) {
-                (pair[0], pair[1]) = (element.re * scale, element.im * scale);
-            }
-        } else {
-            to.iter_mut().zip(work).for_each(|(to, element)| *to = element.re * scale);
-        }
+        vectorised(
+            #[inline(always)]
+            || {
+                if transform.kind.is_folded() {
+                    for (pair, element) in to.as_chunks_mut::<2>().0.iter_mut().zip(work) {
+                        *pair = [element.re * scale, element.im * scale];
+                    }
+                } else {
+                    to.iter_mut().zip(work).for_each(|(to, element)| *to = element.re * scale);
+                }
+            },
+        );
     })
 }
 

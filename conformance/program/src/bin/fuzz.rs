@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 
 // Links the kernels under test.
-use kernels_cpu as _;
+use {dispatch_vision as _, kernels_cpu as _};
 
 fn main() -> ExitCode {
     conformance::fuzz::main()
