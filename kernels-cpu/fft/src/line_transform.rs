@@ -99,8 +99,8 @@ fn fold_factors<T: FftFloat>(kind: LineKind) -> Vec<Complex<T>> {
     let step = 2.0 * PI / to_f64(kind.length);
     let factor = |at: usize| {
         let (sin, cos) = (step * to_f64(at)).sin_cos();
-        let sign = if kind.direction == FftDirection::Forward { -1.0 } else { 1.0 };
-        Complex::new(T::rounded(-sin), T::rounded(sign * cos))
+        let imaginary_sign = if kind.direction == FftDirection::Forward { -1.0 } else { 1.0 };
+        Complex::new(T::rounded(-sin), T::rounded(imaginary_sign * cos))
     };
     (0..=kind.length / 4).map(factor).collect()
 }

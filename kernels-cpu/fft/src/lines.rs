@@ -93,7 +93,9 @@ pub(crate) fn transform_lines_in_place<T: FftFloat>(
 
 fn multiply<T: FftFloat>(elements: &mut [Complex<T>], scale: T) {
     if scale != T::one() {
-        elements.iter_mut().for_each(|element| *element = *element * scale);
+        for element in elements {
+            *element = *element * scale;
+        }
     }
 }
 

@@ -29,11 +29,11 @@ impl<T: FftFloat> PlanCache<T> {
         if let Some(found) = self.find(kind) {
             return Ok(found);
         }
-        let made = Arc::new(make()?);
+        let transform = Arc::new(make()?);
         if kind.length <= MAX_ELEMENTS && self.find(kind).is_none() {
-            self.insert(Arc::clone(&made));
+            self.insert(Arc::clone(&transform));
         }
-        Ok(made)
+        Ok(transform)
     }
 
     fn find(&self, kind: LineKind) -> Option<Arc<LineTransform<T>>> {
@@ -43,9 +43,9 @@ impl<T: FftFloat> PlanCache<T> {
         kept.last().cloned()
     }
 
-    fn insert(&self, made: Arc<LineTransform<T>>) {
+    fn insert(&self, transform: Arc<LineTransform<T>>) {
         let mut kept = self.lock();
-        kept.push(made);
+        kept.push(transform);
         let mut elements: usize = kept.iter().map(|transform| transform.kind.length).sum();
         let mut dropped = 0;
         while elements > MAX_ELEMENTS || kept.len() - dropped > MAX_TRANSFORMS {

@@ -12,7 +12,7 @@ pub fn fft_fftfreq(_: ...) -> Result<Tensor> {
     check_count_and_dtype(n, dtype)?;
     let options = FrequencyOptions { dtype, layout, device, pin_memory };
     let rising = options.numbers(0, n - n / 2)?;
-    options.scale(&crate::cat(&[rising, options.numbers(-(n / 2), 0)?], 0)?, n, d)
+    divide_by_length(&crate::cat(&[rising, options.numbers(-(n / 2), 0)?], 0)?, n, d)
 }
 
 /// The frequencies of the first half of a transform: those that [`fft_rfft`](crate::fft_rfft) computes.
@@ -23,7 +23,7 @@ pub fn fft_fftfreq(_: ...) -> Result<Tensor> {
 pub fn fft_rfftfreq(_: ...) -> Result<Tensor> {
     check_count_and_dtype(n, dtype)?;
     let options = FrequencyOptions { dtype, layout, device, pin_memory };
-    options.scale(&options.numbers(0, n / 2 + 1)?, n, d)
+    divide_by_length(&options.numbers(0, n / 2 + 1)?, n, d)
 }
 
 fn check_count_and_dtype(n: i64, dtype: Option<DType>) -> Result<(), BadArgument> {
@@ -51,11 +51,12 @@ impl FrequencyOptions {
         let &Self { layout, device, pin_memory, .. } = self;
         crate::arange_start_step(start.into(), end.into(), 1.into(), dtype, layout, device, pin_memory)
     }
+}
 
-    #[expect(clippy::cast_precision_loss, reason = "a frequency is a float")]
-    fn scale(&self, numbers: &Tensor, n: i64, d: f64) -> Result<Tensor> {
-        numbers * (1.0 / (n as f64 * d))
-    }
+/// Divides whole numbers by the length of `n` samples that are `d` apart.
+#[expect(clippy::cast_precision_loss, reason = "a frequency is a float")]
+fn divide_by_length(numbers: &Tensor, n: i64, d: f64) -> Result<Tensor> {
+    numbers * (1.0 / (n as f64 * d))
 }
 
 /// Moves the frequency 0 from the start to the middle of dimensions, or of all.

@@ -170,7 +170,7 @@ impl<'a> Windows<'a> {
         align_to_window: bool,
     ) -> Result<Tensor> {
         let is_complex = this.dtype().is_complex() || self.weights.is_some_and(|window| window.dtype().is_complex());
-        let Some(return_complex) = return_complex.or(is_complex.then_some(true)) else {
+        let Some(return_complex) = return_complex.or_else(|| is_complex.then_some(true)) else {
             return Err(BadArgument::value("return_complex", "None", "given, as the signal is real").into());
         };
         let onesided = onesided.unwrap_or(!is_complex);
