@@ -13,6 +13,8 @@ pub(super) mod views;
 pub(super) mod attention;
 #[cfg(feature = "conv")]
 pub(super) mod conv;
+#[cfg(feature = "fft")]
+pub(super) mod fft;
 #[cfg(feature = "linalg")]
 pub(super) mod linalg;
 #[cfg(feature = "loss")]

@@ -23,6 +23,14 @@ macro_rules! for_each_family {
             slow_conv_dilated3d_out slow_conv_transpose2d slow_conv_transpose2d_out slow_conv_transpose3d
             slow_conv_transpose3d_out thnn_conv2d thnn_conv2d_out
         }
+        $family! { "fft" fft:
+            _fft_c2c _fft_c2c_out _fft_c2r _fft_c2r_out _fft_r2c _fft_r2c_out fft_fft fft_fft2 fft_fft2_out fft_fft_out
+            fft_fftfreq fft_fftfreq_out fft_fftn fft_fftn_out fft_fftshift fft_hfft fft_hfft2 fft_hfft2_out fft_hfft_out
+            fft_hfftn fft_hfftn_out fft_ifft fft_ifft2 fft_ifft2_out fft_ifft_out fft_ifftn fft_ifftn_out fft_ifftshift
+            fft_ihfft fft_ihfft2 fft_ihfft2_out fft_ihfft_out fft_ihfftn fft_ihfftn_out fft_irfft fft_irfft2
+            fft_irfft2_out fft_irfft_out fft_irfftn fft_irfftn_out fft_rfft fft_rfft2 fft_rfft2_out fft_rfft_out
+            fft_rfftfreq fft_rfftfreq_out fft_rfftn fft_rfftn_out istft stft stft_center
+        }
         $family! { "products" products:
             _addmm_activation _addmm_activation_out _cdist_backward _cdist_backward_out _cdist_forward
             _cdist_forward_out _euclidean_dist _euclidean_dist_out _pdist_backward _pdist_backward_out _pdist_forward

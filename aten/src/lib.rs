@@ -29,6 +29,8 @@ pub use families::assertions::operators::*;
 pub use families::attention::operators::*;
 pub use families::elementwise::operators::*;
 pub use families::factories::operators::*;
+#[cfg(feature = "fft")]
+pub use families::fft::operators::*;
 pub use families::indexing::operators::*;
 #[cfg(feature = "linalg")]
 pub use families::linalg::operators::*;

@@ -14,12 +14,13 @@ use serde_json::{Map, Value as Json};
 use crate::error::{Error, Result};
 
 /// The recordings. The first has the calls that PyTorch's dispatcher makes below autograd. The second, of `golden/record.py`, has missing
-/// operators and composites. `optim`, `internals`, `plumbing`, `programs` and `quantized` have the operators of optimisers, internal ones,
-/// those of a tensor's state, of exported programs and of quantised models. `factorizations`, `linear_systems`, `spectra` and
-/// `matrix_functions` have linear algebra. `samples` has other dtypes, `vision` torchvision's operators.
-const RECORDING_FILES: [(&str, &[u8]); 13] = [
+/// operators and composites. `fft` has Fourier transforms. `optim`, `internals`, `plumbing`, `programs` and `quantized` have the operators of
+/// optimisers, internal ones, those of a tensor's state, of exported programs and of quantised models. `factorizations`, `linear_systems`,
+/// `spectra` and `matrix_functions` have linear algebra. `samples` has other dtypes, `vision` torchvision's operators.
+const RECORDING_FILES: [(&str, &[u8]); 14] = [
     ("ops.jsonl", include_bytes!("../golden/ops.jsonl.gz")),
     ("more.jsonl", include_bytes!("../golden/more.jsonl.gz")),
+    ("fft.jsonl", include_bytes!("../golden/fft.jsonl.gz")),
     ("optim.jsonl", include_bytes!("../golden/optim.jsonl.gz")),
     ("internals.jsonl", include_bytes!("../golden/internals.jsonl.gz")),
     ("plumbing.jsonl", include_bytes!("../golden/plumbing.jsonl.gz")),

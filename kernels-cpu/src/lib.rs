@@ -11,6 +11,8 @@ use kernels_cpu_attention as _;
 use kernels_cpu_conv as _;
 use kernels_cpu_elementwise as _;
 use kernels_cpu_factories as _;
+#[cfg(feature = "fft")]
+use kernels_cpu_fft as _;
 use kernels_cpu_indexing as _;
 #[cfg(feature = "linalg")]
 use kernels_cpu_linalg as _;

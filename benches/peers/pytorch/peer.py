@@ -15,6 +15,7 @@ import data
 import optimisers
 import parts
 import train
+import transforms
 
 
 def small_calls():
@@ -76,7 +77,7 @@ def decomposition(operator, a, b):
 
 
 def job_for(workload):
-    job = small_calls().get(workload) or train.training_step(workload) or parts.job_for(workload) or data.job_for(workload) or optimisers.job_for(workload)
+    job = small_calls().get(workload) or train.training_step(workload) or parts.job_for(workload) or data.job_for(workload) or optimisers.job_for(workload) or transforms.job_for(workload)
     if job is None and " " in workload:
         operator, sizes = workload.rsplit(" ", 1)
         job = large_call(operator, [int(size) for size in sizes.split("x")])

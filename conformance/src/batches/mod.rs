@@ -36,7 +36,7 @@ const TWO_LEVEL_BATCH_SIZES: &[usize] = &[2, 3];
 const NESTED_CALL_INTERVAL: usize = 4;
 
 /// Arguments whose elements a composite reads on the host, for example as lengths or to validate them.
-const HOST_READ_ARGUMENTS: [(&str, &str); 14] = [
+const HOST_READ_ARGUMENTS: [(&str, &str); 15] = [
     ("_pack_padded_sequence", "lengths"),
     ("_pad_packed_sequence", "batch_sizes"),
     ("_reshape_from_tensor", "shape"),
@@ -45,6 +45,7 @@ const HOST_READ_ARGUMENTS: [(&str, &str); 14] = [
     ("ctc_loss", "input_lengths"),
     ("ctc_loss", "target_lengths"),
     ("gru", "batch_sizes"),
+    ("istft", "window"),
     ("lstm", "batch_sizes"),
     ("nanquantile", "q"),
     ("quantile", "q"),

@@ -57,7 +57,7 @@ impl DifferentiableInputs {
 
     /// Makes the call, and returns the differentiable tensors of its results.
     pub(super) fn call(&self, operator: &'static Operator) -> Result<Vec<Tensor>, CallError> {
-        Ok(differentiable_tensors(&call_catching_panics(operator, self.values.clone())?))
+        differentiable_tensors(&call_catching_panics(operator, self.values.clone())?)
     }
 
     /// Computes the gradients of tensors with respect to the leaves, for these cotangents.
@@ -104,10 +104,35 @@ pub(super) fn create_leaf(array: &Array, device: Device) -> Result<Tensor, CallE
     catch_panics(|| tensor.requires_grad_(true))
 }
 
-/// Returns the floating-point tensors among the results that require gradients.
-pub(super) fn differentiable_tensors(results: &[Value]) -> Vec<Tensor> {
-    let all = results.iter().flat_map(Value::tensors);
-    all.filter(|tensor| tensor.dtype().is_floating() && tensor.requires_grad()).cloned().collect()
+/// Returns the tensors among the results that require gradients. A complex one is viewed as its real and imaginary parts.
+pub(super) fn differentiable_tensors(results: &[Value]) -> Result<Vec<Tensor>, CallError> {
+    let real_parts = |tensor: &Tensor| {
+        if !tensor.dtype().is_complex() {
+            return Ok(tensor.clone());
+        }
+        catch_panics(|| aten::view_as_real(&aten::resolve_conj(tensor)?))
+    };
+    results_with_gradients(results).map(real_parts).collect()
+}
+
+fn results_with_gradients(results: &[Value]) -> impl Iterator<Item = &Tensor> {
+    let has_gradient =
+        |tensor: &&Tensor| (tensor.dtype().is_floating() || tensor.dtype().is_complex()) && tensor.requires_grad();
+    results.iter().flat_map(Value::tensors).filter(has_gradient)
+}
+
+/// Returns the cotangents of recorded gradients, for each tensor of [`differentiable_tensors`]: the cosines of 1, 2, and so on, and zeros
+/// for imaginary parts.
+pub(super) fn recorded_cotangents(results: &[Value]) -> Vec<Array> {
+    let cotangent = |tensor: &Tensor| {
+        let cosines = cosine_cotangent(tensor);
+        if !tensor.dtype().is_complex() {
+            return cosines;
+        }
+        let elements: Vec<f64> = to_floats(&cosines).into_iter().flat_map(|cosine| [cosine, 0.0]).collect();
+        Array::from_floats(&[tensor.sizes(), &[2]].concat(), &elements)
+    };
+    results_with_gradients(results).map(cotangent).collect()
 }
 
 /// Returns the cotangent of a tensor: the cosines of 1, 2, and so on.

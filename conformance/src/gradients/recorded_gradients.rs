@@ -1,6 +1,6 @@
 //! Checks gradients of recorded calls against the recorded gradients.
 
-use super::differentiable_inputs::{DifferentiableInputs, cosine_cotangent, differentiable_tensors};
+use super::differentiable_inputs::{DifferentiableInputs, differentiable_tensors, recorded_cotangents};
 use super::exemptions;
 use crate::case::{Case, RecordedGradients};
 use crate::compare::{ComparedProperties, compare_properties};
@@ -41,9 +41,7 @@ fn compare_with_recording(case: &Case, recorded: &RecordedGradients) -> Result<V
     if case.has_other_representative(&read) {
         return Ok(Verdict::NotApplicable("its results are unique only up to sign, phase or order"));
     }
-    let results = differentiable_tensors(&all);
-    let seeds: Vec<_> = results.iter().map(cosine_cotangent).collect();
-    let gradients = inputs.gradients(&results, &seeds)?;
+    let gradients = inputs.gradients(&differentiable_tensors(&all)?, &recorded_cotangents(&all))?;
     inputs.compare_gradients(&gradients, &recorded.gradients)?;
     Ok(Verdict::Passed)
 }

@@ -10,6 +10,7 @@ mod channels_last;
 mod complex_views;
 mod conv;
 mod decompositions;
+mod fft;
 mod gather;
 mod glu_jvp;
 mod gradients;

@@ -86,6 +86,12 @@ autocast!(fp32 on CPU:
     aten::prod, aten::prod_dim_int, aten::reflection_pad1d, aten::reflection_pad2d, aten::replication_pad1d,
     aten::replication_pad2d, aten::replication_pad3d, aten::trace,
 );
+#[cfg(feature = "fft")]
+autocast!(fp32 on CPU:
+    aten::fft_fft, aten::fft_fft2, aten::fft_fftn, aten::fft_hfft, aten::fft_ifft, aten::fft_ifft2, aten::fft_ifftn,
+    aten::fft_ihfft, aten::fft_irfft, aten::fft_irfft2, aten::fft_irfftn, aten::fft_rfft, aten::fft_rfft2,
+    aten::fft_rfftn, aten::stft, aten::stft_center,
+);
 #[cfg(feature = "linalg")]
 autocast!(fp32 on CPU:
     aten::_lu_with_info, aten::cholesky_inverse, aten::cholesky_solve, aten::geqrf, aten::inverse,

@@ -38,6 +38,8 @@ mod attention;
 #[cfg(feature = "conv")]
 mod conv;
 mod elementwise;
+#[cfg(feature = "fft")]
+mod fft;
 mod indexing;
 #[cfg(feature = "linalg")]
 mod linalg;

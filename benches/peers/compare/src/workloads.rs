@@ -7,6 +7,7 @@ pub(crate) fn workloads_with_targets() -> impl Iterator<Item = (String, f64)> {
         .chain(DECOMPOSITION_WORKLOADS)
         .chain(INDEXING_AND_SCAN_WORKLOADS)
         .chain(OPTIMISER_WORKLOADS)
+        .chain(TRANSFORM_WORKLOADS)
         .map(|(workload, target)| ((*workload).to_owned(), *target));
     let forward = NETWORK_PART_WORKLOADS.iter().map(|(part, target)| ((*part).to_owned(), *target));
     let backward = NETWORK_PART_WORKLOADS.iter().map(|(part, target)| (format!("{part}, backward"), *target));
@@ -119,6 +120,24 @@ pub(crate) const COPY_WORKLOAD: &str = "copy of 48M";
 /// `AdamW` reads four and writes three.
 pub(crate) const BYTES_PER_CALL: &[(&str, f64)] =
     &[(COPY_WORKLOAD, 8.0 * 48e6), ("AdamW 48 x 1M", 28.0 * 48e6), ("AdamW 1 x 48M", 28.0 * 48e6)];
+const TRANSFORM_WORKLOADS: &[(&str, f64)] = &[
+    ("fft 65536x16", 0.8),
+    ("fft 4096x256", 0.8),
+    ("fft 1000x1000", 0.8),
+    ("fft 1000x1009", 0.8),
+    ("ifft 4096x256", 0.8),
+    ("rfft 16384x64", 0.8),
+    ("rfft 1000x1000", 0.8),
+    ("irfft 16384x64", 0.8),
+    ("irfft 1000x1000", 0.8),
+    ("fft of columns 1024x1024", 0.8),
+    ("fft2 64x64x64", 0.8),
+    ("fft2 1024x1024", 0.8),
+    ("rfft2 1024x1024", 0.8),
+    ("fft 1048576", 0.8),
+    ("rfft 1048576", 0.8),
+    ("irfft 1048576", 0.8),
+];
 
 /// The target of workloads that are only reported.
 const NO_TARGET: f64 = 0.0;

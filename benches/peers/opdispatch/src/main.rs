@@ -5,6 +5,7 @@ mod network_parts;
 mod optimisers;
 mod tensor_calls;
 mod train;
+mod transforms;
 
 fn main() {
     opdispatch::set_num_threads(peer::thread_count());
@@ -16,6 +17,7 @@ fn main() {
             network_parts::job_for_workload,
             indexing_and_scans::job_for_workload,
             optimisers::job_for_workload,
+            transforms::job_for_workload,
             tensor_calls::large_call_job,
         ];
         jobs.iter().find_map(|job| job(name))

@@ -93,6 +93,10 @@ not_differentiable!(
 // A copied token of an assertion.
 not_differentiable!(aten::_functional_assert_async_msg);
 
+// Frequencies of Fourier transforms.
+#[cfg(feature = "fft")]
+not_differentiable!(aten::fft_fftfreq, aten::fft_rfftfreq);
+
 // Steps of optimisers, and the scale of a loss.
 #[cfg(feature = "optim")]
 not_differentiable!(

@@ -139,6 +139,8 @@ value_rules! {
     cumsum cumprod logcumsumexp cummax cummin glu glu_backward glu_jvp max_dim min_dim
     flip roll cat unsafe_split unsafe_split_with_sizes
     gather scatter_src scatter_value scatter_add scatter_reduce scatter_value_reduce scatter_reduce_two;
+    #[cfg(feature = "fft")]
+    _fft_c2c _fft_r2c _fft_c2r;
     #[cfg(feature = "norm")]
     _softmax _log_softmax _softmax_backward_data _log_softmax_backward_data _safe_softmax;
     #[cfg(feature = "sort")]
