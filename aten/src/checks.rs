@@ -8,6 +8,6 @@ mod scalars;
 pub(crate) use composites::*;
 pub(crate) use device_and_gradient::*;
 pub use limits::*;
-#[cfg(feature = "linalg")]
+#[cfg(feature = "products")]
 pub(crate) use scalars::accumulate_dtype;
 pub use scalars::*;
