@@ -31,16 +31,33 @@ macro_rules! for_each_family {
             fft_irfft2_out fft_irfft_out fft_irfftn fft_irfftn_out fft_rfft fft_rfft2 fft_rfft2_out fft_rfft_out
             fft_rfftfreq fft_rfftfreq_out fft_rfftn fft_rfftn_out istft stft stft_center
         }
-        $family! { "products" products:
-            _addmm_activation _addmm_activation_out _cdist_backward _cdist_backward_out _cdist_forward
-            _cdist_forward_out _euclidean_dist _euclidean_dist_out _pdist_backward _pdist_backward_out _pdist_forward
-            _pdist_forward_out _trilinear _trilinear_out addbmm addbmm_ addbmm_out addmm addmm_ addmm_out addmv addmv_
-            addmv_out addr addr_ addr_out baddbmm baddbmm_ baddbmm_out bilinear bmm bmm_out cdist chain_matmul
-            chain_matmul_out corrcoef cosine_similarity cov cross cross_out dist dist_out dot dot_out einsum ger ger_out
-            inner inner_out kron kron_out linalg_cross linalg_cross_out linalg_matmul linalg_matmul_out
-            linalg_matrix_power linalg_matrix_power_out linalg_multi_dot linalg_multi_dot_out linalg_vander linear
-            linear_out matmul matmul_out matrix_power matrix_power_out mm mm_out mv mv_out outer outer_out
-            pairwise_distance pdist tensordot tensordot_out vander vdot vdot_out
+        $family! { "linalg" linalg:
+            _cholesky_solve_helper _cholesky_solve_helper_out _compute_linear_combination
+            _compute_linear_combination_out _linalg_check_errors _linalg_det _linalg_det_result _linalg_eigh
+            _linalg_eigh_eigenvalues _linalg_eigvals _linalg_slogdet _linalg_slogdet_sign _linalg_solve_ex
+            _linalg_solve_ex_result _linalg_svd _linalg_svd_u _lu_with_info cholesky_inverse cholesky_inverse_out
+            cholesky_solve cholesky_solve_out det geqrf geqrf_a inverse inverse_out linalg_cholesky linalg_cholesky_ex
+            linalg_cholesky_ex_l linalg_cholesky_out linalg_cond linalg_cond_out linalg_cond_p_str linalg_cond_p_str_out
+            linalg_det linalg_det_out linalg_eig linalg_eig_out linalg_eigh linalg_eigh_eigvals linalg_eigvals
+            linalg_eigvals_out linalg_eigvalsh linalg_eigvalsh_out linalg_householder_product
+            linalg_householder_product_out linalg_inv linalg_inv_ex linalg_inv_ex_inverse linalg_inv_out
+            linalg_ldl_factor linalg_ldl_factor_ex linalg_ldl_factor_ex_out linalg_ldl_factor_out linalg_ldl_solve
+            linalg_ldl_solve_out linalg_lstsq linalg_lstsq_out linalg_lu linalg_lu_factor linalg_lu_factor_ex
+            linalg_lu_factor_ex_out linalg_lu_factor_out linalg_lu_out linalg_lu_solve linalg_lu_solve_out
+            linalg_matrix_exp linalg_matrix_exp_out linalg_matrix_norm linalg_matrix_norm_out linalg_matrix_norm_str_ord
+            linalg_matrix_norm_str_ord_out linalg_matrix_rank linalg_matrix_rank_atol_rtol_float
+            linalg_matrix_rank_atol_rtol_float_out linalg_matrix_rank_atol_rtol_tensor
+            linalg_matrix_rank_atol_rtol_tensor_out linalg_matrix_rank_out linalg_matrix_rank_out_tol_tensor
+            linalg_matrix_rank_tol_tensor linalg_matrix_sqrth linalg_matrix_sqrth_out linalg_norm linalg_norm_ord_str
+            linalg_norm_ord_str_out linalg_norm_out linalg_pinv linalg_pinv_atol_rtol_float
+            linalg_pinv_atol_rtol_float_out linalg_pinv_atol_rtol_tensor linalg_pinv_atol_rtol_tensor_out
+            linalg_pinv_out linalg_pinv_out_rcond_tensor linalg_pinv_rcond_tensor linalg_polar linalg_polar_out
+            linalg_qr linalg_qr_out linalg_slogdet linalg_slogdet_out linalg_solve linalg_solve_ex linalg_solve_ex_out
+            linalg_solve_out linalg_solve_triangular linalg_solve_triangular_out linalg_svd linalg_svd_u linalg_svdvals
+            linalg_svdvals_out linalg_tensorinv linalg_tensorinv_out linalg_tensorsolve linalg_tensorsolve_out
+            linalg_vecdot linalg_vecdot_out logdet lu_solve lu_solve_out lu_unpack lu_unpack_out matrix_exp
+            matrix_exp_backward nuclear_norm nuclear_norm_dim nuclear_norm_dim_out nuclear_norm_out orgqr orgqr_out
+            ormqr ormqr_out pinverse slogdet slogdet_out svd svd_u triangular_solve triangular_solve_x
         }
         $family! { "loss" loss:
             _ctc_loss _ctc_loss_backward _ctc_loss_backward_out _ctc_loss_backward_tensor _ctc_loss_out _ctc_loss_tensor
@@ -143,6 +160,17 @@ macro_rules! for_each_family {
             max_pool2d_with_indices_backward_grad_input max_pool2d_with_indices_out max_pool3d max_pool3d_with_indices
             max_pool3d_with_indices_backward max_pool3d_with_indices_backward_grad_input max_pool3d_with_indices_out
             max_unpool2d max_unpool2d_out max_unpool3d max_unpool3d_out
+        }
+        $family! { "products" products:
+            _addmm_activation _addmm_activation_out _cdist_backward _cdist_backward_out _cdist_forward
+            _cdist_forward_out _euclidean_dist _euclidean_dist_out _pdist_backward _pdist_backward_out _pdist_forward
+            _pdist_forward_out _trilinear _trilinear_out addbmm addbmm_ addbmm_out addmm addmm_ addmm_out addmv addmv_
+            addmv_out addr addr_ addr_out baddbmm baddbmm_ baddbmm_out bilinear bmm bmm_out cdist chain_matmul
+            chain_matmul_out corrcoef cosine_similarity cov cross cross_out dist dist_out dot dot_out einsum ger ger_out
+            inner inner_out kron kron_out linalg_cross linalg_cross_out linalg_matmul linalg_matmul_out
+            linalg_matrix_power linalg_matrix_power_out linalg_multi_dot linalg_multi_dot_out linalg_vander linear
+            linear_out matmul matmul_out matrix_power matrix_power_out mm mm_out mv mv_out outer outer_out
+            pairwise_distance pdist tensordot tensordot_out vander vdot vdot_out
         }
         $family! { "quantized" quantized:
             _choose_qparams_per_tensor _convert_weight_to_int4pack_for_cpu _convert_weight_to_int4pack_for_cpu_out

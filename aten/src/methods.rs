@@ -669,6 +669,22 @@ pub trait Methods {
     /// `channel_shuffle`, into a tensor of the caller's.
     fn channel_shuffle_out(&self, groups: i64, out: &mut Tensor) -> Result<()>;
 
+    /// Returns the inverse of `A` from the factor `self` of `A` that `linalg_cholesky` returned.
+    #[cfg(feature = "linalg")]
+    fn cholesky_inverse(&self, upper: bool) -> Result<Tensor>;
+
+    /// `cholesky_inverse`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn cholesky_inverse_out(&self, upper: bool, out: &mut Tensor) -> Result<()>;
+
+    /// Solves `A X = self` with the factor `input2` of `A` that `linalg_cholesky` returned.
+    #[cfg(feature = "linalg")]
+    fn cholesky_solve(&self, input2: &Tensor, upper: bool) -> Result<Tensor>;
+
+    /// `cholesky_solve`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn cholesky_solve_out(&self, input2: &Tensor, upper: bool, out: &mut Tensor) -> Result<()>;
+
     /// Splits a dimension into at most `chunks` ranges of equal length. The last may be shorter.
     fn chunk(&self, chunks: i64, dim: i64) -> Result<Vec<Tensor>>;
 
@@ -909,6 +925,10 @@ pub trait Methods {
 
     /// `deg2rad`, into a tensor of the caller's.
     fn deg2rad_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `linalg_det`.
+    #[cfg(feature = "linalg")]
+    fn det(&self) -> Result<Tensor>;
 
     /// Returns a view with the same geometry, through which no gradient flows.
     fn detach(&self) -> Result<Tensor>;
@@ -1224,6 +1244,158 @@ pub trait Methods {
     #[cfg(feature = "random")]
     fn feature_dropout_(&mut self, p: f64, train: bool) -> Result<()>;
 
+    /// Computes the discrete Fourier transform along a dimension.
+    #[cfg(feature = "fft")]
+    fn fft_fft(&self, n: Option<i64>, dim: i64, norm: Option<&str>) -> Result<Tensor>;
+
+    /// Computes the transform of several dimensions that has the same name with an `n`, over the last two dimensions by default.
+    #[cfg(feature = "fft")]
+    fn fft_fft2(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>) -> Result<Tensor>;
+
+    /// `fft_fft2`, into a tensor of the caller's.
+    #[cfg(feature = "fft")]
+    fn fft_fft2_out(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>, out: &mut Tensor) -> Result<()>;
+
+    /// `fft_fft`, into a tensor of the caller's.
+    #[cfg(feature = "fft")]
+    fn fft_fft_out(&self, n: Option<i64>, dim: i64, norm: Option<&str>, out: &mut Tensor) -> Result<()>;
+
+    /// Computes the discrete Fourier transform over dimensions.
+    #[cfg(feature = "fft")]
+    fn fft_fftn(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>) -> Result<Tensor>;
+
+    /// `fft_fftn`, into a tensor of the caller's.
+    #[cfg(feature = "fft")]
+    fn fft_fftn_out(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>, out: &mut Tensor) -> Result<()>;
+
+    /// Moves the frequency 0 from the start to the middle of dimensions, or of all.
+    #[cfg(feature = "fft")]
+    fn fft_fftshift(&self, dim: Option<&[i64]>) -> Result<Tensor>;
+
+    /// Computes the real frequencies of a signal with `x[-t] = conj(x[t])`, given its first half.
+    #[cfg(feature = "fft")]
+    fn fft_hfft(&self, n: Option<i64>, dim: i64, norm: Option<&str>) -> Result<Tensor>;
+
+    /// Computes the transform of several dimensions that has the same name with an `n`, over the last two dimensions by default.
+    #[cfg(feature = "fft")]
+    fn fft_hfft2(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>) -> Result<Tensor>;
+
+    /// `fft_hfft2`, into a tensor of the caller's.
+    #[cfg(feature = "fft")]
+    fn fft_hfft2_out(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>, out: &mut Tensor) -> Result<()>;
+
+    /// `fft_hfft`, into a tensor of the caller's.
+    #[cfg(feature = "fft")]
+    fn fft_hfft_out(&self, n: Option<i64>, dim: i64, norm: Option<&str>, out: &mut Tensor) -> Result<()>;
+
+    /// Computes the real frequencies of a signal that equals the conjugate of its mirror image, given the first half of its last dimension.
+    #[cfg(feature = "fft")]
+    fn fft_hfftn(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>) -> Result<Tensor>;
+
+    /// `fft_hfftn`, into a tensor of the caller's.
+    #[cfg(feature = "fft")]
+    fn fft_hfftn_out(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>, out: &mut Tensor) -> Result<()>;
+
+    /// Computes the inverse of `fft_fft`.
+    #[cfg(feature = "fft")]
+    fn fft_ifft(&self, n: Option<i64>, dim: i64, norm: Option<&str>) -> Result<Tensor>;
+
+    /// Computes the transform of several dimensions that has the same name with an `n`, over the last two dimensions by default.
+    #[cfg(feature = "fft")]
+    fn fft_ifft2(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>) -> Result<Tensor>;
+
+    /// `fft_ifft2`, into a tensor of the caller's.
+    #[cfg(feature = "fft")]
+    fn fft_ifft2_out(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>, out: &mut Tensor) -> Result<()>;
+
+    /// `fft_ifft`, into a tensor of the caller's.
+    #[cfg(feature = "fft")]
+    fn fft_ifft_out(&self, n: Option<i64>, dim: i64, norm: Option<&str>, out: &mut Tensor) -> Result<()>;
+
+    /// Computes the inverse of `fft_fftn`.
+    #[cfg(feature = "fft")]
+    fn fft_ifftn(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>) -> Result<Tensor>;
+
+    /// `fft_ifftn`, into a tensor of the caller's.
+    #[cfg(feature = "fft")]
+    fn fft_ifftn_out(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>, out: &mut Tensor) -> Result<()>;
+
+    /// Computes the inverse of `fft_fftshift`.
+    #[cfg(feature = "fft")]
+    fn fft_ifftshift(&self, dim: Option<&[i64]>) -> Result<Tensor>;
+
+    /// Computes the inverse of `fft_hfft`.
+    #[cfg(feature = "fft")]
+    fn fft_ihfft(&self, n: Option<i64>, dim: i64, norm: Option<&str>) -> Result<Tensor>;
+
+    /// Computes the transform of several dimensions that has the same name with an `n`, over the last two dimensions by default.
+    #[cfg(feature = "fft")]
+    fn fft_ihfft2(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>) -> Result<Tensor>;
+
+    /// `fft_ihfft2`, into a tensor of the caller's.
+    #[cfg(feature = "fft")]
+    fn fft_ihfft2_out(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>, out: &mut Tensor) -> Result<()>;
+
+    /// `fft_ihfft`, into a tensor of the caller's.
+    #[cfg(feature = "fft")]
+    fn fft_ihfft_out(&self, n: Option<i64>, dim: i64, norm: Option<&str>, out: &mut Tensor) -> Result<()>;
+
+    /// Computes the inverse of `fft_hfftn`.
+    #[cfg(feature = "fft")]
+    fn fft_ihfftn(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>) -> Result<Tensor>;
+
+    /// `fft_ihfftn`, into a tensor of the caller's.
+    #[cfg(feature = "fft")]
+    fn fft_ihfftn_out(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>, out: &mut Tensor) -> Result<()>;
+
+    /// Computes the inverse of `fft_rfft`. The default of `n` is even: `2 * (size - 1)`.
+    #[cfg(feature = "fft")]
+    fn fft_irfft(&self, n: Option<i64>, dim: i64, norm: Option<&str>) -> Result<Tensor>;
+
+    /// Computes the transform of several dimensions that has the same name with an `n`, over the last two dimensions by default.
+    #[cfg(feature = "fft")]
+    fn fft_irfft2(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>) -> Result<Tensor>;
+
+    /// `fft_irfft2`, into a tensor of the caller's.
+    #[cfg(feature = "fft")]
+    fn fft_irfft2_out(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>, out: &mut Tensor) -> Result<()>;
+
+    /// `fft_irfft`, into a tensor of the caller's.
+    #[cfg(feature = "fft")]
+    fn fft_irfft_out(&self, n: Option<i64>, dim: i64, norm: Option<&str>, out: &mut Tensor) -> Result<()>;
+
+    /// Computes the inverse of `fft_rfftn`. The default of the last length is even: `2 * (size - 1)`.
+    #[cfg(feature = "fft")]
+    fn fft_irfftn(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>) -> Result<Tensor>;
+
+    /// `fft_irfftn`, into a tensor of the caller's.
+    #[cfg(feature = "fft")]
+    fn fft_irfftn_out(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>, out: &mut Tensor) -> Result<()>;
+
+    /// Computes the first half of the frequencies of a real tensor. The other half are conjugates of these.
+    #[cfg(feature = "fft")]
+    fn fft_rfft(&self, n: Option<i64>, dim: i64, norm: Option<&str>) -> Result<Tensor>;
+
+    /// Computes the transform of several dimensions that has the same name with an `n`, over the last two dimensions by default.
+    #[cfg(feature = "fft")]
+    fn fft_rfft2(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>) -> Result<Tensor>;
+
+    /// `fft_rfft2`, into a tensor of the caller's.
+    #[cfg(feature = "fft")]
+    fn fft_rfft2_out(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>, out: &mut Tensor) -> Result<()>;
+
+    /// `fft_rfft`, into a tensor of the caller's.
+    #[cfg(feature = "fft")]
+    fn fft_rfft_out(&self, n: Option<i64>, dim: i64, norm: Option<&str>, out: &mut Tensor) -> Result<()>;
+
+    /// Computes the frequencies of a real tensor. The last dimension keeps only the first half, because the others are conjugates of these.
+    #[cfg(feature = "fft")]
+    fn fft_rfftn(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>) -> Result<Tensor>;
+
+    /// `fft_rfftn`, into a tensor of the caller's.
+    #[cfg(feature = "fft")]
+    fn fft_rfftn_out(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>, out: &mut Tensor) -> Result<()>;
+
     /// Returns a tensor like `self` whose elements are all `value`, a tensor of a single element.
     fn fill(&self, value: &Tensor) -> Result<Tensor>;
 
@@ -1444,6 +1616,14 @@ pub trait Methods {
     /// `geometric`, into a tensor of the caller's.
     #[cfg(feature = "random")]
     fn geometric_out(&self, p: f64, out: &mut Tensor) -> Result<()>;
+
+    /// Returns a QR decomposition as LAPACK stores it: `R` and, below its diagonal, the vectors of the reflectors whose product is `Q`; and
+    #[cfg(feature = "linalg")]
+    fn geqrf(&self) -> Result<(Tensor, Tensor)>;
+
+    /// `geqrf`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn geqrf_a(&self, a: &mut Tensor, tau: &mut Tensor) -> Result<()>;
 
     /// Another name of `outer`.
     #[cfg(feature = "products")]
@@ -1758,6 +1938,14 @@ pub trait Methods {
     #[cfg(feature = "products")]
     fn inner_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
+    /// Another name of `linalg_inv`.
+    #[cfg(feature = "linalg")]
+    fn inverse(&self) -> Result<Tensor>;
+
+    /// `inverse`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn inverse_out(&self, out: &mut Tensor) -> Result<()>;
+
     /// Whether the dtype is complex.
     fn is_complex(&self) -> Result<bool>;
 
@@ -1826,6 +2014,10 @@ pub trait Methods {
 
     /// Whether the imaginary part of each element is zero.
     fn isreal(&self) -> Result<Tensor>;
+
+    /// Computes the signal whose `stft` is `self`: the overlapping windows are added, and divided by the sum of the
+    #[cfg(feature = "fft")]
+    fn istft(&self, n_fft: i64, hop_length: Option<i64>, win_length: Option<i64>, window: Option<&Tensor>, center: bool, normalized: bool, onesided: Option<bool>, length: Option<i64>, return_complex: bool) -> Result<Tensor>;
 
     /// Computes `target * (log(target) - self)`, or `exp(target) * (target - self)` with `log_target`.
     #[cfg(feature = "loss")]
@@ -1980,6 +2172,38 @@ pub trait Methods {
     /// `linalg__powsum`, into a tensor of the caller's.
     fn linalg__powsum_out(&self, ord: impl Into<Scalar>, dim: Option<&[i64]>, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
+    /// `linalg_cholesky_ex`, with an error for a matrix that is not positive-definite in place of the code.
+    #[cfg(feature = "linalg")]
+    fn linalg_cholesky(&self) -> Result<Tensor>;
+
+    /// Returns the lower triangular `L` with `A = L L^H`, or the upper triangular `U` with `A = U^H U`, and the order of the first leading minor
+    #[cfg(feature = "linalg")]
+    fn linalg_cholesky_ex(&self) -> Result<(Tensor, Tensor)>;
+
+    /// `linalg_cholesky_ex`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn linalg_cholesky_ex_l(&self, L: &mut Tensor, info: &mut Tensor) -> Result<()>;
+
+    /// `linalg_cholesky`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn linalg_cholesky_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Computes the condition numbers of matrices: the norm of a matrix times the norm of its inverse. `p` is the order of the norm, 2 if it is
+    #[cfg(feature = "linalg")]
+    fn linalg_cond(&self, p: Option<Scalar>) -> Result<Tensor>;
+
+    /// `linalg_cond`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn linalg_cond_out(&self, p: Option<Scalar>, out: &mut Tensor) -> Result<()>;
+
+    /// Computes the condition numbers of matrices by the norm `fro` or `nuc`. The condition number of a singular matrix is infinite.
+    #[cfg(feature = "linalg")]
+    fn linalg_cond_p_str(&self, p: &str) -> Result<Tensor>;
+
+    /// `linalg_cond_p_str`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn linalg_cond_p_str_out(&self, p: &str, out: &mut Tensor) -> Result<()>;
+
     /// The cross products of vectors of three elements along the dimension `dim`.
     #[cfg(feature = "products")]
     fn linalg_cross(&self, other: &Tensor) -> Result<Tensor>;
@@ -1987,6 +2211,62 @@ pub trait Methods {
     /// `linalg_cross`, into a tensor of the caller's.
     #[cfg(feature = "products")]
     fn linalg_cross_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// Computes the eigenvalues of matrices, in no particular order, and eigenvectors of norm 1 as columns. Both are complex.
+    #[cfg(feature = "linalg")]
+    fn linalg_eig(&self) -> Result<(Tensor, Tensor)>;
+
+    /// `linalg_eig`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn linalg_eig_out(&self, eigenvalues: &mut Tensor, eigenvectors: &mut Tensor) -> Result<()>;
+
+    /// Computes the eigenvalues of Hermitian matrices in ascending order, and the eigenvectors as columns. It reads only the triangle that
+    #[cfg(feature = "linalg")]
+    fn linalg_eigh(&self, UPLO: &str) -> Result<(Tensor, Tensor)>;
+
+    /// `linalg_eigh`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn linalg_eigh_eigvals(&self, UPLO: &str, eigvals: &mut Tensor, eigvecs: &mut Tensor) -> Result<()>;
+
+    /// Computes the eigenvalues of matrices, in no particular order. They are complex.
+    #[cfg(feature = "linalg")]
+    fn linalg_eigvals(&self) -> Result<Tensor>;
+
+    /// `linalg_eigvals`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn linalg_eigvals_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Computes the eigenvalues of Hermitian matrices in ascending order. It reads only the triangle that `UPLO` names.
+    #[cfg(feature = "linalg")]
+    fn linalg_eigvalsh(&self, UPLO: &str) -> Result<Tensor>;
+
+    /// `linalg_eigvalsh`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn linalg_eigvalsh_out(&self, UPLO: &str, out: &mut Tensor) -> Result<()>;
+
+    /// `linalg_ldl_factor_ex`, with an error for a singular matrix in place of the code.
+    #[cfg(feature = "linalg")]
+    fn linalg_ldl_factor(&self) -> Result<(Tensor, Tensor)>;
+
+    /// Returns `L` and `D` of `A = L D L^T`, or of `A = L D L^H` if `hermitian`, in one matrix, where `D` has blocks of size 1 and 2; LAPACK's
+    #[cfg(feature = "linalg")]
+    fn linalg_ldl_factor_ex(&self) -> Result<(Tensor, Tensor, Tensor)>;
+
+    /// `linalg_ldl_factor_ex`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn linalg_ldl_factor_ex_out(&self, LD: &mut Tensor, pivots: &mut Tensor, info: &mut Tensor) -> Result<()>;
+
+    /// `linalg_ldl_factor`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn linalg_ldl_factor_out(&self, LD: &mut Tensor, pivots: &mut Tensor) -> Result<()>;
+
+    /// Returns the `X` with the least `|self X - b|`, and of several the least one; the squares of these distances if `self` has more rows than
+    #[cfg(feature = "linalg")]
+    fn linalg_lstsq(&self, b: &Tensor, rcond: Option<f64>) -> Result<(Tensor, Tensor, Tensor, Tensor)>;
+
+    /// `linalg_lstsq`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn linalg_lstsq_out(&self, b: &Tensor, rcond: Option<f64>, solution: &mut Tensor, residuals: &mut Tensor, rank: &mut Tensor, singular_values: &mut Tensor) -> Result<()>;
 
     /// Another name of `matmul`.
     #[cfg(feature = "products")]
@@ -1996,6 +2276,30 @@ pub trait Methods {
     #[cfg(feature = "products")]
     fn linalg_matmul_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
+    /// Computes the exponentials of square matrices.
+    #[cfg(feature = "linalg")]
+    fn linalg_matrix_exp(&self) -> Result<Tensor>;
+
+    /// `linalg_matrix_exp`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn linalg_matrix_exp_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Computes the norm of order `ord` over two dimensions: 2 or -2 for the largest or smallest singular value, 1 or -1 for the largest or
+    #[cfg(feature = "linalg")]
+    fn linalg_matrix_norm(&self, ord: impl Into<Scalar>, dim: &[i64], keepdim: bool) -> Result<Tensor>;
+
+    /// `linalg_matrix_norm`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn linalg_matrix_norm_out(&self, ord: impl Into<Scalar>, dim: &[i64], keepdim: bool, out: &mut Tensor) -> Result<()>;
+
+    /// Computes a norm over two dimensions: `fro`, the root of the sum of squares, or `nuc`, the sum of the singular values.
+    #[cfg(feature = "linalg")]
+    fn linalg_matrix_norm_str_ord(&self, ord: &str, dim: &[i64], keepdim: bool) -> Result<Tensor>;
+
+    /// `linalg_matrix_norm_str_ord`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn linalg_matrix_norm_str_ord_out(&self, ord: &str, dim: &[i64], keepdim: bool, out: &mut Tensor) -> Result<()>;
+
     /// The `n`th power of a square matrix, for `n` of 0 or more.
     #[cfg(feature = "products")]
     fn linalg_matrix_power(&self, n: i64) -> Result<Tensor>;
@@ -2003,6 +2307,102 @@ pub trait Methods {
     /// `linalg_matrix_power`, into a tensor of the caller's.
     #[cfg(feature = "products")]
     fn linalg_matrix_power_out(&self, n: i64, out: &mut Tensor) -> Result<()>;
+
+    /// Counts the singular values of matrices that exceed `tol`. With `hermitian`, the eigenvalues of the lower triangle are counted.
+    #[cfg(feature = "linalg")]
+    fn linalg_matrix_rank(&self, tol: f64, hermitian: bool) -> Result<Tensor>;
+
+    /// Counts the singular values of matrices that exceed the larger of `atol` and `rtol` times the largest one. If both are `None`, `rtol` is
+    #[cfg(feature = "linalg")]
+    fn linalg_matrix_rank_atol_rtol_float(&self) -> Result<Tensor>;
+
+    /// `linalg_matrix_rank_atol_rtol_float`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn linalg_matrix_rank_atol_rtol_float_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `linalg_matrix_rank`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn linalg_matrix_rank_out(&self, tol: f64, hermitian: bool, out: &mut Tensor) -> Result<()>;
+
+    /// Computes the Hermitian square roots of Hermitian matrices, of which only the lower triangle is read. Negative eigenvalues count as zero.
+    #[cfg(feature = "linalg")]
+    fn linalg_matrix_sqrth(&self) -> Result<Tensor>;
+
+    /// `linalg_matrix_sqrth`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn linalg_matrix_sqrth_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Computes a norm of a vector over one dimension or of a matrix over two. Without `dim`, all elements are one vector, unless `ord` is given:
+    #[cfg(feature = "linalg")]
+    fn linalg_norm(&self, ord: Option<Scalar>, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
+
+    /// Computes a norm over two dimensions: `fro`, the root of the sum of squares, or `nuc`, the sum of the singular values. Without `dim`, the
+    #[cfg(feature = "linalg")]
+    fn linalg_norm_ord_str(&self, ord: &str, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
+
+    /// `linalg_norm_ord_str`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn linalg_norm_ord_str_out(&self, ord: &str, dim: Option<&[i64]>, keepdim: bool, out: &mut Tensor) -> Result<()>;
+
+    /// `linalg_norm`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn linalg_norm_out(&self, ord: Option<Scalar>, dim: Option<&[i64]>, keepdim: bool, out: &mut Tensor) -> Result<()>;
+
+    /// Computes the pseudoinverses of matrices. Singular values up to `rcond` times the largest one count as zero.
+    #[cfg(feature = "linalg")]
+    fn linalg_pinv(&self, rcond: f64, hermitian: bool) -> Result<Tensor>;
+
+    /// Computes the pseudoinverses of matrices. Singular values up to the larger of `atol` and `rtol` times the largest one count as zero. If
+    #[cfg(feature = "linalg")]
+    fn linalg_pinv_atol_rtol_float(&self) -> Result<Tensor>;
+
+    /// `linalg_pinv_atol_rtol_float`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn linalg_pinv_atol_rtol_float_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Computes the pseudoinverses of matrices. Singular values up to the larger of `atol` and `rtol` times the largest one count as zero. If
+    #[cfg(feature = "linalg")]
+    fn linalg_pinv_atol_rtol_tensor(&self) -> Result<Tensor>;
+
+    /// `linalg_pinv_atol_rtol_tensor`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn linalg_pinv_atol_rtol_tensor_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// `linalg_pinv`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn linalg_pinv_out(&self, rcond: f64, hermitian: bool, out: &mut Tensor) -> Result<()>;
+
+    /// `linalg_pinv_rcond_tensor`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn linalg_pinv_out_rcond_tensor(&self, rcond: &Tensor, hermitian: bool, out: &mut Tensor) -> Result<()>;
+
+    /// Computes the pseudoinverses of matrices. Singular values up to `rcond` times the largest one count as zero.
+    #[cfg(feature = "linalg")]
+    fn linalg_pinv_rcond_tensor(&self, rcond: &Tensor, hermitian: bool) -> Result<Tensor>;
+
+    /// Solves `self X = B`, or `X self = B` if not `left`, for a triangular matrix. The elements of its other triangle are not read, nor those
+    #[cfg(feature = "linalg")]
+    fn linalg_solve_triangular(&self, B: &Tensor, upper: bool) -> Result<Tensor>;
+
+    /// `linalg_solve_triangular`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn linalg_solve_triangular_out(&self, B: &Tensor, upper: bool, out: &mut Tensor) -> Result<()>;
+
+    /// Inverts a tensor as a matrix, with its first `ind` dimensions as rows and the others as columns.
+    #[cfg(feature = "linalg")]
+    fn linalg_tensorinv(&self, ind: i64) -> Result<Tensor>;
+
+    /// `linalg_tensorinv`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn linalg_tensorinv_out(&self, ind: i64, out: &mut Tensor) -> Result<()>;
+
+    /// Solves a linear equation: the product of `self` with the result, over the last dimensions of `self`, is `other`. The dimensions `dims` of
+    #[cfg(feature = "linalg")]
+    fn linalg_tensorsolve(&self, other: &Tensor, dims: Option<&[i64]>) -> Result<Tensor>;
+
+    /// `linalg_tensorsolve`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn linalg_tensorsolve_out(&self, other: &Tensor, dims: Option<&[i64]>, out: &mut Tensor) -> Result<()>;
 
     /// Computes `sum(|self|^ord)^(1/ord)` over dimensions, or its limit.
     fn linalg_vector_norm(&self, ord: impl Into<Scalar>, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
@@ -2096,6 +2496,10 @@ pub trait Methods {
     /// `logcumsumexp`, into a tensor of the caller's.
     fn logcumsumexp_out(&self, dim: i64, out: &mut Tensor) -> Result<()>;
 
+    /// Returns the logarithm of the determinant; NaN if that is negative.
+    #[cfg(feature = "linalg")]
+    fn logdet(&self) -> Result<Tensor>;
+
     /// Whether both elements are nonzero
     fn logical_and(&self, other: &Tensor) -> Result<Tensor>;
 
@@ -2165,6 +2569,14 @@ pub trait Methods {
     /// `lt`, into a tensor of the caller's.
     fn lt_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
+    /// An older form of `linalg_lu_solve`.
+    #[cfg(feature = "linalg")]
+    fn lu_solve(&self, LU_data: &Tensor, LU_pivots: &Tensor) -> Result<Tensor>;
+
+    /// `lu_solve`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn lu_solve_out(&self, LU_data: &Tensor, LU_pivots: &Tensor, out: &mut Tensor) -> Result<()>;
+
     /// Another name of `adjoint`.
     fn mH(&self) -> Result<Tensor>;
 
@@ -2214,6 +2626,14 @@ pub trait Methods {
 
     /// Computes `adjoint` of one matrix.
     fn matrix_H(&self) -> Result<Tensor>;
+
+    /// Computes the exponentials of square matrices.
+    #[cfg(feature = "linalg")]
+    fn matrix_exp(&self) -> Result<Tensor>;
+
+    /// Computes the gradient of `matrix_exp` for the gradient `grad` of its result.
+    #[cfg(feature = "linalg")]
+    fn matrix_exp_backward(&self, grad: &Tensor) -> Result<Tensor>;
 
     /// Another name of `linalg_matrix_power`.
     #[cfg(feature = "products")]
@@ -2730,6 +3150,22 @@ pub trait Methods {
     /// `not_equal`, into a tensor of the caller's.
     fn not_equal_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
+    /// Computes the sum of the singular values of a matrix.
+    #[cfg(feature = "linalg")]
+    fn nuclear_norm(&self, keepdim: bool) -> Result<Tensor>;
+
+    /// Computes the sum of the singular values over two dimensions.
+    #[cfg(feature = "linalg")]
+    fn nuclear_norm_dim(&self, dim: &[i64], keepdim: bool) -> Result<Tensor>;
+
+    /// `nuclear_norm_dim`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn nuclear_norm_dim_out(&self, dim: &[i64], keepdim: bool, out: &mut Tensor) -> Result<()>;
+
+    /// `nuclear_norm`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn nuclear_norm_out(&self, keepdim: bool, out: &mut Tensor) -> Result<()>;
+
     /// Returns the number of elements.
     fn numel(&self) -> Result<i64>;
 
@@ -2744,6 +3180,22 @@ pub trait Methods {
 
     /// `ones_like`, into a tensor of the caller's.
     fn ones_like_out(&self, out: &mut Tensor) -> Result<()>;
+
+    /// Another name of `linalg_householder_product`.
+    #[cfg(feature = "linalg")]
+    fn orgqr(&self, input2: &Tensor) -> Result<Tensor>;
+
+    /// `orgqr`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn orgqr_out(&self, input2: &Tensor, out: &mut Tensor) -> Result<()>;
+
+    /// Multiplies `input3` by the product `Q` of the reflectors that `geqrf` returned: from the left, or from the right if not `left`. If
+    #[cfg(feature = "linalg")]
+    fn ormqr(&self, input2: &Tensor, input3: &Tensor, left: bool, transpose: bool) -> Result<Tensor>;
+
+    /// `ormqr`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn ormqr_out(&self, input2: &Tensor, input3: &Tensor, left: bool, transpose: bool, out: &mut Tensor) -> Result<()>;
 
     /// The outer product of two vectors: a matrix of the products of each pair of elements.
     #[cfg(feature = "products")]
@@ -2774,6 +3226,10 @@ pub trait Methods {
 
     /// Returns `self`, or a copy in memory pinned for `device`, or for the first device that can pin memory.
     fn pin_memory(&self, device: Option<Device>) -> Result<Tensor>;
+
+    /// Computes the pseudoinverses of matrices. Singular values up to `rcond` times the largest one count as zero.
+    #[cfg(feature = "linalg")]
+    fn pinverse(&self, rcond: f64) -> Result<Tensor>;
 
     /// Moves groups of channels into finer images: `[c * f * f, h, w]` becomes `[c, h * f, w * f]`.
     fn pixel_shuffle(&self, upscale_factor: i64) -> Result<Tensor>;
@@ -3385,6 +3841,14 @@ pub trait Methods {
     /// `slice_scatter`, into a tensor of the caller's.
     fn slice_scatter_out(&self, src: &Tensor, dim: i64, start: Option<i64>, end: Option<i64>, step: i64, out: &mut Tensor) -> Result<()>;
 
+    /// Another name of `linalg_slogdet`.
+    #[cfg(feature = "linalg")]
+    fn slogdet(&self) -> Result<(Tensor, Tensor)>;
+
+    /// `slogdet`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn slogdet_out(&self, sign: &mut Tensor, logabsdet: &mut Tensor) -> Result<()>;
+
     /// A `convolution` over the number of dimensions in the operator's name.
     #[cfg(feature = "conv")]
     fn slow_conv3d(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64]) -> Result<Tensor>;
@@ -3835,6 +4299,14 @@ pub trait Methods {
     /// `std_dim`, into a tensor of the caller's.
     fn std_out(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
+    /// Computes the Fourier transform of each window of a signal: column `t` has the frequencies of the `n_fft` elements from `t * hop_length`.
+    #[cfg(feature = "fft")]
+    fn stft(&self, n_fft: i64, hop_length: Option<i64>, win_length: Option<i64>, window: Option<&Tensor>, normalized: bool, onesided: Option<bool>, return_complex: Option<bool>, align_to_window: Option<bool>) -> Result<Tensor>;
+
+    /// Computes `stft` with windows that are centred: column `t` has the frequencies around element `t * hop_length`. The ends of the signal
+    #[cfg(feature = "fft")]
+    fn stft_center(&self, n_fft: i64, hop_length: Option<i64>, win_length: Option<i64>, window: Option<&Tensor>, center: bool, pad_mode: &str, normalized: bool, onesided: Option<bool>, return_complex: Option<bool>, align_to_window: Option<bool>) -> Result<Tensor>;
+
     /// Returns the offset of the tensor in its storage, in elements.
     fn storage_offset(&self) -> Result<i64>;
 
@@ -3891,6 +4363,14 @@ pub trait Methods {
 
     /// Sums over the broadcast dimensions: the inverse of `expand` from `size` to the sizes of `self`.
     fn sum_to_size(&self, size: &[i64]) -> Result<Tensor>;
+
+    /// Computes the singular values of matrices in descending order, and the singular vectors as columns of `U` and `V`. With `some`, there are
+    #[cfg(feature = "linalg")]
+    fn svd(&self, some: bool, compute_uv: bool) -> Result<(Tensor, Tensor, Tensor)>;
+
+    /// `svd`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn svd_u(&self, some: bool, compute_uv: bool, U: &mut Tensor, S: &mut Tensor, V: &mut Tensor) -> Result<()>;
 
     /// Another name of `transpose_int`.
     fn swapaxes(&self, axis0: i64, axis1: i64) -> Result<Tensor>;
@@ -4041,6 +4521,14 @@ pub trait Methods {
 
     /// Returns a view with two dimensions swapped.
     fn transpose_int(&self, dim0: i64, dim1: i64) -> Result<Tensor>;
+
+    /// Solves `A X = self` for a triangular matrix, which `transpose` replaces by its transpose. Also returns a copy of `A`.
+    #[cfg(feature = "linalg")]
+    fn triangular_solve(&self, A: &Tensor, upper: bool, transpose: bool, unitriangular: bool) -> Result<(Tensor, Tensor)>;
+
+    /// `triangular_solve`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
+    fn triangular_solve_x(&self, A: &Tensor, upper: bool, transpose: bool, unitriangular: bool, X: &mut Tensor, M: &mut Tensor) -> Result<()>;
 
     /// Returns the lower triangle of each matrix, with zeros above it.
     fn tril(&self, diagonal: i64) -> Result<Tensor>;
@@ -5182,6 +5670,26 @@ impl Methods for Tensor {
         crate::channel_shuffle_out(self, groups, out)
     }
 
+    #[cfg(feature = "linalg")]
+    fn cholesky_inverse(&self, upper: bool) -> Result<Tensor> {
+        crate::cholesky_inverse(self, upper)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn cholesky_inverse_out(&self, upper: bool, out: &mut Tensor) -> Result<()> {
+        crate::cholesky_inverse_out(self, upper, out)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn cholesky_solve(&self, input2: &Tensor, upper: bool) -> Result<Tensor> {
+        crate::cholesky_solve(self, input2, upper)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn cholesky_solve_out(&self, input2: &Tensor, upper: bool, out: &mut Tensor) -> Result<()> {
+        crate::cholesky_solve_out(self, input2, upper, out)
+    }
+
     fn chunk(&self, chunks: i64, dim: i64) -> Result<Vec<Tensor>> {
         crate::chunk(self, chunks, dim)
     }
@@ -5498,6 +6006,11 @@ impl Methods for Tensor {
 
     fn deg2rad_out(&self, out: &mut Tensor) -> Result<()> {
         crate::deg2rad_out(self, out)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn det(&self) -> Result<Tensor> {
+        crate::det(self)
     }
 
     fn detach(&self) -> Result<Tensor> {
@@ -5913,6 +6426,196 @@ impl Methods for Tensor {
         crate::feature_dropout_(self, p, train)
     }
 
+    #[cfg(feature = "fft")]
+    fn fft_fft(&self, n: Option<i64>, dim: i64, norm: Option<&str>) -> Result<Tensor> {
+        crate::fft_fft(self, n, dim, norm)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_fft2(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>) -> Result<Tensor> {
+        crate::fft_fft2(self, s, dim, norm)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_fft2_out(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>, out: &mut Tensor) -> Result<()> {
+        crate::fft_fft2_out(self, s, dim, norm, out)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_fft_out(&self, n: Option<i64>, dim: i64, norm: Option<&str>, out: &mut Tensor) -> Result<()> {
+        crate::fft_fft_out(self, n, dim, norm, out)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_fftn(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>) -> Result<Tensor> {
+        crate::fft_fftn(self, s, dim, norm)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_fftn_out(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>, out: &mut Tensor) -> Result<()> {
+        crate::fft_fftn_out(self, s, dim, norm, out)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_fftshift(&self, dim: Option<&[i64]>) -> Result<Tensor> {
+        crate::fft_fftshift(self, dim)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_hfft(&self, n: Option<i64>, dim: i64, norm: Option<&str>) -> Result<Tensor> {
+        crate::fft_hfft(self, n, dim, norm)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_hfft2(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>) -> Result<Tensor> {
+        crate::fft_hfft2(self, s, dim, norm)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_hfft2_out(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>, out: &mut Tensor) -> Result<()> {
+        crate::fft_hfft2_out(self, s, dim, norm, out)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_hfft_out(&self, n: Option<i64>, dim: i64, norm: Option<&str>, out: &mut Tensor) -> Result<()> {
+        crate::fft_hfft_out(self, n, dim, norm, out)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_hfftn(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>) -> Result<Tensor> {
+        crate::fft_hfftn(self, s, dim, norm)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_hfftn_out(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>, out: &mut Tensor) -> Result<()> {
+        crate::fft_hfftn_out(self, s, dim, norm, out)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_ifft(&self, n: Option<i64>, dim: i64, norm: Option<&str>) -> Result<Tensor> {
+        crate::fft_ifft(self, n, dim, norm)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_ifft2(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>) -> Result<Tensor> {
+        crate::fft_ifft2(self, s, dim, norm)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_ifft2_out(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>, out: &mut Tensor) -> Result<()> {
+        crate::fft_ifft2_out(self, s, dim, norm, out)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_ifft_out(&self, n: Option<i64>, dim: i64, norm: Option<&str>, out: &mut Tensor) -> Result<()> {
+        crate::fft_ifft_out(self, n, dim, norm, out)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_ifftn(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>) -> Result<Tensor> {
+        crate::fft_ifftn(self, s, dim, norm)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_ifftn_out(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>, out: &mut Tensor) -> Result<()> {
+        crate::fft_ifftn_out(self, s, dim, norm, out)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_ifftshift(&self, dim: Option<&[i64]>) -> Result<Tensor> {
+        crate::fft_ifftshift(self, dim)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_ihfft(&self, n: Option<i64>, dim: i64, norm: Option<&str>) -> Result<Tensor> {
+        crate::fft_ihfft(self, n, dim, norm)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_ihfft2(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>) -> Result<Tensor> {
+        crate::fft_ihfft2(self, s, dim, norm)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_ihfft2_out(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>, out: &mut Tensor) -> Result<()> {
+        crate::fft_ihfft2_out(self, s, dim, norm, out)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_ihfft_out(&self, n: Option<i64>, dim: i64, norm: Option<&str>, out: &mut Tensor) -> Result<()> {
+        crate::fft_ihfft_out(self, n, dim, norm, out)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_ihfftn(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>) -> Result<Tensor> {
+        crate::fft_ihfftn(self, s, dim, norm)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_ihfftn_out(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>, out: &mut Tensor) -> Result<()> {
+        crate::fft_ihfftn_out(self, s, dim, norm, out)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_irfft(&self, n: Option<i64>, dim: i64, norm: Option<&str>) -> Result<Tensor> {
+        crate::fft_irfft(self, n, dim, norm)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_irfft2(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>) -> Result<Tensor> {
+        crate::fft_irfft2(self, s, dim, norm)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_irfft2_out(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>, out: &mut Tensor) -> Result<()> {
+        crate::fft_irfft2_out(self, s, dim, norm, out)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_irfft_out(&self, n: Option<i64>, dim: i64, norm: Option<&str>, out: &mut Tensor) -> Result<()> {
+        crate::fft_irfft_out(self, n, dim, norm, out)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_irfftn(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>) -> Result<Tensor> {
+        crate::fft_irfftn(self, s, dim, norm)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_irfftn_out(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>, out: &mut Tensor) -> Result<()> {
+        crate::fft_irfftn_out(self, s, dim, norm, out)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_rfft(&self, n: Option<i64>, dim: i64, norm: Option<&str>) -> Result<Tensor> {
+        crate::fft_rfft(self, n, dim, norm)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_rfft2(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>) -> Result<Tensor> {
+        crate::fft_rfft2(self, s, dim, norm)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_rfft2_out(&self, s: Option<&[i64]>, dim: &[i64], norm: Option<&str>, out: &mut Tensor) -> Result<()> {
+        crate::fft_rfft2_out(self, s, dim, norm, out)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_rfft_out(&self, n: Option<i64>, dim: i64, norm: Option<&str>, out: &mut Tensor) -> Result<()> {
+        crate::fft_rfft_out(self, n, dim, norm, out)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_rfftn(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>) -> Result<Tensor> {
+        crate::fft_rfftn(self, s, dim, norm)
+    }
+
+    #[cfg(feature = "fft")]
+    fn fft_rfftn_out(&self, s: Option<&[i64]>, dim: Option<&[i64]>, norm: Option<&str>, out: &mut Tensor) -> Result<()> {
+        crate::fft_rfftn_out(self, s, dim, norm, out)
+    }
+
     fn fill(&self, value: &Tensor) -> Result<Tensor> {
         crate::fill(self, value)
     }
@@ -6203,6 +6906,16 @@ impl Methods for Tensor {
     #[cfg(feature = "random")]
     fn geometric_out(&self, p: f64, out: &mut Tensor) -> Result<()> {
         crate::geometric_out!(self, p, out = out)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn geqrf(&self) -> Result<(Tensor, Tensor)> {
+        crate::geqrf(self)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn geqrf_a(&self, a: &mut Tensor, tau: &mut Tensor) -> Result<()> {
+        crate::geqrf_a(self, a, tau)
     }
 
     #[cfg(feature = "products")]
@@ -6617,6 +7330,16 @@ impl Methods for Tensor {
         crate::inner_out(self, other, out)
     }
 
+    #[cfg(feature = "linalg")]
+    fn inverse(&self) -> Result<Tensor> {
+        crate::inverse(self)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn inverse_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::inverse_out(self, out)
+    }
+
     fn is_complex(&self) -> Result<bool> {
         crate::is_complex(self)
     }
@@ -6707,6 +7430,11 @@ impl Methods for Tensor {
 
     fn isreal(&self) -> Result<Tensor> {
         crate::isreal(self)
+    }
+
+    #[cfg(feature = "fft")]
+    fn istft(&self, n_fft: i64, hop_length: Option<i64>, win_length: Option<i64>, window: Option<&Tensor>, center: bool, normalized: bool, onesided: Option<bool>, length: Option<i64>, return_complex: bool) -> Result<Tensor> {
+        crate::istft(self, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex)
     }
 
     #[cfg(feature = "loss")]
@@ -6911,6 +7639,46 @@ impl Methods for Tensor {
         crate::linalg__powsum_out!(self, ord.into(), dim, keepdim, out = out)
     }
 
+    #[cfg(feature = "linalg")]
+    fn linalg_cholesky(&self) -> Result<Tensor> {
+        crate::linalg_cholesky!(self)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_cholesky_ex(&self) -> Result<(Tensor, Tensor)> {
+        crate::linalg_cholesky_ex!(self)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_cholesky_ex_l(&self, L: &mut Tensor, info: &mut Tensor) -> Result<()> {
+        crate::linalg_cholesky_ex_l!(self, L = L, info = info)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_cholesky_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::linalg_cholesky_out!(self, out = out)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_cond(&self, p: Option<Scalar>) -> Result<Tensor> {
+        crate::linalg_cond(self, p)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_cond_out(&self, p: Option<Scalar>, out: &mut Tensor) -> Result<()> {
+        crate::linalg_cond_out(self, p, out)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_cond_p_str(&self, p: &str) -> Result<Tensor> {
+        crate::linalg_cond_p_str(self, p)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_cond_p_str_out(&self, p: &str, out: &mut Tensor) -> Result<()> {
+        crate::linalg_cond_p_str_out(self, p, out)
+    }
+
     #[cfg(feature = "products")]
     fn linalg_cross(&self, other: &Tensor) -> Result<Tensor> {
         crate::linalg_cross!(self, other)
@@ -6919,6 +7687,76 @@ impl Methods for Tensor {
     #[cfg(feature = "products")]
     fn linalg_cross_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::linalg_cross_out!(self, other, out = out)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_eig(&self) -> Result<(Tensor, Tensor)> {
+        crate::linalg_eig(self)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_eig_out(&self, eigenvalues: &mut Tensor, eigenvectors: &mut Tensor) -> Result<()> {
+        crate::linalg_eig_out(self, eigenvalues, eigenvectors)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_eigh(&self, UPLO: &str) -> Result<(Tensor, Tensor)> {
+        crate::linalg_eigh(self, UPLO)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_eigh_eigvals(&self, UPLO: &str, eigvals: &mut Tensor, eigvecs: &mut Tensor) -> Result<()> {
+        crate::linalg_eigh_eigvals(self, UPLO, eigvals, eigvecs)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_eigvals(&self) -> Result<Tensor> {
+        crate::linalg_eigvals(self)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_eigvals_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::linalg_eigvals_out(self, out)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_eigvalsh(&self, UPLO: &str) -> Result<Tensor> {
+        crate::linalg_eigvalsh(self, UPLO)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_eigvalsh_out(&self, UPLO: &str, out: &mut Tensor) -> Result<()> {
+        crate::linalg_eigvalsh_out(self, UPLO, out)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_ldl_factor(&self) -> Result<(Tensor, Tensor)> {
+        crate::linalg_ldl_factor!(self)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_ldl_factor_ex(&self) -> Result<(Tensor, Tensor, Tensor)> {
+        crate::linalg_ldl_factor_ex!(self)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_ldl_factor_ex_out(&self, LD: &mut Tensor, pivots: &mut Tensor, info: &mut Tensor) -> Result<()> {
+        crate::linalg_ldl_factor_ex_out!(self, LD = LD, pivots = pivots, info = info)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_ldl_factor_out(&self, LD: &mut Tensor, pivots: &mut Tensor) -> Result<()> {
+        crate::linalg_ldl_factor_out!(self, LD = LD, pivots = pivots)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_lstsq(&self, b: &Tensor, rcond: Option<f64>) -> Result<(Tensor, Tensor, Tensor, Tensor)> {
+        crate::linalg_lstsq!(self, b, rcond)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_lstsq_out(&self, b: &Tensor, rcond: Option<f64>, solution: &mut Tensor, residuals: &mut Tensor, rank: &mut Tensor, singular_values: &mut Tensor) -> Result<()> {
+        crate::linalg_lstsq_out!(self, b, rcond, solution = solution, residuals = residuals, rank = rank, singular_values = singular_values)
     }
 
     #[cfg(feature = "products")]
@@ -6931,6 +7769,36 @@ impl Methods for Tensor {
         crate::linalg_matmul_out(self, other, out)
     }
 
+    #[cfg(feature = "linalg")]
+    fn linalg_matrix_exp(&self) -> Result<Tensor> {
+        crate::linalg_matrix_exp(self)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_matrix_exp_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::linalg_matrix_exp_out(self, out)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_matrix_norm(&self, ord: impl Into<Scalar>, dim: &[i64], keepdim: bool) -> Result<Tensor> {
+        crate::linalg_matrix_norm!(self, ord.into(), dim, keepdim)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_matrix_norm_out(&self, ord: impl Into<Scalar>, dim: &[i64], keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::linalg_matrix_norm_out!(self, ord.into(), dim, keepdim, out = out)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_matrix_norm_str_ord(&self, ord: &str, dim: &[i64], keepdim: bool) -> Result<Tensor> {
+        crate::linalg_matrix_norm_str_ord!(self, ord, dim, keepdim)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_matrix_norm_str_ord_out(&self, ord: &str, dim: &[i64], keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::linalg_matrix_norm_str_ord_out!(self, ord, dim, keepdim, out = out)
+    }
+
     #[cfg(feature = "products")]
     fn linalg_matrix_power(&self, n: i64) -> Result<Tensor> {
         crate::linalg_matrix_power(self, n)
@@ -6939,6 +7807,126 @@ impl Methods for Tensor {
     #[cfg(feature = "products")]
     fn linalg_matrix_power_out(&self, n: i64, out: &mut Tensor) -> Result<()> {
         crate::linalg_matrix_power_out(self, n, out)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_matrix_rank(&self, tol: f64, hermitian: bool) -> Result<Tensor> {
+        crate::linalg_matrix_rank(self, tol, hermitian)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_matrix_rank_atol_rtol_float(&self) -> Result<Tensor> {
+        crate::linalg_matrix_rank_atol_rtol_float!(self)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_matrix_rank_atol_rtol_float_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::linalg_matrix_rank_atol_rtol_float_out!(self, out = out)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_matrix_rank_out(&self, tol: f64, hermitian: bool, out: &mut Tensor) -> Result<()> {
+        crate::linalg_matrix_rank_out(self, tol, hermitian, out)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_matrix_sqrth(&self) -> Result<Tensor> {
+        crate::linalg_matrix_sqrth(self)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_matrix_sqrth_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::linalg_matrix_sqrth_out(self, out)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_norm(&self, ord: Option<Scalar>, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
+        crate::linalg_norm!(self, ord, dim, keepdim)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_norm_ord_str(&self, ord: &str, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
+        crate::linalg_norm_ord_str!(self, ord, dim, keepdim)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_norm_ord_str_out(&self, ord: &str, dim: Option<&[i64]>, keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::linalg_norm_ord_str_out!(self, ord, dim, keepdim, out = out)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_norm_out(&self, ord: Option<Scalar>, dim: Option<&[i64]>, keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::linalg_norm_out!(self, ord, dim, keepdim, out = out)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_pinv(&self, rcond: f64, hermitian: bool) -> Result<Tensor> {
+        crate::linalg_pinv(self, rcond, hermitian)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_pinv_atol_rtol_float(&self) -> Result<Tensor> {
+        crate::linalg_pinv_atol_rtol_float!(self)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_pinv_atol_rtol_float_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::linalg_pinv_atol_rtol_float_out!(self, out = out)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_pinv_atol_rtol_tensor(&self) -> Result<Tensor> {
+        crate::linalg_pinv_atol_rtol_tensor!(self)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_pinv_atol_rtol_tensor_out(&self, out: &mut Tensor) -> Result<()> {
+        crate::linalg_pinv_atol_rtol_tensor_out!(self, out = out)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_pinv_out(&self, rcond: f64, hermitian: bool, out: &mut Tensor) -> Result<()> {
+        crate::linalg_pinv_out(self, rcond, hermitian, out)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_pinv_out_rcond_tensor(&self, rcond: &Tensor, hermitian: bool, out: &mut Tensor) -> Result<()> {
+        crate::linalg_pinv_out_rcond_tensor(self, rcond, hermitian, out)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_pinv_rcond_tensor(&self, rcond: &Tensor, hermitian: bool) -> Result<Tensor> {
+        crate::linalg_pinv_rcond_tensor(self, rcond, hermitian)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_solve_triangular(&self, B: &Tensor, upper: bool) -> Result<Tensor> {
+        crate::linalg_solve_triangular!(self, B, upper = upper)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_solve_triangular_out(&self, B: &Tensor, upper: bool, out: &mut Tensor) -> Result<()> {
+        crate::linalg_solve_triangular_out!(self, B, upper = upper, out = out)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_tensorinv(&self, ind: i64) -> Result<Tensor> {
+        crate::linalg_tensorinv(self, ind)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_tensorinv_out(&self, ind: i64, out: &mut Tensor) -> Result<()> {
+        crate::linalg_tensorinv_out(self, ind, out)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_tensorsolve(&self, other: &Tensor, dims: Option<&[i64]>) -> Result<Tensor> {
+        crate::linalg_tensorsolve(self, other, dims)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn linalg_tensorsolve_out(&self, other: &Tensor, dims: Option<&[i64]>, out: &mut Tensor) -> Result<()> {
+        crate::linalg_tensorsolve_out(self, other, dims, out)
     }
 
     fn linalg_vector_norm(&self, ord: impl Into<Scalar>, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
@@ -7062,6 +8050,11 @@ impl Methods for Tensor {
         crate::logcumsumexp_out(self, dim, out)
     }
 
+    #[cfg(feature = "linalg")]
+    fn logdet(&self) -> Result<Tensor> {
+        crate::logdet(self)
+    }
+
     fn logical_and(&self, other: &Tensor) -> Result<Tensor> {
         crate::logical_and(self, other)
     }
@@ -7154,6 +8147,16 @@ impl Methods for Tensor {
         crate::lt_tensor_out(self, other, out)
     }
 
+    #[cfg(feature = "linalg")]
+    fn lu_solve(&self, LU_data: &Tensor, LU_pivots: &Tensor) -> Result<Tensor> {
+        crate::lu_solve(self, LU_data, LU_pivots)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn lu_solve_out(&self, LU_data: &Tensor, LU_pivots: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::lu_solve_out(self, LU_data, LU_pivots, out)
+    }
+
     fn mH(&self) -> Result<Tensor> {
         crate::mH(self)
     }
@@ -7218,6 +8221,16 @@ impl Methods for Tensor {
 
     fn matrix_H(&self) -> Result<Tensor> {
         crate::matrix_H(self)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn matrix_exp(&self) -> Result<Tensor> {
+        crate::matrix_exp(self)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn matrix_exp_backward(&self, grad: &Tensor) -> Result<Tensor> {
+        crate::matrix_exp_backward(self, grad)
     }
 
     #[cfg(feature = "products")]
@@ -7888,6 +8901,26 @@ impl Methods for Tensor {
         crate::not_equal_tensor_out(self, other, out)
     }
 
+    #[cfg(feature = "linalg")]
+    fn nuclear_norm(&self, keepdim: bool) -> Result<Tensor> {
+        crate::nuclear_norm(self, keepdim)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn nuclear_norm_dim(&self, dim: &[i64], keepdim: bool) -> Result<Tensor> {
+        crate::nuclear_norm_dim(self, dim, keepdim)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn nuclear_norm_dim_out(&self, dim: &[i64], keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::nuclear_norm_dim_out(self, dim, keepdim, out)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn nuclear_norm_out(&self, keepdim: bool, out: &mut Tensor) -> Result<()> {
+        crate::nuclear_norm_out(self, keepdim, out)
+    }
+
     fn numel(&self) -> Result<i64> {
         crate::numel(self)
     }
@@ -7906,6 +8939,26 @@ impl Methods for Tensor {
 
     fn ones_like_out(&self, out: &mut Tensor) -> Result<()> {
         crate::ones_like_out!(self, out = out)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn orgqr(&self, input2: &Tensor) -> Result<Tensor> {
+        crate::orgqr(self, input2)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn orgqr_out(&self, input2: &Tensor, out: &mut Tensor) -> Result<()> {
+        crate::orgqr_out(self, input2, out)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn ormqr(&self, input2: &Tensor, input3: &Tensor, left: bool, transpose: bool) -> Result<Tensor> {
+        crate::ormqr(self, input2, input3, left, transpose)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn ormqr_out(&self, input2: &Tensor, input3: &Tensor, left: bool, transpose: bool, out: &mut Tensor) -> Result<()> {
+        crate::ormqr_out(self, input2, input3, left, transpose, out)
     }
 
     #[cfg(feature = "products")]
@@ -7945,6 +8998,11 @@ impl Methods for Tensor {
 
     fn pin_memory(&self, device: Option<Device>) -> Result<Tensor> {
         crate::pin_memory(self, device)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn pinverse(&self, rcond: f64) -> Result<Tensor> {
+        crate::pinverse(self, rcond)
     }
 
     fn pixel_shuffle(&self, upscale_factor: i64) -> Result<Tensor> {
@@ -8747,6 +9805,16 @@ impl Methods for Tensor {
         crate::slice_scatter_out(self, src, dim, start, end, step, out)
     }
 
+    #[cfg(feature = "linalg")]
+    fn slogdet(&self) -> Result<(Tensor, Tensor)> {
+        crate::slogdet(self)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn slogdet_out(&self, sign: &mut Tensor, logabsdet: &mut Tensor) -> Result<()> {
+        crate::slogdet_out(self, sign, logabsdet)
+    }
+
     #[cfg(feature = "conv")]
     fn slow_conv3d(&self, weight: &Tensor, kernel_size: &[i64], bias: Option<&Tensor>, stride: &[i64], padding: &[i64]) -> Result<Tensor> {
         crate::slow_conv3d(self, weight, kernel_size, bias, stride, padding)
@@ -9339,6 +10407,16 @@ impl Methods for Tensor {
         crate::std_out(self, dim, unbiased, keepdim, out)
     }
 
+    #[cfg(feature = "fft")]
+    fn stft(&self, n_fft: i64, hop_length: Option<i64>, win_length: Option<i64>, window: Option<&Tensor>, normalized: bool, onesided: Option<bool>, return_complex: Option<bool>, align_to_window: Option<bool>) -> Result<Tensor> {
+        crate::stft(self, n_fft, hop_length, win_length, window, normalized, onesided, return_complex, align_to_window)
+    }
+
+    #[cfg(feature = "fft")]
+    fn stft_center(&self, n_fft: i64, hop_length: Option<i64>, win_length: Option<i64>, window: Option<&Tensor>, center: bool, pad_mode: &str, normalized: bool, onesided: Option<bool>, return_complex: Option<bool>, align_to_window: Option<bool>) -> Result<Tensor> {
+        crate::stft_center(self, n_fft, hop_length, win_length, window, center, pad_mode, normalized, onesided, return_complex, align_to_window)
+    }
+
     fn storage_offset(&self) -> Result<i64> {
         crate::storage_offset(self)
     }
@@ -9413,6 +10491,16 @@ impl Methods for Tensor {
 
     fn sum_to_size(&self, size: &[i64]) -> Result<Tensor> {
         crate::sum_to_size(self, size)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn svd(&self, some: bool, compute_uv: bool) -> Result<(Tensor, Tensor, Tensor)> {
+        crate::svd(self, some, compute_uv)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn svd_u(&self, some: bool, compute_uv: bool, U: &mut Tensor, S: &mut Tensor, V: &mut Tensor) -> Result<()> {
+        crate::svd_u(self, some, compute_uv, U, S, V)
     }
 
     fn swapaxes(&self, axis0: i64, axis1: i64) -> Result<Tensor> {
@@ -9611,6 +10699,16 @@ impl Methods for Tensor {
 
     fn transpose_int(&self, dim0: i64, dim1: i64) -> Result<Tensor> {
         crate::transpose_int(self, dim0, dim1)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn triangular_solve(&self, A: &Tensor, upper: bool, transpose: bool, unitriangular: bool) -> Result<(Tensor, Tensor)> {
+        crate::triangular_solve(self, A, upper, transpose, unitriangular)
+    }
+
+    #[cfg(feature = "linalg")]
+    fn triangular_solve_x(&self, A: &Tensor, upper: bool, transpose: bool, unitriangular: bool, X: &mut Tensor, M: &mut Tensor) -> Result<()> {
+        crate::triangular_solve_x(self, A, upper, transpose, unitriangular, X, M)
     }
 
     fn tril(&self, diagonal: i64) -> Result<Tensor> {

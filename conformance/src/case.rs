@@ -13,7 +13,7 @@ use crate::as_strided_offset;
 use crate::compare::{ComparedProperties, Difference, compare_properties, compare_results, is_as_precise_as_recording};
 use crate::datum::{Datum, create_values};
 use crate::decode;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::reconstruction::unique_values;
 use crate::recording::Call;
 use crate::tensors::to_complex;

@@ -5,7 +5,7 @@ use dispatch_autograd::__private::Derivative;
 use dispatch_runtime::{Operator, keys};
 
 /// The operators without an implemented derivative, here and in PyTorch. A backward pass through them is an error.
-const OPERATORS_WITHOUT_DERIVATIVE: [&str; 41] = [
+const OPERATORS_WITHOUT_DERIVATIVE: [&str; 44] = [
     "aten::_add_relu.Tensor",
     "aten::_cholesky_solve_helper",
     "aten::_ctc_loss_backward",
