@@ -220,7 +220,7 @@ fn values_by_argument<'a>(call: &'a NamedCall, errors: &mut Errors) -> Vec<Optio
 fn convert_to_parameter_type(value: &Expr, argument: &Argument, rust: &RustType, runtime: &TokenStream) -> TokenStream {
     let inner = argument.ty.without_optional();
     let plain = match &inner.kind {
-        TypeKind::Scalar => quote!(#runtime::Scalar::from(#value)),
+        TypeKind::Scalar if !rust.is_optional() => quote!(#runtime::Scalar::from(#value)),
         TypeKind::List(..) if matches!(value, Expr::Array(_)) => quote!(&#value),
         TypeKind::List(_, Some(count)) if is_number_literal(value) => {
             let count = *count as usize;

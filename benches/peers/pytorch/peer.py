@@ -8,6 +8,7 @@ import itertools
 import os
 import sys
 import time
+from functools import partial
 
 import torch
 
@@ -42,8 +43,8 @@ def large_call(operator, sizes):
     wide = [*sizes[:-1], 2 * sizes[-1]]
     c, d = torch.rand(wide)[..., ::2], torch.rand(wide)[..., ::2]
     transposed, row, column = b.mT, b[:1], b[..., :1]
-    if operator in ("cholesky", "lu", "qr", "inverse", "solve"):
-        return decomposition(operator, a, b)
+    if operator in DECOMPOSITIONS:
+        return DECOMPOSITIONS[operator](a, b)
     return {
         "matmul": lambda: torch.mm(a, b),
         "bmm": lambda: torch.bmm(a, b),
@@ -64,16 +65,22 @@ def large_call(operator, sizes):
     }.get(operator)
 
 
-def decomposition(operator, a, b):
-    multiple = 4 * a.shape[-1] * torch.eye(a.shape[-1])
-    positive, regular = a @ a.mT + multiple, a + multiple
-    return {
-        "cholesky": lambda: torch.linalg.cholesky_ex(positive),
-        "lu": lambda: torch.linalg.lu_factor_ex(a),
-        "qr": lambda: torch.linalg.qr(a),
-        "inverse": lambda: torch.linalg.inv_ex(regular),
-        "solve": lambda: torch.linalg.solve_ex(regular, b),
-    }[operator]
+def shifted(matrices):
+    """Adds a multiple of the identity, so that the matrices are far from singular."""
+    size = matrices.shape[-1]
+    return matrices + 4 * size * torch.eye(size)
+
+
+DECOMPOSITIONS = {
+    "cholesky": lambda a, b: partial(torch.linalg.cholesky_ex, shifted(a @ a.mT)),
+    "lu": lambda a, b: partial(torch.linalg.lu_factor_ex, a),
+    "qr": lambda a, b: partial(torch.linalg.qr, a),
+    "symmetric eigenvectors": lambda a, b: partial(torch.linalg.eigh, a @ a.mT),
+    "singular vectors": lambda a, b: partial(torch.linalg.svd, a, full_matrices=False),
+    "eigenvalues": lambda a, b: partial(torch.linalg.eigvals, a),
+    "inverse": lambda a, b: partial(torch.linalg.inv_ex, shifted(a)),
+    "solve": lambda a, b: partial(torch.linalg.solve_ex, shifted(a), b),
+}
 
 
 def job_for(workload):

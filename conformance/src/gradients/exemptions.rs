@@ -1,6 +1,6 @@
 //! Calls whose gradients cannot be checked by finite differences, with the reasons.
 
-use dispatch_runtime::{Operator, Scalar, Value};
+use dispatch_runtime::{Complex64, Operator, Scalar, Value};
 
 use crate::case::Case;
 use crate::datum::Datum;
@@ -28,6 +28,10 @@ pub(super) fn first_order_exemption(case: &Case) -> Option<&'static str> {
         "as_strided_scatter" => "its gradient in PyTorch is not its derivative",
         "ps_roi_pool" => {
             "its gradient in torchvision is not its derivative: it includes the last row and column of the image"
+        }
+        "linalg_eig" => "its eigenvectors are unique only up to a phase",
+        "_linalg_eigvals" | "linalg_eigvals" if has_close_eigenvalues(case) => {
+            "it is not smooth at matrices with close eigenvalues"
         }
         "linalg_svd" | "_linalg_svd" | "svd" if has_vectors_without_values(case) => {
             "singular vectors without a singular value have no gradient"
@@ -196,6 +200,22 @@ fn has_close_singular_values(case: &Case) -> bool {
             let gaps = values.windows(2).map(|pair| pair[0] - pair[1]).chain(values.last().copied());
             gaps.into_iter().any(|gap| gap < 1e-2 * values[0].max(1.0))
         })
+    })
+}
+
+/// Whether two eigenvalues of a matrix are close, compared with the largest one.
+fn has_close_eigenvalues(case: &Case) -> bool {
+    let eigenvalues = in_double_precision(case, 0).and_then(|matrices| {
+        let results = Operator::find("aten::linalg_eigvals").ok()?.call(vec![matrices]).ok()?;
+        Datum::from_value(results.first()?).ok()
+    });
+    let Some(Datum::Array(values)) = eigenvalues else { return false };
+    let count = values.sizes.last().map_or(0, |&size| usize::try_from(size).unwrap_or(0)).max(1);
+    let numbers: Vec<Complex64> = values.elements.iter().map(|value| value.to_complex()).collect();
+    numbers.chunks(count).any(|values| {
+        let largest = values.iter().map(|value| value.norm()).fold(1.0, f64::max);
+        let is_close = |(i, value): (usize, &Complex64)| values[..i].iter().any(|other| (value - other).norm() < 1e-2 * largest);
+        values.iter().enumerate().any(is_close)
     })
 }
 

@@ -1,5 +1,7 @@
 //! Arguments in generated code: the types that a kernel takes, and the types that a caller may pass.
 
+use crate::{Complex64, Scalar};
+
 /// A type in which a kernel may take an argument that the operator passes as a `T`: only `T` itself. Arguments are counted from 1.
 #[diagnostic::on_unimplemented(
     message = "argument {I} of operator `{O}` is passed as `{T}`, but the kernel takes `{Self}`",
@@ -17,7 +19,7 @@ impl<O, const I: usize, T> KernelParameter<O, I, T> for T {
     }
 }
 
-/// A type that a named call may pass for an optional `T`: a `T`, or an option of one.
+/// A type that a named call may pass for an optional `T`: a `T`, or an option of one. An optional scalar is also given as a number.
 #[diagnostic::on_unimplemented(
     message = "this argument is an optional `{T}`, not `{Self}`",
     label = "write a `{T}`, or `Some(..)` or `None`"
@@ -58,3 +60,17 @@ impl<'a, T, const N: usize> OptionalArgument<&'a [T]> for &'a [T; N] {
         Some(self)
     }
 }
+
+macro_rules! impl_optional_scalar {
+    ($($number:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl OptionalArgument<Scalar> for $number {
+            #[inline]
+            fn into_option(self) -> Option<Scalar> {
+                Some(self.into())
+            }
+        }
+    )*};
+}
+
+impl_optional_scalar!(bool, i32, i64, f32, f64, Complex64);

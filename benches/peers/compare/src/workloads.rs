@@ -76,6 +76,21 @@ const DECOMPOSITION_WORKLOADS: &[(&str, f64)] = &[
     ("solve 1024x1024", 0.7),
     ("solve 4096x8x8", 0.7),
     ("solve 512x32x32", 0.7),
+    ("symmetric eigenvectors 64x64", 0.7),
+    ("symmetric eigenvectors 256x256", 0.7),
+    ("symmetric eigenvectors 1024x1024", 0.7),
+    ("symmetric eigenvectors 4096x8x8", 0.7),
+    ("symmetric eigenvectors 512x32x32", 0.7),
+    ("singular vectors 64x64", 0.7),
+    ("singular vectors 256x256", 0.7),
+    ("singular vectors 1024x1024", 0.7),
+    ("singular vectors 4096x8x8", 0.7),
+    ("singular vectors 512x32x32", 0.7),
+    ("eigenvalues 64x64", 0.7),
+    ("eigenvalues 256x256", 0.7),
+    ("eigenvalues 1024x1024", 0.7),
+    ("eigenvalues 4096x8x8", 0.7),
+    ("eigenvalues 512x32x32", 0.7),
 ];
 
 const INDEXING_AND_SCAN_WORKLOADS: &[(&str, f64)] = &[

@@ -70,6 +70,12 @@ pub(crate) fn large_call_job(name: &str) -> Option<Job> {
         }
         "lu" => new_job(move || aten::linalg_lu_factor_ex(&a, true, false)),
         "qr" => new_job(move || aten::linalg_qr(&a, "reduced")),
+        "eigenvalues" => new_job(move || aten::linalg_eigvals(&a)),
+        "symmetric eigenvectors" => {
+            let symmetric = aten::matmul(&a, &aten::mT(&a).ok()?).ok()?;
+            new_job(move || aten::linalg_eigh(&symmetric, "L"))
+        }
+        "singular vectors" => new_job(move || aten::linalg_svd(&a, false, None)),
         "inverse" => {
             let a = well_conditioned(&a).ok()?;
             new_job(move || aten::linalg_inv_ex(&a, false))
