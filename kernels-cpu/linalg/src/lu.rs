@@ -308,15 +308,28 @@ fn factor_column_by_column<T: Number>(
                 for other in others {
                     let other = &mut other[..rows];
                     other.swap(step, row);
-                    let factor = other[step];
-                    for (x, &scaled) in other[step + 1..].iter_mut().zip(&column[step + 1..]) {
-                        *x = x.minus(factor.times(scaled));
-                    }
+                    subtract_multiple_below(step, other, column);
                 }
             }
             first_zero
         },
     )
+}
+
+/// Subtracts a multiple of `column` from the elements of `other` below the row `step`, whose element is the factor.
+#[inline(always)]
+fn subtract_multiple_below<T: Number>(step: usize, other: &mut [T], column: &[T]) {
+    let factor = other[step];
+    if let (Ok(other), Ok(column)) = (<&mut [T; 8]>::try_from(&mut *other), <&[T; 8]>::try_from(column)) {
+        // A loop of a constant length becomes vector instructions.
+        for (row, (x, &scaled)) in other.iter_mut().zip(column).enumerate() {
+            *x = if row > step { x.minus(factor.times(scaled)) } else { *x };
+        }
+        return;
+    }
+    for (x, &scaled) in other[step + 1..].iter_mut().zip(&column[step + 1..]) {
+        *x = x.minus(factor.times(scaled));
+    }
 }
 
 /// Returns the index of the first largest element; zero if the first one is NaN.

@@ -15,6 +15,9 @@ use crate::number::Number;
 /// The largest matrix whose systems are solved row by row.
 const MAX_UNBLOCKED_SIZE: usize = 32;
 
+/// The number of columns that are solved together, as the lanes of vectors.
+const LANES: usize = 8;
+
 /// The form in which a matrix takes part in a system.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MatrixForm {
@@ -101,20 +104,8 @@ pub(crate) fn solve_columns<T: Number>(
     columns: &mut [T],
 ) {
     if size <= MAX_UNBLOCKED_SIZE {
-        return match form {
-            MatrixForm { is_transposed: false, is_conjugate: false } => {
-                substitute(triangle, matrix, size, columns, |x| x)
-            }
-            MatrixForm { is_transposed: false, is_conjugate: true } => {
-                substitute(triangle, matrix, size, columns, T::conjugate);
-            }
-            MatrixForm { is_transposed: true, is_conjugate: false } => {
-                substitute_transposed(triangle, matrix, size, columns, |x| x);
-            }
-            MatrixForm { is_transposed: true, is_conjugate: true } => {
-                substitute_transposed(triangle, matrix, size, columns, T::conjugate);
-            }
-        };
+        let system = SmallSystem { triangle, matrix, size, is_transposed: form.is_transposed };
+        return if form.is_conjugate { system.solve(columns, T::conjugate) } else { system.solve(columns, |x| x) };
     }
     let count = columns.len() / size;
     let conjugate = if form.is_conjugate { Conj::Yes } else { Conj::No };
@@ -126,58 +117,69 @@ pub(crate) fn solve_columns<T: Number>(
     }
 }
 
-/// Solves a system, row by row. `each` maps the elements of the matrix.
-fn substitute<T: Number>(
+/// A system with a column-major matrix of at most [`MAX_UNBLOCKED_SIZE`] rows.
+struct SmallSystem<'a, T> {
     triangle: Triangle,
-    matrix: &[T],
+    matrix: &'a [T],
     size: usize,
-    columns: &mut [T],
-    each: impl Fn(T) -> T + Copy,
-) {
-    vectorised(
-        #[inline(always)]
-        || {
-            for x in columns.chunks_exact_mut(size) {
-                for step in 0..size {
-                    let row = if triangle.is_upper { size - 1 - step } else { step };
-                    let column = &matrix[row * size..][..size];
-                    if !triangle.has_unit_diagonal {
-                        x[row] = x[row].divided(each(column[row]));
-                    }
-                    let known = x[row];
-                    let rest = if triangle.is_upper { 0..row } else { row + 1..size };
-                    for (x, &a) in x[rest.clone()].iter_mut().zip(&column[rest]) {
-                        *x = x.minus(known.times(each(a)));
-                    }
-                }
-            }
-        },
-    );
+    is_transposed: bool,
 }
 
-/// Solves a system with the transposed matrix, row by row. `each` maps the elements of the matrix.
-fn substitute_transposed<T: Number>(
-    triangle: Triangle,
-    matrix: &[T],
-    size: usize,
-    columns: &mut [T],
-    each: impl Fn(T) -> T + Copy,
-) {
-    vectorised(
-        #[inline(always)]
-        || {
-            for x in columns.chunks_exact_mut(size) {
-                for step in 0..size {
-                    let row = if triangle.is_upper { step } else { size - 1 - step };
-                    let column = &matrix[row * size..][..size];
-                    let known = if triangle.is_upper { 0..row } else { row + 1..size };
-                    let mut value = x[row];
-                    for (&x, &a) in x[known.clone()].iter().zip(&column[known]) {
-                        value = value.minus(x.times(each(a)));
+impl<T: Number> SmallSystem<'_, T> {
+    /// Solves the system for columns, in place. `each` maps the elements of the matrix.
+    fn solve(&self, columns: &mut [T], each: impl Fn(T) -> T + Copy) {
+        vectorised(
+            #[inline(always)]
+            || {
+                let mut groups = columns.chunks_exact_mut(LANES * self.size);
+                for group in &mut groups {
+                    let mut rows = [[T::ZERO; LANES]; MAX_UNBLOCKED_SIZE];
+                    let rows = &mut rows[..self.size];
+                    for (lane, column) in group.chunks_exact(self.size).enumerate() {
+                        rows.iter_mut().zip(column).for_each(|(row, &x)| row[lane] = x);
                     }
-                    x[row] = if triangle.has_unit_diagonal { value } else { value.divided(each(column[row])) };
+                    self.substitute(rows, each);
+                    for (lane, column) in group.chunks_exact_mut(self.size).enumerate() {
+                        rows.iter().zip(column).for_each(|(row, x)| *x = row[lane]);
+                    }
+                }
+                for column in groups.into_remainder().chunks_exact_mut(self.size) {
+                    self.substitute::<1>(column.as_chunks_mut().0, each);
+                }
+            },
+        );
+    }
+
+    /// Solves the system for the lanes of `x`, row by row.
+    #[inline(always)]
+    fn substitute<const L: usize>(&self, x: &mut [[T; L]], each: impl Fn(T) -> T + Copy) {
+        let &Self { triangle, matrix, size, is_transposed } = self;
+        for step in 0..size {
+            let row = if triangle.is_upper == is_transposed { step } else { size - 1 - step };
+            let column = &matrix[row * size..][..size];
+            let others = if triangle.is_upper { 0..row } else { row + 1..size };
+            let mut value = x[row];
+            if is_transposed {
+                for (x, &a) in x[others.clone()].iter().zip(&column[others.clone()]) {
+                    subtract_multiple(&mut value, x, each(a));
                 }
             }
-        },
-    );
+            if !triangle.has_unit_diagonal {
+                let diagonal = each(column[row]);
+                value.iter_mut().for_each(|value| *value = value.divided(diagonal));
+            }
+            x[row] = value;
+            if !is_transposed {
+                for (x, &a) in x[others.clone()].iter_mut().zip(&column[others]) {
+                    subtract_multiple(x, &value, each(a));
+                }
+            }
+        }
+    }
+}
+
+/// Subtracts a multiple of `y` from the lanes of `x`.
+#[inline(always)]
+fn subtract_multiple<T: Number, const L: usize>(x: &mut [T; L], y: &[T; L], factor: T) {
+    x.iter_mut().zip(y).for_each(|(x, &y)| *x = x.minus(y.times(factor)));
 }
