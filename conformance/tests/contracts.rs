@@ -77,9 +77,16 @@ fn plan_type_names() -> BTreeSet<String> {
     types
 }
 
+/// Returns the names of the error types.
+fn error_type_names() -> BTreeSet<String> {
+    let files = read_rust_files("aten/src");
+    let names = files.iter().flat_map(|(_, text)| text.split("impl std::error::Error for ").skip(1));
+    names.map(|name| leading_identifier(name).to_owned()).collect()
+}
+
 #[test]
-fn kernels_use_only_operators_and_plan_types_of_aten() {
-    let (operators, plans) = (Operator::all(), plan_type_names());
+fn kernels_use_only_operators_plan_types_and_errors_of_aten() {
+    let (operators, plans, errors) = (Operator::all(), plan_type_names(), error_type_names());
     let is_operator = |name: &str| {
         operators.iter().any(|operator| operator.schema().name.rust_name() == name || operator.name().base == name)
     };
@@ -88,7 +95,7 @@ fn kernels_use_only_operators_and_plan_types_of_aten() {
         let is_test = |path: &PathBuf| path.iter().any(|part| part == "tests" || part == "tests.rs");
         for (path, text) in read_rust_files(folder).into_iter().filter(|(path, _)| !is_test(path)) {
             for name in aten_names_in_code(&text) {
-                if !plans.contains(&name) && !is_operator(&name) {
+                if !plans.contains(&name) && !errors.contains(&name) && !is_operator(&name) {
                     unknown.insert((name, path.file_name().map(std::ffi::OsStr::to_os_string)));
                 }
             }
@@ -96,7 +103,7 @@ fn kernels_use_only_operators_and_plan_types_of_aten() {
     }
     assert!(
         unknown.is_empty(),
-        "kernels use these names of `aten`, which are neither operators nor types of plans; move a contract into a plan: {unknown:?}"
+        "kernels use these names of `aten`, which are no operators, types of plans or errors; move a contract into a plan: {unknown:?}"
     );
 }
 
