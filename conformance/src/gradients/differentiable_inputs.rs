@@ -32,19 +32,33 @@ impl DifferentiableInputs {
         Self::from_arguments(case, &widened)
     }
 
-    /// Creates the inputs of a call from these arguments, which are in double precision.
+    /// Creates the inputs of a call from these arguments, which are in double precision. Complex tensors are no leaves.
     pub(super) fn from_arguments(case: &Case, arguments: &[Datum]) -> Result<Self, CallError> {
+        Self::with_leaves(case, arguments, is_leaf)
+    }
+
+    /// Creates the inputs of a call from these arguments, which are in double precision. The leaf of a complex argument is the real tensor of
+    /// its real and imaginary parts.
+    pub(super) fn with_complex_leaves(case: &Case, arguments: &[Datum]) -> Result<Self, CallError> {
+        Self::with_leaves(case, arguments, is_real_or_complex_leaf)
+    }
+
+    fn with_leaves(
+        case: &Case,
+        arguments: &[Datum],
+        is_leaf: fn(&Case, usize, DType) -> bool,
+    ) -> Result<Self, CallError> {
         let mut values = create_values(arguments, case.device)?;
         let mut leaves = Vec::new();
         for (i, (datum, value)) in arguments.iter().zip(&mut values).enumerate() {
             let argument = &case.operator.schema().arguments[i];
             let name = &argument.name;
             let is_list = !matches!(datum, Datum::Array(_));
-            for (position, (array, tensor)) in datum.arrays().into_iter().zip(value.tensors()).enumerate() {
+            for (position, (array, tensor)) in datum.arrays().into_iter().zip(value.tensors_mut()).enumerate() {
                 if is_leaf(case, i, array.dtype) {
                     let name = if is_list { format!("{name}[{position}]") } else { name.clone() };
-                    let tensor = catch_panics(|| tensor.clone().requires_grad_(true))?;
-                    leaves.push(Leaf { name, tensor });
+                    let leaf = catch_panics(|| make_leaf(tensor))?;
+                    leaves.push(Leaf { name, tensor: leaf });
                 }
             }
             if let (Value::Tensor(tensor), true) = (&mut *value, argument.is_written()) {
@@ -84,6 +98,21 @@ impl DifferentiableInputs {
             Ok(compare_gradient(&leaf.name, actual.as_ref(), expected.as_deref())?)
         })
     }
+}
+
+/// Makes a tensor a leaf, and returns the leaf. A complex tensor becomes a view of the leaf.
+fn make_leaf(tensor: &mut Tensor) -> dispatch_runtime::Result<Tensor> {
+    if !tensor.dtype().is_complex() {
+        return tensor.clone().requires_grad_(true);
+    }
+    let leaf = aten::view_as_real(tensor)?.requires_grad_(true)?;
+    *tensor = aten::view_as_complex(&leaf)?;
+    Ok(leaf)
+}
+
+/// Whether an argument is a real or complex tensor whose gradient can be computed.
+pub(super) fn is_real_or_complex_leaf(case: &Case, position: usize, dtype: DType) -> bool {
+    is_leaf(case, position, dtype.to_real())
 }
 
 /// Whether an argument is a tensor for which gradients were recorded. An argument that is written but not returned is only updated, and is

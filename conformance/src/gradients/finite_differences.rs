@@ -5,16 +5,18 @@
 
 use dispatch_autograd::Differentiation;
 use dispatch_runtime::schema::SchemaKind;
-use dispatch_runtime::{Scalar, Tensor};
+use dispatch_runtime::{Complex64, Scalar, Tensor};
 
-use super::differentiable_inputs::{DifferentiableInputs, cosine_cotangent, create_leaf, is_leaf, to_floats};
+use super::differentiable_inputs::{
+    DifferentiableInputs, cosine_cotangent, create_leaf, is_real_or_complex_leaf, to_floats,
+};
 use super::exemptions::{
     first_order_exemption, is_constant, is_single_precision, reads_one_triangle, second_order_exemption,
 };
 use crate::array::Array;
 use crate::case::Case;
 use crate::datum::Datum;
-use crate::tensors::{to_array, to_tensor};
+use crate::tensors::{to_array, to_complex, to_tensor};
 use crate::verdict::{CallError, Failure, Verdict, catch_panics};
 
 /// Half of the distance between the two points of the coarsest finite difference.
@@ -153,7 +155,7 @@ impl<'a> EvaluationPoint<'a> {
         let apart = |array: &Array| if array.overlaps_itself() { array.contiguous() } else { array.clone() };
         let arguments: Vec<Datum> =
             case.arguments.iter().map(|datum| datum.in_double_precision().map_arrays(apart)).collect();
-        let inputs = DifferentiableInputs::from_arguments(case, &arguments)?;
+        let inputs = DifferentiableInputs::with_complex_leaves(case, &arguments)?;
         let seeds = inputs.call(case.operator)?.iter().map(cosine_cotangent).collect();
         let count = inputs.leaves.iter().map(|leaf| element_count(&leaf.tensor)).sum();
         Ok(Self { case, arguments, seeds, count })
@@ -165,30 +167,42 @@ impl<'a> EvaluationPoint<'a> {
         let mut arrays = Vec::new();
         let is_symmetric = reads_one_triangle(self.case);
         for (i, datum) in self.arguments.iter().enumerate() {
-            let leaves = datum.arrays().into_iter().filter(|array| is_leaf(self.case, i, array.dtype));
-            arrays.extend(leaves.map(|array| (array.sizes.clone(), is_symmetric, is_constant(self.case, i))));
+            let leaves = datum.arrays().into_iter().filter(|array| is_real_or_complex_leaf(self.case, i, array.dtype));
+            arrays.extend(leaves.map(|array| Part {
+                sizes: &array.sizes,
+                is_complex: array.dtype.is_complex(),
+                is_symmetric,
+                is_constant: is_constant(self.case, i),
+            }));
         }
-        arrays.extend(self.seeds.iter().map(|seed| (seed.sizes.clone(), false, false)));
-        let parts = arrays.iter().flat_map(|(sizes, is_symmetric, is_constant)| {
-            let mut numbers = pseudorandom_numbers(&mut state, sizes, *is_symmetric);
-            numbers.iter_mut().filter(|_| *is_constant).for_each(|number| *number = 0.0);
-            numbers
-        });
-        parts.collect()
+        arrays.extend(self.seeds.iter().map(|seed| Part {
+            sizes: &seed.sizes,
+            is_complex: false,
+            is_symmetric: false,
+            is_constant: false,
+        }));
+        arrays.iter().flat_map(|part| part.pseudorandom_numbers(&mut state)).collect()
     }
 
     /// Returns the point moved along a direction. If the direction ends before the cotangents, they stay.
     fn moved_along(&self, direction: &[f64], by: f64) -> Self {
         let mut direction = direction.iter();
         let mut step = |array: &Array| {
+            let is_complex = array.dtype.is_complex();
             let moved = array.elements.iter().map(|&element| match direction.next() {
+                Some(part) if is_complex => {
+                    let imaginary_part = direction.next().copied().unwrap_or(0.0);
+                    Scalar::Complex(to_complex(element) + Complex64::new(*part, imaginary_part) * by)
+                }
                 Some(part) => Scalar::Float(element.to_f64().unwrap_or(f64::NAN) + by * part),
                 None => element,
             });
             Array { elements: moved.collect(), ..array.clone() }
         };
         let arguments = self.arguments.iter().enumerate().map(|(i, datum)| {
-            datum.map_arrays(|array| if is_leaf(self.case, i, array.dtype) { step(array) } else { array.clone() })
+            datum.map_arrays(|array| {
+                if is_real_or_complex_leaf(self.case, i, array.dtype) { step(array) } else { array.clone() }
+            })
         });
         let arguments = arguments.collect();
         Self { case: self.case, arguments, seeds: self.seeds.iter().map(step).collect(), count: self.count }
@@ -196,7 +210,8 @@ impl<'a> EvaluationPoint<'a> {
 
     /// Returns the sum of the results, weighted by the cotangents.
     fn weighted_result_sum(&self) -> Result<f64, CallError> {
-        let results = DifferentiableInputs::from_arguments(self.case, &self.arguments)?.call(self.case.operator)?;
+        let results =
+            DifferentiableInputs::with_complex_leaves(self.case, &self.arguments)?.call(self.case.operator)?;
         let mut sum = 0.0;
         for (result, seed) in results.iter().zip(&self.seeds) {
             sum += to_floats(&to_array(result)?).iter().zip(to_floats(seed)).map(|(a, b)| a * b).sum::<f64>();
@@ -214,7 +229,7 @@ impl<'a> EvaluationPoint<'a> {
 
     /// Returns the gradients with respect to all leaves, concatenated.
     fn autograd_gradient(&self) -> Result<Vec<f64>, CallError> {
-        let inputs = DifferentiableInputs::from_arguments(self.case, &self.arguments)?;
+        let inputs = DifferentiableInputs::with_complex_leaves(self.case, &self.arguments)?;
         let results = inputs.call(self.case.operator)?;
         let gradients = inputs.gradients(&results, &self.seeds)?;
         let leaves = inputs.leaves.iter().map(|leaf| &leaf.tensor);
@@ -223,7 +238,7 @@ impl<'a> EvaluationPoint<'a> {
 
     /// Returns the gradient of a weighted sum of the gradients, with respect to the leaves and the cotangents. `mixture` has the weights.
     fn second_order_gradient(&self, mixture: &[f64]) -> Result<Vec<f64>, CallError> {
-        let inputs = DifferentiableInputs::from_arguments(self.case, &self.arguments)?;
+        let inputs = DifferentiableInputs::with_complex_leaves(self.case, &self.arguments)?;
         let results = inputs.call(self.case.operator)?;
         let leaves: Vec<&Tensor> = inputs.leaves.iter().map(|leaf| &leaf.tensor).collect();
         let seeds = self
@@ -256,6 +271,44 @@ impl<'a> EvaluationPoint<'a> {
         let second = second.iter().map(|gradient| gradient.as_ref().map(to_array).transpose());
         let second: Vec<Option<Array>> = second.collect::<Result<_, _>>()?;
         Ok(concatenate_gradients(all.into_iter().zip(&second)))
+    }
+}
+
+/// The part of a direction that belongs to one tensor.
+struct Part<'a> {
+    sizes: &'a [i64],
+    is_complex: bool,
+    /// Square matrices are symmetric, or Hermitian.
+    is_symmetric: bool,
+    is_constant: bool,
+}
+
+impl Part<'_> {
+    /// Returns a number for each element, or two for each complex one.
+    fn pseudorandom_numbers(&self, state: &mut u64) -> Vec<f64> {
+        let mut numbers = pseudorandom_numbers(state, self.sizes, self.is_symmetric);
+        if self.is_complex {
+            let mut imaginary = pseudorandom_numbers(state, self.sizes, self.is_symmetric);
+            if self.is_symmetric {
+                make_antisymmetric(self.sizes, &mut imaginary);
+            }
+            numbers = numbers.into_iter().zip(imaginary).flat_map(<[f64; 2]>::from).collect();
+        }
+        if self.is_constant {
+            numbers.fill(0.0);
+        }
+        numbers
+    }
+}
+
+/// Changes the signs above the diagonals of symmetric matrices, and clears the diagonals.
+fn make_antisymmetric(sizes: &[i64], numbers: &mut [f64]) {
+    let side = sizes.last().map_or(1, |&side| usize::try_from(side).unwrap_or(0).max(1));
+    for matrix in numbers.chunks_exact_mut(side * side) {
+        for row in 0..side {
+            matrix[row * (side + 1)] = 0.0;
+            matrix[row * side + row + 1..(row + 1) * side].iter_mut().for_each(|number| *number = -*number);
+        }
     }
 }
 

@@ -1,6 +1,8 @@
 //! Arguments in generated code: the types that a kernel takes, and the types that a caller may pass.
 
-use crate::{Complex64, Scalar};
+use num_complex::Complex64;
+
+use crate::scalar::Scalar;
 
 /// A type in which a kernel may take an argument that the operator passes as a `T`: only `T` itself. Arguments are counted from 1.
 #[diagnostic::on_unimplemented(

@@ -5,6 +5,8 @@ use std::fmt;
 use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
+use crate::Convert;
+
 /// The error of a decomposition or a solution that does not exist for a matrix.
 ///
 /// ```
@@ -64,7 +66,7 @@ pub fn _linalg_check_errors(info: &Tensor, api_name: &str, is_matrix: bool) -> R
     if info.dtype() != DType::I32 {
         return Err(BadArgument::dtype("info", info.dtype(), "int32").into());
     }
-    let codes = info.to_vec::<i32>()?;
+    let codes = info.to(Device::CPU)?.to_vec::<i32>()?;
     let Some(index) = codes.iter().position(|&code| code != 0) else { return Ok(()) };
     Err(Error::kernel(DecompositionFailed {
         function: api_name.to_owned(),

@@ -22,8 +22,7 @@ fn linalg_vector_norm(grad: &Tensor, result: &Tensor, _: ...) -> Result<Tensor> 
         return grad * this.sgn()?;
     }
     if ord.is_infinite() {
-        let size = this.abs()?;
-        let reaches = size.eq(&norm)?.logical_or(&size.isnan()?.logical_and(&norm.isnan()?)?)?;
+        let reaches = is_extreme(&this.abs()?, ord, dims)?;
         let sharers = reaches.sum_dim_intlist(Some(dims), true)?;
         return (this.sgn()? * reaches)? * (grad / sharers)?;
     }
@@ -58,9 +57,15 @@ fn renorm(grad: &Tensor, this: &Tensor, p: Scalar, dim: i64, maxnorm: Scalar) ->
 fn norm_gradient(this: &Tensor, norm: &Tensor, p: f64, dims: &[i64]) -> Result<Tensor> {
     let (size, sign) = (this.abs()?, this.sgn()?);
     if p.is_infinite() {
-        let reaches = size.eq(norm)?;
+        let reaches = is_extreme(&size, p, dims)?;
         let count = reaches.sum_dim_intlist(Some(dims), true)?;
         return (sign * reaches)? / count;
     }
     sign * (size / norm)?.pow_tensor_scalar(p - 1.0)?
+}
+
+/// Returns whether each size is the largest one, or the smallest one if the order is negative. A norm may be rounded in another way.
+fn is_extreme(sizes: &Tensor, ord: f64, dims: &[i64]) -> Result<Tensor> {
+    let extreme = if ord > 0.0 { sizes.amax(dims, true)? } else { sizes.amin(dims, true)? };
+    sizes.eq(&extreme)?.logical_or(&sizes.isnan()?.logical_and(&extreme.isnan()?)?)
 }
