@@ -12,6 +12,7 @@ fn error_for_a_disabled_operator_names_its_feature() {
     let operators = [
         ("conv", cfg!(feature = "conv"), "aten::convolution"),
         ("fft", cfg!(feature = "fft"), "aten::fft_fft"),
+        ("linalg", cfg!(feature = "linalg"), "aten::linalg_qr"),
         ("loss", cfg!(feature = "loss"), "aten::nll_loss.out"),
         ("norm", cfg!(feature = "norm"), "aten::softmax.int"),
         ("sort", cfg!(feature = "sort"), "aten::quantile"),

@@ -91,9 +91,13 @@ pub(super) fn is_single_precision(case: &Case) -> bool {
 
 /// Whether an element of the arguments, other than 0, has a magnitude that satisfies the predicate.
 fn any_nonzero_magnitude(case: &Case, predicate: impl Fn(f64) -> bool) -> bool {
-    let arrays = case.arguments.iter().flat_map(Datum::arrays).filter(|array| array.dtype.is_floating());
-    let mut numbers = arrays.flat_map(|array| &array.elements).filter_map(|number| number.to_f64());
-    numbers.any(|number| number != 0.0 && predicate(number.abs()))
+    let arrays = case
+        .arguments
+        .iter()
+        .flat_map(Datum::arrays)
+        .filter(|array| array.dtype.is_floating() || array.dtype.is_complex());
+    let mut magnitudes = arrays.flat_map(|array| &array.elements).map(|&number| to_complex(number).norm());
+    magnitudes.any(|magnitude| magnitude != 0.0 && predicate(magnitude))
 }
 
 /// Returns the reason why a recorded gradient is not accurate to double precision, if it is not.
