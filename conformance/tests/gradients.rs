@@ -69,7 +69,8 @@ const ONLY_SECOND_ARGUMENT_REASON: &str =
 const ROUNDING_REASON: &str = "it rounds, and its gradient is that of the numbers before";
 
 /// Operators of which some first- or second-order gradient is an error, as in PyTorch.
-const OPERATORS_WITH_GRADIENT_ERRORS: [(&str, &str); 22] = [
+const OPERATORS_WITH_GRADIENT_ERRORS: [(&str, &str); 27] = [
+    ("aten::_cholesky_solve_helper", NO_GRADIENT_REASON),
     ("aten::_embedding_bag", NO_SECOND_GRADIENT_REASON),
     ("aten::_embedding_bag_forward_only", NO_GRADIENT_REASON),
     ("aten::_unique2", NO_GRADIENT_REASON),
@@ -79,9 +80,13 @@ const OPERATORS_WITH_GRADIENT_ERRORS: [(&str, &str); 22] = [
     ("aten::embedding_renorm_", NO_GRADIENT_REASON),
     ("aten::floor_divide", NO_GRADIENT_REASON),
     ("aten::floor_divide.Scalar", NO_GRADIENT_REASON),
+    ("aten::geqrf", NO_GRADIENT_REASON),
     ("aten::heaviside", NO_GRADIENT_REASON),
     ("aten::igamma", NOT_ALL_ARGUMENTS_REASON),
     ("aten::igammac", NOT_ALL_ARGUMENTS_REASON),
+    ("aten::linalg_ldl_factor", NO_GRADIENT_REASON),
+    ("aten::linalg_ldl_factor_ex", NO_GRADIENT_REASON),
+    ("aten::linalg_ldl_solve", NO_GRADIENT_REASON),
     ("aten::multi_margin_loss", NO_SECOND_GRADIENT_REASON),
     ("aten::multi_margin_loss_backward", NO_GRADIENT_REASON),
     ("aten::multilabel_margin_loss", NO_SECOND_GRADIENT_REASON),

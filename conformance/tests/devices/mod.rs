@@ -14,12 +14,19 @@ pub(crate) fn available_devices() -> Option<[Device; 2]> {
     Some(devices)
 }
 
-/// Returns the suite for CUDA, without complex dtypes. PyTorch resizes images of bytes only on the CPU.
+/// Returns the suite for CUDA, without complex dtypes. PyTorch resizes images of bytes only on the CPU. The conjugate of a transform is
+/// complex, and there is no kernel of transforms.
 pub(crate) fn sampled_cuda_suite(device: Device) -> Suite {
     let suite = Suite::new(device)
         .without_dtype(DType::C64)
         .without_dtype(DType::C128)
         .accept_device_differences()
         .with_sampled_calls();
-    suite.without_calls_of("upsample_bilinear2d", DType::U8).without_calls_of("upsample_bicubic2d", DType::U8)
+    let others = [
+        ("upsample_bilinear2d", DType::U8),
+        ("upsample_bicubic2d", DType::U8),
+        ("fft_hfft", DType::F32),
+        ("fft_hfft", DType::F64),
+    ];
+    others.into_iter().fold(suite, |suite, (operator, dtype)| suite.without_calls_of(operator, dtype))
 }
