@@ -55,7 +55,7 @@ pub(crate) fn columns_per_thread(count: usize, work: usize) -> usize {
 }
 
 /// Divides a matrix into groups of columns.
-pub(crate) fn column_groups<'a, T>(matrix: MatMut<'a, T>, width: usize) -> impl Iterator<Item = MatMut<'a, T>> {
+pub(crate) fn column_groups<T>(matrix: MatMut<'_, T>, width: usize) -> impl Iterator<Item = MatMut<'_, T>> {
     let mut rest = Some(matrix);
     std::iter::from_fn(move || {
         let matrix = rest.take()?;

@@ -47,7 +47,9 @@ fn linalg_cholesky_ex(_plan: &(), out: [&mut Tensor; 2], this: &Tensor, upper: b
 /// positive, or zero.
 fn decompose<T: Number>(matrix: &mut [T], size: usize, upper: bool) -> i32 {
     if upper {
-        matrix.iter_mut().for_each(|x| *x = x.conjugate());
+        for x in matrix.iter_mut() {
+            *x = x.conjugate();
+        }
     }
     let failed = decompose_block(matrix, size, size);
     for (column, elements) in matrix.chunks_exact_mut(size).enumerate() {

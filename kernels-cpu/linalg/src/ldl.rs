@@ -211,7 +211,9 @@ impl Symmetry {
             }
             other[0] = self.diagonal(other[0]);
         }
-        column.iter_mut().for_each(|x| *x = x.times(reciprocal));
+        for x in column.iter_mut() {
+            *x = x.times(reciprocal);
+        }
     }
 
     /// Eliminates two columns by the block of their diagonal elements.

@@ -262,7 +262,7 @@ fn factor_block<T: Number>(
     for pivot in right_pivots {
         *pivot += to_i32(width);
     }
-    first_zero.or(second_zero.map(|index| width + index))
+    first_zero.or_else(|| second_zero.map(|index| width + index))
 }
 
 /// Exchanges each row of the first ones with its pivot, in order.

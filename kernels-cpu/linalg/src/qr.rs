@@ -89,9 +89,13 @@ fn ormqr(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
         // `C Q` is the adjoint of `Q^H C^H`.
         let mut adjoint = transposed(&Spec::contiguous(out.dtype(), out.sizes()).on(out.device())?)?;
         update_columns::<T>(&mut adjoint, &transposed(input3)?, |adjoint| {
-            adjoint.iter_mut().for_each(|x| *x = x.conjugate());
+            for x in adjoint.iter_mut() {
+                *x = x.conjugate();
+            }
             apply_to_batch(this, input2, !transpose, adjoint, rows * columns, false)?;
-            adjoint.iter_mut().for_each(|x| *x = x.conjugate());
+            for x in adjoint.iter_mut() {
+                *x = x.conjugate();
+            }
             Ok(())
         })?;
         engine::data_movement::copy_elements(out, &transposed(&adjoint)?)

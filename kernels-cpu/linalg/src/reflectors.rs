@@ -87,7 +87,9 @@ fn make_reflector<T: Number>(vector: &mut [T]) -> T {
     let target = if first.real() < zero { length } else { length.negated() };
     let factor = T::from_real(target).minus(first).scaled(RealOf::<T>::ONE / target);
     let scale = T::ONE.divided(first.minus(T::from_real(target)));
-    tail.iter_mut().for_each(|x| *x = x.times(scale));
+    for x in tail.iter_mut() {
+        *x = x.times(scale);
+    }
     head[0] = T::from_real(target);
     factor
 }
@@ -99,7 +101,7 @@ fn norm<T: Number>(vector: &[T]) -> RealOf<T> {
     let (chunks, rest) = vector.as_chunks::<LANE_COUNT>();
     for chunk in chunks {
         for (lane, x) in lanes.iter_mut().zip(chunk) {
-            *lane = *lane + x.square();
+            *lane += x.square();
         }
     }
     let squares = rest.iter().fold(engine::compute::sum_lanes(lanes), |sum, x| sum + x.square());

@@ -166,7 +166,9 @@ impl<T: Number> SmallSystem<'_, T> {
             }
             if !triangle.has_unit_diagonal {
                 let diagonal = each(column[row]);
-                value.iter_mut().for_each(|value| *value = value.divided(diagonal));
+                for value in &mut value {
+                    *value = value.divided(diagonal);
+                }
             }
             x[row] = value;
             if !is_transposed {

@@ -1,5 +1,7 @@
 //! Tests of Fourier transforms: they equal sums of waves, for every kind of length, and forget old lengths.
 
+#![expect(clippy::cast_precision_loss, reason = "the lengths are small")]
+
 use aten::prelude::*;
 use dispatch_runtime::{Complex64, DType, Result, Tensor};
 

@@ -40,16 +40,18 @@ fn cholesky_decompositions_have_gradients() -> Result<()> {
     check("inverse by an upper factor", |a| aten::cholesky_inverse(&triangle(a, true)?, true), &[3, 3])
 }
 
+/// Solves a system by the packed factors of a matrix.
+fn solve(a: &Tensor, left: bool, adjoint: bool) -> Result<Tensor> {
+    let (factors, pivots, _) = aten::linalg_lu_factor_ex(&positive(a)?, true, false)?;
+    aten::linalg_lu_solve(&factors, &pivots, &others(a)?, left, adjoint)
+}
+
 #[test]
 fn lu_decompositions_have_gradients() -> Result<()> {
     for sizes in [[3, 3], [4, 2], [2, 4]] {
         check("packed factors", |a| Ok(aten::linalg_lu_factor_ex(&regular(a)?, true, false)?.0), &sizes)?;
         check("lower factor", |a| Ok(aten::linalg_lu(&regular(a)?, true)?.1), &sizes)?;
         check("upper factor", |a| Ok(aten::linalg_lu(&regular(a)?, true)?.2), &sizes)?;
-    }
-    fn solve(a: &Tensor, left: bool, adjoint: bool) -> Result<Tensor> {
-        let (factors, pivots, _) = aten::linalg_lu_factor_ex(&positive(a)?, true, false)?;
-        aten::linalg_lu_solve(&factors, &pivots, &others(a)?, left, adjoint)
     }
     check("system", |a| solve(a, true, false), &[3, 3])?;
     check("adjoint system", |a| solve(a, true, true), &[3, 3])?;
