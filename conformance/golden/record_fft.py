@@ -195,6 +195,11 @@ def record_short_time():
     record("istft", frequencies.to(torch.complex64), 4, window=torch.ones(4, dtype=torch.float64))
     record("istft", cplx(4, 9), 4, window=cplx(4), return_complex=True)
     record("istft", cplx(1, 4), 1, 1, center=False)
+    for n, hop, length in ((8, 3, 6), (6, 2, 3), (5, 2, 4)):
+        for normalized in (False, True):
+            record("istft", cplx(2, n // 2 + 1, 5), n, hop, length, normalized=normalized)
+        record("istft", cplx(n, 4), n, hop, length, onesided=False, return_complex=True)
+        record("istft", cplx(n // 2 + 1, 5, dtype=torch.complex64), n, hop, length, length=5)
 
 
 record_internal_transforms()

@@ -448,6 +448,9 @@ def record_matrix_functions():
         record_if_accepted("linalg_polar", random(*rectangle), with_gradients=False)
         record_if_accepted("linalg_polar", random(*rectangle, dtype=C128), with_gradients=False)
     record_special("linalg_polar", only_moderate=True)
+    for power in (-1, -2, -5):
+        record_everywhere("linalg_matrix_power", invertible, power, sizes=((3, 3), (2, 3, 3), (1, 1), (0, 0)), out="linalg_matrix_power.out")
+    record("matrix_power", invertible(3, 3), -3)
 
 
 for name, parts in (

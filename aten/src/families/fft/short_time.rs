@@ -77,7 +77,10 @@ pub fn istft(_: ...) -> Result<Tensor> {
     };
     let weights = match windows.padded_window()? {
         Some(weights) => weights,
-        None => Tensor::ones(&[n_fft], (this.dtype().to_real(), this.device()))?,
+        None => {
+            let ones = Tensor::ones(&[windows.window_length], (this.dtype().to_real(), this.device()))?;
+            crate::constant_pad_nd(&ones, &windows.margins(), 0.into())?
+        }
     };
     let count = parts.sizes()[1];
     let whole = windows.hop.saturating_mul(count - 1).saturating_add(n_fft);

@@ -98,7 +98,7 @@ pub fn chain_matmul(matrices: &[Tensor]) -> Result<Tensor> {
     }
 }
 
-/// The `n`th power of a square matrix, for `n` of 0 or more.
+/// The `n`th power of a square matrix. The power for a negative `n` is that of the inverse, which needs the feature `linalg`.
 #[op_def("linalg_matrix_power(Tensor self, int n) -> Tensor", out = "out")]
 pub fn linalg_matrix_power(this: &Tensor, n: i64) -> Result<Tensor> {
     let [.., rows, columns] = *this.sizes() else {
@@ -107,17 +107,16 @@ pub fn linalg_matrix_power(this: &Tensor, n: i64) -> Result<Tensor> {
     if rows != columns {
         return Err(BadArgument::sizes("self", this.sizes(), "square matrices").into());
     }
-    let Ok(mut left) = u64::try_from(n) else {
-        return Err(BadArgument::number("n", n, 0..).because("matrices are not inverted").into());
-    };
+    let base = if n < 0 { inverse(this, n)? } else { this.clone() };
+    let mut left = n.unsigned_abs();
     if left == 0 {
         let one = crate::eye(rows, Some(this.dtype()), None, Some(this.device()), None)?;
         return one.expand(this.sizes())?.contiguous();
     }
     if left == 1 {
-        return crate::clone(this, None);
+        return if n < 0 { Ok(base) } else { crate::clone(this, None) };
     }
-    let (mut square, mut power) = (this.clone(), None::<Tensor>);
+    let (mut square, mut power) = (base, None::<Tensor>);
     loop {
         if left % 2 == 1 {
             power = Some(match power {
@@ -131,6 +130,17 @@ pub fn linalg_matrix_power(this: &Tensor, n: i64) -> Result<Tensor> {
             _ => square = square.matmul(&square)?,
         }
     }
+}
+
+/// The inverse of square matrices, for a negative power `n`.
+#[cfg(feature = "linalg")]
+fn inverse(this: &Tensor, _n: i64) -> Result<Tensor> {
+    crate::linalg_inv(this)
+}
+
+#[cfg(not(feature = "linalg"))]
+fn inverse(_this: &Tensor, n: i64) -> Result<Tensor> {
+    Err(BadArgument::number("n", n, 0..).because("inverses need the feature `linalg`").into())
 }
 
 /// Another name of [`linalg_matrix_power`].
