@@ -28,8 +28,8 @@ assert_eq!(y.to_vec::<f64>()?, [2.0, 6.0]);
 //! | `aten` | PyTorch's operators as functions (`opdispatch::aten`) and methods | with `cpu` |
 //! | `cpu` | CPU kernels of these operators, linked without a `use`, and `opdispatch::cpu`: threads and matrix products for kernels of your own | default |
 //! | `cuda` | CUDA kernels of these operators, `opdispatch::cuda`; builds on any machine | |
-//! | `attention`, `conv`, `loss`, `norm`, `optim`, `pooling`, `products`, `quantized`, `random`, `recurrent`, `resize`, `sort` | optional families of operators | default, all by `families` |
-//! | `fft`, `linalg` | Fourier transforms; decompositions and linear systems | |
+//! | `attention`, `conv`, `loss`, `norm`, `optim`, `pooling`, `products`, `random`, `recurrent`, `resize`, `sort` | optional families of operators | default, all by `families` |
+//! | `fft`, `linalg`, `quantized` | Fourier transforms; decompositions and linear systems; operators of quantised models | |
 //! | `autograd` | derivatives and the backward pass: `opdispatch::autograd`, `loss.backward()` | default |
 //! | `autocast` | mixed precision: `opdispatch::autocast`, `autocast!` | default |
 //! | `modes` | observers of every operator call, `opdispatch::modes`: print, count, profile | default |

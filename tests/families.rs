@@ -17,8 +17,11 @@ fn error_for_a_disabled_operator_names_its_feature() {
         ("loss", cfg!(feature = "loss"), "aten::ctc_loss.Tensor"),
     ];
     // A test of the whole workspace has all features of the packages below this one, so it has these families without their features here.
-    let on_request =
-        [("fft", cfg!(feature = "fft"), "aten::fft_fft"), ("linalg", cfg!(feature = "linalg"), "aten::linalg_qr")];
+    let on_request = [
+        ("fft", cfg!(feature = "fft"), "aten::fft_fft"),
+        ("linalg", cfg!(feature = "linalg"), "aten::linalg_qr"),
+        ("quantized", cfg!(feature = "quantized"), "aten::fake_quantize_per_tensor_affine"),
+    ];
     let on_request = on_request.into_iter().filter(|_| !cfg!(feature = "families"));
     for (feature, is_on, name) in families.into_iter().chain(on_request) {
         match Operator::find(name) {

@@ -4,7 +4,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, wrap_dim};
 
 use crate::prelude::*;
-use crate::{linalg_svdvals, linalg_vector_norm};
+use crate::{check_norm_dtype, linalg_svdvals, linalg_vector_norm};
 
 /// Computes the norm of order `ord` over two dimensions: 2 or -2 for the largest or smallest singular value, 1 or -1 for the largest or
 /// smallest sum of a column's magnitudes, and an infinity for that of a row's.
@@ -142,7 +142,7 @@ impl MatrixNorm {
     /// Computes the norm over two dimensions, in `dtype` if it is given.
     pub(super) fn compute(self, matrices: &Tensor, dim: &[i64], keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
         let [row, column] = matrix_dims(matrices, dim)?;
-        let matrices = &convert(matrices, dtype)?;
+        let matrices = &matrices.to(check_norm_dtype(matrices, dtype)?)?;
         let (norms, has_dims) = match self {
             Self::Frobenius => return linalg_vector_norm(matrices, 2.into(), Some(&[row, column]), keepdim, None),
             Self::ColumnSum(extreme) => (extreme.reduce(&magnitude_sums(matrices, row)?, column, true)?, true),
@@ -173,22 +173,6 @@ fn matrix_dims(matrices: &Tensor, dim: &[i64]) -> Result<[i64; 2], BadArgument> 
         return Err(BadArgument::value("dim", format_args!("{dim:?}"), "two different dimensions"));
     }
     Ok([row, column].map(|dim| i64::try_from(dim).unwrap_or(i64::MAX)))
-}
-
-/// Converts matrices to the dtype of the computation, which must be of the same kind.
-fn convert(matrices: &Tensor, dtype: Option<DType>) -> Result<Tensor> {
-    let from = matrices.dtype();
-    if !from.is_floating() && !from.is_complex() {
-        return Err(BadArgument::dtype("self", from, DTypes::FloatingOrComplex)
-            .because("a norm has a fraction")
-            .into());
-    }
-    let Some(dtype) = dtype else { return Ok(matrices.clone()) };
-    if !(dtype.is_floating() || dtype.is_complex()) || dtype.is_complex() != from.is_complex() {
-        let expected = format!("of the same kind as `self`, which is of {from}");
-        return Err(BadArgument::dtype("dtype", dtype, expected).into());
-    }
-    matrices.to(dtype)
 }
 
 /// Sums the magnitudes along a dimension, which is kept.

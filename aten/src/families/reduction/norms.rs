@@ -51,14 +51,8 @@ pub struct VectorNormPlan {
     pub order: f64,
 }
 
-#[op_plan(linalg_vector_norm)]
-fn vector_norm_plan(
-    this: &Tensor,
-    ord: Scalar,
-    dim: Option<&[i64]>,
-    keepdim: bool,
-    dtype: Option<DType>,
-) -> Result<Plan<VectorNormPlan>, BadArgument> {
+/// Returns the dtype in which a norm is computed: that of the tensor, or `dtype`, which must be of the same kind and hold each element.
+pub(crate) fn check_norm_dtype(this: &Tensor, dtype: Option<DType>) -> Result<DType, BadArgument> {
     let is_floating_or_complex = |dtype: DType| dtype.is_floating() || dtype.is_complex();
     if !is_floating_or_complex(this.dtype()) {
         return Err(
@@ -77,6 +71,18 @@ fn vector_norm_plan(
         let expected = format!("a dtype that holds each {} without rounding", this.dtype());
         return Err(BadArgument::dtype("dtype", computed, expected));
     }
+    Ok(computed)
+}
+
+#[op_plan(linalg_vector_norm)]
+fn vector_norm_plan(
+    this: &Tensor,
+    ord: Scalar,
+    dim: Option<&[i64]>,
+    keepdim: bool,
+    dtype: Option<DType>,
+) -> Result<Plan<VectorNormPlan>, BadArgument> {
+    let computed = check_norm_dtype(this, dtype)?;
     let Some(order) = ord.to_f64() else { return Err(BadArgument::value("ord", "complex", "a real number")) };
     let Plan { value: ReductionDims { is_reduced }, outputs } =
         ReductionDims::plan(this, dim.unwrap_or(&[]), keepdim, computed.to_real())?;
