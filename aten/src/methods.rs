@@ -2300,7 +2300,7 @@ pub trait Methods {
     #[cfg(feature = "linalg")]
     fn linalg_matrix_norm_str_ord_out(&self, ord: &str, dim: &[i64], keepdim: bool, out: &mut Tensor) -> Result<()>;
 
-    /// The `n`th power of a square matrix, for `n` of 0 or more.
+    /// The `n`th power of a square matrix. The power for a negative `n` is that of the inverse, which needs the feature `linalg`.
     #[cfg(feature = "products")]
     fn linalg_matrix_power(&self, n: i64) -> Result<Tensor>;
 
