@@ -75,12 +75,11 @@ pub fn istft(_: ...) -> Result<Tensor> {
     } else {
         _fft_c2r(&columns.narrow(2, 0, n_fft / 2 + 1)?, &[2], normalization, n_fft)?
     };
-    let weights = match windows.padded_window()? {
-        Some(weights) => weights,
-        None => {
-            let ones = Tensor::ones(&[windows.window_length], (this.dtype().to_real(), this.device()))?;
-            crate::constant_pad_nd(&ones, &windows.margins(), 0.into())?
-        }
+    let weights = if let Some(weights) = windows.padded_window()? {
+        weights
+    } else {
+        let ones = Tensor::ones(&[windows.window_length], (this.dtype().to_real(), this.device()))?;
+        crate::constant_pad_nd(&ones, &windows.margins(), 0.into())?
     };
     let count = parts.sizes()[1];
     let whole = windows.hop.saturating_mul(count - 1).saturating_add(n_fft);
