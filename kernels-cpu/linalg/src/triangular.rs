@@ -74,8 +74,8 @@ pub(crate) fn solve_batch<O: Operation>(
     })
 }
 
-/// Calls `solve` with the index of every matrix of a batch of square matrices, the matrix, and the columns of its system. If there are few matrices, the columns are
-/// divided among threads.
+/// Calls `solve` with the index of every matrix of a batch of square matrices, the matrix, and the columns of its system. If there are few
+/// matrices, the columns are divided among threads.
 pub(crate) fn for_each_system<T: Number>(
     matrices: &[T],
     size: usize,

@@ -22,7 +22,8 @@ fn sums_of_waves(signal: &[Complex64]) -> Vec<Complex64> {
 
 fn assert_close(found: &[Complex64], expected: &[Complex64], what: &str) {
     assert_eq!(found.len(), expected.len(), "{what}");
-    let bound = 1e-12 * (1 + found.len()) as f64;
+    // Each of the elements, which are below 3, may be rounded a few times by the transform and by the sum.
+    let bound = 16.0 * f64::EPSILON * (1 + found.len()) as f64;
     let close = found.iter().zip(expected).all(|(found, expected)| (found - expected).norm() < bound);
     assert!(close, "{what}: {found:?}, but expected {expected:?}");
 }
@@ -90,7 +91,10 @@ fn more_lengths_than_are_cached_from_several_threads() {
                     let x = Tensor::ones(&[length], DType::F64).unwrap();
                     let first =
                         aten::fft_rfft!(&x).unwrap().real().unwrap().contiguous().unwrap().to_vec::<f64>().unwrap()[0];
-                    assert!((first - length as f64).abs() < 1e-9, "{first} for length {length}");
+                    assert!(
+                        (first - length as f64).abs() <= 4.0 * f64::EPSILON * length as f64,
+                        "{first} for length {length}"
+                    );
                 }
             });
         }

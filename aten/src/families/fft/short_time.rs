@@ -9,8 +9,8 @@ use crate::{_fft_c2c, _fft_c2r, _fft_r2c};
 /// Computes the Fourier transform of each window of a signal: column `t` has the frequencies of the `n_fft` elements from `t * hop_length`.
 /// The default of `hop_length` is a quarter of `n_fft`.
 ///
-/// `window` weights the elements. If it is shorter than `n_fft`, zeros are put on both sides. With `align_to_window`, the first column begins
-/// where the window does, and not these zeros.
+/// `window` weights the elements. If it is shorter than `n_fft`, it is padded with zeros on both sides. With `align_to_window`, the first
+/// column begins at the first element of the window, after the zeros.
 #[op_def(
     "stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool normalized=False, bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor"
 )]

@@ -92,7 +92,7 @@ fn vector_norm_plan(
             BadArgument::element_count("self", this.sizes(), 1..).because("this norm of no elements is undefined")
         );
     }
-    // The sum of nothing is zero, whatever its root.
+    // A sum without elements is zero, and so is its root of any order.
     let order = if order.is_nan() && is_of_nothing { 1.0 } else { order };
     let is_representable = computed.to_real() == DType::F64 || order.abs() <= f64::from(f32::MAX);
     let order = if is_representable { order } else { order.signum() * f64::INFINITY };

@@ -6,7 +6,6 @@ use aten::prelude::*;
 use conformance::{Call, Check, Failure, OperatorState, Report, Suite};
 use dispatch_autograd::op_grad;
 use dispatch_runtime::prelude::*;
-use kernels_cpu as _;
 
 /// Defines operators that compute a cube, with their in-place forms.
 macro_rules! define_cube_operators {

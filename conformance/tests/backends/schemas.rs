@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::io::Read;
 
-use aten as _;
 use dispatch_runtime::Operator;
 use dispatch_runtime::schema::Schema;
 
@@ -17,7 +16,7 @@ const OPERATORS_WITH_OTHER_ARGUMENT_NAMES: [&str; 5] = [
 ];
 
 fn read_recorded_schemas() -> HashMap<String, String> {
-    let packed: &[u8] = include_bytes!("../../dispatch-schema/tests/golden/schemas.jsonl.gz");
+    let packed: &[u8] = include_bytes!("../../../dispatch-schema/tests/golden/schemas.jsonl.gz");
     let mut text = String::new();
     flate2::read::GzDecoder::new(packed).read_to_string(&mut text).unwrap();
     let schemas = text.lines().filter_map(|line| {

@@ -9,7 +9,7 @@ use dispatch_runtime::schema::Schema;
 
 /// Returns the recorded schemas, from the tests of `dispatch-schema`. Some recorded operators have none.
 fn read_schemas() -> HashMap<String, Schema> {
-    let packed: &[u8] = include_bytes!("../../dispatch-schema/tests/golden/schemas.jsonl.gz");
+    let packed: &[u8] = include_bytes!("../../../dispatch-schema/tests/golden/schemas.jsonl.gz");
     let mut text = String::new();
     flate2::read::GzDecoder::new(packed).read_to_string(&mut text).unwrap();
     let schemas = text.lines().filter_map(|line| {

@@ -6,7 +6,6 @@ use conformance::{Call, Check, Report, Suite};
 use dispatch_autograd::op_grad;
 use dispatch_runtime::prelude::*;
 use dispatch_vmap::{Batch, Mapped, op_vmap};
-use kernels_cpu as _;
 
 /// Defines operators that double their argument, with their batch rules.
 macro_rules! define_doubling_operators {

@@ -1,9 +1,8 @@
 //! Test that the CUDA backend agrees with the recordings: on a device if there is one, and otherwise with the kernels emulated on the CPU.
 
 use conformance::{Check, OperatorState, Suite};
-use kernels_cpu as _;
 
-mod devices;
+use crate::{assert_no_failures, devices};
 
 #[test]
 fn golden_the_operators_of_cuda_agree_with_their_recordings() {
@@ -13,7 +12,6 @@ fn golden_the_operators_of_cuda_agree_with_their_recordings() {
     let others = [Check::Vmap, Check::BatchRules, Check::Large];
     let of_backends = Check::ALL.into_iter().filter(|check| !others.contains(check));
     let report = of_backends.fold(suite, Suite::only_check).run_on_devices(&devices).unwrap();
-    let failed: Vec<String> = report.failed_checks().iter().map(ToString::to_string).collect();
-    assert!(failed.is_empty(), "{}\n\n{report}", failed.join("\n"));
+    assert_no_failures(&report);
     assert!(report.operator_count(OperatorState::Passed) > 600, "{report}");
 }

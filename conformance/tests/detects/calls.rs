@@ -8,7 +8,6 @@ use conformance::{Array, Call, Check, Datum, Difference, Failure, OperatorState,
 use dispatch_autograd::op_grad;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Geometry, Value};
-use kernels_cpu as _;
 
 fn to_array(tensor: &Tensor) -> Array {
     let Datum::Array(array) = Datum::from_value(&Value::from(tensor.clone())).unwrap() else { unreachable!() };

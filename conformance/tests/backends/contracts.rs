@@ -6,8 +6,6 @@ use std::path::{Path, PathBuf};
 
 use dispatch_runtime::keys::{CPU, CUDA};
 use dispatch_runtime::{Key, Operator, Provenance, ShapeWord};
-// Links the backends under test.
-use {kernels_cpu as _, kernels_cuda as _};
 
 fn read_rust_files(folder: &str) -> Vec<(PathBuf, String)> {
     fn collect_files(folder: &Path, found: &mut Vec<(PathBuf, String)>) {

@@ -3,7 +3,6 @@
 use std::fs;
 
 use conformance::fuzz::{Outcome, Trial};
-use kernels_cpu as _;
 
 #[test]
 fn former_findings_return_results_or_typed_errors() {

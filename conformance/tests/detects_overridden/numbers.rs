@@ -3,7 +3,6 @@
 use conformance::{Check, Suite};
 use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
-use kernels_cpu as _;
 
 /// Wraps a scalar that is out of the dtype's range, instead of refusing it.
 #[op_impl(aten::fill__scalar, CPU, override)]

@@ -3,7 +3,6 @@
 use conformance::{Check, Suite};
 use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
-use kernels_cpu as _;
 
 /// Counts modulo 256, as a counter of eight bits does.
 #[op_impl(aten::count_nonzero, CPU, override)]

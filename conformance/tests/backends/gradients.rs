@@ -4,7 +4,8 @@ use conformance::{Check, Suite};
 use dispatch_autograd::__private::Derivative;
 use dispatch_runtime::schema::SchemaKind;
 use dispatch_runtime::{Device, Operator};
-use kernels_cpu as _;
+
+use crate::assert_no_failures;
 
 /// Operators whose gradients cannot be checked by finite differences, with the reasons.
 const OPERATORS_NOT_CHECKED: [(&str, &str); 47] = [
@@ -108,8 +109,7 @@ const NOT_ALL_ARGUMENTS_REASON: &str =
 
 fn assert_check_passes(check: Check) {
     let report = Suite::new(Device::CPU).only_check(check).run_on_devices(&[Device::CPU; 2]).unwrap();
-    let failed: Vec<String> = report.failed_checks().iter().map(ToString::to_string).collect();
-    assert!(failed.is_empty(), "{}\n\n{report}", failed.join("\n"));
+    assert_no_failures(&report);
 }
 
 #[test]
@@ -125,8 +125,7 @@ fn golden_in_place_forms_have_the_gradients_of_functional_forms() {
 #[test]
 fn golden_every_derivative_agrees_with_finite_differences() {
     let report = Suite::new(Device::CPU).only_check(Check::Numeric).run_on_devices(&[Device::CPU; 2]).unwrap();
-    let failed: Vec<String> = report.failed_checks().iter().map(ToString::to_string).collect();
-    assert!(failed.is_empty(), "{}\n\n{report}", failed.join("\n"));
+    assert_no_failures(&report);
     let has_passed = |operator: &Operator| {
         let name = operator.name().to_string();
         let row = report.rows().iter().find(|row| row.operator == name);

@@ -2,7 +2,8 @@
 
 use conformance::{Check, Suite, large};
 use dispatch_runtime::Device;
-use kernels_cpu as _;
+
+use crate::assert_no_failures;
 
 #[test]
 fn every_operator_of_the_families_has_a_large_call_or_a_reason_for_none() {
@@ -12,7 +13,6 @@ fn every_operator_of_the_families_has_a_large_call_or_a_reason_for_none() {
 #[test]
 fn large_calls_agree_with_combined_small_calls() {
     let report = Suite::new(Device::CPU).only_check(Check::Large).run_on_devices(&[Device::CPU; 2]).unwrap();
-    let failed: Vec<String> = report.failed_checks().iter().map(ToString::to_string).collect();
-    assert!(failed.is_empty(), "{}\n\n{report}", failed.join("\n"));
+    assert_no_failures(&report);
     assert_eq!(report.tally(Check::Large).not_implemented, 0, "{report}");
 }
