@@ -20,7 +20,7 @@ use crate::tensors::{to_array, to_complex, to_tensor};
 use crate::verdict::{CallError, Failure, Verdict, catch_panics};
 
 /// Half of the distance between the two points of the coarsest finite difference.
-const COARSEST_STEP: f64 = 1.0 / 4096.0;
+pub(super) const COARSEST_STEP: f64 = 1.0 / 4096.0;
 /// The absolute error that is always allowed.
 const ALLOWED_ABSOLUTE_ERROR: f64 = 1e-12;
 /// The distance by which arguments move if the function is not smooth at the recorded point.
