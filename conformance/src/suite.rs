@@ -187,7 +187,7 @@ impl Suite {
         self
     }
 
-    /// Reduces the calls that checks create themselves, for a slow device or a short test: calls like every third recorded one, every third
+    /// Reduces the calls that checks create themselves, for a slow device: calls like every third recorded one, every third
     /// scalar, and one dtype of each category in large calls. The results of all recorded calls are compared.
     ///
     /// ```

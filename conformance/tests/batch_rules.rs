@@ -6,9 +6,8 @@ use kernels_cpu as _;
 
 #[test]
 fn golden_most_operators_have_complete_batch_rules() {
-    let suite = Suite::new(Device::CPU).only_check(Check::BatchRules).with_sampled_calls();
-    let report = suite.run_on_devices(&[Device::CPU; 2]).unwrap();
+    let report = Suite::new(Device::CPU).only_check(Check::BatchRules).run_on_devices(&[Device::CPU; 2]).unwrap();
     let count = report.fully_passed_count(Check::BatchRules);
-    println!("{count} operators have a batch rule for each recorded call of the sample");
+    println!("{count} operators have a batch rule for all of their recorded calls");
     assert!(count >= 150, "{count}\n\n{report}");
 }
