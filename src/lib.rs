@@ -35,6 +35,7 @@ assert_eq!(y.to_vec::<f64>()?, [2.0, 6.0]);
 //! | `modes` | observers of every operator call, `opdispatch::modes`: print, count, profile | default |
 //! | `trace` | records the operator calls of a function as a graph, `opdispatch::trace` | |
 //! | `vmap` | runs a function of one sample on a batch, `opdispatch::vmap` | default |
+//! | `checks` | checks of your own operators, for tests: `opdispatch::checks` | |
 //! | `inventory` | registrations are collected before `main` | default |
 //! | `linkme` | registrations are collected by the linker | |
 //!
@@ -97,6 +98,8 @@ pub use aten::{self, TensorOptions, set_default_device};
 pub use dispatch_autocast::{self as autocast, autocast};
 #[cfg(feature = "autograd")]
 pub use dispatch_autograd as autograd;
+#[cfg(feature = "checks")]
+pub use dispatch_checks as checks;
 #[cfg(feature = "modes")]
 pub use dispatch_modes as modes;
 pub use dispatch_runtime::*;
@@ -132,7 +135,7 @@ pub mod prelude {
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-/// The chapters of the guide, as doctests. The chapter on checking is a doctest of `conformance`.
+/// The chapters of the guide, as doctests. The chapter on checking is a doctest of `dispatch-checks`.
 #[cfg(all(doctest, feature = "cpu", feature = "autograd", feature = "modes", feature = "families"))]
 mod guide {
     #[doc = include_str!("../docs/guide/src/introduction.md")]

@@ -3,10 +3,8 @@
 //! A recording has a tensor's elements and strides, but not its storage offset. Only `as_strided` counts from the start of the storage. If
 //! it reads beyond the recorded elements, its result determines the offset.
 
+use dispatch_checks::plumbing::{Array, Datum, storage_indices};
 use dispatch_runtime::Value;
-
-use crate::array::{Array, storage_indices};
-use crate::datum::Datum;
 
 /// Sets the storage offset of the first argument of an `as_strided` call so that it explains the result.
 pub(crate) fn infer_as_strided_offset(arguments: &mut [Datum], results: &[Datum]) {

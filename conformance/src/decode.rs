@@ -3,15 +3,13 @@
 //! The tag of a recorded value is its Python type and not its schema type: `{"int": 2}` may also be a float or a list of one integer. The
 //! schema decides the type, and the tag only has to be convertible to it.
 
-use dispatch_runtime::schema::{Argument, Schema, Type, TypeKind};
+use dispatch_checks::plumbing::{Array, Datum, HOST_DEVICE, omitted_argument, round_to_dtype};
+use dispatch_runtime::schema::{Schema, Type, TypeKind};
 use dispatch_runtime::{Complex64, DType, Layout, MemoryFormat, Scalar, Str, Value};
 use serde_json::{Map, Value as Json};
 
-use crate::array::Array;
-use crate::datum::Datum;
 use crate::error::{Error, Result};
 use crate::recording::Call;
-use crate::tensors::{HOST_DEVICE, round_to_dtype};
 
 /// Decodes all arguments of a call, in the schema's order. An argument that was not recorded gets the schema's default.
 ///
@@ -29,13 +27,12 @@ use crate::tensors::{HOST_DEVICE, round_to_dtype};
 ///
 /// # Errors
 ///
-/// Returns [`Error::MissingArgument`] if an argument has neither a recorded value nor a default, and another [`Error`] if a value does not fit its
-/// type.
+/// Returns [`Error::Check`] if an argument has neither a recorded value nor a default, and another [`Error`] if a value does not fit its type.
 pub fn decode_arguments(call: &Call, schema: &Schema) -> Result<Vec<Datum>> {
     let decoded = schema.arguments.iter().enumerate().map(|(i, argument)| {
         match call.arguments.get(i).or_else(|| call.named.get(&argument.name)) {
             Some(json) => decode_datum(json, &argument.ty),
-            None => omitted_argument(argument),
+            None => Ok(omitted_argument(&call.operator, argument)?),
         }
     });
     let mut arguments = decoded.collect::<Result<Vec<_>>>()?;
@@ -99,23 +96,6 @@ pub fn decode_results(call: &Call, schema: &Schema) -> Result<Vec<Datum>> {
     }
 }
 
-/// Returns the value of an argument that the caller omits: its default, or `None` for an optional type.
-pub(crate) fn omitted_argument(argument: &Argument) -> Result<Datum> {
-    match &argument.default {
-        Some(default) => Value::default_of(argument)
-            .map(Datum::NonTensor)
-            .ok_or_else(|| Error::WrongType { ty: argument.ty.to_string(), value: format!("the default {default}") }),
-        None if argument.ty.accepts_none() => Ok(Datum::NonTensor(Value::None)),
-        None => Err(Error::MissingArgument { argument: argument.name.clone() }),
-    }
-}
-
-/// Collects all arguments in the schema's order: by name from `given`, or the default if `given` returns `None`.
-pub(crate) fn arguments_by_name(schema: &Schema, given: impl Fn(&str) -> Option<Datum>) -> Result<Vec<Datum>> {
-    let arguments = schema.arguments.iter();
-    arguments.map(|argument| given(&argument.name).map_or_else(|| omitted_argument(argument), Ok)).collect()
-}
-
 /// Decodes the arguments after the call: `None` for each argument that is not a tensor. Returns `None` if they were not recorded.
 pub(crate) fn decode_arguments_after(call: &Call, schema: &Schema) -> Result<Option<Vec<Option<Datum>>>> {
     let Some(by_position) = &call.arguments_after else { return Ok(None) };
@@ -162,7 +142,7 @@ fn decode_value(kind: &TypeKind, tag: &str, content: &Json, json: &Json) -> Opti
         TypeKind::Scalar => decode_scalar(json)?.into(),
         TypeKind::Int | TypeKind::SymInt => scalar_to_integer(decode_scalar(json)?)?.into(),
         TypeKind::Float => decode_scalar(json)?.to_f64()?.into(),
-        TypeKind::Complex => crate::tensors::to_complex(decode_scalar(json)?).into(),
+        TypeKind::Complex => dispatch_checks::plumbing::to_complex(decode_scalar(json)?).into(),
         TypeKind::Bool | TypeKind::SymBool => (decode_scalar(json)?.to_f64()? != 0.0).into(),
         TypeKind::Str => Str::from(text()?).into(),
         TypeKind::ScalarType if tag == "int" => DType::from_number(content.as_i64()?)?.into(),
@@ -220,7 +200,7 @@ fn decode_tensor(json: &Json) -> Result<Array> {
     };
     let elements = elements.iter().map(decode).collect::<Option<Vec<_>>>().ok_or_else(unfit)?;
     // The recorded text of a float has fewer digits than the float.
-    round_to_dtype(&Array { dtype, sizes, strides, offset: 0, elements })
+    Ok(round_to_dtype(&Array { dtype, sizes, strides, offset: 0, elements })?)
 }
 
 pub(crate) fn decode_integer_list(body: &Map<String, Json>, key: &str) -> Option<Vec<i64>> {

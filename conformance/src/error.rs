@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use dispatch_runtime::{AccessError, Device, OutOfStorage};
+use dispatch_checks::Failure;
 
 /// A result whose error is the suite's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -47,24 +47,8 @@ pub enum Error {
         /// The recorded value.
         value: String,
     },
-    /// An argument has neither a recorded value nor a default.
-    MissingArgument {
-        /// The name of the argument.
-        argument: String,
-    },
-    /// A recorded tensor does not have one stride per size.
-    InvalidGeometry,
-    /// Elements cannot be copied to or from a device.
-    CopyFailed {
-        /// The device.
-        device: Device,
-        /// The error of the copy.
-        source: dispatch_runtime::Error,
-    },
-    /// A tensor's geometry reaches outside its storage.
-    OutsideStorage(Box<OutOfStorage>),
-    /// The elements of a result cannot be read.
-    Access(AccessError),
+    /// A call cannot be made, or its results cannot be read.
+    Check(dispatch_checks::Error),
 }
 
 impl fmt::Display for Error {
@@ -75,11 +59,7 @@ impl fmt::Display for Error {
             Self::MissingField { field } => write!(f, "a recording lacks {field}"),
             Self::UnknownTag { tag } => write!(f, "a recording holds `{tag}`, which is no kind of value"),
             Self::WrongType { ty, value } => write!(f, "the schema asks for {ty}, and the recording holds {value}"),
-            Self::MissingArgument { argument } => write!(f, "`{argument}` has neither a recorded value nor a default"),
-            Self::InvalidGeometry => f.write_str("a recorded tensor has not one stride per size"),
-            Self::CopyFailed { device, source } => write!(f, "cannot copy to or from {device}: {source}"),
-            Self::OutsideStorage(source) => source.fmt(f),
-            Self::Access(source) => source.fmt(f),
+            Self::Check(source) => source.fmt(f),
         }
     }
 }
@@ -89,22 +69,24 @@ impl std::error::Error for Error {
         match self {
             Self::Io { source, .. } => Some(source),
             Self::Json { source, .. } => Some(source),
-            Self::CopyFailed { source, .. } => Some(source),
-            Self::OutsideStorage(source) => Some(&**source),
-            Self::Access(source) => Some(source),
+            Self::Check(source) => Some(source),
             _ => None,
         }
     }
 }
 
-impl From<OutOfStorage> for Error {
-    fn from(error: OutOfStorage) -> Self {
-        Self::OutsideStorage(Box::new(error))
+impl From<dispatch_checks::Error> for Error {
+    fn from(error: dispatch_checks::Error) -> Self {
+        Self::Check(error)
     }
 }
 
-impl From<AccessError> for Error {
-    fn from(error: AccessError) -> Self {
-        Self::Access(error)
+/// A call that cannot be decoded cannot be checked.
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Check(error) => error.into(),
+            error => Self::NotCheckable(Box::new(error)),
+        }
     }
 }

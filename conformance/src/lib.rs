@@ -16,42 +16,28 @@
 //! The recordings are part of this crate. The environment variable `DISPATCH_GOLDEN` names a folder with other recordings.
 #![forbid(unsafe_code)]
 
-mod aliasing;
-mod array;
 mod as_strided_offset;
-mod batches;
-mod case;
 #[cfg(feature = "command-line")]
 pub mod command_line;
-mod compare;
-mod datum;
 mod decode;
-mod derived_calls;
 mod error;
 pub mod fuzz;
-mod gradients;
+mod generated_calls;
 pub mod large;
-mod meta;
-mod reconstruction;
+mod recorded_case;
 mod recording;
 mod report;
 mod scalar_calls;
 mod suite;
-mod tensors;
-mod ties;
-mod trace;
 mod unrecorded;
-mod verdict;
 
-pub use array::Array;
-pub use compare::{Difference, Tolerance, compare};
-pub use datum::Datum;
 pub use decode::{decode_arguments, decode_results};
+pub use dispatch_checks::plumbing::{Array, Datum, Tolerance, compare};
+pub use dispatch_checks::{Check, Difference, Failure, UnknownCheck, Verdict};
 pub use error::{Error, Result};
 pub use recording::{Call, core_operators, recorded_calls};
-pub use report::{Check, FailedCheck, OperatorRow, OperatorState, Report, Tally, UnknownCheck};
+pub use report::{FailedCheck, OperatorRow, OperatorState, Report, Tally};
 pub use suite::{Progress, Suite};
-pub use verdict::{Failure, Verdict};
 
 use dispatch_runtime::Device;
 
@@ -72,8 +58,3 @@ use aten as _;
 pub fn run(device: Device) -> Result<Report> {
     Suite::new(device).run()
 }
-
-/// The guide's chapter about this crate: its examples are compiled and run as doctests.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/guide/src/checking.md")]
-struct CheckingChapter;

@@ -3,21 +3,18 @@
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use dispatch_checks::plumbing::{OperatorForms, ReferenceCall, check_randomness, run_check};
+use dispatch_checks::{Check, Verdict};
 use dispatch_runtime::{DType, Device, Operator};
 
-use crate::batches;
-use crate::case::Case;
-use crate::derived_calls::{self, OperatorForms};
 use crate::error::Result;
-use crate::gradients;
+use crate::generated_calls;
 use crate::large;
-use crate::meta;
+use crate::recorded_case::{decode_case, decode_case_without_outcome};
 use crate::recording::{Call, core_operators, recorded_calls};
-use crate::report::{Check, Report};
+use crate::report::Report;
 use crate::scalar_calls::RecordedScalarCalls;
-use crate::trace;
 use crate::unrecorded;
-use crate::verdict::Verdict;
 
 /// The number of parts per thread into which the operators are divided: one operator may take long.
 const PARTS_PER_THREAD: usize = 16;
@@ -333,8 +330,11 @@ impl Suite {
     fn run_generated_call(&self, call: &Call, report: &mut Report) {
         report.open_row(&call.operator);
         let check = |operator| {
-            let case = Case::without_recording(operator, call, self.device);
-            case.map_or_else(|error| vec![error.into()], |case| gradients::numeric(&case))
+            let case = decode_case_without_outcome(operator, call, self.device);
+            case.map_or_else(
+                |error| vec![error.into()],
+                |case| run_check(Check::Numeric, &case, call.number, OperatorForms::default()),
+            )
         };
         report.add_verdicts(call.number, Check::Numeric, check_named_operator(&call.operator, check));
     }
@@ -349,7 +349,7 @@ impl Suite {
             return;
         };
         report.open_row(name);
-        let made = |arguments: Vec<_>| batches::random(operator, &arguments, self.device);
+        let made = |arguments: Vec<_>| check_randomness(operator, &arguments, self.device);
         report.add_verdicts(0, Check::Vmap, arguments.map_or_else(|error| vec![error.into()], made));
     }
 
@@ -421,7 +421,7 @@ impl Suite {
     }
 
     /// Whether the device supports all dtypes of a call, and the recorded results are those of the device.
-    fn supports_case(&self, case: &Case) -> bool {
+    fn supports_case(&self, case: &ReferenceCall) -> bool {
         let base = case.operator.name().base;
         if WRONG_RECORDINGS.iter().any(|&(name, dtype)| name == base && case.dtypes().any(|found| found == dtype)) {
             return false;
@@ -441,7 +441,7 @@ impl Suite {
     fn run_operator(&self, operator: &'static Operator, calls: &[&Call], report: &mut Report) {
         let forms = OperatorForms::for_operator(operator);
         for (index, call) in calls.iter().enumerate() {
-            let case = match Case::new(operator, call, self.device) {
+            let case = match decode_case(operator, call, self.device) {
                 Ok(case) => case,
                 Err(error) => {
                     report.add_verdict(call.number, Check::Values, error.into());
@@ -482,11 +482,8 @@ impl Recordings {
         let core = core_operators()?.unwrap_or_default().into_iter().map(|(name, _)| name);
         let names = core.chain(unrecorded::operators_outside_core_set().map(str::to_owned));
         let unrecorded = names.filter(|name| !calls.iter().any(|call| call.operator == *name)).collect();
-        let generated = if suite.includes_check(Check::Numeric) {
-            gradients::generated_calls::generate_calls()?
-        } else {
-            Vec::new()
-        };
+        let generated =
+            if suite.includes_check(Check::Numeric) { generated_calls::generate_calls()? } else { Vec::new() };
         let numbers = suite.includes_check(Check::Numbers).then(RecordedScalarCalls::read).transpose()?;
         Ok(Self { calls, unrecorded, generated, numbers })
     }
@@ -499,49 +496,3 @@ fn check_named_operator(name: &str, check: impl FnOnce(&'static Operator) -> Vec
 
 /// Calls whose results in PyTorch are not numbers, although the arguments are finite.
 const WRONG_RECORDINGS: [(&str, DType); 2] = [("linalg_matrix_exp", DType::BF16), ("linalg_matrix_exp", DType::F16)];
-
-/// Operators that query or change the state of a tensor: its memory, sizes, writes or history. Other checks of derived calls assume that an
-/// operator computes elements.
-const STATE_OPERATORS: [&str; 18] = [
-    "_assert_tensor_metadata",
-    "_has_same_storage_numel",
-    "get_device",
-    "sym_is_contiguous",
-    "_has_compatible_shallow_copy_type",
-    "_version",
-    "detach_",
-    "output_nr",
-    "requires_grad_",
-    "resize",
-    "resize_",
-    "resize_as",
-    "resize_as_",
-    "retains_grad",
-    "set",
-    "set_",
-    "set_data",
-    "shallow_copy_data_",
-];
-
-fn run_check(check: Check, case: &Case, number: usize, forms: OperatorForms) -> Vec<Verdict> {
-    let computes_elements = !STATE_OPERATORS.contains(&case.operator.name().base);
-    if !computes_elements && !matches!(check, Check::Values | Check::Meta | Check::Out) {
-        return vec![Verdict::NotApplicable("it queries or changes the state of a tensor")];
-    }
-    match check {
-        Check::Values => vec![case.check_values()],
-        Check::Meta => vec![meta::check(case)],
-        Check::InPlace => forms.in_place.map_or_else(Vec::new, |form| derived_calls::in_place(case, form)),
-        Check::Out => forms.out.map_or_else(Vec::new, |form| derived_calls::out(case, form)),
-        Check::Gradients => gradients::recorded(case).into_iter().collect(),
-        Check::InPlaceGradients => forms.in_place.map_or_else(Vec::new, |form| gradients::in_place(case, form)),
-        Check::Numeric => gradients::numeric(case),
-        Check::Layouts => derived_calls::layouts(case),
-        Check::Mistakes => derived_calls::mistakes(case),
-        Check::Vmap => batches::check(case, number, forms),
-        Check::BatchRules => batches::check_batch_rules(case, number),
-        Check::Trace => trace::check(case),
-        // These checks are not about recorded calls.
-        Check::Siblings | Check::Large | Check::Numbers => Vec::new(),
-    }
-}

@@ -6,17 +6,14 @@
 pub(crate) mod random_operators;
 mod siblings;
 
+use dispatch_checks::Verdict;
+use dispatch_checks::plumbing::{Array, ComparedProperties, Datum, ReferenceCall, arguments_by_name};
 use dispatch_runtime::schema::Schema;
 use dispatch_runtime::{Device, Operator, Value};
 
-use crate::array::Array;
-use crate::case::Case;
-use crate::compare::ComparedProperties;
-use crate::datum::Datum;
-use crate::decode;
 use crate::error::Result;
+use crate::recorded_case::decode_case;
 use crate::recording::Call;
-use crate::verdict::Verdict;
 
 /// A call of an operator without a recording: its named arguments, and the expected results.
 pub(super) struct DerivedCall {
@@ -42,7 +39,7 @@ pub(super) struct RecordedSibling<'a> {
 }
 
 impl RecordedSibling<'_> {
-    fn from_case(case: &Case, call: &Call) -> Self {
+    fn from_case(case: &ReferenceCall, call: &Call) -> Self {
         Self {
             schema: case.operator.schema(),
             arguments: case.arguments.clone(),
@@ -77,7 +74,7 @@ pub(crate) fn check(
     operator: &'static Operator,
     calls: &[Call],
     device: Device,
-    covers: &dyn Fn(&Case) -> bool,
+    covers: &dyn Fn(&ReferenceCall) -> bool,
 ) -> Vec<Verdict> {
     let name = operator.name().to_string();
     if let Some(verdict) = random_operators::check(operator, device) {
@@ -89,7 +86,7 @@ pub(crate) fn check(
     };
     let mut verdicts = Vec::new();
     for call in calls.iter().filter(|call| call.operator == sibling_name) {
-        match Case::new(sibling, call, device) {
+        match decode_case(sibling, call, device) {
             Ok(case) if covers(&case) => {
                 if let Some(derived) = siblings::derive_call(&name, &RecordedSibling::from_case(&case, call)) {
                     let verdict = check_derived_call(operator, &case, derived).unwrap_or_else(Verdict::from);
@@ -103,15 +100,18 @@ pub(crate) fn check(
     verdicts
 }
 
-fn check_derived_call(operator: &'static Operator, sibling: &Case, derived: DerivedCall) -> Result<Verdict> {
+fn check_derived_call(operator: &'static Operator, sibling: &ReferenceCall, derived: DerivedCall) -> Result<Verdict> {
     let given = |name: &str| derived.given.iter().find(|(given, _)| *given == name).map(|(_, datum)| datum.clone());
-    let arguments = decode::arguments_by_name(operator.schema(), given)?;
+    let arguments = arguments_by_name(operator, given)?;
     let (expected, properties) = match derived.expected {
         ExpectedOutcome::Results(results) => (results, ComparedProperties::AllButStrides),
         ExpectedOutcome::TensorOutline(array) => (vec![Datum::Array(array)], ComparedProperties::AllButElements),
         ExpectedOutcome::Sibling(arguments) => {
             let Ok(outcome) = sibling.call(&arguments) else { return Ok(Verdict::NotApplicable("its sibling fails")) };
-            (outcome.results.iter().map(Datum::from_value).collect::<Result<_>>()?, ComparedProperties::AllButStrides)
+            (
+                outcome.results.iter().map(Datum::from_value).collect::<dispatch_checks::Result<_>>()?,
+                ComparedProperties::AllButStrides,
+            )
         }
     };
     Ok(sibling.derived_call(operator, arguments, expected).check(properties))
@@ -126,7 +126,7 @@ pub(super) fn non_tensor(value: impl Into<Value>) -> Datum {
 #[allow(missing_docs, reason = "only these tests use the operators")]
 mod tests {
     use super::*;
-    use crate::verdict::Failure;
+    use dispatch_checks::plumbing::Failure;
     use dispatch_runtime::Result;
     use dispatch_runtime::prelude::*;
 
@@ -155,13 +155,13 @@ mod tests {
         Ok(Tensor::from_slice(&elements).restride(dispatch_runtime::Geometry::contiguous(&sizes))?)
     }
 
-    fn recorded_case(line: &str) -> (Case, Call) {
+    fn recorded_case(line: &str) -> (ReferenceCall, Call) {
         let call = Call::parse(line).unwrap();
         let operator = Operator::find(&call.operator).unwrap();
-        (Case::new(operator, &call, Device::CPU).unwrap(), call)
+        (decode_case(operator, &call, Device::CPU).unwrap(), call)
     }
 
-    fn derive_from_sibling(case: &Case, call: &Call, name: &str) -> Option<DerivedCall> {
+    fn derive_from_sibling(case: &ReferenceCall, call: &Call, name: &str) -> Option<DerivedCall> {
         siblings::derive_call(name, &RecordedSibling::from_case(case, call))
     }
 

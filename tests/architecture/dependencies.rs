@@ -17,6 +17,8 @@ enum CrateRole {
     /// The stack of levels that layers with function transforms share.
     Transform,
     Layer,
+    /// The checks of operators. They know no backend.
+    Checks,
     /// The test suite for backends. It knows no backend.
     Conformance,
     Facade,
@@ -40,6 +42,7 @@ impl CrateRole {
             ("aten", "") => Self::Aten,
             ("layers", "transform") => Self::Transform,
             ("layers", _) => Self::Layer,
+            ("checks", "") => Self::Checks,
             ("conformance", "") => Self::Conformance,
             ("vision", "") => Self::Library,
             ("dispatch-inspect", _) | ("conformance", "program") => Self::Program,
@@ -57,8 +60,8 @@ impl CrateRole {
     /// Whether a crate with this role may depend on a crate with the role `other`.
     fn may_depend_on(self, other: Self) -> bool {
         use CrateRole::{
-            Aten, Backend, Conformance, Facade, KernelEngine, KernelFamily, Layer, Library, Macros, Program, Runtime,
-            Schema, Transform, UserCode,
+            Aten, Backend, Checks, Conformance, Facade, KernelEngine, KernelFamily, Layer, Library, Macros, Program,
+            Runtime, Schema, Transform, UserCode,
         };
         let known: &[Self] = match self {
             Schema | Self::TestTools => &[],
@@ -67,13 +70,25 @@ impl CrateRole {
             Aten | Transform | KernelEngine => &[Schema, Macros, Runtime],
             Backend | KernelFamily => &[Schema, Macros, Runtime, Aten, KernelFamily, KernelEngine],
             Layer => &[Schema, Macros, Runtime, Aten, Transform],
-            Conformance => &[Schema, Macros, Runtime, Aten, Transform, Layer],
-            Facade => &[Schema, Macros, Runtime, Aten, Backend, Transform, Layer, Conformance],
+            Checks => &[Schema, Macros, Runtime, Aten, Transform, Layer],
+            Conformance => &[Schema, Macros, Runtime, Aten, Transform, Layer, Checks],
+            Facade => &[Schema, Macros, Runtime, Aten, Backend, Transform, Layer, Checks],
             Library => &[Runtime, Aten, Backend, Layer, Facade],
-            Program => {
-                &[Schema, Macros, Runtime, Aten, Backend, Transform, Layer, Conformance, Facade, Library, Program]
-            }
-            UserCode => &[Runtime, Aten, Backend, Transform, Layer, Facade, UserCode],
+            Program => &[
+                Schema,
+                Macros,
+                Runtime,
+                Aten,
+                Backend,
+                Transform,
+                Layer,
+                Checks,
+                Conformance,
+                Facade,
+                Library,
+                Program,
+            ],
+            UserCode => &[Runtime, Aten, Backend, Transform, Layer, Checks, Facade, UserCode],
         };
         known.contains(&other)
     }
@@ -81,8 +96,10 @@ impl CrateRole {
     /// Whether the tests and examples of a crate with this role may depend on a crate with the role `other`. They run kernels, so any backend
     /// or layer is allowed, but no crate that uses all of them.
     fn tests_may_depend_on(self, other: Self) -> bool {
-        let from_all =
-            matches!(other, Self::Conformance | Self::Facade | Self::Library | Self::Program | Self::UserCode);
+        let from_all = matches!(
+            other,
+            Self::Checks | Self::Conformance | Self::Facade | Self::Library | Self::Program | Self::UserCode
+        );
         self.may_depend_on(other) || !from_all
     }
 }
@@ -148,6 +165,7 @@ fn violations_of_sample_workspace(lines: &[(&str, &str)]) -> Vec<String> {
         ("layers/transform", "dispatch-transform"),
         ("layers/vmap", "dispatch-vmap"),
         ("layers/trace", "dispatch-trace"),
+        ("checks", "dispatch-checks"),
         ("conformance", "conformance"),
         ("conformance/program", "conformance-program"),
         ("examples/newcomer", "newcomer"),
@@ -175,7 +193,8 @@ fn allowed_dependencies_are_no_violations() {
             "[dependencies]\ndispatch-transform = '1'\n[dev-dependencies]\nkernels-cpu = '1'\ndispatch-trace = '1'",
         ),
         ("aten", "[dev-dependencies]\nkernels-cpu = '1'\ntest-tools = '1'\naten = '1'"),
-        ("conformance", "[dependencies]\ndispatch-vmap = '1'\n[dev-dependencies]\nkernels-npu = '1'"),
+        ("dispatch-checks", "[dependencies]\ndispatch-vmap = '1'\n[dev-dependencies]\nkernels-npu = '1'"),
+        ("conformance", "[dependencies]\ndispatch-checks = '1'\n[dev-dependencies]\nkernels-npu = '1'"),
         ("conformance-program", "[dependencies]\nkernels-npu = '1'\nconformance = '1'\ndispatch-vision = '1'"),
         ("dispatch-vision", "[dependencies]\nopdispatch = '1'"),
         ("opdispatch", "[dependencies]\nkernels-npu = { version = '1', optional = true }"),
@@ -204,6 +223,9 @@ fn forbidden_dependencies_are_found_in_every_notation() {
         ("dispatch-vmap", "[dependencies]\nkernels-cpu = '1'", "kernels-cpu"),
         ("dispatch-vmap", "[dependencies]\ndispatch-trace = '1'", "dispatch-trace"),
         ("dispatch-transform", "[dependencies]\ndispatch-vmap = '1'", "dispatch-vmap"),
+        ("dispatch-checks", "[dependencies]\nconformance = '1'", "conformance"),
+        ("dispatch-checks", "[dependencies]\nkernels-npu = '1'", "kernels-npu"),
+        ("opdispatch", "[dependencies]\nconformance = '1'", "conformance"),
         ("conformance", "[dependencies]\nopdispatch = '1'", "opdispatch"),
         ("conformance", "[dependencies]\nkernels-npu = '1'", "kernels-npu"),
         ("opdispatch", "[dependencies]\nnewcomer = '1'", "newcomer"),
@@ -221,6 +243,7 @@ fn forbidden_dependencies_are_found_in_every_notation() {
     }
     for (name, other) in [
         ("kernels-cpu", "conformance"),
+        ("dispatch-vmap", "dispatch-checks"),
         ("aten", "opdispatch"),
         ("dispatch-vmap", "newcomer"),
         ("conformance", "dispatch-vision"),

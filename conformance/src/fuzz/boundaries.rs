@@ -1,9 +1,9 @@
 //! Boundary values: numbers, strings and dtypes that often reveal mistakes.
 
+use dispatch_checks::plumbing::HOST_DEVICE;
 use dispatch_runtime::{Complex64, DType, Device, Generator, Layout, MemoryFormat, Scalar, Str, Value};
 
 use super::random::Random;
-use crate::tensors::HOST_DEVICE;
 
 const BOUNDARY_INTEGERS: [i64; 26] = [
     0,

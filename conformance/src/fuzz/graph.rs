@@ -1,5 +1,6 @@
 //! Trials of graphs as untrusted text.
 
+use dispatch_checks::plumbing::replace_tensors;
 use dispatch_runtime::{Operator, Result, Storage, Tensor, Value};
 use dispatch_trace::{Graph, trace};
 
@@ -7,7 +8,6 @@ use super::mutate::change_number_text;
 use super::random::Random;
 use super::run::{Outcome, check_result_geometries};
 use super::trial::Call;
-use crate::batches::replace_tensors;
 
 /// Traces the call on Meta and returns the text of the graph. Returns `None` if the call cannot be traced, or if the graph has constants.
 pub(super) fn trace_to_text(call: &Call) -> Option<String> {

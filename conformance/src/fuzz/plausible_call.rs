@@ -2,17 +2,16 @@
 
 use std::collections::HashMap;
 
+use dispatch_checks::plumbing::{Datum, HOST_DEVICE};
 use dispatch_runtime::schema::{Argument, Type, TypeKind};
 use dispatch_runtime::{DType, Generator, Operator, Scalar, Value};
 
 use super::boundaries;
 use super::random::Random;
 use super::trial::{Call, Layers, TensorDescription, TrialArgument};
-use crate::datum::Datum;
 use crate::decode;
 use crate::error::Result;
 use crate::recording::{self, recorded_lines};
-use crate::tensors::HOST_DEVICE;
 
 const SMALL_SHAPES: [&[i64]; 18] = [
     &[],
@@ -131,7 +130,7 @@ impl DrawContext {
     fn draw_argument(&self, argument: &Argument, random: &mut Random) -> TrialArgument {
         if argument.default.is_some()
             && random.true_with_percent(60)
-            && let Ok(Datum::NonTensor(value)) = decode::omitted_argument(argument)
+            && let Some(value) = Value::default_of(argument)
         {
             return TrialArgument::NonTensor(value);
         }

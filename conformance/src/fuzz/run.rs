@@ -3,14 +3,13 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use dispatch_autograd::{Differentiable, Differentiation};
+use dispatch_checks::Failure;
+use dispatch_checks::plumbing::{CallError, call_mapped, panic_message, replace_tensors, to_array};
 use dispatch_runtime::{Device, Error, ErrorKind, Operator, Result, Tensor, Value};
 use dispatch_vmap::Randomness;
 
 use super::graph;
 use super::trial::{Call, Layers, Trial, TrialKind};
-use crate::batches::{call_mapped, replace_tensors};
-use crate::tensors::to_array;
-use crate::verdict::{CallError, Failure, panic_message};
 
 /// The outcome of a trial.
 ///

@@ -1,10 +1,9 @@
 //! A trial: a call of an operator with unchecked arguments, or the text of a graph.
 
+use dispatch_checks::plumbing::{Array, HOST_DEVICE, to_tensor};
 use dispatch_runtime::{DType, Geometry, Scalar, Storage, Tensor, Value};
 
-use crate::array::Array;
 use crate::error::{Error, Result};
-use crate::tensors::{HOST_DEVICE, to_tensor};
 
 /// The largest number of elements, of a CPU tensor or of its storage.
 pub(super) const MAX_ELEMENT_COUNT: i64 = 1 << 18;
@@ -90,7 +89,8 @@ impl TensorDescription {
     }
 
     pub(super) fn geometry(&self) -> Result<Geometry> {
-        Geometry::strided(&self.sizes, &self.strides, self.offset).ok_or(Error::InvalidGeometry)
+        Geometry::strided(&self.sizes, &self.strides, self.offset)
+            .ok_or(Error::Check(dispatch_checks::Error::InvalidGeometry))
     }
 
     /// Returns the number of elements that the storage must hold, or `None` if the geometry is invalid or too large.
@@ -113,7 +113,7 @@ impl TensorDescription {
             return Ok(Tensor::number(self.elements.first().copied().unwrap_or(Scalar::Int(0))));
         }
         let storage = storages.find_or_create(self)?;
-        Ok(Tensor::new(storage, self.dtype, self.geometry()?)?)
+        Ok(Tensor::new(storage, self.dtype, self.geometry()?).map_err(dispatch_checks::Error::from)?)
     }
 }
 

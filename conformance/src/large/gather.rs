@@ -1,14 +1,11 @@
 //! Large calls of operators that read elements at indices.
 
+use dispatch_checks::plumbing::{Array, CallError, Datum, to_complex};
 use dispatch_runtime::{DType, Operator, Scalar};
 
-use super::input::{DTypeCategory, LineLayout, varied_number};
+use super::input::{ArrayLines, DTypeCategory, LineLayout, varied_number};
 use super::trial::{ExpectedResult, LargeArgument, LargeTrial, NamedArguments, fixed_tensor, fixed_value};
 use super::{LineLayouts, TrialFamily};
-use crate::array::Array;
-use crate::datum::Datum;
-use crate::tensors::to_complex;
-use crate::verdict::CallError;
 
 pub(super) const GATHER_FAMILY: TrialFamily = TrialFamily {
     names: &[

@@ -1,13 +1,11 @@
 //! Large calls of histograms: the expected counts are sums of the counts of slices.
 
+use dispatch_checks::plumbing::{Array, CallError, to_complex};
 use dispatch_runtime::{Operator, Scalar, Value};
 
-use super::input::{DTypeCategory, varied_number};
+use super::input::{ArrayLines, DTypeCategory, varied_number};
 use super::trial::{ExpectedResult, LargeArgument, LargeTrial, NamedArguments, call_small, fixed_value};
 use super::{LineLayouts, MAX_TRUSTED_ELEMENTS, TrialFamily};
-use crate::array::Array;
-use crate::tensors::to_complex;
-use crate::verdict::CallError;
 
 pub(super) const HISTOGRAM_FAMILY: TrialFamily = TrialFamily {
     names: &[

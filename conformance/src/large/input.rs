@@ -1,8 +1,7 @@
 //! Arrays with many elements, and the numbers in them.
 
+use dispatch_checks::plumbing::Array;
 use dispatch_runtime::{Complex64, DType, Scalar};
-
-use crate::array::Array;
 
 /// The categories of numbers: all dtypes of a category have the same expected results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -114,9 +113,29 @@ pub(super) fn varied_number(i: i64) -> i64 {
     (i * 7919 + i / 211) % 201 - 100
 }
 
-impl Array {
+/// Slices, lines and other shapes of an array.
+pub(super) trait ArrayLines: Sized {
     /// Returns the slice of `count` indices from `from` along a dimension.
-    pub(super) fn narrowed(&self, dim: usize, from: usize, count: usize) -> Self {
+    fn narrowed(&self, dim: usize, from: usize, count: usize) -> Self;
+
+    /// Concatenates arrays along a dimension.
+    fn concatenated(parts: &[Self], dim: usize) -> Self;
+
+    /// Returns the products of the sizes before, of, and after a dimension.
+    fn size_products_around(&self, dim: usize) -> (usize, usize, usize);
+
+    /// Returns, for each line along a dimension, the logical indices of its elements.
+    fn line_indices(&self, dim: usize) -> impl Iterator<Item = Vec<usize>> + use<Self>;
+
+    /// Returns the array flattened to one dimension.
+    fn flattened(&self) -> Self;
+
+    /// Returns the array reshaped to other sizes.
+    fn reshaped(&self, sizes: &[i64]) -> Self;
+}
+
+impl ArrayLines for Array {
+    fn narrowed(&self, dim: usize, from: usize, count: usize) -> Self {
         let (outer, length, inner) = self.size_products_around(dim);
         let line = |at: usize| (at * length + from) * inner..(at * length + from + count) * inner;
         let mut sizes = self.sizes.clone();
@@ -124,8 +143,7 @@ impl Array {
         Self::new(self.dtype, &sizes, (0..outer).flat_map(|at| &self.elements[line(at)]).copied().collect())
     }
 
-    /// Concatenates arrays along a dimension.
-    pub(super) fn concatenated(parts: &[Self], dim: usize) -> Self {
+    fn concatenated(parts: &[Self], dim: usize) -> Self {
         let mut sizes = parts[0].sizes.clone();
         sizes[dim] = parts.iter().map(|part| part.sizes[dim]).sum();
         let outer: i64 = sizes[..dim].iter().product();
@@ -139,26 +157,22 @@ impl Array {
         Self::new(parts[0].dtype, &sizes, elements)
     }
 
-    /// Returns the products of the sizes before, of, and after a dimension.
-    pub(super) fn size_products_around(&self, dim: usize) -> (usize, usize, usize) {
+    fn size_products_around(&self, dim: usize) -> (usize, usize, usize) {
         let count = |sizes: &[i64]| usize::try_from(sizes.iter().product::<i64>()).unwrap_or(0);
         (count(&self.sizes[..dim]), count(&self.sizes[dim..=dim]), count(&self.sizes[dim + 1..]))
     }
 
-    /// Returns, for each line along a dimension, the logical indices of its elements.
-    pub(super) fn line_indices(&self, dim: usize) -> impl Iterator<Item = Vec<usize>> + use<> {
+    fn line_indices(&self, dim: usize) -> impl Iterator<Item = Vec<usize>> + use<> {
         let (outer, length, inner) = self.size_products_around(dim);
         let line = move |at, within| (0..length).map(|i| (at * length + i) * inner + within).collect();
         (0..outer).flat_map(move |at| (0..inner).map(move |within| line(at, within)))
     }
 
-    /// Returns the array flattened to one dimension.
-    pub(super) fn flattened(&self) -> Self {
+    fn flattened(&self) -> Self {
         self.reshaped(&[i64::try_from(self.elements.len()).unwrap_or(0)])
     }
 
-    /// Returns the array reshaped to other sizes.
-    pub(super) fn reshaped(&self, sizes: &[i64]) -> Self {
+    fn reshaped(&self, sizes: &[i64]) -> Self {
         Self::new(self.dtype, sizes, self.elements.clone())
     }
 }

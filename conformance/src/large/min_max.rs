@@ -1,12 +1,12 @@
 //! Large calls of operators that return indices of extremes. Any index of an extreme element is correct.
 
+use dispatch_checks::plumbing::CallError;
 use dispatch_runtime::Operator;
 
-use super::input::{DTypeCategory, varied_number};
+use super::input::{ArrayLines, DTypeCategory, varied_number};
 use super::reduction::reduce_by_name;
 use super::trial::{ExpectedResult, LargeArgument, LargeTrial, NamedArguments, fixed_value};
 use super::{LineLayouts, TrialFamily};
-use crate::verdict::CallError;
 
 pub(super) const MIN_MAX_FAMILY: TrialFamily = TrialFamily {
     names: &["aten::argmax", "aten::argmin", "aten::max.dim", "aten::min.dim"],

@@ -24,15 +24,15 @@ mod sort;
 mod trial;
 mod variance;
 
+use dispatch_checks::plumbing::{CallError, Datum};
+use dispatch_checks::{Failure, Verdict};
 use dispatch_runtime::{DType, Device, Operator, Value};
 
 use self::input::{DTypeCategory, LONG_LINE_LAYOUTS, LineLayout, OTHER_LINE_LAYOUTS};
 use self::trial::{LargeTrial, is_dtype_error};
-use crate::datum::Datum;
 use crate::decode;
 use crate::recording::Call;
 use crate::suite::TestTarget;
-use crate::verdict::{CallError, Failure, Verdict};
 
 pub use coverage::uncovered_operators;
 

@@ -1,6 +1,7 @@
 //! Large calls of normalisations and their gradients: the expected results are computed by the formula. The elements of a group share a
 //! mean and a scale, those of a channel a weight.
 
+use dispatch_checks::plumbing::{Array, CallError, to_real};
 use dispatch_runtime::{DType, Operator, Scalar, Value};
 
 use super::gather::to_usize;
@@ -8,9 +9,6 @@ use super::input::{DTypeCategory, mostly_zero_number};
 use super::reduction::reduce_by_name;
 use super::trial::{ExpectedResult, LargeTrial, NamedArguments, fixed_value};
 use super::{LineLayouts, TrialFamily};
-use crate::array::Array;
-use crate::tensors::to_real;
-use crate::verdict::CallError;
 
 pub(super) const NORM_FAMILY: TrialFamily = TrialFamily {
     names: &[

@@ -1,15 +1,13 @@
 //! Large calls of pooling operators: the windows do not overlap, so the expected image is pooled tile by tile.
 
+use dispatch_checks::plumbing::{Array, CallError, to_complex, to_integer};
 use dispatch_runtime::{DType, Geometry, Operator, Scalar};
 
 use super::gather::{multi_index, to_i64, to_usize};
-use super::input::{DTypeCategory, varied_number};
+use super::input::{ArrayLines, DTypeCategory, varied_number};
 use super::reduction::reduce_by_name;
 use super::trial::{ExpectedResult, LargeArgument, LargeTrial, NamedArguments, call_small, fixed_tensor, fixed_value};
 use super::{LineLayouts, TrialFamily};
-use crate::array::Array;
-use crate::tensors::{to_complex, to_integer};
-use crate::verdict::CallError;
 
 pub(super) const POOLING_FAMILY: TrialFamily = TrialFamily {
     names: &[
@@ -231,7 +229,7 @@ fn translate_indices(tiling: &Tiling, places: &Array, origin: &[usize], outwards
 fn tile_indices(whole: &[i64], origin: &[usize], tile: &[i64]) -> Vec<usize> {
     let whole = Geometry::contiguous(whole);
     let start = origin.iter().zip(whole.strides()).map(|(&at, stride)| to_i64(at) * stride).sum();
-    crate::array::storage_indices(tile, whole.strides(), start)
+    dispatch_checks::plumbing::storage_indices(tile, whole.strides(), start)
 }
 
 /// Returns a tile of the whole array.

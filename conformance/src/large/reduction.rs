@@ -1,16 +1,14 @@
 //! Large calls of reductions: the expected results are merged from partial results, by the same or by another reduction.
 
+use dispatch_checks::plumbing::{Array, CallError, to_complex};
 use dispatch_runtime::schema::TypeKind;
 use dispatch_runtime::{Operator, Scalar, Value};
 
-use super::input::{DTypeCategory, mostly_zero_number, varied_number};
+use super::input::{ArrayLines, DTypeCategory, mostly_zero_number, varied_number};
 use super::trial::{
     ExpectedResult, LargeArgument, LargeTrial, NamedArguments, call_small, call_small_by_name, fixed_value,
 };
 use super::{LineLayouts, MAX_TRUSTED_ELEMENTS, TrialFamily};
-use crate::array::Array;
-use crate::tensors::to_complex;
-use crate::verdict::CallError;
 
 pub(super) const REDUCTION_FAMILY: TrialFamily = TrialFamily {
     names: &[

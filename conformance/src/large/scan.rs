@@ -1,13 +1,11 @@
 //! Large calls of scans: the expected results are scans of parts, with the last result carried into the next part.
 
+use dispatch_checks::plumbing::{Array, CallError, to_complex};
 use dispatch_runtime::{Operator, Scalar};
 
-use super::input::{DTypeCategory, mostly_zero_number, varied_number};
+use super::input::{ArrayLines, DTypeCategory, mostly_zero_number, varied_number};
 use super::trial::{ExpectedResult, LargeArgument, LargeTrial, call_small, fixed_value};
 use super::{LineLayouts, MAX_TRUSTED_ELEMENTS, TrialFamily};
-use crate::array::Array;
-use crate::tensors::to_complex;
-use crate::verdict::CallError;
 
 pub(super) const SCAN_FAMILY: TrialFamily = TrialFamily {
     names: &["aten::cumsum", "aten::cumprod", "aten::cummax", "aten::cummin", "aten::logcumsumexp"],

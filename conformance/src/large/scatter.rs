@@ -1,15 +1,12 @@
 //! Large calls of operators that write elements at indices: the expected results are computed by a loop.
 
+use dispatch_checks::plumbing::{Array, CallError, Datum, to_complex};
 use dispatch_runtime::{DType, Operator, Scalar};
 
 use super::gather::{integer_array, scattered_index, to_usize};
 use super::input::{DTypeCategory, LineLayout, varied_number};
 use super::trial::{ExpectedResult, LargeArgument, LargeTrial, NamedArguments, fixed_tensor, fixed_value};
 use super::{LineLayouts, TrialFamily};
-use crate::array::Array;
-use crate::datum::Datum;
-use crate::tensors::to_complex;
-use crate::verdict::CallError;
 
 pub(super) const SCATTER_FAMILY: TrialFamily = TrialFamily {
     names: &[

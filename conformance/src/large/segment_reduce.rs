@@ -1,15 +1,13 @@
 //! Large calls of segment reductions and embedding bags: each segment of rows is reduced to one row.
 
+use dispatch_checks::plumbing::{Array, CallError, to_real};
 use dispatch_runtime::{DType, Operator, Scalar};
 
 use super::gather::{integer_array, scattered_index, to_usize};
-use super::input::{DTypeCategory, varied_number};
+use super::input::{ArrayLines, DTypeCategory, varied_number};
 use super::reduction::reduce_by_name;
 use super::trial::{ExpectedResult, LargeTrial, NamedArguments, fixed_tensor, fixed_value};
 use super::{LineLayouts, TrialFamily};
-use crate::array::Array;
-use crate::tensors::to_real;
-use crate::verdict::CallError;
 
 pub(super) const SEGMENT_REDUCE_FAMILY: TrialFamily = TrialFamily {
     names: &[

@@ -1,13 +1,11 @@
 //! Large calls of softmax: the expected results are combined from softmaxes of parts, weighted by the parts' sums of exponentials.
 
+use dispatch_checks::plumbing::{Array, CallError, to_complex};
 use dispatch_runtime::{DType, Operator, Scalar};
 
-use super::input::{DTypeCategory, mostly_zero_number};
+use super::input::{ArrayLines, DTypeCategory, mostly_zero_number};
 use super::trial::{ExpectedResult, LargeArgument, LargeTrial, NamedArguments, call_small_by_name, fixed_value};
 use super::{LineLayouts, MAX_TRUSTED_ELEMENTS, TrialFamily};
-use crate::array::Array;
-use crate::tensors::to_complex;
-use crate::verdict::CallError;
 
 pub(super) const SOFTMAX_FAMILY: TrialFamily = TrialFamily {
     names: &[

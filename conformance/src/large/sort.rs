@@ -2,14 +2,12 @@
 
 use std::cmp::Ordering;
 
+use dispatch_checks::plumbing::{Array, CallError, to_real};
 use dispatch_runtime::{DType, Operator, Scalar};
 
-use super::input::{DTypeCategory, LineLayout, varied_number};
+use super::input::{ArrayLines, DTypeCategory, LineLayout, varied_number};
 use super::trial::{ExpectedResult, LargeArgument, LargeTrial, NamedArguments, fixed_value};
 use super::{LineLayouts, TrialFamily};
-use crate::array::Array;
-use crate::tensors::to_real;
-use crate::verdict::CallError;
 
 pub(super) const SORT_FAMILY: TrialFamily = TrialFamily {
     names: &[

@@ -3,15 +3,15 @@
 use std::collections::HashSet;
 use std::error::Error as _;
 
+use dispatch_checks::Failure;
+use dispatch_checks::plumbing::{
+    Array, CallError, ComparedProperties, Datum, HOST_DEVICE, arguments_by_name, call_catching_panics,
+    compare_properties, create_values, round_to_dtype, to_integer,
+};
 use dispatch_runtime::{BadArgument, DType, Device, ErrorKind, Operator, Problem, Value};
 
 use super::MAX_TRUSTED_ELEMENTS;
-use crate::array::Array;
-use crate::compare::{ComparedProperties, compare_properties};
-use crate::datum::{Datum, create_values};
-use crate::decode;
-use crate::tensors::{HOST_DEVICE, round_to_dtype, to_integer};
-use crate::verdict::{CallError, Failure, call_catching_panics};
+use super::input::ArrayLines;
 
 /// An argument of a large call.
 #[derive(Clone, Debug)]
@@ -165,7 +165,7 @@ fn create_arguments(
     device: Device,
 ) -> Result<Vec<Value>, CallError> {
     let of_name = |name: &str| given.iter().find(|(given, _)| *given == name).map(|(_, given)| given.to_datum(dtype));
-    Ok(create_values(&decode::arguments_by_name(operator.schema(), of_name)?, device)?)
+    Ok(create_values(&arguments_by_name(operator, of_name)?, device)?)
 }
 
 /// Reads the results of a call, with lists flattened.

@@ -1,13 +1,12 @@
 //! Large calls of variances: the expected results are combined from parts by the algorithm of Chan, Golub and `LeVeque`.
 
+use dispatch_checks::Failure;
+use dispatch_checks::plumbing::{Array, CallError, to_complex};
 use dispatch_runtime::{Complex64, Operator, Scalar};
 
-use super::input::{DTypeCategory, mostly_zero_number};
+use super::input::{ArrayLines, DTypeCategory, mostly_zero_number};
 use super::trial::{ExpectedResult, LargeArgument, LargeTrial, NamedArguments, call_small, fixed_value};
 use super::{LineLayouts, MAX_TRUSTED_ELEMENTS, TrialFamily};
-use crate::array::Array;
-use crate::tensors::to_complex;
-use crate::verdict::{CallError, Failure};
 
 pub(super) const VARIANCE_FAMILY: TrialFamily = TrialFamily {
     names: &[

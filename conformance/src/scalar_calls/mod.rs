@@ -3,19 +3,19 @@
 
 mod intended_differences;
 
+use dispatch_checks::plumbing::{
+    Array, CallError, ComparedProperties, Datum, call_and_check_aliasing, compare_properties, copy_outcome_to_host,
+    create_values,
+};
+use dispatch_checks::{Difference, Failure, Verdict};
 use dispatch_runtime::{DType, Device, Operator};
 use flate2::read::GzDecoder;
 use serde_json::{Map, Value as Json, json};
 
-use crate::array::Array;
-use crate::case::{call_and_check_aliasing, copy_outcome_to_host};
-use crate::compare::{ComparedProperties, Difference, compare_properties};
-use crate::datum::{Datum, create_values};
 use crate::decode::{self, decode_element};
 use crate::error::{Error, Result};
 use crate::recording::{Call, read_nonempty_lines};
 use crate::suite::TestTarget;
-use crate::verdict::{CallError, Failure, Verdict};
 
 use intended_differences::{differs_on_devices, is_intended_difference};
 

@@ -1,15 +1,11 @@
 //! Checks random operators by the distribution of their results. The same seed must give the same results.
 
+use dispatch_checks::plumbing::{Array, CallError, Datum, arguments_by_name, call_and_check_aliasing, create_values};
+use dispatch_checks::{Difference, Failure, Verdict};
 use dispatch_runtime::{DType, Device, Generator, Operator, Scalar, Value};
 
 use super::non_tensor;
-use crate::array::Array;
-use crate::case::call_and_check_aliasing;
-use crate::compare::Difference;
-use crate::datum::{Datum, create_values};
-use crate::decode;
 use crate::error::Error;
-use crate::verdict::{CallError, Failure, Verdict};
 
 const DRAW_COUNT: usize = 10_000;
 
@@ -185,7 +181,10 @@ fn arguments_and_distribution(name: &str, dtype: DType) -> Option<(Vec<(&'static
 }
 
 /// Returns the arguments of a random operator's call, or `None` for other operators.
-pub(crate) fn random_operator_arguments(operator: &Operator, device: Device) -> Option<Result<Vec<Datum>, Error>> {
+pub(crate) fn random_operator_arguments(
+    operator: &Operator,
+    device: Device,
+) -> Option<dispatch_checks::Result<Vec<Datum>>> {
     let (given, _) = arguments_and_distribution(&operator.name().to_string(), DType::F32)?;
     Some(create_arguments(operator, &given, &Datum::NonTensor(Value::None), device))
 }
@@ -256,7 +255,7 @@ fn draw_numbers(
         operator,
         create_values(&create_arguments(operator, given, generator, device)?, device)?,
     )?;
-    let read = outcome.results.iter().map(Datum::from_value).collect::<Result<Vec<Datum>, Error>>()?;
+    let read = outcome.results.iter().map(Datum::from_value).collect::<dispatch_checks::Result<Vec<Datum>>>()?;
     Ok(read.iter().flat_map(Datum::arrays).flat_map(|array| &array.elements).filter_map(|x| x.to_f64()).collect())
 }
 
@@ -265,8 +264,8 @@ fn create_arguments(
     given: &[(&'static str, Datum)],
     generator: &Datum,
     device: Device,
-) -> Result<Vec<Datum>, Error> {
-    decode::arguments_by_name(operator.schema(), |name| match name {
+) -> dispatch_checks::Result<Vec<Datum>> {
+    arguments_by_name(operator, |name| match name {
         "generator" => Some(generator.clone()),
         "device" => Some(Datum::NonTensor(device.into())),
         _ => given.iter().find(|(given, _)| *given == name).map(|(_, datum)| datum.clone()),

@@ -1,10 +1,9 @@
 //! Siblings: the recorded operator with which each unrecorded one is compared, and the compared calls.
 
+use dispatch_checks::plumbing::{Array, Datum};
 use dispatch_runtime::{DType, Scalar, Value};
 
 use super::{DerivedCall, ExpectedOutcome, RecordedSibling, non_tensor};
-use crate::array::Array;
-use crate::datum::Datum;
 
 /// Operators outside the core set that are compared with a sibling.
 pub(super) const NON_CORE_OPERATORS: [&str; 6] = [

@@ -1,0 +1,17 @@
+//! Checks of derived calls: they were not recorded, but their outcome follows from a recorded call.
+
+mod changes;
+mod forms;
+mod in_place;
+mod layouts;
+mod mistakes;
+mod out;
+mod overlapping_arguments;
+mod refusal;
+
+pub(crate) use changes::check as changes;
+pub use forms::OperatorForms;
+pub(crate) use in_place::check as in_place;
+pub(crate) use layouts::{LAYOUT_SENSITIVE_OPERATORS, check as layouts};
+pub(crate) use mistakes::check as mistakes;
+pub(crate) use out::{check as out, derive_out_call};

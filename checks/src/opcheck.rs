@@ -1,0 +1,121 @@
+//! `opcheck`: all checks of an operator for one case.
+
+use dispatch_runtime::{DType, Error as CallRefusal, ErrorKind, Operator};
+
+use crate::case::Case;
+use crate::check::{Check, run_check};
+use crate::compare::{ComparedProperties, compare_results};
+use crate::datum::Datum;
+use crate::derived_calls::OperatorForms;
+use crate::error::Result;
+use crate::gradients::DifferentiableCall;
+use crate::reference_call::{ReferenceCall, copy_outcome_to_host};
+use crate::report::Report;
+use crate::verdict::{CallError, Failure, Verdict};
+
+/// The checks of [`opcheck`], in the order of a report.
+const CHECKS: [Check; 11] = [
+    Check::Values,
+    Check::Meta,
+    Check::InPlace,
+    Check::Out,
+    Check::Layouts,
+    Check::Mistakes,
+    Check::Changes,
+    Check::InPlaceGradients,
+    Check::Numeric,
+    Check::Vmap,
+    Check::Trace,
+];
+
+/// The call number for [`run_check`]: it selects batches with one and with two levels.
+const CALL_NUMBER: usize = 0;
+
+/// Checks an operator at these inputs, and returns the verdict of each check.
+///
+/// The operator's own call is the reference. Every other form of this call must have the same outcome: another memory layout, the in-place
+/// and `out=` forms, a batch within `vmap`, a recorded graph, and Meta. Results may share memory with arguments, and arguments may be
+/// written, only as the schema says. Wrong calls must return an error, and no call may panic. The derivative is compared with finite
+/// differences, in double precision.
+///
+/// ```
+/// use dispatch_checks::{Check, opcheck};
+/// use dispatch_runtime::Tensor;
+/// # use kernels_cpu as _;
+///
+/// let x = Tensor::from([[0.5, -1.5, 2.0], [1.0, 0.25, -3.0]]);
+/// let report = opcheck(aten::sigmoid::operator(), &x)?;
+/// assert!(report.passed_count(Check::Layouts) > 0);
+/// for (check, reason) in report.unchecked() {
+///     println!("{check} was not checked: {reason}");
+/// }
+/// # Ok::<(), dispatch_checks::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// Returns [`Error::Failed`](crate::Error::Failed) with the report if a check failed, and another [`Error`](crate::Error) if the inputs do not fit the operator's schema.
+pub fn opcheck(operator: &'static Operator, case: impl Into<Case>) -> Result<Report> {
+    let case = case.into();
+    let mut report = Report::new(operator.schema().to_string());
+    let reference = ReferenceCall::new(operator, case.device(), case.arguments(operator)?, Vec::new());
+    match with_own_outcome(reference, &case.expected()?) {
+        Ok(reference) => {
+            let forms = OperatorForms::for_operator(operator);
+            for check in CHECKS {
+                let verdicts = run_check(check, &reference, CALL_NUMBER, forms);
+                report.add(check, verdicts.into_iter().map(|verdict| accept_single_precision(check, verdict)));
+            }
+        }
+        Err(error) => report.add(Check::Values, [Verdict::from(error)]),
+    }
+    report.into_result()
+}
+
+/// Makes the call, compares its results with the expected ones, and adds the outcome to the call as the expected one.
+fn with_own_outcome(mut reference: ReferenceCall, expected: &[Datum]) -> Result<ReferenceCall, CallError> {
+    let outcome = reference.call(&reference.arguments)?;
+    let read = copy_outcome_to_host(reference.operator, &outcome)?;
+    if !expected.is_empty() {
+        let (actual, expected_count) = (read.results.len(), expected.len());
+        if actual != expected_count {
+            return Err(Failure::WrongResultCount { actual, expected: expected_count }.into());
+        }
+        compare_results(ComparedProperties::AllButStrides, &read.results, expected)?;
+    }
+    let tensors = |datum: Datum| (!matches!(datum, Datum::NonTensor(_))).then_some(datum);
+    reference.after = Some(read.after.into_iter().map(tensors).collect());
+    reference.expected = read.results;
+    reference.gradient_arguments = double_precision_arguments(&reference);
+    Ok(reference)
+}
+
+/// Returns the arguments in double precision, if the call has a gradient and accepts them.
+fn double_precision_arguments(reference: &ReferenceCall) -> Option<Vec<Datum>> {
+    let has_leaf = |(i, datum): (usize, &Datum)| {
+        datum.arrays().iter().any(|array| reference.is_leaf(i, array.dtype) && !array.elements.is_empty())
+    };
+    let arguments: Vec<Datum> = reference.arguments.iter().map(Datum::with_f64_for_f32).collect();
+    let is_differentiable = reference.arguments.iter().enumerate().any(has_leaf);
+    (is_differentiable && reference.call(&arguments).is_ok()).then_some(arguments)
+}
+
+/// Accepts that an operator has no kernel for double precision, in which gradients are checked. The report names the missing kernel.
+fn accept_single_precision(check: Check, verdict: Verdict) -> Verdict {
+    let has_gradients = matches!(check, Check::Numeric | Check::InPlaceGradients);
+    match verdict {
+        Verdict::Failed(failure) if has_gradients && refuses_double_precision(&failure) => {
+            Verdict::NotImplemented(format!("gradients are checked in double precision, and the call {failure}"))
+        }
+        other => other,
+    }
+}
+
+fn refuses_double_precision(failure: &Failure) -> bool {
+    let is_dtype_error = |error: &CallRefusal| matches!(error.kind(), ErrorKind::UnsupportedDType { dtype, .. } if matches!(dtype, DType::F64 | DType::C128));
+    match failure {
+        Failure::Refused(error) => is_dtype_error(error),
+        Failure::InDerivedCall { failure, .. } => refuses_double_precision(failure),
+        _ => false,
+    }
+}
