@@ -127,6 +127,16 @@ pub mod prelude {
     pub use dispatch_runtime::prelude::*;
 }
 
+/// Not public API: the items that generated code uses.
+#[doc(hidden)]
+pub mod __private {
+    #[cfg(feature = "autograd")]
+    pub use dispatch_autograd::__private as autograd;
+    pub use dispatch_runtime::__private::*;
+    #[cfg(feature = "vmap")]
+    pub use dispatch_vmap::__private as vmap;
+}
+
 /// The examples of the README, as doctests.
 #[cfg(all(doctest, feature = "cpu"))]
 #[doc = include_str!("../README.md")]

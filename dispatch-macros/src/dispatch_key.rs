@@ -147,7 +147,7 @@ pub(crate) fn expand(attribute: &TokenStream, item: TokenStream) -> TokenStream 
             #[allow(unused_imports, reason = "the key may use no built-in key")]
             use #runtime::keys::*;
             static KEY: #runtime::UserKey = #user_key;
-            #runtime::__submit! { #runtime::__private::Record::Key(&KEY) }
+            #runtime::__submit! { #runtime::Record::Key(&KEY) }
             #runtime::__declare_key! { &KEY }
             #runtime::Key::from_user_key(&KEY)
         };
@@ -155,11 +155,11 @@ pub(crate) fn expand(attribute: &TokenStream, item: TokenStream) -> TokenStream 
         // The name must differ from those of built-in keys, which hide it in kernels: a kernel would be registered for the built-in key.
         const _: () = {
             #[allow(non_upper_case_globals)]
-            const #name: #runtime::__private::NotBuiltIn = #runtime::__private::NotBuiltIn;
+            const #name: #runtime::NotBuiltIn = #runtime::NotBuiltIn;
             const _: () = {
                 #[allow(unused_imports, reason = "the key may use no built-in key")]
                 use #runtime::keys::*;
-                #runtime::__private::check_not_built_in(#name);
+                #runtime::check_not_built_in(#name);
             };
         };
     }

@@ -218,9 +218,9 @@ pub(super) fn generate_dtype_switch(
 
         const _: () = { #checks };
 
-        match #runtime::__private::HasDType::dtype_of(&#argument) {
+        match #runtime::HasDType::dtype_of(&#argument) {
             #arms
-            __other => ::core::result::Result::Err(#runtime::__private::unsupported_dtype_error::<#operator>(
+            __other => ::core::result::Result::Err(#runtime::unsupported_dtype_error::<#operator>(
                 #label,
                 __other,
                 &[#(#runtime::DType::#supported),*],
