@@ -156,8 +156,7 @@ fn expand_plan(
     let float8_checks = types.iter().zip(names).zip(&checked.schema.arguments).filter_map(|((ty, name), argument)| {
         let label = &argument.name;
         let is_checked = !checked.properties.float8 && is_type_with_dtype(ty);
-        is_checked
-            .then(|| quote!(#runtime::check_not_float8(#label, #runtime::HasDType::dtype_of(&#name))?;))
+        is_checked.then(|| quote!(#runtime::check_not_float8(#label, #runtime::HasDType::dtype_of(&#name))?;))
     });
     let specs: Vec<Ident> = (0..count).map(|i| format_ident!("__spec{i}")).collect();
     let positions = 0..names.len();

@@ -353,11 +353,11 @@ pub mod __private {
         check_argument_on_meta, check_outputs_disjoint, form_kernel, form_meta_kernel, planned_meta_kernel,
         pointwise_plan, product_plan, reduction_plan, result_device, shape_word_specs,
     };
+    pub use crate::registration::RustOperatorImpl;
     #[cfg(feature = "linkme")]
     pub use crate::registration::SUBMITTED_RECORDS;
     #[cfg(feature = "inventory")]
     pub use crate::registration::SubmittedRecord;
-    pub use crate::registration::RustOperatorImpl;
     pub use crate::rust_operator::RustOperator;
     pub use dispatch_macros::{
         __call, __kernel, __plan, __row, unknown_backend_import_its_key_or_declare_it_with_dispatch_key,

@@ -6,9 +6,11 @@
 use std::cell::RefCell;
 use std::fmt::Write;
 
-use opdispatch::guard;
+use opdispatch::autocast;
+use opdispatch::backend::{
+    Key, KeySet, Operator, Provenance, Stack, TableCell, Value, dispatch_key, guard, op_fallback,
+};
 use opdispatch::prelude::*;
-use opdispatch::{Provenance, TableCell};
 
 /// The key of a layer that logs the calls which enter autocast.
 #[dispatch_key(layer, above = Autocast)]
@@ -106,7 +108,6 @@ fn argument_text(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use opdispatch::autocast;
 
     use super::*;
 

@@ -53,7 +53,7 @@ pub use vmap::{Randomness, Vmap, vmap};
 /// Items that generated code names. Not public API.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::{Batch, Mapped};
     pub use crate::rule::{BatchRule, RuleArgument, RuleResult, pack_results, rule_arguments_error, unpack_argument};
+    pub use crate::{Batch, Mapped};
     pub use dispatch_macros::__vmap;
 }
