@@ -6,7 +6,6 @@
 use std::cell::RefCell;
 use std::fmt::Write;
 
-use opdispatch::autocast;
 use opdispatch::backend::{
     Key, KeySet, Operator, Provenance, Stack, TableCell, Value, dispatch_key, guard, op_fallback,
 };
@@ -108,6 +107,7 @@ fn argument_text(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use opdispatch::autocast;
 
     use super::*;
 
