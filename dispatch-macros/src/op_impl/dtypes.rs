@@ -199,15 +199,15 @@ pub(super) fn generate_dtype_switch(
         // If the bounds hold, this inherent item takes precedence over the trait's.
         #[allow(dead_code)]
         impl #implemented __KernelForType<#param> #bounded {
-            const ACCEPTS_TYPE: bool = true;
+            const ACCEPTS_TYPE: ::core::primitive::bool = true;
 
             fn call_kernel(#(#arguments: #types,)* #keys: #runtime::KeySet) -> #runtime::Result<#output> {
                 #call
             }
         }
 
-        trait __Unsupported: Sized {
-            const ACCEPTS_TYPE: bool = false;
+        trait __Unsupported: ::core::marker::Sized {
+            const ACCEPTS_TYPE: ::core::primitive::bool = false;
 
             fn call_kernel(#(_: #types,)* _: #runtime::KeySet) -> #runtime::Result<#output> {
                 ::core::unreachable!()

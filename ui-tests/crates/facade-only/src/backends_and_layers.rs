@@ -61,7 +61,7 @@ fn redispatch_below_watcher(
 }
 
 /// The key of a layer above another one.
-#[dispatch_key(layer, above = self::Watcher)]
+#[dispatch_key(layer, above = Watcher)]
 pub(crate) static Bystander: backend::Key;
 
 fallthrough!(Bystander);

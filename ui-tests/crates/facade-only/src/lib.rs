@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 #![allow(
     non_camel_case_types,
+    dead_code,
     unused_imports,
     unused_macros,
     clippy::unnecessary_wraps,

@@ -34,10 +34,8 @@ fn doubled_elements<T: backend::Floating>(
     out: &mut api::Tensor,
     this: &api::Tensor,
 ) -> api::Result<()> {
-    let doubled: ::std::vec::Vec<T> = this.to_vec::<T>()?.into_iter().map(|x| x + x).collect();
-    for (to, x) in out.elements_mut::<T>()?.zip(doubled) {
-        *to = x;
-    }
+    let mut elements = this.to_vec::<T>()?.into_iter().map(|x| x + x);
+    out.elements_mut::<T>()?.for_each(|to| *to = elements.next().unwrap_or(T::ZERO));
     ::core::result::Result::Ok(())
 }
 
