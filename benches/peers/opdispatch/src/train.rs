@@ -1,8 +1,8 @@
 //! Training steps: forward, cross entropy, backward, and gradient descent with momentum. The same steps for the peers are in
 //! `../../candle/src/train.rs` and `../../pytorch/train.py`.
 
-use opdispatch::prelude::*;
 use opdispatch::autograd;
+use opdispatch::prelude::*;
 use peer::{Job, new_job};
 
 const CLASS_COUNT: i64 = 10;
