@@ -6,9 +6,8 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::sync::Arc;
 
-use opdispatch::modes::{self, Flops, Memory, Print, Profiler};
+use opdispatch::modes::{self, Flops, Memory, Print, Profiler, span};
 use opdispatch::prelude::*;
-use opdispatch::span;
 
 const STEP_COUNT: i64 = 10;
 
@@ -44,7 +43,7 @@ fn main() -> Result<()> {
 fn train_step(weights: &[Tensor; 2]) -> Result<()> {
     let loss = span("forward", || compute_loss(weights))?;
     loss.backward()?;
-    let _no_grad = opdispatch::guard::no_grad();
+    let _no_grad = opdispatch::autograd::no_grad();
     for weight in weights {
         let mut weight = weight.clone();
         if let Some(gradient) = weight.grad() {

@@ -1,7 +1,8 @@
 //! PyTorch's operator dispatcher, rebuilt for Rust: annotate a function, get a dispatched operator.
 //!
-//! An application depends on this crate. It re-exports [`dispatch_runtime`], which documents operators, kernels, keys and tensors. A crate
-//! of operators or kernels can depend on `dispatch_runtime` directly.
+//! An application depends on this crate, and imports the [`prelude`]. The root has the types and modules of applications, and [`backend`]
+//! all that authors of backends and layers need. [`runtime`] is the crate [`dispatch_runtime`]: everything that the dispatcher consists of.
+//! A crate of operators or kernels can depend on `dispatch_runtime` directly.
 //!
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -26,7 +27,7 @@ assert_eq!(y.to_vec::<f64>()?, [2.0, 6.0]);
 //! | feature | content | |
 //! |---|---|---|
 //! | `aten` | PyTorch's operators as functions (`opdispatch::aten`) and methods | with `cpu` |
-//! | `cpu` | CPU kernels of these operators, linked without a `use`, and `opdispatch::cpu`: threads and matrix products for kernels of your own | default |
+//! | `cpu` | CPU kernels of these operators, linked without a `use`, and `opdispatch::backend::cpu`: threads and matrix products for kernels of your own | default |
 //! | `cuda` | CUDA kernels of these operators, `opdispatch::cuda`; builds on any machine | |
 //! | `attention`, `conv`, `loss`, `norm`, `optim`, `pooling`, `products`, `random`, `recurrent`, `resize`, `sort` | optional families of operators | default, all by `families` |
 //! | `fft`, `linalg`, `quantized` | Fourier transforms; decompositions and linear systems; operators of quantised models | |
@@ -89,11 +90,12 @@ assert_eq!(each.i(0)?.to_vec::<f64>()?, [-5.0, -10.0]);
 //! # }
 //! ```
 
+pub mod backend;
 #[cfg(all(feature = "autograd", feature = "vmap"))]
 mod jacobian;
 
 #[cfg(feature = "aten")]
-pub use aten::{self, TensorOptions, set_default_device};
+pub use aten::{self, set_default_device};
 #[cfg(feature = "autocast")]
 pub use dispatch_autocast::{self as autocast, autocast};
 #[cfg(feature = "autograd")]
@@ -102,7 +104,7 @@ pub use dispatch_autograd as autograd;
 pub use dispatch_checks as checks;
 #[cfg(feature = "modes")]
 pub use dispatch_modes as modes;
-pub use dispatch_runtime::*;
+pub use dispatch_runtime::{self as runtime, DType, Device, Error, Result, Scalar, Tensor, manual_seed};
 #[cfg(feature = "trace")]
 pub use dispatch_trace as trace;
 #[cfg(feature = "vmap")]
@@ -110,13 +112,13 @@ pub use dispatch_vmap as vmap;
 #[cfg(all(feature = "autograd", feature = "vmap"))]
 pub use jacobian::{JacobianError, jacobians, jacrev};
 #[cfg(feature = "cpu")]
-pub use kernels_cpu as cpu;
-#[cfg(feature = "cpu")]
 pub use kernels_cpu::thread_pool::{num_threads, set_num_threads};
 #[cfg(feature = "cuda")]
 pub use kernels_cuda as cuda;
 
-/// Tensors with their methods, the operators, and the macros that define operators and kernels: the usual imports of an application.
+/// The usual imports of an application: tensors with their methods, the operators, and what defines operators and kernels.
+///
+/// Authors of backends and layers import more from [`backend`].
 ///
 /// ```
 /// use opdispatch::prelude::*;
@@ -124,10 +126,23 @@ pub use kernels_cuda as cuda;
 /// ```
 pub mod prelude {
     #[cfg(feature = "aten")]
-    pub use aten::{self, prelude::*};
+    pub use aten::{self, TensorOptions, prelude::*};
     #[cfg(feature = "autograd")]
     pub use dispatch_autograd::{Differentiable, not_differentiable, op_grad};
-    pub use dispatch_runtime::prelude::*;
+    pub use dispatch_runtime::{
+        Arithmetic, Complex32, Complex64, DType, Device, Element, Error, ErrorKind, Floating, Generator, Number, Plan,
+        PlanList, Result, Scalar, Tensor, bf16, f16, link, op_def, op_impl, op_plan,
+    };
+}
+
+/// Not public API: the items that generated code uses.
+#[doc(hidden)]
+pub mod __private {
+    #[cfg(feature = "autograd")]
+    pub use dispatch_autograd::__private as autograd;
+    pub use dispatch_runtime::__private::*;
+    #[cfg(feature = "vmap")]
+    pub use dispatch_vmap::__private as vmap;
 }
 
 /// The examples of the README, as doctests.

@@ -5,9 +5,9 @@
 use std::cell::Cell;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use opdispatch::guard;
+use opdispatch::backend::{Key, KeySet, Operator, Stack, dispatch_key, guard, op_fallback};
 use opdispatch::prelude::*;
-use opdispatch::{autocast, autograd, bf16};
+use opdispatch::{autocast, autograd};
 
 /// Locks the tests of this file against each other: cached casts are dropped when any thread's outermost autocast region ends.
 fn lock_tests_of_this_file() -> MutexGuard<'static, ()> {

@@ -5,6 +5,7 @@
 #![cfg(all(feature = "autograd", feature = "cpu", feature = "products"))]
 
 use opdispatch::autograd::Differentiable;
+use opdispatch::backend::Operator;
 use opdispatch::prelude::*;
 
 #[test]
@@ -41,5 +42,5 @@ fn enabled_families_compute_forward_and_backward() {
     let x = Tensor::from([[1.0, 2.0], [3.0, 4.0]]).requires_grad_(true).unwrap();
     x.mm(&x).unwrap().relu().unwrap().sum().unwrap().backward().unwrap();
     assert_eq!(x.grad().unwrap().to_vec::<f64>().unwrap(), [7.0, 11.0, 9.0, 13.0]);
-    assert!(Operator::find("aten::mm").is_ok() && opdispatch::verify().is_empty());
+    assert!(Operator::find("aten::mm").is_ok() && opdispatch::backend::verify().is_empty());
 }

@@ -6,7 +6,7 @@ use opdispatch::autograd::functional::grad;
 use opdispatch::autograd::{Differentiable, GradientError};
 use opdispatch::prelude::*;
 use opdispatch::vmap::{Vmap, vmap};
-use opdispatch::{JacobianError, autocast, bf16, jacobians, jacrev};
+use opdispatch::{JacobianError, autocast, jacobians, jacrev};
 
 fn sample_tensor(sizes: &[i64]) -> Tensor {
     let count: i64 = sizes.iter().product();

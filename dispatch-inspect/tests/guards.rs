@@ -1,15 +1,16 @@
 //! Tests that words for guards and arguments add and remove the same keys as real guards and tensors.
 
 use dispatch_inspect::{CallExplanation, Guards, find_operator};
+use opdispatch::backend::Value;
 use opdispatch::modes::{self, Flops};
 use opdispatch::prelude::*;
-use opdispatch::{autocast, guard};
+use opdispatch::{autocast, autograd};
 
 /// Returns tensors, each with the words that describe it.
 fn described_tensors() -> Result<Vec<(&'static str, Tensor)>> {
     let ones = |sizes: &[i64], options: DType| Tensor::ones(sizes, options);
     let inference = {
-        let _inference = guard::inference_mode();
+        let _inference = autograd::inference_mode();
         ones(&[2, 2], DType::F32)?
     };
     Ok(vec![
@@ -57,11 +58,11 @@ fn explanations_agree_with_real_calls_under_each_guard() -> Result<()> {
     let tensors = described_tensors()?;
     assert_same_keys(&[], &tensors);
     {
-        let _guard = guard::no_grad();
+        let _guard = autograd::no_grad();
         assert_same_keys(&["no-grad"], &tensors);
     }
     {
-        let _guard = guard::inference_mode();
+        let _guard = autograd::inference_mode();
         assert_same_keys(&["inference"], &tensors);
     }
     {

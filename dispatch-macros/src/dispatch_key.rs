@@ -81,6 +81,8 @@ struct KeyDeclaration {
     attributes: Vec<Attribute>,
     visibility: Visibility,
     name: Ident,
+    /// The type as the user wrote it, so that an import of `Key` is used; `None` if it is missing.
+    ty: Option<syn::Type>,
 }
 
 impl Parse for KeyDeclaration {
@@ -98,7 +100,7 @@ impl Parse for KeyDeclaration {
         if input.peek(Token![;]) {
             // The compiler reports the missing type.
             input.parse::<Token![;]>()?;
-            return Ok(Self { attributes, visibility, name });
+            return Ok(Self { attributes, visibility, name, ty: None });
         }
         input.parse::<Token![:]>()?;
         let ty: syn::Type = input.parse()?;
@@ -113,16 +115,17 @@ impl Parse for KeyDeclaration {
                 .error(format!("the attribute generates the value of a dispatch key; write `static {name}: Key;`")));
         }
         input.parse::<Token![;]>()?;
-        Ok(Self { attributes, visibility, name })
+        Ok(Self { attributes, visibility, name, ty: Some(ty) })
     }
 }
 
 pub(crate) fn expand(attribute: &TokenStream, item: TokenStream) -> TokenStream {
-    let KeyDeclaration { attributes, visibility, name } = match syn::parse2(item) {
+    let KeyDeclaration { attributes, visibility, name, ty } = match syn::parse2(item) {
         Ok(item) => item,
         Err(error) => return error.to_compile_error(),
     };
     let runtime = crate_path::runtime_path();
+    let ty = ty.map_or_else(|| quote!(#runtime::Key), |ty| quote!(#ty));
     let (kind, error) = match syn::parse2::<KeyKind>(attribute.clone()) {
         Ok(kind) => (kind, None),
         // The key is declared in spite of the error, so that its uses are not reported as errors, too.
@@ -142,12 +145,12 @@ pub(crate) fn expand(attribute: &TokenStream, item: TokenStream) -> TokenStream 
         #error
         #(#attributes)*
         #[allow(non_upper_case_globals)]
-        #visibility static #name: #runtime::Key = {
+        #visibility static #name: #ty = {
             // Built-in keys are in scope, so that for these the message says what a layer can be above.
             #[allow(unused_imports, reason = "the key may use no built-in key")]
             use #runtime::keys::*;
             static KEY: #runtime::UserKey = #user_key;
-            #runtime::__submit! { #runtime::__private::Record::Key(&KEY) }
+            #runtime::__submit! { #runtime::Record::Key(&KEY) }
             #runtime::__declare_key! { &KEY }
             #runtime::Key::from_user_key(&KEY)
         };
@@ -155,11 +158,11 @@ pub(crate) fn expand(attribute: &TokenStream, item: TokenStream) -> TokenStream 
         // The name must differ from those of built-in keys, which hide it in kernels: a kernel would be registered for the built-in key.
         const _: () = {
             #[allow(non_upper_case_globals)]
-            const #name: #runtime::__private::NotBuiltIn = #runtime::__private::NotBuiltIn;
+            const #name: #runtime::NotBuiltIn = #runtime::NotBuiltIn;
             const _: () = {
                 #[allow(unused_imports, reason = "the key may use no built-in key")]
                 use #runtime::keys::*;
-                #runtime::__private::check_not_built_in(#name);
+                #runtime::check_not_built_in(#name);
             };
         };
     }

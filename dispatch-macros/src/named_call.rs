@@ -232,7 +232,7 @@ fn convert_to_parameter_type(value: &Expr, argument: &Argument, rust: &RustType,
         return plain;
     }
     let inner = rust.without_optional().tokens(runtime);
-    quote_spanned!(at_user_span(value.span())=> #runtime::__private::OptionalArgument::<#inner>::into_option(#plain))
+    quote_spanned!(at_user_span(value.span())=> #runtime::OptionalArgument::<#inner>::into_option(#plain))
 }
 
 fn is_number_literal(value: &Expr) -> bool {

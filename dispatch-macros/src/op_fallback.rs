@@ -63,7 +63,7 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
                 #runtime::Location::new(::core::file!(), ::core::line!()),
             )
             #options;
-            #runtime::__submit! { #runtime::__private::Record::Fallback(&__FALLBACK) }
+            #runtime::__submit! { #runtime::Record::Fallback(&__FALLBACK) }
         };
     }
 }
@@ -118,7 +118,7 @@ pub(crate) fn expand_fallthrough(input: &TokenStream) -> TokenStream {
                 use #runtime::keys::*;
                 static __KEYS: [&#runtime::Key; #count] = [#(#keys),*];
                 static __KERNEL: #runtime::KernelRecord = #runtime::KernelRecord::fallthrough::<#operator>(&__KEYS, #location);
-                #runtime::__submit! { #runtime::__private::Record::Kernel(&__KERNEL) }
+                #runtime::__submit! { #runtime::Record::Kernel(&__KERNEL) }
             };
         };
     }
@@ -134,7 +134,7 @@ pub(crate) fn expand_fallthrough(input: &TokenStream) -> TokenStream {
             use #runtime::keys::*;
             static __KEY: &#runtime::Key = #key;
             static __FALLBACK: #runtime::FallbackRecord = #runtime::FallbackRecord::fallthrough(&__KEY, #location);
-            #runtime::__submit! { #runtime::__private::Record::Fallback(&__FALLBACK) }
+            #runtime::__submit! { #runtime::Record::Fallback(&__FALLBACK) }
         };
     }
 }

@@ -64,7 +64,7 @@ pub(crate) fn expand(options: &TokenStream, item: &TokenStream) -> TokenStream {
         };
     let layer = autograd_path();
     function.attributes.insert(0, signature_lint_attribute());
-    let to = quote!(#layer::__private::__grad);
+    let to = quote!(#layer::__grad);
     call_with_schema_for_function(
         &attribute.operator,
         &to,
@@ -88,7 +88,7 @@ pub(crate) fn expand_not_differentiable(input: &TokenStream) -> TokenStream {
         Err(error) => return move_error_to_last_token(error, input).to_compile_error(),
     };
     let layer = autograd_path();
-    let to = quote!(#layer::__private::__not_differentiable);
+    let to = quote!(#layer::__not_differentiable);
     operators.iter().map(|operator| call_with_schema(operator, &to, &quote!([#operator]))).collect()
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn expand(options: &TokenStream, item: &TokenStream) -> TokenStream {
         let record = boxed::generate_kernel_record(&function.signature, &attribute, &runtime);
         return quote!(#function #record);
     }
-    let to = quote!(#runtime::__private::__kernel);
+    let to = quote!(#runtime::__kernel);
     schema_callback::call_with_schema_for_function(
         &attribute.operator,
         &to,
@@ -234,7 +234,7 @@ fn expand_typed(checked: &KernelWithSchema, kernel: &TypedKernel) -> TokenStream
     let inside = kernel.takes_keys.then(|| {
         quote! {
             let __inside =
-                #runtime::__private::RedispatchGuard::enter(<#operator as #runtime::Operation>::operator, #keys_given)?;
+                #runtime::RedispatchGuard::enter(<#operator as #runtime::Operation>::operator, #keys_given)?;
         }
     });
     let keys = generate_static_keys(&attribute.keys, &runtime);
@@ -257,7 +257,7 @@ fn expand_typed(checked: &KernelWithSchema, kernel: &TypedKernel) -> TokenStream
     quote! {
         #[allow(clippy::all, clippy::pedantic, unused_qualifications, unused_lifetimes)]
         const _: () = {
-            fn __kernel(#(#arguments: #types,)* #keys_given: #runtime::KeySet, _: #runtime::__private::TableRef) -> #runtime::Result<#output> {
+            fn __kernel(#(#arguments: #types,)* #keys_given: #runtime::KeySet, _: #runtime::TableRef) -> #runtime::Result<#output> {
                 #result
                 #on_meta
                 #inside
@@ -267,7 +267,7 @@ fn expand_typed(checked: &KernelWithSchema, kernel: &TypedKernel) -> TokenStream
             #holds
             #keys
             static __KERNEL: #runtime::KernelRecord = #record;
-            #runtime::__submit! { #runtime::__private::Record::Kernel(&__KERNEL) }
+            #runtime::__submit! { #runtime::Record::Kernel(&__KERNEL) }
         };
     }
 }
@@ -289,7 +289,7 @@ fn generate_meta_device_checks(
     let operator = &attribute.operator;
     let checks = tensors.map(|(position, _)| {
         let argument = &arguments[position];
-        quote!(#runtime::__private::check_argument_on_meta::<#operator>(&#argument, #position)?;)
+        quote!(#runtime::check_argument_on_meta::<#operator>(&#argument, #position)?;)
     });
     quote!(#(#checks)*)
 }

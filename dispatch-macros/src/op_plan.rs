@@ -49,7 +49,7 @@ pub(crate) fn expand(options: &TokenStream, item: &TokenStream) -> TokenStream {
     let runtime = crate_path::runtime_path();
     function.attributes.insert(0, signature_lint_attribute());
     function.attributes.push(parse_quote!(#[inline]));
-    let to = quote!(#runtime::__private::__plan);
+    let to = quote!(#runtime::__plan);
     call_with_schema_for_function(&attribute.operator, &to, options, (&function, &function.signature), dots)
 }
 
@@ -141,9 +141,9 @@ fn expand_plan(
     let (runtime, operator, function) =
         (crate_path::runtime_path(), &checked.attribute.operator, &checked.signature.ident);
     let (plan, bound) = if list {
-        (quote!(#runtime::PlanList<__Value<'a>>), quote!(#runtime::__private::ReturnsPlanList<#operator>))
+        (quote!(#runtime::PlanList<__Value<'a>>), quote!(#runtime::ReturnsPlanList<#operator>))
     } else {
-        (quote!(#runtime::Plan<__Value<'a>, #count>), quote!(#runtime::__private::ReturnsPlan<#operator, #count>))
+        (quote!(#runtime::Plan<__Value<'a>, #count>), quote!(#runtime::ReturnsPlan<#operator, #count>))
     };
     let named_lifetime = rename_lifetimes(ty.to_token_stream());
     let span = at_user_span(ty.span());
@@ -156,8 +156,7 @@ fn expand_plan(
     let float8_checks = types.iter().zip(names).zip(&checked.schema.arguments).filter_map(|((ty, name), argument)| {
         let label = &argument.name;
         let is_checked = !checked.properties.float8 && is_type_with_dtype(ty);
-        is_checked
-            .then(|| quote!(#runtime::check_not_float8(#label, #runtime::__private::HasDType::dtype_of(&#name))?;))
+        is_checked.then(|| quote!(#runtime::check_not_float8(#label, #runtime::HasDType::dtype_of(&#name))?;))
     });
     let specs: Vec<Ident> = (0..count).map(|i| format_ident!("__spec{i}")).collect();
     let positions = 0..names.len();
@@ -198,10 +197,10 @@ fn expand_plan(
                     let __operator = <#operator as #runtime::Operation>::operator();
                     let [#(#names),*] = __arguments else {
                         return ::core::result::Result::Err(
-                            #runtime::__private::too_few_arguments_error(__operator, __arguments.len()),
+                            #runtime::too_few_arguments_error(__operator, __arguments.len()),
                         );
                     };
-                    #(let #names = #runtime::__private::convert_argument::<#owned>(__operator, #names, #positions)?;)*
+                    #(let #names = #runtime::convert_argument::<#owned>(__operator, #names, #positions)?;)*
                     ::core::result::Result::Ok(Self::plan(#(#names),*)?.outputs.into())
                 }
             }

@@ -38,7 +38,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         }
     };
     let runtime = crate_path::runtime_path();
-    call_with_schema(&operator, &quote!(#runtime::__private::__row), &quote!([#operator] [#callback] [#rest]))
+    call_with_schema(&operator, &quote!(#runtime::__row), &quote!([#operator] [#callback] [#rest]))
 }
 
 struct RowWithSchema {

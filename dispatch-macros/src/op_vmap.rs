@@ -48,7 +48,7 @@ pub(crate) fn expand(options: &TokenStream, item: &TokenStream) -> TokenStream {
         };
     let layer = vmap_path();
     function.attributes.insert(0, signature_lint_attribute());
-    let to = quote!(#layer::__private::__vmap);
+    let to = quote!(#layer::__vmap);
     call_with_schema_for_function(&attribute.operator, &to, options, (&function, &function.signature), dots)
 }
 
@@ -163,12 +163,12 @@ fn generate_batch_rule(operator: &Path, signature: &Signature) -> TokenStream {
     let arguments: Vec<_> = (0..types.len()).map(|i| format_ident!("__argument{i}")).collect();
     // If a type cannot be converted, the compiler reports it at the parameter.
     let taken = types.iter().zip(&arguments).map(|(ty, argument)| {
-        let take = quote_spanned!(ty.span()=> #layer::__private::unpack_argument::<#ty>);
+        let take = quote_spanned!(ty.span()=> #layer::unpack_argument::<#ty>);
         quote!(#take(__batch, #argument)?)
     });
     let give = match &signature.output {
-        ReturnType::Type(_, ty) => quote_spanned!(ty.span()=> #layer::__private::pack_results),
-        ReturnType::Default => quote!(#layer::__private::pack_results),
+        ReturnType::Type(_, ty) => quote_spanned!(ty.span()=> #layer::pack_results),
+        ReturnType::Default => quote!(#layer::pack_results),
     };
     quote! {
         #[allow(clippy::all, clippy::pedantic, unused_qualifications)]
@@ -177,17 +177,17 @@ fn generate_batch_rule(operator: &Path, signature: &Signature) -> TokenStream {
                 __batch: &#layer::Batch,
                 __values: &mut [#runtime::Value],
             ) -> #runtime::Result<::core::option::Option<::std::vec::Vec<#runtime::Value>>> {
-                let [#(#arguments),*] = __values else { return ::core::result::Result::Err(#layer::__private::rule_arguments_error()) };
+                let [#(#arguments),*] = __values else { return ::core::result::Result::Err(#layer::rule_arguments_error()) };
                 let __results = #name(__batch, #(#taken),*)?;
                 #give(__batch, __results)
             }
-            static __BATCH_RULE: #layer::__private::BatchRule = #layer::__private::BatchRule::new(__run_batch_rule);
+            static __BATCH_RULE: #layer::BatchRule = #layer::BatchRule::new(__run_batch_rule);
             static __RULE: #runtime::RuleRecord = #runtime::RuleRecord::new(
                 <#operator as #runtime::Operation>::operator,
                 &__BATCH_RULE,
                 #runtime::Location::new(::core::file!(), ::core::line!()),
             );
-            #runtime::__submit! { #runtime::__private::Record::Rule(&__RULE) }
+            #runtime::__submit! { #runtime::Record::Rule(&__RULE) }
         };
     }
 }

@@ -19,7 +19,7 @@ use crate::syntax::user_tokens::at_user_span;
 /// Generates a call of an operator's macro. That macro calls the macro `to` with the operator's schema and the tokens `what`.
 pub(crate) fn call_with_schema(operator: &Path, to: &TokenStream, what: &TokenStream) -> TokenStream {
     let runtime = crate_path::runtime_path();
-    let find = quote!(#runtime::__private::unknown_operator_import_it_or_define_it_with_op_def);
+    let find = quote!(#runtime::unknown_operator_import_it_or_define_it_with_op_def);
     let call_back = quote!({ @kernel #to, #what });
     match operator.get_ident() {
         Some(name) => quote!(#find! { #name #call_back }),

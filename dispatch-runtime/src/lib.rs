@@ -326,9 +326,11 @@ pub mod prelude {
     };
 }
 
-/// Not public API: the items that generated code uses.
+/// Not public API: the items that generated code uses, with all public ones.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::*;
+
     pub use crate::call::{
         DeviceArgument, HasDeviceKeys, Mut, NewResult, OptMut, OptOwned, OptRef, Owned, RedispatchGuard, Ref, Sig,
         WrittenArgument, argument_keys, call_keys, call_keys_up_to, convert_argument, lookup_kernel,
@@ -343,7 +345,7 @@ pub mod __private {
     #[cfg(feature = "inventory")]
     pub use crate::key::DeclaredKey;
     pub use crate::operator::{
-        ConditionFn, Definition, Kernel, Signature, TableHeader, TableRef, TypedAdapters, too_few_arguments_error,
+        ConditionFn, Definition, Kernel, Signature, TableHeader, TypedAdapters, too_few_arguments_error,
     };
     pub use crate::plan::{
         CheckOnMeta, DimList, DirectOutputKinds, HasTensors, ListArgument, OutputParameter, OutputTensor,
@@ -351,11 +353,11 @@ pub mod __private {
         check_argument_on_meta, check_outputs_disjoint, form_kernel, form_meta_kernel, planned_meta_kernel,
         pointwise_plan, product_plan, reduction_plan, result_device, shape_word_specs,
     };
+    pub use crate::registration::RustOperatorImpl;
     #[cfg(feature = "linkme")]
     pub use crate::registration::SUBMITTED_RECORDS;
     #[cfg(feature = "inventory")]
     pub use crate::registration::SubmittedRecord;
-    pub use crate::registration::{Record, RustOperatorImpl};
     pub use crate::rust_operator::RustOperator;
     pub use dispatch_macros::{
         __call, __kernel, __plan, __row, unknown_backend_import_its_key_or_declare_it_with_dispatch_key,

@@ -6,9 +6,10 @@
 use std::cell::RefCell;
 use std::fmt::Write;
 
-use opdispatch::guard;
+use opdispatch::backend::{
+    Key, KeySet, Operator, Provenance, Stack, TableCell, Value, dispatch_key, guard, op_fallback,
+};
 use opdispatch::prelude::*;
-use opdispatch::{Provenance, TableCell};
 
 /// The key of a layer that logs the calls which enter autocast.
 #[dispatch_key(layer, above = Autocast)]

@@ -1,6 +1,6 @@
 //! The optimisers SGD and Adam, as in PyTorch, written with operators only.
 
-use opdispatch::guard;
+use opdispatch::autograd;
 use opdispatch::prelude::*;
 
 /// An optimiser: it updates parameters from their gradients so that the loss decreases.
@@ -32,7 +32,7 @@ impl Sgd {
 
 impl Optimiser for Sgd {
     fn step(&mut self) -> Result<()> {
-        let _no_grad = guard::no_grad();
+        let _no_grad = autograd::no_grad();
         for (parameter, velocity) in self.parameters.iter_mut().zip(&mut self.velocities) {
             let Some(gradient) = parameter.grad() else { continue };
             let gradient = aten::add!(&gradient, parameter, alpha = self.weight_decay)?;
@@ -72,7 +72,7 @@ impl Adam {
 
 impl Optimiser for Adam {
     fn step(&mut self) -> Result<()> {
-        let _no_grad = guard::no_grad();
+        let _no_grad = autograd::no_grad();
         self.steps += 1;
         // The means start at zero, so they are too small by these factors.
         let (mean_correction, square_correction) =

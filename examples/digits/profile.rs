@@ -4,9 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
-use opdispatch::modes::{self, Profiler};
+use opdispatch::modes::{self, Profiler, span};
 use opdispatch::prelude::*;
-use opdispatch::span;
 
 use crate::data::Digits;
 use crate::network::Network;

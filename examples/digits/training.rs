@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
+use opdispatch::autograd;
+use opdispatch::modes::span;
 use opdispatch::prelude::*;
-use opdispatch::{guard, span};
 
 use crate::data::Digits;
 use crate::network::Network;
@@ -51,7 +52,7 @@ pub(crate) struct EpochScores {
 
 /// Computes the score of a network on these pictures.
 pub(crate) fn compute_score(network: &Network, digits: &Digits) -> Result<Score> {
-    let _no_grad = guard::no_grad();
+    let _no_grad = autograd::no_grad();
     let scores = network.forward(&digits.pictures)?;
     let correct = scores.argmax(Some(1), false)?.eq(&digits.labels)?;
     Ok(Score {
@@ -62,6 +63,6 @@ pub(crate) fn compute_score(network: &Network, digits: &Digits) -> Result<Score>
 
 /// Returns the predicted digit of each picture: the one with the highest score.
 pub(crate) fn predict(network: &Network, pictures: &Tensor) -> Result<Tensor> {
-    let _no_grad = guard::no_grad();
+    let _no_grad = autograd::no_grad();
     network.forward(pictures)?.argmax(Some(1), false)
 }

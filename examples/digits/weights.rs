@@ -1,6 +1,6 @@
 //! Saving and loading of the parameters as a safetensors file.
 
-use opdispatch::guard;
+use opdispatch::autograd;
 use opdispatch::prelude::*;
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
@@ -23,7 +23,7 @@ pub(crate) fn serialize_weights(network: &Network) -> Result<Vec<u8>> {
 
 /// Copies the parameters in a safetensors file to a network.
 pub(crate) fn load_weights(network: &Network, file: &[u8]) -> Result<()> {
-    let _no_grad = guard::no_grad();
+    let _no_grad = autograd::no_grad();
     let file = SafeTensors::deserialize(file).map_err(Error::kernel)?;
     for (name, mut parameter) in network.parameters() {
         let saved = file.tensor(name).map_err(Error::kernel)?;

@@ -2,6 +2,7 @@
 
 mod dependencies;
 mod doc_examples;
+mod facade_names;
 mod guide;
 mod manifests;
 mod runtime_folders;

@@ -1,7 +1,7 @@
 //! Checks of arguments that several operators share.
 
+use opdispatch::backend::{BadArgument, DTypes, Problem};
 use opdispatch::prelude::*;
-use opdispatch::{BadArgument, DTypes, Problem};
 
 /// Checks that a tensor has `RANK` dimensions, and returns its sizes.
 pub(crate) fn check_rank<const RANK: usize>(name: &'static str, tensor: &Tensor) -> Result<[i64; RANK], BadArgument> {

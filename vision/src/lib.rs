@@ -40,10 +40,10 @@
 //!
 //! ```
 //! use opdispatch::autograd::op_grad;
-//! use opdispatch::cpu::thread_pool::DisjointLines;
+//! use opdispatch::backend::cpu::thread_pool::DisjointLines;
+//! use opdispatch::backend::{BadArgument, DTypes, Spec};
 //! use opdispatch::prelude::*;
 //! use opdispatch::vmap::{Batch, Mapped, op_vmap, vmap};
-//! use opdispatch::{BadArgument, DTypes, Spec};
 //!
 //! /// The areas of boxes: rows of a left, upper, right and lower edge.
 //! #[op_def("boxes::area(Tensor boxes) -> Tensor", plan)]
@@ -113,7 +113,7 @@
 //!   returns `None`, and `vmap` loops.
 //! * `roi_align` has an autocast policy of its own, a kernel for the key `Autocast`.
 //!
-//! [`ErrorKind::NoKernel`]: opdispatch::ErrorKind::NoKernel
+//! [`ErrorKind::NoKernel`]: opdispatch::backend::ErrorKind::NoKernel
 #![forbid(unsafe_code)]
 
 mod autocast;

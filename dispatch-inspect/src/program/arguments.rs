@@ -4,9 +4,10 @@
 //! are separated by `;`. Other arguments are written as defaults in a schema, and parsed by the schema parser.
 
 use dispatch_inspect::Failure;
+use opdispatch::backend::schema::{Argument, Schema, TypeKind};
+use opdispatch::backend::{Operator, Spec, Str, Value};
 use opdispatch::prelude::*;
-use opdispatch::schema::{Argument, Schema, TypeKind};
-use opdispatch::{DType, Device, Operator, Spec, Str, Tensor, Value, aten, guard};
+use opdispatch::{DType, Device, Tensor, aten, autograd};
 
 /// The description of a tensor argument for which the command line has no word.
 const DEFAULT_TENSOR_WORD: &str = "f32[2,3]";
@@ -103,7 +104,7 @@ fn create_tensor(word: &str, argument: &Argument, mut device: Device) -> Result<
             sizes = dims.map(str::parse).collect::<Result<_, _>>().map_err(|_| wrong_value_error(argument, word))?;
         }
     }
-    let _inference = is_inference.then(guard::inference_mode);
+    let _inference = is_inference.then(autograd::inference_mode);
     let mut made = Spec::contiguous(dtype, &sizes).on(device)?;
     aten::fill__scalar(&mut made, 1.into())?;
     Ok(if requires_grad { made.requires_grad_(true)? } else { made })

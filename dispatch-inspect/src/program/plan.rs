@@ -1,7 +1,8 @@
 //! The command `plan`: the dtypes, sizes and strides of a call's results, without the call.
 
 use dispatch_inspect::{CommandOutcome, Failure, Output, clap, find_operator};
-use opdispatch::{Device, Result, Stack, Tensor, Value};
+use opdispatch::backend::{Stack, Value};
+use opdispatch::{Device, Result, Tensor};
 use serde::Serialize;
 
 use crate::arguments;

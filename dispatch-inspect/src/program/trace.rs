@@ -4,8 +4,9 @@ use std::fmt::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
 use dispatch_inspect::{CommandOutcome, Failure, Output, Style, clap, find_operator};
+use opdispatch::backend::{Explanation, Value, guard, keys};
 use opdispatch::modes::{self, Call, Mode};
-use opdispatch::{Device, Explanation, Result, Tensor, Value, autocast, guard, keys};
+use opdispatch::{Device, Result, Tensor, autocast};
 use serde::Serialize;
 
 use crate::arguments;

@@ -38,7 +38,7 @@ pub(super) fn call_for_each_element(
         let is_tensor = element.kind == TypeKind::Tensor;
         let tensors = if is_tensor { quote!(&#name[..]) } else { quote!(&[]) };
         lists.push(quote! {
-            #runtime::__private::ListArgument { name: #text, len: #name.len(), tensors: #tensors, is_written: #is_written }
+            #runtime::ListArgument { name: #text, len: #name.len(), tensors: #tensors, is_written: #is_written }
         });
         elements.push(match (is_tensor, is_written) {
             (true, true) => quote!(let #name = &mut #name[#index].clone();),
@@ -54,10 +54,10 @@ pub(super) fn call_for_each_element(
     let names = names_of_call_arguments(schema, call);
     let discard = schema.returns.is_empty().then(|| quote!(.map(::core::mem::drop)));
     quote! {
-        #runtime::__private::call_each(&[#(#lists),*], &[#(#common),*], &|#index| {
+        #runtime::call_each(&[#(#lists),*], &[#(#common),*], &|#index| {
             #(#elements)*
             #callee #function(#(#arguments,)* #(#outs),*).map_err(|__error| {
-                #runtime::__private::into_caller_error(__error, #callee::operator(), #operator::operator(), &[#(#names),*])
+                #runtime::into_caller_error(__error, #callee::operator(), #operator::operator(), &[#(#names),*])
             })
         })#discard
     }

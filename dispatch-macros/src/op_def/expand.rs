@@ -55,8 +55,8 @@ fn generate_function(definition: &Definition) -> TokenStream {
         #more_docs
         #[inline]
         #visibility #signature {
-            let #keys = #runtime::__private::call_keys(#carried);
-            let (#kernel, #table) = unsafe { #runtime::__private::lookup_kernel::<#name>(#keys) };
+            let #keys = #runtime::call_keys(#carried);
+            let (#kernel, #table) = unsafe { #runtime::lookup_kernel::<#name>(#keys) };
             #kernel(#(#names,)* #keys, #table)
         }
     }
@@ -93,7 +93,7 @@ fn generate_operator_enum(definition: &Definition) -> TokenStream {
                 }
             }
 
-            impl #runtime::__private::OperatorFunction<#identity, #name> for #runtime::__private::OperatorFunctions {
+            impl #runtime::OperatorFunction<#identity, #name> for #runtime::OperatorFunctions {
                 type Function = fn(#(#parameters),*) -> #runtime::Result<#output>;
                 const FUNCTION: Self::Function = #name;
             }
@@ -110,7 +110,7 @@ fn generate_operator_enum(definition: &Definition) -> TokenStream {
                 #[allow(dead_code)]
                 #[inline]
                 #visibility fn redispatch(__keys: #runtime::KeySet, #(#names: #parameters),*) -> #runtime::Result<#output> {
-                    let (__kernel, __table) = unsafe { #runtime::__private::lookup_kernel::<#name>(__keys) };
+                    let (__kernel, __table) = unsafe { #runtime::lookup_kernel::<#name>(__keys) };
                     __kernel(#(#names,)* __keys, __table)
                 }
 
@@ -118,16 +118,16 @@ fn generate_operator_enum(definition: &Definition) -> TokenStream {
                 #[allow(dead_code)]
                 #[inline]
                 #visibility fn call_for(__key: #runtime::Key, #(#names: #parameters),*) -> #runtime::Result<#output> {
-                    let __keys = #runtime::__private::call_keys_up_to(#carried_keys, __key)?;
-                    let (__kernel, __table) = unsafe { #runtime::__private::lookup_kernel::<#name>(__keys) };
+                    let __keys = #runtime::call_keys_up_to(#carried_keys, __key)?;
+                    let (__kernel, __table) = unsafe { #runtime::lookup_kernel::<#name>(__keys) };
                     __kernel(#(#names,)* __keys, __table)
                 }
             }
 
-            static __UNBOUND: #runtime::__private::TableHeader =
-                #runtime::__private::TableHeader::unbound(::core::option::Option::Some(&__OPERATOR), __ADAPTERS.slow_path);
-            const __ADAPTERS: &#runtime::__private::TypedAdapters =
-                <<#name as #runtime::Operation>::Signature as #runtime::__private::Signature>::TYPED_ADAPTERS;
+            static __UNBOUND: #runtime::TableHeader =
+                #runtime::TableHeader::unbound(::core::option::Option::Some(&__OPERATOR), __ADAPTERS.slow_path);
+            const __ADAPTERS: &#runtime::TypedAdapters =
+                <<#name as #runtime::Operation>::Signature as #runtime::Signature>::TYPED_ADAPTERS;
             #static_definition
             #composite
             #rust_operator
@@ -145,7 +145,7 @@ fn generate_static_operator(definition: &Definition, kernels: impl Iterator<Item
     let signature = text.find('(').map_or("", |at| &text[at..]);
     let namespace = match &schema.name.namespace {
         Some(namespace) if definition.has_explicit_namespace => quote!(#namespace),
-        _ => quote!(#runtime::__private::crate_name(::core::module_path!())),
+        _ => quote!(#runtime::crate_name(::core::module_path!())),
     };
     let (base, overload) = (&schema.name.base, &schema.name.overload);
     let docs = author_docs_text(&function.attributes);
@@ -167,7 +167,7 @@ fn generate_static_operator(definition: &Definition, kernels: impl Iterator<Item
     };
     quote! {
         static __KERNELS: [#runtime::KernelRecord; #count] = [#(#kernels),*];
-        static __OPERATOR: #runtime::Operator = unsafe { #runtime::Operator::new(&__UNBOUND, #runtime::__private::Definition {
+        static __OPERATOR: #runtime::Operator = unsafe { #runtime::Operator::new(&__UNBOUND, #runtime::Definition {
             name: #runtime::Name { namespace: #namespace, base: #base, overload: #overload },
             signature: #signature,
             docs: #docs,
@@ -183,10 +183,10 @@ fn generate_static_operator(definition: &Definition, kernels: impl Iterator<Item
             data_dependent: #data_dependent,
             functional: #functional,
             typed: ::core::option::Option::Some(__ADAPTERS),
-            function: ::core::option::Option::Some(#runtime::__private::operator_function_pointer::<#identity, #name>()),
+            function: ::core::option::Option::Some(#runtime::operator_function_pointer::<#identity, #name>()),
             kernels: &__KERNELS,
         }) };
-        #runtime::__submit! { #runtime::__private::Record::Operator(&__OPERATOR) }
+        #runtime::__submit! { #runtime::Record::Operator(&__OPERATOR) }
     }
 }
 
@@ -230,10 +230,10 @@ fn argument_carries_keys(definition: &Definition, i: usize) -> bool {
 fn generate_key_union(definition: &Definition, names: &[Ident]) -> TokenStream {
     let runtime = &definition.runtime;
     let each = names.iter().enumerate().filter(|(i, _)| argument_carries_keys(definition, *i));
-    let mut each: Vec<TokenStream> = each.map(|(_, name)| quote!(#runtime::__private::argument_keys(&#name))).collect();
+    let mut each: Vec<TokenStream> = each.map(|(_, name)| quote!(#runtime::argument_keys(&#name))).collect();
     if let Some(device) = definition.schema.device_argument() {
         let name = &names[device];
-        each.push(quote!(#runtime::__private::HasDeviceKeys::device_keys(&#name)));
+        each.push(quote!(#runtime::HasDeviceKeys::device_keys(&#name)));
     }
     if each.is_empty() { quote!(#runtime::KeySet::EMPTY) } else { quote!(#(#each)|*) }
 }
@@ -245,18 +245,18 @@ fn generate_type_signature(definition: &Definition, output: &TokenStream) -> Tok
     let kinds = types.iter().enumerate().map(|(i, ty)| {
         if device == Some(i) {
             let ty = ty.tokens(runtime);
-            quote!(#runtime::__private::DeviceArgument<#ty>)
+            quote!(#runtime::DeviceArgument<#ty>)
         } else {
             ty.kind_tokens(runtime)
         }
     });
     let origins: Vec<Option<usize>> = (0..schema.returns.len()).map(|i| schema.written_argument_of_return(i)).collect();
     let origin = |origin: &Option<usize>| match origin {
-        Some(argument) => quote!(#runtime::__private::WrittenArgument<#argument>),
-        None => quote!(#runtime::__private::NewResult),
+        Some(argument) => quote!(#runtime::WrittenArgument<#argument>),
+        None => quote!(#runtime::NewResult),
     };
     let origins = if origins.iter().all(Option::is_none) { Vec::new() } else { origins.iter().map(origin).collect() };
-    quote!(#runtime::__private::Sig<(#(#kinds,)*), #output, (#(#origins,)*)>)
+    quote!(#runtime::Sig<(#(#kinds,)*), #output, (#(#origins,)*)>)
 }
 
 /// Generates documentation that rustdoc does not show for a function: the schema, and the other items with its name. Only if the author

@@ -235,7 +235,7 @@ impl Definition {
         let (kernel, key) = (Ident::new(kernel, Span::call_site()), Ident::new(key, Span::call_site()));
         quote! {
             #runtime::KernelRecord::boxed::<#name>(
-                #runtime::__private::#kernel,
+                #runtime::#kernel,
                 &[&#runtime::keys::#key],
                 ::core::stringify!(#kernel),
                 #runtime::Location::new(::core::file!(), ::core::line!()),

@@ -69,7 +69,6 @@ impl Definition {
             types.iter().map(|ty| add_lifetime_to_references(&ty.to_shared().tokens(runtime))).collect();
         let owned = types.iter().map(|ty| ty.to_shared().tokens(runtime));
         let positions = 0..names.len();
-        let private = quote!(#runtime::__private);
         let (value, plan) = self.value_type_and_plan(shape, &names);
         let fresh = self.generate_plan_and_allocation(shape, &names);
         let condition = match &self.check {
@@ -80,13 +79,13 @@ impl Definition {
             quote! {
                 let __operator = <#operator as #runtime::Operation>::operator();
                 let [#(#names),*] = __arguments else {
-                    return ::core::result::Result::Err(#private::too_few_arguments_error(__operator, __arguments.len()));
+                    return ::core::result::Result::Err(#runtime::too_few_arguments_error(__operator, __arguments.len()));
                 };
-                #(let #names = #private::convert_argument::<#owned>(__operator, #names, #positions)?;)*
+                #(let #names = #runtime::convert_argument::<#owned>(__operator, #names, #positions)?;)*
                 ::core::result::Result::Ok(Self::plan(#(#names),*)?.outputs.into())
             }
         } else {
-            quote!(#private::shape_word_specs(<#operator as #runtime::Operation>::operator(), __arguments))
+            quote!(#runtime::shape_word_specs(<#operator as #runtime::Operation>::operator(), __arguments))
         };
         Some(quote! {
             #[allow(dead_code, unused_variables, unused_lifetimes, clippy::all, clippy::pedantic, non_local_definitions)]
@@ -131,13 +130,12 @@ impl Definition {
     /// Returns the type of the plan's value, and the expression that computes the plan.
     fn value_type_and_plan(&self, shape: &CheckedShapeWord, names: &[Ident]) -> (TokenStream, TokenStream) {
         let Self { runtime, schema, .. } = self;
-        let private = quote!(#runtime::__private);
         let this = quote!(<Self as #runtime::Operation>::operator());
         match shape {
             CheckedShapeWord::Pointwise { operands, .. } => {
                 let parts = operands.iter().map(|&at| &names[at]);
-                let parts = quote!(&[#(#private::PointwiseOperand::from(#parts)),*]);
-                (quote!(#runtime::PointwisePlan), quote!(#private::pointwise_plan(#this, #parts)))
+                let parts = quote!(&[#(#runtime::PointwiseOperand::from(#parts)),*]);
+                (quote!(#runtime::PointwisePlan), quote!(#runtime::pointwise_plan(#this, #parts)))
             }
             CheckedShapeWord::Reduce { dims, keepdim, .. } => {
                 let first = &names[0];
@@ -145,7 +143,7 @@ impl Definition {
                     || quote!(&[]),
                     |at| {
                         let dims = &names[at];
-                        quote!(#private::DimList::dims(&#dims))
+                        quote!(#runtime::DimList::dims(&#dims))
                     },
                 );
                 let keep = keepdim.map_or_else(
@@ -165,7 +163,7 @@ impl Definition {
                         quote!(::core::convert::From::from(#dtype))
                     },
                 );
-                let plan = quote!(#private::reduction_plan(#this, #first, #dims, #keep, #dtype));
+                let plan = quote!(#runtime::reduction_plan(#this, #first, #dims, #keep, #dtype));
                 (quote!(#runtime::ReductionDims), plan)
             }
             CheckedShapeWord::Product(letters) => (quote!(()), self.generate_product_plan(letters, names, &this)),
@@ -182,7 +180,7 @@ impl Definition {
                 let tensors = operands.iter().map(|&at| &names[at]);
                 quote! {
                     Self::__check(#(#names),*)?;
-                    #runtime::__private::allocate_pointwise::<Self, _>(__device, [#(#tensors),*])
+                    #runtime::allocate_pointwise::<Self, _>(__device, [#(#tensors),*])
                 }
             }
             _ => quote! {
@@ -221,7 +219,7 @@ impl Definition {
                 let __spec = #runtime::Spec::contiguous(#one.dtype(), &[#(#result),*]);
                 return ::core::result::Result::Ok(#runtime::Plan::new((), [__spec]));
             }
-            #runtime::__private::product_plan(#operator, &[#(#tensors),*])
+            #runtime::product_plan(#operator, &[#(#tensors),*])
         }
     }
 }

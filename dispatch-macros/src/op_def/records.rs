@@ -52,16 +52,16 @@ pub(super) fn generate_composite_kernel(
     if let Some((callee, renamed)) = definition.callee_and_argument_names() {
         result = quote! {
             ::core::result::Result::map_err(#result, |__error| {
-                #runtime::__private::into_caller_error(::core::convert::Into::into(__error), #callee::operator(), &__OPERATOR, &[#(#renamed),*])
+                #runtime::into_caller_error(::core::convert::Into::into(__error), #callee::operator(), &__OPERATOR, &[#(#renamed),*])
             })
         };
     }
-    let result = quote!(#runtime::__private::Returns::<#name, #output>::into_result(#result));
+    let result = quote!(#runtime::Returns::<#name, #output>::into_result(#result));
     let reads_only = !definition.types.iter().any(RustType::is_mutable_reference);
     let result = if definition.has_plan() && body_key.is_some() && reads_only {
         quote! {
             match #name::plan(#(#names),*) {
-                ::core::result::Result::Err(__plain) => ::core::result::Result::Err(#runtime::__private::error_in_operator::<#name>(__plain)),
+                ::core::result::Result::Err(__plain) => ::core::result::Result::Err(#runtime::error_in_operator::<#name>(__plain)),
                 ::core::result::Result::Ok(_) => #result,
             }
         }
@@ -71,7 +71,7 @@ pub(super) fn generate_composite_kernel(
             match #result {
                 ::core::result::Result::Ok(__result) => ::core::result::Result::Ok(__result),
                 ::core::result::Result::Err(__error) => ::core::result::Result::Err(match #name::plan(#(#names),*) {
-                    ::core::result::Result::Err(__plain) => #runtime::__private::error_in_operator::<#name>(__plain),
+                    ::core::result::Result::Err(__plain) => #runtime::error_in_operator::<#name>(__plain),
                     ::core::result::Result::Ok(_) => __error,
                 }),
             }
@@ -89,7 +89,7 @@ pub(super) fn generate_composite_kernel(
     let explained = definition.generate_error_check();
     let keys = generate_static_keys(body_key.as_slice(), runtime);
     let function = quote! {
-        fn __composite(#(#names: #parameters,)* _: #runtime::KeySet, _: #runtime::__private::TableRef) -> #runtime::Result<#output> {
+        fn __composite(#(#names: #parameters,)* _: #runtime::KeySet, _: #runtime::TableRef) -> #runtime::Result<#output> {
             #result
         }
 
@@ -152,7 +152,7 @@ impl Definition {
             #[inline(never)]
             fn __explain_error(__error: #runtime::Error, #(#names: #shared),*) -> #runtime::Error {
                 let __check = ::core::result::Result::map_err(#check, ::core::convert::Into::into);
-                #runtime::__private::check_or_body_error(&__OPERATOR, __error, ::core::result::Result::map(__check, |_| ()))
+                #runtime::check_or_body_error(&__OPERATOR, __error, ::core::result::Result::map(__check, |_| ()))
             }
         })
     }
@@ -180,11 +180,11 @@ pub(super) fn generate_rust_operator_record(definition: &Definition) -> Option<T
             #name(#(#names,)* #(#rest),*)
         }
 
-        static __RUST_OPERATOR: #runtime::__private::RustOperatorImpl = #runtime::__private::RustOperatorImpl::#arity(
-            #runtime::__private::RustOperator::#rust_operator,
+        static __RUST_OPERATOR: #runtime::RustOperatorImpl = #runtime::RustOperatorImpl::#arity(
+            #runtime::RustOperator::#rust_operator,
             __rust_operator,
             &__OPERATOR,
         );
-        const _: () = { #runtime::__submit! { #runtime::__private::Record::RustOperator(&__RUST_OPERATOR) } };
+        const _: () = { #runtime::__submit! { #runtime::Record::RustOperator(&__RUST_OPERATOR) } };
     })
 }

@@ -52,14 +52,14 @@ pub(super) fn expand(function: Function) -> TokenStream {
         #[allow(unused, clippy::all, clippy::pedantic)]
         const _: () = {
             unsafe impl #runtime::Operation for #name {
-                type Signature = #runtime::__private::Sig<(), ()>;
+                type Signature = #runtime::Sig<(), ()>;
 
                 fn operator() -> &'static #runtime::Operator {
                     ::core::unreachable!("this program does not compile")
                 }
             }
 
-            impl #runtime::__private::OperatorFunction<#identity, #name> for #runtime::__private::OperatorFunctions {
+            impl #runtime::OperatorFunction<#identity, #name> for #runtime::OperatorFunctions {
                 type Function = fn() -> #output;
                 const FUNCTION: Self::Function = || ::core::unreachable!("this program does not compile");
             }
@@ -76,7 +76,7 @@ pub(super) fn expand(function: Function) -> TokenStream {
         #[allow(unused_macros)]
         macro_rules! #hidden {
             (@kernel $($anything:tt)*) => {};
-            ($($anything:tt)*) => { <#runtime::__private::OperatorFunctions as #runtime::__private::OperatorFunction<#identity, _>>::FUNCTION() };
+            ($($anything:tt)*) => { <#runtime::OperatorFunctions as #runtime::OperatorFunction<#identity, _>>::FUNCTION() };
         }
 
         #[allow(unused_imports)]

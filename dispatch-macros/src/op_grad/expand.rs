@@ -19,7 +19,7 @@ struct CratePaths {
 impl CratePaths {
     fn new() -> Self {
         let layer = crate_path::layer_path("dispatch-autograd", "autograd");
-        Self { runtime: crate_path::runtime_path(), layer: quote!(#layer::__private) }
+        Self { runtime: crate_path::runtime_path(), layer }
     }
 }
 
@@ -106,7 +106,7 @@ fn generate_rule_record(operator: &Path, fields: &TokenStream, paths: &CratePath
             &__DERIVATIVE,
             #runtime::Location::new(::core::file!(), ::core::line!()),
         );
-        #runtime::__submit! { #runtime::__private::Record::Rule(&__RULE) }
+        #runtime::__submit! { #runtime::Record::Rule(&__RULE) }
     }
 }
 
@@ -325,7 +325,7 @@ fn generate_recording_kernel(
     };
     let record = generate_kernel_record(name, operator, runtime);
     quote! {
-        fn __kernel(#(#arguments: #types,)* __keys: #runtime::KeySet, _: #runtime::__private::TableRef) -> #runtime::Result<#output> {
+        fn __kernel(#(#arguments: #types,)* __keys: #runtime::KeySet, _: #runtime::TableRef) -> #runtime::Result<#output> {
             let __on = #layer::keys_below_autograd(__keys);
             if !(false #(|| #layer::DifferentiableArgument::may_require_grad(&#inputs))*) {
                 #without_recording
@@ -370,7 +370,7 @@ fn generate_not_differentiable_kernel(
     let tensors = tensors.map(|(_, name)| name);
     let record = generate_kernel_record(name, operator, runtime);
     quote! {
-        fn __kernel(#(#arguments: #types,)* __keys: #runtime::KeySet, _: #runtime::__private::TableRef) -> #runtime::Result<#output> {
+        fn __kernel(#(#arguments: #types,)* __keys: #runtime::KeySet, _: #runtime::TableRef) -> #runtime::Result<#output> {
             let __on = #layer::keys_below_autograd(__keys);
             if !(false #(|| #layer::DifferentiableArgument::may_require_grad(&#tensors))*) {
                 return <#operator>::redispatch(__on, #(#arguments),*);
@@ -392,6 +392,6 @@ fn generate_kernel_record(name: &Ident, operator: &Path, runtime: &TokenStream) 
             ::core::stringify!(#name),
             #runtime::Location::new(::core::file!(), ::core::line!()),
         );
-        #runtime::__submit! { #runtime::__private::Record::Kernel(&__KERNEL) }
+        #runtime::__submit! { #runtime::Record::Kernel(&__KERNEL) }
     }
 }

@@ -53,7 +53,7 @@ pub(super) fn generate_kernel_record(
                 ::core::stringify!(#name),
                 #runtime::Location::new(::core::file!(), ::core::line!()),
             ) #overriding;
-            #runtime::__submit! { #runtime::__private::Record::Kernel(&__KERNEL) }
+            #runtime::__submit! { #runtime::Record::Kernel(&__KERNEL) }
         };
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn generate_argument_coercion(
     let span = at_user_span(parameter.ty.span());
     if RustType::from_user_type(&parameter.ty) == *want {
         return quote_spanned! {span=>
-            let #argument = <#user as #runtime::__private::KernelParameter<#operator, #number, #ty>>::convert(#argument);
+            let #argument = <#user as #runtime::KernelParameter<#operator, #number, #ty>>::convert(#argument);
         };
     }
     let name = rust_argument_name(&schema.arguments[i].name);
@@ -46,9 +46,9 @@ pub(super) fn generate_argument_coercion(
             }
 
             #[diagnostic::do_not_recommend]
-            impl<T, U: #runtime::__private::KernelParameter<#operator, #number, T>> Takes<T> for U {
+            impl<T, U: #runtime::KernelParameter<#operator, #number, T>> Takes<T> for U {
                 fn convert(argument: T) -> Self {
-                    #runtime::__private::KernelParameter::convert(argument)
+                    #runtime::KernelParameter::convert(argument)
                 }
             }
 
@@ -72,7 +72,7 @@ impl ResultCoercion {
             ReturnType::Default => syn::parse_quote_spanned!(at_user_span(signature.ident.span())=> ()),
         };
         let (operator, output, want) = (&attribute.operator, kernel.output.tokens(runtime), kernel.output.text());
-        let shared = quote!(#runtime::__private::Returns<#operator, #output>);
+        let shared = quote!(#runtime::Returns<#operator, #output>);
         let written = RustType::from_user_type(&ty);
         let agrees = written.text() == want
             || written.text() == format!("Result<{want}>")
@@ -101,7 +101,7 @@ impl ResultCoercion {
             #[diagnostic::do_not_recommend]
             impl<R: #shared> Returns for R {
                 fn into_result(self) -> #runtime::Result<#output> {
-                    #runtime::__private::Returns::into_result(self)
+                    #runtime::Returns::into_result(self)
                 }
             }
         };

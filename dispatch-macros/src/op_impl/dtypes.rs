@@ -199,15 +199,15 @@ pub(super) fn generate_dtype_switch(
         // If the bounds hold, this inherent item takes precedence over the trait's.
         #[allow(dead_code)]
         impl #implemented __KernelForType<#param> #bounded {
-            const ACCEPTS_TYPE: bool = true;
+            const ACCEPTS_TYPE: ::core::primitive::bool = true;
 
             fn call_kernel(#(#arguments: #types,)* #keys: #runtime::KeySet) -> #runtime::Result<#output> {
                 #call
             }
         }
 
-        trait __Unsupported: Sized {
-            const ACCEPTS_TYPE: bool = false;
+        trait __Unsupported: ::core::marker::Sized {
+            const ACCEPTS_TYPE: ::core::primitive::bool = false;
 
             fn call_kernel(#(_: #types,)* _: #runtime::KeySet) -> #runtime::Result<#output> {
                 ::core::unreachable!()
@@ -218,9 +218,9 @@ pub(super) fn generate_dtype_switch(
 
         const _: () = { #checks };
 
-        match #runtime::__private::HasDType::dtype_of(&#argument) {
+        match #runtime::HasDType::dtype_of(&#argument) {
             #arms
-            __other => ::core::result::Result::Err(#runtime::__private::unsupported_dtype_error::<#operator>(
+            __other => ::core::result::Result::Err(#runtime::unsupported_dtype_error::<#operator>(
                 #label,
                 __other,
                 &[#(#runtime::DType::#supported),*],

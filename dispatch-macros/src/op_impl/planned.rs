@@ -64,16 +64,16 @@ impl OutputKind {
     fn type_tokens(&self) -> TokenStream {
         match self {
             Self::None => quote!(()),
-            Self::Tensors(1) => quote!(&mut __r::Tensor),
-            Self::Tensors(n) => quote!([&mut __r::Tensor; #n]),
-            Self::List => quote!(&mut [__r::Tensor]),
+            Self::Tensors(1) => quote!(&mut __p::Tensor),
+            Self::Tensors(n) => quote!([&mut __p::Tensor; #n]),
+            Self::List => quote!(&mut [__p::Tensor]),
         }
     }
 }
 
 /// A planned kernel with the right parameters. The compiler checks whether the types agree.
 ///
-/// Generated code refers to the runtime as `__r` and to its private module as `__p`.
+/// Generated code refers to the runtime as `__p`.
 struct PlannedKernel<'a> {
     checked: &'a KernelWithSchema,
     outputs: OutputKind,
@@ -161,7 +161,7 @@ impl PlannedKernel<'_> {
         let Computation::Direct { plan, out } = &self.body else { return TokenStream::new() };
         let KernelWithSchema { attribute, signature, .. } = checked;
         let operator = &attribute.operator;
-        let plan_type = quote!(&<#operator as __r::Planned>::Value<'_>);
+        let plan_type = quote!(&<#operator as __p::Planned>::Value<'_>);
         let (user, span) = (with_elided_lifetimes(&plan.ty), at_user_span(plan.ty.span()));
         let mut taken =
             quote_spanned!(span=> let __plan = <#user as __p::PlanParameter<#operator, #plan_type>>::convert(__plan););
@@ -178,7 +178,7 @@ impl PlannedKernel<'_> {
             ));
         }
         for (parameter, at) in &self.named {
-            let (argument, ty, number) = (&self.arguments[*at], self.types[*at].tokens(&quote!(__r)), at + 1);
+            let (argument, ty, number) = (&self.arguments[*at], self.types[*at].tokens(&quote!(__p)), at + 1);
             let what = format!("argument `{}`", rust_argument_name(&checked.schema.arguments[*at].name));
             let bound = quote!(KernelParameter<#operator, #number,);
             taken.extend(self.generate_argument_coercion(
@@ -194,7 +194,7 @@ impl PlannedKernel<'_> {
         let mut types = vec![plan_type, out_type];
         for &(_, at) in &self.named {
             arguments.push(self.arguments[at].clone());
-            types.push(self.types[at].tokens(&quote!(__r)));
+            types.push(self.types[at].tokens(&quote!(__p)));
         }
         let result = self.kernel_result_type();
         let body = match &attribute.dtypes {
@@ -216,7 +216,7 @@ impl PlannedKernel<'_> {
                     output: &result,
                 };
                 let name = &signature.ident;
-                dtypes::generate_dtype_switch(words, operator, chosen, &serve, &quote!(__r), &|element| {
+                dtypes::generate_dtype_switch(words, operator, chosen, &serve, &quote!(__p), &|element| {
                     let call = self.generate_kernel_call(&quote!(#name::<#element>), &result);
                     quote!(#taken #call)
                 })
@@ -224,11 +224,11 @@ impl PlannedKernel<'_> {
         };
         // A kernel that takes the keys of its call may redispatch to itself by mistake; this guard detects it.
         let inside = self.takes_keys.then(
-            || quote!(let __inside = __p::RedispatchGuard::enter(<#operator as __r::Operation>::operator, #keys)?;),
+            || quote!(let __inside = __p::RedispatchGuard::enter(<#operator as __p::Operation>::operator, #keys)?;),
         );
         quote! {
             #[inline(always)]
-            fn __call_kernel(#(#arguments: #types,)* #keys: __r::KeySet) -> __r::Result<#result> {
+            fn __call_kernel(#(#arguments: #types,)* #keys: __p::KeySet) -> __p::Result<#result> {
                 #inside
                 #body
             }
@@ -238,7 +238,7 @@ impl PlannedKernel<'_> {
     /// Returns the type that the kernel itself returns.
     fn kernel_result_type(&self) -> TokenStream {
         match self.outputs {
-            OutputKind::None => RustType::from_returns(&self.checked.schema).tokens(&quote!(__r)),
+            OutputKind::None => RustType::from_returns(&self.checked.schema).tokens(&quote!(__p)),
             _ => quote!(()),
         }
     }

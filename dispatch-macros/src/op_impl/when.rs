@@ -30,7 +30,8 @@ pub(super) fn generate_condition(
         })
     });
     let shared = types.iter().map(|ty| ty.to_shared().tokens(runtime));
-    let signature = quote_spanned!(at_user_span(when.word.span())=> fn __holds(#(#patterns: #shared),*) -> bool);
+    let signature =
+        quote_spanned!(at_user_span(when.word.span())=> fn __holds(#(#patterns: #shared),*) -> ::core::primitive::bool);
     let mut body = Group::new(Delimiter::Brace, condition.clone());
     body.set_span(condition.span());
     Some(quote! {

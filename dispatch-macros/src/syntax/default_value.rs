@@ -86,9 +86,9 @@ fn float_literal(number: f64) -> TokenStream {
         return if number.is_sign_negative() { quote!(-#literal) } else { quote!(#literal) };
     }
     match number {
-        f64::INFINITY => quote!(f64::INFINITY),
-        f64::NEG_INFINITY => quote!(f64::NEG_INFINITY),
-        _ => quote!(f64::NAN),
+        f64::INFINITY => quote!(::core::primitive::f64::INFINITY),
+        f64::NEG_INFINITY => quote!(::core::primitive::f64::NEG_INFINITY),
+        _ => quote!(::core::primitive::f64::NAN),
     }
 }
 

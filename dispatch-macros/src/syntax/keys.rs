@@ -39,7 +39,7 @@ pub(crate) fn generate_key_reference(key: &Expr, runtime: &TokenStream) -> Token
     if let Expr::Path(path) = key
         && path.path.get_ident().is_some_and(is_unknown_backend_name)
     {
-        let find = quote!(#runtime::__private::unknown_backend_import_its_key_or_declare_it_with_dispatch_key);
+        let find = quote!(#runtime::unknown_backend_import_its_key_or_declare_it_with_dispatch_key);
         return quote_spanned!(span=> &#find!(#key));
     }
     quote_spanned!(span=> &#key)

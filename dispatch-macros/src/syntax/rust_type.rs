@@ -65,7 +65,7 @@ impl RustType {
             (true, None, None) => ("OptOwned", required.text()),
         };
         let (kind, inner) = (Ident::new(kind, Span::call_site()), Self(inner.to_owned()).tokens(runtime));
-        quote!(#runtime::__private::#kind<#inner>)
+        quote!(#runtime::#kind<#inner>)
     }
 
     /// Returns the type as tokens, with every name as an absolute path.
@@ -137,7 +137,8 @@ fn with_absolute_paths(tokens: TokenStream, runtime: &TokenStream) -> TokenStrea
 
 fn absolute_path(name: &Ident, runtime: &TokenStream) -> TokenStream {
     match name.to_string().as_str() {
-        "mut" | "i64" | "f64" | "bool" | "str" => name.to_token_stream(),
+        "mut" => name.to_token_stream(),
+        "i64" | "f64" | "bool" | "str" => quote!(::core::primitive::#name),
         "Option" => quote!(::core::option::Option),
         "Vec" => quote!(::std::vec::Vec),
         _ => quote!(#runtime::#name),

@@ -66,7 +66,7 @@ macro_rules! __define_operator_macro {
             };
             ($dollar($dollar argument:tt)*) => {
                 $crate::__private::__call! {
-                    [$crate]
+                    [$crate::__private]
                     $schema
                     [<$crate::__private::OperatorFunctions as $crate::__private::OperatorFunction<$identity, _>>::FUNCTION]
                     $dollar($dollar argument)*

@@ -48,7 +48,7 @@ macro_rules! __declare_key {
         const _: () = {
             #[$crate::__private::linkme::distributed_slice($crate::__private::DECLARED_KEYS)]
             #[linkme(crate = $crate::__private::linkme)]
-            static DECLARED_KEY: &$crate::UserKey = $key;
+            static DECLARED_KEY: &$crate::__private::UserKey = $key;
         };
     };
 }
@@ -64,7 +64,7 @@ macro_rules! __declare_key {
         const _: () = {
             #[$crate::__private::linkme::distributed_slice($crate::__private::DECLARED_KEYS)]
             #[linkme(crate = $crate::__private::linkme)]
-            static DECLARED_KEY: &$crate::UserKey = $key;
+            static DECLARED_KEY: &$crate::__private::UserKey = $key;
         };
     };
 }

@@ -131,8 +131,9 @@ impl fmt::Debug for BackendRecord {
 macro_rules! backend {
     ($key:path, $backend:expr) => {
         const _: () = {
-            static __BACKEND: $crate::BackendRecord = $crate::BackendRecord::new(&$key, &$backend);
-            $crate::__submit! { $crate::__private::Record::Backend(&__BACKEND) }
+            static __BACKEND: $crate::__private::BackendRecord =
+                $crate::__private::BackendRecord::new(&$key, &$backend);
+            $crate::__private::__submit! { $crate::__private::Record::Backend(&__BACKEND) }
         };
     };
 }

@@ -28,8 +28,9 @@ impl AnnotationRecord {
 macro_rules! annotate {
     ($about:literal, $of:expr) => {
         const _: () = {
-            static __ANNOTATION: $crate::AnnotationRecord = $crate::AnnotationRecord::new($about, $of);
-            $crate::__submit! { $crate::__private::Record::Annotation(&__ANNOTATION) }
+            static __ANNOTATION: $crate::__private::AnnotationRecord =
+                $crate::__private::AnnotationRecord::new($about, $of);
+            $crate::__private::__submit! { $crate::__private::Record::Annotation(&__ANNOTATION) }
         };
     };
 }

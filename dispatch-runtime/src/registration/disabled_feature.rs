@@ -46,9 +46,9 @@ impl DisabledFeatureRecord {
 macro_rules! disabled_feature {
     ($feature:expr, $namespace:expr, $functions:expr) => {
         const _: () = {
-            static __DISABLED_FEATURE: $crate::DisabledFeatureRecord =
-                $crate::DisabledFeatureRecord::new($feature, $namespace, $functions);
-            $crate::__submit! { $crate::__private::Record::DisabledFeature(&__DISABLED_FEATURE) }
+            static __DISABLED_FEATURE: $crate::__private::DisabledFeatureRecord =
+                $crate::__private::DisabledFeatureRecord::new($feature, $namespace, $functions);
+            $crate::__private::__submit! { $crate::__private::Record::DisabledFeature(&__DISABLED_FEATURE) }
         };
     };
 }

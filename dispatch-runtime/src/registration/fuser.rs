@@ -128,8 +128,8 @@ impl fmt::Debug for FuserRecord {
 macro_rules! fuser {
     ($key:path, $fuser:expr) => {
         const _: () = {
-            static __FUSER: $crate::FuserRecord = $crate::FuserRecord::new(&$key, &$fuser);
-            $crate::__submit! { $crate::__private::Record::Fuser(&__FUSER) }
+            static __FUSER: $crate::__private::FuserRecord = $crate::__private::FuserRecord::new(&$key, &$fuser);
+            $crate::__private::__submit! { $crate::__private::Record::Fuser(&__FUSER) }
         };
     };
 }

@@ -58,8 +58,9 @@ impl fmt::Debug for TaskRunnerRecord {
 macro_rules! task_runner {
     ($key:path, $runner:expr) => {
         const _: () = {
-            static __RUNNER: $crate::TaskRunnerRecord = $crate::TaskRunnerRecord::new(&$key, &$runner);
-            $crate::__submit! { $crate::__private::Record::TaskRunner(&__RUNNER) }
+            static __RUNNER: $crate::__private::TaskRunnerRecord =
+                $crate::__private::TaskRunnerRecord::new(&$key, &$runner);
+            $crate::__private::__submit! { $crate::__private::Record::TaskRunner(&__RUNNER) }
         };
     };
 }

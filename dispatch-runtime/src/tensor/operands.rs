@@ -40,7 +40,7 @@ use crate::scalar::{DType, Element};
 #[macro_export]
 macro_rules! operands {
     (write $($written:ident),+ $(; read $($read:ident),*)? $(;)?) => {
-        $crate::Operands::borrow(
+        $crate::__private::Operands::borrow(
             &[$(::core::stringify!($written)),+],
             [$($written.as_written()),+],
             &[$($(::core::stringify!($read)),*)?],

@@ -22,6 +22,6 @@ fn squash_accepts_floating_dtypes_and_strides() -> Result<()> {
 
 #[test]
 fn verify_finds_no_mistakes() {
-    let findings = opdispatch::verify();
+    let findings = opdispatch::backend::verify();
     assert!(findings.is_empty(), "{findings:#?}");
 }

@@ -71,19 +71,19 @@ macro_rules! __autocast {
     ($key:tt promote $($operator:path),+ $(,)?) => { $crate::__autocast! { @@ $key promote $($operator)+ } };
     ($key:tt set_dtype $($operator:path),+ $(,)?) => { $crate::__autocast! { @@ $key set_dtype $($operator)+ } };
     (@@ $key:tt $policy:ident $($operator:path)+) => {
-        $($crate::__autocast! { @ $key boxed::<$operator>($crate::__private::$policy, stringify!($policy)) })+
+        $($crate::__autocast! { @ $key boxed::<$operator>($crate::__private::$policy, ::core::stringify!($policy)) })+
     };
     (@ $key:tt $kind:ident::<$operator:path>($($kernel:expr, $name:expr)?)) => {
         const _: () = {
-            use $crate::__private::dispatch_runtime::{self as __runtime, keys::*};
+            use $crate::__private::runtime::{self as __runtime, keys::*};
             static __KEYS: [&__runtime::Key; 1] = [&$key];
             static __KERNEL: __runtime::KernelRecord = __runtime::KernelRecord::$kind::<$operator>(
                 $($kernel,)?
                 &__KEYS,
                 $($name,)?
-                __runtime::Location::new(file!(), line!()),
+                __runtime::Location::new(::core::file!(), ::core::line!()),
             );
-            $crate::__private::dispatch_runtime::__submit! { __runtime::__private::Record::Kernel(&__KERNEL) }
+            __runtime::__submit! { __runtime::Record::Kernel(&__KERNEL) }
         };
     };
     ($key:tt $policy:ident $($anything:tt)*) => {

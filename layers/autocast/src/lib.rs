@@ -35,10 +35,10 @@ pub use cast_cache::{cached_cast, clear_cache, promote_type};
 pub use policy::BannedOperator;
 pub use region::{CacheDisabledGuard, Region, default_dtype, disable, disable_cache, dtype, enable, is_enabled};
 
-/// Items that the expansion of [`autocast!`] names. Not public API.
+/// Items that the expansion of [`autocast!`] uses. Not public API.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::policy::{append_dtype, banned, fp32, lower, promote, set_dtype};
     pub use dispatch_macros::__unknown_policy;
-    pub use dispatch_runtime;
+    pub use dispatch_runtime::__private as runtime;
 }

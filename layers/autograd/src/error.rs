@@ -199,11 +199,11 @@ impl fmt::Display for GradientError {
             Self::LeafWritten { operator, argument } => write!(
                 f,
                 "`{operator}` would write to `{argument}`, a leaf that requires gradients, and its old value would be lost; write under \
-                 `guard::no_grad()`, or use the form of the operator that does not write in place"
+                 `autograd::no_grad()`, or use the form of the operator that does not write in place"
             ),
             Self::ViewOfLeafWritten { operator, argument } => write!(
                 f,
-                "`{operator}` would write to `{argument}`, a view of a leaf that requires gradients; write under `guard::no_grad()`, or to \
+                "`{operator}` would write to `{argument}`, a view of a leaf that requires gradients; write under `autograd::no_grad()`, or to \
                  a view of a copy (`aten::clone`)"
             ),
             Self::ViewDetached => {
@@ -227,7 +227,7 @@ impl fmt::Display for GradientError {
             Self::OutRequiresGrad { operator, argument } => write!(
                 f,
                 "`{operator}` writes its result into an existing tensor, which is not differentiable, but `{argument}` requires gradients; call \
-                 the form that returns a new tensor, or detach `{argument}`, or use `guard::no_grad()`"
+                 the form that returns a new tensor, or detach `{argument}`, or use `autograd::no_grad()`"
             ),
             Self::NoGraph { position } => write!(
                 f,

@@ -44,6 +44,7 @@ pub use api::differentiation::{Differentiation, grad};
 pub use api::functional;
 pub use derivative::Gradient;
 pub use dispatch_macros::{not_differentiable, op_grad};
+pub use dispatch_runtime::guard::{enable_grad, inference_mode, is_grad_enabled, is_inference_mode, no_grad};
 pub use error::GradientError;
 pub use graph::anomaly::{AnomalyGuard, detect_anomaly};
 pub use graph::custom_function::{Backward, BackwardContext, ForwardContext, call_custom_function};

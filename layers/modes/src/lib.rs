@@ -73,6 +73,7 @@ mod profiler;
 mod text_table;
 
 pub use call::Call;
+pub use dispatch_runtime::span;
 pub use entered_modes::{ModeGuard, enter, with_mode};
 pub use flops::Flops;
 pub use memory::{AllocationCounts, Memory};

@@ -54,5 +54,6 @@ pub use vmap::{Randomness, Vmap, vmap};
 #[doc(hidden)]
 pub mod __private {
     pub use crate::rule::{BatchRule, RuleArgument, RuleResult, pack_results, rule_arguments_error, unpack_argument};
+    pub use crate::{Batch, Mapped};
     pub use dispatch_macros::__vmap;
 }

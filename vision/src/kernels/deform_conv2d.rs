@@ -6,10 +6,9 @@ mod columns;
 mod gradients;
 mod points;
 
-use opdispatch::cpu::gemm::{Entry, Matrix, MatrixMut, gemm};
-use opdispatch::cpu::thread_pool::DisjointLines;
+use opdispatch::backend::cpu::gemm::{Entry, Matrix, MatrixMut, gemm};
+use opdispatch::backend::cpu::thread_pool::DisjointLines;
 use opdispatch::prelude::*;
-use opdispatch::{Arithmetic, Error};
 
 use super::elements::{contiguous, fill_with_zeros, filled_vec, is_empty};
 use crate::{_deform_conv2d_backward, DeformableConvolution, deform_conv2d};

@@ -1,7 +1,7 @@
 //! Access to the elements of tensors.
 
+use opdispatch::backend::{MemoryFormat, OutOfMemory};
 use opdispatch::prelude::*;
-use opdispatch::{MemoryFormat, OutOfMemory};
 
 /// The work, in elements, that is worth a thread.
 pub(super) const GRAIN_SIZE: usize = 1 << 14;

@@ -1,6 +1,6 @@
 //! Regions of images, as kernels read them from the rows of `rois`.
 
-use opdispatch::BadArgument;
+use opdispatch::backend::{BadArgument, Problem};
 use opdispatch::prelude::*;
 
 /// A region of an image.
@@ -46,7 +46,7 @@ impl BinsOfChannels {
             let bins = usize::try_from(channel).ok().and_then(|channel| indices.get_mut(channel));
             let wrong = || {
                 let size = i64::try_from(channels).unwrap_or(i64::MAX);
-                BadArgument::new("channel_mapping", opdispatch::Problem::Index { index: channel.into(), size })
+                BadArgument::new("channel_mapping", Problem::Index { index: channel.into(), size })
             };
             bins.ok_or_else(wrong)?.push(at);
         }

@@ -1,6 +1,6 @@
 //! The CPU kernels of `roi_align` and its gradient.
 
-use opdispatch::cpu::thread_pool::DisjointLines;
+use opdispatch::backend::cpu::thread_pool::DisjointLines;
 use opdispatch::prelude::*;
 
 use super::elements::{GRAIN_SIZE, contiguous, fill_with_zeros, is_empty};

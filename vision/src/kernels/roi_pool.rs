@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use opdispatch::cpu::thread_pool::DisjointLines;
+use opdispatch::backend::cpu::thread_pool::DisjointLines;
+use opdispatch::backend::{BadArgument, Problem};
 use opdispatch::prelude::*;
-use opdispatch::{BadArgument, Problem};
 
 use super::elements::{GRAIN_SIZE, contiguous, fill_with_zeros, is_empty};
 use super::pixel_bins::{BinRules, PixelBins};

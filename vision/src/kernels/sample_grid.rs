@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use opdispatch::BadArgument;
+use opdispatch::backend::BadArgument;
 use opdispatch::prelude::*;
 
 use super::elements::to_number;

@@ -1,7 +1,7 @@
 //! `deform_conv2d`: convolution at shifted points.
 
+use opdispatch::backend::{BadArgument, Expected, Sizes, Spec};
 use opdispatch::prelude::*;
-use opdispatch::{BadArgument, Expected, Sizes, Spec};
 
 use crate::checks::{check_at_least, check_device, check_floating, check_rank, check_same_kind, check_sizes, to_usize};
 

@@ -1,6 +1,6 @@
 //! `nms`: non-maximum suppression.
 
-use opdispatch::BadArgument;
+use opdispatch::backend::BadArgument;
 use opdispatch::prelude::*;
 
 use crate::checks::{check_floating, check_rank, check_same_kind, check_sizes};

@@ -1,7 +1,7 @@
 //! `ps_roi_pool`: the means of the parts of position-sensitive regions.
 
+use opdispatch::backend::{BadArgument, Spec};
 use opdispatch::prelude::*;
-use opdispatch::{BadArgument, Spec};
 
 use super::region_sizes::{RegionArguments, RegionSizes};
 use super::roi_pool::check_indices_of_result;

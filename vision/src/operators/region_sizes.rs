@@ -1,7 +1,7 @@
 //! The contract that all operators on regions share.
 
+use opdispatch::backend::{BadArgument, Expected, Sizes};
 use opdispatch::prelude::*;
-use opdispatch::{BadArgument, Expected, Sizes};
 
 use crate::checks::{check_at_least, check_floating, check_rank, check_same_kind, check_sizes, to_usize};
 

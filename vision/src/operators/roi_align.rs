@@ -1,7 +1,7 @@
 //! `roi_align`: regions of images, interpolated to one size.
 
+use opdispatch::backend::{BadArgument, Spec};
 use opdispatch::prelude::*;
-use opdispatch::{BadArgument, Spec};
 
 use super::region_sizes::{RegionArguments, RegionSizes, check_sampling_ratio};
 

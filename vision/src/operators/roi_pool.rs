@@ -1,7 +1,7 @@
 //! `roi_pool`: the maxima of the parts of regions.
 
+use opdispatch::backend::{BadArgument, Spec};
 use opdispatch::prelude::*;
-use opdispatch::{BadArgument, Spec};
 
 use super::region_sizes::{RegionArguments, RegionSizes};
 use crate::checks::{check_device, check_sizes};

@@ -1,7 +1,7 @@
 //! Training steps: forward, cross entropy, backward, and gradient descent with momentum. The same steps for the peers are in
 //! `../../candle/src/train.rs` and `../../pytorch/train.py`.
 
-use opdispatch::guard;
+use opdispatch::autograd;
 use opdispatch::prelude::*;
 use peer::{Job, new_job};
 
@@ -63,7 +63,7 @@ impl Parameters {
     }
 
     fn sgd_step(&mut self) -> Result<()> {
-        let _no_grad = guard::no_grad();
+        let _no_grad = autograd::no_grad();
         for (parameter, velocity) in &mut self.0 {
             let Some(gradient) = parameter.grad() else { continue };
             velocity.mul__scalar(MOMENTUM)?;

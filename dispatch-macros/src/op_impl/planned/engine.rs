@@ -95,7 +95,7 @@ impl PlannedKernel<'_> {
         }
         let mut taken = TokenStream::new();
         for (parameter, at) in &self.named {
-            let (argument, ty, number) = (&self.arguments[*at], self.types[*at].tokens(&quote!(__r)), at + 1);
+            let (argument, ty, number) = (&self.arguments[*at], self.types[*at].tokens(&quote!(__p)), at + 1);
             let what = format!("argument `{}`", rust_argument_name(&schema.arguments[*at].name));
             let value = &plan_arguments[*at];
             taken.extend(quote!(let #argument = #value;));

@@ -30,7 +30,7 @@ impl PlannedKernel<'_> {
             output_count: 0,
         }];
         if let Some(form) = &checked.properties.in_place {
-            let operator = quote!(<#operator as __r::HasInPlace>::Form);
+            let operator = quote!(<#operator as __p::HasInPlace>::Form);
             kernels.push(FormKernel {
                 function: self.generate_in_place_kernel(form, &operator),
                 operator,
@@ -42,7 +42,7 @@ impl PlannedKernel<'_> {
         if let (Some(form), OutputKind::Tensors(outs)) = (&checked.properties.out, &self.outputs)
             && form.arguments.len() == self.types.len() + outs
         {
-            let operator = quote!(<#operator as __r::HasOut>::Form);
+            let operator = quote!(<#operator as __p::HasOut>::Form);
             kernels.push(FormKernel {
                 function: self.generate_out_kernel(form, *outs, &operator),
                 operator,
@@ -51,23 +51,22 @@ impl PlannedKernel<'_> {
             });
         }
         let serve = self.generate_shared_function();
-        let keys = generate_static_keys(&checked.attribute.keys, &quote!(__r));
+        let keys = generate_static_keys(&checked.attribute.keys, &quote!(__p));
         let condition = self.generate_condition();
         let (functions, records): (Vec<_>, Vec<_>) =
             kernels.iter().map(|kernel| (&kernel.function, self.generate_form_record(kernel))).unzip();
-        let (count, root) = (records.len(), crate_path::runtime_path());
+        let (count, runtime) = (records.len(), crate_path::runtime_path());
         quote! {
             #[allow(clippy::all, clippy::pedantic, unused_imports, unused_qualifications, unused_lifetimes, unused_variables)]
             const _: () = {
-                use #root as __r;
-                use #root::__private as __p;
+                use #runtime as __p;
                 #serve
                 #(#functions)*
                 #condition
                 #keys
-                const __LOCATION: __r::Location = __r::Location::new(::core::file!(), ::core::line!());
-                static __KERNELS: [__r::KernelRecord; #count] = [#(#records),*];
-                __r::__submit! { __p::Record::KernelAndForms(&__KERNELS) }
+                const __LOCATION: __p::Location = __p::Location::new(::core::file!(), ::core::line!());
+                static __KERNELS: [__p::KernelRecord; #count] = [#(#records),*];
+                __p::__submit! { __p::Record::KernelAndForms(&__KERNELS) }
             };
         }
     }
@@ -80,7 +79,7 @@ impl PlannedKernel<'_> {
         let priority = attribute.priority.as_ref().map(|priority| quote!(.with_priority(#priority)));
         let derived = (*name != "__functional").then(|| quote!(.derived()));
         let record = quote! {
-            __r::KernelRecord::typed::<#operator>(#function, &__KEYS, ::core::stringify!(#kernel), __LOCATION)
+            __p::KernelRecord::typed::<#operator>(#function, &__KEYS, ::core::stringify!(#kernel), __LOCATION)
                 #overriding #priority #derived
         };
         let Some(when) = &attribute.when else {
@@ -103,14 +102,14 @@ impl PlannedKernel<'_> {
             let named = self.named.iter().find(|(_, named)| *named == at);
             named.and_then(|(parameter, _)| parameter.name.clone())
         });
-        when::generate_condition(&self.checked.attribute, &self.checked.schema, names, &self.types, &quote!(__r))
+        when::generate_condition(&self.checked.attribute, &self.checked.schema, names, &self.types, &quote!(__p))
     }
 
     fn generate_functional_kernel(&self) -> TokenStream {
         let Self { checked, arguments, keys, .. } = self;
         let operator = checked.attribute.operator.to_token_stream();
-        let types = self.types.iter().map(|ty| ty.tokens(&quote!(__r)));
-        let output = RustType::from_returns(&checked.schema).tokens(&quote!(__r));
+        let types = self.types.iter().map(|ty| ty.tokens(&quote!(__p)));
+        let output = RustType::from_returns(&checked.schema).tokens(&quote!(__p));
         let plan_arguments = self.plan_arguments();
         let body = match self.outputs {
             _ if self.runs_in_engine() => self.generate_functional_run(),
@@ -151,9 +150,9 @@ impl PlannedKernel<'_> {
         quote! {
             fn __functional(
                 #(#arguments: #types,)*
-                #keys: __r::KeySet,
+                #keys: __p::KeySet,
                 _: __p::TableRef,
-            ) -> __r::Result<#output> {
+            ) -> __p::Result<#output> {
                 #body
             }
         }
@@ -161,14 +160,14 @@ impl PlannedKernel<'_> {
 
     fn generate_in_place_kernel(&self, form: &Schema, operator: &TokenStream) -> TokenStream {
         let Self { arguments, keys, .. } = self;
-        let types = form.arguments.iter().filter_map(RustType::from_argument).map(|ty| ty.tokens(&quote!(__r)));
+        let types = form.arguments.iter().filter_map(RustType::from_argument).map(|ty| ty.tokens(&quote!(__p)));
         let first = &arguments[0];
         let mut plan_arguments = self.plan_arguments();
         plan_arguments[0] = quote!(&*#first);
         if self.runs_in_engine() {
             let run = self.generate_in_place_run(operator);
             return quote! {
-                fn __in_place(#(#arguments: #types,)* #keys: __r::KeySet, _: __p::TableRef) -> __r::Result<()> {
+                fn __in_place(#(#arguments: #types,)* #keys: __p::KeySet, _: __p::TableRef) -> __p::Result<()> {
                     #run
                 }
             };
@@ -181,8 +180,8 @@ impl PlannedKernel<'_> {
         let lent = reads_first.then(|| quote!(let #first = &__read;));
         let call = self.generate_shared_function_call(&quote!(__target.written_tensor()));
         quote! {
-            fn __in_place(#(#arguments: #types,)* #keys: __r::KeySet, _: __p::TableRef) -> __r::Result<()> {
-                let __r::Plan { value: __value, outputs: [__spec] } =
+            fn __in_place(#(#arguments: #types,)* #keys: __p::KeySet, _: __p::TableRef) -> __p::Result<()> {
+                let __p::Plan { value: __value, outputs: [__spec] } =
                     <#functional>::plan(#(#plan_arguments),*).map_err(__p::error_in_operator::<#operator>)?;
                 #second
                 let mut __target = __p::OutputTensor::new(&__spec, "self", #first, #reads, #writes)
@@ -196,7 +195,7 @@ impl PlannedKernel<'_> {
 
     fn generate_out_kernel(&self, form: &Schema, count: usize, operator: &TokenStream) -> TokenStream {
         let Self { arguments, keys, .. } = self;
-        let types = self.types.iter().map(|ty| ty.tokens(&quote!(__r)));
+        let types = self.types.iter().map(|ty| ty.tokens(&quote!(__p)));
         let functional = &self.checked.attribute.operator;
         let (plan_arguments, reads, writes) =
             (self.plan_arguments(), self.generate_read_tensor_list(0), self.direct_write_flags());
@@ -207,10 +206,10 @@ impl PlannedKernel<'_> {
             return quote! {
                 fn __out(
                     #(#arguments: #types,)*
-                    #(#outs: &mut __r::Tensor,)*
-                    #keys: __r::KeySet,
+                    #(#outs: &mut __p::Tensor,)*
+                    #keys: __p::KeySet,
                     _: __p::TableRef,
-                ) -> __r::Result<()> {
+                ) -> __p::Result<()> {
                     #run
                 }
             };
@@ -229,14 +228,14 @@ impl PlannedKernel<'_> {
         quote! {
             fn __out(
                 #(#arguments: #types,)*
-                #(#outs: &mut __r::Tensor,)*
-                #keys: __r::KeySet,
+                #(#outs: &mut __p::Tensor,)*
+                #keys: __p::KeySet,
                 _: __p::TableRef,
-            ) -> __r::Result<()> {
-                let __r::Plan { value: __value, outputs: [#(#specs),*] } =
+            ) -> __p::Result<()> {
+                let __p::Plan { value: __value, outputs: [#(#specs),*] } =
                     <#functional>::plan(#(#plan_arguments),*).map_err(__p::error_in_operator::<#operator>)?;
                 #apart
-                let __reads: &[(&'static str, &dyn __p::HasTensors)] = #reads;
+                let __reads: &[(&'static ::core::primitive::str, &dyn __p::HasTensors)] = #reads;
                 #(let mut #targets = __p::OutputTensor::new(&#specs, #names, #outs, __reads, #writes)
                     .map_err(__p::error_in_operator::<#operator>)?;)*
                 #call.map_err(__p::into_form_error::<#functional, #operator>(#first))?;
@@ -281,18 +280,18 @@ impl PlannedKernel<'_> {
         if let [key] = &checked.attribute.keys[..]
             && key_name(key).is_some_and(|word| word == "CPU")
         {
-            return quote!(__r::Device::CPU);
+            return quote!(__p::Device::CPU);
         }
         let mut found = quote!(::core::option::Option::None);
         if let Some(device) = checked.schema.device_argument() {
             let device = &self.arguments[device];
-            found = quote!(::core::option::Option::<__r::Device>::from(#device));
+            found = quote!(::core::option::Option::<__p::Device>::from(#device));
         }
         for argument in self.read_tensor_arguments(0) {
             let argument = &self.arguments[argument];
             found = quote!(__p::result_device(#found, &#argument));
         }
-        quote!(#found.unwrap_or(__r::Device::CPU))
+        quote!(#found.unwrap_or(__p::Device::CPU))
     }
 
     /// Returns the arguments, from index `first` on, that hold tensors and are only read.

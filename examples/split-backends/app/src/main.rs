@@ -63,7 +63,7 @@ fn main() -> Result<()> {
     println!("\nno kernel for the NPU:\n{}", myops::scale_(&mut on_npu.clone(), 0.5.into()).unwrap_err());
     println!("\n{}", myops::mymul::operator().explain(&[(&on_npu).into(), (&a).into()]));
 
-    let findings = opdispatch::verify();
+    let findings = opdispatch::backend::verify();
     assert!(findings.is_empty(), "{findings:?}");
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The columns of a deformable convolution: a row for each channel and each element of the kernel, a column for each pixel of the result.
 
-use opdispatch::cpu::thread_pool::DisjointLines;
+use opdispatch::backend::cpu::thread_pool::DisjointLines;
 use opdispatch::prelude::*;
 
 use super::points::Point;

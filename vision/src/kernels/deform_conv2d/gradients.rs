@@ -1,6 +1,6 @@
 //! The gradients of a deformable convolution for an image, its offsets and its factors, from the gradients of the columns.
 
-use opdispatch::cpu::thread_pool::DisjointLines;
+use opdispatch::backend::cpu::thread_pool::DisjointLines;
 use opdispatch::prelude::*;
 
 use super::points::Point;

@@ -1,6 +1,6 @@
 //! The points of an image that a deformable convolution reads.
 
-use opdispatch::cpu::thread_pool::DisjointLines;
+use opdispatch::backend::cpu::thread_pool::DisjointLines;
 use opdispatch::prelude::*;
 
 use crate::DeformableConvolution;
