@@ -339,7 +339,7 @@ pub use dispatch_macros::expr;
 /// Makes a struct a tree of tensors. All fields must be trees.
 ///
 /// ```
-/// use dispatch_runtime::prelude::*;
+/// use dispatch_runtime::{Tensor, TensorTree};
 ///
 /// #[derive(TensorTree)]
 /// struct Attention<N> {
@@ -367,9 +367,11 @@ pub use dispatch_macros::TensorTree;
 pub mod prelude {
     pub use crate::{
         Arithmetic, DType, Device, Element, Error, Floating, Generator, Key, KeySet, Number, Operation, Operator, Plan,
-        PlanList, Result, Scalar, Stack, Str, Tensor, TensorTree, Value, dispatch_key, expr, fallthrough, keys, link,
-        op_def, op_fallback, op_impl, op_meta, op_plan,
+        PlanList, Result, Scalar, Stack, Str, Tensor, Value, dispatch_key, expr, fallthrough, keys, link, op_def,
+        op_fallback, op_impl, op_meta, op_plan,
     };
+    /// The derive macro alone: with the trait, every number would have its methods.
+    pub use dispatch_macros::TensorTree;
 }
 
 /// Not public API: the items that generated code uses.

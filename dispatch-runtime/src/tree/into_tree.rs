@@ -19,7 +19,7 @@ use crate::tree::{TensorTree, TreePath};
 /// let (x, y) = (Tensor::from_slice(&[1.0]), Tensor::from_slice(&[2.0]));
 /// let (first, rest): (Tensor, Vec<Tensor>) = (&x, vec![&x, &y]).into_tensor_tree()?;
 /// assert!(first.same(&x) && rest[1].same(&y));
-/// # dispatch_runtime::Result::Ok(())
+/// # Ok::<(), dispatch_runtime::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no input of a transformed function",

@@ -20,7 +20,7 @@ use crate::tree::{LeafFn, TensorTree, TreePath};
 /// let counts = layer.map_leaves(&TreePath::ROOT, &mut |_, tensor| Ok(tensor.sizes()[0]))?;
 /// assert_eq!(counts.get("bias"), Some(&3));
 /// assert_eq!(counts.iter().map(|(path, _)| path).collect::<Vec<_>>(), ["weights[0]", "weights[1]", "bias"]);
-/// # dispatch_runtime::Result::Ok(())
+/// # Ok::<(), dispatch_runtime::Error>(())
 /// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct Leaves<L> {

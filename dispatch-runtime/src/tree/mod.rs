@@ -83,7 +83,7 @@ pub trait TensorTree: Sized {
     /// let [x, y, z] = [1.0, 2.0, 3.0].map(|x| Tensor::from_slice(&[x]));
     /// let (first, rest) = (x.clone(), vec![x]).rebuild([y.clone(), z.clone()])?;
     /// assert!(first.same(&y) && rest[0].same(&z));
-    /// # dispatch_runtime::Result::Ok(())
+    /// # Ok::<(), dispatch_runtime::Error>(())
     /// ```
     ///
     /// # Errors
