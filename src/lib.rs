@@ -151,6 +151,9 @@ mod guide {
     struct KernelsAndPlans;
     #[doc = include_str!("../docs/guide/src/derivatives.md")]
     struct Derivatives;
+    #[cfg(feature = "vmap")]
+    #[doc = include_str!("../docs/guide/src/transforms.md")]
+    struct Transforms;
     #[doc = include_str!("../docs/guide/src/backend.md")]
     struct Backend;
     #[doc = include_str!("../docs/guide/src/layer.md")]
