@@ -2,7 +2,7 @@
 //!
 //! Only Rust's arithmetic operators are rewritten. All other code in the expression, such as a call, is an operand, and stays as it is.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{BinOp, Expr, ExprBinary, ExprUnary, UnOp};
@@ -55,15 +55,14 @@ impl Expansion {
 
     /// Returns the code of an operand, whose value is a tensor, a reference to one, or a number.
     fn operand(&self, expression: &Expr) -> syn::Result<TokenStream> {
-        let (private, at) = (&self.private, at_user_span(expression.span()));
+        let at = at_user_span(expression.span());
+        let private = respan(self.private.clone(), at);
         Ok(match expression {
+            // Numbers without a type stay as they are, so that their types are inferred.
+            Expr::Lit(_) => quote!(#expression),
+            literals if is_of_literals(literals) => quote_spanned!(at=> (#literals)),
             Expr::Paren(inner) => self.operand(&inner.expr)?,
             Expr::Group(inner) => self.operand(&inner.expr)?,
-            // Literals stay, so that their types are inferred.
-            Expr::Lit(_) => quote!(#expression),
-            Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) if matches!(**expr, Expr::Lit(_)) => {
-                quote!((#expression))
-            }
             Expr::Path(_) | Expr::Field(_) | Expr::Index(_) | Expr::Unary(ExprUnary { op: UnOp::Deref(_), .. }) => {
                 quote_spanned!(at=> #private::borrow_operand(&#expression))
             }
@@ -74,6 +73,28 @@ impl Expansion {
             _ => quote_spanned!(at=> #private::unwrap_operand(#expression)?),
         })
     }
+}
+
+/// Whether an expression is a literal, or an operation of literals.
+fn is_of_literals(expression: &Expr) -> bool {
+    match expression {
+        Expr::Lit(_) => true,
+        Expr::Paren(inner) => is_of_literals(&inner.expr),
+        Expr::Group(inner) => is_of_literals(&inner.expr),
+        Expr::Unary(ExprUnary { op: UnOp::Neg(_) | UnOp::Not(_), expr, .. }) => is_of_literals(expr),
+        Expr::Binary(ExprBinary { left, op, right, .. }) => {
+            check_operator(op).is_ok() && is_of_literals(left) && is_of_literals(right)
+        }
+        _ => false,
+    }
+}
+
+fn respan(tokens: TokenStream, at: Span) -> TokenStream {
+    let respan_token = |mut token: TokenTree| {
+        token.set_span(at);
+        token
+    };
+    tokens.into_iter().map(respan_token).collect()
 }
 
 fn check_operator(operator: &BinOp) -> syn::Result<()> {

@@ -14,86 +14,62 @@ pub fn evaluate(expression: impl FnOnce() -> Result<Tensor>) -> Result<Tensor> {
 
 /// Borrows an operand that is a variable, a field or an element of a list.
 #[inline]
-pub fn borrow_operand<T: BorrowedOperand>(place: &T) -> T::Operand<'_> {
+pub fn borrow_operand<'a, T: BorrowedOperand<'a, O>, O>(place: &'a T) -> O {
     place.borrow_operand()
 }
 
 /// Returns the value of an operand that is a call or an inner operation, or its error.
 #[inline]
-pub fn unwrap_operand<T: ComputedOperand>(value: T) -> Result<T::Operand> {
+pub fn unwrap_operand<T: ComputedOperand<O>, O>(value: T) -> Result<O> {
     value.unwrap_operand()
 }
 
-/// A variable, field or element that is an operand of `expr!`.
+/// A variable, field or element that is an operand of `expr!`. `O` is a reference to the tensor, or the number.
+///
+/// `O` is no associated type, because a type without this trait would be reported a second time for it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no operand of `expr!`",
     label = "neither a tensor nor a number",
     note = "write `?` after a call that returns a `Result`, where its value is stored"
 )]
-pub trait BorrowedOperand {
-    /// A reference to the tensor, or the number.
-    type Operand<'a>
-    where
-        Self: 'a;
-
+pub trait BorrowedOperand<'a, O> {
     /// Returns a reference to the tensor, or the number.
-    fn borrow_operand(&self) -> Self::Operand<'_>;
+    fn borrow_operand(&'a self) -> O;
 }
 
-/// A computed value that is an operand of `expr!`.
+/// A computed value that is an operand of `expr!`. `O` is the tensor, reference or number.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no operand of `expr!`",
     label = "neither a tensor, nor a number, nor a `Result` of these"
 )]
-pub trait ComputedOperand {
-    /// The tensor, reference or number.
-    type Operand;
-
+pub trait ComputedOperand<O> {
     /// Returns the tensor, reference or number, or the error instead of it.
-    fn unwrap_operand(self) -> Result<Self::Operand>;
+    fn unwrap_operand(self) -> Result<O>;
 }
 
-impl<T: ComputedOperand> ComputedOperand for Result<T> {
-    type Operand = T::Operand;
-
+impl<T: ComputedOperand<O>, O> ComputedOperand<O> for Result<T> {
     #[inline]
-    fn unwrap_operand(self) -> Result<T::Operand> {
+    fn unwrap_operand(self) -> Result<O> {
         self?.unwrap_operand()
     }
 }
 
-impl BorrowedOperand for Tensor {
-    type Operand<'a> = &'a Self;
-
-    #[inline]
-    fn borrow_operand(&self) -> &Self {
-        self
-    }
-}
-
-macro_rules! impl_for_references {
-    ($($reference:ty)*) => {$(
-        impl BorrowedOperand for $reference {
-            type Operand<'a>
-                = &'a Tensor
-            where
-                Self: 'a;
-
+macro_rules! impl_for_places {
+    ($($place:ty)*) => {$(
+        impl<'a> BorrowedOperand<'a, &'a Tensor> for $place {
             #[inline]
-            fn borrow_operand(&self) -> &Tensor {
+            fn borrow_operand(&'a self) -> &'a Tensor {
                 self
             }
         }
     )*};
 }
 
-impl_for_references! { &Tensor &mut Tensor }
+impl_for_places! { Tensor &Tensor &mut Tensor }
 
 macro_rules! impl_for_values {
     ($($value:ty)*) => {$(
-        impl ComputedOperand for $value {
-            type Operand = Self;
-
+        impl ComputedOperand<Self> for $value {
             #[inline]
             fn unwrap_operand(self) -> Result<Self> {
                 Ok(self)
@@ -106,21 +82,14 @@ impl_for_values! { Tensor &Tensor bool i32 i64 f32 f64 Complex64 Scalar }
 
 macro_rules! impl_for_numbers {
     ($($number:ty)*) => {$(
-        impl BorrowedOperand for $number {
-            type Operand<'a> = Self;
-
+        impl BorrowedOperand<'_, Self> for $number {
             #[inline]
             fn borrow_operand(&self) -> Self {
                 *self
             }
         }
 
-        impl BorrowedOperand for &$number {
-            type Operand<'a>
-                = $number
-            where
-                Self: 'a;
-
+        impl BorrowedOperand<'_, $number> for &$number {
             #[inline]
             fn borrow_operand(&self) -> $number {
                 **self
