@@ -45,8 +45,9 @@ assert_eq!(y.to_vec::<f64>()?, [2.0, 6.0]);
     doc = r"
 # Gradients of each sample
 
-`vmap` over `grad` computes the gradient of the loss of each sample, with one call for all samples. [`jacrev`] computes the derivatives of a
-function with more than one result.
+`vmap` over `grad` computes the gradient of the loss of each sample, with one call for all samples. Inputs and results of all transforms are
+trees of tensors ([`TensorTree`]): tensors, tuples, lists, maps, and structs of these. [`jacrev`] computes the derivatives of a function with
+more than one result, and [`hessian`] second derivatives.
 
 ```
 use opdispatch::autograd::functional::grad;
@@ -54,17 +55,24 @@ use opdispatch::prelude::*;
 use opdispatch::vmap::vmap;
 
 # fn main() -> Result<()> {
-let weights = Tensor::from([0.5, -1.0]);
+#[derive(TensorTree)]
+struct Linear {
+    weight: Tensor,
+    bias: Tensor,
+}
+
+let model = Linear { weight: Tensor::from([0.5, -1.0]), bias: Tensor::from(0.0) };
 let (samples, targets) = (Tensor::from([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), Tensor::from([1.0, 0.0, 1.0]));
 let each = vmap(
     |(x, target)| {
-        let loss = |weights: &Tensor| (x.dot(weights)? - target)?.square();
-        grad(loss, &weights)
+        let loss = |model: &Linear| expr!(x.dot(&model.weight) + model.bias - target)?.square();
+        grad(loss, &model)
     },
     (&samples, &targets),
 )?;
-assert_eq!(each.sizes(), [3, 2]);
-assert_eq!(each.i(0)?.to_vec::<f64>()?, [-5.0, -10.0]);
+assert_eq!(each.weight.sizes(), [3, 2]);
+assert_eq!(each.weight.i(0)?.to_vec::<f64>()?, [-5.0, -10.0]);
+assert_eq!(each.bias.to_vec::<f64>()?, [-5.0, -5.0, -9.0]);
 # Ok(())
 # }
 ```
@@ -110,7 +118,7 @@ pub use dispatch_trace as trace;
 #[cfg(feature = "vmap")]
 pub use dispatch_vmap as vmap;
 #[cfg(all(feature = "autograd", feature = "vmap"))]
-pub use jacobian::{JacobianError, jacobians, jacrev};
+pub use jacobian::{JacobianError, hessian, jacrev};
 #[cfg(feature = "cpu")]
 pub use kernels_cpu::thread_pool::{num_threads, set_num_threads};
 #[cfg(feature = "cuda")]
@@ -161,6 +169,9 @@ mod guide {
     struct KernelsAndPlans;
     #[doc = include_str!("../docs/guide/src/derivatives.md")]
     struct Derivatives;
+    #[cfg(feature = "vmap")]
+    #[doc = include_str!("../docs/guide/src/transforms.md")]
+    struct Transforms;
     #[doc = include_str!("../docs/guide/src/backend.md")]
     struct Backend;
     #[doc = include_str!("../docs/guide/src/layer.md")]

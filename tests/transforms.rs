@@ -6,7 +6,7 @@ use opdispatch::autograd::functional::grad;
 use opdispatch::autograd::{Differentiable, GradientError};
 use opdispatch::prelude::*;
 use opdispatch::vmap::{Vmap, vmap};
-use opdispatch::{JacobianError, autocast, jacobians, jacrev};
+use opdispatch::{JacobianError, autocast, hessian, jacrev};
 
 fn sample_tensor(sizes: &[i64]) -> Tensor {
     let count: i64 = sizes.iter().product();
@@ -101,8 +101,7 @@ fn tensors_without_dimensions_have_jacobians() {
 #[test]
 fn jacobians_of_every_result_with_respect_to_every_input() {
     let (x, y) = (sample_tensor(&[2]), sample_tensor(&[3]));
-    let f = |inputs: &[Tensor]| Ok(vec![inputs[0].outer(&inputs[1])?, inputs[1].exp()?]);
-    let found = jacobians(f, &[&x, &y]).unwrap();
+    let found = jacrev(|[x, y]| Ok(vec![x.outer(y)?, y.exp()?]), [&x, &y]).unwrap();
     let by_x = jacobian_by_central_differences(|x| x.outer(&y), &x);
     let by_y = jacobian_by_central_differences(|y| x.outer(y), &y);
     assert_close(&found[0][0], &by_x, 1e-6);
@@ -115,13 +114,92 @@ fn jacobians_of_every_result_with_respect_to_every_input() {
 fn jacobian_of_a_jacobian_is_the_hessian() {
     let x = sample_tensor(&[3]);
     let f = |x: &Tensor| (x.tanh()? * x.square()?)?.sum()? * x.sum()?;
-    let hessian = jacrev(|x| jacrev(f, x), &x).unwrap();
-    assert_close(&hessian, &jacobian_by_central_differences(|x| jacrev(f, x), &x), 1e-6);
-    assert_close(&hessian, &hessian.t().unwrap().contiguous().unwrap(), 1e-9);
+    let by_jacobians = jacrev(|x| jacrev(f, x), &x).unwrap();
+    assert_close(&hessian(f, &x).unwrap(), &by_jacobians, 1e-12);
+    assert_close(&by_jacobians, &jacobian_by_central_differences(|x| jacrev(f, x), &x), 1e-6);
+    assert_close(&by_jacobians, &by_jacobians.t().unwrap().contiguous().unwrap(), 1e-9);
     let matrix = sample_tensor(&[3, 3]);
     let quadratic = |x: &Tensor| x.dot(&matrix.mv(x)?);
-    let hessian = jacrev(|x| jacrev(quadratic, x), &x).unwrap();
-    assert_close(&hessian, &(&matrix + matrix.t().unwrap()).unwrap(), 1e-12);
+    assert_close(&hessian(quadratic, &x).unwrap(), &(&matrix + matrix.t().unwrap()).unwrap(), 1e-12);
+}
+
+/// The parameters of a line.
+#[derive(TensorTree)]
+struct Line {
+    slope: Tensor,
+    offset: Tensor,
+}
+
+fn line() -> Line {
+    Line { slope: Tensor::from([2.0, -1.0]), offset: Tensor::from(0.5) }
+}
+
+impl Line {
+    fn at(&self, x: &Tensor) -> Result<Tensor> {
+        expr!(x * self.slope + self.offset * self.offset)
+    }
+}
+
+#[test]
+fn hessian_of_a_pair_is_a_pair_of_pairs() {
+    let (x, y) = (sample_tensor(&[2]), sample_tensor(&[3]));
+    let f = |(x, y): &(Tensor, Tensor)| expr!(x.square()?.sum() * y.exp()?.sum());
+    let ((xx, xy), (yx, yy)) = hessian(f, (&x, &y)).unwrap();
+    let (squares, exponentials) = (x.square().unwrap().sum().unwrap(), y.exp().unwrap().sum().unwrap());
+    assert_close(&xx, &expr!(Tensor::eye(2, DType::F64) * 2.0 * exponentials).unwrap(), 1e-12);
+    assert_close(&xy, &expr!(x * 2.0).unwrap().outer(&y.exp().unwrap()).unwrap(), 1e-12);
+    assert_close(&yx, &xy.t().unwrap().contiguous().unwrap(), 1e-12);
+    assert_close(&yy, &expr!(y.exp()?.diag(0) * squares).unwrap(), 1e-12);
+}
+
+#[test]
+fn derivatives_of_structs_have_the_paths_of_their_tensors() {
+    // f = (x slope + offset^2)^2 for each element: the second derivatives are those of the square.
+    let x = Tensor::from([3.0, 5.0]);
+    let second = hessian(|line: &Line| line.at(&x)?.square()?.sum(), &line()).unwrap();
+    assert_eq!(second.iter().map(|(path, _)| path).collect::<Vec<_>>(), ["slope", "offset"]);
+    let (by_slope, by_offset) = (second.get("slope").unwrap(), second.get("offset").unwrap());
+    assert_eq!(to_f64_vec(&by_slope.slope), [18.0, 0.0, 0.0, 50.0]);
+    assert_eq!(to_f64_vec(&by_slope.offset), [6.0, 10.0]);
+    assert_eq!(to_f64_vec(&by_offset.slope), [6.0, 10.0]);
+    // 2 sum(r) 2 + (2 offset)^2 2 for each element, with r = (6.25, -4.75).
+    assert_eq!(to_f64_vec(&by_offset.offset), [2.0 * 2.0 * 1.5 + 2.0 * 2.0]);
+
+    let rows = jacrev(|line: &Line| line.at(&x), &line()).unwrap();
+    assert_eq!(to_f64_vec(&rows.slope), [3.0, 0.0, 0.0, 5.0]);
+    assert_eq!(to_f64_vec(&rows.offset), [1.0, 1.0]);
+    let moved = |line: &Line| Ok(Line { slope: expr!(line.slope * line.offset)?, offset: line.offset.clone() });
+    let each = jacrev(moved, &line()).unwrap();
+    assert_eq!(to_f64_vec(&each.get("slope").unwrap().offset), [2.0, -1.0]);
+    assert_eq!(to_f64_vec(&each.get("offset").unwrap().slope), [0.0, 0.0]);
+}
+
+#[test]
+fn transforms_of_structs_nest() {
+    let (x, line) = (sample_tensor(&[4, 2]), line());
+    let by_slope = |x: &Tensor| {
+        let second = hessian(|line: &Line| line.at(x)?.square()?.sum(), &line)?;
+        Ok(second.get("slope").map(|by| by.slope.clone()))
+    };
+    let hessians = vmap(by_slope, &x).unwrap().unwrap();
+    for i in 0..4 {
+        let row = x.i(i).unwrap();
+        let expected = expr!(row.square()?.diag(0) * 2.0).unwrap();
+        assert_close(&hessians.i(i).unwrap(), &expected, 1e-12);
+    }
+    // The Jacobian through a map is that of the batch.
+    let through = jacrev(|line: &Line| vmap(|x| line.at(x), &x), &line).unwrap();
+    let direct = jacrev(|line: &Line| line.at(&x), &line).unwrap();
+    assert_close(&through.slope, &direct.slope, 1e-12);
+    assert_close(&through.offset, &direct.offset, 1e-12);
+}
+
+#[test]
+fn complex_tensors_of_a_tree_are_named_by_their_path() {
+    let (x, z) = (sample_tensor(&[3]), aten::complex(&sample_tensor(&[3]), &sample_tensor(&[3])).unwrap());
+    let error = jacrev(|(x, _): &(Tensor, Vec<Tensor>)| Ok(x.clone()), (&x, vec![&x, &z])).unwrap_err();
+    let expected = JacobianError::Complex { path: "inputs.1[1]".into(), dtype: DType::C128 };
+    assert_eq!(find_source_of_type::<JacobianError>(&error), Some(&expected));
 }
 
 #[test]
@@ -188,13 +266,13 @@ fn jacobian_has_the_dtype_of_the_input() {
 fn complex_numbers_and_integers_have_no_jacobian() {
     let x = sample_tensor(&[3]);
     let error = jacrev(|x| aten::complex(x, x), &x).unwrap_err();
-    let expected = JacobianError::Complex { role: "result", position: 0, dtype: DType::C128 };
+    let expected = JacobianError::Complex { path: "results".into(), dtype: DType::C128 };
     assert_eq!(find_source_of_type::<JacobianError>(&error), Some(&expected));
     assert!(error.to_string().contains("view_as_real"), "{error}");
     let error = jacrev(|x| x * 2, &Tensor::from([1_i64, 2])).unwrap_err();
     assert_eq!(
         find_source_of_type::<GradientError>(&error),
-        Some(&GradientError::NotDifferentiableDType { dtype: DType::I64 })
+        Some(&GradientError::NotDifferentiableInput { path: "inputs".into(), dtype: DType::I64 })
     );
 }
 

@@ -12,6 +12,7 @@ mod definition_number;
 mod dispatch_key;
 mod duplicate_definition;
 mod errors;
+mod expr;
 mod link;
 mod named_call;
 mod op_def;
@@ -23,6 +24,7 @@ mod op_row;
 mod op_vmap;
 mod schema_callback;
 mod syntax;
+mod tensor_tree;
 mod unknown_autocast_policy;
 
 use proc_macro::TokenStream;
@@ -122,6 +124,19 @@ pub fn not_differentiable(input: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn op_vmap(attribute: TokenStream, item: TokenStream) -> TokenStream {
     op_vmap::expand(&attribute.into(), &item.into()).into()
+}
+
+/// Computes an arithmetic expression of tensors, and returns the first error: `expr!(a * b + c * 2.0)?`. Operands are tensors, references
+/// to tensors, numbers, and `Result`s of these. They are borrowed.
+#[proc_macro]
+pub fn expr(input: TokenStream) -> TokenStream {
+    expr::expand(input.into()).into()
+}
+
+/// Makes a struct a tree of tensors, if all its fields are trees: tensors, numbers, tuples, lists, options and maps of trees.
+#[proc_macro_derive(TensorTree)]
+pub fn tensor_tree(input: TokenStream) -> TokenStream {
+    tensor_tree::expand(input.into()).into()
 }
 
 /// Calls an operator's own macro. Not public API.

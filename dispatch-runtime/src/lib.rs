@@ -60,6 +60,7 @@ mod spec;
 mod table;
 #[allow(unsafe_code, reason = "memory lent as slices")]
 mod tensor;
+mod tree;
 #[allow(unsafe_code, reason = "values dropped without a call")]
 mod value;
 
@@ -103,6 +104,7 @@ pub use tensor::{
     AccessError, Dims, Elements, ElementsMut, Geometry, Marks, NestedArray, NestedRow, Operand, Operands, OutOfStorage,
     RaggedRows, ReadGuard, Tensor, TransferHold, WriteGuard, element_count,
 };
+pub use tree::{IntoTensorTree, LeafFn, Leaves, TensorTree, TreeMismatch, TreePath};
 pub use value::{Argument, Object, Output, Stack, Value, Values};
 
 /// Defines an operator by its schema.
@@ -308,6 +310,50 @@ pub use dispatch_macros::dispatch_key;
 #[doc(inline)]
 pub use dispatch_macros::link;
 
+/// Computes an arithmetic expression of tensors: `expr!(a * b + c)` is `(&a * &b)? + &c`.
+///
+/// Operands are tensors, references to tensors, numbers, and `Result`s of these. Tensors in variables and fields are borrowed. The value is a
+/// `Result`, so a `?` follows the macro, and inside of it none is needed.
+///
+/// ```
+/// use dispatch_runtime::prelude::*;
+///
+/// #[op_def("difference(Tensor self, Tensor other) -> Tensor", operator = Sub)]
+/// pub fn difference(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+///
+/// #[op_impl(difference, CPU)]
+/// fn difference_cpu(this: &Tensor, other: &Tensor) -> Result<Tensor> {
+///     Ok(Tensor::from(this.read::<f64>()?[0] - other.read::<f64>()?[0]))
+/// }
+///
+/// # fn main() -> Result<()> {
+/// let (x, y) = (Tensor::from(8.0), Tensor::from(1.5));
+/// let z = expr!(x - (y - 1.0) - difference(&x, &y))?;
+/// assert_eq!(z.to_vec::<f64>()?, [1.0]);
+/// # Ok(())
+/// # }
+/// ```
+#[doc(inline)]
+pub use dispatch_macros::expr;
+
+/// Makes a struct a tree of tensors. All fields must be trees.
+///
+/// ```
+/// use dispatch_runtime::{Tensor, TensorTree};
+///
+/// #[derive(TensorTree)]
+/// struct Attention<N> {
+///     heads: usize,
+///     projections: [Tensor; 3],
+///     norm: Option<N>,
+/// }
+/// # let tensor = Tensor::from(0.0);
+/// # let layer = Attention::<Tensor> { heads: 2, projections: [(); 3].map(|()| tensor.clone()), norm: None };
+/// # assert_eq!(layer.tensors().len(), 3);
+/// ```
+#[doc(inline)]
+pub use dispatch_macros::TensorTree;
+
 /// The names that a crate with operators or kernels imports.
 ///
 /// ```
@@ -321,9 +367,11 @@ pub use dispatch_macros::link;
 pub mod prelude {
     pub use crate::{
         Arithmetic, DType, Device, Element, Error, Floating, Generator, Key, KeySet, Number, Operation, Operator, Plan,
-        PlanList, Result, Scalar, Stack, Str, Tensor, Value, dispatch_key, fallthrough, keys, link, op_def,
+        PlanList, Result, Scalar, Stack, Str, Tensor, Value, dispatch_key, expr, fallthrough, keys, link, op_def,
         op_fallback, op_impl, op_meta, op_plan,
     };
+    /// The derive macro alone: with the trait, every number would have its methods.
+    pub use dispatch_macros::TensorTree;
 }
 
 /// Not public API: the items that generated code uses, with all public ones.
@@ -332,9 +380,11 @@ pub mod __private {
     pub use crate::*;
 
     pub use crate::call::{
-        DeviceArgument, HasDeviceKeys, Mut, NewResult, OptMut, OptOwned, OptRef, Owned, RedispatchGuard, Ref, Sig,
-        WrittenArgument, argument_keys, call_keys, call_keys_up_to, convert_argument, lookup_kernel,
+        BorrowedOperand, ComputedOperand, DeviceArgument, HasDeviceKeys, Mut, NewResult, OptMut, OptOwned, OptRef,
+        Owned, RedispatchGuard, Ref, Sig, WrittenArgument, argument_keys, borrow_operand, call_keys, call_keys_up_to,
+        convert_argument, evaluate, lookup_kernel, unwrap_operand,
     };
+    pub use crate::error::Result;
     pub use crate::expansion::{
         HasDType, KernelError, KernelParameter, NotBuiltIn, NotBuiltInName, OperatorFunction, OperatorFunctions,
         OptionalArgument, Returns, check_not_built_in, check_or_body_error, crate_name, error_in_operator,
@@ -359,6 +409,8 @@ pub mod __private {
     #[cfg(feature = "inventory")]
     pub use crate::registration::SubmittedRecord;
     pub use crate::rust_operator::RustOperator;
+    pub use crate::tensor::Tensor;
+    pub use crate::tree::{IntoTensorTree, LeafFn, Leaves, TensorTree, TreePath};
     pub use dispatch_macros::{
         __call, __kernel, __plan, __row, unknown_backend_import_its_key_or_declare_it_with_dispatch_key,
         unknown_operator_import_it_or_define_it_with_op_def,

@@ -90,22 +90,21 @@ impl BatchGradientCheck<'_> {
     /// Computes the gradients of the call with respect to its leaves. `given` has the leaves, and last the factor of the cotangents.
     fn compute_gradients(&self, values: &[Value], is_leaf: &[bool], given: &[Tensor]) -> Result<Vec<Tensor>> {
         let Some((times, leaves)) = given.split_last() else { return Ok(Vec::new()) };
-        let leaves: Vec<&Tensor> = leaves.iter().collect();
-        let call = |leaves: &[Tensor]| {
+        let call = |leaves: &Vec<Tensor>| {
             let mut leaves = leaves.iter();
             let all = values.iter().flat_map(Value::tensors).zip(is_leaf);
             let all = all.map(|(tensor, is_leaf)| if *is_leaf { leaves.next().unwrap_or(tensor) } else { tensor });
             let results = self.case.operator.call(replace_tensors(values, &all.cloned().collect::<Vec<_>>()))?;
             let differentiable = results.iter().flat_map(Value::tensors).filter(|tensor| tensor.dtype().is_floating());
-            Ok(differentiable.cloned().collect())
+            Ok(differentiable.cloned().collect::<Vec<_>>())
         };
-        let (outputs, pullback) = vjp(call, &leaves)?;
+        let (outputs, pullback) = vjp(call, leaves)?;
         let seeds = outputs.iter().map(|output| {
             let seed =
                 to_tensor(&cosine_cotangent(output), self.case.device).map_err(dispatch_runtime::Error::kernel)?;
             aten::to_dtype(&aten::mul(&seed, times)?, output.dtype(), false, false, None)
         });
         let seeds = seeds.collect::<Result<Vec<_>>>()?;
-        pullback.call(&seeds.iter().collect::<Vec<_>>())
+        pullback.call(seeds)
     }
 }

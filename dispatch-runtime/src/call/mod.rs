@@ -8,6 +8,7 @@ mod default_argument;
 #[allow(unsafe_code, reason = "code pointers are converted back to functions of the operator's types")]
 mod dispatch;
 mod error_context;
+mod expression;
 #[allow(unsafe_code, reason = "code pointers are converted back to functions of the operator's types")]
 mod kernel_handle;
 mod redispatch;
@@ -16,6 +17,7 @@ mod signature;
 
 pub use arithmetic::ArithmeticOperand;
 pub use dispatch::{argument_keys, call_keys, call_keys_up_to, lookup_kernel};
+pub use expression::{BorrowedOperand, ComputedOperand, borrow_operand, evaluate, unwrap_operand};
 pub use kernel_handle::KernelHandle;
 pub use redispatch::RedispatchGuard;
 pub use signature::{

@@ -154,6 +154,13 @@ pub enum GradientError {
         /// The dtype of the tensor.
         dtype: DType,
     },
+    /// A function was differentiated with respect to an input whose dtype is neither floating nor complex.
+    NotDifferentiableInput {
+        /// The path of the tensor, such as `inputs.0.weight`.
+        path: String,
+        /// The dtype of the tensor.
+        dtype: DType,
+    },
     /// `requires_grad_(false)` or `register_post_accumulate_hook` was called on a tensor that was computed from others.
     NotALeaf,
     /// `requires_grad_(true)` was called inside of a transformed function.
@@ -264,6 +271,11 @@ impl fmt::Display for GradientError {
             Self::NotDifferentiableDType { dtype } => {
                 write!(f, "a {dtype} tensor has no gradients; only floating-point and complex tensors have")
             }
+            Self::NotDifferentiableInput { path, dtype } => write!(
+                f,
+                "`{path}` is a {dtype} tensor, which has no gradients; only floating-point and complex tensors have: let the function \
+                 capture other tensors, or detach them"
+            ),
             Self::NotALeaf => f.write_str(
                 "this tensor was computed from others that require gradients, so it requires them too; `detach()` gives a tensor that does not",
             ),

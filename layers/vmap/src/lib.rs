@@ -38,7 +38,6 @@ mod rules;
 mod shape_words;
 mod slice_loop;
 mod strategy;
-mod tensor_tree;
 mod views;
 mod vmap;
 
@@ -47,7 +46,6 @@ pub use dispatch_macros::op_vmap;
 pub use error::VmapError;
 pub use slice_loop::{SlowLoops, set_slow_loops};
 pub use strategy::Strategy;
-pub use tensor_tree::{TensorTree, VmapInputs};
 pub use vmap::{Randomness, Vmap, vmap};
 
 /// Items that generated code names. Not public API.

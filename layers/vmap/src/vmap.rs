@@ -1,12 +1,13 @@
 //! The function `vmap` and its options.
 
-use dispatch_runtime::{BadArgument, Device, Generator, Result, Tensor, wrap_dim};
+use dispatch_runtime::{
+    BadArgument, Device, Generator, IntoTensorTree, Result, Tensor, TensorTree, TreePath, wrap_dim,
+};
 use dispatch_transform::{enter, unwrap_ended_levels};
 
 use crate::batch::{Batch, Mapped};
 use crate::error::VmapError;
 use crate::level::VmapTransform;
-use crate::tensor_tree::{TensorTree, VmapInputs};
 
 /// How random operators in a mapped function draw their numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -22,7 +23,8 @@ pub enum Randomness {
 
 /// Maps a function of slices over a batch. The function runs once, for all slices.
 ///
-/// The batch is dimension 0 of every input and every result. [`Vmap`] has other options.
+/// Inputs and results are trees of tensors ([`TensorTree`]): tensors, tuples, lists, maps, structs with `#[derive(TensorTree)]`. The batch is
+/// dimension 0 of each of their tensors. [`Vmap`] has other options.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -42,7 +44,7 @@ pub enum Randomness {
 /// # Errors
 ///
 /// Returns the error of the function, and a [`VmapError`] if the function cannot be mapped.
-pub fn vmap<I: VmapInputs, O: TensorTree>(f: impl Fn(&I::InputTree) -> Result<O>, inputs: I) -> Result<O> {
+pub fn vmap<I: IntoTensorTree, O: TensorTree>(f: impl Fn(&I::Tree) -> Result<O>, inputs: I) -> Result<O> {
     Vmap::new().call(f, inputs)
 }
 
@@ -110,8 +112,8 @@ impl Vmap {
     /// # Errors
     ///
     /// Returns the errors of [`vmap`]. Returns [`VmapError::InvalidChunkSize`] if the chunk size is not positive.
-    pub fn call<I: VmapInputs, O: TensorTree>(&self, f: impl Fn(&I::InputTree) -> Result<O>, inputs: I) -> Result<O> {
-        let structure = inputs.into_input_tree();
+    pub fn call<I: IntoTensorTree, O: TensorTree>(&self, f: impl Fn(&I::Tree) -> Result<O>, inputs: I) -> Result<O> {
+        let structure = inputs.into_tensor_tree()?;
         let (mapped, size) = self.resolve_mapped_inputs(&structure.tensors())?;
         let chunk = self.chunk_size.unwrap_or(size);
         if chunk < 1 {
@@ -138,10 +140,10 @@ impl Vmap {
     }
 
     /// Returns the inputs with their mapped dimensions, and the number of slices.
-    fn resolve_mapped_inputs(&self, tensors: &[&Tensor]) -> Result<(Vec<Mapped>, i64)> {
+    fn resolve_mapped_inputs(&self, tensors: &[Tensor]) -> Result<(Vec<Mapped>, i64)> {
         let dims = dims_or_zeros("in_dims", self.in_dims.as_deref(), tensors.len())?;
         let (mut mapped, mut size) = (Vec::new(), None);
-        for (position, (&tensor, dim)) in tensors.iter().zip(dims).enumerate() {
+        for (position, (tensor, dim)) in tensors.iter().zip(dims).enumerate() {
             let tensor = unwrap_ended_levels(tensor);
             let rank = tensor.sizes().len();
             let dim = dim.map(|dim| wrap_mapped_dim("in_dims", position, dim, rank)).transpose()?;
@@ -173,33 +175,34 @@ impl Vmap {
             let entered = enter(VmapTransform { size, randomness: self.randomness });
             let batch = Batch { level: entered.level().clone(), size, randomness: self.randomness };
             let wrapped = inputs.into_iter().map(|input| batch.wrap_tensor(input)).collect::<Result<Vec<_>>>()?;
-            let inputs = structure.rebuild(&mut wrapped.into_iter()).ok_or(VmapError::NoMappedInput)?;
+            let inputs = structure.rebuild(wrapped)?;
             let outputs = f(&inputs)?;
             let found: Vec<Mapped> =
-                outputs.tensors().into_iter().map(|tensor| batch.unwrap_tensor(&unwrap_ended_levels(tensor))).collect();
+                outputs.tensors().iter().map(|tensor| batch.unwrap_tensor(&unwrap_ended_levels(tensor))).collect();
             (outputs, found)
         };
         let dims = dims_or_zeros("out_dims", self.out_dims.as_deref(), found.len())?;
         let results = found.iter().zip(dims).enumerate().map(|(i, (found, dim))| move_result_dim(found, dim, i, size));
         let results = results.collect::<Result<Vec<_>>>()?;
-        Ok(outputs.rebuild(&mut results.into_iter()).unwrap_or(outputs))
+        outputs.rebuild(results)
     }
 
     /// Concatenates the results of all chunks.
     fn concat_chunks<O: TensorTree>(&self, parts: &[O]) -> Result<O> {
-        let columns: Vec<Vec<&Tensor>> = parts.iter().map(TensorTree::tensors).collect();
-        let first = columns.first().map(Vec::len).unwrap_or_default();
-        let dims = dims_or_zeros("out_dims", self.out_dims.as_deref(), first)?;
-        let mut results = Vec::new();
-        for (i, dim) in dims.into_iter().enumerate() {
-            let column: Vec<Tensor> = columns.iter().filter_map(|tensors| tensors.get(i).map(|&t| t.clone())).collect();
-            match (dim, column.first()) {
-                (None, Some(first)) => results.push(first.clone()),
-                (dim, _) => results.push(aten::cat(&column, dim.unwrap_or(0))?),
-            }
+        let Some((first, others)) = parts.split_first() else { return Err(VmapError::EmptyBatch.into()) };
+        for other in others {
+            first.check_same_structure("results of the first chunk", other, "results of another chunk")?;
         }
-        let rebuilt = parts.first().and_then(|part| part.rebuild(&mut results.into_iter()));
-        Ok(rebuilt.ok_or(VmapError::NoMappedInput)?)
+        let columns: Vec<Vec<Tensor>> = parts.iter().map(TensorTree::tensors).collect();
+        let dims = dims_or_zeros("out_dims", self.out_dims.as_deref(), columns[0].len())?;
+        let mut dims = dims.into_iter().enumerate();
+        first.map_tensors(&TreePath::ROOT, &mut |_, tensor| match dims.next() {
+            Some((i, Some(dim))) => {
+                let column: Vec<Tensor> = columns.iter().filter_map(|tensors| tensors.get(i).cloned()).collect();
+                aten::cat(&column, dim)
+            }
+            _ => Ok(tensor.clone()),
+        })
     }
 }
 

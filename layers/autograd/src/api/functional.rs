@@ -1,10 +1,13 @@
 //! Derivatives of functions: transforms that nest with each other and with those of other layers.
 //!
+//! Inputs and results are trees of tensors ([`TensorTree`]): tensors, tuples, lists, maps, and structs with `#[derive(TensorTree)]`. Gradients
+//! have the structure of what they belong to. An error names the tensor by its path, such as `inputs.0.weight`.
+//!
 //! The result of a transform is differentiable too, by an outer transform and by an ordinary backward pass. A level records only calls with
 //! its own tensors: a tensor captured from outside is a constant.
 
 use dispatch_runtime::guard::{self, Guard};
-use dispatch_runtime::{KeySet, Marks, Result, Tensor, keys};
+use dispatch_runtime::{IntoTensorTree, KeySet, Marks, Result, Tensor, TensorTree, TreePath, keys};
 use dispatch_transform::{LevelGuard, Transform, enter};
 
 use crate::TensorOutline;
@@ -26,7 +29,7 @@ impl Transform for ReverseMode {
     }
 }
 
-/// Returns the gradient of a function that returns one tensor of one element.
+/// Returns the gradient of a function that returns one tensor of one element: for each tensor of the inputs, in the same structure.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -39,29 +42,42 @@ impl Transform for ReverseMode {
 /// let x = Tensor::from(2.0);
 /// assert_eq!(grad(cube, &x)?.item::<f64>()?, 12.0);
 /// assert_eq!(grad(|x| grad(cube, x), &x)?.item::<f64>()?, 12.0);
+///
+/// let (by_x, by_y) = grad(|(x, y)| x * y, (&x, &Tensor::from(5.0)))?;
+/// assert_eq!((by_x.item::<f64>()?, by_y.item::<f64>()?), (5.0, 2.0));
 /// # Ok(())
 /// # }
 /// ```
 ///
 /// # Errors
 ///
-/// Returns the error of the function, [`GradientError::NotDifferentiableDType`] if the dtype of `x` has no gradients, and
+/// Returns the error of the function, [`GradientError::NotDifferentiableInput`] if the dtype of an input has no gradients, and
 /// [`GradientError::NotScalar`] if the result does not have exactly one element.
-pub fn grad(f: impl FnOnce(&Tensor) -> Result<Tensor>, x: &Tensor) -> Result<Tensor> {
-    value_and_grad(f, x).map(|(_, gradient)| gradient)
+pub fn grad<I: IntoTensorTree>(f: impl FnOnce(&I::Tree) -> Result<Tensor>, inputs: I) -> Result<I::Tree> {
+    value_and_grad(f, inputs).map(|(_, gradient)| gradient)
 }
 
-/// Returns the result of a function, and its gradient.
+/// Returns the result of a function, and its gradient. The inputs can be the parameters of a network:
 ///
 /// ```
 /// # use kernels_cpu as _;
 /// use aten::prelude::*;
 /// use dispatch_autograd::functional::value_and_grad;
-/// use dispatch_runtime::Tensor;
+/// use dispatch_runtime::{Tensor, TensorTree};
+///
+/// #[derive(TensorTree)]
+/// struct Line {
+///     slope: Tensor,
+///     offset: Tensor,
+/// }
 ///
 /// # fn main() -> dispatch_runtime::Result<()> {
-/// let (value, gradient) = value_and_grad(|x| (x * x)?.sum(), &Tensor::from([1.0, 3.0]))?;
-/// assert_eq!((value.item::<f64>()?, gradient.to_vec::<f64>()?), (10.0, vec![2.0, 6.0]));
+/// let line = Line { slope: Tensor::from(2.0), offset: Tensor::from(1.0) };
+/// let (x, y) = (Tensor::from([1.0, 3.0]), Tensor::from([3.0, 6.0]));
+/// let loss = |line: &Line| (((&x * &line.slope)? + &line.offset)? - &y)?.square()?.sum();
+/// let (value, gradient) = value_and_grad(loss, &line)?;
+/// assert_eq!(value.item::<f64>()?, 1.0);
+/// assert_eq!((gradient.slope.item::<f64>()?, gradient.offset.item::<f64>()?), (6.0, 2.0));
 /// # Ok(())
 /// # }
 /// ```
@@ -69,34 +85,30 @@ pub fn grad(f: impl FnOnce(&Tensor) -> Result<Tensor>, x: &Tensor) -> Result<Ten
 /// # Errors
 ///
 /// Returns the errors of [`grad`].
-pub fn value_and_grad(f: impl FnOnce(&Tensor) -> Result<Tensor>, x: &Tensor) -> Result<(Tensor, Tensor)> {
+pub fn value_and_grad<I: IntoTensorTree>(
+    f: impl FnOnce(&I::Tree) -> Result<Tensor>,
+    inputs: I,
+) -> Result<(Tensor, I::Tree)> {
     let _recording = leave_inference_mode();
     let entered = enter(ReverseMode);
-    let input = lift_input(&entered, x)?;
-    let output = entered.level().lift(&f(&input)?);
+    let inputs = lift_inputs(&entered, "inputs", inputs)?;
+    let output = entered.level().lift(&f(&inputs)?);
     if output.geometry().count() != 1 {
         return Err(GradientError::NotScalar { sizes: output.sizes().to_vec(), dtype: output.dtype() }.into());
     }
-    let gradient = if history::requires_grad(&output)? {
-        Differentiation::of_outputs(&[&output]).allow_unused().grad(&[&input])?.pop().flatten()
-    } else {
-        None
-    };
-    let gradient = match gradient {
-        Some(gradient) => gradient,
-        None => TensorOutline::from_tensor(&input).zeros()?,
-    };
-    Ok((entered.level().lower(&output), entered.level().lower(&gradient)))
+    let request = Differentiation::of_outputs(&[&output]).allow_unused();
+    let gradient = gradients_or_zeros(&inputs, history::requires_grad(&output)?.then_some(request))?;
+    Ok((entered.level().lower(&output), map(&gradient, |tensor| Ok(entered.level().lower(tensor)))?))
 }
 
 /// A function that computes gradients of the inputs of a differentiated function from gradients of its results. [`vjp`] makes it.
-pub struct Pullback {
-    inputs: Vec<Tensor>,
-    outputs: Vec<Tensor>,
+pub struct Pullback<I, O> {
+    inputs: I,
+    outputs: O,
 }
 
 /// Returns the results of a function, and its pullback. The pullback computes gradients of the inputs from gradients of the results, any
-/// number of times.
+/// number of times. Both have the structure of the function's own inputs and results.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -106,45 +118,71 @@ pub struct Pullback {
 ///
 /// # fn main() -> dispatch_runtime::Result<()> {
 /// let (x, y) = (Tensor::from([1.0, 2.0]), Tensor::from([3.0, 4.0]));
-/// let (product, pullback) = vjp(|inputs| Ok(vec![(&inputs[0] * &inputs[1])?]), &[&x, &y])?;
-/// let gradients = pullback.call(&[&Tensor::from([1.0, 10.0])])?;
-/// assert_eq!(gradients[0].to_vec::<f64>()?, [3.0, 40.0]);
-/// assert_eq!(gradients[1].to_vec::<f64>()?, [1.0, 20.0]);
+/// let (product, pullback) = vjp(|(x, y)| x * y, (&x, &y))?;
+/// assert_eq!(product.to_vec::<f64>()?, [3.0, 8.0]);
+/// let (by_x, by_y) = pullback.call(&Tensor::from([1.0, 10.0]))?;
+/// assert_eq!(by_x.to_vec::<f64>()?, [3.0, 40.0]);
+/// assert_eq!(by_y.to_vec::<f64>()?, [1.0, 20.0]);
 /// # Ok(())
 /// # }
 /// ```
 ///
 /// # Errors
 ///
-/// Returns the error of the function, and [`GradientError::NotDifferentiableDType`] if the dtype of an input has no gradients.
-pub fn vjp(f: impl FnOnce(&[Tensor]) -> Result<Vec<Tensor>>, inputs: &[&Tensor]) -> Result<(Vec<Tensor>, Pullback)> {
+/// Returns the error of the function, and [`GradientError::NotDifferentiableInput`] if the dtype of an input has no gradients.
+pub fn vjp<I: IntoTensorTree, O: TensorTree>(
+    f: impl FnOnce(&I::Tree) -> Result<O>,
+    inputs: I,
+) -> Result<(O, Pullback<I::Tree, O>)> {
+    vjp_of("inputs", f, inputs)
+}
+
+/// [`vjp`] with another name for the inputs, in errors.
+fn vjp_of<I: IntoTensorTree, O: TensorTree>(
+    name: &'static str,
+    f: impl FnOnce(&I::Tree) -> Result<O>,
+    inputs: I,
+) -> Result<(O, Pullback<I::Tree, O>)> {
     let _recording = leave_inference_mode();
     let entered = enter(ReverseMode);
-    let inputs: Vec<Tensor> = inputs.iter().map(|x| lift_input(&entered, x)).collect::<Result<_>>()?;
-    let outputs: Vec<Tensor> = f(&inputs)?.iter().map(|output| entered.level().lift(output)).collect();
-    let values = outputs.iter().map(|output| entered.level().lower(output)).collect();
+    let inputs = lift_inputs(&entered, name, inputs)?;
+    let outputs = map(&f(&inputs)?, |tensor| Ok(entered.level().lift(tensor)))?;
+    let values = map(&outputs, |tensor| Ok(entered.level().lower(tensor)))?;
     Ok((values, Pullback { inputs, outputs }))
 }
 
-impl Pullback {
+impl<I: TensorTree, O: TensorTree> Pullback<I, O> {
     /// Computes the gradients of the inputs from the gradients of the results.
     ///
     /// # Errors
     ///
-    /// Returns [`GradientError::WrongSeedCount`] or [`GradientError::WrongGradientSizes`] if there is not one gradient of the right sizes
-    /// for each result, and the error of a derivative.
-    pub fn call(&self, gradients: &[&Tensor]) -> Result<Vec<Tensor>> {
-        if gradients.len() != self.outputs.len() {
-            return Err(GradientError::WrongSeedCount { tensors: self.outputs.len(), seeds: gradients.len() }.into());
+    /// Returns [`TreeMismatch`](dispatch_runtime::TreeMismatch) or [`GradientError::WrongGradientSizes`] if there is not one gradient of the
+    /// right sizes for each result, and the error of a derivative.
+    pub fn call(&self, gradients: impl IntoTensorTree<Tree = O>) -> Result<I> {
+        self.call_with(("results", "gradients"), &gradients.into_tensor_tree()?)
+    }
+
+    /// [`call`](Self::call) with other names for the results and the gradients, in errors.
+    fn call_with(&self, (results, name): (&'static str, &'static str), gradients: &O) -> Result<I> {
+        self.outputs.check_same_structure(results, gradients, name)?;
+        let (mut outputs, mut seeds) = (Vec::new(), Vec::new());
+        let pairs = self.outputs.tensors().into_iter().zip(gradients.tensors());
+        for ((output, seed), path) in pairs.zip(gradients.leaf_paths()) {
+            if output.sizes() != seed.sizes() {
+                let (found, expected) = (seed.sizes().to_vec(), output.sizes().to_vec());
+                return Err(
+                    GradientError::WrongGradientSizes { from: format!("`{name}{path}`"), found, expected }.into()
+                );
+            }
+            if output.requires_grad() {
+                outputs.push(output);
+                seeds.push(seed);
+            }
         }
-        let (outputs, seeds): (Vec<&Tensor>, Vec<&Tensor>) =
-            self.outputs.iter().zip(gradients).filter(|(output, _)| output.requires_grad()).unzip();
-        let inputs: Vec<&Tensor> = self.inputs.iter().collect();
+        let (outputs, seeds): (Vec<&Tensor>, Vec<&Tensor>) = (outputs.iter().collect(), seeds.iter().collect());
         // The level has ended, but the recorded graph still exists. Calls here belong to the levels below, which may differentiate them.
-        let found =
-            Differentiation::of_outputs(&outputs).with_seeds(&seeds).create_graph().allow_unused().grad(&inputs)?;
-        let zeros = |input: &Tensor| TensorOutline::from_tensor(input).zeros();
-        found.into_iter().zip(&self.inputs).map(|(gradient, input)| gradient.map_or_else(|| zeros(input), Ok)).collect()
+        let request = Differentiation::of_outputs(&outputs).with_seeds(&seeds).create_graph().allow_unused();
+        gradients_or_zeros(&self.inputs, Some(request))
     }
 }
 
@@ -158,28 +196,28 @@ impl Pullback {
 /// use dispatch_runtime::Tensor;
 ///
 /// # fn main() -> dispatch_runtime::Result<()> {
-/// let x = Tensor::from([1.0, 2.0]);
-/// let (squares, change) = jvp(|inputs| Ok(vec![(&inputs[0] * &inputs[0])?]), &[&x], &[&Tensor::from([1.0, 0.5])])?;
-/// assert_eq!(squares[0].to_vec::<f64>()?, [1.0, 4.0]);
-/// assert_eq!(change[0].to_vec::<f64>()?, [2.0, 2.0]);
+/// let (x, direction) = (Tensor::from([1.0, 2.0]), Tensor::from([1.0, 0.5]));
+/// let (squares, change) = jvp(|x| x * x, &x, &direction)?;
+/// assert_eq!(squares.to_vec::<f64>()?, [1.0, 4.0]);
+/// assert_eq!(change.to_vec::<f64>()?, [2.0, 2.0]);
 /// # Ok(())
 /// # }
 /// ```
 ///
 /// # Errors
 ///
-/// Returns the errors of [`vjp`] and of [`Pullback::call`].
-pub fn jvp(
-    f: impl FnOnce(&[Tensor]) -> Result<Vec<Tensor>>,
-    inputs: &[&Tensor],
-    tangents: &[&Tensor],
-) -> Result<(Vec<Tensor>, Vec<Tensor>)> {
+/// Returns the errors of [`vjp`] and of [`Pullback::call`], and [`GradientError::NotDifferentiableInput`] if the dtype of a result has no
+/// derivative.
+pub fn jvp<I: IntoTensorTree, O: TensorTree>(
+    f: impl FnOnce(&I::Tree) -> Result<O>,
+    inputs: I,
+    tangents: impl IntoTensorTree<Tree = I::Tree>,
+) -> Result<(O, O)> {
     let (values, pullback) = vjp(f, inputs)?;
-    let zeros: Vec<Tensor> =
-        values.iter().map(|value| TensorOutline::from_tensor(value).zeros()).collect::<Result<_>>()?;
-    let back = |gradients: &[Tensor]| pullback.call(&gradients.iter().collect::<Vec<_>>());
-    let (_, forward) = vjp(back, &zeros.iter().collect::<Vec<_>>())?;
-    Ok((values, forward.call(tangents)?))
+    let zeros = map(&values, |value| TensorOutline::from_tensor(value).zeros())?;
+    let (_, forward) = vjp_of("results", |gradients: &O| pullback.call(gradients), &zeros)?;
+    let change = forward.call_with(("inputs", "tangents"), &tangents.into_tensor_tree()?)?;
+    Ok((values, change))
 }
 
 /// Leaves inference mode, if the thread is in it, so that a level can record. The levels below still record nothing.
@@ -192,13 +230,32 @@ fn leave_inference_mode() -> Option<[Guard; 2]> {
     })
 }
 
-/// Lifts an input of the function to its level, and marks it as requiring gradients.
-fn lift_input(entered: &LevelGuard, x: &Tensor) -> Result<Tensor> {
-    if !is_differentiable(x.dtype()) {
-        return Err(GradientError::NotDifferentiableDType { dtype: x.dtype() }.into());
-    }
-    // A tensor made in inference mode is copied: it counts no versions, which saved tensors need.
-    let input = entered.level().lift(&if x.is_inference() { aten::clone(x, None)? } else { x.clone() });
-    input.mark(Marks::REQUIRES_GRAD);
-    Ok(input)
+/// Lifts the inputs of the function to its level, and marks them as requiring gradients.
+fn lift_inputs<I: IntoTensorTree>(entered: &LevelGuard, name: &str, inputs: I) -> Result<I::Tree> {
+    inputs.into_tensor_tree()?.map_tensors(&TreePath::ROOT, &mut |path, x| {
+        if !is_differentiable(x.dtype()) {
+            let path = format!("{name}{path}");
+            return Err(GradientError::NotDifferentiableInput { path, dtype: x.dtype() }.into());
+        }
+        // A tensor made in inference mode is copied: it counts no versions, which saved tensors need.
+        let input = entered.level().lift(&if x.is_inference() { aten::clone(x, None)? } else { x.clone() });
+        input.mark(Marks::REQUIRES_GRAD);
+        Ok(input)
+    })
+}
+
+/// Returns the requested gradients of the inputs, and zeros for an input that has none.
+fn gradients_or_zeros<I: TensorTree>(inputs: &I, request: Option<Differentiation<'_>>) -> Result<I> {
+    let tensors = inputs.tensors();
+    let found = match request {
+        Some(request) => request.grad(&tensors.iter().collect::<Vec<_>>())?,
+        None => vec![None; tensors.len()],
+    };
+    let zeros = |tensor: &Tensor| TensorOutline::from_tensor(tensor).zeros();
+    let gradients = found.into_iter().zip(&tensors).map(|(found, tensor)| found.map_or_else(|| zeros(tensor), Ok));
+    inputs.rebuild(gradients.collect::<Result<Vec<_>>>()?)
+}
+
+fn map<T: TensorTree>(tree: &T, f: impl Fn(&Tensor) -> Result<Tensor>) -> Result<T> {
+    tree.map_tensors(&TreePath::ROOT, &mut |_, tensor| f(tensor))
 }

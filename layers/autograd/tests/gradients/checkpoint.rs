@@ -306,10 +306,10 @@ fn transforms_differentiate_in_inference_mode() -> Result<()> {
         Ok(y)
     };
     assert_eq!(functional::grad(in_place, &x)?.item::<f64>()?, 12.0);
-    let (_, pullback) = functional::vjp(|inputs| Ok(vec![cube(&inputs[0])?]), &[&x])?;
-    assert_eq!(pullback.call(&[&Tensor::from(2.0)])?[0].item::<f64>()?, 24.0);
-    let (_, change) = functional::jvp(|inputs| Ok(vec![cube(&inputs[0])?]), &[&x], &[&Tensor::from(1.0)])?;
-    assert_eq!(change[0].item::<f64>()?, 12.0);
+    let (_, pullback) = functional::vjp(cube, &x)?;
+    assert_eq!(pullback.call(&Tensor::from(2.0))?.item::<f64>()?, 24.0);
+    let (_, change) = functional::jvp(cube, &x, &Tensor::from(1.0))?;
+    assert_eq!(change.item::<f64>()?, 12.0);
     assert!(guard::is_inference_mode() && (&x * &x)?.is_inference());
     Ok(())
 }

@@ -153,12 +153,12 @@ fn a_tensor_returned_from_a_transform_is_an_ordinary_tensor() {
 #[test]
 fn a_pullback_can_be_called_twice_and_differentiated() {
     let x = Tensor::from([1.0, 2.0]).requires_grad_(true).unwrap();
-    let (_, pullback) = vjp(|inputs| Ok(vec![(&(&inputs[0] * &inputs[0])? * &inputs[0])?]), &[&x]).unwrap();
+    let (_, pullback) = vjp(|x| (x * x)? * x, &x).unwrap();
     for seed in [1.0, 10.0] {
-        let gradient = pullback.call(&[&Tensor::from([seed, 0.0])]).unwrap().remove(0);
+        let gradient = pullback.call(&Tensor::from([seed, 0.0])).unwrap();
         assert_eq!(gradient.to_vec::<f64>().unwrap(), [3.0 * seed, 0.0]);
     }
-    let gradient = pullback.call(&[&Tensor::from([1.0, 1.0])]).unwrap().remove(0);
+    let gradient = pullback.call(&Tensor::from([1.0, 1.0])).unwrap();
     gradient.sum().unwrap().backward().unwrap();
     assert_eq!(x.grad().unwrap().to_vec::<f64>().unwrap(), [6.0, 12.0]);
 }
@@ -168,13 +168,11 @@ fn jvp_of_grad_is_a_hessian_vector_product() {
     // f = sum(x^3): the Hessian is diag(6 x).
     let x = Tensor::from([1.0, 2.0]);
     let cube = |x: &Tensor| (&(x * x)? * x)?.sum();
-    let (_, product) = jvp(|inputs| Ok(vec![grad(cube, &inputs[0])?]), &[&x], &[&Tensor::from([1.0, 10.0])]).unwrap();
-    assert_eq!(product[0].to_vec::<f64>().unwrap(), [6.0, 120.0]);
+    let direction = Tensor::from([1.0, 10.0]);
+    let (_, product) = jvp(|x| grad(cube, x), &x, &direction).unwrap();
+    assert_eq!(product.to_vec::<f64>().unwrap(), [6.0, 120.0]);
     // The same product with the transforms in the other order.
-    let along = |x: &Tensor| {
-        let (_, change) = jvp(|inputs| Ok(vec![cube(&inputs[0])?]), &[x], &[&Tensor::from([1.0, 10.0])])?;
-        Ok(change[0].clone())
-    };
+    let along = |x: &Tensor| Ok(jvp(cube, x, &direction)?.1);
     assert_eq!(grad(along, &x).unwrap().to_vec::<f64>().unwrap(), [6.0, 120.0]);
 }
 

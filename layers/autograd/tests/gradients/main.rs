@@ -18,4 +18,5 @@ mod second_order_indexing;
 mod spectra;
 mod subgradients;
 mod threads;
+mod trees;
 mod views;

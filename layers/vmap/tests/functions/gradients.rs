@@ -25,11 +25,10 @@ fn network_loss(parameters: &[Tensor], x: &Tensor, class: &Tensor) -> Result<Ten
     aten::cross_entropy_loss!(&scores, class)
 }
 
-fn network_gradients(x: &Tensor, class: &Tensor) -> Result<Vec<Tensor>> {
+fn network_gradients(x: &Tensor, class: &Tensor) -> Result<[Tensor; 4]> {
     let parameters = network_parameters();
-    let given: Vec<&Tensor> = parameters.iter().collect();
-    let (loss, pullback) = vjp(|parameters| Ok(vec![network_loss(parameters, x, class)?]), &given)?;
-    pullback.call(&[&loss[0].ones_like()?])
+    let (loss, pullback) = vjp(|parameters| network_loss(parameters, x, class), &parameters)?;
+    pullback.call(&loss.ones_like()?)
 }
 
 #[test]
@@ -159,8 +158,7 @@ fn vmap_of_value_and_grad_returns_the_loss_of_each_sample() {
 #[test]
 fn vmap_of_jvp_is_a_derivative_along_each_direction() {
     let (x, directions) = (varied_tensor(&[4]), varied_tensor(&[3, 4]));
-    let f = |inputs: &[Tensor]| Ok(vec![inputs[0].sin()?]);
-    let along = vmap(|direction| Ok(jvp(f, &[&x], &[direction])?.1.remove(0)), &directions).unwrap();
+    let along = vmap(|direction| Ok(jvp(Tensor::sin, &x, direction)?.1), &directions).unwrap();
     assert_close(&along, &(&directions * x.cos().unwrap()).unwrap());
 }
 

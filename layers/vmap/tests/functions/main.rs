@@ -9,6 +9,7 @@ mod mapped_functions;
 mod networks;
 mod other_crates;
 mod random;
+mod trees;
 mod values;
 mod writes;
 

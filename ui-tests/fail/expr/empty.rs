@@ -1,0 +1,7 @@
+use dispatch_runtime::prelude::*;
+
+fn nothing() -> Result<Tensor> {
+    expr!()
+}
+
+fn main() {}
