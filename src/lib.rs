@@ -26,13 +26,14 @@ assert_eq!(y.to_vec::<f64>()?, [2.0, 6.0]);
 //! | feature | content | |
 //! |---|---|---|
 //! | `aten` | PyTorch's operators as functions (`opdispatch::aten`) and methods | with `cpu` |
-//! | `cpu` | CPU kernels of these operators, linked without a `use`, and `opdispatch::cpu`: threads and matrix products for kernels of your own | default |
+//! | `cpu` | CPU kernels of these operators, linked without a `use`, and `opdispatch::backend::cpu`: loops and threads for kernels of your own | default |
 //! | `cuda` | CUDA kernels of these operators, `opdispatch::cuda`; builds on any machine | |
 //! | `attention`, `conv`, `loss`, `norm`, `optim`, `pooling`, `products`, `random`, `recurrent`, `resize`, `sort` | optional families of operators | default, all by `families` |
 //! | `fft`, `linalg`, `quantized` | Fourier transforms; decompositions and linear systems; operators of quantised models | |
 //! | `autograd` | derivatives and the backward pass: `opdispatch::autograd`, `loss.backward()` | default |
 //! | `autocast` | mixed precision: `opdispatch::autocast`, `autocast!` | default |
 //! | `modes` | observers of every operator call, `opdispatch::modes`: print, count, profile | default |
+//! | `files` | tensors in NumPy's `.npy` and `.npz` files and in safetensors files: `opdispatch::files` | |
 //! | `trace` | records the operator calls of a function as a graph, `opdispatch::trace` | |
 //! | `vmap` | runs a function of one sample on a batch, `opdispatch::vmap` | default |
 //! | `inventory` | registrations are collected before `main` | default |
@@ -97,6 +98,8 @@ pub use aten::{self, TensorOptions, set_default_device};
 pub use dispatch_autocast::{self as autocast, autocast};
 #[cfg(feature = "autograd")]
 pub use dispatch_autograd as autograd;
+#[cfg(feature = "files")]
+pub use dispatch_files as files;
 #[cfg(feature = "modes")]
 pub use dispatch_modes as modes;
 pub use dispatch_runtime::*;
@@ -106,8 +109,6 @@ pub use dispatch_trace as trace;
 pub use dispatch_vmap as vmap;
 #[cfg(all(feature = "autograd", feature = "vmap"))]
 pub use jacobian::{JacobianError, jacobians, jacrev};
-#[cfg(feature = "cpu")]
-pub use kernels_cpu as cpu;
 #[cfg(feature = "cpu")]
 pub use kernels_cpu::thread_pool::{num_threads, set_num_threads};
 #[cfg(feature = "cuda")]
@@ -125,6 +126,12 @@ pub mod prelude {
     #[cfg(feature = "autograd")]
     pub use dispatch_autograd::{Differentiable, not_differentiable, op_grad};
     pub use dispatch_runtime::prelude::*;
+}
+
+/// Parts for authors of kernels.
+pub mod backend {
+    #[cfg(feature = "cpu")]
+    pub use kernels_cpu::engine as cpu;
 }
 
 /// The examples of the README, as doctests.

@@ -18,7 +18,7 @@ use header::{read_header, write_header};
 /// ```no_run
 /// let images = dispatch_files::load_npy("images.npy")?;
 /// println!("{:?} {}", images.sizes(), images.dtype());
-/// # dispatch_runtime::Result::Ok(())
+/// # Ok::<(), dispatch_runtime::Error>(())
 /// ```
 ///
 /// # Errors

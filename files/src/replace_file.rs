@@ -24,8 +24,8 @@ pub(crate) fn replace_file(path: &Path, write: impl FnOnce(&Path) -> Result<(), 
     // From here on, the file is deleted if this function returns before it is renamed.
     let new = new.into_temp_path();
     write(&new)?;
+    fs::OpenOptions::new().write(true).open(&new).and_then(|file| file.sync_all()).map_err(io_error)?;
     fs::set_permissions(&new, permissions).map_err(io_error)?;
-    fs::File::open(&new).and_then(|file| file.sync_all()).map_err(io_error)?;
     new.persist(&target).map_err(|error| io_error(error.error))
 }
 

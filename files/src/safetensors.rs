@@ -44,7 +44,7 @@ const DTYPES: [(Dtype, DType); 16] = [
 /// for (name, tensor) in &weights {
 ///     println!("{name}: {:?}", tensor.sizes());
 /// }
-/// # dispatch_runtime::Result::Ok(())
+/// # Ok::<(), dispatch_runtime::Error>(())
 /// ```
 ///
 /// # Errors

@@ -11,7 +11,7 @@
 //!
 //! Kernels with a [plan](dispatch_runtime::Plan) use the last column: the plan has made the result. [`elements`] lends a whole tensor as a
 //! slice, [`sum`] adds up a row, and [`parallel_for`], [`parallel_each`] and [`parallel_chunks`] divide any other work among the threads of
-//! the backend.
+//! the backend. [`gemm`] multiplies matrices.
 //!
 //! ```
 //! use dispatch_runtime::prelude::*;
@@ -61,6 +61,7 @@ mod parallel;
 mod reduce;
 mod rows;
 
+pub use crate::gemm;
 pub use crate::math::{Real, vectorised};
 pub use crate::thread_pool::{num_threads, parallel_each, parallel_for, set_num_threads};
 pub use elements::{ElementsInOrder, elements};

@@ -15,12 +15,13 @@ use crate::thread_pool::DisjointLines;
 /// assert_eq!(squares, [0, 1, 4, 9, 16]);
 /// ```
 ///
+/// If `length` is 0, there are no chunks.
+///
 /// # Panics
 ///
-/// Panics if `length` is 0, or if `f` panics.
+/// Panics if `f` panics.
 pub fn parallel_chunks<T: Send>(elements: &mut [T], length: usize, grain: usize, f: impl Fn(usize, &mut [T]) + Sync) {
-    assert!(length > 0, "the length of a chunk is 0");
-    let whole = elements.len() / length;
+    let Some(whole) = elements.len().checked_div(length) else { return };
     let (chunks, rest) = elements.split_at_mut(whole * length);
     DisjointLines::new(chunks, length).for_each(grain, &f);
     if !rest.is_empty() {

@@ -173,6 +173,7 @@ fn wrong_sizes_and_devices_are_errors() {
 
 #[test]
 fn chunks_cover_a_slice_whose_length_they_do_not_divide() {
+    parallel_chunks(&mut [0; 3], 0, 1, |_, _| unreachable!());
     for length in 1..12 {
         let mut elements = vec![0; 10];
         parallel_chunks(&mut elements, length, 1, |chunk, part| part.fill(chunk + 1));
