@@ -153,4 +153,4 @@ pub use dispatch_runtime::{
 
 /// The CPU backend's threads, loops and matrix products, for kernels of other crates.
 #[cfg(feature = "cpu")]
-pub use kernels_cpu as cpu;
+pub use kernels_cpu::engine as cpu;

@@ -27,13 +27,14 @@ assert_eq!(y.to_vec::<f64>()?, [2.0, 6.0]);
 //! | feature | content | |
 //! |---|---|---|
 //! | `aten` | PyTorch's operators as functions (`opdispatch::aten`) and methods | with `cpu` |
-//! | `cpu` | CPU kernels of these operators, linked without a `use`, and `opdispatch::backend::cpu`: threads and matrix products for kernels of your own | default |
+//! | `cpu` | CPU kernels of these operators, linked without a `use`, and `opdispatch::backend::cpu`: loops and threads for kernels of your own | default |
 //! | `cuda` | CUDA kernels of these operators, `opdispatch::cuda`; builds on any machine | |
 //! | `attention`, `conv`, `loss`, `norm`, `optim`, `pooling`, `products`, `random`, `recurrent`, `resize`, `sort` | optional families of operators | default, all by `families` |
 //! | `fft`, `linalg`, `quantized` | Fourier transforms; decompositions and linear systems; operators of quantised models | |
 //! | `autograd` | derivatives and the backward pass: `opdispatch::autograd`, `loss.backward()` | default |
 //! | `autocast` | mixed precision: `opdispatch::autocast`, `autocast!` | default |
 //! | `modes` | observers of every operator call, `opdispatch::modes`: print, count, profile | default |
+//! | `files` | tensors in NumPy's `.npy` and `.npz` files and in safetensors files: `opdispatch::files` | |
 //! | `trace` | records the operator calls of a function as a graph, `opdispatch::trace` | |
 //! | `vmap` | runs a function of one sample on a batch, `opdispatch::vmap` | default |
 //! | `checks` | checks of your own operators, for tests: `opdispatch::checks` | |
@@ -110,6 +111,8 @@ pub use dispatch_autocast::{self as autocast, autocast};
 pub use dispatch_autograd as autograd;
 #[cfg(feature = "checks")]
 pub use dispatch_checks as checks;
+#[cfg(feature = "files")]
+pub use dispatch_files as files;
 #[cfg(feature = "modes")]
 pub use dispatch_modes as modes;
 pub use dispatch_runtime::{self as runtime, DType, Device, Error, Result, Scalar, Tensor, manual_seed};

@@ -53,7 +53,8 @@ pub fn op_def(attribute: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Registers a kernel of an operator: `#[op_impl(path::to::operator, KEY)]`. Several keys may be named. Without a key, the kernel serves
 /// every key that has no other kernel. After the keys: `override`, `when(condition)` and `priority = N`, `dtypes(words)` and
-/// `by = argument` for a kernel that is generic over the element type, `boxed` for a kernel that takes its arguments from the stack. A
+/// `by = argument` for a kernel that is generic over the element type (the dtype of `argument` selects it; without `by`, that of the first
+/// tensor, or the one that all operands of an elementwise operator promote to), `boxed` for a kernel that takes its arguments from the stack. A
 /// kernel whose first parameter is `plan` takes the operator's plan, its outputs and the arguments that it names, and serves every form of
 /// the operator. For such a kernel, `in_place`, `strided` and `converts` say which outputs of the caller it writes directly. `_: ...`
 /// stands for all arguments of the operator.

@@ -221,7 +221,9 @@ fn expand_typed(checked: &KernelWithSchema, kernel: &TypedKernel) -> TokenStream
             };
             let chosen = dtypes::dtype_argument(attribute, kernel.parameters.iter().zip(&kernel.types)).map(|at| {
                 let name = kernel.parameters[at].name.as_ref();
-                (&arguments[at], name.map_or_else(|| format!("argument {}", at + 1), ToString::to_string))
+                let all = kernel.types.iter().zip(&arguments).enumerate().map(|(at, (ty, name))| (at, ty, name));
+                let expression = dtypes::dtype_expression(checked, &arguments[at], all);
+                (expression, name.map_or_else(|| format!("argument {}", at + 1), ToString::to_string))
             });
             dtypes::generate_dtype_switch(words, operator, chosen, &serve, &runtime, &|element| {
                 let returned = returned(quote!(#name::<#element>));

@@ -230,6 +230,34 @@ fn a_generic_kernel_rejects_other_dtypes() {
     assert!(error.contains("float64") && error.contains("float32, int64"), "{error}");
 }
 
+#[op_def("element_size(Tensor self, Tensor other) -> Tensor", shape = pointwise)]
+fn element_size(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+
+#[op_impl(element_size, CPU, dtypes(all))]
+fn element_size_cpu<T: Element>(this: &Tensor, _other: &Tensor) -> Result<Tensor> {
+    let size = i64::try_from(size_of::<T>()).unwrap_or(0);
+    Ok(Tensor::from_vec(vec![size; this.to_vec::<i32>()?.len()], this.sizes())?)
+}
+
+#[op_def("first_element_size(Tensor self, Tensor other) -> Tensor", shape = pointwise)]
+fn first_element_size(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+
+#[op_impl(first_element_size, CPU, dtypes(all), by = this)]
+fn first_element_size_cpu<T: Element>(this: &Tensor, other: &Tensor) -> Result<Tensor> {
+    element_size_cpu::<T>(this, other)
+}
+
+#[test]
+fn operands_of_an_elementwise_operator_promote_to_the_dtype_of_a_generic_kernel() {
+    let ints = Tensor::from([1, 2]);
+    let size = |other: &Tensor| to_ints(&element_size(&ints, other).unwrap())[0];
+    assert_eq!([size(&ints), size(&Tensor::from([1.0; 2])), size(&Tensor::from([1_u8; 2]))], [4, 8, 4]);
+    // A number of the same category does not change the dtype.
+    assert_eq!(size(&Tensor::number(2.into())), 4);
+    // With `by`, one argument decides.
+    assert_eq!(to_ints(&first_element_size(&ints, &Tensor::from([1.0; 2])).unwrap()), [4, 4]);
+}
+
 #[test]
 fn an_error_of_a_kernel_names_the_form_and_its_argument() {
     let (x, held) = (int_vector(&[1, 2, 3]), int_vector(&[0; 3]));

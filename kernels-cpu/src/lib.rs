@@ -3,7 +3,8 @@
 //! Each family of operators has its own crate. All of them use the crate `engine`.
 #![forbid(unsafe_code)]
 
-pub use engine::{gemm, math, thread_pool};
+pub use ::engine::kernel_interface as engine;
+pub use ::engine::{gemm, math, thread_pool};
 
 #[cfg(feature = "attention")]
 use kernels_cpu_attention as _;

@@ -22,6 +22,8 @@ enum CrateRole {
     /// The test suite for backends. It knows no backend.
     Conformance,
     Facade,
+    /// Tensors in files. It knows no operator.
+    Files,
     /// A library of operators, written as a third party writes one. Only programs know it.
     Library,
     /// A program that uses the facade, such as the inspector, with its tests.
@@ -44,6 +46,7 @@ impl CrateRole {
             ("layers", _) => Self::Layer,
             ("checks", "") => Self::Checks,
             ("conformance", "") => Self::Conformance,
+            ("files", "") => Self::Files,
             ("vision", "") => Self::Library,
             ("dispatch-inspect", _) | ("conformance", "program") => Self::Program,
             ("examples" | "ui-tests", _) => Self::UserCode,
@@ -60,19 +63,19 @@ impl CrateRole {
     /// Whether a crate with this role may depend on a crate with the role `other`.
     fn may_depend_on(self, other: Self) -> bool {
         use CrateRole::{
-            Aten, Backend, Checks, Conformance, Facade, KernelEngine, KernelFamily, Layer, Library, Macros, Program,
+            Aten, Backend, Checks, Conformance, Facade, Files, KernelEngine, KernelFamily, Layer, Library, Macros, Program,
             Runtime, Schema, Transform, UserCode,
         };
         let known: &[Self] = match self {
             Schema | Self::TestTools => &[],
             Macros => &[Schema],
             Runtime => &[Schema, Macros],
-            Aten | Transform | KernelEngine => &[Schema, Macros, Runtime],
+            Aten | Transform | KernelEngine | Files => &[Schema, Macros, Runtime],
             Backend | KernelFamily => &[Schema, Macros, Runtime, Aten, KernelFamily, KernelEngine],
             Layer => &[Schema, Macros, Runtime, Aten, Transform],
             Checks => &[Schema, Macros, Runtime, Aten, Transform, Layer],
             Conformance => &[Schema, Macros, Runtime, Aten, Transform, Layer, Checks],
-            Facade => &[Schema, Macros, Runtime, Aten, Backend, Transform, Layer, Checks],
+            Facade => &[Schema, Macros, Runtime, Aten, Backend, Transform, Layer, Checks, Files],
             Library => &[Runtime, Aten, Backend, Layer, Facade],
             Program => &[
                 Schema,

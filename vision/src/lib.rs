@@ -40,7 +40,7 @@
 //!
 //! ```
 //! use opdispatch::autograd::op_grad;
-//! use opdispatch::backend::cpu::thread_pool::DisjointLines;
+//! use opdispatch::backend::cpu::parallel_chunks;
 //! use opdispatch::backend::{BadArgument, DTypes, Spec};
 //! use opdispatch::prelude::*;
 //! use opdispatch::vmap::{Batch, Mapped, op_vmap, vmap};
@@ -63,7 +63,7 @@
 //! #[op_impl(area, CPU, dtypes(floating))]
 //! fn area_cpu<T: Floating>(_plan: &(), out: &mut Tensor, boxes: &Tensor) -> Result<()> {
 //!     let edges = boxes.to_vec::<T>()?;
-//!     DisjointLines::new(&mut out.write::<T>()?, 1).for_each(4096, |row, area| {
+//!     parallel_chunks(&mut out.write::<T>()?, 1, 4096, |row, area| {
 //!         let [left, upper, right, lower] = [0, 1, 2, 3].map(|edge| edges[4 * row + edge]);
 //!         area[0] = (right - left) * (lower - upper);
 //!     });

@@ -5,6 +5,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{GenericParam, Path, Signature};
 
 use crate::errors::Errors;
+use crate::op_impl::KernelWithSchema;
 use crate::op_impl::attribute::{Attribute, DTypesOption};
 use crate::syntax::rust_type::RustType;
 use crate::syntax::signature::Parameter;
@@ -138,7 +139,7 @@ pub(super) struct DTypeSwitchFunction<'a> {
     pub(super) output: &'a TokenStream,
 }
 
-/// Returns the argument whose dtype selects the element type: the one that `by` names, or the first tensor.
+/// Returns the argument that selects the element type: the one that `by` names, or the first tensor.
 pub(super) fn dtype_argument<'a>(
     attribute: &Attribute,
     mut arguments: impl Iterator<Item = (&'a Parameter, &'a RustType)>,
@@ -149,11 +150,30 @@ pub(super) fn dtype_argument<'a>(
     }
 }
 
-/// Generates the switch on the dtype of the argument `chosen`, with the label that messages use for it.
+/// Returns the expression whose dtype selects the element type: the chosen argument, or all operands of an elementwise operator if the
+/// first of them is chosen by default. The dtype of several operands is the one that they promote to.
+///
+/// `arguments` are the kernel's arguments that are single tensors: their positions in the schema, and their names in generated code.
+pub(super) fn dtype_expression<'a>(
+    checked: &KernelWithSchema,
+    chosen: &Ident,
+    arguments: impl Iterator<Item = (usize, &'a RustType, &'a Ident)>,
+) -> TokenStream {
+    let (Some(pointwise), None) = (&checked.properties.pointwise, &checked.attribute.by) else {
+        return chosen.to_token_stream();
+    };
+    let operands: Vec<&Ident> = arguments
+        .filter(|(at, ty, _)| ty.text() == "&Tensor" && pointwise.operands.contains(at))
+        .map(|(.., name)| name)
+        .collect();
+    if operands.len() > 1 && operands[0] == chosen { quote!([#(#operands),*]) } else { chosen.to_token_stream() }
+}
+
+/// Generates the switch on the dtype of the expression `chosen`, with the label that messages use for it.
 pub(super) fn generate_dtype_switch(
     dtypes: &DTypesOption,
     operator: &Path,
-    chosen: Option<(&Ident, String)>,
+    chosen: Option<(TokenStream, String)>,
     serve: &DTypeSwitchFunction<'_>,
     runtime: &TokenStream,
     call: &dyn Fn(&TokenStream) -> TokenStream,

@@ -206,7 +206,9 @@ impl PlannedKernel<'_> {
                 let named = self.named.iter().map(|(parameter, at)| (parameter, &self.types[*at]));
                 let chosen = dtypes::dtype_argument(attribute, named).map(|at| {
                     let (parameter, argument) = &self.named[at];
-                    (&self.arguments[*argument], parameter.name.as_ref().map(ToString::to_string).unwrap_or_default())
+                    let all = self.named.iter().map(|&(_, at)| (at, &self.types[at], &self.arguments[at]));
+                    let expression = dtypes::dtype_expression(checked, &self.arguments[*argument], all);
+                    (expression, parameter.name.as_ref().map(ToString::to_string).unwrap_or_default())
                 });
                 let serve = dtypes::DTypeSwitchFunction {
                     signature,

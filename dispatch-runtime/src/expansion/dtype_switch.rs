@@ -4,6 +4,7 @@ use crate::error::{Error, ErrorKind};
 use crate::name::argument_name_in_schema;
 use crate::operator::Operation;
 use crate::scalar::DType;
+use crate::spec::result_dtype;
 use crate::tensor::Tensor;
 
 /// An argument whose dtype selects the code of a kernel over several dtypes.
@@ -33,6 +34,13 @@ impl HasDType for Option<&Tensor> {
 impl HasDType for &[Tensor] {
     fn dtype_of(&self) -> Option<DType> {
         self.first().map(Tensor::dtype)
+    }
+}
+
+/// The operands of an elementwise operator: the dtype that they promote to.
+impl<const N: usize> HasDType for [&Tensor; N] {
+    fn dtype_of(&self) -> Option<DType> {
+        (N > 0).then(|| result_dtype(self.iter().copied()))
     }
 }
 

@@ -80,6 +80,7 @@ pub trait Floating:
     fn to_f64(self) -> f64;
 }
 
+#[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "the function rounds on purpose")]
 const fn round_to_f32(value: f64) -> f32 {
     value as f32

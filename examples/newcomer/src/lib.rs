@@ -1,6 +1,7 @@
 //! An operator that PyTorch does not have, and its kernel for the CPU.
 #![forbid(unsafe_code)]
 
+use opdispatch::backend::cpu;
 use opdispatch::prelude::*;
 
 /// Computes `self / (1 + |self|)`.
@@ -8,7 +9,6 @@ use opdispatch::prelude::*;
 pub fn squash(this: &Tensor) -> Result<Tensor>;
 
 #[op_impl(squash, CPU, dtypes(floating))]
-fn squash_cpu<T: Floating>(this: &Tensor) -> Result<Tensor> {
-    let squash = |x: T| x / (T::ONE + if x < T::ZERO { -x } else { x });
-    Ok(Tensor::from_vec(this.to_vec::<T>()?.into_iter().map(squash).collect(), this.sizes())?)
+fn squash_cpu<T: cpu::Float>(this: &Tensor) -> Result<Tensor> {
+    cpu::map([this], |[x]: [T::Compute; 1]| x / (T::Compute::ONE + x.abs()))
 }

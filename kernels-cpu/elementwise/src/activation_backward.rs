@@ -1,10 +1,10 @@
 //! Kernels of gradients of activation functions and other elementwise operators.
 
-use dispatch_runtime::{Arithmetic, Complex32, Complex64, DType, Result, Scalar};
+use dispatch_runtime::{Arithmetic, Complex32, Complex64, DType, Floating, Result, Scalar};
 
 use crate::activation::{softplus, tanh_gelu_argument};
 use crate::complex::Conjugate;
-use engine::compute::{AnyFloat, ComputeType, Divide, RealFloat, narrow_complex, widen_complex};
+use engine::compute::{ComputeType, Divide, RealFloat, narrow_complex, widen_complex};
 use engine::elementwise::{LoopReceiver, elementwise, loops};
 use engine::inlined::inlined;
 use engine::math::Real;
@@ -113,8 +113,8 @@ fn logit_backward_loops(eps: Option<f64>) -> impl Fn(DType, &mut LoopReceiver<'_
     // With `eps`, the gradient outside its bounds is zero. Without it, `logit` is undefined there and the gradient is NaN.
     let (low, high, outside) = eps.map_or((0.0, 1.0, f64::NAN), |eps| (eps, 1.0 - eps, 0.0));
     loops!([f32 f64] |[grad, x]| {
-        let (low, high) = (AnyFloat::from_f64(low), AnyFloat::from_f64(high));
-        if (x < low) | (x > high) { AnyFloat::from_f64(outside) } else { grad / (x * (1.0 - x)) }
+        let (low, high) = (Floating::from_f64(low), Floating::from_f64(high));
+        if (x < low) | (x > high) { Floating::from_f64(outside) } else { grad / (x * (1.0 - x)) }
     })
 }
 

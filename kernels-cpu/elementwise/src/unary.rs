@@ -2,10 +2,10 @@
 
 use std::f64::consts::{LN_2, PI};
 
-use dispatch_runtime::{Complex32, Complex64, DType, Element, Promotion, Result, Tensor, bf16, f16, op_impl};
+use dispatch_runtime::{Complex32, Complex64, DType, Element, Floating, Promotion, Result, Tensor, bf16, f16, op_impl};
 
 use crate::special::compute_in_f64;
-use engine::compute::{AnyFloat, ComputeType, Divide, Ordered, RealFloat, narrow_complex, widen_complex};
+use engine::compute::{ComputeType, Divide, Ordered, RealFloat, narrow_complex, widen_complex};
 use engine::elementwise::{LoopReceiver, Loops, compute_with_promotion, elementwise, loops};
 use engine::inlined::inlined;
 use engine::math::{Real, complex};
@@ -118,11 +118,11 @@ inlined! {
 
     impl NonfiniteReplacement for f32, f64 {
         fn replace_nonfinite(self, nan: f64, above: Option<f64>, below: Option<f64>) -> Self = if RealFloat::is_nan(self) {
-            AnyFloat::from_f64(nan)
+            Floating::from_f64(nan)
         } else if self == Self::INFINITY {
-            above.map_or(Self::MAX, AnyFloat::from_f64)
+            above.map_or(Self::MAX, Floating::from_f64)
         } else if self == Self::NEG_INFINITY {
-            below.map_or(Self::MIN, AnyFloat::from_f64)
+            below.map_or(Self::MIN, Floating::from_f64)
         } else {
             self
         };
@@ -217,7 +217,7 @@ elementwise! {
 fn polygamma_loops(order: i64) -> impl Fn(DType, &mut LoopReceiver<'_, 1>) -> Result<(), &'static [DType]> {
     #[expect(clippy::cast_precision_loss, reason = "the result overflows for orders above 170")]
     let order = order as f64;
-    loops!([f32 f64] |[x]| Real::polygamma(x, AnyFloat::from_f64(order)))
+    loops!([f32 f64] |[x]| Real::polygamma(x, Floating::from_f64(order)))
 }
 
 #[inline(always)]
@@ -239,7 +239,7 @@ fn sinc_element<T: RealFloat>(x: T) -> T {
 fn logit_loops(eps: Option<f64>) -> impl Fn(DType, &mut LoopReceiver<'_, 1>) -> Result<(), &'static [DType]> {
     // Without `eps`, an element outside the domain is not clamped, so its result is NaN.
     let (low, high) = eps.map_or((f64::NEG_INFINITY, f64::INFINITY), |eps| (eps, 1.0 - eps));
-    loops!([f32 f64] |[x]| logit_element(x, AnyFloat::from_f64(low), AnyFloat::from_f64(high)))
+    loops!([f32 f64] |[x]| logit_element(x, Floating::from_f64(low), Floating::from_f64(high)))
 }
 
 #[inline(always)]

@@ -1,13 +1,11 @@
 //! The types that loops compute in.
 
-mod any_float;
 mod divide_power;
 mod ordered;
 mod real_float;
 
 use dispatch_runtime::{Arithmetic, Complex32, Complex64, Scalar};
 
-pub use any_float::AnyFloat;
 pub use divide_power::{Divide, Power, narrow_complex, widen_complex};
 pub use ordered::Ordered;
 pub use real_float::RealFloat;

@@ -6,7 +6,7 @@
 
 use std::ops::Deref;
 
-use dispatch_runtime::{DType, Geometry, Operands, ReadGuard, Result, Tensor};
+use dispatch_runtime::{Arithmetic, DType, Geometry, Operands, ReadGuard, Result, Tensor};
 
 use crate::allocation::filled_vec;
 use crate::compute::ComputeType;
@@ -14,14 +14,14 @@ use crate::convert::conversion_function;
 use crate::elementwise::loop_nest::LoopNest;
 
 /// A tensor's elements in row-major order.
-pub enum ContiguousElements<'a, T: ComputeType> {
+pub enum ContiguousElements<'a, T: Arithmetic> {
     /// The elements of the tensor itself, borrowed.
     Borrowed(ReadGuard<'a, T>),
     /// A converted copy of the elements.
     Owned(Vec<T>),
 }
 
-impl<T: ComputeType> Deref for ContiguousElements<'_, T> {
+impl<T: Arithmetic> Deref for ContiguousElements<'_, T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
@@ -33,7 +33,7 @@ impl<T: ComputeType> Deref for ContiguousElements<'_, T> {
 }
 
 /// Returns the elements of a tensor as `T`, without a copy if the tensor is contiguous and has this dtype.
-pub fn contiguous_elements<T: ComputeType>(tensor: &Tensor) -> Result<ContiguousElements<'_, T>> {
+pub fn contiguous_elements<T: Arithmetic>(tensor: &Tensor) -> Result<ContiguousElements<'_, T>> {
     if tensor.dtype() == T::DTYPE && tensor.geometry().is_contiguous() {
         return Ok(ContiguousElements::Borrowed(tensor.read::<T>()?));
     }
@@ -62,7 +62,7 @@ pub fn write_f64_values(out: &mut Tensor, values: &[f64]) -> Result<()> {
 /// # Panics
 ///
 /// Panics if the tensor does not broadcast to `sizes`; plans check this before.
-pub fn broadcast_to_vec<T: ComputeType>(tensor: &Tensor, sizes: &[i64]) -> Result<Vec<T>> {
+pub fn broadcast_to_vec<T: Arithmetic>(tensor: &Tensor, sizes: &[i64]) -> Result<Vec<T>> {
     let mut elements = filled_vec(T::ZERO, element_count(sizes))?;
     let operands = Operands::borrow(&[], [], &["self"], [tensor])?;
     let [operand] = operands.read();

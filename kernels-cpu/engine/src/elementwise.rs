@@ -21,9 +21,11 @@ use dispatch_runtime::{
 };
 
 pub use converted_copy::copy_converted;
+use fusible::MapLoop;
 pub use fusible::{BoundLoop, FusibleKernel, FusionRule, fusible};
 pub use fusion::registers::{CheapOperation, scalar_functions};
 use loop_nest::LoopNest;
+use operands::CallOperands;
 pub use operands::LoopReceiver;
 
 /// The loops of an operator: a function that runs the loop of the given compute dtype. If there is no such loop, it returns the dtypes that
@@ -255,9 +257,31 @@ const fn operand_names<O: Operation>() -> &'static [&'static str] {
     }
 }
 
+/// Applies `f` to every element of operands that were borrowed. `common_dtype` is the dtype that the inputs promote to: if it is a 16-bit
+/// float and `C` is not, inputs and results are rounded to it.
+///
+/// # Panics
+///
+/// Panics if an input does not broadcast to the sizes of the written operand.
+#[inline]
+pub(crate) fn run_function<C: Element, R: Element, const N: usize>(
+    operands: &Operands<'_, 1, N>,
+    common_dtype: DType,
+    f: impl Fn([C; N]) -> R + Send + Sync,
+) {
+    let ([out], inputs) = (operands.written(), operands.read());
+    let are_alike = out.geometry().is_contiguous()
+        && inputs.iter().all(|input| {
+            let geometry = input.geometry();
+            input.dtype() == inputs[0].dtype() && geometry.is_contiguous() && geometry.same_sizes(out.geometry())
+        });
+    // SAFETY: `are_alike` is true only if the operands were checked.
+    unsafe { CallOperands::new(operands, common_dtype, are_alike) }.run(C::DTYPE, R::DTYPE, &MapLoop::new(f));
+}
+
 /// Returns whether a tensor is contiguous and has the sizes of another.
 #[inline(always)]
-fn is_contiguous_like(tensor: &Tensor, other: &Tensor) -> bool {
+pub(crate) fn is_contiguous_like(tensor: &Tensor, other: &Tensor) -> bool {
     tensor.geometry().is_contiguous() && tensor.geometry().same_sizes(other.geometry())
 }
 

@@ -1,6 +1,7 @@
 //! Shared loops of the CPU backend: elementwise, reduction, matrix product and data movement, with the code that they need.
 //!
-//! This crate defines no operator. The crates of operator families call it with a function of an element, a row or a window.
+//! This crate defines no operator. The crates of operator families call it with a function of an element, a row or a window. Kernels of
+//! other crates use [`kernel_interface`], which has no unsafe functions.
 #![allow(clippy::float_cmp, reason = "loops compare exactly if the definitions of operators do")]
 #![allow(clippy::needless_bitwise_bool, reason = "a condition without branches becomes vector instructions")]
 #![allow(clippy::needless_range_loop, reason = "one index is used for several arrays")]
@@ -25,6 +26,7 @@ pub mod elementwise;
 pub mod fill;
 pub mod gemm;
 pub mod inlined;
+pub mod kernel_interface;
 pub mod math;
 pub mod reduce;
 pub mod thread_pool;

@@ -11,7 +11,7 @@ pub mod line_totals;
 mod lines;
 pub mod min_max;
 
-use dispatch_runtime::{DType, Dims, Element, ErrorKind, Geometry, Operation, Result, Tensor, operands};
+use dispatch_runtime::{DType, Dims, Element, ErrorKind, Geometry, Operand, Operation, Result, Tensor, operands};
 
 pub use fold::MAX_LANE_ELEMENTS;
 pub use lines::for_each_line;
@@ -55,8 +55,17 @@ pub trait Fold: Sync {
 pub fn fold_into(out: &mut Tensor, this: &Tensor, reduced_dims: &[bool], fold: &impl Fold) -> Result<()> {
     let operands = operands!(write out; read this)?;
     let ([to], [from]) = (operands.written(), operands.read());
-    fold_nest::fold_dims(from, reduced_dims, to, fold);
+    fold_operands(from, reduced_dims, to, fold);
     Ok(())
+}
+
+/// Reduces the dimensions of `from` that are marked in `reduced_dims`, into `to`, which is contiguous.
+///
+/// # Panics
+///
+/// Panics if the sizes of `to` do not match, or if `to` is not contiguous.
+pub(crate) fn fold_operands(from: &Operand<'_>, reduced_dims: &[bool], to: &Operand<'_>, fold: &impl Fold) {
+    fold_nest::fold_dims(from, reduced_dims, to, fold);
 }
 
 /// Returns a tensor's sizes, with 1 in place of the dimensions that are marked in `reduced_dims`.

@@ -6,7 +6,6 @@ use aten::HermitianPlan;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex32, Complex64};
 use engine::allocation::filled_vec;
-use engine::compute::AnyFloat;
 use engine::contiguous::write_contiguous;
 use engine::reduce::with_compute_type;
 use faer::diag::DiagMut;

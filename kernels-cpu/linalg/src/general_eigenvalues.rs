@@ -1,8 +1,8 @@
 //! Eigenvalues and eigenvectors of one matrix that need not be Hermitian.
 
-use dispatch_runtime::{Arithmetic, Complex32, Complex64, Result};
+use dispatch_runtime::{Arithmetic, Complex32, Complex64, Floating, Result};
 use engine::allocation::filled_vec;
-use engine::compute::{AnyFloat, ComputeType, RealFloat};
+use engine::compute::{ComputeType, RealFloat};
 use engine::math::Real;
 use faer::diag::DiagMut;
 use faer::dyn_stack::{MemStack, StackReq};

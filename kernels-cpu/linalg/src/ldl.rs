@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Complex32, Complex64};
 use engine::allocation::to_usize;
-use engine::compute::{AnyFloat, RealFloat};
+use engine::compute::RealFloat;
 use engine::data_movement::broadcast_to_contiguous;
 use engine::math::vectorised;
 use engine::reduce::with_compute_type;

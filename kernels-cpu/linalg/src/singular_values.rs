@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex32, Complex64};
 use engine::allocation::{filled_vec, to_usize};
-use engine::compute::AnyFloat;
 use engine::contiguous::write_contiguous;
 use engine::reduce::with_compute_type;
 use faer::diag::DiagMut;

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use aten::DecompositionFailed;
 use dispatch_runtime::prelude::*;
-use engine::compute::{AnyFloat, RealFloat};
+use engine::compute::RealFloat;
 use faer::dyn_stack::{MemBuffer, StackReq};
 
 use crate::matrices::for_each_piece;

@@ -1,10 +1,9 @@
 //! Kernels of negative log-likelihood. Only one element of each row is needed, so they gather elements and do not read rows.
 
 use aten::{NllLossPlan, Reduction};
-use dispatch_runtime::{Arithmetic, BadArgument, Problem, Result, Tensor, op_impl};
+use dispatch_runtime::{Arithmetic, BadArgument, Floating, Problem, Result, Tensor, op_impl};
 
 use engine::allocation::to_usize;
-use engine::compute::AnyFloat;
 use engine::contiguous::write_contiguous;
 use engine::contiguous::{convert_to_vec, write_f64_values};
 use engine::reduce::with_compute_type;

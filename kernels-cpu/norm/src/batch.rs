@@ -1,6 +1,6 @@
 //! Kernels of batch normalisation: rows are channels or planes of channels, with one weight for each channel.
 
-use dispatch_runtime::{Result, Tensor, op_impl, operands};
+use dispatch_runtime::{Floating, Result, Tensor, op_impl, operands};
 
 use super::row_gradients::{
     GradientCoefficients, MAX_ELEMENTS_IN_L2, gradient_sums_of_all_rows, sum_and_write_channel_gradients,
@@ -11,7 +11,7 @@ use super::{
     reciprocal_standard_deviation, round_to_compute_type, to_f64,
 };
 use engine::allocation::to_usize;
-use engine::compute::{AnyFloat, RealFloat};
+use engine::compute::RealFloat;
 use engine::contiguous::{convert_to_vec, write_f64_values};
 use engine::math::vectorised;
 use engine::reduce::{for_each_line, with_compute_type};

@@ -1,12 +1,11 @@
 //! Kernels of group normalisation: rows are groups of channels, and every channel has a weight and a bias.
 
 use aten::GroupNormPlan;
-use dispatch_runtime::{DType, Geometry, Result, Spec, Tensor, op_impl, operands};
+use dispatch_runtime::{DType, Floating, Geometry, Result, Spec, Tensor, op_impl, operands};
 
 use super::row_gradients::{GradientCoefficients, gradient_sums_of_row};
 use super::{normalize_rows, parameter_or_default, to_f64};
 use engine::allocation::to_usize;
-use engine::compute::AnyFloat;
 use engine::contiguous::{convert_to_vec, write_f64_values};
 use engine::math::vectorised;
 use engine::reduce::{for_each_line, with_compute_type};

@@ -2,7 +2,6 @@
 
 use aten::AdagradStep;
 use dispatch_runtime::prelude::*;
-use engine::compute::AnyFloat;
 use engine::math::Real;
 use engine::vectorised;
 

@@ -2,7 +2,7 @@
 
 use aten::AdamStep;
 use dispatch_runtime::prelude::*;
-use engine::compute::{AnyFloat, RealFloat};
+use engine::compute::RealFloat;
 use engine::math::Real;
 use engine::vectorised;
 

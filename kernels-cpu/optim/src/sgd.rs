@@ -2,7 +2,6 @@
 
 use aten::SgdStep;
 use dispatch_runtime::prelude::*;
-use engine::compute::AnyFloat;
 use engine::vectorised;
 
 use crate::step_numbers::{number_of, skips_step};

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Element, MemoryFormat, ReadGuard, WriteGuard, bf16, f16};
-use engine::compute::{AnyFloat, RealFloat};
+use engine::compute::RealFloat;
 use engine::thread_pool::parallel_each;
 
 /// The number of elements of a piece: enough for a thread, and few enough for the cache.

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 
 use super::{BLOCKS_PER_GROUP, GroupWords, fill_from_words};
-use engine::compute::{AnyFloat, RealFloat};
+use engine::compute::RealFloat;
 use engine::inlined::inlined;
 use engine::math::{Real, vectorised};
 
@@ -130,7 +130,7 @@ fn uniform(_plan: &(), out: &mut Tensor, from: f64, to: f64, generator: Option<&
         _ => 24,
     };
     with_compute_precision!(out.dtype(), T N => {
-        let (from, to): (T, T) = (AnyFloat::from_f64(from), AnyFloat::from_f64(to));
+        let (from, to): (T, T) = (Floating::from_f64(from), Floating::from_f64(to));
         fill_from_words::<T, N>(out, generator, |words, _| {
             rows_from_fn(
                 #[inline(always)]
@@ -165,7 +165,7 @@ pub(super) fn fill_exponential<T: FromRandomBits, const N: usize>(
 #[op_impl(aten::cauchy, CPU, in_place, strided)]
 fn cauchy(_plan: &(), out: &mut Tensor, median: f64, sigma: f64, generator: Option<&Generator>) -> Result<()> {
     with_compute_precision!(out.dtype(), T N => {
-        let [median, sigma, pi, half]: [T; 4] = [median, sigma, std::f64::consts::PI, 0.5].map(AnyFloat::from_f64);
+        let [median, sigma, pi, half]: [T; 4] = [median, sigma, std::f64::consts::PI, 0.5].map(Floating::from_f64);
         fill_from_words::<T, N>(out, generator, |words, _| {
             rows_from_fn(
                 #[inline(always)]

@@ -3,10 +3,9 @@
 use std::marker::PhantomData;
 
 use dispatch_runtime::{
-    Arithmetic, Complex32, Complex64, Element, ReductionDims, Result, Scalar, Tensor, op_impl, operands,
+    Arithmetic, Complex32, Complex64, Element, Floating, ReductionDims, Result, Scalar, Tensor, op_impl, operands,
 };
 
-use engine::compute::AnyFloat;
 use engine::inlined::inlined;
 use engine::math::{Real, vectorised};
 use engine::reduce::line_totals::{self, OrderedFloat};

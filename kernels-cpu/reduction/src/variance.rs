@@ -1,9 +1,8 @@
 //! Kernels of variances and standard deviations.
 
 use aten::VariancePlan;
-use dispatch_runtime::{Complex32, Complex64, Element, Operation, Result, Spec, Tensor, op_impl, operands};
+use dispatch_runtime::{Complex32, Complex64, Element, Floating, Operation, Result, Spec, Tensor, op_impl, operands};
 
-use engine::compute::AnyFloat;
 use engine::inlined::inlined;
 use engine::math::vectorised;
 use engine::reduce::{for_each_line, keepdim_view, with_compute_type};
@@ -11,7 +10,7 @@ use engine::reduce::{for_each_line, keepdim_view, with_compute_type};
 /// An element type whose deviations from a mean are computed in double precision.
 pub(crate) trait VarianceElement: Element {
     /// The type of the variances.
-    type Real: AnyFloat + Element;
+    type Real: Floating + Element;
 
     /// Returns the real and the imaginary part; the latter is zero for a real number.
     fn real_and_imaginary(self) -> [f64; 2];

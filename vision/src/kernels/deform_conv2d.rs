@@ -7,7 +7,7 @@ mod gradients;
 mod points;
 
 use opdispatch::backend::cpu::gemm::{Entry, Matrix, MatrixMut, gemm};
-use opdispatch::backend::cpu::thread_pool::DisjointLines;
+use opdispatch::backend::cpu::parallel_chunks;
 use opdispatch::prelude::*;
 
 use super::elements::{contiguous, fill_with_zeros, filled_vec, is_empty};
@@ -121,7 +121,7 @@ fn deform_conv2d_cpu<T: Floating + Entry>(
         pad_image(plan, of_image.pixels, &mut padded);
         write_columns(plan, &padded, &points, of_image.mask, &mut columns);
         multiply_by_weight(plan, &weight, &columns, result)?;
-        DisjointLines::new(result, plan.result_area()).for_each(1, |channel, pixels| {
+        parallel_chunks(result, plan.result_area(), 1, |channel, pixels| {
             for pixel in pixels {
                 *pixel = *pixel + bias[channel];
             }

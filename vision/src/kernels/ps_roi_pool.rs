@@ -1,6 +1,6 @@
 //! The CPU kernels of `ps_roi_pool` and its gradient.
 
-use opdispatch::backend::cpu::thread_pool::DisjointLines;
+use opdispatch::backend::cpu::parallel_chunks;
 use opdispatch::prelude::*;
 
 use super::elements::{GRAIN_SIZE, contiguous, fill_with_zeros, is_empty, to_number};
@@ -34,7 +34,7 @@ fn ps_roi_pool_cpu<T: Floating>(
     let (area, bins) = (plan.height * plan.width, plan.pooled_height * plan.pooled_width);
     let channels = plan.channels / bins;
     let mut means = means.write::<T>()?;
-    DisjointLines::new(&mut means, bins).for_each((GRAIN_SIZE / bins).max(1), |line, means| {
+    parallel_chunks(&mut means, bins, (GRAIN_SIZE / bins).max(1), |line, means| {
         let (region, channel) = (&regions[line / channels], line % channels);
         for (bin, mean) in means.iter_mut().enumerate() {
             let pixels = &pixels[(region.image * plan.channels + channel * bins + bin) * area..][..area];
@@ -64,7 +64,7 @@ fn ps_roi_pool_backward_cpu<T: Floating>(
     let grads = grad.read::<T>()?;
     let bins = plan.pooled_height * plan.pooled_width;
     let mut pixels = out.write::<T>()?;
-    DisjointLines::new(&mut pixels, plan.height * plan.width).for_each(1, |line, pixels| {
+    parallel_chunks(&mut pixels, plan.height * plan.width, 1, |line, pixels| {
         let (image, channel) = (line / plan.channels, line % plan.channels);
         pixels.fill(T::ZERO);
         for &index in bins_of_channels.of_channel(channel) {

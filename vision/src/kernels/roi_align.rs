@@ -1,6 +1,6 @@
 //! The CPU kernels of `roi_align` and its gradient.
 
-use opdispatch::backend::cpu::thread_pool::DisjointLines;
+use opdispatch::backend::cpu::parallel_chunks;
 use opdispatch::prelude::*;
 
 use super::elements::{GRAIN_SIZE, contiguous, fill_with_zeros, is_empty};
@@ -36,19 +36,16 @@ fn roi_align_cpu<T: Floating>(
     let mut means = out.write::<T>()?;
     // A piece of work is all channels of a region, which share their points, unless there are few regions.
     let channels = if grids.len() < MIN_REGIONS { 1 } else { plan.channels };
-    DisjointLines::new(&mut means, channels * bins).for_each(
-        (GRAIN_SIZE / (channels * bins)).max(1),
-        |piece, means| {
-            let (grid, first) = (&grids[piece * channels / plan.channels], piece * channels % plan.channels);
-            let count = at_least_one(grid.sample_count());
-            grid.for_each_part(plan.width, |part, points| {
-                for (channel, means) in means.chunks_exact_mut(bins).enumerate() {
-                    let pixels = &pixels[(grid.image * plan.channels + first + channel) * area..][..area];
-                    means[part.clone()].iter_mut().zip(points.sums(pixels)).for_each(|(mean, sum)| *mean = sum / count);
-                }
-            });
-        },
-    );
+    parallel_chunks(&mut means, channels * bins, (GRAIN_SIZE / (channels * bins)).max(1), |piece, means| {
+        let (grid, first) = (&grids[piece * channels / plan.channels], piece * channels % plan.channels);
+        let count = at_least_one(grid.sample_count());
+        grid.for_each_part(plan.width, |part, points| {
+            for (channel, means) in means.chunks_exact_mut(bins).enumerate() {
+                let pixels = &pixels[(grid.image * plan.channels + first + channel) * area..][..area];
+                means[part.clone()].iter_mut().zip(points.sums(pixels)).for_each(|(mean, sum)| *mean = sum / count);
+            }
+        });
+    });
     Ok(())
 }
 
@@ -71,7 +68,7 @@ fn roi_align_backward_cpu<T: Floating>(
     let bins = plan.pooled_height * plan.pooled_width;
     let mut pixels = out.write::<T>()?;
     // Each channel of an image is one piece of work, so the order of the sums does not depend on the threads.
-    DisjointLines::new(&mut pixels, plan.height * plan.width).for_each(1, |line, pixels| {
+    parallel_chunks(&mut pixels, plan.height * plan.width, 1, |line, pixels| {
         let (image, channel) = (line / plan.channels, line % plan.channels);
         pixels.fill(T::ZERO);
         for (region, grid) in grids.iter().enumerate().filter(|(_, grid)| grid.image == image) {

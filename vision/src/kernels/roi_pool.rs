@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use opdispatch::backend::cpu::thread_pool::DisjointLines;
+use opdispatch::backend::cpu::parallel_chunks;
 use opdispatch::backend::{BadArgument, Problem};
 use opdispatch::prelude::*;
 
@@ -34,14 +34,14 @@ fn roi_pool_cpu<T: Floating>(
         &pixels[(image * plan.channels + line % plan.channels) * area..][..area]
     };
     let grain = (GRAIN_SIZE / bins.max(1)).max(1);
-    DisjointLines::new(&mut indices.write::<i32>()?, bins).for_each(grain, |line, indices| {
+    parallel_chunks(&mut indices.write::<i32>()?, bins, grain, |line, indices| {
         let (region, pixels) = (&regions[line / plan.channels], channel_pixels(line));
         for (bin, index) in indices.iter_mut().enumerate() {
             *index = index_of_max(region.rows(bin), pixels);
         }
     });
     let (indices, mut maxima) = (indices.read::<i32>()?, maxima.write::<T>()?);
-    DisjointLines::new(&mut maxima, bins).for_each(grain, |line, maxima| {
+    parallel_chunks(&mut maxima, bins, grain, |line, maxima| {
         let (region, pixels) = (&regions[line / plan.channels], channel_pixels(line));
         for (bin, (max, index)) in maxima.iter_mut().zip(&indices[line * bins..]).enumerate() {
             let without_max = || if region.pixel_count(bin) == 0 { T::ZERO } else { lowest() };
@@ -92,7 +92,7 @@ fn roi_pool_backward_cpu<T: Floating>(
     let grad = contiguous(grad)?;
     let grads = grad.read::<T>()?;
     let mut pixels = out.write::<T>()?;
-    DisjointLines::new(&mut pixels, area).for_each(1, |line, pixels| {
+    parallel_chunks(&mut pixels, area, 1, |line, pixels| {
         let (image, channel) = (line / plan.channels, line % plan.channels);
         pixels.fill(T::ZERO);
         for (number, _) in regions.iter().enumerate().filter(|(_, region)| region.image == image) {

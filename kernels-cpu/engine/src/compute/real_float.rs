@@ -2,12 +2,14 @@
 
 use std::cmp::Ordering;
 
-use super::{AnyFloat, ComputeType};
+use dispatch_runtime::Floating;
+
+use super::ComputeType;
 use crate::inlined::inlined;
 use crate::math::Real;
 
 /// `f32` or `f64`, for formulas that are written once for both.
-pub trait RealFloat: ComputeType + Real + AnyFloat {
+pub trait RealFloat: ComputeType + Real + Floating {
     /// Returns the next representable value in the direction of `other`.
     fn next_after(self, other: Self) -> Self;
 

@@ -64,8 +64,8 @@ impl<'a, const N: usize> LoopReceiver<'a, N> {
     /// If `are_alike` is true, every operand is contiguous, all have the same sizes, and all inputs have the same dtype.
     #[inline]
     pub(super) unsafe fn new(operands: &'a Operands<'_, 1, N>, common_dtype: DType, are_alike: bool) -> Self {
-        let [out] = operands.written();
-        Self::Call(CallOperands { out, inputs: operands.read(), common_dtype, kept_operand: None, are_alike })
+        // SAFETY: guaranteed by the caller.
+        Self::Call(unsafe { CallOperands::new(operands, common_dtype, are_alike) })
     }
 
     /// Runs the operator's loop, which applies `f` to every element. `C` is the type that the loop computes in, `R` that of its results.
@@ -108,9 +108,19 @@ impl<const N: usize> LoopReceiver<'_, N> {
     }
 }
 
-impl<const N: usize> CallOperands<'_, N> {
+impl<'a, const N: usize> CallOperands<'a, N> {
+    /// # Safety
+    ///
+    /// If `are_alike` is true, every operand is contiguous, all have the same sizes, and all inputs have the same dtype.
+    #[inline]
+    pub(super) unsafe fn new(operands: &'a Operands<'_, 1, N>, common_dtype: DType, are_alike: bool) -> Self {
+        let [out] = operands.written();
+        Self { out, inputs: operands.read(), common_dtype, kept_operand: None, are_alike }
+    }
+
+    /// Runs a loop over all elements. The loop takes and returns elements of these dtypes.
     #[inline(never)]
-    fn run(&self, compute_dtype: DType, result_dtype: DType, kernel_loop: &dyn ContiguousLoop) {
+    pub(super) fn run(&self, compute_dtype: DType, result_dtype: DType, kernel_loop: &dyn ContiguousLoop) {
         if !(self.are_alike && self.out.dtype() == result_dtype && self.inputs[0].dtype() == compute_dtype) {
             return self.run_with_conversions(compute_dtype, result_dtype, kernel_loop);
         }

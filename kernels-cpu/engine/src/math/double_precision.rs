@@ -1,7 +1,8 @@
 //! Rarely used functions, computed in `f64`, one element at a time.
 
+use dispatch_runtime::Floating;
+
 use super::float::Float;
-use crate::compute::AnyFloat;
 use crate::inlined::inlined;
 
 pub(super) trait GammaAndErfinv: Float {

@@ -5,7 +5,8 @@
 
 use std::ops::Rem;
 
-use crate::compute::AnyFloat;
+use dispatch_runtime::Floating;
+
 use crate::inlined::inlined;
 
 /// Evaluates a polynomial, lowest coefficient first.
@@ -30,7 +31,7 @@ pub(super) use polynomial;
 ///
 /// [`mul_add`](Self::mul_add) computes a product and a sum with one rounding, in one instruction if the machine has it. Otherwise, or
 /// outside of [`vectorised`](super::vectorised), it calls the library, which is slow but rounds alike.
-pub(super) trait Float: AnyFloat + Rem<Output = Self> {
+pub(super) trait Float: Floating + Rem<Output = Self> {
     const INFINITY: Self;
     const NAN: Self;
     /// The smallest normal number: below it the relative spacing grows.

@@ -3,8 +3,9 @@
 //! The larger the argument is, the more digits of pi that distance needs. This module has enough for arguments up to
 //! [`MAX_LIMITED_ARGUMENT`], with vector instructions. Larger arguments go to the standard library, one element at a time.
 
+use dispatch_runtime::Floating;
+
 use super::float::{Float, polynomial};
-use crate::compute::AnyFloat;
 use crate::inlined::inlined;
 
 /// The largest argument of the vectorised forms. A multiple of a quarter turn up to here has 20 bits, so that its product with the 33 bits

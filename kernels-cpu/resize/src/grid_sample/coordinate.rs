@@ -1,13 +1,13 @@
 //! Floating-point types in which grids are sampled.
 
-use dispatch_runtime::{bf16, f16};
+use dispatch_runtime::{Floating, bf16, f16};
 
-use engine::compute::{AnyFloat, ComputeType};
+use engine::compute::ComputeType;
 use engine::inlined::inlined;
 use engine::math::Real;
 
 /// A floating-point type in which positions in images are computed.
-pub(super) trait Coordinate: AnyFloat + Into<f64> + Send + Sync {
+pub(super) trait Coordinate: Floating + Into<f64> + Send + Sync {
     /// The type that loops compute in. It represents each value of this type.
     type LoopType: ComputeType;
 

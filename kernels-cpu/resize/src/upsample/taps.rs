@@ -2,10 +2,10 @@
 
 use std::f64::consts::PI;
 
-use dispatch_runtime::{OutOfMemory, Scalar};
+use dispatch_runtime::{Floating, OutOfMemory, Scalar};
 
 use engine::allocation::try_with_capacity;
-use engine::compute::{AnyFloat, ComputeType};
+use engine::compute::ComputeType;
 
 /// The interpolation between elements of the image.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -165,7 +165,7 @@ impl<T: ComputeType> UpsampleTaps<T> {
 /// Returns the weights of the four elements around a position, and their derivatives. The position is at the distance `right` after the
 /// second element.
 #[inline(always)]
-pub(crate) fn cubic_weights<T: AnyFloat>(right: T) -> [(T, T); 4] {
+pub(crate) fn cubic_weights<T: Floating>(right: T) -> [(T, T); 4] {
     let (one, two) = (T::from_f64(1.0), T::from_f64(2.0));
     let negate_derivative = |(weight, derivative): (T, T)| (weight, -derivative);
     [
@@ -181,7 +181,7 @@ const CUBIC_KERNEL_PARAMETER: f64 = -0.75;
 
 /// Returns the weight of an element at a distance of at most 1, and its derivative.
 #[inline(always)]
-fn near_cubic_weight<T: AnyFloat>(x: T) -> (T, T) {
+fn near_cubic_weight<T: Floating>(x: T) -> (T, T) {
     let (a, b, one) =
         (T::from_f64(CUBIC_KERNEL_PARAMETER + 2.0), T::from_f64(CUBIC_KERNEL_PARAMETER + 3.0), T::from_f64(1.0));
     ((a * x - b) * x * x + one, (T::from_f64(3.0) * a * x - T::from_f64(2.0) * b) * x)
@@ -189,7 +189,7 @@ fn near_cubic_weight<T: AnyFloat>(x: T) -> (T, T) {
 
 /// Returns the weight of an element at a distance from 1 to 2, and its derivative.
 #[inline(always)]
-fn far_cubic_weight<T: AnyFloat>(x: T) -> (T, T) {
+fn far_cubic_weight<T: Floating>(x: T) -> (T, T) {
     let [a, five, eight, four] = [1.0, 5.0, 8.0, 4.0].map(|times| T::from_f64(CUBIC_KERNEL_PARAMETER * times));
     (((a * x - five) * x + eight) * x - four, (T::from_f64(3.0) * a * x - T::from_f64(2.0) * five) * x + eight)
 }

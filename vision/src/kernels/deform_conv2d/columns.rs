@@ -1,6 +1,6 @@
 //! The columns of a deformable convolution: a row for each channel and each element of the kernel, a column for each pixel of the result.
 
-use opdispatch::backend::cpu::thread_pool::DisjointLines;
+use opdispatch::backend::cpu::parallel_chunks;
 use opdispatch::prelude::*;
 
 use super::points::Point;
@@ -10,7 +10,7 @@ use crate::DeformableConvolution;
 /// pixels.
 pub(super) fn pad_image<T: Floating>(plan: &DeformableConvolution, pixels: &[T], padded: &mut [T]) {
     let width = plan.image[1];
-    DisjointLines::new(padded, plan.padded_area()).for_each(1, |channel, padded| {
+    parallel_chunks(padded, plan.padded_area(), 1, |channel, padded| {
         let pixels = &pixels[channel * plan.image_area()..][..plan.image_area()];
         let rows = padded.chunks_exact_mut(plan.padded_width()).skip(1);
         for (to, from) in rows.zip(pixels.chunks_exact(width.max(1))) {
@@ -28,7 +28,7 @@ pub(super) fn write_columns<T: Floating>(
     columns: &mut [T],
 ) {
     let size = plan.kernel_size() * plan.result_area();
-    DisjointLines::new(columns, size).for_each(1, |channel, values| {
+    parallel_chunks(columns, size, 1, |channel, values| {
         let padded = &padded[channel * plan.padded_area()..][..plan.padded_area()];
         let start = channel / plan.channels_per_offset_group() * size;
         for (value, point) in values.iter_mut().zip(&points[start..]) {

@@ -1,6 +1,6 @@
 //! The gradients of a deformable convolution for an image, its offsets and its factors, from the gradients of the columns.
 
-use opdispatch::backend::cpu::thread_pool::DisjointLines;
+use opdispatch::backend::cpu::parallel_chunks;
 use opdispatch::prelude::*;
 
 use super::points::Point;
@@ -21,7 +21,7 @@ impl<T: Floating> ColumnGradients<'_, T> {
     /// Writes the gradients of the offsets: for each point the vertical one and the horizontal one.
     pub(super) fn write_offset(&self, out: &mut [T]) {
         let area = self.plan.result_area();
-        DisjointLines::new(out, 2 * area).for_each(1, |line, out| {
+        parallel_chunks(out, 2 * area, 1, |line, out| {
             let (down, right) = out.split_at_mut(area);
             for channel in self.channels_of_line(line) {
                 let (padded, columns) = (self.padded_channel(channel), self.columns_of_line(channel, line));
@@ -40,7 +40,7 @@ impl<T: Floating> ColumnGradients<'_, T> {
     /// Writes the gradients of the factors.
     pub(super) fn write_mask(&self, out: &mut [T]) {
         let area = self.plan.result_area();
-        DisjointLines::new(out, area).for_each(1, |line, out| {
+        parallel_chunks(out, area, 1, |line, out| {
             for channel in self.channels_of_line(line) {
                 let (padded, columns) = (self.padded_channel(channel), self.columns_of_line(channel, line));
                 for ((out, &grad), point) in out.iter_mut().zip(columns).zip(&self.points[line * area..]) {
@@ -54,7 +54,7 @@ impl<T: Floating> ColumnGradients<'_, T> {
     pub(super) fn write_image(&self, scratch: &mut [T], out: &mut [T]) {
         let Self { plan, .. } = *self;
         let (width, size) = (plan.padded_width(), plan.kernel_size() * plan.result_area());
-        DisjointLines::new(scratch, plan.padded_area()).for_each(1, |channel, padded| {
+        parallel_chunks(scratch, plan.padded_area(), 1, |channel, padded| {
             padded.fill(T::ZERO);
             let start = channel / plan.channels_per_offset_group() * size;
             let columns = &self.columns[channel * size..][..size];
@@ -67,7 +67,7 @@ impl<T: Floating> ColumnGradients<'_, T> {
             }
         });
         let scratch = &*scratch;
-        DisjointLines::new(out, plan.image_area()).for_each(1, |channel, pixels| {
+        parallel_chunks(out, plan.image_area(), 1, |channel, pixels| {
             let rows = scratch[channel * plan.padded_area()..].chunks_exact(width).skip(1);
             for (to, from) in pixels.chunks_exact_mut(plan.image[1].max(1)).zip(rows) {
                 to.copy_from_slice(&from[1..=plan.image[1]]);

@@ -1,6 +1,6 @@
 //! The points of an image that a deformable convolution reads.
 
-use opdispatch::backend::cpu::thread_pool::DisjointLines;
+use opdispatch::backend::cpu::parallel_chunks;
 use opdispatch::prelude::*;
 
 use crate::DeformableConvolution;
@@ -59,7 +59,7 @@ pub(super) fn find_points<T: Floating>(
     points: &mut [Point<T>],
 ) {
     let area = plan.result_area();
-    DisjointLines::new(points, area).for_each(1, |line, points| {
+    parallel_chunks(points, area, 1, |line, points| {
         let element = line % plan.kernel_size();
         let element = [element / plan.kernel[1], element % plan.kernel[1]];
         let (down, right) = offset[2 * line * area..][..2 * area].split_at(area);

@@ -1,0 +1,193 @@
+//! The error of this crate: the file, the entry in it, and the problem.
+
+use std::path::{Path, PathBuf};
+use std::{error, fmt, io};
+
+use dispatch_runtime::{DType, Error};
+
+/// The error for a file that cannot be loaded or saved.
+///
+/// ```
+/// use dispatch_files::{FileProblem, load_npy};
+///
+/// let error = load_npy("no/such/file.npy").unwrap_err();
+/// assert!(error.to_string().starts_with("`no/such/file.npy`: "));
+/// assert!(matches!(*error.problem, FileProblem::Io(_)));
+/// ```
+#[derive(Debug)]
+pub struct FileError {
+    /// The file, as the caller named it.
+    pub path: PathBuf,
+    /// The name of the tensor in the file, if the problem is in one of several.
+    pub entry: Option<String>,
+    /// The problem.
+    pub problem: Box<FileProblem>,
+}
+
+/// The problem with a file.
+///
+/// ```
+/// use dispatch_files::FileProblem;
+/// let problem = FileProblem::Truncated { expected: 24, found: 10 };
+/// assert_eq!(problem.to_string(), "the elements have 24 bytes, but 10 are left; the file is cut off, or its header is damaged");
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum FileProblem {
+    /// The system cannot read or write the file.
+    Io(io::Error),
+    /// The file does not begin with the mark of an `.npy` file.
+    NotNpy,
+    /// The file has a version of the `.npy` format that NumPy did not have when this was written.
+    NpyVersion {
+        /// The version's number.
+        major: u8,
+        /// The number after the point.
+        minor: u8,
+    },
+    /// The header of an array is damaged.
+    NpyHeader {
+        /// The text of the header, or the part of it that was read.
+        header: String,
+        /// The text that should be there.
+        expected: &'static str,
+    },
+    /// The array has elements for which there is no dtype.
+    UnsupportedElements {
+        /// The format's own name of the type.
+        found: String,
+    },
+    /// The file ends before the last element.
+    Truncated {
+        /// The number of bytes of all elements.
+        expected: u64,
+        /// The number of bytes that are left, or the largest number that a compressed entry can have.
+        found: u64,
+    },
+    /// More bytes follow after the last element.
+    TrailingBytes,
+    /// The sizes are larger than any memory.
+    TooLarge {
+        /// The sizes in the header.
+        sizes: Vec<u64>,
+    },
+    /// The structure of a file with several tensors is damaged.
+    Damaged {
+        /// The format of the file.
+        format: &'static str,
+        /// The error of the library that reads the format.
+        source: Box<dyn error::Error + Send + Sync>,
+    },
+    /// An entry of an archive is no array.
+    NotAnArray,
+    /// Tensors of this dtype cannot be saved in the format.
+    UnsupportedDType {
+        /// The dtype of the tensor.
+        dtype: DType,
+        /// The format.
+        format: &'static str,
+    },
+    /// Two tensors have the same name.
+    DuplicateName,
+    /// The format uses this name for something else.
+    ReservedName,
+    /// The elements of the tensor cannot be read, or there is no memory for them.
+    Tensor(Error),
+}
+
+impl FileError {
+    #[cold]
+    pub(crate) fn new(path: &Path, problem: impl Into<FileProblem>) -> Self {
+        Self { path: path.to_owned(), entry: None, problem: Box::new(problem.into()) }
+    }
+
+    #[cold]
+    pub(crate) fn in_entry(path: &Path, entry: &str, problem: impl Into<FileProblem>) -> Self {
+        Self { entry: Some(entry.to_owned()), ..Self::new(path, problem) }
+    }
+}
+
+impl From<io::Error> for FileProblem {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<Error> for FileProblem {
+    fn from(error: Error) -> Self {
+        Self::Tensor(error)
+    }
+}
+
+impl From<FileError> for Error {
+    #[cold]
+    fn from(error: FileError) -> Self {
+        Self::kernel(error)
+    }
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`", self.path.display())?;
+        if let Some(entry) = &self.entry {
+            write!(f, ", entry `{entry}`")?;
+        }
+        write!(f, ": {}", self.problem)
+    }
+}
+
+impl error::Error for FileError {
+    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+        match &*self.problem {
+            FileProblem::Io(source) => Some(source),
+            FileProblem::Damaged { source, .. } => Some(&**source),
+            FileProblem::Tensor(source) => Some(source),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for FileProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => error.fmt(f),
+            Self::NotNpy => f.write_str("this is no `.npy` file: it does not begin with the mark `\\x93NUMPY`"),
+            Self::NpyVersion { major, minor } => {
+                write!(
+                    f,
+                    "version {major}.{minor} of the `.npy` format is unknown; the known ones are 1.0, 2.0 and 3.0"
+                )
+            }
+            Self::NpyHeader { header, expected } => {
+                write!(f, "the header of the array is damaged: expected {expected} in {header:?}")
+            }
+            Self::UnsupportedElements { found } => {
+                write!(
+                    f,
+                    "there is no dtype for elements of type {found}; convert the array before it is saved, with `astype` for example"
+                )
+            }
+            Self::Truncated { expected, found } => {
+                write!(
+                    f,
+                    "the elements have {expected} bytes, but {found} are left; the file is cut off, or its header is damaged"
+                )
+            }
+            Self::TrailingBytes => {
+                f.write_str("more bytes follow after the last element; save several arrays in one `.npz` file")
+            }
+            Self::TooLarge { sizes } => write!(f, "an array of sizes {sizes:?} is larger than any memory"),
+            Self::Damaged { format, source } => write!(f, "the {format} is damaged: {source}"),
+            Self::NotAnArray => f.write_str("this entry of the archive is no array: its name does not end in `.npy`"),
+            Self::UnsupportedDType { dtype, format } => {
+                write!(
+                    f,
+                    "{format} have no dtype {dtype}; convert the tensor first, with `.to(DType::F32)` for example"
+                )
+            }
+            Self::DuplicateName => f.write_str("two tensors have this name"),
+            Self::ReservedName => f.write_str("the format has another use for this name; give the tensor another one"),
+            Self::Tensor(error) => error.fmt(f),
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Tensors in files: NumPy's `.npy` and `.npz`, and safetensors.
+//!
+//! ```
+//! use dispatch_files::{load_npz, save_npz};
+//! use dispatch_runtime::Tensor;
+//!
+//! # fn main() -> dispatch_runtime::Result<()> {
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = folder.path().join("points.npz");
+//! let (x, y) = (Tensor::from([[1.0, 2.0], [3.0, 4.0]]), Tensor::from([1, 0]));
+//! save_npz(&path, [("x", &x), ("y", &y)])?;
+//!
+//! let tensors = load_npz(&path)?;
+//! assert_eq!(tensors["x"].to_vec::<f64>()?, [1.0, 2.0, 3.0, 4.0]);
+//! assert_eq!(tensors["y"].sizes(), [2]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Functions that load make tensors on the CPU. Functions that save take tensors of any strides on the CPU; copy others to it first. A
+//! file is replaced as a whole: an interrupted program leaves the old file, or the new one.
+//!
+//! | dtype | `.npy`, `.npz` | safetensors |
+//! |---|---|---|
+//! | `bool`, `uint8`, `int8` to `int64`, `float16` to `float64`, `complex64` | yes | yes |
+//! | `complex128` | yes | |
+//! | `bfloat16`, the float8 dtypes | | yes |
+//!
+//! Any other type of elements in a file is an error, and so is a broken file: [`FileError`] names the file, the entry and the problem.
+//! Nothing in a file can make a function panic, or allocate much more memory than the file justifies.
+#![forbid(unsafe_code)]
+
+mod element_bytes;
+mod error;
+mod npy;
+mod npz;
+mod replace_file;
+mod safetensors;
+
+pub use error::{FileError, FileProblem};
+pub use npy::{load_npy, save_npy};
+pub use npz::{load_npz, save_npz};
+pub use safetensors::{load_safetensors, save_safetensors};
