@@ -7,7 +7,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, element_count};
 
 use crate::tensors_with_capacity;
-use crate::{Methods, check_same_device, linspace, searchsorted};
+use crate::{check_same_device, linspace, prelude::*, searchsorted};
 
 /// Counts the elements in `bins` equal bins of `range`, or of the elements' own range. Also returns the edges.
 #[op_def(
