@@ -14,7 +14,7 @@ fn view_as_complex_and_view_as_real_share_memory() {
     assert_eq!((z.dtype(), z.sizes(), z.strides()), (DType::C128, &[3_i64][..], &[1_i64][..]));
     let back = z.slice(0, Some(1), None, 1).unwrap().view_as_real().unwrap();
     assert_eq!(back.to_vec::<f64>().unwrap(), [3.0, -4.0, 5.0, 0.0]);
-    aten::fill__scalar(&mut back.select_int(-1, 1).unwrap(), 7.into()).unwrap();
+    aten::fill__scalar(&mut back.select(-1, 1).unwrap(), 7.into()).unwrap();
     assert_eq!(pairs.to_vec::<f64>().unwrap(), [1.0, 2.0, 3.0, 7.0, 5.0, 7.0]);
 }
 

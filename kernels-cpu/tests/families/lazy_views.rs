@@ -21,17 +21,15 @@ fn a_conjugate_has_the_key_and_two_have_none() {
     assert!(!conjugate.resolve_conj().unwrap().is_conj().unwrap() && conjugate.resolve_neg().unwrap().same(&conjugate));
     assert!(conjugate.imag().unwrap().is_neg().unwrap() && !conjugate.real().unwrap().is_neg().unwrap());
     assert_eq!(elements(&conjugate), [(1.0, -2.0), (3.0, 4.0)]);
-    assert_eq!(conjugate.select_int(0, 0).unwrap().item::<Complex64>().unwrap(), Complex64::new(1.0, -2.0));
-    assert_eq!(aten::item(&conjugate.imag().unwrap().select_int(0, 1).unwrap()).unwrap(), Scalar::Float(4.0));
+    assert_eq!(conjugate.select(0, 0).unwrap().item::<Complex64>().unwrap(), Complex64::new(1.0, -2.0));
+    assert_eq!(aten::item(&conjugate.imag().unwrap().select(0, 1).unwrap()).unwrap(), Scalar::Float(4.0));
     assert_eq!(conjugate.to_string(), "tensor([1.-2.j, 3.+4.j], dtype=complex128)");
 }
 
 #[test]
 fn views_keep_the_bit_and_other_results_have_none() {
     let conjugate = complex_vector().conj().unwrap();
-    for view in
-        [conjugate.select_int(0, 1), conjugate.view(&[2, 1]), conjugate.detach(), conjugate.t(), conjugate.real()]
-    {
+    for view in [conjugate.select(0, 1), conjugate.view(&[2, 1]), conjugate.detach(), conjugate.t(), conjugate.real()] {
         let view = view.unwrap();
         assert_eq!(view.is_conj().unwrap(), view.dtype().is_complex());
     }
@@ -48,7 +46,7 @@ fn views_keep_the_bit_and_other_results_have_none() {
 fn writes_go_through_the_bit() {
     let z = complex_vector();
     let mut conjugate = z.conj().unwrap();
-    conjugate.add__scalar(Complex64::new(0.0, 1.0), 1).unwrap();
+    conjugate.add_(Complex64::new(0.0, 1.0)).unwrap();
     assert!(conjugate.is_conj().unwrap());
     assert_eq!(elements(&z), [(1.0, 1.0), (3.0, -5.0)]);
     aten::mul_out(&z, &z, &mut conjugate).unwrap();

@@ -61,8 +61,8 @@ fn mse_loss_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, im
 #[op_grad(aten::smooth_l1_loss_backward)]
 fn smooth_l1_loss_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gradient) {
     let second_derivative = move || {
-        let far = (this - target)?.abs()?.ge_scalar(beta)?;
-        divide_if_mean(((grad * grad_output)? / beta)?.masked_fill_scalar(&far, 0)?, reduction)
+        let far = (this - target)?.abs()?.ge(beta)?;
+        divide_if_mean(((grad * grad_output)? / beta)?.masked_fill(&far, 0)?, reduction)
     };
     (
         move || aten::smooth_l1_loss_backward(grad, this, target, reduction, beta),
@@ -74,8 +74,8 @@ fn smooth_l1_loss_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradie
 #[op_grad(aten::huber_loss_backward)]
 fn huber_loss_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gradient) {
     let second_derivative = move || {
-        let far = (this - target)?.abs()?.gt_scalar(delta)?;
-        divide_if_mean((grad * grad_output)?.masked_fill_scalar(&far, 0)?, reduction)
+        let far = (this - target)?.abs()?.gt(delta)?;
+        divide_if_mean((grad * grad_output)?.masked_fill(&far, 0)?, reduction)
     };
     (
         move || aten::huber_loss_backward(grad, this, target, reduction, delta),

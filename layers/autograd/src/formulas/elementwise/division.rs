@@ -14,18 +14,18 @@ fn divisor_gradient(grad: &Tensor, this: &Tensor, other: &Tensor) -> Result<Tens
 }
 
 fn pow_base_gradient(grad: &Tensor, this: &Tensor, exponent: &Tensor) -> Result<Tensor> {
-    let slope = (exponent * this.pow_tensor_tensor(&(exponent + -1)?)?)?;
-    (grad * conj(&slope)?)?.masked_fill_scalar(&exponent.eq_scalar(0)?, 0)
+    let slope = (exponent * this.pow(&(exponent + -1)?)?)?;
+    (grad * conj(&slope)?)?.masked_fill(&exponent.eq(0)?, 0)
 }
 
 /// Returns the gradient of a power's exponent. It is zero if the base is zero and the exponent's real part is not negative.
 ///
 /// The power is computed again and not saved: this gradient is rarely requested, and an in-place power stays possible.
 fn pow_exponent_gradient(grad: &Tensor, this: &Tensor, exponent: &Tensor) -> Result<Tensor> {
-    let result = this.pow_tensor_tensor(exponent)?;
-    let flat = this.eq_scalar(0)?.logical_and(&real(exponent)?.ge_scalar(0)?)?;
+    let result = this.pow(exponent)?;
+    let flat = this.eq(0)?.logical_and(&real(exponent)?.ge(0)?)?;
     let slope = (&result * this.to(result.dtype())?.log()?)?;
-    (grad * conj(&slope)?)?.masked_fill_scalar(&flat, 0)
+    (grad * conj(&slope)?)?.masked_fill(&flat, 0)
 }
 
 derivatives! {

@@ -10,7 +10,7 @@ use crate::not_differentiable;
 
 /// Returns the derivative of a Bessel function of order one, given the function of order zero. It is 0.5 at zero.
 fn order_one_bessel_derivative(this: &Tensor, order_zero: &Tensor, result: &Tensor) -> Result<Tensor> {
-    (order_zero - (result / this)?)?.masked_fill_scalar(&this.eq_scalar(0)?, 0.5)
+    (order_zero - (result / this)?)?.masked_fill(&this.eq_scalar(0)?, 0.5)
 }
 
 derivatives! {
@@ -20,8 +20,8 @@ derivatives! {
     special_entr(grad, this) => (grad * (this.log()? + 1)?)?.neg();
     special_xlog1py(grad, this, other) =>
         {
-            let nothing = aten::logical_and(&this.eq_scalar(0)?, &other.le_scalar(-1)?)?;
-            aten::special_xlog1py(grad, other)?.masked_fill_scalar(&nothing, 0)
+            let nothing = aten::logical_and(&this.eq(0)?, &other.le(-1)?)?;
+            aten::special_xlog1py(grad, other)?.masked_fill(&nothing, 0)
         },
         grad * (this / (other + 1)?)?;
     special_zeta(grad, this, other) =>

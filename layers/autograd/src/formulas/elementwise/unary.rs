@@ -29,7 +29,7 @@ derivatives! {
         let along = real(&(grad * aten::conj(result)?)?)?;
         let length = real(&(this * aten::conj(result)?)?)?;
         let slope = ((grad - (result * along)?)? / &length)?;
-        slope.masked_fill_scalar(&length.eq_scalar(0)?, 0)
+        slope.masked_fill(&length.eq(0)?, 0)
     };
     sign(grad) => grad.zeros_like();
     floor(grad) => grad.zeros_like();
@@ -82,7 +82,7 @@ derivatives! {
         let angle = (this * PI)?;
         let square = (&angle * this)?;
         let slope = (((&angle * angle.cos()?)? - angle.sin()?)? / &square)?;
-        (grad * conj(&slope)?)?.masked_fill_scalar(&square.eq_scalar(0)?, 0)
+        (grad * conj(&slope)?)?.masked_fill(&square.eq(0)?, 0)
     };
     logit_backward(grad, grad_output, this; eps: Option<f64>) =>
         aten::logit_backward(grad, this, eps),

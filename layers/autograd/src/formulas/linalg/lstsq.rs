@@ -30,7 +30,7 @@ fn linalg_lstsq(
         of_matrix = Some(of_matrix.map_or_else(|| Ok(through_matrix.clone()), |sum| sum + &through_matrix)?);
         of_b = Some(of_b.map_or_else(|| scaled.neg(), |sum| sum - &scaled)?);
     }
-    let of_b = of_b.map(|grad| if is_vector { grad.squeeze_dim(-1) } else { Ok(grad) }).transpose()?;
+    let of_b = of_b.map(|grad| if is_vector { grad.squeeze_dims(-1) } else { Ok(grad) }).transpose()?;
     Ok((of_matrix, of_b))
 }
 

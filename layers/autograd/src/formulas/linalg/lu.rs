@@ -90,7 +90,7 @@ fn linalg_lu_solve(grad: &Tensor, result: &Tensor, _: ...) -> (impl Gradient, im
             let of_matrix = if adjoint { super::adjoint(&product)? } else { product };
             // gL and gU are the triangles of P^T gA U^H and L^H P^T gA.
             let (p, l, u) = aten::lu_unpack(LU, pivots, true, true)?;
-            let permuted = p.transpose_int(-2, -1)?.matmul(&of_matrix)?;
+            let permuted = p.transpose(-2, -1)?.matmul(&of_matrix)?;
             let lower = permuted.matmul(&super::adjoint(&u)?)?.tril(-1)?;
             lower + super::adjoint(&l)?.matmul(&permuted)?.triu(0)?
         },

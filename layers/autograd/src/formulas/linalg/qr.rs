@@ -124,7 +124,7 @@ impl Reflectors<'_> {
             let row = v_adjoint.matmul(operand)?;
             // Of `X - t v (v^H X)`, with w = v^H X: gt = -v^H G w^H, and gv = -conj(t) G w^H - t X G^H v.
             let through_row = of_result.matmul(&adjoint(&row)?)?;
-            let of_factor = v_adjoint.matmul(&through_row)?.neg()?.squeeze_dim(-1)?;
+            let of_factor = v_adjoint.matmul(&through_row)?.neg()?.squeeze_dims(-1)?;
             let first = (&through_row * conj(&factor)?)?;
             let second = (operand.matmul(&of_adjoint.matmul(&v)?)? * &factor)?;
             of_reflectors.push((

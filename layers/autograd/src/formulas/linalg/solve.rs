@@ -29,7 +29,7 @@ fn _linalg_solve_ex(grad: &Tensor, result0: &Tensor, _: ...) -> (impl Gradient, 
         },
         move || {
             let (of_b, is_vector) = of_b()?;
-            if is_vector { of_b.squeeze_dim(-1) } else { Ok(of_b) }
+            if is_vector { of_b.squeeze_dims(-1) } else { Ok(of_b) }
         },
     )
 }

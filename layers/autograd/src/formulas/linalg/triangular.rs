@@ -31,7 +31,7 @@ fn triangular_solve(
     let Some(grad) = grad0 else { return Ok((None, grad1.cloned())) };
     let of_b = aten::triangular_solve(grad, &conj(A)?, upper, !transpose, unitriangular)?.0;
     let product =
-        if transpose { conj(result0)?.matmul(&of_b.transpose_int(-2, -1)?)? } else { of_b.matmul(&adjoint(result0)?)? };
+        if transpose { conj(result0)?.matmul(&of_b.transpose(-2, -1)?)? } else { of_b.matmul(&adjoint(result0)?)? };
     let of_a = triangle(&product.neg()?, upper, unitriangular)?;
     let of_a = grad1.map_or_else(|| Ok(of_a.clone()), |grad| &of_a + grad)?;
     Ok((Some(of_b), Some(of_a)))

@@ -42,7 +42,7 @@ impl NormalizedElements {
     }
 
     fn mean_over_dims(&self, of: &Tensor) -> Result<Tensor> {
-        of.mean_dim(Some(&self.dims), true)
+        of.mean_keepdim(&self.dims)
     }
 
     fn reduced_count(&self) -> Result<i64> {

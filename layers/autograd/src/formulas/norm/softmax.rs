@@ -7,7 +7,7 @@ use crate::{Gradient, TensorOutline, op_grad};
 
 /// Returns the sum along a dimension, which is kept.
 fn sum_along_dim(tensor: &Tensor, dim: i64) -> Result<Tensor> {
-    tensor.sum_dim_intlist(Some(&[dim]), true)
+    tensor.sum_keepdim(dim)
 }
 
 derivatives! {
