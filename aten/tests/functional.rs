@@ -82,7 +82,7 @@ fn losses_match_pytorch() {
     let column = rows.unsqueeze(1).unwrap();
     let mean = functional::gaussian_nll_loss(&input, &target, &column, false, 1e-6, Reduction::Mean).unwrap();
     assert_near(&mean, &[2.462425094]);
-    let negative = rows.neg().unwrap();
+    let negative = (-&rows).unwrap();
     assert!(functional::gaussian_nll_loss(&input, &target, &negative, false, 1e-6, Reduction::Mean).is_err());
     let manhattan = |x: &Tensor, y: &Tensor| (x - y)?.abs()?.sum_dims(-1);
     let negative = sine_tensor(&[2, 3], 3.0);
@@ -150,10 +150,10 @@ fn gumbel_softmax_samples_sum_to_one() {
     let soft = functional::gumbel_softmax(&logits, 0.5, false, -1).unwrap();
     assert_near(&soft.sum_dims(-1).unwrap(), &[1.0; 64]);
     let hard = functional::gumbel_softmax(&logits, 0.5, true, -1).unwrap();
-    assert_near(&hard.amax(&[-1], false).unwrap(), &[1.0; 64]);
+    assert_near(&hard.amax_dims(-1).unwrap(), &[1.0; 64]);
     assert_near(&hard.sum_dims(-1).unwrap(), &[1.0; 64]);
     let counts = hard.sum_dims(0).unwrap();
-    assert!(counts.amin(&[], false).unwrap().item::<f64>().unwrap() > 0.0, "every class is sampled");
+    assert!(counts.amin_dims([]).unwrap().item::<f64>().unwrap() > 0.0, "every class is sampled");
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn size_from_end(tensor: &Tensor, from_end: usize) -> i64 {
 fn with_diagonal(matrix: &Tensor, diagonal: &Tensor) -> Result<Tensor> {
     let dtype = matrix.dtype();
     let diagonal = if diagonal.dtype() == dtype { diagonal.clone() } else { diagonal.to(dtype)? };
-    matrix.diagonal_scatter(&diagonal, 0, -2, -1)
+    aten::diagonal_scatter(matrix, &diagonal, 0, -2, -1)
 }
 
 /// Returns an error if a function depends on the phases of vectors, which are arbitrary. `phases` has the derivatives along the vectors: their

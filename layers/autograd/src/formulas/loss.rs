@@ -54,7 +54,7 @@ fn mse_loss_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, im
     (
         move || aten::mse_loss_backward(grad, this, target, reduction),
         second_derivative,
-        move || second_derivative()?.neg(),
+        move || -second_derivative()?,
     )
 }
 
@@ -67,7 +67,7 @@ fn smooth_l1_loss_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradie
     (
         move || aten::smooth_l1_loss_backward(grad, this, target, reduction, beta),
         second_derivative,
-        move || second_derivative()?.neg(),
+        move || -second_derivative()?,
     )
 }
 
@@ -80,7 +80,7 @@ fn huber_loss_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, 
     (
         move || aten::huber_loss_backward(grad, this, target, reduction, delta),
         second_derivative,
-        move || second_derivative()?.neg(),
+        move || -second_derivative()?,
     )
 }
 
@@ -113,7 +113,7 @@ fn binary_cross_entropy_backward(
             let second_derivative = (((this - (target * 2)?)? * this)? + target)?;
             (both()? * second_derivative)? / variance()?.square()?
         },
-        move || (both()? / variance()?)?.neg(),
+        move || -(both()? / variance()?)?,
         move || grad * aten::binary_cross_entropy_backward(grad_output, this, target, None, reduction)?,
     )
 }
@@ -132,14 +132,14 @@ fn binary_cross_entropy_with_logits(
             all()? * ((((&positive + 1)? - target)? * sigmoid)? - positive)?
         },
         move || {
-            let Some(pos_weight) = pos_weight else { return (all()? * this)?.neg() };
+            let Some(pos_weight) = pos_weight else { return -(all()? * this)? };
             all()? * ((-this)?.log_sigmoid()? - (pos_weight * this.log_sigmoid()?)?)?
         },
         move || {
             let loss = aten::binary_cross_entropy_with_logits(this, target, None, pos_weight, 0)?;
             expand_gradient(grad, this, target, reduction)? * loss
         },
-        move || (all()? * (target * this.log_sigmoid()?)?)?.neg(),
+        move || -(all()? * (target * this.log_sigmoid()?)?)?,
     )
 }
 

@@ -54,7 +54,7 @@ derivatives! {
     mish_backward(grad, grad_output, this) =>
         aten::mish_backward(grad, this),
         {
-            let (sigmoid, tanh) = (this.sigmoid()?, this.softplus(1, 20)?.tanh()?);
+            let (sigmoid, tanh) = (this.sigmoid()?, aten::softplus(this, 1.into(), 20.into())?.tanh()?);
             let slope = aten::tanh_backward(&sigmoid, &tanh)?;
             let second_derivative = (1 - (&sigmoid * ((&tanh * 2)? + 1)?)?)?;
             ((grad * grad_output)? * slope)? * ((second_derivative * this)? + 2)?
@@ -91,7 +91,7 @@ derivatives! {
         aten::log_sigmoid_backward(grad, this, buffer);
     log_sigmoid_backward(grad, grad_output, this, buffer), not_differentiable(buffer) =>
         aten::log_sigmoid_backward(grad, this, buffer),
-        aten::sigmoid_backward(&(grad * grad_output)?, &this.sigmoid()?)?.neg();
+        -aten::sigmoid_backward(&(grad * grad_output)?, &this.sigmoid()?)?;
     sigmoid_backward(grad, grad_output, output) =>
         aten::sigmoid_backward(grad, &conj(output)?), (conj(grad)? * grad_output)? * conj(&(1 - (output * 2)?)?)?;
     tanh_backward(grad, grad_output, output) =>

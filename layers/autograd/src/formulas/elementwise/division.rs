@@ -10,7 +10,7 @@ fn dividend_gradient(grad: &Tensor, other: &Tensor) -> Result<Tensor> {
 }
 
 fn divisor_gradient(grad: &Tensor, this: &Tensor, other: &Tensor) -> Result<Tensor> {
-    (grad * conj(&((this / other)? / other)?)?)?.neg()
+    -(grad * conj(&((this / other)? / other)?)?)?
 }
 
 fn pow_base_gradient(grad: &Tensor, this: &Tensor, exponent: &Tensor) -> Result<Tensor> {
@@ -31,8 +31,8 @@ fn pow_exponent_gradient(grad: &Tensor, this: &Tensor, exponent: &Tensor) -> Res
 derivatives! {
     div(grad, this, other) => dividend_gradient(grad, other), divisor_gradient(grad, this, other);
     remainder(grad, this, other) =>
-        Ok(grad.clone()), (grad * aten::div_tensor_mode(this, other, Some("floor"))?)?.neg();
-    fmod(grad, this, other) => Ok(grad.clone()), (grad * aten::div_tensor_mode(this, other, Some("trunc"))?)?.neg();
+        Ok(grad.clone()), -(grad * aten::div_tensor_mode(this, other, Some("floor"))?)?;
+    fmod(grad, this, other) => Ok(grad.clone()), -(grad * aten::div_tensor_mode(this, other, Some("trunc"))?)?;
     // A rounded quotient has gradient zero.
     div_tensor_mode(grad, this, other; rounding_mode: Option<&str>) =>
         if rounding_mode.is_none() { dividend_gradient(grad, other) } else { grad.zeros_like() },

@@ -118,7 +118,7 @@ impl<K: ScatterIndex> ScatterReduction<'_, K> {
         source: &Tensor,
         result: &Tensor,
     ) -> Result<(Tensor, Tensor)> {
-        let nonzero = this.masked_fill(&this.eq_scalar(0)?, 1)?;
+        let nonzero = this.masked_fill(&this.eq(0)?, 1)?;
         let before = ((grad * self.index.scatter_reduce(&nonzero, source, self.name, self.include_self)?)? / nonzero)?;
         let zero = source.eq(0)?;
         let zeros = self.index.gather(&self.index.scatter_add(&this.zeros_like()?, &zero.to(this.dtype())?)?)?;

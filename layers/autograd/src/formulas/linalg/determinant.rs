@@ -46,7 +46,7 @@ fn _linalg_slogdet(
     // The sign of a real determinant is constant. That of a complex one has the derivative i Im(tr(A^-1 dA)) times itself.
     let of_sign = grad0.filter(|_| A.dtype().is_complex()).map(|grad| {
         let imaginary = aten::imag(&(conj(grad)? * result0)?)?;
-        aten::complex(&imaginary.zeros_like()?, &imaginary.neg()?)
+        aten::complex(&imaginary.zeros_like()?, &(-&imaginary)?)
     });
     let factor = match (grad1, of_sign.transpose()?) {
         (Some(grad), Some(of_sign)) => (&of_sign + grad)?,

@@ -40,6 +40,6 @@ fn _log_softmax_backward_data(grad: &Tensor, _: ...) -> (impl Gradient, impl Gra
             let grad = grad()?;
             &grad - sum_along_dim(&(&grad * output.exp()?)?, dim)?
         },
-        move || ((sum_along_dim(grad_output, dim)? * output.exp()?)? * grad()?)?.neg(),
+        move || -((sum_along_dim(grad_output, dim)? * output.exp()?)? * grad()?)?,
     )
 }

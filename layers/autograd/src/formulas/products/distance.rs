@@ -21,7 +21,7 @@ fn _cdist_backward(grad0: &Tensor, _: ...) -> Result<(impl Gradient, impl Gradie
     let difference = (x1.unsqueeze(-2)? - x2.unsqueeze(-3)?)?;
     let second_order = SecondOrderDistanceGradients::new(&grad0.unsqueeze(-2)?, grad, &difference, cdist, p)?;
     let of_x1 = second_order.difference.sum_dims(-2)?;
-    let of_x2 = second_order.difference.sum_dims(-3)?.neg()?;
+    let of_x2 = (-second_order.difference.sum_dims(-3)?)?;
     Ok((second_order.grad, of_x1, of_x2, second_order.distance))
 }
 
@@ -36,12 +36,12 @@ fn _euclidean_dist(grad: &Tensor, x1: &Tensor, x2: &Tensor, result: &Tensor) -> 
 
 #[op_grad(aten::_pdist_backward)]
 fn _pdist_backward(grad0: &Tensor, _: ...) -> Result<(impl Gradient, impl Gradient, impl Gradient)> {
-    let pairs = Tensor::arange(0..this.sizes()[0], (DType::I64, this.device()))?.combinations(2, false)?;
+    let pairs = aten::combinations(&Tensor::arange(0..this.sizes()[0], (DType::I64, this.device()))?, 2, false)?;
     let (first, second) = (pairs.select(1, 0)?, pairs.select(1, 1)?);
     let between = |rows: &Tensor| rows.index_select(0, &first)? - rows.index_select(0, &second)?;
     let second_order = SecondOrderDistanceGradients::new(&between(grad0)?, grad, &between(this)?, pdist, p)?;
     let of_first = this.zeros_like()?.index_add(0, &first, &second_order.difference)?;
-    Ok((second_order.grad, of_first.index_add(0, &second, &second_order.difference.neg()?)?, second_order.distance))
+    Ok((second_order.grad, of_first.index_add(0, &second, &(-&second_order.difference)?)?, second_order.distance))
 }
 
 /// The second-order gradients of distances: of the incoming gradient, of each difference, and of the distances.
@@ -69,14 +69,14 @@ impl SecondOrderDistanceGradients {
         let is_zero = distance.eq(0)?;
         let far = distance.masked_fill(&is_zero, 1)?;
         let (share, level) = ((size / far.unsqueeze(-1)?)?, difference.eq(0)?);
-        let slope = (sign * share.pow(p - 1.0)?)?.masked_fill_scalar(&level, 0)?;
+        let slope = (sign * share.pow(p - 1.0)?)?.masked_fill(&level, 0)?;
         let even = if p < 2.0 { level } else { is_zero.unsqueeze(-1)? };
-        let second_derivative = share.pow(p - 2.0)?.masked_fill_scalar(&even, 0)?;
+        let second_derivative = share.pow(p - 2.0)?.masked_fill(&even, 0)?;
         let of_grad = inner_product(outer, &slope)?;
         let by_distance = ((grad * (p - 1.0))? / far)?;
         Ok(Self {
             difference: ((outer * second_derivative)? * by_distance.unsqueeze(-1)?)?,
-            distance: (&of_grad * by_distance)?.neg()?,
+            distance: (-(&of_grad * by_distance)?)?,
             grad: of_grad,
         })
     }

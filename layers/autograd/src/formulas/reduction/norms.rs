@@ -32,11 +32,11 @@ fn linalg_vector_norm(grad: &Tensor, result: &Tensor, _: ...) -> Result<Tensor> 
     }
     // x * |x|^(p - 2), written so that it is defined at zero.
     let powers = if ord < 2.0 {
-        (this.sgn()? * this.abs()?.pow(ord - 1.0)?)?.masked_fill_scalar(&this.eq(0)?, 0)?
+        (this.sgn()? * this.abs()?.pow(ord - 1.0)?)?.masked_fill(&this.eq(0)?, 0)?
     } else {
         (this * this.abs()?.pow(ord - 2.0)?)?
     };
-    powers * (grad * norm.pow(1.0 - ord)?)?.masked_fill_scalar(&zero, 0)?
+    powers * (grad * norm.pow(1.0 - ord)?)?.masked_fill(&zero, 0)?
 }
 
 #[op_grad(aten::renorm)]
@@ -46,7 +46,7 @@ fn renorm(grad: &Tensor, this: &Tensor, p: Scalar, dim: i64, maxnorm: Scalar) ->
     let others: Vec<i64> = (0..).take(rank).filter(|&other| other != at).collect();
     let wide = matches!(this.dtype(), DType::F16 | DType::BF16).then_some(DType::F32);
     let norm = aten::linalg_vector_norm(this, p, Some(&others), true, wide)?;
-    let inverse = norm.add_scalar(1e-7, 1)?.reciprocal()?;
+    let inverse = (&norm + (1e-7))?.reciprocal()?;
     let along = real(&(conj(this)? * grad)?)?.sum_keepdim(&others)?;
     let through_norm = (along * &norm_gradient(this, &norm, p.to_f64().unwrap_or(2.0), &others)?)?;
     let scaled = ((grad - (&inverse * through_norm)?)? * &inverse)?.mul_scalar(maxnorm)?;
@@ -66,6 +66,6 @@ fn norm_gradient(this: &Tensor, norm: &Tensor, p: f64, dims: &[i64]) -> Result<T
 
 /// Returns whether each size is the largest one, or the smallest one if the order is negative. A norm may be rounded in another way.
 fn is_extreme(sizes: &Tensor, ord: f64, dims: &[i64]) -> Result<Tensor> {
-    let extreme = if ord > 0.0 { sizes.amax(dims, true)? } else { sizes.amin(dims, true)? };
+    let extreme = if ord > 0.0 { sizes.amax_keepdim(dims)? } else { sizes.amin_keepdim(dims)? };
     sizes.eq(&extreme)?.logical_or(&sizes.isnan()?.logical_and(&extreme.isnan()?)?)
 }

@@ -187,15 +187,15 @@ impl<'a> ImageDim<'a> {
             PaddingMode::Zeros => return Ok((position.clone(), one)),
             PaddingMode::Reflection if span > 0.0 => {
                 let far = (position - start)?.abs()?;
-                let (rest, turned) = (far.fmod(span)?, (&far / span)?.floor()?.fmod(2)?.ne_scalar(0)?);
+                let (rest, turned) = (far.fmod(span)?, (&far / span)?.floor()?.fmod(2)?.ne(0)?);
                 let mirrored = aten::where_self(&turned, &((start + span) - &rest)?, &(&rest + start)?)?;
                 let is_reversed = turned.logical_xor(&position.lt(start)?)?;
-                (mirrored, aten::where_self(&is_reversed, &one.neg()?, &one)?)
+                (mirrored, aten::where_self(&is_reversed, &(-&one)?, &one)?)
             }
             PaddingMode::Border | PaddingMode::Reflection => (position.clone(), one),
         };
         let clipped = position.le(0)?.logical_or(&position.ge(last)?)?;
-        Ok((position.clamp(Some(0.into()), Some(last.into()))?, sign.masked_fill(&clipped, 0)?))
+        Ok((position.clamp(0..=last)?, sign.masked_fill(&clipped, 0)?))
     }
 }
 
