@@ -65,9 +65,9 @@ fn jacobian_of_a_matrix_product_is_the_matrix() {
 #[test]
 fn jacobian_of_softmax_matches_its_formula() {
     let x = sample_tensor(&[5]);
-    let p = x.softmax_int(0, None).unwrap();
+    let p = x.softmax(0).unwrap();
     let expected = (p.diag(0).unwrap() - p.outer(&p).unwrap()).unwrap();
-    assert_close(&jacrev(|x| x.softmax_int(0, None), &x).unwrap(), &expected, 1e-12);
+    assert_close(&jacrev(|x| x.softmax(0), &x).unwrap(), &expected, 1e-12);
 }
 
 #[test]
@@ -78,10 +78,7 @@ fn jacobians_match_central_differences() {
         |x| aten::conv2d!(x, &sample_tensor(&[2, 1, 2, 2])),
         &sample_tensor(&[1, 3, 3]),
     );
-    assert_jacobian_equals_central_differences(
-        |x| x.log_softmax_int(-1, None)?.select_int(0, 1),
-        &sample_tensor(&[2, 3]),
-    );
+    assert_jacobian_equals_central_differences(|x| x.log_softmax(-1)?.select(0, 1), &sample_tensor(&[2, 3]));
     assert_jacobian_equals_central_differences(|x| aten::layer_norm!(x, [3]), &sample_tensor(&[2, 3]));
     assert_jacobian_equals_central_differences(|x| x.i([2_i64, 0, 0])? * x.i([1_i64, 1, 0])?, &sample_tensor(&[3, 2]));
     assert_jacobian_equals_central_differences(|x| aten::cat(&[x.sigmoid()?, x.square()?], 0), &sample_tensor(&[3]));
@@ -229,8 +226,8 @@ fn vmap_of_a_jacobian_matches_a_loop() {
 #[test]
 fn jacobian_of_a_vmap_is_block_diagonal() {
     let x = sample_tensor(&[3, 2]);
-    let found = jacrev(|x| vmap(|row| row.softmax_int(0, None), x), &x).unwrap();
-    assert_close(&found, &jacobian_by_central_differences(|x| x.softmax_int(1, None), &x), 1e-6);
+    let found = jacrev(|x| vmap(|row| row.softmax(0), x), &x).unwrap();
+    assert_close(&found, &jacobian_by_central_differences(|x| x.softmax(1), &x), 1e-6);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Functions over tensors that are not operators: the part of PyTorch's `torch.nn.functional` that composes operators.
 //!
 //! Each calls operators, so autograd, autocast and every device support it. Functions that are operators are not repeated here:
-//! `x.softmax_int(-1, None)`, [`linear`](crate::linear), [`layer_norm`](crate::layer_norm).
+//! `x.softmax(-1)`, [`linear`](crate::linear), [`layer_norm`](crate::layer_norm).
 
 #[cfg(feature = "attention")]
 mod attention;

@@ -19,9 +19,9 @@ pub mod functional;
 mod geometry;
 mod is_random;
 mod math_bits;
-#[rustfmt::skip]
-mod methods;
 mod tensor_api;
+mod tensor_methods;
+mod words;
 
 pub use checks::*;
 pub use families::assertions::operators::*;
@@ -56,11 +56,12 @@ pub use families::sort::operators::*;
 pub use families::views::operators::*;
 pub use geometry::*;
 pub use is_random::is_random;
-pub use methods::Methods;
 pub use tensor_api::{
-    Convert, DefaultDeviceGuard, Ellipsis, Factories, Index, Indexing, Indices, ItemType, NewAxis, Slice,
+    Convert, DefaultDeviceGuard, Ellipsis, Factories, Index, Indexing, Indices, IntList, ItemType, NewAxis, Slice,
     TensorOptions, set_default_device,
 };
+pub use tensor_methods::*;
+pub use words::*;
 
 /// Exports the operators of an optional family if its cargo feature is enabled. The list names every operator, because the compiler's error
 /// for a missing operator names the feature only if the disabled `use` spells the operator's name.
@@ -89,5 +90,6 @@ family_functions::for_each_family!(export_family);
 /// # }
 /// ```
 pub mod prelude {
-    pub use crate::{Convert, Ellipsis, Factories, Indexing, Methods, NewAxis, Slice};
+    pub use crate::tensor_methods::traits::*;
+    pub use crate::{Convert, Ellipsis, Factories, Indexing, NewAxis, Slice};
 }

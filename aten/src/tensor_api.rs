@@ -6,9 +6,11 @@
 mod convert;
 mod factories;
 mod index;
+mod int_list;
 mod options;
 
 pub use convert::{Convert, ItemType};
 pub use factories::Factories;
 pub use index::{Ellipsis, Index, Indexing, Indices, NewAxis, Slice};
+pub use int_list::IntList;
 pub use options::{DefaultDeviceGuard, TensorOptions, set_default_device};

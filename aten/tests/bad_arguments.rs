@@ -20,10 +20,10 @@ fn ones(sizes: &[i64], dtype: DType) -> Tensor {
 #[test]
 fn wrong_dimension_error_has_dimension_and_rank() {
     let x = ones(&[2, 3], DType::F32);
-    let Problem::Dim { dim: 5, rank: 2 } = *unwrap_bad_argument(x.softmax_int(5, None)).problem else {
+    let Problem::Dim { dim: 5, rank: 2 } = *unwrap_bad_argument(x.softmax(5)).problem else {
         panic!("the error has no dimension and rank")
     };
-    x.softmax_int(1, None).unwrap();
+    x.softmax(1).unwrap();
 }
 
 #[test]

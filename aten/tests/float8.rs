@@ -27,16 +27,16 @@ fn operators_without_a_float8_kernel_refuse_the_dtype() {
     for dtype in FLOAT8_DTYPES {
         for x in [numbers(dtype), numbers(dtype).to(Device::META).unwrap()] {
             assert_refuses_dtype(&x + &x, "add");
-            assert_refuses_dtype(x.neg(), "neg");
+            assert_refuses_dtype(-&x, "neg");
             assert_refuses_dtype(x.exp(), "exp");
             assert_refuses_dtype(x.lt(&x), "lt");
             assert_refuses_dtype(x.sum(), "sum");
-            assert_refuses_dtype(x.amax(&[0], false), "amax");
+            assert_refuses_dtype(x.amax_dims(0), "amax");
             assert_refuses_dtype(x.mm(&x.t().unwrap()), "mm");
             assert_refuses_dtype(x.matmul(&x.t().unwrap()), "matmul");
             assert_refuses_dtype(x.cumsum(0), "cumsum");
             assert_refuses_dtype(x.flip(&[0]), "flip");
-            assert_refuses_dtype(x.softmax_int(0, None), "softmax");
+            assert_refuses_dtype(x.softmax(0), "softmax");
             assert_refuses_dtype(Tensor::arange(0..3, dtype), "arange");
             assert_refuses_dtype(aten::cumsum(&Tensor::from([1.0_f32]), 0, Some(dtype)), "cumsum to float8");
         }
@@ -60,10 +60,10 @@ fn float8_tensors_are_compared_selected_printed_and_read() {
     for dtype in FLOAT8_DTYPES {
         let x = numbers(dtype);
         assert!(x.eq(&x).unwrap().all().unwrap().item::<bool>().unwrap(), "{dtype}");
-        assert_eq!(x.eq_scalar(1.0).unwrap().to_vec::<dispatch_runtime::Bool>().unwrap().len(), 6);
+        assert_eq!(x.eq(1.0).unwrap().to_vec::<dispatch_runtime::Bool>().unwrap().len(), 6);
         let joined = aten::cat(&[x.clone(), x.t().unwrap().reshape(&[2, 3]).unwrap()], 0).unwrap();
         assert_eq!((joined.dtype(), joined.sizes()), (dtype, &[4_i64, 3][..]));
-        assert_eq!(x.select_int(0, 1).unwrap().to(DType::F32).unwrap().to_vec::<f32>().unwrap(), [4.0, 0.25, 1.0]);
+        assert_eq!(x.select(0, 1).unwrap().to(DType::F32).unwrap().to_vec::<f32>().unwrap(), [4.0, 0.25, 1.0]);
         let text = format!("tensor([[1.0000, 2.0000, 0.5000],\n        [4.0000, 0.2500, 1.0000]], dtype={dtype})");
         assert_eq!(x.to_string(), text);
         assert_eq!(x.view_dtype(DType::U8).unwrap().sizes(), [2, 3]);
@@ -77,5 +77,5 @@ fn numbers_round_when_they_are_stored() {
     assert_eq!(x.to_vec::<Float8E4M3Fn>().unwrap(), expected);
     assert!(aten::full(&[2], 500.0.into(), Some(DType::F8E4M3FN), None, None, None).is_err());
     // A number is rounded to the dtype before it is compared.
-    assert!(x.eq_scalar(1.03).unwrap().select_int(0, 0).unwrap().item::<bool>().unwrap());
+    assert!(x.eq(1.03).unwrap().select(0, 0).unwrap().item::<bool>().unwrap());
 }

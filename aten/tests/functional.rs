@@ -82,9 +82,9 @@ fn losses_match_pytorch() {
     let column = rows.unsqueeze(1).unwrap();
     let mean = functional::gaussian_nll_loss(&input, &target, &column, false, 1e-6, Reduction::Mean).unwrap();
     assert_near(&mean, &[2.462425094]);
-    let negative = rows.neg().unwrap();
+    let negative = (-&rows).unwrap();
     assert!(functional::gaussian_nll_loss(&input, &target, &negative, false, 1e-6, Reduction::Mean).is_err());
-    let manhattan = |x: &Tensor, y: &Tensor| (x - y)?.abs()?.sum_dim_intlist(Some(&[-1]), false);
+    let manhattan = |x: &Tensor, y: &Tensor| (x - y)?.abs()?.sum_dims(-1);
     let negative = sine_tensor(&[2, 3], 3.0);
     let triplet = functional::triplet_margin_with_distance_loss(
         &input,
@@ -148,19 +148,19 @@ fn gumbel_softmax_samples_sum_to_one() {
     let _own = Generator::new(Device::CPU, 3).make_default();
     let logits = sine_tensor(&[64, 5], 1.0);
     let soft = functional::gumbel_softmax(&logits, 0.5, false, -1).unwrap();
-    assert_near(&soft.sum_dim_intlist(Some(&[-1]), false).unwrap(), &[1.0; 64]);
+    assert_near(&soft.sum_dims(-1).unwrap(), &[1.0; 64]);
     let hard = functional::gumbel_softmax(&logits, 0.5, true, -1).unwrap();
-    assert_near(&hard.amax(&[-1], false).unwrap(), &[1.0; 64]);
-    assert_near(&hard.sum_dim_intlist(Some(&[-1]), false).unwrap(), &[1.0; 64]);
-    let counts = hard.sum_dim_intlist(Some(&[0]), false).unwrap();
-    assert!(counts.amin(&[], false).unwrap().item::<f64>().unwrap() > 0.0, "every class is sampled");
+    assert_near(&hard.amax_dims(-1).unwrap(), &[1.0; 64]);
+    assert_near(&hard.sum_dims(-1).unwrap(), &[1.0; 64]);
+    let counts = hard.sum_dims(0).unwrap();
+    assert!(counts.amin_dims([]).unwrap().item::<f64>().unwrap() > 0.0, "every class is sampled");
 }
 
 #[test]
 fn channel_dropout_drops_whole_channels() {
     let _own = Generator::new(Device::CPU, 3).make_default();
     let kept = functional::dropout1d(&Tensor::ones(&[50, 4], DType::F64).unwrap(), 0.5, true).unwrap();
-    let rows = kept.sum_dim_intlist(Some(&[1]), false).unwrap().to_vec::<f64>().unwrap();
+    let rows = kept.sum_dims(1).unwrap().to_vec::<f64>().unwrap();
     assert!(rows.iter().all(|row| [0.0, 8.0].contains(row)) && rows.contains(&0.0) && rows.contains(&8.0));
     assert!(functional::dropout3d(&Tensor::ones(&[2, 2], ()).unwrap(), 0.5, true).is_err());
 }
@@ -341,7 +341,7 @@ fn multi_head_attention_with_separate_weights_matches_pytorch() {
             0.5214406097,
         ],
     );
-    let one = key.select_int(1, 0).unwrap();
+    let one = key.select(1, 0).unwrap();
     let options = AttentionOptions { weights: ReturnedWeights::Averaged, ..AttentionOptions::default() };
     let (result, weights) =
         functional::multi_head_attention_forward(&one, &one, &one, &parameters.multi_head_attention(), options)

@@ -90,7 +90,7 @@ fn item_refuses_lossy_conversions() {
     assert_eq!((x.item::<i64>().unwrap(), x.item::<f64>().unwrap()), (3, 3.0));
     assert!(Tensor::from(1.5).item::<i64>().unwrap_err().to_string().contains("float64"));
     assert!(Tensor::from([1, 2]).item::<i32>().is_err());
-    assert!(Tensor::zeros(&[], Device::META).unwrap().item::<f32>().is_err());
+    assert!(Tensor::zeros((), Device::META).unwrap().item::<f32>().is_err());
     let storage = Storage::new_host(16);
     let second = Tensor::new(storage, DType::I64, Geometry::strided(&[1], &[5], 1).unwrap()).unwrap();
     assert_eq!(second.item::<i64>().unwrap(), 0);

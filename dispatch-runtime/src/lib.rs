@@ -101,8 +101,9 @@ pub use spec::{
     check_not_float8, dims_by_stride, result_dtype, wrap_dim,
 };
 pub use tensor::{
-    AccessError, Dims, Elements, ElementsMut, Geometry, Marks, NestedArray, NestedRow, Operand, Operands, OutOfStorage,
-    RaggedRows, ReadGuard, Tensor, TransferHold, WriteGuard, element_count,
+    AccessError, Bounds, Dims, Elements, ElementsMut, Geometry, IntoAxes, IntoBounds, IntoInt, IntoSizes, Marks,
+    NestedArray, NestedRow, Operand, Operands, OutOfStorage, RaggedRows, ReadGuard, Tensor, TransferHold, WriteGuard,
+    element_count,
 };
 pub use tree::{IntoTensorTree, LeafFn, Leaves, TensorTree, TreeMismatch, TreePath};
 pub use value::{Argument, Object, Output, Stack, Value, Values};

@@ -17,7 +17,7 @@ const TILE_SIZE: (usize, usize) = (PICTURE_SIDE * SQUARE_SIZE + TILE_GAP, PICTUR
 
 /// Draws every picture whose `predicted` digit differs from its label.
 pub(crate) fn draw_misclassified(digits: &Digits, predicted: &Tensor) -> Result<Picture> {
-    let wrong = predicted.ne(&digits.labels)?.nonzero()?.squeeze_dim(1)?;
+    let wrong = predicted.ne(&digits.labels)?.nonzero()?.squeeze_dims(1)?;
     let (predicted_digits, digits) =
         (predicted.index_select(0, &wrong)?.to_vec::<i64>()?, digits.select_pictures(&wrong)?);
     let (ink, labels) = (digits.pictures.to_vec::<f32>()?, digits.labels.to_vec::<i64>()?);

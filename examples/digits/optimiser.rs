@@ -36,7 +36,7 @@ impl Optimiser for Sgd {
         for (parameter, velocity) in self.parameters.iter_mut().zip(&mut self.velocities) {
             let Some(gradient) = parameter.grad() else { continue };
             let gradient = aten::add!(&gradient, parameter, alpha = self.weight_decay)?;
-            velocity.mul__scalar(self.momentum)?;
+            velocity.mul_(self.momentum)?;
             velocity.add_(&gradient)?;
             let step =
                 if self.nesterov { aten::add!(&gradient, velocity, alpha = self.momentum)? } else { velocity.clone() };
@@ -80,9 +80,9 @@ impl Optimiser for Adam {
         let means = self.means.iter_mut().zip(&mut self.squares);
         for (parameter, (mean, square)) in self.parameters.iter_mut().zip(means) {
             let Some(gradient) = parameter.grad() else { continue };
-            parameter.mul__scalar(1.0 - self.learning_rate * self.weight_decay)?;
-            mean.lerp__scalar(&gradient, 1.0 - self.betas.0)?;
-            square.mul__scalar(self.betas.1)?;
+            parameter.mul_(1.0 - self.learning_rate * self.weight_decay)?;
+            mean.lerp_(&gradient, 1.0 - self.betas.0)?;
+            square.mul_(self.betas.1)?;
             aten::addcmul_!(square, &gradient, &gradient, value = 1.0 - self.betas.1)?;
             let denominator = ((square.sqrt()? / square_correction.sqrt())? + self.eps)?;
             aten::addcdiv_!(parameter, mean, &denominator, value = -self.learning_rate / mean_correction)?;

@@ -148,11 +148,11 @@ fn fold_regions(batch: &Batch, rois: &Mapped, images: i64) -> Result<Option<Tens
     let numbers = rois.narrow(-1, 0, 1)?;
     let first_of_slice = aten::arange(batch.size().into(), Some(rois.dtype()), None, Some(rois.device()), None)?;
     let first_of_slice = (first_of_slice * images)?.reshape(&[-1, 1, 1])?;
-    let is_right = numbers.ge_scalar(0)?.logical_and(&numbers.lt_scalar(images)?)?;
+    let is_right = numbers.ge(0)?.logical_and(&numbers.lt(images)?)?;
     let wrong = aten::full_like(&numbers, (-1).into(), None, None, None, None, None)?;
     let numbers = aten::where_self(&is_right, &(numbers.trunc()? + first_of_slice)?, &wrong)?;
     let edges = rois.narrow(-1, 1, rois.sizes()[2] - 1)?;
-    aten::cat(&[numbers, edges], -1)?.flatten_using_ints(0, 1).map(Some)
+    aten::cat(&[numbers, edges], -1)?.flatten_dims(0, 1).map(Some)
 }
 
 /// Deformable convolutions of all slices are one convolution: with the images of all slices, or, if each slice has its own weight or bias,
@@ -221,11 +221,11 @@ fn deform_conv2d_backward_batched(batch: &Batch, _: ...) -> Result<(Mapped, Mapp
 
 /// Merges the batch dimension with dimension `dim` of a slice. A tensor that is the same for all slices is repeated.
 fn fold(batch: &Batch, tensor: &Mapped, dim: i64) -> Result<Tensor> {
-    batch.expand_batch_first(tensor)?.movedim_int(0, dim)?.flatten_using_ints(dim, dim + 1)
+    batch.expand_batch_first(tensor)?.movedim(0, dim)?.flatten_dims(dim, dim + 1)
 }
 
 /// Splits the batch dimension off dimension `dim` of a result.
 fn unfold(batch: &Batch, result: &Tensor, dim: i64) -> Result<Mapped> {
     let size = aten::size_int(result, dim)? / batch.size().max(1);
-    aten::unflatten_int(result, dim, &[batch.size(), size])?.movedim_int(dim, 0).map(Mapped::from_batch_first)
+    aten::unflatten_int(result, dim, &[batch.size(), size])?.movedim(dim, 0).map(Mapped::from_batch_first)
 }

@@ -32,11 +32,11 @@ fn roi_pool_grad(grad: &Tensor, input: &TensorOutline, rois: &Tensor, result1: &
 
 #[op_grad(_roi_pool_backward, not_differentiable(rois, argmax))]
 fn roi_pool_backward_grad(grad0: &Tensor, rois: &Tensor, argmax: &Tensor) -> Result<Tensor> {
-    let images = rois.select_int(1, 0)?.to(DType::I64)?;
-    let channels = grad0.flatten_using_ints(2, -1)?.index_select(0, &images)?;
-    let indices = argmax.flatten_using_ints(2, -1)?.to(DType::I64)?;
+    let images = rois.select(1, 0)?.to(DType::I64)?;
+    let channels = grad0.flatten_dims(2, -1)?.index_select(0, &images)?;
+    let indices = argmax.flatten_dims(2, -1)?.to(DType::I64)?;
     let values = channels.gather(2, &indices.clamp_min(0)?)?;
-    values.masked_fill_scalar(&indices.lt_scalar(0)?, 0)?.reshape(argmax.sizes())
+    values.masked_fill(&indices.lt(0)?, 0)?.reshape(argmax.sizes())
 }
 
 #[op_grad(ps_roi_align, not_differentiable(rois, result1))]

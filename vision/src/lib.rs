@@ -73,7 +73,7 @@
 //! // A derivative is made of operators, so it has a derivative itself.
 //! #[op_grad(area)]
 //! fn area_grad(grad: &Tensor, boxes: &Tensor) -> Result<Tensor> {
-//!     let [left, upper, right, lower] = [0, 1, 2, 3].map(|edge| boxes.select_int(1, edge));
+//!     let [left, upper, right, lower] = [0, 1, 2, 3].map(|edge| boxes.select(1, edge));
 //!     let (width, height) = (((right? - left?)? * grad)?, ((lower? - upper?)? * grad)?);
 //!     aten::stack(&[height.neg()?, width.neg()?, height, width], 1)
 //! }
@@ -81,7 +81,7 @@
 //! // The boxes of all slices are the boxes of one call.
 //! #[op_vmap(area)]
 //! fn area_batched(batch: &Batch, boxes: Mapped) -> Result<Mapped> {
-//!     let all = area(&boxes.batch_first()?.flatten_using_ints(0, 1)?)?;
+//!     let all = area(&boxes.batch_first()?.flatten_dims(0, 1)?)?;
 //!     Ok(Mapped::from_batch_first(all.reshape(&[batch.size(), -1])?))
 //! }
 //!

@@ -9,6 +9,7 @@ mod pointwise;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Promotion, Spec};
 
+use crate::words::impl_words;
 use crate::{mean, sum};
 
 /// The public items of the family. They are in a module of their own, as a file may have the name of an operator.
@@ -17,17 +18,34 @@ pub(crate) mod operators {
 }
 
 /// The reduction of the losses of all elements.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+///
+/// ```
+/// assert_eq!("mean".parse(), Ok(aten::Reduction::Mean));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Reduction {
     /// No reduction.
     None,
-    /// The mean of the losses.
+    /// The mean of the losses. This is the default.
+    #[default]
     Mean,
     /// The sum of the losses.
     Sum,
 }
 
+impl_words! { Reduction, "reduction": None = "none", Mean = "mean", Sum = "sum", }
+
 impl Reduction {
+    /// Returns PyTorch's number.
+    #[must_use]
+    pub const fn code(self) -> i64 {
+        match self {
+            Self::None => 0,
+            Self::Mean => 1,
+            Self::Sum => 2,
+        }
+    }
+
     /// Converts PyTorch's number of a reduction: 0 for none, 1 for the mean, 2 for the sum.
     ///
     /// # Errors

@@ -111,7 +111,7 @@ pub fn multi_head_attention_forward(
         let options = AttentionOptions { key_padding_mask: padding.as_ref(), ..options };
         let [query, key, value] = [query.unsqueeze(1)?, key.unsqueeze(1)?, value.unsqueeze(1)?];
         let (result, weights) = multi_head_attention_forward(&query, &key, &value, layer, options)?;
-        return Ok((result.squeeze_dim(1)?, weights.map(|weights| weights.squeeze_dim(0)).transpose()?));
+        return Ok((result.squeeze_dims(1)?, weights.map(|weights| weights.squeeze_dims(0)).transpose()?));
     }
     let (&[targets, items, features], &[sources, others, _]) = (query.sizes(), key.sizes()) else {
         let culprit = if query.sizes().len() == 3 { ("key", key) } else { ("query", query) };
@@ -138,7 +138,7 @@ pub fn multi_head_attention_forward(
             |line: &Tensor, one: &Tensor| cat(&[line.clone(), one.reshape(&[1, 1, -1])?.expand(&[1, items, -1])?], 0);
         (key, value) = (more(&key, extra_key)?, more(&value, extra_value)?);
     }
-    let split_heads = |line: &Tensor| line.reshape(&[line.sizes()[0], head_batch, -1])?.transpose_int(0, 1);
+    let split_heads = |line: &Tensor| line.reshape(&[line.sizes()[0], head_batch, -1])?.transpose(0, 1);
     let (query, mut key, mut value) = (split_heads(&query)?, split_heads(&key)?, split_heads(&value)?);
     if layer.add_zero_attn {
         (key, value) =
@@ -148,7 +148,7 @@ pub fn multi_head_attention_forward(
     let mask = combined_mask(options, [items, heads, targets, sources], added, query.dtype())?;
     let by_head = |all: &Tensor| all.reshape(&[items, heads, all.sizes()[1], -1]);
     let merge_heads = |heads: &Tensor| -> Result<Tensor> {
-        let flat = heads.transpose_int(0, 1)?.reshape(&[targets.saturating_mul(items), -1])?;
+        let flat = heads.transpose(0, 1)?.reshape(&[targets.saturating_mul(items), -1])?;
         linear(&flat, layer.out_weight, layer.out_bias)?.reshape(&[targets, items, -1])
     };
     if options.weights == ReturnedWeights::None {
@@ -161,17 +161,14 @@ pub fn multi_head_attention_forward(
     }
     #[expect(clippy::cast_precision_loss, reason = "a square root is rounded")]
     let scale = (query.sizes()[2] as f64).sqrt().recip();
-    let mut products = bmm(&(query * scale)?, &key.transpose_int(1, 2)?)?;
+    let mut products = bmm(&(query * scale)?, &key.transpose(1, 2)?)?;
     if let Some(mask) = mask {
         products = (products + mask)?;
     }
-    let weights = crate::dropout(&products.softmax_int(-1, None)?, layer.dropout, layer.dropout > 0.0)?;
+    let weights = crate::dropout(&products.softmax(-1)?, layer.dropout, layer.dropout > 0.0)?;
     let result = merge_heads(&bmm(&weights, &value)?)?;
     let weights = by_head(&weights)?;
-    Ok((
-        result,
-        Some(if options.weights == ReturnedWeights::Averaged { weights.mean_dim(Some(&[1]), false)? } else { weights }),
-    ))
+    Ok((result, Some(if options.weights == ReturnedWeights::Averaged { weights.mean_dims(1)? } else { weights })))
 }
 
 /// Projects query, key and value for the heads. A packed weight needs only one product if all three are the same tensor.
@@ -215,8 +212,9 @@ fn combined_mask(
             return Err(BadArgument::sizes(name, mask.sizes(), format!("{fits:?}")).into());
         }
         let mask = match mask.dtype() {
-            DType::Bool => crate::zeros_like(mask, Some(dtype), None, None, None, None)?
-                .masked_fill_scalar(mask, f64::NEG_INFINITY)?,
+            DType::Bool => {
+                crate::zeros_like(mask, Some(dtype), None, None, None, None)?.masked_fill(mask, f64::NEG_INFINITY)?
+            }
             floating if floating.is_floating() => mask.clone(),
             other => return Err(BadArgument::dtype(name, other, "bool or a floating-point dtype").into()),
         };

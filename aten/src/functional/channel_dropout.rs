@@ -22,7 +22,7 @@ use crate::prelude::*;
 /// Returns an error if the input does not have two or three dimensions, or if `p` is not between 0 and 1.
 pub fn dropout1d(input: &Tensor, p: f64, training: bool) -> Result<Tensor> {
     match input.sizes().len() {
-        2 => feature_dropout(&input.unsqueeze(0)?, p, training)?.squeeze_dim(0),
+        2 => feature_dropout(&input.unsqueeze(0)?, p, training)?.squeeze_dims(0),
         3 => feature_dropout(input, p, training),
         rank => Err(BadArgument::rank("input", rank, &[2, 3]).into()),
     }
@@ -62,7 +62,7 @@ pub fn dropout2d(input: &Tensor, p: f64, training: bool) -> Result<Tensor> {
 /// Returns an error if the input does not have four or five dimensions, or if `p` is not between 0 and 1.
 pub fn dropout3d(input: &Tensor, p: f64, training: bool) -> Result<Tensor> {
     match input.sizes().len() {
-        4 => feature_dropout(&input.unsqueeze(0)?, p, training)?.squeeze_dim(0),
+        4 => feature_dropout(&input.unsqueeze(0)?, p, training)?.squeeze_dims(0),
         5 => feature_dropout(input, p, training),
         rank => Err(BadArgument::rank("input", rank, &[4, 5]).into()),
     }

@@ -51,13 +51,13 @@ pub fn gaussian_nll_loss(
             .into());
         }
     };
-    if var.device() != Device::META && var.lt_scalar(0)?.any()?.item()? {
+    if var.device() != Device::META && var.lt(0)?.any()?.item()? {
         return Err(BadArgument::value("var", "a variance below zero", "zero or more").into());
     }
     {
         // No gradient of the clamp: a variance below the bound gets the gradient at the bound.
         let _no_grad = guard::no_grad();
-        var.clamp_min_(eps)?;
+        crate::clamp_min_(&mut var, eps.into())?;
     }
     let difference = (input - target)?;
     let loss = ((var.log()? + ((&difference * &difference)? / &var)?)? * 0.5)?;

@@ -25,7 +25,7 @@ use crate::{avg_pool2d, avg_pool3d, constant_pad_nd};
 ///
 /// Returns an error if there is no such dimension, or if the dtype is not floating or complex.
 pub fn normalize(input: &Tensor, p: f64, dim: i64, eps: f64) -> Result<Tensor> {
-    let norms = input.norm_scalaropt_dim(Some(p.into()), &[dim], true)?;
+    let norms = crate::norm_scalaropt_dim(input, Some(p.into()), &[dim], true)?;
     input / norms.clamp_min(eps)?
 }
 
@@ -55,7 +55,7 @@ pub fn local_response_norm(input: &Tensor, size: i64, alpha: f64, beta: f64, k: 
         _ if input.geometry().count() == 0 => return Ok(input.clone()),
         [_, _, _] => {
             let padded = constant_pad_nd(&squares.unsqueeze(1)?, &[0, 0, before, after], 0.into())?;
-            avg_pool2d(&padded, &[size, 1], &[1], &[0], false, true, None)?.squeeze_dim(1)?
+            avg_pool2d(&padded, &[size, 1], &[1], &[0], false, true, None)?.squeeze_dims(1)?
         }
         [items, channels, height, ..] => {
             let volumes = squares.reshape(&[items, 1, channels, height, -1])?;
@@ -63,7 +63,7 @@ pub fn local_response_norm(input: &Tensor, size: i64, alpha: f64, beta: f64, k: 
             avg_pool3d(&padded, &[size, 1, 1], &[1], &[0], false, true, None)?.reshape(input.sizes())?
         }
     };
-    input / ((means * alpha)? + k)?.pow_tensor_scalar(beta)?
+    input / ((means * alpha)? + k)?.pow(beta)?
 }
 
 /// Computes the softmax of the negated input: the smallest element gets the largest weight.
@@ -82,7 +82,7 @@ pub fn local_response_norm(input: &Tensor, size: i64, alpha: f64, beta: f64, k: 
 /// Returns an error if there is no such dimension.
 #[cfg(feature = "norm")]
 pub fn softmin(input: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
-    input.neg()?.softmax_int(dim, dtype)
+    crate::softmax_int(&(-input)?, dim, dtype)
 }
 
 /// Samples from categorical distributions: softmax of logits plus Gumbel noise, at the temperature `tau`.
@@ -106,13 +106,13 @@ pub fn gumbel_softmax(logits: &Tensor, tau: f64, hard: bool, dim: i64) -> Result
     if tau == 0.0 {
         return Err(BadArgument::number("tau", tau, Expected::Not(0.into())).into());
     }
-    let mut noise = logits.detach()?.empty_like()?;
+    let noise = logits.detach()?.empty_like()?;
     noise.exponential_(1.0)?;
-    let soft = ((logits - noise.log()?)? / tau)?.softmax_int(dim, None)?;
+    let soft = ((logits - noise.log()?)? / tau)?.softmax(dim)?;
     if !hard {
         return Ok(soft);
     }
-    let (_, chosen) = soft.max_dim(dim, true)?;
-    let one_hot = logits.detach()?.zeros_like()?.scatter_value(dim, &chosen, 1)?;
+    let (_, chosen) = soft.max_keepdim(dim)?;
+    let one_hot = logits.detach()?.zeros_like()?.scatter(dim, &chosen, 1)?;
     (one_hot - soft.detach()?)? + soft
 }

@@ -24,13 +24,14 @@ macro_rules! define_lp_pools {
                 return largest(&input.abs()?);
             }
             if norm_type == f64::NEG_INFINITY {
-                return largest(&input.abs()?.neg()?)?.neg();
+                let smallest: Tensor = largest(&(-input.abs()?)?)?;
+                return -smallest;
             }
-            let powers = input.pow_tensor_scalar(norm_type)?;
+            let powers = input.pow(norm_type)?;
             let means = $avg(&powers, kernel_size, stride, &[0], ceil_mode, true $(, $divisor)?)?;
             let count = dispatch_runtime::element_count(&expand_list_to_rank("kernel_size", kernel_size, $rank, 1)?);
             // Negative sums have no root.
-            (means.relu()? * count)?.pow_tensor_scalar(norm_type.recip())
+            (means.relu()? * count)?.pow(norm_type.recip())
         }
     )*};
 }

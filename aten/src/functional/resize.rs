@@ -40,6 +40,30 @@ pub enum InterpolationMode {
     Area,
 }
 
+/// Parses PyTorch's word, without aligned corners.
+///
+/// ```
+/// use aten::functional::InterpolationMode;
+/// assert_eq!("bilinear".parse(), Ok(InterpolationMode::Linear { align_corners: false }));
+/// ```
+impl std::str::FromStr for InterpolationMode {
+    type Err = BadArgument;
+
+    fn from_str(word: &str) -> Result<Self, BadArgument> {
+        Ok(match word {
+            "nearest" => Self::Nearest,
+            "nearest-exact" => Self::NearestExact,
+            "linear" | "bilinear" | "trilinear" => Self::Linear { align_corners: false },
+            "bicubic" => Self::Cubic { align_corners: false },
+            "area" => Self::Area,
+            _ => {
+                let words = &["nearest", "nearest-exact", "linear", "bilinear", "trilinear", "bicubic", "area"];
+                return Err(BadArgument::keyword("mode", word, words));
+            }
+        })
+    }
+}
+
 /// Resizes sequences, images or volumes.
 ///
 /// ```

@@ -3,10 +3,12 @@
 use std::ops::Range;
 
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{IntoInt, IntoSizes};
 
 use super::TensorOptions;
+use crate::GridIndexing;
 
-/// Functions that make new tensors: `Tensor::zeros(&[2, 3], DType::F64)`.
+/// Functions that make new tensors: `Tensor::zeros((2, 3), DType::F64)`.
 ///
 /// The last argument gives the dtype and the device: a [`DType`], a [`Device`], a pair of both, another tensor that has them, or `()` for
 /// the defaults.
@@ -17,34 +19,39 @@ use super::TensorOptions;
 /// use dispatch_runtime::prelude::*;
 ///
 /// # fn main() -> Result<()> {
-/// assert_eq!(Tensor::zeros(&[2, 3], ())?.dtype(), DType::F32);
-/// assert_eq!(Tensor::ones(&[2], DType::I64)?.to_vec::<i64>()?, [1, 1]);
-/// assert_eq!(Tensor::full(&[2], 0.5, DType::F64)?.to_vec::<f64>()?, [0.5, 0.5]);
+/// assert_eq!(Tensor::zeros((2, 3), ())?.dtype(), DType::F32);
+/// assert_eq!(Tensor::ones(2, DType::I64)?.to_vec::<i64>()?, [1, 1]);
+/// assert_eq!(Tensor::full(2, 0.5, DType::F64)?.to_vec::<f64>()?, [0.5, 0.5]);
 /// assert_eq!(Tensor::arange(0..3, ())?.to_vec::<i64>()?, [0, 1, 2]);
 /// assert_eq!(Tensor::arange_step(1.0..0.0, -0.5, ())?.to_vec::<f32>()?, [1.0, 0.5]);
 /// assert_eq!(Tensor::linspace(0.0, 1.0, 3, ())?.to_vec::<f32>()?, [0.0, 0.5, 1.0]);
 /// assert_eq!(Tensor::eye(2, DType::U8)?.to_vec::<u8>()?, [1, 0, 0, 1]);
 /// dispatch_runtime::manual_seed(0);
-/// assert!(Tensor::rand(&[1], ())?.item::<f32>()? < 1.0);
-/// assert_eq!(Tensor::randn(&[2, 2], DType::F64)?.dtype(), DType::F64);
-/// assert_eq!(Tensor::randint(7..8, &[2], ())?.to_vec::<i64>()?, [7, 7]);
+/// assert!(Tensor::rand(1, ())?.item::<f32>()? < 1.0);
+/// assert_eq!(Tensor::randn((2, 2), DType::F64)?.dtype(), DType::F64);
+/// assert_eq!(Tensor::randint(7..8, 2, ())?.to_vec::<i64>()?, [7, 7]);
 /// assert_eq!(Tensor::randperm(3, ())?.sum()?.item::<i64>()?, 3);
-/// assert_eq!(Tensor::empty(&[4, 4], Device::META)?.sizes(), [4, 4]);
+/// assert_eq!(Tensor::empty((4, 4), Device::META)?.sizes(), [4, 4]);
+/// let (a, b) = (Tensor::from([1, 2]), Tensor::from([3, 4]));
+/// assert_eq!(Tensor::cat(&[a.clone(), b.clone()], 0)?.to_vec::<i32>()?, [1, 2, 3, 4]);
+/// assert_eq!(Tensor::stack(&[a.clone(), b.clone()], 0)?.sizes(), [2, 2]);
+/// assert_eq!(Tensor::meshgrid(&[a.clone(), b.clone()], "ij".parse()?)?[0].to_vec::<i32>()?, [1, 1, 2, 2]);
+/// assert_eq!(Tensor::einsum("i,i->", &[a, b])?.item::<i32>()?, 11);
 /// # Ok(())
 /// # }
 /// ```
 pub trait Factories: Sized {
     /// Makes a tensor with arbitrary elements: the previous content of the memory.
-    fn empty(size: &[i64], options: impl Into<TensorOptions>) -> Result<Self>;
+    fn empty(size: impl IntoSizes, options: impl Into<TensorOptions>) -> Result<Self>;
 
     /// Makes a tensor of zeros.
-    fn zeros(size: &[i64], options: impl Into<TensorOptions>) -> Result<Self>;
+    fn zeros(size: impl IntoSizes, options: impl Into<TensorOptions>) -> Result<Self>;
 
     /// Makes a tensor of ones.
-    fn ones(size: &[i64], options: impl Into<TensorOptions>) -> Result<Self>;
+    fn ones(size: impl IntoSizes, options: impl Into<TensorOptions>) -> Result<Self>;
 
     /// Makes a tensor with `value` in each element. The default dtype follows the kind of `value`: `bool`, `i64`, `f32` or `c64`.
-    fn full(size: &[i64], value: impl Into<Scalar>, options: impl Into<TensorOptions>) -> Result<Self>;
+    fn full(size: impl IntoSizes, value: impl Into<Scalar>, options: impl Into<TensorOptions>) -> Result<Self>;
 
     /// Makes a vector of the values of a range, with step 1.
     fn arange<N: Into<Scalar>>(range: Range<N>, options: impl Into<TensorOptions>) -> Result<Self>;
@@ -53,47 +60,89 @@ pub trait Factories: Sized {
     fn arange_step<N: Into<Scalar>>(range: Range<N>, step: N, options: impl Into<TensorOptions>) -> Result<Self>;
 
     /// Makes a vector of `steps` equally spaced values from `start` to `end`, both included.
-    fn linspace<N: Into<Scalar>>(start: N, end: N, steps: i64, options: impl Into<TensorOptions>) -> Result<Self>;
+    fn linspace<N: Into<Scalar>>(
+        start: N,
+        end: N,
+        steps: impl IntoInt,
+        options: impl Into<TensorOptions>,
+    ) -> Result<Self>;
 
     /// Makes an identity matrix of `n` rows and columns.
-    fn eye(n: i64, options: impl Into<TensorOptions>) -> Result<Self>;
+    fn eye(n: impl IntoInt, options: impl Into<TensorOptions>) -> Result<Self>;
 
     /// Makes a tensor of random values, uniform in `[0, 1)`.
     #[cfg(feature = "random")]
-    fn rand(size: &[i64], options: impl Into<TensorOptions>) -> Result<Self>;
+    fn rand(size: impl IntoSizes, options: impl Into<TensorOptions>) -> Result<Self>;
 
     /// Makes a tensor of random values of the standard normal distribution.
     #[cfg(feature = "random")]
-    fn randn(size: &[i64], options: impl Into<TensorOptions>) -> Result<Self>;
+    fn randn(size: impl IntoSizes, options: impl Into<TensorOptions>) -> Result<Self>;
 
     /// Makes a tensor of random integers, uniform in `range`. The default dtype is `int64`.
     #[cfg(feature = "random")]
-    fn randint(range: Range<i64>, size: &[i64], options: impl Into<TensorOptions>) -> Result<Self>;
+    fn randint(range: Range<i64>, size: impl IntoSizes, options: impl Into<TensorOptions>) -> Result<Self>;
 
     /// Makes a vector of the integers from 0 to `n - 1` in random order. The default dtype is `int64`.
     #[cfg(feature = "random")]
-    fn randperm(n: i64, options: impl Into<TensorOptions>) -> Result<Self>;
+    fn randperm(n: impl IntoInt, options: impl Into<TensorOptions>) -> Result<Self>;
+
+    /// Joins tensors along an existing dimension.
+    fn cat(tensors: &[Tensor], dim: impl IntoInt) -> Result<Self>;
+
+    /// Joins tensors along a new dimension.
+    fn stack(tensors: &[Tensor], dim: impl IntoInt) -> Result<Self>;
+
+    /// Returns the grids of coordinates that vectors span, one for each vector.
+    fn meshgrid(vectors: &[Tensor], indexing: GridIndexing) -> Result<Vec<Self>>;
+
+    /// Sums products of elements as an equation such as `"ij,jk->ik"` says.
+    #[cfg(feature = "products")]
+    fn einsum(equation: &str, tensors: &[Tensor]) -> Result<Self>;
 }
 
 impl Factories for Tensor {
-    fn empty(size: &[i64], options: impl Into<TensorOptions>) -> Result<Self> {
-        let options = options.into();
-        crate::empty_memory_format(size, options.dtype, None, Some(options.device_or_default()), None, None)
+    fn cat(tensors: &[Tensor], dim: impl IntoInt) -> Result<Self> {
+        crate::cat(tensors, dim.into_int())
     }
 
-    fn zeros(size: &[i64], options: impl Into<TensorOptions>) -> Result<Self> {
-        let options = options.into();
-        crate::zeros(size, options.dtype, None, Some(options.device_or_default()), None)
+    fn stack(tensors: &[Tensor], dim: impl IntoInt) -> Result<Self> {
+        crate::stack(tensors, dim.into_int())
     }
 
-    fn ones(size: &[i64], options: impl Into<TensorOptions>) -> Result<Self> {
-        let options = options.into();
-        crate::ones(size, options.dtype, None, Some(options.device_or_default()), None)
+    fn meshgrid(vectors: &[Tensor], indexing: GridIndexing) -> Result<Vec<Self>> {
+        crate::meshgrid_indexing(vectors, indexing.name())
     }
 
-    fn full(size: &[i64], value: impl Into<Scalar>, options: impl Into<TensorOptions>) -> Result<Self> {
+    #[cfg(feature = "products")]
+    fn einsum(equation: &str, tensors: &[Tensor]) -> Result<Self> {
+        crate::einsum(equation, tensors, None)
+    }
+
+    fn empty(size: impl IntoSizes, options: impl Into<TensorOptions>) -> Result<Self> {
         let options = options.into();
-        crate::full(size, value.into(), options.dtype, None, Some(options.device_or_default()), None)
+        crate::empty_memory_format(
+            &size.into_sizes(),
+            options.dtype,
+            None,
+            Some(options.device_or_default()),
+            None,
+            None,
+        )
+    }
+
+    fn zeros(size: impl IntoSizes, options: impl Into<TensorOptions>) -> Result<Self> {
+        let options = options.into();
+        crate::zeros(&size.into_sizes(), options.dtype, None, Some(options.device_or_default()), None)
+    }
+
+    fn ones(size: impl IntoSizes, options: impl Into<TensorOptions>) -> Result<Self> {
+        let options = options.into();
+        crate::ones(&size.into_sizes(), options.dtype, None, Some(options.device_or_default()), None)
+    }
+
+    fn full(size: impl IntoSizes, value: impl Into<Scalar>, options: impl Into<TensorOptions>) -> Result<Self> {
+        let options = options.into();
+        crate::full(&size.into_sizes(), value.into(), options.dtype, None, Some(options.device_or_default()), None)
     }
 
     fn arange<N: Into<Scalar>>(range: Range<N>, options: impl Into<TensorOptions>) -> Result<Self> {
@@ -113,38 +162,59 @@ impl Factories for Tensor {
         crate::arange_start_step(start, end, step.into(), options.dtype, None, Some(options.device_or_default()), None)
     }
 
-    fn linspace<N: Into<Scalar>>(start: N, end: N, steps: i64, options: impl Into<TensorOptions>) -> Result<Self> {
+    fn linspace<N: Into<Scalar>>(
+        start: N,
+        end: N,
+        steps: impl IntoInt,
+        options: impl Into<TensorOptions>,
+    ) -> Result<Self> {
         let options = options.into();
-        crate::linspace(start.into(), end.into(), steps, options.dtype, None, Some(options.device_or_default()), None)
+        crate::linspace(
+            start.into(),
+            end.into(),
+            steps.into_int(),
+            options.dtype,
+            None,
+            Some(options.device_or_default()),
+            None,
+        )
     }
 
-    fn eye(n: i64, options: impl Into<TensorOptions>) -> Result<Self> {
+    fn eye(n: impl IntoInt, options: impl Into<TensorOptions>) -> Result<Self> {
         let options = options.into();
-        crate::eye(n, options.dtype, None, Some(options.device_or_default()), None)
+        crate::eye(n.into_int(), options.dtype, None, Some(options.device_or_default()), None)
     }
 
     #[cfg(feature = "random")]
-    fn rand(size: &[i64], options: impl Into<TensorOptions>) -> Result<Self> {
+    fn rand(size: impl IntoSizes, options: impl Into<TensorOptions>) -> Result<Self> {
         let options = options.into();
-        crate::rand(size, options.dtype, None, Some(options.device_or_default()), None)
+        crate::rand(&size.into_sizes(), options.dtype, None, Some(options.device_or_default()), None)
     }
 
     #[cfg(feature = "random")]
-    fn randn(size: &[i64], options: impl Into<TensorOptions>) -> Result<Self> {
+    fn randn(size: impl IntoSizes, options: impl Into<TensorOptions>) -> Result<Self> {
         let options = options.into();
-        crate::randn(size, options.dtype, None, Some(options.device_or_default()), None)
+        crate::randn(&size.into_sizes(), options.dtype, None, Some(options.device_or_default()), None)
     }
 
     #[cfg(feature = "random")]
-    fn randint(range: Range<i64>, size: &[i64], options: impl Into<TensorOptions>) -> Result<Self> {
+    fn randint(range: Range<i64>, size: impl IntoSizes, options: impl Into<TensorOptions>) -> Result<Self> {
         let options = options.into();
         let dtype = options.dtype.or(Some(DType::I64));
-        crate::randint_low(range.start, range.end, size, dtype, None, Some(options.device_or_default()), None)
+        crate::randint_low(
+            range.start,
+            range.end,
+            &size.into_sizes(),
+            dtype,
+            None,
+            Some(options.device_or_default()),
+            None,
+        )
     }
 
     #[cfg(feature = "random")]
-    fn randperm(n: i64, options: impl Into<TensorOptions>) -> Result<Self> {
+    fn randperm(n: impl IntoInt, options: impl Into<TensorOptions>) -> Result<Self> {
         let options = options.into();
-        crate::randperm(n, options.dtype.or(Some(DType::I64)), None, Some(options.device_or_default()), None)
+        crate::randperm(n.into_int(), options.dtype.or(Some(DType::I64)), None, Some(options.device_or_default()), None)
     }
 }

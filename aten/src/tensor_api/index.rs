@@ -8,7 +8,7 @@ use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToIncl
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{ArithmeticOperand, BadArgument};
 
-use crate::is_mask;
+use crate::{ConversionMethods, IndexingMethods, is_mask};
 
 /// Indexing of a tensor: reading ([`i`](Self::i)) and writing ([`set`](Self::set)) at indices, as in NumPy.
 ///
@@ -28,13 +28,13 @@ use crate::is_mask;
 /// use dispatch_runtime::prelude::*;
 ///
 /// # fn main() -> Result<()> {
-/// let mut x = Tensor::from([[1, 2, 3], [4, 5, 6]]);
+/// let x = Tensor::from([[1, 2, 3], [4, 5, 6]]);
 /// assert_eq!(x.i(-1)?.to_vec::<i32>()?, [4, 5, 6]);
 /// assert_eq!(x.i((.., 1..))?.to_vec::<i32>()?, [2, 3, 5, 6]);
 /// assert_eq!(x.i((Ellipsis, Slice::step(.., 2)))?.to_vec::<i32>()?, [1, 3, 4, 6]);
 /// assert_eq!(x.i((.., [2, 0]))?.to_vec::<i32>()?, [3, 1, 6, 4]);
 /// assert_eq!(x.i((.., NewAxis, 0))?.sizes(), [2, 1]);
-/// assert_eq!(x.i(&x.gt_scalar(4)?)?.to_vec::<i32>()?, [5, 6]);
+/// assert_eq!(x.i(&x.gt(4)?)?.to_vec::<i32>()?, [5, 6]);
 ///
 /// x.set((0, ..2), 0)?;
 /// assert_eq!(x.to_vec::<i32>()?, [0, 0, 3, 4, 5, 6]);
@@ -47,7 +47,7 @@ pub trait Indexing: Sized {
     fn i(&self, indices: impl Indices) -> Result<Self>;
 
     /// Writes `value` to the elements at the indices. `value` is a number, or a tensor that broadcasts to the sizes of the selection.
-    fn set(&mut self, indices: impl Indices, value: impl ArithmeticOperand) -> Result<()>;
+    fn set(&self, indices: impl Indices, value: impl ArithmeticOperand) -> Result<()>;
 }
 
 /// An index of one dimension (or of several, for masks and ellipses), or a new dimension.
@@ -251,11 +251,11 @@ impl Indexing for Tensor {
         if index_tensors.iter().any(Option::is_some) { crate::index(&view, &index_tensors) } else { Ok(view) }
     }
 
-    fn set(&mut self, indices: impl Indices, value: impl ArithmeticOperand) -> Result<()> {
-        let (mut view, index_tensors) = apply_view_indices(self, indices.into_list())?;
+    fn set(&self, indices: impl Indices, value: impl ArithmeticOperand) -> Result<()> {
+        let (view, index_tensors) = apply_view_indices(self, indices.into_list())?;
         value.call_with_tensor(|value| {
             if index_tensors.iter().all(Option::is_none) {
-                return crate::copy_(&mut view, value, false);
+                return view.copy_(value);
             }
             let number;
             let values = if value.is_number() {
@@ -264,7 +264,7 @@ impl Indexing for Tensor {
             } else {
                 value
             };
-            crate::index_put_(&mut view, &index_tensors, values, false)
+            view.index_put_(&index_tensors, values, false)
         })
     }
 }

@@ -30,8 +30,8 @@ use dispatch_runtime::{Complex64, Layout, MemoryFormat};
 /// let x = Tensor::from([[-1.0_f32, 2.0], [3.0, -4.0]]);
 /// assert_eq!(x.relu()?.sum()?.item::<f32>()?, 5.0);
 /// assert_eq!(x.mm(&x.t()?)?.sizes(), [2, 2]);
-/// assert_eq!(x.sum_dim_intlist(Some(&[0]), false)?.to_vec::<f32>()?, [2.0, -2.0]);
-/// assert!(x.lt_scalar(5)?.all()?.item::<bool>()?);
+/// assert_eq!(x.sum_dims(0)?.to_vec::<f32>()?, [2.0, -2.0]);
+/// assert!(x.lt(5)?.all()?.item::<bool>()?);
 /// # Ok(())
 /// # }
 /// ```

@@ -156,6 +156,11 @@ pub enum ErrorKind {
         /// The name of the written argument.
         argument: String,
     },
+    /// An operator that writes to a tensor bound the handle to another tensor, but the method that called it has only a shared handle.
+    LostHandle {
+        /// The name of the operator.
+        operator: Name<'static>,
+    },
     /// A kernel was called with a dtype that it does not support.
     UnsupportedDType {
         /// The name of the operator.
@@ -301,6 +306,7 @@ impl ErrorKind {
             | Self::EndlessRedispatch { operator, .. }
             | Self::KernelOfOtherDefinition { operator, .. }
             | Self::UnsupportedDType { operator, .. }
+            | Self::LostHandle { operator }
             | Self::KernelRemoved { operator }
             | Self::DataDependent { operator }
             | Self::NoShapeInference { operator } => Some(*operator),

@@ -126,6 +126,13 @@ pub(super) fn write_message(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Res
         ErrorKind::NotARuntimeKey { key } => {
             write!(f, "`{key}` is not a single runtime key; name each runtime key that this should cover")
         }
+        ErrorKind::LostHandle { operator } => {
+            write!(
+                f,
+                "`{operator}` bound the tensor's handle to another tensor, and the method that called it cannot return \
+                 that handle; call the function of this operator with `&mut tensor`"
+            )
+        }
         ErrorKind::KernelRemoved { operator } => {
             write!(f, "this kernel of `{operator}` was removed; call `Operator::kernels_for_key` again")
         }

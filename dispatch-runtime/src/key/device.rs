@@ -32,6 +32,17 @@ impl Device {
     /// The device without memory. Operators compute only dtypes and shapes on it.
     pub const META: Self = Self { backend: 15, index: CURRENT_DEVICE_INDEX };
 
+    /// Returns the GPU with this index. Index 255 means the current GPU.
+    ///
+    /// ```
+    /// use dispatch_runtime::Device;
+    /// assert_eq!(Device::cuda(1), "cuda:1".parse().unwrap());
+    /// ```
+    #[must_use]
+    pub const fn cuda(index: u8) -> Self {
+        Self { backend: 1, index }
+    }
+
     /// Returns the current device of a backend, or `None` if `backend` is not a backend's key.
     #[must_use]
     pub fn new(backend: Key) -> Option<Self> {

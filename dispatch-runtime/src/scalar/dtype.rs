@@ -56,6 +56,13 @@ impl PartialEq for Bool {
 
 impl Eq for Bool {}
 
+/// Compares elements with `bool`s: `assert_eq!(x.to_vec::<Bool>()?, [true, false])`.
+impl PartialEq<bool> for Bool {
+    fn eq(&self, other: &bool) -> bool {
+        bool::from(*self) == *other
+    }
+}
+
 impl fmt::Debug for Bool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&bool::from(*self), f)

@@ -15,6 +15,7 @@ mod marks;
 pub(crate) mod math_bits;
 mod operands;
 mod overlap;
+mod parameters;
 mod transfer_hold;
 
 use std::fmt;
@@ -34,6 +35,7 @@ pub use from_array::{NestedArray, NestedRow, RaggedRows};
 pub use geometry::{Dims, Geometry, element_count};
 pub use marks::Marks;
 pub use operands::{Operand, Operands};
+pub use parameters::{Bounds, IntoAxes, IntoBounds, IntoInt, IntoSizes};
 pub use transfer_hold::TransferHold;
 
 /// An n-dimensional array on a device. Cloning it creates another handle to the same array.

@@ -32,13 +32,13 @@ fn operators_on_images_keep_channels_last() {
     let weight = |x: &Tensor| tensor_of_distinct_numbers(&[4, 3, 3, 3]).to(x.device()).unwrap();
     let cases: [(&str, ImageOperator<'_>); 9] = [
         ("conv2d", &|x| aten::conv2d(x, &weight(x), None, &[1], &[1], &[1], 1)),
-        ("max_pool2d", &|x| x.max_pool2d(&[2], &[], &[0], &[1], false)),
-        ("avg_pool2d", &|x| x.avg_pool2d(&[2], &[], &[0], false, true, None)),
+        ("max_pool2d", &|x| aten::max_pool2d(x, &[2], &[], &[0], &[1], false)),
+        ("avg_pool2d", &|x| aten::avg_pool2d(x, &[2], &[], &[0], false, true, None)),
         ("_adaptive_avg_pool2d", &|x| aten::_adaptive_avg_pool2d(x, &[2, 3])),
-        ("upsample_nearest2d", &|x| x.upsample_nearest2d(&[7, 8], None, None)),
-        ("upsample_bicubic2d", &|x| x.upsample_bicubic2d(&[7, 8], false, None, None)),
-        ("reflection_pad2d", &|x| x.reflection_pad2d(&[1, 2, 1, 2])),
-        ("constant_pad_nd", &|x| x.constant_pad_nd(&[1, 2, 1, 2], 3)),
+        ("upsample_nearest2d", &|x| aten::upsample_nearest2d(x, &[7, 8], None, None)),
+        ("upsample_bicubic2d", &|x| aten::upsample_bicubic2d(x, &[7, 8], false, None, None)),
+        ("reflection_pad2d", &|x| aten::reflection_pad2d(x, &[1, 2, 1, 2])),
+        ("constant_pad_nd", &|x| aten::constant_pad_nd(x, &[1, 2, 1, 2], 3.into())),
         ("cat", &|x| aten::cat(&[x.clone(), x.clone()], 1)),
     ];
     for (name, f) in cases {
@@ -49,7 +49,7 @@ fn operators_on_images_keep_channels_last() {
 #[test]
 fn max_pool_indices_have_the_strides_of_the_maxima() {
     let found = aten::contiguous(&tensor_of_distinct_numbers(&[2, 3, 6, 5]), ChannelsLast).unwrap();
-    let (maxima, indices) = found.max_pool2d_with_indices(&[2], &[], &[0], &[1], false).unwrap();
+    let (maxima, indices) = aten::max_pool2d_with_indices(&found, &[2], &[], &[0], &[1], false).unwrap();
     assert_eq!(indices.strides(), maxima.strides());
     let back = aten::max_pool2d_with_indices_backward(&maxima, &found, &[2], &[], &[0], &[1], false, &indices).unwrap();
     assert_eq!(back.geometry().suggested_format(), ChannelsLast);
@@ -68,6 +68,6 @@ fn convolutions_take_channels_last_from_the_weight() {
 #[test]
 fn max_pool3d_keeps_channels_last_and_avg_pool3d_does_not() {
     let volume = tensor_of_distinct_numbers(&[2, 3, 4, 6, 5]);
-    assert_format_of_result(ChannelsLast3d, &volume, |x| x.max_pool3d(&[2], &[], &[0], &[1], false).unwrap());
-    assert_format_of_result(Contiguous, &volume, |x| x.avg_pool3d(&[2], &[], &[0], false, true, None).unwrap());
+    assert_format_of_result(ChannelsLast3d, &volume, |x| aten::max_pool3d(x, &[2], &[], &[0], &[1], false).unwrap());
+    assert_format_of_result(Contiguous, &volume, |x| aten::avg_pool3d(x, &[2], &[], &[0], false, true, None).unwrap());
 }

@@ -90,9 +90,9 @@ fn solutions_solve_their_systems() -> Result<()> {
                 &aten::linalg_solve(&matrix, &row, false)?.matmul(&matrix)?,
                 &row,
             )?;
-            let vector = b.select_int(-1, 0)?;
+            let vector = b.select(-1, 0)?;
             let x = aten::linalg_solve(&matrix, &vector, true)?;
-            assert_close("the vector", &matrix.matmul(&x.unsqueeze(-1)?)?.squeeze_dim(-1)?, &vector)?;
+            assert_close("the vector", &matrix.matmul(&x.unsqueeze(-1)?)?.squeeze_dims(-1)?, &vector)?;
             let inverse = aten::linalg_inv(&matrix)?;
             assert_close("the inverse", &matrix.matmul(&inverse)?, &identity(size, dtype)?.expand_as(&matrix)?)?;
             let (factors, pivots, _) = aten::linalg_lu_factor_ex(&matrix, true, false)?;

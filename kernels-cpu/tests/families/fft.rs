@@ -74,9 +74,9 @@ fn all_dimensions_and_orders_of_dimensions_give_the_same_frequencies() -> Result
 fn a_line_with_nan_leaves_the_other_lines_unchanged() -> Result<()> {
     for length in [8, 9, 100] {
         let mut x = Tensor::ones(&[3, length], DType::F32)?;
-        x.i((1, 0))?.fill__scalar(f32::NAN)?;
+        x.i((1, 0))?.fill_(f32::NAN)?;
         x = aten::fft_irfft!(&aten::fft_rfft!(&x)?, n = length)?;
-        let has_nan = x.isnan()?.any_dim(1, false)?.to(DType::U8)?.to_vec::<u8>()?;
+        let has_nan = x.isnan()?.any_dims(1)?.to(DType::U8)?.to_vec::<u8>()?;
         assert_eq!(has_nan, [0, 1, 0], "length {length}");
     }
     Ok(())

@@ -43,7 +43,7 @@ fn glu_jvp_equals_its_formula() -> Result<()> {
             assert_eq!(found.dtype(), dtype);
             assert_near(&found, &glu_jvp_by_formula(&given, dim)?, tolerance)?;
             // Repeats the check for the same elements with other strides.
-            let [glu, x, dx] = &[glu, x, dx].map(|t| t.transpose_int(0, 2)?.contiguous()?.transpose_int(0, 2));
+            let [glu, x, dx] = &[glu, x, dx].map(|t| t.transpose(0, 2)?.contiguous()?.transpose(0, 2));
             let [Ok(glu), Ok(x), Ok(dx)] = [glu, x, dx] else { panic!("a strided copy failed") };
             let turned = aten::glu_jvp(glu, x, dx, dim)?;
             assert_eq!(turned.strides(), glu.strides());

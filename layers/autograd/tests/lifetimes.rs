@@ -169,14 +169,14 @@ fn a_factor_is_saved_only_for_the_gradient_of_the_other() {
     let mut y = (&x * 1.0).unwrap();
     attach_counter(&y, &counter);
     let z = (&y * &constant).unwrap();
-    y.add__scalar(1, 1).unwrap();
+    y.add_(1).unwrap();
     drop(y);
     assert_eq!(Arc::strong_count(&counter), 1, "the gradient of the constant is not requested");
     z.backward().unwrap();
     assert_eq!(x.grad().unwrap().to_vec::<f64>().unwrap(), [3.0]);
 
     let z = (&x * &constant).unwrap();
-    constant.clone().add__scalar(1, 1).unwrap();
+    constant.clone().add_(1).unwrap();
     let error = z.backward().unwrap_err();
     assert!(error.to_string().contains("other"), "{error}");
 }

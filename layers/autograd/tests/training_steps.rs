@@ -65,9 +65,9 @@ fn plain_forward(network: &Network, sample: &Sample) -> Result<Tensor> {
 }
 
 fn forward_with_parameter_views(network: &Network, sample: &Sample) -> Result<Tensor> {
-    let turned = network.first.transpose_int(0, 1)?;
-    let hidden = turned.mm(&sample.input.transpose_int(0, 1)?)?.relu()?;
-    network.loss(&hidden.transpose_int(0, 1)?, &sample.target)
+    let turned = network.first.transpose(0, 1)?;
+    let hidden = turned.mm(&sample.input.transpose(0, 1)?)?.relu()?;
+    network.loss(&hidden.transpose(0, 1)?, &sample.target)
 }
 
 fn forward_with_result_writes(network: &Network, sample: &Sample) -> Result<Tensor> {
@@ -82,7 +82,7 @@ fn forward_with_view_writes(network: &Network, sample: &Sample) -> Result<Tensor
     let base = aten::clone(&hidden, None)?;
     let read = base.narrow(1, 0, 2)?;
     aten::mul_(&mut base.narrow(1, 1, 2)?, &Tensor::from(0.5))?;
-    aten::copy_(&mut base.select_int(1, 0)?, &read.select_int(1, 1)?, false)?;
+    aten::copy_(&mut base.select(1, 0)?, &read.select(1, 1)?, false)?;
     network.loss(&(&base + &hidden)?, &sample.target)
 }
 

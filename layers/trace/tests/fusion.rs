@@ -27,14 +27,7 @@ fn element_bits(tensor: &Tensor) -> Vec<[u64; 2]> {
         DType::I64 => row.to_vec::<i64>().unwrap().iter().map(|x| [x.cast_unsigned(), 0]).collect(),
         DType::Bool => row.to_vec::<Bool>().unwrap().iter().map(|x| [x.0.into(), 0]).collect(),
         // All other dtypes convert to `f64` without loss.
-        _ => row
-            .to_dtype(DType::F64, false, false, None)
-            .unwrap()
-            .to_vec::<f64>()
-            .unwrap()
-            .iter()
-            .map(|x| [float(*x), 0])
-            .collect(),
+        _ => row.to(DType::F64).unwrap().to_vec::<f64>().unwrap().iter().map(|x| [float(*x), 0]).collect(),
     }
 }
 
@@ -275,7 +268,7 @@ fn one_pass_can_have_several_dtypes() {
     let chain = |x: &[Tensor]| {
         let mask = x[0].gt(&x[1])?;
         let mixed = aten::where_self(&mask, &x[0], &x[2])?;
-        let narrow = mixed.to_dtype(DType::BF16, false, false, None)?;
+        let narrow = mixed.to(DType::BF16)?;
         Ok(vec![mask.logical_not()?, narrow.mul(&narrow)?.add(&x[2])?, x[1].div(&x[1])?])
     };
     assert_eq!(fused_pass_lengths(chain, &inputs), [7]);
@@ -288,7 +281,7 @@ fn half_precision_promotes_as_in_separate_calls() {
         for wide in
             [number(DType::F32, &[]), number(DType::F64, &[]), number(DType::I64, &[]), number(DType::I64, &[1])]
         {
-            let wide = (&wide * 2049.3).unwrap().to_dtype(wide.dtype(), false, false, None).unwrap();
+            let wide = (&wide * 2049.3).unwrap().to(wide.dtype()).unwrap();
             let calls = |x: &[Tensor]| {
                 let product = (&x[0] * &x[1])?;
                 let sum = (&(&product + &x[1])? / &x[1])?;
@@ -323,7 +316,7 @@ fn only_results_that_are_used_outside_are_written() {
     let f = |x: &[Tensor]| {
         let a = x[0].mul_scalar(2)?;
         let b = a.abs()?;
-        let total = b.sum_dim_intlist(Some(&[1]), true)?;
+        let total = b.sum_keepdim(1)?;
         let c = b.div(&total)?;
         c.exp()?;
         Ok(vec![c.neg()?, a])
@@ -409,7 +402,7 @@ fn gradients_equal_those_of_separate_calls() {
 
 #[test]
 fn active_layers_see_the_separate_calls() {
-    let f = |x: &[Tensor]| Ok(vec![x[0].add(&x[0].mm(&x[1])?)?.exp()?.log()?.pow_tensor_scalar(2)?]);
+    let f = |x: &[Tensor]| Ok(vec![x[0].add(&x[0].mm(&x[1])?)?.exp()?.log()?.pow(2)?]);
     let graph = trace(f, &two_inputs()).unwrap();
     let fused = fuse_and_reparse(&graph);
     assert_eq!(fused.passes().count(), 1);
@@ -423,7 +416,7 @@ fn active_layers_see_the_separate_calls() {
 
 #[test]
 fn calls_with_batched_tensors_are_separate() {
-    let fused = fuse_and_reparse(&trace(fusible_chain, &two_inputs().map(|x| x.select_int(0, 0).unwrap())).unwrap());
+    let fused = fuse_and_reparse(&trace(fusible_chain, &two_inputs().map(|x| x.select(0, 0).unwrap())).unwrap());
     let [a, b] = two_inputs();
     let batched = vmap(|(a, b): &(Tensor, Tensor)| Ok(fused.run(&[a.clone(), b.clone()])?.remove(0)), (&a, &b));
     assert_same_bits(&[batched.unwrap()], &fusible_chain(&two_inputs()).unwrap(), "a batch");
@@ -590,7 +583,7 @@ impl RandomChain {
                 4 => a.maximum(&b),
                 5 => a.div(&b),
                 6 => a.lt(&b),
-                7 => aten::where_self(&a.to_dtype(DType::Bool, false, false, None)?, &a, &b),
+                7 => aten::where_self(&a.to(DType::Bool)?, &a, &b),
                 8 => a.add_scalar(1.5, 1),
                 9 => a.mul_scalar(3),
                 10 => a.clamp(Some((-1).into()), Some(2.into())),
@@ -598,11 +591,11 @@ impl RandomChain {
                 12 => a.abs(),
                 13 => a.sigmoid(),
                 14 => a.exp(),
-                15 => a.to_dtype(DType::F16, false, false, None),
-                16 => a.to_dtype(DType::U8, false, false, None),
+                15 => a.to(DType::F16),
+                16 => a.to(DType::U8),
                 17 => a.neg(),
                 18 => a.sum(),
-                _ => a.masked_fill_scalar(&b.to_dtype(DType::Bool, false, false, None)?, 4),
+                _ => a.masked_fill(&b.to_dtype(DType::Bool, false, false, None)?, 4),
             };
             values.push(made?);
         }

@@ -19,7 +19,7 @@ use crate::vmap::Randomness;
 ///
 /// #[op_impl(middle, CompositeExplicitAutograd)]
 /// fn middle_any(this: &Tensor) -> Result<Tensor> {
-///     aten::clone(&this.select_int(-1, this.sizes()[this.sizes().len() - 1] / 2)?, None)
+///     aten::clone(&this.select(-1, this.sizes()[this.sizes().len() - 1] / 2)?, None)
 /// }
 ///
 /// // A batch dimension in front does not affect the last dimension.

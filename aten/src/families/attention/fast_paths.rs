@@ -14,7 +14,7 @@ use crate::{accumulate_dtype, check_same_device, linear, softmax_int};
 #[op_def("_masked_softmax(Tensor self, Tensor mask, int? dim=None, int? mask_type=None) -> Tensor", out = "out")]
 pub fn _masked_softmax(_: ...) -> Result<Tensor> {
     let mask = expand_mask(this, mask, mask_type)?;
-    softmax_int(&this.masked_fill_scalar(&mask, f64::NEG_INFINITY)?, dim.unwrap_or(-1), None)
+    softmax_int(&this.masked_fill(&mask, f64::NEG_INFINITY)?, dim.unwrap_or(-1), None)
 }
 
 /// The gradient of [`_masked_softmax`] for its input. `mask` has the sizes of the result `output`.
@@ -28,10 +28,10 @@ pub fn _masked_softmax_backward(_: ...) -> Result<Tensor> {
         return Err(BadArgument::sizes("grad_output", grad_output.sizes(), output.sizes()).like("output").into());
     }
     let dtype = accumulate_dtype(output.dtype());
-    let output = output.to(dtype)?.masked_fill_scalar(&mask, 0)?;
-    let products = (&output * grad_output.to(dtype)?)?.masked_fill_scalar(&mask, 0)?;
-    let sum = products.sum_dim_intlist(Some(&[dim.unwrap_or(-1)]), true)?;
-    (products - (output * sum)?)?.masked_fill_scalar(&mask, 0)?.to(grad_output.dtype())
+    let output = output.to(dtype)?.masked_fill(&mask, 0)?;
+    let products = (&output * grad_output.to(dtype)?)?.masked_fill(&mask, 0)?;
+    let sum = products.sum_keepdim(dim.unwrap_or(-1))?;
+    (products - (output * sum)?)?.masked_fill(&mask, 0)?.to(grad_output.dtype())
 }
 
 /// Expands the mask of a softmax to the sizes of `scores`.
@@ -120,7 +120,7 @@ pub fn _native_multi_head_attention(_: ...) -> Result<(Tensor, Tensor)> {
     let heads = crate::transpose_int(&crate::matmul(&weights, &value)?, 1, 2)?.reshape(&[items, rows, embed_dim])?;
     let weights = match (need_weights, average_attn_weights) {
         (false, _) => Tensor::empty(&[0], &weights)?,
-        (true, true) => weights.mean_dim(Some(&[1]), false)?,
+        (true, true) => weights.mean_dims(1)?,
         (true, false) => weights,
     };
     Ok((linear(&heads, proj_weight, Some(proj_bias))?, weights))

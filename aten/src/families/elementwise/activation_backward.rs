@@ -86,7 +86,7 @@ pub fn infinitely_differentiable_gelu_backward(_: ...) -> Result<Tensor> {
 /// The gradients of [`_prelu_kernel`](crate::_prelu_kernel) for its input and for its weight, in the sizes of the result.
 #[op_def("_prelu_kernel_backward(Tensor grad_output, Tensor self, Tensor weight) -> (Tensor, Tensor)")]
 pub fn _prelu_kernel_backward(_: ...) -> Result<(Tensor, Tensor)> {
-    let positive = this.gt_scalar(0)?;
+    let positive = this.gt(0)?;
     let of_input = crate::where_self(&positive, grad_output, &(grad_output * weight)?)?;
     let of_weight = crate::where_scalarself(&positive, 0.into(), &(grad_output * this)?)?;
     let of_weight = of_weight.expand(of_input.sizes())?;

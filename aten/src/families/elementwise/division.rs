@@ -1,7 +1,9 @@
 //! Division and remainders.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, OperandError, Promotion, Spec};
+use dispatch_runtime::{OperandError, Promotion, Spec};
+
+use crate::words::impl_words;
 
 /// `self / other`
 #[op_def("div.Tensor(Tensor self, Tensor other) -> Tensor", operator = Div, shape = pointwise, dtype = float, dtypes(floating, complex), inplace, out = "out")]
@@ -69,6 +71,10 @@ pub(super) fn pointwise_spec(this: &Tensor, other: &Tensor, name: &'static str, 
 }
 
 /// The rounding mode of a quotient.
+///
+/// ```
+/// assert_eq!("floor".parse(), Ok(aten::Rounding::Floor));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rounding {
     /// Rounding down, towards minus infinity.
@@ -77,21 +83,11 @@ pub enum Rounding {
     Trunc,
 }
 
-impl Rounding {
-    /// Parses a `rounding_mode`. `None` means that quotients are not rounded.
-    fn parse(rounding_mode: Option<&str>) -> Result<Option<Self>, BadArgument> {
-        match rounding_mode {
-            None => Ok(None),
-            Some("floor") => Ok(Some(Self::Floor)),
-            Some("trunc") => Ok(Some(Self::Trunc)),
-            Some(other) => Err(BadArgument::keyword("rounding_mode", other, &["floor", "trunc"])),
-        }
-    }
-}
+impl_words! { Rounding, "rounding_mode": Floor = "floor", Trunc = "trunc", }
 
 #[op_plan(div_tensor_mode)]
 fn div_mode_plan(this: &Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<Plan<Option<Rounding>>> {
-    let rounding = Rounding::parse(rounding_mode)?;
+    let rounding = rounding_mode.map(str::parse::<Rounding>).transpose()?;
     let promotion = if rounding.is_some() { Promotion::Common } else { Promotion::Float };
     Ok(Plan::new(rounding, [pointwise_spec(this, other, "other", promotion)?]))
 }

@@ -271,7 +271,7 @@ pub fn range_step(_: ...) -> Result<Tensor> {
     let computed = if compute_dtype == DType::I64 { DType::I64 } else { DType::F64 };
     let count = Scalar::Int(Scalar::from((span / by_real).floor()).to_i64().saturating_add(1));
     let indices = arange(count, Some(computed), layout, device, pin_memory)?;
-    indices.mul_scalar(by)?.add_scalar(from, 1)?.to(dtype)
+    ((&indices * by)? + from)?.to(dtype)
 }
 
 /// Converts a scalar to a real number, rounded to single precision if `compute_dtype` is `f32`.

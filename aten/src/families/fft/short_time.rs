@@ -43,7 +43,7 @@ pub fn stft_center(_: ...) -> Result<Tensor> {
     }
     padded = crate::pad(&padded, &[n_fft / 2, n_fft / 2], pad_mode, None)?;
     for _ in missing_dims {
-        padded = padded.squeeze_dim(0)?;
+        padded = padded.squeeze_dims(0)?;
     }
     windows.frequencies(&padded, normalized, onesided, return_complex, false)
 }
@@ -69,7 +69,7 @@ pub fn istft(_: ...) -> Result<Tensor> {
         return Err(BadArgument::number("return_complex", false, true).because("`window` is complex").into());
     }
     let normalization = if normalized { 1 } else { 2 };
-    let columns = frequencies.transpose_int(1, 2)?;
+    let columns = frequencies.transpose(1, 2)?;
     let parts = if return_complex {
         _fft_c2c(&columns, &[2], normalization, false)?
     } else {
@@ -103,7 +103,7 @@ pub fn istft(_: ...) -> Result<Tensor> {
     if end > whole {
         signal = crate::constant_pad_nd(&signal, &[0, end - whole], 0.into())?;
     }
-    if this.sizes().len() == 2 { signal.squeeze_dim(0) } else { Ok(signal) }
+    if this.sizes().len() == 2 { signal.squeeze_dims(0) } else { Ok(signal) }
 }
 
 /// The windows of a signal.
@@ -204,7 +204,7 @@ impl<'a> Windows<'a> {
         } else {
             _fft_r2c(&columns, &[dim], normalization, onesided)?
         };
-        let frequencies = frequencies.transpose_int(dim - 1, dim)?;
+        let frequencies = frequencies.transpose(dim - 1, dim)?;
         if return_complex { Ok(frequencies) } else { crate::view_as_real(&frequencies) }
     }
 }
@@ -265,7 +265,7 @@ fn check_frequencies(this: &Tensor, sizes: &[i64], n_fft: i64, onesided: Option<
 
 /// Refuses windows whose sum is zero for an element, because the signal is divided by it.
 fn check_envelope(envelope: &Tensor) -> Result<()> {
-    if envelope.device() != Device::META && envelope.abs()?.min()?.lt_scalar(1e-11)?.item()? {
+    if envelope.device() != Device::META && envelope.abs()?.min()?.lt(1e-11)?.item()? {
         let expected = "windows that overlap so that the sum of their squares is nowhere zero";
         return Err(BadArgument::value("window", "a window with too many zeros", expected).into());
     }

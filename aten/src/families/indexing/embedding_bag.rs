@@ -5,20 +5,38 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Sizes, Spec};
 
+use crate::words::impl_words;
 use crate::{arange, bucketize, check_index_dtype, sub_scalar};
 
 /// The reduction of the rows of a bag.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+///
+/// ```
+/// assert_eq!("max".parse(), Ok(aten::BagMode::Max));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum BagMode {
     /// The sum of the rows.
     Sum,
-    /// The mean of the rows.
+    /// The mean of the rows. This is the default.
+    #[default]
     Mean,
     /// The maximum of each column.
     Max,
 }
 
+impl_words! { BagMode, "mode": Sum = "sum", Mean = "mean", Max = "max", }
+
 impl BagMode {
+    /// Returns PyTorch's number.
+    #[must_use]
+    pub const fn code(self) -> i64 {
+        match self {
+            Self::Sum => 0,
+            Self::Mean => 1,
+            Self::Max => 2,
+        }
+    }
+
     fn from_number(mode: i64) -> Result<Self, BadArgument> {
         match mode {
             0 => Ok(Self::Sum),

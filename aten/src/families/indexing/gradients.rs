@@ -26,8 +26,8 @@ pub fn masked_scatter_backward(_: ...) -> Result<Tensor> {
     let tensors = crate::broadcast_tensors(&[grad_output.clone(), mask.clone()])?;
     let (grad, mask) = (tensors[0].reshape(&[-1])?, tensors[1].reshape(&[-1])?);
     // The number of a selected element, and one more than the last for the others.
-    let number = (mask.cumsum(0)? - 1)?.clamp(None, Some(count.into()))?;
-    let number = number.masked_fill_scalar(&mask.logical_not()?, count)?;
+    let number = (mask.cumsum(0)? - 1)?.clamp(..=count)?;
+    let number = number.masked_fill(&mask.logical_not()?, count)?;
     let sums = Tensor::zeros(&[count.saturating_add(1)], grad_output)?.scatter_add(0, &number, &grad)?;
     sums.narrow(0, 0, count)?.reshape(sizes)
 }
@@ -40,9 +40,9 @@ pub fn masked_scatter_backward(_: ...) -> Result<Tensor> {
 pub fn value_selecting_reduction_backward(_: ...) -> Result<Tensor> {
     let zeros = Tensor::zeros(sizes, grad)?;
     if keepdim || sizes.is_empty() {
-        return zeros.scatter_src(dim, indices, grad);
+        return zeros.scatter(dim, indices, grad);
     }
-    zeros.scatter_src(dim, &indices.unsqueeze(dim)?, &grad.unsqueeze(dim)?)
+    zeros.scatter(dim, &indices.unsqueeze(dim)?, &grad.unsqueeze(dim)?)
 }
 
 /// The gradient of [`cummax`](crate::cummax) and [`cummin`](crate::cummin).
@@ -63,5 +63,5 @@ pub fn trace_backward(_: ...) -> Result<Tensor> {
             .into());
     }
     let diagonal = grad.expand(&[rows.min(columns)])?;
-    Tensor::zeros(sizes, grad)?.diagonal_scatter(&diagonal, 0, 0, 1)
+    Tensor::zeros(sizes, grad)?.diagonal_scatter(&diagonal)
 }

@@ -73,7 +73,7 @@ pub fn masked_select_backward(grad: &Tensor, input: &Tensor, mask: &Tensor) -> R
 #[op_def("nonzero_numpy(Tensor self) -> Tensor[]")]
 pub fn nonzero_numpy(this: &Tensor) -> Result<Vec<Tensor>> {
     let this = if this.sizes().is_empty() { this.unsqueeze(0)? } else { this.clone() };
-    this.nonzero()?.unbind_int(1)
+    this.nonzero()?.unbind(1)
 }
 
 /// The indices at which the condition is true: a vector for each dimension. Another name of [`nonzero_numpy`].

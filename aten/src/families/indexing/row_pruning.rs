@@ -25,6 +25,6 @@ pub fn _rowwise_prune(_: ...) -> Result<(Tensor, Tensor)> {
         return Err(BadArgument::dtype(argument, compressed_indices_dtype, "int32 or int64").into());
     }
     let kept = crate::reshape(&crate::nonzero(mask)?, &[-1])?;
-    let numbers = (mask.cumsum(0)? - 1)?.masked_fill_scalar(&mask.logical_not()?, -1)?;
+    let numbers = (mask.cumsum(0)? - 1)?.masked_fill(&mask.logical_not()?, -1)?;
     Ok((crate::index_select(&crate::detach(weight)?, 0, &kept)?, numbers.to(compressed_indices_dtype)?))
 }

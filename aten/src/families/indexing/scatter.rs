@@ -3,9 +3,14 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Spec, wrap_dim};
 
+use crate::words::impl_words;
 use crate::{check_index_dtype, check_index_sizes};
 
 /// The reduction of elements that are written to the same index.
+///
+/// ```
+/// assert_eq!("amax".parse(), Ok(aten::ReductionType::Max));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ReductionType {
     /// The sum of the elements.
@@ -19,6 +24,8 @@ pub enum ReductionType {
     /// The smallest element.
     Min,
 }
+
+impl_words! { ReductionType, "reduce": Sum = "sum", Mean = "mean", Product = "prod", Max = "amax" | "max", Min = "amin" | "min", }
 
 /// The plan of an operator that reduces elements into a tensor along one dimension.
 pub struct ScatterReducePlan {

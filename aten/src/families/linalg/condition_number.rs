@@ -16,9 +16,9 @@ pub fn linalg_cond(this: &Tensor, p: Option<Scalar>) -> Result<Tensor> {
     check_matrices("self", this)?;
     let values = linalg_svdvals(this, None)?;
     if values.sizes().last() == Some(&0) {
-        return this.new_zeros(batch_sizes(this.sizes()))?.to(this.dtype().to_real());
+        return crate::new_zeros(this, batch_sizes(this.sizes()), None, None, None, None)?.to(this.dtype().to_real());
     }
-    let [largest, smallest] = [values.select_int(-1, 0)?, values.select_int(-1, -1)?];
+    let [largest, smallest] = [values.select(-1, 0)?, values.select(-1, -1)?];
     match extreme {
         Extreme::Largest => largest / smallest,
         Extreme::Smallest => smallest / largest,
@@ -34,25 +34,26 @@ pub fn linalg_cond_p_str(this: &Tensor, p: &str) -> Result<Tensor> {
     }
     check_square_matrices("self", this)?;
     let values = linalg_svdvals(this, None)?;
-    let [sum, inverse_sum] = [&values, &values.reciprocal()?].map(|values| values.sum_dim_intlist(Some(&[-1]), false));
+    let [sum, inverse_sum] = [&values, &values.reciprocal()?].map(|values| values.sum_dims(-1));
     infinite_if_undefined(&(sum? * inverse_sum?)?, this)
 }
 
 /// Replaces NaN by infinity, unless the matrix has NaN: zero times infinity is the condition number of a singular matrix.
 fn infinite_if_undefined(numbers: &Tensor, matrices: &Tensor) -> Result<Tensor> {
-    let has_nan = matrices.isnan()?.any_dims(Some(&[-2, -1]), false)?;
-    numbers.masked_fill_scalar(&numbers.isnan()?.logical_and(&has_nan.logical_not()?)?, f64::INFINITY)
+    let has_nan = matrices.isnan()?.any_dims([-2, -1])?;
+    numbers.masked_fill(&numbers.isnan()?.logical_and(&has_nan.logical_not()?)?, f64::INFINITY)
 }
 
 /// Computes the norm of matrices times the norm of their inverses.
 fn condition_number(matrices: &Tensor, norm: MatrixNorm) -> Result<Tensor> {
     check_square_matrices("self", matrices)?;
     if matrices.geometry().count() == 0 {
-        return matrices.new_zeros(batch_sizes(matrices.sizes()))?.to(matrices.dtype().to_real());
+        return crate::new_zeros(matrices, batch_sizes(matrices.sizes()), None, None, None, None)?
+            .to(matrices.dtype().to_real());
     }
     let (inverse, info) = linalg_inv_ex(matrices, false)?;
-    let is_singular = info.gt_scalar(0)?.unsqueeze(-1)?.unsqueeze(-1)?;
-    let inverse = inverse.masked_fill_scalar(&is_singular, f64::INFINITY)?;
+    let is_singular = info.gt(0)?.unsqueeze(-1)?.unsqueeze(-1)?;
+    let inverse = inverse.masked_fill(&is_singular, f64::INFINITY)?;
     let [norm, inverse_norm] = [matrices, &inverse].map(|matrices| norm.compute(matrices, &[-2, -1], false, None));
     infinite_if_undefined(&(norm? * inverse_norm?)?, matrices)
 }

@@ -38,7 +38,7 @@ pub fn matrix_exp_backward(this: &Tensor, grad: &Tensor) -> Result<Tensor> {
     if grad.sizes() != this.sizes() {
         return Err(BadArgument::sizes("grad", grad.sizes(), this.sizes()).like("self").into());
     }
-    let adjoint = this.adjoint()?;
+    let adjoint = crate::adjoint(this)?;
     let above = crate::cat(&[adjoint.clone(), grad.clone()], -1)?;
     let below = crate::cat(&[adjoint.zeros_like()?, adjoint], -1)?;
     linalg_matrix_exp(&crate::cat(&[above, below], -2)?)?.narrow(-2, 0, n)?.narrow(-1, n, n)
@@ -71,7 +71,7 @@ pub fn linalg_matrix_sqrth(this: &Tensor) -> Result<Tensor> {
     check_square_matrices("self", this)?;
     let (values, vectors) = _linalg_eigh(this, "L", true)?;
     let roots = values.clamp_min(0)?.sqrt()?;
-    (&vectors * roots.unsqueeze(-2)?)?.matmul(&vectors.adjoint()?)
+    (&vectors * roots.unsqueeze(-2)?)?.matmul(&crate::adjoint(&vectors)?)
 }
 
 /// Decomposes matrices into the product of a matrix `U` with orthonormal columns and a positive-semidefinite matrix `H`. A matrix must have
@@ -88,6 +88,6 @@ pub fn linalg_polar(_: ...) -> Result<(Tensor, Tensor)> {
         return Err(BadArgument::size("A", A.sizes(), dim, columns..).because("it has more columns than rows").into());
     }
     let (left, values, right) = _linalg_svd(A, false, true, None)?;
-    let scaled = (right.adjoint()? * values.unsqueeze(-2)?)?;
+    let scaled = (crate::adjoint(&right)? * values.unsqueeze(-2)?)?;
     Ok((left.matmul(&right)?, scaled.matmul(&right)?))
 }

@@ -84,7 +84,7 @@ pub fn linalg_vecdot(x: &Tensor, y: &Tensor, dim: i64) -> Result<Tensor> {
         wrap_dim("dim", dim, 1)?;
         return crate::vdot(x, y);
     }
-    (x.conj()? * y)?.sum_dim_intlist(Some(&[dim]), false)
+    (x.conj()? * y)?.sum_dims(dim)
 }
 
 /// A norm of matrices.
@@ -112,9 +112,9 @@ impl Extreme {
         let at = wrap_dim("dim", dim, values.sizes().len())?;
         match self {
             // The largest of no magnitudes is zero, and the smallest is undefined.
-            Self::Largest if values.sizes()[at] == 0 => values.sum_dim_intlist(Some(&[dim]), keepdim),
-            Self::Largest => values.amax(&[dim], keepdim),
-            Self::Smallest => values.amin(&[dim], keepdim),
+            Self::Largest if values.sizes()[at] == 0 => crate::sum_dim_intlist(values, Some(&[dim]), keepdim, None),
+            Self::Largest => crate::amax(values, &[dim], keepdim),
+            Self::Smallest => crate::amin(values, &[dim], keepdim),
         }
     }
 }
@@ -147,15 +147,15 @@ impl MatrixNorm {
             Self::Frobenius => return linalg_vector_norm(matrices, 2.into(), Some(&[row, column]), keepdim, None),
             Self::ColumnSum(extreme) => (extreme.reduce(&magnitude_sums(matrices, row)?, column, true)?, true),
             Self::RowSum(extreme) => (extreme.reduce(&magnitude_sums(matrices, column)?, row, true)?, true),
-            Self::Nuclear => (singular_values(matrices, [row, column])?.sum_dim_intlist(Some(&[-1]), false)?, false),
+            Self::Nuclear => (singular_values(matrices, [row, column])?.sum_dims(-1)?, false),
             Self::SingularValue(extreme) => {
                 (extreme.reduce(&singular_values(matrices, [row, column])?, -1, false)?, false)
             }
         };
         let (first, second) = (row.min(column), row.max(column));
         match (has_dims, keepdim) {
-            (false, true) => norms.unsqueeze(-1)?.unsqueeze(-1)?.movedim_intlist(&[-2, -1], &[first, second]),
-            (true, false) => norms.squeeze_dim(second)?.squeeze_dim(first),
+            (false, true) => norms.unsqueeze(-1)?.unsqueeze(-1)?.movedim([-2, -1], [first, second]),
+            (true, false) => norms.squeeze_dims(second)?.squeeze_dims(first),
             _ => Ok(norms),
         }
     }
@@ -181,5 +181,5 @@ fn magnitude_sums(matrices: &Tensor, dim: i64) -> Result<Tensor> {
 }
 
 fn singular_values(matrices: &Tensor, dims: [i64; 2]) -> Result<Tensor> {
-    linalg_svdvals(&matrices.movedim_intlist(&dims, &[-2, -1])?, None)
+    linalg_svdvals(&matrices.movedim(&dims, [-2, -1])?, None)
 }

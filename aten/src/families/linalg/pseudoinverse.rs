@@ -24,17 +24,17 @@ pub fn linalg_pinv_atol_rtol_tensor(_: ...) -> Result<Tensor> {
         let mut sizes = this.sizes().to_vec();
         let last = sizes.len() - 1;
         sizes.swap(last - 1, last);
-        return this.new_zeros(&sizes);
+        return crate::new_zeros(this, &sizes, None, None, None, None);
     }
     let (left, values, right) = if hermitian {
         let (values, vectors) = _linalg_eigh(this, "L", true)?;
-        (vectors.clone(), values, vectors.adjoint()?)
+        (vectors.clone(), values, crate::adjoint(&vectors)?)
     } else {
         _linalg_svd(this, false, true, None)?
     };
     let is_counted = tolerances.exceeded_by(&values.abs()?)?;
     let reciprocals = where_scalarother(&is_counted, &values.reciprocal()?, 0.into())?.to(this.dtype())?;
-    (right.adjoint()? * reciprocals.unsqueeze(-2)?)?.matmul(&left.adjoint()?)
+    (crate::adjoint(&right)? * reciprocals.unsqueeze(-2)?)?.matmul(&crate::adjoint(&left)?)
 }
 
 /// Computes the pseudoinverses of matrices. Singular values up to the larger of `atol` and `rtol` times the largest one count as zero. If
@@ -120,9 +120,9 @@ fn check_matrices_for(hermitian: bool, argument: &'static str, tensor: &Tensor) 
 fn count_above(tolerances: &Tolerances, matrices: &Tensor, hermitian: bool) -> Result<Tensor> {
     let values = if hermitian { linalg_eigvalsh(matrices, "L")?.abs()? } else { linalg_svdvals(matrices, None)? };
     if values.sizes().last() == Some(&0) {
-        return values.sum_dim_intlist(Some(&[-1]), false)?.to(DType::I64);
+        return values.sum_dims(-1)?.to(DType::I64);
     }
-    tolerances.exceeded_by(&values)?.sum_dim_intlist(Some(&[-1]), false)
+    tolerances.exceeded_by(&values)?.sum_dims(-1)
 }
 
 /// The tolerances below which singular values count as zero, with the sizes of the batch or of a part of it.
@@ -142,7 +142,7 @@ impl Tolerances {
             (_, Some(relative)) => relative.clone(),
             (Some(absolute), None) => {
                 let default = number(matrices, default_relative_tolerance(matrices))?;
-                where_scalarself(&absolute.gt_scalar(0)?, 0.0.into(), &default)?
+                where_scalarself(&absolute.gt(0)?, 0.0.into(), &default)?
             }
             (None, None) => number(matrices, default_relative_tolerance(matrices))?,
         };
@@ -160,7 +160,7 @@ impl Tolerances {
 
     /// Whether each value exceeds the tolerance of its matrix.
     fn exceeded_by(&self, values: &Tensor) -> Result<Tensor> {
-        let largest = values.amax(&[-1], true)?;
+        let largest = values.amax_keepdim(-1)?;
         let relative = (self.relative.unsqueeze(-1)? * largest)?;
         values.gt(&self.absolute.unsqueeze(-1)?.maximum(&relative)?)
     }

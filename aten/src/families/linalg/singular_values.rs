@@ -65,9 +65,10 @@ pub fn svd(this: &Tensor, some: bool, compute_uv: bool) -> Result<(Tensor, Tenso
     let [rows, columns] = check_matrices("self", this)?;
     if compute_uv {
         let (left, values, right) = _linalg_svd(this, !some, true, None)?;
-        return Ok((left, values, right.adjoint()?));
+        return Ok((left, values, crate::adjoint(&right)?));
     }
     let values = linalg_svdvals(this, None)?;
-    let zeros = |size: i64| this.new_zeros(&with_matrix_sizes(this.sizes(), [size, size]));
+    let zeros =
+        |size: i64| crate::new_zeros(this, &with_matrix_sizes(this.sizes(), [size, size]), None, None, None, None);
     Ok((zeros(rows)?, values, zeros(columns)?.mT()?))
 }

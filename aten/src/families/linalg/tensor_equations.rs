@@ -32,7 +32,7 @@ pub fn linalg_tensorsolve(this: &Tensor, other: &Tensor, dims: Option<&[i64]>) -
     let moved = match dims {
         Some(dims) => {
             let last: Vec<i64> = (1..).take(dims.len()).map(|from_end: i64| -from_end).collect();
-            this.movedim_intlist(dims, &last.into_iter().rev().collect::<Vec<_>>())?
+            this.movedim(dims, &last.into_iter().rev().collect::<Vec<_>>())?
         }
         None => this.clone(),
     };

@@ -23,7 +23,7 @@ pub fn cov(this: &Tensor, correction: i64, fweights: Option<&Tensor>, aweights: 
         Some(weights) => weights.sum()?,
         None => Tensor::number(Scalar::Int(count)),
     };
-    let mean = (weighted(&rows)?.sum_dim_intlist(Some(&[1]), true)? / &total)?;
+    let mean = (weighted(&rows)?.sum_keepdim(1)? / &total)?;
     let degrees_of_freedom = match (&weights, aweights) {
         (Some(weights), Some(importances)) if correction != 0 => {
             (&total - (((weights * importances)?.sum()? * correction)? / &total)?)?
@@ -65,7 +65,7 @@ fn check_cov_weights(
             .into());
     }
     if count > 0 && weights.device() != Device::META {
-        if weights.lt_scalar(0)?.any()?.item()? {
+        if weights.lt(0)?.any()?.item()? {
             return Err(BadArgument::value(name, "a weight below zero", "weights of zero or more").into());
         }
         if weights.sum()?.item::<f64>()? == 0.0 {
@@ -82,11 +82,11 @@ pub fn corrcoef(this: &Tensor) -> Result<Tensor> {
     let covariance = cov!(this)?;
     if covariance.sizes().is_empty() {
         // The correlation of a single variable with itself is 1, or NaN if its variance is 0.
-        return covariance.div(&covariance);
+        return &covariance / &covariance;
     }
-    let deviations = covariance.diagonal(0, 0, 1)?.real()?.sqrt()?;
+    let deviations = covariance.diagonal()?.real()?.sqrt()?;
     let scaled = ((covariance / deviations.unsqueeze(1)?)? / deviations.unsqueeze(0)?)?;
-    let clamped = |part: &Tensor| part.clamp(Some(Scalar::Int(-1)), Some(Scalar::Int(1)));
+    let clamped = |part: &Tensor| part.clamp(Scalar::Int(-1)..=Scalar::Int(1));
     if !scaled.dtype().is_complex() {
         return clamped(&scaled);
     }

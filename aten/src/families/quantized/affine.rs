@@ -82,7 +82,7 @@ impl AffineMap {
     /// Returns whether each integer is in the range.
     pub(super) fn is_in_range(&self, unclamped: &Tensor) -> Result<Tensor> {
         let (least, most) = self.range;
-        unclamped.ge_scalar(least)?.logical_and(&unclamped.le_scalar(most)?)
+        unclamped.ge(least)?.logical_and(&unclamped.le(most)?)
     }
 
     /// Returns the distances of integers from the zero point, in single precision.
@@ -99,7 +99,7 @@ impl AffineMap {
 
 /// Returns the integers with NaN in place of those that overflow 64 bits, as the conversion of a processor marks them.
 pub(super) fn with_overflow_as_nan(unclamped: &Tensor) -> Result<Tensor> {
-    let fits = unclamped.abs()?.lt_scalar(I64_LIMIT)?;
+    let fits = unclamped.abs()?.lt(I64_LIMIT)?;
     crate::where_scalarother(&fits, unclamped, f64::NAN.into())
 }
 

@@ -18,8 +18,8 @@ pub fn quantize_per_tensor(_: ...) -> Result<Tensor> {
     if scale == 0.0 {
         return Err(BadArgument::number("scale", scale, Expected::Not(0.0.into())).into());
     }
-    let integers = (input.mul_scalar(1.0 / scale)?.round()? + zero_point)?;
-    integers.clamp(Some(quant_min.into()), Some(quant_max.into()))?.to(dtype)
+    let integers = ((&input * (1.0 / scale))?.round()? + zero_point)?;
+    integers.clamp(quant_min..=quant_max)?.to(dtype)
 }
 
 /// Computes [`quantize_per_tensor`] with a scale and a zero point in tensors.
@@ -29,7 +29,7 @@ pub fn quantize_per_tensor(_: ...) -> Result<Tensor> {
 pub fn quantize_per_tensor_tensor(_: ...) -> Result<Tensor> {
     check_quantized_range(dtype, quant_min, quant_max)?;
     let integers = integers_by_tensors(input, scale, zero_point)?;
-    integers.clamp(Some(quant_min.into()), Some(quant_max.into()))?.to(dtype)
+    integers.clamp(quant_min..=quant_max)?.to(dtype)
 }
 
 /// Computes [`quantize_per_tensor`] with a scale, a zero point and a range in tensors.
@@ -39,7 +39,7 @@ pub fn quantize_per_tensor_tensor(_: ...) -> Result<Tensor> {
 pub fn quantize_per_tensor_tensor2(_: ...) -> Result<Tensor> {
     quantized_bounds(dtype)?;
     let (least, most) = (single_element("quant_min", quant_min)?, single_element("quant_max", quant_max)?);
-    integers_by_tensors(input, scale, zero_point)?.clamp_tensor(Some(&least), Some(&most))?.to(dtype)
+    integers_by_tensors(input, scale, zero_point)?.clamp(&least..=&most)?.to(dtype)
 }
 
 /// Converts a quantised tensor to real numbers: `(input - zero_point) * scale`, in `out_dtype`, by default float32.
@@ -50,7 +50,7 @@ pub fn dequantize_per_tensor(_: ...) -> Result<Tensor> {
     let _ = (quant_min, quant_max);
     check_is_quantized(input, dtype)?;
     let numbers = input.to(out_dtype.unwrap_or(DType::F32))?;
-    (numbers - zero_point)?.mul_scalar(scale)
+    (numbers - zero_point)? * scale
 }
 
 /// Computes [`dequantize_per_tensor`] with a scale and a zero point in tensors.
@@ -86,7 +86,7 @@ pub fn quantize_per_channel(_: ...) -> Result<Tensor> {
     let axis = channel_axis(&input, [("scales", Some(scales)), ("zero_points", Some(zero_points))], axis)?;
     let (scales, zero_points) = (along_axis(scales, axis, &input)?, along_axis(zero_points, axis, &input)?);
     let integers = ((input * scales.reciprocal()?)?.round()? + zero_points)?;
-    integers.clamp(Some(quant_min.into()), Some(quant_max.into()))?.to(dtype)
+    integers.clamp(quant_min..=quant_max)?.to(dtype)
 }
 
 /// Converts a quantised tensor to real numbers, with a scale and a zero point for each index of a dimension.
@@ -186,7 +186,7 @@ fn integers_by_tensors(input: &Tensor, scale: &Tensor, zero_point: &Tensor) -> R
 /// Returns a tensor of one element without its dimensions.
 fn single_element(name: &'static str, tensor: &Tensor) -> Result<Tensor> {
     check_single(name, tensor)?;
-    tensor.reshape(&[])
+    tensor.reshape(())
 }
 
 /// Refuses scales and zero points that are not vectors for a dimension: of its size, or of one element. Returns the dimension.

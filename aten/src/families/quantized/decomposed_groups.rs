@@ -68,7 +68,7 @@ fn round_to_integers(
     dtype: DType,
 ) -> Result<Tensor> {
     let integers = ((input * scales.reciprocal()?)? + zero_points)?.round()?;
-    integers.clamp(Some(quant_min.into()), Some(quant_max.into()))?.to(dtype)
+    integers.clamp(quant_min..=quant_max)?.to(dtype)
 }
 
 /// Refuses groups that do not divide the rows of a matrix, and parameters that are not one for each group. Returns the size of a group.

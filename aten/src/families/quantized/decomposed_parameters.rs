@@ -18,7 +18,7 @@ pub fn choose_qparams_tensor(_: ...) -> Result<(Tensor, Tensor)> {
     let (least, most) = observed_interval(input, quant_min, quant_max, dtype)?;
     let scale = ((most - &least)? / range_width(quant_min, quant_max))?.maximum(&single(eps, input)?)?;
     let at_least = (&least / &scale)?.round()?.to(DType::I32)?;
-    let zero_point = at_least.neg()?.add_scalar(quant_min, 1)?.clamp(Some(quant_min.into()), Some(quant_max.into()))?;
+    let zero_point = ((-&at_least)? + quant_min)?.clamp(quant_min..=quant_max)?;
     Ok((scale.reshape(&[1])?.to(DType::F64)?, zero_point.reshape(&[1])?.to(DType::I64)?))
 }
 
@@ -29,7 +29,7 @@ pub fn choose_qparams_tensor(_: ...) -> Result<(Tensor, Tensor)> {
 pub fn choose_qparams_symmetric_tensor(_: ...) -> Result<(Tensor, Tensor)> {
     let (least, most) = observed_interval(input, quant_min, quant_max, dtype)?;
     let half_range = range_width(quant_min, quant_max) / 2.0;
-    let scale = (least.neg()?.maximum(&most)? / half_range)?.maximum(&single(eps, input)?)?;
+    let scale = ((-&least)?.maximum(&most)? / half_range)?.maximum(&single(eps, input)?)?;
     let zero_point = if dtype == DType::U8 { 128 } else { 0 };
     let zero_point = crate::full(&[1], zero_point.into(), Some(DType::I64), None, Some(input.device()), None)?;
     Ok((scale.reshape(&[1])?.to(DType::F64)?, zero_point))
@@ -41,7 +41,7 @@ pub fn choose_qparams_per_token(input: &Tensor, dtype: DType) -> Result<(Tensor,
     if dtype != DType::I8 {
         return Err(BadArgument::dtype("dtype", dtype, DType::I8).into());
     }
-    let largest = input.abs()?.amax(&[-1], true)?;
+    let largest = input.abs()?.amax_keepdim(-1)?;
     let largest = if largest.dtype() == DType::F16 { largest.to(DType::F32)? } else { largest };
     let scales = (largest.clamp_min(1e-5)? / 127.0)?;
     let zero_points = crate::zeros_like(&scales, None, None, None, None, None)?;
@@ -55,12 +55,12 @@ pub fn choose_qparams_per_token(input: &Tensor, dtype: DType) -> Result<(Tensor,
 pub fn _choose_qparams_per_token_asymmetric_impl(input: &Tensor, dtype: DType) -> Result<(Tensor, Tensor)> {
     let _ = dtype;
     let (bottom, top) = (-128.0, 127.0);
-    let (least, most) = (input.amin(&[-1], true)?.clamp_max(0)?, input.amax(&[-1], true)?.clamp_min(0)?);
+    let (least, most) = (input.amin_keepdim(-1)?.clamp_max(0)?, input.amax_keepdim(-1)?.clamp_min(0)?);
     let scale = ((&most - &least)? / (top - bottom))?.clamp_min(SINGLE_PRECISION_STEP)?;
     let (low, high) = ((least / &scale)?, (most / &scale)?);
-    let is_low_nearer = ((&low + bottom)? + (&high + top)?)?.gt_scalar(0)?;
-    let zero_point = crate::where_self(&is_low_nearer, &(low.neg()? + bottom)?, &(high.neg()? + top)?)?;
-    let zero_point = zero_point.clamp(Some(bottom.into()), Some(top.into()))?.round()?;
+    let is_low_nearer = ((&low + bottom)? + (&high + top)?)?.gt(0)?;
+    let zero_point = crate::where_self(&is_low_nearer, &((-&low)? + bottom)?, &((-&high)? + top)?)?;
+    let zero_point = zero_point.clamp(bottom..=top)?.round()?;
     Ok((scale.to(DType::F64)?, zero_point.to(DType::I64)?))
 }
 

@@ -48,14 +48,13 @@ pub fn _dyn_quant_matmul_4bit(_: ...) -> Result<Tensor> {
     let layout = _dyn_quant_matmul_4bit::plan(inp, packed_weights, block_size, in_features, out_features)?.value;
     let blocks = in_features / block_size;
     let bytes = crate::narrow(packed_weights, 0, 0, layout.bytes)?.to(DType::U8)?;
-    let integers = crate::stack(&[bytes.bitwise_and_scalar(15)?, bytes.bitwise_right_shift_tensor_scalar(4)?], 1)?
-        .to(DType::I32)?;
+    let integers = crate::stack(&[bytes.bitwise_and(15)?, bytes.bitwise_right_shift(4)?], 1)?.to(DType::I32)?;
     let integers = (integers - 8)?.reshape(&[out_features, blocks, block_size])?;
     let scales = crate::narrow(packed_weights, 0, layout.bytes, layout.scales)?.reshape(&[out_features, blocks])?;
     let (rows, row_scales) = quantize_rows(&inp.to(DType::F32)?)?;
     let rows = rows.reshape(&[-1, blocks, block_size])?;
-    let sums = crate::bmm(&rows.transpose_int(0, 1)?, &integers.permute(&[1, 2, 0])?)?.to(DType::F32)?;
-    let sums = (sums * scales.t()?.unsqueeze(1)?)?.sum_dim_intlist(Some(&[0]), false)?;
+    let sums = crate::bmm(&rows.transpose(0, 1)?, &integers.permute(&[1, 2, 0])?)?.to(DType::F32)?;
+    let sums = (sums * scales.t()?.unsqueeze(1)?)?.sum_dims(0)?;
     let product = (sums * row_scales)?;
     let product = match packed_weights.geometry().count() - layout.bytes - layout.scales {
         0 => product,
@@ -121,20 +120,20 @@ impl PackedWeight {
 /// Rounds each row of a matrix to 8-bit integers. Returns their distances from the row's zero point, and the scale of each row.
 fn quantize_rows(matrix: &Tensor) -> Result<(Tensor, Tensor)> {
     let (bottom, top) = (-128.0, 127.0);
-    let (least, most) = (matrix.amin(&[-1], true)?.clamp_max(0)?, matrix.amax(&[-1], true)?.clamp_min(0)?);
+    let (least, most) = (matrix.amin_keepdim(-1)?.clamp_max(0)?, matrix.amax_keepdim(-1)?.clamp_min(0)?);
     let width = (&most - &least)?;
-    let per_unit = (width.reciprocal()? * (top - bottom))?.masked_fill_scalar(&width.eq_scalar(0)?, 1)?;
+    let per_unit = (width.reciprocal()? * (top - bottom))?.masked_fill(&width.eq(0)?, 1)?;
     let (low, high) = ((least * &per_unit)?, (most * &per_unit)?);
-    let is_low_nearer = ((&low + bottom)? + (&high + top)?)?.gt_scalar(0)?;
-    let zero_point = crate::where_self(&is_low_nearer, &(low.neg()? + bottom)?, &(high.neg()? + top)?)?;
-    let zero_point = zero_point.clamp(Some(bottom.into()), Some(top.into()))?.round()?;
+    let is_low_nearer = ((&low + bottom)? + (&high + top)?)?.gt(0)?;
+    let zero_point = crate::where_self(&is_low_nearer, &((-&low)? + bottom)?, &((-&high)? + top)?)?;
+    let zero_point = zero_point.clamp(bottom..=top)?.round()?;
     let integers = (round_half_away_from_zero(&(matrix * &per_unit)?)? + &zero_point)?;
-    let distances = (integers.clamp(Some(bottom.into()), Some(top.into()))? - zero_point)?;
+    let distances = (integers.clamp(bottom..=top)? - zero_point)?;
     Ok((distances.to(DType::I32)?, per_unit.reciprocal()?))
 }
 
 fn round_half_away_from_zero(numbers: &Tensor) -> Result<Tensor> {
     let whole = numbers.trunc()?;
-    let is_tie = (numbers - &whole)?.abs()?.eq_scalar(0.5)?;
+    let is_tie = (numbers - &whole)?.abs()?.eq(0.5)?;
     crate::where_self(&is_tie, &(whole + numbers.sign()?)?, &numbers.round()?)
 }

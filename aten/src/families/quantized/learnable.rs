@@ -93,7 +93,7 @@ pub fn _fake_quantize_learnable_per_channel_affine_backward(_: ...) -> Result<(T
     let others: Vec<i64> =
         (0_i64..).zip(this.sizes()).map(|(dim, _)| dim).filter(|dim| usize::try_from(*dim) != Ok(axis)).collect();
     let sum = |gradient: Tensor| {
-        if others.is_empty() { Ok(gradient) } else { gradient.sum_dim_intlist(Some(&others), false) }
+        if others.is_empty() { Ok(gradient) } else { gradient.sum_dims(&others) }
     };
     Ok((of_this, sum(of_scale)?, sum(of_zero_point)?))
 }
@@ -110,8 +110,8 @@ fn element_gradients(grad: &Tensor, this: &Tensor, map: &AffineMap, grad_factor:
     // Outside of the range the result is proportional to the scale. Inside it, the rounding error is.
     let of_bound = map.distance_from_zero_point(&map.clamped(&unclamped)?)?;
     let of_rounding = (((&of_bound * &map.scale)? - this)? / &map.scale)?;
-    let of_scale = (grad * &crate::where_self(&is_in_range, &of_rounding, &of_bound)?)?.mul_scalar(grad_factor)?;
-    let of_zero_point = ((grad * &map.scale)? * (-grad_factor))?.masked_fill_scalar(&is_in_range, 0)?;
+    let of_scale = ((grad * &crate::where_self(&is_in_range, &of_rounding, &of_bound)?)? * grad_factor)?;
+    let of_zero_point = ((grad * &map.scale)? * (-grad_factor))?.masked_fill(&is_in_range, 0)?;
     Ok([(&is_in_range * grad)?, of_scale, of_zero_point])
 }
 
@@ -121,8 +121,8 @@ fn tensor_map(
     (quant_min, quant_max): (i64, i64),
     adjust: fn(&Tensor) -> Result<Tensor>,
 ) -> Result<AffineMap> {
-    let first = |tensor: &Tensor| tensor.to(DType::F32)?.reshape(&[-1])?.select_int(0, 0);
-    let zero_point = adjust(&first(zero_point)?)?.clamp(Some(quant_min.into()), Some(quant_max.into()))?.trunc()?;
+    let first = |tensor: &Tensor| tensor.to(DType::F32)?.reshape(&[-1])?.select(0, 0);
+    let zero_point = adjust(&first(zero_point)?)?.clamp(quant_min..=quant_max)?.trunc()?;
     Ok(AffineMap::from_tensors(first(scale)?, zero_point, (quant_min, quant_max))?.with_whole_zero_point())
 }
 
@@ -133,7 +133,7 @@ fn channel_map(
     axis: usize,
     (quant_min, quant_max): (i64, i64),
 ) -> Result<AffineMap> {
-    let zero_point = zero_point.round()?.clamp(Some(quant_min.into()), Some(quant_max.into()))?;
+    let zero_point = zero_point.round()?.clamp(quant_min..=quant_max)?;
     Ok(AffineMap::for_channels(this, (scale, &zero_point), axis, (quant_min, quant_max))?.with_whole_zero_point())
 }
 

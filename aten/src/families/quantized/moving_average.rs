@@ -48,7 +48,7 @@ pub fn _fused_moving_avg_obs_fq_helper(_: ...) -> Result<(Tensor, Tensor)> {
             return Err(BadArgument::dtype("self", this.dtype(), DType::F32).because("its averages are").into());
         }
         let (least, most) = if per_row_fake_quant {
-            crate::aminmax(&this.flatten_using_ints(1, -1)?, Some(1), false)?
+            crate::aminmax(&this.flatten_dims(1, -1)?, Some(1), false)?
         } else {
             let (least, most) = crate::aminmax(this, None, false)?;
             (least.reshape(&[1])?, most.reshape(&[1])?)

@@ -24,7 +24,7 @@ pub fn _scaled_mm(_: ...) -> Result<Tensor> {
     let [Spec { dtype, .. }] = plan.outputs;
     let product = multiply_scaled((this, scale_a), (mat2, scale_b), bias)?;
     match scale_result {
-        Some(scale) if out_dtype.is_some() && dtype.is_float8() => (product / &scale.reshape(&[])?)?.to(dtype),
+        Some(scale) if out_dtype.is_some() && dtype.is_float8() => (product / &scale.reshape(())?)?.to(dtype),
         _ => product.to(dtype),
     }
 }
@@ -131,7 +131,7 @@ fn scaled_mm_v2_plan(_: ...) -> Result<Plan<()>, BadArgument> {
 /// Multiplies two matrices times their scales, in single precision.
 fn multiply_scaled(first: (&Tensor, &Tensor), second: (&Tensor, &Tensor), bias: Option<&Tensor>) -> Result<Tensor> {
     let scaled = |(matrix, scale): (&Tensor, &Tensor)| {
-        let scale = if scale.geometry().count() == 1 { scale.reshape(&[])? } else { scale.clone() };
+        let scale = if scale.geometry().count() == 1 { scale.reshape(())? } else { scale.clone() };
         matrix.to(DType::F32)? * scale
     };
     let product = crate::mm(&scaled(first)?, &scaled(second)?)?;

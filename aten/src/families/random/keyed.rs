@@ -21,7 +21,7 @@ pub fn _philox_key_split(_: ...) -> Result<Tensor> {
     }
     let keys = key.reshape(&[1, -1, 2])?;
     let numbers = Tensor::arange(0..num_splits, (DType::I64, key.device()))?.unsqueeze(1)?;
-    let blocks = philox_words(&keys.select_int(-1, 0)?, &(keys.select_int(-1, 1)? + numbers)?)?;
+    let blocks = philox_words(&keys.select(-1, 0)?, &(keys.select(-1, 1)? + numbers)?)?;
     keys_of_blocks(&blocks)?.reshape(&[&[num_splits], key.sizes()].concat())
 }
 
@@ -29,7 +29,7 @@ pub fn _philox_key_split(_: ...) -> Result<Tensor> {
 #[op_def("_philox_key_fold_in(Tensor key, int data) -> Tensor")]
 pub fn _philox_key_fold_in(_: ...) -> Result<Tensor> {
     check_keys(key)?;
-    fold_in(key, &(key.select_int(-1, 1)? + data)?)
+    fold_in(key, &(key.select(-1, 1)? + data)?)
 }
 
 /// Returns the key that is derived from each key by the number `data`, a tensor with one element.
@@ -43,11 +43,11 @@ pub fn _philox_key_fold_in_tensor(_: ...) -> Result<Tensor> {
     if data.geometry().count() != 1 {
         return Err(BadArgument::element_count("data", data.sizes(), 1).into());
     }
-    fold_in(key, &(key.select_int(-1, 1)? + data.reshape(&[])?)?)
+    fold_in(key, &(key.select(-1, 1)? + data.reshape(())?)?)
 }
 
 fn fold_in(key: &Tensor, block: &Tensor) -> Result<Tensor> {
-    keys_of_blocks(&philox_words(&key.select_int(-1, 0)?, block)?)
+    keys_of_blocks(&philox_words(&key.select(-1, 0)?, block)?)
 }
 
 /// Draws numbers of the uniform distribution between `low` and `high`, in the sizes of `self`. A batch of keys has a key for each row.
@@ -67,7 +67,7 @@ pub fn _philox_uniform(_: ...) -> Result<Tensor> {
                 DType::BF16 => 8,
                 _ => 24,
             };
-            let words = stream_of_elements(this, key, 1)?.bitwise_and_scalar((1_i64 << bits) - 1)?;
+            let words = stream_of_elements(this, key, 1)?.bitwise_and((1_i64 << bits) - 1)?;
             (words.to(DType::F32)? * 2.0_f64.powi(-bits))?
         }
     };
@@ -89,7 +89,7 @@ pub fn _philox_normal(_: ...) -> Result<Tensor> {
         _ => (stream_of_elements(this, key, 1)?.to(DType::F32)?, 32),
     };
     let uniform = ((words * 2.0_f64.powi(-bits))? + 2.0_f64.powi(-bits - 1))?;
-    let [radius, angle] = [uniform.select_int(-1, 0)?, uniform.select_int(-1, 1)?];
+    let [radius, angle] = [uniform.select(-1, 0)?, uniform.select(-1, 1)?];
     let (radius, angle) = ((radius.log()? * -2)?.sqrt()?, (angle * TAU)?);
     let numbers = stack(&[(&radius * angle.cos()?)?, (radius * angle.sin()?)?], -1)?;
     store_numbers(this, &((numbers * std)? + mean)?)
@@ -126,7 +126,7 @@ pub fn _philox_randint(_: ...) -> Result<Tensor> {
     }
     let words = stream_of_elements(this, key, word_bits / 32)?;
     let words = if word_bits == 64 {
-        words.select_int(-1, 0)?.bitwise_left_shift_tensor_scalar(32)?.bitwise_or(&words.select_int(-1, 1)?)?
+        words.select(-1, 0)?.bitwise_left_shift(32)?.bitwise_or(&words.select(-1, 1)?)?
     } else {
         words
     };
@@ -141,12 +141,12 @@ fn unsigned_remainder(words: &Tensor, divisor: i64) -> Result<Tensor> {
     const HIGHEST_BIT: i64 = i64::MIN;
     // Half of a word and a divisor below 2^63 are not negative. The quotient of the halves gives a remainder below twice the divisor.
     let rest = if divisor > 0 {
-        let halves = words.bitwise_right_shift_tensor_scalar(1)?.bitwise_and_scalar(i64::MAX)?;
-        (words - (halves.floor_divide_scalar(divisor)? * divisor.wrapping_mul(2))?)?
+        let halves = words.bitwise_right_shift(1)?.bitwise_and(i64::MAX)?;
+        (words - (halves.floor_divide(divisor)? * divisor.wrapping_mul(2))?)?
     } else {
         words.clone()
     };
-    let is_below = rest.bitwise_xor_scalar(HIGHEST_BIT)?.lt_scalar(divisor ^ HIGHEST_BIT)?;
+    let is_below = rest.bitwise_xor(HIGHEST_BIT)?.lt(divisor ^ HIGHEST_BIT)?;
     crate::where_self(&is_below, &rest, &(&rest - divisor)?)
 }
 
@@ -157,8 +157,8 @@ const fn wrap_to_i64(number: i128) -> i64 {
 
 /// Converts words to double precision: `word0 * 2^32 + word1`, with some bits of `word0`.
 fn high_and_low(words: &Tensor, bits_of_high: i64) -> Result<Tensor> {
-    let [high, low] = [words.select_int(-1, 0)?, words.select_int(-1, 1)?];
-    (high.bitwise_and_scalar(bits_of_high)?.to(DType::F64)? * 2.0_f64.powi(32))? + low.to(DType::F64)?
+    let [high, low] = [words.select(-1, 0)?, words.select(-1, 1)?];
+    (high.bitwise_and(bits_of_high)?.to(DType::F64)? * 2.0_f64.powi(32))? + low.to(DType::F64)?
 }
 
 /// Returns a tensor like `this` with the numbers, which are those of each key's elements and further ones.
@@ -198,8 +198,8 @@ fn stream_of_elements(this: &Tensor, key: &Tensor, words_per_element: i64) -> Re
 fn philox_words(seeds: &Tensor, blocks: &Tensor) -> Result<Tensor> {
     const FACTORS: [i64; 2] = [0xD251_1F53, 0xCD9E_8D57];
     const KEY_STEPS: [i64; 2] = [0x9E37_79B9, 0xBB67_AE85];
-    let low = |number: &Tensor| number.bitwise_and_scalar(WORD);
-    let high = |number: &Tensor| number.bitwise_right_shift_tensor_scalar(32)?.bitwise_and_scalar(WORD);
+    let low = |number: &Tensor| number.bitwise_and(WORD);
+    let high = |number: &Tensor| number.bitwise_right_shift(32)?.bitwise_and(WORD);
     let mut keys = [low(seeds)?, high(seeds)?];
     let mut words = [low(blocks)?, high(blocks)?, blocks.zeros_like()?, blocks.zeros_like()?];
     for _ in 0..10 {
@@ -221,7 +221,7 @@ const WORD: i64 = u32::MAX as i64;
 /// Returns a key for each block: its words as two integers, the lower word first.
 fn keys_of_blocks(blocks: &Tensor) -> Result<Tensor> {
     let [lower, upper] = [0, 1].map(|start| crate::slice(blocks, -1, Some(start), None, 2));
-    lower?.bitwise_or(&upper?.bitwise_left_shift_tensor_scalar(32)?)
+    lower?.bitwise_or(&upper?.bitwise_left_shift(32)?)
 }
 
 fn check_keys(key: &Tensor) -> Result<(), BadArgument> {

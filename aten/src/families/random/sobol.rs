@@ -91,16 +91,14 @@ pub fn _sobol_engine_draw(_: ...) -> Result<(Tensor, Tensor)> {
         Some(quasi.device()),
         None,
     )?;
-    let passed = numbers
-        .bitwise_xor(&numbers.bitwise_right_shift_tensor_scalar(1)?)?
-        .bitwise_xor_scalar(gray_code(num_generated))?;
+    let passed = numbers.bitwise_xor(&numbers.bitwise_right_shift(1)?)?.bitwise_xor(gray_code(num_generated))?;
     let mut points = quasi.unsqueeze(0)?.expand(&[n, dimension])?;
     for bit in 0..bits_up_to(num_generated + n) {
-        let is_set = passed.bitwise_right_shift_tensor_scalar(bit)?.bitwise_and_scalar(1)?.unsqueeze(1)?;
-        let direction = sobolstate.select_int(1, bit)?.narrow(0, 0, dimension)?;
+        let is_set = passed.bitwise_right_shift(bit)?.bitwise_and(1)?.unsqueeze(1)?;
+        let direction = sobolstate.select(1, bit)?.narrow(0, 0, dimension)?;
         points = points.bitwise_xor(&(is_set * direction)?)?;
     }
-    let current = crate::clone(&points.select_int(0, -1)?, None)?;
+    let current = crate::clone(&points.select(0, -1)?, None)?;
     Ok(((points.to(dtype)? * 2.0_f64.powi(-30))?, current))
 }
 
@@ -113,7 +111,7 @@ pub fn _sobol_engine_ff_(_: ...) -> Result<()> {
     check_range_of_points(n, num_generated)?;
     let passed = gray_code(num_generated) ^ gray_code(num_generated + n);
     for bit in (0..BITS).filter(|bit| passed >> bit & 1 == 1) {
-        let direction = sobolstate.select_int(1, bit)?.narrow(0, 0, dimension)?;
+        let direction = sobolstate.select(1, bit)?.narrow(0, 0, dimension)?;
         crate::bitwise_xor_(this, &direction)?;
     }
     Ok(())
@@ -131,18 +129,16 @@ pub fn _sobol_engine_scramble_(_: ...) -> Result<()> {
     let shifts = Tensor::arange(0..BITS, options)?.flip(&[0])?;
     let unit = Tensor::eye(BITS, (DType::Bool, this.device()))?;
     // A row of the matrix is a number, whose first bit is the highest one.
-    let rows = (ltm.to(DType::I64)?.masked_fill_scalar(&unit, 1)?.bitwise_left_shift(&shifts)?)
-        .sum_dim_intlist(Some(&[-1]), false)?;
+    let rows = (ltm.to(DType::I64)?.masked_fill(&unit, 1)?.bitwise_left_shift(&shifts)?).sum_dims(-1)?;
     let bits = |numbers: &Tensor| {
-        let bits = numbers.unsqueeze(-1)?.bitwise_right_shift(&shifts)?.bitwise_and_scalar(1)?;
+        let bits = numbers.unsqueeze(-1)?.bitwise_right_shift(&shifts)?.bitwise_and(1)?;
         bits.to(DType::F32)
     };
     let directions = this.narrow(0, 0, dimension)?.narrow(1, 0, BITS)?;
     // Sums of 30 bits are exact.
-    let products =
-        (bits(&directions)?.unsqueeze(2)? * bits(&rows)?.unsqueeze(1)?)?.sum_dim_intlist(Some(&[-1]), false)?;
-    let scrambled = products.to(DType::I64)?.bitwise_and_scalar(1)?.bitwise_left_shift(&shifts)?;
-    crate::copy_(&mut directions.clone(), &scrambled.sum_dim_intlist(Some(&[-1]), false)?, false)
+    let products = (bits(&directions)?.unsqueeze(2)? * bits(&rows)?.unsqueeze(1)?)?.sum_dims(-1)?;
+    let scrambled = products.to(DType::I64)?.bitwise_and(1)?.bitwise_left_shift(&shifts)?;
+    crate::copy_(&mut directions.clone(), &scrambled.sum_dims(-1)?, false)
 }
 
 fn check_state(name: &'static str, state: &Tensor, dimension: i64) -> Result<(), BadArgument> {

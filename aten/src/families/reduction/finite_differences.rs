@@ -47,7 +47,7 @@ pub fn diff(this: &Tensor, n: i64, dim: i64, prepend: Option<&Tensor>, append: O
 
 /// Returns the two neighbours of each gap along a dimension: all elements but the last, and all elements but the first.
 pub(super) fn left_and_right_neighbours(y: &Tensor, dim: i64) -> Result<(Tensor, Tensor)> {
-    Ok((y.slice(dim, None, Some(-1), 1)?, y.slice(dim, Some(1), None, 1)?))
+    Ok((crate::slice(y, dim, None, Some(-1), 1)?, crate::slice(y, dim, Some(1), None, 1)?))
 }
 
 /// The distances of the points along a dimension.
@@ -135,18 +135,18 @@ fn derivative_along_dim(this: &Tensor, spacing: &Spacing<'_>, dim: i64, edge_ord
     let (inside, last) = (length - 2, length - 1);
     let [first, middle, end] = match spacing {
         Spacing::Uniform(step) => {
-            let center = (run(2, inside)? - run(0, inside)?)?.div_scalar(*step)?;
+            let center = ((run(2, inside)? - run(0, inside)?)? / (*step))?;
             let ends = if edge_order == 1 {
                 [(run(1, 1)? - run(0, 1)?)?, (run(last, 1)? - run(last - 1, 1)?)?]
             } else {
                 let three = |near: Tensor, next: Tensor, far: Tensor| ((near * 1.5)? - (next * 2.0)?)? + (far * 0.5)?;
                 [
-                    three(run(0, 1)?, run(1, 1)?, run(2, 1)?)?.neg()?,
+                    (-three(run(0, 1)?, run(1, 1)?, run(2, 1)?)?)?,
                     three(run(last, 1)?, run(last - 1, 1)?, run(last - 2, 1)?)?,
                 ]
             };
             let [first, end] = ends;
-            [first.div_scalar(*step)?, (center / 2.0)?, end.div_scalar(*step)?]
+            [(&first / (*step))?, (center / 2.0)?, (&end / (*step))?]
         }
         Spacing::Coordinates(coordinates) => {
             let &[count] = coordinates.sizes() else {
@@ -162,7 +162,7 @@ fn derivative_along_dim(this: &Tensor, spacing: &Spacing<'_>, dim: i64, edge_ord
             // The weights of the points before, at and after each point, from the gaps on both sides.
             let (before, behind) = (gap(0, inside)?, gap(1, inside)?);
             let both = (&before + &behind)?;
-            let outer = ((behind.neg()? / (&before * &both)?)? * run(0, inside)?)?;
+            let outer = (((-&behind)? / (&before * &both)?)? * run(0, inside)?)?;
             let own = (((&behind - &before)? / (&before * &behind)?)? * run(1, inside)?)?;
             let center = ((outer + own)? + ((&before / (&behind * &both)?)? * run(2, inside)?)?)?;
             let ends = if edge_order == 1 {
@@ -177,7 +177,7 @@ fn derivative_along_dim(this: &Tensor, spacing: &Spacing<'_>, dim: i64, edge_ord
                     (own - next)? + beyond
                 };
                 [
-                    three([0, 1, 2], gap(0, 1)?, gap(1, 1)?)?.neg()?,
+                    (-three([0, 1, 2], gap(0, 1)?, gap(1, 1)?)?)?,
                     three([last, last - 1, last - 2], gap(last - 1, 1)?, gap(last - 2, 1)?)?,
                 ]
             };

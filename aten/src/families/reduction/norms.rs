@@ -196,7 +196,7 @@ pub fn _weight_norm_differentiable_backward(_: ...) -> Result<(Tensor, Tensor)> 
     let along = (grad_w * saved_v)?;
     let along = match &dims_except(saved_v, dim)?[..] {
         [] => along,
-        others => along.sum_dim_intlist(Some(others), true)?,
+        others => along.sum_keepdim(others)?,
     };
     let across = (grad_w - (saved_v * (&along / (saved_norms * saved_norms)?)?)?)?;
     Ok((((saved_g / saved_norms)? * across)?, (along / saved_norms)?))

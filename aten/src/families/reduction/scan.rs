@@ -102,21 +102,21 @@ pub fn cumprod_backward(_: ...) -> Result<Tensor> {
     if input.geometry().count() <= 1 {
         return crate::clone(grad, None);
     }
-    let zero = input.eq_scalar(0)?;
+    let zero = input.eq(0)?;
     if guard::is_grad_enabled() {
         // Without a zero, the gradient depends on `output`. With a zero, each divisor is 1, so that the quotients have derivatives, too.
         let has_zero = zero.any()?;
-        let divisor = crate::conj(&input.masked_fill_scalar(&has_zero, 1)?)?;
+        let divisor = crate::conj(&input.masked_fill(&has_zero, 1)?)?;
         let quotients = (reverse_cumsum(&(grad * crate::conj(output)?)?, dim)? / divisor)?;
         return crate::where_self(&has_zero, &cumprod_gradient_without_division(grad, input, dim)?, &quotients);
     }
     let zeros = zero.cumsum(dim)?;
-    let first = zero.logical_and(&zeros.eq_scalar(1)?)?;
-    let without = input.masked_fill_scalar(&first, 1)?;
+    let first = zero.logical_and(&zeros.eq(1)?)?;
+    let without = input.masked_fill(&first, 1)?;
     let of_first = reverse_cumsum(&(grad * crate::conj(&without.cumprod(dim)?)?)?, dim)?;
-    let divisor = crate::conj(&input.masked_fill_scalar(&zero, 1)?)?;
+    let divisor = crate::conj(&input.masked_fill(&zero, 1)?)?;
     let of_others = (reverse_cumsum(&(grad * crate::conj(output)?)?, dim)? / divisor)?;
-    crate::where_self(&first, &of_first, &of_others.masked_fill_scalar(&zeros.gt_scalar(0)?, 0)?)
+    crate::where_self(&first, &of_first, &of_others.masked_fill(&zeros.gt(0)?, 0)?)
 }
 
 /// Returns the gradient of [`cumprod`] without a division, so that it is differentiable even at zeros. It takes one product per element.
@@ -124,10 +124,10 @@ fn cumprod_gradient_without_division(grad: &Tensor, input: &Tensor, dim: i64) ->
     let length = crate::size_int(input, dim)?;
     crate::check_call_count("input", length)?;
     let part = |k: i64| {
-        let before = input.narrow(dim, 0, k)?.prod_dim_int(dim, true)?;
+        let before = input.narrow(dim, 0, k)?.prod_keepdim(dim)?;
         let after = input.narrow(dim, k + 1, length - k - 1)?.cumprod(dim)?;
         let without = (&before * &crate::cat(&[before.ones_like()?, after], dim)?)?;
-        (grad.narrow(dim, k, length - k)? * crate::conj(&without)?)?.sum_dim_intlist(Some(&[dim]), true)
+        (grad.narrow(dim, k, length - k)? * crate::conj(&without)?)?.sum_keepdim(dim)
     };
     let parts = (0..length).map(part).collect::<Result<Vec<Tensor>>>()?;
     crate::cat(&parts, dim)

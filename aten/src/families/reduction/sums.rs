@@ -107,6 +107,6 @@ pub fn nanmean(this: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<
             .because("a mean has a fraction")
             .into());
     }
-    let counts = this.isnan()?.logical_not()?.sum_dim_intlist(Some(dim.unwrap_or_default()), keepdim)?;
+    let counts = sum_dim_intlist(&this.isnan()?.logical_not()?, Some(dim.unwrap_or_default()), keepdim, None)?;
     nansum(this, dim, keepdim, dtype)? / counts
 }

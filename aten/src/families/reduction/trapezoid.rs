@@ -60,10 +60,10 @@ fn coordinate_gaps(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
 pub fn trapezoid_dx(y: &Tensor, dx: Scalar, dim: i64) -> Result<Tensor> {
     check_trapezoid_arguments(y, None, dim)?;
     if y.sizes()[wrap_dim("dim", dim, y.sizes().len())?] == 0 {
-        return y.sum_dim_intlist(Some(&[dim]), false)?.to(y.dtype());
+        return y.sum_dims(dim)?.to(y.dtype());
     }
-    let ends = ((y.select_int(dim, 0)? + y.select_int(dim, -1)?)? * 0.5)?;
-    (y.sum_dim_intlist(Some(&[dim]), false)? - ends)?.mul_scalar(dx)
+    let ends = ((y.select(dim, 0)? + y.select(dim, -1)?)? * 0.5)?;
+    (y.sum_dims(dim)? - ends)? * dx
 }
 
 /// Integrates along a dimension by the trapezoidal rule, with points at the coordinates `x`.
@@ -71,7 +71,7 @@ pub fn trapezoid_dx(y: &Tensor, dx: Scalar, dim: i64) -> Result<Tensor> {
 pub fn trapezoid_x(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
     check_trapezoid_arguments(y, Some(x), dim)?;
     let (before, after) = left_and_right_neighbours(y, dim)?;
-    ((before + after)? * coordinate_gaps(y, x, dim)?)?.sum_dim_intlist(Some(&[dim]), false)? / 2.0
+    ((before + after)? * coordinate_gaps(y, x, dim)?)?.sum_dims(dim)? / 2.0
 }
 
 /// Another name of [`trapezoid_dx`].
@@ -94,7 +94,7 @@ pub fn cumulative_trapezoid_dx(y: &Tensor, dx: Scalar, dim: i64) -> Result<Tenso
         dx => Scalar::Float(dx.to_f64().unwrap_or(f64::NAN) / 2.0),
     };
     // Halves before the cumulative sum, so that only the areas themselves can overflow.
-    (before + after)?.mul_scalar(half)?.cumsum(dim)
+    ((before + after)? * half)?.cumsum(dim)
 }
 
 /// Computes the integrals up to each point except the first, by the trapezoidal rule, with points at the coordinates `x`.

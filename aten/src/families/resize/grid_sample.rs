@@ -3,6 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Dims, Spec};
 
+use crate::words::impl_words;
 use crate::{
     bmm, cat, check_same_device, expand, full, linspace, mul_scalar, output_mask_pair, reshape, transpose_int,
 };
@@ -96,9 +97,14 @@ pub fn _grid_sampler_2d_cpu_fallback_backward(_: ...) -> Result<(Tensor, Tensor)
 }
 
 /// The interpolation between elements of an image.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+///
+/// ```
+/// assert_eq!("bilinear".parse(), Ok(aten::Interpolation::Linear));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Interpolation {
-    /// Linear between two elements in each dimension.
+    /// Linear between two elements in each dimension. This is the default.
+    #[default]
     Linear,
     /// The nearest element.
     Nearest,
@@ -107,14 +113,46 @@ pub enum Interpolation {
 }
 
 /// The values of positions outside of an image.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+///
+/// ```
+/// assert_eq!("border".parse(), Ok(aten::PaddingMode::Border));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum PaddingMode {
-    /// Zeros.
+    /// Zeros. This is the default.
+    #[default]
     Zeros,
     /// The nearest element at the border.
     Border,
     /// The mirror image.
     Reflection,
+}
+
+impl_words! { Interpolation, "mode": Linear = "bilinear" | "linear", Nearest = "nearest", Cubic = "bicubic", }
+impl_words! { PaddingMode, "padding_mode": Zeros = "zeros", Border = "border", Reflection = "reflection", }
+
+impl Interpolation {
+    /// Returns PyTorch's number.
+    #[must_use]
+    pub const fn code(self) -> i64 {
+        match self {
+            Self::Linear => 0,
+            Self::Nearest => 1,
+            Self::Cubic => 2,
+        }
+    }
+}
+
+impl PaddingMode {
+    /// Returns PyTorch's number.
+    #[must_use]
+    pub const fn code(self) -> i64 {
+        match self {
+            Self::Zeros => 0,
+            Self::Border => 1,
+            Self::Reflection => 2,
+        }
+    }
 }
 
 /// The plan of a grid sampling.

@@ -7,7 +7,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, element_count};
 
 use crate::tensors_with_capacity;
-use crate::{Methods, check_same_device, linspace, searchsorted};
+use crate::{check_same_device, linspace, prelude::*, searchsorted};
 
 /// Counts the elements in `bins` equal bins of `range`, or of the elements' own range. Also returns the edges.
 #[op_def(
@@ -136,8 +136,9 @@ fn bin_edges(points: &Tensor, bins: &[i64], range: Option<&[f64]>) -> Result<Vec
         }
         None if points.sizes()[0] == 0 || points.device() == Device::META => [0.0, 1.0].repeat(bins.len()),
         None => {
-            let numbers = |ends: Tensor| ends.to_device(Device::CPU, DType::F64, false, false, None)?.to_vec::<f64>();
-            let (low, high) = (numbers(points.amin(&[0], false)?)?, numbers(points.amax(&[0], false)?)?);
+            let numbers =
+                |ends: Tensor| crate::to_device(&ends, Device::CPU, DType::F64, false, false, None)?.to_vec::<f64>();
+            let (low, high) = (numbers(points.amin_dims(0)?)?, numbers(points.amax_dims(0)?)?);
             low.into_iter().zip(high).flat_map(|(low, high)| [low, high]).collect()
         }
     };
@@ -188,7 +189,7 @@ fn histogram_of_points(points: &Tensor, edges: &[Tensor], weight: Option<&Tensor
         }
     }
     let weight = match weight {
-        None => points.new_ones(&points.sizes()[..1])?,
+        None => crate::new_ones(points, &points.sizes()[..1], None, None, None, None)?,
         Some(weight) if weight.dtype() != points.dtype() => {
             return Err(BadArgument::dtype("weight", weight.dtype(), points.dtype()).like("self").into());
         }
@@ -202,18 +203,18 @@ fn histogram_of_points(points: &Tensor, edges: &[Tensor], weight: Option<&Tensor
     let sizes: Vec<i64> = edges.iter().map(|edges| edges.sizes()[0] - 1).collect();
     // Points outside of all bins are counted in one more bin, which is then dropped.
     let total = element_count(&sizes);
-    let mut hist = points.new_zeros(&[total.saturating_add(1)])?;
-    let mut bin_index = points.new_zeros(&points.sizes()[..1])?.to_dtype(DType::I64, false, false, None)?;
-    let mut outside = bin_index.to_dtype(DType::Bool, false, false, None)?;
+    let mut hist = crate::new_zeros(points, &[total.saturating_add(1)], None, None, None, None)?;
+    let mut bin_index = crate::new_zeros(points, &points.sizes()[..1], None, None, None, None)?.to(DType::I64)?;
+    let mut outside = bin_index.to(DType::Bool)?;
     for ((i, edges), &size) in (0..).zip(edges).zip(&sizes) {
-        let coordinate = points.select_int(1, i)?.contiguous()?;
-        let (first, last) = (edges.select_int(0, 0)?, edges.select_int(0, -1)?);
+        let coordinate = points.select(1, i)?.contiguous()?;
+        let (first, last) = (edges.select(0, 0)?, edges.select(0, -1)?);
         let inside = coordinate.ge(&first)?.logical_and(&coordinate.le(&last)?)?;
         let bin = (searchsorted(edges, &coordinate, false, true, None, None)? - 1)?;
         bin_index = ((bin_index * size)? + bin.clamp_max(size - 1)?)?;
         outside = outside.logical_or(&inside.logical_not()?)?;
     }
-    let bin_index = bin_index.masked_fill_scalar(&outside, total)?;
+    let bin_index = bin_index.masked_fill(&outside, total)?;
     hist = hist.scatter_add(0, &bin_index, &weight)?.narrow(0, 0, total)?;
     if density {
         hist = (&hist / hist.sum()?)?;

@@ -72,7 +72,7 @@ impl QuantileArguments<'_> {
         if q.dtype() != self.this.dtype() {
             return Err(BadArgument::dtype("q", q.dtype(), self.this.dtype()).like("self").into());
         }
-        let inside = || q.ge_scalar(0)?.logical_and(&q.le_scalar(1)?)?.all()?.item();
+        let inside = || q.ge(0)?.logical_and(&q.le(1)?)?.all()?.item();
         if q.device() != Device::META && !inside()? {
             return Err(BadArgument::value("q", "a tensor with an element outside of this range", "from 0 to 1").into());
         }
@@ -91,20 +91,20 @@ impl QuantileArguments<'_> {
         let rank = this.sizes().len();
         let at = dim.map(|dim| wrap_dim("dim", dim, rank)).transpose()?;
         let slices = match dim {
-            Some(dim) if rank > 0 => this.movedim_int(dim, -1)?,
+            Some(dim) if rank > 0 => this.movedim(dim, -1)?,
             _ => this.reshape(&[-1])?,
         };
-        let (sorted, _) = slices.sort(-1, false)?;
+        let (sorted, _) = slices.sort()?;
         let quantiles = q.reshape(&[-1])?;
         let last = sorted.sizes().last().map_or(0, |length| length - 1);
         // The rank of each quantile along the last dimension. NaN is sorted last.
         let ranks = if ignores_nan {
-            let non_nan_count = sorted.isnan()?.logical_not()?.sum_dim_intlist(Some(&[-1]), true)?;
+            let non_nan_count = sorted.isnan()?.logical_not()?.sum_keepdim(-1)?;
             let ranks = ((non_nan_count - 1)? * quantiles)?;
-            ranks.masked_fill_scalar(&ranks.lt_scalar(0)?, 0)?
+            ranks.masked_fill(&ranks.lt(0)?, 0)?
         } else {
-            let has_nan = sorted.isnan()?.any_dim(-1, true)?;
-            (quantiles * last)?.masked_fill_scalar(&has_nan, last)?
+            let has_nan = sorted.isnan()?.any_keepdim(-1)?;
+            (quantiles * last)?.masked_fill(&has_nan, last)?
         };
         let values = |ranks: &Tensor| sorted.gather(-1, &ranks.to(DType::I64)?);
         let mut result = match interpolation {
@@ -134,6 +134,6 @@ impl QuantileArguments<'_> {
             }
             _ => {}
         }
-        if q.sizes().is_empty() { result.squeeze_dim(-1) } else { result.movedim_int(-1, 0) }
+        if q.sizes().is_empty() { result.squeeze_dims(-1) } else { result.movedim(-1, 0) }
     }
 }

@@ -65,7 +65,7 @@ pub fn combinations(this: &Tensor, r: i64, with_replacement: bool) -> Result<Ten
         return Err(BadArgument::number("r", r, 0..).into());
     }
     if r == 0 {
-        return this.new_empty(&[0]);
+        return crate::new_empty(this, &[0], None, None, None, None);
     }
     let Some(rows) = combination_count(length, r, with_replacement) else {
         return Err(BadArgument::value(
@@ -88,7 +88,7 @@ pub fn combinations(this: &Tensor, r: i64, with_replacement: bool) -> Result<Ten
             usize::try_from(r).unwrap_or(usize::MAX),
         );
     }
-    this.take(&indices.to_device(this.device(), DType::I64, false, false, None)?)
+    this.take(&crate::to_device(&indices, this.device(), DType::I64, false, false, None)?)
 }
 
 /// Returns the number of combinations, or `None` if it exceeds 64 bits.

@@ -16,8 +16,8 @@ pub(crate) fn job_for_workload(name: &str) -> Option<Job> {
 
 fn try_job_for_workload(name: &str) -> Result<Option<Job>> {
     Ok(match name {
-        "mean over rows" => job_on_random_tensor([4096, 4096], |x| x.mean_dim(Some(&[0]), false))?,
-        "mean over columns" => job_on_random_tensor([4096, 4096], |x| x.mean_dim(Some(&[1]), false))?,
+        "mean over rows" => job_on_random_tensor([4096, 4096], |x| x.mean_dims(0))?,
+        "mean over columns" => job_on_random_tensor([4096, 4096], |x| x.mean_dims(1))?,
         "var over rows" => job_on_random_tensor([4096, 4096], |x| x.var_dim(Some(&[0]), true, false))?,
         "var over columns" => job_on_random_tensor([4096, 4096], |x| x.var_dim(Some(&[1]), true, false))?,
         "copy of a transpose" => job_on_random_tensor([4096, 4096], |x| x.t()?.contiguous())?,
@@ -83,6 +83,6 @@ fn job_on_random_tensor<R>(sizes: [i64; 2], call: impl Fn(&Tensor) -> R + 'stati
 /// Returns a million random row indices of the table.
 fn random_row_indices() -> Result<Tensor> {
     let mut rows = Tensor::zeros(&[ONE_MILLION], DType::I64)?;
-    rows.random__to(GATHER_TABLE_SIZES[0])?;
+    rows.random_(0..GATHER_TABLE_SIZES[0])?;
     Ok(rows)
 }

@@ -66,7 +66,7 @@ impl Parameters {
         let _no_grad = autograd::no_grad();
         for (parameter, velocity) in &mut self.0 {
             let Some(gradient) = parameter.grad() else { continue };
-            velocity.mul__scalar(MOMENTUM)?;
+            velocity.mul_(MOMENTUM)?;
             velocity.add_(&gradient)?;
             aten::add_!(parameter, velocity, alpha = -LEARNING_RATE)?;
             parameter.zero_grad();
@@ -99,7 +99,7 @@ fn resnet(parameters: &mut Parameters) -> Result<Layer> {
         residual_block(parameters, 16, 16, 1)?,
         residual_block(parameters, 16, 32, 2)?,
         residual_block(parameters, 32, 64, 2)?,
-        Box::new(|x| x.adaptive_avg_pool2d(&[1, 1])?.flatten_using_ints(1, -1)),
+        Box::new(|x| x.adaptive_avg_pool2d(&[1, 1])?.flatten_dims(1, -1)),
         linear_layer(parameters, 64, CLASS_COUNT)?,
     ]))
 }

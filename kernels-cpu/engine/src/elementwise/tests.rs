@@ -33,7 +33,7 @@ fn operands_round_to_f16_except_factors_and_divisors() {
     let one = Tensor::from([0.1_f64, 0.1]);
     let quotient = |by: &Tensor| numbers(aten::div_tensor_mode(&halves([-2.7, 7.0]), by, Some("trunc")).unwrap());
     assert_eq!(quotient(&wide), [-26.0, 70.0]);
-    assert_eq!(quotient(&one.to_dtype(DType::F16, false, false, None).unwrap()), [-27.0, 70.0]);
+    assert_eq!(quotient(&one.to(DType::F16).unwrap()), [-27.0, 70.0]);
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub fn clip_grad_norm_(tensors: &[&Tensor], max_norm: f64, norm: f64) -> Result<
     let _unrecorded = guard::no_grad();
     let mut gradients: Vec<Tensor> = tensors.iter().filter_map(|tensor| tensor.grad()).collect();
     if gradients.is_empty() {
-        return Tensor::zeros(&[], ());
+        return Tensor::zeros((), ());
     }
     let of = |tensor: &Tensor| aten::linalg_vector_norm(tensor, norm.into(), None, false, None);
     let norms: Vec<Tensor> = gradients.iter().map(of).collect::<Result<_>>()?;

@@ -75,7 +75,7 @@ fn convolution_backward(
 
 derivatives! {
     im2col(grad; this: &TensorOutline, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) =>
-        grad.col2im(&this.sizes()[this.rank() - 2..], kernel_size, dilation, padding, stride);
+        aten::col2im(grad, &this.sizes()[this.rank() - 2..], kernel_size, dilation, padding, stride);
     col2im(grad; kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) =>
-        grad.im2col(kernel_size, dilation, padding, stride);
+        aten::im2col(grad, kernel_size, dilation, padding, stride);
 }

@@ -24,7 +24,7 @@ not_differentiable!(aten::_compute_linear_combination, aten::_linalg_check_error
 
 /// Returns the conjugate transpose of matrices.
 fn adjoint(matrix: &Tensor) -> Result<Tensor> {
-    conj(&matrix.transpose_int(-2, -1)?)
+    conj(&matrix.transpose(-2, -1)?)
 }
 
 /// Solves `a x = b` for a triangular matrix.
@@ -46,7 +46,7 @@ fn size_from_end(tensor: &Tensor, from_end: usize) -> i64 {
 fn with_diagonal(matrix: &Tensor, diagonal: &Tensor) -> Result<Tensor> {
     let dtype = matrix.dtype();
     let diagonal = if diagonal.dtype() == dtype { diagonal.clone() } else { diagonal.to(dtype)? };
-    matrix.diagonal_scatter(&diagonal, 0, -2, -1)
+    aten::diagonal_scatter(matrix, &diagonal, 0, -2, -1)
 }
 
 /// Returns an error if a function depends on the phases of vectors, which are arbitrary. `phases` has the derivatives along the vectors: their
@@ -55,7 +55,7 @@ fn check_phase_independence(operator: &'static str, phases: &Tensor) -> Result<(
     if !phases.dtype().is_complex() {
         return Ok(());
     }
-    let depends = || phases.detach()?.imag()?.abs()?.gt_scalar(0.01)?.any()?.item::<bool>();
+    let depends = || phases.detach()?.imag()?.abs()?.gt(0.01)?.any()?.item::<bool>();
     if depends().unwrap_or(false) {
         return Err(GradientError::DependsOnPhase { operator: operator.to_owned() }.into());
     }

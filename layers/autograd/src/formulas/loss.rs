@@ -54,33 +54,33 @@ fn mse_loss_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, im
     (
         move || aten::mse_loss_backward(grad, this, target, reduction),
         second_derivative,
-        move || second_derivative()?.neg(),
+        move || -second_derivative()?,
     )
 }
 
 #[op_grad(aten::smooth_l1_loss_backward)]
 fn smooth_l1_loss_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gradient) {
     let second_derivative = move || {
-        let far = (this - target)?.abs()?.ge_scalar(beta)?;
-        divide_if_mean(((grad * grad_output)? / beta)?.masked_fill_scalar(&far, 0)?, reduction)
+        let far = (this - target)?.abs()?.ge(beta)?;
+        divide_if_mean(((grad * grad_output)? / beta)?.masked_fill(&far, 0)?, reduction)
     };
     (
         move || aten::smooth_l1_loss_backward(grad, this, target, reduction, beta),
         second_derivative,
-        move || second_derivative()?.neg(),
+        move || -second_derivative()?,
     )
 }
 
 #[op_grad(aten::huber_loss_backward)]
 fn huber_loss_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gradient) {
     let second_derivative = move || {
-        let far = (this - target)?.abs()?.gt_scalar(delta)?;
-        divide_if_mean((grad * grad_output)?.masked_fill_scalar(&far, 0)?, reduction)
+        let far = (this - target)?.abs()?.gt(delta)?;
+        divide_if_mean((grad * grad_output)?.masked_fill(&far, 0)?, reduction)
     };
     (
         move || aten::huber_loss_backward(grad, this, target, reduction, delta),
         second_derivative,
-        move || second_derivative()?.neg(),
+        move || -second_derivative()?,
     )
 }
 
@@ -113,7 +113,7 @@ fn binary_cross_entropy_backward(
             let second_derivative = (((this - (target * 2)?)? * this)? + target)?;
             (both()? * second_derivative)? / variance()?.square()?
         },
-        move || (both()? / variance()?)?.neg(),
+        move || -(both()? / variance()?)?,
         move || grad * aten::binary_cross_entropy_backward(grad_output, this, target, None, reduction)?,
     )
 }
@@ -132,14 +132,14 @@ fn binary_cross_entropy_with_logits(
             all()? * ((((&positive + 1)? - target)? * sigmoid)? - positive)?
         },
         move || {
-            let Some(pos_weight) = pos_weight else { return (all()? * this)?.neg() };
+            let Some(pos_weight) = pos_weight else { return -(all()? * this)? };
             all()? * ((-this)?.log_sigmoid()? - (pos_weight * this.log_sigmoid()?)?)?
         },
         move || {
             let loss = aten::binary_cross_entropy_with_logits(this, target, None, pos_weight, 0)?;
             expand_gradient(grad, this, target, reduction)? * loss
         },
-        move || (all()? * (target * this.log_sigmoid()?)?)?.neg(),
+        move || -(all()? * (target * this.log_sigmoid()?)?)?,
     )
 }
 

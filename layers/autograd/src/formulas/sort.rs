@@ -17,7 +17,7 @@ fn scatter_selected_gradients(
 ) -> Result<Tensor> {
     let grad = restore_dims(grad, this.sizes(), &[dim], keepdim)?;
     let indices = restore_dims(indices, this.sizes(), &[dim], keepdim)?;
-    Tensor::zeros(this.sizes(), &grad)?.scatter_src(dim, &indices, &grad)
+    Tensor::zeros(this.sizes(), &grad)?.scatter(dim, &indices, &grad)
 }
 
 /// Defines the derivatives of operators that select one element along a dimension.

@@ -156,7 +156,7 @@ impl ForwardContext {
     ///     ctx.save(&x);
     ///     Ok(vec![(&x * &x)?])
     /// })?;
-    /// x.clone().mul__scalar(2.0)?;
+    /// x.clone().mul_(2.0)?;
     /// let error = y[0].sum()?.backward().unwrap_err();
     /// let source = std::error::Error::source(&error).unwrap();
     /// assert!(matches!(source.downcast_ref(), Some(GradientError::SavedTensorModified { .. })));

@@ -83,7 +83,7 @@ impl TensorOutline {
 
     /// Returns a tensor of zeros with these sizes that allocates one element only. It is for operators that only read sizes.
     pub(crate) fn expanded_zero(&self) -> Result<Tensor> {
-        Tensor::zeros(&[], (self.dtype, self.device))?.expand(self.sizes())
+        Tensor::zeros((), (self.dtype, self.device))?.expand(self.sizes())
     }
 }
 

@@ -119,7 +119,7 @@ impl TensorOutline {
         }
         let positions =
             self.view_elements_in(&Tensor::arange(0..piece.sizes()[0], self.device())?, start)?.reshape(&[-1])?;
-        let one = Tensor::ones(&[], (self.dtype(), self.device()))?.expand(positions.sizes())?;
+        let one = Tensor::ones((), (self.dtype(), self.device()))?.expand(positions.sizes())?;
         let count = aten::index_add(&piece.zeros_like()?, 0, &positions, &one, 1.into())?;
         self.view_elements_in(&(piece / count)?, start)
     }

@@ -48,7 +48,7 @@ fn a_retained_gradient_is_that_of_the_current_contents() {
     let x = leaf_tensor(&[1.0, 2.0]);
     let mut y = (&x * 2.0).unwrap();
     y.retain_grad().unwrap();
-    y.mul__scalar(3.0).unwrap();
+    y.mul_(3.0).unwrap();
     y.sum().unwrap().backward().unwrap();
     assert_eq!((gradient_elements(&y), gradient_elements(&x)), (vec![1.0, 1.0], vec![6.0, 6.0]));
 }

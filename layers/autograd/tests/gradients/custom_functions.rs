@@ -104,7 +104,7 @@ fn a_write_to_a_saved_tensor_is_an_error_that_names_both() -> Result<()> {
     for (name, y, mut saved) in
         [("cube", of_saved_input, x.clone()), ("exp", saved_output.clone(), saved_output.clone())]
     {
-        saved.mul__scalar(2.0)?;
+        saved.mul_(2.0)?;
         let error = y.sum()?.backward().unwrap_err();
         let GradientError::SavedTensorModified { operator, saved, sizes, version, found, .. } = gradient_error(&error)
         else {
@@ -123,7 +123,7 @@ fn a_write_in_the_forward_after_the_save_is_an_error() -> Result<()> {
     let y = call_custom_function(&[&x], backward, |ctx| {
         let mut y = x.exp()?;
         ctx.save(&y);
-        y.mul__scalar(2.0)?;
+        y.mul_(2.0)?;
         Ok(vec![y])
     })?;
     let error = y[0].sum()?.backward().unwrap_err();
@@ -143,7 +143,7 @@ fn the_second_saved_tensor_is_named_by_its_position() -> Result<()> {
         ctx.save(&constant);
         Ok(vec![(&x * &constant)?])
     })?;
-    constant.clone().add__scalar(1, 1)?;
+    constant.clone().add_(1)?;
     let error = y[0].backward().unwrap_err();
     assert!(
         matches!(gradient_error(&error), GradientError::SavedTensorModified { saved, .. } if saved == "saved tensor 1"),

@@ -63,7 +63,7 @@ fn lu_decompositions_have_gradients() -> Result<()> {
 fn linear_systems_have_gradients() -> Result<()> {
     check("system", |a| aten::linalg_solve(&regular(a)?, &others(a)?, true), &[2, 3, 3])?;
     check("system from the right", |a| aten::linalg_solve(&regular(a)?, &others(a)?, false), &[3, 3])?;
-    check("system of a vector", |a| aten::linalg_solve(&regular(a)?, &a.select_int(0, 0)?, true), &[3, 3])?;
+    check("system of a vector", |a| aten::linalg_solve(&regular(a)?, &a.select(0, 0)?, true), &[3, 3])?;
     check("inverse", |a| aten::linalg_inv(&regular(a)?), &[2, 3, 3])?;
     check("determinant", |a| aten::linalg_det(&regular(a)?), &[2, 3, 3])?;
     check("sign of the determinant", |a| Ok(aten::linalg_slogdet(&regular(a)?)?.0), &[2, 3, 3])?;
@@ -87,7 +87,7 @@ fn linear_systems_have_gradients() -> Result<()> {
 
 /// Returns the factors of two reflectors.
 fn factors(a: &Tensor) -> Result<Tensor> {
-    a.select_int(0, 0)?.narrow(-1, 0, 2)
+    a.select(0, 0)?.narrow(-1, 0, 2)
 }
 
 #[test]

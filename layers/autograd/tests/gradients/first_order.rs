@@ -197,7 +197,7 @@ fn a_checkpoint_checks_the_versions_of_its_inputs_and_frees_them() {
     freed.backward().unwrap();
     let error = freed.backward().unwrap_err();
     assert_eq!(gradient_error(&error), &GradientError::SavedTensorsFreed { operator: "checkpoint".to_owned() });
-    y.add__scalar(1, 1).unwrap();
+    y.add_(1).unwrap();
     let error = modified.backward().unwrap_err();
     assert!(
         matches!(gradient_error(&error), GradientError::SavedTensorModified { saved, .. } if saved == "input 1"),

@@ -55,7 +55,7 @@ fn a_view_cannot_be_detached_in_place() {
 #[test]
 fn queries_tell_how_a_tensor_was_computed() {
     let x = leaf();
-    let parts = x.unbind_int(0).unwrap();
+    let parts = x.unbind(0).unwrap();
     assert_eq!(parts.iter().map(|part| part.output_nr().unwrap()).collect::<Vec<_>>(), [0, 1]);
     assert!(aten::is_leaf(&x).unwrap() && !aten::is_leaf(&parts[0]).unwrap() && x.output_nr().unwrap() == 0);
     let mut y = (&x * 2.0).unwrap();

@@ -35,7 +35,7 @@ fn a_recorded_write_to_an_unrecorded_view_is_an_error() {
         first_element_view(&x)
     };
     for mut view in [first_element_view(&unrecorded), unrecorded, in_inference, of_leaf] {
-        let error = view.mul__scalar(10.0).unwrap_err();
+        let error = view.mul_(10.0).unwrap_err();
         assert!(matches!(gradient_error(&error), GradientError::ViewWritten { .. }), "{error}");
     }
     y.sum().unwrap().backward().unwrap();
@@ -82,7 +82,7 @@ fn returns_argument_grad(grad: &Tensor) -> Tensor {
 fn a_recorded_result_that_is_an_argument_is_copied() {
     let x = leaf_tensor(&[1.0]);
     let mut y = returns_argument(&x).unwrap();
-    y.mul__scalar(3.0).unwrap();
+    y.mul_(3.0).unwrap();
     assert_eq!(x.to_vec::<f64>().unwrap(), [1.0]);
     y.sum().unwrap().backward().unwrap();
     assert_eq!(x.grad().unwrap().to_vec::<f64>().unwrap(), [3.0]);
@@ -126,7 +126,7 @@ fn a_later_write_to_the_input_does_not_change_a_custom_function() {
     let x = leaf_tensor(&[1.0, 2.0]);
     let mut y = (&x * 2.0).unwrap();
     let output = call_custom_function(&[&y], HundredfoldBackward, |_| Ok(vec![y.view(&[2])?])).unwrap().remove(0);
-    y.mul__scalar(3.0).unwrap();
+    y.mul_(3.0).unwrap();
     assert_eq!(output.to_vec::<f64>().unwrap(), [2.0, 4.0]);
     output.sum().unwrap().backward().unwrap();
     assert_eq!(x.grad().unwrap().to_vec::<f64>().unwrap(), [200.0, 200.0]);
@@ -135,16 +135,16 @@ fn a_later_write_to_the_input_does_not_change_a_custom_function() {
 #[test]
 fn the_result_of_a_power_can_be_overwritten() {
     for power in [
-        |x: &Tensor| x.pow_tensor_scalar(3),
+        |x: &Tensor| x.pow(3),
         |x: &Tensor| {
             let mut written = (x * 1.0)?;
-            written.pow__scalar(3)?;
+            written.pow_(3)?;
             Ok(written)
         },
     ] {
         let x = leaf_tensor(&[1.0, 2.0]);
         let mut y = power(&x).unwrap();
-        y.mul__scalar(10.0).unwrap();
+        y.mul_(10.0).unwrap();
         y.sum().unwrap().backward().unwrap();
         assert_eq!(x.grad().unwrap().to_vec::<f64>().unwrap(), [30.0, 120.0]);
     }

@@ -72,9 +72,9 @@ fn unused_parts_of_a_split_get_gradient_zero() {
     let w: Vec<f64> = irregular_tensor(&[2]).to_vec().unwrap();
     let parts = x.split(2, 0).unwrap();
     assert_eq!(gradient_elements(&parts[1], &x), [0.0, 0.0, w[0], w[1], 0.0]);
-    let parts = x.split_with_sizes(&[1, 2, 2], 0).unwrap();
+    let parts = x.split_sizes(&[1, 2, 2], 0).unwrap();
     assert_eq!(gradient_elements(&parts[1], &x), [0.0, w[0], w[1], 0.0, 0.0]);
-    let parts = x.unbind_int(0).unwrap();
+    let parts = x.unbind(0).unwrap();
     assert_eq!(gradient_elements(&parts[3], &x), [0.0, 0.0, 0.0, w[0], 0.0]);
 }
 
@@ -84,7 +84,7 @@ fn concatenated_tensors_get_their_parts_of_the_gradient() {
     let mut squares = (&x * &x).unwrap();
     let nothing = Tensor::zeros(&[0], DType::F64).unwrap();
     let all = aten::cat(&[squares.clone(), nothing, y.clone()], 0).unwrap();
-    squares.mul__scalar(2).unwrap();
+    squares.mul_(2).unwrap();
     let gradients = seeded_gradients(&[&all], &[&x, &y]);
     let w: Vec<f64> = irregular_tensor(&[5]).to_vec().unwrap();
     let values: Vec<f64> = x.to_vec().unwrap();
@@ -99,7 +99,7 @@ fn elements_that_were_not_scattered_get_gradient_zero() {
     let source = into_leaf(irregular_tensor(&[4]));
     let index = Tensor::from_slice(&[2_i64, 0]);
     let w: Vec<f64> = irregular_tensor(&[3]).to_vec().unwrap();
-    let scattered = x.scatter_src(0, &index, &source).unwrap();
+    let scattered = x.scatter(0, &index, &source).unwrap();
     assert_eq!(gradient_elements(&scattered, &source), [w[2], w[0], 0.0, 0.0]);
     assert_eq!(gradient_elements(&scattered, &x), [0.0, w[1], 0.0]);
     let added = x.scatter_add(0, &index, &source).unwrap();

@@ -38,7 +38,7 @@ fn gradients_follow_a_write_to_a_lazy_conjugate() {
     let (z, factor) = (complex_leaf(), Complex64::new(0.0, 2.0));
     let base = (&z * 1.0).unwrap();
     let mut view = base.conj().unwrap().narrow(0, 0, 1).unwrap();
-    view.mul__scalar(factor).unwrap();
+    view.mul_(factor).unwrap();
     assert_eq!(elements(&base), [(4.0, -2.0), (3.0, -4.0)]);
     // The first element of the base is conj(conj(z) * 2i), which is -2i z.
     assert_eq!(gradient_of_parts(&base, &z), [(-2.0, 2.0), (1.0, 1.0)]);
@@ -49,7 +49,7 @@ fn a_lazy_view_that_is_older_than_a_write_follows_it() {
     let z = complex_leaf();
     let mut base = (&z * 1.0).unwrap();
     let view = base.conj().unwrap();
-    base.mul__scalar(Complex64::new(0.0, 2.0)).unwrap();
+    base.mul_(Complex64::new(0.0, 2.0)).unwrap();
     assert_eq!(elements(&view), [(-4.0, -2.0), (8.0, -6.0)]);
     let expected = gradient_of_parts(&(&z * Complex64::new(0.0, 2.0)).unwrap().conj_physical().unwrap(), &z);
     assert_eq!(gradient_of_parts(&view, &z), expected);

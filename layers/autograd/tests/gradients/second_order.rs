@@ -136,8 +136,8 @@ second_order_tests! {
         "xlogy" [[3], [3]] in 0.5 to 2.0: |x| x[0].xlogy(&x[1]);
         "logaddexp" [[3], [3]] in -2.0 to 2.0: |x| x[0].logaddexp(&x[1]);
         "logaddexp2" [[3], [3]] in -2.0 to 2.0: |x| x[0].logaddexp2(&x[1]);
-        "pow" [[3], [3]] in 0.5 to 2.0: |x| x[0].pow_tensor_tensor(&x[1]);
-        "pow of a number" [[3]] in 0.5 to 2.0: |x| x[0].pow_tensor_scalar(3.5);
+        "pow" [[3], [3]] in 0.5 to 2.0: |x| x[0].pow(&x[1]);
+        "pow of a number" [[3]] in 0.5 to 2.0: |x| x[0].pow(3.5);
         "a number's pow" [[3]] in 0.5 to 2.0: |x| aten::pow_scalar(3.into(), &x[0]);
         "remainder" [[3], [3]] in 0.5 to 2.0: |x| (x[0].remainder(&x[1])? * &x[1])? * &x[0];
     }
@@ -190,14 +190,14 @@ second_order_tests! {
         "log_sigmoid" [[4]] in -2.0 to 2.0: |x| x[0].log_sigmoid();
         "hardshrink" [[4]] in -2.0 to 2.0: |x| x[0].hardshrink(0.5)?.square();
         "prelu" [[4], [4]] in -2.0 to 2.0: |x| aten::_prelu_kernel(&x[0], &x[1]);
-        "clamp" [[4], [4]] in -2.0 to 2.0: |x| x[0].clamp_min_tensor(&x[1])?.square();
+        "clamp" [[4], [4]] in -2.0 to 2.0: |x| x[0].clamp_min(&x[1])?.square();
         "maximum" [[4], [4]] in -2.0 to 2.0: |x| x[0].maximum(&x[1])?.square();
     }
 
     reductions {
-        "mean" [[2, 3]] in 0.5 to 2.0: |x| x[0].square()?.mean_dim(Some(&[1]), false);
+        "mean" [[2, 3]] in 0.5 to 2.0: |x| x[0].square()?.mean_dims(1);
         "prod" [[2, 3]] in 0.5 to 2.0: |x| x[0].prod();
-        "prod along" [[2, 3]] in 0.5 to 2.0: |x| x[0].prod_dim_int(1, false);
+        "prod along" [[2, 3]] in 0.5 to 2.0: |x| x[0].prod_dims(1);
         "amax" [[2, 3]] in 0.5 to 2.0: |x| x[0].amax(&[1], false)?.square();
         "max" [[2, 3]] in 0.5 to 2.0: |x| x[0].max()?.square();
         "max along" [[2, 3]] in 0.5 to 2.0: |x| x[0].max_dim(1, false)?.0.square();
@@ -212,8 +212,8 @@ second_order_tests! {
         "cumprod" [[2, 3]] in 0.5 to 2.0: |x| x[0].cumprod(1);
         "logcumsumexp" [[2, 3]] in -1.0 to 1.0: |x| x[0].logcumsumexp(1);
         "cummax" [[2, 3]] in 0.5 to 2.0: |x| x[0].cummax(1)?.0.square();
-        "softmax" [[2, 3]] in -1.0 to 1.0: |x| x[0].softmax_int(1, None);
-        "log_softmax" [[2, 3]] in -1.0 to 1.0: |x| x[0].log_softmax_int(1, None);
+        "softmax" [[2, 3]] in -1.0 to 1.0: |x| x[0].softmax(1);
+        "log_softmax" [[2, 3]] in -1.0 to 1.0: |x| x[0].log_softmax(1);
     }
 
     products {
@@ -239,7 +239,7 @@ second_order_tests! {
         "entropy with logits" [[2, 3], [2, 3], [3], [3]] in 0.2 to 0.8:
             |x| x[0].binary_cross_entropy_with_logits(&x[1], Some(&x[2]), Some(&x[3]), 1);
         "nll" [[2, 3]] in -1.0 to 1.0:
-            |x| x[0].log_softmax_int(1, None)?.nll_loss(&Tensor::from([2_i64, 0]), None, 1, -100);
+            |x| x[0].log_softmax(1)?.nll_loss(&Tensor::from([2_i64, 0]), None, 1, -100);
         "kl" [[2, 3], [2, 3]] in 0.2 to 0.8: |x| aten::kl_div(&x[0], &x[1], 1, false);
     }
 

@@ -8,16 +8,16 @@ use crate::{assert_close, check_against_loop, varied_tensor, vmap_error};
 
 #[test]
 fn a_negative_in_dim_counts_from_the_end() {
-    check_against_loop([(&varied_tensor(&[2, 3, 4]), Some(-1))], |x| x[0].sum_dim_intlist(Some(&[0]), false));
-    check_against_loop([(&varied_tensor(&[2, 3, 4]), Some(-3))], |x| x[0].sum_dim_intlist(Some(&[0]), false));
+    check_against_loop([(&varied_tensor(&[2, 3, 4]), Some(-1))], |x| x[0].sum_dims(0));
+    check_against_loop([(&varied_tensor(&[2, 3, 4]), Some(-3))], |x| x[0].sum_dims(0));
 }
 
 #[test]
 fn a_negative_out_dim_counts_from_the_end_of_the_result() {
     let x = varied_tensor(&[5, 2, 3]);
     let out = |dim| Vmap::new().out_dims([Some(dim)]).call(Tensor::exp, &x).unwrap();
-    assert_close(&out(-1), &x.exp().unwrap().movedim_int(0, 2).unwrap());
-    assert_close(&out(-2), &x.exp().unwrap().movedim_int(0, 1).unwrap());
+    assert_close(&out(-1), &x.exp().unwrap().movedim(0, 2).unwrap());
+    assert_close(&out(-2), &x.exp().unwrap().movedim(0, 1).unwrap());
     assert_close(&out(-3), &x.exp().unwrap());
 }
 
@@ -70,7 +70,7 @@ fn tuples_nest_in_inputs_and_in_results() {
     let (sum, (product, whole)) = vmap(f, ((&x, &y), &z)).unwrap();
     assert_close(&sum, &(&x + &y).unwrap());
     assert_close(&product, &(&x * z.unsqueeze(1).unwrap()).unwrap());
-    assert_close(&whole, &y.sum_dim_intlist(Some(&[1]), false).unwrap());
+    assert_close(&whole, &y.sum_dims(1).unwrap());
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_function_without_results_is_run() {
     let expected = (&x + 1.0).unwrap();
     let nothing = vmap(
         |row| {
-            row.clone().add__scalar(1, 1)?;
+            row.clone().add_(1)?;
             Ok(Vec::<Tensor>::new())
         },
         &x,
@@ -112,7 +112,7 @@ fn mapping_a_zero_dimensional_tensor_is_an_error() {
 
 #[test]
 fn a_batch_of_size_one_is_mapped() {
-    check_against_loop([(&varied_tensor(&[1, 3]), Some(0))], |x| x[0].softmax_int(-1, None));
+    check_against_loop([(&varied_tensor(&[1, 3]), Some(0))], |x| x[0].softmax(-1));
 }
 
 #[test]

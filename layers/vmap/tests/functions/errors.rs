@@ -10,7 +10,7 @@ use crate::{assert_close, elements_as_f64, varied_tensor, vmap_error};
 
 #[test]
 fn item_of_a_batched_tensor_is_an_error() {
-    let error = vmap(|x| Ok(Tensor::from(x.select_int(0, 0)?.item::<f64>()?)), &varied_tensor(&[2, 3])).unwrap_err();
+    let error = vmap(|x| Ok(Tensor::from(x.select(0, 0)?.item::<f64>()?)), &varied_tensor(&[2, 3])).unwrap_err();
     assert!(matches!(vmap_error(&error), VmapError::NonTensorResult { .. }), "{error}");
     assert!(error.to_string().contains("where"), "the error names the remedy: {error}");
 }
@@ -35,9 +35,9 @@ fn copying_elements_to_a_vector_is_an_error() {
 fn data_dependent_sizes_are_an_error() {
     let refused: [fn(&Tensor) -> Result<Tensor>; 4] = [
         Tensor::nonzero,
-        |x| x.masked_select(&x.gt_scalar(0)?),
+        |x| x.masked_select(&x.gt(0)?),
         |x| Ok(aten::unique_consecutive(x, false, false, None)?.0),
-        |x| aten::index(x, &[Some(x.gt_scalar(0)?)]),
+        |x| aten::index(x, &[Some(x.gt(0)?)]),
     ];
     for f in refused {
         let error = vmap(f, &varied_tensor(&[2, 3])).unwrap_err();
@@ -65,7 +65,7 @@ fn sizes_and_dtypes_of_a_batched_tensor_can_be_read() {
 fn an_error_of_an_operator_names_the_sizes_of_a_slice() {
     let error = vmap(|x| x.reshape(&[17]), &varied_tensor(&[2, 3])).unwrap_err();
     assert!(error.to_string().contains("17"), "{error}");
-    let error = vmap(|x| x.select_int(1, 0), &varied_tensor(&[2, 3])).unwrap_err();
+    let error = vmap(|x| x.select(1, 0), &varied_tensor(&[2, 3])).unwrap_err();
     assert!(error.to_string().contains("dim"), "a slice has one dimension: {error}");
 }
 
@@ -162,7 +162,7 @@ fn a_call_that_is_invalid_for_a_slice_is_invalid_for_a_batch() {
         (&[3], |x| x.clone().add_(&varied_tensor(&[1, 3])).map(|()| x.clone())),
         (&[4, 2], |x| aten::index(x, &[Some(Tensor::from([true, false, true]))])),
         (&[2, 2], |x| aten::index_select(&varied_tensor(&[4, 3]), 0, &x.to(DType::I64)?)),
-        (&[4, 3], |x| aten::index_add(x, 0, &x.select_int(1, 0)?.to(DType::I64)?, &varied_tensor(&[5, 3]), 1.into())),
+        (&[4, 3], |x| aten::index_add(x, 0, &x.select(1, 0)?.to(DType::I64)?, &varied_tensor(&[5, 3]), 1.into())),
     ];
     for (i, (sizes, call)) in refused.into_iter().enumerate() {
         let alone = call(&varied_tensor(sizes)).unwrap_err();

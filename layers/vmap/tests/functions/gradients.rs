@@ -36,9 +36,9 @@ fn gradients_of_each_sample_are_those_of_a_loop() {
     let (x, classes) = (varied_tensor(&[6, 4]), Tensor::from([0_i64, 2, 1, 1, 0, 2]));
     let mapped = vmap(|(x, class)| network_gradients(x, class), (&x, &classes)).unwrap();
     for i in 0..6 {
-        let alone = network_gradients(&x.select_int(0, i).unwrap(), &classes.select_int(0, i).unwrap()).unwrap();
+        let alone = network_gradients(&x.select(0, i).unwrap(), &classes.select(0, i).unwrap()).unwrap();
         for (mapped, alone) in mapped.iter().zip(&alone) {
-            assert_close(&mapped.select_int(0, i).unwrap(), alone);
+            assert_close(&mapped.select(0, i).unwrap(), alone);
         }
     }
 }
@@ -48,7 +48,7 @@ fn gradients_of_each_sample_add_up_to_the_gradient_of_the_batch() {
     let (w, x) = (varied_tensor(&[4, 2]), varied_tensor(&[6, 4]));
     let each = vmap(|x| grad(|w| tanh_loss(w, x), &w), &x).unwrap();
     let whole = grad(|w| tanh_loss(w, &x), &w).unwrap();
-    assert_close(&each.sum_dim_intlist(Some(&[0]), false).unwrap(), &whole);
+    assert_close(&each.sum_dims(0).unwrap(), &whole);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn the_gradient_through_vmap_equals_that_through_a_loop() {
     let mapped = grad(|w| vmap(|x| tanh_loss(w, x), &x)?.sum(), &w).unwrap();
     let looped = grad(
         |w| {
-            let losses = (0..6).map(|i| tanh_loss(w, &x.select_int(0, i)?)).collect::<Result<Vec<_>>>()?;
+            let losses = (0..6).map(|i| tanh_loss(w, &x.select(0, i)?)).collect::<Result<Vec<_>>>()?;
             aten::stack(&losses, 0)?.sum()
         },
         &w,
@@ -101,8 +101,8 @@ fn the_gradient_through_vmap_equals_that_through_a_loop() {
 #[test]
 fn a_mapped_tensor_gets_a_gradient() {
     let x = varied_tensor(&[6, 4]);
-    let through = grad(|x| vmap(|row| row.softmax_int(-1, None)?.square()?.sum(), x)?.sum(), &x).unwrap();
-    let plain = grad(|x| x.softmax_int(-1, None)?.square()?.sum(), &x).unwrap();
+    let through = grad(|x| vmap(|row| row.softmax(-1)?.square()?.sum(), x)?.sum(), &x).unwrap();
+    let plain = grad(|x| x.softmax(-1)?.square()?.sum(), &x).unwrap();
     assert_close(&through, &plain);
 }
 
@@ -185,7 +185,7 @@ fn the_gradient_goes_through_in_place_writes_to_a_slice() {
             |x| {
                 let mut y = (x * 2.0)?;
                 y.mul_(x)?;
-                y.select_int(0, 1)?.fill__scalar(0)?;
+                y.select(0, 1)?.fill_(0)?;
                 y.sum()
             },
             &x[0],
@@ -201,7 +201,7 @@ fn detached_results_of_a_mapped_function_are_constants() {
         w * row
     };
     let found = grad(|w| vmap(|row| (w * row)? * unrecorded(w, row)?, &x)?.sum(), &w).unwrap();
-    let once = ((&x * &x).unwrap().sum_dim_intlist(Some(&[0]), false).unwrap() * &w).unwrap();
+    let once = ((&x * &x).unwrap().sum_dims(0).unwrap() * &w).unwrap();
     assert_close(&found, &once);
 
     let w = w.requires_grad_(true).unwrap();
@@ -232,8 +232,8 @@ fn the_gradient_of_a_mean_divides_by_the_elements_of_one_sample() {
     let (x, y) = (varied_tensor(&[4, 2, 3]), varied_tensor(&[5, 2, 3]).narrow(0, 1, 4).unwrap());
     for loss in losses {
         check_against_loop([(&x, Some(0)), (&y, Some(0))], |x| grad(|z| loss(z, &x[1]), &x[0]));
-        check_against_loop([(&x, Some(0)), (&y.select_int(0, 0).unwrap(), None)], |x| grad(|z| loss(z, &x[1]), &x[0]));
-        check_against_loop([(&x.select_int(0, 0).unwrap(), None), (&y, Some(0))], |x| {
+        check_against_loop([(&x, Some(0)), (&y.select(0, 0).unwrap(), None)], |x| grad(|z| loss(z, &x[1]), &x[0]));
+        check_against_loop([(&x.select(0, 0).unwrap(), None), (&y, Some(0))], |x| {
             grad(|z| loss(z, &x[1])?.sin(), &x[0])
         });
     }

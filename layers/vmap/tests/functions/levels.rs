@@ -21,7 +21,7 @@ fn nested_levels_can_map_any_dimensions() {
     let x = varied_tensor(&[2, 3, 4]);
     let inner = Vmap::new().in_dims([Some(1)]);
     let found = vmap(|x| inner.call(|x| x.cumsum(0), x), &x).unwrap();
-    assert_close(&found, &x.cumsum(1).unwrap().transpose_int(1, 2).unwrap());
+    assert_close(&found, &x.cumsum(1).unwrap().transpose(1, 2).unwrap());
     let outer = Vmap::new().in_dims([Some(-1)]).out_dims([Some(-1)]);
     let found = outer.call(|x| vmap(Tensor::exp, x), &x).unwrap();
     assert_close(&found, &x.exp().unwrap());
@@ -31,7 +31,7 @@ fn nested_levels_can_map_any_dimensions() {
 fn an_inner_function_can_capture_a_tensor_of_the_outer_level() {
     let (x, y) = (varied_tensor(&[3, 2]), varied_tensor(&[4, 2]));
     check_against_loop([(&x, Some(0)), (&y, None)], |x| vmap(|row| row.dot(&x[0]), &x[1]));
-    check_against_loop([(&x, Some(0)), (&y, None)], |x| vmap(|row| (row * &x[0])?.softmax_int(-1, None), &x[1]));
+    check_against_loop([(&x, Some(0)), (&y, None)], |x| vmap(|row| (row * &x[0])?.softmax(-1), &x[1]));
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn an_operator_without_a_rule_loops_over_all_levels() {
 fn an_inner_level_can_write_to_a_slice_of_the_outer_level() {
     let x = varied_tensor(&[2, 3, 2]);
     let expected = (&x * 2.0).unwrap();
-    vmap(|x| vmap(|x| x.clone().mul__scalar(2).map(|()| x.clone()), x), &x).unwrap();
+    vmap(|x| vmap(|x| x.clone().mul_(2).map(|()| x.clone()), x), &x).unwrap();
     assert_close(&x, &expected);
 }
 
@@ -139,5 +139,5 @@ fn a_tensor_of_an_ended_level_is_mapped_as_the_tensor_below() {
     let kept = std::cell::RefCell::new(None);
     vmap(|row| kept.replace(Some(row.clone())).map_or_else(|| row.exp(), Ok), &x).unwrap();
     let found = vmap(Tensor::sum, &kept.take().unwrap()).unwrap();
-    assert_close(&found, &x.sum_dim_intlist(Some(&[1]), false).unwrap());
+    assert_close(&found, &x.sum_dims(1).unwrap());
 }

@@ -31,7 +31,7 @@ fn elements_as_f64(tensor: &Tensor) -> Vec<f64> {
 }
 
 fn slice_elements(tensor: &Tensor, i: i64) -> Vec<f64> {
-    elements_as_f64(&tensor.select_int(0, i).unwrap())
+    elements_as_f64(&tensor.select(0, i).unwrap())
 }
 
 fn assert_close(found: &Tensor, expected: &Tensor) {
@@ -49,7 +49,7 @@ fn check_against_loop<const N: usize>(inputs: [(&Tensor, Option<i64>); N], f: im
     let size = inputs.iter().find_map(|(tensor, dim)| dim.map(|dim| aten::size_int(tensor, dim).unwrap())).unwrap();
     let looped = (0..size).map(|i| {
         let slices = inputs.map(|(tensor, dim)| match dim {
-            Some(dim) => tensor.select_int(dim, i).unwrap(),
+            Some(dim) => tensor.select(dim, i).unwrap(),
             None => tensor.clone(),
         });
         f(&slices).unwrap()

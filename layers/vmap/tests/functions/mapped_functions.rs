@@ -32,8 +32,8 @@ fn vmap_of_grad_is_the_gradient_of_each_sample() {
     };
     let each = vmap(loss, &x).unwrap();
     for i in 0..5 {
-        let row = x.select_int(0, i).unwrap();
-        assert_eq!(elements_as_f64(&each.select_int(0, i).unwrap()), elements_as_f64(&loss(&row).unwrap()));
+        let row = x.select(0, i).unwrap();
+        assert_eq!(elements_as_f64(&each.select(0, i).unwrap()), elements_as_f64(&loss(&row).unwrap()));
     }
 }
 
@@ -64,7 +64,7 @@ fn in_place_writes_reach_the_batch_through_views() {
     let before = elements_as_f64(&x);
     vmap(
         |row| {
-            let mut first = row.select_int(0, 0)?;
+            let mut first = row.select(0, 0)?;
             first.mul_(&Tensor::number(10.into()))?;
             aten::clone(row, None)
         },
@@ -151,7 +151,7 @@ fn randomness_selects_same_or_different_random_numbers() {
     assert!(matches!(vmap_error(&error), VmapError::RandomnessNotChosen { .. }), "{error}");
     let rows = |randomness, f: &dyn Fn(&Tensor) -> Result<Tensor>| {
         let result = Vmap::new().randomness(randomness).call(f, &x).unwrap();
-        (0..4).map(|i| elements_as_f64(&result.select_int(0, i).unwrap())).collect::<Vec<_>>()
+        (0..4).map(|i| elements_as_f64(&result.select(0, i).unwrap())).collect::<Vec<_>>()
     };
     for f in [&noisy as &dyn Fn(&Tensor) -> Result<Tensor>, &|row| aten::bernoulli(&(row + 0.5)?, None), &|row| {
         row.rand_like()
@@ -166,7 +166,7 @@ fn randomness_selects_same_or_different_random_numbers() {
 #[test]
 fn chunks_give_the_same_result_as_one_run() {
     let x = varied_tensor(&[5, 3, 2]);
-    let f = |x: &Tensor| Ok((x.sum_dim_intlist(Some(&[0]), false)?, x.exp()?));
+    let f = |x: &Tensor| Ok((x.sum_dims(0)?, x.exp()?));
     let whole = Vmap::new().in_dims([Some(1)]).out_dims([Some(-1), Some(1)]);
     let (sum, exp) = whole.call(f, &x).unwrap();
     let (sum_in_chunks, exp_in_chunks) = whole.clone().chunk_size(2).call(f, &x).unwrap();

@@ -111,12 +111,12 @@ fn mapped_losses_equal_a_loop() {
 #[test]
 fn an_ensemble_of_models_is_mapped() {
     let (first, second) = (varied_tensor(&[3, 4, 5]), varied_tensor(&[3, 5, 2]));
-    let model = |first: &Tensor, second: &Tensor, x: &Tensor| x.mm(first)?.tanh()?.mm(second)?.softmax_int(-1, None);
+    let model = |first: &Tensor, second: &Tensor, x: &Tensor| x.mm(first)?.tanh()?.mm(second)?.softmax(-1);
     let x = varied_tensor(&[6, 4]);
     let found = vmap(|(first, second)| model(first, second, &x), (&first, &second)).unwrap();
     for i in 0..3 {
-        let alone = model(&first.select_int(0, i).unwrap(), &second.select_int(0, i).unwrap(), &x).unwrap();
-        assert_close(&found.select_int(0, i).unwrap(), &alone);
+        let alone = model(&first.select(0, i).unwrap(), &second.select(0, i).unwrap(), &x).unwrap();
+        assert_close(&found.select(0, i).unwrap(), &alone);
     }
 }
 
@@ -126,7 +126,7 @@ fn a_recurrent_network_is_mapped_over_sequences() {
         [(&varied_tensor(&[3, 5, 2]), Some(0)), (&varied_tensor(&[2, 4]), None), (&varied_tensor(&[4, 4]), None)],
         |x| {
             let mut state = Tensor::zeros(&[4], DType::F64)?;
-            for step in x[0].unbind_int(0)? {
+            for step in x[0].unbind(0)? {
                 state = (step.matmul(&x[1])? + state.matmul(&x[2])?)?.tanh()?;
             }
             Ok(state)

@@ -28,7 +28,7 @@ pub fn difference(this: &Tensor) -> Result<Tensor>;
 #[op_impl(difference, CPU)]
 fn difference_cpu(this: &Tensor) -> Result<Tensor> {
     KERNEL_CALL_COUNT.set(KERNEL_CALL_COUNT.get() + 1);
-    this.select_int(-1, 0)? - this.select_int(-1, -1)?
+    this.select(-1, 0)? - this.select(-1, -1)?
 }
 
 /// Computes `difference`, with a batch rule.
@@ -104,8 +104,8 @@ pub fn first_and_last_elements(this: &Tensor, others: &[Tensor]) -> Result<(Tens
 
 #[op_impl(first_and_last_elements, CPU)]
 fn first_and_last_elements_cpu(this: &Tensor, others: &[Tensor]) -> Result<(Tensor, Vec<Tensor>)> {
-    let lasts = others.iter().map(|other| aten::clone(&other.select_int(0, -1)?, None));
-    Ok((aten::clone(&this.select_int(0, 0)?, None)?, lasts.collect::<Result<_>>()?))
+    let lasts = others.iter().map(|other| aten::clone(&other.select(0, -1)?, None));
+    Ok((aten::clone(&this.select(0, 0)?, None)?, lasts.collect::<Result<_>>()?))
 }
 
 /// Computes `difference` of two tensors. The result of a missing argument is missing too.
@@ -220,9 +220,9 @@ fn a_composite_with_a_rule_is_not_decomposed() {
 fn several_results_and_lists_are_stacked() {
     let (x, y) = (varied_tensor(&[4, 3]), varied_tensor(&[4, 2]));
     let (first, lasts) = vmap(|(x, y)| first_and_last_elements(x, &[y.clone(), x.clone()]), (&x, &y)).unwrap();
-    assert_close(&first, &x.select_int(1, 0).unwrap());
-    assert_close(&lasts[0], &y.select_int(1, -1).unwrap());
-    assert_close(&lasts[1], &x.select_int(1, -1).unwrap());
+    assert_close(&first, &x.select(1, 0).unwrap());
+    assert_close(&lasts[0], &y.select(1, -1).unwrap());
+    assert_close(&lasts[1], &x.select(1, -1).unwrap());
 }
 
 #[test]

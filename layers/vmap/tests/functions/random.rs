@@ -147,7 +147,7 @@ fn the_outer_level_decides_the_randomness_of_an_inner_one() {
         let f = |x: &Tensor| inner.call(|x| x + &x.rand_like()?, x);
         Vmap::new().randomness(outer).call(f, &table).unwrap()
     };
-    let at = |found: &Tensor, i, j| elements_as_f64(&found.select_int(0, i).unwrap().select_int(0, j).unwrap());
+    let at = |found: &Tensor, i, j| elements_as_f64(&found.select(0, i).unwrap().select(0, j).unwrap());
     let found = nested(Randomness::Same, Randomness::Different);
     assert_eq!(at(&found, 0, 1), at(&found, 1, 1));
     assert_ne!(at(&found, 0, 0), at(&found, 0, 1));

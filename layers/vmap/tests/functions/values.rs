@@ -79,37 +79,35 @@ fn an_unmapped_operand_promotes_as_it_does_for_one_slice() {
 
 #[test]
 fn comparisons_make_masks_for_where() {
-    check_against_loop([(&varied_tensor(&[3, 4]), Some(0))], |x| {
-        aten::where_self(&x[0].gt_scalar(0)?, &x[0], &x[0].neg()?)
-    });
+    check_against_loop([(&varied_tensor(&[3, 4]), Some(0))], |x| aten::where_self(&x[0].gt(0)?, &x[0], &x[0].neg()?));
     check_against_loop([(&varied_tensor(&[3, 4]), Some(0)), (&varied_tensor(&[4]), None)], |x| {
-        aten::where_self(&x[1].gt_scalar(0)?, &x[0], &x[1])
+        aten::where_self(&x[1].gt(0)?, &x[0], &x[1])
     });
     check_against_loop([(&varied_tensor(&[3]), Some(0)), (&varied_tensor(&[4]), None)], |x| {
-        aten::where_self(&x[0].gt_scalar(0)?, &x[1], &x[0])
+        aten::where_self(&x[0].gt(0)?, &x[1], &x[0])
     });
     check_against_loop([(&varied_tensor(&[3, 4]), Some(0))], |x| {
-        aten::where_scalarother(&x[0].lt_scalar(0)?, &x[0], 0.into())
+        aten::where_scalarother(&x[0].lt(0)?, &x[0], 0.into())
     });
 }
 
 #[test]
 fn masked_fill_with_a_mask_for_each_slice() {
     check_against_loop([(&varied_tensor(&[3, 4]), Some(0)), (&varied_tensor(&[3, 4]), Some(0))], |x| {
-        x[0].masked_fill_scalar(&x[1].gt_scalar(0)?, -7)
+        x[0].masked_fill(&x[1].gt_scalar(0)?, -7)
     });
     check_against_loop([(&varied_tensor(&[4]), None), (&varied_tensor(&[3, 4]), Some(0))], |x| {
-        x[0].masked_fill_scalar(&x[1].gt_scalar(0)?, -7)
+        x[0].masked_fill(&x[1].gt_scalar(0)?, -7)
     });
     check_against_loop([(&varied_tensor(&[3, 4]), Some(0)), (&varied_tensor(&[3]), Some(0))], |x| {
-        x[0].masked_fill(&x[0].gt_scalar(0)?, &x[1])
+        x[0].masked_fill(&x[0].gt(0)?, &x[1])
     });
 }
 
 #[test]
 fn mapped_logical_operators_equal_a_loop() {
     check_against_loop([(&varied_tensor(&[3, 4]), Some(0))], |x| {
-        let (above, below) = (x[0].gt_scalar(-1)?, x[0].lt_scalar(1)?);
+        let (above, below) = (x[0].gt(-1)?, x[0].lt(1)?);
         above.logical_and(&below)?.bitwise_or(&above.logical_not()?)?.any()
     });
 }
@@ -121,7 +119,7 @@ fn mapped_complex_operators_equal_a_loop() {
         (z(x)? * z(x)?)?.real()
     });
     check_against_loop([(&varied_tensor(&[3, 4]), Some(0)), (&varied_tensor(&[4]), None)], |x| {
-        z(x)?.view_as_real()?.select_int(-1, 1)
+        z(x)?.view_as_real()?.select(-1, 1)
     });
 }
 
@@ -178,10 +176,10 @@ fn each_slice_is_sorted() {
 fn mapped_reductions_over_any_dimensions_equal_a_loop() {
     let x = varied_tensor(&[3, 4, 2]);
     for dims in [&[0][..], &[-1], &[0, 1]] {
-        check_against_loop([(&x, Some(0))], |x| x[0].sum_dim_intlist(Some(dims), true));
+        check_against_loop([(&x, Some(0))], |x| x[0].sum_keepdim(dims));
         check_against_loop([(&x, Some(1))], |x| x[0].var_correction(Some(dims)));
     }
-    check_against_loop([(&x, Some(0))], |x| x[0].sum_dim_intlist(None, false));
+    check_against_loop([(&x, Some(0))], |x| x[0].sum());
     check_against_loop([(&x, Some(2))], |x| x[0].mean());
     check_against_loop([(&x, Some(0))], |x| x[0].logsumexp(&[0, 1], false));
 }

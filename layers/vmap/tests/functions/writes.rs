@@ -9,22 +9,18 @@ use crate::{assert_close, check_against_loop, elements_as_f64, varied_tensor, vm
 #[test]
 fn views_of_a_slice_are_views_of_the_batch() {
     let x = varied_tensor(&[4, 2, 3]);
-    let seen = vmap(|x| x.t()?.select_int(0, 1), &x).unwrap();
+    let seen = vmap(|x| x.t()?.select(0, 1), &x).unwrap();
     assert!(seen.storage().same(x.storage()), "nothing was copied");
-    assert_close(&seen, &x.select_int(2, 1).unwrap());
+    assert_close(&seen, &x.select(2, 1).unwrap());
 }
 
 #[test]
 fn a_chain_of_views_is_the_chain_of_each_slice() {
     check_against_loop([(&varied_tensor(&[2, 6, 4]), Some(1))], |x| {
-        x[0].unsqueeze(0)?.transpose_int(0, 2)?.reshape(&[2, 4])?.narrow(1, 1, 2)
+        x[0].unsqueeze(0)?.transpose(0, 2)?.reshape(&[2, 4])?.narrow(1, 1, 2)
     });
-    check_against_loop([(&varied_tensor(&[3, 4, 5]), Some(2))], |x| {
-        x[0].flatten_using_ints(0, -1)?.unfold(0, 4, 3)?.diagonal(0, 0, 1)
-    });
-    check_against_loop([(&varied_tensor(&[3, 4]), Some(0))], |x| {
-        x[0].expand(&[2, 5, 4])?.sum_dim_intlist(Some(&[1]), false)
-    });
+    check_against_loop([(&varied_tensor(&[3, 4, 5]), Some(2))], |x| x[0].flatten()?.unfold(0, 4, 3)?.diagonal(0, 0, 1));
+    check_against_loop([(&varied_tensor(&[3, 4]), Some(0))], |x| x[0].expand(&[2, 5, 4])?.sum_dims(1));
 }
 
 #[test]
@@ -34,7 +30,7 @@ fn several_views_of_a_slice_can_be_combined() {
         (&parts[0] * &parts[1])? + &parts[2]
     });
     check_against_loop([(&varied_tensor(&[3, 6]), Some(0))], |x| {
-        let parts = x[0].unbind_int(0)?;
+        let parts = x[0].unbind(0)?;
         &parts[5] - &parts[0]
     });
 }
@@ -51,7 +47,7 @@ fn a_view_of_a_view_is_written_through_to_the_batch() {
     let x = varied_tensor(&[3, 2, 2]);
     vmap(
         |x| {
-            x.t()?.select_int(0, 0)?.narrow(0, 1, 1)?.fill__scalar(100)?;
+            x.t()?.select(0, 0)?.narrow(0, 1, 1)?.fill_(100)?;
             Ok(x.clone())
         },
         &x,
@@ -68,7 +64,7 @@ fn a_write_is_seen_through_all_views_made_before_it() {
     check_against_loop([(&varied_tensor(&[3, 4]), Some(0))], |x| {
         let mut copy = aten::clone(&x[0], None)?;
         let (front, whole) = (copy.narrow(0, 0, 2)?, copy.flip(&[0])?);
-        copy.mul__scalar(10)?;
+        copy.mul_(10)?;
         front.sum()? + whole.sum()?
     });
 }
@@ -79,7 +75,7 @@ fn unmapped_tensors_can_be_written_to_unmapped_tensors() {
     let expected = (&y + 1.0).unwrap();
     let found = vmap(
         |x| {
-            y.clone().add__scalar(1, 1)?;
+            y.clone().add_(1)?;
             x + &y
         },
         &x,
@@ -96,7 +92,7 @@ fn every_writing_form_rejects_an_unmapped_target() {
         |shared, x| shared.copy_(x, false),
         |shared, x| shared.mul_(x),
         |shared, x| x.exp_out(shared),
-        |shared, x| shared.masked_fill__scalar(&x.gt_scalar(0)?, 1),
+        |shared, x| shared.masked_fill_(&x.gt_scalar(0)?, 1),
         |shared, x| shared.index_put_(&[Some(Tensor::from([0_i64, 1]))], x, false),
     ];
     for write in refused {
@@ -113,13 +109,13 @@ fn a_tensor_computed_from_a_slice_can_be_written_to() {
     check_against_loop([(&varied_tensor(&[3, 2]), Some(0))], |x| {
         let mut own = x[0].zeros_like()?;
         own.copy_(&x[0], false)?;
-        own.select_int(0, 0)?.add_(&x[0].select_int(0, 1)?)?;
+        own.select(0, 0)?.add_(&x[0].select(0, 1)?)?;
         Ok(own)
     });
     check_against_loop([(&varied_tensor(&[3, 2]), Some(0))], |x| {
         let mut own = x[0].new_zeros(&[2, 2])?;
-        own.select_int(0, 1)?.copy_(&x[0], false)?;
-        own.mul__scalar(2)?;
+        own.select(0, 1)?.copy_(&x[0], false)?;
+        own.mul_(2)?;
         Ok(own)
     });
 }
@@ -143,12 +139,12 @@ fn a_write_of_other_sizes_is_an_error() {
 #[test]
 fn a_write_to_a_strided_input_keeps_its_strides() {
     let whole = varied_tensor(&[3, 4]);
-    let column = whole.select_int(1, 2).unwrap();
-    vmap(|x| x.clone().fill__scalar(9).map(|()| x.clone()), &column).unwrap();
-    assert_eq!(elements_as_f64(&whole.select_int(1, 2).unwrap()), [9.0; 3]);
+    let column = whole.select(1, 2).unwrap();
+    vmap(|x| x.clone().fill_(9).map(|()| x.clone()), &column).unwrap();
+    assert_eq!(elements_as_f64(&whole.select(1, 2).unwrap()), [9.0; 3]);
     assert_eq!(
-        elements_as_f64(&whole.select_int(1, 1).unwrap()),
-        elements_as_f64(&varied_tensor(&[3, 4]).select_int(1, 1).unwrap())
+        elements_as_f64(&whole.select(1, 1).unwrap()),
+        elements_as_f64(&varied_tensor(&[3, 4]).select(1, 1).unwrap())
     );
 }
 
@@ -156,7 +152,7 @@ fn a_write_to_a_strided_input_keeps_its_strides() {
 fn index_put_uses_the_indices_of_each_slice() {
     let at = Tensor::from([[0_i64, 2], [1, 1], [2, 0]]);
     check_against_loop([(&varied_tensor(&[3, 3]), Some(0)), (&at, Some(0)), (&varied_tensor(&[3, 2]), Some(0))], |x| {
-        x[0].scatter_src(0, &x[1], &x[2])
+        x[0].scatter(0, &x[1], &x[2])
     });
 }
 

@@ -142,7 +142,7 @@ impl OperatorCall {
             .map(|i| {
                 let fresh = self.make_tensors(dims);
                 let slice = fresh.iter().zip(&clamped).map(|(tensor, dim)| match dim {
-                    Some(dim) => tensor.select_int(*dim, i).unwrap(),
+                    Some(dim) => tensor.select(*dim, i).unwrap(),
                     None => tensor.clone(),
                 });
                 self.call_operator(&slice.collect::<Vec<_>>())

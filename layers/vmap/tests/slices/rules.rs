@@ -186,9 +186,9 @@ fn norms_in_half_precision_are_rounded_once() {
             };
             let mapped = vmap(|(weight, bias)| norms([weight, bias]), (&weight, &bias)).unwrap();
             for i in 0..3 {
-                let [weight, bias] = [&weight, &bias].map(|all| all.select_int(0, i).unwrap());
+                let [weight, bias] = [&weight, &bias].map(|all| all.select(0, i).unwrap());
                 for (mapped, one) in mapped.iter().zip(&norms([&weight, &bias]).unwrap()) {
-                    assert_eq!(f32(&mapped.select_int(0, i).unwrap()), f32(one), "{dtype}, {of_weights}, {given}");
+                    assert_eq!(f32(&mapped.select(0, i).unwrap()), f32(one), "{dtype}, {of_weights}, {given}");
                 }
             }
         }
@@ -208,7 +208,7 @@ fn gradients_of_norms_in_half_precision_are_rounded_once() {
     };
     let mapped = vmap(back, (&grad, &x, &weight)).unwrap();
     for i in 0..3 {
-        let slice = |all: &Tensor| all.select_int(0, i).unwrap();
+        let slice = |all: &Tensor| all.select(0, i).unwrap();
         let one = back(&(slice(&grad), slice(&x), slice(&weight))).unwrap();
         for (mapped, one) in mapped.iter().zip(&one) {
             let [mapped, one] = [&slice(mapped), one].map(|x| x.to(DType::F64).unwrap().to_vec::<f64>().unwrap());
@@ -319,7 +319,7 @@ fn check_indexing(places: [bool; 3], dims: [Option<i64>; 3], f: impl Fn(&Tensor,
     let mapped = Vmap::new().in_dims(dims).call(|tensors: &Vec<Tensor>| call(tensors), &tensors[..]).unwrap();
     let slices = (0..BATCH_SIZE).map(|i| {
         let slice = tensors.iter().zip(dims).map(|(tensor, dim)| match dim {
-            Some(dim) => tensor.select_int(dim, i).unwrap(),
+            Some(dim) => tensor.select(dim, i).unwrap(),
             None => tensor.clone(),
         });
         call(&slice.collect::<Vec<_>>()).unwrap()

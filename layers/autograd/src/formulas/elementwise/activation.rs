@@ -31,8 +31,8 @@ derivatives! {
     relu(grad, result) => aten::threshold_backward(grad, result, 0.into());
     leaky_relu(grad, this; negative_slope: Scalar) => aten::leaky_relu_backward(grad, this, negative_slope, false);
     _prelu_kernel(grad, this, weight) =>
-        aten::where_self(&this.gt_scalar(0)?, grad, &(grad * weight)?),
-        aten::where_scalarself(&this.gt_scalar(0)?, 0.into(), &(grad * this)?);
+        aten::where_self(&this.gt(0)?, grad, &(grad * weight)?),
+        aten::where_scalarself(&this.gt(0)?, 0.into(), &(grad * this)?);
     gelu(grad, this; approximate: &str) => aten::gelu_backward(grad, this, approximate);
     gelu_backward(grad, grad_output, this; approximate: &str) =>
         aten::gelu_backward(grad, this, approximate),
@@ -54,7 +54,7 @@ derivatives! {
     mish_backward(grad, grad_output, this) =>
         aten::mish_backward(grad, this),
         {
-            let (sigmoid, tanh) = (this.sigmoid()?, this.softplus(1, 20)?.tanh()?);
+            let (sigmoid, tanh) = (this.sigmoid()?, aten::softplus(this, 1.into(), 20.into())?.tanh()?);
             let slope = aten::tanh_backward(&sigmoid, &tanh)?;
             let second_derivative = (1 - (&sigmoid * ((&tanh * 2)? + 1)?)?)?;
             ((grad * grad_output)? * slope)? * ((second_derivative * this)? + 2)?
@@ -70,13 +70,13 @@ derivatives! {
             } else {
                 aten::elu_backward(&both, alpha, scale, input_scale, false, self_or_result)?
             };
-            aten::where_scalarother(&self_or_result.lt_scalar(0)?, &second_derivative, 0.into())
+            aten::where_scalarother(&self_or_result.lt(0)?, &second_derivative, 0.into())
         };
     hardswish(grad, this) => aten::hardswish_backward(grad, this);
     hardswish_backward(grad, grad_output, this) =>
         aten::hardswish_backward(grad, this),
         {
-            let inside = this.gt_scalar(-3)?.logical_and(&this.lt_scalar(3)?)?;
+            let inside = this.gt(-3)?.logical_and(&this.lt(3)?)?;
             aten::where_scalarother(&inside, &((grad * grad_output)? / 3.0)?, 0.into())
         };
     softplus(grad, this; beta: Scalar, threshold: Scalar) => aten::softplus_backward(grad, this, beta, threshold);
@@ -85,13 +85,13 @@ derivatives! {
         {
             let scaled = (this * beta)?;
             let second_derivative = aten::sigmoid_backward(&((grad * grad_output)? * beta)?, &scaled.sigmoid()?)?;
-            second_derivative.masked_fill_scalar(&scaled.gt_scalar(threshold)?, 0)
+            second_derivative.masked_fill(&scaled.gt(threshold)?, 0)
         };
     log_sigmoid_forward(grad, this, buffer), not_differentiable(buffer) =>
         aten::log_sigmoid_backward(grad, this, buffer);
     log_sigmoid_backward(grad, grad_output, this, buffer), not_differentiable(buffer) =>
         aten::log_sigmoid_backward(grad, this, buffer),
-        aten::sigmoid_backward(&(grad * grad_output)?, &this.sigmoid()?)?.neg();
+        -aten::sigmoid_backward(&(grad * grad_output)?, &this.sigmoid()?)?;
     sigmoid_backward(grad, grad_output, output) =>
         aten::sigmoid_backward(grad, &conj(output)?), (conj(grad)? * grad_output)? * conj(&(1 - (output * 2)?)?)?;
     tanh_backward(grad, grad_output, output) =>

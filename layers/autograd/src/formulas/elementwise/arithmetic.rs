@@ -18,7 +18,7 @@ pub(crate) fn scale_gradient(grad: &Tensor, factor: Scalar) -> Result<Tensor> {
 
 /// Returns the negative of [`scale_gradient`].
 fn negate_scaled_gradient(grad: &Tensor, factor: Scalar) -> Result<Tensor> {
-    scale_gradient(grad, factor)?.neg()
+    -scale_gradient(grad, factor)?
 }
 
 /// Returns the density of a gamma distribution: the derivative of `igamma` with respect to `x`.
@@ -29,7 +29,7 @@ fn gamma_density(shape: &Tensor, x: &Tensor) -> Result<Tensor> {
 /// Returns the reciprocal of `x^2 + y^2`, and zero if both are zero.
 fn inverse_sum_of_squares(x: &Tensor, y: &Tensor) -> Result<Tensor> {
     let square = ((x * x)? + (y * y)?)?;
-    square.reciprocal()?.masked_fill_scalar(&square.eq_scalar(0)?, 0)
+    square.reciprocal()?.masked_fill(&square.eq(0)?, 0)
 }
 
 derivatives! {
@@ -46,28 +46,28 @@ derivatives! {
     lerp(grad, this, end, weight) => grad * conj(&(1 - weight)?)?, grad * conj(weight)?, grad * conj(&(end - this)?)?;
     hypot(grad, this, other, result) => grad * (this / result)?, grad * (other / result)?;
     atan2(grad, this, other) =>
-        grad * (other * inverse_sum_of_squares(this, other)?)?, grad * (this * inverse_sum_of_squares(this, other)?)?.neg()?;
+        grad * (other * inverse_sum_of_squares(this, other)?)?, grad * (-(this * inverse_sum_of_squares(this, other)?)?)?;
     logaddexp(grad, this, other) =>
         grad / conj(&((other - this)?.exp()? + 1)?)?, grad / conj(&((this - other)?.exp()? + 1)?)?;
     logaddexp2(grad, this, other) => grad / ((other - this)?.exp2()? + 1)?, grad / ((this - other)?.exp2()? + 1)?;
     xlogy(grad, this, other) =>
         {
-            let nothing = aten::logical_and(&this.eq_scalar(0)?, &other.le_scalar(0)?)?;
-            grad.xlogy(other)?.masked_fill_scalar(&nothing, 0)
+            let nothing = aten::logical_and(&this.eq(0)?, &other.le(0)?)?;
+            grad.xlogy(other)?.masked_fill(&nothing, 0)
         },
         grad * (this / other)?;
     igamma(grad, this, other) => fail_without_formula::<aten::igamma>(), grad * gamma_density(this, other)?;
-    igammac(grad, this, other) => fail_without_formula::<aten::igammac>(), (grad * gamma_density(this, other)?)?.neg();
+    igammac(grad, this, other) => fail_without_formula::<aten::igammac>(), -(grad * gamma_density(this, other)?)?;
 }
 
 #[op_grad(aten::nextafter)]
 fn nextafter(grad: &Tensor, this: &Tensor, other: &Tensor) -> (impl Gradient, impl Gradient) {
-    (move || grad.masked_fill_scalar(&this.eq(other)?, 0), None::<Tensor>)
+    (move || grad.masked_fill(&this.eq(other)?, 0), None::<Tensor>)
 }
 
 #[op_grad(aten::copysign)]
 fn copysign(grad: &Tensor, this: &Tensor, result: &Tensor) -> (impl Gradient, impl Gradient) {
-    (move || grad * (result / this)?.masked_fill_scalar(&this.eq_scalar(0)?, 0)?, None::<Tensor>)
+    (move || grad * (result / this)?.masked_fill(&this.eq(0)?, 0)?, None::<Tensor>)
 }
 
 not_differentiable!(aten::gcd, aten::lcm);

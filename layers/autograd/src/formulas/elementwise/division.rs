@@ -10,29 +10,29 @@ fn dividend_gradient(grad: &Tensor, other: &Tensor) -> Result<Tensor> {
 }
 
 fn divisor_gradient(grad: &Tensor, this: &Tensor, other: &Tensor) -> Result<Tensor> {
-    (grad * conj(&((this / other)? / other)?)?)?.neg()
+    -(grad * conj(&((this / other)? / other)?)?)?
 }
 
 fn pow_base_gradient(grad: &Tensor, this: &Tensor, exponent: &Tensor) -> Result<Tensor> {
-    let slope = (exponent * this.pow_tensor_tensor(&(exponent + -1)?)?)?;
-    (grad * conj(&slope)?)?.masked_fill_scalar(&exponent.eq_scalar(0)?, 0)
+    let slope = (exponent * this.pow(&(exponent + -1)?)?)?;
+    (grad * conj(&slope)?)?.masked_fill(&exponent.eq(0)?, 0)
 }
 
 /// Returns the gradient of a power's exponent. It is zero if the base is zero and the exponent's real part is not negative.
 ///
 /// The power is computed again and not saved: this gradient is rarely requested, and an in-place power stays possible.
 fn pow_exponent_gradient(grad: &Tensor, this: &Tensor, exponent: &Tensor) -> Result<Tensor> {
-    let result = this.pow_tensor_tensor(exponent)?;
-    let flat = this.eq_scalar(0)?.logical_and(&real(exponent)?.ge_scalar(0)?)?;
+    let result = this.pow(exponent)?;
+    let flat = this.eq(0)?.logical_and(&real(exponent)?.ge(0)?)?;
     let slope = (&result * this.to(result.dtype())?.log()?)?;
-    (grad * conj(&slope)?)?.masked_fill_scalar(&flat, 0)
+    (grad * conj(&slope)?)?.masked_fill(&flat, 0)
 }
 
 derivatives! {
     div(grad, this, other) => dividend_gradient(grad, other), divisor_gradient(grad, this, other);
     remainder(grad, this, other) =>
-        Ok(grad.clone()), (grad * aten::div_tensor_mode(this, other, Some("floor"))?)?.neg();
-    fmod(grad, this, other) => Ok(grad.clone()), (grad * aten::div_tensor_mode(this, other, Some("trunc"))?)?.neg();
+        Ok(grad.clone()), -(grad * aten::div_tensor_mode(this, other, Some("floor"))?)?;
+    fmod(grad, this, other) => Ok(grad.clone()), -(grad * aten::div_tensor_mode(this, other, Some("trunc"))?)?;
     // A rounded quotient has gradient zero.
     div_tensor_mode(grad, this, other; rounding_mode: Option<&str>) =>
         if rounding_mode.is_none() { dividend_gradient(grad, other) } else { grad.zeros_like() },

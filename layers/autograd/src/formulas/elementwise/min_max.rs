@@ -7,7 +7,7 @@ use crate::{Gradient, op_grad};
 
 /// Returns the gradient of one operand of a minimum or maximum: half if the operands are equal, zero if the other was selected.
 fn min_max_operand_gradient(grad: &Tensor, equal: &Tensor, lost: &Tensor) -> Result<Tensor> {
-    aten::where_self(equal, &(grad / 2)?, grad)?.masked_fill_scalar(lost, 0)
+    aten::where_self(equal, &(grad / 2)?, grad)?.masked_fill(lost, 0)
 }
 
 fn any_operand_is_nan([a, b, c]: [&Tensor; 3]) -> Result<Tensor> {
@@ -27,7 +27,7 @@ derivatives! {
     where_self(grad, condition), not_differentiable(condition) =>
         aten::where_scalarother(condition, grad, 0.into()), aten::where_scalarself(condition, 0.into(), grad);
     masked_fill(grad, mask), not_differentiable(mask) =>
-        grad.masked_fill_scalar(mask, 0), aten::where_scalarother(mask, grad, 0.into());
+        grad.masked_fill(mask, 0), aten::where_scalarother(mask, grad, 0.into());
     maximum(grad, this, other) =>
         min_max_operand_gradient(grad, &this.eq(other)?, &this.lt(other)?), min_max_operand_gradient(grad, &this.eq(other)?, &this.gt(other)?);
     minimum(grad, this, other) =>
@@ -64,7 +64,7 @@ fn clamp_tensor(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gr
                 let none =
                     this.gt(min)?.logical_or(&min.gt(max)?)?.logical_or(&this.eq(min)?.logical_and(&min.eq(max)?)?)?;
                 min_max_operand_gradient(grad, &this.eq(min)?, &none)?
-                    .masked_fill_scalar(&any_operand_is_nan([this, min, max])?, 0)
+                    .masked_fill(&any_operand_is_nan([this, min, max])?, 0)
             }
             (Some(min), None) => min_max_operand_gradient(grad, &this.eq(min)?, &this.gt(min)?),
             (None, _) => grad.zeros_like(),

@@ -10,36 +10,36 @@ use crate::not_differentiable;
 
 /// Returns the derivative of a Bessel function of order one, given the function of order zero. It is 0.5 at zero.
 fn order_one_bessel_derivative(this: &Tensor, order_zero: &Tensor, result: &Tensor) -> Result<Tensor> {
-    (order_zero - (result / this)?)?.masked_fill_scalar(&this.eq_scalar(0)?, 0.5)
+    (order_zero - (result / this)?)?.masked_fill(&this.eq(0)?, 0.5)
 }
 
 derivatives! {
-    special_log_ndtr(grad, this) => (grad * (2.0 / PI).sqrt())? / (this * -FRAC_1_SQRT_2)?.special_erfcx()?;
+    special_log_ndtr(grad, this) => (grad * (2.0 / PI).sqrt())? / aten::special_erfcx(&(this * -FRAC_1_SQRT_2)?)?;
     special_ndtri(grad, result) => (grad * (2.0 * PI).sqrt())? * ((result * result)? * 0.5)?.exp()?;
     special_erfcx(grad, this, result) => grad * (((this * 2)? * result)? - FRAC_2_SQRT_PI)?;
-    special_entr(grad, this) => (grad * (this.log()? + 1)?)?.neg();
+    special_entr(grad, this) => -(grad * (this.log()? + 1)?)?;
     special_xlog1py(grad, this, other) =>
         {
-            let nothing = aten::logical_and(&this.eq_scalar(0)?, &other.le_scalar(-1)?)?;
-            aten::special_xlog1py(grad, other)?.masked_fill_scalar(&nothing, 0)
+            let nothing = aten::logical_and(&this.eq(0)?, &other.le(-1)?)?;
+            aten::special_xlog1py(grad, other)?.masked_fill(&nothing, 0)
         },
         grad * (this / (other + 1)?)?;
     special_zeta(grad, this, other) =>
-        fail_without_formula::<aten::special_zeta>(), (grad * (this * aten::special_zeta(&(this + 1)?, other)?)?)?.neg();
-    special_i0e(grad, this, result) => grad * (this.special_i1e()? - (this.sgn()? * result)?)?;
+        fail_without_formula::<aten::special_zeta>(), -(grad * (this * aten::special_zeta(&(this + 1)?, other)?)?)?;
+    special_i0e(grad, this, result) => grad * (aten::special_i1e(this)? - (this.sgn()? * result)?)?;
     special_i1(grad, this, result) => grad * order_one_bessel_derivative(this, &this.i0()?, result)?;
     special_i1e(grad, this, result) =>
-        grad * (order_one_bessel_derivative(this, &this.special_i0e()?, result)? - (this.sgn()? * result)?)?;
-    special_modified_bessel_i0(grad, this) => grad * this.special_modified_bessel_i1()?;
+        grad * (order_one_bessel_derivative(this, &aten::special_i0e(this)?, result)? - (this.sgn()? * result)?)?;
+    special_modified_bessel_i0(grad, this) => grad * aten::special_modified_bessel_i1(this)?;
     special_modified_bessel_i1(grad, this, result) =>
-        grad * order_one_bessel_derivative(this, &this.special_modified_bessel_i0()?, result)?;
-    special_modified_bessel_k0(grad, this) => (grad * this.special_modified_bessel_k1()?)?.neg();
+        grad * order_one_bessel_derivative(this, &aten::special_modified_bessel_i0(this)?, result)?;
+    special_modified_bessel_k0(grad, this) => (grad * aten::special_modified_bessel_k1(this)?)?.neg();
     special_modified_bessel_k1(grad, this, result) =>
-        (grad * (this.special_modified_bessel_k0()? + (result / this)?)?)?.neg();
-    special_bessel_j0(grad, this) => (grad * this.special_bessel_j1()?)?.neg();
-    special_bessel_j1(grad, this, result) => grad * order_one_bessel_derivative(this, &this.special_bessel_j0()?, result)?;
-    special_bessel_y0(grad, this) => (grad * this.special_bessel_y1()?)?.neg();
-    special_bessel_y1(grad, this, result) => grad * (this.special_bessel_y0()? - (result / this)?)?;
+        (grad * (aten::special_modified_bessel_k0(this)? + (result / this)?)?)?.neg();
+    special_bessel_j0(grad, this) => (grad * aten::special_bessel_j1(this)?)?.neg();
+    special_bessel_j1(grad, this, result) => grad * order_one_bessel_derivative(this, &aten::special_bessel_j0(this)?, result)?;
+    special_bessel_y0(grad, this) => (grad * aten::special_bessel_y1(this)?)?.neg();
+    special_bessel_y1(grad, this, result) => grad * (aten::special_bessel_y0(this)? - (result / this)?)?;
 }
 
 not_differentiable!(

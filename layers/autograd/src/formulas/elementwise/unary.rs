@@ -29,7 +29,7 @@ derivatives! {
         let along = real(&(grad * aten::conj(result)?)?)?;
         let length = real(&(this * aten::conj(result)?)?)?;
         let slope = ((grad - (result * along)?)? / &length)?;
-        slope.masked_fill_scalar(&length.eq_scalar(0)?, 0)
+        slope.masked_fill(&length.eq(0)?, 0)
     };
     sign(grad) => grad.zeros_like();
     floor(grad) => grad.zeros_like();
@@ -41,7 +41,7 @@ derivatives! {
     frexp(grad, exponent), not_differentiable(exponent) => grad / exponent.exp2()?;
     sqrt(grad, result) => grad / (conj(result)? * 2)?;
     rsqrt(grad, result) => (grad * -0.5)? * conj(&((result * result)? * result)?)?;
-    reciprocal(grad, result) => (grad * conj(&(result * result)?)?)?.neg();
+    reciprocal(grad, result) => -(grad * conj(&(result * result)?)?)?;
     exp(grad, result) => grad * conj(result)?;
     exp2(grad, result) => (grad * conj(result)?)? * LN_2;
     expm1(grad, result) => grad * (conj(result)? + 1)?;
@@ -50,10 +50,10 @@ derivatives! {
     log10(grad, this) => grad / (conj(this)? * LN_10)?;
     log1p(grad, this) => grad / (conj(this)? + 1)?;
     sin(grad, this) => grad * conj(&this.cos()?)?;
-    cos(grad, this) => (grad * conj(&this.sin()?)?)?.neg();
+    cos(grad, this) => -(grad * conj(&this.sin()?)?)?;
     tan(grad, result) => grad * conj(&((result * result)? + 1)?)?;
     asin(grad, this) => grad * inverse_sqrt_one_minus_square(this)?;
-    acos(grad, this) => (grad * inverse_sqrt_one_minus_square(this)?)?.neg();
+    acos(grad, this) => -(grad * inverse_sqrt_one_minus_square(this)?)?;
     atan(grad, this) => grad / conj(&((this * this)? + 1)?)?;
     sinh(grad, this) => grad * conj(&this.cosh()?)?;
     cosh(grad, this) => grad * conj(&this.sinh()?)?;
@@ -68,12 +68,12 @@ derivatives! {
         };
     atanh(grad, this) => grad / conj(&(1 - (this * this)?)?)?;
     erf(grad, this) => grad * erf_derivative(this)?;
-    erfc(grad, this) => (grad * erf_derivative(this)?)?.neg();
+    erfc(grad, this) => -(grad * erf_derivative(this)?)?;
     erfinv(grad, result) => grad * ((result * result)?.exp()? * FRAC_2_SQRT_PI.recip())?;
     lgamma(grad, this) => grad * this.digamma()?;
     digamma(grad, this) => grad * aten::polygamma(1, this)?;
     polygamma(grad; n: i64, this: &Tensor) => grad * aten::polygamma(n.saturating_add(1), this)?;
-    i0(grad, this) => grad * this.special_i1()?;
+    i0(grad, this) => grad * aten::special_i1(this)?;
     sigmoid(grad, result) => aten::sigmoid_backward(grad, result);
     deg2rad(grad) => grad * (PI / 180.0);
     rad2deg(grad) => grad * (180.0 / PI);
@@ -82,7 +82,7 @@ derivatives! {
         let angle = (this * PI)?;
         let square = (&angle * this)?;
         let slope = (((&angle * angle.cos()?)? - angle.sin()?)? / &square)?;
-        (grad * conj(&slope)?)?.masked_fill_scalar(&square.eq_scalar(0)?, 0)
+        (grad * conj(&slope)?)?.masked_fill(&square.eq(0)?, 0)
     };
     logit_backward(grad, grad_output, this; eps: Option<f64>) =>
         aten::logit_backward(grad, this, eps),

@@ -11,7 +11,7 @@ not_differentiable!(aten::nonzero, aten::nonzero_static, aten::one_hot);
 /// broadcasts.
 fn indexed_source_gradient(grad: &Tensor, dim: i64, index: &Tensor, source: &TensorOutline) -> Result<Tensor> {
     if source.rank() == 0 {
-        return grad.index_select(dim, &index.reshape(&[-1])?)?.reshape(&[]);
+        return grad.index_select(dim, &index.reshape(&[-1])?)?.reshape(());
     }
     grad.index_select(dim, index)?.expand(source.sizes())
 }
@@ -23,10 +23,10 @@ derivatives! {
         let positions = indices.reshape(&[-1])?;
         let mut rows = grad.index_select(0, &positions)?;
         if padding_idx >= 0 {
-            rows = rows.masked_fill_scalar(&positions.eq_scalar(padding_idx)?.unsqueeze(-1)?, 0)?;
+            rows = rows.masked_fill(&positions.eq(padding_idx)?.unsqueeze(-1)?, 0)?;
         }
         if scale_grad_by_freq {
-            let one = Tensor::ones(&[], (grad.dtype(), grad.device()))?.expand(positions.sizes())?;
+            let one = Tensor::ones((), (grad.dtype(), grad.device()))?.expand(positions.sizes())?;
             let often = Tensor::zeros(&[num_weights], grad)?.index_add(0, &positions, &one)?;
             rows = (rows / often.index_select(0, &positions)?.unsqueeze(-1)?)?;
         }
@@ -46,25 +46,25 @@ derivatives! {
     index(grad; this: &TensorOutline, indices: &[Option<Tensor>]), not_differentiable(indices) =>
         aten::index_put(&Tensor::zeros(this.sizes(), grad)?, indices, grad, true);
     index_put(grad; indices: &[Option<Tensor>], accumulate: bool), not_differentiable(indices) =>
-        if accumulate { Ok(grad.clone()) } else { aten::index_put(grad, indices, &Tensor::zeros(&[], grad)?, false) },
+        if accumulate { Ok(grad.clone()) } else { aten::index_put(grad, indices, &Tensor::zeros((), grad)?, false) },
         aten::index(grad, indices);
     index_fill_int_scalar(grad; dim: i64, index: &Tensor), not_differentiable(index) =>
-        grad.index_fill_int_scalar(dim, index, 0);
+        grad.index_fill(dim, index, 0);
     // The value fills a repeated index only once, so its gradient counts that index once.
     index_fill_int_tensor(grad; dim: i64, index: &Tensor), not_differentiable(index) =>
-        grad.index_fill_int_scalar(dim, index, 0),
+        grad.index_fill(dim, index, 0),
         {
-            let elsewhere = grad.ones_like()?.index_fill_int_scalar(dim, index, 0)?.to(DType::Bool)?;
-            grad.masked_fill_scalar(&elsewhere, 0)?.sum()
+            let elsewhere = grad.ones_like()?.index_fill(dim, index, 0)?.to(DType::Bool)?;
+            grad.masked_fill(&elsewhere, 0)?.sum()
         };
     index_copy(grad; dim: i64, index: &Tensor, source: &TensorOutline), not_differentiable(index) =>
-        grad.index_fill_int_scalar(dim, index, 0), indexed_source_gradient(grad, dim, index, source);
+        grad.index_fill(dim, index, 0), indexed_source_gradient(grad, dim, index, source);
     index_add(grad; dim: i64, index: &Tensor, source: &TensorOutline, alpha: Scalar), not_differentiable(index) =>
         Ok(grad.clone()), indexed_source_gradient(grad, dim, index, source)? * alpha;
     masked_select(grad; this: &TensorOutline, mask: &Tensor), not_differentiable(mask) =>
         aten::masked_select_backward(grad, &this.expanded_zero()?, mask);
     masked_scatter(grad, mask; source: &TensorOutline), not_differentiable(mask) =>
-        grad.masked_fill_scalar(mask, 0),
+        grad.masked_fill(mask, 0),
         {
             let taken = grad.masked_select(mask)?;
             let left = source.element_count() - taken.geometry().count();

@@ -9,8 +9,8 @@ use crate::{TensorOutline, op_grad};
 
 derivatives! {
     scatter_src(grad; dim: i64, index: &Tensor, src: &TensorOutline), not_differentiable(index) =>
-        grad.scatter_value(dim, index, 0), scattered_source_gradient(grad, dim, index, src);
-    scatter_value(grad; dim: i64, index: &Tensor), not_differentiable(index) => grad.scatter_value(dim, index, 0);
+        grad.scatter(dim, index, 0), scattered_source_gradient(grad, dim, index, src);
+    scatter_value(grad; dim: i64, index: &Tensor), not_differentiable(index) => grad.scatter(dim, index, 0);
     scatter_add(grad; dim: i64, index: &Tensor, src: &TensorOutline), not_differentiable(index) =>
         Ok(grad.clone()), scattered_source_gradient(grad, dim, index, src);
     scatter_value_reduce(grad; result: &Tensor, _: ...), not_differentiable(index) => {
@@ -19,7 +19,7 @@ derivatives! {
         Ok(reduction.gradients(grad, this, &src, result)?.0)
     };
     select_scatter(grad; dim: i64, index: i64) =>
-        grad.select_scatter(&grad.select_int(dim, index)?.zeros_like()?, dim, index), grad.select_int(dim, index);
+        grad.select_scatter(&grad.select(dim, index)?.zeros_like()?, dim, index), grad.select(dim, index);
     slice_scatter(grad; dim: i64, start: Option<i64>, end: Option<i64>, step: i64) =>
         {
             let part = aten::slice(grad, dim, start, end, step)?;

@@ -41,7 +41,7 @@ impl ScatterIndex for ElementIndex<'_> {
     }
 
     fn fill_zeros(&self, tensor: &Tensor) -> Result<Tensor> {
-        tensor.scatter_value(self.dim, self.index, 0)
+        tensor.scatter(self.dim, self.index, 0)
     }
 }
 
@@ -65,7 +65,7 @@ impl ScatterIndex for SliceIndex<'_> {
     }
 
     fn fill_zeros(&self, tensor: &Tensor) -> Result<Tensor> {
-        tensor.index_fill_int_scalar(self.dim, self.index, 0)
+        tensor.index_fill(self.dim, self.index, 0)
     }
 }
 
@@ -118,14 +118,13 @@ impl<K: ScatterIndex> ScatterReduction<'_, K> {
         source: &Tensor,
         result: &Tensor,
     ) -> Result<(Tensor, Tensor)> {
-        let nonzero = this.masked_fill_scalar(&this.eq_scalar(0)?, 1)?;
+        let nonzero = this.masked_fill(&this.eq(0)?, 1)?;
         let before = ((grad * self.index.scatter_reduce(&nonzero, source, self.name, self.include_self)?)? / nonzero)?;
-        let zero = source.eq_scalar(0)?;
+        let zero = source.eq(0)?;
         let zeros = self.index.gather(&self.index.scatter_add(&this.zeros_like()?, &zero.to(this.dtype())?)?)?;
-        let single = zero.logical_and(&zeros.eq_scalar(1)?)?;
-        let others =
-            self.index.scatter_reduce(this, &source.masked_fill_scalar(&single, 1)?, self.name, self.include_self)?;
-        let divided = (self.index.gather(&(grad * result)?)? / source.masked_fill_scalar(&zero, 1)?)?;
+        let single = zero.logical_and(&zeros.eq(1)?)?;
+        let others = self.index.scatter_reduce(this, &source.masked_fill(&single, 1)?, self.name, self.include_self)?;
+        let divided = (self.index.gather(&(grad * result)?)? / source.masked_fill(&zero, 1)?)?;
         Ok((before, aten::where_self(&single, &self.index.gather(&(grad * others)?)?, &divided)?))
     }
 

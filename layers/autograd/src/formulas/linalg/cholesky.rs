@@ -22,7 +22,7 @@ fn cholesky_solve(grad: &Tensor, result: &Tensor, _: ...) -> (impl Gradient, imp
     (
         move || aten::cholesky_solve(grad, input2, upper),
         move || {
-            let of_matrix = (aten::cholesky_solve(grad, input2, upper)?.matmul(&adjoint(result)?)?).neg()?;
+            let of_matrix = (-(aten::cholesky_solve(grad, input2, upper)?.matmul(&adjoint(result)?)?))?;
             factor_gradient(&of_matrix, input2, upper)
         },
     )
@@ -31,7 +31,7 @@ fn cholesky_solve(grad: &Tensor, result: &Tensor, _: ...) -> (impl Gradient, imp
 #[op_grad(aten::cholesky_inverse)]
 fn cholesky_inverse(grad: &Tensor, this: &Tensor, upper: bool, result: &Tensor) -> Result<Tensor> {
     let inverse = adjoint(result)?;
-    factor_gradient(&inverse.matmul(grad)?.matmul(&inverse)?.neg()?, this, upper)
+    factor_gradient(&(-inverse.matmul(grad)?.matmul(&inverse)?)?, this, upper)
 }
 
 /// Returns the gradient of a factor of `A = L L^H`, or of `A = U^H U`, from the gradient of `A`.

@@ -9,7 +9,7 @@ use crate::op_grad;
 
 #[op_grad(aten::_linalg_det, not_differentiable(LU, pivots))]
 fn _linalg_det(grad: &Tensor, A: &Tensor, result0: &Tensor) -> Result<Tensor> {
-    let is_singular = result0.eq_scalar(0)?;
+    let is_singular = result0.eq(0)?;
     // Within vmap elements cannot be read, and any matrix may be singular.
     if !is_singular.any()?.item::<bool>().unwrap_or(true) {
         return scaled_inverse_adjoint(A, &(grad * conj(result0)?)?);
@@ -29,8 +29,8 @@ fn singular_gradient(a: &Tensor, grad: &Tensor) -> Result<Tensor> {
     // The product of all singular values but one, for each of them.
     let size = size_from_end(a, 1);
     let is_own = aten::eye(size, Some(DType::Bool), None, Some(a.device()), None)?;
-    let others = values.unsqueeze(-2)?.expand(&[values.sizes(), &[size]].concat())?.masked_fill_scalar(&is_own, 1)?;
-    let others = others.prod_dim_int(-1, false)?.to(a.dtype())?;
+    let others = values.unsqueeze(-2)?.expand(&[values.sizes(), &[size]].concat())?.masked_fill(&is_own, 1)?;
+    let others = others.prod_dims(-1)?.to(a.dtype())?;
     let phase = conj(&(aten::linalg_det(&u)? * aten::linalg_det(&v_adjoint)?)?)?;
     let scaled = (u * (others * (grad * phase)?.unsqueeze(-1)?)?.unsqueeze(-2)?)?;
     scaled.matmul(&v_adjoint)
@@ -46,7 +46,7 @@ fn _linalg_slogdet(
     // The sign of a real determinant is constant. That of a complex one has the derivative i Im(tr(A^-1 dA)) times itself.
     let of_sign = grad0.filter(|_| A.dtype().is_complex()).map(|grad| {
         let imaginary = aten::imag(&(conj(grad)? * result0)?)?;
-        aten::complex(&imaginary.zeros_like()?, &imaginary.neg()?)
+        aten::complex(&imaginary.zeros_like()?, &(-&imaginary)?)
     });
     let factor = match (grad1, of_sign.transpose()?) {
         (Some(grad), Some(of_sign)) => (&of_sign + grad)?,

@@ -28,9 +28,9 @@ fn linalg_lstsq(
         let scaled = ((this.matmul(&solution)? - &b)? * (grad.unsqueeze(-2)? * 2)?)?;
         let through_matrix = scaled.matmul(&adjoint(&solution)?)?;
         of_matrix = Some(of_matrix.map_or_else(|| Ok(through_matrix.clone()), |sum| sum + &through_matrix)?);
-        of_b = Some(of_b.map_or_else(|| scaled.neg(), |sum| sum - &scaled)?);
+        of_b = Some(of_b.map_or_else(|| -&scaled, |sum| sum - &scaled)?);
     }
-    let of_b = of_b.map(|grad| if is_vector { grad.squeeze_dim(-1) } else { Ok(grad) }).transpose()?;
+    let of_b = of_b.map(|grad| if is_vector { grad.squeeze_dims(-1) } else { Ok(grad) }).transpose()?;
     Ok((of_matrix, of_b))
 }
 

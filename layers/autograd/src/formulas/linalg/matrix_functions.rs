@@ -28,7 +28,7 @@ fn linalg_polar(
     let turn = match (&along, scaled) {
         (Some(along), Some(scaled)) => (along - scaled)?,
         (Some(along), None) => along.clone(),
-        (None, Some(scaled)) => scaled.neg()?,
+        (None, Some(scaled)) => (-&scaled)?,
         (None, None) => return Ok(None),
     };
     let (values, vectors) = aten::_linalg_eigh(positive, "L", true)?;

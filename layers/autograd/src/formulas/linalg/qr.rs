@@ -51,7 +51,7 @@ fn square_gradient(q: &Tensor, r: &Tensor, of_q: Option<&Tensor>, of_r: Option<&
     let difference = match (through_r, through_q) {
         (Some(r), Some(q)) => (r - q)?,
         (Some(r), None) => r,
-        (None, Some(q)) => q.neg()?,
+        (None, Some(q)) => (-&q)?,
         (None, None) => r.zeros_like()?,
     };
     let strict = difference.triu(1)?;
@@ -124,12 +124,12 @@ impl Reflectors<'_> {
             let row = v_adjoint.matmul(operand)?;
             // Of `X - t v (v^H X)`, with w = v^H X: gt = -v^H G w^H, and gv = -conj(t) G w^H - t X G^H v.
             let through_row = of_result.matmul(&adjoint(&row)?)?;
-            let of_factor = v_adjoint.matmul(&through_row)?.neg()?.squeeze_dim(-1)?;
+            let of_factor = (-v_adjoint.matmul(&through_row)?)?.squeeze_dims(-1)?;
             let first = (&through_row * conj(&factor)?)?;
             let second = (operand.matmul(&of_adjoint.matmul(&v)?)? * &factor)?;
             of_reflectors.push((
                 index,
-                (first + second)?.neg()?,
+                (-(first + second)?)?,
                 if is_adjoint { conj(&of_factor)? } else { of_factor },
             ));
             of_result = (&of_result - (v.matmul(&v_adjoint.matmul(&of_result)?)? * conj(&factor)?)?)?;

@@ -47,7 +47,7 @@ impl SingularVectors {
         // The parts of the gradients that turn singular vectors into each other.
         let left_turn = left_grad.map(|grad| skew(&adjoint(left)?.matmul(grad)?)).transpose()?;
         let right_turn = right_grad.map(|grad| skew(&right.matmul(&adjoint(grad)?)?)).transpose()?;
-        let phase = |turn: &Option<Tensor>| turn.as_ref().map(|turn| turn.diagonal(0, -2, -1)).transpose();
+        let phase = |turn: &Option<Tensor>| turn.as_ref().map(|turn| aten::diagonal(turn, 0, -2, -1)).transpose();
         let phases = [phase(&left_turn)?, phase(&right_turn)?];
         if let Some(sum) = sum(phases[0].clone(), phases[1].clone())? {
             check_phase_independence("_linalg_svd", &(sum * 0.5)?)?;

@@ -9,7 +9,7 @@ use crate::{Gradient, op_grad};
 #[op_grad(aten::linalg_inv_ex, not_differentiable(info))]
 fn linalg_inv_ex(grad: &Tensor, result0: &Tensor) -> Result<Tensor> {
     let inverse = adjoint(result0)?;
-    inverse.matmul(grad)?.matmul(&inverse)?.neg()
+    -inverse.matmul(grad)?.matmul(&inverse)?
 }
 
 #[op_grad(aten::_linalg_solve_ex, not_differentiable(LU, pivots, info))]
@@ -25,11 +25,11 @@ fn _linalg_solve_ex(grad: &Tensor, result0: &Tensor, _: ...) -> (impl Gradient, 
         move || {
             let (of_b, is_vector) = of_b()?;
             let solution = adjoint(&if is_vector { result0.unsqueeze(-1)? } else { result0.clone() })?;
-            if left { of_b.matmul(&solution)?.neg() } else { solution.matmul(&of_b)?.neg() }
+            if left { -of_b.matmul(&solution)? } else { -solution.matmul(&of_b)? }
         },
         move || {
             let (of_b, is_vector) = of_b()?;
-            if is_vector { of_b.squeeze_dim(-1) } else { Ok(of_b) }
+            if is_vector { of_b.squeeze_dims(-1) } else { Ok(of_b) }
         },
     )
 }

@@ -15,7 +15,7 @@ fn linalg_solve_triangular(grad: &Tensor, result: &Tensor, _: ...) -> (impl Grad
         move || {
             let (of_b, solution) = (of_b()?, adjoint(result)?);
             let product = if left { of_b.matmul(&solution)? } else { solution.matmul(&of_b)? };
-            triangle(&product.neg()?, upper, unitriangular)
+            triangle(&(-&product)?, upper, unitriangular)
         },
         of_b,
     )
@@ -31,8 +31,8 @@ fn triangular_solve(
     let Some(grad) = grad0 else { return Ok((None, grad1.cloned())) };
     let of_b = aten::triangular_solve(grad, &conj(A)?, upper, !transpose, unitriangular)?.0;
     let product =
-        if transpose { conj(result0)?.matmul(&of_b.transpose_int(-2, -1)?)? } else { of_b.matmul(&adjoint(result0)?)? };
-    let of_a = triangle(&product.neg()?, upper, unitriangular)?;
+        if transpose { conj(result0)?.matmul(&of_b.transpose(-2, -1)?)? } else { of_b.matmul(&adjoint(result0)?)? };
+    let of_a = triangle(&(-&product)?, upper, unitriangular)?;
     let of_a = grad1.map_or_else(|| Ok(of_a.clone()), |grad| &of_a + grad)?;
     Ok((Some(of_b), Some(of_a)))
 }

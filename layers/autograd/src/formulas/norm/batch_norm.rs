@@ -105,6 +105,6 @@ fn native_batch_norm_backward(
     let [grad0, grad1, grad2] = [(grad0, 0), (grad1, 1), (grad2, 2)].map(|(grad, at)| grad.filter(|_| output_mask[at]));
     let outer = [grad0.cloned(), grad1.map(by_channel).transpose()?, grad2.map(by_channel).transpose()?];
     let second = normal.second_order_gradients(grad_out, weight.as_ref(), outer)?;
-    let of_weight = move || second.weight.sum_dim_intlist(Some(&but_channels), false);
+    let of_weight = move || second.weight.sum_dims(&but_channels);
     Ok((second.grad, second.input, of_weight))
 }

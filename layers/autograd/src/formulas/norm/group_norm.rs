@@ -46,7 +46,7 @@ fn native_group_norm_backward(
     let channels = |grad: Option<&Tensor>| grad.map(|grad| groups.reshape_channels(grad)).transpose();
     let outer = [grad0.map(|grad| groups.reshape_elements(grad)).transpose()?, channels(grad1)?, channels(grad2)?];
     let second = normal.second_order_gradients(&groups.reshape_elements(grad_out)?, weight.as_ref(), outer)?;
-    let of_weight = move || second.weight.sum_dim_intlist(Some(&[0, 3]), false)?.reshape(&[C]);
+    let of_weight = move || second.weight.sum_dims([0, 3])?.reshape(&[C]);
     Ok((second.grad.reshape(input.sizes())?, second.input.reshape(input.sizes())?, of_weight))
 }
 

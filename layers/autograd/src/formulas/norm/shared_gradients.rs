@@ -42,7 +42,7 @@ impl NormalizedElements {
     }
 
     fn mean_over_dims(&self, of: &Tensor) -> Result<Tensor> {
-        of.mean_dim(Some(&self.dims), true)
+        of.mean_keepdim(&self.dims)
     }
 
     fn reduced_count(&self) -> Result<i64> {
@@ -63,7 +63,7 @@ impl NormalizedElements {
     }
 
     pub(super) fn invstd_gradient(&self, grad: &Tensor) -> Result<Tensor> {
-        ((grad * self.invstd.square()?)? * (&self.elements / self.reduced_count()?)?)?.neg()
+        -((grad * self.invstd.square()?)? * (&self.elements / self.reduced_count()?)?)?
     }
 
     /// Returns the second-order gradients for a gradient `grad` of the weighted elements, given gradients of the first-order gradients of

@@ -7,7 +7,7 @@ use crate::{Gradient, TensorOutline, op_grad};
 
 /// Returns the sum along a dimension, which is kept.
 fn sum_along_dim(tensor: &Tensor, dim: i64) -> Result<Tensor> {
-    tensor.sum_dim_intlist(Some(&[dim]), true)
+    tensor.sum_keepdim(dim)
 }
 
 derivatives! {
@@ -40,6 +40,6 @@ fn _log_softmax_backward_data(grad: &Tensor, _: ...) -> (impl Gradient, impl Gra
             let grad = grad()?;
             &grad - sum_along_dim(&(&grad * output.exp()?)?, dim)?
         },
-        move || ((sum_along_dim(grad_output, dim)? * output.exp()?)? * grad()?)?.neg(),
+        move || -((sum_along_dim(grad_output, dim)? * output.exp()?)? * grad()?)?,
     )
 }

@@ -9,7 +9,7 @@ use crate::{Gradient, op_grad};
 
 /// Returns the conjugate transpose of a matrix.
 fn adjoint(matrix: &Tensor) -> Result<Tensor> {
-    conj(&matrix.transpose_int(-2, -1)?)
+    conj(&matrix.transpose(-2, -1)?)
 }
 
 /// Multiplies two matrices. The result is column-major if `like` is: a transposed weight then gets a gradient with the same strides, so

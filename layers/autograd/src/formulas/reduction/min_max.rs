@@ -9,7 +9,7 @@ use crate::{not_differentiable, op_grad};
 /// Divides the gradient of an extreme equally among the elements that reach it.
 fn extremum_gradient(grad: &Tensor, this: &Tensor, dims: &[i64], keepdim: bool, extreme: &Tensor) -> Result<Tensor> {
     let reaches = this.eq(&restore_dims(extreme, this.sizes(), dims, keepdim)?)?;
-    let sharers = reaches.sum_dim_intlist(Some(dims), true)?;
+    let sharers = reaches.sum_keepdim(dims)?;
     (restore_dims(grad, this.sizes(), dims, keepdim)? / sharers)? * reaches
 }
 

@@ -23,20 +23,20 @@ fn linalg_vector_norm(grad: &Tensor, result: &Tensor, _: ...) -> Result<Tensor> 
     }
     if ord.is_infinite() {
         let reaches = is_extreme(&this.abs()?, ord, dims)?;
-        let sharers = reaches.sum_dim_intlist(Some(dims), true)?;
+        let sharers = reaches.sum_keepdim(dims)?;
         return (this.sgn()? * reaches)? * (grad / sharers)?;
     }
-    let zero = norm.eq_scalar(0)?;
+    let zero = norm.eq(0)?;
     if ord == 2.0 {
-        return this * (grad / &norm)?.masked_fill_scalar(&zero, 0)?;
+        return this * (grad / &norm)?.masked_fill(&zero, 0)?;
     }
     // x * |x|^(p - 2), written so that it is defined at zero.
     let powers = if ord < 2.0 {
-        (this.sgn()? * this.abs()?.pow_tensor_scalar(ord - 1.0)?)?.masked_fill_scalar(&this.eq_scalar(0)?, 0)?
+        (this.sgn()? * this.abs()?.pow(ord - 1.0)?)?.masked_fill(&this.eq(0)?, 0)?
     } else {
-        (this * this.abs()?.pow_tensor_scalar(ord - 2.0)?)?
+        (this * this.abs()?.pow(ord - 2.0)?)?
     };
-    powers * (grad * norm.pow_tensor_scalar(1.0 - ord)?)?.masked_fill_scalar(&zero, 0)?
+    powers * (grad * norm.pow(1.0 - ord)?)?.masked_fill(&zero, 0)?
 }
 
 #[op_grad(aten::renorm)]
@@ -46,11 +46,11 @@ fn renorm(grad: &Tensor, this: &Tensor, p: Scalar, dim: i64, maxnorm: Scalar) ->
     let others: Vec<i64> = (0..).take(rank).filter(|&other| other != at).collect();
     let wide = matches!(this.dtype(), DType::F16 | DType::BF16).then_some(DType::F32);
     let norm = aten::linalg_vector_norm(this, p, Some(&others), true, wide)?;
-    let inverse = norm.add_scalar(1e-7, 1)?.reciprocal()?;
-    let along = real(&(conj(this)? * grad)?)?.sum_dim_intlist(Some(&others), true)?;
+    let inverse = (&norm + (1e-7))?.reciprocal()?;
+    let along = real(&(conj(this)? * grad)?)?.sum_keepdim(&others)?;
     let through_norm = (along * &norm_gradient(this, &norm, p.to_f64().unwrap_or(2.0), &others)?)?;
     let scaled = ((grad - (&inverse * through_norm)?)? * &inverse)?.mul_scalar(maxnorm)?;
-    aten::where_self(&norm.gt_scalar(maxnorm)?, &scaled, grad)
+    aten::where_self(&norm.gt(maxnorm)?, &scaled, grad)
 }
 
 /// Returns the derivative of the norm with respect to each element, if the norm is not zero.
@@ -58,14 +58,14 @@ fn norm_gradient(this: &Tensor, norm: &Tensor, p: f64, dims: &[i64]) -> Result<T
     let (size, sign) = (this.abs()?, this.sgn()?);
     if p.is_infinite() {
         let reaches = is_extreme(&size, p, dims)?;
-        let count = reaches.sum_dim_intlist(Some(dims), true)?;
+        let count = reaches.sum_keepdim(dims)?;
         return (sign * reaches)? / count;
     }
-    sign * (size / norm)?.pow_tensor_scalar(p - 1.0)?
+    sign * (size / norm)?.pow(p - 1.0)?
 }
 
 /// Returns whether each size is the largest one, or the smallest one if the order is negative. A norm may be rounded in another way.
 fn is_extreme(sizes: &Tensor, ord: f64, dims: &[i64]) -> Result<Tensor> {
-    let extreme = if ord > 0.0 { sizes.amax(dims, true)? } else { sizes.amin(dims, true)? };
+    let extreme = if ord > 0.0 { sizes.amax_keepdim(dims)? } else { sizes.amin_keepdim(dims)? };
     sizes.eq(&extreme)?.logical_or(&sizes.isnan()?.logical_and(&extreme.isnan()?)?)
 }

@@ -34,8 +34,8 @@ fn logcumsumexp(grad: &Tensor, this: &Tensor, dim: i64, result: &Tensor) -> Resu
     }
     let of_zero = if this.dtype() == DType::F64 { f64::MIN } else { f32::MIN.into() };
     let of = |grad: &Tensor| {
-        let not_positive = grad.le_scalar(0)?;
-        let logarithm = grad.masked_fill_scalar(&not_positive, 1)?.log()?.masked_fill_scalar(&not_positive, of_zero)?;
+        let not_positive = grad.le(0)?;
+        let logarithm = grad.masked_fill(&not_positive, 1)?.log()?.masked_fill(&not_positive, of_zero)?;
         let reversed = reverse_scan(&(logarithm - result)?, dim, |terms| terms.logcumsumexp(dim))?;
         (reversed + this)?.exp()
     };

@@ -23,13 +23,13 @@ impl VarianceArguments<'_> {
         let correction = self.correction.and_then(Scalar::to_f64).unwrap_or(1.0);
         #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
         let freedom = (reduced_count(self.this.sizes(), self.dims)? as f64 - correction).max(0.0);
-        let deviation = (self.this - self.this.mean_dim(Some(self.dims), true)?)?;
+        let deviation = (self.this - self.this.mean_keepdim(self.dims)?)?;
         (self.restore_dims(grad)? * (2.0 / freedom))? * deviation
     }
 
     /// Returns the gradient of a standard deviation, zero if the deviation is zero.
     fn std_gradient(&self, grad: &Tensor, deviation: &Tensor) -> Result<Tensor> {
-        let grad = (grad / (deviation * 2)?)?.masked_fill_scalar(&deviation.eq_scalar(0)?, 0)?;
+        let grad = (grad / (deviation * 2)?)?.masked_fill(&deviation.eq(0)?, 0)?;
         self.variance_gradient(&grad)
     }
 

@@ -67,7 +67,7 @@ impl GridShiftDerivative {
         let sizes = &input.sizes()[2..];
         // Coordinates need more precision than elements.
         let dtype = if input.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
-        let flat = |elements: &Tensor| elements.to(dtype)?.flatten_using_ints(2, -1);
+        let flat = |elements: &Tensor| elements.to(dtype)?.flatten_dims(2, -1);
         let (image, slopes) = (flat(input)?, flat(grad_output)?);
         let (coordinates, shifts) = (split_coordinates(&grid.to(dtype)?)?, split_coordinates(&shift.to(dtype)?)?);
         let mut every = vec![Vec::new()];
@@ -88,7 +88,7 @@ impl GridShiftDerivative {
             let weight = weight_derivative(&taps, &shifts, None)?;
             output = (output + (&element * &weight)?)?;
             of_image = of_image.scatter_add(2, &index, &(&slopes * weight)?)?;
-            let element = (element * &slopes)?.sum_dim_intlist(Some(&[1]), true)?;
+            let element = (element * &slopes)?.sum_keepdim(1)?;
             for (dim, to) in of_grid.iter_mut().enumerate() {
                 *to = (&*to + (&element * weight_derivative(&taps, &shifts, Some(dim))?)?)?;
             }
@@ -106,7 +106,7 @@ impl GridShiftDerivative {
 fn split_coordinates(grid: &Tensor) -> Result<Vec<Tensor>> {
     let sizes = grid.sizes();
     let positions = dispatch_runtime::element_count(&sizes[1..sizes.len() - 1]);
-    grid.unbind_int(-1)?.iter().rev().map(|coordinate| coordinate.reshape(&[sizes[0], 1, positions])).collect()
+    grid.unbind(-1)?.iter().rev().map(|coordinate| coordinate.reshape(&[sizes[0], 1, positions])).collect()
 }
 
 /// Returns the directional derivative of an element's weight along the shifts, or its derivative along one dimension.
@@ -164,8 +164,8 @@ impl<'a> ImageDim<'a> {
                     index = self.apply_padding(&index)?.0;
                 }
                 // The comparison is negated, so that NaN counts as outside of the image.
-                let outside = index.ge_scalar(0)?.logical_and(&index.lt_scalar(self.size)?)?.logical_not()?;
-                let inside = |weight: Tensor| weight.masked_fill_scalar(&outside, 0);
+                let outside = index.ge(0)?.logical_and(&index.lt(self.size)?)?.logical_not()?;
+                let inside = |weight: Tensor| weight.masked_fill(&outside, 0);
                 let slope = polynomial_derivative(coefficients);
                 let weight = [
                     inside(evaluate_polynomial(coefficients, &offset_in_cell)?)?,
@@ -174,7 +174,7 @@ impl<'a> ImageDim<'a> {
                         (evaluate_polynomial(&polynomial_derivative(&slope), &offset_in_cell)? * stretch.square()?)?,
                     )?,
                 ];
-                Ok(SampledElement { index: index.masked_fill_scalar(&outside, 0)?.to(DType::I64)?, weight })
+                Ok(SampledElement { index: index.masked_fill(&outside, 0)?.to(DType::I64)?, weight })
             },
         );
         taps.collect()
@@ -187,15 +187,15 @@ impl<'a> ImageDim<'a> {
             PaddingMode::Zeros => return Ok((position.clone(), one)),
             PaddingMode::Reflection if span > 0.0 => {
                 let far = (position - start)?.abs()?;
-                let (rest, turned) = (far.fmod_scalar(span)?, (&far / span)?.floor()?.fmod_scalar(2)?.ne_scalar(0)?);
+                let (rest, turned) = (far.fmod(span)?, (&far / span)?.floor()?.fmod(2)?.ne(0)?);
                 let mirrored = aten::where_self(&turned, &((start + span) - &rest)?, &(&rest + start)?)?;
-                let is_reversed = turned.logical_xor(&position.lt_scalar(start)?)?;
-                (mirrored, aten::where_self(&is_reversed, &one.neg()?, &one)?)
+                let is_reversed = turned.logical_xor(&position.lt(start)?)?;
+                (mirrored, aten::where_self(&is_reversed, &(-&one)?, &one)?)
             }
             PaddingMode::Border | PaddingMode::Reflection => (position.clone(), one),
         };
-        let clipped = position.le_scalar(0)?.logical_or(&position.ge_scalar(last)?)?;
-        Ok((position.clamp(Some(0.into()), Some(last.into()))?, sign.masked_fill_scalar(&clipped, 0)?))
+        let clipped = position.le(0)?.logical_or(&position.ge(last)?)?;
+        Ok((position.clamp(0..=last)?, sign.masked_fill(&clipped, 0)?))
     }
 }
 

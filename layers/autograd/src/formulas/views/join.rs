@@ -40,7 +40,7 @@ fn repeat(grad: &Tensor, this: &TensorOutline, repeats: &[i64]) -> Result<Tensor
         sizes.push(size);
     }
     let grad = grad.reshape(&sizes)?;
-    if dims.is_empty() { Ok(grad) } else { grad.sum_dim_intlist(Some(&dims), false) }
+    if dims.is_empty() { Ok(grad) } else { grad.sum_dims(&dims) }
 }
 
 derivatives! {

@@ -44,8 +44,8 @@ derivatives! {
         }
         grad.permute(&inverse)
     };
-    transpose_int(grad; dim0: i64, dim1: i64) => grad.transpose_int(dim0, dim1);
-    transpose_(grad; dim0: i64, dim1: i64) => grad.transpose_int(dim0, dim1);
+    transpose_int(grad; dim0: i64, dim1: i64) => grad.transpose(dim0, dim1);
+    transpose_(grad; dim0: i64, dim1: i64) => grad.transpose(dim0, dim1);
     t(grad) => grad.t();
     t_(grad) => grad.t();
     as_strided(grad; this: &TensorOutline, size: &[i64], stride: &[i64], storage_offset: Option<i64>) =>

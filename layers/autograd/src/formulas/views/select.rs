@@ -8,7 +8,7 @@ use crate::TensorOutline;
 
 derivatives! {
     select_int(grad; this: &TensorOutline, dim: i64, index: i64) => aten::select_backward(grad, this.sizes(), dim, index);
-    select_backward(grad; dim: i64, index: i64) => grad.select_int(dim, index);
+    select_backward(grad; dim: i64, index: i64) => grad.select(dim, index);
     slice(grad; this: &TensorOutline, dim: i64, start: Option<i64>, end: Option<i64>, step: i64) =>
         aten::slice_backward(grad, this.sizes(), dim, start.unwrap_or(0), end.unwrap_or(i64::MAX), step);
     slice_backward(grad; dim: i64, start: i64, end: i64, step: i64) =>
