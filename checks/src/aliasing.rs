@@ -2,6 +2,7 @@
 
 use dispatch_runtime::{Operator, Tensor, Value};
 
+use crate::known_operators::known_base;
 use crate::verdict::Failure;
 
 /// Operators whose `Tensor(a)` result may be a copy if no view has the requested shape or dtype.
@@ -76,7 +77,7 @@ const UNDECLARED_VIEWS: [&str; 33] = [
 
 /// Whether an operator writes an argument that its schema declares as only read.
 pub(crate) fn has_undeclared_write(operator: &Operator, argument: usize) -> bool {
-    UNDECLARED_WRITES.contains(&(operator.name().base, &operator.schema().arguments[argument].name))
+    UNDECLARED_WRITES.contains(&(known_base(operator.name()), &*operator.schema().arguments[argument].name))
 }
 
 /// Checks that results share exactly the memory that the schema says, and that arguments that are only read were not written.
@@ -87,7 +88,7 @@ pub(crate) fn check(
     results: &[Value],
 ) -> Result<(), Failure> {
     let schema = operator.schema();
-    let base = operator.name().base;
+    let base = known_base(operator.name());
     let written: Vec<usize> = (0..given.len()).filter(|&i| schema.arguments[i].is_written()).collect();
     for (i, value) in given.iter().enumerate() {
         // Another argument that is written may have the same memory.

@@ -5,6 +5,7 @@ use std::fmt;
 use crate::batches;
 use crate::derived_calls::{self, OperatorForms};
 use crate::gradients;
+use crate::known_operators::known_base;
 use crate::meta;
 use crate::reference_call::ReferenceCall;
 use crate::trace;
@@ -136,7 +137,7 @@ const STATE_OPERATORS: [&str; 18] = [
 /// Makes one check of a call. `number` selects batch dimensions and layouts of batches; `forms` are those of the operator.
 #[must_use]
 pub fn run_check(check: Check, case: &ReferenceCall, number: usize, forms: OperatorForms) -> Vec<Verdict> {
-    let computes_elements = !STATE_OPERATORS.contains(&case.operator.name().base);
+    let computes_elements = !STATE_OPERATORS.contains(&known_base(case.operator.name()));
     if !computes_elements && !matches!(check, Check::Values | Check::Meta | Check::Out) {
         return vec![Verdict::NotApplicable("it queries or changes the state of a tensor")];
     }

@@ -33,6 +33,7 @@ mod derived_calls;
 mod error;
 mod gradcheck;
 mod gradients;
+mod known_operators;
 mod meta;
 mod opcheck;
 mod reconstruction;

@@ -2,10 +2,11 @@
 //!
 //! Dtype, sizes and strides must be exactly those of the recorded result: memory plans rely on them.
 
-use dispatch_runtime::{DType, Device, Name, Operator, Value};
+use dispatch_runtime::{DType, Device, Operator, Value};
 
 use crate::compare::{ComparedProperties, compare_results};
 use crate::datum::{Datum, create_values};
+use crate::known_operators::known_base;
 use crate::reference_call::ReferenceCall;
 use crate::tensors::geometry_as_array;
 use crate::verdict::{CallError, Failure, Verdict, call_catching_panics};
@@ -34,7 +35,7 @@ const DATA_DEPENDENT_OVERLOADS: [(&str, &str); 2] =
 
 /// Whether the results of a call depend on elements, so that Meta cannot compute their sizes.
 pub(crate) fn depends_on_data(operator: &Operator, arguments: &[Datum]) -> bool {
-    let Name { base, overload, .. } = operator.name();
+    let (base, overload) = (known_base(operator.name()), operator.name().overload);
     let lengths_in_tensors = matches!((base, overload), (_, "data") | ("ctc_loss" | "_ctc_loss", "Tensor"));
     if operator.is_data_dependent() || lengths_in_tensors || DATA_DEPENDENT_OVERLOADS.contains(&(base, overload)) {
         return true;

@@ -9,6 +9,7 @@ use dispatch_runtime::{Complex64, Name, Scalar, Value};
 
 use crate::array::Array;
 use crate::datum::Datum;
+use crate::known_operators::known_base;
 use crate::tensors::to_complex;
 
 /// Returns the unique values that stand for the results of a call, or `None` if the results are unique themselves.
@@ -16,7 +17,7 @@ pub(crate) fn unique_values(name: Name<'_>, arguments: &[Datum], results: &[Datu
     let matrices = |index: usize| results.get(index).and_then(Datum::as_array).and_then(Matrices::from_array);
     let values = |index: usize| results.get(index).and_then(Datum::as_array).cloned();
     let computes_vectors = !matches!(arguments.get(2), Some(Datum::NonTensor(Value::Bool(false))));
-    let unique = match name.base {
+    let unique = match known_base(name) {
         "linalg_eigh" | "_linalg_eigh" if computes_vectors => {
             let (eigenvalues, vectors) = (values(0)?, matrices(1)?);
             let matrix = vectors.with_scaled_columns(&eigenvalues).product(&vectors.adjoint());

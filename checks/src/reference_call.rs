@@ -11,6 +11,7 @@ use crate::array::Array;
 use crate::compare::{ComparedProperties, Difference, compare_properties, compare_results, is_as_precise_as_recording};
 use crate::datum::{Datum, create_values};
 use crate::error::Result;
+use crate::known_operators::known_base;
 use crate::reconstruction::unique_values;
 use crate::tensors::to_complex;
 use crate::ties;
@@ -293,7 +294,7 @@ pub fn call_and_check_aliasing(operator: &'static Operator, given: Vec<Value>) -
     let versions: Vec<Vec<u64>> = given.iter().map(version_counters).collect();
     let drawn = Generator::reservation_count();
     let results = call_catching_panics(operator, given.clone())?;
-    let is_unpredictable = returns_uninitialized(operator.name().base)
+    let is_unpredictable = returns_uninitialized(known_base(operator.name()))
         || may_draw_random_numbers(operator) && Generator::reservation_count() != drawn;
     aliasing::check(operator, &given, &versions, &results)?;
     Ok(Outcome { given, results, is_unpredictable })

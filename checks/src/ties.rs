@@ -10,6 +10,7 @@ use dispatch_runtime::{Name, Scalar, Value};
 use crate::array::{Array, storage_indices};
 use crate::compare::Tolerance;
 use crate::datum::Datum;
+use crate::known_operators::known_base;
 
 /// Returns the index of the result whose indices are not unique, if the call has one.
 pub(crate) fn ambiguous_index_result(name: Name<'_>, schema: &Schema, arguments: &[Datum]) -> Option<usize> {
@@ -17,7 +18,7 @@ pub(crate) fn ambiguous_index_result(name: Name<'_>, schema: &Schema, arguments:
     if matches!(stable, Some(Datum::NonTensor(Value::Bool(true)))) {
         return None;
     }
-    match (name.base, name.overload) {
+    match (known_base(name), name.overload) {
         ("argsort", _) => Some(0),
         ("topk" | "sort" | "mode" | "kthvalue", _) => Some(1),
         ("median" | "nanmedian" | "max" | "min", overload) if overload.starts_with("dim") => Some(1),
@@ -52,7 +53,7 @@ pub(crate) fn indices_select_equal_values(
         (Some(ours), Some(theirs)) => exact.allows(ours, theirs),
         _ => false,
     });
-    let ordered = matches!(name.base, "sort" | "argsort" | "topk");
+    let ordered = matches!(known_base(name), "sort" | "argsort" | "topk");
     equal && (!ordered || ours.iter().collect::<HashSet<_>>().len() == ours.len())
 }
 

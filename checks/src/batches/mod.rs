@@ -19,6 +19,7 @@ use crate::aliasing::{self, version_counters};
 use crate::compare::ComparedProperties;
 use crate::datum::Datum;
 use crate::derived_calls::{self, LAYOUT_SENSITIVE_OPERATORS, OperatorForms};
+use crate::known_operators::known_base;
 use crate::meta::depends_on_data;
 use crate::reference_call::{Outcome, ReferenceCall, returns_uninitialized};
 use crate::verdict::{CallError, Failure, Verdict};
@@ -61,7 +62,7 @@ pub(crate) fn check(case: &ReferenceCall, number: usize, forms: OperatorForms) -
     verdicts.extend(gradients::check(case).map(|verdict| verdict.with_context("gradients")));
     let forms = if number.is_multiple_of(NESTED_CALL_INTERVAL) { forms } else { OperatorForms::default() };
     // A mapped tensor is a view, which `detach_` refuses, as in PyTorch.
-    if let Some(form) = forms.in_place.filter(|form| form.name().base != "detach_") {
+    if let Some(form) = forms.in_place.filter(|form| known_base(form.name()) != "detach_") {
         verdicts
             .extend(check_mapped_calls(case, form, number).into_iter().map(|verdict| verdict.with_context("in place")));
     }
@@ -98,12 +99,23 @@ pub(crate) fn check_batch_rules(case: &ReferenceCall, number: usize) -> Vec<Verd
     judged.collect()
 }
 
-/// Sets whether `vmap` may loop over slices. The setting is global, so the guard excludes other checks until it is dropped.
-pub(crate) fn lock_slow_loops(slow: SlowLoops) -> MutexGuard<'static, ()> {
+/// Sets whether `vmap` may loop over slices, until the guard is dropped. The setting is global, so the guard excludes other checks.
+pub(crate) fn lock_slow_loops(slow: SlowLoops) -> SlowLoopGuard {
     static SLOW_LOOPS_LOCK: Mutex<()> = Mutex::new(());
-    let guard = SLOW_LOOPS_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
-    set_slow_loops(slow);
-    guard
+    let lock = SLOW_LOOPS_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
+    SlowLoopGuard { before: set_slow_loops(slow), _lock: lock }
+}
+
+/// Restores the setting of the program when it is dropped.
+pub(crate) struct SlowLoopGuard {
+    before: SlowLoops,
+    _lock: MutexGuard<'static, ()>,
+}
+
+impl Drop for SlowLoopGuard {
+    fn drop(&mut self) {
+        set_slow_loops(self.before);
+    }
 }
 
 fn is_loop_refusal(failure: &Failure) -> bool {
@@ -215,7 +227,7 @@ impl BatchChecks<'_> {
         let operator = self.slices.operator;
         let is_read_on_host = |at: usize| {
             let argument = &*operator.schema().arguments[self.slices.argument_index(at)].name;
-            HOST_READ_ARGUMENTS.contains(&(operator.name().base, argument)) && mapping.is_mapped(at)
+            HOST_READ_ARGUMENTS.contains(&(known_base(operator.name()), argument)) && mapping.is_mapped(at)
         };
         depends_on_data(operator, &self.slices.case.arguments) || (0..self.slices.tensor_count()).any(is_read_on_host)
     }
@@ -280,7 +292,8 @@ impl BatchChecks<'_> {
         let which: Vec<Vec<usize>> = which.unwrap_or_else(recorded);
         let tensors = (0..self.slices.tensor_count()).map(|at| {
             let slices: Vec<_> = which.iter().map(|which| self.slices.slice_array(at, which[at])).collect();
-            let interleaved = self.number % 2 == 1 && !LAYOUT_SENSITIVE_OPERATORS.contains(&operator.name().base);
+            let interleaved =
+                self.number % 2 == 1 && !LAYOUT_SENSITIVE_OPERATORS.contains(&known_base(operator.name()));
             stack_slices(&slices, &mapping.dims[at], mapping.sizes, interleaved)
         });
         let given = self.slices.values_with_tensors(&tensors.collect::<Vec<_>>())?;
@@ -295,7 +308,8 @@ impl BatchChecks<'_> {
             };
             let results = slice_of(&mut iter::repeat(in_front.clone()), &results)?;
             let given = slice_of(&mut mapping.dims.iter().cloned(), &given)?;
-            let outcome = Outcome { given, results, is_unpredictable: returns_uninitialized(operator.name().base) };
+            let outcome =
+                Outcome { given, results, is_unpredictable: returns_uninitialized(known_base(operator.name())) };
             aliasing::check(operator, &outcome.given, &versions, &outcome.results)?;
             let Some(slice) = self.slices.call_with_slices_cached(which) else { continue };
             let expected = case.derived_call(operator, slice.arguments.clone(), slice.outcome.results.clone());

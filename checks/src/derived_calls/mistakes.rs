@@ -7,6 +7,7 @@ use super::refusal::check_call_is_refused;
 use crate::array::Array;
 use crate::datum::{Datum, create_values};
 use crate::error::Result;
+use crate::known_operators::known_base;
 use crate::reference_call::ReferenceCall;
 use crate::verdict::Verdict;
 
@@ -128,7 +129,7 @@ fn check_wrong_shapes(case: &ReferenceCall) -> Result<Vec<Verdict>> {
     for (i, argument) in case.operator.schema().arguments.iter().enumerate().skip(1) {
         let Some(array) = case.arguments[i].as_array() else { continue };
         if !BROADCAST_ARGUMENTS.contains(&argument.name.as_str())
-            || ANY_SHAPE_OPERATORS.contains(&case.operator.name().base)
+            || ANY_SHAPE_OPERATORS.contains(&known_base(case.operator.name()))
             || !must_fit_each_other(case, this, array)
         {
             continue;
@@ -152,16 +153,16 @@ fn check_wrong_shapes(case: &ReferenceCall) -> Result<Vec<Verdict>> {
 /// its result has their broadcast sizes.
 fn must_fit_each_other(case: &ReferenceCall, this: &Array, other: &Array) -> bool {
     let rank = this.sizes.len().max(other.sizes.len());
-    let size = |array: &Array, dim: usize| {
-        (dim + array.sizes.len()).checked_sub(rank).map_or(1, |dim| array.sizes[dim])
-    };
+    let size =
+        |array: &Array, dim: usize| (dim + array.sizes.len()).checked_sub(rank).map_or(1, |dim| array.sizes[dim]);
     let broadcast = (0..rank).map(|dim| size(this, dim).max(size(other, dim)));
     let is_broadcast = |result: &Array| result.sizes.iter().copied().eq(broadcast.clone());
-    case.operator.name().namespace == "aten" || case.expected.first().and_then(Datum::as_array).is_some_and(is_broadcast)
+    case.operator.name().namespace == "aten"
+        || case.expected.first().and_then(Datum::as_array).is_some_and(is_broadcast)
 }
 
 fn check_wrong_dtypes(case: &ReferenceCall) -> Result<Vec<Verdict>> {
-    let base = case.operator.name().base;
+    let base = known_base(case.operator.name());
     let Some(array) = case.arguments.first().and_then(Datum::as_array) else { return Ok(Vec::new()) };
     let wrong = if INTEGRAL_OPERATORS.contains(&base.trim_end_matches('_')) {
         DType::F32

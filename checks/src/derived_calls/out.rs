@@ -9,6 +9,7 @@ use crate::array::Array;
 use crate::compare::{ComparedProperties, compare_properties};
 use crate::datum::{Datum, create_values};
 use crate::error::Result;
+use crate::known_operators::known_base;
 use crate::reference_call::{ReferenceCall, call_and_check_aliasing};
 use crate::tensors::GAP_ELEMENT;
 use crate::verdict::{CallError, Failure, Verdict};
@@ -90,7 +91,7 @@ impl OutFormCheck<'_> {
     /// Whether `out` determines the dtype of the result: only the functional form has a `dtype` argument.
     fn implies_dtype(&self) -> bool {
         let has_dtype = |operator: &Operator| operator.schema().argument("dtype").is_some();
-        has_dtype(self.case.operator) && !has_dtype(self.form) || self.case.operator.name().base == "_scaled_mm"
+        has_dtype(self.case.operator) && !has_dtype(self.form) || known_base(self.case.operator.name()) == "_scaled_mm"
     }
 
     fn out_arguments(&self) -> Vec<(usize, &str)> {

@@ -4,12 +4,13 @@ use dispatch_runtime::{Complex64, Operator, Scalar, Value};
 
 use super::finite_differences::COARSEST_STEP;
 use crate::datum::Datum;
+use crate::known_operators::known_base;
 use crate::reference_call::ReferenceCall;
 use crate::tensors::to_complex;
 
 /// Returns the reason why finite differences cannot check the gradient of a call, or `None` if they can.
 pub(super) fn first_order_exemption(case: &ReferenceCall) -> Option<&'static str> {
-    Some(match case.operator.name().base {
+    Some(match known_base(case.operator.name()) {
         _ if case.is_unpredictable() => "its results are unpredictable",
         base if base.contains("fake_quant") => "it rounds, and its gradient is that of the numbers before",
         "_batch_norm_impl_index_backward" | "batch_norm_backward" => "its saved statistics depend on its input",
@@ -90,7 +91,9 @@ pub(super) fn is_single_precision(case: &ReferenceCall) -> bool {
         "fake_quantize_per_channel_affine",
         "fake_quantize_per_channel_affine_cachemask",
     ];
-    name.namespace == "quantized_decomposed" || name.base.contains("moving_avg") || bases.contains(&name.base)
+    name.namespace == "quantized_decomposed"
+        || known_base(name).contains("moving_avg")
+        || bases.contains(&known_base(name))
 }
 
 /// Whether an element of the arguments, other than 0, has a magnitude that satisfies the predicate.
@@ -107,7 +110,7 @@ fn any_nonzero_magnitude(case: &ReferenceCall, predicate: impl Fn(f64) -> bool) 
 /// Returns the reason why a recorded gradient is not accurate to double precision, if it is not.
 pub(super) fn imprecise_recording_reason(case: &ReferenceCall) -> Option<&'static str> {
     let imprecise = ["special_bessel_j0", "special_bessel_j1", "special_bessel_y0", "special_bessel_y1"];
-    match case.operator.name().base {
+    match known_base(case.operator.name()) {
         base if imprecise.contains(&base) => Some("PyTorch's values are accurate to seven digits only"),
         base if DETERMINANTS.contains(&base) && is_nearly_singular(case) => {
             Some("PyTorch's gradient of a singular matrix is zero")
@@ -118,7 +121,7 @@ pub(super) fn imprecise_recording_reason(case: &ReferenceCall) -> Option<&'stati
 
 /// Returns the reason why a call has no second-order gradient to check, if it has none.
 pub(super) fn second_order_exemption(case: &ReferenceCall) -> Option<&'static str> {
-    first_order_exemption(case).or_else(|| match case.operator.name().base {
+    first_order_exemption(case).or_else(|| match known_base(case.operator.name()) {
         "_scaled_dot_product_flash_attention_for_cpu" => Some("PyTorch does not differentiate its gradient"),
         base if DETERMINANTS.contains(&base) && is_nearly_singular(case) => {
             Some("its gradient at a singular matrix comes from singular vectors, which are not smooth")
@@ -131,7 +134,7 @@ pub(super) fn second_order_exemption(case: &ReferenceCall) -> Option<&'static st
 /// batch normalisations.
 pub(super) fn is_constant(case: &ReferenceCall, position: usize) -> bool {
     let name = &case.operator.schema().arguments[position].name;
-    match case.operator.name().base {
+    match known_base(case.operator.name()) {
         "_batch_norm_no_update" | "_batch_norm_with_update_functional" | "_native_batch_norm_legit_functional" => {
             name.starts_with("running")
         }
@@ -149,7 +152,7 @@ pub(super) fn reads_one_triangle(case: &ReferenceCall) -> bool {
         "linalg_eigvalsh",
         "linalg_matrix_sqrth",
     ];
-    operators.contains(&case.operator.name().base) || argument_is_true(case, "hermitian")
+    operators.contains(&known_base(case.operator.name())) || argument_is_true(case, "hermitian")
 }
 
 /// Operators that are not smooth at matrices with equal singular values, or with one that is zero.
@@ -202,7 +205,7 @@ const SOLVERS: [&str; 21] = [
 
 /// Whether a matrix has a singular value that is small, compared with its largest one or with the steps of finite differences.
 fn is_nearly_singular(case: &ReferenceCall) -> bool {
-    let argument = usize::from(case.operator.name().base == "triangular_solve");
+    let argument = usize::from(known_base(case.operator.name()) == "triangular_solve");
     singular_values(case, argument).is_some_and(|matrices| {
         matrices.iter().any(|values| values.last().is_some_and(|&last| last < 1e-6 * values[0].max(1e-6)))
     })

@@ -11,6 +11,7 @@ use dispatch_trace::{Graph, TraceError};
 use crate::array::Array;
 use crate::compare::{ComparedProperties, Difference, Tolerance, compare_properties, first_difference};
 use crate::datum::{Datum, create_values};
+use crate::known_operators::known_base;
 use crate::meta::depends_on_data;
 use crate::reference_call::{ReferenceCall, returns_uninitialized};
 use crate::tensors::to_array;
@@ -158,7 +159,7 @@ impl TraceCheck<'_> {
     }
 
     fn compare_runs(&self, actual: &RunOutcome, expected: &RunOutcome) -> Result<(), CallError> {
-        let base = self.case.operator.name().base.trim_end_matches('_');
+        let base = known_base(self.case.operator.name()).trim_end_matches('_');
         let properties = if returns_uninitialized(base) || RESIZE_OPERATORS.contains(&base) {
             ComparedProperties::AllButElements
         } else {

@@ -1,5 +1,6 @@
 //! Cases: the inputs fit the schema, or the error says what is wrong.
 
+use aten::prelude::*;
 use dispatch_checks::{Case, Error, opcheck};
 use dispatch_runtime::prelude::*;
 

@@ -84,7 +84,7 @@ fn an_operator_of_one_dtype_is_not_checked_in_double_precision() {
 #[op_def("opcheck::single_precision(Tensor self) -> Tensor", shape = pointwise)]
 pub fn single_precision(this: &Tensor) -> Result<Tensor>;
 
-#[op_impl(single_precision, CPU, dtypes(F32))]
+#[op_impl(single_precision, CPU, dtypes(f32))]
 fn single_precision_cpu<T: Floating>(_plan: &PointwisePlan, out: &mut Tensor, this: &Tensor) -> Result<()> {
     let mut elements = this.to_vec::<T>()?.into_iter();
     out.elements_mut::<T>()?.for_each(|to| *to = elements.next().unwrap_or(T::ZERO));

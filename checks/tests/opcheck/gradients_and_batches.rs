@@ -1,6 +1,5 @@
 //! Mistakes of derivatives and batch rules.
 
-use aten::prelude::*;
 use dispatch_autograd::op_grad;
 use dispatch_checks::Check;
 use dispatch_runtime::prelude::*;

@@ -33,14 +33,15 @@ struct SlowLoopState {
 
 static SLOW_LOOP_STATE: LazyLock<Mutex<SlowLoopState>> = LazyLock::new(Mutex::default);
 
-/// Sets the treatment of operators without a batch rule, for the whole program.
+/// Sets the treatment of operators without a batch rule, for the whole program. Returns the previous treatment.
 ///
 /// ```
 /// use dispatch_vmap::{SlowLoops, set_slow_loops};
-/// set_slow_loops(SlowLoops::Allow);
+/// let before = set_slow_loops(SlowLoops::Allow);
+/// println!("it was {before:?}");
 /// ```
-pub fn set_slow_loops(slow: SlowLoops) {
-    SLOW_LOOP_STATE.lock().unwrap_or_else(PoisonError::into_inner).slow = slow;
+pub fn set_slow_loops(slow: SlowLoops) -> SlowLoops {
+    std::mem::replace(&mut SLOW_LOOP_STATE.lock().unwrap_or_else(PoisonError::into_inner).slow, slow)
 }
 
 /// Loops over slices, with the warning or error that [`set_slow_loops`] has set.
