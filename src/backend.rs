@@ -18,7 +18,7 @@
 //! A crate with operators imports the prelude, and from here what it names. This program declares a device, a kernel for it, and a layer
 //! that counts the calls of all operators.
 //!
-//! ```
+//! ```standalone_crate
 //! use std::sync::atomic::{AtomicU32, Ordering};
 //! use std::sync::{Mutex, PoisonError};
 //!

@@ -269,8 +269,8 @@ macro_rules! register_kernel {
 macro_rules! kernel {
     // The `unsafe` block is the caller's, so that the caller's lints about `unsafe` see it.
     ($vis:vis static $name:ident = $kernel:expr;) => {
-        $vis static $name: $crate::Kernel = $kernel;
-        $crate::register_kernel!($name);
+        $vis static $name: $crate::__private::Kernel = $kernel;
+        $crate::__private::register_kernel!($name);
     };
 }
 

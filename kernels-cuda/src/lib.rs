@@ -69,5 +69,6 @@ mod prelude {
 pub mod __private {
     pub use inventory::submit;
 
-    pub use crate::kernel::RegisteredKernel;
+    pub use crate::kernel::{Kernel, RegisteredKernel};
+    pub use crate::register_kernel;
 }

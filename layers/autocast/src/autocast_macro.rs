@@ -40,10 +40,10 @@
 #[macro_export]
 macro_rules! autocast {
     ($policy:ident on $backend:path: $($operators:tt)+) => {
-        $crate::__autocast! { (Autocast.on($backend)) $policy $($operators)+ }
+        $crate::__private::__autocast! { (Autocast.on($backend)) $policy $($operators)+ }
     };
     ($policy:ident: $($operators:tt)+) => {
-        $crate::__autocast! { (Autocast) $policy $($operators)+ }
+        $crate::__private::__autocast! { (Autocast) $policy $($operators)+ }
     };
 }
 
@@ -52,26 +52,26 @@ macro_rules! autocast {
 #[macro_export]
 macro_rules! __autocast {
     ($key:tt append_dtype $($operator:path => $with_dtype:path),+ $(,)?) => {
-        $($crate::__autocast! { @ $key boxed::<$operator>(
+        $($crate::__private::__autocast! { @ $key boxed::<$operator>(
             |operator, keys, stack| $crate::__private::append_dtype(operator, keys, stack, <$with_dtype>::operator()),
             "append_dtype"
         ) })+
     };
     ($key:tt banned $($operator:path => $advice:literal),+ $(,)?) => {
-        $($crate::__autocast! { @ $key boxed::<$operator>(
+        $($crate::__private::__autocast! { @ $key boxed::<$operator>(
             |operator, keys, stack| $crate::__private::banned(operator, keys, stack, $advice),
             "banned"
         ) })+
     };
     ($key:tt untouched $($operator:path),+ $(,)?) => {
-        $($crate::__autocast! { @ $key fallthrough::<$operator>() })+
+        $($crate::__private::__autocast! { @ $key fallthrough::<$operator>() })+
     };
-    ($key:tt lower $($operator:path),+ $(,)?) => { $crate::__autocast! { @@ $key lower $($operator)+ } };
-    ($key:tt fp32 $($operator:path),+ $(,)?) => { $crate::__autocast! { @@ $key fp32 $($operator)+ } };
-    ($key:tt promote $($operator:path),+ $(,)?) => { $crate::__autocast! { @@ $key promote $($operator)+ } };
-    ($key:tt set_dtype $($operator:path),+ $(,)?) => { $crate::__autocast! { @@ $key set_dtype $($operator)+ } };
+    ($key:tt lower $($operator:path),+ $(,)?) => { $crate::__private::__autocast! { @@ $key lower $($operator)+ } };
+    ($key:tt fp32 $($operator:path),+ $(,)?) => { $crate::__private::__autocast! { @@ $key fp32 $($operator)+ } };
+    ($key:tt promote $($operator:path),+ $(,)?) => { $crate::__private::__autocast! { @@ $key promote $($operator)+ } };
+    ($key:tt set_dtype $($operator:path),+ $(,)?) => { $crate::__private::__autocast! { @@ $key set_dtype $($operator)+ } };
     (@@ $key:tt $policy:ident $($operator:path)+) => {
-        $($crate::__autocast! { @ $key boxed::<$operator>($crate::__private::$policy, ::core::stringify!($policy)) })+
+        $($crate::__private::__autocast! { @ $key boxed::<$operator>($crate::__private::$policy, ::core::stringify!($policy)) })+
     };
     (@ $key:tt $kind:ident::<$operator:path>($($kernel:expr, $name:expr)?)) => {
         const _: () = {

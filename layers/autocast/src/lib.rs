@@ -38,6 +38,7 @@ pub use region::{CacheDisabledGuard, Region, default_dtype, disable, disable_cac
 /// Items that the expansion of [`autocast!`] uses. Not public API.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::__autocast;
     pub use crate::policy::{append_dtype, banned, fp32, lower, promote, set_dtype};
     pub use dispatch_macros::__unknown_policy;
     pub use dispatch_runtime::__private as runtime;

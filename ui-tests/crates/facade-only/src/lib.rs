@@ -67,7 +67,7 @@ mod tests {
         super::doubled(&x)?.sum()?.backward()?;
         assert_eq!(x.grad().unwrap().to_vec::<f64>()?, [2.0, 2.0]);
         let rows = Tensor::from([[1.0, 2.0], [3.0, 4.0]]);
-        assert_eq!(opdispatch::vmap::vmap(|row| super::doubled(row), &rows)?.to_vec::<f64>()?, [2.0, 4.0, 6.0, 8.0]);
+        assert_eq!(opdispatch::vmap::vmap(super::doubled, &rows)?.to_vec::<f64>()?, [2.0, 4.0, 6.0, 8.0]);
         assert_eq!(super::product(&rows, &rows)?.to_vec::<f64>()?, [7.0, 10.0, 15.0, 22.0]);
         assert_eq!(super::sum_all!(&rows, dim = 0)?.to_vec::<f64>()?, [4.0, 6.0]);
         let mut list = [Tensor::from([1.0])];
@@ -76,7 +76,7 @@ mod tests {
         let mut out = Tensor::from([0.0; 4]);
         super::operators::repeated_out(&Tensor::from([1.0, 2.0]), 2, &mut out)?;
         assert_eq!(out.to_vec::<f64>()?, [1.0, 2.0, 1.0, 2.0]);
-        assert_eq!(super::halved(&rows)?.item::<f64>()?, 0.5);
+        assert_eq!(super::halved(&rows)?.to_vec::<f64>()?, [0.5]);
         assert_eq!(super::halved(&rows.to(Device::META)?)?.sizes(), [1]);
         Ok(())
     }

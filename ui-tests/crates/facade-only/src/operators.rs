@@ -167,7 +167,7 @@ fn describe_any(
     ::core::option::Option<::core::primitive::bool>,
 ) {
     let _ = (this, device, layout, dtype);
-    let text = ::std::format!("{mode} {low} {turn} {:?}", weights);
+    let text = ::std::format!("{mode} {low} {turn} {weights:?}");
     (text.into(), size.iter().sum(), ::std::vec![low], ::core::option::Option::Some(flag))
 }
 
