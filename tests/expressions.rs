@@ -4,10 +4,9 @@
 
 use std::f64::consts::PI;
 
-use opdispatch::autograd::detect_anomaly;
-use opdispatch::autograd::{Differentiable, functional::grad};
+use opdispatch::Complex64;
+use opdispatch::autograd::functional::grad;
 use opdispatch::prelude::*;
-use opdispatch::{Complex64, Spec};
 
 /// A layer norm, written out.
 #[derive(TensorTree)]
@@ -209,14 +208,14 @@ fn adam_steps_equal_pytorchs() {
 
 #[test]
 fn operands_are_borrowed_or_computed() {
-    let (a, list, pair) = (Tensor::from(2.0), [Tensor::from(3.0)], (Tensor::from(5.0), 7));
+    let (a, list, pair) = (Tensor::from(2.0), [Tensor::from(3.0)], (Tensor::from(5.0), 7_i64));
     let (reference, mutable, boxed) = (&a, &mut Tensor::from(11.0), Box::new(Tensor::from(13.0)));
     let value = |found: Result<Tensor>| found.unwrap().to(DType::F64).unwrap().item::<f64>().unwrap();
     assert_eq!(value(expr!(a * list[0] - pair.0 * pair.1)).to_bits(), (-29.0_f64).to_bits());
     assert_eq!(value(expr!(reference + mutable + *boxed)).to_bits(), 26.0_f64.to_bits());
     assert_eq!(value(expr!(-a - -1.5 * (a.exp()? - a.exp()))).to_bits(), (-2.0_f64).to_bits());
     assert_eq!(value(expr!({ a.clone() } / if a.requires_grad() { 1.0 } else { 4.0 })).to_bits(), 0.5_f64.to_bits());
-    let (half, numbers) = (0.5_f32, &[2.0, 4.0]);
+    let (half, numbers) = (0.5_f32, &[2.0_f64, 4.0]);
     assert_eq!(value(expr!(a * half * numbers[1] + (1.0 + numbers[0]) * 2.0 * a)).to_bits(), 16.0_f64.to_bits());
     let (x, y) = (Tensor::from([true, false]), Tensor::from([true, true]));
     assert_eq!(expr!(!x & y | x ^ y).unwrap().to_vec::<bool>().unwrap(), [false, true]);
@@ -238,20 +237,6 @@ fn the_first_error_is_returned() {
     let error = expr!(x + y * x + counted()).unwrap_err();
     assert_eq!(error.to_string(), (&y * &x).unwrap_err().to_string());
     assert_eq!(calls.get(), 0, "nothing is computed after an error");
-    let error = expr!(x * Spec::contiguous(DType::F64, &[3]).on(Device::META)).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        (&x * Spec::contiguous(DType::F64, &[3]).on(Device::META).unwrap()).unwrap_err().to_string()
-    );
-}
-
-/// The backtrace of a recorded operation has the line of the operation, also in an expression of several lines.
-#[test]
-fn backtraces_have_the_line_of_the_operation() {
-    let _watching = detect_anomaly();
-    let x = Tensor::from(-1.0).requires_grad_(true).unwrap();
-    let line = line!() + 4;
-    let y = expr!(x * 2.0 + 3.0 + (x.sqrt() * 0.0));
-    let error = y.unwrap().backward().unwrap_err().to_string();
-    assert!(error.contains(&format!("expressions.rs:{line}")), "{error}");
+    let error = expr!(x * x.reshape(&[17])).unwrap_err();
+    assert_eq!(error.to_string(), x.reshape(&[17]).unwrap_err().to_string());
 }

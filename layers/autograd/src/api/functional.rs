@@ -96,7 +96,8 @@ pub fn value_and_grad<I: IntoTensorTree>(
     if output.geometry().count() != 1 {
         return Err(GradientError::NotScalar { sizes: output.sizes().to_vec(), dtype: output.dtype() }.into());
     }
-    let request = Differentiation::of_outputs(&[&output]).allow_unused();
+    let outputs = [&output];
+    let request = Differentiation::of_outputs(&outputs).allow_unused();
     let gradient = gradients_or_zeros(&inputs, history::requires_grad(&output)?.then_some(request))?;
     Ok((entered.level().lower(&output), map(&gradient, |tensor| Ok(entered.level().lower(tensor)))?))
 }
