@@ -5,7 +5,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use opdispatch::backend::cpu;
+use opdispatch::backend::cpu::{self, Real};
 use opdispatch::prelude::*;
 
 #[op_def("own::rms_norm(Tensor self, Tensor weight, float eps) -> Tensor")]
@@ -15,7 +15,7 @@ fn rms_norm(this: &Tensor, weight: &Tensor, eps: f64) -> Result<Tensor>;
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
 fn rms_norm_cpu<T: cpu::Float>(this: &Tensor, weight: &Tensor, eps: f64) -> Result<Tensor> {
     let weight = cpu::elements::<T::Compute>(weight)?;
-    cpu::map_rows([this], &[-1], |[row], out| {
+    cpu::map_rows([this], &[-1], |[row]: [&[T::Compute]; 1], out| {
         let mean_square = cpu::sum(row, |x| x * x) / row.len() as f64;
         let scale = T::Compute::from_f64((mean_square + eps).sqrt().recip());
         for ((out, &x), &weight) in out.iter_mut().zip(row).zip(&*weight) {

@@ -24,7 +24,7 @@
 //! #[op_impl(scaled_rows, CPU, dtypes(floating))]
 //! fn scaled_rows_cpu<T: cpu::Float>(this: &Tensor, weight: &Tensor, eps: f64) -> Result<Tensor> {
 //!     let weight = cpu::elements::<T::Compute>(weight)?;
-//!     cpu::map_rows([this], &[-1], |[row], out| {
+//!     cpu::map_rows([this], &[-1], |[row]: [&[T::Compute]; 1], out| {
 //!         let scale = (cpu::sum(row, |x| x * x) / row.len() as f64 + eps).sqrt().recip();
 //!         let scale = T::Compute::from_f64(scale);
 //!         for ((out, &x), &weight) in out.iter_mut().zip(row).zip(&*weight) {
@@ -51,7 +51,8 @@
 //!
 //! Closures are compiled for each instruction set, and one of them is chosen at run time. This includes all code that the compiler
 //! inlines into the closure: the operators, and the functions of [`Real`]. In code that is generic over `T: Float`, `x.exp()` is such a
-//! function. For a concrete `f32`, it is the standard library's, which has no vector form; write `Real::exp(x)`. Write `#[inline(always)]`
+//! function, with `use kernels_cpu::engine::Real`. For a concrete `f32`, it is the standard library's, which has no vector form; write
+//! `Real::exp(x)`. Write `#[inline(always)]`
 //! before a long closure, such as one of [`map_rows`] with several loops.
 
 mod elements;

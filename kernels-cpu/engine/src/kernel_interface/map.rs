@@ -58,7 +58,7 @@ pub fn map<C: Element, R: Element, const N: usize>(
 /// ```
 /// use dispatch_runtime::prelude::*;
 /// use dispatch_runtime::PointwisePlan;
-/// use kernels_cpu::engine as cpu;
+/// use kernels_cpu::engine::{self as cpu, Real};
 ///
 /// #[op_def("mapped::blend(Tensor self, Tensor other) -> Tensor", shape = pointwise, inplace, out = "out")]
 /// pub fn blend(this: &Tensor, other: &Tensor) -> Result<Tensor>;
