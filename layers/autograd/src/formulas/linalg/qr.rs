@@ -55,7 +55,7 @@ fn square_gradient(q: &Tensor, r: &Tensor, of_q: Option<&Tensor>, of_r: Option<&
         (None, None) => r.zeros_like()?,
     };
     let strict = difference.triu(1)?;
-    let diagonal = real(&difference.diagonal(0, -2, -1)?)?.to(q.dtype())?;
+    let diagonal = real(&aten::diagonal(&difference, 0, -2, -1)?)?.to(q.dtype())?;
     let symmetric = ((&strict + adjoint(&strict)?)? + aten::diag_embed(&diagonal, 0, -2, -1)?)?;
     let product = q.matmul(&symmetric)?;
     let sum = of_q.map_or_else(|| Ok(product.clone()), |grad| grad + &product)?;
