@@ -85,7 +85,7 @@ fn jacobians_of_result(pullback: &Pullback, outputs: &[Tensor], i: usize, inputs
         return inputs.iter().map(|input| Tensor::zeros(&sizes(input), *input)).collect();
     }
     let units = Tensor::eye(count, output)?.reshape(&[&[count], output.sizes()].concat())?;
-    let zeros = outputs.iter().map(Methods::zeros_like).collect::<Result<Vec<_>>>()?;
+    let zeros = outputs.iter().map(ConversionMethods::zeros_like).collect::<Result<Vec<_>>>()?;
     let row_of_unit = |unit: &Tensor| {
         let mut seeds: Vec<&Tensor> = zeros.iter().collect();
         seeds[i] = unit;

@@ -127,11 +127,7 @@ impl Reflectors<'_> {
             let of_factor = (-v_adjoint.matmul(&through_row)?)?.squeeze_dims(-1)?;
             let first = (&through_row * conj(&factor)?)?;
             let second = (operand.matmul(&of_adjoint.matmul(&v)?)? * &factor)?;
-            of_reflectors.push((
-                index,
-                (-(first + second)?)?,
-                if is_adjoint { conj(&of_factor)? } else { of_factor },
-            ));
+            of_reflectors.push((index, (-(first + second)?)?, if is_adjoint { conj(&of_factor)? } else { of_factor }));
             of_result = (&of_result - (v.matmul(&v_adjoint.matmul(&of_result)?)? * conj(&factor)?)?)?;
         }
         of_reflectors.sort_by_key(|(index, ..)| *index);
