@@ -45,7 +45,7 @@ fn train_step(weights: &[Tensor; 2]) -> Result<()> {
     loss.backward()?;
     let _no_grad = opdispatch::autograd::no_grad();
     for weight in weights {
-        let mut weight = weight.clone();
+        let weight = weight.clone();
         if let Some(gradient) = weight.grad() {
             weight.sub_(&(gradient * 0.1)?)?;
         }

@@ -105,7 +105,7 @@ fn jacobian_of_result<I: TensorTree, O: TensorTree>(
         return inputs.map_tensors(&TreePath::ROOT, &mut |_, input| Tensor::zeros(&sizes(input), input));
     }
     let units = Tensor::eye(count, result)?.reshape(&[&[count], result.sizes()].concat())?;
-    let zeros = results.tensors().iter().map(|tensor| aten::zeros_like!(tensor)).collect::<Result<Vec<_>>>()?;
+    let zeros = results.tensors().iter().map(ConversionMethods::zeros_like).collect::<Result<Vec<_>>>()?;
     let row_of_unit = |unit: &Tensor| {
         let mut seeds = zeros.clone();
         seeds[position] = unit.clone();

@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn the_log_has_each_kernel_down_to_the_backend() -> Result<()> {
         let x = Tensor::ones(&[2, 3], ())?.requires_grad_(true)?;
-        let log = log_calls(|| x.mul(&x).map(drop))?;
+        let log = log_calls(|| (&x * &x).map(drop))?;
         let keys_and_calls: Vec<&str> = log.lines().map(|line| line.split('`').next().unwrap_or(line)).collect();
         let expected = ["aten::mul.Tensor(float32[2, 3], float32[2, 3])", "  AutogradCPU ", "  CPU "];
         assert_eq!(keys_and_calls, expected, "{log}");

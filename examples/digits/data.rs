@@ -82,7 +82,7 @@ mod tests {
         let (least, most) = (digits.pictures.min()?, digits.pictures.max()?);
         assert_eq!([least.to_vec::<f32>()?, most.to_vec()?], [[0.0], [1.0]]);
         assert_eq!(digits.labels.i(..3)?.to_vec::<i64>()?, [0, 1, 2]);
-        assert!(digits.labels.bincount(None, 0)?.min()?.item::<i64>()? > 170);
+        assert!(digits.labels.bincount()?.min()?.item::<i64>()? > 170);
         Ok(())
     }
 

@@ -47,8 +47,8 @@ impl Linear {
         #[expect(clippy::cast_precision_loss, reason = "sizes of layers are small")]
         let bound = (from as f64).sqrt().recip();
         let random = |sizes: &[i64]| {
-            let mut parameter = Tensor::empty(sizes, ())?;
-            parameter.uniform_(-bound, bound)?;
+            let parameter = Tensor::empty(sizes, ())?;
+            parameter.uniform_(-bound..bound)?;
             parameter.requires_grad_(true)
         };
         Ok(Self { weight: random(&[to, from])?, bias: random(&[to])? })

@@ -54,7 +54,7 @@ pub(crate) struct EpochScores {
 pub(crate) fn compute_score(network: &Network, digits: &Digits) -> Result<Score> {
     let _no_grad = autograd::no_grad();
     let scores = network.forward(&digits.pictures)?;
-    let correct = scores.argmax(Some(1), false)?.eq(&digits.labels)?;
+    let correct = scores.argmax_dim(1)?.eq(&digits.labels)?;
     Ok(Score {
         loss: aten::cross_entropy_loss!(&scores, &digits.labels)?.item()?,
         accuracy: correct.to(DType::F64)?.mean()?.item()?,
@@ -64,5 +64,5 @@ pub(crate) fn compute_score(network: &Network, digits: &Digits) -> Result<Score>
 /// Returns the predicted digit of each picture: the one with the highest score.
 pub(crate) fn predict(network: &Network, pictures: &Tensor) -> Result<Tensor> {
     let _no_grad = autograd::no_grad();
-    network.forward(pictures)?.argmax(Some(1), false)
+    network.forward(pictures)?.argmax_dim(1)
 }

@@ -25,7 +25,7 @@ pub(crate) fn serialize_weights(network: &Network) -> Result<Vec<u8>> {
 pub(crate) fn load_weights(network: &Network, file: &[u8]) -> Result<()> {
     let _no_grad = autograd::no_grad();
     let file = SafeTensors::deserialize(file).map_err(Error::kernel)?;
-    for (name, mut parameter) in network.parameters() {
+    for (name, parameter) in network.parameters() {
         let saved = file.tensor(name).map_err(Error::kernel)?;
         let expected = sizes_as_usize(&parameter);
         if (saved.dtype(), saved.shape()) != (Dtype::F32, &expected) {
@@ -35,7 +35,7 @@ pub(crate) fn load_weights(network: &Network, file: &[u8]) -> Result<()> {
         let (numbers, _) = saved.data().as_chunks();
         let numbers: Vec<f32> = numbers.iter().copied().map(f32::from_le_bytes).collect();
         let numbers = Tensor::from_vec(numbers, parameter.sizes())?;
-        parameter.copy_(&numbers, false)?;
+        parameter.copy_(&numbers)?;
     }
     Ok(())
 }

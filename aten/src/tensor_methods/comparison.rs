@@ -319,7 +319,7 @@ pub trait ComparisonMethods: Borrow<Tensor> {
         other.call_with_tensor(|other| crate::bitwise_right_shift(self.borrow(), other))
     }
 
-    /// Returns whether each element occurs in `elements`.
+    /// Returns whether each element occurs in `elements`. PyTorch: `torch.isin`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{Bool, prelude::*}, kernels_cpu as _};

@@ -81,7 +81,7 @@ pub trait ConversionMethods: Borrow<Tensor> {
         in_place!(self, fill_diagonal_(value.into(), false))
     }
 
-    /// Returns zeros with the sizes, dtype and device of the tensor.
+    /// Returns zeros with the sizes, dtype and device of the tensor. PyTorch: `torch.zeros_like`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -92,7 +92,7 @@ pub trait ConversionMethods: Borrow<Tensor> {
         crate::zeros_like(self.borrow(), None, None, None, None, None)
     }
 
-    /// Returns ones with the sizes, dtype and device of the tensor.
+    /// Returns ones with the sizes, dtype and device of the tensor. PyTorch: `torch.ones_like`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -103,7 +103,7 @@ pub trait ConversionMethods: Borrow<Tensor> {
         crate::ones_like(self.borrow(), None, None, None, None, None)
     }
 
-    /// Returns a number in each element, with the sizes, dtype and device of the tensor.
+    /// Returns a number in each element, with the sizes, dtype and device of the tensor. PyTorch: `torch.full_like`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -114,7 +114,7 @@ pub trait ConversionMethods: Borrow<Tensor> {
         crate::full_like(self.borrow(), value.into(), None, None, None, None, None)
     }
 
-    /// Returns arbitrary elements, with the sizes, dtype and device of the tensor.
+    /// Returns arbitrary elements, with the sizes, dtype and device of the tensor. PyTorch: `torch.empty_like`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};

@@ -376,7 +376,7 @@ pub trait IndexingMethods: Borrow<Tensor> {
         crate::diagonal_scatter(self.borrow(), source, 0, 0, 1)
     }
 
-    /// Returns a row for each index, with 1 at the index and 0 elsewhere. -1 computes the number of classes.
+    /// Returns a row for each index, with 1 at the index and 0 elsewhere. -1 computes the number of classes. PyTorch: `F.one_hot`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -387,7 +387,7 @@ pub trait IndexingMethods: Borrow<Tensor> {
         crate::one_hot(self.borrow(), classes.into_int())
     }
 
-    /// Returns the rows of the tensor, which is a table, at the indices.
+    /// Returns the rows of the tensor, which is a table, at the indices. PyTorch: `F.embedding`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -398,7 +398,7 @@ pub trait IndexingMethods: Borrow<Tensor> {
         crate::embedding(self.borrow(), indices, -1, false, false)
     }
 
-    /// Reduces rows of the tensor, which is a table. A bag is a range of `indices`, and `offsets` has the start of each.
+    /// Reduces rows of the tensor, which is a table. A bag is a range of `indices`, and `offsets` has the start of each. PyTorch: `F.embedding_bag`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -412,7 +412,7 @@ pub trait IndexingMethods: Borrow<Tensor> {
         Ok(results.0)
     }
 
-    /// Reduces ranges of the first dimension with the given lengths.
+    /// Reduces ranges of the first dimension with the given lengths. PyTorch: `torch.segment_reduce`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -435,7 +435,7 @@ pub trait IndexingMethods: Borrow<Tensor> {
         crate::bincount(self.borrow(), None, 0)
     }
 
-    /// Returns the positions in the sorted tensor at which `values` keep it sorted.
+    /// Returns the positions in the sorted tensor at which `values` keep it sorted. PyTorch: `torch.searchsorted`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -447,7 +447,7 @@ pub trait IndexingMethods: Borrow<Tensor> {
         crate::searchsorted(self.borrow(), values, false, false, Some(side.name()), None)
     }
 
-    /// Returns the bucket of each element, where `boundaries` are sorted.
+    /// Returns the bucket of each element, where `boundaries` are sorted. PyTorch: `torch.bucketize`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};

@@ -140,7 +140,7 @@ pub trait NormMethods: Borrow<Tensor> {
         crate::rms_norm(self.borrow(), &sizes.into_sizes(), Some(weight), Some(eps))
     }
 
-    /// Normalises over groups of channels.
+    /// Normalises over groups of channels. PyTorch: `F.group_norm`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};

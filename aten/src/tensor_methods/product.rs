@@ -181,7 +181,7 @@ pub trait ProductMethods: Borrow<Tensor> {
         crate::kron(self.borrow(), other)
     }
 
-    /// Returns the products over dimensions of both tensors.
+    /// Returns the products over dimensions of both tensors. PyTorch: `torch.tensordot`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -194,7 +194,7 @@ pub trait ProductMethods: Borrow<Tensor> {
         crate::tensordot(self.borrow(), other, &dims.into_axes(), &other_dims.into_axes())
     }
 
-    /// Returns `self @ weight.T`.
+    /// Returns `self @ weight.T`. PyTorch: `F.linear`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -277,7 +277,7 @@ pub trait ProductMethods: Borrow<Tensor> {
         crate::corrcoef(self.borrow())
     }
 
-    /// Returns the distances between all rows of both tensors.
+    /// Returns the distances between all rows of both tensors. PyTorch: `torch.cdist`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -302,7 +302,7 @@ pub trait ProductMethods: Borrow<Tensor> {
         crate::cdist(self.borrow(), other, options.p, options.compute.code())
     }
 
-    /// Returns the cosines of the angles between vectors along a dimension.
+    /// Returns the cosines of the angles between vectors along a dimension. PyTorch: `F.cosine_similarity`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};

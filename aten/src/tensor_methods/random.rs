@@ -133,7 +133,7 @@ pub trait RandomMethods: Borrow<Tensor> {
         crate::bernoulli(self.borrow(), None)
     }
 
-    /// Returns random numbers of Poisson distributions with the rates in the elements.
+    /// Returns random numbers of Poisson distributions with the rates in the elements. PyTorch: `torch.poisson`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -157,7 +157,7 @@ pub trait RandomMethods: Borrow<Tensor> {
         crate::multinomial(self.borrow(), samples.into_int(), replacement, None)
     }
 
-    /// Returns random numbers, uniform in `[0, 1)`, with the sizes, dtype and device of the tensor.
+    /// Returns random numbers, uniform in `[0, 1)`, with the sizes, dtype and device of the tensor. PyTorch: `torch.rand_like`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -169,7 +169,7 @@ pub trait RandomMethods: Borrow<Tensor> {
         crate::rand_like(self.borrow(), None, None, None, None, None)
     }
 
-    /// Returns random numbers of the standard normal distribution, with the sizes, dtype and device of the tensor.
+    /// Returns random numbers of the standard normal distribution, with the sizes, dtype and device of the tensor. PyTorch: `torch.randn_like`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -181,7 +181,7 @@ pub trait RandomMethods: Borrow<Tensor> {
         crate::randn_like(self.borrow(), None, None, None, None, None)
     }
 
-    /// Returns random integers, uniform in the range, with the sizes, dtype and device of the tensor.
+    /// Returns random integers, uniform in the range, with the sizes, dtype and device of the tensor. PyTorch: `torch.randint_like`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};

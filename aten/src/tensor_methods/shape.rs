@@ -355,7 +355,7 @@ pub trait ShapeMethods: Borrow<Tensor> {
         this.geometry().is_contiguous()
     }
 
-    /// Adds a border with one value. `amounts` has the numbers before and after for the last dimension, then for the one before, and so on.
+    /// Adds a border with one value. `amounts` has the numbers before and after for the last dimension, then for the one before, and so on. PyTorch: `F.pad(amounts, value=...)`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -366,7 +366,7 @@ pub trait ShapeMethods: Borrow<Tensor> {
         crate::constant_pad_nd(self.borrow(), &amounts.into_sizes(), value.into())
     }
 
-    /// Adds a border of existing elements. PyTorch: `F.pad(amounts, mode)`.
+    /// Adds a border of existing elements. PyTorch: `F.pad(amounts, mode=...)`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -378,7 +378,7 @@ pub trait ShapeMethods: Borrow<Tensor> {
         crate::pad(self.borrow(), &amounts.into_sizes(), mode.name(), None)
     }
 
-    /// Adds a dimension to a tensor without dimensions.
+    /// Adds a dimension to a tensor without dimensions. PyTorch: `torch.atleast_1d`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -389,7 +389,7 @@ pub trait ShapeMethods: Borrow<Tensor> {
         crate::atleast_1d(self.borrow())
     }
 
-    /// Adds dimensions, so that there are at least two.
+    /// Adds dimensions, so that there are at least two. PyTorch: `torch.atleast_2d`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -400,7 +400,7 @@ pub trait ShapeMethods: Borrow<Tensor> {
         crate::atleast_2d(self.borrow())
     }
 
-    /// Adds dimensions, so that there are at least three.
+    /// Adds dimensions, so that there are at least three. PyTorch: `torch.atleast_3d`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -411,7 +411,7 @@ pub trait ShapeMethods: Borrow<Tensor> {
         crate::atleast_3d(self.borrow())
     }
 
-    /// Rearranges channels to larger images.
+    /// Rearranges channels to larger images. PyTorch: `F.pixel_shuffle`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -422,7 +422,7 @@ pub trait ShapeMethods: Borrow<Tensor> {
         crate::pixel_shuffle(self.borrow(), factor.into_int())
     }
 
-    /// Rearranges images to more channels.
+    /// Rearranges images to more channels. PyTorch: `F.pixel_unshuffle`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -433,7 +433,7 @@ pub trait ShapeMethods: Borrow<Tensor> {
         crate::pixel_unshuffle(self.borrow(), factor.into_int())
     }
 
-    /// Exchanges channels between groups.
+    /// Exchanges channels between groups. PyTorch: `F.channel_shuffle`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};

@@ -211,7 +211,7 @@ pub trait ViewMethods: Borrow<Tensor> {
         crate::view_dtype(self.borrow(), dtype)
     }
 
-    /// Returns complex numbers as pairs of real ones.
+    /// Returns complex numbers as pairs of real ones. PyTorch: `torch.view_as_real`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -222,7 +222,7 @@ pub trait ViewMethods: Borrow<Tensor> {
         crate::view_as_real(self.borrow())
     }
 
-    /// Returns pairs of real numbers as complex ones.
+    /// Returns pairs of real numbers as complex ones. PyTorch: `torch.view_as_complex`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};

@@ -16,9 +16,16 @@ fn elements(z: &Tensor) -> Vec<(f64, f64)> {
 fn a_conjugate_has_the_key_and_two_have_none() {
     let z = complex_vector();
     let conjugate = z.conj().unwrap();
-    assert!(aten::is_conj(&conjugate).unwrap() && conjugate.keys().has(keys::Conjugate) && !aten::is_neg(&conjugate).unwrap());
+    assert!(
+        aten::is_conj(&conjugate).unwrap()
+            && conjugate.keys().has(keys::Conjugate)
+            && !aten::is_neg(&conjugate).unwrap()
+    );
     assert!(!aten::is_conj(&conjugate.conj().unwrap()).unwrap());
-    assert!(!aten::is_conj(&conjugate.resolve_conj().unwrap()).unwrap() && conjugate.resolve_neg().unwrap().same(&conjugate));
+    assert!(
+        !aten::is_conj(&conjugate.resolve_conj().unwrap()).unwrap()
+            && conjugate.resolve_neg().unwrap().same(&conjugate)
+    );
     assert!(aten::is_neg(&conjugate.imag().unwrap()).unwrap() && !aten::is_neg(&conjugate.real().unwrap()).unwrap());
     assert_eq!(elements(&conjugate), [(1.0, -2.0), (3.0, 4.0)]);
     assert_eq!(conjugate.select(0, 0).unwrap().item::<Complex64>().unwrap(), Complex64::new(1.0, -2.0));
@@ -62,7 +69,7 @@ fn writes_to_a_part_go_through_the_bit() {
     let numbers: Vec<Complex64> = (0..6_u8).map(|i| Complex64::new(i.into(), 1.0)).collect();
     let z = Tensor::from_slice(&numbers).view(&[2, 3]).unwrap();
     let factor = Tensor::from([[1.0, 2.0], [3.0, 4.0]]);
-    let mut part = z.conj().unwrap().narrow(1, 1, 2).unwrap();
+    let part = z.conj().unwrap().narrow(1, 1, 2).unwrap();
     part.mul_(&factor).unwrap();
     let expected = [(0.0, 1.0), (1.0, 1.0), (4.0, 2.0), (3.0, 1.0), (12.0, 3.0), (20.0, 4.0)];
     assert_eq!(elements(&z), expected);
@@ -72,7 +79,7 @@ fn writes_to_a_part_go_through_the_bit() {
 
 #[test]
 fn a_tensor_can_be_copied_to_its_own_conjugate() {
-    let mut z = complex_vector();
+    let z = complex_vector();
     let conjugate = z.conj().unwrap();
     z.copy_(&conjugate).unwrap();
     assert_eq!(elements(&z), [(1.0, -2.0), (3.0, 4.0)]);
@@ -81,9 +88,9 @@ fn a_tensor_can_be_copied_to_its_own_conjugate() {
 #[test]
 fn a_view_in_place_keeps_the_bit() {
     let mut conjugate = complex_vector().view(&[2, 1]).unwrap().conj().unwrap();
-    aten::t_(&conjugate).unwrap();
+    aten::t_(&mut conjugate).unwrap();
     assert!(aten::is_conj(&conjugate).unwrap() && conjugate.sizes() == [1, 2]);
-    aten::resize_(&conjugate, &[1], None).unwrap();
+    aten::resize_(&mut conjugate, &[1], None).unwrap();
     assert_eq!(elements(&conjugate), [(1.0, -2.0)]);
 }
 
@@ -113,7 +120,7 @@ fn queries_in_inference_mode_see_the_bit() {
 
 #[test]
 fn booleans_ignore_the_sign() {
-    let mut flags = Tensor::from([false, false]);
+    let flags = Tensor::from([false, false]);
     flags.copy_(&aten::_neg_view(&Tensor::from([0.0, 2.0])).unwrap()).unwrap();
     assert_eq!(flags.to_string(), "tensor([false,  true])");
 }

@@ -59,17 +59,17 @@ fn set_refuses_other_elements_and_places_outside_of_the_memory() {
 fn resize_keeps_the_memory_or_copies_it_to_larger_memory() {
     let whole = range(6);
     let mut x = whole.narrow(0, 1, 2).unwrap();
-    aten::resize_(&x, &[2, 2], None).unwrap();
+    aten::resize_(&mut x, &[2, 2], None).unwrap();
     assert!(x.storage().same(whole.storage()));
     assert_eq!(x.to_vec::<f32>().unwrap(), [1.0, 2.0, 3.0, 4.0]);
-    aten::resize_(&x, &[3, 4], None).unwrap();
+    aten::resize_(&mut x, &[3, 4], None).unwrap();
     assert!(!x.storage().same(whole.storage()));
     assert_eq!(x.to_vec::<f32>().unwrap()[..5], [1.0, 2.0, 3.0, 4.0, 5.0]);
     let mut image = range(8);
     aten::resize_(&mut image, &[1, 2, 2, 2], Some(MemoryFormat::ChannelsLast)).unwrap();
     assert_eq!(image.strides(), [8, 1, 4, 2]);
     let mut gaps = range(6).restride(Geometry::strided(&[3], &[2], 0).unwrap()).unwrap();
-    aten::resize_(&gaps, &[3], None).unwrap();
+    aten::resize_(&mut gaps, &[3], None).unwrap();
     assert_eq!(gaps.strides(), [2]);
 }
 
@@ -77,7 +77,7 @@ fn resize_keeps_the_memory_or_copies_it_to_larger_memory() {
 fn resize_refuses_impossible_sizes() {
     for size in [&[-1][..], &[i64::MAX], &[i64::MAX, 4], &[1 << 40, 1 << 40]] {
         let mut x = range(2);
-        assert!(aten::resize_(&x, size, None).is_err(), "{size:?}");
+        assert!(aten::resize_(&mut x, size, None).is_err(), "{size:?}");
         assert!(aten::resize(&x, size, None).is_err() && aten::_resize_output(&x, size, Device::CPU).is_err());
     }
     let mut x = range(2);

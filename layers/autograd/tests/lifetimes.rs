@@ -51,7 +51,7 @@ fn a_chain_through_writes_to_views_is_dropped_in_a_small_stack() {
         let (x, one) = (leaf_tensor(&[1.0, 1.0]), leaf_tensor(&[1.0]));
         let base = aten::clone(&x, None).unwrap();
         for _ in 0..20_000 {
-            aten::mul_(&mut base.slice(0, Some(1), None, 1).unwrap(), &one).unwrap();
+            aten::mul_(&mut aten::slice(&base, 0, Some(1), None, 1).unwrap(), &one).unwrap();
         }
         base.sum().unwrap().backward().unwrap();
         drop(base);
@@ -125,7 +125,7 @@ fn a_graph_without_a_backward_is_freed_with_its_results() {
         let view = z.view(&[1, 2]).unwrap();
         attach_counter(&view, &counter);
         aten::add_(&mut y, &x, 1.into()).unwrap();
-        let mut end = y.slice(0, Some(1), None, 1).unwrap();
+        let mut end = aten::slice(&y, 0, Some(1), None, 1).unwrap();
         attach_counter(&end, &counter);
         let other = end.clone();
         aten::mul_(&mut end, &other).unwrap();
@@ -166,7 +166,7 @@ fn a_backward_frees_saved_tensors_before_the_result_is_dropped() {
 fn a_factor_is_saved_only_for_the_gradient_of_the_other() {
     let (x, constant) = (leaf_tensor(&[2.0]), Tensor::from([3.0]));
     let counter = Arc::new(());
-    let mut y = (&x * 1.0).unwrap();
+    let y = (&x * 1.0).unwrap();
     attach_counter(&y, &counter);
     let z = (&y * &constant).unwrap();
     y.add_(1).unwrap();

@@ -37,7 +37,7 @@ impl Network {
     }
 
     fn loss(&self, hidden: &Tensor, target: &Tensor) -> Result<Tensor> {
-        hidden.mm(&self.second)?.mse_loss(target, REDUCTION_SUM)
+        aten::mse_loss(&hidden.mm(&self.second)?, target, REDUCTION_SUM)
     }
 }
 

@@ -40,8 +40,8 @@ struct ArithmeticChain;
 struct TranscendentalChain;
 
 fn arithmetic_chain(x: &Tensor) -> Result<Tensor> {
-    let x = x.mul_scalar(1.5)?.add_scalar(0.5, 1)?.relu()?.sub_scalar(0.25, 1)?;
-    x.abs()?.mul_scalar(1.125)?.clamp(Some(0.125.into()), Some(6.0.into()))?.add_scalar(1.0, 1)
+    let x = (((x * 1.5)? + 0.5)?.relu()? - 0.25)?;
+    (x.abs()? * 1.125)?.clamp(0.125..=6.0)? + 1.0
 }
 
 impl HandwrittenChain<f32> for ArithmeticChain {
@@ -61,8 +61,8 @@ impl HandwrittenChain<bf16> for ArithmeticChain {
 }
 
 fn transcendental_chain(x: &Tensor) -> Result<Tensor> {
-    let x = x.mul_scalar(0.5)?.sigmoid()?.add_scalar(0.5, 1)?.log()?;
-    x.exp()?.sqrt()?.tanh()?.sub_scalar(0.25, 1)
+    let x = ((x * 0.5)?.sigmoid()? + 0.5)?.log()?;
+    x.exp()?.sqrt()?.tanh()? - 0.25
 }
 
 impl HandwrittenChain<f32> for TranscendentalChain {

@@ -51,7 +51,7 @@ fn special_elements(dtype: DType, sizes: &[i64], seed: i64) -> Tensor {
     } else {
         Tensor::from_slice(&(0..count).map(|i| i64::try_from(at(i)).unwrap() - 4).collect::<Vec<i64>>())
     };
-    made.to_dtype(dtype, false, true, None).unwrap().reshape(sizes).unwrap()
+    aten::to_dtype(&made, dtype, false, true, None).unwrap().reshape(sizes).unwrap()
 }
 
 /// Locks the other tests out: a replaced kernel is replaced for all threads.
@@ -199,8 +199,8 @@ fn a_pass_accepts_any_number_of_elements() {
         for dtype in [DType::F32, DType::BF16, DType::F16, DType::I32, DType::U8] {
             let inputs = [special_elements(dtype, &[size], 1), special_elements(dtype, &[size], 2)];
             let chain = |x: &[Tensor]| {
-                let y = aten::add(&x[0].mul_scalar(3)?, &x[1], 2.into())?.relu()?.sub_scalar(1, 1)?;
-                Ok(vec![y.abs()?.clamp(Some(1.into()), Some(50.into()))?.maximum(&x[1])?.neg_or_bitwise_not()?])
+                let y = (aten::add(&(&x[0] * 3)?, &x[1], 2.into())?.relu()? - 1)?;
+                Ok(vec![y.abs()?.clamp(1..=50)?.maximum(&x[1])?.neg_or_bitwise_not()?])
             };
             assert_eq!(fused_pass_lengths(chain, &inputs), [8], "{size} of {dtype}");
         }
@@ -213,21 +213,21 @@ trait NegOrBitwiseNot {
 
 impl NegOrBitwiseNot for Tensor {
     fn neg_or_bitwise_not(&self) -> Result<Tensor> {
-        if self.dtype().is_integral() { self.bitwise_not() } else { self.neg() }
+        if self.dtype().is_integral() { self.bitwise_not() } else { -self }
     }
 }
 
 /// Calls the cheap operators that are fused in registers, with their operands in both orders.
 fn chain_in_registers(inputs: &[Tensor]) -> Result<Vec<Tensor>> {
     let [a, b] = inputs else { return Ok(Vec::new()) };
-    let least = aten::sub(b, &a.neg()?, 2.into())?.abs()?.sqrt()?.minimum(b)?;
+    let least = aten::sub(b, &(-a)?, 2.into())?.abs()?.sqrt()?.minimum(b)?;
     let sum = aten::add(b, &aten::add(&least, b, 3.into())?, 0.5.into())?;
     let z = aten::rsub(&aten::rsub(b, &sum, 1.into())?, b, 2.into())?;
-    let z = aten::div(b, &z)?.div(b)?.maximum(b)?;
+    let z = (aten::div(b, &z)? / b)?.maximum(b)?;
     let z = aten::maximum(b, &aten::minimum(b, &z)?)?.reciprocal()?;
     let z = aten::leaky_relu(&aten::threshold(&z, (-2).into(), 0.1.into())?, 0.3.into())?;
-    let squared = z.mul(&z)?.relu()?.sub(&z)?;
-    let out = aten::hardtanh(&squared, (-1).into(), 4.into())?.clamp(Some((-0.5).into()), None)?;
+    let squared = ((&z * &z)?.relu()? - &z)?;
+    let out = aten::hardtanh(&squared, (-1).into(), 4.into())?.clamp((-0.5)..)?;
     Ok(vec![aten::clamp_tensor(&out, Some(a), Some(b))?, sum, squared])
 }
 
@@ -251,7 +251,7 @@ fn chains_of_any_length_have_the_right_operands() {
     let f = |x: &[Tensor]| {
         let mut y = x[0].clone();
         for i in 0..40 {
-            y = if i % 3 == 0 { x[1].sub(&y)? } else { y.add_scalar(i, 1)?.maximum(&x[2])? };
+            y = if i % 3 == 0 { (&x[1] - &y)? } else { (&y + i)?.maximum(&x[2])? };
         }
         Ok(vec![y])
     };
@@ -269,7 +269,7 @@ fn one_pass_can_have_several_dtypes() {
         let mask = x[0].gt(&x[1])?;
         let mixed = aten::where_self(&mask, &x[0], &x[2])?;
         let narrow = mixed.to(DType::BF16)?;
-        Ok(vec![mask.logical_not()?, narrow.mul(&narrow)?.add(&x[2])?, x[1].div(&x[1])?])
+        Ok(vec![mask.logical_not()?, ((&narrow * &narrow)? + (&x[2]))?, (&x[1] / (&x[1]))?])
     };
     assert_eq!(fused_pass_lengths(chain, &inputs), [7]);
 }
@@ -304,7 +304,7 @@ fn smaller_inputs_are_broadcast() {
     ] {
         for dtype in [DType::F32, DType::BF16, DType::I8] {
             let inputs = [special_elements(dtype, a, 1), special_elements(dtype, b, 2)];
-            let chain = |x: &[Tensor]| Ok(vec![x[0].add(&x[1])?.mul(&x[1])?.maximum(&x[0])?]);
+            let chain = |x: &[Tensor]| Ok(vec![((&x[0] + (&x[1]))? * (&x[1]))?.maximum(&x[0])?]);
             assert_eq!(fused_pass_lengths(chain, &inputs), [3], "{a:?} {b:?} {dtype}");
         }
     }
@@ -314,12 +314,12 @@ fn smaller_inputs_are_broadcast() {
 fn only_results_that_are_used_outside_are_written() {
     let inputs = [special_elements(DType::F32, &[40, 30], 1)];
     let f = |x: &[Tensor]| {
-        let a = x[0].mul_scalar(2)?;
+        let a = (&x[0] * 2)?;
         let b = a.abs()?;
         let total = b.sum_keepdim(1)?;
-        let c = b.div(&total)?;
+        let c = (&b / &total)?;
         c.exp()?;
-        Ok(vec![c.neg()?, a])
+        Ok(vec![(-&c)?, a])
     };
     assert_eq!(fused_pass_lengths(f, &inputs), [2, 3]);
     let graph = trace(f, &inputs).unwrap().clean();
@@ -330,13 +330,13 @@ fn only_results_that_are_used_outside_are_written() {
 fn writing_calls_are_not_fused() {
     let inputs = [special_elements(DType::F64, &[50], 1), special_elements(DType::F64, &[50], 2)];
     let f = |x: &[Tensor]| {
-        let a = x[0].mul(&x[1])?;
-        let mut b = a.neg()?;
+        let a = (&x[0] * (&x[1]))?;
+        let mut b = (-&a)?;
         let view = aten::slice(&b, 0, Some(0), Some(20), 1)?;
         aten::fill__scalar(&mut view.clone(), 3.into())?;
-        let c = b.add(&a)?;
+        let c = (&b + &a)?;
         aten::add_(&mut b, &c, 1.into())?;
-        let d = b.mul(&c)?.neg()?;
+        let d = (-(&b * &c)?)?;
         Ok(vec![d, view, a])
     };
     let graph = trace(f, &inputs).unwrap();
@@ -345,9 +345,9 @@ fn writing_calls_are_not_fused() {
     assert_same_bits(&fused.run(&inputs).unwrap(), &graph.run(&inputs).unwrap(), "writes");
     // Writes to an input that shares memory with another input.
     let f = |x: &[Tensor]| {
-        let read = x[1].neg()?.abs()?;
+        let read = (-&x[1])?.abs()?;
         aten::mul_(&mut x[0].clone(), &Tensor::number(2.into()))?;
-        Ok(vec![read.add(&x[1].neg()?.abs()?)?])
+        Ok(vec![(&read + (&(-&x[1])?.abs()?))?])
     };
     let base = || Tensor::from([1.0, 2.0, 3.0]);
     let graph = trace(f, &[base(), Tensor::from([0.0, 0.0])]).unwrap();
@@ -366,7 +366,7 @@ fn base_and_overlapping_view(base: &Tensor) -> [Tensor; 2] {
 #[test]
 fn inputs_can_be_the_same_tensor() {
     let graph =
-        trace(|x| Ok([x[0].add(&x[1])?.mul(&x[1])?]), &[Tensor::from([0.0; 3]), Tensor::from([0.0; 3])]).unwrap();
+        trace(|x| Ok([((&x[0] + (&x[1]))? * (&x[1]))?]), &[Tensor::from([0.0; 3]), Tensor::from([0.0; 3])]).unwrap();
     let x = special_elements(DType::F64, &[3], 1);
     assert_same_bits(
         &graph.fuse().run(&[x.clone(), x.clone()]).unwrap(),
@@ -376,7 +376,7 @@ fn inputs_can_be_the_same_tensor() {
 }
 
 fn fusible_chain(x: &[Tensor]) -> Result<Vec<Tensor>> {
-    Ok(vec![x[0].mul(&x[1])?.sigmoid()?.add(&x[0])?])
+    Ok(vec![((&x[0] * (&x[1]))?.sigmoid()? + (&x[0]))?])
 }
 
 fn two_inputs() -> [Tensor; 2] {
@@ -402,7 +402,7 @@ fn gradients_equal_those_of_separate_calls() {
 
 #[test]
 fn active_layers_see_the_separate_calls() {
-    let f = |x: &[Tensor]| Ok(vec![x[0].add(&x[0].mm(&x[1])?)?.exp()?.log()?.pow(2)?]);
+    let f = |x: &[Tensor]| Ok(vec![(&x[0] + (&x[0].mm(&x[1])?))?.exp()?.log()?.pow(2)?]);
     let graph = trace(f, &two_inputs()).unwrap();
     let fused = fuse_and_reparse(&graph);
     assert_eq!(fused.passes().count(), 1);
@@ -447,7 +447,7 @@ fn an_input_that_is_locked_is_rejected_by_its_operator() {
 
 #[test]
 fn integer_division_is_not_fused() {
-    let f = |x: &[Tensor]| Ok(vec![aten::floor_divide(&x[0].neg()?.abs()?, &x[1])?]);
+    let f = |x: &[Tensor]| Ok(vec![aten::floor_divide(&(-&x[0])?.abs()?, &x[1])?]);
     let graph = trace(f, &[Tensor::from([4_i64, 5]), Tensor::from([2_i64, 2])]).unwrap();
     let fused = fuse_and_reparse(&graph);
     assert_eq!(fused.passes().collect::<Vec<_>>(), [[0, 1]]);
@@ -465,7 +465,7 @@ fn unknown_to_fuser_cpu(this: &Tensor) -> Result<Tensor> {
 
 #[test]
 fn operators_unknown_to_the_fuser_are_not_fused() {
-    let f = |x: &[Tensor]| Ok(vec![unknown_to_fuser(&x[0].neg()?.exp()?)?.neg()?.exp()?]);
+    let f = |x: &[Tensor]| Ok(vec![(-unknown_to_fuser(&(-&x[0])?.exp()?)?)?.exp()?]);
     assert_eq!(fused_pass_lengths(f, &[special_elements(DType::F32, &[9], 1)]), [2, 2]);
 }
 
@@ -522,7 +522,7 @@ fn results_have_the_strides_of_separate_calls() {
         for other in [&[][..], &sizes[sizes.len() - 1..]] {
             let inputs = [odd.clone(), Tensor::ones(other, DType::F64).unwrap()];
             assert_eq!(
-                fused_pass_lengths(|x| Ok(vec![x[0].neg()?.abs()?, x[0].mul(&x[1])?.exp()?]), &inputs),
+                fused_pass_lengths(|x| Ok(vec![(-&x[0])?.abs()?, (&x[0] * (&x[1]))?.exp()?]), &inputs),
                 [4],
                 "{sizes:?}"
             );
@@ -577,25 +577,25 @@ impl RandomChain {
         for (kind, a, b) in &self.steps {
             let (a, b) = (a.get(&values).clone(), b.get(&values).clone());
             let made = match kind % 20 {
-                0 => a.add(&b),
+                0 => &a + &b,
                 1 => aten::sub(&a, &b, 2.into()),
-                2 | 3 => a.mul(&b),
+                2 | 3 => &a * &b,
                 4 => a.maximum(&b),
-                5 => a.div(&b),
+                5 => &a / &b,
                 6 => a.lt(&b),
                 7 => aten::where_self(&a.to(DType::Bool)?, &a, &b),
-                8 => a.add_scalar(1.5, 1),
-                9 => a.mul_scalar(3),
-                10 => a.clamp(Some((-1).into()), Some(2.into())),
+                8 => &a + 1.5,
+                9 => &a * 3,
+                10 => a.clamp((-1)..=2),
                 11 => a.relu(),
                 12 => a.abs(),
                 13 => a.sigmoid(),
                 14 => a.exp(),
                 15 => a.to(DType::F16),
                 16 => a.to(DType::U8),
-                17 => a.neg(),
+                17 => -&a,
                 18 => a.sum(),
-                _ => a.masked_fill(&b.to_dtype(DType::Bool, false, false, None)?, 4),
+                _ => a.masked_fill(&b.to(DType::Bool)?, 4),
             };
             values.push(made?);
         }

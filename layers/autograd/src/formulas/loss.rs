@@ -51,11 +51,7 @@ derivatives! {
 #[op_grad(aten::mse_loss_backward)]
 fn mse_loss_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gradient) {
     let second_derivative = move || divide_if_mean((grad * grad_output)?, reduction)? * 2;
-    (
-        move || aten::mse_loss_backward(grad, this, target, reduction),
-        second_derivative,
-        move || -second_derivative()?,
-    )
+    (move || aten::mse_loss_backward(grad, this, target, reduction), second_derivative, move || -second_derivative()?)
 }
 
 #[op_grad(aten::smooth_l1_loss_backward)]

@@ -28,7 +28,7 @@ fn leaves_do_not_share_recorded_gradients() {
         assert!((gradient[0] - 0.424_264).abs() < 1e-5 && (gradient[1] - 0.565_685).abs() < 1e-5, "{gradient:?}");
     }
     let x = leaf_tensor(&[1.0, 2.0]);
-    let mut seed = Tensor::from([1.0, 1.0]);
+    let seed = Tensor::from([1.0, 1.0]);
     Differentiation::of_outputs(&[&x]).with_seeds(&[&seed]).create_graph().backward().unwrap();
     seed.zero_().unwrap();
     assert_eq!(gradient_elements(&x), [1.0, 1.0]);
@@ -46,7 +46,7 @@ fn a_leaf_that_no_longer_requires_gradients_accumulates_none() {
 #[test]
 fn a_retained_gradient_is_that_of_the_current_contents() {
     let x = leaf_tensor(&[1.0, 2.0]);
-    let mut y = (&x * 2.0).unwrap();
+    let y = (&x * 2.0).unwrap();
     y.retain_grad().unwrap();
     y.mul_(3.0).unwrap();
     y.sum().unwrap().backward().unwrap();

@@ -182,7 +182,7 @@ fn a_tensor_recorded_on_another_thread_counts_as_captured() -> Result<()> {
 #[test]
 fn a_captured_view_gets_gradients_of_writes_to_its_base() -> Result<()> {
     let weight = leaf_tensor(&[3., 4., 5.]);
-    let mut base = (&weight * 1.0)?;
+    let base = (&weight * 1.0)?;
     let view = base.narrow(0, 0, 2)?;
     base.mul_(&Tensor::from([2., 2., 2.]))?;
     let sum = multiply_in_checkpoint(&Tensor::from([1., 2.]), &view)?.sum()?;
@@ -200,7 +200,7 @@ fn an_output_can_be_an_input_or_a_captured_tensor() -> Result<()> {
     let outputs = checkpoint(move |inputs| Ok(vec![inputs[0].clone(), captured.clone()]), &[&x])?;
     (&outputs[0] * &outputs[1])?.sum()?.backward()?;
     assert_eq!((gradient_elements(&x), gradient_elements(&weight)), (vec![3., 4.], vec![1., 2.]));
-    let mut copy = outputs.into_iter().next().unwrap();
+    let copy = outputs.into_iter().next().unwrap();
     copy.zero_()?;
     assert_eq!(x.to_vec::<f64>()?, [1., 2.]);
     Ok(())
@@ -253,7 +253,7 @@ fn a_function_can_compute_gradients_of_its_own_leaf() -> Result<()> {
 
 #[test]
 fn a_write_to_a_captured_leaf_is_an_error() -> Result<()> {
-    let mut weight = leaf_tensor(&[3., 4.]);
+    let weight = leaf_tensor(&[3., 4.]);
     let y = multiply_in_checkpoint(&leaf_tensor(&[1., 2.]), &weight)?.sum()?;
     {
         let _unrecorded = guard::no_grad();
@@ -300,7 +300,7 @@ fn transforms_differentiate_in_inference_mode() -> Result<()> {
     assert_eq!(functional::grad(|x| x * x, &x)?.item::<f64>()?, 4.0);
     assert_eq!(functional::grad(|x| functional::grad(cube, x), &x)?.item::<f64>()?, 12.0);
     let in_place = |x: &Tensor| {
-        let mut y = (x * 1.0)?;
+        let y = (x * 1.0)?;
         y.view(&[1])?.mul_(x)?;
         y.mul_(x)?;
         Ok(y)

@@ -101,9 +101,7 @@ fn second_and_third_derivatives_go_through_saved_tensors() -> Result<()> {
 fn a_write_to_a_saved_tensor_is_an_error_that_names_both() -> Result<()> {
     let x = (leaf_tensor(&[1., 2.]) * 1.0)?;
     let (of_saved_input, saved_output) = (cube_by_custom_function(&x)?, exp_by_custom_function(&x)?);
-    for (name, y, mut saved) in
-        [("cube", of_saved_input, x.clone()), ("exp", saved_output.clone(), saved_output.clone())]
-    {
+    for (name, y, saved) in [("cube", of_saved_input, x.clone()), ("exp", saved_output.clone(), saved_output.clone())] {
         saved.mul_(2.0)?;
         let error = y.sum()?.backward().unwrap_err();
         let GradientError::SavedTensorModified { operator, saved, sizes, version, found, .. } = gradient_error(&error)
@@ -121,7 +119,7 @@ fn a_write_in_the_forward_after_the_save_is_an_error() -> Result<()> {
     let x = leaf_tensor(&[1., 2.]);
     let backward = UnaryBackward("late", |ctx, _| Ok(ctx.saved_tensors()?.remove(0)));
     let y = call_custom_function(&[&x], backward, |ctx| {
-        let mut y = x.exp()?;
+        let y = x.exp()?;
         ctx.save(&y);
         y.mul_(2.0)?;
         Ok(vec![y])

@@ -191,7 +191,7 @@ fn a_second_backward_needs_the_graph_retained() {
 
 #[test]
 fn a_checkpoint_checks_the_versions_of_its_inputs_and_frees_them() {
-    let (x, mut y) = (leaf_tensor(&[2.0]), Tensor::from([3.0]));
+    let (x, y) = (leaf_tensor(&[2.0]), Tensor::from([3.0]));
     let product = || checkpoint(|inputs| Ok(vec![(&inputs[0] * &inputs[1])?]), &[&x, &y]).unwrap().remove(0);
     let (freed, modified) = (product(), product());
     freed.backward().unwrap();

@@ -104,8 +104,8 @@ fn in_place_operators_and_views_have_gradients_inside_of_a_transform() {
     let gradient = grad(
         |x| {
             let mut y = aten::clone(x, None)?;
-            let mut end = y.slice(0, Some(1), None, 1)?;
-            aten::mul_(&mut end, &x.slice(0, Some(1), None, 1)?)?;
+            let mut end = aten::slice(&y, 0, Some(1), None, 1)?;
+            aten::mul_(&mut end, &aten::slice(x, 0, Some(1), None, 1)?)?;
             aten::add_(&mut y, x, 1.into())?;
             y.sum()
         },

@@ -19,7 +19,7 @@ fn detach_in_place_removes_the_history() {
     let x = leaf();
     let mut y = (&x * 2.0).unwrap();
     let other = y.clone();
-    y.detach_().unwrap();
+    aten::detach_(&mut y).unwrap();
     assert!(y.same(&other) && !y.requires_grad() && y.is_leaf() && y.grad_fn().is_none());
     let z = (y.requires_grad_(true).unwrap() * 3.0).unwrap();
     z.sum().unwrap().backward().unwrap();
@@ -37,7 +37,7 @@ fn detach_in_place_frees_the_graph() {
     let mut y = (&saved * &saved).unwrap();
     drop(saved);
     assert!(receiver.try_recv().is_err());
-    y.detach_().unwrap();
+    aten::detach_(&mut y).unwrap();
     assert!(receiver.try_recv().is_ok());
 }
 
@@ -45,9 +45,9 @@ fn detach_in_place_frees_the_graph() {
 fn a_view_cannot_be_detached_in_place() {
     let x = leaf();
     let mut view = (&x * 2.0).unwrap().narrow(0, 0, 1).unwrap();
-    assert_eq!(gradient_error(view.detach_()), GradientError::ViewDetached);
+    assert_eq!(gradient_error(aten::detach_(&mut view)), GradientError::ViewDetached);
     assert_eq!(
-        gradient_error(Tensor::from([1.0, 2.0]).narrow(0, 0, 1).unwrap().detach_()),
+        gradient_error(aten::detach_(&mut Tensor::from([1.0, 2.0]).narrow(0, 0, 1).unwrap())),
         GradientError::ViewDetached
     );
 }
@@ -56,12 +56,12 @@ fn a_view_cannot_be_detached_in_place() {
 fn queries_tell_how_a_tensor_was_computed() {
     let x = leaf();
     let parts = x.unbind(0).unwrap();
-    assert_eq!(parts.iter().map(|part| part.output_nr().unwrap()).collect::<Vec<_>>(), [0, 1]);
-    assert!(aten::is_leaf(&x).unwrap() && !aten::is_leaf(&parts[0]).unwrap() && x.output_nr().unwrap() == 0);
+    assert_eq!(parts.iter().map(|part| aten::output_nr(part).unwrap()).collect::<Vec<_>>(), [0, 1]);
+    assert!(aten::is_leaf(&x).unwrap() && !aten::is_leaf(&parts[0]).unwrap() && aten::output_nr(&x).unwrap() == 0);
     let mut y = (&x * 2.0).unwrap();
-    assert!(!y.retains_grad().unwrap());
+    assert!(!aten::retains_grad(&y).unwrap());
     aten::retain_grad(&mut y).unwrap();
-    assert!(y.retains_grad().unwrap() && !x.retains_grad().unwrap());
+    assert!(aten::retains_grad(&y).unwrap() && !aten::retains_grad(&x).unwrap());
     assert!(aten::retain_grad(&mut Tensor::from([1.0])).is_err());
     let version = aten::_version(&y).unwrap();
     aten::zero_(&mut y.detach().unwrap()).unwrap();
@@ -98,10 +98,12 @@ fn backward_accumulates_into_the_given_inputs() {
 #[test]
 fn tensors_that_require_gradients_are_not_resized() {
     let mut x = leaf();
-    assert!(x.resize_(&[1]).is_err());
-    assert!((&x * 2.0).unwrap().resize_(&[1]).unwrap_err().to_string().contains("requires gradients"));
+    assert!(aten::resize_(&mut x, &[1], None).is_err());
+    assert!(
+        aten::resize_(&mut (&x * 2.0).unwrap(), &[1], None).unwrap_err().to_string().contains("requires gradients")
+    );
     let _no_grad = dispatch_runtime::guard::no_grad();
-    assert!(x.resize_(&[1]).is_err());
+    assert!(aten::resize_(&mut x, &[1], None).is_err());
     aten::set_data(&mut x, &Tensor::from([5.0])).unwrap();
     assert!(x.requires_grad() && x.is_leaf() && x.sizes() == [1]);
 }

@@ -15,7 +15,7 @@ fn gradient_error(error: &Error) -> &GradientError {
 }
 
 fn first_element_view(tensor: &Tensor) -> Tensor {
-    tensor.slice(0, Some(0), Some(1), 1).unwrap()
+    aten::slice(tensor, 0, Some(0), Some(1), 1).unwrap()
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn a_recorded_write_to_an_unrecorded_view_is_an_error() {
         let _no_grad = guard::no_grad();
         first_element_view(&x)
     };
-    for mut view in [first_element_view(&unrecorded), unrecorded, in_inference, of_leaf] {
+    for view in [first_element_view(&unrecorded), unrecorded, in_inference, of_leaf] {
         let error = view.mul_(10.0).unwrap_err();
         assert!(matches!(gradient_error(&error), GradientError::ViewWritten { .. }), "{error}");
     }
@@ -55,7 +55,7 @@ fn an_integer_tensor_does_not_require_gradients_after_a_copy_into_it() {
 #[test]
 fn a_write_to_a_view_of_a_leaf_view_is_an_error() {
     let buffer = Tensor::from([1.0, 2.0, 3.0, 4.0]);
-    let parameter = buffer.slice(0, Some(0), Some(2), 1).unwrap().requires_grad_(true).unwrap();
+    let parameter = aten::slice(&buffer, 0, Some(0), Some(2), 1).unwrap().requires_grad_(true).unwrap();
     let mut view = first_element_view(&parameter);
     for error in [aten::mul_(&mut view, &leaf_tensor(&[5.0])).unwrap_err(), view.zero_().unwrap_err()] {
         assert!(matches!(gradient_error(&error), GradientError::ViewOfLeafWritten { .. }), "{error}");
@@ -81,7 +81,7 @@ fn returns_argument_grad(grad: &Tensor) -> Tensor {
 #[test]
 fn a_recorded_result_that_is_an_argument_is_copied() {
     let x = leaf_tensor(&[1.0]);
-    let mut y = returns_argument(&x).unwrap();
+    let y = returns_argument(&x).unwrap();
     y.mul_(3.0).unwrap();
     assert_eq!(x.to_vec::<f64>().unwrap(), [1.0]);
     y.sum().unwrap().backward().unwrap();
@@ -124,7 +124,7 @@ impl Backward for HundredfoldBackward {
 #[test]
 fn a_later_write_to_the_input_does_not_change_a_custom_function() {
     let x = leaf_tensor(&[1.0, 2.0]);
-    let mut y = (&x * 2.0).unwrap();
+    let y = (&x * 2.0).unwrap();
     let output = call_custom_function(&[&y], HundredfoldBackward, |_| Ok(vec![y.view(&[2])?])).unwrap().remove(0);
     y.mul_(3.0).unwrap();
     assert_eq!(output.to_vec::<f64>().unwrap(), [2.0, 4.0]);
@@ -137,13 +137,13 @@ fn the_result_of_a_power_can_be_overwritten() {
     for power in [
         |x: &Tensor| x.pow(3),
         |x: &Tensor| {
-            let mut written = (x * 1.0)?;
+            let written = (x * 1.0)?;
             written.pow_(3)?;
             Ok(written)
         },
     ] {
         let x = leaf_tensor(&[1.0, 2.0]);
-        let mut y = power(&x).unwrap();
+        let y = power(&x).unwrap();
         y.mul_(10.0).unwrap();
         y.sum().unwrap().backward().unwrap();
         assert_eq!(x.grad().unwrap().to_vec::<f64>().unwrap(), [30.0, 120.0]);

@@ -81,7 +81,7 @@ fn unused_parts_of_a_split_get_gradient_zero() {
 #[test]
 fn concatenated_tensors_get_their_parts_of_the_gradient() {
     let (x, y) = (into_leaf(irregular_tensor(&[2])), into_leaf(irregular_tensor(&[3])));
-    let mut squares = (&x * &x).unwrap();
+    let squares = (&x * &x).unwrap();
     let nothing = Tensor::zeros(&[0], DType::F64).unwrap();
     let all = aten::cat(&[squares.clone(), nothing, y.clone()], 0).unwrap();
     squares.mul_(2).unwrap();

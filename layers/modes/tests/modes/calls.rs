@@ -163,7 +163,7 @@ fn a_mode_can_replace_the_results() {
     with_mode(negated, || {
         let y = (&input_matrix() + &input_matrix()).unwrap();
         assert_eq!(y.to_vec::<f64>().unwrap(), [-2.0, -4.0, -6.0, -8.0]);
-        let mut z = input_matrix();
+        let z = input_matrix();
         z.add_(&input_matrix()).unwrap();
     });
     let never = ClosureMode(|call: &mut Call<'_>| {
@@ -195,7 +195,7 @@ fn a_mode_can_change_arguments_and_their_backend() {
 fn an_in_place_call_returns_the_written_tensor() {
     let notes = CallLog::default();
     let _on = enter(LoggingMode("", notes.clone()));
-    let mut y = input_matrix();
+    let y = input_matrix();
     let same = y.clone();
     y.mul_(&input_matrix()).unwrap();
     assert!(y.same(&same));

@@ -19,7 +19,7 @@ const OPERATIONS_PER_TERM: u64 = 2;
 
 #[test]
 fn flops_follow_from_shape_words() {
-    assert_eq!(count_flops([&[2, 1], &[3]], |[a, b]| a.add(&b).map(drop)), 6);
+    assert_eq!(count_flops([&[2, 1], &[3]], |[a, b]| (&a + &b).map(drop)), 6);
     assert_eq!(count_flops([&[2, 3]], |[a]| a.sum().map(drop)), 6);
     assert_eq!(count_flops([&[2, 3], &[3, 5]], |[a, b]| a.mm(&b).map(drop)), OPERATIONS_PER_TERM * 2 * 3 * 5);
     assert_eq!(
@@ -31,14 +31,14 @@ fn flops_follow_from_shape_words() {
 
 #[test]
 fn writing_forms_count_as_their_functional_operator() {
-    assert_eq!(count_flops([&[2, 3], &[3]], |[mut a, b]| a.mul_(&b).map(drop)), 6);
+    assert_eq!(count_flops([&[2, 3], &[3]], |[a, b]| a.mul_(&b).map(drop)), 6);
     let product = |[a, b, mut out]: [Tensor; 3]| aten::mm_out(&a, &b, &mut out);
     assert_eq!(count_flops([&[2, 3], &[3, 5], &[2, 5]], product), OPERATIONS_PER_TERM * 2 * 3 * 5);
 }
 
 #[test]
 fn data_movement_counts_nothing() {
-    let moves = |[mut a]: [Tensor; 1]| {
+    let moves = |[a]: [Tensor; 1]| {
         a.zero_()?;
         aten::fill_scalar(&a, 1.into())?;
         a.t()?.contiguous()?.reshape(&[6])?;
@@ -75,7 +75,7 @@ fn doubled(this: &Tensor) -> Result<Tensor>;
 
 #[op_impl(doubled, CPU)]
 fn doubled_cpu(this: &Tensor) -> Result<Tensor> {
-    this.add(this)
+    this + this
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn memory_shared_by_several_tensors_counts_once() {
 
 #[test]
 fn in_place_calls_allocate_nothing() {
-    let mut x = ones_vector(100);
+    let x = ones_vector(100);
     let memory = enter(Memory::new());
     x.exp_().unwrap();
     x.exp_().unwrap();

@@ -58,7 +58,7 @@ fn boxes_do_not_overlap_and_arrows_lead_down() {
             let mut values = x.to_vec();
             for i in 0..40_usize {
                 let (a, b) = (&values[i * 7 % values.len()], &values[i * 11 % values.len()]);
-                values.push(a.add(b)?);
+                values.push((a + b)?);
             }
             Ok(values.split_off(38))
         },

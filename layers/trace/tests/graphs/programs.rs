@@ -55,7 +55,7 @@ fn gradients_by_transform(x: &[Tensor]) -> Result<Vec<Tensor>> {
 fn training_step(x: &[Tensor]) -> Result<Vec<Tensor>> {
     let gradients = gradients_by_transform(x)?;
     for (i, gradient) in gradients.iter().enumerate() {
-        let (mut parameter, mut momentum) = (x[1 + i].clone(), x[5 + i].clone());
+        let (mut parameter, momentum) = (x[1 + i].clone(), x[5 + i].clone());
         momentum.mul_(&Tensor::number(0.9.into()))?;
         momentum.add_(gradient)?;
         aten::add_(&mut parameter, &momentum, (-0.1).into())?;
@@ -78,7 +78,7 @@ fn attention(x: &[Tensor]) -> Result<Vec<Tensor>> {
 /// Computes `attention` with matrix products and a softmax.
 fn decomposed_attention(x: &[Tensor]) -> Result<Vec<Tensor>> {
     transformer_block(x, |queries, keys, values| {
-        let scores = queries.matmul(&aten::transpose_int(keys, -2, -1)?)?.mul(&Tensor::number(0.5.into()))?;
+        let scores = (queries.matmul(&aten::transpose_int(keys, -2, -1)?)? * &Tensor::number(0.5.into()))?;
         aten::softmax_int!(&scores, -1)?.matmul(values)
     })
 }
@@ -93,7 +93,7 @@ fn transformer_block(
     let [queries, keys, values] = &aten::split(&projected, 12, -1)?[..] else { unreachable!() };
     let met = attend(&heads(queries)?, &heads(keys)?, &heads(values)?)?;
     let together = aten::transpose_int(&met, 1, 2)?.reshape(&[2, 5, 12])?;
-    Ok(vec![x[0].add(&aten::linear(&together, &x[3], Some(&x[4]))?)?])
+    Ok(vec![(&x[0] + &aten::linear(&together, &x[3], Some(&x[4]))?)?])
 }
 
 const PROGRAMS_WITH_SIZES: [(Program, &[&[i64]]); 6] = [
@@ -270,7 +270,7 @@ fn a_program_can_be_traced_inside_of_a_differentiated_function() {
 #[test]
 fn the_calls_of_a_transform_are_in_the_graph() {
     let gradients_by_transform: Program = |x| {
-        let cubes = |row: &Tensor| functional::grad(|row| row.mul(row)?.mul(row)?.sum(), row);
+        let cubes = |row: &Tensor| functional::grad(|row| ((row * row)? * row)?.sum(), row);
         Ok(vec![vmap(cubes, &x[0])?])
     };
     let sizes: [&[i64]; 1] = [&[4, 3]];

@@ -75,15 +75,15 @@ fn a_returned_argument_in_the_trace_can_be_a_copy_in_a_run() {
         Ok(vec![packed])
     };
     assert_same_effects(write, &[square()], turned);
-    assert_same_effects(|x| Ok(vec![x[0].clone(), x[0].contiguous()?.neg()?, x[0].clone()]), &[square()], turned);
+    assert_same_effects(|x| Ok(vec![x[0].clone(), (-x[0].contiguous()?)?, x[0].clone()]), &[square()], turned);
 }
 
 #[test]
 fn a_write_to_an_input_reaches_inputs_with_the_same_memory() {
     let f = |x: &[Tensor]| {
-        let before = x[1].neg()?;
+        let before = (-&x[1])?;
         x[0].clone().mul_(&number_tensor(2))?;
-        Ok(vec![before.add(&x[1].neg()?)?])
+        Ok(vec![(&before + (&(-&x[1])?))?])
     };
     assert_same_effects(f, &[tensor_of_three_elements(), tensor_of_three_other_elements()], || {
         vec![tensor_of_three_elements(); 2]
@@ -98,9 +98,9 @@ fn a_write_to_an_input_reaches_inputs_with_the_same_memory() {
 fn a_copy_in_the_trace_can_be_a_view_in_a_run() {
     let square = || Tensor::from([[1.0, 2.0], [3.0, 4.0]]);
     let between: fn(&Tensor, &Tensor, &Tensor) -> Result<Vec<Tensor>> = |read, written, add| {
-        let before = read.neg()?;
+        let before = (-read)?;
         aten::add_(&mut written.clone(), add, 1.into())?;
-        Ok(vec![before.add(&read.neg()?)?])
+        Ok(vec![(&before + (&(-read)?))?])
     };
     let reshaped = move |x: &[Tensor]| between(&x[0], &x[0].reshape(&[4])?, &number_tensor(1));
     let packed = move |x: &[Tensor]| {
@@ -121,13 +121,13 @@ fn no_grad_sections_are_replayed() {
             let _no_grad = guard::no_grad();
             x[0].exp()?
         };
-        Ok(vec![kept.mul(&x[0])?])
+        Ok(vec![(&kept * (&x[0]))?])
     };
     // The backward pass is not differentiated itself.
     let backward: TracedFunction = |x| {
         let leaf = x[0].detach()?.requires_grad_(true)?;
-        let slope = grad(&[&leaf.mul(&x[1])?.exp()?.sum()?], &[&leaf])?.remove(0).unwrap();
-        Ok(vec![slope.mul(&x[0])?])
+        let slope = grad(&[&(&leaf * (&x[1]))?.exp()?.sum()?], &[&leaf])?.remove(0).unwrap();
+        Ok(vec![(&slope * (&x[0]))?])
     };
     for f in [constant, backward] {
         let slopes = |run: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>| {
@@ -148,7 +148,7 @@ fn no_grad_sections_are_replayed() {
 #[test]
 fn an_optimizer_step_writes_to_leaves_in_a_run() {
     let step = |x: &[Tensor]| {
-        let slope = x[0].mul(&x[1])?.sin()?;
+        let slope = (&x[0] * (&x[1]))?.sin()?;
         let _no_grad = guard::no_grad();
         aten::sub_(&mut x[0].clone(), &slope, 1.into())?;
         Ok(vec![x[0].clone()])
@@ -164,12 +164,12 @@ fn enable_grad_sections_are_replayed() {
     let shown = trace(
         |x| {
             let _but_here = guard::enable_grad();
-            Ok([x[0].exp()?.neg()?])
+            Ok([(-x[0].exp()?)?])
         },
         &[tensor_of_three_elements()],
     )
     .unwrap();
-    let not = trace(|x| Ok([x[0].exp()?.neg()?]), &[tensor_of_three_elements()]).unwrap();
+    let not = trace(|x| Ok([(-x[0].exp()?)?]), &[tensor_of_three_elements()]).unwrap();
     let leaf = [tensor_of_three_elements().requires_grad_(true).unwrap()];
     for (graph, records) in [(print_and_parse(&shown), true), (not, false)] {
         assert_eq!(graph.run(&leaf).unwrap()[0].requires_grad(), records, "{graph}");
@@ -182,8 +182,8 @@ fn random_operators_traced_on_meta_are_not_merged() {
     let _alone = lock_random_numbers();
     let shape = Spec::contiguous(DType::F64, &[64]).on(Device::META).unwrap();
     let f = |x: &[Tensor]| {
-        let noise = aten::rand_like!(&x[0])?.sub(&aten::rand_like!(&x[0])?)?;
-        let dropped = aten::dropout(&x[0], 0.5, true)?.sub(&aten::dropout(&x[0], 0.5, true)?)?;
+        let noise = (aten::rand_like!(&x[0])? - (&aten::rand_like!(&x[0])?))?;
+        let dropped = (aten::dropout(&x[0], 0.5, true)? - &aten::dropout(&x[0], 0.5, true)?)?;
         Ok([noise, dropped])
     };
     let graph = trace(f, &[shape]).unwrap().to(Device::CPU).unwrap();
@@ -202,38 +202,38 @@ fn random_operators_traced_on_meta_are_not_merged() {
 fn number_tensors_promote_as_without_a_trace() {
     let whole = || vec![Tensor::from([4_i64, -2])];
     assert_same_effects(
-        |x| Ok(vec![x[0].mul(&number_tensor(1.5))?, x[0].add(&number_tensor(2))?, x[0].div(&number_tensor(2))?]),
+        |x| Ok(vec![(&x[0] * &number_tensor(1.5))?, (&x[0] + &number_tensor(2))?, (&x[0] / &number_tensor(2))?]),
         &whole(),
         whole,
     );
-    assert_same_effects(|x| Ok(vec![number_tensor(2).add(&number_tensor(3.5))?.mul(&x[0])?]), &whole(), whole);
+    assert_same_effects(|x| Ok(vec![((number_tensor(2) + &number_tensor(3.5))? * (&x[0]))?]), &whole(), whole);
     let single = || vec![Tensor::from([4.0_f32, -2.0])];
     assert_same_effects(
-        |x| Ok(vec![x[0].gt(&number_tensor(1))?.mul(&number_tensor(2))?, x[0].mul(&number_tensor(1.5))?]),
+        |x| Ok(vec![(x[0].gt(&number_tensor(1))? * &number_tensor(2))?, (&x[0] * &number_tensor(1.5))?]),
         &single(),
         single,
     );
-    let turned = |x: &[Tensor]| Ok(vec![x[0].mul(&number_tensor(Complex64::new(0.0, 1.0)))?.view_as_real()?]);
+    let turned = |x: &[Tensor]| Ok(vec![(&x[0] * &number_tensor(Complex64::new(0.0, 1.0)))?.view_as_real()?]);
     assert_same_effects(turned, &single(), single);
     // In another run, the input may be any number.
-    let error = trace(|x| Ok([x[0].mul_scalar(x[0].item::<f64>()?)?]), &[number_tensor(2.0)]).unwrap_err();
+    let error = trace(|x| Ok([(&x[0] * (x[0].item::<f64>()?))?]), &[number_tensor(2.0)]).unwrap_err();
     assert!(error.to_string().contains("reads elements"), "{error}");
 }
 
 #[test]
 fn number_tensors_of_every_dtype_can_be_parsed() {
     for value in [f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 1e-320, 5e-324, f64::MAX, 1e16] {
-        let f = |x: &[Tensor]| Ok(vec![x[0].mul(&number_tensor(value))?, x[0].mul_scalar(value)?]);
+        let f = |x: &[Tensor]| Ok(vec![(&x[0] * &number_tensor(value))?, (&x[0] * value)?]);
         assert_same_effects(f, &[tensor_of_three_elements()], || vec![tensor_of_three_other_elements()]);
     }
     for value in [i64::MIN, i64::MAX] {
         assert_same_effects(
-            |x| Ok(vec![x[0].mul(&number_tensor(value))?]),
+            |x| Ok(vec![(&x[0] * &number_tensor(value))?]),
             &[Tensor::from([1_i64, 2])],
             || vec![Tensor::from([3_i64, -2])],
         );
     }
-    let zero = |zero: f64| trace(|x| Ok([x[0].mul_scalar(zero)?]), &[tensor_of_three_elements()]).unwrap();
+    let zero = |zero: f64| trace(|x| Ok([(&x[0] * zero)?]), &[tensor_of_three_elements()]).unwrap();
     assert_ne!(zero(0.0), zero(-0.0));
 }
 
@@ -242,7 +242,7 @@ fn a_graph_can_be_parsed_with_copies_of_constants_that_share_memory() {
     let memory = Tensor::from([1.0_f64, 2.0, 3.0, 4.0]);
     let part = |start| aten::slice(&memory, 0, Some(start), Some(start + 2), 1).unwrap();
     let (high, low) = (part(2), part(0));
-    let f = |x: &[Tensor]| Ok(vec![x[0].add(&high)?.mul(&low)?]);
+    let f = |x: &[Tensor]| Ok(vec![((&x[0] + &high)? * &low)?]);
     let x = [Tensor::from([5.0, 6.0])];
     let graph = trace(f, &x).unwrap();
     let copies: Vec<Tensor> = graph.constants().iter().map(|constant| aten::clone(constant, None).unwrap()).collect();
@@ -259,10 +259,10 @@ fn a_captured_view_of_an_input_follows_the_input() {
     };
     for (sizes, strides, offset) in [(&[2_i64][..], &[2_i64][..], 1), (&[2, 2], &[1, 1], 2), (&[], &[], 4)] {
         let outside = view(&memory, sizes, strides, offset);
-        let graph = print_and_parse(&trace(|x| Ok([x[0].sum()?.mul(&outside)?]), &[input(&memory, 1)]).unwrap());
+        let graph = print_and_parse(&trace(|x| Ok([(x[0].sum()? * &outside)?]), &[input(&memory, 1)]).unwrap());
         let elsewhere = Tensor::from_slice(&[7.0_f64, 8.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0]);
         let x = input(&elsewhere, 3);
-        let expected = x.sum().unwrap().mul(&view(&elsewhere, sizes, strides, offset + 2)).unwrap();
+        let expected = (x.sum().unwrap() * &view(&elsewhere, sizes, strides, offset + 2)).unwrap();
         assert_eq!(tensor_bits(&graph.run(&[x]).unwrap()), tensor_bits(&[expected]), "{graph}");
     }
 }
@@ -271,7 +271,7 @@ fn a_captured_view_of_an_input_follows_the_input() {
 fn a_view_of_a_merged_value_shares_the_remaining_memory() {
     let f = |x: &[Tensor]| {
         let (a, b) = (x[0].exp()?, x[0].exp()?);
-        Ok([a.view(&[3, 1])?.add(&b.view(&[1, 3])?)?])
+        Ok([(a.view(&[3, 1])? + &b.view(&[1, 3])?)?])
     };
     let clean = trace(f, &[tensor_of_three_elements()]).unwrap().clean();
     let (first, view) = (clean.outputs()[0], clean.nodes()[2].outputs[0].value_ids()[0]);
@@ -284,14 +284,13 @@ fn a_view_of_a_merged_value_shares_the_remaining_memory() {
 #[test]
 fn a_large_graph_is_parsed_cleaned_and_run() {
     let deep =
-        trace(|x| (0..10_000).try_fold(x[0].clone(), |y, _| y.neg()).map(|y| [y]), &[tensor_of_three_elements()])
-            .unwrap();
+        trace(|x| (0..10_000).try_fold(x[0].clone(), |y, _| -&y).map(|y| [y]), &[tensor_of_three_elements()]).unwrap();
     assert_eq!(
         tensor_bits(&print_and_parse(&deep).clean().run(&[tensor_of_three_other_elements()]).unwrap()),
         tensor_bits(&[tensor_of_three_other_elements()])
     );
     let passes = |x: &[Tensor]| {
-        let step = |y: Tensor, _| aten::cumsum(&y.neg()?.abs()?, 0, None);
+        let step = |y: Tensor, _| aten::cumsum(&(-&y)?.abs()?, 0, None);
         (0..300).try_fold(x[0].clone(), step).map(|y| [y])
     };
     assert_eq!(trace(passes, &[tensor_of_three_elements()]).unwrap().fuse().passes().count(), 300);
@@ -303,7 +302,7 @@ fn calls_on_a_started_thread_are_an_error() {
         |x| {
             let x = x[0].clone();
             let y = guard::spawn(move || x.exp().unwrap()).join().unwrap();
-            Ok([y.neg()?])
+            Ok([(-&y)?])
         },
         &[tensor_of_three_elements()],
     )
@@ -311,6 +310,6 @@ fn calls_on_a_started_thread_are_an_error() {
     let cause = std::error::Error::source(&error).and_then(|source| source.downcast_ref());
     assert_eq!(cause, Some(&TraceError::CallOnOtherThread { operator: "aten::exp".to_owned() }));
     // Calls on such a thread after the trace are not reported.
-    let later = guard::spawn(|| trace(|x| Ok([x[0].neg()?]), &[tensor_of_three_elements()]).unwrap()).join().unwrap();
+    let later = guard::spawn(|| trace(|x| Ok([(-&x[0])?]), &[tensor_of_three_elements()]).unwrap()).join().unwrap();
     assert_eq!(later.nodes().len(), 1);
 }

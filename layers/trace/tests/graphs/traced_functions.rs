@@ -131,7 +131,7 @@ fn a_composite_is_one_node() {
 #[test]
 fn reading_elements_is_an_error_even_if_the_function_continues() {
     for read in [|x: &Tensor| x.sum()?.item::<f64>(), sum_to_float] {
-        let error = trace(|x| Ok([x[0].mul(&Tensor::number(read(&x[0]).unwrap_or(1.0).into()))?]), &[three_and_four()])
+        let error = trace(|x| Ok([(&x[0] * &Tensor::number(read(&x[0]).unwrap_or(1.0).into()))?]), &[three_and_four()])
             .unwrap_err();
         assert!(matches!(trace_error(&error), TraceError::DataDependent { .. }), "{error}");
     }
@@ -170,7 +170,7 @@ fn a_graph_that_was_traced_on_meta_runs_on_the_cpu() {
     let graph = trace(
         |x| {
             let number = aten::full(&[2], 3.into(), Some(DType::F64), None, Some(Device::META), None)?;
-            Ok([x[0].mul(&number)?])
+            Ok([(&x[0] * &number)?])
         },
         &[shape],
     )
@@ -190,7 +190,7 @@ fn calls_that_need_only_sizes_are_not_recorded() {
     let graph = trace(
         |x| {
             let Some(Value::Bool(true)) = ask.call([x[0].clone().into()])?.pop() else { panic!("it is floating") };
-            Ok([x[0].neg()?])
+            Ok([(-&x[0])?])
         },
         &[three_and_four()],
     )
@@ -202,7 +202,7 @@ fn calls_that_need_only_sizes_are_not_recorded() {
 fn a_write_through_a_view_is_seen_in_its_base_at_replay() {
     let graph = trace(
         |x| {
-            let base = x[0].mul(&Tensor::number(2.into()))?;
+            let base = (&x[0] * &Tensor::number(2.into()))?;
             let mut first = aten::select_int(&base, 0, 0)?;
             let before = base.exp()?;
             aten::fill__scalar(&mut first, 0.into())?;
@@ -225,7 +225,7 @@ fn a_write_through_a_view_is_seen_in_its_base_at_replay() {
 fn an_input_that_is_written_is_written_at_replay() {
     let graph = trace(
         |x| {
-            let mut state = x[0].clone();
+            let state = x[0].clone();
             state.add_(&x[1])?;
             Ok([])
         },
@@ -259,8 +259,8 @@ fn a_write_that_the_schema_does_not_declare_is_an_effect() {
     let graph = trace(
         |x| {
             let stock = x[0].exp()?;
-            let (before, _, after) = (stock.neg()?, undeclared_write(&stock)?, stock.neg()?);
-            Ok([before.sub(&after)?])
+            let (before, _, after) = ((-&stock)?, undeclared_write(&stock)?, (-&stock)?);
+            Ok([(&before - &after)?])
         },
         &[three_and_four()],
     )
@@ -297,7 +297,7 @@ fn a_tensor_from_inside_of_a_recorded_call_is_an_error() {
         |x| {
             keep_intermediate(&x[0])?;
             let kept = KEPT_INTERMEDIATE.lock().unwrap().take();
-            Ok([kept.unwrap().neg()?])
+            Ok([(-kept.unwrap())?])
         },
         &[three_and_four()],
     )
@@ -341,7 +341,7 @@ fn random_numbers_of_other_threads_are_no_effect() {
 
 #[test]
 fn dropout_without_randomness_is_no_effect() {
-    let graph = trace(|x| Ok([aten::dropout(&x[0], 0.5, false)?.neg()?]), &[three_and_four()]).unwrap();
+    let graph = trace(|x| Ok([(-aten::dropout(&x[0], 0.5, false)?)?]), &[three_and_four()]).unwrap();
     assert!(!graph.nodes()[0].has_effects(), "{graph}");
 }
 
@@ -350,9 +350,9 @@ fn clean_merges_equal_nodes_and_removes_unused_ones() {
     let unused = three_and_four();
     let graph = trace(
         |x| {
-            let _dead = x[0].exp()?.add(&unused)?;
-            let (a, b) = (x[0].mul(&x[0])?.cos()?, x[0].mul(&x[0])?.cos()?);
-            Ok([a.add(&b)?])
+            let _dead = (x[0].exp()? + &unused)?;
+            let (a, b) = ((&x[0] * (&x[0]))?.cos()?, (&x[0] * (&x[0]))?.cos()?);
+            Ok([(&a + &b)?])
         },
         &[three_and_four()],
     )
@@ -370,9 +370,9 @@ fn clean_merges_equal_nodes_and_removes_unused_ones() {
 fn equal_factories_are_not_merged_if_their_results_are_written() {
     let graph = trace(
         |x| {
-            let (mut a, b) = (Tensor::zeros(&[2], DType::F64)?, Tensor::zeros(&[2], DType::F64)?);
+            let (a, b) = (Tensor::zeros(&[2], DType::F64)?, Tensor::zeros(&[2], DType::F64)?);
             a.add_(&x[0])?;
-            Ok([a.sub(&b)?])
+            Ok([(&a - &b)?])
         },
         &[three_and_four()],
     )
@@ -444,7 +444,7 @@ fn a_replay_works_under_autocast_and_on_meta() {
 
 #[test]
 fn a_replay_can_be_traced() {
-    let graph = trace(|x| Ok([x[0].exp()?.neg()?]), &[three_and_four()]).unwrap();
+    let graph = trace(|x| Ok([(-x[0].exp()?)?]), &[three_and_four()]).unwrap();
     assert_eq!(trace(|x| graph.run(x), &[three_and_four()]).unwrap(), graph);
 }
 
@@ -464,7 +464,7 @@ fn nothing_is_recorded_after_a_panic() {
     let panicked =
         std::panic::catch_unwind(|| trace(|_| -> Result<[Tensor; 0]> { panic!("on purpose") }, &[three_and_four()]));
     assert!(panicked.is_err());
-    let graph = trace(|x| Ok([x[0].neg()?]), &[three_and_four()]).unwrap();
+    let graph = trace(|x| Ok([(-&x[0])?]), &[three_and_four()]).unwrap();
     assert_eq!(graph.nodes().len(), 1);
 }
 

@@ -24,9 +24,9 @@ fn a_negative_out_dim_counts_from_the_end_of_the_result() {
 #[test]
 fn each_result_has_its_own_out_dim() {
     let x = varied_tensor(&[4, 2]);
-    let f = |row: &Tensor| Ok((row.neg()?, row.exp()?));
+    let f = |row: &Tensor| Ok(((-row)?, row.exp()?));
     let (first, second) = Vmap::new().out_dims([Some(1), Some(0)]).call(f, &x).unwrap();
-    assert_close(&first, &x.neg().unwrap().t().unwrap());
+    assert_close(&first, &(-&x).unwrap().t().unwrap());
     assert_close(&second, &x.exp().unwrap());
 }
 

@@ -17,10 +17,10 @@ fn item_of_a_batched_tensor_is_an_error() {
 
 #[test]
 fn control_flow_on_elements_is_an_error() {
-    let f = |x: &Tensor| if aten::is_nonzero(&x.sum()?)? { x.exp() } else { x.neg() };
+    let f = |x: &Tensor| if aten::is_nonzero(&x.sum()?)? { x.exp() } else { -x };
     let error = vmap(f, &varied_tensor(&[2, 3])).unwrap_err();
     assert!(matches!(vmap_error(&error), VmapError::NonTensorResult { .. }), "{error}");
-    let f = |x: &Tensor| if aten::equal(x, &x.neg()?)? { x.exp() } else { x.neg() };
+    let f = |x: &Tensor| if aten::equal(x, &(-x)?)? { x.exp() } else { -x };
     let error = vmap(f, &varied_tensor(&[2, 3])).unwrap_err();
     assert!(matches!(vmap_error(&error), VmapError::NonTensorResult { .. }), "{error}");
 }
@@ -48,7 +48,7 @@ fn data_dependent_sizes_are_an_error() {
 #[test]
 fn elements_of_an_unmapped_tensor_can_be_read() {
     let threshold = Tensor::from(0.5);
-    let f = |x: &Tensor| if threshold.item::<f64>()? > 0.0 { x.exp() } else { x.neg() };
+    let f = |x: &Tensor| if threshold.item::<f64>()? > 0.0 { x.exp() } else { -x };
     assert_close(&vmap(f, &varied_tensor(&[2, 3])).unwrap(), &varied_tensor(&[2, 3]).exp().unwrap());
 }
 

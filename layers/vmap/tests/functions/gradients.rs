@@ -183,7 +183,7 @@ fn the_gradient_goes_through_in_place_writes_to_a_slice() {
     check_against_loop([(&varied_tensor(&[3, 4]), Some(0))], |x| {
         grad(
             |x| {
-                let mut y = (x * 2.0)?;
+                let y = (x * 2.0)?;
                 y.mul_(x)?;
                 y.select(0, 1)?.fill_(0)?;
                 y.sum()

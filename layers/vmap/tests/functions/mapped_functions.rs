@@ -64,7 +64,7 @@ fn in_place_writes_reach_the_batch_through_views() {
     let before = elements_as_f64(&x);
     vmap(
         |row| {
-            let mut first = row.select(0, 0)?;
+            let first = row.select(0, 0)?;
             first.mul_(&Tensor::number(10.into()))?;
             aten::clone(row, None)
         },
@@ -80,7 +80,7 @@ fn a_write_of_slices_to_an_unmapped_tensor_is_an_error() {
     let (x, shared) = (varied_tensor(&[2, 3]), varied_tensor(&[3]));
     let error = vmap(
         |row| {
-            let mut y = shared.clone();
+            let y = shared.clone();
             y.add_(row)?;
             Ok(y)
         },

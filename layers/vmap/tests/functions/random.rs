@@ -17,7 +17,7 @@ const RANDOM_OPERATORS: [(&str, RandomFunction); 18] = [
     ("randperm", |_| Tensor::randperm(50, DType::I64)),
     ("rand_like", |x| x.rand_like()),
     ("randn_like", |x| x.randn_like()),
-    ("randint_like", |x| x.randint_like(1_000_000)),
+    ("randint_like", |x| aten::randint_like(x, 1_000_000, None, None, None, None, None)),
     ("bernoulli", |x| aten::bernoulli(&x.repeat(&[4])?, None)),
     ("bernoulli.p", |x| aten::bernoulli_p(&x.repeat(&[4])?, 0.5, None)),
     ("uniform", |x| aten::uniform(x, 0.0, 1.0, None)),
@@ -28,7 +28,7 @@ const RANDOM_OPERATORS: [(&str, RandomFunction); 18] = [
     ("poisson", |x| aten::poisson(&(x.repeat(&[4])? * 100.0)?, None)),
     ("multinomial", |x| aten::multinomial(x, 50, true, None)),
     ("dropout", |x| aten::dropout(&x.repeat(&[4])?, 0.5, true)),
-    ("rrelu", |x| aten::rrelu(&x.neg()?, Scalar::from(0.1), Scalar::from(0.9), true, None)),
+    ("rrelu", |x| aten::rrelu(&(-x)?, Scalar::from(0.1), Scalar::from(0.9), true, None)),
 ];
 
 fn tensor_of_halves() -> Tensor {

@@ -19,7 +19,7 @@ fn a_chain_of_views_is_the_chain_of_each_slice() {
     check_against_loop([(&varied_tensor(&[2, 6, 4]), Some(1))], |x| {
         x[0].unsqueeze(0)?.transpose(0, 2)?.reshape(&[2, 4])?.narrow(1, 1, 2)
     });
-    check_against_loop([(&varied_tensor(&[3, 4, 5]), Some(2))], |x| x[0].flatten()?.unfold(0, 4, 3)?.diagonal(0, 0, 1));
+    check_against_loop([(&varied_tensor(&[3, 4, 5]), Some(2))], |x| x[0].flatten()?.unfold(0, 4, 3)?.diagonal());
     check_against_loop([(&varied_tensor(&[3, 4]), Some(0))], |x| x[0].expand(&[2, 5, 4])?.sum_dims(1));
 }
 
@@ -89,10 +89,10 @@ fn unmapped_tensors_can_be_written_to_unmapped_tensors() {
 fn every_writing_form_rejects_an_unmapped_target() {
     let x = varied_tensor(&[3, 2]);
     let refused: [fn(&mut Tensor, &Tensor) -> Result<()>; 5] = [
-        |shared, x| shared.copy_(x, false),
+        |shared, x| shared.copy_(x),
         |shared, x| shared.mul_(x),
-        |shared, x| x.exp_out(shared),
-        |shared, x| shared.masked_fill_(&x.gt_scalar(0)?, 1),
+        |shared, x| aten::exp_out(x, shared),
+        |shared, x| shared.masked_fill_(&x.gt(0)?, 1),
         |shared, x| shared.index_put_(&[Some(Tensor::from([0_i64, 1]))], x, false),
     ];
     for write in refused {
@@ -108,13 +108,13 @@ fn every_writing_form_rejects_an_unmapped_target() {
 fn a_tensor_computed_from_a_slice_can_be_written_to() {
     check_against_loop([(&varied_tensor(&[3, 2]), Some(0))], |x| {
         let mut own = x[0].zeros_like()?;
-        own.copy_(&x[0], false)?;
+        own.copy_(&x[0])?;
         own.select(0, 0)?.add_(&x[0].select(0, 1)?)?;
         Ok(own)
     });
     check_against_loop([(&varied_tensor(&[3, 2]), Some(0))], |x| {
-        let mut own = x[0].new_zeros(&[2, 2])?;
-        own.select(0, 1)?.copy_(&x[0], false)?;
+        let mut own = aten::new_zeros(&x[0], &[2, 2], None, None, None, None)?;
+        own.select(0, 1)?.copy_(&x[0])?;
         own.mul_(2)?;
         Ok(own)
     });
@@ -159,7 +159,7 @@ fn index_put_uses_the_indices_of_each_slice() {
 #[test]
 fn an_out_tensor_is_filled_for_all_slices() {
     let (x, out) = (varied_tensor(&[3, 2]), varied_tensor(&[2, 3]));
-    let write = |(x, out): &(Tensor, Tensor)| x.sin_out(&mut out.clone()).map(|()| out.clone());
+    let write = |(x, out): &(Tensor, Tensor)| aten::sin_out(x, &mut out.clone()).map(|()| out.clone());
     Vmap::new().in_dims([Some(0), Some(1)]).call(write, (&x, &out)).unwrap();
     assert_close(&out, &x.sin().unwrap().t().unwrap().contiguous().unwrap());
 }

@@ -156,18 +156,18 @@ impl OperatorCall {
             let column: Vec<Tensor> = slices.iter().map(|slice| slice[i].clone()).collect();
             let expected = aten::stack(&column, 0).unwrap();
             assert_eq!((mapped.sizes(), mapped.dtype()), (expected.sizes(), expected.dtype()), "{what}");
-            let close = mapped.allclose_with(&expected);
+            let close = mapped.is_close_to(&expected);
             assert!(close, "{what}: {mapped} and not {expected}");
         }
     }
 }
 
 trait AllClose {
-    fn allclose_with(&self, other: &Tensor) -> bool;
+    fn is_close_to(&self, other: &Tensor) -> bool;
 }
 
 impl AllClose for Tensor {
-    fn allclose_with(&self, other: &Tensor) -> bool {
+    fn is_close_to(&self, other: &Tensor) -> bool {
         let both = [self, other]
             .map(|tensor| aten::to_dtype(tensor, DType::F64, false, false, None).unwrap().to_vec::<f64>().unwrap());
         both[0].iter().zip(&both[1]).all(|(a, b)| a.to_bits() == b.to_bits() || (a - b).abs() <= 1e-9 * (1.0 + b.abs()))

@@ -326,7 +326,7 @@ fn check_indexing(places: [bool; 3], dims: [Option<i64>; 3], f: impl Fn(&Tensor,
     });
     let expected = aten::stack(&slices.collect::<Vec<_>>(), 0).unwrap();
     assert_eq!(mapped.sizes(), expected.sizes(), "{places:?} {dims:?}");
-    assert!(mapped.allclose_with(&expected), "{places:?} {dims:?}: {mapped} and not {expected}");
+    assert!(mapped.is_close_to(&expected), "{places:?} {dims:?}: {mapped} and not {expected}");
 }
 
 #[test]
@@ -341,7 +341,7 @@ fn mapped_index_with_adjacent_and_separated_indices_equals_calls_of_slices() {
             }
             check_indexing(places, dims, aten::index);
             check_indexing(places, dims, |this, indices| {
-                let value = aten::index(this, indices)?.neg()?;
+                let value = (-aten::index(this, indices)?)?;
                 aten::index_put(this, indices, &value, true)
             });
             check_indexing(places, dims, |this, indices| aten::index_put(this, indices, &Tensor::from(7.0), false));

@@ -18,7 +18,7 @@ pub(crate) fn scale_gradient(grad: &Tensor, factor: Scalar) -> Result<Tensor> {
 
 /// Returns the negative of [`scale_gradient`].
 fn negate_scaled_gradient(grad: &Tensor, factor: Scalar) -> Result<Tensor> {
-    -scale_gradient(grad, factor)?
+    aten::neg(&scale_gradient(grad, factor)?)
 }
 
 /// Returns the density of a gamma distribution: the derivative of `igamma` with respect to `x`.

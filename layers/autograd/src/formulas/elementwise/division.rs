@@ -10,7 +10,7 @@ fn dividend_gradient(grad: &Tensor, other: &Tensor) -> Result<Tensor> {
 }
 
 fn divisor_gradient(grad: &Tensor, this: &Tensor, other: &Tensor) -> Result<Tensor> {
-    -(grad * conj(&((this / other)? / other)?)?)?
+    aten::neg(&(grad * conj(&((this / other)? / other)?)?)?)
 }
 
 fn pow_base_gradient(grad: &Tensor, this: &Tensor, exponent: &Tensor) -> Result<Tensor> {

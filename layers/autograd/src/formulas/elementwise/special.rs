@@ -17,7 +17,7 @@ derivatives! {
     special_log_ndtr(grad, this) => (grad * (2.0 / PI).sqrt())? / aten::special_erfcx(&(this * -FRAC_1_SQRT_2)?)?;
     special_ndtri(grad, result) => (grad * (2.0 * PI).sqrt())? * ((result * result)? * 0.5)?.exp()?;
     special_erfcx(grad, this, result) => grad * (((this * 2)? * result)? - FRAC_2_SQRT_PI)?;
-    special_entr(grad, this) => -(grad * (this.log()? + 1)?)?;
+    special_entr(grad, this) => aten::neg(&(grad * (this.log()? + 1)?)?);
     special_xlog1py(grad, this, other) =>
         {
             let nothing = aten::logical_and(&this.eq(0)?, &other.le(-1)?)?;
@@ -33,12 +33,12 @@ derivatives! {
     special_modified_bessel_i0(grad, this) => grad * aten::special_modified_bessel_i1(this)?;
     special_modified_bessel_i1(grad, this, result) =>
         grad * order_one_bessel_derivative(this, &aten::special_modified_bessel_i0(this)?, result)?;
-    special_modified_bessel_k0(grad, this) => (grad * aten::special_modified_bessel_k1(this)?)?.neg();
+    special_modified_bessel_k0(grad, this) => aten::neg(&(grad * aten::special_modified_bessel_k1(this)?)?);
     special_modified_bessel_k1(grad, this, result) =>
-        (grad * (aten::special_modified_bessel_k0(this)? + (result / this)?)?)?.neg();
-    special_bessel_j0(grad, this) => (grad * aten::special_bessel_j1(this)?)?.neg();
+        aten::neg(&(grad * (aten::special_modified_bessel_k0(this)? + (result / this)?)?)?);
+    special_bessel_j0(grad, this) => aten::neg(&(grad * aten::special_bessel_j1(this)?)?);
     special_bessel_j1(grad, this, result) => grad * order_one_bessel_derivative(this, &aten::special_bessel_j0(this)?, result)?;
-    special_bessel_y0(grad, this) => (grad * aten::special_bessel_y1(this)?)?.neg();
+    special_bessel_y0(grad, this) => aten::neg(&(grad * aten::special_bessel_y1(this)?)?);
     special_bessel_y1(grad, this, result) => grad * (aten::special_bessel_y0(this)? - (result / this)?)?;
 }
 

@@ -41,7 +41,7 @@ derivatives! {
     frexp(grad, exponent), not_differentiable(exponent) => grad / exponent.exp2()?;
     sqrt(grad, result) => grad / (conj(result)? * 2)?;
     rsqrt(grad, result) => (grad * -0.5)? * conj(&((result * result)? * result)?)?;
-    reciprocal(grad, result) => -(grad * conj(&(result * result)?)?)?;
+    reciprocal(grad, result) => aten::neg(&(grad * conj(&(result * result)?)?)?);
     exp(grad, result) => grad * conj(result)?;
     exp2(grad, result) => (grad * conj(result)?)? * LN_2;
     expm1(grad, result) => grad * (conj(result)? + 1)?;
@@ -50,10 +50,10 @@ derivatives! {
     log10(grad, this) => grad / (conj(this)? * LN_10)?;
     log1p(grad, this) => grad / (conj(this)? + 1)?;
     sin(grad, this) => grad * conj(&this.cos()?)?;
-    cos(grad, this) => -(grad * conj(&this.sin()?)?)?;
+    cos(grad, this) => aten::neg(&(grad * conj(&this.sin()?)?)?);
     tan(grad, result) => grad * conj(&((result * result)? + 1)?)?;
     asin(grad, this) => grad * inverse_sqrt_one_minus_square(this)?;
-    acos(grad, this) => -(grad * inverse_sqrt_one_minus_square(this)?)?;
+    acos(grad, this) => aten::neg(&(grad * inverse_sqrt_one_minus_square(this)?)?);
     atan(grad, this) => grad / conj(&((this * this)? + 1)?)?;
     sinh(grad, this) => grad * conj(&this.cosh()?)?;
     cosh(grad, this) => grad * conj(&this.sinh()?)?;
@@ -68,7 +68,7 @@ derivatives! {
         };
     atanh(grad, this) => grad / conj(&(1 - (this * this)?)?)?;
     erf(grad, this) => grad * erf_derivative(this)?;
-    erfc(grad, this) => -(grad * erf_derivative(this)?)?;
+    erfc(grad, this) => aten::neg(&(grad * erf_derivative(this)?)?);
     erfinv(grad, result) => grad * ((result * result)?.exp()? * FRAC_2_SQRT_PI.recip())?;
     lgamma(grad, this) => grad * this.digamma()?;
     digamma(grad, this) => grad * aten::polygamma(1, this)?;

@@ -33,7 +33,7 @@ fn hermitian_gradient(
         return values_grad.map_or(Ok(None), |grad| rotate(&(vectors * grad.unsqueeze(-2)?)?));
     };
     let projected = adjoint(vectors)?.matmul(vectors_grad)?;
-    check_phase_independence("_linalg_eigh", &aten::diagonal(projected, 0, -2, -1)?)?;
+    check_phase_independence("_linalg_eigh", &aten::diagonal(&projected, 0, -2, -1)?)?;
     let differences = (values.unsqueeze(-2)? - values.unsqueeze(-1)?)?;
     let inner = (projected / with_diagonal(&differences, &values.ones_like()?)?)?;
     let diagonal = values_grad.map_or_else(|| values.zeros_like(), |grad| Ok(grad.clone()))?;
@@ -76,7 +76,7 @@ fn general_gradient(
         return values_grad.map_or(Ok(None), |grad| transform(&(grad.unsqueeze(-1)? * &adjoint_vectors)?));
     };
     let projected = adjoint_vectors.matmul(vectors_grad)?;
-    let diagonal = aten::diagonal(projected, 0, -2, -1)?;
+    let diagonal = aten::diagonal(&projected, 0, -2, -1)?;
     check_phase_independence("linalg_eig", &diagonal)?;
     // A change in the direction of an eigenvector is removed by its normalisation.
     let along = adjoint_vectors.matmul(&(vectors * real(&diagonal)?.unsqueeze(-2)?)?)?;

@@ -86,7 +86,8 @@ fn linalg_lu_solve(grad: &Tensor, result: &Tensor, _: ...) -> (impl Gradient, im
         move || {
             // With M = A, or M = A^H if `adjoint`: gM = -gB X^H, or gM = -X^H gB from the right.
             let (of_b, solution) = (of_b()?, super::adjoint(result)?);
-            let product = if left { of_b.matmul(&solution)? } else { solution.matmul(&of_b)? }(-)?;
+            let product = if left { of_b.matmul(&solution)? } else { solution.matmul(&of_b)? };
+            let product = (-product)?;
             let of_matrix = if adjoint { super::adjoint(&product)? } else { product };
             // gL and gU are the triangles of P^T gA U^H and L^H P^T gA.
             let (p, l, u) = aten::lu_unpack(LU, pivots, true, true)?;

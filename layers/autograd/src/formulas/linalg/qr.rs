@@ -55,7 +55,7 @@ fn square_gradient(q: &Tensor, r: &Tensor, of_q: Option<&Tensor>, of_r: Option<&
         (None, None) => r.zeros_like()?,
     };
     let strict = difference.triu(1)?;
-    let diagonal = real(&difference.diagonal(0, -2, -1)?)?.to(q.dtype())?;
+    let diagonal = real(&aten::diagonal(&difference, 0, -2, -1)?)?.to(q.dtype())?;
     let symmetric = ((&strict + adjoint(&strict)?)? + aten::diag_embed(&diagonal, 0, -2, -1)?)?;
     let product = q.matmul(&symmetric)?;
     let sum = of_q.map_or_else(|| Ok(product.clone()), |grad| grad + &product)?;
@@ -127,11 +127,7 @@ impl Reflectors<'_> {
             let of_factor = (-v_adjoint.matmul(&through_row)?)?.squeeze_dims(-1)?;
             let first = (&through_row * conj(&factor)?)?;
             let second = (operand.matmul(&of_adjoint.matmul(&v)?)? * &factor)?;
-            of_reflectors.push((
-                index,
-                (-(first + second)?)?,
-                if is_adjoint { conj(&of_factor)? } else { of_factor },
-            ));
+            of_reflectors.push((index, (-(first + second)?)?, if is_adjoint { conj(&of_factor)? } else { of_factor }));
             of_result = (&of_result - (v.matmul(&v_adjoint.matmul(&of_result)?)? * conj(&factor)?)?)?;
         }
         of_reflectors.sort_by_key(|(index, ..)| *index);

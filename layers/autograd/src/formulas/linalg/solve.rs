@@ -9,7 +9,7 @@ use crate::{Gradient, op_grad};
 #[op_grad(aten::linalg_inv_ex, not_differentiable(info))]
 fn linalg_inv_ex(grad: &Tensor, result0: &Tensor) -> Result<Tensor> {
     let inverse = adjoint(result0)?;
-    -inverse.matmul(grad)?.matmul(&inverse)?
+    aten::neg(&inverse.matmul(grad)?.matmul(&inverse)?)
 }
 
 #[op_grad(aten::_linalg_solve_ex, not_differentiable(LU, pivots, info))]

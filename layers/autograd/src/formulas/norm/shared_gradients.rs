@@ -63,7 +63,7 @@ impl NormalizedElements {
     }
 
     pub(super) fn invstd_gradient(&self, grad: &Tensor) -> Result<Tensor> {
-        -((grad * self.invstd.square()?)? * (&self.elements / self.reduced_count()?)?)?
+        aten::neg(&((grad * self.invstd.square()?)? * (&self.elements / self.reduced_count()?)?)?)
     }
 
     /// Returns the second-order gradients for a gradient `grad` of the weighted elements, given gradients of the first-order gradients of

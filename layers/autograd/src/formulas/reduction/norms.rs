@@ -49,7 +49,7 @@ fn renorm(grad: &Tensor, this: &Tensor, p: Scalar, dim: i64, maxnorm: Scalar) ->
     let inverse = (&norm + (1e-7))?.reciprocal()?;
     let along = real(&(conj(this)? * grad)?)?.sum_keepdim(&others)?;
     let through_norm = (along * &norm_gradient(this, &norm, p.to_f64().unwrap_or(2.0), &others)?)?;
-    let scaled = ((grad - (&inverse * through_norm)?)? * &inverse)?.mul_scalar(maxnorm)?;
+    let scaled = (((grad - (&inverse * through_norm)?)? * &inverse)? * maxnorm)?;
     aten::where_self(&norm.gt(maxnorm)?, &scaled, grad)
 }
 

@@ -195,7 +195,7 @@ impl<'a> ImageDim<'a> {
             PaddingMode::Border | PaddingMode::Reflection => (position.clone(), one),
         };
         let clipped = position.le(0)?.logical_or(&position.ge(last)?)?;
-        Ok((position.clamp(0..=last)?, sign.masked_fill(&clipped, 0)?))
+        Ok((position.clamp(0.0..=last)?, sign.masked_fill(&clipped, 0)?))
     }
 }
 
