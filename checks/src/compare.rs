@@ -9,10 +9,10 @@ use crate::datum::Datum;
 use crate::tensors::to_complex;
 use crate::verdict::Failure;
 
-/// The allowed distance of a result from the recording: the defaults of `torch.testing.assert_close`.
+/// The allowed distance of a result from the expected result: the defaults of `torch.testing.assert_close`.
 ///
 /// ```
-/// use dispatch_checks::Tolerance;
+/// use dispatch_checks::plumbing::Tolerance;
 /// use dispatch_runtime::{DType, Scalar};
 ///
 /// let tolerance = Tolerance::for_dtype(DType::F32);
@@ -92,7 +92,7 @@ impl ComparedProperties {
 /// The first difference between a result and the expected result.
 ///
 /// ```
-/// use dispatch_checks::{Datum, Difference, compare};
+/// use dispatch_checks::plumbing::{Datum, compare};
 /// let difference = compare(&Datum::NonTensor(1_i64.into()), &Datum::NonTensor(2_i64.into())).unwrap_err();
 /// assert_eq!(difference.to_string(), "is 1, expected 2");
 /// ```
@@ -170,10 +170,10 @@ impl fmt::Display for Difference {
 
 impl std::error::Error for Difference {}
 
-/// Compares a result with the recorded one: dtype, sizes, strides, and elements within the tolerance of the dtype.
+/// Compares a result with the expected one: dtype, sizes, strides, and elements within the tolerance of the dtype.
 ///
 /// ```
-/// use dispatch_checks::{Array, Datum, compare};
+/// use dispatch_checks::plumbing::{Array, Datum, compare};
 /// use dispatch_runtime::{DType, Scalar};
 ///
 /// let zeros = Datum::Array(Array::new(DType::F32, &[2], vec![Scalar::Float(0.0); 2]));
@@ -280,12 +280,12 @@ fn compare_non_tensors(actual: &Value, expected: &Value) -> Result<(), Differenc
     Err(Difference::Value { actual: format!("{actual:?}"), expected: format!("{expected:?}") })
 }
 
-/// Whether a result is at least as close to the computation in double precision as the recording is.
+/// Whether a result is at least as close to the computation in double precision as the expected result is.
 ///
-/// The backend under test computes the result in double precision, so that result counts only if it roughly agrees with the recording: a
+/// The backend under test computes the result in double precision, so that result counts only if it roughly agrees with the expected result: a
 /// wrong backend would agree with itself perfectly. For narrow dtypes, `rounding_sensitivity` measures "roughly": the change of the result if the
 /// arguments change by their rounding error.
-pub(crate) fn is_as_precise_as_recording(
+pub(crate) fn is_as_precise_as_expected(
     actual: &Array,
     recorded: &Array,
     double: &Array,
@@ -304,7 +304,7 @@ pub(crate) fn is_as_precise_as_recording(
             let (one, double) = (to_complex(one), to_complex(double));
             let distance = (one - double).norm();
             if distance.is_nan() {
-                // Two infinities, or NaN: correct if the recording has the same.
+                // Two infinities, or NaN: correct if the expected result has the same.
                 return if agrees || one == double { worst } else { f64::INFINITY };
             }
             if distance.is_infinite() && agrees { worst } else { worst.max(distance) }
@@ -377,16 +377,16 @@ mod tests {
         let double = float_array(DType::F64, &[1.0, 100.0]);
         let recorded = float_array(DType::F32, &[1.0, 100.002]);
         let still = || 0.0;
-        assert!(is_as_precise_as_recording(&float_array(DType::F32, &[1.0, 100.001]), &recorded, &double, still));
-        assert!(!is_as_precise_as_recording(&float_array(DType::F32, &[1.0, 100.003]), &recorded, &double, still));
+        assert!(is_as_precise_as_expected(&float_array(DType::F32, &[1.0, 100.001]), &recorded, &double, still));
+        assert!(!is_as_precise_as_expected(&float_array(DType::F32, &[1.0, 100.003]), &recorded, &double, still));
     }
 
     #[test]
     fn narrow_recordings_may_differ_by_the_effect_of_rounded_arguments() {
         let (double, recorded) = (float_array(DType::F64, &[1.0]), float_array(DType::BF16, &[1.125]));
         let actual = float_array(DType::BF16, &[1.0]);
-        assert!(is_as_precise_as_recording(&actual, &recorded, &double, || 1.0 / 64.0));
-        assert!(!is_as_precise_as_recording(&actual, &recorded, &double, || 1.0 / 128.0));
+        assert!(is_as_precise_as_expected(&actual, &recorded, &double, || 1.0 / 64.0));
+        assert!(!is_as_precise_as_expected(&actual, &recorded, &double, || 1.0 / 128.0));
     }
 
     #[test]
@@ -409,14 +409,14 @@ mod tests {
     #[test]
     fn a_number_in_place_of_nan_is_refused() {
         let (double, recorded) = (float_array(DType::F64, &[1.0, 2.0]), float_array(DType::F32, &[f64::NAN, 2.0]));
-        assert!(is_as_precise_as_recording(&recorded, &recorded, &double, || 0.0));
-        assert!(!is_as_precise_as_recording(&float_array(DType::F32, &[1.0, 2.0]), &recorded, &double, || 0.0));
+        assert!(is_as_precise_as_expected(&recorded, &recorded, &double, || 0.0));
+        assert!(!is_as_precise_as_expected(&float_array(DType::F32, &[1.0, 2.0]), &recorded, &double, || 0.0));
     }
 
     #[test]
     fn a_backend_that_agrees_only_with_itself_is_refused() {
         let wrong = float_array(DType::F32, &[5.0, 7.0]);
-        assert!(!is_as_precise_as_recording(
+        assert!(!is_as_precise_as_expected(
             &wrong,
             &float_array(DType::F32, &[1.0, 2.0]),
             &wrong.with_dtype(DType::F64),

@@ -130,7 +130,7 @@ impl Datum {
         })
     }
 
-    /// Returns the datum with `F32` replaced by `F64`, as gradients were recorded. Other dtypes stay.
+    /// Returns the datum with `F32` replaced by `F64`, as gradients are computed. Other dtypes stay.
     pub fn with_f64_for_f32(&self) -> Self {
         self.map_dtypes(|dtype| if dtype == DType::F32 { DType::F64 } else { dtype })
     }

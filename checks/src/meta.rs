@@ -1,6 +1,6 @@
-//! Checks recorded calls on Meta, with tensors that have no memory.
+//! Checks reference calls on Meta, with tensors that have no memory.
 //!
-//! Dtype, sizes and strides must be exactly those of the recorded result: memory plans rely on them.
+//! Dtype, sizes and strides must be exactly those of the expected result: memory plans rely on them.
 
 use dispatch_runtime::{DType, Device, Operator, Value};
 

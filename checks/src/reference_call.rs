@@ -8,7 +8,7 @@ use dispatch_vmap::Strategy;
 
 use crate::aliasing::{self, version_counters};
 use crate::array::Array;
-use crate::compare::{ComparedProperties, Difference, compare_properties, compare_results, is_as_precise_as_recording};
+use crate::compare::{ComparedProperties, Difference, compare_properties, compare_results, is_as_precise_as_expected};
 use crate::datum::{Datum, create_values};
 use crate::error::Result;
 use crate::known_operators::known_base;
@@ -97,7 +97,7 @@ impl ReferenceCall {
         }
     }
 
-    /// Creates a call of another operator, whose expected results were derived from this call's recording.
+    /// Creates a call of another operator, whose expected results were derived from this call.
     pub fn derived_call(&self, operator: &'static Operator, arguments: Vec<Datum>, expected: Vec<Datum>) -> Self {
         Self::new(operator, self.device, arguments, expected)
     }
@@ -120,7 +120,7 @@ impl ReferenceCall {
         })
     }
 
-    /// Makes the recorded call, and compares its outcome with the recording and the schema.
+    /// Makes the reference call, and compares its outcome with the expected one and the schema.
     pub(crate) fn check_values(&self) -> Verdict {
         self.check(ComparedProperties::All)
     }
@@ -157,7 +157,7 @@ impl ReferenceCall {
         call_and_check_aliasing(self.operator, create_values(arguments, self.device)?)
     }
 
-    /// Compares an outcome with the recorded one.
+    /// Compares an outcome with the expected one.
     pub(crate) fn compare_outcome(&self, outcome: &Outcome, properties: ComparedProperties) -> Result<(), Failure> {
         let properties = outcome.comparable_properties(properties);
         let mut read = copy_outcome_to_host(self.operator, outcome)?;
@@ -210,13 +210,13 @@ impl ReferenceCall {
         (0..schema.returns.len()).any(|ret| schema.written_argument_of_return(ret) == Some(argument))
     }
 
-    /// Whether the results are unique only up to sign, phase or order, and differ from the recorded ones.
+    /// Whether the results are unique only up to sign, phase or order, and differ from the expected ones.
     pub(crate) fn has_other_representative(&self, results: &[Datum]) -> bool {
         self.unique_values(&self.expected).is_some()
             && compare_results(ComparedProperties::AllButStrides, results, &self.expected).is_err()
     }
 
-    /// Whether a difference is allowed: another index of equal elements, or a rounding error that is no larger than the recording's.
+    /// Whether a difference is allowed: another index of equal elements, or a rounding error that is no larger than that of the expected result.
     fn is_allowed_difference(
         &self,
         difference: &Difference,
@@ -238,7 +238,7 @@ impl ReferenceCall {
         }
         (recorded.dtype.is_floating() || recorded.dtype.is_complex())
             && self.double_precision_result(place).is_some_and(|double| {
-                is_as_precise_as_recording(actual, recorded, double, || self.rounding_sensitivity(place, double))
+                is_as_precise_as_expected(actual, recorded, double, || self.rounding_sensitivity(place, double))
             })
     }
 

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 /// The device whose memory the suite reads and writes directly. Expected results are computed there.
 pub const HOST_DEVICE: Device = Device::CPU;
 
-/// The element that fills the gaps of a strided tensor. No recording has it, so a kernel that reads or writes a gap is detected.
+/// The element that fills the gaps of a strided tensor. Expected results rarely have it, so a kernel that reads or writes a gap is detected.
 pub(crate) const GAP_ELEMENT: Scalar = Scalar::Int(77);
 
 /// Creates a tensor on `device` with the elements and the geometry of an array.

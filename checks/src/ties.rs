@@ -1,6 +1,6 @@
 //! Operators that may return any index of equal elements, such as `sort`.
 //!
-//! If an element occurs twice, either index is correct. But the selected values must equal the recorded ones.
+//! If an element occurs twice, either index is correct. But the selected values must equal the expected ones.
 
 use std::collections::HashSet;
 

@@ -129,7 +129,7 @@ pub enum Failure {
     },
     /// The check of a derived call failed.
     InDerivedCall {
-        /// The difference of the derived call from the recorded one, such as a layout or a mistake.
+        /// The difference of the derived call from the reference call, such as a layout or a mistake.
         variant: String,
         /// The reason of the failure.
         failure: Box<Self>,

@@ -1,6 +1,6 @@
 //! Gradients within vmap: compares the backward pass of a batch with the backward passes of its slices.
 //!
-//! This covers operators that only gradient formulas call: there are no recordings of them.
+//! This covers operators that only derivatives call.
 
 use dispatch_autograd::functional::vjp;
 use dispatch_runtime::schema::Argument;

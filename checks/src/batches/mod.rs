@@ -1,6 +1,6 @@
 //! Checks of batch rules: compares the call of a batch within `vmap` with the calls of its slices.
 //!
-//! Each tensor of a recorded call becomes a batch: the recorded tensor, and others that the operator also accepts. Each slice of the
+//! Each tensor of a reference call becomes a batch: the given tensor, and others that the operator also accepts. Each slice of the
 //! results and of the written arguments must equal those of the call of that slice.
 
 mod batch;
@@ -132,7 +132,7 @@ fn check_mapped_calls(case: &ReferenceCall, operator: &'static Operator, number:
     if count == 0 {
         return Vec::new();
     }
-    match slices.call_recorded() {
+    match slices.call_reference() {
         Ok(_) if slices.is_random() => return check_randomness(operator, &case.arguments, case.device),
         Ok(_) => {}
         // The operator may accept arguments that its form refuses.
@@ -163,7 +163,7 @@ impl BatchMapping {
     }
 }
 
-/// The checks of one recorded call. Its `number` selects batch dimensions and layouts.
+/// The checks of one reference call. Its `number` selects batch dimensions and layouts.
 struct BatchChecks<'a> {
     slices: SliceCalls<'a>,
     number: usize,
@@ -234,7 +234,7 @@ impl BatchChecks<'_> {
 
     /// Whether a random operator draws nothing only because its results are empty.
     fn is_random_with_empty_results(&self) -> bool {
-        let recorded = self.slices.call_recorded();
+        let recorded = self.slices.call_reference();
         let is_empty = |datum: &Datum| datum.arrays().iter().all(|array| array.elements.is_empty());
         aten::is_random(self.slices.operator) && recorded.is_ok_and(|slice| slice.outcome.results.iter().all(is_empty))
     }
@@ -270,7 +270,7 @@ impl BatchChecks<'_> {
         }
     }
 
-    /// Returns the slice number of each tensor, for each index of the batch. The slices differ from the recorded ones if the operator
+    /// Returns the slice number of each tensor, for each index of the batch. The slices differ from the given ones if the operator
     /// accepts others. Returns `None` if the operator does not accept them together.
     fn accepted_slice_numbers(&self, mapping: &BatchMapping) -> Option<Vec<Vec<usize>>> {
         let all: Vec<Vec<usize>> = batch_indices(mapping.sizes)

@@ -13,7 +13,7 @@ use crate::datum::{Datum, create_values};
 use crate::reference_call::{HostOutcome, ReferenceCall, call_and_check_aliasing, copy_outcome_to_host};
 use crate::verdict::CallError;
 
-/// Makes a recorded call, and calls with slices in place of the recorded tensors.
+/// Makes a reference call, and calls with slices in place of the given tensors.
 pub(super) struct SliceCalls<'a> {
     pub(super) case: &'a ReferenceCall,
     pub(super) operator: &'static Operator,
@@ -48,7 +48,7 @@ impl<'a> SliceCalls<'a> {
         }
         let drawn = Generator::reservation_count();
         let mut slices = Self { case, operator, tensors, cache: RefCell::default(), is_random: false };
-        _ = slices.call_recorded();
+        _ = slices.call_reference();
         slices.is_random = Generator::reservation_count() != drawn;
         slices
     }
@@ -58,7 +58,7 @@ impl<'a> SliceCalls<'a> {
         self.tensors.len()
     }
 
-    /// Whether the recorded call draws random numbers.
+    /// Whether the reference call draws random numbers.
     pub(super) const fn is_random(&self) -> bool {
         self.is_random
     }
@@ -79,41 +79,41 @@ impl<'a> SliceCalls<'a> {
         self.tensors[at].1
     }
 
-    fn recorded_array(&self, at: usize) -> &Array {
+    fn given_array(&self, at: usize) -> &Array {
         let (argument, number) = self.tensors[at];
         self.case.arguments[argument].arrays()[number.unwrap_or(0)]
     }
 
     /// Returns the number of dimensions of a tensor.
     pub(super) fn tensor_rank(&self, at: usize) -> usize {
-        self.recorded_array(at).sizes.len()
+        self.given_array(at).sizes.len()
     }
 
-    /// Whether the recorded call writes a tensor.
+    /// Whether the reference call writes a tensor.
     pub(super) fn is_written(&self, at: usize) -> bool {
         self.call_with_slices_cached(&vec![0; self.tensor_count()])
             .is_some_and(|slice| slice.written[self.argument_index(at)])
     }
 
-    /// Returns slice `which` of a tensor. Slice 0 is the recorded tensor.
+    /// Returns slice `which` of a tensor. Slice 0 is the given tensor.
     pub(super) fn slice_array(&self, at: usize, which: usize) -> Array {
-        array_variant(self.recorded_array(at), which)
+        array_variant(self.given_array(at), which)
     }
 
-    /// Returns the recorded arguments with their tensors replaced.
+    /// Returns the given arguments with their tensors replaced.
     fn arguments_with_tensors(&self, tensors: &[Array]) -> Vec<Datum> {
         let mut tensors = tensors.iter().cloned();
         let mut next = |array: &Array| tensors.next().unwrap_or_else(|| array.clone());
         self.case.arguments.iter().map(|datum| datum.map_arrays(&mut next)).collect()
     }
 
-    /// Returns the recorded arguments with their tensors replaced, as values on the device.
+    /// Returns the given arguments with their tensors replaced, as values on the device.
     pub(super) fn values_with_tensors(&self, tensors: &[Array]) -> Result<Vec<Value>, CallError> {
         Ok(create_values(&self.arguments_with_tensors(tensors), self.case.device)?)
     }
 
-    /// Makes the recorded call.
-    pub(super) fn call_recorded(&self) -> Result<Rc<SliceCall>, CallError> {
+    /// Makes the reference call.
+    pub(super) fn call_reference(&self) -> Result<Rc<SliceCall>, CallError> {
         self.call_with_slices(&vec![0; self.tensor_count()])
     }
 
@@ -138,7 +138,7 @@ impl<'a> SliceCalls<'a> {
         Ok(Rc::new(SliceCall { arguments, outcome: copy_outcome_to_host(self.operator, &outcome)?, written }))
     }
 
-    /// Returns `number` if the operator accepts this slice together with the recorded other tensors, and 0 (the recorded slice) otherwise.
+    /// Returns `number` if the operator accepts this slice together with the given other tensors, and 0 (the given slice) otherwise.
     pub(super) fn accepted_slice_number(&self, at: usize, number: usize) -> usize {
         let mut which = vec![0; self.tensor_count()];
         which[at] = number;

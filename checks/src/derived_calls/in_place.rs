@@ -1,4 +1,4 @@
-//! Checks the in-place form of an operator against the recording of the functional form.
+//! Checks the in-place form of an operator against the outcome of the functional form.
 
 use dispatch_runtime::DType;
 use dispatch_runtime::Operator;

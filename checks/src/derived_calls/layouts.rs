@@ -1,4 +1,4 @@
-//! Checks recorded calls with other memory layouts of their arguments.
+//! Checks reference calls with other memory layouts of their arguments.
 //!
 //! The values of a result must not depend on the arguments' strides, except for operators about strides. The strides of a result may depend
 //! on them, and Meta must predict them.

@@ -1,4 +1,4 @@
-//! Checks of derived calls: they were not recorded, but their outcome follows from a recorded call.
+//! Checks of derived calls: their outcome follows from that of the reference call.
 
 mod changes;
 mod forms;

@@ -1,4 +1,4 @@
-//! Checks the `out=` form of an operator against the recording of the functional form.
+//! Checks the `out=` form of an operator against the outcome of the functional form.
 
 use dispatch_runtime::{DType, Operator, Value};
 
@@ -165,7 +165,7 @@ impl OutFormCheck<'_> {
         match call_and_check_aliasing(self.form, values) {
             Ok(outcome) => match Datum::from_value(&outcome.results[0]) {
                 Ok(actual) => {
-                    // The functional call may be more precise than the recording: its result is then the reference.
+                    // The functional call may be more precise than the expected result: its result is then the reference.
                     let properties = outcome.comparable_properties(ComparedProperties::AllButStrides);
                     let compared =
                         compare_properties(properties, &actual, &self.case.expected[0]).or_else(|difference| {

@@ -25,9 +25,9 @@ pub(super) struct Leaf {
 }
 
 impl DifferentiableInputs {
-    /// Creates the recorded arguments. The leaves are the floating-point tensors, whether or not the operator is differentiable with
+    /// Creates the given arguments. The leaves are the floating-point tensors, whether or not the operator is differentiable with
     /// respect to them.
-    pub(super) fn from_recording(case: &ReferenceCall) -> Result<Self, CallError> {
+    pub(super) fn from_case(case: &ReferenceCall) -> Result<Self, CallError> {
         let widened: Vec<Datum> = case.arguments.iter().map(Datum::with_f64_for_f32).collect();
         Self::from_arguments(case, &widened)
     }

@@ -43,7 +43,7 @@ struct ExpectedGradients {
 }
 
 fn compute_functional_gradients(case: &ReferenceCall) -> Result<ExpectedGradients, CallError> {
-    let inputs = DifferentiableInputs::from_recording(case)?;
+    let inputs = DifferentiableInputs::from_case(case)?;
     let results = inputs.call(case)?;
     let seed = cosine_cotangent(&inputs.leaves[0].tensor);
     let seeds = vec![seed.clone(); results.len()];
@@ -53,7 +53,7 @@ fn compute_functional_gradients(case: &ReferenceCall) -> Result<ExpectedGradient
 }
 
 fn check_on_base(case: &ReferenceCall, form: &'static Operator, expected: &ExpectedGradients) -> Result<(), CallError> {
-    let mut inputs = DifferentiableInputs::from_recording(case)?;
+    let mut inputs = DifferentiableInputs::from_case(case)?;
     let base = catch_panics(|| aten::clone(&inputs.leaves[0].tensor, None))?;
     inputs.values[0] = base.clone().into();
     call_catching_panics(form, inputs.values.clone())?;
@@ -64,7 +64,7 @@ fn check_on_base(case: &ReferenceCall, form: &'static Operator, expected: &Expec
 /// Checks the form on a view: the second half of a larger tensor, with reversed dimensions. Half of the cotangent comes through the view
 /// and half through the base. The base's first half is not written, so its cotangent is its gradient.
 fn check_on_view(case: &ReferenceCall, form: &'static Operator, expected: &ExpectedGradients) -> Result<(), CallError> {
-    let mut inputs = DifferentiableInputs::from_recording(case)?;
+    let mut inputs = DifferentiableInputs::from_case(case)?;
     let half = SecondHalfView::with_sizes(&expected.seed.sizes);
     let Some(this) = case.arguments[0].as_array().map(to_floats) else { return Ok(()) };
     let leaf = create_leaf(&half.base_elements(&vec![0.5; 2 * this.len()], &this), case.device)?;

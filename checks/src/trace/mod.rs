@@ -92,7 +92,7 @@ impl TraceCheck<'_> {
         }
     }
 
-    /// Runs a function on the recorded tensors under a layer. Vmap gets a batch of the recorded tensors and of changed ones.
+    /// Runs a function on the given tensors under a layer. Vmap gets a batch of the given tensors and of changed ones.
     fn run_under_layer(
         &self,
         layer: Layer,
@@ -128,7 +128,7 @@ impl TraceCheck<'_> {
         Ok(results.iter().flat_map(Value::tensors).cloned().collect())
     }
 
-    /// Traces the call with other elements, or with the recorded ones if the operator does not accept the others.
+    /// Traces the call with other elements, or with the given ones if the operator does not accept the others.
     fn trace_call(&self) -> Result<Graph, CallError> {
         let floats = |array: &Array| if array.dtype.is_floating() { with_other_elements(array) } else { array.clone() };
         self.trace_with_changed_elements(with_other_elements)
@@ -143,7 +143,7 @@ impl TraceCheck<'_> {
         }))
     }
 
-    /// Returns the call's arguments with changed elements, and the tensors among them. A recorded scalar stays a scalar.
+    /// Returns the call's arguments with changed elements, and the tensors among them. A scalar stays a scalar.
     fn changed_arguments(&self, change: impl Fn(&Array) -> Array) -> Result<(Vec<Value>, Vec<Tensor>), CallError> {
         let changed: Vec<Datum> = self.case.arguments.iter().map(|datum| datum.map_arrays(&change)).collect();
         let mut values = create_values(&changed, self.case.device)?;
@@ -197,7 +197,7 @@ impl TraceCheck<'_> {
 }
 
 /// Returns an array with its elements reversed, and floating-point and complex elements scaled by 0.75. Elements stay in the range of the
-/// recorded ones.
+/// given ones.
 fn with_other_elements(array: &Array) -> Array {
     let smaller = |element: &Scalar| match *element {
         Scalar::Float(x) => Scalar::Float(x * 0.75),
