@@ -37,6 +37,8 @@ pub enum Error {
         /// The name of the argument, or the number of the input.
         input: String,
     },
+    /// The inputs of a function are no tree of tensors.
+    Inputs(dispatch_runtime::Error),
     /// A function whose gradients are checked has no input with gradients.
     NoDifferentiableInput,
     /// No result of a function has a gradient.
@@ -72,6 +74,7 @@ impl fmt::Display for Error {
             Self::UnexpectedInput { operator, input } => {
                 write!(f, "{input} is not needed: the operator is {operator}")
             }
+            Self::Inputs(source) => source.fmt(f),
             Self::NoDifferentiableInput => f.write_str(
                 "no input has gradients; give at least one floating-point or complex tensor with elements",
             ),
@@ -103,7 +106,7 @@ impl fmt::Debug for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::CopyFailed { source, .. } => Some(source),
+            Self::Inputs(source) | Self::CopyFailed { source, .. } => Some(source),
             Self::OutsideStorage(source) => Some(&**source),
             Self::Access(source) => Some(source),
             _ => None,

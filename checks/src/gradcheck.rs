@@ -1,7 +1,6 @@
 //! `gradcheck` and `gradgradcheck`: derivatives of a function of tensors, compared with finite differences.
 
-use dispatch_runtime::{DType, Device, Tensor, Value};
-use dispatch_vmap::{TensorTree, VmapInputs};
+use dispatch_runtime::{DType, Device, IntoTensorTree, Tensor, TensorTree, Value};
 
 use crate::array::Array;
 use crate::check::Check;
@@ -37,8 +36,8 @@ use crate::verdict::{CallError, Verdict, catch_panics};
 ///
 /// Returns [`Error::Failed`] if the derivative is wrong or a call fails, and [`Error::Missing`], [`Error::NotSmooth`],
 /// [`Error::NotDeterministic`], [`Error::NoDifferentiableInput`] or [`Error::NoDifferentiableResult`] if there is nothing to compare.
-pub fn gradcheck<I: VmapInputs, O: TensorTree>(
-    f: impl Fn(&I::InputTree) -> dispatch_runtime::Result<O>,
+pub fn gradcheck<I: IntoTensorTree, O: TensorTree>(
+    f: impl Fn(&I::Tree) -> dispatch_runtime::Result<O>,
     inputs: I,
 ) -> Result<()> {
     check_derivative(f, inputs, |point| point.check_first_order())
@@ -60,21 +59,21 @@ pub fn gradcheck<I: VmapInputs, O: TensorTree>(
 /// # Errors
 ///
 /// Returns the errors of [`gradcheck`].
-pub fn gradgradcheck<I: VmapInputs, O: TensorTree>(
-    f: impl Fn(&I::InputTree) -> dispatch_runtime::Result<O>,
+pub fn gradgradcheck<I: IntoTensorTree, O: TensorTree>(
+    f: impl Fn(&I::Tree) -> dispatch_runtime::Result<O>,
     inputs: I,
 ) -> Result<()> {
     check_derivative(f, inputs, |point| point.check_second_order())
 }
 
-fn check_derivative<I: VmapInputs, O: TensorTree>(
-    f: impl Fn(&I::InputTree) -> dispatch_runtime::Result<O>,
+fn check_derivative<I: IntoTensorTree, O: TensorTree>(
+    f: impl Fn(&I::Tree) -> dispatch_runtime::Result<O>,
     inputs: I,
     check: fn(&EvaluationPoint<'_>) -> Verdict,
 ) -> Result<()> {
-    let tree = inputs.into_input_tree();
-    let arrays = tree.tensors().into_iter().map(to_array).collect::<Result<Vec<Array>>>()?;
-    let device = tree.tensors().first().map_or(Device::CPU, |tensor| tensor.device());
+    let tree = inputs.into_tensor_tree().map_err(Error::Inputs)?;
+    let arrays = tree.tensors().iter().map(to_array).collect::<Result<Vec<Array>>>()?;
+    let device = tree.tensors().first().map_or(Device::CPU, Tensor::device);
     let call = FunctionCall { f, tree, device };
     let verdict = check_at_point(&call, arrays.into_iter().map(Datum::Array).collect(), check)?;
     match verdict {
@@ -132,7 +131,7 @@ impl<T: TensorTree, O: TensorTree, F: Fn(&T) -> dispatch_runtime::Result<O>> Dif
     }
 
     fn argument_name(&self, position: usize) -> String {
-        format!("input {position}")
+        format!("inputs{}", self.tree.leaf_paths()[position])
     }
 
     fn is_leaf(&self, _: usize, dtype: DType) -> bool {
@@ -141,9 +140,7 @@ impl<T: TensorTree, O: TensorTree, F: Fn(&T) -> dispatch_runtime::Result<O>> Dif
 
     fn compute(&self, arguments: Vec<Value>) -> Result<Vec<Value>, CallError> {
         let tensors: Vec<Tensor> = arguments.iter().flat_map(Value::tensors).cloned().collect();
-        // The tree was taken apart into exactly these tensors.
-        let Some(tree) = self.tree.rebuild(&mut tensors.into_iter()) else { return Ok(Vec::new()) };
-        let results = catch_panics(|| (self.f)(&tree))?;
+        let results = catch_panics(|| (self.f)(&self.tree.rebuild(tensors)?))?;
         Ok(results.tensors().into_iter().map(Value::from).collect())
     }
 }

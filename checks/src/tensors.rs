@@ -199,7 +199,7 @@ pub fn round_to_dtype(array: &Array) -> Result<Array> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dispatch_runtime::{Backend, Buffer, backend, dispatch_key};
+    use dispatch_runtime::{Backend, Buffer, Key, backend, dispatch_key};
     use std::sync::Mutex;
 
     #[test]
