@@ -188,12 +188,14 @@ impl_file_element! {
     Float8E8M0Fnu, 1, 1: |bytes| Self::from_bits(bytes[0]), |element| [element.to_bits()];
 }
 
-fn complex32([a, b, c, d, e, f, g, h]: [u8; 8]) -> Complex32 {
-    Complex32::new(f32::from_le_bytes([a, b, c, d]), f32::from_le_bytes([e, f, g, h]))
+#[expect(clippy::cast_possible_truncation, reason = "each half is one number")]
+const fn complex32(bytes: [u8; 8]) -> Complex32 {
+    let both = u64::from_le_bytes(bytes);
+    Complex32::new(f32::from_bits(both as u32), f32::from_bits((both >> 32) as u32))
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "each half is one number")]
-fn complex64(bytes: [u8; 16]) -> Complex64 {
+const fn complex64(bytes: [u8; 16]) -> Complex64 {
     let both = u128::from_le_bytes(bytes);
     Complex64::new(f64::from_bits(both as u64), f64::from_bits((both >> 64) as u64))
 }

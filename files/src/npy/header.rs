@@ -200,9 +200,9 @@ impl<'a> Dictionary<'a> {
 fn element_type(descr: &str) -> Result<(DType, ByteOrder), FileProblem> {
     let mut chars = descr.chars();
     let byte_order = match chars.next() {
-        Some('<') => Some(ByteOrder::Little),
+        // A type of one byte has no order.
+        Some('<' | '|') => Some(ByteOrder::Little),
         Some('>') => Some(ByteOrder::Big),
-        Some('|') => Some(ByteOrder::Little),
         _ => None,
     };
     let (letter, size) = (chars.next(), chars.as_str().parse::<usize>().ok());
