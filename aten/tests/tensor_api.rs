@@ -62,7 +62,7 @@ fn invalid_indices_are_refused() {
 
 #[test]
 fn set_is_visible_in_views() {
-    let mut x = arange_of_sizes(&[2, 3]);
+    let x = arange_of_sizes(&[2, 3]);
     let row = x.i(1).unwrap();
     x.set((1, 1..), Tensor::from([7_i64, 8])).unwrap();
     assert_eq!(to_i64_vec(&row), [3, 7, 8]);

@@ -1,6 +1,5 @@
 //! Tests of drawings of graphs. `UPDATE=1` rewrites the golden files.
 
-use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 use dispatch_trace::{Graph, trace};
 use kernels_cpu as _;

@@ -62,7 +62,7 @@ fn a_view_of_a_view_is_written_through_to_the_batch() {
 #[test]
 fn a_write_is_seen_through_all_views_made_before_it() {
     check_against_loop([(&varied_tensor(&[3, 4]), Some(0))], |x| {
-        let mut copy = aten::clone(&x[0], None)?;
+        let copy = aten::clone(&x[0], None)?;
         let (front, whole) = (copy.narrow(0, 0, 2)?, copy.flip(&[0])?);
         copy.mul_(10)?;
         front.sum()? + whole.sum()?
@@ -107,13 +107,13 @@ fn every_writing_form_rejects_an_unmapped_target() {
 #[test]
 fn a_tensor_computed_from_a_slice_can_be_written_to() {
     check_against_loop([(&varied_tensor(&[3, 2]), Some(0))], |x| {
-        let mut own = x[0].zeros_like()?;
+        let own = x[0].zeros_like()?;
         own.copy_(&x[0])?;
         own.select(0, 0)?.add_(&x[0].select(0, 1)?)?;
         Ok(own)
     });
     check_against_loop([(&varied_tensor(&[3, 2]), Some(0))], |x| {
-        let mut own = aten::new_zeros(&x[0], &[2, 2], None, None, None, None)?;
+        let own = aten::new_zeros(&x[0], &[2, 2], None, None, None, None)?;
         own.select(0, 1)?.copy_(&x[0])?;
         own.mul_(2)?;
         Ok(own)
