@@ -11,8 +11,8 @@ use aten::prelude::*;
 /// Returns the Jacobian of a function: the derivative of each element of the result with respect to each element of the inputs.
 ///
 /// The Jacobian of a tensor with respect to a tensor has the sizes of the result, followed by those of the input. For other
-/// [trees](TensorTree), it has the structure of the results, in which each tensor is replaced by the structure of the inputs: for a function
-/// of a pair, `let (by_x, by_y) = jacrev(f, (&x, &y))?`. A struct of results is replaced by [`Leaves`](dispatch_runtime::Leaves).
+/// [trees](trait@TensorTree), it has the structure of the results, in which each tensor is replaced by the structure of the inputs: for a
+/// function of a pair, `let (by_x, by_y) = jacrev(f, (&x, &y))?`. A struct of results is replaced by [`Leaves`](dispatch_runtime::Leaves).
 ///
 /// The function runs once, and one batched backward pass for each result computes all rows. `jacrev` can be differentiated and batched:
 ///

@@ -36,7 +36,7 @@ impl Norm {
 }
 
 fn gelu(x: &Tensor) -> Result<Tensor> {
-    let inner = expr!((x + x * x * x * 0.044715) * (2.0 / PI).sqrt())?;
+    let inner = expr!((x + x * x * x * 0.044_715) * (2.0 / PI).sqrt())?;
     expr!(x * 0.5 * (inner.tanh() + 1.0))
 }
 
@@ -96,7 +96,7 @@ mod without_macro {
     }
 
     pub(super) fn gelu(x: &Tensor) -> Result<Tensor> {
-        let inner = ((x + (((x * x)? * x)? * 0.044715)?)? * (2.0 / PI).sqrt())?;
+        let inner = ((x + (((x * x)? * x)? * 0.044_715)?)? * (2.0 / PI).sqrt())?;
         (x * 0.5)? * (inner.tanh()? + 1.0)?
     }
 

@@ -23,8 +23,8 @@ pub enum Randomness {
 
 /// Maps a function of slices over a batch. The function runs once, for all slices.
 ///
-/// Inputs and results are trees of tensors ([`TensorTree`]): tensors, tuples, lists, maps, structs with `#[derive(TensorTree)]`. The batch is
-/// dimension 0 of each of their tensors. [`Vmap`] has other options.
+/// Inputs and results are trees of tensors ([`TensorTree`](trait@TensorTree)): tensors, tuples, lists, maps, structs with
+/// `#[derive(TensorTree)]`. The batch is dimension 0 of each of their tensors. [`Vmap`] has other options.
 ///
 /// ```
 /// # use kernels_cpu as _;

@@ -1,7 +1,7 @@
 //! Derivatives of functions: transforms that nest with each other and with those of other layers.
 //!
-//! Inputs and results are trees of tensors ([`TensorTree`]): tensors, tuples, lists, maps, and structs with `#[derive(TensorTree)]`. Gradients
-//! have the structure of what they belong to. An error names the tensor by its path, such as `inputs.0.weight`.
+//! Inputs and results are trees of tensors ([`TensorTree`](trait@TensorTree)): tensors, tuples, lists, maps, and structs with
+//! `#[derive(TensorTree)]`. Gradients have the structure of what they belong to. An error names the tensor by its path, such as `inputs.0.weight`.
 //!
 //! The result of a transform is differentiable too, by an outer transform and by an ordinary backward pass. A level records only calls with
 //! its own tensors: a tensor captured from outside is a constant.
