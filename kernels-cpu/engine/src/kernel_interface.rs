@@ -34,9 +34,9 @@
 //! }
 //!
 //! # fn main() -> Result<()> {
-//! let (x, weight) = (Tensor::from([[3.0, 3.0], [0.0, 4.0]]), Tensor::from([1.0, 2.0]));
+//! let (x, weight) = (Tensor::from([[3.0, 3.0], [-5.0, 5.0]]), Tensor::from([1.0, 2.0]));
 //! let y = scaled_rows(&x, &weight, 0.0)?.to_vec::<f64>()?;
-//! assert_eq!(y, [1.0, 2.0, 0.0, 2.0 * 2.0_f64.sqrt()]);
+//! assert_eq!(y, [1.0, 2.0, -1.0, 2.0]);
 //! # Ok(())
 //! # }
 //! ```
