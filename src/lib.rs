@@ -142,7 +142,7 @@ pub mod prelude {
     pub use dispatch_autograd::{Differentiable, not_differentiable, op_grad};
     pub use dispatch_runtime::{
         Arithmetic, Complex32, Complex64, DType, Device, Element, Error, ErrorKind, Floating, Generator, Number, Plan,
-        PlanList, Result, Scalar, Tensor, bf16, f16, link, op_def, op_impl, op_plan,
+        PlanList, Result, Scalar, Tensor, TensorTree, bf16, expr, f16, link, op_def, op_impl, op_plan,
     };
 }
 

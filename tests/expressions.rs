@@ -4,7 +4,6 @@
 
 use std::f64::consts::PI;
 
-use opdispatch::Complex64;
 use opdispatch::autograd::functional::grad;
 use opdispatch::prelude::*;
 

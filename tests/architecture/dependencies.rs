@@ -63,8 +63,8 @@ impl CrateRole {
     /// Whether a crate with this role may depend on a crate with the role `other`.
     fn may_depend_on(self, other: Self) -> bool {
         use CrateRole::{
-            Aten, Backend, Checks, Conformance, Facade, Files, KernelEngine, KernelFamily, Layer, Library, Macros, Program,
-            Runtime, Schema, Transform, UserCode,
+            Aten, Backend, Checks, Conformance, Facade, Files, KernelEngine, KernelFamily, Layer, Library, Macros,
+            Program, Runtime, Schema, Transform, UserCode,
         };
         let known: &[Self] = match self {
             Schema | Self::TestTools => &[],
