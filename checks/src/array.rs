@@ -36,6 +36,7 @@ impl Array {
     }
 
     /// Creates a contiguous array of dtype `F64`.
+    #[must_use]
     pub fn from_floats(sizes: &[i64], elements: &[f64]) -> Self {
         Self::new(DType::F64, sizes, elements.iter().map(|&element| Scalar::Float(element)).collect())
     }
@@ -113,6 +114,7 @@ impl Array {
 }
 
 /// Returns the storage index of each element of a geometry, in logical order.
+#[must_use]
 pub fn storage_indices(sizes: &[i64], strides: &[i64], offset: i64) -> Vec<usize> {
     let mut places = vec![offset];
     for (&size, &stride) in sizes.iter().zip(strides) {

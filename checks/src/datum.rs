@@ -91,11 +91,13 @@ impl Datum {
     }
 
     /// Returns the array if the datum is one tensor.
+    #[must_use]
     pub const fn as_array(&self) -> Option<&Array> {
         if let Self::Array(array) = self { Some(array) } else { None }
     }
 
     /// Returns the datum with `change` applied to every array.
+    #[must_use]
     pub fn map_arrays(&self, mut change: impl FnMut(&Array) -> Array) -> Self {
         match self {
             Self::Array(array) => Self::Array(change(array)),
@@ -131,6 +133,7 @@ impl Datum {
     }
 
     /// Returns the datum with `F32` replaced by `F64`, as gradients are computed. Other dtypes stay.
+    #[must_use]
     pub fn with_f64_for_f32(&self) -> Self {
         self.map_dtypes(|dtype| if dtype == DType::F32 { DType::F64 } else { dtype })
     }

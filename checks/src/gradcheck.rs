@@ -7,7 +7,7 @@ use crate::check::Check;
 use crate::compare::{ComparedProperties, compare_results};
 use crate::datum::Datum;
 use crate::error::{Error, Result};
-use crate::gradients::{DifferentiableCall, EvaluationPoint};
+use crate::gradients::{DifferentiableCall, EvaluationPoint, check_first_order, check_second_order};
 use crate::report::Report;
 use crate::tensors::to_array;
 use crate::verdict::{CallError, Verdict, catch_panics};
@@ -40,7 +40,7 @@ pub fn gradcheck<I: IntoTensorTree, O: TensorTree>(
     f: impl Fn(&I::Tree) -> dispatch_runtime::Result<O>,
     inputs: I,
 ) -> Result<()> {
-    check_derivative(f, inputs, |point| point.check_first_order())
+    check_derivative(f, inputs, check_first_order)
 }
 
 /// Compares the derivative of a function's derivative with finite differences of the derivative.
@@ -63,7 +63,7 @@ pub fn gradgradcheck<I: IntoTensorTree, O: TensorTree>(
     f: impl Fn(&I::Tree) -> dispatch_runtime::Result<O>,
     inputs: I,
 ) -> Result<()> {
-    check_derivative(f, inputs, |point| point.check_second_order())
+    check_derivative(f, inputs, check_second_order)
 }
 
 fn check_derivative<I: IntoTensorTree, O: TensorTree>(
@@ -75,7 +75,8 @@ fn check_derivative<I: IntoTensorTree, O: TensorTree>(
     let arrays = tree.tensors().iter().map(to_array).collect::<Result<Vec<Array>>>()?;
     let device = tree.tensors().first().map_or(Device::CPU, Tensor::device);
     let call = FunctionCall { f, tree, device };
-    let verdict = check_at_point(&call, arrays.into_iter().map(Datum::Array).collect(), check)?;
+    let arguments: Vec<Datum> = arrays.into_iter().map(Datum::Array).collect();
+    let verdict = check_at_point(&call, &arguments, check)?;
     match verdict {
         Verdict::Passed => Ok(()),
         Verdict::NotApplicable(_) => Err(Error::NotSmooth),
@@ -91,10 +92,10 @@ fn check_derivative<I: IntoTensorTree, O: TensorTree>(
 /// Checks the call at these arguments. Returns an error if there is nothing to check.
 fn check_at_point(
     call: &dyn DifferentiableCall,
-    arguments: Vec<Datum>,
+    arguments: &[Datum],
     check: fn(&EvaluationPoint<'_>) -> Verdict,
 ) -> Result<Verdict> {
-    let point = match EvaluationPoint::new(call, &arguments) {
+    let point = match EvaluationPoint::new(call, arguments) {
         Ok(point) => point,
         Err(error) => return Ok(error.into()),
     };

@@ -1,13 +1,13 @@
 //! `opcheck`: all checks of an operator for one case.
 
-use dispatch_runtime::{DType, Error as CallRefusal, ErrorKind, Operator};
+use dispatch_runtime::{DType, ErrorKind, Operator};
 
 use crate::case::Case;
 use crate::check::{Check, run_check};
 use crate::compare::{ComparedProperties, compare_results};
 use crate::datum::Datum;
 use crate::derived_calls::OperatorForms;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::gradients::DifferentiableCall;
 use crate::reference_call::{ReferenceCall, copy_outcome_to_host};
 use crate::report::Report;
@@ -54,40 +54,48 @@ const CALL_NUMBER: usize = 0;
 ///
 /// # Errors
 ///
-/// Returns [`Error::Failed`](crate::Error::Failed) with the report if a check failed, and another [`Error`](crate::Error) if the inputs do not fit the operator's schema.
+/// Returns [`Error::Failed`] with the report if a check failed, [`Error::Missing`] if the operator has no kernel for these inputs, and another
+/// [`Error`] if they do not fit the operator's schema.
 pub fn opcheck(operator: &'static Operator, case: impl Into<Case>) -> Result<Report> {
     let case = case.into();
     let mut report = Report::new(operator.schema().to_string());
     let reference = ReferenceCall::new(operator, case.device(), case.arguments(operator)?, Vec::new());
-    match with_own_outcome(reference, &case.expected()?) {
+    match with_own_outcome(reference) {
         Ok(reference) => {
+            let compared = compare_with_expected(&reference.expected, &case.expected()?);
+            report.add(Check::Values, compared.err().map(Verdict::Failed));
             let forms = OperatorForms::for_operator(operator);
             for check in CHECKS {
                 let verdicts = run_check(check, &reference, CALL_NUMBER, forms);
                 report.add(check, verdicts.into_iter().map(|verdict| accept_single_precision(check, verdict)));
             }
         }
-        Err(error) => report.add(Check::Values, [Verdict::from(error)]),
+        Err(CallError::NotImplemented(message)) => return Err(Error::Missing(message)),
+        Err(CallError::Failed(failure)) => report.add(Check::Values, [Verdict::Failed(failure)]),
     }
     report.into_result()
 }
 
-/// Makes the call, compares its results with the expected ones, and adds the outcome to the call as the expected one.
-fn with_own_outcome(mut reference: ReferenceCall, expected: &[Datum]) -> Result<ReferenceCall, CallError> {
+/// Makes the call, and adds its outcome as the expected one.
+fn with_own_outcome(mut reference: ReferenceCall) -> Result<ReferenceCall, CallError> {
     let outcome = reference.call(&reference.arguments)?;
     let read = copy_outcome_to_host(reference.operator, &outcome)?;
-    if !expected.is_empty() {
-        let (actual, expected_count) = (read.results.len(), expected.len());
-        if actual != expected_count {
-            return Err(Failure::WrongResultCount { actual, expected: expected_count }.into());
-        }
-        compare_results(ComparedProperties::AllButStrides, &read.results, expected)?;
-    }
     let tensors = |datum: Datum| (!matches!(datum, Datum::NonTensor(_))).then_some(datum);
     reference.after = Some(read.after.into_iter().map(tensors).collect());
     reference.expected = read.results;
     reference.gradient_arguments = double_precision_arguments(&reference);
     Ok(reference)
+}
+
+/// Compares the results with those that the case expects, if it expects any.
+fn compare_with_expected(results: &[Datum], expected: &[Datum]) -> Result<(), Failure> {
+    if expected.is_empty() {
+        return Ok(());
+    }
+    if results.len() != expected.len() {
+        return Err(Failure::WrongResultCount { actual: results.len(), expected: expected.len() });
+    }
+    compare_results(ComparedProperties::AllButStrides, results, expected)
 }
 
 /// Returns the arguments in double precision, if the call has a gradient and accepts them.
@@ -112,9 +120,10 @@ fn accept_single_precision(check: Check, verdict: Verdict) -> Verdict {
 }
 
 fn refuses_double_precision(failure: &Failure) -> bool {
-    let is_dtype_error = |error: &CallRefusal| matches!(error.kind(), ErrorKind::UnsupportedDType { dtype, .. } if matches!(dtype, DType::F64 | DType::C128));
     match failure {
-        Failure::Refused(error) => is_dtype_error(error),
+        Failure::Refused(error) => {
+            matches!(error.kind(), ErrorKind::UnsupportedDType { dtype: DType::F64 | DType::C128, .. })
+        }
         Failure::InDerivedCall { failure, .. } => refuses_double_precision(failure),
         _ => false,
     }

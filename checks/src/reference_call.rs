@@ -98,6 +98,7 @@ impl ReferenceCall {
     }
 
     /// Creates a call of another operator, whose expected results were derived from this call.
+    #[must_use]
     pub fn derived_call(&self, operator: &'static Operator, arguments: Vec<Datum>, expected: Vec<Datum>) -> Self {
         Self::new(operator, self.device, arguments, expected)
     }

@@ -211,6 +211,7 @@ impl<S: Into<CallError>> From<S> for Verdict {
 
 impl Verdict {
     /// Adds the description of the derived call to a failure.
+    #[must_use]
     pub fn with_context(self, variant: impl Into<String>) -> Self {
         match self {
             Self::Failed(failure) => {

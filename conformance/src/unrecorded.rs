@@ -126,7 +126,7 @@ pub(super) fn non_tensor(value: impl Into<Value>) -> Datum {
 #[allow(missing_docs, reason = "only these tests use the operators")]
 mod tests {
     use super::*;
-    use dispatch_checks::plumbing::Failure;
+    use dispatch_checks::Failure;
     use dispatch_runtime::Result;
     use dispatch_runtime::prelude::*;
 

@@ -55,6 +55,15 @@ fn expected_results_are_compared() {
     );
 }
 
+#[op_def("opcheck::without_kernel(Tensor self) -> Tensor")]
+pub fn without_kernel(this: &Tensor) -> Result<Tensor>;
+
+#[test]
+fn an_operator_without_a_kernel_is_an_error() {
+    let error = opcheck(without_kernel::operator(), &vector()).unwrap_err();
+    assert!(matches!(&error, Error::Missing(message) if message.contains("opcheck::without_kernel")), "{error}");
+}
+
 #[test]
 fn an_operator_that_refuses_the_inputs_is_reported() {
     assert_finds(aten::mm::operator(), [&matrix(), &vector()], "values: failed: ");

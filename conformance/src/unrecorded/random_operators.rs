@@ -5,7 +5,6 @@ use dispatch_checks::{Difference, Failure, Verdict};
 use dispatch_runtime::{DType, Device, Generator, Operator, Scalar, Value};
 
 use super::non_tensor;
-use crate::error::Error;
 
 const DRAW_COUNT: usize = 10_000;
 
