@@ -11,9 +11,12 @@ const ROOT_NAMES: [&[&str]; 4] = [
     // Settings of the program.
     &["manual_seed", "num_threads", "set_default_device", "set_num_threads"],
     // Derivatives that need two layers.
-    &["JacobianError", "jacobians", "jacrev"],
+    &["JacobianError", "hessian", "jacrev"],
     // Modules.
-    &["aten", "autocast", "autograd", "backend", "cuda", "modes", "prelude", "runtime", "trace", "vmap"],
+    &[
+        "aten", "autocast", "autograd", "backend", "checks", "cuda", "files", "modes", "prelude", "runtime", "trace",
+        "vmap",
+    ],
 ];
 
 /// The largest number of names at the root. A reader of the root's documentation sees all of them at once.
