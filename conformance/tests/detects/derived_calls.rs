@@ -252,6 +252,8 @@ fn operators_without_faults_pass_every_check() {
         Check::BatchRules,
         Check::Large,
         Check::Numbers,
+        // Only `opcheck` makes it, and its tests have the faults.
+        Check::Changes,
     ];
     for check in Check::ALL.into_iter().filter(|check| !others.contains(check)) {
         assert!(report.tally(check).passed > 0, "{check}");
