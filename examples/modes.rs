@@ -56,8 +56,8 @@ fn train_step(weights: &[Tensor; 2]) -> Result<()> {
 
 /// Computes the loss of the network.
 fn compute_loss([first, second]: &[Tensor; 2]) -> Result<Tensor> {
-    let pictures = Tensor::randn(&[128, 64], DType::F32)?;
-    let labels = Tensor::zeros(&[128], DType::I64)?;
+    let pictures = Tensor::randn((128, 64), DType::F32)?;
+    let labels = Tensor::zeros(128, DType::I64)?;
     let scores = aten::linear(&aten::linear(&pictures, first, None)?.relu()?, second, None)?;
     aten::cross_entropy_loss!(&scores, &labels)
 }

@@ -24,7 +24,7 @@ fn mymul_cpu<T: Number>(this: &Tensor, other: &Tensor) -> Result<Tensor> {
 
 fn main() -> Result<()> {
     let a = Tensor::from([1.0_f32, 2.0, 3.0]);
-    let b = Tensor::full(&[3], 2.0, &a)?;
+    let b = Tensor::full(3, 2.0, &a)?;
 
     println!("mymul(a, b)          = {}", mymul(&a, &b)?);
     println!("power!(a)            = {}", power!(&a)?);

@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn the_log_has_each_kernel_down_to_the_backend() -> Result<()> {
-        let x = Tensor::ones(&[2, 3], ())?.requires_grad_(true)?;
+        let x = Tensor::ones((2, 3), ())?.requires_grad_(true)?;
         let log = log_calls(|| (&x * &x).map(drop))?;
         let keys_and_calls: Vec<&str> = log.lines().map(|line| line.split('`').next().unwrap_or(line)).collect();
         let expected = ["aten::mul.Tensor(float32[2, 3], float32[2, 3])", "  AutogradCPU ", "  CPU "];
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn the_log_has_the_call_that_autocast_makes() -> Result<()> {
-        let x = Tensor::ones(&[2, 2], ())?;
+        let x = Tensor::ones((2, 2), ())?;
         let _bfloat16 = autocast::enable(Device::CPU, DType::BF16)?;
         let log = log_calls(|| x.mm(&x).map(drop))?;
         let lines: Vec<&str> = log.lines().collect();
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn each_log_starts_empty() -> Result<()> {
-        let x = Tensor::ones(&[2], ())?;
+        let x = Tensor::ones(2, ())?;
         assert!(log_calls(|| x.relu().map(drop))?.contains("relu"));
         assert!(log_calls(|| x.mm(&x).map(drop)).is_err());
         x.exp()?;

@@ -39,7 +39,7 @@ impl Digits {
             labels.push(i64::from(label));
         }
         Ok(Self {
-            pictures: Tensor::from_slice(&pictures).view(&[-1, PIXEL_COUNT])?,
+            pictures: Tensor::from_slice(&pictures).view((-1, PIXEL_COUNT))?,
             labels: Tensor::from_slice(&labels),
         })
     }
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn splits_and_batches_contain_each_picture_once() -> Result<()> {
         let count = 10;
-        let pictures = Tensor::arange(0..count * PIXEL_COUNT, DType::F32)?.view(&[count, PIXEL_COUNT])?;
+        let pictures = Tensor::arange(0..count * PIXEL_COUNT, DType::F32)?.view((count, PIXEL_COUNT))?;
         let digits = Digits { pictures, labels: Tensor::arange(0..count, ())? };
         let (some, others) = digits.shuffle_and_split(7)?;
         let batches = some.shuffled_batches(3)?;

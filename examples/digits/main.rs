@@ -125,7 +125,7 @@ fn print_call_log(network: &Network, pictures: &Tensor) -> Result<()> {
         println!("{name:8} has the keys {}", argument.keys());
     }
     let _bfloat16 = autocast::enable(Device::CPU, DType::BF16)?;
-    let call = || aten::linear(pictures, &weight, Some(&bias)).map(drop);
+    let call = || pictures.linear_bias(&weight, &bias).map(drop);
     // Autocast caches the weights that it casts. The log below is that of every call after the first.
     call()?;
     let log = call_log::log_calls(call)?;

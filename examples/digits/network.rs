@@ -55,6 +55,6 @@ impl Linear {
     }
 
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        aten::linear(x, &self.weight, Some(&self.bias))
+        x.linear_bias(&self.weight, &self.bias)
     }
 }

@@ -33,14 +33,13 @@ impl Sgd {
 impl Optimiser for Sgd {
     fn step(&mut self) -> Result<()> {
         let _no_grad = autograd::no_grad();
-        for (parameter, velocity) in self.parameters.iter_mut().zip(&mut self.velocities) {
+        for (parameter, velocity) in self.parameters.iter().zip(&self.velocities) {
             let Some(gradient) = parameter.grad() else { continue };
-            let gradient = aten::add!(&gradient, parameter, alpha = self.weight_decay)?;
+            let gradient = gradient.add_scaled(parameter, self.weight_decay)?;
             velocity.mul_(self.momentum)?;
             velocity.add_(&gradient)?;
-            let step =
-                if self.nesterov { aten::add!(&gradient, velocity, alpha = self.momentum)? } else { velocity.clone() };
-            aten::add_!(parameter, &step, alpha = -self.learning_rate)?;
+            let step = if self.nesterov { gradient.add_scaled(velocity, self.momentum)? } else { velocity.clone() };
+            parameter.add_scaled_(&step, -self.learning_rate)?;
         }
         Ok(())
     }
@@ -77,22 +76,22 @@ impl Optimiser for Adam {
         // The means start at zero, so they are too small by these factors.
         let (mean_correction, square_correction) =
             (1.0 - self.betas.0.powi(self.steps), 1.0 - self.betas.1.powi(self.steps));
-        let means = self.means.iter_mut().zip(&mut self.squares);
-        for (parameter, (mean, square)) in self.parameters.iter_mut().zip(means) {
+        let means = self.means.iter().zip(&self.squares);
+        for (parameter, (mean, square)) in self.parameters.iter().zip(means) {
             let Some(gradient) = parameter.grad() else { continue };
             parameter.mul_(1.0 - self.learning_rate * self.weight_decay)?;
             mean.lerp_(&gradient, 1.0 - self.betas.0)?;
             square.mul_(self.betas.1)?;
-            aten::addcmul_!(square, &gradient, &gradient, value = 1.0 - self.betas.1)?;
+            square.addcmul_(&gradient, &gradient, 1.0 - self.betas.1)?;
             let denominator = ((square.sqrt()? / square_correction.sqrt())? + self.eps)?;
-            aten::addcdiv_!(parameter, mean, &denominator, value = -self.learning_rate / mean_correction)?;
+            parameter.addcdiv_(mean, &denominator, -self.learning_rate / mean_correction)?;
         }
         Ok(())
     }
 }
 
 fn zeros_like(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
-    tensors.iter().map(|tensor| Tensor::zeros(tensor.sizes(), tensor)).collect()
+    tensors.iter().map(Tensor::zeros_like).collect()
 }
 
 #[cfg(test)]

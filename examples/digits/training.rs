@@ -25,7 +25,7 @@ pub(crate) fn train_epoch(
     let mut steps = 0;
     for batch in digits.shuffled_batches(BATCH_SIZE)? {
         let scores = span("forward", || network.forward(&batch.pictures))?;
-        let loss = aten::cross_entropy_loss!(&scores, &batch.labels)?;
+        let loss = scores.cross_entropy(&batch.labels)?;
         loss.backward()?;
         span("step", || optimiser.step())?;
         network.parameters().iter().for_each(|(_, parameter)| parameter.zero_grad());
@@ -55,10 +55,7 @@ pub(crate) fn compute_score(network: &Network, digits: &Digits) -> Result<Score>
     let _no_grad = autograd::no_grad();
     let scores = network.forward(&digits.pictures)?;
     let correct = scores.argmax_dim(1)?.eq(&digits.labels)?;
-    Ok(Score {
-        loss: aten::cross_entropy_loss!(&scores, &digits.labels)?.item()?,
-        accuracy: correct.to(DType::F64)?.mean()?.item()?,
-    })
+    Ok(Score { loss: scores.cross_entropy(&digits.labels)?.item()?, accuracy: correct.to(DType::F64)?.mean()?.item()? })
 }
 
 /// Returns the predicted digit of each picture: the one with the highest score.

@@ -9,7 +9,7 @@
 //! let image = Tensor::arange(0.0..64.0, DType::F64)?.reshape(&[1, 1, 8, 8])?;
 //! let boxes = Tensor::from([[0.0, 0.0, 4.0, 4.0], [0.5, 0.0, 4.0, 4.0], [4.0, 4.0, 8.0, 8.0]]);
 //! let kept = boxes.index_select(0, &nms(&boxes, &Tensor::from([0.9, 0.8, 0.7]), 0.5)?)?;
-//! let regions = aten::cat(&[kept.new_zeros(&[2, 1])?, kept], 1)?;    // the number of the image, then the edges
+//! let regions = aten::cat(&[Tensor::zeros((2, 1), &kept)?, kept], 1)?;    // the number of the image, then the edges
 //! assert_eq!(roi_align(&image, &regions, 1.0, 1, 1, 2, true)?.to_vec::<f64>()?, [13.5, 49.5]);
 //! # Ok(())
 //! # }
@@ -75,7 +75,7 @@
 //! fn area_grad(grad: &Tensor, boxes: &Tensor) -> Result<Tensor> {
 //!     let [left, upper, right, lower] = [0, 1, 2, 3].map(|edge| boxes.select(1, edge));
 //!     let (width, height) = (((right? - left?)? * grad)?, ((lower? - upper?)? * grad)?);
-//!     aten::stack(&[height.neg()?, width.neg()?, height, width], 1)
+//!     aten::stack(&[(-&height)?, (-&width)?, height, width], 1)
 //! }
 //!
 //! // The boxes of all slices are the boxes of one call.

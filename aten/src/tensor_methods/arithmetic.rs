@@ -61,6 +61,30 @@ pub trait ArithmeticMethods: Borrow<Tensor> {
         other.call_with_tensor(|other| in_place!(self, add_(other, 1.into())))
     }
 
+    /// Returns `self + alpha * other`. PyTorch: `add(other, alpha=...)`.
+    ///
+    /// ```
+    /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
+    /// assert_eq!(Tensor::from([1.0]).add_scaled(&Tensor::from([2.0]), 10)?.to_vec::<f64>()?, [21.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn add_scaled(&self, other: &Tensor, alpha: impl Into<Scalar>) -> Result<Tensor> {
+        crate::add(self.borrow(), other, alpha.into())
+    }
+
+    /// Adds `alpha * other` in place. PyTorch: `add_(other, alpha=...)`.
+    ///
+    /// ```
+    /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
+    /// let (parameter, gradient) = (Tensor::from([1.0]), Tensor::from([2.0]));
+    /// parameter.add_scaled_(&gradient, -0.25)?;
+    /// assert_eq!(parameter.to_vec::<f64>()?, [0.5]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn add_scaled_(&self, other: &Tensor, alpha: impl Into<Scalar>) -> Result<()> {
+        in_place!(self, add_(other, alpha.into()))
+    }
+
     /// Subtracts a tensor or a number in place.
     ///
     /// ```

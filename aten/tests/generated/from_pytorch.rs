@@ -28,10 +28,17 @@ const OTHER_CRATES: &[(&str, &str, &str)] = &[
 ];
 
 /// The methods of `torch.Tensor` that have no method here: an operator's function has the name.
-const TORCH_METHODS: &str = "absolute addbmm arccos arccosh arcsin arcsinh arctan arctan2 arctanh cholesky_inverse cholesky_solve clip \
-    conj_physical divide fliplr flipud float_power geqrf ger greater greater_equal histogram igamma igammac is_set_to is_signed less \
-    less_equal lu_solve multiply narrow_copy nanquantile negative new_empty new_full new_ones new_zeros not_equal orgqr ormqr positive \
-    resize_ resize_as_ set_ slice_scatter squeeze_ stft istft subtract t_ transpose_ triangular_solve true_divide unsqueeze_";
+const TORCH_METHODS: &str = "\
+    absolute acos_ addbmm_ addmm_ addmv_ addr_ arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin_ atan2_ \
+    atan_ baddbmm_ bitwise_and_ bitwise_not_ bitwise_or_ bitwise_xor_ celu_ cholesky_inverse cholesky_solve \
+    clamp_max_ clamp_min_ clip conj_physical copysign_ cosh_ cumprod_ deg2rad_ detach_ digamma_ divide dropout_ elu_ \
+    eq_ erf_ erfc_ erfinv_ exp2_ expm1_ fliplr flipud float_power floor_divide_ fmod_ frac_ gcd_ ge_ gelu_ geqrf ger \
+    greater greater_equal gt_ hardtanh_ histogram hypot_ i0_ igamma igammac index_put index_reduce_ is_conj is_neg \
+    is_same_size is_set_to is_signed istft lcm_ le_ leaky_relu_ less less_equal lgamma_ log10_ log1p_ log2_ \
+    logical_and_ logical_not_ logical_or_ logit_ lt_ lu_solve masked_scatter_ multiply nan_to_num_ nanquantile \
+    narrow_copy ne_ negative new_empty new_full new_ones new_zeros not_equal orgqr ormqr polygamma_ positive rad2deg_ \
+    relu6_ renorm_ resize_ resize_as_ selu_ set_ sign_ silu_ sinc_ sinh_ slice_scatter squeeze_ stft subtract \
+    swapaxes_ t_ tan_ threshold_ transpose_ triangular_solve tril_ triu_ true_divide unsqueeze_ xlogy_";
 
 /// The methods of `torch.Tensor` in families that PyTorch has in `torch.nn.functional`.
 const METHODS_OF_FUNCTIONAL_FAMILIES: &[&str] =

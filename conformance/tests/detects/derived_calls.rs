@@ -1,5 +1,5 @@
 //! Tests of the derived checks (in place, `out`, layouts, mistakes, Meta): operators with a switchable fault must fail them.
-#![allow(missing_docs, reason = "only these tests use the operators")]
+#![allow(missing_docs, unreachable_pub, reason = "only these tests use the operators")]
 
 use std::cell::Cell;
 

@@ -18,11 +18,11 @@ fn try_job_for_workload(name: &str) -> Result<Option<Job>> {
     Ok(match name {
         "mean over rows" => job_on_random_tensor([4096, 4096], |x| x.mean_dims(0))?,
         "mean over columns" => job_on_random_tensor([4096, 4096], |x| x.mean_dims(1))?,
-        "var over rows" => job_on_random_tensor([4096, 4096], |x| x.var_dim(Some(&[0]), true, false))?,
-        "var over columns" => job_on_random_tensor([4096, 4096], |x| x.var_dim(Some(&[1]), true, false))?,
+        "var over rows" => job_on_random_tensor([4096, 4096], |x| x.var_dims(0))?,
+        "var over columns" => job_on_random_tensor([4096, 4096], |x| x.var_dims(1))?,
         "copy of a transpose" => job_on_random_tensor([4096, 4096], |x| x.t()?.contiguous())?,
-        "sort 1M" => job_on_random_tensor([1, ONE_MILLION], |x| x.sort(-1, false))?,
-        "topk 100 of 1M" => job_on_random_tensor([1, ONE_MILLION], |x| x.topk(100, -1, true, true))?,
+        "sort 1M" => job_on_random_tensor([1, ONE_MILLION], |x| x.sort())?,
+        "topk 100 of 1M" => job_on_random_tensor([1, ONE_MILLION], |x| x.topk(100))?,
         "cumsum 16M" => job_on_random_tensor([1, 16 * ONE_MILLION], |x| x.cumsum(-1))?,
         "index_select 1M rows" => {
             let (table, rows) = (random_tensor(&GATHER_TABLE_SIZES, 1.0)?, random_row_indices()?);

@@ -77,8 +77,8 @@ impl Parameters {
 
 /// Returns random values in the range from `-bound` to `bound`.
 pub(crate) fn random_tensor(sizes: &[i64], bound: f64) -> Result<Tensor> {
-    let mut numbers = Tensor::zeros(sizes, DType::F32)?;
-    numbers.uniform_(-bound, bound)?;
+    let numbers = Tensor::zeros(sizes, DType::F32)?;
+    numbers.uniform_(-bound..bound)?;
     Ok(numbers)
 }
 

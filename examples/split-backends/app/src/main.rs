@@ -22,7 +22,7 @@ fn print_squares(device: Device) -> Result<()> {
 
 /// Calls an operator with a plan, which has kernels on two independent backends.
 fn print_normalized_rows() -> Result<()> {
-    let mut a = Tensor::from_slice(&[1.0_f32, 3.0, 2.0, 2.0]).reshape(&[2, 2])?;
+    let mut a = Tensor::from_slice(&[1.0_f32, 3.0, 2.0, 2.0]).reshape((2, 2))?;
     let on_npu = my_npu::upload(&a)?;
     println!("normalized rows on the CPU {:?}", myops::normalize_rows(&a)?.to_vec::<f32>()?);
     println!("normalized rows on the NPU {:?}", &*my_npu::download(&myops::normalize_rows(&on_npu)?)?.read::<f32>()?);
