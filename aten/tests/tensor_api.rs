@@ -108,7 +108,7 @@ fn default_device_ends_with_its_guard() {
     let outer = aten::set_default_device(Device::META);
     {
         let _inner = aten::set_default_device(Device::CPU);
-        assert_eq!(Tensor::ones(&[2], ()).unwrap().device(), Device::CPU);
+        assert_eq!(Tensor::ones(2, ()).unwrap().device(), Device::CPU);
     }
     assert_eq!(Tensor::arange(0..2, ()).unwrap().device(), Device::META);
     assert_eq!(Tensor::arange(0..2, Device::CPU).unwrap().device(), Device::CPU);
