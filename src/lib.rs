@@ -142,8 +142,10 @@ pub mod prelude {
     pub use dispatch_autograd::{Differentiable, not_differentiable, op_grad};
     pub use dispatch_runtime::{
         Arithmetic, Complex32, Complex64, DType, Device, Element, Error, ErrorKind, Floating, Generator, Number, Plan,
-        PlanList, Result, Scalar, Tensor, TensorTree, bf16, expr, f16, link, op_def, op_impl, op_plan,
+        PlanList, Result, Scalar, Tensor, bf16, expr, f16, link, op_def, op_impl, op_plan,
     };
+    // The derive macro without the trait, which would give numbers methods.
+    pub use dispatch_runtime::prelude::TensorTree;
 }
 
 /// Not public API: the items that generated code uses.

@@ -41,16 +41,16 @@ fn with_cast_count<R>(f: impl FnOnce() -> Result<R>) -> Result<(usize, R)> {
 
 /// Returns a tensor of values such as `1/3`, which `bfloat16` rounds.
 fn input_that_bf16_rounds() -> Result<Tensor> {
-    Tensor::arange(1..7, DType::F32)?.reshape(&[2, 3])? / 3.0
+    Tensor::arange(1..7, DType::F32)?.reshape([2, 3])? / 3.0
 }
 
 fn weight_that_requires_grad() -> Result<Tensor> {
-    (Tensor::arange(1..7, DType::F32)?.reshape(&[3, 2])? / 7.0)?.requires_grad_(true)
+    (Tensor::arange(1..7, DType::F32)?.reshape([3, 2])? / 7.0)?.requires_grad_(true)
 }
 
 /// Returns the gradient of `sum(x @ w)` with respect to `w`, computed in `bfloat16`, as `f32`.
 fn expected_weight_gradient(x: &Tensor) -> Result<Vec<f32>> {
-    let ones = Tensor::ones(&[2, 2], DType::BF16)?;
+    let ones = Tensor::ones([2, 2], DType::BF16)?;
     x.to(DType::BF16)?.t()?.mm(&ones)?.to(DType::F32)?.to_vec()
 }
 
@@ -211,11 +211,11 @@ fn autograd_grad_returns_gradients_under_autocast() -> Result<()> {
 fn training_under_autocast_reduces_the_loss() -> Result<()> {
     let _alone = lock_tests_of_this_file();
     opdispatch::manual_seed(1);
-    let x = Tensor::randn(&[64, 8], DType::F32)?;
-    let target = x.mm(&Tensor::randn(&[8, 1], DType::F32)?)?;
+    let x = Tensor::randn([64, 8], DType::F32)?;
+    let target = x.mm(&Tensor::randn([8, 1], DType::F32)?)?;
     let mut weights = [
-        (Tensor::randn(&[8, 16], DType::F32)? * 0.3)?.requires_grad_(true)?,
-        (Tensor::randn(&[16, 1], DType::F32)? * 0.3)?.requires_grad_(true)?,
+        (Tensor::randn([8, 16], DType::F32)? * 0.3)?.requires_grad_(true)?,
+        (Tensor::randn([16, 1], DType::F32)? * 0.3)?.requires_grad_(true)?,
     ];
     let mut losses = Vec::new();
     for _ in 0..60 {

@@ -52,7 +52,7 @@ fn jacobian_of_an_elementwise_function_is_diagonal() {
     let x = sample_tensor(&[4]);
     assert_close(&jacrev(Tensor::sin, &x).unwrap(), &x.cos().unwrap().diag(0).unwrap(), 1e-12);
     let tanh = x.tanh().unwrap();
-    let slope = (Tensor::ones(&[4], DType::F64).unwrap() - (&tanh * &tanh).unwrap()).unwrap();
+    let slope = (Tensor::ones(4, DType::F64).unwrap() - (&tanh * &tanh).unwrap()).unwrap();
     assert_close(&jacrev(Tensor::tanh, &x).unwrap(), &slope.diag(0).unwrap(), 1e-12);
 }
 
@@ -275,7 +275,7 @@ fn complex_numbers_and_integers_have_no_jacobian() {
 
 #[test]
 fn error_of_the_function_is_returned() {
-    let error = jacrev(|x| x.reshape(&[17]), &sample_tensor(&[3])).unwrap_err();
+    let error = jacrev(|x| x.reshape(17), &sample_tensor(&[3])).unwrap_err();
     assert!(error.to_string().contains("17"), "{error}");
     assert_eq!(to_f64_vec(&jacrev(Tensor::sum, &sample_tensor(&[2])).unwrap()), [1.0, 1.0]);
 }

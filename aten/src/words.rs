@@ -174,14 +174,6 @@ define_words! {
     }
 }
 
-impl FftNorm {
-    /// Returns the argument of the operators.
-    #[cfg(feature = "fft")]
-    pub(crate) const fn word(self) -> Option<&'static str> {
-        Some(self.name())
-    }
-}
-
 impl CdistCompute {
     /// Returns PyTorch's number.
     #[must_use]

@@ -153,7 +153,7 @@ fn like_factories_use_the_given_device_or_that_of_the_tensor() {
     let devices = [Device::CPU, Device::META, npu_device()];
     for (name, like) in factories {
         for from in devices {
-            let x = Tensor::zeros(&[2], from).unwrap();
+            let x = Tensor::zeros(2, from).unwrap();
             for to in devices {
                 assert_eq!(like(&x, Some(to)).unwrap().device(), to, "{name} from {from}");
             }
@@ -165,7 +165,7 @@ fn like_factories_use_the_given_device_or_that_of_the_tensor() {
         |x, device| aten::randn_like(x, None, None, device, None, None),
     ];
     for like in random {
-        let x = Tensor::zeros(&[2], Device::META).unwrap();
+        let x = Tensor::zeros(2, Device::META).unwrap();
         assert_eq!(like(&x, Some(Device::CPU)).unwrap().device(), Device::CPU);
         assert_eq!(like(&like(&x, Some(Device::CPU)).unwrap(), Some(Device::META)).unwrap().device(), Device::META);
     }
@@ -189,7 +189,7 @@ fn boxed_factory_calls_use_the_given_device() {
 #[test]
 fn error_for_an_unlinked_device_lists_the_linked_devices() {
     let cuda = Device::new(CUDA).unwrap();
-    let error = Tensor::full(&[2], 1.0, cuda).unwrap_err();
+    let error = Tensor::full(2, 1.0, cuda).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::NoKernel(_)));
     let text = error.to_string();
     assert!(text.starts_with("no kernel of `aten::full` for CUDA"), "{text}");
@@ -214,9 +214,9 @@ fn error_for_a_missing_kernel_of_a_linked_backend_suggests_op_impl() {
 fn device_index_selects_a_device_of_the_backend() {
     let [first, last, beyond] = [0, 1, 2].map(|number| npu_device().with_index(number).unwrap());
     for device in [first, last] {
-        assert_eq!(Tensor::ones(&[2], device).unwrap().device(), device);
+        assert_eq!(Tensor::ones(2, device).unwrap().device(), device);
     }
-    let error = Tensor::ones(&[2], beyond).unwrap_err();
+    let error = Tensor::ones(2, beyond).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::NoDevice { count: 2, .. }), "{error}");
     let text = "there is no device npu:2: its backend has 2 devices, numbered from 0; linked devices: cpu, meta, npu";
     assert!(error.to_string().starts_with(text), "{error}");
@@ -225,7 +225,7 @@ fn device_index_selects_a_device_of_the_backend() {
 #[test]
 fn device_index_of_cpu_and_meta_is_ignored() {
     for (device, plain) in [("cpu:5", Device::CPU), ("meta:1", Device::META)] {
-        let tensor = Tensor::zeros(&[2], device.parse::<Device>().unwrap()).unwrap();
+        let tensor = Tensor::zeros(2, device.parse::<Device>().unwrap()).unwrap();
         assert_eq!((tensor.device(), tensor.storage().device()), (plain, plain));
     }
 }
@@ -285,7 +285,7 @@ fn zeros_on_chosen_device_backend_select(n: i64, device: Option<Device>, keys: K
 
 #[op_impl(zeros_on_chosen_device, CompositeExplicitAutograd)]
 fn zeros_on_chosen_device_composite(n: i64, device: Option<Device>) -> Result<Tensor> {
-    Tensor::zeros(&[n], device.unwrap_or(Device::CPU))
+    Tensor::zeros(n, device.unwrap_or(Device::CPU))
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn operators_without_a_float8_kernel_refuse_the_dtype() {
             assert_refuses_dtype(x.mm(&x.t().unwrap()), "mm");
             assert_refuses_dtype(x.matmul(&x.t().unwrap()), "matmul");
             assert_refuses_dtype(x.cumsum(0), "cumsum");
-            assert_refuses_dtype(x.flip(&[0]), "flip");
+            assert_refuses_dtype(x.flip(0), "flip");
             assert_refuses_dtype(x.softmax(0), "softmax");
             assert_refuses_dtype(Tensor::arange(0..3, dtype), "arange");
             assert_refuses_dtype(aten::cumsum(&Tensor::from([1.0_f32]), 0, Some(dtype)), "cumsum to float8");
@@ -61,7 +61,7 @@ fn float8_tensors_are_compared_selected_printed_and_read() {
         let x = numbers(dtype);
         assert!(x.eq(&x).unwrap().all().unwrap().item::<bool>().unwrap(), "{dtype}");
         assert_eq!(x.eq(1.0).unwrap().to_vec::<dispatch_runtime::Bool>().unwrap().len(), 6);
-        let joined = aten::cat(&[x.clone(), x.t().unwrap().reshape(&[2, 3]).unwrap()], 0).unwrap();
+        let joined = aten::cat(&[x.clone(), x.t().unwrap().reshape([2, 3]).unwrap()], 0).unwrap();
         assert_eq!((joined.dtype(), joined.sizes()), (dtype, &[4_i64, 3][..]));
         assert_eq!(x.select(0, 1).unwrap().to(DType::F32).unwrap().to_vec::<f32>().unwrap(), [4.0, 0.25, 1.0]);
         let text = format!("tensor([[1.0000, 2.0000, 0.5000],\n        [4.0000, 0.2500, 1.0000]], dtype={dtype})");

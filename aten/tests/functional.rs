@@ -20,7 +20,7 @@ fn sine_tensor(sizes: &[i64], f: f64) -> Tensor {
 
 #[track_caller]
 fn assert_near(found: &Tensor, expected: &[f64]) {
-    let found = found.reshape(&[-1]).unwrap().to_vec::<f64>().unwrap();
+    let found = found.reshape(-1).unwrap().to_vec::<f64>().unwrap();
     assert_eq!(found.len(), expected.len());
     for (at, (found, expected)) in found.iter().zip(expected).enumerate() {
         assert!((found - expected).abs() < 1e-8, "{found} instead of {expected} at {at}");
@@ -159,10 +159,10 @@ fn gumbel_softmax_samples_sum_to_one() {
 #[test]
 fn channel_dropout_drops_whole_channels() {
     let _own = Generator::new(Device::CPU, 3).make_default();
-    let kept = functional::dropout1d(&Tensor::ones(&[50, 4], DType::F64).unwrap(), 0.5, true).unwrap();
+    let kept = functional::dropout1d(&Tensor::ones([50, 4], DType::F64).unwrap(), 0.5, true).unwrap();
     let rows = kept.sum_dims(1).unwrap().to_vec::<f64>().unwrap();
     assert!(rows.iter().all(|row| [0.0, 8.0].contains(row)) && rows.contains(&0.0) && rows.contains(&8.0));
-    assert!(functional::dropout3d(&Tensor::ones(&[2, 2], ()).unwrap(), 0.5, true).is_err());
+    assert!(functional::dropout3d(&Tensor::ones([2, 2], ()).unwrap(), 0.5, true).is_err());
 }
 
 /// The parameters of an attention layer with four features.
@@ -265,7 +265,7 @@ fn multi_head_attention_with_extra_keys_matches_pytorch() {
         add_zero_attn: true,
         ..parameters.multi_head_attention()
     };
-    let shifted = Tensor::full(&[2, 3], 0.5, DType::F64).unwrap();
+    let shifted = Tensor::full([2, 3], 0.5, DType::F64).unwrap();
     let options = AttentionOptions {
         key_padding_mask: Some(&shifted),
         weights: ReturnedWeights::PerHead,

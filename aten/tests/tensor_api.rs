@@ -2,7 +2,7 @@
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{Complex64, Geometry, Storage};
+use dispatch_runtime::{Complex64, ErrorKind, Geometry, Storage, guard};
 // Links the CPU kernels.
 use kernels_cpu as _;
 
@@ -108,7 +108,7 @@ fn default_device_ends_with_its_guard() {
     let outer = aten::set_default_device(Device::META);
     {
         let _inner = aten::set_default_device(Device::CPU);
-        assert_eq!(Tensor::ones(&[2], ()).unwrap().device(), Device::CPU);
+        assert_eq!(Tensor::ones(2, ()).unwrap().device(), Device::CPU);
     }
     assert_eq!(Tensor::arange(0..2, ()).unwrap().device(), Device::META);
     assert_eq!(Tensor::arange(0..2, Device::CPU).unwrap().device(), Device::CPU);
@@ -125,4 +125,61 @@ fn out_form_resizes_an_empty_out_and_refuses_other_sizes() {
     assert_eq!(out.sizes(), [2, 1]);
     let mut wrong = on_meta(&[5], DType::F32);
     assert!(aten::gather_out(&x, 1, &index, false, &mut wrong).is_err());
+}
+
+/// Binds the handle to another tensor, as a layer may that computes without writing.
+#[op_impl(aten::relu_, Tracer)]
+fn relu_that_replaces_its_handle(this: &mut Tensor) {
+    *this = Tensor::from([0.0]);
+}
+
+#[test]
+fn method_that_writes_returns_an_error_if_its_handle_is_bound_to_another_tensor() {
+    let x = Tensor::from([-1.0, 2.0]);
+    x.relu_().unwrap();
+    assert_eq!(x.to_vec::<f64>().unwrap(), [0.0, 2.0]);
+    let _tracing = guard::include(keys::Tracer);
+    let error = x.relu_().unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::LostHandle { operator } if operator.base == "relu_"), "{error}");
+    let mut own = x.clone();
+    aten::relu_(&mut own).unwrap();
+    assert!(!own.same(&x), "the function returns the other tensor through its handle");
+}
+
+#[test]
+fn words_parse_print_and_list_their_set_in_errors() {
+    assert_eq!("same".parse(), Ok(aten::Padding::Same));
+    assert_eq!("bicubic".parse(), Ok(aten::Interpolation::Cubic));
+    assert_eq!("max".parse::<aten::ReductionType>(), "amax".parse());
+    assert_eq!(aten::FftNorm::Ortho.to_string(), "ortho");
+    let error = "average".parse::<aten::Reduction>().unwrap_err().to_string();
+    assert!(error.contains("average") && error.contains("mean"), "{error}");
+    assert!("two".parse::<aten::NormOrder>().is_err());
+    assert_eq!("cuda:1".parse(), Ok(Device::cuda(1)));
+    assert_eq!(Device::cuda(255).index(), None);
+}
+
+#[test]
+fn numbers_and_tensors_are_operands_alike() {
+    let x = Tensor::from([1.0, 2.0, 3.0]);
+    let two = Tensor::from([2.0]);
+    for (number, tensor) in [
+        (x.gt(2), x.gt(&two)),
+        (x.pow(2), x.pow(&two)),
+        (x.maximum(2), x.maximum(&two)),
+        (x.lerp(&two, 2), x.lerp(&two, &two)),
+        (x.clamp(2..=2), x.clamp(&two..=&two)),
+        (x.masked_fill(&x.gt(1).unwrap(), 2), x.masked_fill(&x.gt(1).unwrap(), &Tensor::from(2.0))),
+    ] {
+        assert!(number.unwrap().equal(&tensor.unwrap()).unwrap());
+    }
+}
+
+#[test]
+fn product_over_several_dimensions_is_that_over_each() {
+    let x = Tensor::arange(1..7, DType::F64).unwrap().reshape((1, 2, 3)).unwrap();
+    assert_eq!(x.prod_dims((0, 2)).unwrap().to_vec::<f64>().unwrap(), [6.0, 120.0]);
+    assert_eq!(x.prod_keepdim([-1, 1]).unwrap().sizes(), [1, 1, 1]);
+    assert_eq!(Tensor::from(true).prod_dims(0).unwrap().dtype(), DType::I64);
+    assert!(x.prod_dims([0, 0]).is_err() && x.prod_dims(3).is_err());
 }

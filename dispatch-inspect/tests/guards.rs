@@ -19,7 +19,7 @@ fn described_tensors() -> Result<Vec<(&'static str, Tensor)>> {
         ("cpu,view", ones(&[4, 2], DType::F32)?.narrow(0, 0, 2)?),
         ("cpu,requires_grad,view", ones(&[4, 2], DType::F32)?.requires_grad_(true)?.narrow(0, 0, 2)?),
         ("cpu,inference", inference),
-        ("meta", Tensor::ones(&[2, 2], (DType::F32, Device::META))?),
+        ("meta", Tensor::ones([2, 2], (DType::F32, Device::META))?),
     ])
 }
 

@@ -48,7 +48,7 @@ fn a_pass_computes_the_results_of_its_calls() -> Result<()> {
         fusion_step(aten::neg::operator(), vec![value_argument(3)], &matrix),
     ];
     let pass = fuse_steps_on_cpu(&[&row, &column], steps, &[4, 2]).unwrap();
-    let column = Tensor::from([10.0_f32, 20.0]).reshape(&[2, 1])?;
+    let column = Tensor::from([10.0_f32, 20.0]).reshape([2, 1])?;
     let results = pass.run(&[&Tensor::from([1.0_f32, 2.0, 3.0]), &column])?.unwrap();
     let numbers: Vec<_> = results.iter().map(Tensor::to_vec::<f32>).collect::<Result<_>>()?;
     assert_eq!(numbers[0], [-22.0, -24.0, -26.0, -42.0, -44.0, -46.0]);

@@ -147,7 +147,7 @@ fn fold_regions(batch: &Batch, rois: &Mapped, images: i64) -> Result<Option<Tens
     let rois = batch.expand_batch_first(rois)?;
     let numbers = rois.narrow(-1, 0, 1)?;
     let first_of_slice = aten::arange(batch.size().into(), Some(rois.dtype()), None, Some(rois.device()), None)?;
-    let first_of_slice = (first_of_slice * images)?.reshape(&[-1, 1, 1])?;
+    let first_of_slice = (first_of_slice * images)?.reshape([-1, 1, 1])?;
     let is_right = numbers.ge(0)?.logical_and(&numbers.lt(images)?)?;
     let wrong = aten::full_like(&numbers, (-1).into(), None, None, None, None, None)?;
     let numbers = aten::where_self(&is_right, &(numbers.trunc()? + first_of_slice)?, &wrong)?;

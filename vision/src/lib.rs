@@ -6,7 +6,7 @@
 //! use opdispatch::prelude::*;
 //!
 //! # fn main() -> Result<()> {
-//! let image = Tensor::arange(0.0..64.0, DType::F64)?.reshape(&[1, 1, 8, 8])?;
+//! let image = Tensor::arange(0.0..64.0, DType::F64)?.reshape([1, 1, 8, 8])?;
 //! let boxes = Tensor::from([[0.0, 0.0, 4.0, 4.0], [0.5, 0.0, 4.0, 4.0], [4.0, 4.0, 8.0, 8.0]]);
 //! let kept = boxes.index_select(0, &nms(&boxes, &Tensor::from([0.9, 0.8, 0.7]), 0.5)?)?;
 //! let regions = aten::cat(&[Tensor::zeros((2, 1), &kept)?, kept], 1)?;    // the number of the image, then the edges
@@ -82,7 +82,7 @@
 //! #[op_vmap(area)]
 //! fn area_batched(batch: &Batch, boxes: Mapped) -> Result<Mapped> {
 //!     let all = area(&boxes.batch_first()?.flatten_dims(0, 1)?)?;
-//!     Ok(Mapped::from_batch_first(all.reshape(&[batch.size(), -1])?))
+//!     Ok(Mapped::from_batch_first(all.reshape([batch.size(), -1])?))
 //! }
 //!
 //! # fn main() -> Result<()> {

@@ -88,8 +88,8 @@ fn arguments_that_do_not_fit_are_refused_by_name() {
         roi_align(&image, &rois.to(DType::F64).unwrap(), 1.0, 1, 1, 2, true),
         "argument `rois` is of float64, but must be float32, as `input` is",
     );
-    let grad = Tensor::ones(&[1, 3, 1, 1], DType::F32).unwrap();
-    let wrong = Tensor::full(&[1, 3, 1, 1], 16, DType::I32).unwrap();
+    let grad = Tensor::ones([1, 3, 1, 1], DType::F32).unwrap();
+    let wrong = Tensor::full([1, 3, 1, 1], 16, DType::I32).unwrap();
     assert_refused(
         _roi_pool_backward(&grad, &rois, &wrong, 1.0, 1, 1, 1, 3, 4, 4),
         "argument `argmax` has the index 16, which is outside of a dimension of size 16",

@@ -78,7 +78,7 @@ pub struct AttentionOptions<'a> {
 /// # use dispatch_runtime::prelude::*;
 /// use aten::functional::{InProjection, MultiHeadAttention, AttentionOptions, ReturnedWeights, multi_head_attention_forward};
 ///
-/// let (x, out) = (Tensor::ones(&[3, 1, 4], ())?, Tensor::eye(4, ())?);
+/// let (x, out) = (Tensor::ones([3, 1, 4], ())?, Tensor::eye(4, ())?);
 /// let packed = aten::cat(&[out.clone(), out.clone(), out.clone()], 0)?;
 /// let layer = MultiHeadAttention {
 ///     heads: 2,
@@ -135,10 +135,10 @@ pub fn multi_head_attention_forward(
     let [query, mut key, mut value] = project_inputs([query, key, value], layer)?;
     if let Some([extra_key, extra_value]) = layer.extra_key_value {
         let more =
-            |line: &Tensor, one: &Tensor| cat(&[line.clone(), one.reshape(&[1, 1, -1])?.expand(&[1, items, -1])?], 0);
+            |line: &Tensor, one: &Tensor| cat(&[line.clone(), one.reshape([1, 1, -1])?.expand([1, items, -1])?], 0);
         (key, value) = (more(&key, extra_key)?, more(&value, extra_value)?);
     }
-    let split_heads = |line: &Tensor| line.reshape(&[line.sizes()[0], head_batch, -1])?.transpose(0, 1);
+    let split_heads = |line: &Tensor| line.reshape([line.sizes()[0], head_batch, -1])?.transpose(0, 1);
     let (query, mut key, mut value) = (split_heads(&query)?, split_heads(&key)?, split_heads(&value)?);
     if layer.add_zero_attn {
         (key, value) =
@@ -146,18 +146,18 @@ pub fn multi_head_attention_forward(
     }
     let added = key.sizes()[1] - sources;
     let mask = combined_mask(options, [items, heads, targets, sources], added, query.dtype())?;
-    let by_head = |all: &Tensor| all.reshape(&[items, heads, all.sizes()[1], -1]);
+    let by_head = |all: &Tensor| all.reshape([items, heads, all.sizes()[1], -1]);
     let merge_heads = |heads: &Tensor| -> Result<Tensor> {
-        let flat = heads.transpose(0, 1)?.reshape(&[targets.saturating_mul(items), -1])?;
-        linear(&flat, layer.out_weight, layer.out_bias)?.reshape(&[targets, items, -1])
+        let flat = heads.transpose(0, 1)?.reshape([targets.saturating_mul(items), -1])?;
+        linear(&flat, layer.out_weight, layer.out_bias)?.reshape([targets, items, -1])
     };
     if options.weights == ReturnedWeights::None {
-        let mask = mask.as_ref().map(|mask| mask.expand(&[head_batch, targets, key.sizes()[1]])).transpose()?;
+        let mask = mask.as_ref().map(|mask| mask.expand([head_batch, targets, key.sizes()[1]])).transpose()?;
         let mask = mask.as_ref().map(by_head).transpose()?;
         let [query, key, value] = [by_head(&query)?, by_head(&key)?, by_head(&value)?];
         let attended =
             scaled_dot_product_attention(&query, &key, &value, mask.as_ref(), layer.dropout, false, None, false)?;
-        return Ok((merge_heads(&attended.reshape(&[head_batch, targets, -1])?)?, None));
+        return Ok((merge_heads(&attended.reshape([head_batch, targets, -1])?)?, None));
     }
     #[expect(clippy::cast_precision_loss, reason = "a square root is rounded")]
     let scale = (query.sizes()[2] as f64).sqrt().recip();
@@ -227,7 +227,7 @@ fn combined_mask(
     let padding = options.key_padding_mask.map(|mask| {
         let mask = additive("key_padding_mask", mask, &[&[items, sources]])?;
         let all = sources + added;
-        mask.reshape(&[items, 1, 1, all])?.expand(&[-1, heads, -1, -1])?.reshape(&[items * heads, 1, all])
+        mask.reshape([items, 1, 1, all])?.expand([-1, heads, -1, -1])?.reshape([items * heads, 1, all])
     });
     match (pairs.transpose()?, padding.transpose()?) {
         (Some(pairs), Some(padding)) => Ok(Some((pairs + padding)?)),

@@ -12,7 +12,7 @@ use crate::prelude::*;
 /// # use kernels_cpu as _;
 /// # use aten::prelude::*;
 /// # use dispatch_runtime::prelude::*;
-/// let gone = aten::functional::dropout1d(&Tensor::ones(&[2, 3], ())?, 1.0, true)?;
+/// let gone = aten::functional::dropout1d(&Tensor::ones([2, 3], ())?, 1.0, true)?;
 /// assert_eq!(gone.to_vec::<f32>()?, [0.0; 6]);
 /// # Ok::<(), dispatch_runtime::Error>(())
 /// ```
@@ -34,7 +34,7 @@ pub fn dropout1d(input: &Tensor, p: f64, training: bool) -> Result<Tensor> {
 /// # use kernels_cpu as _;
 /// # use aten::prelude::*;
 /// # use dispatch_runtime::prelude::*;
-/// let images = Tensor::ones(&[2, 3, 1, 1], ())?;
+/// let images = Tensor::ones([2, 3, 1, 1], ())?;
 /// assert_eq!(aten::functional::dropout2d(&images, 0.5, false)?.to_vec::<f32>()?, [1.0; 6]);
 /// # Ok::<(), dispatch_runtime::Error>(())
 /// ```
@@ -52,7 +52,7 @@ pub fn dropout2d(input: &Tensor, p: f64, training: bool) -> Result<Tensor> {
 /// # use kernels_cpu as _;
 /// # use aten::prelude::*;
 /// # use dispatch_runtime::prelude::*;
-/// let volume = Tensor::ones(&[3, 1, 1, 2], ())?;
+/// let volume = Tensor::ones([3, 1, 1, 2], ())?;
 /// assert_eq!(aten::functional::dropout3d(&volume, 0.5, false)?.sizes(), [3, 1, 1, 2]);
 /// # Ok::<(), dispatch_runtime::Error>(())
 /// ```

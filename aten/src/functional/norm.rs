@@ -35,7 +35,7 @@ pub fn normalize(input: &Tensor, p: f64, dim: i64, eps: f64) -> Result<Tensor> {
 /// # use kernels_cpu as _;
 /// # use aten::prelude::*;
 /// # use dispatch_runtime::prelude::*;
-/// let same = aten::functional::local_response_norm(&Tensor::ones(&[1, 3, 2], ())?, 2, 0.0, 0.75, 1.0)?;
+/// let same = aten::functional::local_response_norm(&Tensor::ones([1, 3, 2], ())?, 2, 0.0, 0.75, 1.0)?;
 /// assert_eq!(same.to_vec::<f32>()?, [1.0; 6]);
 /// # Ok::<(), dispatch_runtime::Error>(())
 /// ```
@@ -58,7 +58,7 @@ pub fn local_response_norm(input: &Tensor, size: i64, alpha: f64, beta: f64, k: 
             avg_pool2d(&padded, &[size, 1], &[1], &[0], false, true, None)?.squeeze_dims(1)?
         }
         [items, channels, height, ..] => {
-            let volumes = squares.reshape(&[items, 1, channels, height, -1])?;
+            let volumes = squares.reshape([items, 1, channels, height, -1])?;
             let padded = constant_pad_nd(&volumes, &[0, 0, 0, 0, before, after], 0.into())?;
             avg_pool3d(&padded, &[size, 1, 1], &[1], &[0], false, true, None)?.reshape(input.sizes())?
         }
@@ -93,7 +93,7 @@ pub fn softmin(input: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor>
 /// # use kernels_cpu as _;
 /// # use aten::prelude::*;
 /// # use dispatch_runtime::prelude::*;
-/// let choice = aten::functional::gumbel_softmax(&Tensor::zeros(&[8], DType::F64)?, 1.0, true, -1)?;
+/// let choice = aten::functional::gumbel_softmax(&Tensor::zeros(8, DType::F64)?, 1.0, true, -1)?;
 /// assert_eq!(choice.sum()?.item::<f64>()?, 1.0);
 /// # Ok::<(), dispatch_runtime::Error>(())
 /// ```

@@ -10,7 +10,7 @@ use crate::{col2im, expand_list_to_rank, im2col};
 /// # use kernels_cpu as _;
 /// # use aten::prelude::*;
 /// # use dispatch_runtime::prelude::*;
-/// let columns = aten::functional::unfold(&Tensor::ones(&[1, 2, 3, 3], ())?, &[2], &[1], &[0], &[1])?;
+/// let columns = aten::functional::unfold(&Tensor::ones([1, 2, 3, 3], ())?, &[2], &[1], &[0], &[1])?;
 /// assert_eq!(columns.sizes(), [1, 8, 4]);
 /// # Ok::<(), dispatch_runtime::Error>(())
 /// ```
@@ -35,7 +35,7 @@ pub fn unfold(
 /// # use kernels_cpu as _;
 /// # use aten::prelude::*;
 /// # use dispatch_runtime::prelude::*;
-/// let image = aten::functional::fold(&Tensor::ones(&[1, 4, 1], ())?, &[2, 2], &[2], &[1], &[0], &[1])?;
+/// let image = aten::functional::fold(&Tensor::ones([1, 4, 1], ())?, &[2, 2], &[2], &[1], &[0], &[1])?;
 /// assert_eq!(image.to_vec::<f32>()?, [1.0; 4]);
 /// # Ok::<(), dispatch_runtime::Error>(())
 /// ```

@@ -74,10 +74,10 @@ impl TensorOptions {
 /// # fn main() -> Result<()> {
 /// {
 ///     let _shapes_only = aten::set_default_device(Device::META);
-///     assert_eq!(Tensor::zeros(&[1_000_000, 1_000_000], ())?.device(), Device::META);
+///     assert_eq!(Tensor::zeros([1_000_000, 1_000_000], ())?.device(), Device::META);
 /// }
 /// # use kernels_cpu as _;
-/// assert_eq!(Tensor::zeros(&[2], ())?.device(), Device::CPU);
+/// assert_eq!(Tensor::zeros(2, ())?.device(), Device::CPU);
 /// # Ok(())
 /// # }
 /// ```

@@ -103,7 +103,12 @@ pub trait FourierMethods: Borrow<Tensor> {
     /// ```
     #[cfg(feature = "fft")]
     fn fftn(&self, options: FftnOptions) -> Result<Tensor> {
-        crate::fft_fftn(self.borrow(), options.sizes.if_not_empty(), options.dims.if_not_empty(), options.norm.word())
+        crate::fft_fftn(
+            self.borrow(),
+            options.sizes.if_not_empty(),
+            options.dims.if_not_empty(),
+            Some(options.norm.name()),
+        )
     }
 
     /// Computes `ifft` over several dimensions. PyTorch: `torch.fft.ifftn`, `torch.fft.ifft2`.
@@ -116,7 +121,12 @@ pub trait FourierMethods: Borrow<Tensor> {
     /// ```
     #[cfg(feature = "fft")]
     fn ifftn(&self, options: FftnOptions) -> Result<Tensor> {
-        crate::fft_ifftn(self.borrow(), options.sizes.if_not_empty(), options.dims.if_not_empty(), options.norm.word())
+        crate::fft_ifftn(
+            self.borrow(),
+            options.sizes.if_not_empty(),
+            options.dims.if_not_empty(),
+            Some(options.norm.name()),
+        )
     }
 
     /// Computes `rfft` over several dimensions. PyTorch: `torch.fft.rfftn`, `torch.fft.rfft2`.
@@ -129,7 +139,12 @@ pub trait FourierMethods: Borrow<Tensor> {
     /// ```
     #[cfg(feature = "fft")]
     fn rfftn(&self, options: FftnOptions) -> Result<Tensor> {
-        crate::fft_rfftn(self.borrow(), options.sizes.if_not_empty(), options.dims.if_not_empty(), options.norm.word())
+        crate::fft_rfftn(
+            self.borrow(),
+            options.sizes.if_not_empty(),
+            options.dims.if_not_empty(),
+            Some(options.norm.name()),
+        )
     }
 
     /// Computes `irfft` over several dimensions. PyTorch: `torch.fft.irfftn`, `torch.fft.irfft2`.
@@ -142,7 +157,12 @@ pub trait FourierMethods: Borrow<Tensor> {
     /// ```
     #[cfg(feature = "fft")]
     fn irfftn(&self, options: FftnOptions) -> Result<Tensor> {
-        crate::fft_irfftn(self.borrow(), options.sizes.if_not_empty(), options.dims.if_not_empty(), options.norm.word())
+        crate::fft_irfftn(
+            self.borrow(),
+            options.sizes.if_not_empty(),
+            options.dims.if_not_empty(),
+            Some(options.norm.name()),
+        )
     }
 
     /// Moves the frequency 0 to the middle of dimensions. PyTorch: `torch.fft.fftshift`.
@@ -196,7 +216,7 @@ impl Default for FftOptions {
 impl FftOptions {
     /// Returns the arguments of the operators.
     fn arguments(self) -> (Option<i64>, i64, Option<&'static str>) {
-        (self.n, self.dim, self.norm.word())
+        (self.n, self.dim, Some(self.norm.name()))
     }
 }
 

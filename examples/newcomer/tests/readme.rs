@@ -22,7 +22,7 @@ fn squash_accepts_floating_dtypes_and_strides() -> Result<()> {
 
 #[test]
 fn squash_passes_all_checks_of_operators() {
-    opdispatch::checks::opcheck(squash::operator(), &Tensor::from([-1.0, 0.0, 3.0])).unwrap();
+    opdispatch::checks::opcheck(squash::operator(), &Tensor::from([[-1.0, 0.0], [1.0, 3.0]])).unwrap();
 }
 
 #[test]

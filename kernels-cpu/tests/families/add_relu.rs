@@ -62,7 +62,7 @@ fn in_place_and_out_forms_give_the_same_result() -> Result<()> {
     for dtype in SUPPORTED_DTYPES {
         let [a, b] = operands_with_wrapping_sums(dtype)?;
         let expected = to_f64_vec(&aten::_add_relu(&a, &b, 2.into())?)?;
-        let mut out = Tensor::empty(&[0], dtype)?;
+        let mut out = Tensor::empty(0, dtype)?;
         aten::_add_relu_out(&a, &b, 2.into(), &mut out)?;
         assert_eq!((out.sizes(), to_f64_vec(&out)?), (a.sizes(), expected.clone()), "{dtype}");
         let mut written = a.clone();
@@ -79,7 +79,7 @@ fn scalar_overloads_equal_add_and_relu() -> Result<()> {
         let expected = aten::add_scalar(&a, 3.into(), (-2).into())?.relu()?;
         let found = aten::_add_relu_scalar(&a, 3.into(), (-2).into())?;
         assert_eq!((found.dtype(), to_f64_vec(&found)?), (dtype, to_f64_vec(&expected)?));
-        let mut out = Tensor::empty(&[0], dtype)?;
+        let mut out = Tensor::empty(0, dtype)?;
         aten::_add_relu_scalar_out(&a, 3.into(), (-2).into(), &mut out)?;
         assert_eq!(to_f64_vec(&out)?, to_f64_vec(&expected)?);
         let mut written = a.clone();
@@ -93,7 +93,7 @@ fn scalar_overloads_equal_add_and_relu() -> Result<()> {
 
 #[test]
 fn dtypes_without_a_pytorch_kernel_are_refused() -> Result<()> {
-    let of = |dtype| Tensor::zeros(&[2], dtype);
+    let of = |dtype| Tensor::zeros(2, dtype);
     let refusal = |a: &Tensor, b: &Tensor| aten::_add_relu(a, b, 1.into()).unwrap_err().to_string();
     for dtype in [DType::U8, DType::Bool, DType::F16, DType::BF16, DType::C64, DType::C128] {
         let error = refusal(&of(dtype)?, &of(dtype)?);

@@ -23,8 +23,8 @@ fn view_as_complex_refuses_other_layouts() {
     let whole = Tensor::arange(0..8, DType::F64).unwrap();
     for pairs in [
         // Refused layouts: no pairs, not contiguous, an odd offset, odd strides, integers, and no dimension.
-        whole.view(&[2, 4]).unwrap(),
-        whole.view(&[2, 4]).unwrap().t().unwrap(),
+        whole.view([2, 4]).unwrap(),
+        whole.view([2, 4]).unwrap().t().unwrap(),
         whole.as_strided((3, 2), (2, 1), 1).unwrap(),
         whole.as_strided((2, 2), (3, 1), 0).unwrap(),
         Tensor::from([[1_i64, 2]]),

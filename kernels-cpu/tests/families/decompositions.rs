@@ -123,7 +123,7 @@ fn qr_factors_multiply_to_the_matrix() -> Result<()> {
                 let (q, r) = aten::linalg_qr(&matrix, mode)?;
                 assert_close("the product", &q.matmul(&r)?, &matrix)?;
                 let columns = q.sizes()[2];
-                let unit = identity(columns, dtype)?.expand(&[2, columns, columns])?;
+                let unit = identity(columns, dtype)?.expand([2, columns, columns])?;
                 assert_close("orthonormal columns", &q.mH()?.matmul(&q)?, &unit)?;
                 assert_close("the triangle", &r.triu(0)?, &r)?;
             }
@@ -196,7 +196,7 @@ fn singular_matrices_are_errors_or_have_codes() -> Result<()> {
 fn elements_that_are_not_finite_end() -> Result<()> {
     for element in [f64::NAN, f64::INFINITY] {
         for size in SIZES {
-            let matrix = Tensor::full(&[size, size], element, DType::F64)?;
+            let matrix = Tensor::full([size, size], element, DType::F64)?;
             let (_, info) = aten::linalg_cholesky_ex(&matrix, false, false)?;
             assert!(info.item::<i32>()? > 0 || element.is_infinite());
             aten::linalg_lu_factor_ex(&matrix, true, false)?;

@@ -56,7 +56,7 @@ fn all_dimensions_and_orders_of_dimensions_give_the_same_frequencies() -> Result
     let sizes = [3, 9, 2, 70];
     let count = sizes.iter().product::<i64>();
     let x = Tensor::from_vec(signal(usize::try_from(count).unwrap_or(0)), &sizes)?;
-    let turned = x.permute(&[3, 1, 0, 2])?.contiguous()?.permute(&[2, 1, 3, 0])?;
+    let turned = x.permute([3, 1, 0, 2])?.contiguous()?.permute([2, 1, 3, 0])?;
     for dims in [&[0, 1, 2, 3][..], &[3, 1], &[2, 0], &[1]] {
         let mut expected = x.clone();
         for &dim in dims {
@@ -73,7 +73,7 @@ fn all_dimensions_and_orders_of_dimensions_give_the_same_frequencies() -> Result
 #[test]
 fn a_line_with_nan_leaves_the_other_lines_unchanged() -> Result<()> {
     for length in [8, 9, 100] {
-        let mut x = Tensor::ones(&[3, length], DType::F32)?;
+        let mut x = Tensor::ones([3, length], DType::F32)?;
         x.i((1, 0))?.fill_(f32::NAN)?;
         x = aten::fft_irfft!(&aten::fft_rfft!(&x)?, n = length)?;
         let has_nan = x.isnan()?.any_dims(1)?.to(DType::U8)?.to_vec::<u8>()?;
@@ -88,7 +88,7 @@ fn more_lengths_than_are_cached_from_several_threads() {
         for thread in 0..4 {
             scope.spawn(move || {
                 for length in (1..300).map(|at| (at * 7 + thread * 50) % 300 + 1) {
-                    let x = Tensor::ones(&[length], DType::F64).unwrap();
+                    let x = Tensor::ones(length, DType::F64).unwrap();
                     let first =
                         aten::fft_rfft!(&x).unwrap().real().unwrap().contiguous().unwrap().to_vec::<f64>().unwrap()[0];
                     assert!(

@@ -65,7 +65,7 @@ fn glu_jvp_equals_differences_of_glu() -> Result<()> {
 fn glu_jvp_out_gives_the_same_result() -> Result<()> {
     let [glu, x, dx] = glu_jvp_arguments(&[3, 4], 1, DType::F64)?;
     let expected = aten::glu_jvp(&glu, &x, &dx, 1)?;
-    for mut out in [Tensor::empty(&[0], DType::F64)?, Tensor::empty(&[2, 3], DType::F64)?.t()?] {
+    for mut out in [Tensor::empty(0, DType::F64)?, Tensor::empty([2, 3], DType::F64)?.t()?] {
         aten::glu_jvp_out(&glu, &x, &dx, 1, &mut out)?;
         assert_near(&out, &expected, 0.0)?;
     }
@@ -73,7 +73,7 @@ fn glu_jvp_out_gives_the_same_result() -> Result<()> {
     let mut written = glu.clone();
     aten::glu_jvp_out(&glu, &x, &dx, 1, &mut written)?;
     assert_near(&written, &expected, 0.0)?;
-    let small = aten::glu_jvp_out(&glu, &x, &dx, 1, &mut Tensor::empty(&[3, 1], DType::F64)?).unwrap_err().to_string();
+    let small = aten::glu_jvp_out(&glu, &x, &dx, 1, &mut Tensor::empty([3, 1], DType::F64)?).unwrap_err().to_string();
     assert!(small.contains("`out`"), "{small}");
     Ok(())
 }

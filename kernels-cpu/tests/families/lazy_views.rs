@@ -36,7 +36,7 @@ fn a_conjugate_has_the_key_and_two_have_none() {
 #[test]
 fn views_keep_the_bit_and_other_results_have_none() {
     let conjugate = complex_vector().conj().unwrap();
-    for view in [conjugate.select(0, 1), conjugate.view(&[2, 1]), conjugate.detach(), conjugate.t(), conjugate.real()] {
+    for view in [conjugate.select(0, 1), conjugate.view([2, 1]), conjugate.detach(), conjugate.t(), conjugate.real()] {
         let view = view.unwrap();
         assert_eq!(aten::is_conj(&view).unwrap(), view.dtype().is_complex());
     }
@@ -44,7 +44,7 @@ fn views_keep_the_bit_and_other_results_have_none() {
     assert!(!aten::is_conj(&sum).unwrap());
     assert_eq!(elements(&sum), [(2.0, -4.0), (6.0, 8.0)]);
     assert_eq!(
-        elements(&conjugate.view(&[2, 1]).unwrap().mm(&conjugate.view(&[1, 2]).unwrap()).unwrap())[3],
+        elements(&conjugate.view([2, 1]).unwrap().mm(&conjugate.view([1, 2]).unwrap()).unwrap())[3],
         (-7.0, 24.0)
     );
 }
@@ -67,7 +67,7 @@ fn writes_go_through_the_bit() {
 #[test]
 fn writes_to_a_part_go_through_the_bit() {
     let numbers: Vec<Complex64> = (0..6_u8).map(|i| Complex64::new(i.into(), 1.0)).collect();
-    let z = Tensor::from_slice(&numbers).view(&[2, 3]).unwrap();
+    let z = Tensor::from_slice(&numbers).view([2, 3]).unwrap();
     let factor = Tensor::from([[1.0, 2.0], [3.0, 4.0]]);
     let part = z.conj().unwrap().narrow(1, 1, 2).unwrap();
     part.mul_(&factor).unwrap();
@@ -87,7 +87,7 @@ fn a_tensor_can_be_copied_to_its_own_conjugate() {
 
 #[test]
 fn a_view_in_place_keeps_the_bit() {
-    let mut conjugate = complex_vector().view(&[2, 1]).unwrap().conj().unwrap();
+    let mut conjugate = complex_vector().view([2, 1]).unwrap().conj().unwrap();
     aten::t_(&mut conjugate).unwrap();
     assert!(aten::is_conj(&conjugate).unwrap() && conjugate.sizes() == [1, 2]);
     aten::resize_(&mut conjugate, &[1], None).unwrap();

@@ -37,12 +37,12 @@ fn triangle_indices_take_time_in_proportion_to_the_result() -> Result<()> {
 
 #[test]
 fn empty_tensors_with_overflowing_sizes_are_refused() -> Result<()> {
-    let none = Tensor::zeros(&[5, 0, 2, 0, 3], DType::I32)?;
+    let none = Tensor::zeros([5, 0, 2, 0, 3], DType::I32)?;
     assert_eq!(aten::view_copy(&none, &[6, -1, 3, 1 << 50])?.sizes(), [6, 0, 3, 1 << 50]);
     assert!(aten::view_copy(&none, &[6, -1, 3, 1 << 62]).unwrap_err().to_string().contains("fit no memory"));
-    let none = Tensor::zeros(&[0, 2, 4, 4, 3], DType::I32)?;
+    let none = Tensor::zeros([0, 2, 4, 4, 3], DType::I32)?;
     assert!(aten::constant_pad_nd!(&none, [1 << 62, -1]).unwrap_err().to_string().contains("fit no memory"));
-    assert_eq!(aten::tile(&Tensor::ones(&[2, 2, 4], DType::Bool)?, &[0, 1 << 50, 3])?.sizes(), [0, 1 << 51, 12]);
+    assert_eq!(aten::tile(&Tensor::ones([2, 2, 4], DType::Bool)?, &[0, 1 << 50, 3])?.sizes(), [0, 1 << 51, 12]);
     Ok(())
 }
 
@@ -60,7 +60,7 @@ fn errors_about_a_negative_count_name_the_argument() {
 
 #[test]
 fn padding_of_empty_tensors_takes_no_memory() -> Result<()> {
-    let none = Tensor::zeros(&[0, 3, 3, 3], DType::F32)?;
+    let none = Tensor::zeros([0, 3, 3, 3], DType::F32)?;
     let wide = aten::replication_pad2d(&none, &[1 << 40, 2, 0, 1])?;
     assert_eq!(wide.sizes(), [0, 3, 4, 5 + (1 << 40)]);
     assert_eq!(aten::replication_pad2d_backward(&wide, &none, &[1 << 40, 2, 0, 1])?.sizes(), none.sizes());
@@ -77,9 +77,9 @@ fn opposite_paddings_do_not_overflow() -> Result<()> {
 
 #[test]
 fn sizes_and_lengths_whose_sum_or_product_overflows_are_refused() -> Result<()> {
-    let (image, places) = (Tensor::zeros(&[1, 2, 2], DType::F32)?, Tensor::zeros(&[1, 2, 2], DType::I64)?);
+    let (image, places) = (Tensor::zeros([1, 2, 2], DType::F32)?, Tensor::zeros([1, 2, 2], DType::I64)?);
     assert!(aten::max_unpool2d(&image, &places, &[i64::MAX, 4]).is_err());
-    let (steps, labels) = (Tensor::zeros(&[6, 3, 5], DType::F64)?, Tensor::zeros(&[6], DType::I64)?);
+    let (steps, labels) = (Tensor::zeros([6, 3, 5], DType::F64)?, Tensor::zeros(6, DType::I64)?);
     let error = aten::_ctc_loss!(&steps, &labels, [6, 6, 6], [i64::MAX, 2, 2]).unwrap_err().to_string();
     assert!(error.contains("targets"), "{error}");
     Ok(())
@@ -87,9 +87,9 @@ fn sizes_and_lengths_whose_sum_or_product_overflows_are_refused() -> Result<()> 
 
 #[test]
 fn output_masks_of_wrong_length_are_refused() -> Result<()> {
-    let (image, places) = (Tensor::zeros(&[2, 2, 3, 2], DType::F64)?, Tensor::zeros(&[2, 3, 2, 2], DType::F64)?);
-    let grad = Tensor::zeros(&[2, 2, 3, 2], DType::F64)?;
-    let scale = Tensor::zeros(&[2, 2, 3, 1], DType::F64)?;
+    let (image, places) = (Tensor::zeros([2, 2, 3, 2], DType::F64)?, Tensor::zeros([2, 3, 2, 2], DType::F64)?);
+    let grad = Tensor::zeros([2, 2, 3, 2], DType::F64)?;
+    let scale = Tensor::zeros([2, 2, 3, 1], DType::F64)?;
     for mask in [&[][..], &[true], &[true; 3]] {
         let error = aten::grid_sampler_2d_backward(&grad, &image, &places, 0, 0, false, mask).unwrap_err().to_string();
         assert!(error.contains("output_mask"), "{error}");
@@ -102,7 +102,7 @@ fn output_masks_of_wrong_length_are_refused() -> Result<()> {
 #[test]
 fn kernels_of_empty_tensors_return_at_once() -> Result<()> {
     const HUGE_SIZE: i64 = 1 << 40;
-    let (tall, wide) = (Tensor::zeros(&[HUGE_SIZE, 0], DType::F32)?, Tensor::zeros(&[0, HUGE_SIZE], DType::F32)?);
+    let (tall, wide) = (Tensor::zeros([HUGE_SIZE, 0], DType::F32)?, Tensor::zeros([0, HUGE_SIZE], DType::F32)?);
     for (line, dim) in [(&tall, 1), (&wide, 0)] {
         assert_eq!(aten::_softmax(line, dim, false)?.sizes(), line.sizes());
         assert_eq!(aten::cumsum(line, dim, None)?.sizes(), line.sizes());
@@ -110,15 +110,14 @@ fn kernels_of_empty_tensors_return_at_once() -> Result<()> {
         assert_eq!(aten::flip(line, &[0, 1])?.sizes(), line.sizes());
         assert_eq!(aten::roll(line, &[1, 1], &[0, 1])?.sizes(), line.sizes());
     }
-    let (left, right) =
-        (Tensor::zeros(&[HUGE_SIZE, 3, 0], DType::F32)?, Tensor::zeros(&[HUGE_SIZE, 0, 2], DType::F32)?);
-    let twice = aten::addbmm(&Tensor::ones(&[3, 2], DType::F32)?, &left, &right, 2.into(), 1.into())?;
+    let (left, right) = (Tensor::zeros([HUGE_SIZE, 3, 0], DType::F32)?, Tensor::zeros([HUGE_SIZE, 0, 2], DType::F32)?);
+    let twice = aten::addbmm(&Tensor::ones([3, 2], DType::F32)?, &left, &right, 2.into(), 1.into())?;
     assert_eq!(twice.to_vec::<f32>()?, [2.0; 6]);
-    let none = Tensor::zeros(&[HUGE_SIZE, 0, 3], DType::F32)?;
+    let none = Tensor::zeros([HUGE_SIZE, 0, 3], DType::F32)?;
     assert_eq!(aten::bmm(&none, &aten::transpose_int(&none, 1, 2)?)?.sizes(), [HUGE_SIZE, 0, 0]);
     assert!(aten::_pdist_forward(&tall, 2.0).is_err());
     assert_eq!(aten::cat(&[&wide, &wide].map(Clone::clone), 1)?.sizes(), [0, 2 * HUGE_SIZE]);
-    let square = Tensor::zeros(&[0, 0], DType::F32)?;
+    let square = Tensor::zeros([0, 0], DType::F32)?;
     for whole in [DType::F32, DType::I64] {
         let (tall, square) = (tall.to(whole)?, square.to(whole)?);
         assert_eq!(aten::mm(&tall, &square)?.sizes(), [HUGE_SIZE, 0]);
@@ -130,7 +129,7 @@ fn kernels_of_empty_tensors_return_at_once() -> Result<()> {
 #[test]
 fn attention_over_empty_keys_has_uniform_weights() -> Result<()> {
     const HUGE_SIZE: i64 = 1 << 40;
-    let of = |rows: i64| Tensor::zeros(&[1, 1, rows, 0], DType::F64);
+    let of = |rows: i64| Tensor::zeros([1, 1, rows, 0], DType::F64);
     let attend = |keys: &Tensor, is_causal| {
         aten::_scaled_dot_product_flash_attention_for_cpu(&of(3)?, keys, keys, 0.0, is_causal, None, None)
     };
@@ -148,9 +147,9 @@ fn attention_over_empty_keys_has_uniform_weights() -> Result<()> {
 
 #[test]
 fn missing_segments_are_refused_unless_the_dimension_is_empty() -> Result<()> {
-    let (data, none) = (Tensor::zeros(&[5, 2], DType::F32)?, Tensor::zeros(&[5, 0], DType::I64)?);
+    let (data, none) = (Tensor::zeros([5, 2], DType::F32)?, Tensor::zeros([5, 0], DType::I64)?);
     let segments = |data: &Tensor| aten::segment_reduce!(data, "sum", lengths = Some(&none), axis = 1);
     assert!(segments(&data).unwrap_err().to_string().contains("lengths"));
-    assert_eq!(segments(&Tensor::zeros(&[5, 0], DType::F32)?)?.sizes(), [5, 0]);
+    assert_eq!(segments(&Tensor::zeros([5, 0], DType::F32)?)?.sizes(), [5, 0]);
     Ok(())
 }

@@ -8,11 +8,11 @@ use dispatch_runtime::{Geometry, Spec};
 fn count_nonzero_counts_beyond_255() -> Result<()> {
     let [rows, columns] = [300, 70_001];
     for dtype in [DType::Bool, DType::U8, DType::F16, DType::F32, DType::I64] {
-        let line = Tensor::ones(&[columns], dtype)?;
+        let line = Tensor::ones(columns, dtype)?;
         assert_eq!(aten::count_nonzero(&line, None)?.to_vec::<i64>()?, [columns], "{dtype}");
         assert_eq!(aten::count_nonzero(&line.i(..255)?, None)?.to_vec::<i64>()?, [255], "{dtype}");
         assert_eq!(aten::count_nonzero(&line.i(..256)?, None)?.to_vec::<i64>()?, [256], "{dtype}");
-        let matrix = line.i(..1000)?.expand(&[rows, 1000])?;
+        let matrix = line.i(..1000)?.expand([rows, 1000])?;
         assert_eq!(aten::count_nonzero(&matrix, Some(0))?.to_vec::<i64>()?, [rows; 1000], "{dtype}");
         assert_eq!(aten::count_nonzero(&matrix, Some(1))?.to_vec::<i64>()?, [1000; 300], "{dtype}");
         let matrix = matrix.contiguous()?;
@@ -36,9 +36,9 @@ const HUGE_SIZE: i64 = 1 << 45;
 
 #[test]
 fn embedding_gradients_beyond_memory_are_refused() -> Result<()> {
-    let (grad, rows) = (Tensor::ones(&[2, 3], DType::F32)?, Tensor::from([1_i64, 1]));
+    let (grad, rows) = (Tensor::ones([2, 3], DType::F32)?, Tensor::from([1_i64, 1]));
     assert!(error_text(aten::embedding_dense_backward(&grad, &rows, HUGE_SIZE, -1, true)).contains("bytes of memory"));
-    let narrow = Tensor::ones(&[2, 0], DType::F32)?;
+    let narrow = Tensor::ones([2, 0], DType::F32)?;
     assert_eq!(aten::embedding_dense_backward(&narrow, &rows, HUGE_SIZE, -1, true)?.sizes(), [HUGE_SIZE, 0]);
     let shared = aten::embedding_dense_backward(&grad, &rows, 3, -1, true)?;
     assert_eq!(shared.to_vec::<f32>()?, [0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0]);
@@ -63,7 +63,7 @@ fn histograms_beyond_memory_are_refused() -> Result<()> {
     }
     assert!(aten::histogramdd_int_bins(&points, i64::MAX, None, None, false).is_err());
     assert!(aten::histogramdd_int_bins(&meta_tensor(DType::F32, &[2, HUGE_SIZE]), 3, None, None, false).is_err());
-    assert!(aten::histogramdd_int_bins(&Tensor::ones(&[0, HUGE_SIZE], DType::F32)?, 3, None, None, false).is_err());
+    assert!(aten::histogramdd_int_bins(&Tensor::ones([0, HUGE_SIZE], DType::F32)?, 3, None, None, false).is_err());
     assert!(aten::histc!(&points, i64::MAX).is_err() && aten::histogram_bin_ct!(&points, i64::MAX).is_err());
     Ok(())
 }
@@ -129,7 +129,7 @@ fn mvlgamma_and_diff_bound_their_number_of_terms() -> Result<()> {
 #[test]
 fn splits_into_too_many_parts_are_refused() {
     let long = meta_tensor(DType::F32, &[HUGE_SIZE, 2]);
-    let none = Tensor::zeros(&[HUGE_SIZE, 0], DType::F32).unwrap();
+    let none = Tensor::zeros([HUGE_SIZE, 0], DType::F32).unwrap();
     for this in [&long, &none] {
         assert!(error_text(aten::split(this, 1, 0)).contains("split_size"));
         assert!(error_text(aten::chunk(this, HUGE_SIZE, 0)).contains("split_size"));
@@ -137,7 +137,7 @@ fn splits_into_too_many_parts_are_refused() {
         assert!(error_text(aten::tensor_split_sections(this, HUGE_SIZE, 0)).contains("sections"));
         assert_eq!(aten::chunk(this, 3, 0).unwrap().len(), 3);
     }
-    assert!(error_text(aten::chunk(&Tensor::zeros(&[0], DType::F32).unwrap(), HUGE_SIZE, 0)).contains("chunks"));
+    assert!(error_text(aten::chunk(&Tensor::zeros(0, DType::F32).unwrap(), HUGE_SIZE, 0)).contains("chunks"));
 }
 
 #[test]
@@ -147,9 +147,9 @@ fn packed_sequences_of_any_size_are_padded_or_refused() -> Result<()> {
         |data: &Tensor, sizes: &Tensor, length| aten::_pad_packed_sequence(data, sizes, false, 0.into(), length);
     assert_eq!(padded(&rows, &sizes, 3)?.0.to_vec::<f32>()?, [1.0, 2.0, 3.0, 0.0, 0.0, 0.0]);
     assert!(padded(&rows, &sizes, i64::MAX).is_err() && padded(&rows, &sizes, HUGE_SIZE).is_err());
-    let none = Tensor::zeros(&[HUGE_SIZE + 1, 0], DType::F32)?;
+    let none = Tensor::zeros([HUGE_SIZE + 1, 0], DType::F32)?;
     assert!(error_text(padded(&none, &Tensor::from([HUGE_SIZE, 1]), 0)).contains("bytes of memory"));
-    let none = Tensor::zeros(&[3, 0], DType::F32)?;
+    let none = Tensor::zeros([3, 0], DType::F32)?;
     assert_eq!(padded(&none, &sizes, 1 << 58)?.0.sizes(), [1 << 58, 2, 0]);
     assert!(padded(&none, &sizes, 1 << 62).is_err());
     let backward = |input_size: &[i64]| aten::_pack_padded_sequence_backward(&rows, input_size, &sizes, false);
@@ -160,14 +160,14 @@ fn packed_sequences_of_any_size_are_padded_or_refused() -> Result<()> {
         assert!(backward(sizes).is_err(), "{sizes:?}");
     }
     let lengths = Tensor::from([HUGE_SIZE]);
-    let endless = Tensor::zeros(&[HUGE_SIZE, 1, 0], DType::F32)?;
+    let endless = Tensor::zeros([HUGE_SIZE, 1, 0], DType::F32)?;
     assert!(error_text(aten::_pack_padded_sequence(&endless, &lengths, false)).contains("bytes of memory"));
     Ok(())
 }
 
 #[test]
 fn pooling_windows_of_any_size_do_not_overflow() -> Result<()> {
-    let image = Tensor::arange(0..16, DType::F32)?.reshape(&[1, 4, 4])?;
+    let image = Tensor::arange(0..16, DType::F32)?.reshape([1, 4, 4])?;
     let pool = |kernel: i64, stride: i64, padding: i64, dilation: i64, ceil: bool| {
         aten::max_pool2d_with_indices(&image, &[kernel], &[stride], &[padding], &[dilation], ceil)
     };
@@ -199,7 +199,7 @@ fn pooling_windows_of_any_size_do_not_overflow() -> Result<()> {
 
 #[test]
 fn images_are_resized_for_any_scale_factor() -> Result<()> {
-    let image = Tensor::arange(0..12, DType::F32)?.reshape(&[1, 1, 3, 4])?;
+    let image = Tensor::arange(0..12, DType::F32)?.reshape([1, 1, 3, 4])?;
     let bytes = image.to(DType::U8)?;
     for scale in [1e-300, -1e-300, 5e-324, 1e300, f64::NAN, f64::INFINITY, f64::MIN] {
         for (aligned, scales) in [(false, Some(scale)), (true, Some(scale))] {
@@ -219,7 +219,7 @@ fn images_are_resized_for_any_scale_factor() -> Result<()> {
         assert!(by_factors.is_err(), "{scale}");
     }
     // Each of many results would depend on many elements: their list does not fit memory.
-    let row = Tensor::zeros(&[1, 1, 1, 1 << 20], DType::F32)?;
+    let row = Tensor::zeros([1, 1, 1, 1 << 20], DType::F32)?;
     let smooth = aten::_upsample_bilinear2d_aa(&row, &[1, (1 << 20) - 1], false, None, Some(1e-300));
     assert!(error_text(smooth).contains("bytes of memory"));
     Ok(())
@@ -237,7 +237,7 @@ fn convolutions_skip_window_elements_outside_of_the_image() -> Result<()> {
     assert_eq!(convolve(&image, &weight, far, far)?.to_vec::<f32>()?, [1.5, 2.5, 3.5, 4.5]);
     let two = Tensor::from([[[10.0_f32, 100.0]]]);
     assert_eq!(convolve(&image, &two, far / 2, far)?.to_vec::<f32>()?, [0.5; 4]);
-    let grad = Tensor::ones(&[1, 1, 4], DType::F32)?;
+    let grad = Tensor::ones([1, 1, 4], DType::F32)?;
     for (weight, expected) in [(&weight, vec![0.0, 10.0, 0.0]), (&two, vec![0.0, 0.0])] {
         let padding = if expected.len() == 3 { far } else { far / 2 };
         let backward = aten::convolution_backward(
@@ -258,10 +258,10 @@ fn convolutions_skip_window_elements_outside_of_the_image() -> Result<()> {
         assert_eq!((backward.1.to_vec::<f32>()?, backward.2.to_vec::<f32>()?), (expected, vec![4.0]));
     }
     // The same test with as many channels and filters as are computed side by side.
-    let (wide, heavy) = (image.expand(&[2, 16, 4])?, weight.expand(&[16, 16, 3])?);
+    let (wide, heavy) = (image.expand([2, 16, 4])?, weight.expand([16, 16, 3])?);
     let many = aten::convolution(&wide, &heavy, None, &[1], &[far], &[far], false, &[0], 1)?;
     assert_eq!(many.i((0, 0))?.to_vec::<f32>()?, [16.0, 32.0, 48.0, 64.0]);
-    let grad = Tensor::ones(&[2, 16, 4], DType::F32)?;
+    let grad = Tensor::ones([2, 16, 4], DType::F32)?;
     let backward = aten::convolution_backward(
         &grad,
         &wide,
@@ -278,11 +278,11 @@ fn convolutions_skip_window_elements_outside_of_the_image() -> Result<()> {
     assert_eq!(backward.1.i((3, 5))?.to_vec::<f32>()?, [0.0, 20.0, 0.0]);
     // Without channels there is nothing to sum, for a window of any size.
     let (none, window) =
-        (Tensor::zeros(&[1, 0, HUGE_SIZE + 1], DType::F32)?, Tensor::zeros(&[1, 0, HUGE_SIZE], DType::F32)?);
+        (Tensor::zeros([1, 0, HUGE_SIZE + 1], DType::F32)?, Tensor::zeros([1, 0, HUGE_SIZE], DType::F32)?);
     assert_eq!(convolve(&none, &window, 0, 1)?.to_vec::<f32>()?, [0.5, 0.5]);
     let transposed = aten::convolution(
-        &Tensor::zeros(&[1, 0, 2], DType::F32)?,
-        &Tensor::zeros(&[0, 1, 3], DType::F32)?,
+        &Tensor::zeros([1, 0, 2], DType::F32)?,
+        &Tensor::zeros([0, 1, 3], DType::F32)?,
         Some(&bias),
         &[1],
         &[0],
@@ -297,7 +297,7 @@ fn convolutions_skip_window_elements_outside_of_the_image() -> Result<()> {
 
 #[test]
 fn view_operators_do_not_overflow_on_huge_sizes() -> Result<()> {
-    let none = Tensor::zeros(&[0, 1 << 30, 1 << 30], DType::F32)?;
+    let none = Tensor::zeros([0, 1 << 30, 1 << 30], DType::F32)?;
     assert_eq!(aten::flip(&none, &[1, 2])?.sizes(), none.sizes());
     assert_eq!(aten::roll(&none, &[i64::MAX, i64::MIN], &[1, 1])?.sizes(), none.sizes());
     assert_eq!(aten::tile(&none, &[2, 1, 1])?.sizes(), none.sizes());

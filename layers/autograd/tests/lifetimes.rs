@@ -122,7 +122,7 @@ fn a_graph_without_a_backward_is_freed_with_its_results() {
         attach_counter(&y, &counter);
         let z = (&y * &y).unwrap();
         attach_counter(&z, &counter);
-        let view = z.view(&[1, 2]).unwrap();
+        let view = z.view([1, 2]).unwrap();
         attach_counter(&view, &counter);
         aten::add_(&mut y, &x, 1.into()).unwrap();
         let mut end = aten::slice(&y, 0, Some(1), None, 1).unwrap();

@@ -28,7 +28,7 @@ use crate::text_table::{format_percent, format_scaled, write_table};
 ///
 /// # fn main() -> Result<()> {
 /// let flops = enter(Flops::new());
-/// let (x, w) = (Tensor::zeros(&[10, 20], ())?, Tensor::zeros(&[30, 20], ())?);
+/// let (x, w) = (Tensor::zeros([10, 20], ())?, Tensor::zeros([30, 20], ())?);
 /// aten::linear(&x, &w, None)?.relu()?;
 /// assert_eq!((flops.of_operator("aten::mm"), flops.total()), (2 * 10 * 20 * 30, 12_000 + 300));
 /// println!("{}", *flops);

@@ -26,7 +26,7 @@ use crate::mode::Mode;
 /// let x = Tensor::from([1.0_f32; 1000]);
 /// let memory = enter(Memory::new());
 /// let y = x.exp()?.exp()?;
-/// let view = y.view(&[10, 100])?;
+/// let view = y.view([10, 100])?;
 /// assert_eq!((memory.current(), memory.peak()), (8_000, 12_000));
 /// drop((y, view));
 /// assert_eq!((memory.current(), memory.of_operator("aten::exp").freed), (4_000, 8_000));

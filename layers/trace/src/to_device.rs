@@ -19,7 +19,7 @@ impl Graph {
     /// use dispatch_trace::trace;
     ///
     /// # fn main() -> Result<()> {
-    /// let shape = Tensor::empty(&[2], (DType::F32, Device::META))?;
+    /// let shape = Tensor::empty(2, (DType::F32, Device::META))?;
     /// let graph = trace(|x| Ok([(&x[0] + &Tensor::ones(2, (DType::F32, Device::META))?)?]), &[shape])?;
     /// let results = graph.to(Device::CPU)?.run(&[Tensor::from([1.0_f32, 2.0])])?;
     /// assert_eq!(results[0].to_vec::<f32>()?, [2.0, 3.0]);

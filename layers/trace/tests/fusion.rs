@@ -18,7 +18,7 @@ const ELEMENT_COUNTS: [i64; 8] = [1, 7, 511, 512, 513, 1025, 10_000, 70_001];
 /// Returns the bits of every element. All NaNs are equal.
 fn element_bits(tensor: &Tensor) -> Vec<[u64; 2]> {
     let float = |x: f64| if x.is_nan() { u64::MAX } else { x.to_bits() };
-    let row = tensor.detach().unwrap().reshape(&[-1]).unwrap();
+    let row = tensor.detach().unwrap().reshape(-1).unwrap();
     match row.dtype() {
         DType::C64 => {
             row.to_vec::<Complex32>().unwrap().iter().map(|z| [float(z.re.into()), float(z.im.into())]).collect()

@@ -18,7 +18,7 @@ use crate::checks::{check_at_least, check_device, check_floating, check_rank, ch
 /// # fn main() -> Result<()> {
 /// let image = Tensor::from([[[[1.0, 2.0], [3.0, 4.0]]]]);
 /// let (weight, bias, no_mask) = (Tensor::from([[[[10.0]]]]), Tensor::from([0.0]), Tensor::from([[1.0]]));
-/// let half_a_pixel_to_the_right = aten::stack(&[Tensor::zeros(&[1, 2, 2], DType::F64)?, Tensor::full(&[1, 2, 2], 0.5, DType::F64)?], 1)?;
+/// let half_a_pixel_to_the_right = aten::stack(&[Tensor::zeros([1, 2, 2], DType::F64)?, Tensor::full([1, 2, 2], 0.5, DType::F64)?], 1)?;
 /// let y = deform_conv2d(&image, &weight, &half_a_pixel_to_the_right, &no_mask, &bias, 1, 1, 0, 0, 1, 1, 1, 1, false)?;
 /// assert_eq!(y.to_vec::<f64>()?, [15.0, 10.0, 35.0, 20.0]);
 /// # Ok(())
@@ -78,7 +78,7 @@ fn deform_conv2d_plan(_: ...) -> Result<Plan<DeformableConvolution>, BadArgument
 /// # fn main() -> Result<()> {
 /// let image = Tensor::from([[[[1.0, 2.0], [3.0, 4.0]]]]);
 /// let (weight, bias, no_mask) = (Tensor::from([[[[10.0]]]]), Tensor::from([0.0]), Tensor::from([[1.0]]));
-/// let (grad, offset) = (Tensor::ones(&[1, 1, 2, 2], DType::F64)?, Tensor::zeros(&[1, 2, 2, 2], DType::F64)?);
+/// let (grad, offset) = (Tensor::ones([1, 1, 2, 2], DType::F64)?, Tensor::zeros([1, 2, 2, 2], DType::F64)?);
 /// let (of_input, of_weight, ..) =
 ///     _deform_conv2d_backward(&grad, &image, &weight, &offset, &no_mask, &bias, 1, 1, 0, 0, 1, 1, 1, 1, false)?;
 /// assert_eq!(of_input.to_vec::<f64>()?, [10.0; 4]);

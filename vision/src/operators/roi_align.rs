@@ -17,7 +17,7 @@ use super::region_sizes::{RegionArguments, RegionSizes, check_sampling_ratio};
 /// use opdispatch::prelude::*;
 ///
 /// # fn main() -> Result<()> {
-/// let image = Tensor::arange(0.0..16.0, DType::F64)?.reshape(&[1, 1, 4, 4])?.requires_grad_(true)?;
+/// let image = Tensor::arange(0.0..16.0, DType::F64)?.reshape([1, 1, 4, 4])?.requires_grad_(true)?;
 /// let left_half = Tensor::from([[0.0, 0.0, 0.0, 2.0, 4.0]]);
 /// let means = roi_align!(&image, &left_half, spatial_scale = 1.0, pooled_height = 2, pooled_width = 1, sampling_ratio = 2, aligned = true)?;
 /// assert_eq!(means.to_vec::<f64>()?, [2.5, 10.5]);

@@ -17,7 +17,7 @@ use crate::checks::{check_device, check_sizes};
 /// use opdispatch::prelude::*;
 ///
 /// # fn main() -> Result<()> {
-/// let image = Tensor::arange(0.0..16.0, DType::F64)?.reshape(&[1, 1, 4, 4])?;
+/// let image = Tensor::arange(0.0..16.0, DType::F64)?.reshape([1, 1, 4, 4])?;
 /// let (maxima, indices) = roi_pool(&image, &Tensor::from([[0.0, 0.0, 0.0, 1.0, 3.0]]), 1.0, 2, 1)?;
 /// assert_eq!(maxima.to_vec::<f64>()?, [5.0, 13.0]);
 /// assert_eq!(indices.to_vec::<i32>()?, [5, 13]);

@@ -73,7 +73,7 @@ pub fn _transform_bias_rescale_qkv(_: ...) -> Result<(Tensor, Tensor, Tensor)> {
     }
     check_parameter("qkv_bias", qkv_bias, &[width], ("qkv", qkv))?;
     let dtype = accumulate_dtype(qkv.dtype());
-    let all = (qkv.to(dtype)? + qkv_bias.to(dtype)?)?.reshape(&[items, rows, 3, num_heads, columns])?;
+    let all = (qkv.to(dtype)? + qkv_bias.to(dtype)?)?.reshape([items, rows, 3, num_heads, columns])?;
     let part = |number: i64| crate::transpose_int(&crate::select_int(&all, 2, number)?, 1, 2);
     let finish = |part: &Tensor| crate::clone(&part.to(qkv.dtype())?, Some(MemoryFormat::Contiguous));
     let queries = (part(0)? * default_scale(&[columns]))?;
@@ -117,9 +117,9 @@ pub fn _native_multi_head_attention(_: ...) -> Result<(Tensor, Tensor)> {
         Some(mask) => _masked_softmax(&scores, mask, Some(3), mask_type)?,
         None => softmax_int(&scores, -1, None)?,
     };
-    let heads = crate::transpose_int(&crate::matmul(&weights, &value)?, 1, 2)?.reshape(&[items, rows, embed_dim])?;
+    let heads = crate::transpose_int(&crate::matmul(&weights, &value)?, 1, 2)?.reshape([items, rows, embed_dim])?;
     let weights = match (need_weights, average_attn_weights) {
-        (false, _) => Tensor::empty(&[0], &weights)?,
+        (false, _) => Tensor::empty(0, &weights)?,
         (true, true) => weights.mean_dims(1)?,
         (true, false) => weights,
     };

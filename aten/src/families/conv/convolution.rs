@@ -158,7 +158,7 @@ pub fn _convolution_double_backward(_: ...) -> Result<(Tensor, Tensor, Tensor)> 
             &mask,
         )
     };
-    let empty = || Tensor::empty(&[0], gO);
+    let empty = || Tensor::empty(0, gO);
     let of_output = match (ggI, ggW, ggb) {
         (Some(image), Some(kernel), bias) => (forward(image, weight, bias)? + forward(this, kernel, None)?)?,
         (Some(image), None, bias) => forward(image, weight, bias)?,

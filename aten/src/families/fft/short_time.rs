@@ -78,14 +78,14 @@ pub fn istft(_: ...) -> Result<Tensor> {
     let weights = if let Some(weights) = windows.padded_window()? {
         weights
     } else {
-        let ones = Tensor::ones(&[windows.window_length], (this.dtype().to_real(), this.device()))?;
+        let ones = Tensor::ones(windows.window_length, (this.dtype().to_real(), this.device()))?;
         crate::constant_pad_nd(&ones, &windows.margins(), 0.into())?
     };
     let count = parts.sizes()[1];
     let whole = windows.hop.saturating_mul(count - 1).saturating_add(n_fft);
     let add_windows = |parts: &Tensor| crate::unfold_backward(parts, &[parts.sizes()[0], whole], 1, n_fft, windows.hop);
     let signal = add_windows(&(&parts * &weights)?)?;
-    let envelope = add_windows(&(&weights * &weights)?.expand(&[1, count, n_fft])?)?;
+    let envelope = add_windows(&(&weights * &weights)?.expand([1, count, n_fft])?)?;
     let start = if center { n_fft / 2 } else { 0 };
     let end = match length {
         Some(length) if length < 1 => return Err(BadArgument::number("length", length, 1..).into()),
@@ -194,7 +194,7 @@ impl<'a> Windows<'a> {
         if let Some(weights) = self.padded_window()? {
             columns = (columns * weights)?;
         } else if self.window_length < self.length {
-            let weights = Tensor::ones(&[self.window_length], (this.dtype(), this.device()))?;
+            let weights = Tensor::ones(self.window_length, (this.dtype(), this.device()))?;
             columns = (columns * crate::constant_pad_nd(&weights, &self.margins(), 0.into())?)?;
         }
         let dim = i64::try_from(this.sizes().len()).unwrap_or(0);

@@ -24,11 +24,11 @@ pub fn gather_backward(_: ...) -> Result<Tensor> {
 pub fn masked_scatter_backward(_: ...) -> Result<Tensor> {
     let count = Geometry::contiguous(sizes).count();
     let tensors = crate::broadcast_tensors(&[grad_output.clone(), mask.clone()])?;
-    let (grad, mask) = (tensors[0].reshape(&[-1])?, tensors[1].reshape(&[-1])?);
+    let (grad, mask) = (tensors[0].reshape(-1)?, tensors[1].reshape(-1)?);
     // The number of a selected element, and one more than the last for the others.
     let number = (mask.cumsum(0)? - 1)?.clamp(..=count)?;
     let number = number.masked_fill(&mask.logical_not()?, count)?;
-    let sums = Tensor::zeros(&[count.saturating_add(1)], grad_output)?.scatter_add(0, &number, &grad)?;
+    let sums = Tensor::zeros(count.saturating_add(1), grad_output)?.scatter_add(0, &number, &grad)?;
     sums.narrow(0, 0, count)?.reshape(sizes)
 }
 
@@ -62,6 +62,6 @@ pub fn trace_backward(_: ...) -> Result<Tensor> {
             .because("the result of `trace` is one number")
             .into());
     }
-    let diagonal = grad.expand(&[rows.min(columns)])?;
+    let diagonal = grad.expand(rows.min(columns))?;
     Tensor::zeros(sizes, grad)?.diagonal_scatter(&diagonal)
 }

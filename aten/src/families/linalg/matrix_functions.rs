@@ -61,8 +61,8 @@ pub fn _compute_linear_combination(input: &Tensor, coefficients: &Tensor) -> Res
     if coefficients.dtype() != input.dtype() && coefficients.dtype() != input.dtype().to_real() {
         return Err(BadArgument::dtype("coefficients", coefficients.dtype(), input.dtype()).like("input").into());
     }
-    let combined = coefficients.to(input.dtype())?.matmul(&input.reshape(&[*count, slices.iter().product()])?)?;
-    combined.reshape(&[&coefficients.sizes()[..1], slices].concat())
+    let combined = coefficients.to(input.dtype())?.matmul(&input.reshape([*count, slices.iter().product()])?)?;
+    combined.reshape([&coefficients.sizes()[..1], slices].concat())
 }
 
 /// Computes the Hermitian square roots of Hermitian matrices, of which only the lower triangle is read. Negative eigenvalues count as zero.

@@ -181,5 +181,5 @@ fn magnitude_sums(matrices: &Tensor, dim: i64) -> Result<Tensor> {
 }
 
 fn singular_values(matrices: &Tensor, dims: [i64; 2]) -> Result<Tensor> {
-    linalg_svdvals(&matrices.movedim(&dims, [-2, -1])?, None)
+    linalg_svdvals(&matrices.movedim(dims, [-2, -1])?, None)
 }

@@ -21,7 +21,7 @@ pub fn linalg_tensorinv(this: &Tensor, ind: i64) -> Result<Tensor> {
         let expected = format!("as many elements in its first {split} dimensions as in the others");
         return Err(BadArgument::sizes("self", this.sizes(), expected).into());
     }
-    linalg_inv(&this.reshape(&[height, width])?)?.reshape(&[columns, rows].concat())
+    linalg_inv(&this.reshape([height, width])?)?.reshape([columns, rows].concat())
 }
 
 /// Solves a linear equation: the product of `self` with the result, over the last dimensions of `self`, is `other`. The dimensions `dims` of
@@ -32,7 +32,7 @@ pub fn linalg_tensorsolve(this: &Tensor, other: &Tensor, dims: Option<&[i64]>) -
     let moved = match dims {
         Some(dims) => {
             let last: Vec<i64> = (1..).take(dims.len()).map(|from_end: i64| -from_end).collect();
-            this.movedim(dims, &last.into_iter().rev().collect::<Vec<_>>())?
+            this.movedim(dims, last.into_iter().rev().collect::<Vec<_>>())?
         }
         None => this.clone(),
     };
@@ -51,7 +51,7 @@ pub fn linalg_tensorsolve(this: &Tensor, other: &Tensor, dims: Option<&[i64]>) -
         );
         return Err(BadArgument::sizes("self", this.sizes(), expected).into());
     }
-    linalg_solve(&moved.reshape(&[height, width])?, &other.reshape(&[height])?, true)?.reshape(columns)
+    linalg_solve(&moved.reshape([height, width])?, &other.reshape(height)?, true)?.reshape(columns)
 }
 
 /// Returns the number of elements of a tensor of these sizes.

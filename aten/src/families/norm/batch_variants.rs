@@ -159,7 +159,7 @@ fn dims_but_channels(input: &Tensor) -> Vec<i64> {
 }
 
 fn reserved_buffer(input: &Tensor) -> Result<Tensor> {
-    Tensor::empty(&[0], (DType::U8, input.device()))
+    Tensor::empty(0, (DType::U8, input.device()))
 }
 
 /// Computes [`_native_batch_norm_legit`](crate::_native_batch_norm_legit) into `out`, `save_mean` and `save_invstd`.

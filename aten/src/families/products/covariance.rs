@@ -10,7 +10,7 @@ use crate::prelude::*;
 #[op_def("cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor")]
 pub fn cov(this: &Tensor, correction: i64, fweights: Option<&Tensor>, aweights: Option<&Tensor>) -> Result<Tensor> {
     check_cov_input(this)?;
-    let rows = if this.sizes().len() < 2 { this.reshape(&[1, -1])? } else { this.clone() };
+    let rows = if this.sizes().len() < 2 { this.reshape([1, -1])? } else { this.clone() };
     let count = rows.sizes()[1];
     check_cov_weights("fweights", fweights, count, DType::is_integral, DTypes::Integral)?;
     check_cov_weights("aweights", aweights, count, DType::is_floating, DTypes::Floating)?;
@@ -82,11 +82,11 @@ pub fn corrcoef(this: &Tensor) -> Result<Tensor> {
     let covariance = cov!(this)?;
     if covariance.sizes().is_empty() {
         // The correlation of a single variable with itself is 1, or NaN if its variance is 0.
-        return &covariance / &covariance;
+        return crate::div(&covariance, &covariance);
     }
     let deviations = covariance.diagonal()?.real()?.sqrt()?;
     let scaled = ((covariance / deviations.unsqueeze(1)?)? / deviations.unsqueeze(0)?)?;
-    let clamped = |part: &Tensor| part.clamp(Scalar::Int(-1)..=Scalar::Int(1));
+    let clamped = |part: &Tensor| part.clamp(-1..=1);
     if !scaled.dtype().is_complex() {
         return clamped(&scaled);
     }

@@ -21,7 +21,7 @@ pub fn linalg_cross(this: &Tensor, other: &Tensor, dim: i64) -> Result<Tensor> {
             return Err(BadArgument::size(name, tensor.sizes(), at, 3).into());
         }
     }
-    let turned = |tensor: &Tensor, by| tensor.roll(&[by], &[dim]);
+    let turned = |tensor: &Tensor, by| tensor.roll(by, dim);
     let first = mul(&turned(this, -1)?, &turned(other, -2)?)?;
     first - mul(&turned(this, -2)?, &turned(other, -1)?)?
 }
@@ -78,7 +78,7 @@ pub fn vander(x: &Tensor, n: Option<i64>, increasing: bool) -> Result<Tensor> {
         less @ ..0 => return Err(BadArgument::number("N", less, 0..).into()),
         count => ascending_vandermonde(x, count)?,
     };
-    if increasing { Ok(powers) } else { powers.flip(&[1]) }
+    if increasing { Ok(powers) } else { powers.flip(1) }
 }
 
 fn ascending_vandermonde(x: &Tensor, count: i64) -> Result<Tensor> {

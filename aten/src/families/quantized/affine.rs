@@ -76,7 +76,7 @@ impl AffineMap {
     /// Returns the integers clamped to the range; NaN becomes the least integer.
     pub(super) fn clamped(&self, unclamped: &Tensor) -> Result<Tensor> {
         let (least, most) = self.range;
-        unclamped.fmax(&float_number(least))?.fmin(&float_number(most))
+        unclamped.fmax(float_number(least))?.fmin(float_number(most))
     }
 
     /// Returns whether each integer is in the range.

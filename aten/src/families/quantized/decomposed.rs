@@ -115,8 +115,8 @@ pub fn fake_quant_per_channel(_: ...) -> Result<Tensor> {
         return Err(BadArgument::dtype("input", input.dtype(), DType::F32).into());
     }
     let axis = channel_axis(input, [("scales", Some(scales)), ("zero_points", Some(zero_points))], axis)?;
-    let zero_points = zero_points.to(DType::I32)?.reshape(&[-1])?;
-    let scales = scales.to(DType::F32)?.reshape(&[-1])?;
+    let zero_points = zero_points.to(DType::I32)?.reshape(-1)?;
+    let scales = scales.to(DType::F32)?.reshape(-1)?;
     let axis = i64::try_from(axis).unwrap_or(i64::MAX);
     crate::fake_quantize_per_channel_affine(input, &scales, &zero_points, axis, quant_min, quant_max)
 }

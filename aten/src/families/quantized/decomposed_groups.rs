@@ -39,8 +39,8 @@ pub fn dequantize_per_token(_: ...) -> Result<Tensor> {
 pub fn quantize_per_channel_group(_: ...) -> Result<Tensor> {
     check_quantized_range(dtype, quant_min, quant_max)?;
     let group_size = check_groups(input, [("scales", Some(scales)), ("zero_points", Some(zero_points))], group_size)?;
-    let groups = input.reshape(&[-1, group_size])?;
-    let (scales, zero_points) = (scales.reshape(&[-1, 1])?, zero_points.reshape(&[-1, 1])?);
+    let groups = input.reshape([-1, group_size])?;
+    let (scales, zero_points) = (scales.reshape([-1, 1])?, zero_points.reshape([-1, 1])?);
     round_to_integers(&groups, &scales, &zero_points, (quant_min, quant_max), dtype)?.reshape(input.sizes())
 }
 
@@ -51,12 +51,12 @@ pub fn quantize_per_channel_group(_: ...) -> Result<Tensor> {
 pub fn dequantize_per_channel_group(_: ...) -> Result<Tensor> {
     let _ = (quant_min, quant_max, dtype);
     let group_size = check_groups(input, [("scales", Some(scales)), ("zero_points", zero_points)], group_size)?;
-    let groups = input.reshape(&[-1, group_size])?;
+    let groups = input.reshape([-1, group_size])?;
     let distances = match zero_points {
-        Some(zero_points) => (groups - zero_points.reshape(&[-1, 1])?)?,
+        Some(zero_points) => (groups - zero_points.reshape([-1, 1])?)?,
         None => groups,
     };
-    (distances * scales.reshape(&[-1, 1])?)?.reshape(input.sizes())?.to(output_dtype)
+    (distances * scales.reshape([-1, 1])?)?.reshape(input.sizes())?.to(output_dtype)
 }
 
 /// Returns `round(input / scale + zero_point)`, clamped to a range.

@@ -19,7 +19,7 @@ pub fn choose_qparams_tensor(_: ...) -> Result<(Tensor, Tensor)> {
     let scale = ((most - &least)? / range_width(quant_min, quant_max))?.maximum(&single(eps, input)?)?;
     let at_least = (&least / &scale)?.round()?.to(DType::I32)?;
     let zero_point = ((-&at_least)? + quant_min)?.clamp(quant_min..=quant_max)?;
-    Ok((scale.reshape(&[1])?.to(DType::F64)?, zero_point.reshape(&[1])?.to(DType::I64)?))
+    Ok((scale.reshape(1)?.to(DType::F64)?, zero_point.reshape(1)?.to(DType::I64)?))
 }
 
 /// Chooses the scale for the numbers of a tensor and integers whose middle is the zero point.
@@ -32,7 +32,7 @@ pub fn choose_qparams_symmetric_tensor(_: ...) -> Result<(Tensor, Tensor)> {
     let scale = ((-&least)?.maximum(&most)? / half_range)?.maximum(&single(eps, input)?)?;
     let zero_point = if dtype == DType::U8 { 128 } else { 0 };
     let zero_point = crate::full(&[1], zero_point.into(), Some(DType::I64), None, Some(input.device()), None)?;
-    Ok((scale.reshape(&[1])?.to(DType::F64)?, zero_point))
+    Ok((scale.reshape(1)?.to(DType::F64)?, zero_point))
 }
 
 /// Chooses a scale for each row of the last dimension, a token, and signed integers of 8 bits. The zero points are zero.

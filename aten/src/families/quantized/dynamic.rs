@@ -14,7 +14,7 @@ use crate::prelude::*;
 pub fn _dyn_quant_pack_4bit_weight(_: ...) -> Result<Tensor> {
     _dyn_quant_pack_4bit_weight::plan(weights, scales_zeros, bias, block_size, in_features, out_features)?;
     let parts = [Some(weights), Some(scales_zeros), bias];
-    let vectors = parts.into_iter().flatten().map(|part| part.to(DType::F32)?.reshape(&[-1]));
+    let vectors = parts.into_iter().flatten().map(|part| part.to(DType::F32)?.reshape(-1));
     crate::cat(&vectors.collect::<Result<Vec<_>>>()?, 0)
 }
 
@@ -49,11 +49,11 @@ pub fn _dyn_quant_matmul_4bit(_: ...) -> Result<Tensor> {
     let blocks = in_features / block_size;
     let bytes = crate::narrow(packed_weights, 0, 0, layout.bytes)?.to(DType::U8)?;
     let integers = crate::stack(&[bytes.bitwise_and(15)?, bytes.bitwise_right_shift(4)?], 1)?.to(DType::I32)?;
-    let integers = (integers - 8)?.reshape(&[out_features, blocks, block_size])?;
-    let scales = crate::narrow(packed_weights, 0, layout.bytes, layout.scales)?.reshape(&[out_features, blocks])?;
+    let integers = (integers - 8)?.reshape([out_features, blocks, block_size])?;
+    let scales = crate::narrow(packed_weights, 0, layout.bytes, layout.scales)?.reshape([out_features, blocks])?;
     let (rows, row_scales) = quantize_rows(&inp.to(DType::F32)?)?;
-    let rows = rows.reshape(&[-1, blocks, block_size])?;
-    let sums = crate::bmm(&rows.transpose(0, 1)?, &integers.permute(&[1, 2, 0])?)?.to(DType::F32)?;
+    let rows = rows.reshape([-1, blocks, block_size])?;
+    let sums = crate::bmm(&rows.transpose(0, 1)?, &integers.permute([1, 2, 0])?)?.to(DType::F32)?;
     let sums = (sums * scales.t()?.unsqueeze(1)?)?.sum_dims(0)?;
     let product = (sums * row_scales)?;
     let product = match packed_weights.geometry().count() - layout.bytes - layout.scales {

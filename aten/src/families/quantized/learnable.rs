@@ -121,7 +121,7 @@ fn tensor_map(
     (quant_min, quant_max): (i64, i64),
     adjust: fn(&Tensor) -> Result<Tensor>,
 ) -> Result<AffineMap> {
-    let first = |tensor: &Tensor| tensor.to(DType::F32)?.reshape(&[-1])?.select(0, 0);
+    let first = |tensor: &Tensor| tensor.to(DType::F32)?.reshape(-1)?.select(0, 0);
     let zero_point = adjust(&first(zero_point)?)?.clamp(quant_min..=quant_max)?.trunc()?;
     Ok(AffineMap::from_tensors(first(scale)?, zero_point, (quant_min, quant_max))?.with_whole_zero_point())
 }

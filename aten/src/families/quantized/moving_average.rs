@@ -51,7 +51,7 @@ pub fn _fused_moving_avg_obs_fq_helper(_: ...) -> Result<(Tensor, Tensor)> {
             crate::aminmax(&this.flatten_dims(1, -1)?, Some(1), false)?
         } else {
             let (least, most) = crate::aminmax(this, None, false)?;
-            (least.reshape(&[1])?, most.reshape(&[1])?)
+            (least.reshape(1)?, most.reshape(1)?)
         };
         update_average(("running_min", running_min), &least, averaging_const)?;
         update_average(("running_max", running_max), &most, averaging_const)?;

@@ -70,12 +70,12 @@ pub fn _convert_weight_to_int4pack_for_cpu(this: &Tensor, innerKTiles: i64) -> R
     let whole = rows - rows % ROWS_PER_PACK;
     let integers = this.to(DType::U8)?;
     let combine = |low: &Tensor, high: &Tensor| low.bitwise_or(&(high * 16)?);
-    let packs = crate::narrow(&integers, 0, 0, whole)?.reshape(&[-1, 2, ROWS_PER_PACK / 2, columns])?;
+    let packs = crate::narrow(&integers, 0, 0, whole)?.reshape([-1, 2, ROWS_PER_PACK / 2, columns])?;
     let packs = combine(&packs.select(1, 0)?, &packs.select(1, 1)?)?.transpose(1, 2)?;
     // The last rows, if they are no whole pack, are in pairs.
-    let pairs = crate::narrow(&integers, 0, whole, rows - whole)?.reshape(&[(rows - whole) / 2, 2, columns])?;
+    let pairs = crate::narrow(&integers, 0, whole, rows - whole)?.reshape([(rows - whole) / 2, 2, columns])?;
     let pairs = combine(&pairs.select(1, 0)?, &pairs.select(1, 1)?)?.t()?;
-    crate::cat(&[packs.reshape(&[-1])?, pairs.reshape(&[-1])?], 0)?.reshape(&[rows, columns / 2])
+    crate::cat(&[packs.reshape(-1)?, pairs.reshape(-1)?], 0)?.reshape([rows, columns / 2])
 }
 
 #[op_plan(_convert_weight_to_int4pack_for_cpu)]
@@ -110,10 +110,10 @@ pub fn _weight_int4pack_mm_for_cpu(
 ) -> Result<Tensor> {
     _weight_int4pack_mm_for_cpu::plan(this, mat2, qGroupSize, qScaleAndZeros)?;
     let (rows, columns) = (mat2.sizes()[0], this.sizes()[1]);
-    let integers = unpack_int4(mat2, rows, columns)?.to(DType::F32)?.reshape(&[rows, -1, qGroupSize])?;
+    let integers = unpack_int4(mat2, rows, columns)?.to(DType::F32)?.reshape([rows, -1, qGroupSize])?;
     let parameters = qScaleAndZeros.to(DType::F32)?.transpose(0, 1)?.unsqueeze(-1)?;
     let (scales, offsets) = (parameters.select(2, 0)?, parameters.select(2, 1)?);
-    let weight = (((integers - 8)? * scales)? + offsets)?.reshape(&[rows, columns])?;
+    let weight = (((integers - 8)? * scales)? + offsets)?.reshape([rows, columns])?;
     crate::mm(&this.to(DType::F32)?, &weight.t()?)?.to(this.dtype())
 }
 
@@ -159,12 +159,12 @@ fn int4_product_plan(
 /// Returns the integers of a packed weight.
 fn unpack_int4(packed: &Tensor, rows: i64, columns: i64) -> Result<Tensor> {
     let whole = rows - rows % ROWS_PER_PACK;
-    let bytes = packed.reshape(&[-1])?;
+    let bytes = packed.reshape(-1)?;
     let split = |bytes: &Tensor, dim: i64| crate::stack(&[bytes.bitwise_and(15)?, bytes.bitwise_right_shift(4)?], dim);
-    let packs = crate::narrow(&bytes, 0, 0, whole * columns / 2)?.reshape(&[-1, columns, ROWS_PER_PACK / 2])?;
-    let packs = split(&packs, 1)?.transpose(2, 3)?.reshape(&[whole, columns])?;
+    let packs = crate::narrow(&bytes, 0, 0, whole * columns / 2)?.reshape([-1, columns, ROWS_PER_PACK / 2])?;
+    let packs = split(&packs, 1)?.transpose(2, 3)?.reshape([whole, columns])?;
     let pairs = crate::narrow(&bytes, 0, whole * columns / 2, (rows - whole) * columns / 2)?;
-    let pairs = split(&pairs.reshape(&[columns, (rows - whole) / 2])?, -1)?.reshape(&[columns, rows - whole])?.t()?;
+    let pairs = split(&pairs.reshape([columns, (rows - whole) / 2])?, -1)?.reshape([columns, rows - whole])?.t()?;
     crate::cat(&[packs, pairs], 0)
 }
 

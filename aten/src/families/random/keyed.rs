@@ -19,10 +19,10 @@ pub fn _philox_key_split(_: ...) -> Result<Tensor> {
     if num_splits < 1 {
         return Err(BadArgument::number("num_splits", num_splits, 1..).into());
     }
-    let keys = key.reshape(&[1, -1, 2])?;
+    let keys = key.reshape([1, -1, 2])?;
     let numbers = Tensor::arange(0..num_splits, (DType::I64, key.device()))?.unsqueeze(1)?;
     let blocks = philox_words(&keys.select(-1, 0)?, &(keys.select(-1, 1)? + numbers)?)?;
-    keys_of_blocks(&blocks)?.reshape(&[&[num_splits], key.sizes()].concat())
+    keys_of_blocks(&blocks)?.reshape([&[num_splits], key.sizes()].concat())
 }
 
 /// Returns the key that is derived from each key by the number `data`.
@@ -167,7 +167,7 @@ fn store_numbers(this: &Tensor, numbers: &Tensor) -> Result<Tensor> {
     let count = this.geometry().count();
     if count > 0 {
         let keys = numbers.sizes()[0];
-        let numbers = numbers.reshape(&[keys, -1])?.narrow(1, 0, count / keys)?.reshape(this.sizes())?;
+        let numbers = numbers.reshape([keys, -1])?.narrow(1, 0, count / keys)?.reshape(this.sizes())?;
         crate::copy_(&mut result, &numbers.to(this.dtype())?, false)?;
     }
     Ok(result)
@@ -186,12 +186,12 @@ fn stream_of_elements(this: &Tensor, key: &Tensor, words_per_element: i64) -> Re
         return Err(BadArgument::sizes("key", key.sizes(), expected).into());
     }
     let keyed = batch.iter().rposition(|&keys| keys != 1).map_or(0, |last| last + 1);
-    let keys = key.reshape(&[&batch[..keyed], &[2]].concat())?.expand(&[&sizes[..keyed], &[2]].concat())?;
-    let keys = keys.reshape(&[dispatch_runtime::element_count(&sizes[..keyed]), 2])?;
+    let keys = key.reshape([&batch[..keyed], &[2]].concat())?.expand([&sizes[..keyed], &[2]].concat())?;
+    let keys = keys.reshape([dispatch_runtime::element_count(&sizes[..keyed]), 2])?;
     let words = dispatch_runtime::element_count(&sizes[keyed..]).saturating_mul(words_per_element);
     let blocks = Tensor::arange(0..words / 4 + i64::from(words % 4 != 0), (DType::I64, key.device()))?;
     let words = philox_words(&keys.narrow(1, 0, 1)?, &(keys.narrow(1, 1, 1)? + blocks)?)?;
-    words.reshape(&[words.sizes()[0], words.sizes()[1], 2, 2])
+    words.reshape([words.sizes()[0], words.sizes()[1], 2, 2])
 }
 
 /// Computes blocks of the Philox stream: four words for each pair of a seed and a number of a block. See [`dispatch_runtime::philox`].

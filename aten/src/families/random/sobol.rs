@@ -32,7 +32,7 @@ static PACKED_DIRECTIONS: &[u8] = include_bytes!("sobol_directions.bin");
 pub fn _sobol_engine_initialize_state_(_: ...) -> Result<()> {
     check_initial_state(this, dimension)?;
     let directions = Tensor::from(direction_numbers(usize::try_from(dimension).unwrap_or(0)));
-    crate::copy_(&mut this.narrow(1, 0, BITS)?, &directions.reshape(&[dimension, BITS])?, false)
+    crate::copy_(&mut this.narrow(1, 0, BITS)?, &directions.reshape([dimension, BITS])?, false)
 }
 
 #[op_meta(_sobol_engine_initialize_state_)]
@@ -81,7 +81,7 @@ pub fn _sobol_engine_draw(_: ...) -> Result<(Tensor, Tensor)> {
     check_current_point("quasi", quasi, sobolstate, dimension)?;
     check_range_of_points(n, num_generated)?;
     if n == 0 {
-        return Ok((Tensor::empty(&[0, dimension], (dtype, quasi.device()))?, crate::clone(quasi, None)?));
+        return Ok((Tensor::empty([0, dimension], (dtype, quasi.device()))?, crate::clone(quasi, None)?));
     }
     let numbers = crate::arange_start(
         (num_generated + 1).into(),
@@ -92,7 +92,7 @@ pub fn _sobol_engine_draw(_: ...) -> Result<(Tensor, Tensor)> {
         None,
     )?;
     let passed = numbers.bitwise_xor(&numbers.bitwise_right_shift(1)?)?.bitwise_xor(gray_code(num_generated))?;
-    let mut points = quasi.unsqueeze(0)?.expand(&[n, dimension])?;
+    let mut points = quasi.unsqueeze(0)?.expand([n, dimension])?;
     for bit in 0..bits_up_to(num_generated + n) {
         let is_set = passed.bitwise_right_shift(bit)?.bitwise_and(1)?.unsqueeze(1)?;
         let direction = sobolstate.select(1, bit)?.narrow(0, 0, dimension)?;
@@ -126,7 +126,7 @@ pub fn _sobol_engine_scramble_(_: ...) -> Result<()> {
         return Err(BadArgument::sizes("ltm", ltm.sizes(), &[dimension, BITS, BITS][..]).into());
     }
     let options = (DType::I64, this.device());
-    let shifts = Tensor::arange(0..BITS, options)?.flip(&[0])?;
+    let shifts = Tensor::arange(0..BITS, options)?.flip(0)?;
     let unit = Tensor::eye(BITS, (DType::Bool, this.device()))?;
     // A row of the matrix is a number, whose first bit is the highest one.
     let rows = (ltm.to(DType::I64)?.masked_fill(&unit, 1)?.bitwise_left_shift(&shifts)?).sum_dims(-1)?;

@@ -79,7 +79,7 @@ fn lstm_gradients(
         (Some(grad), None) => grad,
         (None, Some(grad)) => grad.clone(),
         (None, None) => {
-            let empty = || Tensor::empty(&[0], cx);
+            let empty = || Tensor::empty(0, cx);
             return Ok((empty()?, empty()?, empty()?, empty()?, empty()?));
         }
     };
@@ -101,7 +101,7 @@ fn add_bias(gates: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {
 
 /// Returns the gradient of a bias of gates, which has no elements if there is no bias.
 fn gradient_of_bias(of_gates: &Tensor, has_bias: bool) -> Result<Tensor> {
-    if has_bias { of_gates.sum_dims(0) } else { Tensor::empty(&[0], of_gates) }
+    if has_bias { of_gates.sum_dims(0) } else { Tensor::empty(0, of_gates) }
 }
 
 /// Checks that `gates` has `count` times the columns of the state.

@@ -138,5 +138,5 @@ fn reverse_cumsum(tensor: &Tensor, dim: i64) -> Result<Tensor> {
     if tensor.sizes().is_empty() {
         return tensor.cumsum(dim);
     }
-    tensor.flip(&[dim])?.cumsum(dim)?.flip(&[dim])
+    tensor.flip(dim)?.cumsum(dim)?.flip(dim)
 }

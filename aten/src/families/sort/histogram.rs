@@ -15,9 +15,9 @@ use crate::{check_same_device, linspace, prelude::*, searchsorted};
     out = "bin_ct_out", body = CompositeExplicitAutograd
 )]
 pub fn histogram_bin_ct(_: ...) -> Result<(Tensor, Tensor)> {
-    let points = this.reshape(&[-1, 1])?;
+    let points = this.reshape([-1, 1])?;
     let edges = bin_edges(&points, &[bins], range)?.remove(0);
-    let weight = weight.map(|weight| weight.reshape(&[-1])).transpose()?;
+    let weight = weight.map(|weight| weight.reshape(-1)).transpose()?;
     Ok((histogram_of_points(&points, std::slice::from_ref(&edges), weight.as_ref(), density)?, edges))
 }
 
@@ -27,8 +27,8 @@ pub fn histogram_bin_ct(_: ...) -> Result<(Tensor, Tensor)> {
     out = "bins_tensor_out", body = CompositeExplicitAutograd
 )]
 pub fn histogram_bins_tensor(_: ...) -> Result<(Tensor, Tensor)> {
-    let weight = weight.map(|weight| weight.reshape(&[-1])).transpose()?;
-    let hist = histogram_of_points(&this.reshape(&[-1, 1])?, std::slice::from_ref(bins), weight.as_ref(), density)?;
+    let weight = weight.map(|weight| weight.reshape(-1)).transpose()?;
+    let hist = histogram_of_points(&this.reshape([-1, 1])?, std::slice::from_ref(bins), weight.as_ref(), density)?;
     Ok((hist, crate::clone(bins, None)?))
 }
 
@@ -60,7 +60,7 @@ pub fn _histogramdd_from_bin_cts(_: ...) -> Result<Tensor> {
     out = "out", body = CompositeExplicitAutograd
 )]
 pub fn _histogramdd_from_bin_tensors(_: ...) -> Result<Tensor> {
-    let weight = weight.map(|weight| weight.reshape(&[-1])).transpose()?;
+    let weight = weight.map(|weight| weight.reshape(-1)).transpose()?;
     histogram_of_points(&points_matrix(this)?, bins, weight.as_ref(), density)
 }
 
@@ -114,7 +114,7 @@ fn check_bins_and_weight(this: &Tensor, bins: Option<usize>, weight: Option<&Ten
 fn points_matrix(this: &Tensor) -> Result<Tensor> {
     match this.sizes() {
         &[ref rows @ .., coordinates] if coordinates > 0 && !rows.is_empty() => {
-            this.reshape(&[element_count(rows), coordinates])
+            this.reshape([element_count(rows), coordinates])
         }
         sizes => {
             Err(BadArgument::sizes("self", sizes, "two or more dimensions, with one coordinate or more in the last")

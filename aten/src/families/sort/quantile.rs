@@ -92,10 +92,10 @@ impl QuantileArguments<'_> {
         let at = dim.map(|dim| wrap_dim("dim", dim, rank)).transpose()?;
         let slices = match dim {
             Some(dim) if rank > 0 => this.movedim(dim, -1)?,
-            _ => this.reshape(&[-1])?,
+            _ => this.reshape(-1)?,
         };
         let (sorted, _) = slices.sort()?;
-        let quantiles = q.reshape(&[-1])?;
+        let quantiles = q.reshape(-1)?;
         let last = sorted.sizes().last().map_or(0, |length| length - 1);
         // The rank of each quantile along the last dimension. NaN is sorted last.
         let ranks = if ignores_nan {

@@ -53,7 +53,7 @@ pub fn cartesian_prod(tensors: &[Tensor]) -> Result<Tensor> {
     if let [only] = tensors {
         return Ok(only.clone());
     }
-    let columns = meshgrid(tensors)?.iter().map(|grid| grid.reshape(&[-1])).collect::<Result<Vec<_>>>()?;
+    let columns = meshgrid(tensors)?.iter().map(|grid| grid.reshape(-1)).collect::<Result<Vec<_>>>()?;
     crate::stack(&columns, 1)
 }
 

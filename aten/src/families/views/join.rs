@@ -233,7 +233,7 @@ fn pad_to_chunks(tensor: &Tensor, at: usize, chunks: i64) -> Result<Tensor> {
 /// Concatenates the elements of all tensors to one vector.
 #[op_def("flatten_dense_tensors(Tensor[] tensors) -> Tensor")]
 pub fn flatten_dense_tensors(tensors: &[Tensor]) -> Result<Tensor> {
-    let flat: Vec<Tensor> = tensors.iter().map(|tensor| tensor.reshape(&[-1])).collect::<Result<_>>()?;
+    let flat: Vec<Tensor> = tensors.iter().map(|tensor| tensor.reshape(-1)).collect::<Result<_>>()?;
     cat(&flat, 0)
 }
 

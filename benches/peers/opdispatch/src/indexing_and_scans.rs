@@ -31,14 +31,14 @@ fn try_job_for_workload(name: &str) -> Result<Option<Job>> {
         "gather 1M rows" => {
             let (table, rows) = (
                 random_tensor(&GATHER_TABLE_SIZES, 1.0)?,
-                random_row_indices()?.unsqueeze(1)?.expand(&[ONE_MILLION, GATHER_TABLE_SIZES[1]])?,
+                random_row_indices()?.unsqueeze(1)?.expand([ONE_MILLION, GATHER_TABLE_SIZES[1]])?,
             );
             new_job(move || table.gather(0, &rows))
         }
         "scatter_add 1M rows" => {
             let (table, rows) = (
                 random_tensor(&GATHER_TABLE_SIZES, 1.0)?,
-                random_row_indices()?.unsqueeze(1)?.expand(&[ONE_MILLION, GATHER_TABLE_SIZES[1]])?,
+                random_row_indices()?.unsqueeze(1)?.expand([ONE_MILLION, GATHER_TABLE_SIZES[1]])?,
             );
             let source = random_tensor(&[ONE_MILLION, GATHER_TABLE_SIZES[1]], 1.0)?;
             new_job(move || table.scatter_add(0, &rows, &source))
@@ -82,7 +82,7 @@ fn job_on_random_tensor<R>(sizes: [i64; 2], call: impl Fn(&Tensor) -> R + 'stati
 
 /// Returns a million random row indices of the table.
 fn random_row_indices() -> Result<Tensor> {
-    let mut rows = Tensor::zeros(&[ONE_MILLION], DType::I64)?;
+    let mut rows = Tensor::zeros(ONE_MILLION, DType::I64)?;
     rows.random_(0..GATHER_TABLE_SIZES[0])?;
     Ok(rows)
 }

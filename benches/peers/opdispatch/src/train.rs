@@ -52,7 +52,7 @@ impl Parameters {
     }
 
     fn add_filled_parameter(&mut self, size: i64, value: i64) -> Result<Tensor> {
-        self.add_parameter(Tensor::full(&[size], value, DType::F32)?)
+        self.add_parameter(Tensor::full(size, value, DType::F32)?)
     }
 
     fn add_parameter(&mut self, parameter: Tensor) -> Result<Tensor> {
@@ -99,7 +99,7 @@ fn resnet(parameters: &mut Parameters) -> Result<Layer> {
         residual_block(parameters, 16, 16, 1)?,
         residual_block(parameters, 16, 32, 2)?,
         residual_block(parameters, 32, 64, 2)?,
-        Box::new(|x| x.adaptive_avg_pool2d(&[1, 1])?.flatten_dims(1, -1)),
+        Box::new(|x| x.adaptive_avg_pool2d([1, 1])?.flatten_dims(1, -1)),
         linear_layer(parameters, 64, CLASS_COUNT)?,
     ]))
 }
@@ -139,7 +139,7 @@ fn convolution_layer(parameters: &mut Parameters, from: i64, to: i64, width: i64
 
 fn batch_norm_layer(parameters: &mut Parameters, channels: i64) -> Result<Layer> {
     let (weight, bias) = (parameters.add_filled_parameter(channels, 1)?, parameters.add_filled_parameter(channels, 0)?);
-    let (mean, var) = (Tensor::zeros(&[channels], DType::F32)?, Tensor::ones(&[channels], DType::F32)?);
+    let (mean, var) = (Tensor::zeros(channels, DType::F32)?, Tensor::ones(channels, DType::F32)?);
     Ok(Box::new(move |x| {
         aten::batch_norm(x, Some(&weight), Some(&bias), Some(&mean), Some(&var), true, 0.1, 1e-5, false)
     }))

@@ -35,7 +35,7 @@ fn inner_weights(half: &Tensor, dim: &[i64], sizes: &[i64], weight: f64) -> Resu
     let Some(&last) = dim.last() else { return Tensor::ones((), (half.dtype().to_real(), half.device())) };
     let at = wrap_dim("dim", last, rank)?;
     let count = half.sizes()[at];
-    let mut weights = Tensor::ones(&[count], (half.dtype().to_real(), half.device()))?;
+    let mut weights = Tensor::ones(count, (half.dtype().to_real(), half.device()))?;
     weights.narrow(0, 1, sizes[at] - count)?.fill_(weight)?;
     let mut shape = Dims::from_elem(1, rank);
     shape[at] = count;

@@ -118,7 +118,7 @@ impl TensorOutline {
             return self.view_elements_in(piece, start);
         }
         let positions =
-            self.view_elements_in(&Tensor::arange(0..piece.sizes()[0], self.device())?, start)?.reshape(&[-1])?;
+            self.view_elements_in(&Tensor::arange(0..piece.sizes()[0], self.device())?, start)?.reshape(-1)?;
         let one = Tensor::ones((), (self.dtype(), self.device()))?.expand(positions.sizes())?;
         let count = aten::index_add(&piece.zeros_like()?, 0, &positions, &one, 1.into())?;
         self.view_elements_in(&(piece / count)?, start)
@@ -187,7 +187,7 @@ pub(crate) fn scatter_view_gradient(base: &TensorOutline, view: &TensorOutline, 
         return base.elements_divided_by_overlap(&memory, start);
     }
     let positions = view.view_elements_in(&Tensor::arange(0..end - start, base.device())?, start)?;
-    let gathered = aten::index_add(&memory, 0, &positions.reshape(&[-1])?, &gradient.reshape(&[-1])?, 1.into())?;
+    let gathered = aten::index_add(&memory, 0, &positions.reshape(-1)?, &gradient.reshape(-1)?, 1.into())?;
     base.elements_divided_by_overlap(&gathered, start)
 }
 

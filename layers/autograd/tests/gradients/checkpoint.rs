@@ -301,7 +301,7 @@ fn transforms_differentiate_in_inference_mode() -> Result<()> {
     assert_eq!(functional::grad(|x| functional::grad(cube, x), &x)?.item::<f64>()?, 12.0);
     let in_place = |x: &Tensor| {
         let y = (x * 1.0)?;
-        y.view(&[1])?.mul_(x)?;
+        y.view(1)?.mul_(x)?;
         y.mul_(x)?;
         Ok(y)
     };

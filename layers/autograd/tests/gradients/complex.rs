@@ -83,7 +83,7 @@ fn gradients_of_complex_functions_are_conjugated_derivatives() {
             |z| z.pow(z),
             [-0.577_688_823_185_989, -0.448_473_009_556_299, -0.477_313_875_515_499, 0.611_025_201_594_244],
         ),
-        ("products", |z| z.view(&[2, 1])?.mm(&z.view(&[1, 2])?)?.sum_dims(0), [5.0, 1.0, 5.0, 1.0]),
+        ("products", |z| z.view([2, 1])?.mm(&z.view([1, 2])?)?.sum_dims(0), [5.0, 1.0, 5.0, 1.0]),
         ("cumprod", |z| z.cumprod(0), [0.5, 2.5, 3.0, -1.0]),
         ("scaled", |z| aten::add(z, z, Complex64::new(0.0, 2.0).into()), [3.0, -1.0, 3.0, -1.0]),
         ("softness", |z| z.conj()? * z, [2.0, 4.0, 1.0, -2.0]),

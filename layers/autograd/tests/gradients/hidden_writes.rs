@@ -125,7 +125,7 @@ impl Backward for HundredfoldBackward {
 fn a_later_write_to_the_input_does_not_change_a_custom_function() {
     let x = leaf_tensor(&[1.0, 2.0]);
     let y = (&x * 2.0).unwrap();
-    let output = call_custom_function(&[&y], HundredfoldBackward, |_| Ok(vec![y.view(&[2])?])).unwrap().remove(0);
+    let output = call_custom_function(&[&y], HundredfoldBackward, |_| Ok(vec![y.view(2)?])).unwrap().remove(0);
     y.mul_(3.0).unwrap();
     assert_eq!(output.to_vec::<f64>().unwrap(), [2.0, 4.0]);
     output.sum().unwrap().backward().unwrap();

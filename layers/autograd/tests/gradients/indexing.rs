@@ -60,7 +60,7 @@ fn a_strided_view_larger_than_its_source_has_a_gradient() {
 #[test]
 fn a_strided_view_of_an_expanded_tensor_has_a_gradient() {
     let x = into_leaf(irregular_tensor(&[2]));
-    let twice = x.expand(&[2, 2]).unwrap();
+    let twice = x.expand([2, 2]).unwrap();
     let flat = aten::as_strided(&twice, &[2], &[1], Some(0)).unwrap();
     let w: Vec<f64> = irregular_tensor(&[2]).to_vec().unwrap();
     assert_eq!(gradient_elements(&flat, &x), w, "each of two positions of one element gets half");
@@ -72,7 +72,7 @@ fn unused_parts_of_a_split_get_gradient_zero() {
     let w: Vec<f64> = irregular_tensor(&[2]).to_vec().unwrap();
     let parts = x.split(2, 0).unwrap();
     assert_eq!(gradient_elements(&parts[1], &x), [0.0, 0.0, w[0], w[1], 0.0]);
-    let parts = x.split_sizes(&[1, 2, 2], 0).unwrap();
+    let parts = x.split_sizes([1, 2, 2], 0).unwrap();
     assert_eq!(gradient_elements(&parts[1], &x), [0.0, w[0], w[1], 0.0, 0.0]);
     let parts = x.unbind(0).unwrap();
     assert_eq!(gradient_elements(&parts[3], &x), [0.0, 0.0, 0.0, w[0], 0.0]);
@@ -82,7 +82,7 @@ fn unused_parts_of_a_split_get_gradient_zero() {
 fn concatenated_tensors_get_their_parts_of_the_gradient() {
     let (x, y) = (into_leaf(irregular_tensor(&[2])), into_leaf(irregular_tensor(&[3])));
     let squares = (&x * &x).unwrap();
-    let nothing = Tensor::zeros(&[0], DType::F64).unwrap();
+    let nothing = Tensor::zeros(0, DType::F64).unwrap();
     let all = aten::cat(&[squares.clone(), nothing, y.clone()], 0).unwrap();
     squares.mul_(2).unwrap();
     let gradients = seeded_gradients(&[&all], &[&x, &y]);

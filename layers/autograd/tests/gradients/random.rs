@@ -6,7 +6,7 @@ use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 
 fn thousand_ones_leaf() -> Tensor {
-    Tensor::ones(&[1000], DType::F64).unwrap().requires_grad_(true).unwrap()
+    Tensor::ones(1000, DType::F64).unwrap().requires_grad_(true).unwrap()
 }
 
 #[test]

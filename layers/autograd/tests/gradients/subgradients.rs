@@ -168,7 +168,7 @@ fn rounding_has_gradient_zero_and_remainders_have_gradient_one() {
 fn a_nan_grid_position_does_not_change_second_derivatives() {
     let second = |positions: &[f64], interpolation, padding| -> Result<Vec<f64>> {
         let image = Tensor::from([[[[1.0, 2.0], [3.0, 5.0]]]]).requires_grad_(true)?;
-        let grid = Tensor::from_slice(positions).reshape(&[1, 1, -1, 2])?.requires_grad_(true)?;
+        let grid = Tensor::from_slice(positions).reshape([1, 1, -1, 2])?.requires_grad_(true)?;
         let sampled = aten::grid_sampler_2d(&image, &grid, interpolation, padding, false)?;
         let grid_gradients = Differentiation::of_outputs(&[&sampled.sum()?]).create_graph().grad(&[&grid])?;
         let grid_gradients = grid_gradients[0].as_ref().unwrap().square()?.sum()?;

@@ -144,7 +144,7 @@ fn draw_on_another_thread() -> (u64, u64) {
 
 #[test]
 fn a_checkpoint_ignores_random_numbers_of_other_threads() {
-    let x = Tensor::ones(&[64], DType::F64).unwrap().requires_grad_(true).unwrap();
+    let x = Tensor::ones(64, DType::F64).unwrap().requires_grad_(true).unwrap();
     let runs = AtomicUsize::new(0);
     let block = move |inputs: &[Tensor]| {
         let half = dropout_half(&inputs[0])?;
@@ -160,7 +160,7 @@ fn a_checkpoint_ignores_random_numbers_of_other_threads() {
 
 #[test]
 fn a_checkpoint_without_inputs_replays_its_random_numbers() {
-    let x = Tensor::ones(&[64], DType::F64).unwrap().requires_grad_(true).unwrap();
+    let x = Tensor::ones(64, DType::F64).unwrap().requires_grad_(true).unwrap();
     let captured = x.clone();
     let y = checkpoint(move |_| Ok(vec![dropout_half(&captured)?]), &[]).unwrap().remove(0);
     y.sum().unwrap().backward().unwrap();
@@ -169,7 +169,7 @@ fn a_checkpoint_without_inputs_replays_its_random_numbers() {
 
 #[test]
 fn other_threads_draw_new_random_numbers_during_a_replay() {
-    let x = Tensor::ones(&[64], DType::F64).unwrap().requires_grad_(true).unwrap();
+    let x = Tensor::ones(64, DType::F64).unwrap().requires_grad_(true).unwrap();
     let seen = Arc::new(std::sync::Mutex::new(Vec::new()));
     let log = seen.clone();
     let block = move |inputs: &[Tensor]| {
@@ -184,7 +184,7 @@ fn other_threads_draw_new_random_numbers_during_a_replay() {
 
 #[test]
 fn a_panic_during_a_replay_ends_the_replay() {
-    let x = Tensor::ones(&[64], DType::F64).unwrap().requires_grad_(true).unwrap();
+    let x = Tensor::ones(64, DType::F64).unwrap().requires_grad_(true).unwrap();
     let runs = AtomicUsize::new(0);
     let block = move |inputs: &[Tensor]| {
         assert_eq!(runs.fetch_add(1, Ordering::Relaxed), 0, "panic in the recomputation");

@@ -306,7 +306,7 @@ fn out_forms_are_an_error_if_an_argument_requires_gradients() {
 fn an_in_place_transpose_makes_a_view_and_writes_nothing() {
     let x = leaf_tensor(&[1.0, 2.0]);
     let y = (&x * &x).unwrap();
-    let mut matrix = copy_of_tensor(&y).view(&[2, 1]).unwrap();
+    let mut matrix = copy_of_tensor(&y).view([2, 1]).unwrap();
     let version = matrix.storage().version();
     aten::t_(&mut matrix).unwrap();
     assert_eq!((matrix.sizes(), matrix.storage().version()), (&[1, 2][..], version));

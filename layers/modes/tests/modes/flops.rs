@@ -41,7 +41,7 @@ fn data_movement_counts_nothing() {
     let moves = |[a]: [Tensor; 1]| {
         a.zero_()?;
         aten::fill_scalar(&a, 1.into())?;
-        a.t()?.contiguous()?.reshape(&[6])?;
+        a.t()?.contiguous()?.reshape(6)?;
         Ok(())
     };
     assert_eq!(count_flops([&[2, 3]], moves), 0);
@@ -137,7 +137,7 @@ fn a_backward_counts_two_products_for_each_of_the_forward() {
 #[test]
 fn a_call_that_fails_is_not_counted() {
     let flops = dispatch_modes::enter(Flops::new());
-    let x = Tensor::ones(&[2, 3], ()).unwrap();
+    let x = Tensor::ones([2, 3], ()).unwrap();
     assert!(x.mm(&x).is_err());
     assert_eq!(flops.total(), 0);
 }
@@ -145,7 +145,7 @@ fn a_call_that_fails_is_not_counted() {
 #[test]
 fn the_table_has_a_row_for_each_operator_and_a_total() {
     let flops = dispatch_modes::enter(Flops::new());
-    let x = Tensor::ones(&[100, 100], ()).unwrap();
+    let x = Tensor::ones([100, 100], ()).unwrap();
     x.mm(&x).unwrap().mm(&x).unwrap().relu().unwrap();
     let expected = "\
 operator    calls        FLOP    share

@@ -7,7 +7,7 @@ use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 
 fn ones_vector(count: i64) -> Tensor {
-    Tensor::ones(&[count], DType::F32).unwrap()
+    Tensor::ones(count, DType::F32).unwrap()
 }
 
 #[test]
@@ -15,7 +15,7 @@ fn memory_shared_by_several_tensors_counts_once() {
     let x = ones_vector(100);
     let memory = enter(Memory::new());
     let y = x.exp().unwrap();
-    let (view, clone) = (y.view(&[10, 10]).unwrap(), y.clone());
+    let (view, clone) = (y.view([10, 10]).unwrap(), y.clone());
     let again = view.t().unwrap();
     assert_eq!((memory.current(), memory.of_operator("aten::exp").blocks), (800, 1));
     assert_eq!(memory.of_operator("aten::view"), AllocationCounts::default());
@@ -39,7 +39,7 @@ fn in_place_calls_allocate_nothing() {
 
 #[test]
 fn memory_belongs_to_the_innermost_call_that_allocated_it() {
-    let (x, w) = (Tensor::ones(&[2, 3], DType::F32).unwrap(), Tensor::ones(&[5, 3], DType::F32).unwrap());
+    let (x, w) = (Tensor::ones([2, 3], DType::F32).unwrap(), Tensor::ones([5, 3], DType::F32).unwrap());
     let memory = enter(Memory::new());
     let y = aten::linear(&x, &w, None).unwrap();
     assert_eq!(memory.of_operator("aten::mm"), AllocationCounts { blocks: 1, bytes: 40, freed: 0 });
@@ -93,7 +93,7 @@ fn several_threads_allocate_and_free_concurrently() {
 #[test]
 fn meta_tensors_have_no_memory() {
     let memory = enter(Memory::new());
-    let shape = Tensor::ones(&[1000], (DType::F32, Device::META)).unwrap();
+    let shape = Tensor::ones(1000, (DType::F32, Device::META)).unwrap();
     let _more = shape.exp().unwrap();
     assert_eq!((memory.current(), memory.peak()), (0, 0));
 }

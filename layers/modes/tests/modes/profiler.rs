@@ -76,9 +76,9 @@ fn sleep_once(this: &Tensor) -> Result<Tensor> {
 #[test]
 fn a_trace_has_the_fields_of_pytorchs_profiler() {
     let profiler = enter(Profiler::new());
-    let x = Tensor::ones(&[2, 3], DType::F32).unwrap();
+    let x = Tensor::ones([2, 3], DType::F32).unwrap();
     span("a \"span\"\n", || {
-        aten::add(&x, &Tensor::ones(&[3], DType::F64).unwrap(), 2.into()).unwrap();
+        aten::add(&x, &Tensor::ones(3, DType::F64).unwrap(), 2.into()).unwrap();
         aten::cat(&[x.clone(), x.clone()], 0).unwrap();
     });
     let events = parse_trace_events(&profiler);
@@ -103,7 +103,7 @@ fn inner_calls_are_nested_and_threads_are_separate() {
     let profiler = Arc::new(Profiler::new());
     let _on = enter(profiler.clone());
     let work = || {
-        let w = Tensor::ones(&[4, 4], DType::F32).unwrap().requires_grad_(true).unwrap();
+        let w = Tensor::ones([4, 4], DType::F32).unwrap().requires_grad_(true).unwrap();
         for _ in 0..5 {
             let y = aten::linear(&w, &w, None).unwrap().relu().unwrap();
             y.sum().unwrap().backward().unwrap();
@@ -166,7 +166,7 @@ fn a_call_inside_of_one_with_the_same_name_counts_once() {
 #[test]
 fn calls_that_fail_or_panic_are_recorded() {
     let profiler = Arc::new(Profiler::new());
-    let x = Tensor::ones(&[2, 3], ()).unwrap();
+    let x = Tensor::ones([2, 3], ()).unwrap();
     with_mode(profiler.clone(), || x.mm(&x).unwrap_err());
     let fails = || span("fails", || panic!("inside"));
     assert!(std::panic::catch_unwind(|| with_mode(profiler.clone(), fails)).is_err());

@@ -89,10 +89,10 @@ fn transformer_block(
 ) -> Result<Vec<Tensor>> {
     let normed = aten::layer_norm!(&x[0], &[12], weight = Some(&x[5]))?;
     let projected = aten::linear(&normed, &x[1], Some(&x[2]))?;
-    let heads = |part: &Tensor| aten::transpose_int(&part.reshape(&[2, 5, 3, 4])?, 1, 2);
+    let heads = |part: &Tensor| aten::transpose_int(&part.reshape([2, 5, 3, 4])?, 1, 2);
     let [queries, keys, values] = &aten::split(&projected, 12, -1)?[..] else { unreachable!() };
     let met = attend(&heads(queries)?, &heads(keys)?, &heads(values)?)?;
-    let together = aten::transpose_int(&met, 1, 2)?.reshape(&[2, 5, 12])?;
+    let together = aten::transpose_int(&met, 1, 2)?.reshape([2, 5, 12])?;
     Ok(vec![(&x[0] + &aten::linear(&together, &x[3], Some(&x[4]))?)?])
 }
 
@@ -126,7 +126,7 @@ fn equivalent_graphs(graph: &Graph) -> Vec<Graph> {
 
 fn element_bits(tensors: &[Tensor]) -> Vec<(Vec<i64>, Vec<u64>)> {
     let one = |tensor: &Tensor| {
-        let row = tensor.detach().unwrap().to(DType::F64).unwrap().reshape(&[-1]).unwrap();
+        let row = tensor.detach().unwrap().to(DType::F64).unwrap().reshape(-1).unwrap();
         (tensor.sizes().to_vec(), row.to_vec::<f64>().unwrap().into_iter().map(f64::to_bits).collect())
     };
     tensors.iter().map(one).collect()

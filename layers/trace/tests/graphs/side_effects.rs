@@ -15,7 +15,7 @@ type TensorBits = (DType, Vec<i64>, Vec<i64>, Vec<u64>);
 /// Returns the bits of every element. All NaNs are equal.
 fn tensor_bits(tensors: &[Tensor]) -> Vec<TensorBits> {
     let one = |tensor: &Tensor| {
-        let row = tensor.detach().unwrap().to(DType::F64).unwrap().reshape(&[-1]).unwrap().to_vec::<f64>().unwrap();
+        let row = tensor.detach().unwrap().to(DType::F64).unwrap().reshape(-1).unwrap().to_vec::<f64>().unwrap();
         let row = row.into_iter().map(|x| if x.is_nan() { u64::MAX } else { x.to_bits() }).collect();
         (tensor.dtype(), tensor.sizes().to_vec(), tensor.strides().to_vec(), row)
     };
@@ -102,7 +102,7 @@ fn a_copy_in_the_trace_can_be_a_view_in_a_run() {
         aten::add_(&mut written.clone(), add, 1.into())?;
         Ok(vec![(&before + (&(-read)?))?])
     };
-    let reshaped = move |x: &[Tensor]| between(&x[0], &x[0].reshape(&[4])?, &number_tensor(1));
+    let reshaped = move |x: &[Tensor]| between(&x[0], &x[0].reshape(4)?, &number_tensor(1));
     let packed = move |x: &[Tensor]| {
         let made = x[0].exp()?;
         between(&made.contiguous()?, &made, &number_tensor(1))
@@ -192,7 +192,7 @@ fn random_operators_traced_on_meta_are_not_merged() {
         let c: f64[64] = aten::sub(&a, &b); [c]
     }";
     for graph in [graph, Graph::parse(text, &[]).unwrap()] {
-        for result in graph.clean().run(&[Tensor::ones(&[64], DType::F64).unwrap()]).unwrap() {
+        for result in graph.clean().run(&[Tensor::ones(64, DType::F64).unwrap()]).unwrap() {
             assert!(result.abs().unwrap().sum().unwrap().item::<f64>().unwrap() > 0.0, "{graph}");
         }
     }
@@ -271,7 +271,7 @@ fn a_captured_view_of_an_input_follows_the_input() {
 fn a_view_of_a_merged_value_shares_the_remaining_memory() {
     let f = |x: &[Tensor]| {
         let (a, b) = (x[0].exp()?, x[0].exp()?);
-        Ok([(a.view(&[3, 1])? + &b.view(&[1, 3])?)?])
+        Ok([(a.view([3, 1])? + &b.view([1, 3])?)?])
     };
     let clean = trace(f, &[tensor_of_three_elements()]).unwrap().clean();
     let (first, view) = (clean.outputs()[0], clean.nodes()[2].outputs[0].value_ids()[0]);

@@ -166,7 +166,7 @@ fn a_result_that_differs_from_meta_is_an_error() {
 
 #[test]
 fn a_graph_that_was_traced_on_meta_runs_on_the_cpu() {
-    let shape = Tensor::empty(&[2], (DType::F64, Device::META)).unwrap();
+    let shape = Tensor::empty(2, (DType::F64, Device::META)).unwrap();
     let graph = trace(
         |x| {
             let number = aten::full(&[2], 3.into(), Some(DType::F64), None, Some(Device::META), None)?;
@@ -178,7 +178,7 @@ fn a_graph_that_was_traced_on_meta_runs_on_the_cpu() {
     let moved = print_and_parse(&graph.to(Device::CPU).unwrap());
     assert_eq!(element_values(&moved.run(&[three_and_four()]).unwrap()[0]), [9.0, 12.0]);
     // A factory call that names no device gets the device, too.
-    let graph = trace(|_| Ok([Tensor::ones(&[2], DType::F64)?]), &[]).unwrap();
+    let graph = trace(|_| Ok([Tensor::ones(2, DType::F64)?]), &[]).unwrap();
     let moved = graph.to(Device::META).unwrap();
     assert_eq!(moved.run(&[]).unwrap()[0].device(), Device::META);
     assert_eq!(print_and_parse(&moved), moved);
@@ -317,10 +317,10 @@ fn random_nodes_are_neither_merged_nor_dropped() {
             let c = aten::dropout(&x[0], 0.5, true)?;
             Ok([a, b, c])
         },
-        &[Tensor::ones(&[64], DType::F64).unwrap()],
+        &[Tensor::ones(64, DType::F64).unwrap()],
     )
     .unwrap();
-    let x = Tensor::ones(&[64], DType::F64).unwrap();
+    let x = Tensor::ones(64, DType::F64).unwrap();
     let clean = print_and_parse(&graph).clean();
     assert_eq!(clean.nodes().len(), 4);
     manual_seed(7);
@@ -370,7 +370,7 @@ fn clean_merges_equal_nodes_and_removes_unused_ones() {
 fn equal_factories_are_not_merged_if_their_results_are_written() {
     let graph = trace(
         |x| {
-            let (a, b) = (Tensor::zeros(&[2], DType::F64)?, Tensor::zeros(&[2], DType::F64)?);
+            let (a, b) = (Tensor::zeros(2, DType::F64)?, Tensor::zeros(2, DType::F64)?);
             a.add_(&x[0])?;
             Ok([(&a - &b)?])
         },
@@ -414,11 +414,11 @@ fn a_training_step_of_the_digits_network_is_a_graph() {
 fn a_replay_of_attention_can_be_differentiated() {
     let _alone = lock_random_numbers();
     let attention = |x: &[Tensor]| {
-        let heads = aten::transpose_int(&x[0].view(&[2, 4, 2, 3])?, 1, 2)?;
+        let heads = aten::transpose_int(&x[0].view([2, 4, 2, 3])?, 1, 2)?;
         let met = aten::scaled_dot_product_attention!(&heads, &heads, &heads, is_causal = true)?;
-        Ok([aten::transpose_int(&met, 1, 2)?.reshape(&[2, 4, 6])?])
+        Ok([aten::transpose_int(&met, 1, 2)?.reshape([2, 4, 6])?])
     };
-    let random = || Tensor::randn(&[2, 4, 6], DType::F64).unwrap();
+    let random = || Tensor::randn([2, 4, 6], DType::F64).unwrap();
     let graph = print_and_parse(&trace(attention, &[random()]).unwrap()).clean();
     let x = random();
     let gradient = |f: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>| {

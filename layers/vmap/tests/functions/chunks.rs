@@ -59,7 +59,7 @@ fn an_unmapped_result_is_returned_once() {
 
 #[test]
 fn slices_of_different_chunks_get_different_random_numbers() {
-    let x = Tensor::zeros(&[6, 4], DType::F64).unwrap();
+    let x = Tensor::zeros([6, 4], DType::F64).unwrap();
     let vmap = Vmap::new().randomness(Randomness::Different).chunk_size(2);
     let found = vmap.call(|row| row + &row.rand_like()?, &x).unwrap();
     for i in 1..6 {
@@ -72,7 +72,7 @@ fn an_error_in_a_later_chunk_is_returned() {
     let count = Cell::new(0);
     let f = |row: &Tensor| {
         count.set(count.get() + 1);
-        if count.get() == 2 { row.reshape(&[17]) } else { row.exp() }
+        if count.get() == 2 { row.reshape(17) } else { row.exp() }
     };
     let error = Vmap::new().chunk_size(2).call(f, &varied_tensor(&[7, 3])).unwrap_err();
     assert!(error.to_string().contains("17"), "{error}");
@@ -81,9 +81,9 @@ fn an_error_in_a_later_chunk_is_returned() {
 
 #[test]
 fn all_chunks_use_the_same_random_numbers_with_randomness_same() {
-    let x = Tensor::zeros(&[5, 4], DType::F64).unwrap();
+    let x = Tensor::zeros([5, 4], DType::F64).unwrap();
     let vmap = Vmap::new().randomness(Randomness::Same).chunk_size(2);
-    let draws: [fn(&Tensor) -> Result<Tensor>; 2] = [Tensor::rand_like, |_| Tensor::rand(&[4], DType::F64)];
+    let draws: [fn(&Tensor) -> Result<Tensor>; 2] = [Tensor::rand_like, |_| Tensor::rand(4, DType::F64)];
     for draw in draws {
         let found = vmap.call(draw, &x).unwrap();
         for i in 1..5 {

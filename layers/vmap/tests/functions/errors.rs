@@ -63,7 +63,7 @@ fn sizes_and_dtypes_of_a_batched_tensor_can_be_read() {
 
 #[test]
 fn an_error_of_an_operator_names_the_sizes_of_a_slice() {
-    let error = vmap(|x| x.reshape(&[17]), &varied_tensor(&[2, 3])).unwrap_err();
+    let error = vmap(|x| x.reshape(17), &varied_tensor(&[2, 3])).unwrap_err();
     assert!(error.to_string().contains("17"), "{error}");
     let error = vmap(|x| x.select(1, 0), &varied_tensor(&[2, 3])).unwrap_err();
     assert!(error.to_string().contains("dim"), "a slice has one dimension: {error}");
@@ -91,7 +91,7 @@ fn a_panic_ends_the_level() {
 #[test]
 fn an_error_in_an_inner_level_keeps_the_outer_level() {
     let f = |x: &Tensor| {
-        assert!(vmap(|_| x.reshape(&[17]), &varied_tensor(&[4])).is_err());
+        assert!(vmap(|_| x.reshape(17), &varied_tensor(&[4])).is_err());
         assert_eq!(dispatch_transform::depth(), 1);
         x.exp()
     };

@@ -164,7 +164,7 @@ fn vmap_of_jvp_is_a_derivative_along_each_direction() {
 
 #[test]
 fn the_gradient_of_dropout_uses_the_mask_of_each_sample() {
-    let x = Tensor::ones(&[4, 32], DType::F64).unwrap();
+    let x = Tensor::ones([4, 32], DType::F64).unwrap();
     let f = |x: &Tensor| grad(|x| aten::dropout(x, 0.5, true)?.sum(), x);
     let gradients = Vmap::new().randomness(Randomness::Different).call(f, &x).unwrap();
     assert!(elements_as_f64(&gradients).iter().all(|&g| g == 0.0 || g.to_bits() == 2_f64.to_bits()));

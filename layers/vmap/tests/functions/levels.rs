@@ -76,7 +76,7 @@ fn depth_counts_the_levels_of_the_function() {
 fn an_inner_result_of_the_outer_level_is_expanded() {
     let x = varied_tensor(&[3, 2]);
     let found = vmap(|x| vmap(|_| Ok(x.clone()), &varied_tensor(&[4])), &x).unwrap();
-    assert_close(&found, &x.unsqueeze(1).unwrap().expand(&[3, 4, 2]).unwrap());
+    assert_close(&found, &x.unsqueeze(1).unwrap().expand([3, 4, 2]).unwrap());
 }
 
 #[test]

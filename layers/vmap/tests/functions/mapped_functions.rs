@@ -145,8 +145,8 @@ fn an_unmapped_result_is_expanded() {
 
 #[test]
 fn randomness_selects_same_or_different_random_numbers() {
-    let x = Tensor::zeros(&[4, 3], DType::F64).unwrap();
-    let noisy = |row: &Tensor| row + &Tensor::rand(&[3], DType::F64)?;
+    let x = Tensor::zeros([4, 3], DType::F64).unwrap();
+    let noisy = |row: &Tensor| row + &Tensor::rand(3, DType::F64)?;
     let error = vmap(noisy, &x).unwrap_err();
     assert!(matches!(vmap_error(&error), VmapError::RandomnessNotChosen { .. }), "{error}");
     let rows = |randomness, f: &dyn Fn(&Tensor) -> Result<Tensor>| {

@@ -51,7 +51,7 @@ fn mapped_convolution_equals_a_loop() {
 #[test]
 fn mapped_batch_norm_with_running_statistics_equals_a_loop() {
     check_mapped_input_and_weight(&[2, 3, 4], &[3], |x| {
-        let (mean, var) = (Tensor::zeros(&[3], DType::F64)?, Tensor::ones(&[3], DType::F64)?);
+        let (mean, var) = (Tensor::zeros(3, DType::F64)?, Tensor::ones(3, DType::F64)?);
         aten::batch_norm(&x[0], Some(&x[1]), None, Some(&mean), Some(&var), false, 0.1, 1e-5, false)
     });
 }
@@ -125,7 +125,7 @@ fn a_recurrent_network_is_mapped_over_sequences() {
     check_against_loop(
         [(&varied_tensor(&[3, 5, 2]), Some(0)), (&varied_tensor(&[2, 4]), None), (&varied_tensor(&[4, 4]), None)],
         |x| {
-            let mut state = Tensor::zeros(&[4], DType::F64)?;
+            let mut state = Tensor::zeros(4, DType::F64)?;
             for step in x[0].unbind(0)? {
                 state = (step.matmul(&x[1])? + state.matmul(&x[2])?)?.tanh()?;
             }

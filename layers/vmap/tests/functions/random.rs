@@ -11,28 +11,28 @@ type RandomFunction = fn(&Tensor) -> Result<Tensor>;
 
 /// Random operators, each drawing for one slice of 8 elements.
 const RANDOM_OPERATORS: [(&str, RandomFunction); 18] = [
-    ("rand", |_| Tensor::rand(&[8], DType::F64)),
-    ("randn", |_| Tensor::randn(&[8], DType::F64)),
-    ("randint", |_| Tensor::randint(0..1_000_000, &[8], DType::I64)),
+    ("rand", |_| Tensor::rand(8, DType::F64)),
+    ("randn", |_| Tensor::randn(8, DType::F64)),
+    ("randint", |_| Tensor::randint(0..1_000_000, 8, DType::I64)),
     ("randperm", |_| Tensor::randperm(50, DType::I64)),
     ("rand_like", |x| x.rand_like()),
     ("randn_like", |x| x.randn_like()),
     ("randint_like", |x| aten::randint_like(x, 1_000_000, None, None, None, None, None)),
-    ("bernoulli", |x| aten::bernoulli(&x.repeat(&[4])?, None)),
-    ("bernoulli.p", |x| aten::bernoulli_p(&x.repeat(&[4])?, 0.5, None)),
+    ("bernoulli", |x| aten::bernoulli(&x.repeat(4)?, None)),
+    ("bernoulli.p", |x| aten::bernoulli_p(&x.repeat(4)?, 0.5, None)),
     ("uniform", |x| aten::uniform(x, 0.0, 1.0, None)),
     ("exponential", |x| aten::exponential(x, 1.0, None)),
-    ("geometric", |x| aten::geometric(&x.repeat(&[4])?, 0.1, None)),
+    ("geometric", |x| aten::geometric(&x.repeat(4)?, 0.1, None)),
     ("cauchy", |x| aten::cauchy(x, 0.0, 1.0, None)),
     ("normal", |x| aten::normal_tensor_float(x, 1.0, None)),
-    ("poisson", |x| aten::poisson(&(x.repeat(&[4])? * 100.0)?, None)),
+    ("poisson", |x| aten::poisson(&(x.repeat(4)? * 100.0)?, None)),
     ("multinomial", |x| aten::multinomial(x, 50, true, None)),
-    ("dropout", |x| aten::dropout(&x.repeat(&[4])?, 0.5, true)),
+    ("dropout", |x| aten::dropout(&x.repeat(4)?, 0.5, true)),
     ("rrelu", |x| aten::rrelu(&(-x)?, Scalar::from(0.1), Scalar::from(0.9), true, None)),
 ];
 
 fn tensor_of_halves() -> Tensor {
-    Tensor::full(&[3, 8], 0.5, DType::F64).unwrap()
+    Tensor::full([3, 8], 0.5, DType::F64).unwrap()
 }
 
 fn draw_in_vmap(randomness: Randomness, draw: RandomFunction) -> Tensor {
@@ -69,7 +69,7 @@ fn randomness_different_gives_each_slice_its_own_numbers() {
 #[test]
 fn a_second_draw_differs_from_the_first() {
     for randomness in [Randomness::Same, Randomness::Different] {
-        let f = |_: &Tensor| Ok((Tensor::rand(&[8], DType::F64)?, Tensor::rand(&[8], DType::F64)?));
+        let f = |_: &Tensor| Ok((Tensor::rand(8, DType::F64)?, Tensor::rand(8, DType::F64)?));
         let (first, second) = Vmap::new().randomness(randomness).call(f, &tensor_of_halves()).unwrap();
         assert_ne!(elements_as_f64(&first), elements_as_f64(&second), "{randomness:?}");
     }
@@ -77,7 +77,7 @@ fn a_second_draw_differs_from_the_first() {
 
 #[test]
 fn dropout_drops_and_scales_each_slice() {
-    let found = draw_in_vmap(Randomness::Different, |x| aten::dropout(&x.repeat(&[4])?, 0.5, true));
+    let found = draw_in_vmap(Randomness::Different, |x| aten::dropout(&x.repeat(4)?, 0.5, true));
     assert!(elements_as_f64(&found).iter().all(|&x| x == 0.0 || x.to_bits() == 1_f64.to_bits()));
 }
 
@@ -102,7 +102,7 @@ fn an_in_place_draw_fills_each_slice_with_different_numbers() {
 
 #[test]
 fn an_unmapped_tensor_cannot_be_filled_with_different_numbers() {
-    let shared = Tensor::zeros(&[8], DType::F64).unwrap();
+    let shared = Tensor::zeros(8, DType::F64).unwrap();
     let fill = |_: &Tensor| {
         aten::uniform_(&mut shared.clone(), 0.0, 1.0, None)?;
         Ok(shared.clone())
@@ -114,7 +114,7 @@ fn an_unmapped_tensor_cannot_be_filled_with_different_numbers() {
 
 #[test]
 fn an_unmapped_tensor_can_be_filled_with_the_same_numbers() {
-    let shared = Tensor::zeros(&[8], DType::F64).unwrap();
+    let shared = Tensor::zeros(8, DType::F64).unwrap();
     let fill = |_: &Tensor| {
         aten::uniform_(&mut shared.clone(), 0.0, 1.0, None)?;
         Ok(shared.clone())
@@ -141,7 +141,7 @@ fn a_seed_repeats_the_numbers() {
 
 #[test]
 fn the_outer_level_decides_the_randomness_of_an_inner_one() {
-    let table = Tensor::zeros(&[2, 3, 4], DType::F64).unwrap();
+    let table = Tensor::zeros([2, 3, 4], DType::F64).unwrap();
     let nested = |outer, inner| {
         let inner = Vmap::new().randomness(inner);
         let f = |x: &Tensor| inner.call(|x| x + &x.rand_like()?, x);

@@ -22,7 +22,7 @@ fn zero_dimensional_slices_promote_only_by_category() {
             |x| &x[1] - &x[0],
         );
     }
-    let f = |x: &Tensor| x * &Tensor::ones(&[2], DType::F32)?;
+    let f = |x: &Tensor| x * &Tensor::ones(2, DType::F32)?;
     assert_eq!(vmap(f, &tensor_of_dtype(DType::F64, &[3])).unwrap().dtype(), DType::F32);
 }
 
@@ -129,7 +129,7 @@ fn mapped_lazy_views_equal_a_loop() {
     let tensors = [varied_tensor(&[3, 4]), varied_tensor(&[4, 3])];
     let mapped = [(&tensors[0], Some(0)), (&tensors[1], Some(1))];
     check_against_loop(mapped, |x| z(x)?.imag());
-    check_against_loop(mapped, |x| z(x)?.view(&[2, 2])?.mH()?.imag()? * z(x)?.view(&[2, 2])?.real()?);
+    check_against_loop(mapped, |x| z(x)?.view([2, 2])?.mH()?.imag()? * z(x)?.view([2, 2])?.real()?);
     check_against_loop(mapped, |x| {
         let (whole, conjugate) = (aten::complex(&x[0], &x[1])?, z(x)?);
         assert!(aten::is_conj(&conjugate)? && aten::is_neg(&conjugate.imag()?)?);
@@ -161,7 +161,7 @@ fn tensors_created_in_the_function_are_unmapped() {
     check_against_loop([(&varied_tensor(&[3, 4]), Some(0))], |x| &x[0] * &Tensor::arange(0..4, DType::F64)?);
     check_against_loop([(&varied_tensor(&[3, 4]), Some(0))], |x| Tensor::eye(4, DType::F64)?.mv(&x[0]));
     check_against_loop([(&varied_tensor(&[3, 4]), Some(0))], |x| {
-        aten::cat(&[x[0].clone(), Tensor::zeros(&[2], DType::F64)?], 0)
+        aten::cat(&[x[0].clone(), Tensor::zeros(2, DType::F64)?], 0)
     });
 }
 
@@ -226,7 +226,7 @@ fn any_and_all_over_no_dimensions_are_elementwise() {
 
 #[test]
 fn the_median_of_an_empty_slice_is_nan() {
-    let found = vmap(|x| Ok((x.median()?, x.nanmedian()?)), &Tensor::zeros(&[3, 0], DType::F64).unwrap()).unwrap();
+    let found = vmap(|x| Ok((x.median()?, x.nanmedian()?)), &Tensor::zeros([3, 0], DType::F64).unwrap()).unwrap();
     for found in [found.0, found.1] {
         assert!(found.to_vec::<f64>().unwrap().iter().all(|x| x.is_nan()) && found.sizes() == [3]);
     }

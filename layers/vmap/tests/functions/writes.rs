@@ -17,10 +17,10 @@ fn views_of_a_slice_are_views_of_the_batch() {
 #[test]
 fn a_chain_of_views_is_the_chain_of_each_slice() {
     check_against_loop([(&varied_tensor(&[2, 6, 4]), Some(1))], |x| {
-        x[0].unsqueeze(0)?.transpose(0, 2)?.reshape(&[2, 4])?.narrow(1, 1, 2)
+        x[0].unsqueeze(0)?.transpose(0, 2)?.reshape([2, 4])?.narrow(1, 1, 2)
     });
     check_against_loop([(&varied_tensor(&[3, 4, 5]), Some(2))], |x| x[0].flatten()?.unfold(0, 4, 3)?.diagonal());
-    check_against_loop([(&varied_tensor(&[3, 4]), Some(0))], |x| x[0].expand(&[2, 5, 4])?.sum_dims(1));
+    check_against_loop([(&varied_tensor(&[3, 4]), Some(0))], |x| x[0].expand([2, 5, 4])?.sum_dims(1));
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn a_view_of_a_view_is_written_through_to_the_batch() {
 fn a_write_is_seen_through_all_views_made_before_it() {
     check_against_loop([(&varied_tensor(&[3, 4]), Some(0))], |x| {
         let copy = aten::clone(&x[0], None)?;
-        let (front, whole) = (copy.narrow(0, 0, 2)?, copy.flip(&[0])?);
+        let (front, whole) = (copy.narrow(0, 0, 2)?, copy.flip(0)?);
         copy.mul_(10)?;
         front.sum()? + whole.sum()?
     });

@@ -413,7 +413,7 @@ fn a_loop_over_slices_without_elements_calls_once() {
     assert_eq!((found.sizes(), found.dtype(), found.device()), (&[many, 5][..], DType::I64, Device::META));
     let drawn = Vmap::new().randomness(Randomness::Different).call(|x| aten::rand_like!(x), &x).unwrap();
     assert_eq!(drawn.sizes(), [many, 2]);
-    let none = Tensor::zeros(&[many, 0], DType::F32).unwrap();
+    let none = Tensor::zeros([many, 0], DType::F32).unwrap();
     let drawn = Vmap::new().randomness(Randomness::Different).call(|x| aten::rand_like!(x), &none).unwrap();
     assert_eq!((drawn.sizes(), drawn.device()), (&[many, 0][..], Device::CPU));
 }
@@ -427,10 +427,10 @@ fn a_loop_over_equal_slices_calls_once() {
     let found = vmap(|x| aten::isin_scalar_tensor(2.into(), x, false, false), &meta).unwrap();
     assert_eq!((found.sizes(), found.device()), (&[many][..], Device::META));
     // Results that do not fit in memory are an error before any slice is computed.
-    let none = Tensor::zeros(&[many, 0], DType::F32).unwrap();
+    let none = Tensor::zeros([many, 0], DType::F32).unwrap();
     assert!(vmap(aten::median, &none).unwrap_err().to_string().contains("bytes of memory"));
     // A random call must run for each slice, as each draws other numbers.
-    let x = distinct_tensor(&[1, 2]).expand(&[many, 2]).unwrap();
+    let x = distinct_tensor(&[1, 2]).expand([many, 2]).unwrap();
     assert!(vmap(aten::median, &x).unwrap_err().to_string().contains("bytes of memory"));
     let few = x.i(..9).unwrap();
     let drawn = Vmap::new().randomness(Randomness::Different).call(|x| aten::rand_like!(x), &few).unwrap();

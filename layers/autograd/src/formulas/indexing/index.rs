@@ -11,7 +11,7 @@ not_differentiable!(aten::nonzero, aten::nonzero_static, aten::one_hot);
 /// broadcasts.
 fn indexed_source_gradient(grad: &Tensor, dim: i64, index: &Tensor, source: &TensorOutline) -> Result<Tensor> {
     if source.rank() == 0 {
-        return grad.index_select(dim, &index.reshape(&[-1])?)?.reshape(());
+        return grad.index_select(dim, &index.reshape(-1)?)?.reshape(());
     }
     grad.index_select(dim, index)?.expand(source.sizes())
 }
@@ -20,14 +20,14 @@ derivatives! {
     embedding(grad; weight: &TensorOutline, _: ...), not_differentiable(indices) =>
         aten::embedding_backward(grad, indices, weight.sizes()[0], padding_idx, scale_grad_by_freq, sparse);
     embedding_dense_backward(grad; _: ...), not_differentiable(indices) => {
-        let positions = indices.reshape(&[-1])?;
+        let positions = indices.reshape(-1)?;
         let mut rows = grad.index_select(0, &positions)?;
         if padding_idx >= 0 {
             rows = rows.masked_fill(&positions.eq(padding_idx)?.unsqueeze(-1)?, 0)?;
         }
         if scale_grad_by_freq {
             let one = Tensor::ones((), (grad.dtype(), grad.device()))?.expand(positions.sizes())?;
-            let often = Tensor::zeros(&[num_weights], grad)?.index_add(0, &positions, &one)?;
+            let often = Tensor::zeros(num_weights, grad)?.index_add(0, &positions, &one)?;
             rows = (rows / often.index_select(0, &positions)?.unsqueeze(-1)?)?;
         }
         let sizes: Vec<i64> = indices.sizes().iter().copied().chain([grad.sizes()[1]]).collect();

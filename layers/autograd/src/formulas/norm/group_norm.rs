@@ -46,7 +46,7 @@ fn native_group_norm_backward(
     let channels = |grad: Option<&Tensor>| grad.map(|grad| groups.reshape_channels(grad)).transpose();
     let outer = [grad0.map(|grad| groups.reshape_elements(grad)).transpose()?, channels(grad1)?, channels(grad2)?];
     let second = normal.second_order_gradients(&groups.reshape_elements(grad_out)?, weight.as_ref(), outer)?;
-    let of_weight = move || second.weight.sum_dims([0, 3])?.reshape(&[C]);
+    let of_weight = move || second.weight.sum_dims([0, 3])?.reshape(C);
     Ok((second.grad.reshape(input.sizes())?, second.input.reshape(input.sizes())?, of_weight))
 }
 
@@ -62,15 +62,15 @@ struct GroupNormSizes {
 impl GroupNormSizes {
     /// Reshapes a tensor to batch, group, channel in the group, and position in the channel.
     fn reshape_elements(self, tensor: &Tensor) -> Result<Tensor> {
-        tensor.reshape(&[self.n, self.group, self.c / self.group, self.inner])
+        tensor.reshape([self.n, self.group, self.c / self.group, self.inner])
     }
 
     fn reshape_statistic(self, tensor: &Tensor) -> Result<Tensor> {
-        tensor.reshape(&[self.n, self.group, 1, 1])
+        tensor.reshape([self.n, self.group, 1, 1])
     }
 
     fn reshape_channels(self, tensor: &Tensor) -> Result<Tensor> {
-        tensor.reshape(&[1, self.group, self.c / self.group, 1])
+        tensor.reshape([1, self.group, self.c / self.group, 1])
     }
 
     fn normalize(self, input: &Tensor, mean: &Tensor, invstd: &Tensor) -> Result<NormalizedElements> {

@@ -44,7 +44,7 @@ derivatives! {
 #[op_grad(aten::addbmm)]
 fn addbmm(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gradient) {
     // Each matrix of the sum receives the gradient of the sum.
-    let each = move || grad.unsqueeze(0)?.expand(&[batch1.sizes()[0], grad.sizes()[0], grad.sizes()[1]]);
+    let each = move || grad.unsqueeze(0)?.expand([batch1.sizes()[0], grad.sizes()[0], grad.sizes()[1]]);
     (
         move || scale_gradient(grad, beta),
         move || scale_gradient(&each()?.bmm(&adjoint(batch2)?)?, alpha),

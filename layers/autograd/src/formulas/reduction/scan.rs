@@ -11,7 +11,7 @@ fn reverse_scan(tensor: &Tensor, dim: i64, scan: impl FnOnce(&Tensor) -> Result<
     if tensor.sizes().is_empty() {
         return scan(tensor);
     }
-    scan(&tensor.flip(&[dim])?)?.flip(&[dim])
+    scan(&tensor.flip(dim)?)?.flip(dim)
 }
 
 derivatives! {

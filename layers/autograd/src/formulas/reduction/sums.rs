@@ -50,7 +50,7 @@ fn products_of_others(this: &Tensor, dim: i64) -> Result<Tensor> {
         let first = line.narrow(dim, 0, 1)?.ones_like()?;
         aten::cat(&[first, line.narrow(dim, 0, length - 1)?], dim)?.cumprod(dim)
     };
-    conj(&(before(this)? * before(&this.flip(&[dim])?)?.flip(&[dim])?)?)
+    conj(&(before(this)? * before(&this.flip(dim)?)?.flip(dim)?)?)
 }
 
 derivatives! {
@@ -63,7 +63,7 @@ derivatives! {
     mean_dim(grad; this: &TensorOutline, dim: Option<&[i64]>, keepdim: bool) =>
         mean_gradient(grad, this.sizes(), dim.unwrap_or_default(), keepdim);
     prod(grad, this) => {
-        let flat = this.reshape(&[-1])?;
+        let flat = this.reshape(-1)?;
         (grad * products_of_others(&flat, 0)?)?.reshape(this.sizes())
     };
     prod_dim_int(grad, this; dim: i64, keepdim: bool) =>

@@ -106,7 +106,7 @@ impl GridShiftDerivative {
 fn split_coordinates(grid: &Tensor) -> Result<Vec<Tensor>> {
     let sizes = grid.sizes();
     let positions = dispatch_runtime::element_count(&sizes[1..sizes.len() - 1]);
-    grid.unbind(-1)?.iter().rev().map(|coordinate| coordinate.reshape(&[sizes[0], 1, positions])).collect()
+    grid.unbind(-1)?.iter().rev().map(|coordinate| coordinate.reshape([sizes[0], 1, positions])).collect()
 }
 
 /// Returns the directional derivative of an element's weight along the shifts, or its derivative along one dimension.
