@@ -2,5 +2,5 @@ use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
 fn main() {
-    let _ = Tensor::zeros((2.0, 3.0), ());
+    let _ = Tensor::zeros([2.0, 3.0], ());
 }

@@ -2,7 +2,8 @@ use dispatch_autograd::functional::grad;
 use dispatch_runtime::prelude::*;
 
 fn gradient() -> Result<()> {
-    grad(|_| Ok(Tensor::from(1.0)), "weights")?;
+    let name = String::from("weights");
+    grad(|_| Ok(Tensor::from(1.0)), &name)?;
     Ok(())
 }
 
