@@ -82,9 +82,9 @@ fn jacobians_of_result(pullback: &Pullback, outputs: &[Tensor], i: usize, inputs
     let count = output.sizes().iter().product();
     let sizes = |of: &Tensor| [output.sizes(), of.sizes()].concat();
     if count == 0 {
-        return inputs.iter().map(|input| Tensor::zeros(&sizes(input), *input)).collect();
+        return inputs.iter().map(|input| Tensor::zeros(sizes(input), *input)).collect();
     }
-    let units = Tensor::eye(count, output)?.reshape(&[&[count], output.sizes()].concat())?;
+    let units = Tensor::eye(count, output)?.reshape([&[count], output.sizes()].concat())?;
     let zeros = outputs.iter().map(ConversionMethods::zeros_like).collect::<Result<Vec<_>>>()?;
     let row_of_unit = |unit: &Tensor| {
         let mut seeds: Vec<&Tensor> = zeros.iter().collect();
@@ -92,7 +92,7 @@ fn jacobians_of_result(pullback: &Pullback, outputs: &[Tensor], i: usize, inputs
         pullback.call(&seeds)
     };
     let found = vmap(row_of_unit, &units)?;
-    found.iter().zip(inputs).map(|(rows, input)| rows.reshape(&sizes(input))).collect()
+    found.iter().zip(inputs).map(|(rows, input)| rows.reshape(sizes(input))).collect()
 }
 
 fn check_not_complex<'a>(

@@ -164,7 +164,7 @@ fn a_mode_can_replace_the_results() {
         let y = (&input_matrix() + &input_matrix()).unwrap();
         assert_eq!(y.to_vec::<f64>().unwrap(), [-2.0, -4.0, -6.0, -8.0]);
         let z = input_matrix();
-        z.add_(&input_matrix()).unwrap();
+        z.add_(input_matrix()).unwrap();
     });
     let never = ClosureMode(|call: &mut Call<'_>| {
         if is_call_of(call, "part_operator") { call.set_results([Value::from(input_matrix())]) } else { call.pass_on() }
@@ -197,7 +197,7 @@ fn an_in_place_call_returns_the_written_tensor() {
     let _on = enter(LoggingMode("", notes.clone()));
     let y = input_matrix();
     let same = y.clone();
-    y.mul_(&input_matrix()).unwrap();
+    y.mul_(input_matrix()).unwrap();
     assert!(y.same(&same));
     assert_eq!(same.to_vec::<f64>().unwrap(), [1.0, 4.0, 9.0, 16.0]);
     assert_eq!(notes.take_outermost_notes()[0], "mul_");
