@@ -63,5 +63,5 @@ fn compute_loss([first, second]: &[Tensor; 2]) -> Result<Tensor> {
 }
 
 fn random_parameter(sizes: [i64; 2]) -> Result<Tensor> {
-    (Tensor::randn(&sizes, DType::F32)? * 0.1)?.detach()?.requires_grad_(true)
+    (Tensor::randn(sizes, DType::F32)? * 0.1)?.detach()?.requires_grad_(true)
 }

@@ -102,9 +102,9 @@ fn jacobian_of_result<I: TensorTree, O: TensorTree>(
     let count = result.sizes().iter().product();
     let sizes = |of: &Tensor| [result.sizes(), of.sizes()].concat();
     if count == 0 {
-        return inputs.map_tensors(&TreePath::ROOT, &mut |_, input| Tensor::zeros(&sizes(input), input));
+        return inputs.map_tensors(&TreePath::ROOT, &mut |_, input| Tensor::zeros(sizes(input), input));
     }
-    let units = Tensor::eye(count, result)?.reshape(&[&[count], result.sizes()].concat())?;
+    let units = Tensor::eye(count, result)?.reshape([&[count], result.sizes()].concat())?;
     let zeros = results.tensors().iter().map(ConversionMethods::zeros_like).collect::<Result<Vec<_>>>()?;
     let row_of_unit = |unit: &Tensor| {
         let mut seeds = zeros.clone();

@@ -14,7 +14,7 @@ fn unwrap_bad_argument<T>(result: Result<T>) -> BadArgument {
 }
 
 fn ones(sizes: &[i64], dtype: DType) -> Tensor {
-    Tensor::from_slice(&[1.0_f32]).reshape(&vec![1; sizes.len()]).unwrap().expand(sizes).unwrap().to(dtype).unwrap()
+    Tensor::from_slice(&[1.0_f32]).reshape(vec![1; sizes.len()]).unwrap().expand(sizes).unwrap().to(dtype).unwrap()
 }
 
 #[test]

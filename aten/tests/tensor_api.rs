@@ -138,7 +138,7 @@ fn method_that_writes_returns_an_error_if_its_handle_is_bound_to_another_tensor(
     let x = Tensor::from([-1.0, 2.0]);
     x.relu_().unwrap();
     assert_eq!(x.to_vec::<f64>().unwrap(), [0.0, 2.0]);
-    let _tracing = guard::include(keys::Tracer);
+    let _tracing = guard::include(keys::Tracer.into());
     let error = x.relu_().unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::LostHandle { operator } if operator.base == "relu_"), "{error}");
     let mut own = x.clone();

@@ -60,7 +60,7 @@ fn methods_of_traits(text: &str) -> Vec<Method> {
             while !signature.ends_with('{') && !signature.ends_with(';') {
                 signature.push_str(lines.next().unwrap());
             }
-            methods.push(method(&signature, std::mem::take(&mut comment)));
+            methods.push(method(&signature, &std::mem::take(&mut comment)));
         } else if !code.starts_with("#[") {
             comment.clear();
         }
@@ -68,7 +68,7 @@ fn methods_of_traits(text: &str) -> Vec<Method> {
     methods
 }
 
-fn method(signature: &str, comment: String) -> Method {
+fn method(signature: &str, comment: &str) -> Method {
     let (name, rest) = signature.split_once(['(', '<']).unwrap();
     let parameters = rest.split("->").next().unwrap();
     let is_static = !parameters.contains("&self");

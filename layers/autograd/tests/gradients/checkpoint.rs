@@ -184,7 +184,7 @@ fn a_captured_view_gets_gradients_of_writes_to_its_base() -> Result<()> {
     let weight = leaf_tensor(&[3., 4., 5.]);
     let base = (&weight * 1.0)?;
     let view = base.narrow(0, 0, 2)?;
-    base.mul_(&Tensor::from([2., 2., 2.]))?;
+    base.mul_(Tensor::from([2., 2., 2.]))?;
     let sum = multiply_in_checkpoint(&Tensor::from([1., 2.]), &view)?.sum()?;
     Differentiation::of_outputs(&[&sum]).retain_graph().backward()?;
     assert_eq!(gradient_elements(&weight), [2., 4., 0.]);
@@ -257,7 +257,7 @@ fn a_write_to_a_captured_leaf_is_an_error() -> Result<()> {
     let y = multiply_in_checkpoint(&leaf_tensor(&[1., 2.]), &weight)?.sum()?;
     {
         let _unrecorded = guard::no_grad();
-        weight.mul_(&Tensor::from([2., 2.]))?;
+        weight.mul_(Tensor::from([2., 2.]))?;
     }
     let error = error_message(&y.backward().unwrap_err());
     assert!(error.contains("captured leaf 0") && error.contains("written to"), "{error}");

@@ -197,7 +197,7 @@ fn an_in_place_call_returns_the_written_tensor() {
     let _on = enter(LoggingMode("", notes.clone()));
     let y = input_matrix();
     let same = y.clone();
-    y.mul_(&input_matrix()).unwrap();
+    y.mul_(input_matrix()).unwrap();
     assert!(y.same(&same));
     assert_eq!(same.to_vec::<f64>().unwrap(), [1.0, 4.0, 9.0, 16.0]);
     assert_eq!(notes.take_outermost_notes()[0], "mul_");

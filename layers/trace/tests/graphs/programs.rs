@@ -56,7 +56,7 @@ fn training_step(x: &[Tensor]) -> Result<Vec<Tensor>> {
     let gradients = gradients_by_transform(x)?;
     for (i, gradient) in gradients.iter().enumerate() {
         let (mut parameter, momentum) = (x[1 + i].clone(), x[5 + i].clone());
-        momentum.mul_(&Tensor::number(0.9.into()))?;
+        momentum.mul_(Tensor::number(0.9.into()))?;
         momentum.add_(gradient)?;
         aten::add_(&mut parameter, &momentum, (-0.1).into())?;
     }

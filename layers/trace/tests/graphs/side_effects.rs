@@ -71,7 +71,7 @@ fn a_returned_argument_in_the_trace_can_be_a_copy_in_a_run() {
     // The argument and the result are the same tensor in the trace, and two tensors in the run.
     let write = |x: &[Tensor]| {
         let packed = x[0].contiguous()?;
-        x[0].clone().add_(&number_tensor(1))?;
+        x[0].clone().add_(number_tensor(1))?;
         Ok(vec![packed])
     };
     assert_same_effects(write, &[square()], turned);
@@ -82,7 +82,7 @@ fn a_returned_argument_in_the_trace_can_be_a_copy_in_a_run() {
 fn a_write_to_an_input_reaches_inputs_with_the_same_memory() {
     let f = |x: &[Tensor]| {
         let before = (-&x[1])?;
-        x[0].clone().mul_(&number_tensor(2))?;
+        x[0].clone().mul_(number_tensor(2))?;
         Ok(vec![(&before + (&(-&x[1])?))?])
     };
     assert_same_effects(f, &[tensor_of_three_elements(), tensor_of_three_other_elements()], || {
@@ -209,7 +209,7 @@ fn number_tensors_promote_as_without_a_trace() {
     assert_same_effects(|x| Ok(vec![((number_tensor(2) + &number_tensor(3.5))? * (&x[0]))?]), &whole(), whole);
     let single = || vec![Tensor::from([4.0_f32, -2.0])];
     assert_same_effects(
-        |x| Ok(vec![(x[0].gt(&number_tensor(1))? * &number_tensor(2))?, (&x[0] * &number_tensor(1.5))?]),
+        |x| Ok(vec![(x[0].gt(number_tensor(1))? * &number_tensor(2))?, (&x[0] * &number_tensor(1.5))?]),
         &single(),
         single,
     );

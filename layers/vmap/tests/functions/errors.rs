@@ -159,7 +159,7 @@ fn a_call_that_is_invalid_for_a_slice_is_invalid_for_a_batch() {
         (&[2, 2], |x| aten::layer_norm(&varied_tensor(&[2, 4]), &[4], Some(x), None, 1e-5, false)),
         (&[3], |x| aten::mse_loss(x, x, 7)),
         (&[1, 3], |x| aten::copy(&varied_tensor(&[3]), x, false)),
-        (&[3], |x| x.clone().add_(&varied_tensor(&[1, 3])).map(|()| x.clone())),
+        (&[3], |x| x.clone().add_(varied_tensor(&[1, 3])).map(|()| x.clone())),
         (&[4, 2], |x| aten::index(x, &[Some(Tensor::from([true, false, true]))])),
         (&[2, 2], |x| aten::index_select(&varied_tensor(&[4, 3]), 0, &x.to(DType::I64)?)),
         (&[4, 3], |x| aten::index_add(x, 0, &x.select(1, 0)?.to(DType::I64)?, &varied_tensor(&[5, 3]), 1.into())),

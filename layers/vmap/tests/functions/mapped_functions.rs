@@ -65,7 +65,7 @@ fn in_place_writes_reach_the_batch_through_views() {
     vmap(
         |row| {
             let first = row.select(0, 0)?;
-            first.mul_(&Tensor::number(10.into()))?;
+            first.mul_(Tensor::number(10.into()))?;
             aten::clone(row, None)
         },
         &x,

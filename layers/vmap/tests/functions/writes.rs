@@ -131,7 +131,7 @@ fn a_write_broadcasts_an_unmapped_source() {
 #[test]
 fn a_write_of_other_sizes_is_an_error() {
     let x = varied_tensor(&[3, 2]);
-    let error = vmap(|x| x.clone().add_(&varied_tensor(&[4, 2])).map(|()| x.clone()), &x).unwrap_err();
+    let error = vmap(|x| x.clone().add_(varied_tensor(&[4, 2])).map(|()| x.clone()), &x).unwrap_err();
     assert!(!error.to_string().is_empty());
     assert_eq!(elements_as_f64(&x), elements_as_f64(&varied_tensor(&[3, 2])));
 }

@@ -29,7 +29,7 @@ fn singular_gradient(a: &Tensor, grad: &Tensor) -> Result<Tensor> {
     // The product of all singular values but one, for each of them.
     let size = size_from_end(a, 1);
     let is_own = aten::eye(size, Some(DType::Bool), None, Some(a.device()), None)?;
-    let others = values.unsqueeze(-2)?.expand(&[values.sizes(), &[size]].concat())?.masked_fill(&is_own, 1)?;
+    let others = values.unsqueeze(-2)?.expand([values.sizes(), &[size]].concat())?.masked_fill(&is_own, 1)?;
     let others = others.prod_dims(-1)?.to(a.dtype())?;
     let phase = conj(&(aten::linalg_det(&u)? * aten::linalg_det(&v_adjoint)?)?)?;
     let scaled = (u * (others * (grad * phase)?.unsqueeze(-1)?)?.unsqueeze(-2)?)?;
@@ -60,6 +60,6 @@ fn _linalg_slogdet(
 /// Returns the adjoint of the inverse of each matrix, times a factor for each.
 fn scaled_inverse_adjoint(a: &Tensor, factor: &Tensor) -> Result<Tensor> {
     let size = size_from_end(a, 1);
-    let factor = factor.to(a.dtype())?.unsqueeze(-1)?.expand(&[factor.sizes(), &[size]].concat())?;
+    let factor = factor.to(a.dtype())?.unsqueeze(-1)?.expand([factor.sizes(), &[size]].concat())?;
     Ok(aten::linalg_solve_ex(&adjoint(a)?, &aten::diag_embed(&factor, 0, -2, -1)?, true, false)?.0)
 }
