@@ -113,7 +113,7 @@ fn jacobian_of_result<I: TensorTree, O: TensorTree>(
     };
     let mut inputs = inputs.tensors().into_iter();
     vmap(row_of_unit, &units)?.map_tensors(&TreePath::ROOT, &mut |_, rows| match inputs.next() {
-        Some(input) => rows.reshape(&sizes(&input)),
+        Some(input) => rows.reshape(sizes(&input)),
         None => Ok(rows.clone()),
     })
 }

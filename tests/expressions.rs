@@ -44,14 +44,14 @@ impl Block {
         let &[batch, time, width] = x.sizes() else { return Err("the sizes are batch, time, width".into()) };
         let head_width = width / self.heads;
         let parts =
-            aten::linear(x, &self.queries_keys_values, None)?.reshape(&[batch, time, 3, self.heads, head_width])?;
+            aten::linear(x, &self.queries_keys_values, None)?.reshape([batch, time, 3, self.heads, head_width])?;
         let parts = aten::permute(&parts, &[2, 0, 3, 1, 4])?;
         let [q, k, v] = [0, 1, 2].map(|i| aten::select_int(&parts, 0, i));
         let scores = q?.matmul(&aten::transpose_int(&k?, -2, -1)?)?;
-        let ones = Tensor::ones(&[time, time], x)?;
+        let ones = Tensor::ones([time, time], x)?;
         let future = expr!((aten::tril(&ones, 0) - 1.0) * 1e9)?;
         let weights = aten::softmax_int(&expr!(scores / f64_of(head_width).sqrt() + future)?, -1, None)?;
-        let mixed = aten::transpose_int(&weights.matmul(&v?)?, 1, 2)?.reshape(&[batch, time, width])?;
+        let mixed = aten::transpose_int(&weights.matmul(&v?)?, 1, 2)?.reshape([batch, time, width])?;
         aten::linear(&mixed, &self.projection, None)
     }
 
@@ -148,10 +148,10 @@ fn a_transformer_block_equals_pytorchs_operators() {
     let [first, second] = &block.norms;
     let norm = |norm: &Norm, x: &Tensor| aten::layer_norm!(x, [8], weight = &norm.weight, bias = &norm.bias);
     let parts = aten::linear(&norm(first, &x).unwrap(), &block.queries_keys_values, None).unwrap();
-    let parts = aten::permute(&parts.reshape(&[2, 3, 3, 2, 4]).unwrap(), &[2, 0, 3, 1, 4]).unwrap();
+    let parts = aten::permute(&parts.reshape([2, 3, 3, 2, 4]).unwrap(), &[2, 0, 3, 1, 4]).unwrap();
     let [q, k, v] = [0, 1, 2].map(|i| aten::select_int(&parts, 0, i).unwrap());
     let mixed = aten::scaled_dot_product_attention!(&q, &k, &v, is_causal = true).unwrap();
-    let mixed = aten::transpose_int(&mixed, 1, 2).unwrap().reshape(&[2, 3, 8]).unwrap();
+    let mixed = aten::transpose_int(&mixed, 1, 2).unwrap().reshape([2, 3, 8]).unwrap();
     let x_1 = (&x + aten::linear(&mixed, &block.projection, None).unwrap()).unwrap();
     let hidden = aten::linear(&norm(second, &x_1).unwrap(), &block.up, None).unwrap();
     let hidden = aten::gelu!(&hidden, approximate = "tanh").unwrap();
@@ -169,7 +169,7 @@ fn expressions_equal_the_operations_that_they_stand_for() {
 #[test]
 fn adam_steps_equal_pytorchs() {
     let start = || wave(&[4], 1.0);
-    let zeros = || Tensor::zeros(&[4], DType::F64).unwrap();
+    let zeros = || Tensor::zeros([4], DType::F64).unwrap();
     let adam = || Adam { rate: 0.05, betas: (0.9, 0.999), eps: 1e-8, step: 0, mean: zeros(), square: zeros() };
     let (mut adam_with_macro, mut adam_without_macro) = (adam(), adam());
     let (mut x, mut y) = (start(), start());
@@ -236,6 +236,6 @@ fn the_first_error_is_returned() {
     let error = expr!(x + y * x + counted()).unwrap_err();
     assert_eq!(error.to_string(), (&y * &x).unwrap_err().to_string());
     assert_eq!(calls.get(), 0, "nothing is computed after an error");
-    let error = expr!(x * x.reshape(&[17])).unwrap_err();
-    assert_eq!(error.to_string(), x.reshape(&[17]).unwrap_err().to_string());
+    let error = expr!(x * x.reshape([17])).unwrap_err();
+    assert_eq!(error.to_string(), x.reshape([17]).unwrap_err().to_string());
 }

@@ -169,7 +169,7 @@ fn numbers_and_tensors_are_operands_alike() {
         (x.maximum(2), x.maximum(&two)),
         (x.lerp(&two, 2), x.lerp(&two, &two)),
         (x.clamp(2..=2), x.clamp(&two..=&two)),
-        (x.masked_fill(&x.gt(1).unwrap(), 2), x.masked_fill(&x.gt(1).unwrap(), &Tensor::from(2.0))),
+        (x.masked_fill(&x.gt(1).unwrap(), 2), x.masked_fill(&x.gt(1).unwrap(), Tensor::from(2.0))),
     ] {
         assert!(number.unwrap().equal(&tensor.unwrap()).unwrap());
     }

@@ -40,7 +40,7 @@ fn expected_results_are_compared() {
     assert_passes(aten::sum_dim_intlist::operator(), case().expect(&rows));
     assert_finds(
         aten::sum_dim_intlist::operator(),
-        case().expect(&Tensor::from([-0.25, 2.5])),
+        case().expect(Tensor::from([-0.25, 2.5])),
         "values: result 0 has 2.0 at 1, expected 2.5 (1 of 2 elements differ)\n  to do: correct the kernel, or the expected result",
     );
     assert_finds(
@@ -50,7 +50,7 @@ fn expected_results_are_compared() {
     );
     assert_finds(
         aten::sum_dim_intlist::operator(),
-        case().expect(&rows.to(DType::F32).unwrap()),
+        case().expect(rows.to(DType::F32).unwrap()),
         "values: result 0 is of float64, expected float32",
     );
 }

@@ -49,7 +49,7 @@ fn an_operator_with_all_forms_passes_every_check() {
     assert_passes(soft_abs::operator(), &matrix().to(DType::F32).unwrap());
     assert_passes(soft_abs::operator(), &matrix().t().unwrap());
     assert_passes(soft_abs::operator(), &Tensor::from(0.5));
-    assert_passes(soft_abs::operator(), &Tensor::zeros(&[0, 3], DType::F32).unwrap());
+    assert_passes(soft_abs::operator(), &Tensor::zeros([0, 3], DType::F32).unwrap());
 }
 
 #[test]

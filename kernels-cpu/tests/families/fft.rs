@@ -92,7 +92,7 @@ fn more_lengths_than_are_cached_from_several_threads() {
                     let first =
                         aten::fft_rfft!(&x).unwrap().real().unwrap().contiguous().unwrap().to_vec::<f64>().unwrap()[0];
                     assert!(
-                        (first - length as f64).abs() <= 4.0 * f64::EPSILON * length as f64,
+                        (first - f64::from(length)).abs() <= 4.0 * f64::EPSILON * f64::from(length),
                         "{first} for length {length}"
                     );
                 }

@@ -39,7 +39,7 @@ fn a_chunk_as_large_as_the_batch_runs_once() {
 
 #[test]
 fn a_negative_chunk_size_is_an_error() {
-    let error = Vmap::new().chunk_size(-2).call(Tensor::exp, &varied_tensor(&[7, 3])).unwrap_err();
+    let error = Vmap::new().chunk_size(-2).call(Tensor::exp, varied_tensor(&[7, 3])).unwrap_err();
     assert_eq!(vmap_error(&error), &VmapError::InvalidChunkSize { chunk_size: -2 });
 }
 
@@ -74,7 +74,7 @@ fn an_error_in_a_later_chunk_is_returned() {
         count.set(count.get() + 1);
         if count.get() == 2 { row.reshape(17) } else { row.exp() }
     };
-    let error = Vmap::new().chunk_size(2).call(f, &varied_tensor(&[7, 3])).unwrap_err();
+    let error = Vmap::new().chunk_size(2).call(f, varied_tensor(&[7, 3])).unwrap_err();
     assert!(error.to_string().contains("17"), "{error}");
     assert_eq!((count.get(), dispatch_transform::depth()), (2, 0));
 }

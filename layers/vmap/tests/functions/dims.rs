@@ -32,13 +32,13 @@ fn each_result_has_its_own_out_dim() {
 
 #[test]
 fn an_out_dim_out_of_range_is_an_error() {
-    let error = Vmap::new().out_dims([Some(2)]).call(Tensor::sum, &varied_tensor(&[4, 2])).unwrap_err();
+    let error = Vmap::new().out_dims([Some(2)]).call(Tensor::sum, varied_tensor(&[4, 2])).unwrap_err();
     assert_eq!(vmap_error(&error), &VmapError::MissingDim { argument: "out_dims", position: 0, dim: 2, rank: 1 });
 }
 
 #[test]
 fn a_wrong_number_of_out_dims_is_an_error() {
-    let error = Vmap::new().out_dims([Some(0), Some(0)]).call(Tensor::exp, &varied_tensor(&[4, 2])).unwrap_err();
+    let error = Vmap::new().out_dims([Some(0), Some(0)]).call(Tensor::exp, varied_tensor(&[4, 2])).unwrap_err();
     assert_eq!(vmap_error(&error), &VmapError::WrongDimCount { argument: "out_dims", found: 2, tensors: 1 });
 }
 
@@ -106,7 +106,7 @@ fn one_tensor_can_be_mapped_twice() {
 
 #[test]
 fn mapping_a_zero_dimensional_tensor_is_an_error() {
-    let error = vmap(Tensor::exp, &Tensor::from(1.0)).unwrap_err();
+    let error = vmap(Tensor::exp, Tensor::from(1.0)).unwrap_err();
     assert_eq!(vmap_error(&error), &VmapError::MissingDim { argument: "in_dims", position: 0, dim: 0, rank: 0 });
 }
 

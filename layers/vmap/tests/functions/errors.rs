@@ -10,7 +10,7 @@ use crate::{assert_close, elements_as_f64, varied_tensor, vmap_error};
 
 #[test]
 fn item_of_a_batched_tensor_is_an_error() {
-    let error = vmap(|x| Ok(Tensor::from(x.select(0, 0)?.item::<f64>()?)), &varied_tensor(&[2, 3])).unwrap_err();
+    let error = vmap(|x| Ok(Tensor::from(x.select(0, 0)?.item::<f64>()?)), varied_tensor(&[2, 3])).unwrap_err();
     assert!(matches!(vmap_error(&error), VmapError::NonTensorResult { .. }), "{error}");
     assert!(error.to_string().contains("where"), "the error names the remedy: {error}");
 }
@@ -18,16 +18,16 @@ fn item_of_a_batched_tensor_is_an_error() {
 #[test]
 fn control_flow_on_elements_is_an_error() {
     let f = |x: &Tensor| if aten::is_nonzero(&x.sum()?)? { x.exp() } else { -x };
-    let error = vmap(f, &varied_tensor(&[2, 3])).unwrap_err();
+    let error = vmap(f, varied_tensor(&[2, 3])).unwrap_err();
     assert!(matches!(vmap_error(&error), VmapError::NonTensorResult { .. }), "{error}");
     let f = |x: &Tensor| if aten::equal(x, &(-x)?)? { x.exp() } else { -x };
-    let error = vmap(f, &varied_tensor(&[2, 3])).unwrap_err();
+    let error = vmap(f, varied_tensor(&[2, 3])).unwrap_err();
     assert!(matches!(vmap_error(&error), VmapError::NonTensorResult { .. }), "{error}");
 }
 
 #[test]
 fn copying_elements_to_a_vector_is_an_error() {
-    let error = vmap(|x| Ok(Tensor::from_slice(&x.to_vec::<f64>()?)), &varied_tensor(&[2, 3])).unwrap_err();
+    let error = vmap(|x| Ok(Tensor::from_slice(&x.to_vec::<f64>()?)), varied_tensor(&[2, 3])).unwrap_err();
     assert!(!error.to_string().is_empty());
 }
 
@@ -40,7 +40,7 @@ fn data_dependent_sizes_are_an_error() {
         |x| aten::index(x, &[Some(x.gt(0)?)]),
     ];
     for f in refused {
-        let error = vmap(f, &varied_tensor(&[2, 3])).unwrap_err();
+        let error = vmap(f, varied_tensor(&[2, 3])).unwrap_err();
         assert!(matches!(vmap_error(&error), VmapError::DataDependent { .. }), "{error}");
     }
 }
@@ -49,7 +49,7 @@ fn data_dependent_sizes_are_an_error() {
 fn elements_of_an_unmapped_tensor_can_be_read() {
     let threshold = Tensor::from(0.5);
     let f = |x: &Tensor| if threshold.item::<f64>()? > 0.0 { x.exp() } else { -x };
-    assert_close(&vmap(f, &varied_tensor(&[2, 3])).unwrap(), &varied_tensor(&[2, 3]).exp().unwrap());
+    assert_close(&vmap(f, varied_tensor(&[2, 3])).unwrap(), &varied_tensor(&[2, 3]).exp().unwrap());
 }
 
 #[test]
@@ -58,30 +58,30 @@ fn sizes_and_dtypes_of_a_batched_tensor_can_be_read() {
         assert_eq!((x.sizes(), x.strides(), x.dtype()), (&[3_i64][..], &[1_i64][..], DType::F64));
         x.exp()
     };
-    vmap(f, &varied_tensor(&[2, 3])).unwrap();
+    vmap(f, varied_tensor(&[2, 3])).unwrap();
 }
 
 #[test]
 fn an_error_of_an_operator_names_the_sizes_of_a_slice() {
-    let error = vmap(|x| x.reshape(17), &varied_tensor(&[2, 3])).unwrap_err();
+    let error = vmap(|x| x.reshape(17), varied_tensor(&[2, 3])).unwrap_err();
     assert!(error.to_string().contains("17"), "{error}");
-    let error = vmap(|x| x.select(1, 0), &varied_tensor(&[2, 3])).unwrap_err();
+    let error = vmap(|x| x.select(1, 0), varied_tensor(&[2, 3])).unwrap_err();
     assert!(error.to_string().contains("dim"), "a slice has one dimension: {error}");
 }
 
 #[test]
 fn an_error_of_the_function_is_returned_and_ends_the_level() {
-    let error = vmap(|x| x.mm(x), &varied_tensor(&[2, 3])).unwrap_err();
+    let error = vmap(|x| x.mm(x), varied_tensor(&[2, 3])).unwrap_err();
     assert!(error.to_string().contains("mm"), "{error}");
     assert_eq!(dispatch_transform::depth(), 0);
-    assert_close(&varied_tensor(&[2, 3]).exp().unwrap(), &vmap(Tensor::exp, &varied_tensor(&[2, 3])).unwrap());
+    assert_close(&varied_tensor(&[2, 3]).exp().unwrap(), &vmap(Tensor::exp, varied_tensor(&[2, 3])).unwrap());
 }
 
 #[test]
 fn a_panic_ends_the_level() {
     let x = varied_tensor(&[2, 3]);
     let panicked = catch_unwind(AssertUnwindSafe(|| {
-        vmap(|_| vmap(|_| -> Result<Tensor> { panic!("on purpose") }, &varied_tensor(&[4])), &x)
+        vmap(|_| vmap(|_| -> Result<Tensor> { panic!("on purpose") }, varied_tensor(&[4])), &x)
     }));
     assert!(panicked.is_err());
     assert_eq!(dispatch_transform::depth(), 0);
@@ -91,11 +91,11 @@ fn a_panic_ends_the_level() {
 #[test]
 fn an_error_in_an_inner_level_keeps_the_outer_level() {
     let f = |x: &Tensor| {
-        assert!(vmap(|_| x.reshape(17), &varied_tensor(&[4])).is_err());
+        assert!(vmap(|_| x.reshape(17), varied_tensor(&[4])).is_err());
         assert_eq!(dispatch_transform::depth(), 1);
         x.exp()
     };
-    assert_close(&vmap(f, &varied_tensor(&[2, 3])).unwrap(), &varied_tensor(&[2, 3]).exp().unwrap());
+    assert_close(&vmap(f, varied_tensor(&[2, 3])).unwrap(), &varied_tensor(&[2, 3]).exp().unwrap());
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn an_error_inside_of_a_batch_rule_keeps_the_level() {
         assert!(x.mm(&varied_tensor(&[7, 7])).is_err());
         x.exp()
     };
-    assert_close(&vmap(f, &varied_tensor(&[2, 3, 3])).unwrap(), &varied_tensor(&[2, 3, 3]).exp().unwrap());
+    assert_close(&vmap(f, varied_tensor(&[2, 3, 3])).unwrap(), &varied_tensor(&[2, 3, 3]).exp().unwrap());
 }
 
 #[test]
@@ -127,8 +127,8 @@ fn a_tensor_that_outlives_its_level_is_the_batch() {
 #[test]
 fn options_do_not_affect_later_calls() {
     let different = Vmap::new().randomness(Randomness::Different);
-    different.call(Tensor::rand_like, &varied_tensor(&[2, 3])).unwrap();
-    let error = vmap(Tensor::rand_like, &varied_tensor(&[2, 3])).unwrap_err();
+    different.call(Tensor::rand_like, varied_tensor(&[2, 3])).unwrap();
+    let error = vmap(Tensor::rand_like, varied_tensor(&[2, 3])).unwrap_err();
     assert!(matches!(vmap_error(&error), VmapError::RandomnessNotChosen { .. }), "{error}");
 }
 
@@ -166,7 +166,7 @@ fn a_call_that_is_invalid_for_a_slice_is_invalid_for_a_batch() {
     ];
     for (i, (sizes, call)) in refused.into_iter().enumerate() {
         let alone = call(&varied_tensor(sizes)).unwrap_err();
-        let found = vmap(call, &varied_tensor(&[&[3], sizes].concat())).unwrap_err();
+        let found = vmap(call, varied_tensor(&[&[3], sizes].concat())).unwrap_err();
         assert_eq!(found.to_string(), alone.to_string(), "call {i}");
     }
 }

@@ -173,7 +173,7 @@ fn the_gradient_of_dropout_uses_the_mask_of_each_sample() {
 
 #[test]
 fn an_error_of_a_derivative_ends_the_level() {
-    let error = vmap(|x| grad(Tensor::exp, x), &varied_tensor(&[2, 3])).unwrap_err();
+    let error = vmap(|x| grad(Tensor::exp, x), varied_tensor(&[2, 3])).unwrap_err();
     assert!(!error.to_string().is_empty());
     assert_eq!(dispatch_transform::depth(), 0);
 }

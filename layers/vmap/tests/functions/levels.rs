@@ -68,14 +68,14 @@ fn depth_counts_the_levels_of_the_function() {
             x,
         )
     };
-    vmap(f, &varied_tensor(&[2, 3])).unwrap();
+    vmap(f, varied_tensor(&[2, 3])).unwrap();
     assert_eq!(dispatch_transform::depth(), 0);
 }
 
 #[test]
 fn an_inner_result_of_the_outer_level_is_expanded() {
     let x = varied_tensor(&[3, 2]);
-    let found = vmap(|x| vmap(|_| Ok(x.clone()), &varied_tensor(&[4])), &x).unwrap();
+    let found = vmap(|x| vmap(|_| Ok(x.clone()), varied_tensor(&[4])), &x).unwrap();
     assert_close(&found, &x.unsqueeze(1).unwrap().expand([3, 4, 2]).unwrap());
 }
 
@@ -107,7 +107,7 @@ fn a_started_thread_is_at_no_level() {
         assert_eq!(found.unwrap(), (0, elements_as_f64(&varied_tensor(&[3]).exp().unwrap())));
         x.exp()
     };
-    vmap(f, &varied_tensor(&[2, 3])).unwrap();
+    vmap(f, varied_tensor(&[2, 3])).unwrap();
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn a_batched_tensor_on_another_thread_is_an_error() {
         assert!(error.to_string().contains("thread"), "{error}");
         x.exp()
     };
-    vmap(f, &varied_tensor(&[2, 3])).unwrap();
+    vmap(f, varied_tensor(&[2, 3])).unwrap();
 }
 
 #[test]
@@ -138,6 +138,6 @@ fn a_tensor_of_an_ended_level_is_mapped_as_the_tensor_below() {
     let x = varied_tensor(&[4, 3]);
     let kept = std::cell::RefCell::new(None);
     vmap(|row| kept.replace(Some(row.clone())).map_or_else(|| row.exp(), Ok), &x).unwrap();
-    let found = vmap(Tensor::sum, &kept.take().unwrap()).unwrap();
+    let found = vmap(Tensor::sum, kept.take().unwrap()).unwrap();
     assert_close(&found, &x.sum_dims(1).unwrap());
 }

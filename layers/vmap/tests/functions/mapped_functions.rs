@@ -53,7 +53,7 @@ fn grad_of_vmap_is_the_gradient_of_the_batch() {
 fn vmap_of_a_pullback_is_a_jacobian() {
     let x = varied_tensor(&[3]);
     let (_, pullback) = vjp(|x| x * x, &x).unwrap();
-    let jacobian = vmap(|row| pullback.call(row), &Tensor::eye(3, DType::F64).unwrap()).unwrap();
+    let jacobian = vmap(|row| pullback.call(row), Tensor::eye(3, DType::F64).unwrap()).unwrap();
     let doubled = (x * 2.0).unwrap().diag(0).unwrap();
     assert_eq!(elements_as_f64(&jacobian), elements_as_f64(&doubled));
 }
@@ -124,7 +124,7 @@ fn inputs_without_a_common_batch_size_are_an_error() {
     assert_eq!(vmap_error(&error), &VmapError::MissingDim { argument: "in_dims", position: 0, dim: 2, rank: 2 });
     let error = Vmap::new().out_dims([None]).call(|x| x + 1.0, &x).unwrap_err();
     assert_eq!(vmap_error(&error), &VmapError::MappedResultWithoutDim { position: 0 });
-    let error = vmap(|x| x + 1.0, &varied_tensor(&[0, 3])).unwrap_err();
+    let error = vmap(|x| x + 1.0, varied_tensor(&[0, 3])).unwrap_err();
     assert_eq!(vmap_error(&error), &VmapError::EmptyBatch);
     let error = Vmap::new().chunk_size(0).call(|x| x + 1.0, &x).unwrap_err();
     assert_eq!(vmap_error(&error), &VmapError::InvalidChunkSize { chunk_size: 0 });

@@ -183,8 +183,8 @@ fn a_batch_rule_is_called_once_for_nested_levels() {
 
 #[test]
 fn a_rule_that_returns_none_falls_back_to_the_loop() {
-    assert_eq!(count_kernel_calls(|| drop(vmap(difference_with_matrix_rule, &varied_tensor(&[4, 3])).unwrap())), 4);
-    assert_eq!(count_kernel_calls(|| drop(vmap(difference_with_matrix_rule, &varied_tensor(&[4, 3, 2])).unwrap())), 1);
+    assert_eq!(count_kernel_calls(|| drop(vmap(difference_with_matrix_rule, varied_tensor(&[4, 3])).unwrap())), 4);
+    assert_eq!(count_kernel_calls(|| drop(vmap(difference_with_matrix_rule, varied_tensor(&[4, 3, 2])).unwrap())), 1);
     check_against_loop([(&varied_tensor(&[4, 3]), Some(0))], |x| difference_with_matrix_rule(&x[0]));
 }
 
@@ -206,13 +206,13 @@ fn an_operator_with_a_shape_word_needs_no_rule() {
 
 #[test]
 fn a_composite_is_decomposed() {
-    assert_eq!(count_kernel_calls(|| drop(vmap(difference_of_doubled, &varied_tensor(&[4, 3])).unwrap())), 2);
+    assert_eq!(count_kernel_calls(|| drop(vmap(difference_of_doubled, varied_tensor(&[4, 3])).unwrap())), 2);
     check_against_loop([(&varied_tensor(&[4, 3]), Some(0))], |x| difference_of_doubled(&x[0]));
 }
 
 #[test]
 fn a_composite_with_a_rule_is_not_decomposed() {
-    assert_eq!(count_kernel_calls(|| drop(vmap(difference_of_doubled_with_rule, &varied_tensor(&[4, 3])).unwrap())), 1);
+    assert_eq!(count_kernel_calls(|| drop(vmap(difference_of_doubled_with_rule, varied_tensor(&[4, 3])).unwrap())), 1);
     check_against_loop([(&varied_tensor(&[4, 3]), Some(0))], |x| difference_of_doubled_with_rule(&x[0]));
 }
 
@@ -227,7 +227,7 @@ fn several_results_and_lists_are_stacked() {
 
 #[test]
 fn a_result_that_is_not_a_tensor_is_an_error() {
-    let error = vmap(|x| x * size_of_first_dim(x)?, &varied_tensor(&[4, 3])).unwrap_err();
+    let error = vmap(|x| x * size_of_first_dim(x)?, varied_tensor(&[4, 3])).unwrap_err();
     assert!(matches!(vmap_error(&error), VmapError::NonTensorResult { .. }), "{error}");
     assert!(error.to_string().contains("size_of_first_dim"), "{error}");
 }
@@ -242,13 +242,13 @@ fn a_user_view_operator_makes_views_of_the_batch() {
 
 #[test]
 fn a_boxed_kernel_gets_slices() {
-    assert_eq!(count_kernel_calls(|| drop(vmap(boxed_difference, &varied_tensor(&[4, 3])).unwrap())), 4);
+    assert_eq!(count_kernel_calls(|| drop(vmap(boxed_difference, varied_tensor(&[4, 3])).unwrap())), 4);
     check_against_loop([(&varied_tensor(&[4, 3]), Some(0))], |x| boxed_difference(&x[0]));
 }
 
 #[test]
 fn a_kernel_that_calls_vmap_is_called_for_each_slice() {
-    assert_eq!(count_kernel_calls(|| drop(vmap(difference_by_vmap, &varied_tensor(&[4, 2, 3])).unwrap())), 8);
+    assert_eq!(count_kernel_calls(|| drop(vmap(difference_by_vmap, varied_tensor(&[4, 2, 3])).unwrap())), 8);
     check_against_loop([(&varied_tensor(&[4, 2, 3]), Some(0))], |x| difference_by_vmap(&x[0]));
 }
 
@@ -311,9 +311,9 @@ fn a_layer_above_vmap_sees_the_call_of_the_function_first() {
 fn the_loop_warning_is_printed_once_for_each_operator() {
     if std::env::var_os("LOOPS").is_some() {
         for _ in 0..3 {
-            vmap(difference, &varied_tensor(&[4, 3])).unwrap();
-            vmap(boxed_difference, &varied_tensor(&[4, 3])).unwrap();
-            vmap(difference_with_rule, &varied_tensor(&[4, 3])).unwrap();
+            vmap(difference, varied_tensor(&[4, 3])).unwrap();
+            vmap(boxed_difference, varied_tensor(&[4, 3])).unwrap();
+            vmap(difference_with_rule, varied_tensor(&[4, 3])).unwrap();
         }
         return;
     }
@@ -336,7 +336,7 @@ fn an_optional_result_is_present_for_all_slices_or_for_none() {
 
 #[test]
 fn a_rule_that_returns_a_wrong_batch_dimension_is_an_error() {
-    let error = vmap(difference_with_wrong_rule, &varied_tensor(&[4, 3])).unwrap_err();
+    let error = vmap(difference_with_wrong_rule, varied_tensor(&[4, 3])).unwrap_err();
     assert!(
         matches!(vmap_error(&error), VmapError::WrongRuleBatchDim { dim: 0, expected: 4, sizes, .. } if sizes.is_empty()),
         "{error}"

@@ -36,13 +36,13 @@ fn tensor_of_halves() -> Tensor {
 }
 
 fn draw_in_vmap(randomness: Randomness, draw: RandomFunction) -> Tensor {
-    Vmap::new().randomness(randomness).call(draw, &tensor_of_halves()).unwrap()
+    Vmap::new().randomness(randomness).call(draw, tensor_of_halves()).unwrap()
 }
 
 #[test]
 fn every_random_operator_is_an_error_without_randomness() {
     for (name, draw) in RANDOM_OPERATORS {
-        let error = vmap(draw, &tensor_of_halves()).expect_err(name);
+        let error = vmap(draw, tensor_of_halves()).expect_err(name);
         assert!(matches!(vmap_error(&error), VmapError::RandomnessNotChosen { .. }), "{name}: {error}");
         assert!(error.to_string().contains("randomness"), "{error}");
     }
@@ -70,7 +70,7 @@ fn randomness_different_gives_each_slice_its_own_numbers() {
 fn a_second_draw_differs_from_the_first() {
     for randomness in [Randomness::Same, Randomness::Different] {
         let f = |_: &Tensor| Ok((Tensor::rand(8, DType::F64)?, Tensor::rand(8, DType::F64)?));
-        let (first, second) = Vmap::new().randomness(randomness).call(f, &tensor_of_halves()).unwrap();
+        let (first, second) = Vmap::new().randomness(randomness).call(f, tensor_of_halves()).unwrap();
         assert_ne!(elements_as_f64(&first), elements_as_f64(&second), "{randomness:?}");
     }
 }
@@ -83,7 +83,7 @@ fn dropout_drops_and_scales_each_slice() {
 
 #[test]
 fn dropout_without_training_is_not_random() {
-    let found = vmap(|x| aten::dropout(x, 0.5, false), &tensor_of_halves()).unwrap();
+    let found = vmap(|x| aten::dropout(x, 0.5, false), tensor_of_halves()).unwrap();
     assert_eq!(elements_as_f64(&found), elements_as_f64(&tensor_of_halves()));
 }
 
@@ -107,7 +107,7 @@ fn an_unmapped_tensor_cannot_be_filled_with_different_numbers() {
         aten::uniform_(&mut shared.clone(), 0.0, 1.0, None)?;
         Ok(shared.clone())
     };
-    let error = Vmap::new().randomness(Randomness::Different).call(fill, &tensor_of_halves()).unwrap_err();
+    let error = Vmap::new().randomness(Randomness::Different).call(fill, tensor_of_halves()).unwrap_err();
     assert!(matches!(vmap_error(&error), VmapError::WriteToUnbatched { .. }), "{error}");
     assert_eq!(elements_as_f64(&shared), [0.0; 8]);
 }
@@ -119,7 +119,7 @@ fn an_unmapped_tensor_can_be_filled_with_the_same_numbers() {
         aten::uniform_(&mut shared.clone(), 0.0, 1.0, None)?;
         Ok(shared.clone())
     };
-    let found = Vmap::new().randomness(Randomness::Same).call(fill, &tensor_of_halves()).unwrap();
+    let found = Vmap::new().randomness(Randomness::Same).call(fill, tensor_of_halves()).unwrap();
     assert_eq!(
         (found.sizes(), slice_elements(&found, 0), slice_elements(&found, 2)),
         (&[3_i64, 8][..], elements_as_f64(&shared), elements_as_f64(&shared))
@@ -133,7 +133,7 @@ fn a_seed_repeats_the_numbers() {
         let draw = || {
             let generator = Generator::new(Device::CPU, 7);
             let f = |x: &Tensor| aten::uniform(x, 0.0, 1.0, Some(&generator));
-            elements_as_f64(&Vmap::new().randomness(randomness).call(f, &tensor_of_halves()).unwrap())
+            elements_as_f64(&Vmap::new().randomness(randomness).call(f, tensor_of_halves()).unwrap())
         };
         assert_eq!(draw(), draw(), "{randomness:?}");
     }

@@ -92,7 +92,7 @@ fn chunks_with_other_structures_are_an_error() {
         calls.set(calls.get() + 1);
         Ok(vec![x.clone(); calls.get()])
     };
-    let error = Vmap::new().chunk_size(2).call(f, &varied_tensor(&[4, 2])).unwrap_err();
+    let error = Vmap::new().chunk_size(2).call(f, varied_tensor(&[4, 2])).unwrap_err();
     let mismatch: &TreeMismatch = std::error::Error::source(&error).unwrap().downcast_ref().unwrap();
     assert_eq!(mismatch.path, "[1]");
 }

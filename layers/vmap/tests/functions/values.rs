@@ -23,7 +23,7 @@ fn zero_dimensional_slices_promote_only_by_category() {
         );
     }
     let f = |x: &Tensor| x * &Tensor::ones(2, DType::F32)?;
-    assert_eq!(vmap(f, &tensor_of_dtype(DType::F64, &[3])).unwrap().dtype(), DType::F32);
+    assert_eq!(vmap(f, tensor_of_dtype(DType::F64, &[3])).unwrap().dtype(), DType::F32);
 }
 
 #[test]
@@ -226,7 +226,7 @@ fn any_and_all_over_no_dimensions_are_elementwise() {
 
 #[test]
 fn the_median_of_an_empty_slice_is_nan() {
-    let found = vmap(|x| Ok((x.median()?, x.nanmedian()?)), &Tensor::zeros([3, 0], DType::F64).unwrap()).unwrap();
+    let found = vmap(|x| Ok((x.median()?, x.nanmedian()?)), Tensor::zeros([3, 0], DType::F64).unwrap()).unwrap();
     for found in [found.0, found.1] {
         assert!(found.to_vec::<f64>().unwrap().iter().all(|x| x.is_nan()) && found.sizes() == [3]);
     }
