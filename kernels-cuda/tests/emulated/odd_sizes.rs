@@ -192,3 +192,19 @@ fn out_of_range_floats_convert_to_integers_as_on_the_cpu() {
         }
     }
 }
+
+#[test]
+fn convolutions_of_images_without_channels_equal_the_cpu() {
+    let Some((cuda, _lock)) = lock_free_device() else { return };
+    for transposed in [false, true] {
+        let x = integers_with_exact_sums(&[2, 0, 4, 4]);
+        assert_same_as_cpu("convolution", cuda, &x, |x| {
+            let weight_sizes = if transposed { [0, 3, 2, 2] } else { [3, 0, 2, 2] };
+            let weight = copy_to_device(&integers_with_exact_sums(&weight_sizes), x.device());
+            let bias = copy_to_device(&integers_with_exact_sums(&[3]), x.device());
+            let convolve =
+                |bias| aten::convolution(x, &weight, bias, &[1, 1], &[0, 0], &[1, 1], transposed, &[0, 0], 1);
+            Ok(vec![convolve(Some(&bias))?, convolve(None)?])
+        });
+    }
+}

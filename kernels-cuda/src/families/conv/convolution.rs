@@ -141,6 +141,14 @@ fn elements_per_channel(images: &Tensor) -> i64 {
     images.sizes()[0] * images.sizes()[2..].iter().product::<i64>()
 }
 
+/// Writes the result of a convolution whose sums have no terms: the bias of each channel, or zero.
+fn fill_with_bias(out: &Tensor, bias: Option<&Tensor>) -> Result<()> {
+    let Some(bias) = bias else { return aten::zero_(&mut out.clone()) };
+    let mut sizes = vec![1; out.sizes().len()];
+    sizes[1] = -1;
+    aten::copy_(&mut out.clone(), &aten::view(bias, &sizes)?, false)
+}
+
 impl Convolution<'_> {
     fn kernel_geometry(&self, large: &Tensor, small_side: &Tensor, weight: &[i64]) -> ConvGeometry {
         let rank = self.window.kernel.len();
@@ -189,6 +197,9 @@ impl Convolution<'_> {
         if out.geometry().count() == 0 || self.try_matrix_product(out, from, weight, bias, scatter)? {
             return Ok(());
         }
+        if from.geometry().count() == 0 || weight.geometry().count() == 0 {
+            return fill_with_bias(out, bias);
+        }
         let (launch, bias) = (Launch::on_device_of(out)?, bias.map(|bias| contiguous(bias, bias.dtype())).transpose()?);
         let (large, small_side) = if scatter { (out, from) } else { (from, out) };
         let mut geometry = self.kernel_geometry(large, small_side, weight.sizes());
@@ -213,6 +224,9 @@ impl Convolution<'_> {
     fn compute_weight_gradient(&self, large: &Tensor, small_side: &Tensor, out: &Tensor) -> Result<()> {
         if out.geometry().count() == 0 {
             return Ok(());
+        }
+        if large.geometry().count() == 0 || small_side.geometry().count() == 0 {
+            return aten::zero_(&mut out.clone());
         }
         let (launch, sizes) = (Launch::on_device_of(out)?, out.sizes());
         let mut geometry = self.kernel_geometry(large, small_side, sizes);
