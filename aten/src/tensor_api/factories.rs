@@ -56,7 +56,8 @@ pub trait Factories: Sized {
     /// Makes a vector of the values of a range, with step 1.
     fn arange<N: Into<Scalar>>(range: Range<N>, options: impl Into<TensorOptions>) -> Result<Self>;
 
-    /// Makes a vector of the values of a range, with step `step`. A negative step counts downwards.
+    /// Makes a vector of the values of a range, with step `step`. A negative step counts downwards. PyTorch:
+    /// `torch.arange(start, end, step)`.
     fn arange_step<N: Into<Scalar>>(range: Range<N>, step: N, options: impl Into<TensorOptions>) -> Result<Self>;
 
     /// Makes a vector of `steps` equally spaced values from `start` to `end`, both included.

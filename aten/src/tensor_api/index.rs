@@ -43,10 +43,11 @@ use crate::{ConversionMethods, IndexingMethods, is_mask};
 /// ```
 pub trait Indexing: Sized {
     /// Returns the elements at the indices: one [`Index`] for each dimension, alone or in a tuple, starting with the first dimension.
-    /// Dimensions without an index are selected whole.
+    /// Dimensions without an index are selected whole. PyTorch: `x[...]`.
     fn i(&self, indices: impl Indices) -> Result<Self>;
 
     /// Writes `value` to the elements at the indices. `value` is a number, or a tensor that broadcasts to the sizes of the selection.
+    /// PyTorch: `x[...] = value`.
     fn set(&self, indices: impl Indices, value: impl ArithmeticOperand) -> Result<()>;
 }
 

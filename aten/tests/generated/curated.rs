@@ -69,10 +69,11 @@ fn methods_of_traits(text: &str) -> Vec<Method> {
 }
 
 fn method(signature: &str, comment: &str) -> Method {
-    let (name, rest) = signature.split_once(['(', '<']).unwrap();
+    let (name, rest) = signature.split_once('(').unwrap();
+    let name = name.split('<').next().unwrap();
     let parameters = rest.split("->").next().unwrap();
     let is_static = !parameters.contains("&self");
-    let names = parameters.split(':').rev().skip(1).filter_map(|before| before.split(['(', ',', ' ']).next_back());
+    let names = parameters.split(": ").rev().skip(1).filter_map(|before| before.split(['(', ',', ' ']).next_back());
     let mut parameters: Vec<String> = names.map(str::to_owned).filter(|name| !name.is_empty()).collect();
     parameters.reverse();
     Method { name: name.to_owned(), parameters, family: String::new(), is_static, comment: comment.trim().to_owned() }

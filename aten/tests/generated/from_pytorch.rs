@@ -92,7 +92,11 @@ fn page() -> String {
 /// Returns PyTorch's names of a method: those in its comment, or else its own name.
 fn pytorch_names(method: &Method) -> Vec<String> {
     let prefixed = |name: &str| {
-        if name.starts_with("torch.") || name.starts_with("F.") { name.to_owned() } else { format!("x.{name}") }
+        if ["torch.", "F.", "x["].iter().any(|start| name.starts_with(start)) {
+            name.to_owned()
+        } else {
+            format!("x.{name}")
+        }
     };
     let mut names: Vec<String> = words_after(&method.comment, "PyTorch: ").iter().map(|name| prefixed(name)).collect();
     if names.is_empty() {
@@ -103,7 +107,8 @@ fn pytorch_names(method: &Method) -> Vec<String> {
             "linalg" => "torch.linalg.",
             _ => "x.",
         };
-        names.push(format!("{place}{}", method.name));
+        let name = method.name.strip_suffix("_with").map_or_else(|| method.name.clone(), |name| format!("{name}(...)"));
+        names.push(format!("{place}{name}"));
     }
     for other in ["Other names: ", "Another name: "] {
         names.extend(words_after(&method.comment, other).iter().map(|name| prefixed(name)));
