@@ -47,7 +47,7 @@ assert_eq!(y.to_vec::<f64>()?, [2.0, 6.0]);
 # Gradients of each sample
 
 `vmap` over `grad` computes the gradient of the loss of each sample, with one call for all samples. Inputs and results of all transforms are
-trees of tensors ([`TensorTree`](trait@TensorTree)): tensors, tuples, lists, maps, and structs of these. [`jacrev`] computes the derivatives
+trees of tensors ([`TensorTree`](trait@dispatch_runtime::TensorTree)): tensors, tuples, lists, maps, and structs of these. [`jacrev`] computes the derivatives
 of a function with more than one result, and [`hessian`] second derivatives.
 
 ```

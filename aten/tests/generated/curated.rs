@@ -73,9 +73,10 @@ fn method(signature: &str, comment: &str) -> Method {
     let name = name.split('<').next().unwrap();
     let parameters = rest.split("->").next().unwrap();
     let is_static = !parameters.contains("&self");
-    let names = parameters.split(": ").rev().skip(1).filter_map(|before| before.split(['(', ',', ' ']).next_back());
-    let mut parameters: Vec<String> = names.map(str::to_owned).filter(|name| !name.is_empty()).collect();
-    parameters.reverse();
+    // Each piece but the last ends with the name of a parameter.
+    let pieces: Vec<&str> = parameters.split(": ").collect();
+    let names = pieces[..pieces.len() - 1].iter().filter_map(|piece| piece.split(['(', ',', ' ']).next_back());
+    let parameters = names.filter(|name| !name.is_empty()).map(str::to_owned).collect();
     Method { name: name.to_owned(), parameters, family: String::new(), is_static, comment: comment.trim().to_owned() }
 }
 
