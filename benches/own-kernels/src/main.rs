@@ -71,7 +71,7 @@ type Contender<'a> = (&'static str, &'a dyn Fn() -> Result<Tensor>);
 fn main() -> Result<()> {
     let x = aten::cos(&Tensor::arange(0..768 * 128, DType::F32)?)?;
     let x = aten::reshape(&x, &[768, 128])?;
-    let transposed = aten::clone(&aten::t(&x)?, Some(opdispatch::MemoryFormat::Contiguous))?;
+    let transposed = aten::clone(&aten::t(&x)?, Some(opdispatch::runtime::MemoryFormat::Contiguous))?;
     let transposed = aten::t(&transposed)?;
     let halves = aten::to_dtype(&x, DType::BF16, false, false, None)?;
     let weight = aten::sin(&Tensor::arange(0..128, DType::F32)?)?;
