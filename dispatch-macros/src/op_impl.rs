@@ -255,6 +255,22 @@ fn expand_typed(checked: &KernelWithSchema, kernel: &TypedKernel) -> TokenStream
             })
         }
     };
+    // The plan reports a wrong argument by its name. The functions that a kernel calls do not know the names.
+    let reads_only = !kernel.types.iter().any(RustType::is_mutable_reference);
+    let body = if checked.properties.has_plan && reads_only {
+        quote! {
+            match { #body } {
+                ::core::result::Result::Ok(__result) => ::core::result::Result::Ok(__result),
+                ::core::result::Result::Err(__error) => ::core::result::Result::Err(#runtime::check_or_body_error(
+                    <#operator as #runtime::Operation>::operator(),
+                    __error,
+                    <#operator>::plan(#(#arguments),*).map(|_| ()),
+                )),
+            }
+        }
+    } else {
+        body
+    };
     let on_meta = generate_meta_device_checks(attribute, kernel, &arguments, &runtime);
     // A kernel that takes the keys of its call may redispatch to itself by mistake; this guard detects it.
     let inside = kernel.takes_keys.then(|| {
