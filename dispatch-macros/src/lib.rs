@@ -37,7 +37,8 @@ use proc_macro::TokenStream;
 /// |---|---|
 /// | `plan` | the operator has a plan: a function under `#[op_plan]` |
 /// | `shape = pointwise`, `reduce(dim)`, `"mk,kn->mn"` | the operator has the plan of this shape word |
-/// | `dtype = float`, `dtypes(floating)`, `check = f(this)` | for a shape word: result dtype, dtypes of the computation, a condition |
+/// | `dtype = float`, `check = f(this)` | for a shape word: result dtype, a condition |
+/// | `dtypes(floating)` | for `shape = pointwise`: dtypes of the computation, groups only: `floating`, `integral`, `complex`, `all` |
 /// | `check = f(this)` over a body | a check that runs if the body fails: its error replaces that of the inner operator |
 /// | `float8` | the operator accepts float8 dtypes, which plans otherwise refuse |
 /// | `data_dependent` | the sizes of results depend on elements |
@@ -51,8 +52,10 @@ pub fn op_def(attribute: TokenStream, item: TokenStream) -> TokenStream {
     op_def::expand(attribute.into(), &item.into()).into()
 }
 
-/// Registers a kernel of an operator: `#[op_impl(path::to::operator, KEY)]`. Several keys may be named. Without a key, the kernel serves
-/// every key that has no other kernel. After the keys: `override`, `when(condition)` and `priority = N`, `dtypes(words)` and
+/// Registers a kernel of an operator: `#[op_impl(path::to::operator, KEY)]`. Several keys may be named. Without a key, the kernel is
+/// registered for `CompositeImplicitAutograd`: it serves every backend without a kernel of its own, and autograd differentiates the
+/// operators that it calls, so a `#[op_grad]` of the operator does not run there. A kernel with `dtypes(..)` or a `plan` must name a key.
+/// After the keys: `override`, `when(condition)` and `priority = N`, `dtypes(words)` and
 /// `by = argument` for a kernel that is generic over the element type (the dtype of `argument` selects it; without `by`, that of the first
 /// tensor, or the one that all operands of an elementwise operator promote to), `boxed` for a kernel that takes its arguments from the stack. A
 /// kernel whose first parameter is `plan` takes the operator's plan, its outputs and the arguments that it names, and serves every form of

@@ -12,6 +12,7 @@ mod when;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
+use syn::Signature;
 
 pub(crate) use dtypes::is_type_with_dtype;
 
@@ -71,6 +72,29 @@ fn check_without_schema(function: &Function, attribute: &Attribute, errors: &mut
     if let Some(dtypes) = &attribute.dtypes {
         dtypes::check_dtypes_option(dtypes, &function.signature, errors);
     }
+    check_key_of_backend_kernel(attribute, &function.signature, errors);
+}
+
+/// Reports a kernel that is written for a backend, but names no key. It would be a composite, which switches off the operator's derivative.
+fn check_key_of_backend_kernel(attribute: &Attribute, signature: &Signature, errors: &mut Errors) {
+    if !attribute.keys.is_empty() {
+        return;
+    }
+    let (at, what) = match (&attribute.dtypes, &attribute.engine, attribute.direct_writes.first()) {
+        (Some(dtypes), ..) => (dtypes.word.to_token_stream(), "the option `dtypes(..)`".to_owned()),
+        (_, Some(engine), _) => (engine.word.to_token_stream(), "the option `engine`".to_owned()),
+        (.., Some(word)) => (word.to_token_stream(), format!("the option `{word}`")),
+        _ if planned::takes_plan(signature) => {
+            (attribute.operator.to_token_stream(), "the parameter `plan`".to_owned())
+        }
+        _ => return,
+    };
+    let (kernel, operator) = (&signature.ident, source_text(&attribute.operator));
+    let message = format!(
+        "kernel `{kernel}` has {what}, but names no key; write `#[op_impl({operator}, CPU, ..)]`, or it would serve every backend as a \
+         composite, and a derivative of the operator would not run"
+    );
+    errors.add_at(at, message);
 }
 
 type KernelWithSchema = schema_callback::FunctionWithSchema<Attribute>;
@@ -230,6 +254,22 @@ fn expand_typed(checked: &KernelWithSchema, kernel: &TypedKernel) -> TokenStream
                 quote!(#(#taken)* #returned)
             })
         }
+    };
+    // The plan reports a wrong argument by its name. The functions that a kernel calls do not know the names.
+    let reads_only = !kernel.types.iter().any(RustType::is_mutable_reference);
+    let body = if checked.properties.has_plan && reads_only {
+        quote! {
+            match { #body } {
+                ::core::result::Result::Ok(__result) => ::core::result::Result::Ok(__result),
+                ::core::result::Result::Err(__error) => ::core::result::Result::Err(#runtime::check_or_body_error(
+                    <#operator as #runtime::Operation>::operator(),
+                    __error,
+                    <#operator>::plan(#(#arguments),*).map(|_| ()),
+                )),
+            }
+        }
+    } else {
+        body
     };
     let on_meta = generate_meta_device_checks(attribute, kernel, &arguments, &runtime);
     // A kernel that takes the keys of its call may redispatch to itself by mistake; this guard detects it.

@@ -15,7 +15,7 @@ use crate::errors::Errors;
 use crate::schema_callback::{FunctionWithSchema, call_with_schema_for_function};
 use crate::syntax::function::{Function, signature_lint_attribute};
 use crate::syntax::rust_type::RustType;
-use crate::syntax::signature::{self, rust_argument_name};
+use crate::syntax::signature::{self, Parameter, rust_argument_name};
 use crate::syntax::user_tokens::source_text;
 
 /// The argument of `#[op_vmap(..)]`.
@@ -68,12 +68,14 @@ pub(crate) fn expand_with_schema(input: TokenStream) -> TokenStream {
         Ok(completed) => completed,
         Err(error) => return error.to_compile_error(),
     };
-    let (found, expected) = (signature::parameters(&signature).len(), schema.arguments.len() + 1);
+    let parameters = signature::parameters(&signature);
+    let (found, expected) = (parameters.len(), schema.arguments.len() + 1);
     if found != expected {
         let message = format!(
-            "a batch rule takes the batch and the {} arguments of `{schema:#}`, but `{}` has {found} parameters",
+            "a batch rule takes the batch and the {} arguments of `{schema:#}`, but `{}` has {found} parameters{}",
             expected - 1,
             signature.ident,
+            missing_parameters_text(&schema, &parameters, &layer),
         );
         return syn::Error::new_spanned(&signature.inputs, message).to_compile_error();
     }
@@ -84,6 +86,30 @@ pub(crate) fn expand_with_schema(input: TokenStream) -> TokenStream {
     }
     let rule = generate_batch_rule(&attribute.operator, &signature);
     quote!(#function #rule)
+}
+
+/// Returns the end of a message: the missing parameters, if the names of the others show which ones are missing.
+fn missing_parameters_text(schema: &Schema, parameters: &[Parameter], layer: &TokenStream) -> String {
+    let arguments: Vec<Ident> = schema.arguments.iter().map(|argument| rust_argument_name(&argument.name)).collect();
+    let is_argument =
+        |parameter: &Parameter| parameter.name.as_ref().is_some_and(|name| arguments.iter().any(|other| other == name));
+    let (batch, rest) = match parameters {
+        [first, ..] if is_argument(first) => (Some("`batch: &Batch`".to_owned()), parameters),
+        [_, rest @ ..] => (None, rest),
+        [] => return String::new(),
+    };
+    if !rest.iter().all(is_argument) {
+        return String::new();
+    }
+    let is_missing = |name: &Ident| !rest.iter().any(|parameter| parameter.name.as_ref() == Some(name));
+    let of_arguments = schema.arguments.iter().zip(&arguments).filter(|(_, name)| is_missing(name));
+    let of_arguments = of_arguments.filter_map(|(argument, name)| {
+        let ty = RustType::from_argument(argument)?;
+        let text = mapped_type(&ty, layer).map_or_else(|| ty.text().to_owned(), |(text, _)| text.to_owned());
+        Some(format!("`{name}: {text}`"))
+    });
+    let missing: Vec<String> = batch.into_iter().chain(of_arguments).collect();
+    if missing.is_empty() { String::new() } else { format!("; missing: {}", missing.join(", ")) }
 }
 
 /// Returns the type of a tensor argument in a batch rule, as text and as tokens; `None` for other arguments.

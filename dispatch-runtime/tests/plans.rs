@@ -441,3 +441,47 @@ fn a_backend_can_have_planned_and_unplanned_kernels() {
     late.remove();
     mirror_out(&x, &mut out).unwrap();
 }
+
+/// An operator with a shape word, whose kernel takes no plan. What it calls does not know the names of the arguments.
+#[op_def("joined(Tensor self, Tensor other) -> Tensor", shape = pointwise)]
+fn joined(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+
+#[op_impl(joined, CPU)]
+fn joined_cpu(this: &Tensor, other: &Tensor) -> Result<Tensor> {
+    let spec = Spec::pointwise(&[this, other], this.dtype())?;
+    if this.sizes() == [0] { Err(Error::kernel("the kernel joins no empty tensors")) } else { spec.on(Device::CPU) }
+}
+
+#[test]
+fn the_plan_names_the_wrong_argument_of_a_kernel_without_a_plan() {
+    let (pair, triple, empty) =
+        (Tensor::from_slice(&[1.0, 2.0]), Tensor::from_slice(&[1.0; 3]), Tensor::from_slice::<f64>(&[]));
+    assert_eq!(joined(&pair, &pair).unwrap().sizes(), [2]);
+    let error = joined(&pair, &triple).unwrap_err().to_string();
+    assert!(error.contains("`plans::joined`: argument `other` ") && !error.contains("operand"), "{error}");
+    let error = joined(&empty, &empty).unwrap_err().to_string();
+    assert!(error.contains("the kernel joins no empty tensors"), "{error}");
+}
+
+#[op_def("halved(Tensor self) -> Tensor", shape = pointwise, dtypes(floating))]
+fn halved(this: &Tensor) -> Result<Tensor>;
+
+#[op_def("inverted(Tensor self) -> Tensor", shape = pointwise, dtypes(integral))]
+fn inverted(this: &Tensor) -> Result<Tensor>;
+
+#[test]
+fn a_plan_lists_every_dtype_of_its_groups() {
+    let zeros = |dtype| Spec::contiguous(dtype, &[2]).on(Device::CPU).unwrap();
+    let floats = [DType::F16, DType::BF16, DType::F32, DType::F64];
+    let integers = [DType::U8, DType::I8, DType::I16, DType::I32, DType::I64, DType::Bool];
+    for dtype in floats {
+        assert!(halved::plan(&zeros(dtype)).is_ok() && inverted::plan(&zeros(dtype)).is_err(), "{dtype}");
+    }
+    for dtype in integers {
+        assert!(halved::plan(&zeros(dtype)).is_err() && inverted::plan(&zeros(dtype)).is_ok(), "{dtype}");
+    }
+    let error = halved::plan(&zeros(DType::I32)).unwrap_err().to_string();
+    assert!(error.ends_with("of int32; it supports float16, bfloat16, float32, float64"), "{error}");
+    let error = inverted::plan(&zeros(DType::F32)).unwrap_err().to_string();
+    assert!(error.ends_with("it supports uint8, int8, int16, int32, int64, bool"), "{error}");
+}

@@ -86,6 +86,34 @@ fn with_body_catch_all(this: &Tensor) -> Tensor {
     this.clone()
 }
 
+/// An operator with a kernel for Autograd that never runs, because the other kernel names no key.
+#[op_def("catch_all(Tensor self) -> int")]
+fn catch_all(this: &Tensor) -> Result<i64>;
+
+#[op_impl(catch_all)]
+fn catch_all_kernel(_: &Tensor) -> i64 {
+    1
+}
+
+#[op_impl(catch_all, Autograd)]
+fn catch_all_derivative(_: &Tensor) -> i64 {
+    2
+}
+
+/// The same operator with a kernel for a key.
+#[op_def("not_catch_all(Tensor self) -> int")]
+fn not_catch_all(this: &Tensor) -> Result<i64>;
+
+#[op_impl(not_catch_all, CPU)]
+fn not_catch_all_kernel(_: &Tensor) -> i64 {
+    1
+}
+
+#[op_impl(not_catch_all, Autograd)]
+fn not_catch_all_derivative(_: &Tensor) -> i64 {
+    2
+}
+
 mod first_crate {
     #[dispatch_runtime::dispatch_key(layer, above = Autocast)]
     pub(super) static Namesake: dispatch_runtime::Key;
@@ -195,6 +223,18 @@ fn a_catch_all_beside_a_body_is_found() {
     assert!(
         matches!(&findings_about_operator("verify::with_body")[..], [Finding::AliasKernelBesideBody { kernels, .. }] if kernels.len() == 2)
     );
+}
+
+#[test]
+fn a_derivative_that_never_runs_is_found() {
+    let x = one_element_tensor().with_keys(keys::CPU | keys::AutogradCPU);
+    let findings = findings_about_operator("verify::catch_all");
+    assert!(matches!(&findings[..], [Finding::CompositeReplacesAutograd { .. }]), "{findings:?}");
+    assert!(findings[0].to_string().contains("`#[op_impl(catch_all, CPU)]`"), "{}", findings[0]);
+    assert_eq!(catch_all(&x).unwrap(), 1);
+
+    assert!(findings_about_operator("verify::not_catch_all").is_empty());
+    assert_eq!(not_catch_all(&x).unwrap(), 2);
 }
 
 #[test]

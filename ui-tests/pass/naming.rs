@@ -210,3 +210,31 @@ fn the_named_form_works_in_private_modules_and_under_other_names() -> Result<()>
     assert_eq!(imported!(&one_element_tensor())?, 5);
     Ok(())
 }
+
+/// An operator beside imports of all names of the crate, which include its exported macro.
+pub mod beside_imports_of_all_names {
+    use crate::*;
+
+    /// Copies a tensor.
+    #[op_def("beside_imports(Tensor self, int n=6) -> int")]
+    pub fn beside_imports(_this: &Tensor, n: i64) -> Result<i64> {
+        Ok(n)
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[op_def("nested_beside_imports(Tensor self, int n=7) -> int")]
+        pub(super) fn nested_beside_imports(_this: &Tensor, n: i64) -> Result<i64> {
+            Ok(n)
+        }
+
+        #[test]
+        fn the_named_form_works_beside_imports_of_all_names() -> Result<()> {
+            assert_eq!(beside_imports!(&one_element_tensor())?, 6);
+            assert_eq!(nested_beside_imports!(&one_element_tensor())?, 7);
+            Ok(())
+        }
+    }
+}

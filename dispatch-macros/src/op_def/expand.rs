@@ -199,13 +199,24 @@ fn generate_named_call_macro(definition: &Definition) -> TokenStream {
     let dollar = Punct::new('$', Spacing::Alone);
     let identity = definition_number::hash_definition(&schema.name.to_string());
     let properties = definition.properties_tokens();
-    let export = matches!(visibility, Visibility::Public(_)).then(|| quote!(#[macro_export]));
+    // Only an exported macro can be used outside of the crate.
+    let (export, inner) = match visibility {
+        Visibility::Public(_) => (Some(quote!(#[macro_export])), quote!(pub)),
+        _ => (None, quote!(pub(crate))),
+    };
+    // In the module of the definition, `use crate::*` would import an exported macro a second time, and the name would be ambiguous.
     quote! {
-        #runtime::__define_operator_macro! { (#dollar) #hidden (#text) ({ #properties }) (#identity) #export }
+        #[doc(hidden)]
+        #[allow(non_snake_case, unreachable_pub, unused_imports)]
+        mod #hidden {
+            #runtime::__define_operator_macro! { (#dollar) #hidden (#text) ({ #properties }) (#identity) #export }
+
+            #inner use #hidden as #name;
+        }
 
         #[doc(hidden)]
         #[allow(unused_imports)]
-        #visibility use #hidden as #name;
+        #visibility use #hidden::#name;
     }
 }
 

@@ -134,6 +134,17 @@ fn dtypes_of_compute_words(words: &[Ident], errors: &mut Errors) -> Vec<&'static
     dtypes
 }
 
+/// Returns the dtypes of operands that are computed in this dtype, as variants of `DType`.
+fn accepted_dtypes(compute_dtype: &str) -> &'static [&'static str] {
+    match compute_dtype {
+        "f32" => &["F16", "BF16", "F32"],
+        "f64" => &["F64"],
+        "c64" => &["C64"],
+        "c128" => &["C128"],
+        _ => &["U8", "I8", "I16", "I32", "I64", "Bool"],
+    }
+}
+
 fn tokens_to_underline(shape: &ShapeWord) -> TokenStream {
     match shape {
         ShapeWord::Pointwise { operands } => quote!(#(#operands)*),
@@ -205,7 +216,8 @@ impl Definition {
             None => return quote!(::core::option::Option::None),
             Some(CheckedShapeWord::Pointwise { operands, dtype, dtypes }) => {
                 let dtype = promotion(dtype);
-                let dtypes = dtypes.iter().map(|name| Ident::new(&name.to_uppercase(), Span::call_site()));
+                let dtypes = dtypes.iter().flat_map(|name| accepted_dtypes(name));
+                let dtypes = dtypes.map(|name| Ident::new(name, Span::call_site()));
                 let float8 = self.float8;
                 let names = operands.iter().map(|&at| &self.schema.arguments[at].name);
                 quote! {

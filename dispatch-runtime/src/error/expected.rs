@@ -46,6 +46,7 @@ pub enum Expected<T: 'static> {
 /// ```
 /// use dispatch_runtime::{Expected, Sizes};
 /// assert_eq!(Sizes::from(&[2, 3][..]), Sizes::Are(vec![2, 3]));
+/// assert_eq!(Sizes::from([2, 3]), Sizes::Are(vec![2, 3]));
 /// assert_eq!(Sizes::Dim { dim: 1, size: Expected::AtLeast(4) }.to_string(), "at least 4 in dimension 1");
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -158,6 +159,12 @@ impl_from_numbers_and_ranges! {
 impl<T, const N: usize> From<&'static [T; N]> for Expected<T> {
     fn from(list: &'static [T; N]) -> Self {
         Self::OneOf(list)
+    }
+}
+
+impl<const N: usize> From<[i64; N]> for Sizes {
+    fn from(sizes: [i64; N]) -> Self {
+        Self::Are(sizes.into())
     }
 }
 

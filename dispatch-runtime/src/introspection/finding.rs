@@ -47,6 +47,16 @@ pub enum Finding {
         /// The location of the composite.
         composite: Location,
     },
+    /// The operator's kernel for Autograd, such as its derivative, never runs: a kernel for `CompositeImplicitAutograd` serves all calls
+    /// in its place, because no backend has a kernel of its own.
+    CompositeReplacesAutograd {
+        /// The name of the operator.
+        operator: Name<'static>,
+        /// The location of the kernel for `CompositeImplicitAutograd`.
+        composite: Location,
+        /// The location of the kernel for Autograd.
+        autograd: Location,
+    },
     /// Calls through `AutogradOther` will fail: a composite and a storage's kernel could both serve them.
     AmbiguousAutogradOther {
         /// The name of the operator.
@@ -111,6 +121,13 @@ impl fmt::Display for Finding {
                 f,
                 "the kernel of `{operator}` for {backend} disables autograd on that backend\n  kernel: {kernel}\n  composite: {composite}\n  \
                  Give the operator a derivative, or remove the kernel, so that the composite serves that backend."
+            ),
+            Self::CompositeReplacesAutograd { operator, composite, autograd } => write!(
+                f,
+                "the derivative of `{operator}` never runs, because a kernel for CompositeImplicitAutograd serves its calls\n  \
+                 kernel: {composite}\n  derivative: {autograd}\n  \
+                 Name a key for the kernel: `#[op_impl({}, CPU)]`.",
+                operator.base
             ),
             Self::AmbiguousAutogradOther { operator, storage } => write!(
                 f,

@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 
 use super::finding::Finding;
 use crate::error::ErrorKind;
-use crate::key::{Alias, InsertionPoint, Key, KeyError, NameClash, Slot, SlotOrAlias, UserKey, name_clashes};
+use crate::key::{Alias, InsertionPoint, Key, KeyError, NameClash, Slot, SlotOrAlias, UserKey, keys, name_clashes};
 use crate::location::Location;
 use crate::registration::{registry, rust_operator_impl};
-use crate::table::{ActiveKernels, KernelRegistration, OperatorRow, cell};
+use crate::table::{ActiveKernels, Kernel, KernelRegistration, OperatorRow, cell};
 
 /// Checks the registrations of this program, and returns all findings in a stable order.
 ///
@@ -116,6 +116,7 @@ fn check_row(row: &OperatorRow, findings: &mut Vec<Finding>) {
 }
 
 fn check_composite(row: &OperatorRow, composite: &KernelRegistration, findings: &mut Vec<Finding>) {
+    findings.extend(replaced_autograd_finding(row, composite));
     let registered_keys = row.registered_keys();
     let differentiable =
         [Alias::Autograd, Alias::CompositeExplicitAutograd].into_iter().any(|alias| registered_keys.has_alias(alias));
@@ -134,6 +135,28 @@ fn check_composite(row: &OperatorRow, composite: &KernelRegistration, findings: 
             findings.push(Finding::AmbiguousAutogradOther { operator: row.name, storage: key });
         }
     }
+}
+
+/// Returns the finding about a derivative that never runs, because the composite serves autograd of every backend. Meta does not count: it
+/// computes no results. The body of a definition may have a derivative for backends that are not linked.
+fn replaced_autograd_finding(row: &OperatorRow, composite: &KernelRegistration) -> Option<Finding> {
+    let autograd = highest_precedence_kernel(row, SlotOrAlias::Alias(Alias::Autograd))?;
+    let computes = |target: SlotOrAlias| match target {
+        SlotOrAlias::Slot(slot) => slot.is_dense() && Key::from_slot(slot) != keys::Meta,
+        SlotOrAlias::Alias(alias) => alias == Alias::CompositeExplicitAutograd,
+    };
+    let is_body = row.definitions.iter().any(|operator| operator.location() == composite.location);
+    if is_body
+        || matches!(autograd.kernel, Kernel::Fallthrough)
+        || row.cells.iter().any(|(target, _)| computes(*target))
+    {
+        return None;
+    }
+    Some(Finding::CompositeReplacesAutograd {
+        operator: row.name,
+        composite: composite.location,
+        autograd: autograd.location,
+    })
 }
 
 fn highest_precedence_kernel(row: &OperatorRow, target: SlotOrAlias) -> Option<&KernelRegistration> {

@@ -98,7 +98,7 @@ pub fn pointwise_plan(operator: &Operator, operands: &[PointwiseOperand<'_>]) ->
     }
     let compute_dtype = computation_dtype(promotion, &tensors, operands);
     check_float8_operands(compute_dtype, float8, &given, tensors.iter().copied())?;
-    if !compute_dtype.is_float8() && !dtypes.is_empty() && !dtypes.contains(&representative_dtype(compute_dtype)) {
+    if !compute_dtype.is_float8() && !dtypes.is_empty() && !dtypes.contains(&compute_dtype) {
         let (operator, supported) = (operator.name(), dtypes);
         return Err(ErrorKind::UnsupportedDType { operator, argument: "self", dtype: compute_dtype, supported }.into());
     }
@@ -150,14 +150,4 @@ fn computation_dtype(promotion: Promotion, tensors: &[&Tensor], operands: &[Poin
         state.add_number(number);
     }
     if promotion == Promotion::Float { state.result_dtype().to_floating() } else { state.result_dtype() }
-}
-
-/// Returns the dtype that an operator's definition lists if it supports this one: `f32` stands for all 16-bit floats, `i64` for all
-/// integers and bool.
-fn representative_dtype(compute_dtype: DType) -> DType {
-    match compute_dtype {
-        DType::F16 | DType::BF16 => DType::F32,
-        DType::F32 | DType::F64 | DType::C64 | DType::C128 => compute_dtype,
-        _ => DType::I64,
-    }
 }

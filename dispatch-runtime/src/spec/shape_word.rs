@@ -32,8 +32,7 @@ pub enum ShapeWord {
         names: &'static [&'static str],
         /// The promotion rule for the dtype of the result.
         dtype: Promotion,
-        /// The dtypes that the operator computes in. Half precision counts as [`DType::F32`], integers and booleans count as
-        /// [`DType::I64`]. Empty if the definition does not name dtypes.
+        /// The dtypes that the operator accepts, after promotion. Empty if the definition does not name dtypes.
         dtypes: &'static [DType],
         /// Whether the operator also computes with float8 dtypes.
         float8: bool,
