@@ -79,7 +79,7 @@ impl Report {
     /// # use kernels_cpu as _;
     /// let x = Tensor::from([1.0, -2.0]);
     /// opcheck(aten::neg::operator(), &x)?.require([Check::Meta, Check::Numeric])?;
-    /// let error = opcheck(aten::neg::operator(), &x.to(dispatch_runtime::DType::I64)?)?.require([Check::Numeric]);
+    /// let error = opcheck(aten::neg::operator(), &Tensor::from([1, -2]))?.require([Check::Numeric]);
     /// assert!(matches!(error, Err(Error::NotChecked { .. })));
     /// # Ok::<(), dispatch_runtime::Error>(())
     /// ```
