@@ -156,8 +156,8 @@ pub fn difference_in_place(this: &Tensor) -> Result<Tensor>;
 #[op_impl(difference_in_place, CPU, dtypes(floating), in_place)]
 fn difference_in_place_cpu<T: Floating>(_plan: &PointwisePlan, out: &mut Tensor, this: &Tensor) -> Result<()> {
     out.elements_mut::<T>()?.for_each(|to| *to = T::ZERO);
-    let elements = this.to_vec::<T>()?;
-    out.elements_mut::<T>()?.zip(elements).for_each(|(to, x)| *to = x + x);
+    let mut elements = this.to_vec::<T>()?.into_iter();
+    out.elements_mut::<T>()?.for_each(|to| *to = elements.next().map_or(T::ZERO, |x| x + x));
     Ok(())
 }
 
