@@ -163,7 +163,7 @@ pub mod __private {
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-/// The chapters of the guide, as doctests. The chapter on checking is a doctest of `dispatch-checks`.
+/// The chapters of the guide, as doctests.
 #[cfg(all(doctest, feature = "cpu", feature = "autograd", feature = "modes", feature = "families"))]
 mod guide {
     #[doc = include_str!("../docs/guide/src/introduction.md")]
@@ -177,6 +177,9 @@ mod guide {
     #[cfg(feature = "vmap")]
     #[doc = include_str!("../docs/guide/src/transforms.md")]
     struct Transforms;
+    #[cfg(feature = "checks")]
+    #[doc = include_str!("../docs/guide/src/checking.md")]
+    struct Checking;
     #[doc = include_str!("../docs/guide/src/backend.md")]
     struct Backend;
     #[doc = include_str!("../docs/guide/src/layer.md")]

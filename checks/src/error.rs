@@ -4,6 +4,7 @@ use std::fmt;
 
 use dispatch_runtime::{AccessError, Device, OutOfStorage};
 
+use crate::check::Check;
 use crate::report::Report;
 
 /// A result whose error is this crate's [`Error`].
@@ -45,6 +46,13 @@ pub enum Error {
     NoDifferentiableResult,
     /// A kernel or a derivative is missing, as the message says.
     Missing(String),
+    /// A check that [`Report::require`] names was not made.
+    NotChecked {
+        /// The operator, with its schema.
+        operator: String,
+        /// The checks that were not made, each with its reasons.
+        checks: Vec<(Check, Vec<String>)>,
+    },
     /// A function returns other results for the same inputs.
     NotDeterministic,
     /// A function is not smooth, so finite differences do not approximate its derivative.
@@ -82,11 +90,18 @@ impl fmt::Display for Error {
                 "no result has a gradient, because every result is an integer or was computed without gradients; return a floating-point result of differentiable operators",
             ),
             Self::Missing(message) => f.write_str(message),
+            Self::NotChecked { operator, checks } => {
+                write!(f, "{operator}: required checks were not made")?;
+                checks.iter().try_for_each(|(check, reasons)| match &reasons[..] {
+                    [] => write!(f, "\n  {check}: it does not apply to these inputs"),
+                    reasons => write!(f, "\n  {check}: {}", reasons.join("; ")),
+                })
+            }
             Self::NotDeterministic => {
                 f.write_str("the function returns other results for the same inputs; seed its random numbers inside of it")
             }
             Self::NotSmooth => f.write_str(
-                "the function is not smooth at the inputs, nor near them, so finite differences cannot check its derivative; give other inputs",
+                "the function is not smooth at the inputs, nor near them, so finite differences cannot check its derivative, or is computed in less than double precision; give other inputs",
             ),
             Self::InvalidGeometry => f.write_str("a tensor does not have one stride per size"),
             Self::CopyFailed { device, source } => write!(f, "cannot copy to or from {device}: {source}"),

@@ -7,7 +7,7 @@ use crate::check::Check;
 use crate::compare::{ComparedProperties, compare_results};
 use crate::datum::Datum;
 use crate::error::{Error, Result};
-use crate::gradients::{DifferentiableCall, EvaluationPoint, check_first_order, check_second_order};
+use crate::gradients::{DifferentiableCall, EvaluationPoint, NOT_SMOOTH, check_first_order, check_second_order};
 use crate::report::Report;
 use crate::tensors::to_array;
 use crate::verdict::{CallError, Verdict, catch_panics};
@@ -79,8 +79,12 @@ fn check_derivative<I: IntoTensorTree, O: TensorTree>(
     let verdict = check_at_point(&call, &arguments, check)?;
     match verdict {
         Verdict::Passed => Ok(()),
-        Verdict::NotApplicable(_) => Err(Error::NotSmooth),
+        Verdict::NotApplicable(NOT_SMOOTH) => Err(Error::NotSmooth),
+        Verdict::NotApplicable(reason) => Err(Error::Missing(format!("gradients are not checked: {reason}"))),
         Verdict::NotImplemented(message) => Err(Error::Missing(message)),
+        Verdict::Failed(failure) if failure.refuses_double_precision() => {
+            Err(Error::Missing(failure.missing_double_precision()))
+        }
         failed @ Verdict::Failed(_) => {
             let mut report = Report::new("the function".to_owned());
             report.add(Check::Numeric, [failed]);

@@ -68,8 +68,3 @@ pub mod plumbing {
     pub use crate::tensors::{HOST_DEVICE, round_to_dtype, to_array, to_complex, to_integer, to_real, to_tensor};
     pub use crate::verdict::{CallError, call_catching_panics, panic_message};
 }
-
-/// The guide's chapter about this crate: its examples are compiled and run as doctests.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/guide/src/checking.md")]
-struct CheckingChapter;

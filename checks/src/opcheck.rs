@@ -1,12 +1,14 @@
 //! `opcheck`: all checks of an operator for one case.
 
-use dispatch_runtime::{DType, ErrorKind, Operator};
+use dispatch_runtime::Operator;
+use dispatch_runtime::keys::{Autograd, CPU};
+use dispatch_runtime::schema::SchemaKind;
 
 use crate::case::Case;
 use crate::check::{Check, run_check};
 use crate::compare::{ComparedProperties, compare_results};
 use crate::datum::Datum;
-use crate::derived_calls::OperatorForms;
+use crate::derived_calls::{OperatorForms, out_of_another_dtype};
 use crate::error::{Error, Result};
 use crate::gradients::DifferentiableCall;
 use crate::reference_call::{ReferenceCall, copy_outcome_to_host};
@@ -66,8 +68,24 @@ pub fn opcheck(operator: &'static Operator, case: impl Into<Case>) -> Result<Rep
             report.add(Check::Values, compared.err().map(Verdict::Failed));
             let forms = OperatorForms::for_operator(operator);
             for check in CHECKS {
-                let verdicts = run_check(check, &reference, CALL_NUMBER, forms);
+                let mut verdicts = run_check(check, &reference, CALL_NUMBER, forms);
+                match check {
+                    Check::Values => {
+                        verdicts =
+                            verdicts.into_iter().map(|verdict| verdict.with_context("a second, equal call")).collect();
+                    }
+                    Check::Out => verdicts.extend(forms.out.and_then(|form| out_of_another_dtype(&reference, form))),
+                    Check::Numeric if verdicts.is_empty() => {
+                        verdicts.extend(missing_gradient_reason(&reference).map(Verdict::NotApplicable));
+                    }
+                    _ => {}
+                }
+                let is_unstable = check == Check::Values && matches!(verdicts[..], [Verdict::Failed(_)]);
                 report.add(check, verdicts.into_iter().map(|verdict| accept_single_precision(check, verdict)));
+                // Other checks would compare with results that the next call does not repeat.
+                if is_unstable {
+                    break;
+                }
             }
         }
         Err(CallError::NotImplemented(message)) => return Err(Error::Missing(message)),
@@ -108,23 +126,28 @@ fn double_precision_arguments(reference: &ReferenceCall) -> Option<Vec<Datum>> {
     (is_differentiable && reference.call(&arguments).is_ok()).then_some(arguments)
 }
 
+/// Returns the reason why the gradients of a call are not checked, if none of its floating-point results has one.
+fn missing_gradient_reason(reference: &ReferenceCall) -> Option<&'static str> {
+    let is_floating = |datum: &Datum| datum.arrays().iter().any(|array| array.dtype.is_floating());
+    let has_floats = reference.arguments.iter().any(is_floating) && reference.expected.iter().any(is_floating);
+    if !has_floats || reference.operator.schema().kind() == SchemaKind::Out {
+        return None;
+    }
+    // Autograd's kernels are the same for every backend. `not_differentiable!` registers a kernel with this name.
+    let autograd = reference.operator.table().into_iter().find(|cell| cell.key == Autograd.on(CPU));
+    let is_declared = autograd.is_some_and(|cell| {
+        !cell.kernels.is_empty() && cell.kernels.iter().all(|kernel| kernel.starts_with("`not_differentiable`"))
+    });
+    Some(if is_declared { "declared not differentiable" } else { "no result has a gradient" })
+}
+
 /// Accepts that an operator has no kernel for double precision, in which gradients are checked. The report names the missing kernel.
 fn accept_single_precision(check: Check, verdict: Verdict) -> Verdict {
     let has_gradients = matches!(check, Check::Numeric | Check::InPlaceGradients);
     match verdict {
-        Verdict::Failed(failure) if has_gradients && refuses_double_precision(&failure) => {
-            Verdict::NotImplemented(format!("gradients are checked in double precision, and the call {failure}"))
+        Verdict::Failed(failure) if has_gradients && failure.refuses_double_precision() => {
+            Verdict::NotImplemented(failure.missing_double_precision())
         }
         other => other,
-    }
-}
-
-fn refuses_double_precision(failure: &Failure) -> bool {
-    match failure {
-        Failure::Refused(error) => {
-            matches!(error.kind(), ErrorKind::UnsupportedDType { dtype: DType::F64 | DType::C128, .. })
-        }
-        Failure::InDerivedCall { failure, .. } => refuses_double_precision(failure),
-        _ => false,
     }
 }

@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use dispatch_runtime::ErrorKind;
+
 use crate::check::Check;
 use crate::compare::Difference;
 use crate::error::{Error, Result};
-use crate::verdict::{Failure, Verdict};
+use crate::verdict::{Failure, Verdict, is_wrong_gradient};
 
 /// The verdicts of all checks of an operator. Its text has each failure, and what to do about it.
 ///
@@ -68,7 +70,37 @@ impl Report {
         })
     }
 
-    /// Returns the checks that were not made, each with its reason: they do not apply, or a kernel or a derivative is missing.
+    /// Returns the report, or an error if one of these checks did not pass because it was not made. [`unchecked`](Self::unchecked) has the
+    /// reasons.
+    ///
+    /// ```
+    /// # use dispatch_checks::{Check, Error, opcheck};
+    /// # use dispatch_runtime::Tensor;
+    /// # use kernels_cpu as _;
+    /// let x = Tensor::from([1.0, -2.0]);
+    /// opcheck(aten::neg::operator(), &x)?.require([Check::Meta, Check::Numeric])?;
+    /// let error = opcheck(aten::neg::operator(), &Tensor::from([1, -2]))?.require([Check::Numeric]);
+    /// assert!(matches!(error, Err(Error::NotChecked { .. })));
+    /// # Ok::<(), dispatch_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::NotChecked`] with the checks that were not made.
+    pub fn require(self, checks: impl IntoIterator<Item = Check>) -> Result<Self> {
+        let reasons = |required: Check| {
+            self.unchecked().filter(|(check, _)| *check == required).map(|(_, reason)| reason.to_owned()).collect()
+        };
+        let missing = checks.into_iter().filter(|check| self.passed_count(*check) == 0);
+        let missing: Vec<(Check, Vec<String>)> = missing.map(|check| (check, reasons(check))).collect();
+        if missing.is_empty() {
+            return Ok(self);
+        }
+        Err(Error::NotChecked { operator: self.subject, checks: missing })
+    }
+
+    /// Returns the checks that were not made, each with its reason: they do not apply, or a kernel or a derivative is missing. A reason is
+    /// one line, and equal entries are returned once.
     ///
     /// ```
     /// # use kernels_cpu as _;
@@ -79,11 +111,19 @@ impl Report {
     /// # Ok::<(), dispatch_checks::Error>(())
     /// ```
     pub fn unchecked(&self) -> impl Iterator<Item = (Check, &str)> {
-        self.verdicts.iter().filter_map(|(check, verdict)| match verdict {
-            Verdict::NotApplicable(reason) => Some((*check, *reason)),
-            Verdict::NotImplemented(reason) => Some((*check, &**reason)),
-            _ => None,
-        })
+        let mut unchecked: Vec<(Check, &str)> = Vec::new();
+        for (check, verdict) in &self.verdicts {
+            let reason = match verdict {
+                Verdict::NotApplicable(reason) => reason,
+                // The lines after the first explain the keys of the call.
+                Verdict::NotImplemented(reason) => reason.lines().next().unwrap_or_default(),
+                _ => continue,
+            };
+            if !unchecked.contains(&(*check, reason)) {
+                unchecked.push((*check, reason));
+            }
+        }
+        unchecked.into_iter()
     }
 }
 
@@ -95,8 +135,7 @@ impl fmt::Display for Report {
         for (check, failure) in self.failed() {
             write!(f, "\n\n{check}: {failure}\n  to do: {}", advice(check, failure))?;
         }
-        let mut unchecked: Vec<(Check, &str)> = self.unchecked().collect();
-        unchecked.dedup();
+        let unchecked: Vec<(Check, &str)> = self.unchecked().collect();
         if !unchecked.is_empty() {
             f.write_str("\n\nnot checked:")?;
         }
@@ -107,6 +146,12 @@ impl fmt::Display for Report {
 /// Returns what the operator's author can do about a failure.
 fn advice(check: Check, failure: &Failure) -> &'static str {
     match failure {
+        Failure::InDerivedCall { failure, .. }
+            if check == Check::Values
+                && matches!(**failure, Failure::WrongResult { .. } | Failure::WrongArgumentAfterCall { .. }) =>
+        {
+            "write every element of the result, and compute it from the arguments alone; other checks need results that do not change"
+        }
         Failure::InDerivedCall { failure, .. } => advice(check, failure),
         Failure::NotCheckable(_) => "give inputs on a device whose memory can be read",
         Failure::Panicked { .. } => {
@@ -130,6 +175,12 @@ fn advice(check: Check, failure: &Failure) -> &'static str {
         Failure::ErrorWithoutName { .. } => "return a `BadArgument`, which names the argument",
         Failure::DifferentError { .. } => "return the same error for the same arguments",
         Failure::RefusedOnMeta(_) => "let the plan, or the kernel for Meta, accept what the kernel accepts",
+        Failure::Refused(error) if is_wrong_gradient(error) => {
+            "correct the derivative (`#[op_grad]`): the gradient of an argument has the sizes of the argument, or of the result if the argument is broadcast"
+        }
+        Failure::Refused(error) if matches!(error.kind(), ErrorKind::DuplicateKernel { .. }) => {
+            "keep one of the kernels, or write `override` on one, or give all but one a condition, `when(..)`"
+        }
         Failure::Refused(_) => advice_for_refusal(check),
         Failure::WrongResult { difference: Difference::Strides { .. }, .. } => {
             "give the result the strides of the plan: a kernel whose first parameter is `plan` gets such a result to write to; without a plan, an elementwise result has the strides of its input"
@@ -142,7 +193,12 @@ const fn advice_for_refusal(check: Check) -> &'static str {
     match check {
         Check::Values => "give inputs that the operator accepts, or correct the kernel",
         Check::Layouts => "accept every memory layout: read elements by the strides, or make a contiguous copy first",
-        Check::InPlace | Check::Out => "accept the arguments that the functional form accepts",
+        Check::InPlace => {
+            "accept the arguments that the functional form accepts, or drop the option `in_place` of the kernel"
+        }
+        Check::Out => {
+            "accept the arguments that the functional form accepts: a kernel with the option `converts` writes any dtype (`cpu::map_into` does), and one with `strided` any strides; or drop the option"
+        }
         Check::Vmap => "correct the batch rule (`#[op_vmap]`)",
         Check::Meta => "correct the plan, or the kernel for Meta",
         _ => "accept this call, as the kernel accepts the call from which it is derived",
@@ -151,12 +207,14 @@ const fn advice_for_refusal(check: Check) -> &'static str {
 
 const fn advice_for_difference(check: Check) -> &'static str {
     match check {
-        Check::Values => {
-            "correct the kernel, or the expected result; without one, the second of two equal calls differs from the first"
-        }
+        Check::Values => "correct the kernel, or the expected result",
         Check::Meta => "let the plan, or the kernel for Meta, compute the dtype and sizes that the kernel returns",
-        Check::InPlace => "write the result of the functional form to the first argument",
-        Check::Out => "write the result of the functional form to `out`, at its strides",
+        Check::InPlace => {
+            "write the result of the functional form to the first argument, or drop the option `in_place` of the kernel"
+        }
+        Check::Out => {
+            "write the result of the functional form to `out`, at its strides and in its dtype, or drop the option `strided`, `in_place` or `converts` of the kernel"
+        }
         Check::Layouts => "read arguments by their strides and offsets, not in the order of their memory",
         Check::Vmap => {
             "correct the batch rule (`#[op_vmap]`): each slice of the result belongs to the same slice of the inputs"

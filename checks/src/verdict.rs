@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::fmt;
 
 use dispatch_autograd::GradientError;
-use dispatch_runtime::{ErrorKind, Operator, Value};
+use dispatch_runtime::{DType, ErrorKind, Operator, Value};
 
 use crate::compare::Difference;
 use crate::error::Error;
@@ -84,6 +84,8 @@ pub enum Failure {
         actual: f64,
         /// The directional derivative by finite differences.
         expected: f64,
+        /// The names of the arguments with respect to which the gradient is wrong, if one of them alone shows it.
+        arguments: Vec<String>,
     },
     /// An argument was written although the schema says that it is only read.
     UnexpectedWrite {
@@ -151,11 +153,16 @@ impl fmt::Display for Failure {
                 write!(f, "after the call, `{argument}` {difference}")
             }
             Self::WrongGradient { argument, difference } => write!(f, "the gradient of `{argument}` {difference}"),
-            Self::WrongDirectionalDerivative { actual, expected } => {
+            Self::WrongDirectionalDerivative { actual, expected, arguments } => {
                 write!(
                     f,
                     "the directional derivative is {actual} by the gradient, and {expected} by finite differences"
-                )
+                )?;
+                if arguments.is_empty() {
+                    return Ok(());
+                }
+                let names: Vec<String> = arguments.iter().map(|name| format!("`{name}`")).collect();
+                write!(f, "; wrong with respect to {}", names.join(", "))
             }
             Self::UnexpectedWrite { argument } => {
                 write!(f, "wrote to `{argument}`, which its schema declares as read-only")
@@ -177,6 +184,30 @@ impl fmt::Display for Failure {
             Self::InDerivedCall { variant, failure } => write!(f, "{variant}: {failure}"),
         }
     }
+}
+
+impl Failure {
+    /// Whether the call was refused because the operator has no kernel for double precision, in which gradients are checked.
+    pub(crate) fn refuses_double_precision(&self) -> bool {
+        match self {
+            Self::Refused(error) => {
+                matches!(error.kind(), ErrorKind::UnsupportedDType { dtype: DType::F64 | DType::C128, .. })
+            }
+            Self::InDerivedCall { failure, .. } => failure.refuses_double_precision(),
+            _ => false,
+        }
+    }
+
+    /// Returns the reason of a derivative that is not checked because of [`refuses_double_precision`](Self::refuses_double_precision).
+    pub(crate) fn missing_double_precision(&self) -> String {
+        format!("gradients are checked in double precision (`float64`), and the call {self}")
+    }
+}
+
+/// Whether a derivative returned gradients of wrong sizes, or a wrong number of them.
+pub(crate) fn is_wrong_gradient(error: &dispatch_runtime::Error) -> bool {
+    let cause = error.source().and_then(|source| source.downcast_ref());
+    matches!(cause, Some(GradientError::WrongGradientSizes { .. } | GradientError::WrongGradientCount { .. }))
 }
 
 /// The reason why a call has no results to compare.

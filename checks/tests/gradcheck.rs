@@ -43,6 +43,29 @@ fn square(x: &Tensor) -> Result<Tensor> {
     x * x
 }
 
+#[op_def("gradcheck::single_precision(Tensor self) -> Tensor")]
+pub fn single_precision(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(single_precision, CPU, dtypes(f32))]
+fn single_precision_cpu<T: Floating>(this: &Tensor) -> Result<Tensor> {
+    Ok(Tensor::from_vec(this.to_vec::<T>()?, this.sizes())?)
+}
+
+#[test]
+fn a_function_of_single_precision_has_no_derivative_to_check() {
+    let error = gradcheck(|x| single_precision(x), &matrix().to(DType::F32).unwrap()).unwrap_err();
+    let text = error.to_string();
+    assert!(matches!(error, Error::Missing(_)), "{text}");
+    assert!(text.starts_with("gradients are checked in double precision (`float64`), and the call failed: "), "{text}");
+}
+
+#[test]
+fn the_input_of_a_wrong_gradient_is_named() {
+    let wrong = |(x, y): &(Tensor, Tensor)| (x * y)? + aten::detach(y)?;
+    let text = message(gradcheck(wrong, (&matrix(), &matrix())));
+    assert!(text.contains("; wrong with respect to `inputs.1`\n"), "{text}");
+}
+
 #[op_def("gradcheck::without_derivative(Tensor self) -> Tensor")]
 pub fn without_derivative(this: &Tensor) -> Result<Tensor>;
 

@@ -14,4 +14,4 @@ pub use forms::OperatorForms;
 pub(crate) use in_place::check as in_place;
 pub(crate) use layouts::{LAYOUT_SENSITIVE_OPERATORS, check as layouts};
 pub(crate) use mistakes::check as mistakes;
-pub(crate) use out::{check as out, derive_out_call};
+pub(crate) use out::{check as out, derive_out_call, out_of_another_dtype};

@@ -4,14 +4,14 @@ use dispatch_runtime::{DType, Operator, Value};
 
 use super::in_place::dtype_category_rank;
 use super::overlapping_arguments::{overlapping_tensors, same_shape_arguments, with_tensors_at};
-use super::refusal::check_call_is_refused;
+use super::refusal::{argument_named_by, check_call_is_refused};
 use crate::array::Array;
-use crate::compare::{ComparedProperties, compare_properties};
+use crate::compare::{ComparedProperties, Tolerance, compare_properties, first_difference};
 use crate::datum::{Datum, create_values};
 use crate::error::Result;
 use crate::known_operators::known_base;
 use crate::reference_call::{ReferenceCall, call_and_check_aliasing};
-use crate::tensors::GAP_ELEMENT;
+use crate::tensors::{GAP_ELEMENT, round_to_dtype};
 use crate::verdict::{CallError, Failure, Verdict};
 
 /// Returns the call of the `out=` form into contiguous tensors with the results' dtypes and sizes.
@@ -34,6 +34,19 @@ pub(crate) fn check(case: &ReferenceCall, form: &'static Operator) -> Vec<Verdic
         return vec![Verdict::NotApplicable("its result is a view")];
     }
     (OutFormCheck { case, form, results }).verdicts().unwrap_or_else(|error| vec![error.into()])
+}
+
+/// Checks the call into an `out` of another floating-point dtype, to which the result converts. The operator may refuse it, with an error
+/// that names `out`.
+pub(crate) fn out_of_another_dtype(case: &ReferenceCall, form: &'static Operator) -> Option<Verdict> {
+    let results = expected_arrays(case).filter(|_| case.operator.schema().views().is_empty())?;
+    let of = results.first()?.dtype;
+    let dtype = if of == DType::F64 { DType::F32 } else { DType::F64 };
+    let derived = OutFormCheck { case, form, results };
+    if !of.is_floating() || of.is_float8() || derived.implies_dtype() || case.is_unpredictable() {
+        return None;
+    }
+    Some(derived.check_out_of_dtype(dtype).with_context(format!("into an `out` of {dtype}")))
 }
 
 struct OutFormCheck<'a> {
@@ -107,6 +120,41 @@ impl OutFormCheck<'_> {
         let arguments = self.form_arguments(blank);
         let expected = outs.iter().cloned().map(Datum::Array).collect();
         self.case.derived_call(self.form, arguments, expected).check(ComparedProperties::All).with_context(variant)
+    }
+
+    fn check_out_of_dtype(&self, dtype: DType) -> Verdict {
+        let blank = |result: &&Array| Array::new(dtype, &result.sizes, vec![GAP_ELEMENT; result.elements.len()]);
+        let outs = self.results.iter().take(1).map(blank);
+        let others = self.results.iter().skip(1).map(|result| result.contiguous());
+        let arguments = self.form_arguments(outs.chain(others));
+        let compared =
+            self.case.derived_call(self.form, arguments.clone(), Vec::new()).call(&arguments).and_then(|outcome| {
+                let Some(Datum::Array(actual)) = outcome.results.first().map(Datum::from_value).transpose()? else {
+                    return Ok(());
+                };
+                let expected = self.results[0].contiguous();
+                // The result has the precision of the coarser dtype.
+                let coarser = if dtype == DType::F32 { dtype } else { expected.dtype };
+                let expected = round_to_dtype(&expected.with_dtype(dtype))?;
+                let geometry = compare_properties(
+                    ComparedProperties::DTypeAndSizes,
+                    &Datum::Array(actual.clone()),
+                    &Datum::Array(expected.clone()),
+                );
+                let elements = first_difference(Tolerance::for_dtype(coarser), &actual.elements, &expected.elements);
+                geometry
+                    .and_then(|()| elements.map_or(Ok(()), Err))
+                    .map_err(|difference| Failure::WrongResult { index: 0, difference }.into())
+            });
+        let outs: Vec<&str> = self.out_arguments().into_iter().map(|(_, name)| name).collect();
+        match compared {
+            Err(CallError::Failed(Failure::Refused(error)))
+                if argument_named_by(&error).is_some_and(|argument| outs.contains(&argument)) =>
+            {
+                Verdict::Passed
+            }
+            compared => compared.into(),
+        }
     }
 
     fn check_empty_out(&self) -> Verdict {

@@ -29,7 +29,7 @@ pub(crate) fn check_call_is_refused(
 }
 
 /// Returns the argument that an error names in its fields (the message alone does not count).
-fn argument_named_by(error: &Error) -> Option<&str> {
+pub(super) fn argument_named_by(error: &Error) -> Option<&str> {
     match error.kind() {
         ErrorKind::Kernel { source, .. } => source.downcast_ref::<BadArgument>().map(|bad| &*bad.argument),
         ErrorKind::UnsupportedDType { argument, .. } => Some(argument),

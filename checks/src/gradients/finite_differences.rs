@@ -3,9 +3,11 @@
 //! A directional derivative is one scalar, but every element of the gradient contributes to it. For the second order, the differentiated
 //! function is the gradient, as a function of the leaves and the cotangents.
 
+use std::rc::Rc;
+
 use dispatch_autograd::Differentiation;
 use dispatch_runtime::schema::SchemaKind;
-use dispatch_runtime::{Complex64, Scalar, Tensor};
+use dispatch_runtime::{Complex64, DType, Scalar, Tensor};
 
 use super::differentiable_call::DifferentiableCall;
 use super::differentiable_inputs::{
@@ -16,7 +18,7 @@ use crate::array::Array;
 use crate::datum::Datum;
 use crate::reference_call::ReferenceCall;
 use crate::tensors::{to_array, to_complex, to_tensor};
-use crate::verdict::{CallError, Failure, Verdict, catch_panics};
+use crate::verdict::{CallError, Failure, Verdict, catch_panics, is_wrong_gradient};
 
 /// Half of the distance between the two points of the coarsest finite difference.
 pub(super) const COARSEST_STEP: f64 = 1.0 / 4096.0;
@@ -24,6 +26,10 @@ pub(super) const COARSEST_STEP: f64 = 1.0 / 4096.0;
 const ALLOWED_ABSOLUTE_ERROR: f64 = 1e-12;
 /// The distance by which arguments move if the function is not smooth at the given point.
 const RETRY_DISTANCE: f64 = 0.01;
+
+/// The reason why a function is not checked if its finite differences are not precise.
+pub(crate) const NOT_SMOOTH: &str =
+    "it is not smooth at this point, nor near it, or it is computed in less than double precision";
 
 /// Returns one verdict per order, or none if the call has no leaf or no differentiable result.
 pub(crate) fn check(case: &ReferenceCall) -> Vec<Verdict> {
@@ -56,21 +62,46 @@ pub(crate) fn check_second_order(point: &EvaluationPoint<'_>) -> Verdict {
 }
 
 /// Checks one order at a point, or next to it if the function is not smooth there.
-fn check_at_or_near(
-    point: &EvaluationPoint<'_>,
-    order: fn(&EvaluationPoint<'_>, u64) -> Result<DerivativePair, CallError>,
-) -> Verdict {
+fn check_at_or_near(point: &EvaluationPoint<'_>, order: DerivativeOrder) -> Verdict {
     for point in [point, &point.moved_along(&point.random_direction(0), RETRY_DISTANCE)] {
-        let is_smooth =
-            (1..=2).try_fold(true, |smooth, seed| Ok::<_, CallError>(smooth && order(point, seed)?.compare()?));
+        let is_smooth = (1..=2).try_fold(true, |smooth, seed| {
+            Ok::<_, CallError>(smooth && order(point, &point.random_direction(seed), seed)?.compare()?)
+        });
         match is_smooth {
             Ok(true) => return Verdict::Passed,
             Ok(false) => {}
+            Err(CallError::Failed(Failure::WrongDirectionalDerivative { actual, expected, .. })) => {
+                let arguments = wrong_arguments(point, order);
+                return Failure::WrongDirectionalDerivative { actual, expected, arguments }.into();
+            }
             Err(error) => return error.into(),
         }
     }
-    Verdict::NotApplicable("it is not smooth at this point, nor near it")
+    Verdict::NotApplicable(point.imprecise_result_reason().unwrap_or(NOT_SMOOTH))
 }
+
+/// Returns the names of the tensors with respect to which the derivative is wrong: the check fails if only their elements move.
+fn wrong_arguments(point: &EvaluationPoint<'_>, order: DerivativeOrder) -> Vec<String> {
+    let mut start = 0;
+    let mut wrong = Vec::new();
+    for (name, count) in &*point.leaves {
+        let own = start..start + count;
+        start = own.end;
+        let fails = |seed: u64| {
+            let mut direction = point.random_direction(seed);
+            direction.iter_mut().enumerate().filter(|(at, _)| !own.contains(at)).for_each(|(_, part)| *part = 0.0);
+            let compared = order(point, &direction, seed).and_then(|pair| pair.compare());
+            matches!(compared, Err(CallError::Failed(Failure::WrongDirectionalDerivative { .. })))
+        };
+        if (1..=2).any(fails) {
+            wrong.push(name.clone());
+        }
+    }
+    wrong
+}
+
+/// The two derivatives of one order along a direction. The number is the seed of the direction.
+type DerivativeOrder = fn(&EvaluationPoint<'_>, &[f64], u64) -> Result<DerivativePair, CallError>;
 
 /// A directional derivative: by the gradient, and by finite differences.
 struct DerivativePair {
@@ -95,7 +126,7 @@ impl DerivativePair {
         if (actual - expected).abs() <= 1e-6 * scale.max(expected.abs()) + uncertainty + rounding_error {
             return Ok(true);
         }
-        Err(CallError::Failed(Failure::WrongDirectionalDerivative { actual, expected }))
+        Err(Failure::WrongDirectionalDerivative { actual, expected, arguments: Vec::new() }.into())
     }
 
     fn from_differences(
@@ -134,25 +165,27 @@ pub(crate) struct EvaluationPoint<'a> {
     call: &'a dyn DifferentiableCall,
     arguments: Vec<Datum>,
     seeds: Vec<Array>,
+    /// The name of each leaf, with its number of elements.
+    leaves: Rc<[(String, usize)]>,
     /// The number of elements of all leaves.
     count: usize,
 }
 
 /// Compares the gradient with differences of the results.
-fn first_order_pair(point: &EvaluationPoint<'_>, seed: u64) -> Result<DerivativePair, CallError> {
-    let direction = &point.random_direction(seed)[..point.count];
+fn first_order_pair(point: &EvaluationPoint<'_>, direction: &[f64], _: u64) -> Result<DerivativePair, CallError> {
+    let direction = &direction[..point.count];
     DerivativePair::from_differences(&point.autograd_gradient()?, direction, |step| {
         point.moved_along(direction, step).weighted_result_sum_or_nan()
     })
 }
 
 /// Compares the second-order gradient, of a weighted sum of the gradients, with differences of this sum.
-fn second_order_pair(point: &EvaluationPoint<'_>, seed: u64) -> Result<DerivativePair, CallError> {
-    let (direction, mixture) = (point.random_direction(seed), &point.random_direction(seed + 100)[..point.count]);
+fn second_order_pair(point: &EvaluationPoint<'_>, direction: &[f64], seed: u64) -> Result<DerivativePair, CallError> {
+    let mixture = &point.random_direction(seed + 100)[..point.count];
     let mixed = |gradient: Vec<f64>| gradient.iter().zip(mixture).map(|(a, b)| a * b).sum();
     let actual = point.second_order_gradient(mixture)?;
-    DerivativePair::from_differences(&actual, &direction, |step| {
-        let moved = point.moved_along(&direction, step);
+    DerivativePair::from_differences(&actual, direction, |step| {
+        let moved = point.moved_along(direction, step);
         if moved.weighted_result_sum_or_nan()?.is_nan() { Ok(f64::NAN) } else { moved.autograd_gradient().map(mixed) }
     })
 }
@@ -165,8 +198,10 @@ impl<'a> EvaluationPoint<'a> {
             arguments.iter().map(|datum| datum.in_double_precision().map_arrays(apart)).collect();
         let inputs = DifferentiableInputs::with_complex_leaves(call, &arguments)?;
         let seeds = inputs.call(call)?.iter().map(cosine_cotangent).collect();
-        let count = inputs.leaves.iter().map(|leaf| element_count(&leaf.tensor)).sum();
-        Ok(Self { call, arguments, seeds, count })
+        let leaves: Rc<[_]> =
+            inputs.leaves.iter().map(|leaf| (leaf.name.clone(), element_count(&leaf.tensor))).collect();
+        let count = leaves.iter().map(|(_, count)| count).sum();
+        Ok(Self { call, arguments, seeds, leaves, count })
     }
 
     /// Returns the results that have a gradient.
@@ -228,7 +263,20 @@ impl<'a> EvaluationPoint<'a> {
             })
         });
         let arguments = arguments.collect();
-        Self { call: self.call, arguments, seeds: self.seeds.iter().map(step).collect(), count: self.count }
+        let seeds = self.seeds.iter().map(step).collect();
+        Self { call: self.call, arguments, seeds, leaves: Rc::clone(&self.leaves), count: self.count }
+    }
+
+    /// Returns the reason why finite differences are not precise, if a result has a dtype of lower precision than the arguments.
+    fn imprecise_result_reason(&self) -> Option<&'static str> {
+        let results = self.results().ok()?;
+        results.iter().find_map(|result| match result.dtype() {
+            DType::F32 => Some("its result is float32 for float64 inputs, so finite differences are not precise"),
+            DType::F16 | DType::BF16 => {
+                Some("its result is a 16-bit float for float64 inputs, so finite differences are not precise")
+            }
+            _ => None,
+        })
     }
 
     /// Returns the sum of the results, weighted by the cotangents.
@@ -253,9 +301,35 @@ impl<'a> EvaluationPoint<'a> {
     fn autograd_gradient(&self) -> Result<Vec<f64>, CallError> {
         let inputs = DifferentiableInputs::with_complex_leaves(self.call, &self.arguments)?;
         let results = inputs.call(self.call)?;
-        let gradients = inputs.gradients(&results, &self.seeds)?;
+        let gradients = inputs.gradients(&results, &self.seeds).map_err(|error| self.name_wrong_gradient(error))?;
         let leaves = inputs.leaves.iter().map(|leaf| &leaf.tensor);
         Ok(concatenate_gradients(leaves.zip(&gradients)))
+    }
+
+    /// Adds the name of the argument to an error about a gradient of wrong sizes, if the gradient of one argument alone gives this error.
+    fn name_wrong_gradient(&self, error: CallError) -> CallError {
+        let CallError::Failed(Failure::Refused(refusal)) = error else { return error };
+        let is_wrong = |leaf: usize| {
+            let inputs = DifferentiableInputs::with_complex_leaves(self.call, &self.arguments).ok();
+            let compute = |mut inputs: DifferentiableInputs| {
+                inputs.leaves = vec![inputs.leaves.swap_remove(leaf)];
+                inputs.gradients(&inputs.call(self.call)?, &self.seeds)
+            };
+            matches!(inputs.map(compute), Some(Err(CallError::Failed(Failure::Refused(error)))) if is_wrong_gradient(&error))
+        };
+        let wrong = if is_wrong_gradient(&refusal) {
+            (0..self.leaves.len()).filter(|&leaf| is_wrong(leaf)).collect()
+        } else {
+            Vec::new()
+        };
+        let failure = Failure::Refused(refusal);
+        CallError::Failed(match wrong[..] {
+            [leaf] => Failure::InDerivedCall {
+                variant: format!("the gradient of `{}`", self.leaves[leaf].0),
+                failure: Box::new(failure),
+            },
+            _ => failure,
+        })
     }
 
     /// Returns the gradient of a weighted sum of the gradients, with respect to the leaves and the cotangents. `mixture` has the weights.

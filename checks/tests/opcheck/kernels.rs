@@ -2,10 +2,12 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use aten::prelude::*;
+use dispatch_checks::{Check, Error};
 use dispatch_runtime::Spec;
-use dispatch_runtime::prelude::*;
+use dispatch_runtime::prelude::{DType, Device, Floating, Result, Tensor, op_def, op_impl};
 
-use crate::{assert_finds, failing_report, map, matrix, vector};
+use crate::{assert_finds, assert_passes, failing_report, map, matrix, vector};
 
 #[op_def("opcheck::neg_of_doubles(Tensor self) -> Tensor")]
 pub fn neg_of_doubles(this: &Tensor) -> Result<Tensor>;
@@ -81,7 +83,7 @@ pub fn row(this: &Tensor, dim: i64) -> Result<Tensor>;
 #[op_impl(row, CPU)]
 fn row_cpu(this: &Tensor, dim: i64) -> Result<Tensor> {
     if !(0..2).contains(&dim) {
-        return Err(Error::kernel("no such dimension"));
+        return Err(dispatch_runtime::Error::kernel("no such dimension"));
     }
     map::<f64>(this, |x| x + if dim == 0 { 0.0 } else { 1.0 })
 }
@@ -128,7 +130,7 @@ fn neg_refused_on_meta_cpu<T: Floating>(this: &Tensor) -> Result<Tensor> {
 #[op_impl(neg_refused_on_meta, Meta)]
 fn neg_refused_on_meta_meta(this: &Tensor) -> Result<Tensor> {
     if this.sizes().contains(&0) {
-        return Err(Error::kernel("no elements"));
+        return Err(dispatch_runtime::Error::kernel("no elements"));
     }
     Spec::contiguous(this.dtype(), this.sizes()).on(Device::META)
 }
@@ -154,6 +156,68 @@ fn counting_cpu(this: &Tensor) -> Result<Tensor> {
 
 #[test]
 fn a_kernel_with_state_is_found() {
-    let text = failing_report(counting::operator(), &vector()).to_string();
-    assert!(text.contains("values: result 0 has") && text.contains("trace: run again: result 0 has"), "{text}");
+    let report = failing_report(counting::operator(), &vector());
+    let text = report.to_string();
+    assert!(text.contains("values: a second, equal call: result 0 has"), "{text}");
+    assert!(
+        text.contains("to do: write every element of the result, and compute it from the arguments alone"),
+        "{text}"
+    );
+    // Other checks would only repeat the failure.
+    assert_eq!(report.failed().count(), 1, "{text}");
+}
+
+#[op_def("opcheck::two_kernels(Tensor self) -> Tensor")]
+pub fn two_kernels(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(two_kernels, CPU)]
+fn first_kernel(this: &Tensor) -> Result<Tensor> {
+    map::<f64>(this, |x| x)
+}
+
+#[op_impl(two_kernels, CPU)]
+fn second_kernel(this: &Tensor) -> Result<Tensor> {
+    map::<f64>(this, |x| -x)
+}
+
+#[test]
+fn two_kernels_for_one_key_are_found() {
+    assert_finds(two_kernels::operator(), &vector(), "to do: keep one of the kernels, or write `override` on one");
+}
+
+#[op_def("opcheck::always_single(Tensor self) -> Tensor", shape = pointwise)]
+pub fn always_single(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(always_single, CPU, dtypes(floating))]
+fn always_single_cpu<T: Floating>(this: &Tensor) -> Result<Tensor> {
+    map::<T>(this, |x| -x)?.to(DType::F32)
+}
+
+#[test]
+fn a_result_of_another_dtype_than_the_plan_is_one_failure_of_meta() {
+    let report = failing_report(always_single::operator(), &matrix());
+    let text = report.to_string();
+    assert!(text.contains("meta: result 0 is of float64, expected float32"), "{text}");
+    assert!(!text.contains("layouts: "), "{text}");
+}
+
+#[op_def("opcheck::without_meta(Tensor self) -> Tensor")]
+pub fn without_meta(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(without_meta, CPU, dtypes(floating))]
+fn without_meta_cpu<T: Floating>(this: &Tensor) -> Result<Tensor> {
+    map::<T>(this, |x| -x)
+}
+
+#[test]
+fn required_checks_must_be_made() {
+    let report = assert_passes(without_meta::operator(), &matrix());
+    let unchecked: Vec<_> = report.unchecked().filter(|(check, _)| *check == Check::Meta).collect();
+    assert!(matches!(&unchecked[..], [(_, reason)] if !reason.contains('\n') && reason.contains("Meta")), "{report}");
+    let error = report.require([Check::Values, Check::Meta]).unwrap_err();
+    assert!(matches!(&error, Error::NotChecked { checks, .. } if checks.len() == 1), "{error}");
+    let text = error.to_string();
+    assert!(text.starts_with("opcheck::without_meta(Tensor self) -> Tensor: required checks were not made"), "{text}");
+    assert!(text.contains("\n  meta: no kernel of `opcheck::without_meta` for Meta"), "{text}");
+    assert!(assert_passes(aten::neg::operator(), &matrix()).require([Check::Numeric, Check::Meta]).is_ok());
 }

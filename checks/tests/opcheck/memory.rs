@@ -131,6 +131,41 @@ fn an_out_form_that_ignores_out_is_found() {
     assert!(text.contains("out: accepted an `out` of another shape"), "{text}");
 }
 
+/// Says `converts`, and writes only its own dtype.
+#[op_def("opcheck::double_without_conversion(Tensor self) -> Tensor", shape = pointwise, out = "out")]
+pub fn double_without_conversion(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(double_without_conversion, CPU, dtypes(floating), converts)]
+fn double_without_conversion_cpu<T: Floating>(_plan: &PointwisePlan, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    let mut elements = this.to_vec::<T>()?.into_iter();
+    out.elements_mut::<T>()?.for_each(|to| *to = elements.next().map_or(T::ZERO, |x| x + x));
+    Ok(())
+}
+
+#[test]
+fn an_output_that_is_not_converted_is_found() {
+    let text = failing_report(double_without_conversion::operator(), &vector()).to_string();
+    assert!(text.contains("out: into an `out` of float32: "), "{text}");
+    assert!(text.contains("a kernel with the option `converts` writes any dtype (`cpu::map_into` does)"), "{text}");
+}
+
+/// Says `in_place`, and reads elements that it has written.
+#[op_def("opcheck::difference_in_place(Tensor self) -> Tensor", shape = pointwise, inplace)]
+pub fn difference_in_place(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(difference_in_place, CPU, dtypes(floating), in_place)]
+fn difference_in_place_cpu<T: Floating>(_plan: &PointwisePlan, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    out.elements_mut::<T>()?.for_each(|to| *to = T::ZERO);
+    let mut elements = this.to_vec::<T>()?.into_iter();
+    out.elements_mut::<T>()?.for_each(|to| *to = elements.next().map_or(T::ZERO, |x| x + x));
+    Ok(())
+}
+
+#[test]
+fn a_kernel_that_cannot_write_its_input_is_found() {
+    assert_finds(difference_in_place::operator(), &vector(), "or drop the option `in_place` of the kernel");
+}
+
 define_double!("opcheck::double_with_wrong_in_place(Tensor self) -> Tensor" double_with_wrong_in_place double_with_wrong_in_place_cpu);
 
 #[op_def("opcheck::double_with_wrong_in_place_(Tensor(a!) self) -> Tensor(a!)")]

@@ -14,6 +14,7 @@
 //! the backend. [`gemm`] multiplies matrices.
 //!
 //! ```
+//! use dispatch_runtime::BadArgument;
 //! use dispatch_runtime::prelude::*;
 //! use kernels_cpu::engine as cpu;
 //!
@@ -23,6 +24,11 @@
 //!
 //! #[op_impl(scaled_rows, CPU, dtypes(floating))]
 //! fn scaled_rows_cpu<T: cpu::Float>(this: &Tensor, weight: &Tensor, eps: f64) -> Result<Tensor> {
+//!     // `zip` stops at the shorter row, so a shorter weight would leave elements unwritten.
+//!     let row_sizes = &this.sizes()[this.sizes().len().saturating_sub(1)..];
+//!     if weight.sizes() != row_sizes {
+//!         return Err(BadArgument::sizes("weight", weight.sizes(), row_sizes).into());
+//!     }
 //!     let weight = cpu::elements::<T::Compute>(weight)?;
 //!     cpu::map_rows([this], &[-1], |[row]: [&[T::Compute]; 1], out| {
 //!         let scale = (cpu::sum(row, |x| x * x) / row.len() as f64 + eps).sqrt().recip();
@@ -37,6 +43,7 @@
 //! let (x, weight) = (Tensor::from([[3.0, 3.0], [-5.0, 5.0]]), Tensor::from([1.0, 2.0]));
 //! let y = scaled_rows(&x, &weight, 0.0)?.to_vec::<f64>()?;
 //! assert_eq!(y, [1.0, 2.0, -1.0, 2.0]);
+//! assert!(scaled_rows(&x, &Tensor::from([1.0]), 0.0).is_err());
 //! # Ok(())
 //! # }
 //! ```

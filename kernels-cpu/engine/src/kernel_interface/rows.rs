@@ -14,6 +14,9 @@ use crate::reduce::for_each_line;
 /// dimensions. `f` gets the rows of the inputs at one position, and writes that of the result, which has the sizes of the first input. Rows
 /// are divided among threads.
 ///
+/// The row of the result has arbitrary contents at first: `f` must write each of its elements, and must not read one before. A loop over
+/// `out.iter_mut().zip(..)` ends with the shorter of both, so check the sizes of other tensors before the call.
+///
 /// The inputs have equal sizes, except along `dims`. The result is contiguous. It has the dtype `C`, or that of the first input if this is
 /// a 16-bit float and `C` is `f32`.
 ///
@@ -55,6 +58,7 @@ pub fn map_rows<C: Element, const N: usize>(
 }
 
 /// Computes as [`map_rows`] does, into a tensor with any strides, whose rows may have another length. Results are converted to its dtype.
+/// Here, too, the rows of `out` have arbitrary contents at first, and `f` must write each element.
 ///
 /// ```
 /// use dispatch_runtime::Tensor;
