@@ -230,7 +230,7 @@ macro_rules! impl_from_integers_and_ranges {
             Range, range => (Some(range.start.into_int()), Some(range.end.into_int()));
             RangeFrom, range => (Some(range.start.into_int()), None);
             RangeTo, range => (None, Some(range.end.into_int()));
-            RangeInclusive, range => (Some((*range.start()).into_int()), exclusive_end((*range.end()).into_int()));
+            RangeInclusive, range => (Some(range.start().into_int()), exclusive_end(range.end().into_int()));
             RangeToInclusive, range => (None, exclusive_end(range.end.into_int()));
         }
     )*};
