@@ -57,8 +57,8 @@ pub use families::views::operators::*;
 pub use geometry::*;
 pub use is_random::is_random;
 pub use tensor_api::{
-    Convert, DefaultDeviceGuard, Ellipsis, Factories, Index, Indexing, Indices, IntList, ItemType, NewAxis, Slice,
-    TensorOptions, set_default_device,
+    Convert, DefaultDeviceGuard, Ellipsis, Factories, Index, Indexing, Indices, IntList, IntoIndex, IntoOptions,
+    ItemType, NewAxis, Slice, TensorOptions, set_default_device,
 };
 pub use tensor_methods::*;
 pub use words::*;

@@ -11,6 +11,6 @@ mod options;
 
 pub use convert::{Convert, ItemType};
 pub use factories::Factories;
-pub use index::{Ellipsis, Index, Indexing, Indices, NewAxis, Slice};
+pub use index::{Ellipsis, Index, Indexing, Indices, IntoIndex, NewAxis, Slice};
 pub use int_list::IntList;
-pub use options::{DefaultDeviceGuard, TensorOptions, set_default_device};
+pub use options::{DefaultDeviceGuard, IntoOptions, TensorOptions, set_default_device};

@@ -1,8 +1,9 @@
 //! Tests of the tensor API: indexing, scalars as operands, conversions, defaults.
 
 use aten::prelude::*;
+use aten::{Index, IntoIndex};
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{Complex64, ErrorKind, Geometry, Storage, guard};
+use dispatch_runtime::{BadArgument, Complex64, ErrorKind, Geometry, Problem, Storage, guard};
 // Links the CPU kernels.
 use kernels_cpu as _;
 
@@ -61,6 +62,52 @@ fn invalid_indices_are_refused() {
 }
 
 #[test]
+fn error_of_an_index_names_the_dimension_and_the_range() {
+    let x = arange_of_sizes(&[2, 3, 0]);
+    let message = |result: Result<Tensor>| result.unwrap_err().to_string();
+    let expected = "argument `indices` has the index 3, which is out of range for dimension 1 of size 3; write -3 to 2";
+    assert_eq!(message(x.i((0, 3))), expected);
+    assert_eq!(message(x.i((NewAxis, Ellipsis, 3, ..))), expected);
+    assert_eq!(
+        message(x.i((.., [0], -1))),
+        "argument `indices` has the index -1, but dimension 2 is of size 0; leave the index out"
+    );
+    let of_operator = message(x.select(1, -4));
+    assert!(
+        of_operator.ends_with("index -4, which is out of range for dimension 1 of size 3; write -3 to 2"),
+        "{of_operator}"
+    );
+}
+
+#[test]
+fn lists_of_indices_and_of_booleans_are_indices() {
+    let x = arange_of_sizes(&[3]);
+    let last = 2_usize;
+    assert_eq!(to_i64_vec(&x.i([last, 0]).unwrap()), [2, 0]);
+    assert_eq!(to_i64_vec(&x.i(vec![2, 0]).unwrap()), [2, 0]);
+    assert_eq!(to_i64_vec(&x.i(&[-1_i64, 0][..]).unwrap()), [2, 0]);
+    assert_eq!(to_i64_vec(&x.i(&vec![last]).unwrap()), [2]);
+    assert_eq!(to_i64_vec(&x.i([true, false, true]).unwrap()), [0, 2]);
+    assert_eq!(to_i64_vec(&x.i((vec![false, false, true], NewAxis)).unwrap()), [2]);
+    assert!(x.i([true, false]).is_err());
+    let indices: Vec<Index> = vec![NewAxis.into_index(), [0, 1].into_index()];
+    assert_eq!(x.i(indices).unwrap().sizes(), [1, 2]);
+}
+
+#[test]
+fn functions_of_no_tensors_return_an_error() {
+    let is_refused = |error: dispatch_runtime::Error| {
+        assert_eq!(error.to_string(), "argument `tensors` is empty, but must have at least one tensor");
+        let bad = std::error::Error::source(&error).unwrap().downcast_ref::<BadArgument>().unwrap();
+        assert_eq!(*bad.problem, Problem::NoTensors);
+    };
+    is_refused(Tensor::cat(&[], 0).unwrap_err());
+    is_refused(Tensor::stack(&[], 0).unwrap_err());
+    is_refused(Tensor::meshgrid(&[], "ij".parse().unwrap()).unwrap_err());
+    is_refused(Tensor::einsum("->", &[]).unwrap_err());
+}
+
+#[test]
 fn set_is_visible_in_views() {
     let x = arange_of_sizes(&[2, 3]);
     let row = x.i(1).unwrap();
@@ -94,6 +141,39 @@ fn item_refuses_lossy_conversions() {
     let storage = Storage::new_host(16);
     let second = Tensor::new(storage, DType::I64, Geometry::strided(&[1], &[5], 1).unwrap()).unwrap();
     assert_eq!(second.item::<i64>().unwrap(), 0);
+}
+
+#[test]
+fn item_never_changes_an_integer() {
+    let large = Tensor::from(3_000_000_000_i64);
+    let expected = "the element is 3000000000, which int32 cannot represent; read it as `i64` or `f64`";
+    assert_eq!(large.item::<i32>().unwrap_err().to_string(), expected);
+    assert_eq!((large.item::<i64>().unwrap(), large.item::<f64>().unwrap()), (3_000_000_000, 3e9));
+    assert!(Tensor::from(-1).item::<u8>().is_err());
+    assert_eq!(Tensor::from(255).item::<u8>().unwrap(), 255);
+    assert_eq!(Tensor::from(true).item::<i8>().unwrap(), 1);
+}
+
+#[test]
+fn errors_of_another_dtype_say_what_to_write() {
+    let x = Tensor::from(1.5_f32);
+    assert!(
+        x.item::<i64>().unwrap_err().to_string().ends_with("read it as `f32`, or convert it with `.to(DType::I64)`")
+    );
+    assert!(
+        x.to_vec::<f64>().unwrap_err().to_string().ends_with("read it as `f32`, or convert it with `.to(DType::F64)`")
+    );
+    let float8 = x.to(DType::F8E5M2).unwrap();
+    assert!(float8.item::<i64>().unwrap_err().to_string().contains("read it as `f32`"));
+    assert_eq!(float8.item::<f32>().unwrap(), 1.5);
+}
+
+#[test]
+fn dtype_and_device_are_given_in_any_order() {
+    let x = Tensor::zeros(2, (Device::META, DType::F64)).unwrap();
+    assert_eq!((x.dtype(), x.device()), (DType::F64, Device::META));
+    let y = Tensor::ones(2, &x).unwrap();
+    assert_eq!((y.dtype(), y.device()), (DType::F64, Device::META));
 }
 
 #[test]

@@ -174,7 +174,11 @@ fn fail_with_tensor_error_cpu(this: &Tensor, how: i64) -> Result<Tensor> {
 #[test]
 fn a_tensor_error_from_a_kernel_gets_the_operator_name_and_keeps_its_type() {
     let error = |how| fail_with_tensor_error(&one_element_tensor(), how).unwrap_err();
-    assert_eq!(error(0).to_string(), "`values::fail_with_tensor_error`: the tensor holds float32, not float64");
+    assert_eq!(
+        error(0).to_string(),
+        "`values::fail_with_tensor_error`: the tensor holds float32, not float64; read it as `f32`, or convert it with \
+         `.to(DType::F64)`"
+    );
     assert_eq!(
         error(1).to_string(),
         "`values::fail_with_tensor_error`: sizes [9] with strides [1] from element 0 need 36 bytes of float32, but the storage has 4"

@@ -107,7 +107,8 @@ pub(crate) fn read_up_to(reader: &mut impl Read, buffer: &mut [u8]) -> Result<us
 /// Writes the elements of a tensor in row-major order, with the lowest byte first.
 pub(crate) fn write_tensor(tensor: &Tensor, writer: &mut impl Write) -> Result<(), FileProblem> {
     with_element_type!(tensor.dtype(), T => {
-        if tensor.geometry().is_contiguous() {
+        // The elements of a lazy conjugate or negative are computed from those in memory.
+        if tensor.geometry().is_contiguous() && tensor.math_bits().is_empty() {
             let elements = tensor.read::<T>().map_err(|error| FileProblem::Tensor(error.into()))?;
             write_elements(&elements, writer)
         } else {

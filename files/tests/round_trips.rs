@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use dispatch_files::{FileProblem, load_npy, load_npz, load_safetensors, save_npy, save_npz, save_safetensors};
 use dispatch_runtime::{
     Bool, Complex32, Complex64, DType, Device, Element, Float8E4M3Fn, Float8E5M2, Float8E5M2Fnuz, Float8E8M0Fnu,
-    Geometry, Spec, Tensor, bf16, f16,
+    Geometry, Spec, Tensor, bf16, f16, keys,
 };
 use proptest::prelude::*;
 
@@ -85,6 +85,13 @@ proptest! {
 fn elements_of_many_blocks_are_saved() {
     let elements: Vec<i32> = (0..100_000).collect();
     check::<i32>(&Tensor::from(elements), true, true);
+}
+
+#[test]
+fn lazy_conjugates_and_negatives_are_saved_as_their_elements() {
+    let z = Tensor::from_slice(&[Complex32::new(1.0, 2.0), Complex32::new(3.0, -4.0)]);
+    check::<Complex32>(&z.with_math_bits(keys::Conjugate.into()), true, true);
+    check::<f32>(&Tensor::from([1.0_f32, -2.0]).with_math_bits(keys::Negative.into()), true, true);
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{IntoInt, IntoSizes};
+use dispatch_runtime::{BadArgument, IntoInt, IntoSizes, Problem};
 
-use super::TensorOptions;
+use super::IntoOptions;
 use crate::GridIndexing;
 
 /// Functions that make new tensors: `Tensor::zeros((2, 3), DType::F64)`.
@@ -42,50 +42,45 @@ use crate::GridIndexing;
 /// ```
 pub trait Factories: Sized {
     /// Makes a tensor with arbitrary elements: the previous content of the memory.
-    fn empty(size: impl IntoSizes, options: impl Into<TensorOptions>) -> Result<Self>;
+    fn empty(size: impl IntoSizes, options: impl IntoOptions) -> Result<Self>;
 
     /// Makes a tensor of zeros.
-    fn zeros(size: impl IntoSizes, options: impl Into<TensorOptions>) -> Result<Self>;
+    fn zeros(size: impl IntoSizes, options: impl IntoOptions) -> Result<Self>;
 
     /// Makes a tensor of ones.
-    fn ones(size: impl IntoSizes, options: impl Into<TensorOptions>) -> Result<Self>;
+    fn ones(size: impl IntoSizes, options: impl IntoOptions) -> Result<Self>;
 
     /// Makes a tensor with `value` in each element. The default dtype follows the kind of `value`: `bool`, `i64`, `f32` or `c64`.
-    fn full(size: impl IntoSizes, value: impl Into<Scalar>, options: impl Into<TensorOptions>) -> Result<Self>;
+    fn full(size: impl IntoSizes, value: impl Into<Scalar>, options: impl IntoOptions) -> Result<Self>;
 
     /// Makes a vector of the values of a range, with step 1.
-    fn arange<N: Into<Scalar>>(range: Range<N>, options: impl Into<TensorOptions>) -> Result<Self>;
+    fn arange<N: Into<Scalar>>(range: Range<N>, options: impl IntoOptions) -> Result<Self>;
 
     /// Makes a vector of the values of a range, with step `step`. A negative step counts downwards. PyTorch:
     /// `torch.arange(start, end, step)`.
-    fn arange_step<N: Into<Scalar>>(range: Range<N>, step: N, options: impl Into<TensorOptions>) -> Result<Self>;
+    fn arange_step<N: Into<Scalar>>(range: Range<N>, step: N, options: impl IntoOptions) -> Result<Self>;
 
     /// Makes a vector of `steps` equally spaced values from `start` to `end`, both included.
-    fn linspace<N: Into<Scalar>>(
-        start: N,
-        end: N,
-        steps: impl IntoInt,
-        options: impl Into<TensorOptions>,
-    ) -> Result<Self>;
+    fn linspace<N: Into<Scalar>>(start: N, end: N, steps: impl IntoInt, options: impl IntoOptions) -> Result<Self>;
 
     /// Makes an identity matrix of `n` rows and columns.
-    fn eye(n: impl IntoInt, options: impl Into<TensorOptions>) -> Result<Self>;
+    fn eye(n: impl IntoInt, options: impl IntoOptions) -> Result<Self>;
 
     /// Makes a tensor of random values, uniform in `[0, 1)`.
     #[cfg(feature = "random")]
-    fn rand(size: impl IntoSizes, options: impl Into<TensorOptions>) -> Result<Self>;
+    fn rand(size: impl IntoSizes, options: impl IntoOptions) -> Result<Self>;
 
     /// Makes a tensor of random values of the standard normal distribution.
     #[cfg(feature = "random")]
-    fn randn(size: impl IntoSizes, options: impl Into<TensorOptions>) -> Result<Self>;
+    fn randn(size: impl IntoSizes, options: impl IntoOptions) -> Result<Self>;
 
     /// Makes a tensor of random integers, uniform in `range`. The default dtype is `int64`.
     #[cfg(feature = "random")]
-    fn randint(range: Range<i64>, size: impl IntoSizes, options: impl Into<TensorOptions>) -> Result<Self>;
+    fn randint(range: Range<i64>, size: impl IntoSizes, options: impl IntoOptions) -> Result<Self>;
 
     /// Makes a vector of the integers from 0 to `n - 1` in random order. The default dtype is `int64`.
     #[cfg(feature = "random")]
-    fn randperm(n: impl IntoInt, options: impl Into<TensorOptions>) -> Result<Self>;
+    fn randperm(n: impl IntoInt, options: impl IntoOptions) -> Result<Self>;
 
     /// Joins tensors along an existing dimension.
     fn cat(tensors: &[Tensor], dim: impl IntoInt) -> Result<Self>;
@@ -103,24 +98,24 @@ pub trait Factories: Sized {
 
 impl Factories for Tensor {
     fn cat(tensors: &[Tensor], dim: impl IntoInt) -> Result<Self> {
-        crate::cat(tensors, dim.into_int())
+        crate::cat(not_empty(tensors)?, dim.into_int())
     }
 
     fn stack(tensors: &[Tensor], dim: impl IntoInt) -> Result<Self> {
-        crate::stack(tensors, dim.into_int())
+        crate::stack(not_empty(tensors)?, dim.into_int())
     }
 
     fn meshgrid(vectors: &[Tensor], indexing: GridIndexing) -> Result<Vec<Self>> {
-        crate::meshgrid_indexing(vectors, indexing.name())
+        crate::meshgrid_indexing(not_empty(vectors)?, indexing.name())
     }
 
     #[cfg(feature = "products")]
     fn einsum(equation: &str, tensors: &[Tensor]) -> Result<Self> {
-        crate::einsum(equation, tensors, None)
+        crate::einsum(equation, not_empty(tensors)?, None)
     }
 
-    fn empty(size: impl IntoSizes, options: impl Into<TensorOptions>) -> Result<Self> {
-        let options = options.into();
+    fn empty(size: impl IntoSizes, options: impl IntoOptions) -> Result<Self> {
+        let options = options.into_options();
         crate::empty_memory_format(
             &size.into_sizes(),
             options.dtype,
@@ -131,23 +126,23 @@ impl Factories for Tensor {
         )
     }
 
-    fn zeros(size: impl IntoSizes, options: impl Into<TensorOptions>) -> Result<Self> {
-        let options = options.into();
+    fn zeros(size: impl IntoSizes, options: impl IntoOptions) -> Result<Self> {
+        let options = options.into_options();
         crate::zeros(&size.into_sizes(), options.dtype, None, Some(options.device_or_default()), None)
     }
 
-    fn ones(size: impl IntoSizes, options: impl Into<TensorOptions>) -> Result<Self> {
-        let options = options.into();
+    fn ones(size: impl IntoSizes, options: impl IntoOptions) -> Result<Self> {
+        let options = options.into_options();
         crate::ones(&size.into_sizes(), options.dtype, None, Some(options.device_or_default()), None)
     }
 
-    fn full(size: impl IntoSizes, value: impl Into<Scalar>, options: impl Into<TensorOptions>) -> Result<Self> {
-        let options = options.into();
+    fn full(size: impl IntoSizes, value: impl Into<Scalar>, options: impl IntoOptions) -> Result<Self> {
+        let options = options.into_options();
         crate::full(&size.into_sizes(), value.into(), options.dtype, None, Some(options.device_or_default()), None)
     }
 
-    fn arange<N: Into<Scalar>>(range: Range<N>, options: impl Into<TensorOptions>) -> Result<Self> {
-        let options = options.into();
+    fn arange<N: Into<Scalar>>(range: Range<N>, options: impl IntoOptions) -> Result<Self> {
+        let options = options.into_options();
         crate::arange_start(
             range.start.into(),
             range.end.into(),
@@ -158,18 +153,13 @@ impl Factories for Tensor {
         )
     }
 
-    fn arange_step<N: Into<Scalar>>(range: Range<N>, step: N, options: impl Into<TensorOptions>) -> Result<Self> {
-        let (options, start, end) = (options.into(), range.start.into(), range.end.into());
+    fn arange_step<N: Into<Scalar>>(range: Range<N>, step: N, options: impl IntoOptions) -> Result<Self> {
+        let (options, start, end) = (options.into_options(), range.start.into(), range.end.into());
         crate::arange_start_step(start, end, step.into(), options.dtype, None, Some(options.device_or_default()), None)
     }
 
-    fn linspace<N: Into<Scalar>>(
-        start: N,
-        end: N,
-        steps: impl IntoInt,
-        options: impl Into<TensorOptions>,
-    ) -> Result<Self> {
-        let options = options.into();
+    fn linspace<N: Into<Scalar>>(start: N, end: N, steps: impl IntoInt, options: impl IntoOptions) -> Result<Self> {
+        let options = options.into_options();
         crate::linspace(
             start.into(),
             end.into(),
@@ -181,26 +171,26 @@ impl Factories for Tensor {
         )
     }
 
-    fn eye(n: impl IntoInt, options: impl Into<TensorOptions>) -> Result<Self> {
-        let options = options.into();
+    fn eye(n: impl IntoInt, options: impl IntoOptions) -> Result<Self> {
+        let options = options.into_options();
         crate::eye(n.into_int(), options.dtype, None, Some(options.device_or_default()), None)
     }
 
     #[cfg(feature = "random")]
-    fn rand(size: impl IntoSizes, options: impl Into<TensorOptions>) -> Result<Self> {
-        let options = options.into();
+    fn rand(size: impl IntoSizes, options: impl IntoOptions) -> Result<Self> {
+        let options = options.into_options();
         crate::rand(&size.into_sizes(), options.dtype, None, Some(options.device_or_default()), None)
     }
 
     #[cfg(feature = "random")]
-    fn randn(size: impl IntoSizes, options: impl Into<TensorOptions>) -> Result<Self> {
-        let options = options.into();
+    fn randn(size: impl IntoSizes, options: impl IntoOptions) -> Result<Self> {
+        let options = options.into_options();
         crate::randn(&size.into_sizes(), options.dtype, None, Some(options.device_or_default()), None)
     }
 
     #[cfg(feature = "random")]
-    fn randint(range: Range<i64>, size: impl IntoSizes, options: impl Into<TensorOptions>) -> Result<Self> {
-        let options = options.into();
+    fn randint(range: Range<i64>, size: impl IntoSizes, options: impl IntoOptions) -> Result<Self> {
+        let options = options.into_options();
         let dtype = options.dtype.or(Some(DType::I64));
         crate::randint_low(
             range.start,
@@ -214,8 +204,13 @@ impl Factories for Tensor {
     }
 
     #[cfg(feature = "random")]
-    fn randperm(n: impl IntoInt, options: impl Into<TensorOptions>) -> Result<Self> {
-        let options = options.into();
+    fn randperm(n: impl IntoInt, options: impl IntoOptions) -> Result<Self> {
+        let options = options.into_options();
         crate::randperm(n.into_int(), options.dtype.or(Some(DType::I64)), None, Some(options.device_or_default()), None)
     }
+}
+
+/// Returns the list if it has tensors. A call without tensors has no dispatch keys, so no kernel would check it.
+fn not_empty(tensors: &[Tensor]) -> Result<&[Tensor], BadArgument> {
+    if tensors.is_empty() { Err(BadArgument::new("tensors", Problem::NoTensors)) } else { Ok(tensors) }
 }

@@ -6,7 +6,7 @@
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{ArithmeticOperand, BadArgument};
+use dispatch_runtime::{ArithmeticOperand, BadArgument, IntoInt, Problem};
 
 use crate::{ConversionMethods, IndexingMethods, is_mask};
 
@@ -19,8 +19,8 @@ use crate::{ConversionMethods, IndexingMethods, is_mask};
 /// | `Slice::step(.., 2)` | every second index |
 /// | [`NewAxis`] | a new dimension of size 1 |
 /// | [`Ellipsis`] | all dimensions that no other index covers |
-/// | `[2, 0]`, an integer tensor | these indices, in this order |
-/// | a boolean tensor | the indices at which it is true |
+/// | `[2, 0]`, a slice, a `Vec`, an integer tensor | these indices, in this order |
+/// | `[true, false]`, a boolean tensor | the indices at which it is true |
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -112,19 +112,38 @@ pub struct NewAxis;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ellipsis;
 
-/// The argument of [`Indexing::i`]: a value that converts to an [`Index`], a tuple of up to eight such values, or a `Vec<Index>`.
+/// A value that is one [`Index`], as the table of [`Indexing`] lists them.
+///
+/// ```
+/// use aten::{Index, IntoIndex};
+/// let last = 2_usize;
+/// let indices: Vec<Index> = vec![(..).into_index(), [0, last].into_index()];
+/// assert!(matches!(indices[1], Index::Tensor(_)));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an index of a tensor",
-    label = "write an integer, a range, a tensor, `NewAxis`, `Ellipsis`, or a tuple of up to eight of them"
+    label = "write an integer, a range, a tensor, a list of integers or booleans, `NewAxis` or `Ellipsis`",
+    note = "integers are `i32`, `i64` or `usize`; after a call that returns a `Result`, write `?`"
+)]
+pub trait IntoIndex {
+    /// Converts the value to an index.
+    fn into_index(self) -> Index;
+}
+
+/// The argument of [`Indexing::i`]: an [index](IntoIndex), a tuple of up to eight indices, or a `Vec<Index>`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an index of a tensor",
+    label = "write an integer, a range, a tensor, `NewAxis`, `Ellipsis`, or a tuple of up to eight of them",
+    note = "integers are `i32`, `i64` or `usize`; after a call that returns a `Result`, write `?`"
 )]
 pub trait Indices {
     /// Returns the indices as a list, starting with the first dimension.
     fn into_list(self) -> Vec<Index>;
 }
 
-impl<I: Into<Index>> Indices for I {
+impl<I: IntoIndex> Indices for I {
     fn into_list(self) -> Vec<Index> {
-        vec![self.into()]
+        vec![self.into_index()]
     }
 }
 
@@ -136,11 +155,11 @@ impl Indices for Vec<Index> {
 
 macro_rules! impl_indices_for_tuples {
     ($($($name:ident)*;)*) => {$(
-        impl<$($name: Into<Index>),*> Indices for ($($name,)*) {
+        impl<$($name: IntoIndex),*> Indices for ($($name,)*) {
             #[allow(non_snake_case, reason = "a type parameter and its value have one name")]
             fn into_list(self) -> Vec<Index> {
                 let ($($name,)*) = self;
-                vec![$($name.into()),*]
+                vec![$($name.into_index()),*]
             }
         }
     )*};
@@ -148,57 +167,53 @@ macro_rules! impl_indices_for_tuples {
 
 impl_indices_for_tuples! { A; A B; A B C; A B C D; A B C D E; A B C D E F; A B C D E F G; A B C D E F G H; }
 
-impl From<Slice> for Index {
-    fn from(slice: Slice) -> Self {
-        Self::Slice(slice)
-    }
+macro_rules! impl_into_index {
+    ($([$($generics:tt)*] $ty:ty: $this:ident => $index:expr;)*) => {$(
+        impl<$($generics)*> IntoIndex for $ty {
+            fn into_index(self) -> Index {
+                let $this = self;
+                $index
+            }
+        }
+    )*};
 }
 
-impl From<NewAxis> for Index {
-    fn from(_: NewAxis) -> Self {
-        Self::NewAxis
-    }
+impl_into_index! {
+    [] Index: index => index;
+    [] Slice: slice => Index::Slice(slice);
+    [] RangeFull: range => Index::Slice(range.into());
+    [] NewAxis: _this => Index::NewAxis;
+    [] Ellipsis: _this => Index::Ellipsis;
+    [] &Tensor: tensor => Index::Tensor(tensor.clone());
+    [] Tensor: tensor => Index::Tensor(tensor);
 }
 
-impl From<Ellipsis> for Index {
-    fn from(_: Ellipsis) -> Self {
-        Self::Ellipsis
-    }
+macro_rules! impl_into_index_for_lists {
+    ($($ty:ty: $to_tensor:expr;)*) => {$(
+        impl_into_index! {
+            [] &[$ty]: list => Index::Tensor($to_tensor(list));
+            [const N: usize] [$ty; N]: list => Index::Tensor($to_tensor(&list));
+            [const N: usize] &[$ty; N]: list => Index::Tensor($to_tensor(list));
+            [] Vec<$ty>: list => Index::Tensor($to_tensor(&list));
+            [] &Vec<$ty>: list => Index::Tensor($to_tensor(list));
+        }
+    )*};
 }
 
-impl From<&Tensor> for Index {
-    fn from(tensor: &Tensor) -> Self {
-        Self::Tensor(tensor.clone())
-    }
+impl_into_index_for_lists! {
+    i32: tensor_of_indices;
+    i64: tensor_of_indices;
+    usize: tensor_of_indices;
+    bool: Tensor::from;
 }
 
-impl From<Tensor> for Index {
-    fn from(tensor: Tensor) -> Self {
-        Self::Tensor(tensor)
-    }
-}
-
-impl<const N: usize> From<[i64; N]> for Index {
-    fn from(positions: [i64; N]) -> Self {
-        Self::Tensor(Tensor::from_slice(&positions))
-    }
-}
-
-impl From<Vec<i64>> for Index {
-    fn from(positions: Vec<i64>) -> Self {
-        Self::Tensor(Tensor::from_slice(&positions))
-    }
+fn tensor_of_indices<T: IntoInt + Copy>(indices: &[T]) -> Tensor {
+    Tensor::from_slice(&indices.iter().map(|index| index.into_int()).collect::<Vec<_>>())
 }
 
 impl From<RangeFull> for Slice {
     fn from(_: RangeFull) -> Self {
         Self { start: None, end: None, step: 1 }
-    }
-}
-
-impl From<RangeFull> for Index {
-    fn from(range: RangeFull) -> Self {
-        Self::Slice(range.into())
     }
 }
 
@@ -208,24 +223,16 @@ fn exclusive_end(position: i64) -> Option<i64> {
     position.checked_add(1).filter(|&end| end != 0)
 }
 
-fn index_to_i64<N: TryInto<i64>>(position: N) -> i64 {
-    position.try_into().unwrap_or(i64::MAX)
-}
-
 macro_rules! impl_from_integers_and_ranges {
     ($($ty:ident)*) => {$(
-        impl From<$ty> for Index {
-            fn from(at: $ty) -> Self {
-                Self::Single(index_to_i64(at))
-            }
-        }
+        impl_into_index! { [] $ty: at => Index::Single(at.into_int()); }
 
         impl_from_integers_and_ranges! { $ty:
-            Range, range => (Some(index_to_i64(range.start)), Some(index_to_i64(range.end)));
-            RangeFrom, range => (Some(index_to_i64(range.start)), None);
-            RangeTo, range => (None, Some(index_to_i64(range.end)));
-            RangeInclusive, range => (Some(index_to_i64(*range.start())), exclusive_end(index_to_i64(*range.end())));
-            RangeToInclusive, range => (None, exclusive_end(index_to_i64(range.end)));
+            Range, range => (Some(range.start.into_int()), Some(range.end.into_int()));
+            RangeFrom, range => (Some(range.start.into_int()), None);
+            RangeTo, range => (None, Some(range.end.into_int()));
+            RangeInclusive, range => (Some(range.start().into_int()), exclusive_end(range.end().into_int()));
+            RangeToInclusive, range => (None, exclusive_end(range.end.into_int()));
         }
     )*};
     ($ty:ident: $($kind:ident, $range:ident => $ends:expr;)*) => {$(
@@ -236,11 +243,7 @@ macro_rules! impl_from_integers_and_ranges {
             }
         }
 
-        impl From<$kind<$ty>> for Index {
-            fn from(range: $kind<$ty>) -> Self {
-                Self::Slice(range.into())
-            }
-        }
+        impl_into_index! { [] $kind<$ty>: range => Index::Slice(range.into()); }
     )*};
 }
 
@@ -285,6 +288,7 @@ fn apply_view_indices(tensor: &Tensor, indices: Vec<Index>) -> Result<(Tensor, V
     if indices.iter().filter(|index| matches!(index, Index::Ellipsis)).count() > 1 {
         return Err(BadArgument::value("indices", "more than one ellipsis", "at most one").into());
     }
+    check_single_indices(tensor, &indices, unindexed)?;
     let mut view = crate::alias(tensor)?;
     let (mut dim, mut index_tensors) = (0, Vec::new());
     for index in indices {
@@ -321,6 +325,21 @@ fn apply_view_indices(tensor: &Tensor, indices: Vec<Index>) -> Result<(Tensor, V
         }
     }
     Ok((view, index_tensors))
+}
+
+/// Checks the single indices against the tensor's own dimensions. Views have lost the dimensions of earlier indices, so that their errors
+/// would name others.
+fn check_single_indices(tensor: &Tensor, indices: &[Index], unindexed: usize) -> Result<(), BadArgument> {
+    let mut dim = 0;
+    for index in indices {
+        if let (&Index::Single(index), Some(&size)) = (index, tensor.sizes().get(dim))
+            && !(size.saturating_neg()..size).contains(&index)
+        {
+            return Err(BadArgument::new("indices", Problem::Index { index, size, dim: Some(dim) }));
+        }
+        dim += if matches!(index, Index::Ellipsis) { unindexed } else { covered_dim_count(index) };
+    }
+    Ok(())
 }
 
 /// Returns the number of the tensor's dimensions that an index covers.

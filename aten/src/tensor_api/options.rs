@@ -8,12 +8,11 @@ use dispatch_runtime::prelude::*;
 /// The dtype and the device of a new tensor, each optional.
 ///
 /// ```
-/// use aten::TensorOptions;
-/// use dispatch_runtime::{DType, Device};
+/// use aten::{IntoOptions, TensorOptions};
+/// use dispatch_runtime::DType;
 ///
-/// assert_eq!(TensorOptions::from(DType::F64).device, None);
-/// assert_eq!(TensorOptions::from((DType::F64, Device::META)).device, Some(Device::META));
-/// assert_eq!(TensorOptions::from(()), TensorOptions::default());
+/// assert_eq!(TensorOptions { dtype: Some(DType::F64), device: None }, DType::F64.into_options());
+/// assert_eq!(TensorOptions::default(), ().into_options());
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TensorOptions {
@@ -23,34 +22,69 @@ pub struct TensorOptions {
     pub device: Option<Device>,
 }
 
-impl From<()> for TensorOptions {
-    fn from((): ()) -> Self {
-        Self::default()
+/// The argument of factories and of [`Convert::to`](crate::Convert::to) for the dtype and the device: a [`DType`], a [`Device`], both in
+/// a tuple, `&tensor` for those of the tensor, or `()` for the defaults.
+///
+/// ```
+/// use aten::IntoOptions;
+/// use dispatch_runtime::{DType, Device, Tensor};
+/// let both = (DType::F64, Device::META).into_options();
+/// assert_eq!((both.dtype, both.device), (Some(DType::F64), Some(Device::META)));
+/// assert_eq!((Device::META, DType::F64).into_options(), both);
+/// assert_eq!((&Tensor::from(1.5)).into_options().dtype, Some(DType::F64));
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a dtype or a device",
+    label = "write a dtype, a device, `(dtype, device)`, `&tensor`, or `()` for the defaults; several sizes are a tuple `(2, 3)`",
+    note = "a name is parsed first: `\"float32\".parse::<DType>()?`"
+)]
+pub trait IntoOptions {
+    /// Converts the argument to options.
+    fn into_options(self) -> TensorOptions;
+}
+
+impl IntoOptions for TensorOptions {
+    fn into_options(self) -> TensorOptions {
+        self
     }
 }
 
-impl From<DType> for TensorOptions {
-    fn from(dtype: DType) -> Self {
-        Self { dtype: Some(dtype), device: None }
+impl IntoOptions for () {
+    fn into_options(self) -> TensorOptions {
+        TensorOptions::default()
     }
 }
 
-impl From<Device> for TensorOptions {
-    fn from(device: Device) -> Self {
-        Self { dtype: None, device: Some(device) }
+impl IntoOptions for DType {
+    fn into_options(self) -> TensorOptions {
+        TensorOptions { dtype: Some(self), device: None }
     }
 }
 
-impl From<(DType, Device)> for TensorOptions {
-    fn from((dtype, device): (DType, Device)) -> Self {
-        Self { dtype: Some(dtype), device: Some(device) }
+impl IntoOptions for Device {
+    fn into_options(self) -> TensorOptions {
+        TensorOptions { dtype: None, device: Some(self) }
+    }
+}
+
+impl IntoOptions for (DType, Device) {
+    fn into_options(self) -> TensorOptions {
+        let (dtype, device) = self;
+        TensorOptions { dtype: Some(dtype), device: Some(device) }
+    }
+}
+
+impl IntoOptions for (Device, DType) {
+    fn into_options(self) -> TensorOptions {
+        let (device, dtype) = self;
+        (dtype, device).into_options()
     }
 }
 
 /// The dtype and the device of this tensor.
-impl From<&Tensor> for TensorOptions {
-    fn from(tensor: &Tensor) -> Self {
-        (tensor.dtype(), tensor.device()).into()
+impl IntoOptions for &Tensor {
+    fn into_options(self) -> TensorOptions {
+        (self.dtype(), self.device()).into_options()
     }
 }
 

@@ -10,7 +10,7 @@ use dispatch_runtime::reduced_dims;
 
 /// Reductions. `sum()` reduces all elements, `sum_dims(0)` one or several dimensions, and `sum_keepdim(0)` keeps them with size 1.
 pub trait ReductionMethods: Borrow<Tensor> {
-    /// Returns the sum of all elements. Candle: `sum_all`.
+    /// Returns the sum of all elements. Over some dimensions: `sum_dims`. Candle: `sum_all`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -46,7 +46,7 @@ pub trait ReductionMethods: Borrow<Tensor> {
         crate::sum_dim_intlist(self.borrow(), Some(&dims.into_axes()), true, None)
     }
 
-    /// Returns the mean of all elements. Candle: `mean_all`.
+    /// Returns the mean of all elements. Over some dimensions: `mean_dims`. Candle: `mean_all`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -82,7 +82,7 @@ pub trait ReductionMethods: Borrow<Tensor> {
         crate::mean_dim(self.borrow(), Some(&dims.into_axes()), true, None)
     }
 
-    /// Returns the product of all elements.
+    /// Returns the product of all elements. Over some dimensions: `prod_dims`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -118,7 +118,7 @@ pub trait ReductionMethods: Borrow<Tensor> {
         reduce_prod(self.borrow(), &dims.into_axes(), true)
     }
 
-    /// Returns the largest element of all elements. Candle: `max_all`.
+    /// Returns the largest element of all elements. Over some dimensions: `amax_dims`. Candle: `max_all`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -154,7 +154,7 @@ pub trait ReductionMethods: Borrow<Tensor> {
         crate::amax(self.borrow(), &dims.into_axes(), true)
     }
 
-    /// Returns the smallest element of all elements. Candle: `min_all`.
+    /// Returns the smallest element of all elements. Over some dimensions: `amin_dims`. Candle: `min_all`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -190,7 +190,7 @@ pub trait ReductionMethods: Borrow<Tensor> {
         crate::amin(self.borrow(), &dims.into_axes(), true)
     }
 
-    /// Returns whether any element is not 0 of all elements.
+    /// Returns whether any element is not 0 of all elements. Over some dimensions: `any_dims`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -226,7 +226,7 @@ pub trait ReductionMethods: Borrow<Tensor> {
         crate::any_dims(self.borrow(), Some(&dims.into_axes()), true)
     }
 
-    /// Returns whether all elements are not 0 of all elements.
+    /// Returns whether all elements are not 0 of all elements. Over some dimensions: `all_dims`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -262,7 +262,7 @@ pub trait ReductionMethods: Borrow<Tensor> {
         crate::all_dims(self.borrow(), Some(&dims.into_axes()), true)
     }
 
-    /// Returns the logarithm of the sum of exponentials, without overflow of all elements.
+    /// Returns the logarithm of the sum of exponentials, without overflow of all elements. Over some dimensions: `logsumexp_dims`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -298,7 +298,7 @@ pub trait ReductionMethods: Borrow<Tensor> {
         crate::logsumexp(self.borrow(), &dims.into_axes(), true)
     }
 
-    /// Returns the variance, with the divisor `n - 1` of all elements.
+    /// Returns the variance, with the divisor `n - 1` of all elements. Over some dimensions: `var_dims`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -334,7 +334,7 @@ pub trait ReductionMethods: Borrow<Tensor> {
         crate::var_correction(self.borrow(), Some(&dims.into_axes()), None, true)
     }
 
-    /// Returns the standard deviation, with the divisor `n - 1` of all elements.
+    /// Returns the standard deviation, with the divisor `n - 1` of all elements. Over some dimensions: `std_dims`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -398,7 +398,7 @@ pub trait ReductionMethods: Borrow<Tensor> {
         crate::std_correction(self.borrow(), dims, correction, keepdim)
     }
 
-    /// Returns the largest element. Candle: `max_all`.
+    /// Returns the largest element. Along one dimension: `max_dim`. Candle: `max_all`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -434,7 +434,7 @@ pub trait ReductionMethods: Borrow<Tensor> {
         crate::max_dim(self.borrow(), dim.into_int(), true)
     }
 
-    /// Returns the smallest element. Candle: `min_all`.
+    /// Returns the smallest element. Along one dimension: `min_dim`. Candle: `min_all`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -482,7 +482,7 @@ pub trait ReductionMethods: Borrow<Tensor> {
         crate::aminmax(self.borrow(), None, false)
     }
 
-    /// Returns the index of the largest element of the flattened tensor.
+    /// Returns the index of the largest element of the flattened tensor. Along one dimension: `argmax_dim`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -515,7 +515,7 @@ pub trait ReductionMethods: Borrow<Tensor> {
         crate::argmax(self.borrow(), Some(dim.into_int()), true)
     }
 
-    /// Returns the index of the smallest element of the flattened tensor.
+    /// Returns the index of the smallest element of the flattened tensor. Along one dimension: `argmin_dim`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -548,7 +548,7 @@ pub trait ReductionMethods: Borrow<Tensor> {
         crate::argmin(self.borrow(), Some(dim.into_int()), true)
     }
 
-    /// Returns the number of elements that are not 0.
+    /// Returns the number of elements that are not 0. Over some dimensions: `count_nonzero_dims`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};
@@ -603,7 +603,7 @@ pub trait ReductionMethods: Borrow<Tensor> {
         crate::sum_to_size(self.borrow(), &sizes.into_sizes())
     }
 
-    /// Returns the median of all elements: the smaller one of the two in the middle.
+    /// Returns the median of all elements: the smaller one of the two in the middle. Along one dimension: `median_dim`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};

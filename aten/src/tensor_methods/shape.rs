@@ -16,6 +16,8 @@ pub trait ShapeMethods: Borrow<Tensor> {
     /// assert_eq!(Tensor::ones((2, 3), ())?.dim(), 2);
     /// # Ok::<(), Error>(())
     /// ```
+    #[doc(alias = "ndim")]
+    #[doc(alias = "rank")]
     fn dim(&self) -> usize {
         let this: &Tensor = self.borrow();
         this.sizes().len()
@@ -39,6 +41,8 @@ pub trait ShapeMethods: Borrow<Tensor> {
     /// assert_eq!(Tensor::ones((2, 3), ())?.numel(), 6);
     /// # Ok::<(), Error>(())
     /// ```
+    #[doc(alias = "nelement")]
+    #[doc(alias = "elem_count")]
     fn numel(&self) -> i64 {
         let this: &Tensor = self.borrow();
         this.geometry().count()
@@ -261,6 +265,7 @@ pub trait ShapeMethods: Borrow<Tensor> {
     /// assert_eq!(Tensor::ones((2, 3), ())?.t()?.sizes(), [3, 2]);
     /// # Ok::<(), Error>(())
     /// ```
+    #[doc(alias = "T")]
     fn t(&self) -> Result<Tensor> {
         crate::t(self.borrow())
     }

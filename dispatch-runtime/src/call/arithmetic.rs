@@ -44,6 +44,11 @@ fn no_rust_operator_impl_error(rust_operator: RustOperator) -> Result<Tensor> {
     label = "write a tensor, or a number: `i32`, `i64`, `f32`, `f64`, `bool`, `Complex64` or a `Scalar`",
     note = "a call that computes a tensor returns a `Result`; write `?` after it to get the tensor"
 )]
+#[doc(alias = "add")]
+#[doc(alias = "sub")]
+#[doc(alias = "mul")]
+#[doc(alias = "div")]
+#[doc(alias = "neg")]
 pub trait ArithmeticOperand: Sized {
     /// Calls `compute` with the operand as a tensor.
     fn call_with_tensor<R>(self, compute: impl FnOnce(&Tensor) -> R) -> R;

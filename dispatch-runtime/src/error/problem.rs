@@ -64,6 +64,8 @@ pub enum Problem {
         index: i64,
         /// The size of the dimension.
         size: i64,
+        /// The dimension of the indexed tensor, if the caller wrote an index for it. Such an index may be negative.
+        dim: Option<usize>,
     },
     /// A number outside of its bounds.
     Number {
@@ -79,6 +81,8 @@ pub enum Problem {
         /// The lengths that the operator allows.
         expected: Expected<usize>,
     },
+    /// A list of tensors that is empty.
+    NoTensors,
     /// A text that is not one of the operator's keywords.
     Keyword {
         /// The text that is not a keyword.
@@ -137,11 +141,22 @@ impl fmt::Display for Problem {
             Self::Device { found, expected } => {
                 write!(f, "is on {found}, but the others are on {expected}; move all of them to one device first")
             }
-            Self::Index { index, size } => {
+            Self::Index { index, size, dim: None } => {
                 write!(f, "has the index {index}, which is outside of a dimension of size {size}")
+            }
+            Self::Index { index, size: 0, dim: Some(dim) } => {
+                write!(f, "has the index {index}, but dimension {dim} is of size 0; leave the index out")
+            }
+            Self::Index { index, size, dim: Some(dim) } => {
+                write!(
+                    f,
+                    "has the index {index}, which is out of range for dimension {dim} of size {size}; write -{size} to {}",
+                    size - 1
+                )
             }
             Self::Number { found, expected } => write!(f, "is {found}, but must be {expected}"),
             Self::Length { found, expected } => write!(f, "has length {found}, but must have {expected}"),
+            Self::NoTensors => f.write_str("is empty, but must have at least one tensor"),
             Self::Keyword { found, expected } => {
                 write!(f, "is `{found}`, but must be ")?;
                 write_alternatives(f, expected.iter().map(|word| format!("`{word}`")))

@@ -142,6 +142,17 @@ macro_rules! define_dtypes {
                 match self { $(Self::$variant => $short,)* }
             }
 
+            /// Returns the name of the elements' type in Rust, such as `f32`.
+            ///
+            /// ```
+            /// use dispatch_runtime::DType;
+            /// assert_eq!((DType::F32.type_name(), DType::C64.type_name()), ("f32", "Complex32"));
+            /// ```
+            #[must_use]
+            pub const fn type_name(self) -> &'static str {
+                match self { $(Self::$variant => stringify!($ty),)* }
+            }
+
             /// Returns the size of an element in bytes.
             #[must_use]
             pub const fn size(self) -> usize {

@@ -21,7 +21,7 @@ use crate::scalar::{
     Bool, DType, Element, Float8E4M3Fn, Float8E4M3Fnuz, Float8E5M2, Float8E5M2Fnuz, Float8E8M0Fnu, Scalar,
 };
 
-/// The error for elements that cannot be borrowed.
+/// The error for elements that cannot be borrowed or read.
 ///
 /// ```
 /// use dispatch_runtime::{AccessError, DType, Tensor};
@@ -52,12 +52,23 @@ pub enum AccessError {
     },
     /// The memory is being written, or, for a write, being read.
     InUse,
+    /// The requested integer type cannot represent the element.
+    OutOfRange {
+        /// The element.
+        element: i64,
+        /// The dtype of the requested type.
+        requested: DType,
+    },
 }
 
 impl fmt::Display for AccessError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::WrongDType { tensor, requested } => write!(f, "the tensor holds {tensor}, not {requested}"),
+            Self::WrongDType { tensor, requested } => write!(
+                f,
+                "the tensor holds {tensor}, not {requested}; read it as `{}`, or convert it with `.to(DType::{requested:?})`",
+                tensor.type_name()
+            ),
             Self::NotContiguous { sizes, strides } => {
                 write!(f, "the elements are not contiguous (sizes {sizes:?}, strides {strides:?}); make the tensor contiguous first")
             }
@@ -68,6 +79,9 @@ impl fmt::Display for AccessError {
             Self::InUse => f.write_str(
                 "the memory is in use by a guard, perhaps of another view of it; drop guards before taking others that conflict",
             ),
+            Self::OutOfRange { element, requested } => {
+                write!(f, "the element is {element}, which {requested} cannot represent; read it as `i64` or `f64`")
+            }
         }
     }
 }

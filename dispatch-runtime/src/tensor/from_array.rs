@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::geometry::{Dims, Geometry};
-use super::{Tensor, access};
+use super::{IntoSizes, Tensor, access};
 use crate::error::{BadArgument, Error};
 use crate::key::Device;
 use crate::memory::Storage;
@@ -115,24 +115,24 @@ impl Tensor {
     ///
     /// ```
     /// use dispatch_runtime::Tensor;
-    /// let t = Tensor::from_vec(vec![1, 2, 3, 4, 5, 6], &[2, 3]).unwrap();
+    /// let t = Tensor::from_vec(vec![1, 2, 3, 4, 5, 6], (2, 3)).unwrap();
     /// assert_eq!(t.to_string(), "tensor([[1, 2, 3],\n        [4, 5, 6]], dtype=int32)");
-    /// assert!(Tensor::from_vec(vec![1, 2, 3], &[2, 2]).is_err());
+    /// assert!(Tensor::from_vec(vec![1, 2, 3], (2, 2)).is_err());
     /// ```
     ///
     /// # Errors
     ///
     /// Returns [`BadArgument`] if the sizes do not multiply to the number of elements.
     #[expect(clippy::needless_pass_by_value, reason = "callers usually pass a vector that they need no more")]
-    pub fn from_vec<A: NestedArray>(elements: Vec<A>, sizes: &[i64]) -> Result<Self, BadArgument> {
-        let elements = A::flatten(&elements);
+    pub fn from_vec<A: NestedArray>(elements: Vec<A>, sizes: impl IntoSizes) -> Result<Self, BadArgument> {
+        let (elements, sizes) = (A::flatten(&elements), sizes.into_sizes());
         let product = sizes.iter().try_fold(1_i64, |product, &size| product.checked_mul(size));
         let fits = sizes.iter().all(|&size| size >= 0) && product == Some(length_to_i64(elements.len()));
         if !fits {
             let expected = format!("sizes that multiply to {}, the number of elements", elements.len());
-            return Err(BadArgument::sizes("sizes", sizes, expected));
+            return Err(BadArgument::sizes("sizes", &sizes, expected));
         }
-        Ok(tensor_from_elements(&elements, sizes))
+        Ok(tensor_from_elements(&elements, &sizes))
     }
 }
 
@@ -309,6 +309,8 @@ mod tests {
     #[test]
     fn sizes_must_multiply_to_the_number_of_elements() {
         assert_eq!(Tensor::from_vec(vec![true; 4], &[2, 2]).unwrap().dtype(), DType::Bool);
+        assert_eq!(Tensor::from_vec(vec![1, 2], (2, 1_usize)).unwrap().sizes(), [2, 1]);
+        assert_eq!(Tensor::from_vec(vec![1], ()).unwrap().sizes(), []);
         assert_eq!(Tensor::from_vec(Vec::<f32>::new(), &[3, 0]).unwrap().sizes(), [3, 0]);
         for sizes in [&[3][..], &[-2, -2], &[i64::MAX, 4], &[]] {
             assert!(Tensor::from_vec(vec![1.0; 4], sizes).is_err(), "{sizes:?}");

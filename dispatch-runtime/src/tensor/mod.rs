@@ -128,6 +128,7 @@ impl Tensor {
     }
 
     /// Returns the sizes: the number of elements in each dimension.
+    #[doc(alias = "shape")]
     #[inline]
     #[must_use]
     pub fn sizes(&self) -> &[i64] {

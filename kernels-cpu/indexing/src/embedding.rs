@@ -16,7 +16,7 @@ fn one_hot(_plan: &(), this: &Tensor, num_classes: i64) -> Result<Tensor> {
     let largest = classes.iter().copied().max().unwrap_or(0);
     let count = if num_classes == -1 { largest.saturating_add(1) } else { num_classes };
     if let Some(&index) = classes.iter().find(|class| !(0..count).contains(*class)) {
-        return Err(BadArgument::new("self", Problem::Index { index, size: count }).into());
+        return Err(BadArgument::new("self", Problem::Index { index, size: count, dim: None }).into());
     }
     let mut sizes = Dims::from_slice(this.sizes());
     sizes.push(count);

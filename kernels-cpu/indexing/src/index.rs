@@ -43,7 +43,7 @@ pub(crate) fn check_indices(
             *position = index.saturating_add(size);
         }
         if !(0..size).contains(position) {
-            return Err(BadArgument::new(argument, Problem::Index { index, size }));
+            return Err(BadArgument::new(argument, Problem::Index { index, size, dim: None }));
         }
     }
     Ok(())

@@ -99,7 +99,7 @@ fn check_all_in_range(inside: bool, selected: &Tensor, dim: usize, index: &Tenso
     let size = selected.sizes()[dim];
     let outside =
         to_contiguous(index, DType::I64)?.read::<i64>()?.iter().find(|index| !(0..size).contains(*index)).copied();
-    outside.map_or(Ok(()), |index| Err(BadArgument::new("index", Problem::Index { index, size }).into()))
+    outside.map_or(Ok(()), |index| Err(BadArgument::new("index", Problem::Index { index, size, dim: None }).into()))
 }
 
 /// The positions of an index, with an operand of the same sizes (`paired`), and one whose elements the index selects (`selected`).

@@ -30,7 +30,7 @@ fn search_boundaries(
     let width = boundaries.sizes().last().copied().unwrap_or(0);
     let order = sorter.map(|sorter| to_contiguous(sorter, DType::I64)?.to_vec::<i64>()).transpose()?;
     if let Some(&index) = order.iter().flatten().find(|index| !(0..width).contains(*index)) {
-        return Err(BadArgument::new("sorter", Problem::Index { index, size: width }).into());
+        return Err(BadArgument::new("sorter", Problem::Index { index, size: width, dim: None }).into());
     }
     match compute_dtype(result_dtype([boundaries, wanted])) {
         DType::F32 => binary_search::<f32>(out, boundaries, wanted, right, order.as_deref()),

@@ -39,7 +39,9 @@ impl<'a> CtcBatch<'a> {
             let mut states = vec![to_usize(blank)];
             for &label in &targets[first..first + count] {
                 if !(0..classes).contains(&label) {
-                    return Err(BadArgument::new("targets", Problem::Index { index: label, size: classes }).into());
+                    return Err(
+                        BadArgument::new("targets", Problem::Index { index: label, size: classes, dim: None }).into()
+                    );
                 }
                 states.extend([to_usize(label), to_usize(blank)]);
             }

@@ -26,7 +26,10 @@ fn classes_and_weights(
         }
         match usize::try_from(class) {
             Ok(at) if class < likelihood.classes => Ok((class, weights.as_ref().map_or(1.0, |weights| weights[at]))),
-            _ => Err(BadArgument::new("target", Problem::Index { index: class, size: likelihood.classes }).into()),
+            _ => {
+                Err(BadArgument::new("target", Problem::Index { index: class, size: likelihood.classes, dim: None })
+                    .into())
+            }
         }
     };
     convert_to_vec::<i64>(target)?.into_iter().map(class_and_weight).collect()

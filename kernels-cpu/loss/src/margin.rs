@@ -99,7 +99,7 @@ fn checked_class(class: i64, margins: &MarginLossPlan) -> Result<usize> {
         Ok(at) if at < margins.classes => Ok(at),
         _ => {
             let size = i64::try_from(margins.classes).unwrap_or(i64::MAX);
-            Err(BadArgument::new("target", Problem::Index { index: class, size }).into())
+            Err(BadArgument::new("target", Problem::Index { index: class, size, dim: None }).into())
         }
     }
 }

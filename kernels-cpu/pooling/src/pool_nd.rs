@@ -163,7 +163,7 @@ fn max_pool_backward<T: PoolElement>(
     let outside = indices.iter().find(|&&at| usize::try_from(at).is_ok_and(|at| at >= area) || at < 0);
     if let Some(&index) = outside {
         let size = i64::try_from(area).unwrap_or(i64::MAX);
-        return Err(BadArgument::new("indices", Problem::Index { index, size }).into());
+        return Err(BadArgument::new("indices", Problem::Index { index, size, dim: None }).into());
     }
     write_contiguous(out, |out: &mut [T]| {
         out.fill(T::ZERO);

@@ -31,7 +31,7 @@ fn gather_is_right_for_any_strides_and_threads() {
 fn indices_out_of_range_are_refused() {
     let row = Tensor::from_slice(&[1.0_f64, 2.0, 3.0]);
     for position in [-1, 3, i64::MIN, i64::MAX] {
-        let expected = Problem::Index { index: position, size: 3 };
+        let expected = Problem::Index { index: position, size: 3, dim: None };
         let index = Tensor::from_slice(&[0, position]);
         assert_eq!(problem_of_error(aten::gather(&row, 0, &index, false)), expected);
         assert_eq!(problem_of_error(aten::index_select(&row, 0, &index)), expected);

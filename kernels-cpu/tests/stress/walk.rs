@@ -44,7 +44,7 @@ impl CallMistake {
             Problem::Dim { .. } => Self::Dim,
             Problem::RepeatedDim { .. } => Self::RepeatedDim,
             Problem::Broadcast { .. } => Self::Broadcast,
-            Problem::Sizes { .. } | Problem::Length { .. } => Self::Sizes,
+            Problem::Sizes { .. } | Problem::Length { .. } | Problem::NoTensors => Self::Sizes,
             Problem::Rank { .. } => Self::Rank,
             Problem::DType { .. } => Self::DType,
             Problem::Index { .. } => Self::Index,

@@ -3,5 +3,5 @@ use dispatch_runtime::prelude::*;
 
 fn main() {
     let x = &Tensor::from([1.0, 2.0]);
-    let _ = x.topk(3_u8);
+    let _ = x.narrow(0, 0, 3_u8);
 }

@@ -46,7 +46,7 @@ impl BinsOfChannels {
             let bins = usize::try_from(channel).ok().and_then(|channel| indices.get_mut(channel));
             let wrong = || {
                 let size = i64::try_from(channels).unwrap_or(i64::MAX);
-                BadArgument::new("channel_mapping", Problem::Index { index: channel.into(), size })
+                BadArgument::new("channel_mapping", Problem::Index { index: channel.into(), size, dim: None })
             };
             bins.ok_or_else(wrong)?.push(at);
         }

@@ -87,7 +87,7 @@ fn roi_pool_backward_cpu<T: Floating>(
     let is_wrong = |index: &i32| *index < -1 || usize::try_from(*index).is_ok_and(|index| index >= area);
     if let Some(&index) = indices.iter().find(|index| is_wrong(index)) {
         let size = i64::try_from(area).unwrap_or(i64::MAX);
-        return Err(BadArgument::new("argmax", Problem::Index { index: index.into(), size }).into());
+        return Err(BadArgument::new("argmax", Problem::Index { index: index.into(), size, dim: None }).into());
     }
     let grad = contiguous(grad)?;
     let grads = grad.read::<T>()?;

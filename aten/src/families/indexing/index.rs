@@ -101,7 +101,7 @@ fn take_plan(this: &Tensor, index: &Tensor) -> Result<Plan<()>, BadArgument> {
         return Err(BadArgument::dtype("index", index.dtype(), DType::I64));
     }
     if this.geometry().count() == 0 && index.geometry().count() != 0 {
-        return Err(BadArgument::new("index", Problem::Index { index: 0, size: 0 }));
+        return Err(BadArgument::new("index", Problem::Index { index: 0, size: 0, dim: None }));
     }
     Ok(Plan::new((), [Spec::contiguous(this.dtype(), index.sizes())]))
 }

@@ -5,7 +5,7 @@
 //! last.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, element_count};
+use dispatch_runtime::{BadArgument, Dims, Problem, element_count};
 
 use crate::{bmm, diagonal, mul, permute, reshape, squeeze_dim, sum_dim_intlist};
 
@@ -27,7 +27,7 @@ pub fn einsum(equation: &str, tensors: &[Tensor], path: Option<&[i64]>) -> Resul
         // Without a path, the operands are contracted in the order of the equation.
         operands.insert(if path.is_some() { operands.len() } else { 0 }, product);
     }
-    let Some(last) = operands.pop() else { return Err(BadArgument::length("tensors", 0, 1..).into()) };
+    let Some(last) = operands.pop() else { return Err(BadArgument::new("tensors", Problem::NoTensors).into()) };
     last.sum_dims_except(|label| output.contains(label))?.permute_to_labels(&output)
 }
 
@@ -187,7 +187,7 @@ fn parse_equation(equation: &str, tensors: &[Tensor]) -> Result<(Vec<Operand>, V
         equation.split_once("->").map_or((equation, None), |(inputs, output)| (inputs, Some(output)));
     let words: Vec<&str> = inputs.split(',').collect();
     if tensors.is_empty() {
-        return Err(BadArgument::length("tensors", 0, 1..).into());
+        return Err(BadArgument::new("tensors", Problem::NoTensors).into());
     }
     if words.len() != tensors.len() {
         return Err(bad_argument(format!(

@@ -1,7 +1,7 @@
 //! Combinations of elements: grids, Cartesian products, and choices of `r` elements.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, Spec};
+use dispatch_runtime::{BadArgument, Dims, Problem, Spec};
 
 use crate::prelude::*;
 
@@ -14,7 +14,7 @@ pub fn meshgrid_indexing(tensors: &[Tensor], indexing: &str) -> Result<Vec<Tenso
         other => return Err(BadArgument::keyword("indexing", other, &["ij", "xy"]).into()),
     };
     let Some(first) = tensors.first() else {
-        return Err(BadArgument::length("tensors", 0, 1..).into());
+        return Err(BadArgument::new("tensors", Problem::NoTensors).into());
     };
     let mut sizes = Dims::new();
     for tensor in tensors {

@@ -1,7 +1,7 @@
 //! Concatenation along a dimension or a diagonal, or of all elements to one vector.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, Geometry, Spec, result_dtype, wrap_dim};
+use dispatch_runtime::{BadArgument, Dims, Geometry, Problem, Spec, result_dtype, wrap_dim};
 
 use crate::image_spec_like;
 use crate::prelude::*;
@@ -22,7 +22,7 @@ pub struct CatPlan<'a> {
 fn cat_plan(tensors: &[Tensor], dim: i64) -> Result<Plan<CatPlan<'_>>, BadArgument> {
     let parts: Vec<&Tensor> = tensors.iter().filter(|tensor| tensor.sizes() != [0]).collect();
     let Some(first) = parts.first().copied().or_else(|| tensors.first()) else {
-        return Err(BadArgument::length("tensors", 0, 1..));
+        return Err(BadArgument::new("tensors", Problem::NoTensors));
     };
     let rank = first.sizes().len();
     if rank == 0 {
@@ -62,7 +62,7 @@ pub fn concatenate(_: ...) -> Result<Tensor>;
 #[op_def("stack(Tensor[] tensors, int dim=0) -> Tensor", out = "out")]
 pub fn stack(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
     let Some(first) = tensors.first() else {
-        return Err(BadArgument::length("tensors", 0, 1..).into());
+        return Err(BadArgument::new("tensors", Problem::NoTensors).into());
     };
     wrap_dim("dim", dim, first.sizes().len() + 1)?;
     if let Some(other) = tensors.iter().find(|tensor| tensor.sizes() != first.sizes()) {
@@ -189,7 +189,7 @@ pub fn block_diag(tensors: &[Tensor]) -> Result<Tensor> {
 )]
 pub fn _chunk_cat(tensors: &[Tensor], dim: i64, num_chunks: i64) -> Result<Tensor> {
     let Some(first) = tensors.first() else {
-        return Err(BadArgument::length("tensors", 0, 1..).into());
+        return Err(BadArgument::new("tensors", Problem::NoTensors).into());
     };
     if num_chunks <= 0 {
         return Err(BadArgument::number("num_chunks", num_chunks, 1..).into());

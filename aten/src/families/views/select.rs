@@ -16,7 +16,7 @@ pub(super) fn select_view(this: &Tensor, dim: i64, index: i64) -> Result<Tensor>
     let (at, size) = dim_and_size("self", this, dim)?;
     let wrapped = if index < 0 { index.saturating_add(size) } else { index };
     if !(0..size).contains(&wrapped) {
-        return Err(BadArgument::new("index", Problem::Index { index, size }).into());
+        return Err(BadArgument::new("index", Problem::Index { index, size, dim: Some(at) }).into());
     }
     let (mut sizes, mut strides) = (Dims::from_slice(this.sizes()), Dims::from_slice(this.strides()));
     sizes.remove(at);
@@ -64,7 +64,7 @@ pub fn narrow(this: &Tensor, dim: i64, start: i64, length: i64) -> Result<Tensor
     }
     let wrapped = if start < 0 { start.saturating_add(size) } else { start };
     if !(0..=size).contains(&wrapped) {
-        return Err(BadArgument::new("start", Problem::Index { index: start, size }).into());
+        return Err(BadArgument::new("start", Problem::Index { index: start, size, dim: None }).into());
     }
     if length > size - wrapped {
         return Err(BadArgument::number("length", length, ..=size - wrapped)
