@@ -168,6 +168,11 @@ struct Readme;
 mod guide {
     #[doc = include_str!("../docs/guide/src/introduction.md")]
     struct Introduction;
+    #[doc = include_str!("../docs/guide/src/tensors.md")]
+    struct Tensors;
+    #[cfg(feature = "autocast")]
+    #[doc = include_str!("../docs/guide/src/training.md")]
+    struct Training;
     #[doc = include_str!("../docs/guide/src/first-operator.md")]
     struct FirstOperator;
     #[doc = include_str!("../docs/guide/src/kernels-and-plans.md")]
