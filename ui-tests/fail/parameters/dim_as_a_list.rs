@@ -3,5 +3,5 @@ use dispatch_runtime::prelude::*;
 
 fn main() {
     let x = &Tensor::from([1.0, 2.0]);
-    let _ = x.softmax([0, 1]);
+    let _ = x.unbind([0, 1]);
 }
