@@ -96,7 +96,7 @@ fn lists_of_indices_and_of_booleans_are_indices() {
 
 #[test]
 fn functions_of_no_tensors_return_an_error() {
-    let is_refused = |error: dispatch_runtime::Error| {
+    let is_refused = |error: Error| {
         assert_eq!(error.to_string(), "argument `tensors` is empty, but must have at least one tensor");
         let bad = std::error::Error::source(&error).unwrap().downcast_ref::<BadArgument>().unwrap();
         assert_eq!(*bad.problem, Problem::NoTensors);
