@@ -86,7 +86,7 @@ fn lists_of_indices_and_of_booleans_are_indices() {
     assert_eq!(to_i64_vec(&x.i([last, 0]).unwrap()), [2, 0]);
     assert_eq!(to_i64_vec(&x.i(vec![2, 0]).unwrap()), [2, 0]);
     assert_eq!(to_i64_vec(&x.i(&[-1_i64, 0][..]).unwrap()), [2, 0]);
-    assert_eq!(to_i64_vec(&x.i(&vec![last]).unwrap()), [2]);
+    assert_eq!(to_i64_vec(&x.i(vec![last]).unwrap()), [2]);
     assert_eq!(to_i64_vec(&x.i([true, false, true]).unwrap()), [0, 2]);
     assert_eq!(to_i64_vec(&x.i((vec![false, false, true], NewAxis)).unwrap()), [2]);
     assert!(x.i([true, false]).is_err());

@@ -15,7 +15,7 @@ fn image(sizes: &[i64]) -> Tensor {
 }
 
 fn regions(rows: &[[f32; 5]]) -> Tensor {
-    Tensor::from_vec(rows.as_flattened().to_vec(), &[i64::try_from(rows.len()).unwrap(), 5]).unwrap()
+    Tensor::from_vec(rows.as_flattened().to_vec(), [i64::try_from(rows.len()).unwrap(), 5]).unwrap()
 }
 
 fn elements(tensor: &Tensor) -> Vec<f32> {

@@ -38,11 +38,13 @@ impl IntList {
     }
 
     /// Returns the list, or `[0]` if it is empty.
+    #[cfg(any(feature = "conv", feature = "pooling"))]
     pub(crate) fn or_zeros(&self) -> &[i64] {
         self.if_not_empty().unwrap_or(&[0])
     }
 
     /// Returns the list, or `[1]` if it is empty.
+    #[cfg(any(feature = "conv", feature = "pooling"))]
     pub(crate) fn or_ones(&self) -> &[i64] {
         self.if_not_empty().unwrap_or(&[1])
     }

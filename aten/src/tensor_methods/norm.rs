@@ -3,6 +3,7 @@
 use std::borrow::Borrow;
 
 use dispatch_runtime::prelude::*;
+#[allow(unused_imports, reason = "some methods are in families that may be left out")]
 use dispatch_runtime::{IntoAxes, IntoInt, IntoSizes};
 
 use crate::IntList;

@@ -308,10 +308,10 @@ mod tests {
 
     #[test]
     fn sizes_must_multiply_to_the_number_of_elements() {
-        assert_eq!(Tensor::from_vec(vec![true; 4], &[2, 2]).unwrap().dtype(), DType::Bool);
+        assert_eq!(Tensor::from_vec(vec![true; 4], [2, 2]).unwrap().dtype(), DType::Bool);
         assert_eq!(Tensor::from_vec(vec![1, 2], (2, 1_usize)).unwrap().sizes(), [2, 1]);
         assert_eq!(Tensor::from_vec(vec![1], ()).unwrap().sizes(), []);
-        assert_eq!(Tensor::from_vec(Vec::<f32>::new(), &[3, 0]).unwrap().sizes(), [3, 0]);
+        assert_eq!(Tensor::from_vec(Vec::<f32>::new(), [3, 0]).unwrap().sizes(), [3, 0]);
         for sizes in [&[3][..], &[-2, -2], &[i64::MAX, 4], &[]] {
             assert!(Tensor::from_vec(vec![1.0; 4], sizes).is_err(), "{sizes:?}");
         }

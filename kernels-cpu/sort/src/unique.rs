@@ -91,13 +91,13 @@ fn unique_rows<O: Operation>(this: &Tensor, options: UniqueOptions, counts: bool
         Ok(DistinctRows::find_runs(&convert_to_vec::<T>(&rows)?, count, total / count.max(1), options))
     })?;
     let found = [i64::try_from(runs.firsts.len()).unwrap_or(i64::MAX)];
-    let firsts = Tensor::from_vec(runs.firsts, &found)?;
+    let firsts = Tensor::from_vec(runs.firsts, found)?;
     // The slices are contiguous in memory one after another, for any dimension.
     let values = aten::movedim_int(&aten::index_select(&rows, 0, &firsts)?, 0, dim)?;
     let size = [size];
     let inverse_sizes = if options.dim.is_some() { &size } else { this.sizes() };
     let positions = |values: Vec<i64>, sizes: &[i64], wanted: bool| {
-        if wanted { Tensor::from_vec(values, sizes) } else { Tensor::from_vec(Vec::<i64>::new(), &[0]) }
+        if wanted { Tensor::from_vec(values, sizes) } else { Tensor::from_vec(Vec::<i64>::new(), [0]) }
     };
     Ok((values, positions(runs.inverse, inverse_sizes, options.inverse)?, positions(runs.counts, &found, counts)?))
 }

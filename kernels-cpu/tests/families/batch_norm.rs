@@ -8,7 +8,7 @@ use dispatch_runtime::{Result, Tensor};
 fn gradients_do_not_depend_on_the_shape_of_planes() -> Result<()> {
     let numbers = |factor: i32| {
         let values = (0..2 * 3 * 128).map(|i| f64::from(i * factor % 23) - 11.0);
-        Tensor::from_vec(values.collect(), &[2, 3, 128])
+        Tensor::from_vec(values.collect(), [2, 3, 128])
     };
     // Each plane divided into four, as the planes of four images.
     let split_planes =

@@ -33,7 +33,7 @@ fn transforms_equal_sums_of_waves_for_every_kind_of_length() -> Result<()> {
     for length in (1..70).chain([97, 120, 121, 127, 128, 189, 211, 250, 256, 289, 509, 1024]) {
         let size = i64::try_from(length).unwrap_or(0);
         let (numbers, what) = (signal(length), format!("length {length}"));
-        let complex = Tensor::from_vec(numbers.clone(), &[size])?;
+        let complex = Tensor::from_vec(numbers.clone(), [size])?;
         let expected = sums_of_waves(&numbers);
         let found = aten::fft_fft!(&complex)?;
         assert_close(&found.to_vec()?, &expected, &what);
@@ -55,7 +55,7 @@ fn transforms_equal_sums_of_waves_for_every_kind_of_length() -> Result<()> {
 fn all_dimensions_and_orders_of_dimensions_give_the_same_frequencies() -> Result<()> {
     let sizes = [3, 9, 2, 70];
     let count = sizes.iter().product::<i64>();
-    let x = Tensor::from_vec(signal(usize::try_from(count).unwrap_or(0)), &sizes)?;
+    let x = Tensor::from_vec(signal(usize::try_from(count).unwrap_or(0)), sizes)?;
     let turned = x.permute([3, 1, 0, 2])?.contiguous()?.permute([2, 1, 3, 0])?;
     for dims in [&[0, 1, 2, 3][..], &[3, 1], &[2, 0], &[1]] {
         let mut expected = x.clone();

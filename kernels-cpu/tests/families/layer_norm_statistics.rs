@@ -21,7 +21,7 @@ fn layer_norm_statistics_are_accurate_for_any_offset() -> Result<()> {
             let variance = exact(&|x| (x - mean) * (x - mean));
             let size = i64::from(length);
             let (_, found, scale) =
-                aten::native_layer_norm(&Tensor::from_vec(line.clone(), &[size])?, &[size], None, None, 0.0)?;
+                aten::native_layer_norm(&Tensor::from_vec(line.clone(), [size])?, &[size], None, None, 0.0)?;
             let [found, scale] = [found.read::<f32>()?[0], scale.read::<f32>()?[0]].map(f64::from);
             let what = format!("{length} about {center}: {found} and {scale} for {mean} and {variance}");
             assert!((found - mean).abs() <= lost * (mean.abs() + variance.sqrt()), "{what}");

@@ -181,7 +181,7 @@ fn mean_and_variance(numbers: &Tensor) -> (f64, f64) {
 
 #[test]
 fn samples_have_the_moments_of_their_distributions() {
-    let all = |value: f64| Tensor::from_vec(vec![value; 40_000], &[200, 200]).unwrap();
+    let all = |value: f64| Tensor::from_vec(vec![value; 40_000], [200, 200]).unwrap();
     let close = |found: (f64, f64), mean: f64, variance: f64| {
         let spread = (variance / 40_000.0).sqrt();
         assert!((found.0 - mean).abs() < 5.0 * spread, "{found:?}, expected {mean} {variance}");
@@ -217,8 +217,7 @@ fn samples_of_limiting_parameters_are_right() {
     assert_eq!(still.to_vec::<f64>().unwrap(), [0.0]);
     assert_eq!(argument_of_error(aten::poisson(&Tensor::from([-1.0]), None)), "self");
     assert_eq!(argument_of_error(aten::binomial(&Tensor::from([3_i64]), &Tensor::from([0.5]), None)), "count");
-    let shares =
-        aten::_sample_dirichlet(&Tensor::from_vec(vec![0.01, 0.02, 2.0, 3.0], &[2, 2]).unwrap(), None).unwrap();
+    let shares = aten::_sample_dirichlet(&Tensor::from_vec(vec![0.01, 0.02, 2.0, 3.0], [2, 2]).unwrap(), None).unwrap();
     let shares = shares.to_vec::<f64>().unwrap();
     assert!(shares.chunks(2).all(|pair| (pair[0] + pair[1] - 1.0).abs() < 1e-12), "{shares:?}");
 }

@@ -4,7 +4,7 @@ use dispatch_runtime::{DType, Result, Tensor};
 use proptest::prelude::*;
 
 fn vector_of_integers(integers: &[i64]) -> Tensor {
-    Tensor::from_vec(integers.to_vec(), &[i64::try_from(integers.len()).unwrap()]).unwrap()
+    Tensor::from_vec(integers.to_vec(), [i64::try_from(integers.len()).unwrap()]).unwrap()
 }
 
 fn sort_with_indices(line: &Tensor, descending: bool) -> Result<(Tensor, Vec<i64>)> {
@@ -18,7 +18,7 @@ fn sort_puts_nan_last_and_treats_signed_zeros_as_equal() -> Result<()> {
     let both = [f64::NAN, -0.0, 2.5, 0.0, -1e300];
     for dtype in [DType::F32, DType::F64] {
         let of = |numbers: &[f64]| {
-            let numbers = Tensor::from_vec(numbers.to_vec(), &[i64::try_from(numbers.len()).unwrap()])?;
+            let numbers = Tensor::from_vec(numbers.to_vec(), [i64::try_from(numbers.len()).unwrap()])?;
             aten::to_dtype(&numbers, dtype, false, true, None)
         };
         assert_eq!(sort_with_indices(&of(&ordered)?, false)?.1, (0..8).collect::<Vec<_>>(), "{dtype}");

@@ -31,7 +31,7 @@ fn random_tensor(seed: u64, sizes: [i64; 4], dtype: DType, layout: HeadLayout) -
         HeadLayout::StridedColumns => [items, heads, rows, width * 2],
     };
     let count = held.iter().product::<i64>();
-    let all = Tensor::from_vec((0..count).map(|_| number()).collect::<Vec<f32>>(), &held).unwrap();
+    let all = Tensor::from_vec((0..count).map(|_| number()).collect::<Vec<f32>>(), held).unwrap();
     aten::to_dtype(&all, dtype, false, true, None).unwrap()
 }
 
@@ -141,7 +141,7 @@ fn fully_masked_queries_give_zeros_unless_the_mask_is_finite() {
     let [query, key, value] = [1, 2, 3].map(|seed| random_tensor(seed, sizes, DType::F16, HeadLayout::HeadsOutside));
     let there = [&query, &key, &value].map(|tensor| copy_to_device(tensor, cuda));
     let masked = |with: f32| {
-        let mask = copy_to_device(&Tensor::from_vec(vec![with; 70 * 70], &[70, 70]).unwrap(), cuda);
+        let mask = copy_to_device(&Tensor::from_vec(vec![with; 70 * 70], [70, 70]).unwrap(), cuda);
         let [query, key, value] = &there;
         assert_within_error_bound(
             "a mask",

@@ -74,7 +74,7 @@ fn windows_of_invalid_samples_stay_inside_the_image() {
     let Some((cuda, _lock)) = lock_free_device() else { return };
     let x = convert_dtype(&numbers_with_ties(&[1, 8, 20, 20]), DType::F32);
     let odd = [-0.4_f32, -7.0, 1.0, 9.5, 1e10, -1e10, f32::INFINITY, f32::NAN];
-    let odd = Tensor::from_vec(odd.iter().flat_map(|&x| [x, 0.5]).collect::<Vec<f32>>(), &[1, 8, 2]).unwrap();
+    let odd = Tensor::from_vec(odd.iter().flat_map(|&x| [x, 0.5]).collect::<Vec<f32>>(), [1, 8, 2]).unwrap();
     let pooled = |device| {
         let [x, odd] = [&x, &odd].map(|tensor| copy_to_device(tensor, device));
         let (found, indices) = aten::fractional_max_pool2d(&x, &[3, 2], &[7, 9], &odd).unwrap();
@@ -87,7 +87,7 @@ fn windows_of_invalid_samples_stay_inside_the_image() {
 fn gradients_are_added_at_indices_outside_of_the_window() {
     let Some((cuda, _lock)) = lock_free_device() else { return };
     let (x, grads) = (numbers_with_ties(&[1, 2, 9, 9]), numbers_with_ties(&[1, 2, 4, 4]));
-    let anywhere = Tensor::from_vec((0..32).map(|i| i * 37 % 81).collect::<Vec<i64>>(), &[1, 2, 4, 4]).unwrap();
+    let anywhere = Tensor::from_vec((0..32).map(|i| i * 37 % 81).collect::<Vec<i64>>(), [1, 2, 4, 4]).unwrap();
     let gradients = |device| {
         let [x, grads, anywhere] = [&x, &grads, &anywhere].map(|tensor| copy_to_device(tensor, device));
         // The windows are dilated, so they have gaps.
@@ -109,7 +109,7 @@ fn an_index_outside_of_the_image_is_an_error() {
     );
     let mut indices = vec![0_i64; 32];
     indices[7] = 81;
-    let outside = copy_to_device(&Tensor::from_vec(indices, &[1, 2, 4, 4]).unwrap(), cuda);
+    let outside = copy_to_device(&Tensor::from_vec(indices, [1, 2, 4, 4]).unwrap(), cuda);
     aten::fractional_max_pool2d_backward(&grads, &x, &[3, 2], &[4, 4], &outside).unwrap();
     let error = cuda.synchronize().unwrap_err().to_string();
     assert!(

@@ -74,7 +74,7 @@ fn results_wrap_and_round_before_they_are_widened() {
 #[test]
 fn failed_calls_do_not_change_an_empty_out() {
     let mut held = Tensor::from([1.0_f32, 2.0]);
-    let (input, mut out) = (held.clone(), Tensor::from_vec(Vec::<f32>::new(), &[0]).unwrap());
+    let (input, mut out) = (held.clone(), Tensor::from_vec(Vec::<f32>::new(), [0]).unwrap());
     let guard = held.write::<f32>().unwrap();
     assert!(aten::add_out(&input, &input, Scalar::Int(1), &mut out).is_err());
     assert_eq!((out.sizes(), out.dtype()), (&[0_i64][..], DType::F32));
