@@ -16,7 +16,7 @@ pub(crate) fn job_for_workload(name: &str) -> Option<Job> {
         "copy of 48M" => {
             let [source, mut target] =
                 [(); 2].map(|()| random_tensor(&[48 * ONE_MILLION], 1.0).expect("there is memory"));
-            new_job(move || target.copy_(&source, false))
+            new_job(move || aten::copy_(&mut target, &source, false))
         }
         _ => None,
     }
