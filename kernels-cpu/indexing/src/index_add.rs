@@ -57,6 +57,10 @@ fn index_reduce(plan: &ScatterReducePlan, out: &mut Tensor, _: ...) -> Result<()
 fn index_fill(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, value: Scalar) -> Result<()> {
     let list = checked_indices(this, *plan, index, NegativeIndex::Wrap)?;
     copy_elements(out, this)?;
+    // A tensor without dimensions has one element, however many indices there are.
+    if list.is_empty() {
+        return Ok(());
+    }
     let mut axes = axes_with_index_table(this, *plan, &list, out.strides());
     axes.iter_mut().for_each(|axis| axis.from = AxisOffsets::Stride(0));
     if let Some(axis) = axes.get_mut(*plan) {

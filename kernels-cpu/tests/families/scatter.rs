@@ -101,3 +101,10 @@ fn elements_without_an_index_stay() {
     let nothing = Tensor::from(Vec::<i64>::new());
     assert_eq!(aten::scatter_add(&this, 0, &nothing, &src).unwrap().to_vec::<f32>().unwrap(), [9.0; 3]);
 }
+
+#[test]
+fn index_fill_of_a_number_without_indices_writes_nothing() {
+    let number = Tensor::from_vec(vec![3.0_f64], ()).unwrap();
+    let filled = aten::index_fill_int_scalar(&number, 0, &Tensor::from_slice::<i64>(&[]), 5.into()).unwrap();
+    assert_eq!(filled.to_vec::<f64>().unwrap(), [3.0]);
+}

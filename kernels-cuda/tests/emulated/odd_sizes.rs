@@ -208,3 +208,14 @@ fn convolutions_of_images_without_channels_equal_the_cpu() {
         });
     }
 }
+
+#[test]
+fn index_fill_without_indices_returns_its_input() {
+    let Some((cuda, _lock)) = lock_free_device() else { return };
+    for sizes in [&[][..], &[3]] {
+        assert_same_as_cpu("index_fill", cuda, &integers_with_exact_sums(sizes), |x| {
+            let index = copy_to_device(&Tensor::from_slice::<i64>(&[]), x.device());
+            Ok(vec![aten::index_fill_int_scalar(x, 0, &index, 5.into())?])
+        });
+    }
+}

@@ -208,6 +208,10 @@ fn index_reduce(plan: &ScatterReducePlan, out: &mut Tensor, _: ...) -> Result<()
 
 #[op_impl(aten::index_fill_int_scalar, CUDA)]
 fn index_fill(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, value: Scalar) -> Result<()> {
+    // A tensor without dimensions has one element, however many indices there are.
+    if index.geometry().count() == 0 {
+        return aten::copy_(out, this, false);
+    }
     let mut sizes = Dims::from_slice(this.sizes());
     if let Some(size) = sizes.get_mut(*plan) {
         *size = index.geometry().count();
