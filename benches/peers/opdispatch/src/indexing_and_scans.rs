@@ -82,7 +82,7 @@ fn job_on_random_tensor<R>(sizes: [i64; 2], call: impl Fn(&Tensor) -> R + 'stati
 
 /// Returns a million random row indices of the table.
 fn random_row_indices() -> Result<Tensor> {
-    let mut rows = Tensor::zeros(ONE_MILLION, DType::I64)?;
+    let rows = Tensor::zeros(ONE_MILLION, DType::I64)?;
     rows.random_(0..GATHER_TABLE_SIZES[0])?;
     Ok(rows)
 }
