@@ -263,3 +263,10 @@ fn product_over_several_dimensions_is_that_over_each() {
     assert_eq!(Tensor::from(true).prod_dims(0).unwrap().dtype(), DType::I64);
     assert!(x.prod_dims([0, 0]).is_err() && x.prod_dims(3).is_err());
 }
+
+#[test]
+fn pooling_of_sequences_refuses_a_divisor() {
+    let options = aten::AvgPoolOptions { divisor: Some(3), ..aten::AvgPoolOptions::default() };
+    let error = Tensor::ones((1, 1, 4), ()).unwrap().avg_pool1d_with(2, options).unwrap_err();
+    assert!(error.to_string().contains("divisor"), "{error}");
+}

@@ -75,7 +75,7 @@ pub trait ActivationMethods: Borrow<Tensor> {
     /// # Ok::<(), Error>(())
     /// ```
     fn gelu(&self) -> Result<Tensor> {
-        crate::gelu(self.borrow(), "none")
+        self.gelu_with(GeluApproximation::default())
     }
 
     /// Computes `gelu`, exactly or approximately by `tanh`. PyTorch: `F.gelu(approximate=...)`.

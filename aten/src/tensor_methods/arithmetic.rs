@@ -531,7 +531,7 @@ pub trait ArithmeticMethods: Borrow<Tensor> {
     /// # Ok::<(), Error>(())
     /// ```
     fn nan_to_num(&self) -> Result<Tensor> {
-        crate::nan_to_num(self.borrow(), None, None, None)
+        self.nan_to_num_with(NanToNumOptions::default())
     }
 
     /// Replaces NaN and infinities by the given numbers.

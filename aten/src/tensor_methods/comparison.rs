@@ -92,7 +92,7 @@ pub trait ComparisonMethods: Borrow<Tensor> {
     /// # Ok::<(), Error>(())
     /// ```
     fn isclose(&self, other: &Tensor) -> Result<Tensor> {
-        crate::isclose(self.borrow(), other, 1e-5, 1e-8, false)
+        self.isclose_with(other, Tolerance::default())
     }
 
     /// Returns whether elements differ by at most a tolerance.
@@ -116,7 +116,7 @@ pub trait ComparisonMethods: Borrow<Tensor> {
     /// # Ok::<(), Error>(())
     /// ```
     fn allclose(&self, other: &Tensor) -> Result<bool> {
-        crate::allclose(self.borrow(), other, 1e-5, 1e-8, false)
+        self.allclose_with(other, Tolerance::default())
     }
 
     /// Returns whether all elements differ by at most a tolerance.

@@ -106,7 +106,7 @@ pub trait LinalgMethods: Borrow<Tensor> {
     /// ```
     #[cfg(feature = "linalg")]
     fn svd(&self) -> Result<(Tensor, Tensor, Tensor)> {
-        crate::linalg_svd(self.borrow(), false, None)
+        self.svd_with(SvdOptions::default())
     }
 
     /// Returns the singular values.
@@ -221,7 +221,7 @@ pub trait LinalgMethods: Borrow<Tensor> {
     /// ```
     #[cfg(feature = "linalg")]
     fn lstsq(&self, b: &Tensor) -> Result<Tensor> {
-        Ok(crate::linalg_lstsq(self.borrow(), b, None, None)?.0)
+        Ok(self.lstsq_with(b, LstsqOptions::default())?.0)
     }
 
     /// Solves a linear system in the sense of least squares. Returns the solution, the residuals, the rank and the singular values.

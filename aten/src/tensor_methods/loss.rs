@@ -71,7 +71,7 @@ pub trait LossMethods: Borrow<Tensor> {
     /// ```
     #[cfg(feature = "loss")]
     fn cross_entropy(&self, target: &Tensor) -> Result<Tensor> {
-        crate::cross_entropy_loss(self.borrow(), target, None, 1, -100, 0.0)
+        self.cross_entropy_with(target, CrossEntropyOptions::default())
     }
 
     /// Returns the cross entropy of logits and classes, with options.

@@ -2,9 +2,10 @@
 
 use std::borrow::Borrow;
 
+#[cfg(feature = "norm")]
+use dispatch_runtime::IntoSizes;
 use dispatch_runtime::prelude::*;
-#[allow(unused_imports, reason = "some methods are in families that may be left out")]
-use dispatch_runtime::{IntoAxes, IntoInt, IntoSizes};
+use dispatch_runtime::{IntoAxes, IntoInt};
 
 use crate::IntList;
 
@@ -99,7 +100,7 @@ pub trait NormMethods: Borrow<Tensor> {
     /// ```
     #[cfg(feature = "norm")]
     fn layer_norm(&self, sizes: impl IntoSizes) -> Result<Tensor> {
-        crate::layer_norm(self.borrow(), &sizes.into_sizes(), None, None, 1e-5, true)
+        self.layer_norm_with(sizes, AffineOptions::default())
     }
 
     /// Normalises over the last dimensions, with a weight and a bias.
@@ -150,7 +151,7 @@ pub trait NormMethods: Borrow<Tensor> {
     /// ```
     #[cfg(feature = "norm")]
     fn group_norm(&self, groups: impl IntoInt) -> Result<Tensor> {
-        crate::group_norm(self.borrow(), groups.into_int(), None, None, 1e-5, true)
+        self.group_norm_with(groups, AffineOptions::default())
     }
 
     /// Normalises over groups of channels, with a weight and a bias.

@@ -2,8 +2,8 @@
 
 use std::borrow::Borrow;
 
-use dispatch_runtime::IntoSizes;
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, IntoSizes};
 
 use crate::{AvgPoolOptions, MaxPoolOptions};
 
@@ -18,7 +18,7 @@ pub trait PoolingMethods: Borrow<Tensor> {
     /// ```
     #[cfg(feature = "pooling")]
     fn max_pool1d(&self, kernel_size: impl IntoSizes) -> Result<Tensor> {
-        crate::max_pool1d(self.borrow(), &kernel_size.into_sizes(), &[], &[0], &[1], false)
+        self.max_pool1d_with(kernel_size, MaxPoolOptions::default())
     }
 
     /// Returns the largest element of each window of sequences, with options. Candle: `max_pool1d_with_stride`.
@@ -51,7 +51,7 @@ pub trait PoolingMethods: Borrow<Tensor> {
     /// ```
     #[cfg(feature = "pooling")]
     fn avg_pool1d(&self, kernel_size: impl IntoSizes) -> Result<Tensor> {
-        crate::avg_pool1d(self.borrow(), &kernel_size.into_sizes(), &[], &[0], false, true)
+        self.avg_pool1d_with(kernel_size, AvgPoolOptions::default())
     }
 
     /// Returns the mean of each window of sequences, with options. Candle: `avg_pool1d_with_stride`.
@@ -65,6 +65,9 @@ pub trait PoolingMethods: Borrow<Tensor> {
     /// ```
     #[cfg(feature = "pooling")]
     fn avg_pool1d_with(&self, kernel_size: impl IntoSizes, options: AvgPoolOptions) -> Result<Tensor> {
+        if let Some(divisor) = options.divisor {
+            return Err(BadArgument::value("divisor", divisor, "none, as pooling of sequences has no divisor").into());
+        }
         crate::avg_pool1d(
             self.borrow(),
             &kernel_size.into_sizes(),
@@ -108,7 +111,7 @@ pub trait PoolingMethods: Borrow<Tensor> {
     /// ```
     #[cfg(feature = "pooling")]
     fn max_pool2d(&self, kernel_size: impl IntoSizes) -> Result<Tensor> {
-        crate::max_pool2d(self.borrow(), &kernel_size.into_sizes(), &[], &[0], &[1], false)
+        self.max_pool2d_with(kernel_size, MaxPoolOptions::default())
     }
 
     /// Returns the largest element of each window of images, with options. Candle: `max_pool2d_with_stride`.
@@ -141,7 +144,7 @@ pub trait PoolingMethods: Borrow<Tensor> {
     /// ```
     #[cfg(feature = "pooling")]
     fn avg_pool2d(&self, kernel_size: impl IntoSizes) -> Result<Tensor> {
-        crate::avg_pool2d(self.borrow(), &kernel_size.into_sizes(), &[], &[0], false, true, None)
+        self.avg_pool2d_with(kernel_size, AvgPoolOptions::default())
     }
 
     /// Returns the mean of each window of images, with options. Candle: `avg_pool2d_with_stride`.
@@ -199,7 +202,7 @@ pub trait PoolingMethods: Borrow<Tensor> {
     /// ```
     #[cfg(feature = "pooling")]
     fn max_pool3d(&self, kernel_size: impl IntoSizes) -> Result<Tensor> {
-        crate::max_pool3d(self.borrow(), &kernel_size.into_sizes(), &[], &[0], &[1], false)
+        self.max_pool3d_with(kernel_size, MaxPoolOptions::default())
     }
 
     /// Returns the largest element of each window of volumes, with options. Candle: `max_pool3d_with_stride`.
@@ -232,7 +235,7 @@ pub trait PoolingMethods: Borrow<Tensor> {
     /// ```
     #[cfg(feature = "pooling")]
     fn avg_pool3d(&self, kernel_size: impl IntoSizes) -> Result<Tensor> {
-        crate::avg_pool3d(self.borrow(), &kernel_size.into_sizes(), &[], &[0], false, true, None)
+        self.avg_pool3d_with(kernel_size, AvgPoolOptions::default())
     }
 
     /// Returns the mean of each window of volumes, with options. Candle: `avg_pool3d_with_stride`.

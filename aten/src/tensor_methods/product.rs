@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 
 use dispatch_runtime::prelude::*;
-#[allow(unused_imports, reason = "some methods are in families that may be left out")]
+#[cfg(feature = "products")]
 use dispatch_runtime::{IntoAxes, IntoInt};
 
 /// Products of vectors and matrices, and distances between vectors.
@@ -287,7 +287,7 @@ pub trait ProductMethods: Borrow<Tensor> {
     /// ```
     #[cfg(feature = "products")]
     fn cdist(&self, other: &Tensor) -> Result<Tensor> {
-        crate::cdist(self.borrow(), other, 2.0, None)
+        self.cdist_with(other, CdistOptions::default())
     }
 
     /// Returns the distances between all rows of both tensors, with options.

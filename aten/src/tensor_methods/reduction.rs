@@ -307,7 +307,7 @@ pub trait ReductionMethods: Borrow<Tensor> {
     /// # Ok::<(), Error>(())
     /// ```
     fn var(&self) -> Result<Tensor> {
-        crate::var_correction(self.borrow(), None, None, false)
+        self.var_with(VarOptions::default())
     }
 
     /// Returns the variance, with the divisor `n - 1` over the dimensions. PyTorch: `var(dim)`. Candle: `var`.
@@ -343,7 +343,7 @@ pub trait ReductionMethods: Borrow<Tensor> {
     /// # Ok::<(), Error>(())
     /// ```
     fn std(&self) -> Result<Tensor> {
-        crate::std_correction(self.borrow(), None, None, false)
+        self.std_with(VarOptions::default())
     }
 
     /// Returns the standard deviation, with the divisor `n - 1` over the dimensions. PyTorch: `std(dim)`.

@@ -89,7 +89,7 @@ pub trait ScanMethods: Borrow<Tensor> {
     /// # Ok::<(), Error>(())
     /// ```
     fn diff(&self) -> Result<Tensor> {
-        crate::diff(self.borrow(), 1, -1, None, None)
+        self.diff_with(DiffOptions::default())
     }
 
     /// Returns the differences of neighbours, with options.

@@ -85,7 +85,7 @@ pub trait SortingMethods: Borrow<Tensor> {
     /// ```
     #[cfg(feature = "sort")]
     fn topk(&self, k: impl IntoInt) -> Result<(Tensor, Tensor)> {
-        crate::topk(self.borrow(), k.into_int(), -1, true, true)
+        self.topk_with(k, TopkOptions::default())
     }
 
     /// Returns the `k` largest or smallest elements of a dimension, with options.
@@ -124,7 +124,7 @@ pub trait SortingMethods: Borrow<Tensor> {
     /// ```
     #[cfg(feature = "sort")]
     fn quantile(&self, q: f64) -> Result<Tensor> {
-        crate::quantile_scalar(self.borrow(), q, None, false, "linear")
+        self.quantile_with(q, QuantileOptions::default())
     }
 
     /// Returns quantiles along a dimension, with options.
@@ -150,7 +150,7 @@ pub trait SortingMethods: Borrow<Tensor> {
     /// ```
     #[cfg(feature = "sort")]
     fn unique(&self) -> Result<Tensor> {
-        Ok(crate::_unique2(self.borrow(), true, false, false)?.0)
+        Ok(self.unique_with(UniqueOptions::default())?.0)
     }
 
     /// Returns the different elements, or slices of a dimension, the position of each element among them, and how often each occurs.

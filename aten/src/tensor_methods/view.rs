@@ -108,7 +108,7 @@ pub trait ViewMethods: Borrow<Tensor> {
     /// # Ok::<(), Error>(())
     /// ```
     fn diagonal(&self) -> Result<Tensor> {
-        crate::diagonal(self.borrow(), 0, 0, 1)
+        self.diagonal_with(DiagonalOptions::default())
     }
 
     /// Returns a diagonal of two dimensions, with options.

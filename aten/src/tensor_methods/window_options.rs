@@ -117,7 +117,7 @@ pub struct AvgPoolOptions {
     pub ceil_mode: bool,
     /// Whether the zeros around the input count in means, which is the default.
     pub count_include_pad: bool,
-    /// The divisor, in place of the size of a window. Pooling of sequences has none.
+    /// The divisor, in place of the size of a window. Pooling of sequences refuses one.
     pub divisor: Option<i64>,
 }
 

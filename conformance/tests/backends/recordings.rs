@@ -1,25 +1,18 @@
 //! Tests that recorded calls decode by their schemas, and that their tensors can be created and read.
 
 use std::collections::HashMap;
-use std::io::Read;
 
 use conformance::{compare, decode_arguments, decode_results, recorded_calls};
 use dispatch_runtime::Device;
 use dispatch_runtime::schema::Schema;
 
-/// Returns the recorded schemas, from the tests of `dispatch-schema`. Some recorded operators have none.
+use crate::schemas::read_recorded_schemas;
+
+/// Returns the schemas of recorded operators and of the core set.
 fn read_schemas() -> HashMap<String, Schema> {
-    let packed: &[u8] = include_bytes!("../../../dispatch-schema/tests/golden/schemas.jsonl.gz");
-    let mut text = String::new();
-    flate2::read::GzDecoder::new(packed).read_to_string(&mut text).unwrap();
-    let schemas = text.lines().filter_map(|line| {
-        let line: serde_json::Value = serde_json::from_str(line).unwrap();
-        let schema = Schema::parse(line.get("canonical")?.as_str()?).ok()?;
-        Some((schema.name.to_string(), schema))
-    });
     let core = conformance::core_operators().unwrap().unwrap_or_default();
     let core = core.into_iter().map(|(name, schema)| (name, Schema::parse(&schema).unwrap()));
-    schemas.chain(core).collect()
+    read_recorded_schemas().into_iter().chain(core).collect()
 }
 
 #[test]
