@@ -31,7 +31,7 @@ mod shape;
 mod sorting;
 mod trigonometry;
 mod view;
-#[cfg(any(feature = "conv", feature = "pooling", feature = "resize"))]
+#[cfg(any(feature = "conv", feature = "pooling"))]
 mod window_options;
 
 pub use activation::*;
@@ -61,7 +61,7 @@ pub use shape::*;
 pub use sorting::*;
 pub use trigonometry::*;
 pub use view::*;
-#[cfg(any(feature = "conv", feature = "pooling", feature = "resize"))]
+#[cfg(any(feature = "conv", feature = "pooling"))]
 pub use window_options::*;
 
 /// The traits of all methods, for `aten::prelude`.

@@ -4,7 +4,10 @@ use std::borrow::Borrow;
 
 use dispatch_runtime::prelude::*;
 
-use crate::{ConvOptions, ConvTransposeOptions, GridSampleOptions};
+#[cfg(feature = "resize")]
+use crate::GridSampleOptions;
+#[cfg(feature = "conv")]
+use crate::{ConvOptions, ConvTransposeOptions};
 
 /// Convolutions, and the resizing and sampling of images.
 pub trait ConvolutionMethods: Borrow<Tensor> {

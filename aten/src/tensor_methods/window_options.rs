@@ -1,6 +1,7 @@
 //! The options of convolutions, pooling and sampling of images.
 
-use dispatch_runtime::prelude::*;
+#[cfg(feature = "conv")]
+use dispatch_runtime::Tensor;
 
 use crate::IntList;
 #[cfg(feature = "conv")]
