@@ -6,6 +6,8 @@
 
 mod activation;
 mod arithmetic;
+#[cfg(feature = "attention")]
+mod attention;
 mod comparison;
 mod conversion;
 #[cfg(any(feature = "conv", feature = "resize"))]
@@ -36,6 +38,8 @@ mod window_options;
 
 pub use activation::*;
 pub use arithmetic::*;
+#[cfg(feature = "attention")]
+pub use attention::*;
 pub use comparison::*;
 pub use conversion::*;
 #[cfg(any(feature = "conv", feature = "resize"))]
@@ -68,6 +72,8 @@ pub use window_options::*;
 pub(crate) mod traits {
     pub use super::ActivationMethods;
     pub use super::ArithmeticMethods;
+    #[cfg(feature = "attention")]
+    pub use super::AttentionMethods;
     pub use super::ComparisonMethods;
     pub use super::ConversionMethods;
     #[cfg(any(feature = "conv", feature = "resize"))]

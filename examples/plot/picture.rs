@@ -4,7 +4,7 @@ use std::iter::zip;
 
 use opdispatch::{Error, Result};
 
-use crate::font;
+use super::font;
 
 /// A colour: red, green and blue.
 pub(crate) type Colour = [u8; 3];

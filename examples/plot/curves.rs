@@ -1,8 +1,7 @@
-//! A diagram of loss and accuracy over the epochs.
+//! Diagrams of curves, such as loss and accuracy over the epochs.
 
-use crate::font;
-use crate::picture::{BLACK, BLUE, Colour, GREY, Picture, RED, as_f64};
-use crate::training::{EpochScores, Score};
+use super::font;
+use super::picture::{BLACK, Colour, GREY, Picture, as_f64};
 
 const PANEL_SIZE: (usize, usize) = (560, 400);
 /// The left edge of the curves in their panel, in pixels.
@@ -13,24 +12,36 @@ const BOTTOM_EDGE: usize = PANEL_SIZE.1 - 60;
 /// Width and height of a character in pixels, with the space after it.
 const CHARACTER_SIZE: (usize, usize) = (2 * font::CHARACTER_WIDTH, 2 * font::CHARACTER_HEIGHT);
 
-/// Draws two panels: loss on the left and accuracy on the right.
-pub(crate) fn draw_curves(epochs: &[EpochScores]) -> Picture {
-    let mut picture = Picture::new(2 * PANEL_SIZE.0, PANEL_SIZE.1);
-    draw_panel(&mut picture, 0, "loss", epochs, |score| score.loss);
-    draw_panel(&mut picture, PANEL_SIZE.0, "accuracy %", epochs, |score| 100.0 * score.accuracy);
+/// A curve of a diagram.
+pub(crate) struct Curve<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) colour: Colour,
+    pub(crate) points: Vec<(f64, f64)>,
+}
+
+/// A diagram of one quantity.
+pub(crate) struct Panel<'a> {
+    pub(crate) title: &'a str,
+    /// The quantity of the horizontal axis.
+    pub(crate) x_title: &'a str,
+    pub(crate) curves: Vec<Curve<'a>>,
+}
+
+/// Draws panels from left to right.
+pub(crate) fn draw_panels(panels: &[Panel<'_>]) -> Picture {
+    let mut picture = Picture::new(panels.len() * PANEL_SIZE.0, PANEL_SIZE.1);
+    for (panel, number) in panels.iter().zip(0..) {
+        draw_panel(&mut picture, number * PANEL_SIZE.0, panel);
+    }
     picture
 }
 
-fn draw_panel(picture: &mut Picture, x: usize, title: &str, epochs: &[EpochScores], value: impl Fn(&Score) -> f64) {
-    let curves: [(&str, Colour, Vec<f64>); 2] = [
-        ("training", BLUE, epochs.iter().map(|epoch| value(&epoch.training)).collect()),
-        ("test", RED, epochs.iter().map(|epoch| value(&epoch.test)).collect()),
-    ];
-    let vertical =
-        Axis::covering(curves.iter().flat_map(|(.., values)| values.iter().copied()), (BOTTOM_EDGE, TOP_EDGE));
-    let horizontal = Axis::covering([1.0, as_f64(epochs.len())], (x + LEFT_EDGE, x + RIGHT_EDGE));
+fn draw_panel(picture: &mut Picture, x: usize, panel: &Panel<'_>) {
+    let points = || panel.curves.iter().flat_map(|curve| &curve.points);
+    let vertical = Axis::covering(points().map(|point| point.1), (BOTTOM_EDGE, TOP_EDGE));
+    let horizontal = Axis::covering(points().map(|point| point.0), (x + LEFT_EDGE, x + RIGHT_EDGE));
 
-    picture.draw_text((x + LEFT_EDGE, TOP_EDGE / 3), title, BLACK);
+    picture.draw_text((x + LEFT_EDGE, TOP_EDGE / 3), panel.title, BLACK);
     for (tick, label) in vertical.ticks() {
         picture.draw_rectangle((x + LEFT_EDGE, tick), (RIGHT_EDGE - LEFT_EDGE, 1), GREY);
         picture.draw_text(
@@ -43,16 +54,15 @@ fn draw_panel(picture: &mut Picture, x: usize, title: &str, epochs: &[EpochScore
         picture.draw_rectangle((tick, BOTTOM_EDGE), (1, 6), BLACK);
         picture.draw_text((tick - label.len() * CHARACTER_SIZE.0 / 2, BOTTOM_EDGE + 14), &label, BLACK);
     }
-    picture.draw_text((x + RIGHT_EDGE - 5 * CHARACTER_SIZE.0, BOTTOM_EDGE + 14 + 20), "epoch", BLACK);
-    let mut legend = x + RIGHT_EDGE - 14 * CHARACTER_SIZE.0;
-    for (name, colour, values) in curves {
-        picture.draw_text((legend, TOP_EDGE / 3), name, colour);
-        legend += (name.len() + 2) * CHARACTER_SIZE.0;
-        let points = values
-            .iter()
-            .zip(1..)
-            .map(|(&value, epoch)| (horizontal.pixel_of(as_f64(epoch)), vertical.pixel_of(value)));
-        picture.draw_curve(&points.collect::<Vec<_>>(), colour);
+    let x_title = x + RIGHT_EDGE - panel.x_title.len() * CHARACTER_SIZE.0;
+    picture.draw_text((x_title, BOTTOM_EDGE + 14 + 20), panel.x_title, BLACK);
+    let names: usize = panel.curves.iter().map(|curve| curve.name.len() + 2).sum();
+    let mut legend = x + RIGHT_EDGE - (names - 2) * CHARACTER_SIZE.0;
+    for curve in &panel.curves {
+        picture.draw_text((legend, TOP_EDGE / 3), curve.name, curve.colour);
+        legend += (curve.name.len() + 2) * CHARACTER_SIZE.0;
+        let pixels = curve.points.iter().map(|&(x, y)| (horizontal.pixel_of(x), vertical.pixel_of(y)));
+        picture.draw_curve(&pixels.collect::<Vec<_>>(), curve.colour);
     }
 }
 

@@ -1,0 +1,75 @@
+//! The text: its characters as tokens, and random blocks of it.
+
+use std::collections::BTreeSet;
+
+use opdispatch::nn::data::Dataset;
+use opdispatch::prelude::*;
+
+/// The documentation of this repository.
+const DOCUMENTATION: [&str; 12] = [
+    include_str!("../../README.md"),
+    include_str!("../../ARCHITECTURE.md"),
+    include_str!("../../docs/differences.md"),
+    include_str!("../../docs/glossary.md"),
+    include_str!("../../docs/performance.md"),
+    include_str!("../../docs/guide/src/introduction.md"),
+    include_str!("../../docs/guide/src/tensors.md"),
+    include_str!("../../docs/guide/src/training.md"),
+    include_str!("../../docs/guide/src/first-operator.md"),
+    include_str!("../../docs/guide/src/derivatives.md"),
+    include_str!("../../docs/guide/src/how-a-call-works.md"),
+    include_str!("../../docs/guide/src/layer.md"),
+];
+
+/// The characters of a text, each of which is a token.
+pub(crate) struct Vocabulary(Vec<char>);
+
+impl Vocabulary {
+    fn of(text: &str) -> Self {
+        Self(text.chars().collect::<BTreeSet<_>>().into_iter().collect())
+    }
+
+    pub(crate) fn len(&self) -> i64 {
+        i64::try_from(self.0.len()).unwrap_or(i64::MAX)
+    }
+
+    /// Returns the tokens of a text. Characters that the vocabulary does not have are left out.
+    pub(crate) fn encode(&self, text: &str) -> Vec<i64> {
+        text.chars().filter_map(|character| i64::try_from(self.0.binary_search(&character).ok()?).ok()).collect()
+    }
+
+    pub(crate) fn decode(&self, tokens: &[i64]) -> String {
+        tokens.iter().filter_map(|&token| self.0.get(usize::try_from(token).ok()?)).collect()
+    }
+}
+
+/// Returns the tokens of a file, or of the documentation, split into 90 % for training and 10 % for validation.
+pub(crate) fn load(path: Option<&str>) -> Result<(Vocabulary, Vec<i64>, Vec<i64>)> {
+    let text = match path {
+        Some(path) => std::fs::read_to_string(path).map_err(|error| format!("cannot read {path}: {error}"))?,
+        None => DOCUMENTATION.concat(),
+    };
+    let vocabulary = Vocabulary::of(&text);
+    let mut training = vocabulary.encode(&text);
+    let validation = training.split_off(training.len() * 9 / 10);
+    Ok((vocabulary, training, validation))
+}
+
+/// The blocks of a text: each position has the tokens from there on, and for each token the next one.
+pub(crate) struct Blocks {
+    pub(crate) tokens: Vec<i64>,
+    pub(crate) block_size: usize,
+}
+
+impl Dataset for Blocks {
+    type Item = (Tensor, Tensor);
+
+    fn len(&self) -> usize {
+        self.tokens.len().saturating_sub(self.block_size)
+    }
+
+    fn get(&self, index: usize) -> Result<Self::Item> {
+        let block = |start| Tensor::from_slice(&self.tokens[start..start + self.block_size]);
+        Ok((block(index), block(index + 1)))
+    }
+}
