@@ -73,11 +73,7 @@ impl Block {
                 n_head: config.n_head,
             },
             ln_2: nn::LayerNorm::new(width)?,
-            mlp: Mlp {
-                c_fc: nn::Linear::new(width, 4 * width)?,
-                c_proj: nn::Linear::new(4 * width, width)?,
-                dropout,
-            },
+            mlp: Mlp { c_fc: nn::Linear::new(width, 4 * width)?, c_proj: nn::Linear::new(4 * width, width)?, dropout },
         })
     }
 }
