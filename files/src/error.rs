@@ -16,7 +16,7 @@ use dispatch_runtime::{DType, Error};
 /// ```
 #[derive(Debug)]
 pub struct FileError {
-    /// The file, as the caller named it.
+    /// The file, as the caller named it. It is empty if the bytes were in memory.
     pub path: PathBuf,
     /// The name of the tensor in the file, if the problem is in one of several.
     pub entry: Option<String>,
@@ -91,6 +91,18 @@ pub enum FileProblem {
     DuplicateName,
     /// The format uses this name for something else.
     ReservedName,
+    /// Readers would take an entry of the metadata for a tied tensor.
+    TieInMetadata {
+        /// The key of the entry.
+        key: String,
+    },
+    /// A file of an index lacks a tensor that the index finds in it.
+    MissingTensor,
+    /// An index names a file that is not below its own folder.
+    OutsideFolder {
+        /// The path of the file in the index.
+        file: String,
+    },
     /// The elements of the tensor cannot be read, or there is no memory for them.
     Tensor(Error),
 }
@@ -128,7 +140,11 @@ impl From<FileError> for Error {
 
 impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}`", self.path.display())?;
+        if self.path.as_os_str().is_empty() {
+            f.write_str("bytes in memory")?;
+        } else {
+            write!(f, "`{}`", self.path.display())?;
+        }
         if let Some(entry) = &self.entry {
             write!(f, ", entry `{entry}`")?;
         }
@@ -187,6 +203,22 @@ impl fmt::Display for FileProblem {
             }
             Self::DuplicateName => f.write_str("two tensors have this name"),
             Self::ReservedName => f.write_str("the format has another use for this name; give the tensor another one"),
+            Self::TieInMetadata { key } => {
+                write!(
+                    f,
+                    "readers would take the entry `{key}` of the metadata for a tied tensor, because its key is the name of a tied \
+                     tensor, or its value is the name of a tensor; give it another key or value"
+                )
+            }
+            Self::MissingTensor => f.write_str(
+                "the index finds this tensor in the file, which has no such tensor; the two do not belong together",
+            ),
+            Self::OutsideFolder { file } => {
+                write!(
+                    f,
+                    "the index names the file {file:?}, which is not below the folder of the index; move it there"
+                )
+            }
             Self::Tensor(error) => error.fmt(f),
         }
     }

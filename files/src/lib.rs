@@ -40,4 +40,7 @@ mod safetensors;
 pub use error::{FileError, FileProblem};
 pub use npy::{load_npy, save_npy};
 pub use npz::{load_npz, save_npz};
-pub use safetensors::{load_safetensors, save_safetensors};
+pub use safetensors::{
+    load_safetensors, load_safetensors_with_metadata, read_safetensors, save_safetensors,
+    save_safetensors_with_metadata,
+};
