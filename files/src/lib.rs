@@ -36,11 +36,14 @@ mod npy;
 mod npz;
 mod replace_file;
 mod safetensors;
+mod torch;
+mod zip_archive;
 
 pub use error::{FileError, FileProblem};
-pub use npy::{load_npy, save_npy};
-pub use npz::{load_npz, save_npz};
+pub use npy::{load_npy, read_npy, save_npy};
+pub use npz::{load_npz, read_npz, save_npz};
 pub use safetensors::{
     load_safetensors, load_safetensors_with_metadata, read_safetensors, save_safetensors,
     save_safetensors_with_metadata,
 };
+pub use torch::{PtValue, load_pt, load_pt_value, read_pt, read_pt_value};
