@@ -107,7 +107,7 @@ pub enum FileProblem {
     NotPt,
     /// PyTorch wrote the file in the format that it had before version 1.6.
     LegacyPt,
-    /// The file is a TorchScript program, which has code.
+    /// The file is a `TorchScript` program, which has code.
     TorchScript,
     /// A pickle is damaged.
     Pickle {

@@ -42,8 +42,17 @@ const DTYPES: [(Dtype, DType); 16] = [
     (Dtype::F8_E8M0, DType::F8E8M0FNU),
 ];
 
-/// Tensors by their names, and the metadata.
-type Contents = (BTreeMap<String, Tensor>, BTreeMap<String, String>);
+/// The metadata of a safetensors file.
+///
+/// ```
+/// use dispatch_files::SafetensorsMetadata;
+/// let metadata = SafetensorsMetadata::from([("epoch".to_owned(), "3".to_owned())]);
+/// assert_eq!(metadata["epoch"], "3");
+/// ```
+pub type SafetensorsMetadata = BTreeMap<String, String>;
+
+/// The tensors and the metadata of a file.
+type Contents = (BTreeMap<String, Tensor>, SafetensorsMetadata);
 
 /// Loads all tensors of a safetensors file, by their names. If the path ends in `.json`, the file is the index of a model in several files
 /// (`model.safetensors.index.json`), and all of them are loaded.
@@ -88,7 +97,7 @@ pub fn load_safetensors(path: impl AsRef<Path>) -> Result<BTreeMap<String, Tenso
 /// Returns the errors of [`load_safetensors`].
 pub fn load_safetensors_with_metadata(
     path: impl AsRef<Path>,
-) -> Result<(BTreeMap<String, Tensor>, BTreeMap<String, String>), FileError> {
+) -> Result<(BTreeMap<String, Tensor>, SafetensorsMetadata), FileError> {
     let path = path.as_ref();
     if path.extension().is_some_and(|extension| extension == "json") { load_shards(path) } else { load_file(path) }
 }
@@ -107,7 +116,7 @@ pub fn load_safetensors_with_metadata(
 /// # Errors
 ///
 /// Returns [`FileError`] with an empty path if the bytes are damaged or cut off, or have elements for which there is no dtype.
-pub fn read_safetensors(bytes: &[u8]) -> Result<(BTreeMap<String, Tensor>, BTreeMap<String, String>), FileError> {
+pub fn read_safetensors(bytes: &[u8]) -> Result<(BTreeMap<String, Tensor>, SafetensorsMetadata), FileError> {
     read_contents(Path::new(""), bytes)
 }
 
@@ -208,7 +217,7 @@ fn read_contents(path: &Path, bytes: &[u8]) -> Result<Contents, FileError> {
 fn save<'a, N: AsRef<str>>(
     path: &Path,
     tensors: impl IntoIterator<Item = (N, &'a Tensor)>,
-    mut metadata: BTreeMap<String, String>,
+    mut metadata: SafetensorsMetadata,
 ) -> Result<(), FileError> {
     let (mut saved, mut ties) = (BTreeMap::new(), BTreeMap::new());
     let mut names_of_storages: HashMap<usize, Vec<String>> = HashMap::new();

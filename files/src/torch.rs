@@ -59,7 +59,7 @@ pub fn load_pt(path: impl AsRef<Path>) -> Result<BTreeMap<String, Tensor>, FileE
 ///
 /// Returns [`FileError`] if the file cannot be read, is damaged or cut off, or has elements for which there is no dtype. It names the
 /// function or class if the file needs one that is not part of tensors and plain data, such as the class of a model: save its
-/// `state_dict()` instead. Files from before PyTorch 1.6, and TorchScript programs, are errors that say how to save them again.
+/// `state_dict()` instead. Files from before PyTorch 1.6, and `TorchScript` programs, are errors that say how to save them again.
 pub fn load_pt_value(path: impl AsRef<Path>) -> Result<PtValue, FileError> {
     let path = path.as_ref();
     let file = File::open(path).map_err(|error| FileError::new(path, error))?;

@@ -18,7 +18,7 @@ pub(super) fn load_shards(path: &Path) -> Result<Contents, FileError> {
     if let Some(file) = files.iter().find(|file| !is_inside_folder(file)) {
         return Err(refuse(FileProblem::OutsideFolder { file: (*file).clone() }));
     }
-    let folder = path.parent().unwrap_or(Path::new(""));
+    let folder = path.parent().unwrap_or_else(|| Path::new(""));
     let mut all = Contents::default();
     for file in files {
         let shard_path = folder.join(file);

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use dispatch_runtime::Tensor;
 
+use super::SafetensorsMetadata;
 use crate::error::FileProblem;
 
 /// Returns whether two tensors are the same elements of the same memory.
@@ -20,7 +21,7 @@ pub(super) fn are_tied(a: &Tensor, b: &Tensor) -> bool {
 
 /// Adds the ties, from the other name to the saved name, to the metadata of a file with tensors of these names.
 pub(super) fn add_ties(
-    metadata: &mut BTreeMap<String, String>,
+    metadata: &mut SafetensorsMetadata,
     ties: BTreeMap<String, String>,
     is_saved: impl Fn(&str) -> bool,
 ) -> Result<(), FileProblem> {
@@ -33,7 +34,7 @@ pub(super) fn add_ties(
 }
 
 /// Moves the ties out of the metadata of a file: each becomes another handle of the tensor that it names.
-pub(super) fn restore_ties(tensors: &mut BTreeMap<String, Tensor>, metadata: &mut BTreeMap<String, String>) {
+pub(super) fn restore_ties(tensors: &mut BTreeMap<String, Tensor>, metadata: &mut SafetensorsMetadata) {
     let mut tied = Vec::new();
     metadata.retain(|key, value| match tensors.get(value) {
         Some(tensor) if !tensors.contains_key(key) => {
