@@ -6,14 +6,15 @@ mod ties;
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
-use std::fs;
+use std::fs::File;
+use std::io::{BufReader, Read};
 use std::path::Path;
 
 use dispatch_runtime::{DType, Tensor};
-use safetensors::tensor::{Dtype, View};
-use safetensors::{SafeTensorError, SafeTensors};
+use safetensors::SafeTensorError;
+use safetensors::tensor::{Dtype, Metadata, TensorInfo, View};
 
-use crate::element_bytes::{ByteOrder, ElementLayout, ElementOrder, byte_count, read_tensor, write_tensor};
+use crate::element_bytes::{ByteOrder, ElementLayout, ElementOrder, byte_count, read_tensor, read_up_to, write_tensor};
 use crate::error::{FileError, FileProblem};
 use crate::replace_file::replace_file;
 use index::load_shards;
@@ -21,6 +22,9 @@ use ties::{add_ties, are_tied, restore_ties};
 
 /// The entry of the header that is no tensor.
 const METADATA_NAME: &str = "__metadata__";
+
+/// The longest header that is read, as in other readers of the format.
+const MAX_HEADER_LENGTH: usize = 100_000_000;
 
 /// The dtypes of the format, with those of tensors.
 const DTYPES: [(Dtype, DType); 16] = [
@@ -117,7 +121,7 @@ pub fn load_safetensors_with_metadata(
 ///
 /// Returns [`FileError`] with an empty path if the bytes are damaged or cut off, or have elements for which there is no dtype.
 pub fn read_safetensors(bytes: &[u8]) -> Result<(BTreeMap<String, Tensor>, SafetensorsMetadata), FileError> {
-    read_contents(Path::new(""), bytes)
+    read_contents(Path::new(""), &mut { bytes }, bytes.len() as u64)
 }
 
 /// Saves tensors as a safetensors file. A file of this name is replaced.
@@ -183,35 +187,59 @@ pub fn save_safetensors_with_metadata<'a, N: AsRef<str>, K: Into<String>, V: Int
 }
 
 fn load_file(path: &Path) -> Result<Contents, FileError> {
-    let bytes = fs::read(path).map_err(|error| FileError::new(path, error))?;
-    read_contents(path, &bytes)
+    let refuse = |error| FileError::new(path, FileProblem::Io(error));
+    let file = File::open(path).map_err(refuse)?;
+    let length = file.metadata().map_err(refuse)?.len();
+    read_contents(path, &mut BufReader::new(file), length)
 }
 
-fn read_contents(path: &Path, bytes: &[u8]) -> Result<Contents, FileError> {
-    let (header_length, header) = SafeTensors::read_metadata(bytes).map_err(|error| FileError::new(path, error))?;
-    // The length of the header is in front of it, in eight bytes.
-    let data = bytes.get(header_length.saturating_add(8)..).unwrap_or_default();
+fn read_contents(path: &Path, reader: &mut impl Read, length: u64) -> Result<Contents, FileError> {
+    let header = read_header(reader, length).map_err(|problem| FileError::new(path, problem))?;
     let mut tensors = BTreeMap::new();
+    // The elements follow each other in this order, without gaps.
     for name in header.offset_keys() {
         let Some(info) = header.info(&name) else { continue };
-        let refuse = |problem| FileError::in_entry(path, &name, problem);
-        let Some((_, dtype)) = DTYPES.into_iter().find(|(known, _)| *known == info.dtype) else {
-            return Err(refuse(FileProblem::UnsupportedElements { found: info.dtype.to_string() }));
-        };
-        let layout = ElementLayout {
-            dtype,
-            byte_order: ByteOrder::Little,
-            element_order: ElementOrder::RowMajor,
-            sizes: info.shape.iter().map(|&size| size as u64).collect(),
-        };
-        let mut elements = data.get(info.data_offsets.0..info.data_offsets.1).unwrap_or_default();
-        let available = elements.len() as u64;
-        let tensor = read_tensor(&mut elements, &layout, available).map_err(refuse)?;
+        let tensor = read_elements(reader, info).map_err(|problem| FileError::in_entry(path, &name, problem))?;
         tensors.insert(name, tensor);
     }
     let mut metadata = header.metadata().iter().flatten().map(|(key, value)| (key.clone(), value.clone())).collect();
     restore_ties(&mut tensors, &mut metadata);
     Ok((tensors, metadata))
+}
+
+/// Reads the header of a file of this length. Returns an error if the file has more or fewer bytes than its tensors.
+fn read_header(reader: &mut impl Read, length: u64) -> Result<Metadata, FileProblem> {
+    let mut header_length = [0; 8];
+    if read_up_to(reader, &mut header_length)? < header_length.len() {
+        return Err(SafeTensorError::HeaderTooSmall.into());
+    }
+    let header_length = u64::from_le_bytes(header_length);
+    let data_length =
+        length.saturating_sub(8).checked_sub(header_length).ok_or(SafeTensorError::InvalidHeaderLength)?;
+    let header_length = usize::try_from(header_length).ok().filter(|length| *length <= MAX_HEADER_LENGTH);
+    let mut text = vec![0; header_length.ok_or(SafeTensorError::HeaderTooLarge)?];
+    if read_up_to(reader, &mut text)? < text.len() {
+        return Err(SafeTensorError::InvalidHeaderLength.into());
+    }
+    let header: Metadata = serde_json::from_slice(&text).map_err(SafeTensorError::InvalidHeaderDeserialization)?;
+    if header.data_len() as u64 != data_length {
+        return Err(SafeTensorError::MetadataIncompleteBuffer.into());
+    }
+    Ok(header)
+}
+
+fn read_elements(reader: &mut impl Read, info: &TensorInfo) -> Result<Tensor, FileProblem> {
+    let Some((_, dtype)) = DTYPES.into_iter().find(|(known, _)| *known == info.dtype) else {
+        return Err(FileProblem::UnsupportedElements { found: info.dtype.to_string() });
+    };
+    let layout = ElementLayout {
+        dtype,
+        byte_order: ByteOrder::Little,
+        element_order: ElementOrder::RowMajor,
+        sizes: info.shape.iter().map(|&size| size as u64).collect(),
+    };
+    let (start, end) = info.data_offsets;
+    read_tensor(reader, &layout, end.saturating_sub(start) as u64)
 }
 
 fn save<'a, N: AsRef<str>>(

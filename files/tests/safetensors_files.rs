@@ -87,6 +87,36 @@ fn all_files_of_an_index_are_loaded() {
     assert_eq!(metadata["format"], "pt");
 }
 
+/// Returns the bytes of a file with this header.
+fn with_header(header: &str, data: &[u8]) -> Vec<u8> {
+    [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), data].concat()
+}
+
+#[test]
+fn offsets_that_overflow_are_errors() {
+    let size = (1_u64 << 61) - 1;
+    let entry = |i: u64| {
+        let (start, end) = (i * size, (i + 1) * size);
+        format!(r#""{i}": {{"dtype": "U8", "shape": [{size}], "data_offsets": [{start}, {end}]}}"#)
+    };
+    let header = format!("{{{}}}", (0..8).map(entry).collect::<Vec<_>>().join(", "));
+    assert!(matches!(problem(read_safetensors(&with_header(&header, &[]))), FileProblem::Damaged { .. }));
+    for header in ["", "{", "[]", r#"{"x": 3}"#, r#"{"__metadata__": {"x": 3}}"#] {
+        assert!(
+            matches!(problem(read_safetensors(&with_header(header, &[]))), FileProblem::Damaged { .. }),
+            "{header}"
+        );
+    }
+    for bytes in [&[][..], &[1; 7], &[255; 8], &[2, 0, 0, 0, 0, 0, 0, 0, b'{']] {
+        assert!(matches!(problem(read_safetensors(bytes)), FileProblem::Damaged { .. }), "{bytes:?}");
+    }
+    let header = r#"{"x": {"dtype": "U8", "shape": [2], "data_offsets": [0, 2]}}"#;
+    assert_eq!(read_safetensors(&with_header(header, &[1, 2])).unwrap().0["x"].to_vec::<u8>().unwrap(), [1, 2]);
+    for data in [&[1][..], &[1, 2, 3]] {
+        assert!(matches!(problem(read_safetensors(&with_header(header, data))), FileProblem::Damaged { .. }));
+    }
+}
+
 /// Writes an index with this map beside two files, `1` with the tensor `x` and `2` with `y` and `z`, and loads it.
 fn load_index(folder: &Path, weight_map: &str) -> Result<BTreeMap<String, Tensor>, FileError> {
     let x = Tensor::from([1.0]);
