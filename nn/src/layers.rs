@@ -1,11 +1,38 @@
 //! The layers, under PyTorch's names.
 
+mod activation;
+mod channel_norm;
+mod conv;
+mod conv_transpose;
+mod define_layers;
+mod distance;
 mod dropout;
 mod linear;
+mod loss;
+mod norm;
+mod padding;
+mod per_dimension;
+mod pooling;
 mod sequential;
-mod simple;
+mod shape;
+mod upsample;
 
-pub use dropout::Dropout;
-pub use linear::Linear;
+pub use activation::*;
+pub use channel_norm::{
+    BatchNorm1d, BatchNorm2d, BatchNorm3d, BatchNormOptions, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d,
+    InstanceNormOptions,
+};
+pub use conv::{Conv1d, Conv2d, Conv3d, ConvOptions};
+pub use conv_transpose::{ConvTranspose1d, ConvTranspose2d, ConvTranspose3d, ConvTransposeOptions};
+pub use distance::{CosineSimilarity, PairwiseDistance};
+pub use dropout::{AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout};
+pub use linear::{Bilinear, Linear};
+pub use loss::*;
+pub use norm::{GroupNorm, GroupNormOptions, LayerNorm, LayerNormOptions, LocalResponseNorm, RMSNorm, RMSNormOptions};
+pub use padding::*;
+pub use pooling::*;
 pub use sequential::Sequential;
-pub use simple::ReLU;
+pub use shape::{
+    ChannelShuffle, Flatten, Fold, FoldOptions, Identity, PixelShuffle, PixelUnshuffle, Unflatten, Unfold,
+};
+pub use upsample::{Upsample, UpsamplingBilinear2d, UpsamplingNearest2d};
