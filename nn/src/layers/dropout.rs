@@ -4,6 +4,7 @@ use dispatch_runtime::{BadArgument, Result, Tensor};
 
 use crate::forward::Forward;
 use crate::param::Training;
+use crate::summary::observe;
 
 /// Sets elements to zero with the probability `p` while training, and divides the others by `1 - p`.
 ///
@@ -43,6 +44,6 @@ impl Forward for Dropout {
     type Output = Tensor;
 
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        aten::dropout(x, self.p, self.training.is_on())
+        observe(self, aten::dropout(x, self.p, self.training.is_on()))
     }
 }

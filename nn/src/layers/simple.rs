@@ -4,6 +4,7 @@ use aten::prelude::*;
 use dispatch_runtime::{Result, Tensor};
 
 use crate::forward::Forward;
+use crate::summary::observe;
 
 /// `max(x, 0)`.
 ///
@@ -21,6 +22,6 @@ impl Forward for ReLU {
     type Output = Tensor;
 
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        x.relu()
+        observe(self, x.relu())
     }
 }
