@@ -55,7 +55,7 @@ fn generate_impls(input: &DeriveInput, fields: &Fields) -> syn::Result<TokenStre
                 __at: &#private::ModulePath<'_>,
                 __f: &mut dyn ::core::ops::FnMut(&#private::ModulePath<'_>, #private::Part<'_>),
             ) {
-                __f(__at, #private::Part::Module(#type_name));
+                __f(__at, #private::Part::Module(#private::ModuleRef::new(self, #type_name)));
                 #(#visits)*
             }
 

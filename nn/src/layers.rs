@@ -1,18 +1,25 @@
 //! The layers, under PyTorch's names.
 
 mod activation;
+mod attention;
 mod channel_norm;
+mod checks;
 mod conv;
 mod conv_transpose;
 mod define_layers;
 mod distance;
 mod dropout;
+mod embedding;
+mod embedding_bag;
+mod initial;
 mod linear;
 mod loss;
+mod module_dict;
 mod norm;
 mod padding;
 mod per_dimension;
 mod pooling;
+mod recurrent;
 mod sequential;
 mod shape;
 mod upsample;
@@ -31,6 +38,11 @@ pub use loss::*;
 pub use norm::{GroupNorm, GroupNormOptions, LayerNorm, LayerNormOptions, LocalResponseNorm, RMSNorm, RMSNormOptions};
 pub use padding::*;
 pub use pooling::*;
+pub use attention::{AttentionMasks, MultiheadAttention, MultiheadAttentionOptions};
+pub use embedding::{Embedding, EmbeddingOptions};
+pub use embedding_bag::{EmbeddingBag, EmbeddingBagOptions};
+pub use module_dict::{ModuleDict, ModuleList};
+pub use recurrent::*;
 pub use sequential::Sequential;
 pub use shape::{
     ChannelShuffle, Flatten, Fold, FoldOptions, Identity, PixelShuffle, PixelUnshuffle, Unflatten, Unfold,

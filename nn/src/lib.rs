@@ -47,6 +47,8 @@ mod module;
 mod param;
 mod state;
 mod state_dict;
+mod summary;
+pub mod utils;
 mod visit;
 
 pub use dispatch_macros::Module;
@@ -56,10 +58,11 @@ pub use module::Module;
 pub use param::{Buffer, NamedParam, Param, Training};
 pub use state::{State, StateError, Stateful};
 pub use state_dict::{IncompatibleKeys, StateDictError, WrongShape};
-pub use visit::{ModulePath, Part, PartMut, Visit};
+pub use summary::{ModuleSummary, Summary};
+pub use visit::{ModulePath, ModuleRef, Part, PartMut, Visit};
 
 /// Items that generated code names. Not public API.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::{Module, ModulePath, Part, PartMut, Visit};
+    pub use crate::{Module, ModulePath, ModuleRef, Part, PartMut, Visit};
 }

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use aten::{IntoOptions, TensorOptions, prelude::*};
 use dispatch_autograd::Differentiable;
-use dispatch_runtime::{Result, Tensor};
+use dispatch_runtime::{Result, Tensor, TensorTree, guard};
 
 use crate::param::{NamedParam, Param, Training};
 use crate::state_dict::{self, IncompatibleKeys};
+use crate::summary::{self, Summary};
 use crate::visit::{ModulePath, Part, PartMut, Visit};
 
 /// A module: a layer, or a model of layers. `#[derive(Module)]` implements it for a struct.
@@ -140,6 +141,54 @@ pub trait Module: Visit {
     /// Removes the gradients of the parameters.
     fn zero_grad(&self) {
         self.parameters().iter().for_each(|parameter| Differentiable::zero_grad(&***parameter));
+    }
+
+    /// Returns a table of the modules with their numbers of parameters.
+    ///
+    /// ```
+    /// # use kernels_cpu as _;
+    /// use dispatch_nn::{Linear, Module, ReLU, Sequential};
+    /// let net = Sequential::new().add(Linear::new(4, 8)?).add(ReLU);
+    /// println!("{}", net.summary());
+    /// assert_eq!(net.summary().num_parameters, 40);
+    /// # Ok::<(), dispatch_runtime::Error>(())
+    /// ```
+    fn summary(&self) -> Summary {
+        Summary::new(self, Vec::new())
+    }
+
+    /// Returns a table of the modules with their numbers of parameters, and with the sizes of their outputs in a call. The call runs in
+    /// evaluation mode and without gradients.
+    ///
+    /// The modules of this crate report their outputs, and so does the outermost module.
+    ///
+    /// ```
+    /// # use kernels_cpu as _;
+    /// use aten::prelude::*;
+    /// use dispatch_nn::{Forward, Linear, Module, ReLU, Sequential};
+    /// use dispatch_runtime::Tensor;
+    /// let net = Sequential::new().add(Linear::new(4, 8)?).add(ReLU);
+    /// let x = Tensor::zeros((3, 4), ())?;
+    /// let summary = net.summary_with(|net| net.forward(&x))?;
+    /// assert_eq!(summary.modules[1].output_sizes, [[3, 8]]);
+    /// # Ok::<(), dispatch_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the call.
+    fn summary_with<T: TensorTree>(&self, call: impl FnOnce(&Self) -> Result<T>) -> Result<Summary>
+    where
+        Self: Clone,
+    {
+        // The clone shares the tensors, and has a mode of its own.
+        let mut module = self.clone();
+        module.eval();
+        let _unrecorded = guard::no_grad();
+        let (output, observations) = summary::observe_call(|| call(&module));
+        let mut summary = Summary::new(&module, observations);
+        summary.set_output(&output?);
+        Ok(summary)
     }
 
     /// Returns the number of elements of all parameters.

@@ -43,20 +43,58 @@ pub trait Visit {
 /// use dispatch_nn::{Dropout, ModulePath, Part, Visit};
 /// let mut parts = Vec::new();
 /// Dropout::new(0.5)?.visit(&ModulePath::ROOT, &mut |_, part| parts.push(format!("{part:?}")));
-/// assert_eq!(parts, ["Module(\"Dropout\")", "Training(Training(true))"]);
+/// assert_eq!(parts, ["Module(Dropout)", "Training(Training(true))"]);
 /// # Ok::<(), dispatch_runtime::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Part<'a> {
-    /// The module itself, by the name of its type. Its own parts follow.
-    Module(&'static str),
+    /// The module itself. Its own parts follow.
+    Module(ModuleRef),
     /// A parameter.
     Param(&'a Param),
     /// A buffer.
     Buffer(&'a Buffer),
     /// The switch between training and evaluation.
     Training(&'a Training),
+}
+
+/// The type and the place of a module.
+///
+/// ```
+/// use dispatch_nn::{ModuleRef, ReLU};
+/// assert_eq!(ModuleRef::new(&ReLU, "ReLU").type_name(), "ReLU");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ModuleRef {
+    type_name: &'static str,
+    /// The type with its path, because two modules can have one address: a struct and its first field.
+    full_type_name: &'static str,
+    address: usize,
+}
+
+impl ModuleRef {
+    /// Describes a module.
+    pub fn new<M: ?Sized>(module: &M, type_name: &'static str) -> Self {
+        Self { type_name, full_type_name: std::any::type_name::<M>(), address: std::ptr::from_ref(module).addr() }
+    }
+
+    /// Returns the name of the module's type.
+    #[must_use]
+    pub const fn type_name(&self) -> &'static str {
+        self.type_name
+    }
+
+    /// Returns the parts that tell modules apart.
+    pub(crate) const fn identity(&self) -> (&'static str, usize) {
+        (self.full_type_name, self.address)
+    }
+}
+
+impl fmt::Debug for ModuleRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.type_name)
+    }
 }
 
 /// A part of a module that can be replaced.

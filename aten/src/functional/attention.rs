@@ -63,6 +63,8 @@ pub struct AttentionOptions<'a> {
     /// The mask of the pairs of query and key: true for pairs to ignore, or numbers to add to their products. One mask for all, or one for
     /// each item and head.
     pub attn_mask: Option<&'a Tensor>,
+    /// Whether each query ignores the keys of later positions, in addition to what the masks say.
+    pub is_causal: bool,
     /// The attention weights to return.
     pub weights: ReturnedWeights,
 }
@@ -145,7 +147,11 @@ pub fn multi_head_attention_forward(
             (constant_pad_nd(&key, &[0, 0, 0, 1], 0.into())?, constant_pad_nd(&value, &[0, 0, 0, 1], 0.into())?);
     }
     let added = key.sizes()[1] - sources;
-    let mask = combined_mask(options, [items, heads, targets, sources], added, query.dtype())?;
+    // The kernel has the causal mask. With others, or with keys that are appended, it is a mask as they are.
+    let other_masks = options.attn_mask.is_some() || options.key_padding_mask.is_some();
+    let masks_in_kernel = options.is_causal && !other_masks && added == 0 && options.weights == ReturnedWeights::None;
+    let mask =
+        if masks_in_kernel { None } else { combined_mask(options, [items, heads, targets, sources], added, &query)? };
     let by_head = |all: &Tensor| all.reshape([items, heads, all.sizes()[1], -1]);
     let merge_heads = |heads: &Tensor| -> Result<Tensor> {
         let flat = heads.transpose(0, 1)?.reshape([targets.saturating_mul(items), -1])?;
@@ -155,8 +161,16 @@ pub fn multi_head_attention_forward(
         let mask = mask.as_ref().map(|mask| mask.expand([head_batch, targets, key.sizes()[1]])).transpose()?;
         let mask = mask.as_ref().map(by_head).transpose()?;
         let [query, key, value] = [by_head(&query)?, by_head(&key)?, by_head(&value)?];
-        let attended =
-            scaled_dot_product_attention(&query, &key, &value, mask.as_ref(), layer.dropout, false, None, false)?;
+        let attended = scaled_dot_product_attention(
+            &query,
+            &key,
+            &value,
+            mask.as_ref(),
+            layer.dropout,
+            masks_in_kernel,
+            None,
+            false,
+        )?;
         return Ok((merge_heads(&attended.reshape([head_batch, targets, -1])?)?, None));
     }
     #[expect(clippy::cast_precision_loss, reason = "a square root is rounded")]
@@ -205,8 +219,9 @@ fn combined_mask(
     options: AttentionOptions<'_>,
     [items, heads, targets, sources]: [i64; 4],
     added: i64,
-    dtype: DType,
+    query: &Tensor,
 ) -> Result<Option<Tensor>> {
+    let dtype = query.dtype();
     let additive = |name, mask: &Tensor, fits: &[&[i64]]| -> Result<Tensor> {
         if !fits.contains(&mask.sizes()) {
             return Err(BadArgument::sizes(name, mask.sizes(), format!("{fits:?}")).into());
@@ -229,8 +244,10 @@ fn combined_mask(
         let all = sources + added;
         mask.reshape([items, 1, 1, all])?.expand([-1, heads, -1, -1])?.reshape([items * heads, 1, all])
     });
-    match (pairs.transpose()?, padding.transpose()?) {
-        (Some(pairs), Some(padding)) => Ok(Some((pairs + padding)?)),
-        (one, other) => Ok(one.or(other)),
-    }
+    let causal = options.is_causal.then(|| {
+        let later = Tensor::ones([targets, sources], (DType::Bool, query.device()))?.triu(1)?;
+        additive("is_causal", &later, &[&[targets, sources]])?.unsqueeze(0)
+    });
+    let masks = [pairs.transpose()?, padding.transpose()?, causal.transpose()?];
+    masks.into_iter().flatten().map(Ok).reduce(|sum, mask| sum? + mask?).transpose()
 }

@@ -5,6 +5,7 @@ use dispatch_runtime::{IntoInt, IntoSizes, Result, Tensor};
 
 use crate::forward::Forward;
 use crate::param::Param;
+use crate::summary::observe;
 
 /// A linear layer: `x weight^T + bias`.
 ///
@@ -110,7 +111,7 @@ impl Forward for Linear {
     type Output = Tensor;
 
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        aten::linear(x, &self.weight, self.bias.as_deref())
+        observe(self, aten::linear(x, &self.weight, self.bias.as_deref()))
     }
 }
 

@@ -6,7 +6,8 @@ use dispatch_runtime::{Result, Tensor};
 
 use crate::forward::{Forward, Layer};
 use crate::module::Module;
-use crate::visit::{ModulePath, Part, PartMut, Visit};
+use crate::summary::observe;
+use crate::visit::{ModulePath, ModuleRef, Part, PartMut, Visit};
 
 /// Layers, each with the output of the one before as its input. Their names are their numbers, or the names that they were added with.
 ///
@@ -46,10 +47,14 @@ impl Sequential {
         self.add_named(name, layer)
     }
 
-    /// Adds a layer with a name.
+    /// Adds a layer with a name. It replaces a layer of this name.
     #[must_use]
     pub fn add_named(mut self, name: impl Into<String>, layer: impl Layer + 'static) -> Self {
-        self.layers.push((name.into(), Box::new(layer)));
+        let (name, layer) = (name.into(), Box::new(layer));
+        match self.layers.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, other)) => *other = layer,
+            None => self.layers.push((name, layer)),
+        }
         self
     }
 
@@ -57,6 +62,17 @@ impl Sequential {
     #[must_use]
     pub fn add_fn(self, function: impl Fn(&Tensor) -> Result<Tensor> + Send + Sync + 'static) -> Self {
         self.add(Function(Arc::new(function)))
+    }
+
+    /// Returns a layer.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<&dyn Layer> {
+        self.layers.get(index).map(|(_, layer)| &**layer)
+    }
+
+    /// Returns the layers with their names.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &dyn Layer)> {
+        self.layers.iter().map(|(name, layer)| (&**name, &**layer))
     }
 
     /// Returns the number of layers.
@@ -76,13 +92,13 @@ impl Forward for Sequential {
     type Output = Tensor;
 
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        self.layers.iter().try_fold(x.clone(), |x, (_, layer)| layer.forward(&x))
+        observe(self, self.layers.iter().try_fold(x.clone(), |x, (_, layer)| layer.forward(&x)))
     }
 }
 
 impl Visit for Sequential {
     fn visit(&self, at: &ModulePath<'_>, f: &mut dyn FnMut(&ModulePath<'_>, Part<'_>)) {
-        f(at, Part::Module("Sequential"));
+        f(at, Part::Module(ModuleRef::new(self, "Sequential")));
         self.layers.iter().for_each(|(name, layer)| layer.visit(&at.field(name), f));
     }
 

@@ -1,0 +1,3 @@
+//! Helpers of layers, under PyTorch's names.
+
+pub mod rnn;
