@@ -56,7 +56,7 @@ pub use forward::{Forward, Layer};
 pub use layers::*;
 pub use module::Module;
 pub use param::{Buffer, NamedParam, Param, Training};
-pub use state::{State, StateError, Stateful};
+pub use state::{State, StateError, StateProblem, StateReader, Stateful};
 pub use state_dict::{IncompatibleKeys, StateDictError, WrongShape};
 pub use summary::{ModuleSummary, Summary};
 pub use visit::{ModulePath, ModuleRef, Part, PartMut, Visit};

@@ -46,6 +46,12 @@ impl Param {
         self.0.clone().requires_grad_(requires_grad).map(drop)
     }
 
+    /// Returns whether the parameter has no other handle: neither a module nor a recorded call uses it.
+    #[must_use]
+    pub fn is_only_handle(&mut self) -> bool {
+        self.0.is_only_handle()
+    }
+
     /// Returns a handle of the tensor.
     #[must_use]
     pub fn tensor(&self) -> Tensor {

@@ -1,12 +1,13 @@
 //! The state of an object in a training run, as checkpoints save it.
 
-use std::collections::BTreeMap;
-use std::fmt::Display;
+use std::collections::{BTreeMap, HashSet};
+use std::fmt::{self, Display};
 use std::str::FromStr;
 
 use dispatch_runtime::{Error, Result, Tensor};
 
 use crate::module::Module;
+use crate::state_dict::named_tensors;
 
 /// An object whose state a checkpoint saves: a module, an optimiser, a schedule, or the position in the data.
 ///
@@ -27,11 +28,18 @@ pub trait Stateful {
     /// Returns the error of a called operator.
     fn state(&self) -> Result<State>;
 
+    /// Returns all reasons why [`load_state`](Self::load_state) would refuse a state.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of a called operator.
+    fn check_state(&self, state: &State) -> Result<Vec<StateProblem>>;
+
     /// Sets the object to a state. Tensors are copied.
     ///
     /// # Errors
     ///
-    /// Returns an error if the state is that of another kind of object. The object is then unchanged.
+    /// Returns [`StateError`] with all reasons if the state is that of another kind of object. The object is then unchanged.
     fn load_state(&mut self, state: &State) -> Result<()>;
 }
 
@@ -40,7 +48,16 @@ impl<M: Module> Stateful for M {
         Ok(State { tensors: self.state_dict()?, values: BTreeMap::new() })
     }
 
+    fn check_state(&self, state: &State) -> Result<Vec<StateProblem>> {
+        let mut reader = StateReader::new(state);
+        for (name, tensor) in named_tensors(self) {
+            reader.tensor(&name, tensor.sizes());
+        }
+        Ok(reader.problems())
+    }
+
     fn load_state(&mut self, state: &State) -> Result<()> {
+        StateError::check(self.check_state(state)?)?;
         self.load_state_dict(&state.tensors)
     }
 }
@@ -78,18 +95,15 @@ impl State {
     ///
     /// Returns [`StateError`] if there is no such value, or if it has another type.
     pub fn value<T: FromStr>(&self, name: &str) -> Result<T> {
-        let value = self.values.get(name).ok_or_else(|| StateError::MissingValue { name: name.to_owned() })?;
-        let wrong = || StateError::WrongValue { name: name.to_owned(), value: value.clone() };
-        Ok(value.parse().map_err(|_| wrong())?)
+        Ok(self.parse(name).map_err(|problem| StateError { problems: vec![problem] })?)
     }
 
-    /// Returns a tensor.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`StateError`] if there is no such tensor.
-    pub fn tensor(&self, name: &str) -> Result<&Tensor> {
-        Ok(self.tensors.get(name).ok_or_else(|| StateError::MissingTensor { name: name.to_owned() })?)
+    fn parse<T: FromStr>(&self, name: &str) -> Result<T, StateProblem> {
+        let name = name.to_owned();
+        match self.values.get(&name) {
+            None => Err(StateProblem::MissingValue { name }),
+            Some(value) => value.parse().map_err(|_| StateProblem::WrongValue { name, value: value.clone() }),
+        }
     }
 
     /// Adds the state of a part. Its names get the prefix `part.`.
@@ -109,15 +123,112 @@ impl State {
     }
 }
 
-/// The error for a state that lacks a part, or has a wrong one.
+/// Reads a state, and collects everything that is missing, wrong, or never read.
 ///
 /// ```
-/// let error = dispatch_nn::StateError::MissingValue { name: "lr".to_owned() };
-/// assert_eq!(error.to_string(), "the state has no value `lr`; it is the state of another kind of object");
+/// use dispatch_nn::{State, StateReader};
+///
+/// let mut state = State::default();
+/// state.set_value("step", 3);
+/// state.set_value("size", 8);
+/// let mut reader = StateReader::new(&state);
+/// assert_eq!(reader.value("step"), Some(3));
+/// assert_eq!(reader.value::<f64>("lr"), None);
+/// let problems: Vec<String> = reader.problems().iter().map(ToString::to_string).collect();
+/// assert_eq!(problems, ["value `lr` is missing", "value `size` is unexpected"]);
+/// ```
+#[derive(Debug)]
+pub struct StateReader<'a> {
+    state: &'a State,
+    read: HashSet<String>,
+    problems: Vec<StateProblem>,
+}
+
+impl<'a> StateReader<'a> {
+    /// Starts to read a state.
+    #[must_use]
+    pub fn new(state: &'a State) -> Self {
+        Self { state, read: HashSet::new(), problems: Vec::new() }
+    }
+
+    /// Returns whether the state has a value.
+    #[must_use]
+    pub fn has_value(&self, name: &str) -> bool {
+        self.state.values.contains_key(name)
+    }
+
+    /// Returns a value. If it is missing or has another type, that is a problem, and the result is `None`.
+    pub fn value<T: FromStr>(&mut self, name: &str) -> Option<T> {
+        self.read.insert(name.to_owned());
+        self.state.parse(name).map_err(|problem| self.problems.push(problem)).ok()
+    }
+
+    /// Returns a tensor of these sizes. If it is missing or has others, that is a problem, and the result is `None`.
+    pub fn tensor(&mut self, name: &str, sizes: &[i64]) -> Option<&'a Tensor> {
+        self.read.insert(name.to_owned());
+        let name = name.to_owned();
+        let problem = match self.state.tensors.get(&name) {
+            None => StateProblem::MissingTensor { name },
+            Some(tensor) if tensor.sizes() == sizes => return Some(tensor),
+            Some(tensor) => StateProblem::WrongShape { name, expected: sizes.to_vec(), found: tensor.sizes().to_vec() },
+        };
+        self.problems.push(problem);
+        None
+    }
+
+    /// Adds a value that has the right type, and is still wrong.
+    pub fn refuse(&mut self, name: &str) {
+        if let Some(value) = self.state.values.get(name) {
+            self.problems.push(StateProblem::WrongValue { name: name.to_owned(), value: value.clone() });
+        }
+    }
+
+    /// Returns the problems. Names that were not read are problems, too.
+    #[must_use]
+    pub fn problems(mut self) -> Vec<StateProblem> {
+        let unread = |name: &&String| !self.read.contains(*name);
+        let tensors = self.state.tensors.keys().filter(unread);
+        self.problems.extend(tensors.map(|name| StateProblem::UnexpectedTensor { name: name.clone() }));
+        let values = self.state.values.keys().filter(unread);
+        self.problems.extend(values.map(|name| StateProblem::UnexpectedValue { name: name.clone() }));
+        self.problems
+    }
+}
+
+/// The error for a state that is that of another kind of object. It lists everything that does not fit.
+///
+/// ```
+/// use dispatch_nn::{State, StateError};
+/// let error = State::default().value::<f64>("lr").unwrap_err();
+/// assert!(error.to_string().contains("value `lr` is missing"), "{error}");
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StateError {
+    /// Everything that does not fit.
+    pub problems: Vec<StateProblem>,
+}
+
+impl StateError {
+    /// Makes problems an error.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error if there are problems.
+    pub fn check(problems: Vec<StateProblem>) -> Result<()> {
+        if problems.is_empty() { Ok(()) } else { Err(Self { problems }.into()) }
+    }
+}
+
+/// A reason why a state does not fit an object.
+///
+/// ```
+/// use dispatch_nn::StateProblem;
+/// let problem = StateProblem::MissingTensor { name: "weight".to_owned() };
+/// assert_eq!(problem.within("model").to_string(), "tensor `model.weight` is missing");
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum StateError {
+pub enum StateProblem {
     /// There is no value of this name.
     MissingValue {
         /// The name.
@@ -128,23 +239,68 @@ pub enum StateError {
         /// The name.
         name: String,
     },
-    /// The value has another type.
+    /// The object has no value of this name.
+    UnexpectedValue {
+        /// The name.
+        name: String,
+    },
+    /// The object has no tensor of this name.
+    UnexpectedTensor {
+        /// The name.
+        name: String,
+    },
+    /// The value has another type, or the object does not have it.
     WrongValue {
         /// The name.
         name: String,
         /// The text of the value.
         value: String,
     },
+    /// The tensor has other sizes.
+    WrongShape {
+        /// The name.
+        name: String,
+        /// The sizes in the object.
+        expected: Vec<i64>,
+        /// The sizes in the state.
+        found: Vec<i64>,
+    },
+}
+
+impl StateProblem {
+    /// Returns the problem with the prefix `part.` before the name.
+    #[must_use]
+    pub fn within(mut self, part: &str) -> Self {
+        let (Self::MissingValue { name }
+        | Self::MissingTensor { name }
+        | Self::UnexpectedValue { name }
+        | Self::UnexpectedTensor { name }
+        | Self::WrongValue { name, .. }
+        | Self::WrongShape { name, .. }) = &mut self;
+        *name = format!("{part}.{name}");
+        self
+    }
+}
+
+impl Display for StateProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::MissingValue { name } => write!(f, "value `{name}` is missing"),
+            Self::MissingTensor { name } => write!(f, "tensor `{name}` is missing"),
+            Self::UnexpectedValue { name } => write!(f, "value `{name}` is unexpected"),
+            Self::UnexpectedTensor { name } => write!(f, "tensor `{name}` is unexpected"),
+            Self::WrongValue { name, value } => write!(f, "value `{name}` is `{value}`, which the object cannot have"),
+            Self::WrongShape { name, expected, found } => {
+                write!(f, "tensor `{name}` has the shape {found:?}, and {expected:?} in the object")
+            }
+        }
+    }
 }
 
 impl Display for StateError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let other = "it is the state of another kind of object";
-        match self {
-            Self::MissingValue { name } => write!(f, "the state has no value `{name}`; {other}"),
-            Self::MissingTensor { name } => write!(f, "the state has no tensor `{name}`; {other}"),
-            Self::WrongValue { name, value } => write!(f, "the value `{name}` of the state is `{value}`; {other}"),
-        }
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the state does not fit the object that loads it")?;
+        self.problems.iter().try_for_each(|problem| write!(f, "\n  {problem}"))
     }
 }
 
