@@ -1,5 +1,7 @@
 """Training steps of a character-level GPT as PyTorch's users write them, equal to those in ../opdispatch/src/gpt.rs."""
 
+import sys
+
 import torch
 from torch import nn
 from torch.nn import functional
@@ -75,4 +77,10 @@ def job_for(name):
         optimiser.zero_grad()
         return loss
 
+    if variant == "compiled":
+        try:
+            train_step()
+        except Exception as error:
+            print(f"torch.compile failed: {error}", file=sys.stderr)
+            return None
     return train_step
