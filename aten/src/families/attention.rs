@@ -153,8 +153,7 @@ fn check_attention_mask(mask: &Tensor, query: &Tensor, key: &Tensor) -> Result<(
     }
 }
 
-/// Returns the spec of a new tensor with the sizes and the memory order of dimensions of `tensor`. It is contiguous if `tensor` is not
-/// dense.
+/// Returns the spec of a new tensor with the sizes and the memory order of dimensions of `tensor`.
 fn spec_in_memory_order_of(tensor: &Tensor) -> Spec {
     let geometry = tensor.geometry();
     let mut order: Dims = (0_i64..).take(geometry.rank()).collect();
@@ -164,7 +163,7 @@ fn spec_in_memory_order_of(tensor: &Tensor) -> Spec {
         let order = order.iter().filter_map(|&dim| usize::try_from(dim).ok());
         dense_spec_in_order(tensor.dtype(), geometry.sizes(), order)
     } else {
-        Spec::contiguous(tensor.dtype(), geometry.sizes())
+        Spec::like(tensor, tensor.dtype())
     }
 }
 

@@ -13,6 +13,7 @@ from functools import partial
 import torch
 
 import data
+import gpt
 import optimisers
 import parts
 import train
@@ -84,7 +85,7 @@ DECOMPOSITIONS = {
 
 
 def job_for(workload):
-    job = small_calls().get(workload) or train.training_step(workload) or parts.job_for(workload) or data.job_for(workload) or optimisers.job_for(workload) or transforms.job_for(workload)
+    job = small_calls().get(workload) or train.training_step(workload) or gpt.job_for(workload) or parts.job_for(workload) or data.job_for(workload) or optimisers.job_for(workload) or transforms.job_for(workload)
     if job is None and " " in workload:
         operator, sizes = workload.rsplit(" ", 1)
         job = large_call(operator, [int(size) for size in sizes.split("x")])

@@ -57,7 +57,7 @@ struct AttentionBackward<'a, T> {
     gradients: [HeadOperand<'a>; 3],
 }
 
-/// The buffers for one head of the keys.
+/// The buffers of a thread, for one head of the keys after the other.
 struct BackwardBuffers<T> {
     block: ScoreBlock<T>,
     /// The gradients of the weights, and then of the scores, in the layout of the scores.
@@ -66,6 +66,8 @@ struct BackwardBuffers<T> {
     keys: Vec<T>,
     queries: Vec<T>,
     grads: Vec<T>,
+    result_row: Vec<T>,
+    grad_row: Vec<T>,
     /// The gradient of the result, transposed.
     transposed_grad: Vec<[T; QUERIES_PER_BLOCK]>,
     logsumexp: [T; QUERIES_PER_BLOCK],
@@ -81,8 +83,7 @@ impl<T: AttentionFloat> AttentionBackward<'_, T> {
         let [items, heads, rows, width] = self.scores.query.sizes();
         let [_, groups, keys, _] = self.scores.key.sizes();
         let per_group = heads / groups.max(1);
-        thread_pool::parallel_each(items * groups, |piece| {
-            let (item, group) = (piece / groups, piece % groups);
+        thread_pool::parallel_for(0..items * groups, 1, |pieces| {
             let zeros = |count: usize| vec![T::ZERO; count];
             let mut scratch = BackwardBuffers {
                 block: self.scores.new_score_block(),
@@ -91,6 +92,8 @@ impl<T: AttentionFloat> AttentionBackward<'_, T> {
                 keys: Vec::new(),
                 queries: Vec::new(),
                 grads: Vec::new(),
+                result_row: Vec::new(),
+                grad_row: Vec::new(),
                 transposed_grad: vec![[T::ZERO; QUERIES_PER_BLOCK]; width],
                 logsumexp: [T::ZERO; QUERIES_PER_BLOCK],
                 row_dots: [T::ZERO; QUERIES_PER_BLOCK],
@@ -98,19 +101,23 @@ impl<T: AttentionFloat> AttentionBackward<'_, T> {
                 grad_key: zeros(keys * width),
                 grad_value: zeros(keys * width),
             };
-            for head in group * per_group..(group + 1) * per_group {
-                for first in (0..rows).step_by(QUERIES_PER_BLOCK) {
-                    self.add_query_block_gradients(
-                        [item, head, group],
-                        &(first..rows.min(first + QUERIES_PER_BLOCK)),
-                        &mut scratch,
-                    );
+            for (item, group) in pieces.map(|piece| (piece / groups, piece % groups)) {
+                scratch.grad_key.fill(T::ZERO);
+                scratch.grad_value.fill(T::ZERO);
+                for head in group * per_group..(group + 1) * per_group {
+                    for first in (0..rows).step_by(QUERIES_PER_BLOCK) {
+                        self.add_query_block_gradients(
+                            [item, head, group],
+                            &(first..rows.min(first + QUERIES_PER_BLOCK)),
+                            &mut scratch,
+                        );
+                    }
                 }
-            }
-            // SAFETY: both gradients are written operands, and every head of the keys is in one piece.
-            unsafe {
-                self.gradients[1].write_rows([item, group, 0], &scratch.grad_key);
-                self.gradients[2].write_rows([item, group, 0], &scratch.grad_value);
+                // SAFETY: both gradients are written operands, and every head of the keys is in one piece.
+                unsafe {
+                    self.gradients[1].write_rows([item, group, 0], &scratch.grad_key);
+                    self.gradients[2].write_rows([item, group, 0], &scratch.grad_value);
+                }
             }
         });
     }
@@ -125,14 +132,13 @@ impl<T: AttentionFloat> AttentionBackward<'_, T> {
         let (height, width) = (rows.len(), self.value.sizes()[3]);
         self.scores.load_queries([item, head], rows, &mut scratch.block);
         self.grad.read_rows_transposed([item, head, rows.start], height, T::ONE, &mut scratch.transposed_grad);
-        let (mut result, mut grad) = (vec![T::ZERO; width], vec![T::ZERO; width]);
-        for (at, row) in rows.clone().enumerate() {
-            self.out.read_row([item, head, row, 0], &mut result);
-            self.grad.read_row([item, head, row, 0], &mut grad);
-            scratch.row_dots[at] =
-                vectorised!(sum_of_line([&result[..], &grad], [T::ZERO; 2], |[result, grad]| result.times(grad)));
-            self.logsumexp.read_row([item, head, row, 0], &mut scratch.logsumexp[at..=at]);
+        for (row, row_dot) in rows.clone().zip(&mut scratch.row_dots) {
+            let result = self.out.row([item, head, row], &mut scratch.result_row);
+            let grad = self.grad.row([item, head, row], &mut scratch.grad_row);
+            *row_dot = vectorised!(sum_of_line([result, grad], [T::ZERO; 2], |[result, grad]| result.times(grad)));
         }
+        let logsumexp = std::slice::from_mut(&mut scratch.logsumexp);
+        self.logsumexp.read_rows_transposed([item, head, rows.start], height, T::ONE, logsumexp);
         scratch.grad_query.fill(T::ZERO);
         let attended_key_count = self.scores.attended_key_count(rows);
         for first in (0..attended_key_count).step_by(KEYS_PER_BLOCK) {

@@ -8,6 +8,7 @@ use dispatch_runtime::{DType, Operand, broadcast, broadcast_strides};
 use crate::{AttentionFloat, QUERIES_PER_BLOCK};
 use engine::convert::conversion_function;
 use engine::gemm::Matrix;
+use engine::math::vectorised;
 
 /// An operand with the elements `[item, head, row, column]`.
 pub(super) struct HeadOperand<'a> {
@@ -67,6 +68,23 @@ impl<'a> HeadOperand<'a> {
 
     fn element_size(&self) -> isize {
         self.dtype.size().cast_signed()
+    }
+
+    /// Returns a row: a view of it or, if its elements have another dtype or are not adjacent, a converted copy in `buffer`.
+    pub(super) fn row<'b, T: AttentionFloat>(
+        &'b self,
+        [item, head, row]: [usize; 3],
+        buffer: &'b mut Vec<T>,
+    ) -> &'b [T] {
+        let width = self.sizes[3];
+        if self.is_contiguous_row::<T>() && width > 0 {
+            let start = self.element_pointer([item, head, row, 0]).cast::<T>();
+            // SAFETY: the row has as many elements, in memory that operands hold.
+            return unsafe { std::slice::from_raw_parts(start, width) };
+        }
+        buffer.resize(width, T::ZERO);
+        self.read_row([item, head, row, 0], buffer);
+        buffer
     }
 
     /// Copies elements of a row to `line`, starting at a column, converted to `T`.
@@ -164,7 +182,27 @@ impl<'a> HeadOperand<'a> {
         factor: T,
         transposed: &mut [[T; QUERIES_PER_BLOCK]],
     ) {
-        let mut line = vec![T::ZERO; self.sizes[3]];
+        let width = self.sizes[3].min(transposed.len());
+        if self.dtype == T::DTYPE && count * width > 0 {
+            assert!(
+                first + count <= self.sizes[2] && count <= QUERIES_PER_BLOCK,
+                "rows {first}.. ({count} rows) are outside of an operand of sizes {:?} or of a block",
+                self.sizes
+            );
+            let start = self.element_pointer([item, head, first, 0]).cast::<T>();
+            let [down, across] = [self.strides[2], self.strides[3]];
+            vectorised!({
+                for (column, elements) in transposed[..width].iter_mut().enumerate() {
+                    let start = start.wrapping_offset(across * column.cast_signed());
+                    for (row, element) in elements[..count].iter_mut().enumerate() {
+                        // SAFETY: the operand has the element, in memory that operands hold.
+                        *element = unsafe { start.wrapping_offset(down * row.cast_signed()).read() }.times(factor);
+                    }
+                }
+            });
+            return;
+        }
+        let mut line = vec![T::ZERO; width];
         for row in 0..count {
             self.read_row([item, head, first + row, 0], &mut line);
             for (column, element) in transposed.iter_mut().zip(&line) {

@@ -59,6 +59,40 @@ pub fn gemm<T: Entry>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T
     }
 }
 
+/// Computes a matrix product and adds a third matrix, `C = alpha A B + beta S`. It is faster than to copy the summand first: a block of `C`
+/// is still in the cache when its product is added.
+///
+/// ```
+/// use kernels_cpu::gemm::{Matrix, MatrixMut, gemm_with_summand};
+/// let (a, bias, mut c) = ([1.0_f32, 2.0], [10.0, 20.0], [f32::NAN; 4]);
+/// let column = Matrix::new(&a, [2, 1], [1, 1]).unwrap();
+/// let every_row = Matrix::new(&bias, [2, 2], [0, 1]).unwrap();
+/// let c_view = MatrixMut::new(&mut c, [2, 2], [2, 1]).unwrap();
+/// gemm_with_summand(1.0, column, column.transposed(), 0.5, every_row, c_view);
+/// assert_eq!(c, [6.0, 12.0, 7.0, 14.0]);
+/// ```
+///
+/// # Panics
+///
+/// Panics if the sizes disagree as for [`gemm()`], or if the summand has other sizes than `C`.
+pub fn gemm_with_summand<T: Entry>(
+    alpha: T::Sum,
+    a: Matrix<'_, T>,
+    b: Matrix<'_, T>,
+    beta: T::Sum,
+    summand: Matrix<'_, T>,
+    c: MatrixMut<'_, T>,
+) {
+    let work = checked_multiply_add_count(a.sizes(), b.sizes(), c.sizes());
+    assert_eq!(summand.sizes(), c.sizes(), "the summand has other sizes than the result");
+    if work > MAX_NAIVE_PRODUCT && c.rows > 1 && c.columns > 1 {
+        T::large_product_with_summand(alpha, a, b, beta, summand, c);
+    } else {
+        view::copy_entries(summand, &c);
+        gemm(alpha, a, b, beta, c);
+    }
+}
+
 /// Computes a batch of matrix products: `C[i] = alpha A[i] B[i] + beta C[i]`.
 ///
 /// ```

@@ -111,7 +111,13 @@ pub fn parallel_for(range: Range<usize>, grain: usize, job: impl Fn(Range<usize>
 #[inline(never)]
 fn run_pieces(range: Range<usize>, grain: usize, job: &(dyn Fn(Range<usize>) + Sync)) {
     let length = range.len();
-    let mut step = length.div_ceil(length.div_ceil(grain.max(1)).min(num_threads() * PIECES_PER_THREAD));
+    let threads = num_threads();
+    let mut pieces = length.div_ceil(grain.max(1)).min(threads * PIECES_PER_THREAD);
+    if pieces > threads {
+        // All threads get as many pieces, so that none waits for another one's last piece.
+        pieces = pieces.next_multiple_of(threads);
+    }
+    let mut step = length.div_ceil(pieces);
     if step >= MIN_ALIGNED_PIECE_LENGTH {
         step = step.next_multiple_of(PIECE_ALIGNMENT);
     }

@@ -3,12 +3,27 @@
 use aten::LayerNormPlan;
 use dispatch_runtime::{Result, Tensor, op_impl, operands};
 
-use super::{new_row_statistics, normalize_rows, parameter_or_default, round_to_compute_type, sum_over_slices, to_f64};
-use engine::allocation::to_usize;
+use std::ops::Range;
+
+use super::{normalize_rows, parameter_or_default, round_to_compute_type, sum_over_slices, to_f64};
+use engine::allocation::{filled_vec, to_usize};
 use engine::compute::RealFloat;
-use engine::contiguous::{convert_to_vec, write_f64_values};
+use engine::contiguous::{contiguous_elements, convert_to_vec, write_f64_values};
 use engine::math::vectorised;
 use engine::reduce::{for_each_line, with_compute_type};
+use engine::thread_pool::DisjointLines;
+
+/// The number of rows whose gradients are added before the sum continues in double precision.
+const ROWS_PER_SUM: usize = 64;
+
+/// The most blocks of rows that have sums of their own.
+const MAX_ROW_BLOCKS: usize = 64;
+
+/// The most columns of a block.
+const MAX_BLOCK_COLUMNS: usize = 256;
+
+/// The minimum number of elements for each thread.
+const GRAIN_SIZE: usize = 1 << 14;
 
 /// Returns a flag for each dimension that is normalised over.
 fn normalized_dims_mask(plan: &LayerNormPlan, input: &Tensor) -> Vec<bool> {
@@ -29,7 +44,6 @@ fn layer_norm_backward(
     _: ...
 ) -> Result<()> {
     let dims = normalized_dims_mask(plan, input);
-    let across: Vec<bool> = dims.iter().map(|dim| !dim).collect();
     let (mean, rstd) = (convert_to_vec::<f64>(mean)?, convert_to_vec::<f64>(rstd)?);
     let inputs = [grad_out, input];
     with_compute_type!(aten::native_layer_norm_backward, input.dtype(), T: [f32, f64] => {
@@ -38,7 +52,7 @@ fn layer_norm_backward(
             write_layer_input_gradient(inputs, input_grad, &dims, [&mean, &rstd], &weight)?;
         }
         let (mean, rstd) = (round_to_compute_type::<T>(&mean), round_to_compute_type::<T>(&rstd));
-        write_layer_parameter_gradients(inputs, [weight_grad, bias_grad], &across, [&mean, &rstd])
+        write_layer_parameter_gradients(inputs, [weight_grad, bias_grad], to_usize(plan.columns), [&mean, &rstd])
     })
 }
 
@@ -70,31 +84,74 @@ fn write_layer_input_gradient<T: RealFloat + Into<f64>>(
     Ok(())
 }
 
-/// Computes the requested gradients of weight and bias: the sums of the gradients times the normalised input, and of the gradients. `dims`
-/// are the dimensions along which the parameters are broadcast.
+/// Computes the requested gradients of weight and bias: the sums over the rows of the gradients times the normalised input, and of the
+/// gradients.
+///
+/// Each block of rows and columns has sums of its own, which are added in the order of the rows. So the result does not depend on the number
+/// of threads.
 fn write_layer_parameter_gradients<T: RealFloat + Into<f64>>(
-    [grad_out, input]: [&Tensor; 2],
-    out: [&mut Tensor; 2],
-    dims: &[bool],
-    [mean, rstd]: [&[T]; 2],
+    both: [&Tensor; 2],
+    [weight_grad, bias_grad]: [&mut Tensor; 2],
+    columns: usize,
+    statistics: [&[T]; 2],
 ) -> Result<()> {
     let is_requested = |tensor: &Tensor| tensor.geometry().count() > 0;
-    if !is_requested(out[0]) && !is_requested(out[1]) {
+    if columns == 0 || !is_requested(weight_grad) && !is_requested(bias_grad) {
         return Ok(());
     }
-    let [mut weight_grad, mut bias_grad] = new_row_statistics(input, dims)?;
-    let operands = operands!(write weight_grad, bias_grad; read grad_out, input)?;
-    for_each_line(dims, &operands, |_, [grad, line]: [&[T]; 2], [weight]: [&mut [f64]; 1], [bias]: [&mut [f64]; 1]| {
-        [weight[0], bias[0]] = vectorised!(sum_over_slices([grad, line, mean, rstd], |[grad, x, mean, rstd]| [
-            grad * (x - mean) * rstd,
-            grad
-        ]));
-    });
-    drop(operands);
-    for (out, sums) in out.into_iter().zip([weight_grad, bias_grad]) {
-        if is_requested(out) {
-            write_f64_values(out, &sums.to_vec()?)?;
+    let (grads, inputs) = (contiguous_elements::<T>(both[0])?, contiguous_elements::<T>(both[1])?);
+    let row_count = grads.len() / columns;
+    let block_columns = columns.min(MAX_BLOCK_COLUMNS);
+    let block_rows = ROWS_PER_SUM.max(row_count.div_ceil(MAX_ROW_BLOCKS));
+    let (across, down) = (columns.div_ceil(block_columns), row_count.div_ceil(block_rows));
+    let mut sums = filled_vec([0.0_f64; 2], across * down * block_columns)?;
+    let grain = GRAIN_SIZE.div_ceil(block_rows * block_columns);
+    DisjointLines::new(&mut sums, block_columns).for_each(grain, |block, sums| {
+        let first = block % across * block_columns;
+        let block_of_columns = first..columns.min(first + block_columns);
+        let first_row = block / across * block_rows;
+        let last_row = row_count.min(first_row + block_rows);
+        for first_row in (first_row..last_row).step_by(ROWS_PER_SUM) {
+            let rows = first_row..last_row.min(first_row + ROWS_PER_SUM);
+            add_block_sums([&grads, &inputs], columns, [rows, block_of_columns.clone()], statistics, sums);
         }
+    });
+    let sum_of_column = |column: usize| {
+        let blocks = sums.chunks_exact(block_columns).skip(column / block_columns).step_by(across);
+        blocks.map(|sums| sums[column % block_columns]).fold([0.0; 2], |all, sums| [all[0] + sums[0], all[1] + sums[1]])
+    };
+    let [of_weight, of_bias] = [0, 1].map(|which| move |sums: [f64; 2]| sums[which]);
+    if is_requested(weight_grad) {
+        write_f64_values(weight_grad, &(0..columns).map(sum_of_column).map(of_weight).collect::<Vec<_>>())?;
+    }
+    if is_requested(bias_grad) {
+        write_f64_values(bias_grad, &(0..columns).map(sum_of_column).map(of_bias).collect::<Vec<_>>())?;
     }
     Ok(())
+}
+
+/// Adds the sums of a block of at most `ROWS_PER_SUM` rows and `MAX_BLOCK_COLUMNS` columns to those of its columns.
+fn add_block_sums<T: RealFloat + Into<f64>>(
+    [grads, inputs]: [&[T]; 2],
+    width: usize,
+    [rows, columns]: [Range<usize>; 2],
+    [mean, rstd]: [&[T]; 2],
+    sums: &mut [[f64; 2]],
+) {
+    let count = columns.len();
+    let (mut of_weight, mut of_bias) = ([T::ZERO; MAX_BLOCK_COLUMNS], [T::ZERO; MAX_BLOCK_COLUMNS]);
+    let (of_weight, of_bias) = (&mut of_weight[..count], &mut of_bias[..count]);
+    vectorised!(move {
+        for row in rows {
+            let part = row * width + columns.start..row * width + columns.end;
+            let (grads, inputs, mean, rstd) = (&grads[part.clone()], &inputs[part], mean[row], rstd[row]);
+            for (((of_weight, of_bias), &grad), &x) in of_weight.iter_mut().zip(&mut *of_bias).zip(grads).zip(inputs) {
+                *of_weight = *of_weight + grad * (x - mean) * rstd;
+                *of_bias = *of_bias + grad;
+            }
+        }
+        for ((sums, &of_weight), &of_bias) in sums.iter_mut().zip(&*of_weight).zip(&*of_bias) {
+            *sums = [sums[0] + of_weight.into(), sums[1] + of_bias.into()];
+        }
+    });
 }

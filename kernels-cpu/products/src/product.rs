@@ -2,12 +2,14 @@
 #![expect(unsafe_code, reason = "views of entries without bounds checks")]
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{Complex32, Complex64, DType, ErrorKind, Operand, Operands, Operator, Spec, bf16, f16};
+use dispatch_runtime::{
+    Complex32, Complex64, DType, ErrorKind, Operand, Operands, Operator, Spec, bf16, broadcast_strides, f16,
+};
 
 use engine::compute::ComputeType;
 use engine::contiguous::{broadcast_to_vec, contiguous_elements, with_compute_type, write_contiguous};
 use engine::data_movement::{copy_elements, strided_view};
-use engine::gemm::{Batch, BatchMut, Entry, Matrix, MatrixMut, batched_gemm, gemm};
+use engine::gemm::{Batch, BatchMut, Entry, Matrix, MatrixMut, batched_gemm, gemm, gemm_with_summand};
 
 const SCALAR_ONE: Scalar = Scalar::Int(1);
 const SCALAR_ZERO: Scalar = Scalar::Int(0);
@@ -54,9 +56,8 @@ macro_rules! define_products_with_summand {
             beta: Scalar,
             alpha: Scalar,
         ) -> Result<()> {
-            let beta = copy_summand(out, this, beta)?;
             let operands = [(stringify!($first), $first), (stringify!($second), $second)];
-            write_product(aten::$name::operator(), out, VectorOrientation::Column, operands, alpha, beta)
+            write_product_with_summand(aten::$name::operator(), out, this, operands, alpha, beta)
         }
     )*};
 }
@@ -147,17 +148,52 @@ fn write_outer_product<T: ComputeType>(
     })
 }
 
+/// Computes `out = alpha * first second + beta * this`. A summand that counts for nothing is not read.
+fn write_product_with_summand(
+    operator: &Operator,
+    out: &mut Tensor,
+    this: &Tensor,
+    factors: [(&'static str, &Tensor); 2],
+    alpha: Scalar,
+    beta: Scalar,
+) -> Result<()> {
+    let dtype = out.dtype();
+    let is_block_by_block = matches!(dtype, DType::F32 | DType::F64)
+        && out.geometry().rank() == 2
+        && out.geometry().count() > 0
+        && [this, factors[0].1, factors[1].1].iter().all(|operand| operand.dtype() == dtype);
+    if !is_block_by_block || is_zero_factor(beta, dtype) {
+        let beta = copy_summand(out, this, beta)?;
+        return write_product(operator, out, VectorOrientation::Column, factors, alpha, beta);
+    }
+    let [first, second] = factors;
+    let operands = Operands::borrow(&["out"], [out], &["self", first.0, second.0], [this, first.1, second.1])?;
+    // SAFETY: all operands have this dtype, and plans ensure that none that is read is the written one.
+    unsafe {
+        match dtype {
+            DType::F64 => multiply_and_add::<f64>(&operands, f64::scale_factor(alpha), f64::scale_factor(beta)),
+            _ => multiply_and_add::<f32>(&operands, f32::scale_factor(alpha), f32::scale_factor(beta)),
+        }
+    }
+    Ok(())
+}
+
 /// Copies the summand of a product to `out`, unless `beta` is zero, and returns the factor of `out`.
 fn copy_summand(out: &mut Tensor, this: &Tensor, beta: Scalar) -> Result<Scalar> {
-    let counts = match beta {
-        Scalar::Complex(beta) => beta != Complex64::new(0.0, 0.0),
-        beta if out.dtype().is_integral() => i64::from_scalar(beta) != 0,
-        beta => beta.to_f64() != Some(0.0),
-    };
-    if counts {
-        copy_elements(out, this)?;
+    if is_zero_factor(beta, out.dtype()) {
+        return Ok(SCALAR_ZERO);
     }
-    Ok(if counts { beta } else { SCALAR_ZERO })
+    copy_elements(out, this)?;
+    Ok(beta)
+}
+
+/// Returns whether a factor is zero in the computation of a product of this dtype.
+fn is_zero_factor(factor: Scalar, dtype: DType) -> bool {
+    match factor {
+        Scalar::Complex(factor) => factor == Complex64::new(0.0, 0.0),
+        factor if dtype.is_integral() => i64::from_scalar(factor) == 0,
+        factor => factor.to_f64() == Some(0.0),
+    }
 }
 
 /// The interpretation of a vector operand.
@@ -258,6 +294,35 @@ unsafe fn multiply_operands<T: ScaleFactor>(
             let (a, b) = (Batch::from_raw(starts.0, a_sizes, a_strides), Batch::from_raw(starts.1, b_sizes, b_strides));
             batched_gemm(alpha, a, b, beta, BatchMut::from_raw(starts.2, c_sizes, c_strides));
         }
+    }
+}
+
+/// Multiplies matrices and adds a summand, which is broadcast. The operands that are read are the summand and the factors.
+///
+/// # Safety
+///
+/// All operands have dtype `T`, and none of those that are read is the written one. The result is a matrix.
+unsafe fn multiply_and_add<T: ScaleFactor>(operands: &Operands<'_, 1, 3>, alpha: T::Sum, beta: T::Sum) {
+    let ([out], [summand, first, second]) = (operands.written(), operands.read());
+    let matrix = |operand: &Operand<'_>| {
+        let ([_, rows, columns], [_, down, across]) = matrix_batch_geometry(operand, VectorOrientation::Column);
+        ([rows, columns], [down, across])
+    };
+    let [(a_sizes, a_strides), (b_sizes, b_strides), (c_sizes, c_strides)] = [first, second, out].map(matrix);
+    let strides = broadcast_strides(summand.geometry(), out.geometry().sizes());
+    let [down, across] =
+        [0, 1].map(|dim| strides.get(dim).and_then(|&stride| isize::try_from(stride).ok()).unwrap_or(0));
+    // SAFETY: geometries stay inside storages, which the operands hold, and so do those of broadcast operands; `borrow` refuses a written
+    // tensor that overlaps itself or partly overlaps another operand; the caller guarantees the rest.
+    unsafe {
+        gemm_with_summand(
+            alpha,
+            Matrix::from_raw(first.start().cast::<T>(), a_sizes, a_strides),
+            Matrix::from_raw(second.start().cast::<T>(), b_sizes, b_strides),
+            beta,
+            Matrix::from_raw(summand.start().cast::<T>(), c_sizes, [down, across]),
+            MatrixMut::from_raw(out.start().cast::<T>(), c_sizes, c_strides),
+        );
     }
 }
 

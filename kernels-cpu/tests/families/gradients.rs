@@ -51,6 +51,43 @@ fn layer_norm_gradients_equal_differences() {
 }
 
 #[test]
+fn layer_norm_parameter_gradients_are_sums_over_all_rows_for_any_number_of_threads() {
+    for [rows, columns] in [[1_i64, 1], [3, 300], [200, 5], [700, 600], [9000, 3]] {
+        let sizes = [rows, columns];
+        let (x, grad) = (tensor_of_distinct_numbers(&sizes, 1.0), tensor_of_distinct_numbers(&sizes, 2.0));
+        let (_, mean, rstd) = aten::native_layer_norm(&x, &[columns], None, None, 1e-5).unwrap();
+        let gradients = || {
+            let weight = Tensor::ones(columns, DType::F64).unwrap();
+            let (_, weight_grad, bias_grad) = aten::native_layer_norm_backward(
+                &grad,
+                &x,
+                &[columns],
+                &mean,
+                &rstd,
+                Some(&weight),
+                Some(&weight),
+                &[false, true, true],
+            )
+            .unwrap();
+            [to_f64_vec(&weight_grad), to_f64_vec(&bias_grad)]
+        };
+        let normalized = ((&x - &mean).unwrap() * &rstd).unwrap();
+        let expected = [(&grad * &normalized).unwrap(), grad.clone()]
+            .map(|x| to_f64_vec(&aten::sum_dim_intlist!(&x, dim = [0]).unwrap()));
+        kernels_cpu::thread_pool::set_num_threads(1);
+        let found = gradients();
+        for (found, expected) in found.iter().flatten().zip(expected.iter().flatten()) {
+            assert!(
+                (found - expected).abs() <= 1e-9 * (1.0 + expected.abs()),
+                "{sizes:?}: {found}, expected {expected}"
+            );
+        }
+        kernels_cpu::thread_pool::set_num_threads(3);
+        assert_eq!(gradients(), found, "{sizes:?}");
+    }
+}
+
+#[test]
 fn group_norm_gradients_equal_differences() {
     let (x, grad) = (tensor_of_distinct_numbers(&[2, 6, 3], 1.0), tensor_of_distinct_numbers(&[2, 6, 3], 2.0));
     let (weight, bias) = (tensor_of_distinct_numbers(&[6], 3.0), tensor_of_distinct_numbers(&[6], 4.0));

@@ -7,10 +7,18 @@ use crate::program::{Program, Programs};
 use crate::row::{Row, Unit};
 use crate::running_program::RunningProgram;
 use crate::timing::time_alternately;
+use crate::workloads::NO_TARGET;
 
-/// The networks, with our minimum speed relative to PyTorch and to candle.
-pub(crate) const TRAINING_WORKLOADS: [(&str, [f64; 2]); 3] =
-    [("train mlp64", [3.0, 1.2]), ("train mlp784", [0.95, 1.0]), ("train resnet", [0.95, 1.0])];
+/// The networks, with our minimum speed relative to PyTorch and to candle. A name's ending is a variant of PyTorch: its fused optimiser is
+/// replaced with the one of `foreach` operators, or the model is compiled.
+pub(crate) const TRAINING_WORKLOADS: [(&str, [f64; 2]); 6] = [
+    ("train mlp64", [3.0, 1.2]),
+    ("train mlp784", [0.95, 1.0]),
+    ("train resnet", [0.95, 1.0]),
+    ("train gpt", [1.34, 1.0]),
+    ("train gpt, foreach", [1.34, 1.0]),
+    ("train gpt, compiled", [NO_TARGET, 1.0]),
+];
 
 /// Measures the training steps for each number of threads.
 pub(crate) fn measure_training(programs: &Programs, options: &Options) -> Result<Vec<Row>> {

@@ -155,7 +155,7 @@ const TRANSFORM_WORKLOADS: &[(&str, f64)] = &[
 ];
 
 /// The target of workloads that are only reported.
-const NO_TARGET: f64 = 0.0;
+pub(crate) const NO_TARGET: f64 = 0.0;
 
 const NETWORK_PART_WORKLOADS: &[(&str, f64)] = &[
     ("conv2d stem", 0.8),

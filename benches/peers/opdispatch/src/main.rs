@@ -1,5 +1,6 @@
 //! The benchmark programs in this framework, with autograd.
 
+mod gpt;
 mod indexing_and_scans;
 mod network_parts;
 mod optimisers;
@@ -14,6 +15,7 @@ fn main() {
             tensor_calls::small_call_job,
             train::recorded_call_job,
             train::training_job,
+            gpt::job_for_workload,
             network_parts::job_for_workload,
             indexing_and_scans::job_for_workload,
             optimisers::job_for_workload,

@@ -22,7 +22,7 @@ pub(super) fn product<T: HasMicroKernel>(
     let (a, b) = (real_and_imaginary_parts(a), real_and_imaginary_parts(b));
     let add = |sums: &mut [T], factor, [i, j]: [usize; 2], is_first: bool| {
         let sums = MatrixMut::new(sums, sizes, [columns, 1]).expect("the buffer has an element for each entry");
-        floating_point::product(factor, a[i], b[j], if is_first { T::ZERO } else { T::ONE }, sums);
+        floating_point::product(factor, a[i], b[j], if is_first { T::ZERO } else { T::ONE }, None, sums);
     };
     add(&mut real, T::ONE, [0, 0], true);
     add(&mut real, T::ZERO.minus(T::ONE), [1, 1], false);

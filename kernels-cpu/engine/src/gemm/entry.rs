@@ -1,5 +1,6 @@
 //! The entry types of matrices, and the types in which their products are summed.
 
+use super::view::copy_entries;
 use super::{Matrix, MatrixMut, complex, floating_point, half_precision, integer};
 use crate::inlined::inlined;
 use dispatch_runtime::{Arithmetic, Complex32, Complex64, Element, bf16, f16};
@@ -40,6 +41,19 @@ pub trait EntryImpl: Element {
         beta: Self::Sum,
         c: MatrixMut<'_, Self>,
     );
+
+    /// Computes such a product, with a summand instead of the entries of `C`.
+    fn large_product_with_summand(
+        alpha: Self::Sum,
+        a: Matrix<'_, Self>,
+        b: Matrix<'_, Self>,
+        beta: Self::Sum,
+        summand: Matrix<'_, Self>,
+        c: MatrixMut<'_, Self>,
+    ) {
+        copy_entries(summand, &c);
+        Self::large_product(alpha, a, b, beta, c);
+    }
 }
 
 pub trait Accumulator: EntryImpl<Sum = Self> + Arithmetic {}
@@ -53,7 +67,15 @@ inlined! {
         fn narrow_from_sum(sum: Self) -> Self = sum;
         fn as_sums(entries: &[Self]) -> Option<&[Self]> = Some(entries);
         fn large_product(alpha: Self, a: Matrix<'_, Self>, b: Matrix<'_, Self>, beta: Self, c: MatrixMut<'_, Self>) =
-            floating_point::product(alpha, a, b, beta, c);
+            floating_point::product(alpha, a, b, beta, None, c);
+        fn large_product_with_summand(
+            alpha: Self,
+            a: Matrix<'_, Self>,
+            b: Matrix<'_, Self>,
+            beta: Self,
+            summand: Matrix<'_, Self>,
+            c: MatrixMut<'_, Self>
+        ) = floating_point::product(alpha, a, b, beta, Some(summand), c);
     }
 
     impl EntryImpl for Complex32, Complex64 {

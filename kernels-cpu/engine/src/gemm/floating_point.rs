@@ -6,7 +6,7 @@
 //! decisions are made here that the crates cannot make. Packing is left out if the operand's columns are close enough to be read in place.
 //! And a small result is transposed instead of a large operand.
 
-use super::{GRAIN_SIZE, Matrix, MatrixMut, entry::Accumulator};
+use super::{GRAIN_SIZE, Matrix, MatrixMut, entry::Accumulator, view::copy_entries};
 use crate::thread_pool;
 use gemm_common::Parallelism;
 use gemm_common::gemm as settings;
@@ -65,6 +65,9 @@ const PIECES_PER_THREAD: usize = 4;
 /// The largest operand, in bytes, that stays in the L2 cache if every piece reads it.
 const MAX_L2_OPERAND_BYTES: usize = 1 << 20;
 
+/// The size in bytes of a piece of `C` that stays in the L2 cache, beside the operands, from the copy of the summand on.
+const MAX_SUMMAND_PIECE_BYTES: usize = 1 << 18;
+
 /// The fewest rows of a piece if the operand that every piece reads does not fit the L2 cache.
 const MIN_PIECE_ROWS_BEYOND_L2: usize = 256;
 
@@ -75,15 +78,27 @@ const MAX_UNPACKED_STRIDE_BYTES: usize = 3072;
 /// The fewest columns of a piece if `C` is cut along its columns: a multiple of the shorter sides of the micro-kernels' tiles.
 const MIN_PIECE_COLUMNS: usize = 48;
 
-pub(super) fn product<T: HasMicroKernel>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: MatrixMut<'_, T>) {
+/// Computes `C = alpha A B + beta S`. Without a summand `S`, it is `C` itself.
+pub(super) fn product<T: HasMicroKernel>(
+    alpha: T,
+    a: Matrix<'_, T>,
+    b: Matrix<'_, T>,
+    beta: T,
+    summand: Option<Matrix<'_, T>>,
+    c: MatrixMut<'_, T>,
+) {
     let by_rows = c.row_stride.unsigned_abs() > c.column_stride.unsigned_abs();
     let (a, b, c) = if by_rows { (b.transposed(), a.transposed(), c.transposed()) } else { (a, b, c) };
+    let summand = if by_rows { summand.map(Matrix::transposed) } else { summand };
     if transposed_element_count(a) / 2
         > transposed_element_count(b.transposed()).saturating_add(c.rows.saturating_mul(c.columns).saturating_mul(2))
     {
+        if let Some(summand) = summand {
+            copy_entries(summand, &c);
+        }
         product_by_transposition(alpha, a, b, beta, &c);
     } else {
-        column_major_product(alpha, a, b, beta, &c);
+        column_major_product(alpha, a, b, beta, summand, &c);
     }
 }
 
@@ -100,7 +115,7 @@ fn product_by_transposition<T: HasMicroKernel>(
     let mut sums = vec![T::ZERO; rows * columns];
     let into =
         MatrixMut::new(&mut sums, [columns, rows], [1, columns]).expect("the buffer has an element for each entry");
-    column_major_product(alpha, b.transposed(), a.transposed(), T::ZERO, &into);
+    column_major_product(alpha, b.transposed(), a.transposed(), T::ZERO, None, &into);
     thread_pool::parallel_for(
         0..columns,
         (GRAIN_SIZE / 4).div_ceil(rows.max(1)).next_multiple_of(TILE_SIZE),
@@ -146,6 +161,7 @@ fn column_major_product<T: HasMicroKernel>(
     a: Matrix<'_, T>,
     b: Matrix<'_, T>,
     beta: T,
+    summand: Option<Matrix<'_, T>>,
     c: &MatrixMut<'_, T>,
 ) {
     let inner = a.columns;
@@ -153,7 +169,10 @@ fn column_major_product<T: HasMicroKernel>(
     let useful_pieces = c.rows.saturating_mul(c.columns).saturating_mul(inner) / GRAIN_SIZE;
     // Every piece reads all of `b`, and packs it unless its columns are contiguous.
     let again = if b.row_stride == 1 { PIECES_PER_THREAD } else { 1 };
-    let pieces = if threads == 1 { 1 } else { (threads * again).min(useful_pieces.max(1)) };
+    let mut pieces = if threads == 1 { 1 } else { (threads * again).min(useful_pieces.max(1)) };
+    if summand.is_some() && b.row_stride == 1 {
+        pieces = pieces.max(c.rows.saturating_mul(c.columns).saturating_mul(size_of::<T>()) / MAX_SUMMAND_PIECE_BYTES);
+    }
     let fits_l2 = b.columns.saturating_mul(inner).saturating_mul(size_of::<T>()) <= MAX_L2_OPERAND_BYTES;
     let by_rows = c.rows >= threads * PIECE_SIZE_MULTIPLE || c.rows >= c.columns;
     let (length, min_length) = match (by_rows, fits_l2) {
@@ -173,6 +192,9 @@ fn column_major_product<T: HasMicroKernel>(
         let (row, column, sizes) = if by_rows { (start, 0, [length, c.columns]) } else { (0, start, [c.rows, length]) };
         // SAFETY: the blocks of the pieces do not overlap.
         let c = unsafe { c.submatrix(row, column, sizes) };
+        if let Some(summand) = summand {
+            copy_entries(summand.submatrix(row, column, sizes), &c);
+        }
         let read = beta != T::ZERO;
         // SAFETY: the pointers are those of the first entries of blocks of the given sizes, which are the views or blocks of them.
         unsafe {

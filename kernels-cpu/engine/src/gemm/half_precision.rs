@@ -41,6 +41,7 @@ pub(super) fn product<T: EntryImpl<Sum = f32>>(
                     a,
                     b,
                     beta,
+                    None,
                     MatrixMut::new(&mut sums, [rows, columns], [columns, 1]).expect(BLOCK_FITS_MESSAGE),
                 );
             }

@@ -174,6 +174,42 @@ fn check_product<T: TestEntry>(case: &ProductCase) {
     }
 }
 
+/// Compares a product with a summand to the product over a copy of the summand.
+fn check_summand<T: TestEntry>(case: &ProductCase, layout: Layout) {
+    let ProductCase { sizes: [m, n, k], layouts, alpha, beta, threads, seed } = *case;
+    set_num_threads(threads);
+    let (sizes, layouts) = ([[m, k], [k, n], [m, n], [m, n]], [layouts[0], layouts[1], layouts[2], layout]);
+    let strides: [_; 4] = std::array::from_fn(|index| layouts[index].strides(sizes[index]));
+    let [a, b, c, summand] = std::array::from_fn(|index| {
+        let numbers = test_numbers(seed + i64::try_from(index).unwrap(), required_length(sizes[index], strides[index]));
+        numbers.into_iter().map(T::from_int).collect::<Vec<T>>()
+    });
+    let (mut found, mut expected) = (c.clone(), c);
+    for row in 0..m {
+        for column in 0..n {
+            expected[row * strides[2][0] + column * strides[2][1]] =
+                summand[row * strides[3][0] + column * strides[3][1]];
+        }
+    }
+    let (alpha, beta) = (T::sum_from_int(alpha), T::sum_from_int(beta));
+    let (a, b) = (Matrix::new(&a, sizes[0], strides[0]).unwrap(), Matrix::new(&b, sizes[1], strides[1]).unwrap());
+    let summand = Matrix::new(&summand, sizes[3], strides[3]).unwrap();
+    gemm(alpha, a, b, beta, MatrixMut::new(&mut expected, sizes[2], strides[2]).unwrap());
+    gemm_with_summand(alpha, a, b, beta, summand, MatrixMut::new(&mut found, sizes[2], strides[2]).unwrap());
+    let differs = (0..found.len()).find(|&index| found[index] != expected[index]);
+    assert_eq!(differs, None, "{} differs at this element", T::DTYPE);
+}
+
+#[test]
+fn a_summand_of_several_pieces_is_added_once() {
+    let layouts = [Layout::RowMajor, Layout::ColumnMajor, Layout::RowMajor];
+    for threads in 1..4 {
+        let case = ProductCase { sizes: [700, 300, 20], layouts, alpha: 1, beta: 1, threads, seed: 1 };
+        check_summand::<f32>(&case, Layout::RepeatedRow);
+        check_summand::<f64>(&case, Layout::ColumnMajor);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
@@ -190,6 +226,13 @@ proptest! {
         check_product::<i16>(&case);
         check_product::<i32>(&case);
         check_product::<i64>(&case);
+    }
+
+    #[test]
+    fn a_product_with_a_summand_equals_the_product_over_its_copy(case in random_case(), summand in random_read_layout()) {
+        check_summand::<f32>(&case, summand);
+        check_summand::<f64>(&case, summand);
+        check_summand::<i32>(&case, summand);
     }
 
     #[test]

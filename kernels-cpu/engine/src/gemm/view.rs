@@ -1,5 +1,6 @@
 //! Strided views of matrices, with bounds checks when they are made.
 
+use crate::inlined::vectorised;
 use std::marker::PhantomData;
 
 /// A view of a matrix that is not written during `'a`. It is `Copy`.
@@ -228,6 +229,42 @@ macro_rules! shared_methods {
 
 shared_methods! { Matrix, *const T, "&entries" }
 shared_methods! { MatrixMut, *mut T, "&mut entries" }
+
+/// Copies the entries of a matrix to another one of the same sizes.
+///
+/// # Panics
+///
+/// Panics if the sizes differ.
+pub(super) fn copy_entries<T: Copy>(from: Matrix<'_, T>, to: &MatrixMut<'_, T>) {
+    /// The number of entries that are copied at once: a cache line of `f32`.
+    const ENTRIES_TOGETHER: usize = 16;
+    assert_eq!(from.sizes(), to.sizes(), "the matrices have different sizes");
+    let (mut sizes, mut source_strides) = (to.sizes(), [from.row_stride, from.column_stride]);
+    let mut target_strides = [to.row_stride, to.column_stride];
+    if target_strides[0].unsigned_abs() > target_strides[1].unsigned_abs() {
+        sizes.reverse();
+        source_strides.reverse();
+        target_strides.reverse();
+    }
+    let [rows, columns] = sizes;
+    let in_blocks = if source_strides[0] == 1 && target_strides[0] == 1 { rows - rows % ENTRIES_TOGETHER } else { 0 };
+    vectorised!({
+        for column in 0..columns {
+            let source = from.data.wrapping_offset(source_strides[1] * column.cast_signed());
+            let target = to.data.wrapping_offset(target_strides[1] * column.cast_signed());
+            // SAFETY: both matrices have these entries, which can be read or written. Entries that are copied together are adjacent.
+            unsafe {
+                for row in (0..in_blocks).step_by(ENTRIES_TOGETHER) {
+                    let entries = source.add(row).cast::<[T; ENTRIES_TOGETHER]>().read_unaligned();
+                    target.add(row).cast::<[T; ENTRIES_TOGETHER]>().write_unaligned(entries);
+                }
+                for row in (in_blocks..rows).map(usize::cast_signed) {
+                    *target.wrapping_offset(target_strides[0] * row) = *source.wrapping_offset(source_strides[0] * row);
+                }
+            }
+        }
+    });
+}
 
 impl<'a, T> Batch<'a, T> {
     /// Returns a view of `[matrices, rows, columns]` that starts at the first element of `data`; `None` if it would leave `data`.
