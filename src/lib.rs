@@ -118,6 +118,8 @@ pub use dispatch_files as files;
 pub use dispatch_modes as modes;
 #[cfg(feature = "nn")]
 pub use dispatch_nn as nn;
+#[cfg(feature = "nn")]
+pub use dispatch_optim as optim;
 pub use dispatch_runtime::{self as runtime, DType, Device, Error, Result, Scalar, Tensor, manual_seed};
 #[cfg(feature = "trace")]
 pub use dispatch_trace as trace;
@@ -143,6 +145,8 @@ pub mod prelude {
     pub use dispatch_autograd::{Differentiable, not_differentiable, op_grad};
     #[cfg(feature = "nn")]
     pub use dispatch_nn::{Forward, Module};
+    #[cfg(feature = "nn")]
+    pub use dispatch_optim::{Optimizer, Schedule};
     pub use dispatch_runtime::{
         Arithmetic, Complex32, Complex64, DType, Device, Element, Error, ErrorKind, Floating, Generator, Number, Plan,
         PlanList, Result, Scalar, Tensor, bf16, expr, f16, link, op_def, op_impl, op_plan,

@@ -3,28 +3,27 @@
 //! `cargo run --release --example digits [adam|sgd] [folder]`
 
 mod call_log;
-mod curves;
 mod data;
-mod font;
 mod misclassified;
 mod network;
-mod optimiser;
-mod picture;
+#[path = "../plot/mod.rs"]
+mod plot;
 mod profile;
 mod training;
-mod weights;
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use opdispatch::autocast;
+use opdispatch::optim::{Adam, AdamOptions, SGD, SGDOptions};
 use opdispatch::prelude::*;
+use opdispatch::{autocast, files};
 
 use data::Digits;
 use network::Network;
-use optimiser::{Adam, Optimiser, Sgd};
-use training::EpochScores;
+use plot::curves::{Curve, Panel, draw_panels};
+use plot::picture::{BLUE, Picture, RED};
+use training::{EpochScores, Score};
 
 const SEED: u64 = 0;
 const EPOCH_COUNT: u32 = 30;
@@ -39,16 +38,17 @@ fn main() -> Result<()> {
     opdispatch::manual_seed(SEED);
     let (training, test) = Digits::load()?.shuffle_and_split(TRAINING_PICTURE_COUNT)?;
     let network = Network::new()?;
-    let mut optimiser = create_optimiser(&name, &network)?;
+    let mut optimizer = create_optimizer(&name, &network)?;
     println!("{} handwritten digits for training, {} for the test\n", training.picture_count(), test.picture_count());
 
-    let epochs = train_network(&network, &mut *optimiser, &training, &test)?;
+    let epochs = train_network(&network, &mut *optimizer, &training, &test)?;
 
     let predicted = training::predict(&network, &test.pictures)?;
-    let curves = write_file(&folder, "curves.png", &curves::draw_curves(&epochs).to_png()?)?;
+    let curves = write_file(&folder, "curves.png", &draw_curves(&epochs).to_png()?)?;
     let misclassified =
         write_file(&folder, "misclassified.png", &misclassified::draw_misclassified(&test, &predicted)?.to_png()?)?;
-    let weights = write_file(&folder, "weights.safetensors", &weights::serialize_weights(&network)?)?;
+    let weights = folder.join("weights.safetensors");
+    files::save_safetensors(&weights, &network.state_dict()?)?;
     println!(
         "curves         {}\nmisclassified  {}\nweights        {}",
         curves.display(),
@@ -57,14 +57,14 @@ fn main() -> Result<()> {
     );
 
     let fresh = Network::new()?;
-    weights::load_weights(&fresh, &fs::read(&weights).map_err(|error| format!("{}: {error}", weights.display()))?)?;
+    fresh.load_state_dict(&files::load_safetensors(&weights)?)?;
     let (before, after) = (training::compute_score(&network, &test)?, training::compute_score(&fresh, &test)?);
     if before != after {
         return Err(format!("the loaded weights have another score: {after:?} instead of {before:?}").into());
     }
     println!("               loaded into another network: {:.2} %, as before", 100.0 * after.accuracy);
 
-    let profile = profile::profile_epoch(&fresh, &mut *create_optimiser(&name, &fresh)?, &training)?;
+    let profile = profile::profile_epoch(&fresh, &mut *create_optimizer(&name, &fresh)?, &training)?;
     println!("\nThe time of an epoch by span:\n\n{}\n", profile.longest_spans_table(8));
     let trace = write_file(&folder, "profile.json", &profile.trace_json()?)?;
     println!("profile        {}, for https://ui.perfetto.dev", trace.display());
@@ -76,7 +76,7 @@ fn main() -> Result<()> {
 /// Trains the network, prints a line for each epoch, and returns the scores.
 fn train_network(
     network: &Network,
-    optimiser: &mut dyn Optimiser,
+    optimizer: &mut dyn Optimizer,
     training: &Digits,
     test: &Digits,
 ) -> Result<Vec<EpochScores>> {
@@ -86,7 +86,7 @@ fn train_network(
     let mut epochs = Vec::new();
     println!("epoch   training: loss, accuracy   test: loss, accuracy   time of a step");
     for number in 1..=EPOCH_COUNT {
-        let step = training::train_epoch(network, optimiser, training, &progress)?;
+        let step = training::train_epoch(network, optimizer, training, &progress)?;
         let epoch = EpochScores {
             training: training::compute_score(network, training)?,
             test: training::compute_score(network, test)?,
@@ -104,28 +104,43 @@ fn train_network(
 }
 
 /// Returns the optimiser with the name from the command line.
-fn create_optimiser(name: &str, network: &Network) -> Result<Box<dyn Optimiser>> {
-    let parameters = network.parameters().into_iter().map(|(_, parameter)| parameter).collect();
+fn create_optimizer(name: &str, network: &Network) -> Result<Box<dyn Optimizer>> {
+    let parameters = network.parameters();
     match name {
-        "adam" => Ok(Box::new(Adam::new(parameters, 3e-3)?)),
-        "sgd" => {
-            let mut sgd = Sgd::new(parameters, 0.1)?;
-            sgd.momentum = 0.9;
-            Ok(Box::new(sgd))
-        }
+        "adam" => Ok(Box::new(Adam::new(parameters, AdamOptions { lr: 3e-3, ..AdamOptions::default() })?)),
+        "sgd" => Ok(Box::new(SGD::new(parameters, SGDOptions { lr: 0.1, momentum: 0.9, ..SGDOptions::default() })?)),
         other => Err(format!("there is no optimiser `{other}`; write `adam` or `sgd`").into()),
     }
 }
 
+/// Draws loss and accuracy of all epochs.
+fn draw_curves(epochs: &[EpochScores]) -> Picture {
+    let curve = |name, colour, value: &dyn Fn(&EpochScores) -> f64| {
+        let points = epochs.iter().zip(1_u32..).map(|(epoch, number)| (f64::from(number), value(epoch))).collect();
+        Curve { name, colour, points }
+    };
+    let panel = |title, value: &dyn Fn(&Score) -> f64| Panel {
+        title,
+        x_title: "epoch",
+        curves: vec![
+            curve("training", BLUE, &|epoch| value(&epoch.training)),
+            curve("test", RED, &|epoch| value(&epoch.test)),
+        ],
+    };
+    draw_panels(&[panel("loss", &|score| score.loss), panel("accuracy %", &|score| 100.0 * score.accuracy)])
+}
+
 /// Prints the keys of the arguments of one call, and the log of its operator calls and kernels.
 fn print_call_log(network: &Network, pictures: &Tensor) -> Result<()> {
-    let [(_, weight), (_, bias), ..] = network.parameters();
+    let (weight, Some(bias)) = (&network.hidden.weight, &network.hidden.bias) else {
+        return Err("the hidden layer has a bias".into());
+    };
     println!("\nThe calls and kernels of linear(pictures, weight, bias):\n");
-    for (name, argument) in [("pictures", pictures), ("weight", &weight), ("bias", &bias)] {
+    for (name, argument) in [("pictures", pictures), ("weight", weight), ("bias", bias)] {
         println!("{name:8} has the keys {}", argument.keys());
     }
     let _bfloat16 = autocast::enable(Device::CPU, DType::BF16)?;
-    let call = || pictures.linear_bias(&weight, &bias).map(drop);
+    let call = || pictures.linear_bias(weight, bias).map(drop);
     // Autocast caches the weights that it casts. The log below is that of every call after the first.
     call()?;
     let log = call_log::log_calls(call)?;
@@ -152,9 +167,9 @@ mod tests {
         for name in ["adam", "sgd"] {
             let (training, test) = Digits::load()?.shuffle_and_split(TRAINING_PICTURE_COUNT)?;
             let network = Network::new()?;
-            let mut optimiser = create_optimiser(name, &network)?;
+            let mut optimizer = create_optimizer(name, &network)?;
             for _ in 0..8 {
-                training::train_epoch(&network, &mut *optimiser, &training, &ProgressBar::hidden())?;
+                training::train_epoch(&network, &mut *optimizer, &training, &ProgressBar::hidden())?;
             }
             let score = training::compute_score(&network, &test)?;
             assert!(score.accuracy > 0.92, "{name}: {score:?}");

@@ -3,7 +3,7 @@
 use opdispatch::prelude::*;
 
 use crate::data::Digits;
-use crate::picture::{BLACK, GREEN, Picture, RED, blend_component};
+use crate::plot::picture::{BLACK, GREEN, Picture, RED, blend_component};
 
 /// The number of pictures in a row of the drawing.
 const COLUMN_COUNT: usize = 6;

@@ -9,7 +9,6 @@ use opdispatch::prelude::*;
 
 use crate::data::Digits;
 use crate::network::Network;
-use crate::optimiser::Optimiser;
 use crate::training;
 
 /// The profiler's data of one epoch.
@@ -22,11 +21,11 @@ pub(crate) struct Profile {
 const EPOCH_SPAN: &str = "epoch";
 
 /// Trains for one more epoch under the profiler.
-pub(crate) fn profile_epoch(network: &Network, optimiser: &mut dyn Optimiser, digits: &Digits) -> Result<Profile> {
+pub(crate) fn profile_epoch(network: &Network, optimizer: &mut dyn Optimizer, digits: &Digits) -> Result<Profile> {
     let profiler = Arc::new(Profiler::new());
     let start = Instant::now();
     modes::with_mode(profiler.clone(), || {
-        span(EPOCH_SPAN, || training::train_epoch(network, optimiser, digits, &ProgressBar::hidden()))
+        span(EPOCH_SPAN, || training::train_epoch(network, optimizer, digits, &ProgressBar::hidden()))
     })?;
     Ok(Profile { profiler, duration: start.elapsed() })
 }
@@ -55,19 +54,19 @@ impl Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{TRAINING_PICTURE_COUNT, create_optimiser};
+    use crate::{TRAINING_PICTURE_COUNT, create_optimizer};
 
     /// Takes the best of a few epochs, because other processes of the machine take time outside of spans.
     #[test]
     fn at_least_95_percent_of_an_epoch_is_in_named_spans() -> Result<()> {
         let (digits, _) = Digits::load()?.shuffle_and_split(TRAINING_PICTURE_COUNT)?;
         let network = Network::new()?;
-        let mut optimiser = create_optimiser("adam", &network)?;
+        let mut optimizer = create_optimizer("adam", &network)?;
         // The first call of an operator binds it before a mode sees the call.
-        training::train_epoch(&network, &mut *optimiser, &digits, &ProgressBar::hidden())?;
+        training::train_epoch(&network, &mut *optimizer, &digits, &ProgressBar::hidden())?;
         let mut best: Option<Profile> = None;
         for _ in 0..10 {
-            let profile = profile_epoch(&network, &mut *optimiser, &digits)?;
+            let profile = profile_epoch(&network, &mut *optimizer, &digits)?;
             if best.as_ref().is_none_or(|best| best.fraction_in_named_spans() < profile.fraction_in_named_spans()) {
                 best = Some(profile);
             }

@@ -9,7 +9,6 @@ use opdispatch::prelude::*;
 
 use crate::data::Digits;
 use crate::network::Network;
-use crate::optimiser::Optimiser;
 
 /// The number of pictures in a training batch.
 pub(crate) const BATCH_SIZE: i64 = 64;
@@ -17,7 +16,7 @@ pub(crate) const BATCH_SIZE: i64 = 64;
 /// Trains on every picture once, and returns the mean time of a step.
 pub(crate) fn train_epoch(
     network: &Network,
-    optimiser: &mut dyn Optimiser,
+    optimizer: &mut dyn Optimizer,
     digits: &Digits,
     progress: &ProgressBar,
 ) -> Result<Duration> {
@@ -27,8 +26,8 @@ pub(crate) fn train_epoch(
         let scores = span("forward", || network.forward(&batch.pictures))?;
         let loss = scores.cross_entropy(&batch.labels)?;
         loss.backward()?;
-        span("step", || optimiser.step())?;
-        network.parameters().iter().for_each(|(_, parameter)| parameter.zero_grad());
+        span("step", || optimizer.step())?;
+        optimizer.zero_grad();
         progress.set_message(format!("loss {:.4}", loss.item::<f64>()?));
         progress.inc(1);
         steps += 1;

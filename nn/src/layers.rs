@@ -25,6 +25,7 @@ mod shape;
 mod upsample;
 
 pub use activation::*;
+pub use attention::{AttentionMasks, MultiheadAttention, MultiheadAttentionOptions};
 pub use channel_norm::{
     BatchNorm1d, BatchNorm2d, BatchNorm3d, BatchNormOptions, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d,
     InstanceNormOptions,
@@ -33,15 +34,14 @@ pub use conv::{Conv1d, Conv2d, Conv3d, ConvOptions};
 pub use conv_transpose::{ConvTranspose1d, ConvTranspose2d, ConvTranspose3d, ConvTransposeOptions};
 pub use distance::{CosineSimilarity, PairwiseDistance};
 pub use dropout::{AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout};
+pub use embedding::{Embedding, EmbeddingOptions};
+pub use embedding_bag::{EmbeddingBag, EmbeddingBagOptions};
 pub use linear::{Bilinear, Linear};
 pub use loss::*;
+pub use module_dict::{ModuleDict, ModuleList};
 pub use norm::{GroupNorm, GroupNormOptions, LayerNorm, LayerNormOptions, LocalResponseNorm, RMSNorm, RMSNormOptions};
 pub use padding::*;
 pub use pooling::*;
-pub use attention::{AttentionMasks, MultiheadAttention, MultiheadAttentionOptions};
-pub use embedding::{Embedding, EmbeddingOptions};
-pub use embedding_bag::{EmbeddingBag, EmbeddingBagOptions};
-pub use module_dict::{ModuleDict, ModuleList};
 pub use recurrent::*;
 pub use sequential::Sequential;
 pub use shape::{
