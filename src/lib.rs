@@ -35,7 +35,7 @@ assert_eq!(y.to_vec::<f64>()?, [2.0, 6.0]);
 //! | `autograd` | derivatives and the backward pass: `opdispatch::autograd`, `loss.backward()` | default |
 //! | `autocast` | mixed precision: `opdispatch::autocast`, `autocast!` | default |
 //! | `modes` | observers of every operator call, `opdispatch::modes`: print, count, profile | default |
-//! | `files` | tensors in NumPy's `.npy` and `.npz` files and in safetensors files: `opdispatch::files` | |
+//! | `files` | tensors in NumPy's `.npy` and `.npz` files and in safetensors files, and those of PyTorch's `.pt` files: `opdispatch::files` | |
 //! | `trace` | records the operator calls of a function as a graph, `opdispatch::trace` | |
 //! | `vmap` | runs a function of one sample on a batch, `opdispatch::vmap` | default |
 //! | `checks` | checks of your own operators, for tests: `opdispatch::checks` | |

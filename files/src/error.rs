@@ -16,7 +16,7 @@ use dispatch_runtime::{DType, Error};
 /// ```
 #[derive(Debug)]
 pub struct FileError {
-    /// The file, as the caller named it.
+    /// The file, as the caller named it. It is empty if the bytes were in memory.
     pub path: PathBuf,
     /// The name of the tensor in the file, if the problem is in one of several.
     pub entry: Option<String>,
@@ -91,6 +91,51 @@ pub enum FileProblem {
     DuplicateName,
     /// The format uses this name for something else.
     ReservedName,
+    /// Readers would take an entry of the metadata for a tied tensor.
+    TieInMetadata {
+        /// The key of the entry.
+        key: String,
+    },
+    /// A file of an index lacks a tensor that the index finds in it.
+    MissingTensor,
+    /// An index names a file that is not below its own folder.
+    OutsideFolder {
+        /// The path of the file in the index.
+        file: String,
+    },
+    /// The file is none of `torch.save`.
+    NotPt,
+    /// PyTorch wrote the file in the format that it had before version 1.6.
+    LegacyPt,
+    /// The file is a `TorchScript` program, which has code.
+    TorchScript,
+    /// A pickle is damaged.
+    Pickle {
+        /// The number of bytes that were read.
+        at: usize,
+        /// The thing that should be there.
+        expected: &'static str,
+    },
+    /// A pickle names a function or a class that tensors and plain data do not need.
+    ForbiddenGlobal {
+        /// The name in Python, with its module.
+        name: String,
+    },
+    /// A pickle has a value that is neither a tensor nor plain data.
+    UnsupportedValue {
+        /// The value.
+        found: String,
+    },
+    /// The value of a file is no dict, so it has no state dict.
+    NotADict {
+        /// The type of the value in Python.
+        found: &'static str,
+    },
+    /// A value of a state dict is no tensor.
+    NotATensor {
+        /// The type of the value in Python.
+        found: &'static str,
+    },
     /// The elements of the tensor cannot be read, or there is no memory for them.
     Tensor(Error),
 }
@@ -128,7 +173,11 @@ impl From<FileError> for Error {
 
 impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}`", self.path.display())?;
+        if self.path.as_os_str().is_empty() {
+            f.write_str("bytes in memory")?;
+        } else {
+            write!(f, "`{}`", self.path.display())?;
+        }
         if let Some(entry) = &self.entry {
             write!(f, ", entry `{entry}`")?;
         }
@@ -164,7 +213,7 @@ impl fmt::Display for FileProblem {
             Self::UnsupportedElements { found } => {
                 write!(
                     f,
-                    "there is no dtype for elements of type {found}; convert the array before it is saved, with `astype` for example"
+                    "there is no dtype for elements of type {found}; convert it before it is saved, for example with `astype` in NumPy or `to` in PyTorch"
                 )
             }
             Self::Truncated { expected, found } => {
@@ -187,6 +236,57 @@ impl fmt::Display for FileProblem {
             }
             Self::DuplicateName => f.write_str("two tensors have this name"),
             Self::ReservedName => f.write_str("the format has another use for this name; give the tensor another one"),
+            Self::TieInMetadata { key } => {
+                write!(
+                    f,
+                    "readers would take the entry `{key}` of the metadata for a tied tensor, because its key is the name of a tied \
+                     tensor, or its value is the name of a tensor; give it another key or value"
+                )
+            }
+            Self::MissingTensor => f.write_str(
+                "the index finds this tensor in the file, which has no such tensor; the two do not belong together",
+            ),
+            Self::OutsideFolder { file } => {
+                write!(
+                    f,
+                    "the index names the file {file:?}, which is not below the folder of the index; move it there"
+                )
+            }
+            Self::NotPt => f.write_str("this is no file of `torch.save`: it is no zip archive"),
+            Self::LegacyPt => f.write_str(
+                "the file has the format that PyTorch had before version 1.6; save it again with a newer PyTorch: \
+                 `torch.save(torch.load(path), new_path)`",
+            ),
+            Self::TorchScript => f.write_str(
+                "the file is a TorchScript program, which has code; save its tensors alone: \
+                 `torch.save(torch.jit.load(path).state_dict(), new_path)`",
+            ),
+            Self::Pickle { at, expected } => {
+                write!(f, "the pickle is damaged before byte {at}: expected {expected}")
+            }
+            Self::ForbiddenGlobal { name } => {
+                write!(
+                    f,
+                    "the file needs `{name}` of Python, which is not part of tensors and plain data; nothing of it was run. Save tensors and \
+                     plain data alone, for example with `torch.save(model.state_dict(), path)`"
+                )
+            }
+            Self::UnsupportedValue { found } => {
+                write!(
+                    f,
+                    "the file has {found}; save tensors, numbers, text, lists and dicts alone, for example with \
+                     `torch.save(model.state_dict(), path)`"
+                )
+            }
+            Self::NotADict { found } => {
+                write!(
+                    f,
+                    "the file has a value of type `{found}`, not a dict of tensors; `load_pt_value` loads such files"
+                )
+            }
+            Self::NotATensor { found } => {
+                write!(f, "this is a value of type `{found}`, not a tensor; `load_pt_value` loads such files")
+            }
             Self::Tensor(error) => error.fmt(f),
         }
     }

@@ -35,6 +35,26 @@ pub fn load_npy(path: impl AsRef<Path>) -> Result<Tensor, FileError> {
     load().map_err(|problem: FileProblem| FileError::new(path, problem))
 }
 
+/// Reads the array of an `.npy` file from its bytes.
+///
+/// ```
+/// # fn main() -> dispatch_runtime::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("weights.npy");
+/// # dispatch_files::save_npy(&path, &dispatch_runtime::Tensor::from([0.5_f32, 1.5]))?;
+/// let bytes = std::fs::read(&path).unwrap();
+/// assert_eq!(dispatch_files::read_npy(&bytes)?.to_vec::<f32>()?, [0.5, 1.5]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// Returns the errors of [`load_npy`], with an empty path.
+pub fn read_npy(bytes: &[u8]) -> Result<Tensor, FileError> {
+    read_array(&mut { bytes }, bytes.len() as u64).map_err(|problem| FileError::new(Path::new(""), problem))
+}
+
 /// Saves a tensor as an `.npy` file, as `numpy.save` does. A file of this name is replaced.
 ///
 /// ```

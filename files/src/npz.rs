@@ -2,23 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Write};
+use std::io::{BufReader, BufWriter, Cursor, Read, Seek, Write};
 use std::path::Path;
 
 use dispatch_runtime::Tensor;
 use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, ZipArchive, ZipWriter};
+use zip::{CompressionMethod, ZipWriter};
 
 use crate::element_bytes::byte_count;
 use crate::error::{FileError, FileProblem};
 use crate::npy::{read_array, write_array};
 use crate::replace_file::replace_file;
+use crate::zip_archive::Archive;
 
 /// The ending of an array's name in an archive.
 const ARRAY_SUFFIX: &str = ".npy";
-/// The most bytes that a byte of compressed data can become. It is a property of the format.
-const MAX_COMPRESSION_RATIO: u64 = 1032;
 
 /// Loads all arrays of an `.npz` file, compressed or not, by their names.
 ///
@@ -34,27 +33,47 @@ const MAX_COMPRESSION_RATIO: u64 = 1032;
 pub fn load_npz(path: impl AsRef<Path>) -> Result<BTreeMap<String, Tensor>, FileError> {
     let path = path.as_ref();
     let file = File::open(path).map_err(|error| FileError::new(path, error))?;
-    let length = file.metadata().map_err(|error| FileError::new(path, error))?.len();
-    let mut archive = ZipArchive::new(BufReader::new(file)).map_err(|error| FileError::new(path, error))?;
+    read_arrays(path, BufReader::new(file))
+}
+
+/// Reads all arrays of an `.npz` file from its bytes.
+///
+/// ```
+/// # fn main() -> dispatch_runtime::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("pair.npz");
+/// # dispatch_files::save_npz(&path, [("first", &dispatch_runtime::Tensor::from([1, 2]))])?;
+/// let bytes = std::fs::read(&path).unwrap();
+/// assert_eq!(dispatch_files::read_npz(&bytes)?["first"].to_vec::<i32>()?, [1, 2]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// Returns the errors of [`load_npz`], with an empty path.
+pub fn read_npz(bytes: &[u8]) -> Result<BTreeMap<String, Tensor>, FileError> {
+    read_arrays(Path::new(""), Cursor::new(bytes))
+}
+
+fn read_arrays(path: &Path, reader: impl Read + Seek) -> Result<BTreeMap<String, Tensor>, FileError> {
+    let mut archive = Archive::open(reader).map_err(|problem| FileError::new(path, problem))?;
     let mut tensors = BTreeMap::new();
-    for i in 0..archive.len() {
-        let mut entry = archive.by_index(i).map_err(|error| FileError::new(path, error))?;
-        let name = entry.name().map_err(|error| FileError::new(path, error))?.into_owned();
-        let Some(name) = name.strip_suffix(ARRAY_SUFFIX) else {
-            return Err(FileError::in_entry(path, &name, FileProblem::NotAnArray));
+    for entry in archive.names().map_err(|problem| FileError::new(path, problem))? {
+        let Some(name) = entry.strip_suffix(ARRAY_SUFFIX) else {
+            return Err(FileError::in_entry(path, &entry, FileProblem::NotAnArray));
         };
-        // The sizes in the archive may be wrong, and the length of the file is not.
-        let compressed = entry.compressed_size().min(length);
-        let available = match entry.compression() {
-            CompressionMethod::Stored => compressed,
-            _ => compressed.saturating_mul(MAX_COMPRESSION_RATIO).min(entry.size()),
-        };
-        let tensor = read_array(&mut entry, available).map_err(|problem| FileError::in_entry(path, name, problem))?;
+        let tensor = read_entry(&mut archive, &entry).map_err(|problem| FileError::in_entry(path, name, problem))?;
         if tensors.insert(name.to_owned(), tensor).is_some() {
             return Err(FileError::in_entry(path, name, FileProblem::DuplicateName));
         }
     }
     Ok(tensors)
+}
+
+fn read_entry(archive: &mut Archive<impl Read + Seek>, entry: &str) -> Result<Tensor, FileProblem> {
+    let (mut reader, available) = archive.entry(entry)?.ok_or(ZipError::FileNotFound)?;
+    read_array(&mut reader, available)
 }
 
 /// Saves tensors as an `.npz` file without compression, as `numpy.savez` does. A file of this name is replaced.
@@ -104,14 +123,4 @@ fn write_entry(archive: &mut ZipWriter<BufWriter<File>>, name: &str, tensor: &Te
     let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(is_large);
     archive.start_file(format!("{name}{ARRAY_SUFFIX}"), options)?;
     write_array(tensor, archive)
-}
-
-impl From<ZipError> for FileProblem {
-    #[cold]
-    fn from(error: ZipError) -> Self {
-        match error {
-            ZipError::Io(error) => Self::Io(error),
-            other => Self::Damaged { format: "zip archive", source: other.into() },
-        }
-    }
 }
