@@ -118,6 +118,8 @@ pub use dispatch_files as files;
 pub use dispatch_modes as modes;
 #[cfg(feature = "nn")]
 pub use dispatch_nn as nn;
+#[cfg(feature = "nn")]
+pub use dispatch_optim as optim;
 pub use dispatch_runtime::{self as runtime, DType, Device, Error, Result, Scalar, Tensor, manual_seed};
 #[cfg(feature = "trace")]
 pub use dispatch_trace as trace;

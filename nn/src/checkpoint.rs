@@ -5,13 +5,13 @@
 //!
 //! ```
 //! # use kernels_cpu as _;
-//! use dispatch_nn::{Linear, checkpoint, data::DataLoader};
+//! use dispatch_nn::{Linear, checkpoint, data::{DataLoader, Items}};
 //!
 //! # fn main() -> dispatch_runtime::Result<()> {
 //! # let folder = std::env::temp_dir().join(format!("checkpoint-{}", std::process::id()));
 //! # std::fs::create_dir_all(&folder).unwrap();
 //! # let path = folder.join("run.safetensors");
-//! let (mut model, mut loader) = (Linear::new(2, 3)?, DataLoader::new(vec![1_i64, 2, 3], 2)?);
+//! let (mut model, mut loader) = (Linear::new(2, 3)?, DataLoader::new(Items(vec![1_i64, 2, 3]), 2)?);
 //! for batch in &loader {
 //!     let _train_on = batch?;
 //!     checkpoint::save(&path, &[("model", &model), ("data", &loader)])?;

@@ -31,7 +31,7 @@ mod tensor_dataset;
 mod workers;
 
 pub use collate::Collate;
-pub use dataset::{Concat, Dataset, Map, Subset, random_split};
+pub use dataset::{Concat, Dataset, Items, Map, Subset, random_split};
 pub use error::DataError;
 pub use loader::{Batches, DataLoader, DataLoaderOptions};
 pub use sampler::{RandomSampler, Sampler, SequentialSampler, WeightedRandomSampler};

@@ -12,8 +12,8 @@ const ROOT_NAMES: [&[&str]; 3] = [
     &["manual_seed", "num_threads", "set_default_device", "set_num_threads"],
     // Modules.
     &[
-        "aten", "autocast", "autograd", "backend", "checks", "cuda", "files", "jacobian", "modes", "nn", "prelude",
-        "runtime", "trace", "vmap",
+        "aten", "autocast", "autograd", "backend", "checks", "cuda", "files", "jacobian", "modes", "nn", "optim",
+        "prelude", "runtime", "trace", "vmap",
     ],
 ];
 

@@ -9,7 +9,7 @@ use super::random_numbers::shuffled;
 
 /// Items by index, such as pictures with their labels.
 ///
-/// A `Vec` is a dataset of its elements. Random operators in `get` draw their numbers from a generator that depends on the loader's seed, the
+/// [`Items`] makes a dataset of a list. Random operators in `get` draw their numbers from a generator that depends on the loader's seed, the
 /// epoch and the index alone.
 ///
 /// ```
@@ -89,22 +89,34 @@ pub trait Dataset: Send + Sync {
     }
 }
 
-impl<T: Clone + Send + Sync> Dataset for Vec<T> {
+/// The elements of a list as a dataset.
+///
+/// `Vec` itself is none, because `vec.get(i)` would then mean [`Dataset::get`] wherever the trait is imported.
+///
+/// ```
+/// use dispatch_nn::data::{Dataset, Items};
+/// assert_eq!(Items(vec![1, 2]).get(1)?, 2);
+/// # Ok::<(), dispatch_runtime::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Items<T>(pub Vec<T>);
+
+impl<T: Clone + Send + Sync> Dataset for Items<T> {
     type Item = T;
 
     fn len(&self) -> usize {
-        Self::len(self)
+        self.0.len()
     }
 
     fn get(&self, index: usize) -> Result<T> {
-        let error = || DataError::IndexOutOfRange { index, len: Self::len(self) }.into();
-        self.as_slice().get(index).cloned().ok_or_else(error)
+        let error = || DataError::IndexOutOfRange { index, len: self.0.len() }.into();
+        self.0.get(index).cloned().ok_or_else(error)
     }
 }
 
 macro_rules! impl_for_pointers {
-    ($($pointer:ty),*) => {$(
-        impl<D: Dataset + ?Sized> Dataset for $pointer {
+    ($($pointer:ident)*) => {$(
+        impl<D: Dataset + ?Sized> Dataset for $pointer<D> {
             type Item = D::Item;
 
             fn len(&self) -> usize {
@@ -118,13 +130,13 @@ macro_rules! impl_for_pointers {
     )*};
 }
 
-impl_for_pointers! { &D, Box<D>, Arc<D> }
+impl_for_pointers! { Box Arc }
 
 /// A dataset with a function that is applied to each item, see [`Dataset::map`].
 ///
 /// ```
-/// use dispatch_nn::data::Dataset;
-/// let doubled = vec![1, 2, 3].map(|number| Ok(2 * number));
+/// use dispatch_nn::data::{Dataset, Items};
+/// let doubled = Items(vec![1, 2, 3]).map(|number| Ok(2 * number));
 /// assert_eq!(doubled.get(2)?, 6);
 /// # Ok::<(), dispatch_runtime::Error>(())
 /// ```
@@ -149,8 +161,8 @@ impl<D: Dataset, R, F: Fn(D::Item) -> Result<R> + Send + Sync> Dataset for Map<D
 /// Some items of a dataset, see [`Dataset::subset`].
 ///
 /// ```
-/// use dispatch_nn::data::Dataset;
-/// let some = vec!["a", "b", "c"].subset(vec![2, 0])?;
+/// use dispatch_nn::data::{Dataset, Items};
+/// let some = Items(vec!["a", "b", "c"]).subset(vec![2, 0])?;
 /// assert_eq!((some.len(), some.get(0)?), (2, "c"));
 /// # Ok::<(), dispatch_runtime::Error>(())
 /// ```
@@ -176,8 +188,8 @@ impl<D: Dataset> Dataset for Subset<D> {
 /// Two datasets, one after the other, see [`Dataset::concat`].
 ///
 /// ```
-/// use dispatch_nn::data::Dataset;
-/// let both = vec![1, 2].concat(vec![3]);
+/// use dispatch_nn::data::{Dataset, Items};
+/// let both = Items(vec![1, 2]).concat(Items(vec![3]));
 /// assert_eq!((both.len(), both.get(2)?), (3, 3));
 /// # Ok::<(), dispatch_runtime::Error>(())
 /// ```
@@ -205,10 +217,10 @@ impl<A: Dataset, B: Dataset<Item = A::Item>> Dataset for Concat<A, B> {
 /// Splits a dataset at random into parts of these lengths. The seed decides which items are in which part.
 ///
 /// ```
-/// use dispatch_nn::data::{Dataset, random_split};
-/// let parts = random_split((0..10).collect::<Vec<i64>>(), &[8, 2], 0)?;
+/// use dispatch_nn::data::{Dataset, Items, random_split};
+/// let parts = random_split(Items((0..10).collect::<Vec<i64>>()), &[8, 2], 0)?;
 /// assert_eq!((parts[0].len(), parts[1].len()), (8, 2));
-/// assert!(random_split(vec![1, 2, 3], &[1, 1], 0).is_err());
+/// assert!(random_split(Items(vec![1, 2, 3]), &[1, 1], 0).is_err());
 /// # Ok::<(), dispatch_runtime::Error>(())
 /// ```
 ///
@@ -222,6 +234,7 @@ pub fn random_split<D: Dataset>(dataset: D, lengths: &[usize], seed: u64) -> Res
         return Err(BadArgument::value("lengths", format!("{lengths:?}"), expected).into());
     }
     let (dataset, mut left) = (Arc::new(dataset), shuffled(total, seed, 0).into_iter());
-    let part = |&length: &usize| Subset { dataset: Arc::clone(&dataset), indices: left.by_ref().take(length).collect() };
+    let part =
+        |&length: &usize| Subset { dataset: Arc::clone(&dataset), indices: left.by_ref().take(length).collect() };
     Ok(lengths.iter().map(part).collect())
 }

@@ -59,7 +59,10 @@ impl fmt::Display for DataError {
             Self::IndexOutOfRange { index, len } => write!(f, "there is no item {index}; the dataset has {len} items"),
             Self::Item { index, source } => write!(f, "item {index} of the dataset: {source}"),
             Self::WorkerPanicked { batch, message } => {
-                write!(f, "a worker panicked in batch {batch}: {message}; set `num_workers: 0` for a backtrace of the caller's thread")
+                write!(
+                    f,
+                    "a worker panicked in batch {batch}: {message}; set `num_workers: 0` for a backtrace of the caller's thread"
+                )
             }
             Self::NoWorker => f.write_str("a worker of the data loader has ended early"),
             Self::UnequalLengths { first, other } => write!(
@@ -68,7 +71,9 @@ impl fmt::Display for DataError {
                  `DataLoader::with_collate`"
             ),
             Self::EmptyBatch => f.write_str("a batch without items cannot be stacked"),
-            Self::UnequalRows { rows } => write!(f, "the tensors of the dataset have {rows:?} rows; each needs one row for each item"),
+            Self::UnequalRows { rows } => {
+                write!(f, "the tensors of the dataset have {rows:?} rows; each needs one row for each item")
+            }
         }
     }
 }

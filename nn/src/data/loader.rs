@@ -19,10 +19,10 @@ use crate::state::{State, StateError, StateProblem, StateReader, Stateful};
 ///
 /// ```
 /// # use kernels_cpu as _;
-/// use dispatch_nn::data::{DataLoader, DataLoaderOptions};
+/// use dispatch_nn::data::{DataLoader, DataLoaderOptions, Items};
 ///
 /// let options = DataLoaderOptions { shuffle: true, seed: 1, ..DataLoaderOptions::default() };
-/// let loader = DataLoader::with((0..10_i64).collect::<Vec<_>>(), 4, options)?;
+/// let loader = DataLoader::with(Items((0..10_i64).collect()), 4, options)?;
 /// let mut seen = Vec::new();
 /// for batch in &loader {
 ///     seen.extend(batch?.to_vec::<i64>()?);
@@ -114,9 +114,9 @@ impl<D: Dataset + 'static, B: Send + 'static> DataLoader<D, B> {
     /// Creates a loader with a function that makes a batch of items.
     ///
     /// ```
-    /// use dispatch_nn::data::{DataLoader, DataLoaderOptions};
+    /// use dispatch_nn::data::{DataLoader, DataLoaderOptions, Items};
     /// let longest = |texts: Vec<&'static str>| Ok(texts.iter().map(|text| text.len()).max());
-    /// let loader = DataLoader::with_collate(vec!["a", "bcd", "ef"], 2, DataLoaderOptions::default(), longest)?;
+    /// let loader = DataLoader::with_collate(Items(vec!["a", "bcd", "ef"]), 2, DataLoaderOptions::default(), longest)?;
     /// assert_eq!(loader.iter()?.next().transpose()?, Some(Some(3)));
     /// # Ok::<(), dispatch_runtime::Error>(())
     /// ```
@@ -207,7 +207,7 @@ impl<D: Dataset + 'static, B: Send + 'static> DataLoader<D, B> {
                 reader.refuse(name);
             }
         }
-        let (epoch, batch) = (reader.value("epoch"), reader.value("batch"));
+        let (epoch, batch) = (reader.value("epoch"), reader.value::<usize>("batch"));
         if batch.is_some_and(|batch| batch > self.len()) {
             reader.refuse("batch");
         }
@@ -257,8 +257,8 @@ impl<D: Dataset, B> fmt::Debug for DataLoader<D, B> {
 ///
 /// ```
 /// # use kernels_cpu as _;
-/// use dispatch_nn::data::DataLoader;
-/// let loader = DataLoader::new(vec![1_i64, 2, 3], 2)?;
+/// use dispatch_nn::data::{DataLoader, Items};
+/// let loader = DataLoader::new(Items(vec![1_i64, 2, 3]), 2)?;
 /// assert_eq!(loader.iter()?.len(), 2);
 /// # Ok::<(), dispatch_runtime::Error>(())
 /// ```

@@ -52,7 +52,8 @@ impl<B> BatchSource<B> {
         match self {
             Self::Caller(prepare) => prepare(index),
             Self::Workers(workers) => {
-                let worker = index.checked_rem(workers.receivers.len()).and_then(|worker| workers.receivers.get(worker));
+                let worker =
+                    index.checked_rem(workers.receivers.len()).and_then(|worker| workers.receivers.get(worker));
                 let received = worker.and_then(|receiver| receiver.recv().ok());
                 received.unwrap_or_else(|| Err(DataError::NoWorker.into()))
             }
