@@ -40,6 +40,8 @@
 
 extern crate self as dispatch_nn;
 
+pub mod checkpoint;
+pub mod data;
 mod forward;
 pub mod init;
 mod layers;

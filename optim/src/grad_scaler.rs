@@ -94,10 +94,10 @@ impl GradScaler {
         if !(init_scale > 0.0 && init_scale <= f32::MAX.into()) {
             return Err(BadArgument::value("init_scale", init_scale, "a float32 number above 0").into());
         }
-        if !(growth_factor > 1.0) {
+        if growth_factor <= 1.0 || growth_factor.is_nan() {
             return Err(BadArgument::value("growth_factor", growth_factor, "a number above 1").into());
         }
-        if !(backoff_factor < 1.0) {
+        if backoff_factor >= 1.0 || backoff_factor.is_nan() {
             return Err(BadArgument::value("backoff_factor", backoff_factor, "a number below 1").into());
         }
         Ok(Self {

@@ -102,14 +102,17 @@ impl Default for LBFGSOptions {
     }
 }
 
+/// A difference of gradients, the difference of the parameters, and the reciprocal of their product.
+type Pair = (Tensor, Tensor, f64);
+
 /// What a direction is computed from, after the first one.
 #[derive(Clone, Debug)]
 struct History {
     direction: Tensor,
     step_length: f64,
     gradient: Tensor,
-    /// Differences of gradients, differences of parameters, and the reciprocals of their products; the oldest first.
-    pairs: Vec<(Tensor, Tensor, f64)>,
+    /// The oldest pair is the first.
+    pairs: Vec<Pair>,
     /// The scale of the first approximation.
     diagonal: f64,
 }
@@ -140,7 +143,7 @@ impl LBFGS {
         let _unrecorded = guard::no_grad();
         check_not_replaced(&mut self.params)?;
         let LBFGSOptions { max_iter, tolerance_grad, tolerance_change, .. } = self.options;
-        let max_eval = self.options.max_eval.unwrap_or(max_iter.saturating_mul(5) / 4);
+        let max_eval = self.options.max_eval.unwrap_or_else(|| max_iter.saturating_mul(5) / 4);
         let original_loss = {
             let _recorded = guard::enable_grad();
             closure()?
@@ -216,7 +219,7 @@ impl LBFGS {
     }
 
     /// Returns the direction, the history with the newest pair, and the scale of the first approximation.
-    fn direction(&self, gradient: &Tensor) -> Result<(Tensor, Vec<(Tensor, Tensor, f64)>, f64)> {
+    fn direction(&self, gradient: &Tensor) -> Result<(Tensor, Vec<Pair>, f64)> {
         let Some(history) = self.history.as_ref().filter(|_| self.n_iter > 1) else {
             return Ok(((-gradient)?, Vec::new(), 1.0));
         };

@@ -1,6 +1,6 @@
 //! Optimisers: parameters in groups, with options and states.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use aten::prelude::*;
 use dispatch_autograd::Differentiable;
@@ -267,32 +267,26 @@ impl<R: UpdateRule> Group<R> {
 
     fn step(&mut self) -> Result<()> {
         let names = self.rule.state_names();
-        let mut batches: BTreeMap<(u32, bool), Vec<(Device, StepBatch)>> = BTreeMap::new();
+        let mut batches: HashMap<(u32, bool, Device), StepBatch> = HashMap::new();
         for (param, state) in self.params.iter().zip(&mut self.states) {
             let Some(grad) = param.grad() else { continue };
             let param = as_real(param.tensor())?;
             let state = state.get_or_insert_with(|| ParamState { step: 0, tensors: Vec::new() });
             let is_new = state.add_missing(names, &self.rule, &param)?;
             state.step = state.step.saturating_add(1);
-            let batches = batches.entry((state.step, is_new)).or_default();
-            let device = param.device();
-            let index = batches.iter().position(|(other, _)| *other == device);
-            let batch = match index.and_then(|index| batches.get_mut(index)) {
-                Some((_, batch)) => batch,
-                None => {
-                    let states = vec![Vec::new(); names.len()];
-                    &mut batches
-                        .push_mut((device, StepBatch { step: state.step, is_new, states, ..StepBatch::default() }))
-                        .1
-                }
-            };
+            let batch = batches.entry((state.step, is_new, param.device())).or_insert_with(|| StepBatch {
+                step: state.step,
+                is_new,
+                states: vec![Vec::new(); names.len()],
+                ..StepBatch::default()
+            });
             for (list, name) in batch.states.iter_mut().zip(names) {
                 list.extend(state.tensors.iter().find(|(other, _)| other == name).map(|(_, tensor)| tensor.clone()));
             }
             batch.params.push(param);
             batch.grads.push(as_real(grad)?);
         }
-        batches.values_mut().flatten().try_for_each(|(_, batch)| self.rule.update(batch))
+        batches.values_mut().try_for_each(|batch| self.rule.update(batch))
     }
 
     fn save(&self, prefix: &str, state: &mut State) {

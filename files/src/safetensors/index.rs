@@ -6,7 +6,8 @@ use std::path::{Component, Path};
 
 use serde_json::Value;
 
-use super::{Contents, load_file};
+use super::Contents;
+use super::read::load_file;
 use crate::error::{FileError, FileProblem};
 
 /// Loads all files that an index names. They are in the folder of the index.

@@ -17,6 +17,8 @@ const MAX_DEPTH: usize = 100;
 /// of each of them, so a pickle of a few bytes could have more values than any memory.
 const FREE_VALUES: usize = 100_000;
 const VALUES_PER_BYTE: usize = 16;
+/// The longest key of a storage. Those of PyTorch are numbers.
+const MAX_KEY_LENGTH: usize = 100;
 
 /// Builds the value of a pickle of this many bytes.
 pub(super) fn build_value(
@@ -81,10 +83,11 @@ impl<R: Read + Seek> Builder<'_, '_, R> {
         let bytes = match object {
             Object::Text(text) => text.len(),
             Object::Bytes(bytes) => bytes.len(),
-            Object::Call(_, arguments) => match self.object(*arguments)? {
-                Object::Tuple(items) => items.iter().map(|&item| self.length(item)).max().unwrap_or(0),
-                _ => 0,
-            },
+            Object::Call(_, arguments) => {
+                let items = self.items(*arguments)?;
+                let longest = items.iter().map(|&item| self.length(item)).max().unwrap_or(0);
+                longest.saturating_add(items.len().saturating_mul(16))
+            }
             _ => 0,
         };
         self.values_left = self.values_left.checked_sub(1 + bytes / 16).ok_or_else(|| {
@@ -93,7 +96,7 @@ impl<R: Read + Seek> Builder<'_, '_, R> {
         Ok(())
     }
 
-    /// Returns the number of bytes or items of an argument.
+    /// Returns the number of bytes of an argument, if each of its items is 16 bytes.
     fn length(&self, id: ObjectId) -> usize {
         match self.pickle.objects.get(id) {
             Some(Object::Text(text)) => text.len(),
@@ -108,38 +111,24 @@ impl<R: Read + Seek> Builder<'_, '_, R> {
             return Ok(tensor.clone());
         }
         let tensor = match self.object(id)? {
-            Object::Call(Global::RebuildTensor, arguments) => match *self.items(*arguments)? {
-                [storage, offset, sizes, strides, _requires_grad, _hooks, ref metadata @ ..] if metadata.len() < 2 => {
-                    let (key, dtype, count) = self.storage(storage)?;
-                    let Some(dtype) = dtype else { return Err(self.damaged("a storage with a dtype")) };
-                    let flat = self.archive.storage(&key, dtype, count)?;
-                    self.view(&key, &flat, [offset, sizes, strides], metadata.first())?
+            Object::Call(function @ (Global::RebuildTensor | Global::RebuildTensorWithDType), arguments) => {
+                let [storage, offset, sizes, strides, _requires_grad, _hooks, ref rest @ ..] =
+                    *self.items(*arguments)?
+                else {
+                    return Err(self.damaged("at least six arguments of a tensor"));
+                };
+                let (flat, metadata) = match (function, rest) {
+                    (Global::RebuildTensor, rest) => (self.flat(storage, None)?, rest),
+                    (_, [dtype, rest @ ..]) => (self.flat(storage, Some(*dtype))?, rest),
+                    _ => return Err(self.damaged("the dtype of a tensor")),
+                };
+                let tensor = self.view(storage, &flat, [offset, sizes, strides])?;
+                match metadata {
+                    [] => tensor,
+                    [properties] => self.apply_properties(tensor, *properties)?,
+                    _ => return Err(self.damaged("at most one dict of a tensor's properties")),
                 }
-                _ => return Err(self.damaged("six or seven arguments of `_rebuild_tensor_v2`")),
-            },
-            Object::Call(Global::RebuildTensorWithDType, arguments) => match *self.items(*arguments)? {
-                [storage, offset, sizes, strides, _requires_grad, _hooks, dtype, ref metadata @ ..]
-                    if metadata.len() < 2 =>
-                {
-                    let (key, None, count) = self.storage(storage)? else {
-                        return Err(self.damaged("a storage without a dtype"));
-                    };
-                    let &Object::Global(Global::DType(dtype)) = self.object(dtype)? else {
-                        return Err(self.damaged("a dtype"));
-                    };
-                    // All dtypes without a class of storages have one byte, so there is no order of bytes.
-                    if dtype.size() != 1 {
-                        return Err(self.damaged("a dtype of one byte, because the storage has none"));
-                    }
-                    let flat = self.archive.storage(&key, DType::U8, count)?;
-                    let geometry = flat.geometry().clone();
-                    let flat = Tensor::new(flat.storage().clone(), dtype, geometry);
-                    let flat =
-                        flat.map_err(|error| self.archive.storage_error(&key, FileProblem::Tensor(error.into())))?;
-                    self.view(&key, &flat, [offset, sizes, strides], metadata.first())?
-                }
-                _ => return Err(self.damaged("seven or eight arguments of `_rebuild_tensor_v3`")),
-            },
+            }
             Object::Call(Global::RebuildParameter, arguments) => match *self.items(*arguments)? {
                 [tensor, _requires_grad, _hooks] => match self.value(tensor, depth)? {
                     PtValue::Tensor(tensor) => tensor,
@@ -153,55 +142,50 @@ impl<R: Read + Seek> Builder<'_, '_, R> {
         Ok(tensor)
     }
 
-    /// Returns the key, the dtype and the number of elements of a storage.
-    fn storage(&self, id: ObjectId) -> Result<(String, Option<DType>, u64), FileError> {
-        let &Object::Persistent(id) = self.object(id)? else { return Err(self.damaged("a storage")) };
-        let &[kind, class, key, _device, count] = self.items(id)? else {
-            return Err(self.damaged("a tuple of five that names a storage"));
-        };
-        let dtype = match self.object(class)? {
-            Object::Global(Global::Storage(dtype)) => Some(*dtype),
-            Object::Global(Global::UntypedStorage) => None,
-            _ => return Err(self.damaged("the class of a storage")),
-        };
-        match (self.object(kind)?, self.object(key)?, self.object(count)?) {
-            (Object::Text(kind), Object::Text(key), Object::Int(count)) if kind == "storage" => {
-                let count = u64::try_from(*count).map_err(|_| self.damaged("a number of elements"))?;
-                Ok((key.clone(), dtype, count))
+    /// Returns a storage as a one-dimensional tensor. A storage without a dtype needs that of the tensor.
+    fn flat(&mut self, storage: ObjectId, dtype_of_tensor: Option<ObjectId>) -> Result<Tensor, FileError> {
+        let (class, key, count) = self.storage(storage)?;
+        match (class, dtype_of_tensor) {
+            (Global::Storage(dtype), None) => self.archive.storage(key, dtype, count),
+            (Global::UntypedStorage, Some(dtype)) => {
+                let &Object::Global(Global::DType(dtype)) = self.object(dtype)? else {
+                    return Err(self.damaged("a dtype"));
+                };
+                // All dtypes without a class of storages have one byte, so there is no order of bytes.
+                if dtype.size() != 1 {
+                    return Err(self.damaged("a dtype of one byte, because the storage has none"));
+                }
+                let bytes = self.archive.storage(key, DType::U8, count)?;
+                let flat = Tensor::new(bytes.storage().clone(), dtype, bytes.geometry().clone());
+                flat.map_err(|error| self.archive.storage_error(key, FileProblem::Tensor(error.into())))
             }
-            _ => Err(self.damaged("the word `storage`, a key, and a number of elements")),
+            _ => Err(self.damaged("the class of a storage")),
         }
     }
 
-    /// Creates a tensor over a storage: its offset, sizes and strides, and its math bits.
+    /// Creates a tensor over a storage, with its offset, sizes and strides.
     fn view(
         &self,
-        key: &str,
+        storage: ObjectId,
         flat: &Tensor,
         [offset, sizes, strides]: [ObjectId; 3],
-        metadata: Option<&ObjectId>,
     ) -> Result<Tensor, FileError> {
         let &Object::Int(offset) = self.object(offset)? else { return Err(self.damaged("an offset")) };
         let Some(geometry) = Geometry::strided(&self.ints(sizes)?, &self.ints(strides)?, offset) else {
             return Err(self.damaged("as many strides as sizes"));
         };
-        let tensor = flat.restride(geometry);
-        let tensor = tensor.map_err(|error| self.archive.storage_error(key, FileProblem::Tensor(error.into())))?;
-        let bits = match metadata {
-            Some(metadata) => self.math_bits(*metadata, tensor.dtype())?,
-            None => KeySet::EMPTY,
-        };
-        Ok(if bits.is_empty() { tensor } else { tensor.with_math_bits(bits) })
+        let (_, key, _) = self.storage(storage)?;
+        flat.restride(geometry).map_err(|error| self.archive.storage_error(key, FileProblem::Tensor(error.into())))
     }
 
-    /// Reads the math bits of a tensor: a dict with the keys `conj` and `neg`.
-    fn math_bits(&self, id: ObjectId, dtype: DType) -> Result<KeySet, FileError> {
-        let mut bits = KeySet::EMPTY;
-        let pairs = match self.object(id)? {
+    /// Applies the properties of a tensor, a dict with the keys `conj` and `neg`, which are math bits.
+    fn apply_properties(&self, tensor: Tensor, properties: ObjectId) -> Result<Tensor, FileError> {
+        let pairs = match self.object(properties)? {
             Object::Dict(pairs) => &pairs[..],
             Object::None => &[],
-            _ => return Err(self.damaged("a dict of the tensor's properties")),
+            _ => return Err(self.damaged("a dict of a tensor's properties")),
         };
+        let (mut bits, dtype) = (KeySet::EMPTY, tensor.dtype());
         for &(key, value) in pairs {
             let bit = match (self.object(key)?, self.object(value)?) {
                 (Object::Text(_), Object::Bool(false)) => continue,
@@ -211,7 +195,7 @@ impl<R: Read + Seek> Builder<'_, '_, R> {
             };
             bits = bits | bit;
         }
-        Ok(bits)
+        Ok(if bits.is_empty() { tensor } else { tensor.with_math_bits(bits) })
     }
 
     /// Reads bytes that protocol 2 has as text, with a character per byte.
@@ -240,6 +224,23 @@ impl<R: Read + Seek> Builder<'_, '_, R> {
 impl<'a, R: Read + Seek> Builder<'a, '_, R> {
     fn object(&self, id: ObjectId) -> Result<&'a Object, FileError> {
         self.pickle.objects.get(id).ok_or_else(|| self.damaged("an object"))
+    }
+
+    /// Returns the class, the key and the number of elements of a storage.
+    fn storage(&self, storage: ObjectId) -> Result<(Global, &'a str, u64), FileError> {
+        let &Object::Persistent(id) = self.object(storage)? else { return Err(self.damaged("a storage")) };
+        let &[word, class, key, _device, count] = self.items(id)? else {
+            return Err(self.damaged("a tuple of five that names a storage"));
+        };
+        match (self.object(word)?, self.object(class)?, self.object(key)?, self.object(count)?) {
+            (Object::Text(word), Object::Global(class), Object::Text(key), Object::Int(count))
+                if word == "storage" && key.len() <= MAX_KEY_LENGTH =>
+            {
+                let count = u64::try_from(*count).map_err(|_| self.damaged("a number of elements"))?;
+                Ok((*class, key, count))
+            }
+            _ => Err(self.damaged("the word `storage`, a class, a key, a device and a number of elements")),
+        }
     }
 
     fn items(&self, id: ObjectId) -> Result<&'a [ObjectId], FileError> {

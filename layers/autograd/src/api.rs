@@ -1,7 +1,6 @@
 //! Functions and traits for applications.
 
 pub(crate) mod checkpoint;
-pub(crate) mod clip_grad;
 pub(crate) mod differentiable;
 pub(crate) mod differentiation;
 pub mod functional;

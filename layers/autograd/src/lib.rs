@@ -38,7 +38,6 @@ mod forward;
 mod graph;
 
 pub use api::checkpoint::checkpoint;
-pub use api::clip_grad::clip_grad_norm_;
 pub use api::differentiable::Differentiable;
 pub use api::differentiation::{Differentiation, grad};
 pub use api::functional;

@@ -66,7 +66,10 @@ impl LambdaLR {
 
 impl LrFormula for Lambda {
     fn lr(&self, LrPoint { epoch, group, base_lr, .. }: LrPoint) -> f64 {
-        self.functions.get(group).or(self.functions.first()).map_or(base_lr, |function| base_lr * function(epoch))
+        self.functions
+            .get(group)
+            .or_else(|| self.functions.first())
+            .map_or(base_lr, |function| base_lr * function(epoch))
     }
 }
 

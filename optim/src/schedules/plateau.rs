@@ -118,7 +118,7 @@ impl ReduceLROnPlateau {
     ///
     /// Returns [`BadArgument`] if `factor` is not below 1.
     pub fn with(optimizer: &mut dyn Optimizer, options: ReduceLROnPlateauOptions) -> Result<Self> {
-        if !(options.factor < 1.0) {
+        if options.factor >= 1.0 || options.factor.is_nan() {
             return Err(BadArgument::value("factor", options.factor, "a number below 1").into());
         }
         let best = match options.mode {

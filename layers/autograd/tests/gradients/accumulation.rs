@@ -1,9 +1,9 @@
 //! Tests of gradient accumulation in leaves, and of retained gradients of computed tensors.
 
 use aten::prelude::*;
-use dispatch_autograd::{Differentiable, Differentiation, GradientError, clip_grad_norm_};
-use dispatch_runtime::Complex64;
+use dispatch_autograd::{Differentiable, Differentiation, GradientError};
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{Complex64, guard};
 use kernels_cpu as _;
 
 fn leaf_tensor(elements: &[f64]) -> Tensor {
@@ -23,10 +23,11 @@ fn leaves_do_not_share_recorded_gradients() {
     let (a, b, c) = (leaf_tensor(&[1.0, 2.0]), leaf_tensor(&[3.0, 4.0]), Tensor::from([3.0, 4.0]));
     let sum = ((&a + &b).unwrap() * &c).unwrap().sum().unwrap();
     Differentiation::of_outputs(&[&sum]).create_graph().backward().unwrap();
-    clip_grad_norm_(&[&a, &b], 1.0, 2.0).unwrap();
-    for gradient in [gradient_elements(&a), gradient_elements(&b)] {
-        assert!((gradient[0] - 0.424_264).abs() < 1e-5 && (gradient[1] - 0.565_685).abs() < 1e-5, "{gradient:?}");
+    {
+        let _unrecorded = guard::no_grad();
+        a.grad().unwrap().mul_(2.0).unwrap();
     }
+    assert_eq!((gradient_elements(&a), gradient_elements(&b)), (vec![6.0, 8.0], vec![3.0, 4.0]));
     let x = leaf_tensor(&[1.0, 2.0]);
     let seed = Tensor::from([1.0, 1.0]);
     Differentiation::of_outputs(&[&x]).with_seeds(&[&seed]).create_graph().backward().unwrap();
