@@ -9,7 +9,7 @@ pub(crate) struct Arguments {
     /// The text. The default is the documentation of this repository.
     pub(crate) file: Option<String>,
     /// The number of training steps.
-    pub(crate) steps: u64,
+    pub(crate) steps: usize,
     /// The folder of the files that are written.
     pub(crate) folder: PathBuf,
     /// Whether the run continues at the last checkpoint.

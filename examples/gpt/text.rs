@@ -44,7 +44,7 @@ impl Vocabulary {
 }
 
 /// Returns the tokens of a file, or of the documentation, split into 90 % for training and 10 % for validation.
-pub(crate) fn load(path: Option<&str>) -> Result<(Vocabulary, Vec<i64>, Vec<i64>)> {
+pub(crate) fn load(path: Option<&str>) -> Result<(Vocabulary, [Vec<i64>; 2])> {
     let text = match path {
         Some(path) => std::fs::read_to_string(path).map_err(|error| format!("cannot read {path}: {error}"))?,
         None => DOCUMENTATION.concat(),
@@ -52,7 +52,7 @@ pub(crate) fn load(path: Option<&str>) -> Result<(Vocabulary, Vec<i64>, Vec<i64>
     let vocabulary = Vocabulary::of(&text);
     let mut training = vocabulary.encode(&text);
     let validation = training.split_off(training.len() * 9 / 10);
-    Ok((vocabulary, training, validation))
+    Ok((vocabulary, [training, validation]))
 }
 
 /// The blocks of a text: each position has the tokens from there on, and for each token the next one.
@@ -69,7 +69,7 @@ impl Dataset for Blocks {
     }
 
     fn get(&self, index: usize) -> Result<Self::Item> {
-        let block = |start| Tensor::from_slice(&self.tokens[start..start + self.block_size]);
-        Ok((block(index), block(index + 1)))
+        let block = self.tokens.get(index..=index + self.block_size).ok_or("there is no block at this index")?;
+        Ok((Tensor::from_slice(&block[..self.block_size]), Tensor::from_slice(&block[1..])))
     }
 }

@@ -1,54 +1,117 @@
-//! The training run: the model, its optimiser and schedule, the data, and the losses so far.
+//! The training of the model, with checkpoints.
 
+use std::iter;
 use std::path::Path;
-use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use opdispatch::autograd;
 use opdispatch::nn::checkpoint;
 use opdispatch::nn::data::{DataLoader, DataLoaderOptions};
-use opdispatch::optim::{self, AdamW, AdamWOptions, CosineAnnealingLR, LinearLR, ParamGroup, SequentialLR};
+use opdispatch::optim::{
+    AdamW, AdamWOptions, CosineAnnealingLR, LinearLR, LinearLROptions, ParamGroup, SequentialLR, clip_grad_norm_,
+};
 use opdispatch::prelude::*;
 
 use crate::SEED;
+use crate::losses::Losses;
 use crate::model::Gpt;
-use crate::plot::curves::{Curve, Panel, draw_panels};
-use crate::plot::picture::{BLUE, Picture, RED};
 use crate::text::Blocks;
 
 const BATCH_SIZE: usize = 12;
-const WARMUP_STEPS: u64 = 100;
-/// The number of steps between two measurements of the loss.
-const MEASURE_INTERVAL: u64 = 100;
+const MAX_LR: f64 = 1e-3;
+/// The number of steps between two measurements of the loss, each with a checkpoint.
+const MEASURE_INTERVAL: usize = 100;
+/// The number of batches of a measurement.
+const MEASURED_BATCHES: usize = 20;
 
-pub(crate) struct Run {
-    pub(crate) model: Gpt,
-    optimizer: AdamW,
-    schedule: SequentialLR,
-    training: DataLoader<Blocks>,
-    validation: DataLoader<Blocks>,
-    steps: u64,
-    losses: Losses,
+/// Trains the model up to the last of `steps` steps, from the first one or from the checkpoint in the folder.
+pub(crate) fn train(
+    model: &mut Gpt,
+    [training, validation]: [Blocks; 2],
+    steps: usize,
+    folder: &Path,
+    resume: bool,
+) -> Result<Losses> {
+    // Weight decay is for matrices.
+    let (matrices, vectors) = model.parameters().into_iter().partition(|parameter| parameter.sizes().len() > 1);
+    let options = AdamWOptions { lr: MAX_LR, betas: (0.9, 0.99), weight_decay: 0.1, ..AdamWOptions::default() };
+    let mut optimizer = AdamW::with_groups([
+        ParamGroup { params: matrices, options },
+        ParamGroup { params: vectors, options: AdamWOptions { weight_decay: 0.0, ..options } },
+    ])?;
+    let mut schedule = warm_up_and_decay(&mut optimizer, steps)?;
+    let shuffled = DataLoaderOptions { shuffle: true, seed: SEED, ..DataLoaderOptions::default() };
+    let mut training = DataLoader::with(training, BATCH_SIZE, shuffled.clone())?;
+    let validation = DataLoader::with(validation, BATCH_SIZE, shuffled)?;
+    if training.is_empty() || validation.is_empty() {
+        return Err("the text is too short; a hundredth of it must be longer than a block".into());
+    }
+
+    let path = folder.join("checkpoint.safetensors");
+    let mut losses = Losses::default();
+    if resume {
+        let optimizer_and_schedule: [(&str, &mut dyn Stateful); 2] =
+            [("optimizer", &mut optimizer), ("schedule", &mut schedule)];
+        let [first, second] = optimizer_and_schedule;
+        checkpoint::load(&path, &mut [("model", model), first, second, ("data", &mut training)])?;
+        losses = Losses::read(folder)?;
+    }
+    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} steps, {per_sec}, {msg}").map_err(Error::kernel)?;
+    let progress = ProgressBar::new(steps as u64).with_style(style).with_position(losses.last_step() as u64);
+    println!("  step   training loss   validation loss");
+    let mut sum = 0.0;
+    for (step, batch) in (losses.last_step() + 1..=steps).zip(iter::repeat(&training).flatten()) {
+        let (tokens, next) = batch?;
+        let loss = compute_loss(model, &tokens, &next)?;
+        optimizer.zero_grad();
+        loss.backward()?;
+        clip_grad_norm_(&model.parameters(), 1.0)?;
+        optimizer.step()?;
+        schedule.step(&mut optimizer)?;
+
+        let loss = loss.item::<f64>()?;
+        sum += loss;
+        progress.set_message(format!("loss {loss:.3}, rate {:.1e}", schedule.last_lr()[0]));
+        progress.inc(1);
+        if step % MEASURE_INTERVAL == 0 || step == steps {
+            let count = (step - losses.last_step()) as f64;
+            losses.add(step, sum / count, measure(model, &validation)?);
+            sum = 0.0;
+            progress.suspend(|| println!("{}", losses.last_line()));
+            losses.write(folder)?;
+            checkpoint::save(
+                &path,
+                &[("model", model), ("optimizer", &optimizer), ("schedule", &schedule), ("data", &training)],
+            )?;
+        }
+    }
+    progress.finish_and_clear();
+    Ok(losses)
 }
 
-impl Run {
-    pub(crate) fn new(model: Gpt, training: Blocks, validation: Blocks, steps: u64) -> Result<Self> {
-        // Weight decay is for matrices.
-        let (matrices, vectors) = model.parameters().into_iter().partition(|parameter| parameter.sizes().len() > 1);
-        let options = AdamWOptions { lr: 1e-3, betas: (0.9, 0.99), weight_decay: 0.1, ..AdamWOptions::default() };
-        let mut optimizer = AdamW::with_groups([
-            ParamGroup { params: matrices, options },
-            ParamGroup { params: vectors, options: AdamWOptions { weight_decay: 0.0, ..options } },
-        ])?;
-        let schedule = warmup_and_decay(&mut optimizer, steps)?;
-        let shuffled = DataLoaderOptions { shuffle: true, seed: SEED, ..DataLoaderOptions::default() };
-        Ok(Self {
-            model,
-            optimizer,
-            schedule,
-            training: DataLoader::with(training, BATCH_SIZE, shuffled)?,
-            validation: DataLoader::with(validation, BATCH_SIZE, shuffled)?,
-            steps,
-            losses: Losses::default(),
-        })
-    }
+/// The rate rises in the first steps, and then falls to a tenth.
+fn warm_up_and_decay(optimizer: &mut AdamW, steps: usize) -> Result<SequentialLR> {
+    let warm_up_steps = steps / 20;
+    let options = LinearLROptions { start_factor: 0.01, total_iters: warm_up_steps, ..LinearLROptions::default() };
+    let warm_up = LinearLR::with(optimizer, options)?;
+    let decay = CosineAnnealingLR::new(optimizer, (steps - warm_up_steps).max(1), MAX_LR / 10.0)?;
+    SequentialLR::new(optimizer, vec![Box::new(warm_up), Box::new(decay)], [warm_up_steps])
+}
+
+fn compute_loss(model: &Gpt, tokens: &Tensor, next: &Tensor) -> Result<Tensor> {
+    model.forward(tokens)?.flatten_dims(0, 1)?.cross_entropy(&next.flatten()?)
+}
+
+/// Returns the mean loss of some batches, without dropout.
+fn measure(model: &mut Gpt, batches: &DataLoader<Blocks, (Tensor, Tensor)>) -> Result<f64> {
+    let _no_grad = autograd::no_grad();
+    model.eval();
+    let losses = batches.into_iter().take(MEASURED_BATCHES).map(|batch| {
+        let (tokens, next) = batch?;
+        compute_loss(model, &tokens, &next)?.item::<f64>()
+    });
+    let losses = losses.collect::<Result<Vec<f64>>>();
+    model.train();
+    let losses = losses?;
+    Ok(losses.iter().sum::<f64>() / losses.len() as f64)
 }
