@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use aten::prelude::*;
 use dispatch_autograd::Differentiable;
-use dispatch_nn::{Buffer, Dropout, Forward, Layer, Linear, Module, Param, ReLU, Sequential, StateDictError, Training};
+use dispatch_nn::{Buffer, Dropout, Forward, Layer, Linear, Module, Param, ReLU, Sequential, Training};
 use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 
