@@ -144,9 +144,13 @@ fn gains_are_those_of_pytorch() {
 fn truncated_normals_have_the_moments_of_their_distribution() -> Result<()> {
     manual_seed(2);
     // Mean, deviation, bounds, and the first moment and the variance by numerical integration.
-    for (mean, std, low, high) in
-        [(0.0, 1.0, -2.0, 2.0), (1.0, 2.0, 0.0, 1.5), (0.0, 1.0, 5.0, 6.0), (0.0, 1.0, -30.0, -20.0), (0.0, 0.5, -9.0, 9.0)]
-    {
+    for (mean, std, low, high) in [
+        (0.0, 1.0, -2.0, 2.0),
+        (1.0, 2.0, 0.0, 1.5),
+        (0.0, 1.0, 5.0, 6.0),
+        (0.0, 1.0, -30.0, -20.0),
+        (0.0, 0.5, -9.0, 9.0),
+    ] {
         let x = Tensor::empty(40_000, DType::F64)?;
         init::trunc_normal_(&x, mean, std, low..high)?;
         let numbers = x.to_vec::<f64>()?;

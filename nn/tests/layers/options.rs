@@ -31,7 +31,8 @@ fn options_that_do_not_fit_are_refused_when_a_layer_is_made() {
     assert_error(Conv1d::with(1, 1, 1, ConvOptions { padding: (-1).into(), ..default() }), "padding");
     let same = ConvOptions { stride: 2.into(), padding: Padding::Same, ..default() };
     assert_error(Conv1d::with(1, 1, 1, same), "`same` needs an output as large as the input");
-    let options = ConvTransposeOptions { output_padding: 2.into(), stride: 2.into(), ..ConvTransposeOptions::default() };
+    let options =
+        ConvTransposeOptions { output_padding: 2.into(), stride: 2.into(), ..ConvTransposeOptions::default() };
     assert_error(ConvTranspose1d::with(1, 1, 1, options), "output_padding");
     assert_error(GroupNorm::new(2, 3), "num_groups");
     assert_error(Dropout::new(1.5), "`p` is 1.5");
@@ -77,7 +78,8 @@ fn inputs_that_do_not_fit_are_refused() -> Result<()> {
     assert_error(BatchNorm1d::new(3)?.forward(&Tensor::ones((1, 3), ())?), "one value has no variance");
     assert_error(InstanceNorm1d::new(3)?.forward(&Tensor::ones((2, 3, 1), ())?), "one value has no variance");
     assert_error(Softmax2d.forward(&Tensor::ones(3, ())?), "dimensions");
-    let layer = ConvTranspose1d::with(1, 1, 2, ConvTransposeOptions { stride: 2.into(), ..ConvTransposeOptions::default() })?;
+    let layer =
+        ConvTranspose1d::with(1, 1, 2, ConvTransposeOptions { stride: 2.into(), ..ConvTransposeOptions::default() })?;
     assert_error(layer.forward_with_output_size(&Tensor::ones((1, 1, 3), ())?, 9), "output_size");
     let (maxima, indices) = MaxPool1d::new(2)?.forward_with_indices(&Tensor::ones((1, 4), ())?)?;
     assert_error(MaxUnpool1d::new(2)?.forward_with_output_size(&maxima, &indices, 7), "output_size");

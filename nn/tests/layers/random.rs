@@ -122,6 +122,9 @@ fn fractional_pooling_returns_maxima_of_windows_in_order() -> Result<()> {
         draws.insert(indices);
     }
     assert!(draws.len() > 1, "the windows are random");
-    assert_eq!(FractionalMaxPool3d::with_ratio(2, [0.5, 0.4, 0.9])?.forward(&Tensor::ones((1, 9, 9, 9), ())?)?.sizes(), [1, 4, 3, 8]);
+    assert_eq!(
+        FractionalMaxPool3d::with_ratio(2, [0.5, 0.4, 0.9])?.forward(&Tensor::ones((1, 9, 9, 9), ())?)?.sizes(),
+        [1, 4, 3, 8]
+    );
     Ok(())
 }
