@@ -271,5 +271,5 @@ impl MultiheadAttention {
 
 /// Returns a matrix with Glorot's uniform distribution.
 fn xavier_uniform(rows: i64, columns: i64) -> Result<Param> {
-    initial::uniform(&[rows, columns], 6.0_f64.sqrt() * initial::inverse_sqrt(rows.saturating_add(columns)))
+    initial::uniform(&[rows, columns], initial::xavier_bound(rows, columns))
 }

@@ -24,6 +24,11 @@ pub(super) fn zeros(sizes: &[i64]) -> Result<Param> {
     Param::new(Tensor::zeros(sizes, ())?)
 }
 
+/// Returns the bound of Glorot's uniform distribution of a matrix.
+pub(super) fn xavier_bound(rows: i64, columns: i64) -> f64 {
+    6.0_f64.sqrt() * inverse_sqrt(rows.saturating_add(columns))
+}
+
 /// Returns `1 / sqrt(count)`, or 0 if the count is not positive.
 #[expect(clippy::cast_precision_loss, reason = "sizes of layers are small")]
 pub(super) fn inverse_sqrt(count: i64) -> f64 {
