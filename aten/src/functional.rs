@@ -26,7 +26,7 @@ pub use attention::{
 pub use channel_dropout::{dropout1d, dropout2d, dropout3d};
 pub use elementwise::{softsign, tanhshrink};
 #[cfg(feature = "loss")]
-pub use loss::{gaussian_nll_loss, triplet_margin_with_distance_loss};
+pub use loss::{gaussian_nll_loss, multilabel_soft_margin_loss, triplet_margin_with_distance_loss};
 #[cfg(all(feature = "norm", feature = "random"))]
 pub use norm::gumbel_softmax;
 #[cfg(feature = "pooling")]

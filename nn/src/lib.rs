@@ -41,6 +41,7 @@
 extern crate self as dispatch_nn;
 
 mod forward;
+pub mod init;
 mod layers;
 mod module;
 mod param;

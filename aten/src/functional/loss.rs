@@ -64,6 +64,40 @@ pub fn gaussian_nll_loss(
     reduction.apply(if full { (loss + 0.5 * TAU.ln())? } else { loss })
 }
 
+/// Computes the mean binary cross entropy over the classes in the last dimension, reduced. `target` is 1 for the classes of a sample, and 0
+/// for others. `weight` has a factor for each class.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// # use aten::prelude::*;
+/// # use dispatch_runtime::prelude::*;
+/// let (logits, target) = (Tensor::from([[0.0, 0.0]]), Tensor::from([[1.0, 0.0]]));
+/// let loss = aten::functional::multilabel_soft_margin_loss(&logits, &target, None, aten::Reduction::Mean)?;
+/// assert!((loss.item::<f64>()? - 2_f64.ln()).abs() < 1e-12);
+/// # Ok::<(), dispatch_runtime::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// Returns an error if the sizes do not broadcast, or if the input has no dimensions.
+pub fn multilabel_soft_margin_loss(
+    input: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    reduction: Reduction,
+) -> Result<Tensor> {
+    if input.sizes().is_empty() {
+        return Err(BadArgument::rank("input", 0, 1..).because("the last dimension has the classes").into());
+    }
+    let present = (target * input.log_sigmoid()?)?;
+    let absent = ((1 - target)? * (-input)?.log_sigmoid()?)?;
+    let mut losses = (-(present + absent)?)?;
+    if let Some(weight) = weight {
+        losses = (losses * weight)?;
+    }
+    reduction.apply(losses.mean_dims(-1)?)
+}
+
 /// Computes `max(0, distance(anchor, positive) - distance(anchor, negative) + margin)`, reduced.
 ///
 /// With `swap`, it subtracts the smaller of the negative's distances to anchor and positive.

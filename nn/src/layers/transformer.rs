@@ -12,10 +12,10 @@ use dispatch_runtime::{IntoInt, Result, Tensor};
 use super::attention::{AttentionMasks, MultiheadAttentionOptions};
 use super::checks::check_positive;
 use super::dropout::Dropout;
-use super::initial;
 use super::linear::Linear;
 use super::norm::{LayerNorm, LayerNormOptions};
 use crate::forward::Forward;
+use crate::init;
 use crate::module::Module;
 use crate::summary::observe;
 
@@ -163,9 +163,8 @@ impl Transformer {
             decoder: TransformerDecoder::with_norm(&decoder_layer, num_decoder_layers, second)?,
         };
         for parameter in transformer.parameters() {
-            if let &[rows, columns] = parameter.sizes() {
-                let bound = initial::xavier_bound(rows, columns);
-                parameter.detach()?.uniform_(-bound..bound)?;
+            if parameter.sizes().len() > 1 {
+                init::xavier_uniform_(&parameter, 1.0)?;
             }
         }
         Ok(transformer)

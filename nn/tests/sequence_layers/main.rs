@@ -5,5 +5,6 @@ mod attention;
 mod embeddings;
 mod recording;
 mod recurrent;
+mod transformers;
 
 use kernels_cpu as _;

@@ -32,8 +32,7 @@ fn padding() -> Tensor {
 
 #[test]
 fn layers_are_those_of_pytorch() {
-    let encode =
-        |module: &TransformerEncoderLayer, inputs: &[Tensor]| Ok(vec![module.forward(&inputs[0])?]);
+    let encode = |module: &TransformerEncoderLayer, inputs: &[Tensor]| Ok(vec![module.forward(&inputs[0])?]);
     let decode =
         |module: &TransformerDecoderLayer, inputs: &[Tensor]| Ok(vec![module.forward(&inputs[0], &inputs[1])?]);
     for (name, options) in [

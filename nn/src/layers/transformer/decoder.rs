@@ -189,9 +189,8 @@ impl TransformerDecoder {
         tgt_masks: AttentionMasks<'_>,
         memory_masks: AttentionMasks<'_>,
     ) -> Result<Tensor> {
-        let layer = |x: Tensor, layer: &TransformerDecoderLayer| {
-            layer.forward_masked(&x, memory, tgt_masks, memory_masks)
-        };
+        let layer =
+            |x: Tensor, layer: &TransformerDecoderLayer| layer.forward_masked(&x, memory, tgt_masks, memory_masks);
         let last = self.layers.iter().try_fold(tgt.clone(), layer)?;
         observe(self, self.norm.as_ref().map_or(Ok(last.clone()), |norm| norm.forward(&last)))
     }
