@@ -11,7 +11,6 @@ mod distance;
 mod dropout;
 mod embedding;
 mod embedding_bag;
-mod initial;
 mod linear;
 mod loss;
 mod module_dict;
@@ -22,6 +21,7 @@ mod pooling;
 mod recurrent;
 mod sequential;
 mod shape;
+mod transformer;
 mod upsample;
 
 pub use activation::*;
@@ -47,4 +47,5 @@ pub use sequential::Sequential;
 pub use shape::{
     ChannelShuffle, Flatten, Fold, FoldOptions, Identity, PixelShuffle, PixelUnshuffle, Unflatten, Unfold,
 };
+pub use transformer::*;
 pub use upsample::{Upsample, UpsamplingBilinear2d, UpsamplingNearest2d};

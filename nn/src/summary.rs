@@ -19,10 +19,10 @@ use crate::visit::{ModulePath, ModuleRef, Part, Visit};
 /// use dispatch_nn::{Linear, Module, ReLU, Sequential};
 /// let net = Sequential::new().add(Linear::new(4, 8)?).add(ReLU);
 /// assert_eq!(net.summary().to_string(), "\
-/// Module           Parameters  Trainable
-/// Sequential               40         40
-/// ├─ 0: Linear             40         40
-/// └─ 1: ReLU                0          0
+/// Module        Parameters  Trainable
+/// Sequential            40         40
+/// ├─ 0: Linear          40         40
+/// └─ 1: ReLU             0          0
 ///
 /// 40 parameters, 40 of them trainable, 160 bytes
 /// ");

@@ -263,11 +263,12 @@ pub fn _scaled_dot_product_attention_math(_: ...) -> Result<(Tensor, Tensor)> {
     }
     let mut weights = crate::_safe_softmax(&products, -1, None)?;
     if dropout_p != 0.0 {
-        let Some(kept) = dropout_mask else {
-            return Err(BadArgument::number("dropout_p", dropout_p, 0).because("there is no `dropout_mask`").into());
-        };
-        weights = crate::masked_fill_scalar(&weights, &crate::logical_not(kept)?, Scalar::Int(0))?;
-        value = mul_scalar(&value, Scalar::Float(1.0 / (1.0 - dropout_p)))?;
+        if let Some(kept) = dropout_mask {
+            weights = crate::masked_fill_scalar(&weights, &crate::logical_not(kept)?, Scalar::Int(0))?;
+            value = mul_scalar(&value, Scalar::Float(1.0 / (1.0 - dropout_p)))?;
+        } else {
+            weights = crate::dropout(&weights, dropout_p, true)?;
+        }
     }
     let to_original_dtype = |tensor: &Tensor| to_dtype(tensor, original_dtype, false, false, None);
     Ok((to_original_dtype(&matmul(&weights, &value)?)?, to_original_dtype(&weights)?))

@@ -5,8 +5,8 @@ use aten::prelude::*;
 use dispatch_runtime::{BadArgument, Expected, IntoInt, Result, Tensor};
 
 use super::checks::{check_positive, check_probability};
-use super::initial;
 use super::linear::Linear;
+use crate::init;
 use crate::param::{Param, Training};
 use crate::summary::observe;
 
@@ -145,21 +145,23 @@ impl MultiheadAttention {
         let (kdim, vdim) = (kdim.unwrap_or(embed_dim), vdim.unwrap_or(embed_dim));
         let rows = embed_dim.saturating_mul(3);
         let is_packed = kdim == embed_dim && vdim == embed_dim;
-        let separate = |features| if is_packed { Ok(None) } else { xavier_uniform(embed_dim, features).map(Some) };
-        let extra = || add_bias_kv.then(|| initial::normal(&[1, 1, embed_dim], initial::inverse_sqrt(embed_dim)));
+        let matrix = |rows, columns| initial_param([rows, columns], init::xavier_uniform_);
+        let separate = |features| if is_packed { Ok(None) } else { matrix(embed_dim, features).map(Some) };
+        let zeros = |size| Param::new(Tensor::zeros(size, ())?);
+        let extra = || add_bias_kv.then(|| initial_param([1, 1, embed_dim], init::xavier_normal_)).transpose();
         let out_proj = if bias {
-            Linear { bias: Some(initial::zeros(&[embed_dim])?), ..Linear::without_bias(embed_dim, embed_dim)? }
+            Linear { bias: Some(zeros(embed_dim)?), ..Linear::without_bias(embed_dim, embed_dim)? }
         } else {
             Linear::without_bias(embed_dim, embed_dim)?
         };
         Ok(Self {
-            in_proj_weight: is_packed.then(|| xavier_uniform(rows, embed_dim)).transpose()?,
+            in_proj_weight: is_packed.then(|| matrix(rows, embed_dim)).transpose()?,
             q_proj_weight: separate(embed_dim)?,
             k_proj_weight: separate(kdim)?,
             v_proj_weight: separate(vdim)?,
-            in_proj_bias: bias.then(|| initial::zeros(&[rows])).transpose()?,
-            bias_k: extra().transpose()?,
-            bias_v: extra().transpose()?,
+            in_proj_bias: bias.then(|| zeros(rows)).transpose()?,
+            bias_k: extra()?,
+            bias_v: extra()?,
             out_proj,
             embed_dim,
             num_heads,
@@ -269,7 +271,9 @@ impl MultiheadAttention {
     }
 }
 
-/// Returns a matrix with Glorot's uniform distribution.
-fn xavier_uniform(rows: i64, columns: i64) -> Result<Param> {
-    initial::uniform(&[rows, columns], 6.0_f64.sqrt() * initial::inverse_sqrt(rows.saturating_add(columns)))
+/// Returns a parameter that an initialiser fills.
+fn initial_param<const N: usize>(sizes: [i64; N], fill: fn(&Tensor, f64) -> Result<()>) -> Result<Param> {
+    let tensor = Tensor::empty(sizes, ())?;
+    fill(&tensor, 1.0)?;
+    Param::new(tensor)
 }

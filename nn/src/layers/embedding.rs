@@ -3,8 +3,8 @@
 use aten::prelude::*;
 use dispatch_runtime::{BadArgument, IntoInt, Result, Tensor, guard};
 
-use super::initial;
 use crate::forward::Forward;
+use crate::init;
 use crate::param::Param;
 use crate::summary::observe;
 
@@ -140,11 +140,12 @@ pub(super) fn padding_row(padding_idx: Option<i64>, rows: i64) -> Result<Option<
 
 /// Returns a table with a normal distribution and a row of zeros.
 pub(super) fn initial_table(rows: i64, columns: i64, padding_idx: Option<i64>) -> Result<Param> {
-    let weight = initial::normal(&[rows, columns], 1.0)?;
+    let table = Tensor::empty((rows, columns), ())?;
+    init::normal_(&table, 0.0, 1.0)?;
     if let Some(row) = padding_idx {
-        weight.detach()?.i(row)?.zero_()?;
+        table.i(row)?.zero_()?;
     }
-    Ok(weight)
+    Param::new(table)
 }
 
 /// Scales the rows at the indices down to the largest norm, in the table itself.

@@ -6,7 +6,7 @@ use dispatch_runtime::{BadArgument, IntoInt, Result, Tensor};
 use super::rnn::RNNNonlinearity;
 use super::stack::try_map;
 use crate::layers::checks::check_positive;
-use crate::layers::initial;
+use crate::layers::linear::uniform_for_inputs;
 use crate::param::Param;
 use crate::summary::observe;
 
@@ -221,9 +221,9 @@ fn initial_params(
     check_positive("input_size", input_size)?;
     check_positive("hidden_size", hidden_size)?;
     let gates = gate_count.saturating_mul(hidden_size);
-    let uniform = |sizes: &[i64]| initial::uniform(sizes, initial::inverse_sqrt(hidden_size));
-    let one_bias = || bias.then(|| uniform(&[gates])).transpose();
-    let weights = [uniform(&[gates, input_size])?, uniform(&[gates, hidden_size])?];
+    let weight = |columns| uniform_for_inputs([gates, columns], hidden_size);
+    let one_bias = || bias.then(|| uniform_for_inputs(gates, hidden_size)).transpose();
+    let weights = [weight(input_size)?, weight(hidden_size)?];
     Ok((weights, [one_bias()?, one_bias()?]))
 }
 

@@ -4,7 +4,7 @@ use aten::prelude::*;
 use dispatch_runtime::{BadArgument, Result, Tensor};
 
 use crate::layers::checks::{check_positive, check_probability};
-use crate::layers::initial;
+use crate::layers::linear::uniform_for_inputs;
 use crate::param::{NamedParam, Training};
 use crate::utils::rnn::PackedSequence;
 use crate::visit::{ModulePath, Part, PartMut, Visit};
@@ -83,9 +83,8 @@ impl StackOptions {
         if let Some(size) = self.proj_size {
             sizes.push(("weight_hr", vec![size, hidden_size]));
         }
-        let bound = initial::inverse_sqrt(hidden_size);
         let param = |(name, sizes): (&str, Vec<i64>)| {
-            Ok(NamedParam { name: format!("{name}_l{layer}{suffix}"), param: initial::uniform(&sizes, bound)? })
+            Ok(NamedParam { name: format!("{name}_l{layer}{suffix}"), param: uniform_for_inputs(sizes, hidden_size)? })
         };
         sizes.into_iter().map(param).collect()
     }
