@@ -50,10 +50,15 @@ pub(crate) fn train(
     let path = folder.join("checkpoint.safetensors");
     let mut losses = Losses::default();
     if resume {
-        let optimizer_and_schedule: [(&str, &mut dyn Stateful); 2] =
-            [("optimizer", &mut optimizer), ("schedule", &mut schedule)];
-        let [first, second] = optimizer_and_schedule;
-        checkpoint::load(&path, &mut [("model", model), first, second, ("data", &mut training)])?;
+        checkpoint::load(
+            &path,
+            &mut [
+                ("model", &mut *model),
+                ("optimizer", &mut optimizer),
+                ("schedule", &mut schedule),
+                ("data", &mut training),
+            ],
+        )?;
         losses = Losses::read(folder)?;
     }
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} steps, {per_sec}, {msg}").map_err(Error::kernel)?;
@@ -81,7 +86,7 @@ pub(crate) fn train(
             losses.write(folder)?;
             checkpoint::save(
                 &path,
-                &[("model", model), ("optimizer", &optimizer), ("schedule", &schedule), ("data", &training)],
+                &[("model", &*model), ("optimizer", &optimizer), ("schedule", &schedule), ("data", &training)],
             )?;
         }
     }
