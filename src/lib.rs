@@ -35,7 +35,7 @@ assert_eq!(y.to_vec::<f64>()?, [2.0, 6.0]);
 //! | `autograd` | derivatives and the backward pass: `opdispatch::autograd`, `loss.backward()` | default |
 //! | `autocast` | mixed precision: `opdispatch::autocast`, `autocast!` | default |
 //! | `modes` | observers of every operator call, `opdispatch::modes`: print, count, profile | default |
-//! | `files` | tensors in NumPy's `.npy` and `.npz` files and in safetensors files, and those of PyTorch's `.pt` files: `opdispatch::files` | |
+//! | `files` | tensors in NumPy's `.npy` and `.npz` files and in safetensors files, and those of PyTorch's `.pt` files: `opdispatch::files` | with `nn` |
 //! | `trace` | records the operator calls of a function as a graph, `opdispatch::trace` | |
 //! | `vmap` | runs a function of one sample on a batch, `opdispatch::vmap` | default |
 //! | `checks` | checks of your own operators, for tests: `opdispatch::checks` | |
@@ -179,9 +179,12 @@ mod guide {
     struct Introduction;
     #[doc = include_str!("../docs/guide/src/tensors.md")]
     struct Tensors;
-    #[cfg(feature = "autocast")]
+    #[cfg(all(feature = "autocast", feature = "nn"))]
     #[doc = include_str!("../docs/guide/src/training.md")]
     struct Training;
+    #[cfg(feature = "nn")]
+    #[doc = include_str!("../docs/guide/src/networks.md")]
+    struct Networks;
     #[doc = include_str!("../docs/guide/src/first-operator.md")]
     struct FirstOperator;
     #[doc = include_str!("../docs/guide/src/kernels-and-plans.md")]
