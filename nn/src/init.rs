@@ -70,7 +70,7 @@ pub fn trunc_normal_(tensor: &Tensor, mean: f64, std: f64, range: Range<f64>) ->
     if std.is_nan() || std <= 0.0 {
         return Err(BadArgument::value("std", std, "positive").into());
     }
-    if !(range.start < range.end) {
+    if range.is_empty() {
         return Err(BadArgument::value("range", format!("{range:?}"), "a range with its start before its end").into());
     }
     let _no_grad = guard::no_grad();

@@ -83,7 +83,7 @@ impl FromStr for FanMode {
 pub struct KaimingOptions {
     /// The number of weights to divide by. The default is that of an output.
     pub mode: FanMode,
-    /// The activation after the layer. The default, `LeakyReLU(0.0)`, has the gain of ReLU. PyTorch's `a` is the slope.
+    /// The activation after the layer. The default, `LeakyReLU(0.0)`, has the gain of `ReLU`. PyTorch's `a` is the slope.
     pub nonlinearity: Nonlinearity,
 }
 

@@ -12,7 +12,6 @@ use crate::param::{Buffer, Param, Training};
 /// assert_eq!(dispatch_nn::BatchNormOptions::default().momentum, Some(0.1));
 /// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "they are PyTorch's options")]
 pub struct BatchNormOptions {
     /// The number that is added to variances. The default is 1e-5.
     pub eps: f64,
@@ -38,7 +37,6 @@ impl Default for BatchNormOptions {
 /// assert!(!dispatch_nn::InstanceNormOptions::default().affine);
 /// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "they are PyTorch's options")]
 pub struct InstanceNormOptions {
     /// The number that is added to variances. The default is 1e-5.
     pub eps: f64,

@@ -85,9 +85,9 @@ macro_rules! define_convolutions {
                 kernel_size: impl IntoSizes,
                 options: ConvOptions,
             ) -> Result<Self> {
-                let (channels, has_bias) = ([in_channels.into_int(), out_channels.into_int()], options.bias);
-                let (window, sizes) = Window::new(channels, &kernel_size.into_sizes(), options)?;
-                let (weight, bias) = initial_parameters(&sizes, channels[1], has_bias)?;
+                let channels = [in_channels.into_int(), out_channels.into_int()];
+                let (window, sizes) = Window::new(channels, &kernel_size.into_sizes(), &options)?;
+                let (weight, bias) = initial_parameters(&sizes, channels[1], options.bias)?;
                 Ok(Self { weight, bias, window })
             }
         }
@@ -175,7 +175,7 @@ enum WindowPadding<const N: usize> {
 
 impl<const N: usize> Window<N> {
     /// Checks the options, and returns also the sizes of the weight.
-    fn new([inputs, outputs]: [i64; 2], kernel: &[i64], options: ConvOptions) -> Result<(Self, Vec<i64>)> {
+    fn new([inputs, outputs]: [i64; 2], kernel: &[i64], options: &ConvOptions) -> Result<(Self, Vec<i64>)> {
         let groups = checked_groups([inputs, outputs], options.groups)?;
         let kernel: [i64; N] = per_dimension("kernel_size", kernel, 1)?;
         let stride = per_dimension_or("stride", &options.stride, 1, [1; N])?;

@@ -75,7 +75,6 @@ macro_rules! define_transposed_convolutions {
             /// # Errors
             ///
             /// Returns [`BadArgument`] for numbers that do not fit together: the groups do not divide the channels, for example.
-            #[expect(clippy::needless_pass_by_value, reason = "options are written where they are used")]
             pub fn with(
                 in_channels: impl IntoInt,
                 out_channels: impl IntoInt,

@@ -33,7 +33,6 @@ macro_rules! define_average_pools {
             /// # Errors
             ///
             /// Returns [`BadArgument`] for numbers out of range. The padding is at most half of a window.
-            #[expect(clippy::needless_pass_by_value, reason = "options are written where they are used")]
             pub fn with(kernel_size: impl IntoSizes, options: AvgPoolOptions) -> Result<Self> {
                 Ok(Self {
                     windows: windows(&kernel_size.into_sizes(), &options)?,

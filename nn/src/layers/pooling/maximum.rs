@@ -34,7 +34,6 @@ macro_rules! define_max_pools {
             /// # Errors
             ///
             /// Returns [`BadArgument`](dispatch_runtime::BadArgument) for numbers out of range. The padding is at most half of a window.
-            #[expect(clippy::needless_pass_by_value, reason = "options are written where they are used")]
             pub fn with(kernel_size: impl IntoSizes, options: MaxPoolOptions) -> Result<Self> {
                 let kernel_size = per_dimension("kernel_size", &kernel_size.into_sizes(), 1)?;
                 let stride = per_dimension_or("stride", &options.stride, 1, kernel_size)?;

@@ -45,7 +45,6 @@ macro_rules! define_norm_pools {
             /// # Errors
             ///
             /// Returns [`BadArgument`] for numbers out of range.
-            #[expect(clippy::needless_pass_by_value, reason = "options are written where they are used")]
             pub fn with(norm_type: f64, kernel_size: impl IntoSizes, options: LPPoolOptions) -> Result<Self> {
                 if norm_type == 0.0 {
                     return Err(BadArgument::number("norm_type", norm_type, Expected::Not(0.into())).into());

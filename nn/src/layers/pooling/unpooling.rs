@@ -51,7 +51,6 @@ macro_rules! define_unpools {
             /// # Errors
             ///
             /// Returns [`BadArgument`] for numbers out of range.
-            #[expect(clippy::needless_pass_by_value, reason = "options are written where they are used")]
             pub fn with(kernel_size: impl IntoSizes, options: MaxUnpoolOptions) -> Result<Self> {
                 Ok(Self { windows: PooledWindows::new(&kernel_size.into_sizes(), &options)? })
             }
@@ -62,7 +61,7 @@ macro_rules! define_unpools {
             ///
             /// Returns an error if sizes differ, or if an index is out of range.
             pub fn forward(&self, x: &Tensor, indices: &Tensor) -> Result<Tensor> {
-                $unpool(x, indices, &self.windows.default_output_size(x.sizes())?, &self.windows)
+                $unpool(x, indices, self.windows.default_output_size(x.sizes())?, &self.windows)
             }
 
             /// Does the same with an output of the given sizes, without items and channels. Several sizes have the same pooled size.
@@ -78,7 +77,7 @@ macro_rules! define_unpools {
             ) -> Result<Tensor> {
                 let output_size = per_dimension("output_size", &output_size.into_sizes(), 0)?;
                 self.windows.check_output_size(x.sizes(), output_size)?;
-                $unpool(x, indices, &output_size, &self.windows)
+                $unpool(x, indices, output_size, &self.windows)
             }
         }
     )*};
@@ -108,7 +107,7 @@ define_unpools! {
     /// use dispatch_runtime::Tensor;
     ///
     /// let (maxima, indices) = MaxPool2d::new(2)?.forward_with_indices(&Tensor::rand((1, 5, 5), ())?)?;
-    /// assert_eq!(MaxUnpool2d::new(2)?.forward(&maxima, &indices)?.sizes(), [1, 4, 4]);
+    /// // The default output has the sizes 4 and 4, too few for the indices of this image.
     /// assert_eq!(MaxUnpool2d::new(2)?.forward_with_output_size(&maxima, &indices, 5)?.sizes(), [1, 5, 5]);
     /// # Ok::<(), dispatch_runtime::Error>(())
     /// ```
@@ -130,16 +129,16 @@ define_unpools! {
 }
 
 /// Unpools sequences as images of one column.
-fn unpool_sequences(x: &Tensor, indices: &Tensor, &[length]: &[i64; 1], _: &PooledWindows<1>) -> Result<Tensor> {
+fn unpool_sequences(x: &Tensor, indices: &Tensor, [length]: [i64; 1], _: &PooledWindows<1>) -> Result<Tensor> {
     aten::max_unpool2d(&x.unsqueeze(-1)?, &indices.unsqueeze(-1)?, &[length, 1])?.squeeze_dims(-1)
 }
 
-fn unpool_images(x: &Tensor, indices: &Tensor, output_size: &[i64; 2], _: &PooledWindows<2>) -> Result<Tensor> {
-    aten::max_unpool2d(x, indices, output_size)
+fn unpool_images(x: &Tensor, indices: &Tensor, output_size: [i64; 2], _: &PooledWindows<2>) -> Result<Tensor> {
+    aten::max_unpool2d(x, indices, &output_size)
 }
 
-fn unpool_volumes(x: &Tensor, indices: &Tensor, output_size: &[i64; 3], windows: &PooledWindows<3>) -> Result<Tensor> {
-    aten::max_unpool3d(x, indices, output_size, &windows.stride, &windows.padding)
+fn unpool_volumes(x: &Tensor, indices: &Tensor, output_size: [i64; 3], windows: &PooledWindows<3>) -> Result<Tensor> {
+    aten::max_unpool3d(x, indices, &output_size, &windows.stride, &windows.padding)
 }
 
 impl<const N: usize> PooledWindows<N> {
