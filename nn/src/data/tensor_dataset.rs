@@ -88,14 +88,14 @@ impl TensorColumns for Tensor {
 }
 
 macro_rules! impl_for_tuples {
-    ($($($index:tt)*;)*) => {$(
-        impl TensorColumns for ($(impl_for_tuples!(@tensor $index),)*) {
+    ($($($index:tt),+;)*) => {$(
+        impl TensorColumns for ($(impl_for_tuples!(@tensor $index),)+) {
             fn for_each(&self, f: &mut dyn FnMut(&Tensor)) {
-                $(f(&self.$index);)*
+                $(f(&self.$index);)+
             }
 
             fn row(&self, index: usize) -> Result<Self> {
-                Ok(($(self.$index.row(index)?,)*))
+                Ok(($(self.$index.row(index)?,)+))
             }
         }
     )*};
@@ -103,7 +103,7 @@ macro_rules! impl_for_tuples {
 }
 
 impl_for_tuples! {
-    0 1;
-    0 1 2;
-    0 1 2 3;
+    0, 1;
+    0, 1, 2;
+    0, 1, 2, 3;
 }
