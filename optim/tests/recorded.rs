@@ -26,7 +26,9 @@ struct Model {
 impl Model {
     fn new(dtype: DType) -> Result<Self> {
         let tensor = |name: &str| RECORDED[name].to(dtype)?.deep_clone();
-        let param = |name: &str| Ok(NamedParam { name: name.to_owned(), param: Param::new(tensor(name)?)? });
+        let param = |name: &str| -> Result<NamedParam> {
+            Ok(NamedParam { name: name.to_owned(), param: Param::new(tensor(name)?)? })
+        };
         Ok(Self { params: vec![param("weight")?, param("bias")?], x: tensor("x")?, y: tensor("y")? })
     }
 
@@ -213,8 +215,8 @@ fn param(name: &str) -> Result<Vec<NamedParam>> {
 }
 
 fn two_groups<R: UpdateRule>(options: R) -> Result<RuleOptimizer<R>> {
-    let groups = ["a", "b"].map(|name| Ok(ParamGroup { params: param(name)?, options: options.clone() }));
-    let mut optimizer = RuleOptimizer::with_groups(groups.into_iter().collect::<Result<Vec<_>>>()?)?;
+    let group = |name| -> Result<_> { Ok(ParamGroup { params: param(name)?, options: options.clone() }) };
+    let mut optimizer = RuleOptimizer::with_groups([group("a")?, group("b")?])?;
     for (group, lr) in optimizer.groups().into_iter().zip([0.5, 0.03]) {
         *group.lr = lr;
     }

@@ -89,13 +89,13 @@ impl TensorColumns for Tensor {
 
 macro_rules! impl_for_tuples {
     ($($($index:tt),+;)*) => {$(
-        impl TensorColumns for ($(impl_for_tuples!(@tensor $index),)*) {
+        impl TensorColumns for ($(impl_for_tuples!(@tensor $index),)+) {
             fn for_each(&self, f: &mut dyn FnMut(&Tensor)) {
-                $(f(&self.$index);)*
+                $(f(&self.$index);)+
             }
 
             fn row(&self, index: usize) -> Result<Self> {
-                Ok(($(self.$index.row(index)?,)*))
+                Ok(($(self.$index.row(index)?,)+))
             }
         }
     )*};
