@@ -19,7 +19,7 @@ use aten::prelude::*;
 /// ```
 /// # #[cfg(feature = "cpu")]
 /// # fn main() -> opdispatch::Result<()> {
-/// use opdispatch::jacrev;
+/// use opdispatch::jacobian::jacrev;
 /// use opdispatch::prelude::*;
 ///
 /// let (x, y) = (Tensor::from([1.0, 2.0]), Tensor::from(3.0));
@@ -66,7 +66,7 @@ pub fn jacrev<I: IntoTensorTree, O: TensorTree>(
 /// ```
 /// # #[cfg(feature = "cpu")]
 /// # fn main() -> opdispatch::Result<()> {
-/// use opdispatch::hessian;
+/// use opdispatch::jacobian::hessian;
 /// use opdispatch::prelude::*;
 ///
 /// // The second derivatives of x^2 y.

@@ -31,6 +31,7 @@ assert_eq!(y.to_vec::<f64>()?, [2.0, 6.0]);
 //! | `cuda` | CUDA kernels of these operators, `opdispatch::cuda`; builds on any machine | |
 //! | `attention`, `conv`, `loss`, `norm`, `optim`, `pooling`, `products`, `random`, `recurrent`, `resize`, `sort` | optional families of operators | default, all by `families` |
 //! | `fft`, `linalg`, `quantized` | Fourier transforms; decompositions and linear systems; operators of quantised models | |
+//! | `nn` | neural networks, optimisers, data loading and checkpoints: `opdispatch::nn`, `opdispatch::optim` | default |
 //! | `autograd` | derivatives and the backward pass: `opdispatch::autograd`, `loss.backward()` | default |
 //! | `autocast` | mixed precision: `opdispatch::autocast`, `autocast!` | default |
 //! | `modes` | observers of every operator call, `opdispatch::modes`: print, count, profile | default |
@@ -47,8 +48,8 @@ assert_eq!(y.to_vec::<f64>()?, [2.0, 6.0]);
 # Gradients of each sample
 
 `vmap` over `grad` computes the gradient of the loss of each sample, with one call for all samples. Inputs and results of all transforms are
-trees of tensors ([`TensorTree`](trait@dispatch_runtime::TensorTree)): tensors, tuples, lists, maps, and structs of these. [`jacrev`] computes the derivatives
-of a function with more than one result, and [`hessian`] second derivatives.
+trees of tensors ([`TensorTree`](trait@dispatch_runtime::TensorTree)): tensors, tuples, lists, maps, and structs of these. [`jacrev`](jacobian::jacrev) computes the
+derivatives of a function with more than one result, and [`hessian`](jacobian::hessian) second derivatives.
 
 ```
 use opdispatch::autograd::functional::grad;
@@ -101,7 +102,7 @@ assert_eq!(each.bias.to_vec::<f64>()?, [-5.0, -5.0, -9.0]);
 
 pub mod backend;
 #[cfg(all(feature = "autograd", feature = "vmap"))]
-mod jacobian;
+pub mod jacobian;
 
 #[cfg(feature = "aten")]
 pub use aten::{self, set_default_device};
@@ -115,13 +116,13 @@ pub use dispatch_checks as checks;
 pub use dispatch_files as files;
 #[cfg(feature = "modes")]
 pub use dispatch_modes as modes;
+#[cfg(feature = "nn")]
+pub use dispatch_nn as nn;
 pub use dispatch_runtime::{self as runtime, DType, Device, Error, Result, Scalar, Tensor, manual_seed};
 #[cfg(feature = "trace")]
 pub use dispatch_trace as trace;
 #[cfg(feature = "vmap")]
 pub use dispatch_vmap as vmap;
-#[cfg(all(feature = "autograd", feature = "vmap"))]
-pub use jacobian::{JacobianError, hessian, jacrev};
 #[cfg(feature = "cpu")]
 pub use kernels_cpu::thread_pool::{num_threads, set_num_threads};
 #[cfg(feature = "cuda")]
@@ -140,6 +141,8 @@ pub mod prelude {
     pub use aten::{self, TensorOptions, prelude::*};
     #[cfg(feature = "autograd")]
     pub use dispatch_autograd::{Differentiable, not_differentiable, op_grad};
+    #[cfg(feature = "nn")]
+    pub use dispatch_nn::{Forward, Module};
     pub use dispatch_runtime::{
         Arithmetic, Complex32, Complex64, DType, Device, Element, Error, ErrorKind, Floating, Generator, Number, Plan,
         PlanList, Result, Scalar, Tensor, bf16, expr, f16, link, op_def, op_impl, op_plan,
@@ -153,6 +156,8 @@ pub mod prelude {
 pub mod __private {
     #[cfg(feature = "autograd")]
     pub use dispatch_autograd::__private as autograd;
+    #[cfg(feature = "nn")]
+    pub use dispatch_nn::__private as nn;
     pub use dispatch_runtime::__private::*;
     #[cfg(feature = "vmap")]
     pub use dispatch_vmap::__private as vmap;

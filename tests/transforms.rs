@@ -2,11 +2,12 @@
 
 #![cfg(all(feature = "autocast", feature = "autograd", feature = "vmap", feature = "cpu", feature = "families"))]
 
+use opdispatch::autocast;
 use opdispatch::autograd::functional::grad;
 use opdispatch::autograd::{Differentiable, GradientError};
+use opdispatch::jacobian::{JacobianError, hessian, jacrev};
 use opdispatch::prelude::*;
 use opdispatch::vmap::{Vmap, vmap};
-use opdispatch::{JacobianError, autocast, hessian, jacrev};
 
 fn sample_tensor(sizes: &[i64]) -> Tensor {
     let count: i64 = sizes.iter().product();

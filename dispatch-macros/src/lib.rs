@@ -14,6 +14,7 @@ mod duplicate_definition;
 mod errors;
 mod expr;
 mod link;
+mod module;
 mod named_call;
 mod op_def;
 mod op_fallback;
@@ -141,6 +142,13 @@ pub fn expr(input: TokenStream) -> TokenStream {
 #[proc_macro_derive(TensorTree)]
 pub fn tensor_tree(input: TokenStream) -> TokenStream {
     tensor_tree::expand(input.into()).into()
+}
+
+/// Makes a struct a module of a neural network, if all its fields are parts of modules: parameters, buffers, modules, numbers, and
+/// containers of these. `#[module(skip)]` leaves a field out, and `#[module(name = "..")]` gives it another name.
+#[proc_macro_derive(Module, attributes(module))]
+pub fn module(input: TokenStream) -> TokenStream {
+    module::expand(input.into()).into()
 }
 
 /// Calls an operator's own macro. Not public API.

@@ -24,6 +24,10 @@ enum CrateRole {
     Facade,
     /// Tensors in files. It knows no operator.
     Files,
+    /// Neural networks. They know no backend.
+    Networks,
+    /// Optimisers and schedules. They know no backend.
+    Optimisers,
     /// A library of operators, written as a third party writes one. Only programs know it.
     Library,
     /// A program that uses the facade, such as the inspector, with its tests.
@@ -47,6 +51,8 @@ impl CrateRole {
             ("checks", "") => Self::Checks,
             ("conformance", "") => Self::Conformance,
             ("files", "") => Self::Files,
+            ("nn", "") => Self::Networks,
+            ("optim", "") => Self::Optimisers,
             ("vision", "") => Self::Library,
             ("dispatch-inspect", _) | ("conformance", "program") => Self::Program,
             ("examples" | "ui-tests", _) => Self::UserCode,
@@ -64,7 +70,7 @@ impl CrateRole {
     fn may_depend_on(self, other: Self) -> bool {
         use CrateRole::{
             Aten, Backend, Checks, Conformance, Facade, Files, KernelEngine, KernelFamily, Layer, Library, Macros,
-            Program, Runtime, Schema, Transform, UserCode,
+            Networks, Optimisers, Program, Runtime, Schema, Transform, UserCode,
         };
         let known: &[Self] = match self {
             Schema | Self::TestTools => &[],
@@ -75,7 +81,9 @@ impl CrateRole {
             Layer => &[Schema, Macros, Runtime, Aten, Transform],
             Checks => &[Schema, Macros, Runtime, Aten, Transform, Layer],
             Conformance => &[Schema, Macros, Runtime, Aten, Transform, Layer, Checks],
-            Facade => &[Schema, Macros, Runtime, Aten, Backend, Transform, Layer, Checks, Files],
+            Networks => &[Schema, Macros, Runtime, Aten, Transform, Layer, Files],
+            Optimisers => &[Schema, Macros, Runtime, Aten, Transform, Layer, Files, Networks],
+            Facade => &[Schema, Macros, Runtime, Aten, Backend, Transform, Layer, Checks, Files, Networks, Optimisers],
             Library => &[Runtime, Aten, Backend, Layer, Facade],
             Program => &[
                 Schema,

@@ -6,16 +6,14 @@ use std::fs;
 use crate::workspace_root;
 
 /// The names at the facade's root, without macros. A name belongs there if most applications need it, and if no module is its home.
-const ROOT_NAMES: [&[&str]; 4] = [
+const ROOT_NAMES: [&[&str]; 3] = [
     &["DType", "Device", "Error", "Result", "Scalar", "Tensor"],
     // Settings of the program.
     &["manual_seed", "num_threads", "set_default_device", "set_num_threads"],
-    // Derivatives that need two layers.
-    &["JacobianError", "hessian", "jacrev"],
     // Modules.
     &[
-        "aten", "autocast", "autograd", "backend", "checks", "cuda", "files", "modes", "prelude", "runtime", "trace",
-        "vmap",
+        "aten", "autocast", "autograd", "backend", "checks", "cuda", "files", "jacobian", "modes", "nn", "prelude",
+        "runtime", "trace", "vmap",
     ],
 ];
 

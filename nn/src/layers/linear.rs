@@ -1,0 +1,67 @@
+//! Linear layers.
+
+use aten::prelude::*;
+use dispatch_runtime::{IntoInt, Result, Tensor};
+
+use crate::forward::Forward;
+use crate::param::Param;
+
+/// A linear layer: `x weight^T + bias`.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// use aten::prelude::*;
+/// use dispatch_nn::{Forward, Linear};
+/// use dispatch_runtime::Tensor;
+///
+/// let layer = Linear::new(4, 2)?;
+/// assert_eq!(layer.forward(&Tensor::zeros((3, 4), ())?)?.sizes(), [3, 2]);
+/// # Ok::<(), dispatch_runtime::Error>(())
+/// ```
+#[derive(Clone, Debug, crate::Module)]
+pub struct Linear {
+    /// The matrix, of sizes `[out_features, in_features]`.
+    pub weight: Param,
+    /// The numbers that are added, of sizes `[out_features]`.
+    pub bias: Option<Param>,
+}
+
+impl Linear {
+    /// Creates a layer with a bias. Weight and bias are uniform in `±1/sqrt(in_features)`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a size is negative.
+    pub fn new(in_features: impl IntoInt, out_features: impl IntoInt) -> Result<Self> {
+        let (in_features, out_features) = (in_features.into_int(), out_features.into_int());
+        let bias = Some(uniform_for_inputs([out_features], in_features)?);
+        Ok(Self { bias, ..Self::without_bias(in_features, out_features)? })
+    }
+
+    /// Creates a layer without a bias. PyTorch: `Linear(.., bias=False)`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a size is negative.
+    pub fn without_bias(in_features: impl IntoInt, out_features: impl IntoInt) -> Result<Self> {
+        let (in_features, out_features) = (in_features.into_int(), out_features.into_int());
+        Ok(Self { weight: uniform_for_inputs([out_features, in_features], in_features)?, bias: None })
+    }
+}
+
+impl Forward for Linear {
+    type Output = Tensor;
+
+    fn forward(&self, x: &Tensor) -> Result<Tensor> {
+        aten::linear(x, &self.weight, self.bias.as_deref())
+    }
+}
+
+/// Returns a parameter that is uniform in `±1/sqrt(inputs)`.
+fn uniform_for_inputs<const N: usize>(sizes: [i64; N], inputs: i64) -> Result<Param> {
+    let tensor = Tensor::empty(sizes, ())?;
+    #[expect(clippy::cast_precision_loss, reason = "sizes of layers are small")]
+    let bound = if inputs > 0 { (inputs as f64).sqrt().recip() } else { 0.0 };
+    tensor.uniform_(-bound..bound)?;
+    Param::new(tensor)
+}
