@@ -16,7 +16,7 @@ const MAX_DEPTH: usize = 100;
 /// The number of values that every pickle may have, and that each of its bytes may add. An object that many others refer to becomes a value
 /// of each of them, so a pickle of a few bytes could have more values than any memory.
 const FREE_VALUES: usize = 100_000;
-const VALUES_PER_BYTE: usize = 16;
+const VALUES_PER_BYTE: usize = 4;
 /// The longest key of a storage. Those of PyTorch are numbers.
 const MAX_KEY_LENGTH: usize = 100;
 
