@@ -4,7 +4,10 @@
 use dispatch_runtime::MemoryFormat;
 use dispatch_runtime::prelude::*;
 
-const [ITEMS, ROWS, HEADS, WIDTH]: [i64; 4] = [3, 130, 5, 20];
+const ITEMS: i64 = 3;
+const ROWS: i64 = 130;
+const HEADS: i64 = 5;
+const WIDTH: i64 = 20;
 
 /// Returns query, key and value as views of one tensor, in which the heads of a row are adjacent.
 fn heads_of_projection(dtype: DType) -> Result<Vec<Tensor>> {
@@ -20,9 +23,8 @@ fn heads_of_projection(dtype: DType) -> Result<Vec<Tensor>> {
 fn attention_and_gradients(heads: &[Tensor]) -> Result<[Tensor; 5]> {
     let [q, k, v] = heads else { return Err("attention has three inputs".into()) };
     let (out, sums) = aten::_scaled_dot_product_flash_attention_for_cpu(q, k, v, 0.0, true, None, None)?;
-    let (a, b, c) = aten::_scaled_dot_product_flash_attention_for_cpu_backward(
-        q, q, k, v, &out, &sums, 0.0, true, None, None,
-    )?;
+    let (a, b, c) =
+        aten::_scaled_dot_product_flash_attention_for_cpu_backward(q, q, k, v, &out, &sums, 0.0, true, None, None)?;
     Ok([out, sums, a, b, c])
 }
 
