@@ -57,7 +57,7 @@ fn layer_norm_parameter_gradients_are_sums_over_all_rows_for_any_number_of_threa
         let (x, grad) = (tensor_of_distinct_numbers(&sizes, 1.0), tensor_of_distinct_numbers(&sizes, 2.0));
         let (_, mean, rstd) = aten::native_layer_norm(&x, &[columns], None, None, 1e-5).unwrap();
         let gradients = || {
-            let weight = Tensor::ones(columns, DType::F64).unwrap();
+            let weight = tensor_of_distinct_numbers(&[columns], 3.0);
             let (_, weight_grad, bias_grad) = aten::native_layer_norm_backward(
                 &grad,
                 &x,

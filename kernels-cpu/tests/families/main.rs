@@ -5,6 +5,7 @@
 use kernels_cpu as _;
 
 mod add_relu;
+mod attention;
 mod batch_norm;
 mod channels_last;
 mod complex_views;
