@@ -17,6 +17,10 @@ mod sequential;
 mod shape;
 mod upsample;
 
+// The options of layers have these types. They are also the options of operators.
+pub use aten::functional::InterpolationMode;
+pub use aten::{AvgPoolOptions, GeluApproximation, MaxPoolOptions, PadMode, Padding, Reduction};
+
 pub use activation::*;
 pub use channel_norm::{
     BatchNorm1d, BatchNorm2d, BatchNorm3d, BatchNormOptions, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d,
