@@ -134,7 +134,7 @@ fn a_position_in_other_data_is_an_error() -> Result<()> {
 
 #[test]
 fn errors_and_panics_reach_the_caller_and_later_batches_are_delivered() -> Result<()> {
-    for (broken, message) in [(1_000, "item 1000 is broken"), (2_000, "item 2000 of the dataset: no such file")] {
+    for (broken, message) in [(1_000, "item 1000 is broken"), (2_000, "item 3 of the dataset: no such file")] {
         let dataset = noisy(3_000).subset(vec![1, 2, 3, broken, 5, 6])?;
         let options = DataLoaderOptions { num_workers: 2, ..DataLoaderOptions::default() };
         let results: Vec<_> = DataLoader::with(dataset, 2, options)?.iter()?.collect();

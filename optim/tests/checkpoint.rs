@@ -36,8 +36,8 @@ impl Run {
         Ok(Self { model, optimizer, schedule, scaler, data: DataLoader::with(dataset, 3, options)? })
     }
 
-    /// Makes steps, and returns their losses. An epoch has four.
-    fn train(&mut self, steps: usize) -> Result<Vec<f32>> {
+    /// Makes steps, and returns their losses. An epoch has four. After `save_after` steps, the run is saved.
+    fn train(&mut self, steps: usize, save_after: usize, path: &Path) -> Result<Vec<f32>> {
         let mut losses = Vec::new();
         while losses.len() < steps {
             for batch in self.data.iter()?.take(steps - losses.len()) {
@@ -49,6 +49,9 @@ impl Run {
                 self.scaler.update()?;
                 self.schedule.step(&mut self.optimizer)?;
                 losses.push(loss.item()?);
+                if losses.len() == save_after {
+                    self.save(path)?;
+                }
             }
         }
         Ok(losses)
@@ -89,16 +92,14 @@ fn a_resumed_run_equals_the_uninterrupted_one() -> Result<()> {
     let _is_default = generator.make_default();
 
     let mut whole = Run::new()?;
-    let mut expected = whole.train(5)?;
-    whole.save(&path)?;
-    expected.extend(whole.train(5)?);
+    let expected = whole.train(10, 5, &path)?;
     let scale = whole.scaler.get_scale()?;
     assert!(scale > 65536.0, "the scale has grown: {scale}");
 
     generator.set_seed(99);
     let mut resumed = Run::new()?;
     resumed.load(&path)?;
-    assert_eq!(resumed.train(5)?, expected[5..]);
+    assert_eq!(resumed.train(5, 0, &path)?, expected[5..]);
     assert_eq!(resumed.weights()?, whole.weights()?);
     assert_eq!(resumed.scaler.get_scale()?, scale);
     assert_eq!(resumed.schedule.last_lr(), whole.schedule.last_lr());
@@ -111,8 +112,7 @@ fn an_error_lists_everything_that_does_not_fit_and_nothing_is_loaded() -> Result
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.safetensors");
     let mut run = Run::new()?;
-    run.train(2)?;
-    run.save(&path)?;
+    run.train(2, 2, &path)?;
     let (mut tensors, mut metadata) = load_safetensors_with_metadata(&path)?;
     tensors.remove("model.0.bias");
     tensors.insert("model.0.extra".to_owned(), Tensor::from(1.0));
@@ -155,8 +155,7 @@ fn a_part_can_be_loaded_alone() -> Result<()> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.safetensors");
     let mut run = Run::new()?;
-    run.train(1)?;
-    run.save(&path)?;
+    run.train(1, 1, &path)?;
     let mut other = Run::new()?;
     checkpoint::load(&path, &mut [("model", &mut other.model)])?;
     assert_eq!(other.weights()?, run.weights()?);
