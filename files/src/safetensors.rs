@@ -32,7 +32,9 @@ type Contents = (BTreeMap<String, Tensor>, SafetensorsMetadata);
 /// Loads all tensors of a safetensors file, by their names. If the path ends in `.json`, the file is the index of a model in several files
 /// (`model.safetensors.index.json`), and all of them are loaded.
 ///
-/// Tied tensors, which [`save_safetensors`] saves once, get all their names back. They are handles of the same tensor.
+/// Tied tensors, which [`save_safetensors`] saves once, get all their names back. They are handles of the same tensor. Python's `save_model`
+/// writes the same entry for a view of a part, or with other strides. Such a view becomes the whole tensor too, because the file does not
+/// tell the two apart.
 ///
 /// ```no_run
 /// let weights = dispatch_files::load_safetensors("model.safetensors")?;
