@@ -1,7 +1,8 @@
 //! The loop nest of a fold.
 //!
-//! Results are computed in units: neighbours along the innermost kept dimension, as many as fit the cache. If there are fewer units than
-//! threads, the reduced elements are divided, too, and the totals of the parts are merged in order.
+//! Results are computed in units: neighbours along the innermost kept dimension, as many as fit the cache. If there are few units, the
+//! reduced elements are divided, too, and the totals of the parts are merged in order. The division does not depend on the number of
+//! threads, so results do not either.
 #![expect(unsafe_code, reason = "lines and units divided among threads")]
 
 use dispatch_runtime::Operand;
@@ -14,6 +15,8 @@ use crate::thread_pool::{self, DisjointLines};
 
 /// The fewest elements that are worth a thread.
 const GRAIN_SIZE: usize = 32 * 1024;
+/// The number of pieces of work that is enough for all threads. If there are fewer units, they are divided into parts.
+const MAX_PIECES: usize = 32;
 /// The most elements that are converted at a time: enough that lanes are seldom restarted, and no more than the L1 cache holds.
 const ELEMENTS_PER_BLOCK: [usize; 2] = [4 * MAX_FOLDED_COLUMNS, 8 * MAX_FOLDED_COLUMNS];
 /// The fewest neighbouring results that are folded row by row. Shorter rows would be too slow.
@@ -157,11 +160,11 @@ impl FoldNest<'_> {
         let (inner, _, _) = self.innermost_kept_dim();
         let blocks = inner.div_ceil(self.unit_results);
         let units = blocks * self.kept_dims.iter().skip(1).map(|kept| kept.0).product::<usize>();
-        let threads = thread_pool::num_threads();
         let longest = (0..self.reduced_dims.len()).max_by_key(|&dim| self.reduced_dims[dim].0).unwrap_or(0);
         let size = self.reduced_dims.get(longest).map_or(1, |dim| dim.0);
-        let parts = (count.saturating_mul(self.unit_results) / GRAIN_SIZE).min(size).min(threads * 2);
-        if units >= threads || parts < 2 {
+        let parts =
+            (count.saturating_mul(self.unit_results) / GRAIN_SIZE).min(size).min(MAX_PIECES.div_ceil(units.max(1)));
+        if parts < 2 {
             let grain = (GRAIN_SIZE / count.max(1).saturating_mul(self.unit_results)).max(1);
             return thread_pool::parallel_for(0..units, grain, |units| {
                 let mut scratch = FoldBuffers::new(self);
