@@ -27,7 +27,7 @@ pub(crate) fn check<M: Module + Clone>(
         let close = |what: &str, found: &Tensor, expected: &Tensor| -> Result<()> {
             assert_eq!(found.sizes(), expected.sizes(), "{name}: {what}");
             let (found, expected) = (found.detach()?.to(DType::F64)?, expected.to(DType::F64)?);
-            let limit = (expected.abs()? * tolerances.0 + tolerances.1)?;
+            let limit = ((expected.abs()? * tolerances.0)? + tolerances.1)?;
             let worst = ((&found - &expected)?.abs()? - limit)?.max()?.item::<f64>()?;
             assert!(worst <= 0.0, "{name} in {dtype}: {what} is {found}, and {expected} in PyTorch");
             Ok(())
