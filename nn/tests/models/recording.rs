@@ -10,7 +10,7 @@ use dispatch_runtime::prelude::*;
 /// Loads the recorded state dict, and compares a step in training mode and an output in evaluation mode, in f64 and in f32.
 pub(crate) fn check<M: Module + Clone>(
     name: &str,
-    model: M,
+    model: &M,
     forward: impl Fn(&M, &Tensor) -> Result<Tensor>,
     loss: impl Fn(&Tensor, &Tensor) -> Result<Tensor>,
 ) -> Result<()> {
