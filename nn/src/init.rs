@@ -12,6 +12,7 @@
 mod gain;
 mod structured;
 
+use std::f64::consts::FRAC_1_SQRT_2;
 use std::ops::Range;
 
 use aten::prelude::*;
@@ -80,7 +81,7 @@ pub fn trunc_normal_(tensor: &Tensor, mean: f64, std: f64, range: Range<f64>) ->
     if mirrored {
         (start, end) = (-end, -start);
     }
-    let probability = |x: f64| aten::special_ndtr(&Tensor::from(x))?.item::<f64>();
+    let probability = |x: f64| (Tensor::from(-x * FRAC_1_SQRT_2).erfc()? * 0.5)?.item::<f64>();
     let probabilities = Tensor::empty(tensor.sizes(), (DType::F64, tensor.device()))?;
     let (low, high) = (probability(start)?, probability(end)?);
     if low < high {

@@ -24,6 +24,10 @@ mod shape;
 mod transformer;
 mod upsample;
 
+// The options of layers have these types. They are also the options of operators.
+pub use aten::functional::InterpolationMode;
+pub use aten::{AvgPoolOptions, GeluApproximation, MaxPoolOptions, PadMode, Padding, Reduction};
+
 pub use activation::*;
 pub use attention::{AttentionMasks, MultiheadAttention, MultiheadAttentionOptions};
 pub use channel_norm::{

@@ -36,6 +36,42 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # Layers
+//!
+//! Layers have PyTorch's names, options, defaults and initial values. `new` takes what PyTorch requires. Layers with tensors or checks have
+//! a second constructor for the rest, and layers without have their options as public fields:
+//!
+//! ```
+//! # use kernels_cpu as _;
+//! use dispatch_nn as nn;
+//!
+//! let conv = nn::Conv2d::with(3, 8, 3, nn::ConvOptions { stride: 2.into(), ..nn::ConvOptions::default() })?;
+//! let loss = nn::CrossEntropyLoss { label_smoothing: 0.1, ..nn::CrossEntropyLoss::new() };
+//! # Ok::<(), dispatch_runtime::Error>(())
+//! ```
+//!
+//! | group | layers |
+//! |---|---|
+//! | products | [`Linear`] [`Bilinear`] |
+//! | convolutions | [`Conv1d`] [`Conv2d`] [`Conv3d`] [`ConvTranspose1d`] [`ConvTranspose2d`] [`ConvTranspose3d`] [`Unfold`] [`Fold`] |
+//! | normalisation over the batch | [`BatchNorm1d`] [`BatchNorm2d`] [`BatchNorm3d`] |
+//! | normalisation of each item | [`InstanceNorm1d`] [`InstanceNorm2d`] [`InstanceNorm3d`] [`GroupNorm`] [`LayerNorm`] [`RMSNorm`] [`LocalResponseNorm`] |
+//! | dropout | [`Dropout`] [`Dropout1d`] [`Dropout2d`] [`Dropout3d`] [`AlphaDropout`] [`FeatureAlphaDropout`] |
+//! | pooling | [`MaxPool1d`] [`MaxPool2d`] [`MaxPool3d`] [`AvgPool1d`] [`AvgPool2d`] [`AvgPool3d`] [`LPPool1d`] [`LPPool2d`] [`LPPool3d`] [`FractionalMaxPool2d`] [`FractionalMaxPool3d`] [`MaxUnpool1d`] [`MaxUnpool2d`] [`MaxUnpool3d`] |
+//! | pooling to a size | [`AdaptiveAvgPool1d`] [`AdaptiveAvgPool2d`] [`AdaptiveAvgPool3d`] [`AdaptiveMaxPool1d`] [`AdaptiveMaxPool2d`] [`AdaptiveMaxPool3d`] |
+//! | borders | [`ZeroPad1d`] [`ZeroPad2d`] [`ZeroPad3d`] [`ConstantPad1d`] [`ConstantPad2d`] [`ConstantPad3d`] [`ReflectionPad1d`] [`ReflectionPad2d`] [`ReflectionPad3d`] [`ReplicationPad1d`] [`ReplicationPad2d`] [`ReplicationPad3d`] [`CircularPad1d`] [`CircularPad2d`] [`CircularPad3d`] |
+//! | sizes and shapes | [`Upsample`] [`UpsamplingNearest2d`] [`UpsamplingBilinear2d`] [`PixelShuffle`] [`PixelUnshuffle`] [`ChannelShuffle`] [`Flatten`] [`Unflatten`] [`Identity`] |
+//! | activations | [`ReLU`] [`ReLU6`] [`LeakyReLU`] [`PReLU`] [`RReLU`] [`ELU`] [`SELU`] [`CELU`] [`GELU`] [`SiLU`] [`Mish`] [`Sigmoid`] [`LogSigmoid`] [`Tanh`] [`Tanhshrink`] [`Softplus`] [`Softsign`] [`Softshrink`] [`Hardshrink`] [`Hardtanh`] [`Hardsigmoid`] [`Hardswish`] [`Threshold`] [`GLU`] |
+//! | probabilities | [`Softmax`] [`Softmin`] [`LogSoftmax`] [`Softmax2d`] |
+//! | losses of numbers | [`L1Loss`] [`MSELoss`] [`SmoothL1Loss`] [`HuberLoss`] |
+//! | losses of classes | [`CrossEntropyLoss`] [`NLLLoss`] [`BCELoss`] [`BCEWithLogitsLoss`] [`MultiLabelSoftMarginLoss`] [`MultiLabelMarginLoss`] [`MultiMarginLoss`] [`CTCLoss`] |
+//! | losses of distributions | [`KLDivLoss`] [`PoissonNLLLoss`] [`GaussianNLLLoss`] |
+//! | losses of similarities | [`CosineEmbeddingLoss`] [`MarginRankingLoss`] [`HingeEmbeddingLoss`] [`SoftMarginLoss`] [`TripletMarginLoss`] |
+//! | distances | [`CosineSimilarity`] [`PairwiseDistance`] |
+//! | containers | [`Sequential`] |
+//!
+//! [`init`] has the functions that draw initial values.
 #![forbid(unsafe_code)]
 
 extern crate self as dispatch_nn;

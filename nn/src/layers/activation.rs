@@ -154,8 +154,8 @@ define_layers! {
     ///
     /// ```
     /// # use kernels_cpu as _;
-    /// use aten::{GeluApproximation, prelude::*};
-    /// use dispatch_nn::{Forward, GELU};
+    /// use aten::prelude::*;
+    /// use dispatch_nn::{Forward, GELU, GeluApproximation};
     /// use dispatch_runtime::Tensor;
     ///
     /// let x = Tensor::from([1.0]);

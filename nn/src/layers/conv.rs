@@ -117,8 +117,8 @@ define_convolutions! {
     ///
     /// ```
     /// # use kernels_cpu as _;
-    /// use aten::{Padding, prelude::*};
-    /// use dispatch_nn::{Conv1d, ConvOptions, Forward};
+    /// use aten::prelude::*;
+    /// use dispatch_nn::{Conv1d, ConvOptions, Forward, Padding};
     /// use dispatch_runtime::Tensor;
     ///
     /// let layer = Conv1d::with(2, 4, 3, ConvOptions { padding: Padding::Same, ..ConvOptions::default() })?;

@@ -35,9 +35,8 @@ impl Target {
 ///
 /// ```
 /// # use kernels_cpu as _;
-/// use aten::functional::InterpolationMode;
 /// use aten::prelude::*;
-/// use dispatch_nn::{Forward, Upsample};
+/// use dispatch_nn::{Forward, InterpolationMode, Upsample};
 /// use dispatch_runtime::Tensor;
 ///
 /// let image = Tensor::zeros((1, 3, 8, 8), ())?;

@@ -1,7 +1,6 @@
 //! Initial parameters: mean, deviation and bounds are those of PyTorch's formulas.
 
 use aten::prelude::*;
-use dispatch_autograd::Differentiable;
 use dispatch_nn::{
     BatchNorm2d, Bilinear, Conv1d, Conv2d, Conv3d, ConvOptions, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d,
     ConvTransposeOptions, GroupNorm, InstanceNorm2d, InstanceNormOptions, LayerNorm, Linear, Module, PReLU, RMSNorm,
@@ -131,7 +130,7 @@ fn gains_are_those_of_pytorch() {
         ("sigmoid", 1.0),
         ("tanh", 1.666_666_666_666_666_7),
         ("relu", 1.414_213_562_373_095_1),
-        ("leaky_relu", 1.414_142_856_998_535_5),
+        ("leaky_relu", 1.414_142_856_997_835_4),
         ("selu", 0.75),
     ];
     for (word, gain) in gains {

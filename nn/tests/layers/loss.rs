@@ -19,10 +19,10 @@ fn weights(count: i64) -> Result<Option<Buffer>> {
 
 /// Compares a loss with each reduction. The expression has the reduction and the inputs.
 macro_rules! compare_losses {
-    ($group:ident: $($name:literal $words:ident $loss:ty { $($field:ident: $value:expr),* } ($($input:literal)*);)*) => {$(
+    ($group:ident: $($name:literal $words:ident $loss:ident { $($field:ident: $value:expr),* } ($($input:literal)*);)*) => {$(
         for word in $words {
-            let loss = <$loss>::default();
-            let loss = <$loss> { reduction: word.parse()?, $($field: $value,)* ..loss };
+            let loss = $loss { $($field: $value,)* ..$loss::new() };
+            let loss = $loss { reduction: word.parse()?, ..loss };
             $group.function(&format!("{} {word}", $name), Ok(loss), |loss, x| Ok(vec![loss.forward($(&x[$input]),*)?]))?;
         }
     )*};

@@ -1,11 +1,11 @@
 //! Distances between vectors: `dist`, `cdist`, `pdist` and `cosine_similarity`.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, DTypes, Dims, Spec, broadcast, wrap_dim};
+use dispatch_runtime::{BadArgument, DTypes, Dims, Spec, broadcast, guard, wrap_dim};
 
 use crate::{
-    add_scalar, cat, check_same_device, clamp_min, div, linalg_vector_norm, matmul, mul, mul_scalar, ones_like,
-    pow_tensor_scalar, sqrt_out, sub, sum_dim_intlist, to_device, to_dtype, transpose_int,
+    add_scalar, cat, check_same_device, clamp_min, clamp_min_, div, linalg_vector_norm, matmul, mul, mul_scalar,
+    ones_like, pow_tensor_scalar, sqrt_out, sub, sum_dim_intlist, to_device, to_dtype, transpose_int,
 };
 
 /// The `p`-norm of the difference of two tensors.
@@ -48,8 +48,13 @@ pub fn cosine_similarity(x1: &Tensor, x2: &Tensor, dim: i64, eps: f64) -> Result
         let x = &if x.device() == device { x.clone() } else { to_device(x, device, x.dtype(), false, false, None)? };
         let x = if x.dtype().is_floating() { x.clone() } else { to_dtype(x, dtype, false, false, None)? };
         let x = crate::expand(&x, &sizes, false)?;
-        let length = linalg_vector_norm(&x, 2.into(), Some(&[dim]), true, None)?;
-        div(&x, &clamp_min(&length, eps.into())?)
+        let mut length = crate::clone(&linalg_vector_norm(&x, 2.into(), Some(&[dim]), true, None)?, None)?;
+        {
+            // No gradient of the clamp: the gradient of a short vector is that of a vector of length `eps`.
+            let _no_grad = guard::no_grad();
+            clamp_min_(&mut length, eps.into())?;
+        }
+        div(&x, &length)
     };
     sum_dim_intlist(&mul(&unit(x1)?, &unit(x2)?)?, Some(&[dim]), false, None)
 }

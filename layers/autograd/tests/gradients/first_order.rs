@@ -291,3 +291,10 @@ fn a_backward_on_another_thread_uses_the_thread_state_of_the_forward() {
     .unwrap();
     assert_eq!(gradient_elements(&x), [4.0]);
 }
+
+#[test]
+fn the_gradient_of_a_root_has_the_precision_of_its_dtype() {
+    let x = leaf_tensor(&[8.0]);
+    x.pow(1.0 / 3.0).unwrap().backward().unwrap();
+    assert!((gradient_elements(&x)[0] - 1.0 / 12.0).abs() < 1e-16, "{:?}", gradient_elements(&x));
+}

@@ -198,3 +198,9 @@ fn polygamma_of_the_largest_order_has_a_gradient() {
     aten::polygamma(i64::MAX, &x).unwrap().sum().unwrap().backward().unwrap();
     assert_eq!(x.grad().unwrap().sizes(), [2]);
 }
+
+#[test]
+fn the_smallest_length_in_a_cosine_similarity_has_no_gradient() {
+    let found = gradients([&[0.1, 0.0], &[1.0, 0.0]], |[x, y]| aten::cosine_similarity(x, y, 0, 0.5));
+    assert_gradients([found[0].clone()], [&[1.6, 0.0]]);
+}

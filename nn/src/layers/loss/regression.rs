@@ -27,8 +27,8 @@ define_layers! {
     ///
     /// ```
     /// # use kernels_cpu as _;
-    /// use aten::{Reduction, prelude::*};
-    /// use dispatch_nn::MSELoss;
+    /// use aten::prelude::*;
+    /// use dispatch_nn::{MSELoss, Reduction};
     /// use dispatch_runtime::Tensor;
     ///
     /// let (input, target) = (Tensor::from([1.0, 3.0]), Tensor::from([1.0, 1.0]));

@@ -75,8 +75,8 @@ define_average_pools! {
     ///
     /// ```
     /// # use kernels_cpu as _;
-    /// use aten::{AvgPoolOptions, prelude::*};
-    /// use dispatch_nn::{AvgPool2d, Forward};
+    /// use aten::prelude::*;
+    /// use dispatch_nn::{AvgPool2d, AvgPoolOptions, Forward};
     /// use dispatch_runtime::Tensor;
     ///
     /// let layer = AvgPool2d::with(3, AvgPoolOptions { stride: 1.into(), padding: 1.into(), ..AvgPoolOptions::default() })?;

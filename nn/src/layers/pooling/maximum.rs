@@ -83,8 +83,8 @@ define_max_pools! {
     ///
     /// ```
     /// # use kernels_cpu as _;
-    /// use aten::{MaxPoolOptions, prelude::*};
-    /// use dispatch_nn::{Forward, MaxPool2d};
+    /// use aten::prelude::*;
+    /// use dispatch_nn::{Forward, MaxPool2d, MaxPoolOptions};
     /// use dispatch_runtime::Tensor;
     ///
     /// let x = Tensor::from([[[1.0, 2.0], [4.0, 3.0]]]);

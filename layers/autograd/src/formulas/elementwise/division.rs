@@ -14,8 +14,20 @@ fn divisor_gradient(grad: &Tensor, this: &Tensor, other: &Tensor) -> Result<Tens
 }
 
 fn pow_base_gradient(grad: &Tensor, this: &Tensor, exponent: &Tensor) -> Result<Tensor> {
-    let slope = (exponent * this.pow(&(exponent + -1)?)?)?;
+    let slope = (exponent * this.pow(&one_less(exponent)?)?)?;
     (grad * conj(&slope)?)?.masked_fill(&exponent.eq(0)?, 0)
+}
+
+/// Returns the exponent minus 1. A difference of numbers would have the default dtype, and round an exponent such as 1/3.
+fn one_less(exponent: &Tensor) -> Result<Tensor> {
+    if exponent.is_number() {
+        match exponent.to_scalar()? {
+            Scalar::Float(number) => return Ok(Tensor::number((number - 1.0).into())),
+            Scalar::Complex(number) => return Ok(Tensor::number((number - 1.0).into())),
+            Scalar::Bool(_) | Scalar::Int(_) => {}
+        }
+    }
+    exponent + -1
 }
 
 /// Returns the gradient of a power's exponent. It is zero if the base is zero and the exponent's real part is not negative.
