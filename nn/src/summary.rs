@@ -91,14 +91,17 @@ impl Summary {
 struct Builder {
     summary: Summary,
     refs: Vec<ModuleRef>,
-    /// The modules that contain the next part: the depth of the path, the number in the list, and the parameters that were counted.
+    /// The modules that contain the next part, the outermost first.
     open: Vec<OpenModule>,
+    /// The parameters that were counted, so that a shared one counts once.
     seen: HashSet<usize>,
 }
 
 struct OpenModule {
-    depth: usize,
+    path: String,
+    /// The number in the list of modules.
     at: usize,
+    /// The parameters that were counted for this module.
     seen: HashSet<usize>,
 }
 
@@ -111,21 +114,22 @@ impl Default for Builder {
 
 impl Builder {
     fn add_module(&mut self, path: &ModulePath<'_>, module: ModuleRef) {
-        self.leave_modules(path.depth());
+        let path = path.to_string();
+        self.leave_modules(&path);
         self.summary.modules.push(ModuleSummary {
-            path: path.to_string(),
+            path: path.clone(),
             type_name: module.type_name(),
             level: self.open.len(),
             output_sizes: Vec::new(),
             num_parameters: 0,
             num_trainable: 0,
         });
-        self.open.push(OpenModule { depth: path.depth(), at: self.refs.len(), seen: HashSet::new() });
+        self.open.push(OpenModule { path, at: self.refs.len(), seen: HashSet::new() });
         self.refs.push(module);
     }
 
     fn add_param(&mut self, path: &ModulePath<'_>, param: &Param) {
-        self.leave_modules(path.depth());
+        self.leave_modules(&path.to_string());
         let count = param.geometry().count();
         let trainable = if param.requires_grad() { count } else { 0 };
         for open in &mut self.open {
@@ -144,9 +148,11 @@ impl Builder {
         }
     }
 
-    /// Closes the modules that do not contain a part at this depth. Parts come in the order of the tree.
-    fn leave_modules(&mut self, depth: usize) {
-        while self.open.last().is_some_and(|open| open.depth >= depth) {
+    /// Closes the modules that do not contain a part of this path. Parts come in the order of the tree.
+    fn leave_modules(&mut self, path: &str) {
+        let contains =
+            |module: &str| module.is_empty() || path.strip_prefix(module).is_some_and(|rest| rest.starts_with('.'));
+        while self.open.last().is_some_and(|open| !contains(&open.path)) {
             self.open.pop();
         }
     }

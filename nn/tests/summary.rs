@@ -54,7 +54,7 @@ fn the_table_has_the_tree_and_the_sizes_of_outputs() -> Result<()> {
     let text = net.summary_with(|net| net.forward(&tokens))?.to_string();
     let expected = "\
 Module                 Output                           Parameters  Trainable
-Net                    [3, 10]                                 480        420
+Net                    [3, 10]                                 504        444
 ├─ embedding: Embedding  [5, 3, 6]                              60          0
 ├─ lstm: LSTM          [5, 3, 6], [1, 3, 6], [1, 3, 6]         336        336
 ";

@@ -7,6 +7,7 @@ use dispatch_runtime::{BadArgument, IntoInt, Result, Tensor};
 use super::define_layers::{define_layers, impl_forward};
 use crate::forward::Forward;
 use crate::param::{Param, Training};
+use crate::summary::observe;
 
 /// Defines activations without options.
 macro_rules! define_activations {
@@ -28,7 +29,7 @@ macro_rules! define_activations {
             type Output = Tensor;
 
             fn forward(&self, $x: &Tensor) -> Result<Tensor> {
-                $result
+                observe(self, $result)
             }
         }
     )*};

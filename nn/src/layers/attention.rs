@@ -64,6 +64,7 @@ pub struct MultiheadAttention {
 /// # Ok::<(), dispatch_runtime::Error>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "these are PyTorch's options")]
 pub struct MultiheadAttentionOptions {
     /// The probability of leaving out an attention weight while training.
     pub dropout: f64,

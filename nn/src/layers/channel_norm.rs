@@ -5,6 +5,7 @@ use dispatch_runtime::{BadArgument, DType, Expected, IntoInt, Result, Tensor};
 
 use crate::forward::Forward;
 use crate::param::{Buffer, Param, Training};
+use crate::summary::observe;
 
 /// The options of [`BatchNorm1d`], [`BatchNorm2d`] and [`BatchNorm3d`].
 ///
@@ -124,7 +125,7 @@ macro_rules! define_channel_norms {
                     eps: self.eps,
                     training: self.training.is_on(),
                 };
-                $normalise(&layer, x, $ranks)
+                observe(self, $normalise(&layer, x, $ranks))
             }
         }
     )*};

@@ -8,6 +8,7 @@ use super::linear::uniform_for_inputs;
 use super::per_dimension::{per_dimension, per_dimension_or};
 use crate::forward::Forward;
 use crate::param::Param;
+use crate::summary::observe;
 
 /// The options of [`Conv1d`], [`Conv2d`] and [`Conv3d`]. A list with one number counts for all dimensions.
 ///
@@ -98,13 +99,14 @@ macro_rules! define_convolutions {
             fn forward(&self, x: &Tensor) -> Result<Tensor> {
                 let (weight, bias) = (&self.weight, self.bias.as_deref());
                 let Window { stride, dilation, groups, padding } = &self.window;
-                match padding {
+                let result = match padding {
                     WindowPadding::Zeros(zeros) => aten::$convolve(x, weight, bias, stride, zeros, dilation, *groups),
                     WindowPadding::Same => aten::$convolve_same(x, weight, bias, stride, "same", dilation, *groups),
                     WindowPadding::Border(border, mode) => {
                         aten::$convolve(&x.pad_with(border, *mode)?, weight, bias, stride, &[0], dilation, *groups)
                     }
-                }
+                };
+                observe(self, result)
             }
         }
     )*};

@@ -7,6 +7,7 @@ use super::conv::{checked_groups, initial_parameters};
 use super::per_dimension::{per_dimension, per_dimension_or};
 use crate::forward::Forward;
 use crate::param::Param;
+use crate::summary::observe;
 
 /// The options of [`ConvTranspose1d`], [`ConvTranspose2d`] and [`ConvTranspose3d`]. A list with one number counts for all dimensions.
 ///
@@ -100,7 +101,7 @@ macro_rules! define_transposed_convolutions {
             fn convolve(&self, x: &Tensor, output_padding: &[i64]) -> Result<Tensor> {
                 let TransposedWindow { stride, padding, groups, dilation, .. } = &self.window;
                 let (weight, bias) = (&self.weight, self.bias.as_deref());
-                aten::$convolve(x, weight, bias, stride, padding, output_padding, *groups, dilation)
+                observe(self, aten::$convolve(x, weight, bias, stride, padding, output_padding, *groups, dilation))
             }
         }
 

@@ -38,7 +38,7 @@ macro_rules! impl_forward {
 
             fn forward(&self, $x: &dispatch_runtime::Tensor) -> dispatch_runtime::Result<dispatch_runtime::Tensor> {
                 let $layer = self;
-                $result
+                crate::summary::observe(self, $result)
             }
         }
     )*};

@@ -4,6 +4,7 @@ use dispatch_runtime::{BadArgument, Result, Tensor};
 
 use crate::forward::Forward;
 use crate::param::Training;
+use crate::summary::observe;
 
 macro_rules! define_dropouts {
     ($($(#[$doc:meta])* $name:ident $dropout:path;)*) => {$(
@@ -33,7 +34,7 @@ macro_rules! define_dropouts {
             type Output = Tensor;
 
             fn forward(&self, x: &Tensor) -> Result<Tensor> {
-                $dropout(x, self.p, self.training.is_on())
+                observe(self, $dropout(x, self.p, self.training.is_on()))
             }
         }
     )*};

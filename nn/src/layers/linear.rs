@@ -103,7 +103,7 @@ impl Bilinear {
     ///
     /// Returns the error of the operator, for inputs of wrong sizes.
     pub fn forward(&self, x1: &Tensor, x2: &Tensor) -> Result<Tensor> {
-        aten::bilinear(x1, x2, &self.weight, self.bias.as_deref())
+        observe(self, aten::bilinear(x1, x2, &self.weight, self.bias.as_deref()))
     }
 }
 

@@ -6,6 +6,7 @@ use dispatch_runtime::{BadArgument, Expected, IntoInt, IntoSizes, Result, Tensor
 use super::channel_norm::affine_param;
 use crate::forward::Forward;
 use crate::param::Param;
+use crate::summary::observe;
 
 /// The options of [`GroupNorm`].
 ///
@@ -85,7 +86,8 @@ impl Forward for GroupNorm {
     type Output = Tensor;
 
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        aten::group_norm(x, self.num_groups, self.weight.as_deref(), self.bias.as_deref(), self.eps, true)
+        let (weight, bias) = (self.weight.as_deref(), self.bias.as_deref());
+        observe(self, aten::group_norm(x, self.num_groups, weight, bias, self.eps, true))
     }
 }
 
@@ -164,7 +166,7 @@ impl Forward for LayerNorm {
 
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
         let (weight, bias) = (self.weight.as_deref(), self.bias.as_deref());
-        aten::layer_norm(x, self.normalized_shape.as_slice(), weight, bias, self.eps, true)
+        observe(self, aten::layer_norm(x, self.normalized_shape.as_slice(), weight, bias, self.eps, true))
     }
 }
 
@@ -234,7 +236,7 @@ impl Forward for RMSNorm {
     type Output = Tensor;
 
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        aten::rms_norm(x, self.normalized_shape.as_slice(), self.weight.as_deref(), self.eps)
+        observe(self, aten::rms_norm(x, self.normalized_shape.as_slice(), self.weight.as_deref(), self.eps))
     }
 }
 
@@ -274,6 +276,6 @@ impl Forward for LocalResponseNorm {
     type Output = Tensor;
 
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        aten::functional::local_response_norm(x, self.size, self.alpha, self.beta, self.k)
+        observe(self, aten::functional::local_response_norm(x, self.size, self.alpha, self.beta, self.k))
     }
 }

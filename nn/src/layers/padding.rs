@@ -5,6 +5,7 @@ use aten::{IntList, PadMode};
 use dispatch_runtime::{BadArgument, IntoSizes, Result, Tensor};
 
 use crate::forward::Forward;
+use crate::summary::observe;
 
 macro_rules! define_paddings {
     ($($(#[$doc:meta])* $name:ident $rank:literal $mode:expr;)*) => {$(
@@ -31,7 +32,7 @@ macro_rules! define_paddings {
             type Output = Tensor;
 
             fn forward(&self, x: &Tensor) -> Result<Tensor> {
-                x.pad_with(self.padding.as_slice(), $mode)
+                observe(self, x.pad_with(self.padding.as_slice(), $mode))
             }
         }
     )*};
@@ -209,7 +210,7 @@ macro_rules! define_constant_paddings {
             type Output = Tensor;
 
             fn forward(&self, x: &Tensor) -> Result<Tensor> {
-                x.pad(self.padding.as_slice(), self.value)
+                observe(self, x.pad(self.padding.as_slice(), self.value))
             }
         }
     )*};

@@ -119,6 +119,6 @@ impl Forward for Function {
     type Output = Tensor;
 
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        (self.0)(x)
+        observe(self, (self.0)(x))
     }
 }

@@ -5,6 +5,7 @@ use aten::functional::{InterpolationMode, OutputSize, interpolate};
 use dispatch_runtime::{BadArgument, IntoSizes, Result, Tensor};
 
 use crate::forward::Forward;
+use crate::summary::observe;
 
 /// The size of a result: fixed sizes, or factors of the sizes of the input.
 #[derive(Clone, Debug)]
@@ -72,7 +73,7 @@ impl Forward for Upsample {
     type Output = Tensor;
 
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        self.target.interpolate(x, self.mode)
+        observe(self, self.target.interpolate(x, self.mode))
     }
 }
 
@@ -107,7 +108,7 @@ macro_rules! define_image_upsamplings {
 
             fn forward(&self, x: &Tensor) -> Result<Tensor> {
                 match x.sizes().len() {
-                    4 => self.target.interpolate(x, $mode),
+                    4 => observe(self, self.target.interpolate(x, $mode)),
                     rank => Err(BadArgument::rank("input", rank, 4).into()),
                 }
             }

@@ -108,7 +108,7 @@ fn a_gpt_is_that_of_pytorch() -> Result<()> {
     let loss = |logits: &Tensor, target: &Tensor| {
         nn::CrossEntropyLoss::new().forward(&logits.reshape((-1, VOCABULARY))?, &target.reshape(-1)?)
     };
-    crate::recording::check("gpt", Gpt::new()?, Gpt::forward, loss)
+    crate::recording::check("gpt", &Gpt::new()?, Gpt::forward, loss)
 }
 
 #[test]

@@ -36,5 +36,5 @@ impl Forward for LstmClassifier {
 #[test]
 fn an_lstm_classifier_is_that_of_pytorch() -> Result<()> {
     let loss = |output: &Tensor, target: &Tensor| nn::CrossEntropyLoss::new().forward(output, target);
-    crate::recording::check("lstm", LstmClassifier::new()?, LstmClassifier::forward, loss)
+    crate::recording::check("lstm", &LstmClassifier::new()?, LstmClassifier::forward, loss)
 }

@@ -10,7 +10,7 @@ use dispatch_runtime::prelude::*;
 /// Loads the recorded state dict, and compares a step in training mode and an output in evaluation mode, in f64 and in f32.
 pub(crate) fn check<M: Module + Clone>(
     name: &str,
-    model: M,
+    model: &M,
     forward: impl Fn(&M, &Tensor) -> Result<Tensor>,
     loss: impl Fn(&Tensor, &Tensor) -> Result<Tensor>,
 ) -> Result<()> {
@@ -27,7 +27,7 @@ pub(crate) fn check<M: Module + Clone>(
         let close = |what: &str, found: &Tensor, expected: &Tensor| -> Result<()> {
             assert_eq!(found.sizes(), expected.sizes(), "{name}: {what}");
             let (found, expected) = (found.detach()?.to(DType::F64)?, expected.to(DType::F64)?);
-            let limit = (expected.abs()? * tolerances.0 + tolerances.1)?;
+            let limit = ((expected.abs()? * tolerances.0)? + tolerances.1)?;
             let worst = ((&found - &expected)?.abs()? - limit)?.max()?.item::<f64>()?;
             assert!(worst <= 0.0, "{name} in {dtype}: {what} is {found}, and {expected} in PyTorch");
             Ok(())

@@ -90,5 +90,5 @@ impl Forward for ResNet {
 #[test]
 fn a_resnet_is_that_of_torchvision() -> Result<()> {
     let loss = |output: &Tensor, target: &Tensor| nn::CrossEntropyLoss::new().forward(output, target);
-    crate::recording::check("resnet", ResNet::new()?, ResNet::forward, loss)
+    crate::recording::check("resnet", &ResNet::new()?, ResNet::forward, loss)
 }

@@ -88,5 +88,5 @@ impl Forward for UNet {
 #[test]
 fn a_u_net_is_that_of_pytorch() -> Result<()> {
     let loss = |output: &Tensor, target: &Tensor| nn::MSELoss::new().forward(output, target);
-    crate::recording::check("unet", UNet::new()?, UNet::forward, loss)
+    crate::recording::check("unet", &UNet::new()?, UNet::forward, loss)
 }

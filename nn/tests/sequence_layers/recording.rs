@@ -42,6 +42,8 @@ pub(crate) fn indices(rows: i64, sizes: &[i64]) -> Result<Tensor> {
     Tensor::from_slice(&elements).reshape(sizes)
 }
 
+type Call<'a, M> = dyn Fn(&M, &[Tensor]) -> Result<Vec<Tensor>> + 'a;
+
 /// Compares the outputs of a call, and the gradients of inputs and parameters, with those that PyTorch gave for this case.
 #[track_caller]
 pub(crate) fn check<M: Module>(
@@ -53,12 +55,7 @@ pub(crate) fn check<M: Module>(
     check_dtypes(name, module, sizes, &call).unwrap_or_else(|error| panic!("{name}: {error}"));
 }
 
-fn check_dtypes<M: Module>(
-    name: &str,
-    module: Result<M>,
-    sizes: &[&[i64]],
-    call: &dyn Fn(&M, &[Tensor]) -> Result<Vec<Tensor>>,
-) -> Result<()> {
+fn check_dtypes<M: Module>(name: &str, module: Result<M>, sizes: &[&[i64]], call: &Call<'_, M>) -> Result<()> {
     let module = check_dtype(name, module?, sizes, call, DType::F64, (1e-9, 1e-11))?;
     check_dtype(name, module, sizes, call, DType::F32, (1.3e-6, 1e-5))?;
     Ok(())
@@ -68,7 +65,7 @@ fn check_dtype<M: Module>(
     name: &str,
     module: M,
     sizes: &[&[i64]],
-    call: &dyn Fn(&M, &[Tensor]) -> Result<Vec<Tensor>>,
+    call: &Call<'_, M>,
     dtype: DType,
     tolerances: (f64, f64),
 ) -> Result<M> {

@@ -4,6 +4,7 @@ use dispatch_runtime::{IntoSizes, Result, Tensor};
 
 use super::super::per_dimension::per_dimension;
 use crate::forward::Forward;
+use crate::summary::observe;
 
 macro_rules! define_adaptive_pools {
     ($($(#[$doc:meta])* $name:ident $rank:literal;)*) => {$(
@@ -34,7 +35,7 @@ macro_rules! define_adaptive_average_pools {
             type Output = Tensor;
 
             fn forward(&self, x: &Tensor) -> Result<Tensor> {
-                aten::$pool(x, &self.output_size)
+                observe(self, aten::$pool(x, &self.output_size))
             }
         }
     )*};
@@ -59,7 +60,7 @@ macro_rules! define_adaptive_max_pools {
             type Output = Tensor;
 
             fn forward(&self, x: &Tensor) -> Result<Tensor> {
-                Ok(self.forward_with_indices(x)?.0)
+                observe(self, self.forward_with_indices(x).map(|results| results.0))
             }
         }
     )*};

@@ -6,6 +6,7 @@ use dispatch_runtime::{BadArgument, Expected, IntoSizes, Result, Tensor};
 use super::super::per_dimension::{per_dimension, per_dimension_or};
 use super::check_padding;
 use crate::forward::Forward;
+use crate::summary::observe;
 
 macro_rules! define_average_pools {
     ($($(#[$doc:meta])* $name:ident $rank:literal |$layer:ident, $x:ident| $result:expr;)*) => {$(
@@ -48,7 +49,7 @@ macro_rules! define_average_pools {
 
             fn forward(&self, $x: &Tensor) -> Result<Tensor> {
                 let $layer = self;
-                $result
+                observe(self, $result)
             }
         }
     )*};

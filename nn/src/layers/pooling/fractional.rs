@@ -5,6 +5,7 @@ use dispatch_runtime::{BadArgument, Dims, IntoSizes, Result, Tensor};
 
 use super::super::per_dimension::{factors_per_dimension, per_dimension};
 use crate::forward::Forward;
+use crate::summary::observe;
 
 /// The size of an output: a fixed one, or a part of the size of the input.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +64,7 @@ macro_rules! define_fractional_pools {
             type Output = Tensor;
 
             fn forward(&self, x: &Tensor) -> Result<Tensor> {
-                Ok(self.forward_with_indices(x)?.0)
+                observe(self, self.forward_with_indices(x).map(|results| results.0))
             }
         }
     )*};

@@ -6,6 +6,7 @@ use dispatch_runtime::{IntoSizes, Result, Tensor};
 use super::super::per_dimension::{per_dimension, per_dimension_or};
 use super::check_padding;
 use crate::forward::Forward;
+use crate::summary::observe;
 
 macro_rules! define_max_pools {
     ($($(#[$doc:meta])* $name:ident $rank:literal $pool:ident $pool_with_indices:ident;)*) => {$(
@@ -59,7 +60,7 @@ macro_rules! define_max_pools {
 
             fn forward(&self, x: &Tensor) -> Result<Tensor> {
                 let Self { kernel_size, stride, padding, dilation, ceil_mode } = self;
-                aten::$pool(x, kernel_size, stride, padding, dilation, *ceil_mode)
+                observe(self, aten::$pool(x, kernel_size, stride, padding, dilation, *ceil_mode))
             }
         }
     )*};

@@ -5,6 +5,7 @@ use dispatch_runtime::{BadArgument, Expected, IntoSizes, Result, Tensor};
 
 use super::super::per_dimension::{per_dimension, per_dimension_or};
 use crate::forward::Forward;
+use crate::summary::observe;
 
 /// The options of [`LPPool1d`], [`LPPool2d`] and [`LPPool3d`].
 ///
@@ -59,7 +60,8 @@ macro_rules! define_norm_pools {
             type Output = Tensor;
 
             fn forward(&self, x: &Tensor) -> Result<Tensor> {
-                aten::functional::$pool(x, self.norm_type, &self.kernel_size, &self.stride, self.ceil_mode)
+                let pooled = aten::functional::$pool(x, self.norm_type, &self.kernel_size, &self.stride, self.ceil_mode);
+                observe(self, pooled)
             }
         }
     )*};

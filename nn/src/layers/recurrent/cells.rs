@@ -11,7 +11,7 @@ use crate::param::Param;
 use crate::summary::observe;
 
 macro_rules! define_cells {
-    ($($(#[$doc:meta])* $cell:ident { $($(#[$field_doc:meta])* $field:ident: $ty:ty,)* })*) => {$(
+    ($($(#[$doc:meta])* $cell:ident $gate_count:literal { $($(#[$field_doc:meta])* $field:ident: $ty:ty)? })*) => {$(
         $(#[$doc])*
         #[derive(Clone, Debug, crate::Module)]
         pub struct $cell {
@@ -23,7 +23,25 @@ macro_rules! define_cells {
             pub bias_ih: Option<Param>,
             /// The bias of the hidden state.
             pub bias_hh: Option<Param>,
-            $($(#[$field_doc])* $field: $ty,)*
+            $($(#[$field_doc])* $field: $ty)?
+        }
+
+        impl $cell {
+            /// Creates a cell with parameters that are uniform in `±1/sqrt(hidden_size)`.
+            fn initial(input_size: i64, hidden_size: i64, bias: bool, $($field: $ty)?) -> Result<Self> {
+                check_positive("input_size", input_size)?;
+                check_positive("hidden_size", hidden_size)?;
+                let gates = hidden_size.saturating_mul($gate_count);
+                let weight = |columns| uniform_for_inputs([gates, columns], hidden_size);
+                let one_bias = || bias.then(|| uniform_for_inputs(gates, hidden_size)).transpose();
+                Ok(Self {
+                    weight_ih: weight(input_size)?,
+                    weight_hh: weight(hidden_size)?,
+                    bias_ih: one_bias()?,
+                    bias_hh: one_bias()?,
+                    $($field)?
+                })
+            }
         }
     )*};
 }
@@ -41,9 +59,9 @@ define_cells! {
     /// assert_eq!(cell.forward(&Tensor::zeros((3, 4), ())?, Some(&state))?.sizes(), [3, 8]);
     /// # Ok::<(), dispatch_runtime::Error>(())
     /// ```
-    RNNCell {
+    RNNCell 1 {
         #[module(skip)]
-        nonlinearity: RNNNonlinearity,
+        nonlinearity: RNNNonlinearity
     }
 
     /// One step of an [`LSTM`](crate::LSTM).
@@ -59,7 +77,7 @@ define_cells! {
     /// assert_eq!((hidden.sizes(), cell.sizes()), (&[3, 8][..], &[3, 8][..]));
     /// # Ok::<(), dispatch_runtime::Error>(())
     /// ```
-    LSTMCell {}
+    LSTMCell 4 {}
 
     /// One step of a [`GRU`](crate::GRU).
     ///
@@ -73,7 +91,7 @@ define_cells! {
     /// assert_eq!(cell.forward(&Tensor::zeros((3, 4), ())?, Some(&state))?.sizes(), [3, 8]);
     /// # Ok::<(), dispatch_runtime::Error>(())
     /// ```
-    GRUCell {}
+    GRUCell 3 {}
 }
 
 /// The options of [`RNNCell`].
@@ -115,8 +133,7 @@ impl RNNCell {
     ///
     /// Returns [`BadArgument`] if a size is not positive.
     pub fn with(input_size: impl IntoInt, hidden_size: impl IntoInt, options: RNNCellOptions) -> Result<Self> {
-        let ([weight_ih, weight_hh], [bias_ih, bias_hh]) = initial_params(input_size, hidden_size, 1, options.bias)?;
-        Ok(Self { weight_ih, weight_hh, bias_ih, bias_hh, nonlinearity: options.nonlinearity })
+        Self::initial(input_size.into_int(), hidden_size.into_int(), options.bias, options.nonlinearity)
     }
 
     /// Computes one step for inputs of sizes `[batch, features]` or `[features]`. Without a state, it starts with zeros.
@@ -144,8 +161,7 @@ impl LSTMCell {
     ///
     /// Returns [`BadArgument`] if a size is not positive.
     pub fn new(input_size: impl IntoInt, hidden_size: impl IntoInt) -> Result<Self> {
-        let ([weight_ih, weight_hh], [bias_ih, bias_hh]) = initial_params(input_size, hidden_size, 4, true)?;
-        Ok(Self { weight_ih, weight_hh, bias_ih, bias_hh })
+        Self::initial(input_size.into_int(), hidden_size.into_int(), true)
     }
 
     /// Creates a cell without biases. PyTorch: `LSTMCell(.., bias=False)`.
@@ -154,8 +170,7 @@ impl LSTMCell {
     ///
     /// Returns [`BadArgument`] if a size is not positive.
     pub fn without_bias(input_size: impl IntoInt, hidden_size: impl IntoInt) -> Result<Self> {
-        let ([weight_ih, weight_hh], [bias_ih, bias_hh]) = initial_params(input_size, hidden_size, 4, false)?;
-        Ok(Self { weight_ih, weight_hh, bias_ih, bias_hh })
+        Self::initial(input_size.into_int(), hidden_size.into_int(), false)
     }
 
     /// Computes one step for inputs of sizes `[batch, features]` or `[features]`. Returns the hidden state and the cell state. Without a
@@ -182,8 +197,7 @@ impl GRUCell {
     ///
     /// Returns [`BadArgument`] if a size is not positive.
     pub fn new(input_size: impl IntoInt, hidden_size: impl IntoInt) -> Result<Self> {
-        let ([weight_ih, weight_hh], [bias_ih, bias_hh]) = initial_params(input_size, hidden_size, 3, true)?;
-        Ok(Self { weight_ih, weight_hh, bias_ih, bias_hh })
+        Self::initial(input_size.into_int(), hidden_size.into_int(), true)
     }
 
     /// Creates a cell without biases. PyTorch: `GRUCell(.., bias=False)`.
@@ -192,8 +206,7 @@ impl GRUCell {
     ///
     /// Returns [`BadArgument`] if a size is not positive.
     pub fn without_bias(input_size: impl IntoInt, hidden_size: impl IntoInt) -> Result<Self> {
-        let ([weight_ih, weight_hh], [bias_ih, bias_hh]) = initial_params(input_size, hidden_size, 3, false)?;
-        Ok(Self { weight_ih, weight_hh, bias_ih, bias_hh })
+        Self::initial(input_size.into_int(), hidden_size.into_int(), false)
     }
 
     /// Computes one step for inputs of sizes `[batch, features]` or `[features]`. Without a state, it starts with zeros.
@@ -208,23 +221,6 @@ impl GRUCell {
         })?;
         observe(self, Ok(state))
     }
-}
-
-/// Returns the weights and the biases of the input and of the hidden state.
-fn initial_params(
-    input_size: impl IntoInt,
-    hidden_size: impl IntoInt,
-    gate_count: i64,
-    bias: bool,
-) -> Result<([Param; 2], [Option<Param>; 2])> {
-    let (input_size, hidden_size) = (input_size.into_int(), hidden_size.into_int());
-    check_positive("input_size", input_size)?;
-    check_positive("hidden_size", hidden_size)?;
-    let gates = gate_count.saturating_mul(hidden_size);
-    let weight = |columns| uniform_for_inputs([gates, columns], hidden_size);
-    let one_bias = || bias.then(|| uniform_for_inputs(gates, hidden_size)).transpose();
-    let weights = [weight(input_size)?, weight(hidden_size)?];
-    Ok((weights, [one_bias()?, one_bias()?]))
 }
 
 /// Runs an operator on a batch, or on one input as a batch of one.
@@ -243,13 +239,12 @@ fn step<const STATES: usize>(
     }
     let batched = |tensor: &Tensor| if rank == 1 { tensor.unsqueeze(0) } else { Ok(tensor.clone()) };
     let input = batched(input)?;
-    let state = match state {
-        Some(state) => try_map(state, batched)?,
-        None => {
-            let batch = input.sizes().first().copied().unwrap_or(0);
-            let zeros = Tensor::zeros((batch, weight_hh.sizes().last().copied().unwrap_or(0)), &input)?;
-            std::array::from_fn(|_| zeros.clone())
-        }
+    let state = if let Some(state) = state {
+        try_map(state, batched)?
+    } else {
+        let batch = input.sizes().first().copied().unwrap_or(0);
+        let zeros = Tensor::zeros((batch, weight_hh.sizes().last().copied().unwrap_or(0)), &input)?;
+        std::array::from_fn(|_| zeros.clone())
     };
     let state = operator(&input, state)?;
     if rank == 1 { try_map(state.each_ref(), |part| part.squeeze_dims(0)) } else { Ok(state) }

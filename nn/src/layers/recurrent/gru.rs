@@ -2,7 +2,7 @@
 
 use dispatch_runtime::{IntoInt, Result, Tensor};
 
-use super::stack::{RecurrentStack, StackOptions, impl_module_for_stack};
+use super::stack::{RecurrentStack, StackCall, StackOptions, impl_module_for_stack};
 use crate::summary::observe;
 use crate::utils::rnn::PackedSequence;
 
@@ -92,10 +92,19 @@ impl GRU {
     /// Returns [`BadArgument`](dispatch_runtime::BadArgument) if sizes do not fit.
     pub fn forward(&self, input: &Tensor, state: Option<&Tensor>) -> Result<(Tensor, Tensor)> {
         let (output, [state]) = self.stack.run_padded(input, state.map(|state| [state]), |input, call| {
-            let (bias, layers, dropout) = (call.bias, call.num_layers, call.dropout);
-            let (train, both, batch_first, [state]) = (call.training, call.bidirectional, call.batch_first, call.state);
-            let (output, state) =
-                aten::gru_input(input, &state, &call.params, bias, layers, dropout, train, both, batch_first)?;
+            let StackCall { state: [state], params, options, training } = call;
+            let StackOptions { num_layers, bias, dropout, bidirectional, .. } = options;
+            let (output, state) = aten::gru_input(
+                input,
+                &state,
+                &params,
+                bias,
+                num_layers,
+                dropout,
+                training,
+                bidirectional,
+                options.batch_first,
+            )?;
             Ok((output, [state]))
         })?;
         observe(self, Ok((output, state)))
@@ -108,11 +117,11 @@ impl GRU {
     /// Returns [`BadArgument`](dispatch_runtime::BadArgument) if sizes do not fit.
     pub fn forward_packed(&self, input: &PackedSequence, state: Option<&Tensor>) -> Result<(PackedSequence, Tensor)> {
         let (output, [state]) = self.stack.run_packed(input, state.map(|state| [state]), |input, call| {
-            let (bias, layers, dropout) = (call.bias, call.num_layers, call.dropout);
-            let (train, both, [state]) = (call.training, call.bidirectional, call.state);
+            let StackCall { state: [state], params, options, training } = call;
+            let StackOptions { num_layers, bias, dropout, bidirectional, .. } = options;
             let (data, sizes) = (&input.data, &input.batch_sizes);
             let (output, state) =
-                aten::gru_data(data, sizes, &state, &call.params, bias, layers, dropout, train, both)?;
+                aten::gru_data(data, sizes, &state, &params, bias, num_layers, dropout, training, bidirectional)?;
             Ok((output, [state]))
         })?;
         Ok((output, state))

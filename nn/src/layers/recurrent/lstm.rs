@@ -2,7 +2,7 @@
 
 use dispatch_runtime::{IntoInt, Result, Tensor};
 
-use super::stack::{RecurrentStack, StackOptions, impl_module_for_stack};
+use super::stack::{RecurrentStack, StackCall, StackOptions, impl_module_for_stack};
 use crate::summary::observe;
 use crate::utils::rnn::PackedSequence;
 
@@ -105,18 +105,18 @@ impl LSTM {
     pub fn forward(&self, input: &Tensor, state: Option<&(Tensor, Tensor)>) -> Result<(Tensor, (Tensor, Tensor))> {
         let (output, [hidden, cell]) =
             self.stack.run_padded(input, state.map(|(hidden, cell)| [hidden, cell]), |input, call| {
-                let (bias, layers, dropout) = (call.bias, call.num_layers, call.dropout);
-                let (train, both, batch_first) = (call.training, call.bidirectional, call.batch_first);
+                let StackCall { state, params, options, training } = call;
+                let StackOptions { num_layers, bias, dropout, bidirectional, .. } = options;
                 let (output, hidden, cell) = aten::lstm_input(
                     input,
-                    &call.state,
-                    &call.params,
+                    &state,
+                    &params,
                     bias,
-                    layers,
+                    num_layers,
                     dropout,
-                    train,
-                    both,
-                    batch_first,
+                    training,
+                    bidirectional,
+                    options.batch_first,
                 )?;
                 Ok((output, [hidden, cell]))
             })?;
@@ -135,11 +135,11 @@ impl LSTM {
     ) -> Result<(PackedSequence, (Tensor, Tensor))> {
         let (output, [hidden, cell]) =
             self.stack.run_packed(input, state.map(|(hidden, cell)| [hidden, cell]), |input, call| {
-                let (bias, layers, dropout) = (call.bias, call.num_layers, call.dropout);
-                let (train, both) = (call.training, call.bidirectional);
+                let StackCall { state, params, options, training } = call;
+                let StackOptions { num_layers, bias, dropout, bidirectional, .. } = options;
                 let (data, sizes) = (&input.data, &input.batch_sizes);
                 let (output, hidden, cell) =
-                    aten::lstm_data(data, sizes, &call.state, &call.params, bias, layers, dropout, train, both)?;
+                    aten::lstm_data(data, sizes, &state, &params, bias, num_layers, dropout, training, bidirectional)?;
                 Ok((output, [hidden, cell]))
             })?;
         Ok((output, (hidden, cell)))

@@ -2,7 +2,7 @@
 
 use dispatch_runtime::{IntoInt, Result, Tensor};
 
-use super::stack::{RecurrentStack, StackOptions, impl_module_for_stack};
+use super::stack::{RecurrentStack, StackCall, StackOptions, impl_module_for_stack};
 use crate::summary::observe;
 use crate::utils::rnn::PackedSequence;
 
@@ -116,14 +116,23 @@ impl RNN {
     /// Returns [`BadArgument`](dispatch_runtime::BadArgument) if sizes do not fit.
     pub fn forward(&self, input: &Tensor, state: Option<&Tensor>) -> Result<(Tensor, Tensor)> {
         let (output, [state]) = self.stack.run_padded(input, state.map(|state| [state]), |input, call| {
-            let (bias, layers, dropout) = (call.bias, call.num_layers, call.dropout);
-            let (train, both, batch_first, [state]) = (call.training, call.bidirectional, call.batch_first, call.state);
+            let StackCall { state: [state], params, options, training } = call;
+            let StackOptions { num_layers, bias, dropout, bidirectional, .. } = options;
             let operator = match self.nonlinearity {
                 RNNNonlinearity::Tanh => aten::rnn_tanh_input,
                 RNNNonlinearity::ReLU => aten::rnn_relu_input,
             };
-            let (output, state) =
-                operator(input, &state, &call.params, bias, layers, dropout, train, both, batch_first)?;
+            let (output, state) = operator(
+                input,
+                &state,
+                &params,
+                bias,
+                num_layers,
+                dropout,
+                training,
+                bidirectional,
+                options.batch_first,
+            )?;
             Ok((output, [state]))
         })?;
         observe(self, Ok((output, state)))
@@ -136,14 +145,15 @@ impl RNN {
     /// Returns [`BadArgument`](dispatch_runtime::BadArgument) if sizes do not fit.
     pub fn forward_packed(&self, input: &PackedSequence, state: Option<&Tensor>) -> Result<(PackedSequence, Tensor)> {
         let (output, [state]) = self.stack.run_packed(input, state.map(|state| [state]), |input, call| {
-            let (bias, layers, dropout) = (call.bias, call.num_layers, call.dropout);
-            let (train, both, [state]) = (call.training, call.bidirectional, call.state);
+            let StackCall { state: [state], params, options, training } = call;
+            let StackOptions { num_layers, bias, dropout, bidirectional, .. } = options;
             let (data, sizes) = (&input.data, &input.batch_sizes);
             let operator = match self.nonlinearity {
                 RNNNonlinearity::Tanh => aten::rnn_tanh_data,
                 RNNNonlinearity::ReLU => aten::rnn_relu_data,
             };
-            let (output, state) = operator(data, sizes, &state, &call.params, bias, layers, dropout, train, both)?;
+            let (output, state) =
+                operator(data, sizes, &state, &params, bias, num_layers, dropout, training, bidirectional)?;
             Ok((output, [state]))
         })?;
         Ok((output, state))

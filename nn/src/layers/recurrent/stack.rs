@@ -27,21 +27,17 @@ pub(super) struct StackOptions {
 /// Stacked recurrent layers of any kind of cell.
 #[derive(Clone, Debug)]
 pub(super) struct RecurrentStack {
-    pub(super) options: StackOptions,
+    options: StackOptions,
     params: Vec<NamedParam>,
     training: Training,
 }
 
-/// The arguments of a recurrent operator that do not depend on the kind of cell.
+/// The arguments of a recurrent operator after its input.
 pub(super) struct StackCall<const STATES: usize> {
     pub(super) state: [Tensor; STATES],
     pub(super) params: Vec<Tensor>,
-    pub(super) bias: bool,
-    pub(super) num_layers: i64,
-    pub(super) dropout: f64,
+    pub(super) options: StackOptions,
     pub(super) training: bool,
-    pub(super) bidirectional: bool,
-    pub(super) batch_first: bool,
 }
 
 impl StackOptions {
@@ -196,10 +192,8 @@ impl RecurrentStack {
     }
 
     fn call<const STATES: usize>(&self, state: [Tensor; STATES]) -> StackCall<STATES> {
-        let StackOptions { num_layers, bias, batch_first, dropout, bidirectional, .. } = self.options;
         let params = self.params.iter().map(|parameter| parameter.tensor()).collect();
-        let training = self.training.is_on();
-        StackCall { state, params, bias, num_layers, dropout, training, bidirectional, batch_first }
+        StackCall { state, params, options: self.options, training: self.training.is_on() }
     }
 
     pub(super) fn visit_params(&self, at: &ModulePath<'_>, f: &mut dyn FnMut(&ModulePath<'_>, Part<'_>)) {
