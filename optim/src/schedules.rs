@@ -9,13 +9,19 @@ mod sequential;
 mod steps;
 mod warm_up;
 
-pub use annealing::{
-    CosineAnnealing, CosineAnnealingLR, CosineAnnealingWarmRestarts, CosineAnnealingWarmRestartsOptions, WarmRestarts,
-};
+pub use annealing::{CosineAnnealingLR, CosineAnnealingWarmRestarts, CosineAnnealingWarmRestartsOptions};
 pub use formula::{FormulaSchedule, LrFormula, LrPoint, Schedule};
-pub use lambda::{Lambda, LambdaLR, LrLambda};
-pub use one_cycle::{AnnealStrategy, OneCycle, OneCycleLR, OneCycleLROptions};
+pub use lambda::{LambdaLR, LrLambda};
+pub use one_cycle::{AnnealStrategy, OneCycleLR, OneCycleLROptions};
 pub use plateau::{PlateauMode, ReduceLROnPlateau, ReduceLROnPlateauOptions, ThresholdMode};
 pub use sequential::SequentialLR;
-pub use steps::{Exponential, ExponentialLR, MultiStep, MultiStepLR, Step, StepLR};
+pub use steps::{ExponentialLR, MultiStepLR, StepLR};
 pub use warm_up::{LinearLR, LinearLROptions, PolynomialLR, PolynomialLROptions};
+
+/// The formulas of the schedules. Programs name the schedules, such as [`StepLR`].
+pub mod formulas {
+    pub use super::annealing::{CosineAnnealing, WarmRestarts};
+    pub use super::lambda::Lambda;
+    pub use super::one_cycle::OneCycle;
+    pub use super::steps::{Exponential, MultiStep, Step};
+}

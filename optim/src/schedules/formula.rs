@@ -102,10 +102,13 @@ pub struct LrPoint {
 /// A schedule that is a formula, as [`StepLR`](crate::StepLR) and [`CosineAnnealingLR`](crate::CosineAnnealingLR) are.
 ///
 /// ```
-/// use dispatch_optim::{CosineAnnealing, CosineAnnealingLR, FormulaSchedule};
-/// fn name(_: &CosineAnnealingLR) -> &'static str {
-///     std::any::type_name::<FormulaSchedule<CosineAnnealing>>()
-/// }
+/// # use kernels_cpu as _;
+/// use dispatch_nn::{Linear, Module};
+/// use dispatch_optim::{CosineAnnealingLR, FormulaSchedule, SGD, SGDOptions, formulas::CosineAnnealing};
+///
+/// let mut optimizer = SGD::new(Linear::new(2, 1)?.parameters(), SGDOptions::default())?;
+/// let schedule: FormulaSchedule<CosineAnnealing> = CosineAnnealingLR::new(&mut optimizer, 10, 0.0)?;
+/// # Ok::<(), dispatch_runtime::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct FormulaSchedule<F> {
