@@ -175,6 +175,7 @@ fn check_product<T: TestEntry>(case: &ProductCase) {
 }
 
 /// Compares a product with a summand to the product over a copy of the summand.
+#[expect(clippy::many_single_char_names, reason = "the usual names of the sizes of a matrix product")]
 fn check_summand<T: TestEntry>(case: &ProductCase, layout: Layout) {
     let ProductCase { sizes: [m, n, k], layouts, alpha, beta, threads, seed } = *case;
     set_num_threads(threads);
