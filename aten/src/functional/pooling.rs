@@ -30,8 +30,9 @@ macro_rules! define_lp_pools {
             let powers = input.pow(norm_type)?;
             let means = $avg(&powers, kernel_size, stride, &[0], ceil_mode, true $(, $divisor)?)?;
             let count = dispatch_runtime::element_count(&expand_list_to_rank("kernel_size", kernel_size, $rank, 1)?);
-            // Negative sums have no root.
-            (means.relu()? * count)?.pow(norm_type.recip())
+            // The gradient of a root is infinite at 0. The ReLU replaces it by 0.
+            let means = (means.sign()? * means.abs()?.relu()?)?;
+            (means * count)?.pow(norm_type.recip())
         }
     )*};
 }

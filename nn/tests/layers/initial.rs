@@ -1,5 +1,7 @@
 //! Initial parameters: mean, deviation and bounds are those of PyTorch's formulas.
 
+use std::f64::consts::SQRT_2;
+
 use aten::prelude::*;
 use dispatch_nn::{
     BatchNorm2d, Bilinear, Conv1d, Conv2d, Conv3d, ConvOptions, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d,
@@ -129,7 +131,7 @@ fn gains_are_those_of_pytorch() {
         ("linear", 1.0),
         ("sigmoid", 1.0),
         ("tanh", 1.666_666_666_666_666_7),
-        ("relu", 1.414_213_562_373_095_1),
+        ("relu", SQRT_2),
         ("leaky_relu", 1.414_142_856_997_835_4),
         ("selu", 0.75),
     ];

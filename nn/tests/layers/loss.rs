@@ -21,8 +21,8 @@ fn weights(count: i64) -> Result<Option<Buffer>> {
 macro_rules! compare_losses {
     ($group:ident: $($name:literal $words:ident $loss:ident { $($field:ident: $value:expr),* } ($($input:literal)*);)*) => {$(
         for word in $words {
-            let loss = $loss { $($field: $value,)* ..$loss::new() };
-            let loss = $loss { reduction: word.parse()?, ..loss };
+            let mut loss = $loss { $($field: $value,)* ..$loss::new() };
+            loss.reduction = word.parse()?;
             $group.function(&format!("{} {word}", $name), Ok(loss), |loss, x| Ok(vec![loss.forward($(&x[$input]),*)?]))?;
         }
     )*};

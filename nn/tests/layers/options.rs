@@ -1,11 +1,13 @@
 //! Wrong options and inputs are errors that name them.
 
 use aten::prelude::*;
-use aten::{AvgPoolOptions, MaxPoolOptions, PadMode, Padding};
 use dispatch_nn::{
-    AvgPool1d, BatchNorm1d, BatchNorm2d, Conv1d, Conv2d, ConvOptions, ConvTranspose1d, ConvTransposeOptions, Dropout,
-    Fold, Forward, FractionalMaxPool2d, GroupNorm, InstanceNorm1d, LPPool1d, MaxPool1d, MaxUnpool1d, PixelShuffle,
-    ReflectionPad2d, Softmax2d, Upsample, init,
+    AvgPool1d, AvgPoolOptions, BCELoss, BatchNorm1d, BatchNorm2d, CELU, CTCLoss, ChannelShuffle, Conv1d, Conv2d,
+    ConvOptions, ConvTranspose1d, ConvTransposeOptions, CrossEntropyLoss, Dropout, Flatten, Fold, Forward,
+    FractionalMaxPool2d, GLU, GroupNorm, Hardtanh, HuberLoss, InstanceNorm1d, InterpolationMode, LPPool1d,
+    LocalResponseNorm, MSELoss, MaxPool1d, MaxPoolOptions, MaxUnpool1d, MultiMarginLoss, NLLLoss, PReLU, PReLUOptions,
+    PadMode, Padding, PixelShuffle, RReLU, ReflectionPad1d, ReflectionPad2d, SmoothL1Loss, Softmax, Softmax2d,
+    Softshrink, TripletMarginLoss, Unflatten, Upsample, UpsamplingNearest2d, init,
 };
 use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
@@ -48,6 +50,42 @@ fn options_that_do_not_fit_are_refused_when_a_layer_is_made() {
     assert_error(PixelShuffle::new(0), "upscale_factor");
     assert_error(Fold::new((0, 1), 1), "output_size");
     assert_error(Upsample::by_factor([f64::INFINITY], "nearest".parse().unwrap()), "scale_factor");
+}
+
+#[test]
+fn options_that_do_not_fit_are_refused_when_a_layer_is_used() -> Result<()> {
+    let (x, y) = (Tensor::rand((3, 4), ())?, Tensor::rand((3, 4), ())?);
+    let classes = Tensor::from([0_i64, 1, 3]);
+    assert_error(SmoothL1Loss { beta: -1.0, ..SmoothL1Loss::new() }.forward(&x, &y), "beta");
+    assert_error(HuberLoss { delta: 0.0, ..HuberLoss::new() }.forward(&x, &y), "delta");
+    assert_error(MultiMarginLoss { p: 3, ..MultiMarginLoss::new() }.forward(&x, &classes), "`p`");
+    assert_error(TripletMarginLoss { margin: 0.0, ..TripletMarginLoss::new() }.forward(&x, &y, &y), "margin");
+    let loss = CrossEntropyLoss { label_smoothing: 2.0, ..CrossEntropyLoss::new() };
+    assert_error(loss.forward(&x, &classes), "label_smoothing");
+    assert_error(CrossEntropyLoss::new().forward(&x, &Tensor::from([0_i64, 1, 4])), "4");
+    assert_error(NLLLoss::new().forward(&x, &Tensor::from([0_i64, 1, -1])), "-1");
+    assert_error(BCELoss::new().forward(&(&x + 2)?, &y), "");
+    assert_error(MSELoss::new().forward(&x, &Tensor::rand(3, ())?), "");
+    assert_error(RReLU { lower: 1.0, upper: 0.5, ..RReLU::new() }.forward(&x), "lower");
+    assert_error(Hardtanh { min_val: 1.0, max_val: -1.0 }.forward(&x), "min_val");
+    assert_error(Softshrink { lambd: -1.0 }.forward(&x), "lambd");
+    assert_error(CELU { alpha: 0.0 }.forward(&x), "alpha");
+    assert_error(GLU { dim: 0 }.forward(&x), "");
+    assert_error(Softmax::new(2).forward(&x), "dim");
+    assert_error(PReLU::with(PReLUOptions { num_parameters: 3, init: 0.5 })?.forward(&x), "weight");
+    assert_error(Flatten { start_dim: 2, end_dim: -1 }.forward(&x), "dim");
+    assert_error(Unflatten::new(1, (2, 3)).forward(&x), "");
+    assert_error(PixelShuffle::new(2)?.forward(&x.unsqueeze(0)?), "");
+    assert_error(ChannelShuffle::new(3)?.forward(&x), "groups");
+    assert_error(Fold::new(4, 2)?.forward(&x), "");
+    assert_error(Upsample::to_size((1, 2, 3), InterpolationMode::Nearest).forward(&x.unsqueeze(0)?), "size");
+    assert_error(UpsamplingNearest2d::to_size(2).forward(&x), "dimensions");
+    assert_error(ReflectionPad1d::new(4)?.forward(&x), "");
+    assert_error(LocalResponseNorm::new(0).forward(&x.unsqueeze(0)?), "size");
+    let lengths = Tensor::from([5_i64]);
+    let log_probs = x.unsqueeze(1)?.log_softmax(-1)?;
+    assert_error(CTCLoss::new().forward(&log_probs, &classes.unsqueeze(0)?, &lengths, &lengths), "lengths");
+    Ok(())
 }
 
 #[test]

@@ -50,6 +50,8 @@ macro_rules! compare_pools {
         let name = stringify!($lp);
         $group.layer(name, $lp::new(2.0, 2))?;
         $group.layer(&with_options(name), $lp::with(3.0, 2, LPPoolOptions { stride: 1.into(), ceil_mode: true }))?;
+        $group.layer(&format!("{name} negative"), $lp::new(3.0, 2))?;
+        $group.layer(&format!("{name} zero"), $lp::new(2.0, 2))?;
         let name = stringify!($adaptive_avg);
         $group.layer(name, $adaptive_avg::new(first([3, 2, 2])))?;
         $group.layer(&format!("{name} without items"), $adaptive_avg::new(1))?;

@@ -24,6 +24,8 @@ fn random_layers_are_as_recorded_in_evaluation() -> Result<()> {
     Ok(())
 }
 
+type AnyLayer = Box<dyn Forward<Output = Tensor>>;
+
 /// Computes the result and the gradient of its sum.
 fn result_and_gradient(layer: &impl Forward<Output = Tensor>, x: Tensor) -> Result<(Vec<f64>, Vec<f64>)> {
     let x = x.requires_grad_(true)?;
@@ -41,7 +43,7 @@ fn mean(numbers: impl IntoIterator<Item = f64>) -> f64 {
 fn dropout_sets_a_part_of_the_elements_or_channels_to_zero_and_scales_the_others() -> Result<()> {
     manual_seed(0);
     let items = 4000;
-    let cases: [(Box<dyn Forward<Output = Tensor>>, Vec<i64>, usize); 4] = [
+    let cases: [(AnyLayer, Vec<i64>, usize); 4] = [
         (Box::new(Dropout::new(0.25)?), vec![items], 1),
         (Box::new(Dropout1d::new(0.25)?), vec![items / 2, 2, 3], 3),
         (Box::new(Dropout2d::new(0.25)?), vec![items / 2, 2, 2, 2], 4),

@@ -211,6 +211,8 @@ for rank in (1, 2, 3):
         case("pooling", f"AvgPool{rank}d divisor", layer("AvgPool")(2, divisor_override=3), x(1, *size))
     case("pooling", f"LPPool{rank}d", layer("LPPool")(2.0, 2), x(1, 2, *size).abs())
     case("pooling", f"LPPool{rank}d options", layer("LPPool")(3.0, 2, stride=1, ceil_mode=True), x(1, *size).abs())
+    case("pooling", f"LPPool{rank}d negative", layer("LPPool")(3.0, 2), x(1, *size))
+    case("pooling", f"LPPool{rank}d zero", layer("LPPool")(2.0, 2), torch.zeros(1, *size).double())
     case("pooling", f"AdaptiveAvgPool{rank}d", layer("AdaptiveAvgPool")(first(3, 2, 2)), x(1, 2, *size))
     case("pooling", f"AdaptiveAvgPool{rank}d without items", layer("AdaptiveAvgPool")(1), x(1, *size))
     case("pooling", f"AdaptiveMaxPool{rank}d", layer("AdaptiveMaxPool")(first(3, 2, 2)), distinct(1, 2, *size))

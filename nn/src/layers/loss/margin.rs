@@ -2,7 +2,7 @@
 
 use aten::Reduction;
 use aten::prelude::*;
-use dispatch_runtime::{Result, Tensor};
+use dispatch_runtime::{BadArgument, Expected, Result, Tensor};
 
 use super::super::define_layers::define_layers;
 use super::impl_loss;
@@ -191,9 +191,12 @@ impl TripletMarginLoss {
     ///
     /// # Errors
     ///
-    /// Returns an error if the sizes do not fit together.
+    /// Returns an error if the sizes do not fit together, or if the margin is not positive.
     pub fn forward(&self, anchor: &Tensor, positive: &Tensor, negative: &Tensor) -> Result<Tensor> {
         let Self { margin, p, eps, swap, reduction } = *self;
+        if margin.is_nan() || margin <= 0.0 {
+            return Err(BadArgument::number("margin", margin, Expected::Above(0.0.into())).into());
+        }
         aten::triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction.code())
     }
 }
