@@ -38,7 +38,7 @@ fn generate_impls(input: &DeriveInput, fields: &Fields) -> syn::Result<TokenStre
         if options.skip {
             continue;
         }
-        let (ty, path) = (&field.ty, options.name.unwrap_or_else(|| field_name(&member)));
+        let (ty, path) = (&field.ty, options.name.map_or_else(|| field_name(&member), |name| name.value()));
         // A field that cannot be a part of a module is an error at its type.
         let at = at_user_span(ty.span());
         let walk = quote_spanned!(at=> <#ty as #private::Visit>::visit);
@@ -85,7 +85,7 @@ fn field_name(member: &Member) -> String {
 #[derive(Default)]
 struct FieldOptions {
     skip: bool,
-    name: Option<String>,
+    name: Option<LitStr>,
 }
 
 impl FieldOptions {
@@ -98,18 +98,18 @@ impl FieldOptions {
                 } else if meta.path.is_ident("name") {
                     let name: LitStr = meta.value()?.parse()?;
                     if name.value().is_empty() || name.value().contains('.') {
-                        let message = "a name is a text without points, because points separate the names of a path";
+                        let message = "a name has one or more characters and no points, because points separate the names of a path";
                         return Err(syn::Error::new(name.span(), message));
                     }
-                    options.name = Some(name.value());
+                    options.name = Some(name);
                 } else {
                     return Err(meta.error("a field has `#[module(skip)]` or `#[module(name = \"..\")]`"));
                 }
                 Ok(())
             })?;
         }
-        if options.skip && options.name.is_some() {
-            return Err(syn::Error::new(field.span(), "a field that is skipped has no name; remove `skip` or `name`"));
+        if let Some(name) = options.name.as_ref().filter(|_| options.skip) {
+            return Err(syn::Error::new(name.span(), "a field that is skipped has no name; remove `skip` or `name`"));
         }
         Ok(options)
     }

@@ -58,6 +58,10 @@ pub trait Forward<Input: ?Sized = Tensor> {
 /// assert_eq!(layers[1].forward(&layers[0].forward(&Tensor::from([[1.0_f32, 2.0]]))?)?.sizes(), [1, 3]);
 /// # Ok::<(), dispatch_runtime::Error>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no layer that maps a tensor to a tensor",
+    note = "a layer has `impl Forward for {Self}` with `type Output = Tensor;`, and `#[derive(Clone, Module)]` before the struct"
+)]
 pub trait Layer: Forward<Tensor, Output = Tensor> + Module + Send + Sync {
     /// Clones the handles of the layer.
     fn clone_layer(&self) -> Box<dyn Layer>;

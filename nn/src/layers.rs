@@ -26,7 +26,7 @@ mod upsample;
 
 // The options of layers have these types. They are also the options of operators.
 pub use aten::functional::InterpolationMode;
-pub use aten::{AvgPoolOptions, GeluApproximation, MaxPoolOptions, PadMode, Padding, Reduction};
+pub use aten::{AvgPoolOptions, BagMode, GeluApproximation, MaxPoolOptions, PadMode, Padding, Reduction};
 
 pub use activation::*;
 pub use attention::{AttentionMasks, MultiheadAttention, MultiheadAttentionOptions};

@@ -69,9 +69,13 @@
 //! | losses of distributions | [`KLDivLoss`] [`PoissonNLLLoss`] [`GaussianNLLLoss`] |
 //! | losses of similarities | [`CosineEmbeddingLoss`] [`MarginRankingLoss`] [`HingeEmbeddingLoss`] [`SoftMarginLoss`] [`TripletMarginLoss`] |
 //! | distances | [`CosineSimilarity`] [`PairwiseDistance`] |
-//! | containers | [`Sequential`] |
+//! | tables of vectors | [`Embedding`] [`EmbeddingBag`] |
+//! | attention | [`MultiheadAttention`] [`Transformer`] [`TransformerEncoder`] [`TransformerEncoderLayer`] [`TransformerDecoder`] [`TransformerDecoderLayer`] |
+//! | recurrent layers | [`RNN`] [`LSTM`] [`GRU`] [`RNNCell`] [`LSTMCell`] [`GRUCell`] |
+//! | containers | [`Sequential`] [`ModuleList`] [`ModuleDict`] |
 //!
-//! [`init`] has the functions that draw initial values.
+//! [`init`] has the functions that draw initial values, and [`utils::rnn`] packs sequences of different lengths.
+//! [`Module::summary`](Module::summary) prints a table of a model.
 #![forbid(unsafe_code)]
 
 extern crate self as dispatch_nn;

@@ -4,7 +4,11 @@ use dispatch_runtime::BadArgument;
 
 /// Refuses a number that is no probability.
 pub(super) fn check_probability(name: &'static str, p: f64) -> Result<(), BadArgument> {
-    if (0.0..=1.0).contains(&p) { Ok(()) } else { Err(BadArgument::number(name, p, 0.0..=1.0)) }
+    if (0.0..=1.0).contains(&p) {
+        Ok(())
+    } else {
+        Err(BadArgument::number(name, p, 0.0..=1.0).because("it is a probability"))
+    }
 }
 
 /// Refuses a number that is not positive.

@@ -1,7 +1,8 @@
 //! Dropout: random zeros while training.
 
-use dispatch_runtime::{BadArgument, Result, Tensor};
+use dispatch_runtime::{Result, Tensor};
 
+use super::checks::check_probability;
 use crate::forward::Forward;
 use crate::param::Training;
 use crate::summary::observe;
@@ -20,13 +21,10 @@ macro_rules! define_dropouts {
             ///
             /// # Errors
             ///
-            /// Returns [`BadArgument`] if `p` is not between 0 and 1.
+            /// Returns [`BadArgument`](dispatch_runtime::BadArgument) if `p` is not between 0 and 1.
             pub fn new(p: f64) -> Result<Self> {
-                if (0.0..=1.0).contains(&p) {
-                    Ok(Self { p, training: Training::ON })
-                } else {
-                    Err(BadArgument::number("p", p, 0.0..=1.0).because("it is a probability").into())
-                }
+                check_probability("p", p)?;
+                Ok(Self { p, training: Training::ON })
             }
         }
 

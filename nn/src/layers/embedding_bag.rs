@@ -41,8 +41,7 @@ pub struct EmbeddingBag {
 ///
 /// ```
 /// # use kernels_cpu as _;
-/// use aten::BagMode;
-/// use dispatch_nn::{EmbeddingBag, EmbeddingBagOptions};
+/// use dispatch_nn::{BagMode, EmbeddingBag, EmbeddingBagOptions};
 /// EmbeddingBag::with(10, 3, EmbeddingBagOptions { mode: BagMode::Max, ..EmbeddingBagOptions::default() })?;
 /// # Ok::<(), dispatch_runtime::Error>(())
 /// ```

@@ -139,6 +139,7 @@ fn dropout_is_active_while_training() -> Result<()> {
 fn mistakes_are_errors_that_name_the_argument() -> Result<()> {
     let message = |result: Result<MultiheadAttention>| result.unwrap_err().to_string();
     assert!(message(MultiheadAttention::new(6, 4)).contains("`num_heads`"));
+    assert!(MultiheadAttention::new(i64::MAX, 1).is_err());
     assert!(message(MultiheadAttention::new(0, 1)).contains("`embed_dim`"));
     let dropout = MultiheadAttentionOptions { dropout: 1.5, ..MultiheadAttentionOptions::default() };
     assert!(message(attention(dropout)).contains("`dropout`"));

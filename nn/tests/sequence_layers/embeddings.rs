@@ -90,6 +90,9 @@ fn mistakes_are_errors_that_name_the_argument() -> Result<()> {
         EmbeddingBagOptions { mode: BagMode::Max, scale_grad_by_freq: true, ..EmbeddingBagOptions::default() };
     assert!(message(EmbeddingBag::with(4, 2, options).unwrap_err()).contains("`scale_grad_by_freq`"));
     assert!(message(Embedding::from_pretrained(Tensor::from([1.0])).unwrap_err()).contains("`embeddings`"));
+    assert!(Embedding::new(-1, 2).is_err() && Embedding::new(i64::MAX, i64::MAX).is_err());
+    let smallest = EmbeddingOptions { padding_idx: Some(i64::MIN), ..EmbeddingOptions::default() };
+    assert!(Embedding::with(4, 2, smallest).is_err());
     let layer = Embedding::new(4, 2)?;
     assert!(layer.forward(&Tensor::from([4_i64])).is_err());
     assert!(layer.forward(&Tensor::from([0.5])).is_err());

@@ -176,6 +176,7 @@ fn mistakes_are_errors_that_name_the_argument() -> Result<()> {
         assert!(error.contains(&format!("`{name}`")), "{error}");
     }
     assert!(GRU::new(3, 0).unwrap_err().to_string().contains("`hidden_size`"));
+    assert!(LSTM::new(3, i64::MAX).is_err() && GRUCell::new(3, i64::MAX).is_err());
     assert!(RNNCell::new(0, 3).unwrap_err().to_string().contains("`input_size`"));
     let zeros = |sizes: &[i64]| Tensor::zeros(sizes, ());
     let lstm = LSTM::new(3, 4)?;
