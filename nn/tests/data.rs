@@ -59,7 +59,7 @@ fn batches_do_not_depend_on_the_number_of_workers() -> Result<()> {
     let mut expected = Vec::new();
     for num_workers in [0, 1, 2, 3, 20] {
         let loader = loader(22, num_workers)?;
-        let epochs = [see(loader.iter()?)?, see(loader.iter()?)?];
+        let epochs = [see(loader.iter())?, see(loader.iter())?];
         assert_eq!(epochs[0].len(), loader.len());
         let mut items: Vec<i64> = epochs[1].iter().flat_map(|(_, y)| y.clone()).collect();
         items.sort_unstable();
@@ -78,7 +78,7 @@ fn random_numbers_of_items_leave_the_default_generator_alone() -> Result<()> {
     let generator = Generator::default_for(Device::CPU);
     let own = Generator::new(Device::CPU, 3);
     let _is_default = own.make_default();
-    see(loader(8, 0)?.iter()?)?;
+    see(loader(8, 0)?.iter())?;
     assert_eq!(own.position(), 0);
     drop(generator);
     Ok(())
@@ -87,8 +87,8 @@ fn random_numbers_of_items_leave_the_default_generator_alone() -> Result<()> {
 #[test]
 fn a_loaded_position_continues_the_epoch() -> Result<()> {
     let whole = loader(22, 0)?;
-    let mut expected = see(whole.iter()?)?;
-    expected.extend(see(whole.iter()?)?);
+    let mut expected = see(whole.iter())?;
+    expected.extend(see(whole.iter())?);
     for (num_workers, stop) in [(0, 2), (2, 2), (2, 6), (1, 8)] {
         let first = loader(22, num_workers)?;
         let mut seen = Seen::new();
@@ -103,7 +103,7 @@ fn a_loaded_position_continues_the_epoch() -> Result<()> {
         let mut second = loader(22, 2 - num_workers)?;
         second.load_state(&first.state()?)?;
         while seen.len() < expected.len() {
-            seen.extend(see(second.iter()?)?);
+            seen.extend(see(second.iter())?);
         }
         assert_eq!(seen, expected, "{num_workers} workers, stopped after {stop}");
         assert_eq!(second.epoch(), 2);
@@ -114,8 +114,8 @@ fn a_loaded_position_continues_the_epoch() -> Result<()> {
 #[test]
 fn an_epoch_that_was_left_is_not_continued() -> Result<()> {
     let loader = loader(22, 0)?;
-    let first = see(loader.iter()?.take(1))?;
-    let second = see(loader.iter()?.take(1))?;
+    let first = see(loader.iter().take(1))?;
+    let second = see(loader.iter().take(1))?;
     assert_ne!(first, second);
     assert_eq!(loader.epoch(), 1);
     Ok(())
@@ -137,7 +137,7 @@ fn errors_and_panics_reach_the_caller_and_later_batches_are_delivered() -> Resul
     for (broken, message) in [(1_000, "item 1000 is broken"), (2_000, "item 3 of the dataset: no such file")] {
         let dataset = noisy(3_000).subset(vec![1, 2, 3, broken, 5, 6])?;
         let options = DataLoaderOptions { num_workers: 2, ..DataLoaderOptions::default() };
-        let results: Vec<_> = DataLoader::with(dataset, 2, options)?.iter()?.collect();
+        let results: Vec<_> = DataLoader::with(dataset, 2, options)?.iter().collect();
         assert_eq!(results.len(), 3);
         assert!(results[0].is_ok() && results[2].is_ok());
         let error = results[1].as_ref().err().unwrap().to_string();
@@ -152,7 +152,7 @@ fn a_dropped_iterator_stops_its_workers() -> Result<()> {
     let read = Arc::clone(&dataset.read);
     let options = DataLoaderOptions { num_workers: 2, prefetch_factor: 2, ..DataLoaderOptions::default() };
     let loader = DataLoader::with(dataset, 4, options)?;
-    let mut batches = loader.iter()?;
+    let mut batches = loader.iter();
     batches.next().transpose()?;
     std::thread::sleep(Duration::from_millis(50));
     // Each worker prepares at most two batches in advance.
@@ -184,7 +184,7 @@ fn options_of_the_loader() -> Result<()> {
     let numbers = Items((0..10_i64).collect());
     let options = DataLoaderOptions { drop_last: true, ..DataLoaderOptions::default() };
     let loader = DataLoader::with(numbers.clone(), 4, options.clone())?;
-    let batches: Vec<Vec<i64>> = loader.iter()?.map(|batch| batch?.to_vec()).collect::<Result<_>>()?;
+    let batches: Vec<Vec<i64>> = loader.iter().map(|batch| batch?.to_vec()).collect::<Result<_>>()?;
     assert_eq!((loader.len(), batches), (2, vec![vec![0, 1, 2, 3], vec![4, 5, 6, 7]]));
     assert!(DataLoader::new(numbers.clone(), 0).is_err());
     let both = DataLoaderOptions { shuffle: true, sampler: Some(Arc::new(RandomSampler)), ..options.clone() };
@@ -193,10 +193,10 @@ fn options_of_the_loader() -> Result<()> {
     let weighted = DataLoaderOptions { sampler: Some(Arc::new(sampler)), ..options };
     let loader = DataLoader::with(numbers, 2, weighted)?;
     assert_eq!(loader.len(), 2);
-    let error = (&loader).into_iter().next().unwrap().unwrap_err().to_string();
+    let error = loader.iter().next().unwrap().unwrap_err().to_string();
     assert!(error.contains("`weights` has length 9") || error.contains("weights"), "{error}");
     let empty = DataLoader::new(Items(Vec::<i64>::new()), 2)?;
-    assert!(empty.is_empty() && empty.iter()?.next().is_none());
+    assert!(empty.is_empty() && empty.iter().next().is_none());
     Ok(())
 }
 

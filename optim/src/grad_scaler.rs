@@ -2,7 +2,7 @@
 
 use aten::prelude::*;
 use dispatch_autograd::Differentiable;
-use dispatch_nn::{State, StateError, StateProblem, StateReader, Stateful};
+use dispatch_nn::{NamedParam, State, StateError, StateProblem, StateReader, Stateful};
 use dispatch_runtime::{BadArgument, DType, Device, Result, Tensor, guard};
 
 use crate::clip_grad::grads_by_device;
@@ -197,11 +197,12 @@ impl GradScaler {
         // The reciprocal of a scale is rounded once.
         let inverse = self.scale.to(DType::F64)?.reciprocal()?.to(DType::F32)?;
         let mut is_infinite = false;
-        for group in optimizer.groups() {
-            let half = |param: &&dispatch_nn::NamedParam| param.grad().is_some_and(|grad| grad.dtype() == DType::F16);
-            if let Some(param) = group.params.iter().find(half) {
-                return Err(OptimError::HalfGradients { name: param.name.clone() }.into());
-            }
+        let groups = optimizer.groups();
+        let is_half = |param: &&NamedParam| param.grad().is_some_and(|grad| grad.dtype() == DType::F16);
+        if let Some(param) = groups.iter().flat_map(|group| group.params).find(is_half) {
+            return Err(OptimError::HalfGradients { name: param.name.clone() }.into());
+        }
+        for group in groups {
             for (device, mut grads) in grads_by_device(group.params) {
                 let mut found_inf = Tensor::zeros((), (DType::F32, device))?;
                 aten::_amp_foreach_non_finite_check_and_unscale_(&mut grads, &mut found_inf, &inverse.to(device)?)?;

@@ -40,7 +40,7 @@ impl Run {
     fn train(&mut self, steps: usize, save_after: usize, path: &Path) -> Result<Vec<f32>> {
         let mut losses = Vec::new();
         while losses.len() < steps {
-            for batch in self.data.iter()?.take(steps - losses.len()) {
+            for batch in self.data.iter().take(steps - losses.len()) {
                 let (x, y) = batch?;
                 self.optimizer.zero_grad();
                 let loss = (self.model.forward(&x)? - &y)?.square()?.mean()?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dispatch_runtime::{BadArgument, Result};
 
 use super::error::DataError;
-use super::random_numbers::shuffled;
+use super::random_numbers::{Purpose, derived_seed, shuffled};
 
 /// Items by index, such as pictures with their labels.
 ///
@@ -233,7 +233,8 @@ pub fn random_split<D: Dataset>(dataset: D, lengths: &[usize], seed: u64) -> Res
         let expected = format!("a list with the sum {}, the number of items", dataset.len());
         return Err(BadArgument::value("lengths", format!("{lengths:?}"), expected).into());
     }
-    let (dataset, mut left) = (Arc::new(dataset), shuffled(total, seed, 0).into_iter());
+    let mut left = shuffled(total, derived_seed(seed, Purpose::Split, 0, 0)).into_iter();
+    let dataset = Arc::new(dataset);
     let part =
         |&length: &usize| Subset { dataset: Arc::clone(&dataset), indices: left.by_ref().take(length).collect() };
     Ok(lengths.iter().map(part).collect())

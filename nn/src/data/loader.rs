@@ -117,7 +117,7 @@ impl<D: Dataset + 'static, B: Send + 'static> DataLoader<D, B> {
     /// use dispatch_nn::data::{DataLoader, DataLoaderOptions, Items};
     /// let longest = |texts: Vec<&'static str>| Ok(texts.iter().map(|text| text.len()).max());
     /// let loader = DataLoader::with_collate(Items(vec!["a", "bcd", "ef"]), 2, DataLoaderOptions::default(), longest)?;
-    /// assert_eq!(loader.iter()?.next().transpose()?, Some(Some(3)));
+    /// assert_eq!(loader.iter().next().transpose()?, Some(Some(3)));
     /// # Ok::<(), dispatch_runtime::Error>(())
     /// ```
     ///
@@ -143,12 +143,13 @@ impl<D: Dataset + 'static, B: Send + 'static> DataLoader<D, B> {
         Ok(Self { dataset, batch_size, options, collate, position: SharedPosition::default() })
     }
 
-    /// Starts an epoch, or continues the one of a loaded checkpoint. `for batch in &loader` does it, too.
-    ///
-    /// # Errors
-    ///
-    /// Returns the error of the sampler.
-    pub fn iter(&self) -> Result<Batches<'_, B>> {
+    /// Starts an epoch, or continues the one of a loaded checkpoint. `for batch in &loader` does it, too. If the epoch cannot start, because
+    /// of an error of the sampler for example, the first batch is that error.
+    pub fn iter(&self) -> Batches<'_, B> {
+        self.start_epoch().unwrap_or_else(|error| Batches::of_error(error, &self.position))
+    }
+
+    fn start_epoch(&self) -> Result<Batches<'_, B>> {
         let start = self.position.start();
         let indices = self.sampler().indices(self.dataset.len(), self.options.seed, start.epoch)?;
         let mut batches: Vec<Vec<usize>> = indices.chunks(self.batch_size).map(<[usize]>::to_vec).collect();
@@ -259,7 +260,7 @@ impl<D: Dataset, B> fmt::Debug for DataLoader<D, B> {
 /// # use kernels_cpu as _;
 /// use dispatch_nn::data::{DataLoader, Items};
 /// let loader = DataLoader::new(Items(vec![1_i64, 2, 3]), 2)?;
-/// assert_eq!(loader.iter()?.len(), 2);
+/// assert_eq!(loader.iter().len(), 2);
 /// # Ok::<(), dispatch_runtime::Error>(())
 /// ```
 pub struct Batches<'a, B> {
@@ -313,12 +314,11 @@ impl<B> fmt::Debug for Batches<'_, B> {
     }
 }
 
-/// Starts an epoch. If it cannot start, the first batch is the error.
 impl<'a, D: Dataset + 'static, B: Send + 'static> IntoIterator for &'a DataLoader<D, B> {
     type Item = Result<B>;
     type IntoIter = Batches<'a, B>;
 
     fn into_iter(self) -> Batches<'a, B> {
-        self.iter().unwrap_or_else(|error| Batches::of_error(error, &self.position))
+        self.iter()
     }
 }

@@ -6,6 +6,7 @@ use dispatch_runtime::philox;
 #[derive(Clone, Copy)]
 pub(super) enum Purpose {
     Order,
+    Split,
     Items,
     Batches,
 }
@@ -29,10 +30,9 @@ pub(super) fn uniform(seed: u64, position: u64) -> f64 {
     (word(seed, position, 0) >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
 }
 
-/// Returns the numbers below `count` in random order.
+/// Returns the numbers below `count` in random order. The seed is a derived one.
 #[expect(clippy::cast_possible_truncation, reason = "the high word of the product is at most the index")]
-pub(super) fn shuffled(count: usize, seed: u64, epoch: u64) -> Vec<usize> {
-    let seed = derived_seed(seed, Purpose::Order, epoch, 0);
+pub(super) fn shuffled(count: usize, seed: u64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     for last in (1..count).rev() {
         let product = u128::from(word(seed, last as u64, 0)) * (last as u128 + 1);

@@ -63,7 +63,7 @@ pub struct RandomSampler;
 
 impl Sampler for RandomSampler {
     fn indices(&self, len: usize, seed: u64, epoch: u64) -> Result<Vec<usize>> {
-        Ok(shuffled(len, seed, epoch))
+        Ok(shuffled(len, derived_seed(seed, Purpose::Order, epoch, 0)))
     }
 }
 
