@@ -55,6 +55,10 @@ fn ties_and_metadata_are_saved_and_loaded() {
     assert_eq!(tensors["m"].to_vec::<f32>().unwrap(), [1.0, 3.0, 2.0, 4.0]);
     let expected = [("epoch", "3"), ("m", "z")].map(|(key, value)| (key.to_owned(), value.to_owned()));
     assert_eq!(metadata, BTreeMap::from(expected));
+    // An entry with the name of a tied tensor is no tie: a tie has the name of a saved one.
+    save_safetensors_with_metadata(&path, [("z", &weight), ("a", &same)], [("note", "a")]).unwrap();
+    let (chained, chained_metadata) = load_safetensors_with_metadata(&path).unwrap();
+    assert_eq!((chained.len(), chained_metadata["note"].as_str()), (2, "a"));
     // What was loaded can be saved again.
     save_safetensors_with_metadata(&path, &tensors, metadata).unwrap();
     assert_eq!(load_safetensors(&path).unwrap().len(), 4);

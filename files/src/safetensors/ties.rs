@@ -2,7 +2,7 @@
 //!
 //! The format has no shared elements, so the first name is saved, and an entry of the metadata per other name says `other name: first name`,
 //! as `safetensors.torch.save_model` writes it. Nothing else in the file marks such an entry. Therefore no other entry of the metadata may
-//! have the name of a tensor as its value, unless its key is also the name of a saved tensor.
+//! have the name of a saved tensor as its value, unless its key is also the name of one.
 
 use std::collections::BTreeMap;
 
