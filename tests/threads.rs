@@ -68,20 +68,24 @@ fn wide_layers() -> Result<Sequential> {
 /// All models are in one test, because the number of threads is a setting of the program.
 #[test]
 fn results_do_not_depend_on_the_number_of_threads() -> Result<()> {
-    let models: [(&str, fn() -> Result<Sequential>, &[i64], i64); 3] = [
-        ("convolutions", convolutions, &[16, 3, 30, 30], 10),
-        ("transformer", transformer, &[12, 70, 96], 10),
-        ("wide layers", wide_layers, &[300, 700], 333),
-    ];
-    for (name, create_model, sizes, classes) in models {
-        let (losses, parameters) = train(create_model, sizes, classes, 1)?;
-        for threads in [2, 3, 8] {
-            let (other_losses, other_parameters) = train(create_model, sizes, classes, threads)?;
-            let bits = |numbers: &[f32]| numbers.iter().map(|number| number.to_bits()).collect::<Vec<_>>();
-            assert!(bits(&losses) == bits(&other_losses), "{name}: the losses on {threads} threads");
-            for (at, (own, other)) in parameters.iter().zip(&other_parameters).enumerate() {
-                assert!(bits(own) == bits(other), "{name}: parameter {at} on {threads} threads");
-            }
+    assert_same_on_threads("convolutions", convolutions, &[16, 3, 30, 30], 10)?;
+    assert_same_on_threads("transformer", transformer, &[12, 70, 96], 10)?;
+    assert_same_on_threads("wide layers", wide_layers, &[300, 700], 333)
+}
+
+fn assert_same_on_threads(
+    name: &str,
+    create_model: fn() -> Result<Sequential>,
+    sizes: &[i64],
+    classes: i64,
+) -> Result<()> {
+    let (losses, parameters) = train(create_model, sizes, classes, 1)?;
+    for threads in [2, 3, 8] {
+        let (other_losses, other_parameters) = train(create_model, sizes, classes, threads)?;
+        let bits = |numbers: &[f32]| numbers.iter().map(|number| number.to_bits()).collect::<Vec<_>>();
+        assert!(bits(&losses) == bits(&other_losses), "{name}: the losses on {threads} threads");
+        for (at, (own, other)) in parameters.iter().zip(&other_parameters).enumerate() {
+            assert!(bits(own) == bits(other), "{name}: parameter {at} on {threads} threads");
         }
     }
     Ok(())

@@ -30,9 +30,9 @@ impl Losses {
 
     pub(crate) fn write(&self, folder: &Path) -> Result<()> {
         let path = folder.join("losses.csv");
-        let lines: String =
-            self.0.iter().map(|(step, training, validation)| format!("{step},{training},{validation}\n")).collect();
-        fs::write(&path, lines).map_err(|error| format!("cannot write {}: {error}", path.display()).into())
+        let lines: Vec<String> =
+            self.0.iter().map(|(step, training, validation)| format!("{step},{training},{validation}")).collect();
+        fs::write(&path, lines.join("\n")).map_err(|error| format!("cannot write {}: {error}", path.display()).into())
     }
 
     pub(crate) fn add(&mut self, step: usize, training: f64, validation: f64) {

@@ -30,9 +30,9 @@ impl Forward for CausalSelfAttention {
         let &[batch, time, width] = x.sizes() else { return Err("the sizes are batch, time and width".into()) };
         let heads = |part: &Tensor| part.view([batch, time, self.n_head, width / self.n_head])?.transpose(1, 2);
         let parts = self.c_attn.forward(x)?.split(width, 2)?;
-        let [q, k, v] = [heads(&parts[0])?, heads(&parts[1])?, heads(&parts[2])?];
+        let [query, key, value] = [heads(&parts[0])?, heads(&parts[1])?, heads(&parts[2])?];
         let causal = AttentionOptions { is_causal: true, ..AttentionOptions::default() };
-        let y = q.scaled_dot_product_attention(&k, &v, causal)?;
+        let y = query.scaled_dot_product_attention(&key, &value, causal)?;
         let y = y.transpose(1, 2)?.reshape([batch, time, width])?;
         self.resid_dropout.forward(&self.c_proj.forward(&y)?)
     }

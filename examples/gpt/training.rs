@@ -64,7 +64,7 @@ pub(crate) fn train(
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} steps, {per_sec}, {msg}").map_err(Error::kernel)?;
     let progress = ProgressBar::new(steps as u64).with_style(style).with_position(losses.last_step() as u64);
     println!("  step   training loss   validation loss");
-    let mut sum = 0.0;
+    let mut latest = Vec::new();
     for (step, batch) in (losses.last_step() + 1..=steps).zip(iter::repeat(&training).flatten()) {
         let (tokens, next) = batch?;
         let loss = compute_loss(model, &tokens, &next)?;
@@ -75,13 +75,12 @@ pub(crate) fn train(
         schedule.step(&mut optimizer)?;
 
         let loss = loss.item::<f64>()?;
-        sum += loss;
+        latest.push(loss);
         progress.set_message(format!("loss {loss:.3}, rate {:.1e}", schedule.last_lr()[0]));
         progress.inc(1);
         if step % MEASURE_INTERVAL == 0 || step == steps {
-            let count = (step - losses.last_step()) as f64;
-            losses.add(step, sum / count, measure(model, &validation)?);
-            sum = 0.0;
+            losses.add(step, mean(&latest), measure(model, &validation)?);
+            latest.clear();
             progress.suspend(|| println!("{}", losses.last_line()));
             losses.write(folder)?;
             checkpoint::save(
@@ -117,6 +116,10 @@ fn measure(model: &mut Gpt, batches: &DataLoader<Blocks, (Tensor, Tensor)>) -> R
     });
     let losses = losses.collect::<Result<Vec<f64>>>();
     model.train();
-    let losses = losses?;
-    Ok(losses.iter().sum::<f64>() / losses.len() as f64)
+    losses.map(|losses| mean(&losses))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a run has few steps")]
+fn mean(losses: &[f64]) -> f64 {
+    losses.iter().sum::<f64>() / losses.len() as f64
 }
