@@ -1,11 +1,10 @@
-//! The model: a GPT with the names and the initial values of nanoGPT.
+//! The model: a GPT as in nanoGPT.
 
 use opdispatch::aten::AttentionOptions;
-use opdispatch::nn::{self, init};
+use opdispatch::nn::{Dropout, Embedding, GELU, LayerNorm, Linear, Sequential, init};
 use opdispatch::prelude::*;
 
 /// The sizes of a model.
-#[derive(Clone, Copy, Debug)]
 pub(crate) struct GptConfig {
     pub(crate) vocab_size: i64,
     pub(crate) block_size: i64,
@@ -17,9 +16,9 @@ pub(crate) struct GptConfig {
 
 #[derive(Clone, Module)]
 struct CausalSelfAttention {
-    c_attn: nn::Linear,
-    c_proj: nn::Linear,
-    resid_dropout: nn::Dropout,
+    c_attn: Linear,
+    c_proj: Linear,
+    resid_dropout: Dropout,
     n_head: i64,
 }
 
@@ -33,47 +32,35 @@ impl Forward for CausalSelfAttention {
         let [query, key, value] = [heads(&parts[0])?, heads(&parts[1])?, heads(&parts[2])?];
         let causal = AttentionOptions { is_causal: true, ..AttentionOptions::default() };
         let y = query.scaled_dot_product_attention(&key, &value, causal)?;
-        let y = y.transpose(1, 2)?.reshape([batch, time, width])?;
-        self.resid_dropout.forward(&self.c_proj.forward(&y)?)
-    }
-}
-
-#[derive(Clone, Module)]
-struct Mlp {
-    c_fc: nn::Linear,
-    c_proj: nn::Linear,
-    dropout: nn::Dropout,
-}
-
-impl Forward for Mlp {
-    type Output = Tensor;
-
-    fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        self.dropout.forward(&self.c_proj.forward(&self.c_fc.forward(x)?.gelu()?)?)
+        self.resid_dropout.forward(&self.c_proj.forward(&y.transpose(1, 2)?.reshape([batch, time, width])?)?)
     }
 }
 
 #[derive(Clone, Module)]
 struct Block {
-    ln_1: nn::LayerNorm,
+    ln_1: LayerNorm,
     attn: CausalSelfAttention,
-    ln_2: nn::LayerNorm,
-    mlp: Mlp,
+    ln_2: LayerNorm,
+    mlp: Sequential,
 }
 
 impl Block {
     fn new(config: &GptConfig) -> Result<Self> {
-        let (width, dropout) = (config.n_embd, nn::Dropout::new(config.dropout)?);
+        let width = config.n_embd;
         Ok(Self {
-            ln_1: nn::LayerNorm::new(width)?,
+            ln_1: LayerNorm::new(width)?,
             attn: CausalSelfAttention {
-                c_attn: nn::Linear::new(width, 3 * width)?,
-                c_proj: nn::Linear::new(width, width)?,
-                resid_dropout: dropout.clone(),
+                c_attn: Linear::new(width, 3 * width)?,
+                c_proj: Linear::new(width, width)?,
+                resid_dropout: Dropout::new(config.dropout)?,
                 n_head: config.n_head,
             },
-            ln_2: nn::LayerNorm::new(width)?,
-            mlp: Mlp { c_fc: nn::Linear::new(width, 4 * width)?, c_proj: nn::Linear::new(4 * width, width)?, dropout },
+            ln_2: LayerNorm::new(width)?,
+            mlp: Sequential::new()
+                .add_named("c_fc", Linear::new(width, 4 * width)?)
+                .add_named("gelu", GELU::new())
+                .add_named("c_proj", Linear::new(4 * width, width)?)
+                .add_named("dropout", Dropout::new(config.dropout)?),
         })
     }
 }
@@ -87,40 +74,31 @@ impl Forward for Block {
     }
 }
 
-#[derive(Clone, Module)]
-struct Transformer {
-    wte: nn::Embedding,
-    wpe: nn::Embedding,
-    drop: nn::Dropout,
-    h: Vec<Block>,
-    ln_f: nn::LayerNorm,
-}
-
 /// A GPT: it maps tokens to the scores of the next tokens.
 #[derive(Clone, Module)]
 pub(crate) struct Gpt {
-    transformer: Transformer,
-    lm_head: nn::Linear,
-    block_size: i64,
+    wte: Embedding,
+    wpe: Embedding,
+    drop: Dropout,
+    h: Vec<Block>,
+    ln_f: LayerNorm,
+    lm_head: Linear,
 }
 
 impl Gpt {
-    /// Creates a model. The head and the embedding of tokens are one parameter.
     pub(crate) fn new(config: &GptConfig) -> Result<Self> {
-        let transformer = Transformer {
-            wte: nn::Embedding::new(config.vocab_size, config.n_embd)?,
-            wpe: nn::Embedding::new(config.block_size, config.n_embd)?,
-            drop: nn::Dropout::new(config.dropout)?,
+        let wte = Embedding::new(config.vocab_size, config.n_embd)?;
+        let gpt = Self {
+            wpe: Embedding::new(config.block_size, config.n_embd)?,
+            drop: Dropout::new(config.dropout)?,
             h: (0..config.n_layer).map(|_| Block::new(config)).collect::<Result<_>>()?,
-            ln_f: nn::LayerNorm::new(config.n_embd)?,
+            ln_f: LayerNorm::new(config.n_embd)?,
+            // The head and the embedding are one parameter.
+            lm_head: Linear { weight: wte.weight.clone(), bias: None },
+            wte,
         };
-        let lm_head = nn::Linear { weight: transformer.wte.weight.clone(), bias: None };
-        let gpt = Self { transformer, lm_head, block_size: config.block_size };
-        #[expect(clippy::cast_precision_loss, reason = "a model has few layers")]
-        let residual_std = 0.02 / (2.0 * config.n_layer as f64).sqrt();
         for parameter in gpt.parameters() {
             match parameter.sizes().len() {
-                2 if parameter.name.ends_with("c_proj.weight") => init::normal_(&parameter, 0.0, residual_std)?,
                 2 => init::normal_(&parameter, 0.0, 0.02)?,
                 _ if parameter.name.ends_with("bias") => init::zeros_(&parameter)?,
                 _ => {}
@@ -128,29 +106,15 @@ impl Gpt {
         }
         Ok(gpt)
     }
-
-    /// Continues `tokens`, of sizes `[1, time]`, by `count` sampled ones.
-    pub(crate) fn generate(&self, tokens: &Tensor, count: usize, temperature: f64) -> Result<Tensor> {
-        let _no_grad = opdispatch::autograd::no_grad();
-        let mut tokens = tokens.clone();
-        for _ in 0..count {
-            let time = tokens.sizes()[1];
-            let context = tokens.i((.., (time - self.block_size).max(0)..))?;
-            let scores = (self.forward(&context)?.i((.., -1))? / temperature)?;
-            tokens = aten::cat(&[tokens, scores.softmax(-1)?.multinomial(1, false)?], 1)?;
-        }
-        Ok(tokens)
-    }
 }
 
 impl Forward for Gpt {
     type Output = Tensor;
 
     fn forward(&self, tokens: &Tensor) -> Result<Tensor> {
-        let Transformer { wte, wpe, drop, h, ln_f } = &self.transformer;
         let positions = Tensor::arange(0..tokens.sizes()[1], tokens.device())?;
-        let x = drop.forward(&expr!(wte.forward(tokens) + wpe.forward(&positions))?)?;
-        let x = h.iter().try_fold(x, |x, block| block.forward(&x))?;
-        self.lm_head.forward(&ln_f.forward(&x)?)
+        let x = self.drop.forward(&expr!(self.wte.forward(tokens) + self.wpe.forward(&positions))?)?;
+        let x = self.h.iter().try_fold(x, |x, block| block.forward(&x))?;
+        self.lm_head.forward(&self.ln_f.forward(&x)?)
     }
 }

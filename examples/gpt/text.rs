@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use opdispatch::nn::data::Dataset;
 use opdispatch::prelude::*;
 
+use crate::BLOCK_SIZE;
+
 /// The documentation of this repository.
 const DOCUMENTATION: [&str; 12] = [
     include_str!("../../README.md"),
@@ -43,8 +45,8 @@ impl Vocabulary {
     }
 }
 
-/// Returns the tokens of a file, or of the documentation, split into 90 % for training and 10 % for validation.
-pub(crate) fn load(path: Option<&str>) -> Result<(Vocabulary, [Vec<i64>; 2])> {
+/// Returns the blocks of a file, or of the documentation: 90 % for training and 10 % for validation.
+pub(crate) fn load(path: Option<&str>) -> Result<(Vocabulary, [Blocks; 2])> {
     let text = match path {
         Some(path) => std::fs::read_to_string(path).map_err(|error| format!("cannot read {path}: {error}"))?,
         None => DOCUMENTATION.concat(),
@@ -52,24 +54,36 @@ pub(crate) fn load(path: Option<&str>) -> Result<(Vocabulary, [Vec<i64>; 2])> {
     let vocabulary = Vocabulary::of(&text);
     let mut training = vocabulary.encode(&text);
     let validation = training.split_off(training.len() * 9 / 10);
-    Ok((vocabulary, [training, validation]))
+    let blocks = [Blocks(training), Blocks(validation)];
+    if blocks.iter().any(Dataset::is_empty) {
+        return Err(format!("the text is too short; it needs {} characters", 11 * BLOCK_SIZE).into());
+    }
+    Ok((vocabulary, blocks))
 }
 
 /// The blocks of a text: each position has the tokens from there on, and for each token the next one.
-pub(crate) struct Blocks {
-    pub(crate) tokens: Vec<i64>,
-    pub(crate) block_size: usize,
+pub(crate) struct Blocks(Vec<i64>);
+
+impl Blocks {
+    pub(crate) fn character_count(&self) -> usize {
+        self.0.len()
+    }
 }
 
 impl Dataset for Blocks {
     type Item = (Tensor, Tensor);
 
     fn len(&self) -> usize {
-        self.tokens.len().saturating_sub(self.block_size)
+        self.0.windows(BLOCK_SIZE as usize + 1).len()
     }
 
     fn get(&self, index: usize) -> Result<Self::Item> {
-        let block = self.tokens.get(index..=index + self.block_size).ok_or("there is no block at this index")?;
-        Ok((Tensor::from_slice(&block[..self.block_size]), Tensor::from_slice(&block[1..])))
+        let block = self.0.windows(BLOCK_SIZE as usize + 1).nth(index);
+        let (Some((_, next)), Some((_, tokens))) =
+            (block.and_then(<[_]>::split_first), block.and_then(<[_]>::split_last))
+        else {
+            return Err("the text has no block at this position".into());
+        };
+        Ok((Tensor::from_slice(tokens), Tensor::from_slice(next)))
     }
 }
