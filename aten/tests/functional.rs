@@ -262,11 +262,9 @@ fn a_causal_multi_head_attention_is_that_with_a_mask_of_later_keys() {
     let (layer, x) = (parameters.multi_head_attention(), sine_tensor(&[3, 2, 4], 1.3));
     let later = Tensor::ones((3, 3), DType::Bool).unwrap().triu(1).unwrap();
     let padding = Tensor::from([[false, false, true], [false; 3]]);
-    for (key_padding_mask, weights) in [
-        (None, ReturnedWeights::None),
-        (None, ReturnedWeights::Averaged),
-        (Some(&padding), ReturnedWeights::None),
-    ] {
+    for (key_padding_mask, weights) in
+        [(None, ReturnedWeights::None), (None, ReturnedWeights::Averaged), (Some(&padding), ReturnedWeights::None)]
+    {
         let attend = |attn_mask, is_causal| {
             let options = AttentionOptions { key_padding_mask, attn_mask, is_causal, weights };
             functional::multi_head_attention_forward(&x, &x, &x, &layer, options).unwrap().0
@@ -279,7 +277,8 @@ fn a_causal_multi_head_attention_is_that_with_a_mask_of_later_keys() {
 #[test]
 fn attention_drops_weights_with_the_probability_of_dropout() {
     // All keys have the same weight, and the values are one-hot: each element of the result is a weight.
-    let (zeros, values) = (Tensor::zeros((1, 100, 8), ()).unwrap(), Tensor::eye(100, ()).unwrap().unsqueeze(0).unwrap());
+    let (zeros, values) =
+        (Tensor::zeros((1, 100, 8), ()).unwrap(), Tensor::eye(100, ()).unwrap().unsqueeze(0).unwrap());
     let attend = |p| aten::scaled_dot_product_attention(&zeros, &zeros, &values, None, p, false, None, false);
     let elements = attend(0.25).unwrap().to_vec::<f32>().unwrap();
     let kept = elements.iter().filter(|&&weight| weight > 0.0).count();
