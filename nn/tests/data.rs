@@ -28,7 +28,7 @@ impl Dataset for Noisy {
 
     fn get(&self, index: usize) -> Result<(Tensor, i64)> {
         self.read.fetch_add(1, Ordering::Relaxed);
-        std::thread::sleep(Duration::from_millis(if index % 4 == 0 { 3 } else { 0 }));
+        std::thread::sleep(Duration::from_millis(if index.is_multiple_of(4) { 3 } else { 0 }));
         assert!(index != 1_000, "item 1000 is broken");
         if index == 2_000 {
             return Err("no such file".into());

@@ -1,9 +1,16 @@
 //! Tests of what optimisers, clipping and the scaler do beside the numbers of a step.
+#![allow(clippy::float_cmp, reason = "the numbers are exact")]
 
 use aten::prelude::*;
 use dispatch_autograd::Differentiable;
 use dispatch_nn::{Forward, Linear, Module, NamedParam, Param, State, Stateful};
-use dispatch_optim::*;
+use dispatch_optim::{
+    Adagrad, AdagradOptions, Adam, AdamOptions, AdamW, AdamWOptions, ClipGradNormOptions, CosineAnnealingLR,
+    CosineAnnealingWarmRestarts, GradScaler, GradScalerOptions, LBFGS, LBFGSOptions, LambdaLR, LinearLR,
+    LinearLROptions, OneCycleLR, OneCycleLROptions, Optimizer, ParamGroup, RMSprop, RMSpropOptions, ReduceLROnPlateau,
+    ReduceLROnPlateauOptions, Rprop, RpropOptions, SGD, SGDOptions, Schedule, SequentialLR, StepLR, clip_grad_norm_,
+    clip_grad_norm_with, clip_grad_value_,
+};
 use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 

@@ -1,4 +1,5 @@
 //! A training run that is interrupted in the middle of an epoch and resumed from a checkpoint, in new objects.
+#![allow(clippy::float_cmp, reason = "a resumed run has the same numbers")]
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -13,7 +13,8 @@ use crate::optimizer::Optimizer;
 /// use dispatch_nn::{Linear, Module};
 /// use dispatch_optim::{Optimizer, SGD, SGDOptions, Schedule, StepLR};
 ///
-/// let mut optimizer = SGD::new(Linear::new(2, 1)?.parameters(), SGDOptions { lr: 0.5, ..SGDOptions::default() })?;
+/// let model = Linear::new(2, 1)?;
+/// let mut optimizer = SGD::new(model.parameters(), SGDOptions { lr: 0.5, ..SGDOptions::default() })?;
 /// let mut schedule = StepLR::new(&mut optimizer, 2, 0.1)?;
 /// let mut lrs = Vec::new();
 /// for _epoch in 0..4 {
