@@ -42,7 +42,7 @@ fn main() -> Result<()> {
         n_embd: 128,
         dropout: 0.1,
     })?;
-    println!("{}\n", model.summary());
+    println!("{}", model.summary());
 
     let checkpoint = folder.join("checkpoint.safetensors");
     let losses = training::train(&mut model, [training, validation], steps, &checkpoint, resume)?;
