@@ -2,7 +2,7 @@
 
 use aten::GeluApproximation;
 use aten::prelude::*;
-use dispatch_runtime::{BadArgument, IntoInt, Result, Tensor};
+use dispatch_runtime::{BadArgument, Expected, IntoInt, Result, Tensor};
 
 use super::define_layers::{define_layers, impl_forward};
 use crate::forward::Forward;
@@ -258,7 +258,13 @@ impl_forward! {
     Softplus(layer, x) => aten::softplus(x, layer.beta.into(), layer.threshold.into());
     Softshrink(layer, x) => x.softshrink(layer.lambd);
     Hardshrink(layer, x) => x.hardshrink(layer.lambd);
-    Hardtanh(layer, x) => aten::hardtanh(x, layer.min_val.into(), layer.max_val.into());
+    Hardtanh(layer, x) => {
+        if layer.min_val > layer.max_val {
+            let limit = Expected::AtMost(layer.max_val.into());
+            return Err(BadArgument::number("min_val", layer.min_val, limit).like("max_val").into());
+        }
+        aten::hardtanh(x, layer.min_val.into(), layer.max_val.into())
+    };
     GLU(layer, x) => x.glu(layer.dim);
 }
 

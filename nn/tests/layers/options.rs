@@ -56,35 +56,42 @@ fn options_that_do_not_fit_are_refused_when_a_layer_is_made() {
 fn options_that_do_not_fit_are_refused_when_a_layer_is_used() -> Result<()> {
     let (x, y) = (Tensor::rand((3, 4), ())?, Tensor::rand((3, 4), ())?);
     let classes = Tensor::from([0_i64, 1, 3]);
-    assert_error(SmoothL1Loss { beta: -1.0, ..SmoothL1Loss::new() }.forward(&x, &y), "beta");
-    assert_error(HuberLoss { delta: 0.0, ..HuberLoss::new() }.forward(&x, &y), "delta");
-    assert_error(MultiMarginLoss { p: 3, ..MultiMarginLoss::new() }.forward(&x, &classes), "`p`");
-    assert_error(TripletMarginLoss { margin: 0.0, ..TripletMarginLoss::new() }.forward(&x, &y, &y), "margin");
-    let loss = CrossEntropyLoss { label_smoothing: 2.0, ..CrossEntropyLoss::new() };
-    assert_error(loss.forward(&x, &classes), "label_smoothing");
-    assert_error(CrossEntropyLoss::new().forward(&x, &Tensor::from([0_i64, 1, 4])), "4");
-    assert_error(NLLLoss::new().forward(&x, &Tensor::from([0_i64, 1, -1])), "-1");
-    assert_error(BCELoss::new().forward(&(&x + 2)?, &y), "");
-    assert_error(MSELoss::new().forward(&x, &Tensor::rand(3, ())?), "");
-    assert_error(RReLU { lower: 1.0, upper: 0.5, ..RReLU::new() }.forward(&x), "lower");
-    assert_error(Hardtanh { min_val: 1.0, max_val: -1.0 }.forward(&x), "min_val");
-    assert_error(Softshrink { lambd: -1.0 }.forward(&x), "lambd");
-    assert_error(CELU { alpha: 0.0 }.forward(&x), "alpha");
-    assert_error(GLU { dim: 0 }.forward(&x), "");
-    assert_error(Softmax::new(2).forward(&x), "dim");
-    assert_error(PReLU::with(PReLUOptions { num_parameters: 3, init: 0.5 })?.forward(&x), "weight");
-    assert_error(Flatten { start_dim: 2, end_dim: -1 }.forward(&x), "dim");
-    assert_error(Unflatten::new(1, (2, 3)).forward(&x), "");
-    assert_error(PixelShuffle::new(2)?.forward(&x.unsqueeze(0)?), "");
-    assert_error(ChannelShuffle::new(3)?.forward(&x), "groups");
-    assert_error(Fold::new(4, 2)?.forward(&x), "");
-    assert_error(Upsample::to_size((1, 2, 3), InterpolationMode::Nearest).forward(&x.unsqueeze(0)?), "size");
-    assert_error(UpsamplingNearest2d::to_size(2).forward(&x), "dimensions");
-    assert_error(ReflectionPad1d::new(4)?.forward(&x), "");
-    assert_error(LocalResponseNorm::new(0).forward(&x.unsqueeze(0)?), "size");
-    let lengths = Tensor::from([5_i64]);
-    let log_probs = x.unsqueeze(1)?.log_softmax(-1)?;
-    assert_error(CTCLoss::new().forward(&log_probs, &classes.unsqueeze(0)?, &lengths, &lengths), "lengths");
+    let smooth = CrossEntropyLoss { label_smoothing: 2.0, ..CrossEntropyLoss::new() };
+    let (log_probs, lengths) = (x.unsqueeze(1)?.log_softmax(-1)?, Tensor::from([5_i64]));
+    let results = [
+        (SmoothL1Loss { beta: -1.0, ..SmoothL1Loss::new() }.forward(&x, &y), "beta"),
+        (HuberLoss { delta: 0.0, ..HuberLoss::new() }.forward(&x, &y), "delta"),
+        (MultiMarginLoss { p: 3, ..MultiMarginLoss::new() }.forward(&x, &classes), "`p`"),
+        (TripletMarginLoss { margin: 0.0, ..TripletMarginLoss::new() }.forward(&x, &y, &y), "margin"),
+        (smooth.forward(&x, &classes), "label_smoothing"),
+        (CrossEntropyLoss::new().forward(&x, &Tensor::from([0_i64, 1, 4])), "4"),
+        (NLLLoss::new().forward(&x, &Tensor::from([0_i64, 1, -1])), "-1"),
+        (BCELoss::new().forward(&(&x + 2)?, &y), ""),
+        (MSELoss::new().forward(&x, &Tensor::rand(3, ())?), ""),
+        (RReLU { lower: 1.0, upper: 0.5, ..RReLU::new() }.forward(&x), "lower"),
+        (Hardtanh { min_val: 1.0, max_val: -1.0 }.forward(&x), "min_val"),
+        (Softshrink { lambd: -1.0 }.forward(&x), "lambd"),
+        (CELU { alpha: 0.0 }.forward(&x), "alpha"),
+        (GLU { dim: 0 }.forward(&x), ""),
+        (Softmax::new(2).forward(&x), "dim"),
+        (PReLU::with(PReLUOptions { num_parameters: 3, init: 0.5 })?.forward(&x), "weight"),
+        (Flatten { start_dim: 2, end_dim: -1 }.forward(&x), "dim"),
+        (Unflatten::new(1, (2, 3)).forward(&x), ""),
+        (PixelShuffle::new(2)?.forward(&x.unsqueeze(0)?), ""),
+        (ChannelShuffle::new(3)?.forward(&x), "groups"),
+        (Fold::new(4, 2)?.forward(&x), ""),
+        (Upsample::to_size((1, 2, 3), InterpolationMode::Nearest).forward(&x.unsqueeze(0)?), "size"),
+        (UpsamplingNearest2d::to_size(2).forward(&x), "dimensions"),
+        (ReflectionPad1d::new(4)?.forward(&x), ""),
+        (LocalResponseNorm::new(0).forward(&x.unsqueeze(0)?), "size"),
+        (CTCLoss::new().forward(&log_probs, &classes.unsqueeze(0)?, &lengths, &lengths), "lengths"),
+    ];
+    let accepted: Vec<_> = results
+        .into_iter()
+        .enumerate()
+        .filter(|(_, (result, text))| result.as_ref().err().is_none_or(|error| !error.to_string().contains(text)))
+        .collect();
+    assert!(accepted.is_empty(), "{accepted:?}");
     Ok(())
 }
 
