@@ -186,7 +186,7 @@ impl AdamW {
             None,
             None,
         )?;
-        self.parameters.iter().for_each(|parameter| parameter.zero_grad());
+        self.parameters.iter().for_each(Differentiable::zero_grad);
         Ok(())
     }
 }
