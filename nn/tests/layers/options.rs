@@ -78,7 +78,7 @@ fn options_that_do_not_fit_are_refused_when_a_layer_is_used() -> Result<()> {
         (Flatten { start_dim: 2, end_dim: -1 }.forward(&x), "dim"),
         (Unflatten::new(1, (2, 3)).forward(&x), ""),
         (PixelShuffle::new(2)?.forward(&x.unsqueeze(0)?), ""),
-        (ChannelShuffle::new(3)?.forward(&x), "groups"),
+        (ChannelShuffle::new(2)?.forward(&x.unsqueeze(0)?), "multiple of 2"),
         (Fold::new(4, 2)?.forward(&x), ""),
         (Upsample::to_size((1, 2, 3), InterpolationMode::Nearest).forward(&x.unsqueeze(0)?), "size"),
         (UpsamplingNearest2d::to_size(2).forward(&x), "dimensions"),

@@ -117,8 +117,8 @@ fn inverse_alpha(this: &Tensor, alpha: Scalar) -> Result<Scalar> {
     let inverse = alpha.to_f64().map_or(alpha, |alpha| alpha.recip().into());
     crate::check_scalars_fit_compute_dtype(this.dtype(), [("alpha", alpha)])?;
     match crate::check_scalars_fit_compute_dtype(this.dtype(), [("alpha", inverse)]) {
-        Ok(()) => Ok(inverse),
-        Err(_) => Err(BadArgument::value(
+        Ok(()) if alpha.to_f64() != Some(0.0) => Ok(inverse),
+        _ => Err(BadArgument::value(
             "alpha",
             alpha,
             format!("a number with an inverse that {} can represent", this.dtype()),
