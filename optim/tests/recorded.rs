@@ -1,5 +1,6 @@
 //! Trajectories of PyTorch, which tests/record.py records: optimisers with each option, and schedules.
 #![allow(clippy::float_cmp, reason = "a loaded state has the same numbers")]
+#![allow(clippy::needless_pass_by_value, reason = "callers write the options in the call")]
 
 use std::collections::BTreeMap;
 use std::path::Path;
