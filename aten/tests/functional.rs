@@ -260,7 +260,7 @@ fn multi_head_attention_with_masks_matches_pytorch() {
 fn a_causal_multi_head_attention_is_that_with_a_mask_of_later_keys() {
     let parameters = AttentionParameters::new();
     let (layer, x) = (parameters.multi_head_attention(), sine_tensor(&[3, 2, 4], 1.3));
-    let later = Tensor::ones((3, 3), DType::Bool).unwrap().triu(1).unwrap();
+    let future = Tensor::ones((3, 3), DType::Bool).unwrap().triu(1).unwrap();
     let padding = Tensor::from([[false, false, true], [false; 3]]);
     for (key_padding_mask, weights) in
         [(None, ReturnedWeights::None), (None, ReturnedWeights::Averaged), (Some(&padding), ReturnedWeights::None)]
@@ -269,8 +269,8 @@ fn a_causal_multi_head_attention_is_that_with_a_mask_of_later_keys() {
             let options = AttentionOptions { key_padding_mask, attn_mask, is_causal, weights };
             functional::multi_head_attention_forward(&x, &x, &x, &layer, options).unwrap().0
         };
-        assert!(attend(None, true).allclose(&attend(Some(&later), false)).unwrap());
-        assert!(attend(Some(&later), true).allclose(&attend(Some(&later), false)).unwrap());
+        assert!(attend(None, true).allclose(&attend(Some(&future), false)).unwrap());
+        assert!(attend(Some(&future), true).allclose(&attend(Some(&future), false)).unwrap());
     }
 }
 
