@@ -1,5 +1,7 @@
 //! Tensors in files: NumPy's `.npy` and `.npz`, safetensors, and PyTorch's `.pt`.
 //!
+//! In an application, this crate is `opdispatch::files`.
+//!
 //! ```
 //! use dispatch_files::{load_npz, save_npz};
 //! use dispatch_runtime::Tensor;

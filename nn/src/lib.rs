@@ -1,5 +1,8 @@
 //! Neural networks: modules with PyTorch's names, data loading, and checkpoints.
 //!
+//! In an application, this crate is `opdispatch::nn`. `use opdispatch::prelude::*` has the traits and macros that the examples import from other
+//! crates.
+//!
 //! A model is a struct with `#[derive(Module)]`. Its fields are layers, [`Param`]s and [`Buffer`]s, and [`Forward`] computes its output.
 //!
 //! ```

@@ -9,7 +9,7 @@ use dispatch_runtime::{Error, Result, Tensor};
 use crate::module::Module;
 use crate::state_dict::named_tensors;
 
-/// An object whose state a checkpoint saves: a module, an optimiser, a schedule, or the position in the data.
+/// An object whose state a checkpoint saves: a module, an optimiser, a schedule, the position in the data, or a number or text of the program.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -61,6 +61,32 @@ impl<M: Module> Stateful for M {
         self.load_state_dict(&state.tensors)
     }
 }
+
+macro_rules! impl_for_values {
+    ($($value:ty)*) => {$(
+        impl Stateful for $value {
+            fn state(&self) -> Result<State> {
+                let mut state = State::default();
+                state.set_value("value", self);
+                Ok(state)
+            }
+
+            fn check_state(&self, state: &State) -> Result<Vec<StateProblem>> {
+                let mut reader = StateReader::new(state);
+                reader.value::<Self>("value");
+                Ok(reader.problems())
+            }
+
+            fn load_state(&mut self, state: &State) -> Result<()> {
+                StateError::check(self.check_state(state)?)?;
+                *self = state.value("value")?;
+                Ok(())
+            }
+        }
+    )*};
+}
+
+impl_for_values! { bool i32 i64 u32 u64 usize f32 f64 String }
 
 /// Named tensors, and named values as text.
 ///

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use aten::prelude::*;
 use dispatch_autograd::Differentiable;
-use dispatch_nn::{Buffer, Dropout, Forward, Layer, Linear, Module, Param, ReLU, Sequential, Training};
+use dispatch_nn::{Buffer, Dropout, Forward, Layer, Linear, Module, Param, ReLU, Sequential, Stateful, Training};
 use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 
@@ -153,5 +153,18 @@ fn requires_grad_and_zero_grad_reach_every_parameter() -> Result<()> {
     assert!(net.layers[0].weight.grad().is_none());
     net.requires_grad_(false)?;
     assert!(net.parameters().iter().all(|parameter| !parameter.requires_grad()));
+    Ok(())
+}
+
+#[test]
+fn numbers_and_texts_of_a_program_have_states() -> Result<()> {
+    let (mut step, mut best, mut name) = (0_usize, 0.0_f64, String::new());
+    step.load_state(&7_usize.state()?)?;
+    best.load_state(&f64::NEG_INFINITY.state()?)?;
+    name.load_state(&"a run, with \"quotes\"".to_owned().state()?)?;
+    assert_eq!((step, best.to_bits(), &*name), (7, f64::NEG_INFINITY.to_bits(), "a run, with \"quotes\""));
+    let error = step.load_state(&1.5_f64.state()?).unwrap_err().to_string();
+    assert!(error.contains("1.5"), "{error}");
+    assert_eq!(step, 7);
     Ok(())
 }

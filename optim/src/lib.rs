@@ -1,5 +1,7 @@
 //! Optimisers and learning rate schedules, under PyTorch's names.
 //!
+//! In an application, this crate is `opdispatch::optim`. `use opdispatch::prelude::*` has the traits that the examples import from other crates.
+//!
 //! ```
 //! # use kernels_cpu as _;
 //! use aten::prelude::*;

@@ -163,6 +163,14 @@ impl From<Box<dyn std::error::Error + Send + Sync>> for Error {
     }
 }
 
+/// For the files of an application. The error does not name the file, so a library reports it with more.
+impl From<std::io::Error> for Error {
+    #[cold]
+    fn from(error: std::io::Error) -> Self {
+        Self::kernel(error)
+    }
+}
+
 impl From<std::convert::Infallible> for Error {
     fn from(never: std::convert::Infallible) -> Self {
         match never {}

@@ -6,7 +6,7 @@ use dispatch_runtime::{Result, Tensor};
 use super::error::DataError;
 
 /// An item whose batches are made without a function of the caller: tensors are stacked, numbers become a tensor, and tuples, arrays and
-/// lists are made into batches part by part.
+/// lists are made into batches part by part: a list of numbers becomes a list of vectors. For a row of numbers, return a tensor.
 ///
 /// ```
 /// use dispatch_nn::data::Collate;
