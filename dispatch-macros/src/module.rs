@@ -33,12 +33,18 @@ fn generate_impls(input: &DeriveInput, fields: &Fields) -> syn::Result<TokenStre
     }
     let (parameters, arguments, bounds) = generics.split_for_impl();
     let (mut visits, mut replacements) = (Vec::new(), Vec::new());
+    let mut paths: Vec<String> = Vec::new();
     for (member, field) in fields.members().zip(fields) {
         let options = FieldOptions::parse(field)?;
         if options.skip {
             continue;
         }
         let (ty, path) = (&field.ty, options.name.map_or_else(|| field_name(&member), |name| name.value()));
+        if paths.contains(&path) {
+            let message = format!("two fields have the name `{path}`, so one would overwrite the other in a state dict");
+            return Err(syn::Error::new(field.span(), message));
+        }
+        paths.push(path.clone());
         // A field that cannot be a part of a module is an error at its type.
         let at = at_user_span(ty.span());
         let walk = quote_spanned!(at=> <#ty as #private::Visit>::visit);

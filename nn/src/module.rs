@@ -99,8 +99,14 @@ pub trait Module: Visit {
     {
         let options = options.into_options();
         replace_tensors(&mut self, &|tensor| {
-            let dtype = options.dtype.filter(|_| tensor.is_floating_point() || tensor.is_complex());
-            tensor.detach()?.to(TensorOptions { dtype, ..options })
+            let dtype = options.dtype.filter(|&dtype| {
+                dtype != tensor.dtype() && (tensor.is_floating_point() || tensor.is_complex())
+            });
+            let device = options.device.filter(|&device| device != tensor.device());
+            if dtype.is_none() && device.is_none() {
+                return Ok(tensor.clone());
+            }
+            tensor.detach()?.to(TensorOptions { dtype, device })
         })?;
         Ok(self)
     }
@@ -210,7 +216,7 @@ fn set_training<M: Visit + ?Sized>(module: &mut M, value: Training) {
     });
 }
 
-/// Replaces each tensor by a new one. Parameters and buffers that were one tensor stay one, and gradients are converted, too.
+/// Replaces each tensor by the one that `convert` returns, which can be the same. Parameters and buffers that were one tensor stay one, and gradients are converted, too.
 fn replace_tensors<M: Visit + ?Sized>(module: &mut M, convert: &dyn Fn(&Tensor) -> Result<Tensor>) -> Result<()> {
     let (mut converted, mut result) = (HashMap::new(), Ok(()));
     let mut replaced = Vec::new();
@@ -255,7 +261,11 @@ enum Converted {
 }
 
 fn convert_param(old: &Param, convert: &dyn Fn(&Tensor) -> Result<Tensor>) -> Result<Param> {
-    let new = Param::new(convert(old)?)?;
+    let new = convert(old)?;
+    if new.same(old) {
+        return Ok(old.clone());
+    }
+    let new = Param::new(new)?;
     if let Some(gradient) = old.grad() {
         new.set_grad(Some(convert(&gradient)?))?;
     }

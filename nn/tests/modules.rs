@@ -168,3 +168,19 @@ fn numbers_and_texts_of_a_program_have_states() -> Result<()> {
     assert_eq!(step, 7);
     Ok(())
 }
+
+#[test]
+fn conversion_without_a_change_keeps_the_tensors() -> Result<()> {
+    let net = net()?;
+    let (weight, running) = (net.layers[0].weight.clone(), Tensor::clone(&net.running));
+    let net = Module::to(Module::to(net, Device::CPU)?, DType::F32)?;
+    assert!(net.layers[0].weight.same(&weight) && net.running.same(&running));
+    Ok(())
+}
+
+#[test]
+fn a_layer_without_a_name_replaces_no_other_one() -> Result<()> {
+    let net = Sequential::new().add_named("1", Linear::new(2, 3)?).add(Linear::new(3, 4)?).add(ReLU);
+    assert_eq!(net.iter().map(|(name, _)| name).collect::<Vec<_>>(), ["1", "2", "3"]);
+    Ok(())
+}

@@ -54,6 +54,8 @@ pub enum OptimError {
     },
     /// `update` was called although no optimiser made a step with the scaler.
     NothingUnscaled,
+    /// A step of a scaler found no gradients.
+    NoGradients,
     /// The gradients of a parameter are `float16`, so unscaled ones could be zero.
     HalfGradients {
         /// The name of the parameter.
@@ -110,6 +112,9 @@ impl fmt::Display for OptimError {
             }
             Self::NothingUnscaled => f.write_str(
                 "no gradients were checked since the last `update`; call `scaler.step(&mut optimizer)` before `scaler.update()`",
+            ),
+            Self::NoGradients => f.write_str(
+                "no parameter of the optimiser has a gradient; call `scaler.scale(&loss)?.backward()?` before `scaler.step(&mut optimizer)`",
             ),
             Self::HalfGradients { name } => write!(
                 f,

@@ -131,8 +131,8 @@ impl GradScaler {
     ///
     /// # Errors
     ///
-    /// Returns [`OptimError::WrongScalerOrder`] if it was called since the last `update`, and [`OptimError::HalfGradients`] if a gradient is
-    /// `float16`: parameters are to be `float32`, and autocast computes in `float16`.
+    /// Returns [`OptimError::WrongScalerOrder`] if it was called since the last `update`, [`OptimError::NoGradients`] if no parameter has a
+    /// gradient, and [`OptimError::HalfGradients`] if one is `float16`: parameters are to be `float32`, and autocast computes in `float16`.
     pub fn unscale_(&mut self, optimizer: &mut dyn Optimizer) -> Result<()> {
         match self.of(optimizer) {
             Some(ScaledOptimizer { has_stepped: false, .. }) => {
@@ -196,7 +196,7 @@ impl GradScaler {
         let _unrecorded = guard::no_grad();
         // The reciprocal of a scale is rounded once.
         let inverse = self.scale.to(DType::F64)?.reciprocal()?.to(DType::F32)?;
-        let mut is_infinite = false;
+        let (mut is_infinite, mut has_gradients) = (false, false);
         let groups = optimizer.groups();
         let is_half = |param: &&NamedParam| param.grad().is_some_and(|grad| grad.dtype() == DType::F16);
         if let Some(param) = groups.iter().flat_map(|group| group.params).find(is_half) {
@@ -204,10 +204,14 @@ impl GradScaler {
         }
         for group in groups {
             for (device, mut grads) in grads_by_device(group.params) {
+                has_gradients |= !grads.is_empty();
                 let mut found_inf = Tensor::zeros((), (DType::F32, device))?;
                 aten::_amp_foreach_non_finite_check_and_unscale_(&mut grads, &mut found_inf, &inverse.to(device)?)?;
                 is_infinite |= found_inf.item::<f32>()? != 0.0;
             }
+        }
+        if !has_gradients {
+            return Err(OptimError::NoGradients.into());
         }
         let first_param = first_param(optimizer);
         self.optimizers.push(ScaledOptimizer { first_param, found_inf: is_infinite, has_stepped: false });

@@ -218,3 +218,21 @@ fn wrong_arguments_of_schedules_are_errors() -> Result<()> {
     assert!(message(schedule.step(&mut SGD::with_groups(groups)?)).contains("2 groups"));
     Ok(())
 }
+
+#[test]
+fn a_schedule_refuses_the_state_of_another_kind() -> Result<()> {
+    let mut optimizer = SGD::new(Linear::new(2, 3)?.parameters(), SGDOptions { lr: 0.5, ..SGDOptions::default() })?;
+    let mut steps = StepLR::new(&mut optimizer, 2, 0.1)?;
+    let error = message(steps.load_state(&CosineAnnealingLR::new(&mut optimizer, 10, 0.0)?.state()?));
+    assert!(error.contains("CosineAnnealingLR"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn a_step_of_the_scaler_without_gradients_is_an_error() -> Result<()> {
+    let model = Linear::new(2, 3)?;
+    let mut optimizer = SGD::new(model.parameters(), SGDOptions::default())?;
+    let error = message(GradScaler::new()?.step(&mut optimizer));
+    assert!(error.contains("no parameter of the optimiser has a gradient"), "{error}");
+    Ok(())
+}

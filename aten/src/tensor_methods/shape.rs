@@ -93,7 +93,8 @@ pub trait ShapeMethods: Borrow<Tensor> {
         crate::view_as(self.borrow(), other)
     }
 
-    /// Returns all elements in one dimension. Candle: `flatten_all`.
+    /// Returns all elements in one dimension. Candle: `flatten_all`. [`flatten_dims`](Self::flatten_dims) keeps the first dimensions:
+    /// PyTorch's `flatten(1)` is `flatten_dims(1, -1)`.
     ///
     /// ```
     /// # use {aten::prelude::*, dispatch_runtime::{prelude::*}, kernels_cpu as _};

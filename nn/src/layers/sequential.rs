@@ -39,12 +39,15 @@ impl Sequential {
         Self::default()
     }
 
-    /// Adds a layer. Its name is its number.
+    /// Adds a layer. Its name is its number, or the next one that no other layer has as its name.
     #[expect(clippy::should_implement_trait, reason = "candle's users know this name")]
     #[must_use]
     pub fn add(self, layer: impl Layer + 'static) -> Self {
-        let name = self.layers.len().to_string();
-        self.add_named(name, layer)
+        let mut number = self.layers.len();
+        while self.layers.iter().any(|(name, _)| *name == number.to_string()) {
+            number += 1;
+        }
+        self.add_named(number.to_string(), layer)
     }
 
     /// Adds a layer with a name. It replaces a layer of this name.

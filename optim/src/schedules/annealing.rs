@@ -46,6 +46,10 @@ impl CosineAnnealingLR {
 }
 
 impl LrFormula for CosineAnnealing {
+    fn name(&self) -> &'static str {
+        "CosineAnnealingLR"
+    }
+
     fn lr(&self, LrPoint { epoch, base_lr, lr, .. }: LrPoint) -> f64 {
         let (t_max, eta_min) = (float(self.t_max), self.eta_min);
         let Some(before) = epoch.checked_sub(1) else { return lr };
@@ -132,6 +136,10 @@ impl CosineAnnealingWarmRestarts {
 }
 
 impl LrFormula for WarmRestarts {
+    fn name(&self) -> &'static str {
+        "CosineAnnealingWarmRestarts"
+    }
+
     fn lr(&self, LrPoint { epoch, base_lr, .. }: LrPoint) -> f64 {
         let CosineAnnealingWarmRestartsOptions { t_mult, eta_min } = self.options;
         let (mut since, mut length) = (epoch, self.t_0);

@@ -55,6 +55,10 @@ pub trait Schedule: Stateful {
 /// struct InverseRoot;
 ///
 /// impl LrFormula for InverseRoot {
+///     fn name(&self) -> &'static str {
+///         "InverseRoot"
+///     }
+///
 ///     fn lr(&self, at: LrPoint) -> f64 {
 ///         at.base_lr / ((at.epoch + 1) as f64).sqrt()
 ///     }
@@ -67,6 +71,9 @@ pub trait Schedule: Stateful {
 /// # Ok::<(), dispatch_runtime::Error>(())
 /// ```
 pub trait LrFormula {
+    /// Returns the name of the formula. A state with another name cannot be loaded.
+    fn name(&self) -> &'static str;
+
     /// Returns the learning rate.
     fn lr(&self, at: LrPoint) -> f64;
 
@@ -172,6 +179,9 @@ impl<F: LrFormula> Schedule for FormulaSchedule<F> {
 impl<F: LrFormula> FormulaSchedule<F> {
     /// Reads the position: the number of steps, the initial and the current learning rates.
     fn read(&self, reader: &mut StateReader<'_>) -> Option<(usize, Vec<f64>, Vec<f64>)> {
+        if reader.value("formula").is_some_and(|name: String| name != self.formula.name()) {
+            reader.refuse("formula");
+        }
         let epoch = reader.value("last_epoch");
         let base_lrs = read_numbers(reader, "base_lr", self.base_lrs.len());
         let last_lr = read_numbers(reader, "last_lr", self.base_lrs.len());
@@ -182,6 +192,7 @@ impl<F: LrFormula> FormulaSchedule<F> {
 impl<F: LrFormula> Stateful for FormulaSchedule<F> {
     fn state(&self) -> Result<State> {
         let mut state = State::default();
+        state.set_value("formula", self.formula.name());
         state.set_value("last_epoch", self.epoch);
         save_numbers(&mut state, "base_lr", &self.base_lrs);
         save_numbers(&mut state, "last_lr", &self.last_lr);

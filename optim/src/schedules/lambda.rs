@@ -65,6 +65,10 @@ impl LambdaLR {
 }
 
 impl LrFormula for Lambda {
+    fn name(&self) -> &'static str {
+        "LambdaLR"
+    }
+
     fn lr(&self, LrPoint { epoch, group, base_lr, .. }: LrPoint) -> f64 {
         self.functions
             .get(group)

@@ -97,7 +97,8 @@ impl OneCycleLR {
     ///
     /// # Errors
     ///
-    /// Returns [`BadArgument`] if `total_steps` is zero, and [`OptimError::NoMomentum`] if the optimiser has no momentum.
+    /// Returns [`BadArgument`] if `total_steps` is zero, and [`OptimError::NoMomentum`] if the optimiser has neither an option `momentum` nor `betas`.
+    /// A momentum of zero counts, and is changed.
     pub fn new(optimizer: &mut dyn Optimizer, max_lr: f64, total_steps: usize) -> Result<Self> {
         let max_lrs = vec![max_lr; optimizer.groups().len()];
         Self::with(optimizer, &max_lrs, total_steps, OneCycleLROptions::default())
@@ -166,6 +167,10 @@ impl OneCycle {
 }
 
 impl LrFormula for OneCycle {
+    fn name(&self) -> &'static str {
+        "OneCycleLR"
+    }
+
     fn lr(&self, LrPoint { epoch, base_lr, .. }: LrPoint) -> f64 {
         self.value(epoch, [base_lr, base_lr * self.options.div_factor, base_lr / self.options.final_div_factor])
     }

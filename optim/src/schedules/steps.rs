@@ -46,6 +46,10 @@ impl StepLR {
 }
 
 impl LrFormula for Step {
+    fn name(&self) -> &'static str {
+        "StepLR"
+    }
+
     fn lr(&self, at: LrPoint) -> f64 {
         if at.epoch > 0 && at.epoch.is_multiple_of(self.step_size) { at.lr * self.gamma } else { at.lr }
     }
@@ -89,6 +93,10 @@ impl MultiStepLR {
 }
 
 impl LrFormula for MultiStep {
+    fn name(&self) -> &'static str {
+        "MultiStepLR"
+    }
+
     fn lr(&self, at: LrPoint) -> f64 {
         match self.milestones.iter().filter(|&&milestone| milestone == at.epoch).count() {
             0 => at.lr,
@@ -134,6 +142,10 @@ impl ExponentialLR {
 }
 
 impl LrFormula for Exponential {
+    fn name(&self) -> &'static str {
+        "ExponentialLR"
+    }
+
     fn lr(&self, at: LrPoint) -> f64 {
         if at.epoch == 0 { at.lr } else { at.lr * self.gamma }
     }

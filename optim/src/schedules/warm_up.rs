@@ -71,6 +71,10 @@ impl LinearLR {
 }
 
 impl LrFormula for LinearLROptions {
+    fn name(&self) -> &'static str {
+        "LinearLR"
+    }
+
     fn lr(&self, LrPoint { epoch, lr, .. }: LrPoint) -> f64 {
         if epoch == 0 {
             return lr * self.start_factor;
@@ -139,6 +143,10 @@ impl PolynomialLR {
 }
 
 impl LrFormula for PolynomialLROptions {
+    fn name(&self) -> &'static str {
+        "PolynomialLR"
+    }
+
     fn lr(&self, LrPoint { epoch, lr, .. }: LrPoint) -> f64 {
         if epoch == 0 || epoch > self.total_iters {
             return lr;
