@@ -41,7 +41,8 @@ fn generate_impls(input: &DeriveInput, fields: &Fields) -> syn::Result<TokenStre
         }
         let (ty, path) = (&field.ty, options.name.map_or_else(|| field_name(&member), |name| name.value()));
         if paths.contains(&path) {
-            let message = format!("two fields have the name `{path}`, so one would overwrite the other in a state dict");
+            let message =
+                format!("two fields have the name `{path}`, so one would overwrite the other in a state dict");
             return Err(syn::Error::new(field.span(), message));
         }
         paths.push(path.clone());

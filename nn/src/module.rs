@@ -99,9 +99,9 @@ pub trait Module: Visit {
     {
         let options = options.into_options();
         replace_tensors(&mut self, &|tensor| {
-            let dtype = options.dtype.filter(|&dtype| {
-                dtype != tensor.dtype() && (tensor.is_floating_point() || tensor.is_complex())
-            });
+            let dtype = options
+                .dtype
+                .filter(|&dtype| dtype != tensor.dtype() && (tensor.is_floating_point() || tensor.is_complex()));
             let device = options.device.filter(|&device| device != tensor.device());
             if dtype.is_none() && device.is_none() {
                 return Ok(tensor.clone());

@@ -4,6 +4,7 @@ use aten::prelude::*;
 use aten::{IntList, PadMode, Padding};
 use dispatch_runtime::{BadArgument, Expected, IntoInt, IntoSizes, Result, Tensor};
 
+use super::checks::check_positive;
 use super::linear::uniform_for_inputs;
 use super::per_dimension::{per_dimension, per_dimension_or};
 use crate::forward::Forward;
@@ -209,11 +210,10 @@ impl<const N: usize> Window<N> {
 
 /// Returns the number of groups, if it divides the numbers of channels.
 pub(super) fn checked_groups([inputs, outputs]: [i64; 2], groups: i64) -> Result<i64> {
-    if groups < 1 {
-        return Err(BadArgument::number("groups", groups, 1..).into());
-    }
+    check_positive("groups", groups)?;
     for (argument, channels) in [("in_channels", inputs), ("out_channels", outputs)] {
-        if channels < 1 || channels % groups != 0 {
+        check_positive(argument, channels)?;
+        if channels % groups != 0 {
             return Err(BadArgument::number(argument, channels, Expected::MultipleOf(groups.into()))
                 .because("this is the number of groups")
                 .into());
