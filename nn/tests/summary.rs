@@ -134,8 +134,8 @@ fn a_call_that_fails_gives_its_error_and_the_next_one_works() -> Result<()> {
 
 #[test]
 fn a_layer_of_a_name_that_exists_replaces_the_other() -> Result<()> {
-    let net = nn::Sequential::new().add_named("1", nn::Linear::new(2, 3)?).add(nn::ReLU);
-    assert_eq!(net.iter().map(|(name, _)| name).collect::<Vec<_>>(), ["1"]);
+    let net = nn::Sequential::new().add_named("head", nn::Linear::new(2, 3)?).add_named("head", nn::ReLU);
+    assert_eq!(net.iter().map(|(name, _)| name).collect::<Vec<_>>(), ["head"]);
     assert_eq!((net.len(), net.num_parameters()), (1, 0));
     assert!(net.get(0).is_some() && net.get(1).is_none());
     Ok(())
