@@ -78,7 +78,7 @@
 //! | containers | [`Sequential`] [`ModuleList`] [`ModuleDict`] |
 //!
 //! [`init`] has the functions that draw initial values, and [`utils::rnn`] packs sequences of different lengths.
-//! [`Module::summary`](Module::summary) prints a table of a model.
+//! [`Module::summary`] prints a table of a model.
 #![forbid(unsafe_code)]
 
 extern crate self as dispatch_nn;
