@@ -1,4 +1,4 @@
-//! The trait of modules: what a model can do by its parts alone.
+//! The trait of modules. Its methods need only the parts of a model, and not its computation.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -47,9 +47,9 @@ pub enum OptimError {
     },
     /// `unscale_` was called twice since the last `update`, or after `step`; or `step` was called twice.
     WrongScalerOrder {
-        /// What was called.
+        /// The method of the scaler that was called.
         called: &'static str,
-        /// What was called before.
+        /// The method that was called before it.
         after: &'static str,
     },
     /// `update` was called although no optimiser made a step with the scaler.

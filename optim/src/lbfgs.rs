@@ -105,7 +105,7 @@ impl Default for LBFGSOptions {
 /// A difference of gradients, the difference of the parameters, and the reciprocal of their product.
 type Pair = (Tensor, Tensor, f64);
 
-/// What a direction is computed from, after the first one.
+/// The results of earlier iterations, from which each direction but the first is computed.
 #[derive(Clone, Debug)]
 struct History {
     direction: Tensor,

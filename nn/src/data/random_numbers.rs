@@ -2,7 +2,7 @@
 
 use dispatch_runtime::philox;
 
-/// What random numbers are for. Numbers for different purposes are independent.
+/// A use of random numbers. The numbers of different uses are independent.
 #[derive(Clone, Copy)]
 pub(super) enum Purpose {
     Order,

@@ -19,7 +19,7 @@ use super::error::DataError;
 use super::loader::CollateFn;
 use super::random_numbers::{Purpose, derived_seed};
 
-/// The batches of an epoch, and what is needed to prepare them.
+/// The batches of an epoch, with the dataset and the functions that prepare them.
 pub(super) struct Job<D: Dataset, B> {
     pub(super) dataset: Arc<D>,
     pub(super) collate: Arc<CollateFn<D::Item, B>>,

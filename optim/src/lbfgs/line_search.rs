@@ -1,6 +1,6 @@
 //! The search for the length of a step that satisfies the strong Wolfe conditions.
 //!
-//! The loss must fall by at least a part of what the slope at the start promises, and the slope at the new point must be flatter. The first
+//! The loss must fall by at least a part of the fall that the slope at the start predicts, and the slope at the new point must be flatter. The first
 //! phase finds an interval that contains such a point. The second one halves it, by cubic interpolation.
 
 use aten::prelude::*;

@@ -1,4 +1,4 @@
-//! Pooling to a fixed output size, whatever the size of the input is.
+//! Pooling of inputs of any size to a fixed output size.
 
 use dispatch_runtime::{IntoSizes, Result, Tensor};
 
