@@ -105,7 +105,7 @@ pub mod backend;
 pub mod jacobian;
 
 #[cfg(feature = "aten")]
-pub use aten::{self, set_default_device};
+pub use aten;
 #[cfg(feature = "autocast")]
 pub use dispatch_autocast::{self as autocast, autocast};
 #[cfg(feature = "autograd")]
