@@ -102,9 +102,7 @@ impl Program {
     ///
     /// Returns an error if the arguments do not fit the program, or if an operator fails.
     pub fn run(&self, inputs: impl Into<Inputs>) -> Result<Tree, Pt2Error> {
-        let leaves = self.layout.input_spec.flatten(&inputs.into());
-        let leaves = leaves.map_err(|reason| self.error(Pt2Problem::Arguments { reason }))?;
-        let outputs = self.run_leaves(leaves)?;
+        let outputs = self.run_leaves(self.leaves(inputs)?)?;
         let mut outputs = outputs.into_iter();
         Ok(match &self.layout.output_spec {
             Some(spec) => spec.build(&mut outputs),
@@ -113,6 +111,27 @@ impl Program {
                 (first, _) => Tree::Tuple(first.into_iter().chain(outputs).map(Tree::Leaf).collect()),
             },
         })
+    }
+
+    /// Returns the arguments without their containers: one value for each of the [`input_names`](Self::input_names), in that order.
+    ///
+    /// ```
+    /// # use kernels_cpu as _;
+    /// use dispatch_pt2::Program;
+    /// use dispatch_runtime::Tensor;
+    ///
+    /// let program = Program::load("tests/programs/mlp.pt2")?;
+    /// let leaves = program.leaves(Tensor::from([[1.0_f32, 2.0, 3.0, 4.0]]))?;
+    /// assert_eq!(program.run_leaves(leaves)?.len(), program.run(Tensor::from([[1.0_f32, 2.0, 3.0, 4.0]]))?.leaves().len());
+    /// # Ok::<(), dispatch_pt2::Pt2Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the number or the structure of the arguments does not fit the program.
+    pub fn leaves(&self, inputs: impl Into<Inputs>) -> Result<Vec<Value>, Pt2Error> {
+        let leaves = self.layout.input_spec.flatten(&inputs.into());
+        leaves.map_err(|reason| self.error(Pt2Problem::Arguments { reason }))
     }
 
     /// Runs the program on one value for each of its inputs, and returns the values of its outputs, both without their containers.
