@@ -10,14 +10,13 @@ mod recording;
 mod training;
 
 use std::any::Any;
-use std::error::Error;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use crate::Verdict;
 use crate::text_table::write_row;
+use crate::{Outcome, Verdict};
 use recorded_program::{Dialect, RecordedProgram};
 use recording::Recording;
 
@@ -49,7 +48,7 @@ struct Row {
     stages: [Option<Stage>; STAGES.len()],
 }
 
-pub(crate) fn run(options: &CheckOptions, out: &mut dyn Write) -> Result<Verdict, Box<dyn Error>> {
+pub(crate) fn run(options: &CheckOptions, out: &mut dyn Write) -> Outcome<Verdict> {
     let is_selected = |name: &str| options.only.as_ref().is_none_or(|text| name.contains(text));
     let mut names = recording::program_names(&options.folder)?;
     names.retain(|name| is_selected(name));
@@ -125,7 +124,7 @@ struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    fn start(out: &'a mut dyn Write, name_width: usize) -> Result<Self, Box<dyn Error>> {
+    fn start(out: &'a mut dyn Write, name_width: usize) -> Outcome<Self> {
         let [a, b, c, d, e] = STAGES;
         let header = ["program", "kind", a, b, c, d, e, "ms"];
         let mut widths = header.map(|title| title.len().max(6));
@@ -134,7 +133,7 @@ impl<'a> Table<'a> {
         Ok(Self { out, widths, passed: 0, failed: 0, failures: Vec::new() })
     }
 
-    fn add(&mut self, check: impl FnOnce() -> Row) -> Result<(), Box<dyn Error>> {
+    fn add(&mut self, check: impl FnOnce() -> Row) -> Outcome<()> {
         let start = Instant::now();
         let Row { name, kind, stages } = check();
         let time = start.elapsed().as_millis().to_string();
@@ -157,7 +156,7 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    fn finish(self) -> Result<Verdict, Box<dyn Error>> {
+    fn finish(self) -> Outcome<Verdict> {
         for failure in &self.failures {
             writeln!(self.out, "\n{failure}")?;
         }

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod difference;
 mod operators;
 mod text_table;
 
@@ -42,6 +43,9 @@ Exit codes:
   1  a check fails, or two runs differ
   2  the command line is wrong, or a file cannot be used";
 
+/// The result of a part of a command. The error is printed, so any will do.
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
 /// The result of a command that did its work.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Verdict {
@@ -50,7 +54,7 @@ enum Verdict {
 }
 
 fn main() -> ExitCode {
-    match run(CommandLine::parse().command) {
+    match run_command(CommandLine::parse().command) {
         Ok(Verdict::Good) => ExitCode::SUCCESS,
         Ok(Verdict::Bad) => ExitCode::from(1),
         Err(error) => {
@@ -61,7 +65,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: Command) -> Result<Verdict, Box<dyn Error>> {
+fn run_command(command: Command) -> Outcome<Verdict> {
     let mut out = io::stdout().lock();
     let result = match command {
         Command::Check(options) => check::run(&options, &mut out),
@@ -74,7 +78,7 @@ fn run(command: Command) -> Result<Verdict, Box<dyn Error>> {
     })
 }
 
-fn print_completions(shell: Shell, out: &mut dyn Write) -> Result<Verdict, Box<dyn Error>> {
+fn print_completions(shell: Shell, out: &mut dyn Write) -> Outcome<Verdict> {
     // The generator panics if it cannot write, so it writes to memory.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut CommandLine::command(), "pt2", &mut script);

@@ -7,9 +7,9 @@ use dispatch_pt2::Program;
 use dispatch_runtime::{Tensor, Value};
 
 use super::Stage;
-use super::comparison::Difference;
 use super::recorded_program::{Dialect, RecordedProgram, StatePart, state, too_large};
 use super::recording::RecordedRun;
+use crate::difference::Difference;
 
 /// The largest difference that PyTorch itself may have for its gradients to be expected of others.
 const LARGEST_OWN_DIFFERENCE: f64 = 0.1;

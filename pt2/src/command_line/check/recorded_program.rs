@@ -6,8 +6,9 @@ use dispatch_nn::{ModulePath, Param, Part, Visit as _};
 use dispatch_pt2::Program;
 use dispatch_runtime::{DType, Tensor, Value, guard};
 
-use super::comparison::{Tolerances, compare_outlines, compare_values, default_tolerance};
+use super::comparison::{Tolerances, compare_outlines, compare_values};
 use super::recording::{RecordedRun, Recording};
+use crate::difference::default_tolerance;
 
 /// The dialect of a file.
 #[derive(Clone, Copy, PartialEq, Eq)]

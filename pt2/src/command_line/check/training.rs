@@ -9,9 +9,9 @@ use dispatch_optim::{AdamW, AdamWOptions, Optimizer, SGD, SGDOptions};
 use dispatch_pt2::Program;
 use dispatch_runtime::{Result as RuntimeResult, Tensor, Value};
 
-use super::comparison::elements;
 use super::recorded_program::{Dialect, RecordedProgram, state, too_large};
 use super::recording::{RecordedRun, RecordedSteps};
+use crate::difference::elements;
 
 /// The smallest tolerance of losses and norms.
 const SMALLEST_TOLERANCE: f64 = 1e-3;
