@@ -36,6 +36,7 @@ assert_eq!(y.to_vec::<f64>()?, [2.0, 6.0]);
 //! | `autocast` | mixed precision: `opdispatch::autocast`, `autocast!` | default |
 //! | `modes` | observers of every operator call, `opdispatch::modes`: print, count, profile | default |
 //! | `files` | tensors in NumPy's `.npy` and `.npz` files and in safetensors files, and those of PyTorch's `.pt` files: `opdispatch::files` | with `nn` |
+//! | `pt2` | programs of `torch.export`, read, run and trained without PyTorch: `opdispatch::pt2` | |
 //! | `trace` | records the operator calls of a function as a graph, `opdispatch::trace` | |
 //! | `vmap` | runs a function of one sample on a batch, `opdispatch::vmap` | default |
 //! | `checks` | checks of your own operators, for tests: `opdispatch::checks` | |
@@ -105,7 +106,7 @@ pub mod backend;
 pub mod jacobian;
 
 #[cfg(feature = "aten")]
-pub use aten::{self, set_default_device};
+pub use aten;
 #[cfg(feature = "autocast")]
 pub use dispatch_autocast::{self as autocast, autocast};
 #[cfg(feature = "autograd")]
@@ -120,6 +121,8 @@ pub use dispatch_modes as modes;
 pub use dispatch_nn as nn;
 #[cfg(feature = "nn")]
 pub use dispatch_optim as optim;
+#[cfg(feature = "pt2")]
+pub use dispatch_pt2 as pt2;
 pub use dispatch_runtime::{self as runtime, DType, Device, Error, Result, Scalar, Tensor, manual_seed};
 #[cfg(feature = "trace")]
 pub use dispatch_trace as trace;

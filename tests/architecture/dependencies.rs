@@ -28,9 +28,13 @@ enum CrateRole {
     Networks,
     /// Optimisers and schedules. They know no backend.
     Optimisers,
-    /// A library of operators, written as a third party writes one. Only programs know it.
+    /// Exported programs: reads, checks, runs and trains them. It knows no backend.
+    ExportedPrograms,
+    /// A library of operators, as a third party can write one. Only programs know it.
     Library,
-    /// A program that uses the facade, such as the inspector, with its tests.
+    /// The library of the inspector. It knows no operator.
+    Inspector,
+    /// A program, or the part of a crate that only its program needs.
     Program,
     /// An application or a library as users write it: an example, or a crate for ui-tests.
     UserCode,
@@ -53,7 +57,9 @@ impl CrateRole {
             ("files", "") => Self::Files,
             ("nn", "") => Self::Networks,
             ("optim", "") => Self::Optimisers,
+            ("pt2", "") => Self::ExportedPrograms,
             ("vision", "") => Self::Library,
+            ("dispatch-inspect", "") => Self::Inspector,
             ("dispatch-inspect", _) | ("conformance", "program") => Self::Program,
             ("examples" | "ui-tests", _) => Self::UserCode,
             ("tests", _) => Self::TestTools,
@@ -69,23 +75,22 @@ impl CrateRole {
     /// Whether a crate with this role may depend on a crate with the role `other`.
     fn may_depend_on(self, other: Self) -> bool {
         use CrateRole::{
-            Aten, Backend, Checks, Conformance, Facade, Files, KernelEngine, KernelFamily, Layer, Library, Macros,
-            Networks, Optimisers, Program, Runtime, Schema, Transform, UserCode,
+            Aten, Backend, Checks, Conformance, ExportedPrograms, Facade, Files, Inspector, KernelEngine, KernelFamily,
+            Layer, Library, Macros, Networks, Optimisers, Program, Runtime, Schema, Transform, UserCode,
         };
         let known: &[Self] = match self {
             Schema | Self::TestTools => &[],
             Macros => &[Schema],
             Runtime => &[Schema, Macros],
-            Aten | Transform | KernelEngine | Files => &[Schema, Macros, Runtime],
+            Aten | Transform | KernelEngine | Files | Inspector => &[Schema, Macros, Runtime],
             Backend | KernelFamily => &[Schema, Macros, Runtime, Aten, KernelFamily, KernelEngine],
             Layer => &[Schema, Macros, Runtime, Aten, Transform],
             Checks => &[Schema, Macros, Runtime, Aten, Transform, Layer],
             Conformance => &[Schema, Macros, Runtime, Aten, Transform, Layer, Checks],
             Networks => &[Schema, Macros, Runtime, Aten, Transform, Layer, Files],
             Optimisers => &[Schema, Macros, Runtime, Aten, Transform, Layer, Files, Networks],
-            Facade => &[Schema, Macros, Runtime, Aten, Backend, Transform, Layer, Checks, Files, Networks, Optimisers],
-            Library => &[Runtime, Aten, Backend, Layer, Facade],
-            Program => &[
+            ExportedPrograms => &[Schema, Macros, Runtime, Aten, Transform, Layer, Files, Networks, Optimisers],
+            Facade => &[
                 Schema,
                 Macros,
                 Runtime,
@@ -94,11 +99,14 @@ impl CrateRole {
                 Transform,
                 Layer,
                 Checks,
-                Conformance,
-                Facade,
-                Library,
-                Program,
+                Files,
+                Networks,
+                Optimisers,
+                ExportedPrograms,
             ],
+            // Not the facade: a program that the facade knows can then link the library.
+            Library => &[Runtime, Aten, Backend, Layer],
+            Program => return !matches!(other, UserCode | Self::TestTools),
             UserCode => &[Runtime, Aten, Backend, Transform, Layer, Checks, Facade, UserCode],
         };
         known.contains(&other)
@@ -109,7 +117,14 @@ impl CrateRole {
     fn tests_may_depend_on(self, other: Self) -> bool {
         let from_all = matches!(
             other,
-            Self::Checks | Self::Conformance | Self::Facade | Self::Library | Self::Program | Self::UserCode
+            Self::Checks
+                | Self::Conformance
+                | Self::ExportedPrograms
+                | Self::Facade
+                | Self::Inspector
+                | Self::Library
+                | Self::Program
+                | Self::UserCode
         );
         self.may_depend_on(other) || !from_all
     }
@@ -128,24 +143,28 @@ fn find_violations(members: &[Manifest]) -> Vec<String> {
             continue;
         };
         for kind in [DependencyKind::Normal, DependencyKind::Dev] {
-            for name in member.dependency_names(kind) {
-                let other = members.iter().find(|other| other.name == name);
-                let allowed = other.and_then(|other| Some((other, CrateRole::from_folder(&other.folder)?))).is_none_or(
-                    |(other, part)| {
-                        // Only the backend itself may depend on its families and engine.
-                        let is_inner_crate = matches!(part, CrateRole::KernelFamily | CrateRole::KernelEngine)
-                            && top_folder(&other.folder) != top_folder(&member.folder);
-                        match kind {
-                            _ if name == member.name => kind == DependencyKind::Dev,
-                            _ if is_inner_crate => false,
-                            DependencyKind::Normal => own.may_depend_on(part),
-                            DependencyKind::Dev => own.tests_may_depend_on(part),
-                        }
-                    },
-                );
-                if !allowed {
+            for dependency in member.dependencies(kind) {
+                let name = &dependency.package;
+                let Some(other) = members.iter().find(|other| other.name == *name) else { continue };
+                let Some(part) = CrateRole::from_folder(&other.folder) else { continue };
+                let own = if dependency.is_of_program { CrateRole::Program } else { own };
+                // Only the backend itself may depend on its families and engine.
+                let is_inner_crate = matches!(part, CrateRole::KernelFamily | CrateRole::KernelEngine)
+                    && top_folder(&other.folder) != top_folder(&member.folder);
+                let is_allowed = match kind {
+                    _ if *name == member.name => kind == DependencyKind::Dev,
+                    _ if is_inner_crate => false,
+                    DependencyKind::Normal => own.may_depend_on(part),
+                    DependencyKind::Dev => own.tests_may_depend_on(part),
+                };
+                if !is_allowed {
                     let tests = if kind == DependencyKind::Dev { " for its tests" } else { "" };
                     found.push(format!("{} must not depend on {name}{tests}", member.name));
+                } else if kind == DependencyKind::Normal
+                    && own != CrateRole::Program
+                    && other.has_program_in(&dependency)
+                {
+                    found.push(format!("{} must depend on {name} without its feature `program`", member.name));
                 }
             }
         }
@@ -181,10 +200,18 @@ fn violations_of_sample_workspace(lines: &[(&str, &str)]) -> Vec<String> {
         ("conformance/program", "conformance-program"),
         ("examples/newcomer", "newcomer"),
         ("tests/tools", "test-tools"),
+        ("files", "dispatch-files"),
+        ("nn", "dispatch-nn"),
+        ("optim", "dispatch-optim"),
+        ("pt2", "dispatch-pt2"),
         ("vision", "dispatch-vision"),
+        ("dispatch-inspect", "dispatch-inspect"),
+        ("dispatch-inspect/browser", "dispatch-inspect-browser"),
     ];
-    let workspace =
-        "[workspace.dependencies]\naten.path = 'aten'\nmaths = { package = 'aten', path = 'aten' }".parse().unwrap();
+    let workspace = "[workspace.dependencies]\naten.path = 'aten'\nmaths = { package = 'aten', path = 'aten' }\n\
+        dispatch-pt2 = { path = 'pt2', default-features = false }"
+        .parse()
+        .unwrap();
     let manifest = |&(folder, name): &(&str, &str)| {
         let own: Vec<&str> = lines.iter().filter(|(of, _)| *of == name).map(|(_, line)| *line).collect();
         Manifest::parse(folder, &format!("[package]\nname = '{name}'\n{}\n", own.join("\n")), &workspace)
@@ -207,7 +234,10 @@ fn allowed_dependencies_are_no_violations() {
         ("dispatch-checks", "[dependencies]\ndispatch-vmap = '1'\n[dev-dependencies]\nkernels-npu = '1'"),
         ("conformance", "[dependencies]\ndispatch-checks = '1'\n[dev-dependencies]\nkernels-npu = '1'"),
         ("conformance-program", "[dependencies]\nkernels-npu = '1'\nconformance = '1'\ndispatch-vision = '1'"),
-        ("dispatch-vision", "[dependencies]\nopdispatch = '1'"),
+        ("dispatch-vision", "[dependencies]\nkernels-cpu = '1'\ndispatch-vmap = '1'"),
+        ("dispatch-inspect", "[dependencies]\ndispatch-runtime = '1'"),
+        ("dispatch-inspect-browser", "[dev-dependencies]\ndispatch-inspect = '1'\nopdispatch = '1'"),
+        ("dispatch-pt2", "[dependencies]\ndispatch-nn = '1'\ndispatch-optim = '1'\ndispatch-vmap = '1'"),
         ("opdispatch", "[dependencies]\nkernels-npu = { version = '1', optional = true }"),
         ("newcomer", "[dependencies]\nopdispatch = '1'"),
     ];
@@ -244,6 +274,12 @@ fn forbidden_dependencies_are_found_in_every_notation() {
         ("newcomer", "[dependencies]\nconformance = '1'", "conformance"),
         ("opdispatch", "[dependencies]\ndispatch-vision = '1'", "dispatch-vision"),
         ("dispatch-vision", "[dependencies]\ndispatch-transform = '1'", "dispatch-transform"),
+        ("dispatch-vision", "[dependencies]\nopdispatch = '1'", "opdispatch"),
+        ("dispatch-inspect", "[dependencies]\nopdispatch = { version = '1', optional = true }", "opdispatch"),
+        ("dispatch-pt2", "[dependencies]\nkernels-cpu = '1'", "kernels-cpu"),
+        ("dispatch-pt2", "[dependencies]\ndispatch-vision = '1'", "dispatch-vision"),
+        ("dispatch-nn", "[dependencies]\ndispatch-pt2 = '1'", "dispatch-pt2"),
+        ("newcomer", "[dependencies]\ndispatch-pt2 = '1'", "dispatch-pt2"),
     ];
     for (name, line, other) in wrong {
         assert_eq!(
@@ -258,6 +294,8 @@ fn forbidden_dependencies_are_found_in_every_notation() {
         ("aten", "opdispatch"),
         ("dispatch-vmap", "newcomer"),
         ("conformance", "dispatch-vision"),
+        ("dispatch-nn", "dispatch-pt2"),
+        ("aten", "dispatch-inspect"),
     ] {
         let line = format!("[dev-dependencies]\n{other} = '1'");
         assert_eq!(
@@ -265,6 +303,50 @@ fn forbidden_dependencies_are_found_in_every_notation() {
             [format!("{name} must not depend on {other} for its tests")],
             "{line}"
         );
+    }
+}
+
+const PROGRAM_OF_PT2: &str =
+    "[features]\ndefault = ['program']\nprogram = ['dep:kernels-cpu', 'dep:dispatch-vision', 'maths?/x']";
+
+#[test]
+fn dependencies_of_a_program_are_those_of_its_feature_alone() {
+    const DEPENDENCIES: &str = "[dependencies]\nkernels-cpu = { version = '1', optional = true }\ndispatch-vision = { version = '1', optional = true }";
+    let violations = |features: &str, dependencies: &str| {
+        violations_of_sample_workspace(&[("dispatch-pt2", features), ("dispatch-pt2", dependencies)])
+    };
+    assert_eq!(violations(PROGRAM_OF_PT2, DEPENDENCIES), [""; 0]);
+    let without_program = PROGRAM_OF_PT2.replace("program =", "tool =");
+    assert_eq!(violations(&without_program, DEPENDENCIES).len(), 2);
+    // Each makes the CPU backend a dependency that the library can have without the program.
+    for (features, dependencies) in [
+        (PROGRAM_OF_PT2.to_owned(), &*DEPENDENCIES.replacen(", optional = true", "", 1)),
+        (format!("{PROGRAM_OF_PT2}\nfast = ['dep:kernels-cpu']"), DEPENDENCIES),
+        (format!("{PROGRAM_OF_PT2}\nfast = ['kernels-cpu/sort']"), DEPENDENCIES),
+        (PROGRAM_OF_PT2.replace("dep:kernels-cpu", "kernels-cpu"), DEPENDENCIES),
+    ] {
+        let expected = "dispatch-pt2 must not depend on kernels-cpu";
+        assert_eq!(violations(&features, dependencies), [expected], "{features} {dependencies}");
+    }
+}
+
+#[test]
+fn library_that_takes_the_program_of_another_crate_is_found() {
+    let violations = |dependency: &str| {
+        let lines = format!("[dependencies]\ndispatch-pt2 = {{ {dependency}, optional = true }}");
+        violations_of_sample_workspace(&[("dispatch-pt2", PROGRAM_OF_PT2), ("opdispatch", &lines)])
+    };
+    for library in ["workspace = true", "version = '1', default-features = false"] {
+        assert_eq!(violations(library), [""; 0], "{library}");
+    }
+    for program in [
+        "version = '1'",
+        "version = '1', default-features = false, features = ['default']",
+        "version = '1', default-features = false, features = ['program']",
+        "workspace = true, features = ['program']",
+    ] {
+        let expected = "opdispatch must depend on dispatch-pt2 without its feature `program`";
+        assert_eq!(violations(program), [expected], "{program}");
     }
 }
 

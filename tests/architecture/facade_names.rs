@@ -9,11 +9,11 @@ use crate::workspace_root;
 const ROOT_NAMES: [&[&str]; 3] = [
     &["DType", "Device", "Error", "Result", "Scalar", "Tensor"],
     // Settings of the program.
-    &["manual_seed", "num_threads", "set_default_device", "set_num_threads"],
+    &["manual_seed", "num_threads", "set_num_threads"],
     // Modules.
     &[
         "aten", "autocast", "autograd", "backend", "checks", "cuda", "files", "jacobian", "modes", "nn", "optim",
-        "prelude", "runtime", "trace", "vmap",
+        "prelude", "pt2", "runtime", "trace", "vmap",
     ],
 ];
 

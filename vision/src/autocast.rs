@@ -2,8 +2,9 @@
 //!
 //! torchvision has policies for the other operators on CUDA only, where this crate has no kernels.
 
-use opdispatch::autocast::{self, autocast, cached_cast};
-use opdispatch::prelude::*;
+use aten::prelude::*;
+use dispatch_autocast::{self as autocast, autocast, cached_cast};
+use dispatch_runtime::prelude::*;
 
 use crate::{nms, roi_align};
 

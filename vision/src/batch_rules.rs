@@ -3,8 +3,9 @@
 //! Regions of all slices become regions of one call. If the images are batched too, those of all slices become the images of one call, and
 //! a region's image number counts them. `nms` has no rule: the number of its results depends on the elements, so `vmap` refuses it.
 
-use opdispatch::prelude::*;
-use opdispatch::vmap::{Batch, Mapped, op_vmap};
+use aten::prelude::*;
+use dispatch_runtime::prelude::*;
+use dispatch_vmap::{Batch, Mapped, op_vmap};
 
 use crate::{
     _deform_conv2d_backward, _ps_roi_align_backward, _ps_roi_pool_backward, _roi_align_backward, _roi_pool_backward,

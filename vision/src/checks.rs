@@ -1,7 +1,6 @@
 //! Checks of arguments that several operators share.
 
-use opdispatch::backend::{BadArgument, DTypes, Problem};
-use opdispatch::prelude::*;
+use dispatch_runtime::{BadArgument, DTypes, Problem, prelude::*};
 
 /// Checks that a tensor has `RANK` dimensions, and returns its sizes.
 pub(crate) fn check_rank<const RANK: usize>(name: &'static str, tensor: &Tensor) -> Result<[i64; RANK], BadArgument> {

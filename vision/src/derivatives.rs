@@ -3,8 +3,9 @@
 //! The gradients of `roi_align` and `roi_pool` are linear in the gradient of the result, so they have derivatives, too. The gradients of
 //! the other operators have neither a derivative nor a statement: a second backward pass through them is an error with their name.
 
-use opdispatch::autograd::{TensorOutline, not_differentiable, op_grad};
-use opdispatch::prelude::*;
+use aten::prelude::*;
+use dispatch_autograd::{TensorOutline, not_differentiable, op_grad};
+use dispatch_runtime::prelude::*;
 
 use crate::{
     _deform_conv2d_backward, _ps_roi_align_backward, _ps_roi_pool_backward, _roi_align_backward, _roi_pool_backward,

@@ -3,7 +3,7 @@
 //!
 //! ```
 //! use dispatch_vision::{nms, roi_align};
-//! use opdispatch::prelude::*;
+//! use {aten::prelude::*, dispatch_runtime::prelude::*};
 //!
 //! # fn main() -> Result<()> {
 //! let image = Tensor::arange(0.0..64.0, DType::F64)?.reshape([1, 1, 8, 8])?;
@@ -23,8 +23,8 @@
 //!
 //! # An operator library of your own
 //!
-//! This crate is also an example: it is written as a third party would write it. It uses the public interface of `opdispatch`, and no
-//! other crate knows it. A library of operators needs these parts. Only the first and a kernel are necessary:
+//! This crate is also an example. It uses public interfaces only, and no other library knows it, so a third party can write such a crate in
+//! the same way. A library of operators needs these parts. Only the first and a kernel are necessary:
 //!
 //! | part | written as | gives | here |
 //! |---|---|---|---|
@@ -35,15 +35,25 @@
 //! | batch rule | `#[op_vmap]` | `vmap` with one call; without a rule it loops over slices | `batch_rules.rs` |
 //! | autocast policy | `autocast!`, or a kernel for the key `Autocast` | computation in a wider or a shorter dtype in autocast regions | `autocast.rs` |
 //!
-//! In Cargo.toml, `opdispatch` has `default-features = false` and the features that the library names, so the application decides about the
-//! rest. `features = ["inventory", "cpu", "autograd", "vmap"]` is enough for this complete library of one operator:
+//! A library depends on the crates of its parts: `dispatch-runtime` for definitions and plans, `aten` for PyTorch's operators, `kernels-cpu` for
+//! the loops and threads of kernels, and `dispatch-autograd`, `dispatch-vmap` and `dispatch-autocast` for rules. Each has `default-features =
+//! false`, so the program decides about families of operators. An application adds `opdispatch`, which has the same items under other paths:
+//!
+//! | library | application |
+//! |---|---|
+//! | `dispatch_runtime::{prelude, Spec, ..}` | `opdispatch::{prelude, backend::Spec, ..}` |
+//! | `aten::prelude`, `dispatch_autograd::Differentiable` | `opdispatch::prelude` |
+//! | `dispatch_autograd`, `dispatch_vmap`, `dispatch_autocast` | `opdispatch::autograd`, `opdispatch::vmap`, `opdispatch::autocast` |
+//! | `kernels_cpu::engine` | `opdispatch::backend::cpu` |
+//!
+//! This is a complete library of one operator:
 //!
 //! ```
-//! use opdispatch::autograd::op_grad;
-//! use opdispatch::backend::cpu::parallel_chunks;
-//! use opdispatch::backend::{BadArgument, DTypes, Spec};
-//! use opdispatch::prelude::*;
-//! use opdispatch::vmap::{Batch, Mapped, op_vmap, vmap};
+//! use aten::prelude::*;
+//! use dispatch_autograd::{Differentiable, op_grad};
+//! use dispatch_runtime::{BadArgument, DTypes, Spec, prelude::*};
+//! use dispatch_vmap::{Batch, Mapped, op_vmap, vmap};
+//! use kernels_cpu::engine::parallel_chunks;
 //!
 //! /// The areas of boxes: rows of a left, upper, right and lower edge.
 //! #[op_def("boxes::area(Tensor boxes) -> Tensor", plan)]
@@ -113,7 +123,7 @@
 //!   returns `None`, and `vmap` loops.
 //! * `roi_align` has an autocast policy of its own, a kernel for the key `Autocast`.
 //!
-//! [`ErrorKind::NoKernel`]: opdispatch::backend::ErrorKind::NoKernel
+//! [`ErrorKind::NoKernel`]: dispatch_runtime::ErrorKind::NoKernel
 #![forbid(unsafe_code)]
 
 mod autocast;

@@ -1,8 +1,11 @@
 //! Tests of what recordings do not have: refused arguments, batches with wrong image numbers, autocast, and results on several threads.
 
-use opdispatch::prelude::*;
-use opdispatch::vmap::{VmapError, vmap};
-use opdispatch::{autocast, autograd};
+use aten::prelude::*;
+use dispatch_autograd::Differentiable;
+use dispatch_runtime::prelude::*;
+use dispatch_vmap::{VmapError, vmap};
+use kernels_cpu::thread_pool::set_num_threads;
+use {dispatch_autocast as autocast, dispatch_autograd as autograd};
 
 use dispatch_vision::{
     _ps_roi_align_backward, _roi_align_backward, _roi_pool_backward, deform_conv2d, nms, ps_roi_align, ps_roi_pool,
@@ -207,6 +210,6 @@ fn results_do_not_depend_on_the_number_of_threads() {
         [elements(&means.detach().unwrap()), elements(&image.grad().unwrap())]
     };
     let many = compute();
-    opdispatch::set_num_threads(1);
+    set_num_threads(1);
     assert_eq!(compute(), many);
 }

@@ -6,9 +6,9 @@ mod columns;
 mod gradients;
 mod points;
 
-use opdispatch::backend::cpu::gemm::{Entry, Matrix, MatrixMut, gemm};
-use opdispatch::backend::cpu::parallel_chunks;
-use opdispatch::prelude::*;
+use dispatch_runtime::prelude::*;
+use kernels_cpu::engine::gemm::{Entry, Matrix, MatrixMut, gemm};
+use kernels_cpu::engine::parallel_chunks;
 
 use super::elements::{contiguous, fill_with_zeros, filled_vec, is_empty};
 use crate::{_deform_conv2d_backward, DeformableConvolution, deform_conv2d};

@@ -1,7 +1,6 @@
 //! Access to the elements of tensors.
 
-use opdispatch::backend::{MemoryFormat, OutOfMemory};
-use opdispatch::prelude::*;
+use dispatch_runtime::{MemoryFormat, OutOfMemory, prelude::*};
 
 /// The work, in elements, that is worth a thread.
 pub(super) const GRAIN_SIZE: usize = 1 << 14;

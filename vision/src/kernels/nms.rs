@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use opdispatch::prelude::*;
+use dispatch_runtime::prelude::*;
 
 use crate::nms;
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use opdispatch::prelude::*;
+use dispatch_runtime::prelude::*;
 
 use super::elements::to_number;
 use super::regions::{Region, read_regions};

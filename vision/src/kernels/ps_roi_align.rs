@@ -1,7 +1,7 @@
 //! The CPU kernels of `ps_roi_align` and its gradient.
 
-use opdispatch::backend::cpu::parallel_chunks;
-use opdispatch::prelude::*;
+use dispatch_runtime::prelude::*;
+use kernels_cpu::engine::parallel_chunks;
 
 use super::elements::{GRAIN_SIZE, contiguous, fill_with_zeros, is_empty};
 use super::regions::BinsOfChannels;

@@ -1,7 +1,6 @@
 //! Regions of images, as kernels read them from the rows of `rois`.
 
-use opdispatch::backend::{BadArgument, Problem};
-use opdispatch::prelude::*;
+use dispatch_runtime::{BadArgument, Problem, prelude::*};
 
 /// A region of an image.
 pub(super) struct Region<T> {

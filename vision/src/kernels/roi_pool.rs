@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use opdispatch::backend::cpu::parallel_chunks;
-use opdispatch::backend::{BadArgument, Problem};
-use opdispatch::prelude::*;
+use dispatch_runtime::{BadArgument, Problem, prelude::*};
+use kernels_cpu::engine::parallel_chunks;
 
 use super::elements::{GRAIN_SIZE, contiguous, fill_with_zeros, is_empty};
 use super::pixel_bins::{BinRules, PixelBins};

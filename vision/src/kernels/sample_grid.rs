@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use opdispatch::backend::BadArgument;
-use opdispatch::prelude::*;
+use dispatch_runtime::{BadArgument, prelude::*};
 
 use super::elements::to_number;
 use super::regions::{Region, read_regions};

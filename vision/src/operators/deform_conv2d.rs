@@ -1,7 +1,6 @@
 //! `deform_conv2d`: convolution at shifted points.
 
-use opdispatch::backend::{BadArgument, Expected, Sizes, Spec};
-use opdispatch::prelude::*;
+use dispatch_runtime::{BadArgument, Expected, Sizes, Spec, prelude::*};
 
 use crate::checks::{check_at_least, check_device, check_floating, check_rank, check_same_kind, check_sizes, to_usize};
 
@@ -13,7 +12,7 @@ use crate::checks::{check_at_least, check_device, check_floating, check_rank, ch
 ///
 /// ```
 /// use dispatch_vision::deform_conv2d;
-/// use opdispatch::prelude::*;
+/// use {aten::prelude::*, dispatch_runtime::prelude::*};
 ///
 /// # fn main() -> Result<()> {
 /// let image = Tensor::from([[[[1.0, 2.0], [3.0, 4.0]]]]);
@@ -73,7 +72,7 @@ fn deform_conv2d_plan(_: ...) -> Result<Plan<DeformableConvolution>, BadArgument
 ///
 /// ```
 /// use dispatch_vision::_deform_conv2d_backward;
-/// use opdispatch::prelude::*;
+/// use {aten::prelude::*, dispatch_runtime::prelude::*};
 ///
 /// # fn main() -> Result<()> {
 /// let image = Tensor::from([[[[1.0, 2.0], [3.0, 4.0]]]]);

@@ -1,7 +1,6 @@
 //! `nms`: non-maximum suppression.
 
-use opdispatch::backend::BadArgument;
-use opdispatch::prelude::*;
+use dispatch_runtime::{BadArgument, prelude::*};
 
 use crate::checks::{check_floating, check_rank, check_same_kind, check_sizes};
 
@@ -12,7 +11,7 @@ use crate::checks::{check_floating, check_rank, check_same_kind, check_sizes};
 ///
 /// ```
 /// use dispatch_vision::nms;
-/// use opdispatch::prelude::*;
+/// use {aten::prelude::*, dispatch_runtime::prelude::*};
 ///
 /// # fn main() -> Result<()> {
 /// let boxes = Tensor::from([[0.0, 0.0, 10.0, 10.0], [1.0, 0.0, 11.0, 10.0], [20.0, 0.0, 30.0, 10.0]]);

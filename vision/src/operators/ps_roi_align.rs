@@ -1,7 +1,6 @@
 //! `ps_roi_align`: position-sensitive regions of images, interpolated to one size.
 
-use opdispatch::backend::{BadArgument, Spec};
-use opdispatch::prelude::*;
+use dispatch_runtime::{BadArgument, Spec, prelude::*};
 
 use super::region_sizes::{RegionArguments, RegionSizes, check_sampling_ratio};
 use super::roi_pool::check_indices_of_result;
@@ -14,7 +13,7 @@ use super::roi_pool::check_indices_of_result;
 ///
 /// ```
 /// use dispatch_vision::ps_roi_align;
-/// use opdispatch::prelude::*;
+/// use {aten::prelude::*, dispatch_runtime::prelude::*};
 ///
 /// # fn main() -> Result<()> {
 /// let image = Tensor::from([[[[1.0, 1.0], [1.0, 1.0]], [[5.0, 5.0], [5.0, 5.0]]]]);
@@ -48,7 +47,7 @@ fn ps_roi_align_plan(
 ///
 /// ```
 /// use dispatch_vision::_ps_roi_align_backward;
-/// use opdispatch::prelude::*;
+/// use {aten::prelude::*, dispatch_runtime::prelude::*};
 ///
 /// # fn main() -> Result<()> {
 /// let (grad, region) = (Tensor::from([[[[1.0]]]]), Tensor::from([[0.0, 0.0, 0.0, 2.0, 2.0]]));

@@ -1,7 +1,6 @@
 //! `ps_roi_pool`: the means of the parts of position-sensitive regions.
 
-use opdispatch::backend::{BadArgument, Spec};
-use opdispatch::prelude::*;
+use dispatch_runtime::{BadArgument, Spec, prelude::*};
 
 use super::region_sizes::{RegionArguments, RegionSizes};
 use super::roi_pool::check_indices_of_result;
@@ -17,7 +16,7 @@ use super::roi_pool::check_indices_of_result;
 ///
 /// ```
 /// use dispatch_vision::ps_roi_pool;
-/// use opdispatch::prelude::*;
+/// use {aten::prelude::*, dispatch_runtime::prelude::*};
 ///
 /// # fn main() -> Result<()> {
 /// let image = Tensor::from([[[[1.0, 3.0, 9.0], [0.0, 0.0, 0.0], [0.0; 3]], [[0.0; 3], [5.0, 6.0, 9.0], [0.0; 3]]]]);
@@ -49,7 +48,7 @@ fn ps_roi_pool_plan(
 ///
 /// ```
 /// use dispatch_vision::_ps_roi_pool_backward;
-/// use opdispatch::prelude::*;
+/// use {aten::prelude::*, dispatch_runtime::prelude::*};
 ///
 /// # fn main() -> Result<()> {
 /// let (grad, region) = (Tensor::from([[[[1.0]]]]), Tensor::from([[0.0, 0.0, 0.0, 2.0, 1.0]]));

@@ -1,7 +1,6 @@
 //! The contract that all operators on regions share.
 
-use opdispatch::backend::{BadArgument, Expected, Sizes};
-use opdispatch::prelude::*;
+use dispatch_runtime::{BadArgument, Expected, Sizes, prelude::*};
 
 use crate::checks::{check_at_least, check_floating, check_rank, check_same_kind, check_sizes, to_usize};
 

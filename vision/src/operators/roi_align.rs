@@ -1,7 +1,6 @@
 //! `roi_align`: regions of images, interpolated to one size.
 
-use opdispatch::backend::{BadArgument, Spec};
-use opdispatch::prelude::*;
+use dispatch_runtime::{BadArgument, Spec, prelude::*};
 
 use super::region_sizes::{RegionArguments, RegionSizes, check_sampling_ratio};
 
@@ -14,7 +13,7 @@ use super::region_sizes::{RegionArguments, RegionSizes, check_sampling_ratio};
 ///
 /// ```
 /// use dispatch_vision::roi_align;
-/// use opdispatch::prelude::*;
+/// use {aten::prelude::*, dispatch_autograd::Differentiable, dispatch_runtime::prelude::*};
 ///
 /// # fn main() -> Result<()> {
 /// let image = Tensor::arange(0.0..16.0, DType::F64)?.reshape([1, 1, 4, 4])?.requires_grad_(true)?;
@@ -50,7 +49,7 @@ fn roi_align_plan(
 ///
 /// ```
 /// use dispatch_vision::_roi_align_backward;
-/// use opdispatch::prelude::*;
+/// use {aten::prelude::*, dispatch_runtime::prelude::*};
 ///
 /// # fn main() -> Result<()> {
 /// let (grad, region) = (Tensor::from([[[[1.0]]]]), Tensor::from([[0.0, 0.0, 0.0, 2.0, 2.0]]));

@@ -1,7 +1,6 @@
 //! `roi_pool`: the maxima of the parts of regions.
 
-use opdispatch::backend::{BadArgument, Spec};
-use opdispatch::prelude::*;
+use dispatch_runtime::{BadArgument, Spec, prelude::*};
 
 use super::region_sizes::{RegionArguments, RegionSizes};
 use crate::checks::{check_device, check_sizes};
@@ -14,7 +13,7 @@ use crate::checks::{check_device, check_sizes};
 ///
 /// ```
 /// use dispatch_vision::roi_pool;
-/// use opdispatch::prelude::*;
+/// use {aten::prelude::*, dispatch_runtime::prelude::*};
 ///
 /// # fn main() -> Result<()> {
 /// let image = Tensor::arange(0.0..16.0, DType::F64)?.reshape([1, 1, 4, 4])?;
@@ -53,7 +52,7 @@ const MAX_INDEX_COUNT: usize = 1 << 31;
 ///
 /// ```
 /// use dispatch_vision::_roi_pool_backward;
-/// use opdispatch::prelude::*;
+/// use {aten::prelude::*, dispatch_runtime::prelude::*};
 ///
 /// # fn main() -> Result<()> {
 /// let (grad, region) = (Tensor::from([[[[3.0]]]]), Tensor::from([[0.0, 0.0, 0.0, 1.0, 1.0]]));

@@ -1,7 +1,7 @@
 //! The columns of a deformable convolution: a row for each channel and each element of the kernel, a column for each pixel of the result.
 
-use opdispatch::backend::cpu::parallel_chunks;
-use opdispatch::prelude::*;
+use dispatch_runtime::prelude::*;
+use kernels_cpu::engine::parallel_chunks;
 
 use super::points::Point;
 use crate::DeformableConvolution;

@@ -1,7 +1,7 @@
 //! The gradients of a deformable convolution for an image, its offsets and its factors, from the gradients of the columns.
 
-use opdispatch::backend::cpu::parallel_chunks;
-use opdispatch::prelude::*;
+use dispatch_runtime::prelude::*;
+use kernels_cpu::engine::parallel_chunks;
 
 use super::points::Point;
 use crate::DeformableConvolution;

@@ -1,7 +1,7 @@
 //! The points of an image that a deformable convolution reads.
 
-use opdispatch::backend::cpu::parallel_chunks;
-use opdispatch::prelude::*;
+use dispatch_runtime::prelude::*;
+use kernels_cpu::engine::parallel_chunks;
 
 use crate::DeformableConvolution;
 
