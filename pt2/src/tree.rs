@@ -111,6 +111,7 @@ from_leaf! {
     Value: |value| value;
     Tensor: |value| value.into();
     &Tensor: |value| value.clone().into();
+    i32: |value| i64::from(value).into();
     i64: |value| value.into();
     f64: |value| value.into();
     bool: |value| value.into();
