@@ -171,7 +171,7 @@ pub mod __private {
 }
 
 /// The examples of the README, as doctests.
-#[cfg(all(doctest, feature = "cpu"))]
+#[cfg(all(doctest, feature = "cpu", feature = "pt2"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
@@ -188,6 +188,9 @@ mod guide {
     #[cfg(feature = "nn")]
     #[doc = include_str!("../docs/guide/src/networks.md")]
     struct Networks;
+    #[cfg(feature = "pt2")]
+    #[doc = include_str!("../docs/guide/src/programs.md")]
+    struct Programs;
     #[doc = include_str!("../docs/guide/src/first-operator.md")]
     struct FirstOperator;
     #[doc = include_str!("../docs/guide/src/kernels-and-plans.md")]
