@@ -1,0 +1,56 @@
+//! The signature: the roles of a graph's inputs and outputs.
+
+use serde::Deserialize;
+
+use super::argument::{Argument, CustomObject, SymArgument, TensorName};
+
+#[derive(Deserialize, Debug)]
+pub(crate) struct Signature {
+    pub(crate) input_specs: Vec<InputSpec>,
+    pub(crate) output_specs: Vec<OutputSpec>,
+}
+
+/// The role of an input, in the order of the graph's inputs.
+#[derive(Deserialize, Debug)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum InputSpec {
+    UserInput { arg: Argument },
+    Parameter { arg: TensorName, parameter_name: String },
+    Buffer { arg: TensorName, buffer_name: String, persistent: bool },
+    TensorConstant { arg: TensorName, tensor_constant_name: String },
+    CustomObj { arg: CustomObject, custom_obj_name: String },
+    Token { arg: TensorName },
+    ConstantInput { name: String, value: ConstantValue },
+}
+
+/// A value that the caller must pass as it was in the example.
+#[derive(Deserialize, Debug)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ConstantValue {
+    AsNone(bool),
+    AsInt(i64),
+    AsFloat(super::Number),
+    AsString(String),
+    AsBool(bool),
+}
+
+/// The role of an output, in the order of the graph's outputs.
+#[derive(Deserialize, Debug)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum OutputSpec {
+    UserOutput { arg: Argument },
+    LossOutput { arg: TensorName },
+    BufferMutation { arg: TensorName, buffer_name: String },
+    ParameterMutation { arg: TensorName, parameter_name: String },
+    UserInputMutation { arg: TensorName, user_input_name: String },
+    GradientToParameter { arg: TensorName, parameter_name: String },
+    GradientToUserInput { arg: TensorName, user_input_name: String },
+    Token { arg: TensorName },
+}
+
+impl SymArgument {
+    /// Returns the name of the value, if it is no number.
+    pub(crate) fn name(&self) -> Option<&str> {
+        if let Self::Name(name) = self { Some(name) } else { None }
+    }
+}

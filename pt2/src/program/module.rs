@@ -1,0 +1,31 @@
+//! A program as a module: its parameters can be trained, saved, converted and moved to a device.
+
+use dispatch_nn::{Module, ModulePath, ModuleRef, Part, PartMut, Visit};
+
+use super::Program;
+use super::state::StatePart;
+
+impl Visit for Program {
+    fn visit(&self, at: &ModulePath<'_>, f: &mut dyn FnMut(&ModulePath<'_>, Part<'_>)) {
+        f(at, Part::Module(ModuleRef::new(self, "Program")));
+        for entry in &self.state {
+            let part = match &entry.part {
+                StatePart::Param(param) => Part::Param(param),
+                StatePart::Buffer(buffer) => Part::Buffer(buffer),
+            };
+            f(&at.field(&entry.name), part);
+        }
+    }
+
+    fn visit_mut(&mut self, at: &ModulePath<'_>, f: &mut dyn FnMut(&ModulePath<'_>, PartMut<'_>)) {
+        for entry in &mut self.state {
+            let part = match &mut entry.part {
+                StatePart::Param(param) => PartMut::Param(param),
+                StatePart::Buffer(buffer) => PartMut::Buffer(buffer),
+            };
+            f(&at.field(&entry.name), part);
+        }
+    }
+}
+
+impl Module for Program {}

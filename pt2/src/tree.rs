@@ -1,0 +1,121 @@
+//! Python's values around a program: the arguments and the results of its forward function.
+
+mod spec;
+
+use dispatch_runtime::{Str, Tensor, Value};
+
+pub(crate) use spec::TreeSpec;
+
+/// A value of Python: a tensor, a number, a text, or a container of these.
+///
+/// ```
+/// use dispatch_pt2::Tree;
+/// use dispatch_runtime::Tensor;
+///
+/// let pair = Tree::Tuple(vec![Tensor::from([1.0]).into(), 2_i64.into()]);
+/// assert_eq!(pair.tensors().len(), 1);
+/// ```
+#[derive(Clone, Debug)]
+pub enum Tree {
+    /// A tensor, a number, a text, or `None`.
+    Leaf(Value),
+    /// A tuple.
+    Tuple(Vec<Self>),
+    /// A list.
+    List(Vec<Self>),
+    /// A dict, in its order.
+    Dict(Vec<(String, Self)>),
+    /// An object with named fields, such as an output of the package `transformers`.
+    Record {
+        /// The name of the class in Python.
+        class: String,
+        /// The fields, in their order.
+        fields: Vec<(String, Self)>,
+    },
+}
+
+impl Tree {
+    /// Returns the value of a key or of a field.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        match self {
+            Self::Dict(entries) | Self::Record { fields: entries, .. } => {
+                entries.iter().find_map(|(name, value)| (name == key).then_some(value))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the element of a tuple or a list, or the field of an object.
+    #[must_use]
+    pub fn at(&self, index: usize) -> Option<&Self> {
+        match self {
+            Self::Tuple(items) | Self::List(items) => items.get(index),
+            Self::Dict(entries) | Self::Record { fields: entries, .. } => entries.get(index).map(|(_, value)| value),
+            Self::Leaf(_) => None,
+        }
+    }
+
+    /// Returns the tensor, if this is one.
+    #[must_use]
+    pub const fn as_tensor(&self) -> Option<&Tensor> {
+        if let Self::Leaf(Value::Tensor(tensor)) = self { Some(tensor) } else { None }
+    }
+
+    /// Returns all tensors, in order.
+    #[must_use]
+    pub fn tensors(&self) -> Vec<Tensor> {
+        self.leaves().into_iter().filter_map(|leaf| leaf.as_tensor().cloned()).collect()
+    }
+
+    /// Returns all leaves, in order.
+    #[must_use]
+    pub fn leaves(&self) -> Vec<Value> {
+        let mut leaves = Vec::new();
+        self.collect_leaves(&mut leaves);
+        leaves
+    }
+
+    fn collect_leaves(&self, leaves: &mut Vec<Value>) {
+        match self {
+            Self::Leaf(value) => leaves.push(value.clone()),
+            Self::Tuple(items) | Self::List(items) => items.iter().for_each(|item| item.collect_leaves(leaves)),
+            Self::Dict(entries) | Self::Record { fields: entries, .. } => {
+                entries.iter().for_each(|(_, item)| item.collect_leaves(leaves));
+            }
+        }
+    }
+}
+
+/// Implements conversions of leaves.
+macro_rules! from_leaf {
+    ($($ty:ty: |$value:ident| $leaf:expr;)*) => {$(
+        impl From<$ty> for Tree {
+            fn from($value: $ty) -> Self {
+                Self::Leaf($leaf)
+            }
+        }
+    )*};
+}
+
+from_leaf! {
+    Value: |value| value;
+    Tensor: |value| value.into();
+    &Tensor: |value| value.clone().into();
+    i64: |value| value.into();
+    f64: |value| value.into();
+    bool: |value| value.into();
+    &str: |value| Str::from(value).into();
+}
+
+impl<T: Into<Self>> From<Option<T>> for Tree {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Leaf(Value::None), Into::into)
+    }
+}
+
+impl<T: Into<Self>> From<Vec<T>> for Tree {
+    fn from(items: Vec<T>) -> Self {
+        Self::List(items.into_iter().map(Into::into).collect())
+    }
+}

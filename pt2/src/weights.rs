@@ -1,0 +1,146 @@
+//! The tensors of a program, from their data in the archive.
+
+use std::collections::BTreeMap;
+
+use dispatch_runtime::{DType, Geometry, Tensor, schema};
+
+use crate::archive::Archive;
+use crate::error::{PayloadProblem, Pt2Problem};
+use crate::format::{self, Payload, PayloadConfig, SymNumber, TensorMeta};
+
+/// A tensor of a program's state, as the archive has it.
+pub(crate) struct StateTensor {
+    pub(crate) tensor: Tensor,
+    pub(crate) is_param: bool,
+    pub(crate) requires_grad: bool,
+}
+
+/// The tensors of one program. Names with the same data and the same geometry are one tensor: tied parameters.
+pub(crate) struct Weights<'a> {
+    archive: &'a Archive,
+    weights: PayloadConfig,
+    constants: PayloadConfig,
+    made: BTreeMap<PayloadIdentity, Tensor>,
+}
+
+/// Two names with an equal identity are one tensor: the entry, the number of the dtype, sizes, strides and offset.
+type PayloadIdentity = (String, i64, Vec<i64>, Vec<i64>, i64);
+
+/// The folders of an archive that have data of tensors.
+#[derive(Clone, Copy)]
+enum Folder {
+    Weights,
+    Constants,
+}
+
+impl Folder {
+    const fn path(self) -> &'static str {
+        match self {
+            Self::Weights => "data/weights/",
+            Self::Constants => "data/constants/",
+        }
+    }
+}
+
+impl<'a> Weights<'a> {
+    pub(crate) fn read(archive: &'a Archive, program: &str) -> Result<Self, Pt2Problem> {
+        let config = |folder: Folder, kind: &str| -> Result<PayloadConfig, Pt2Problem> {
+            let entry = format!("{}{program}_{kind}_config.json", folder.path());
+            let Some(bytes) = archive.entry(&entry) else {
+                return Err(Pt2Problem::MissingEntry { entry, needed_by: None });
+            };
+            crate::json::parse(&entry, bytes)
+        };
+        let (weights, constants) = (config(Folder::Weights, "weights")?, config(Folder::Constants, "constants")?);
+        Ok(Self { archive, weights, constants, made: BTreeMap::new() })
+    }
+
+    /// Returns a tensor by its name in the state dict.
+    pub(crate) fn tensor(&mut self, name: &str) -> Result<StateTensor, Pt2Problem> {
+        let refuse = |reason| Pt2Problem::Payload { tensor: name.to_owned(), reason };
+        let found = [(Folder::Weights, &self.weights), (Folder::Constants, &self.constants)]
+            .into_iter()
+            .find_map(|(folder, config)| Some((folder, config.config.get(name)?)));
+        let Some((folder, payload)) = found else {
+            let names = self.weights.config.keys().chain(self.constants.config.keys());
+            let similar = schema::suggest(name, names.map(String::as_str)).map(str::to_owned);
+            return Err(refuse(PayloadProblem::Missing { similar }));
+        };
+        let (identity, dtype) = describe(payload, folder).map_err(refuse)?;
+        let requires_grad = payload.tensor_meta.as_ref().is_some_and(|meta| meta.requires_grad);
+        let is_param = payload.is_param;
+        if let Some(tensor) = self.made.get(&identity) {
+            return Ok(StateTensor { tensor: tensor.clone(), is_param, requires_grad });
+        }
+        let tensor = self.make_tensor(name, folder, &identity, dtype)?;
+        self.made.insert(identity, tensor.clone());
+        Ok(StateTensor { tensor, is_param, requires_grad })
+    }
+
+    fn make_tensor(
+        &self,
+        name: &str,
+        folder: Folder,
+        (path_name, _, sizes, strides, offset): &PayloadIdentity,
+        dtype: DType,
+    ) -> Result<Tensor, Pt2Problem> {
+        let refuse = |reason| Pt2Problem::Payload { tensor: name.to_owned(), reason };
+        let entry = format!("{}{path_name}", folder.path());
+        let missing = || Pt2Problem::MissingEntry { entry: entry.clone(), needed_by: Some(name.to_owned()) };
+        let (bytes, width) = (self.archive.payload_size(&entry).ok_or_else(missing)?, dtype.size());
+        if !bytes.is_multiple_of(width) {
+            return Err(refuse(PayloadProblem::OddSize { bytes, element: width }));
+        }
+        let found = bytes / width;
+        let last = last_element(sizes, strides, *offset);
+        if last.is_some_and(|last| last >= found as i128) {
+            let needed = last.map_or_else(String::new, |last| last.to_string());
+            return Err(refuse(PayloadProblem::TooShort { needed, found }));
+        }
+        let too_large = || refuse(PayloadProblem::TooShort { needed: "2^63".to_owned(), found });
+        let offset = if last.is_some() { *offset } else { 0 };
+        let geometry = Geometry::strided(sizes, strides, offset).ok_or_else(too_large)?;
+        let storage = self.archive.payload(&entry, width)?.ok_or_else(missing)?;
+        Tensor::new(storage, dtype, geometry).map_err(|error| Pt2Problem::Tensor(error.into()))
+    }
+}
+
+/// Checks the description of a tensor's data, and returns its parts.
+fn describe(payload: &Payload, folder: Folder) -> Result<(PayloadIdentity, DType), PayloadProblem> {
+    let Some(meta) = payload.tensor_meta.as_ref().filter(|_| !payload.use_pickle) else {
+        return Err(PayloadProblem::Pickled);
+    };
+    let path_name = payload.path_name.clone();
+    if path_name.is_empty() || path_name.contains(['/', '\\']) || path_name.ends_with(".json") {
+        return Err(PayloadProblem::OutsideFolder { path_name, folder: folder.path() });
+    }
+    let dtype = format::dtype_of_id(meta.dtype).ok_or(PayloadProblem::DType { id: meta.dtype })?;
+    if format::layout_of_id(meta.layout).is_none() {
+        return Err(PayloadProblem::Layout { id: meta.layout });
+    }
+    let (sizes, strides, offset) = numbers_of_meta(meta)?;
+    Ok(((path_name, meta.dtype, sizes, strides, offset), dtype))
+}
+
+fn numbers_of_meta(meta: &TensorMeta) -> Result<(Vec<i64>, Vec<i64>, i64), PayloadProblem> {
+    if meta.sizes.len() != meta.strides.len() {
+        return Err(PayloadProblem::RankMismatch { sizes: meta.sizes.len(), strides: meta.strides.len() });
+    }
+    let number = |quantity, number: &SymNumber| match number {
+        SymNumber::Int(value) if *value < 0 => Err(PayloadProblem::Negative { quantity, value: *value }),
+        SymNumber::Int(value) => Ok(*value),
+        _ => Err(PayloadProblem::NotANumber),
+    };
+    let sizes = meta.sizes.iter().map(|size| number("size", size)).collect::<Result<_, _>>()?;
+    let strides = meta.strides.iter().map(|stride| number("stride", stride)).collect::<Result<_, _>>()?;
+    Ok((sizes, strides, number("storage offset", &meta.storage_offset)?))
+}
+
+/// Returns the index of the last element in its storage, or `None` if the tensor has no elements.
+fn last_element(sizes: &[i64], strides: &[i64], offset: i64) -> Option<i128> {
+    if sizes.contains(&0) {
+        return None;
+    }
+    let reach = sizes.iter().zip(strides).map(|(size, stride)| i128::from(size - 1) * i128::from(*stride));
+    Some(reach.fold(i128::from(offset), i128::saturating_add))
+}
