@@ -19,6 +19,9 @@ use crate::weights::Weights;
 impl Archive {
     /// Loads a program by its name.
     ///
+    /// The programs of one `Archive` share the data of tensors that the file has once; a program that is loaded twice shares all of them.
+    /// A [`deep_clone`](dispatch_nn::Module::deep_clone) has data of its own.
+    ///
     /// ```
     /// # use kernels_cpu as _;
     /// use dispatch_pt2::Archive;
@@ -43,28 +46,29 @@ impl Archive {
             (Some(_), Some(_)) => self.program_names().find(|name| *name == "model"),
             _ => None,
         };
-        let name = only.ok_or_else(|| self.error(no_program(self, None)))?;
+        let name = only.ok_or_else(|| self.error(self.no_program(None)))?;
         self.program(name)
     }
-}
 
-fn no_program(archive: &Archive, requested: Option<&str>) -> Pt2Problem {
-    let has = |prefix: &str| archive.entry_names().any(|name| name.starts_with(prefix));
-    let instead = if has("data/aotinductor/") {
-        Some("code that PyTorch compiled (AOTInductor), which this crate does not run")
-    } else {
-        None
-    };
-    Pt2Problem::NoProgram {
-        requested: requested.map(str::to_owned),
-        found: archive.program_names().map(str::to_owned).collect(),
-        instead,
+    /// Makes the error for an archive without a program of this name.
+    pub(crate) fn no_program(&self, requested: Option<&str>) -> Pt2Problem {
+        let has = |prefix: &str| self.entry_names().any(|name| name.starts_with(prefix));
+        let instead = if has("data/aotinductor/") {
+            Some("code that PyTorch compiled (AOTInductor), which this crate does not run")
+        } else {
+            None
+        };
+        Pt2Problem::NoProgram {
+            requested: requested.map(str::to_owned),
+            found: self.program_names().map(str::to_owned).collect(),
+            instead,
+        }
     }
 }
 
 fn load(archive: &Archive, name: &str) -> Result<Program, Pt2Problem> {
     let entry = format!("models/{name}.json");
-    let bytes = archive.entry(&entry).ok_or_else(|| no_program(archive, Some(name)))?;
+    let bytes = archive.entry(&entry).ok_or_else(|| archive.no_program(Some(name)))?;
     let Versioned { schema_version: version } = crate::json::parse(&entry, bytes)?;
     if version.major != SCHEMA_MAJOR && (version.major, version.minor) != (0, 0) {
         return Err(Pt2Problem::SchemaVersion { major: version.major, minor: version.minor });

@@ -94,6 +94,15 @@ impl Program {
         Archive::read(reader)?.only_program()
     }
 
+    /// Loads the only program of the archive that these bytes are, or the one with the name `model`. A vector is not copied.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`load`](Self::load).
+    pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Result<Self, Pt2Error> {
+        Archive::from_bytes(bytes)?.only_program()
+    }
+
     /// Runs the program, and returns what its forward function returns.
     ///
     /// Calls go through the whole dispatcher, so gradients are recorded, and modes and layers see every call.
