@@ -9,7 +9,7 @@ use dispatch_optim::{AdamW, AdamWOptions, Optimizer, SGD, SGDOptions};
 use dispatch_pt2::Program;
 use dispatch_runtime::{Result as RuntimeResult, Tensor, Value};
 
-use super::recorded_program::{Dialect, RecordedProgram, state, too_large};
+use super::recorded_program::{Dialect, RecordedProgram, StatePart, state, too_large};
 use super::recording::{RecordedRun, RecordedSteps};
 use crate::difference::elements;
 
@@ -118,6 +118,9 @@ fn training_step(
 
 /// Returns the Euclidean norm of each parameter.
 fn norms(program: &Program) -> Result<BTreeMap<String, f64>, String> {
-    let norm = |tensor: &Tensor| Ok(elements(tensor)?.iter().map(|element| element * element).sum::<f64>().sqrt());
-    state(program).into_iter().map(|(name, part)| Ok((name, norm(&part.tensor())?))).collect()
+    let norm = |(name, part): (String, StatePart)| {
+        let squares = elements(&part.tensor())?.into_iter().map(|element| element * element);
+        Ok((name, squares.sum::<f64>().sqrt()))
+    };
+    state(program).into_iter().map(norm).collect()
 }
