@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use aten::prelude::*;
-use dispatch_runtime::{Tensor, Value, guard};
+use dispatch_runtime::{Device, Tensor, Value, guard};
 
 use crate::archive::Archive;
 use crate::error::{Pt2Error, Pt2Problem};
@@ -137,7 +137,7 @@ impl Program {
                 InputRole::Token => Value::None,
             }
         };
-        let outputs = run_graph(&layout.graph, layout.inputs.iter().map(input))?;
+        let outputs = run_graph(&layout.graph, layout.inputs.iter().map(input), self.device(&leaves))?;
         let mut results = Vec::new();
         for (role, value) in layout.outputs.iter().zip(outputs) {
             match role {
@@ -156,6 +156,12 @@ impl Program {
             }
         }
         Ok(results)
+    }
+
+    /// Returns the device of the run: that of the first parameter or buffer, or else of the first input.
+    fn device(&self, leaves: &[Value]) -> Device {
+        let state = self.state.first().map(StateEntry::tensor);
+        state.or_else(|| leaves.iter().find_map(Value::as_tensor)).map_or(Device::CPU, Tensor::device)
     }
 
     /// Returns the name of the program in its archive.
