@@ -36,6 +36,7 @@ assert_eq!(y.to_vec::<f64>()?, [2.0, 6.0]);
 //! | `autocast` | mixed precision: `opdispatch::autocast`, `autocast!` | default |
 //! | `modes` | observers of every operator call, `opdispatch::modes`: print, count, profile | default |
 //! | `files` | tensors in NumPy's `.npy` and `.npz` files and in safetensors files, and those of PyTorch's `.pt` files: `opdispatch::files` | with `nn` |
+//! | `pt2` | programs of `torch.export`, read, run and trained without PyTorch: `opdispatch::pt2` | |
 //! | `trace` | records the operator calls of a function as a graph, `opdispatch::trace` | |
 //! | `vmap` | runs a function of one sample on a batch, `opdispatch::vmap` | default |
 //! | `checks` | checks of your own operators, for tests: `opdispatch::checks` | |
@@ -120,6 +121,8 @@ pub use dispatch_modes as modes;
 pub use dispatch_nn as nn;
 #[cfg(feature = "nn")]
 pub use dispatch_optim as optim;
+#[cfg(feature = "pt2")]
+pub use dispatch_pt2 as pt2;
 pub use dispatch_runtime::{self as runtime, DType, Device, Error, Result, Scalar, Tensor, manual_seed};
 #[cfg(feature = "trace")]
 pub use dispatch_trace as trace;
@@ -168,7 +171,7 @@ pub mod __private {
 }
 
 /// The examples of the README, as doctests.
-#[cfg(all(doctest, feature = "cpu"))]
+#[cfg(all(doctest, feature = "cpu", feature = "pt2"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
@@ -185,6 +188,9 @@ mod guide {
     #[cfg(feature = "nn")]
     #[doc = include_str!("../docs/guide/src/networks.md")]
     struct Networks;
+    #[cfg(feature = "pt2")]
+    #[doc = include_str!("../docs/guide/src/programs.md")]
+    struct Programs;
     #[doc = include_str!("../docs/guide/src/first-operator.md")]
     struct FirstOperator;
     #[doc = include_str!("../docs/guide/src/kernels-and-plans.md")]

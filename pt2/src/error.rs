@@ -129,6 +129,8 @@ pub enum Pt2Problem {
         /// The reason, as a sentence.
         reason: String,
     },
+    /// `forward` was called, and the program does not return one tensor.
+    NotOneTensor,
     /// An operator failed while the program ran.
     Run {
         /// The name of the node.

@@ -12,8 +12,11 @@ pub(crate) use spec::TreeSpec;
 /// use dispatch_pt2::Tree;
 /// use dispatch_runtime::Tensor;
 ///
-/// let pair = Tree::Tuple(vec![Tensor::from([1.0]).into(), 2_i64.into()]);
+/// let pair = Tree::from((Tensor::from([1.0]), 2_i64));
 /// assert_eq!(pair.tensors().len(), 1);
+///
+/// let options = Tree::dict([("scale", 0.5), ("shift", 1.0)]);
+/// assert!(options.get("shift").is_some());
 /// ```
 #[derive(Clone, Debug)]
 pub enum Tree {
@@ -35,6 +38,12 @@ pub enum Tree {
 }
 
 impl Tree {
+    /// Makes a dict.
+    #[must_use]
+    pub fn dict<K: Into<String>, V: Into<Self>>(entries: impl IntoIterator<Item = (K, V)>) -> Self {
+        Self::Dict(entries.into_iter().map(|(key, value)| (key.into(), value.into())).collect())
+    }
+
     /// Returns the value of a key or of a field.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Self> {
@@ -102,6 +111,7 @@ from_leaf! {
     Value: |value| value;
     Tensor: |value| value.into();
     &Tensor: |value| value.clone().into();
+    i32: |value| i64::from(value).into();
     i64: |value| value.into();
     f64: |value| value.into();
     bool: |value| value.into();
@@ -118,4 +128,23 @@ impl<T: Into<Self>> From<Vec<T>> for Tree {
     fn from(items: Vec<T>) -> Self {
         Self::List(items.into_iter().map(Into::into).collect())
     }
+}
+
+/// Implements conversions of tuples.
+macro_rules! from_tuple {
+    ($($($ty:ident)*;)*) => {$(
+        impl<$($ty: Into<Tree>),*> From<($($ty,)*)> for Tree {
+            #[expect(non_snake_case, reason = "a value has the name of its type")]
+            fn from(($($ty,)*): ($($ty,)*)) -> Self {
+                Self::Tuple(vec![$($ty.into()),*])
+            }
+        }
+    )*};
+}
+
+from_tuple! {
+    A;
+    A B;
+    A B C;
+    A B C D;
 }

@@ -13,7 +13,7 @@ const ROOT_NAMES: [&[&str]; 3] = [
     // Modules.
     &[
         "aten", "autocast", "autograd", "backend", "checks", "cuda", "files", "jacobian", "modes", "nn", "optim",
-        "prelude", "runtime", "trace", "vmap",
+        "prelude", "pt2", "runtime", "trace", "vmap",
     ],
 ];
 

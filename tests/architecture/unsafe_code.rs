@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 
 use crate::manifests::read_members;
 
+/// The folders of a crate that have its code.
+const TARGET_FOLDERS: [&str; 4] = ["src", "tests", "examples", "benches"];
+
 /// The properties of a crate that this test checks.
 struct CrateSources {
     name: String,
@@ -19,7 +22,7 @@ struct CrateSources {
 impl CrateSources {
     fn read(folder: &Path, name: &str, has_lints: bool) -> Self {
         let mut paths = Vec::new();
-        for targets in ["src", "tests", "examples", "benches"] {
+        for targets in TARGET_FOLDERS {
             crate::collect_rust_files(&folder.join(targets), &mut paths);
         }
         let file = |path: PathBuf| {
@@ -38,8 +41,12 @@ impl CrateSources {
         }
         let Some(listed) = listed else {
             for (file, text) in &self.files {
-                let is_root = matches!(file.as_str(), "lib.rs" | "main.rs") || file.starts_with("bin/");
-                if is_root && !text.contains("#![forbid(unsafe_code)]") {
+                let is_root = match file.rsplit_once('/') {
+                    None => matches!(file.as_str(), "lib.rs" | "main.rs"),
+                    Some((folder, name)) => folder == "bin" || name == "main.rs",
+                };
+                let is_in_src = !TARGET_FOLDERS.iter().any(|folder| *folder != "src" && file.starts_with(folder));
+                if is_root && is_in_src && !text.contains("#![forbid(unsafe_code)]") {
                     found.push(format!("{name}: {file} does not forbid unsafe code"));
                 }
                 if allows_unsafe_code(text) {
@@ -113,6 +120,11 @@ fn violations_of_the_rule_are_found() {
     assert_problems(
         sample_crate(true, &[("bin/x.rs", plain)]).violations(None),
         &["made-up: bin/x.rs does not forbid unsafe code"],
+    );
+    assert_problems(
+        sample_crate(true, &[("program/main.rs", plain), ("program/a.rs", plain), ("bin/x/a.rs", plain)])
+            .violations(None),
+        &["made-up: program/main.rs does not forbid unsafe code"],
     );
     for allow in allows {
         let files = [("lib.rs", forbids), ("tests/a.rs", allow)];

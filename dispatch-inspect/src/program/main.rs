@@ -2,6 +2,7 @@
 //!
 //! Observing calls takes a layer, and the library adds no layer to the programs that it inspects. So only this program has `trace`, and
 //! `plan`, whose arguments are parsed in the same way.
+#![forbid(unsafe_code)]
 
 mod arguments;
 mod plan;

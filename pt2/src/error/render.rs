@@ -52,6 +52,9 @@ impl fmt::Display for Pt2Problem {
             Self::Value { value, reason } => write!(f, "value `{value}`: {reason}"),
             Self::Input { input, reason } => write!(f, "argument `{input}`: {reason}"),
             Self::Arguments { reason } => f.write_str(reason),
+            Self::NotOneTensor => f.write_str(
+                "the program does not return one tensor, as `forward` does; `run` returns all that it returns",
+            ),
             Self::Run { node, module, source } => write!(f, "node `{node}`{}: {source}", InModule(module)),
             Self::SampleInputs(error) => write!(f, "the sample inputs: {error}"),
             Self::Tensor(error) => error.fmt(f),

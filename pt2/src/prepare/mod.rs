@@ -17,6 +17,7 @@ use dispatch_runtime::Operator;
 
 use crate::error::{NodeProblem, Pt2Problem, UnknownOperator};
 use crate::format::{Argument, Graph, Node};
+use crate::recorded::RecordedValue;
 
 pub(crate) use higher_order::HigherOrder;
 pub(crate) use python_operator::PythonOperator;
@@ -48,6 +49,8 @@ pub(crate) struct PreparedGraph {
     /// The name of the value in each slot.
     pub(crate) slot_names: Vec<String>,
     pub(crate) workspaces: Workspaces,
+    /// The description of the value in each slot.
+    pub(crate) recorded: Vec<RecordedValue>,
 }
 
 /// A node: a call, the places of its results, and the values that are not needed any more after it.
@@ -171,11 +174,13 @@ impl<'g> GraphBuilder<'g> {
     fn finish(mut self, inputs: Vec<Option<Slot>>, outputs: Vec<Source>) -> PreparedGraph {
         let slot_names = self.definitions.into_names();
         lifetimes::set_dead_values(&mut self.instructions, &outputs, slot_names.len());
+        let recorded = slot_names.iter().map(|name| RecordedValue::of(self.graph, name)).collect();
         PreparedGraph {
             inputs,
             instructions: self.instructions,
             outputs,
             slot_names,
+            recorded,
             workspaces: Workspaces::default(),
         }
     }

@@ -4,7 +4,7 @@ mod higher_order;
 mod slices;
 mod vmap;
 
-use dispatch_runtime::{Device, Error, Result, Stack, Value};
+use dispatch_runtime::{Device, Error, Result, Stack, Value, span};
 
 use crate::error::Pt2Problem;
 use crate::prepare::{DEVICE_SLOT, Instruction, Operation, OperatorCall, Output, PreparedGraph, Source};
@@ -23,7 +23,8 @@ pub(crate) fn run_graph(
             }
         }
         for instruction in &graph.instructions {
-            run_instruction(instruction, slots, device)?;
+            // Profilers and other modes see the node's name around its calls.
+            span(&instruction.name, || run_instruction(instruction, slots, device))?;
             for slot in &instruction.dead_after {
                 slots[*slot] = Value::None;
             }
