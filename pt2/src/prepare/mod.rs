@@ -8,6 +8,7 @@ mod python_operator;
 mod source;
 mod vmap_region;
 mod workspaces;
+mod written_inputs;
 
 use std::cell::OnceCell;
 use std::collections::HashMap;

@@ -114,7 +114,8 @@ impl<'n> RegionNodes<'n> {
                     continue;
                 }
                 known.extend(names(output));
-                let is_number = matches!(output, Argument::AsSymInt(_) | Argument::AsSymFloat(_) | Argument::AsSymBool(_));
+                let is_number =
+                    matches!(output, Argument::AsSymInt(_) | Argument::AsSymFloat(_) | Argument::AsSymBool(_));
                 let results = if is_number { &mut region.numbers } else { &mut region.tensors };
                 results.extend(names(output).filter(|name| is_read_later(name)));
             }

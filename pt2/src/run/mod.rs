@@ -15,6 +15,16 @@ pub(crate) fn run_graph(
     inputs: impl IntoIterator<Item = Value>,
     device: Device,
 ) -> Result<Vec<Value>, Pt2Problem> {
+    run_graph_observed(graph, inputs, device, &mut |_, _| {})
+}
+
+/// Runs a graph, and calls `observe` with the slots after each instruction, while the values that die after it are still there.
+pub(crate) fn run_graph_observed(
+    graph: &PreparedGraph,
+    inputs: impl IntoIterator<Item = Value>,
+    device: Device,
+    observe: &mut impl FnMut(&Instruction, &[Value]),
+) -> Result<Vec<Value>, Pt2Problem> {
     graph.workspaces.with(graph.slot_names.len(), |slots| {
         slots[DEVICE_SLOT] = device.into();
         for (slot, value) in graph.inputs.iter().zip(inputs) {
@@ -25,6 +35,7 @@ pub(crate) fn run_graph(
         for instruction in &graph.instructions {
             // Profilers and other modes see the node's name around its calls.
             span(&instruction.name, || run_instruction(instruction, slots, device))?;
+            observe(instruction, slots);
             for slot in &instruction.dead_after {
                 slots[*slot] = Value::None;
             }

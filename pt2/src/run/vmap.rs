@@ -18,10 +18,7 @@ pub(super) fn run(
 ) -> Result<Vec<Value>, Pt2Problem> {
     let (mapped, dims) = mapped_inputs(region, slots).map_err(refuse)?;
     let captured = values(&region.captured, slots).map_err(refuse)?;
-    let vmap = Vmap::new()
-        .in_dims(dims)
-        .out_dims(region.result_dims.clone())
-        .randomness(region.randomness);
+    let vmap = Vmap::new().in_dims(dims).out_dims(region.result_dims.clone()).randomness(region.randomness);
     // A mapped function returns tensors or an error of an operator. All else leaves it through these.
     let (numbers, failure) = (RefCell::new(Vec::new()), RefCell::new(None));
     let sample = |inputs: &Vec<Tensor>| -> Result<Vec<Tensor>> {

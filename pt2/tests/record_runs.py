@@ -1,7 +1,7 @@
-"""Records programs with higher-order operators and regions of vmap, and what PyTorch computes for them.
+"""Records programs with higher-order operators, regions of vmap, devices and state, and what PyTorch computes for them.
 
-Run with PyTorch 2.15: `python tests/record_higher_order.py`, in the folder of the crate. Writes tests/higher_order/programs.pt2 with all
-programs, and tests/higher_order/expected.safetensors with, for each run of a program,
+Run with PyTorch 2.15: `python tests/record_runs.py`, in the folder of the crate. Writes tests/runs/programs.pt2 with all
+programs, and tests/runs/expected.safetensors with, for each run of a program,
 
     PROGRAM/RUN/in/I    input I
     PROGRAM/RUN/out/I   output I
@@ -29,7 +29,7 @@ from torch.utils import _pytree
 
 warnings.filterwarnings("ignore")
 torch.manual_seed(0)
-FOLDER = "tests/higher_order"
+FOLDER = "tests/runs"
 programs, expected = {}, {}
 
 
@@ -179,6 +179,40 @@ def autocast(_, x, y):
 record("no_grad", no_grad, (square,))
 record("autocast", autocast, (torch.randn(4, 4), torch.randn(4, 4)), core=True)
 
+
+# Devices. The nodes name the CPU, where they were exported.
+record("positions", Function(lambda m, x: x + m.table[torch.arange(x.shape[1], device=x.device)] * torch.ones(4), table=torch.randn(8, 4)),
+       (torch.randn(2, 3, 4),), dynamic=({1: Dim("length", min=2, max=8)},), core=True)
+record("mask", lambda _, x: torch.ones(x.shape[0], x.shape[0]).tril() @ x.to("cpu"), (torch.randn(3, 4),), (torch.randn(5, 4),), dynamic=({0: n},))
+
+
+# State. These have no recorded runs.
+class Counter(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("count", torch.zeros(1))
+
+    def forward(self, x):
+        self.count[0].add_(1)
+        return x + self.count
+
+
+class Swap(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("a", torch.tensor([1.0]))
+        self.register_buffer("b", torch.tensor([2.0]))
+
+    def forward(self, x):
+        a = self.a.clone()
+        self.a.copy_(self.b)
+        self.b.copy_(a)
+        return x + self.a
+
+
+for name, module in [("counter", Counter()), ("swap", Swap()), ("statistics", nn.BatchNorm1d(4))]:
+    program = torch.export.export(module, (torch.randn(3, 4),))
+    programs[name], programs[f"{name}_core"] = program, program.run_decompositions()
 
 
 def shorten(graph):
