@@ -4,9 +4,12 @@
 //! be used.
 #![forbid(unsafe_code)]
 
+mod bench;
 mod check;
 mod difference;
 mod operators;
+mod program_input;
+mod progress_bar;
 mod text_table;
 
 use std::error::Error;
@@ -30,6 +33,7 @@ struct CommandLine {
 #[derive(Subcommand)]
 enum Command {
     Check(check::CheckOptions),
+    Bench(bench::BenchOptions),
     /// Prints a script that completes the options in a shell.
     Completions {
         /// The shell.
@@ -69,6 +73,7 @@ fn run_command(command: Command) -> Outcome<Verdict> {
     let mut out = io::stdout().lock();
     let result = match command {
         Command::Check(options) => check::run(&options, &mut out),
+        Command::Bench(options) => bench::run(&options, &mut out),
         Command::Completions { shell } => print_completions(shell, &mut out),
     };
     // The reader may have closed the output, as `head` does when it has enough.
