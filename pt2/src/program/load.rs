@@ -9,8 +9,9 @@ use dispatch_runtime::Value;
 use super::state::{StateEntry, StatePart};
 use super::{InputRole, Layout, OutputRole, Program};
 use crate::archive::Archive;
+use crate::constraints::InputConstraints;
 use crate::error::{PayloadProblem, Pt2Error, Pt2Problem};
-use crate::format::{self, Argument, ConstantValue, ExportedProgram, GraphModule, OutputSpec, SCHEMA_MAJOR, Versioned};
+use crate::format::{self, Argument, ExportedProgram, GraphModule, OutputSpec, SCHEMA_MAJOR, Versioned};
 use crate::inputs::InputSpec;
 use crate::prepare::prepare_program;
 use crate::tree::TreeSpec;
@@ -103,6 +104,7 @@ fn load(archive: &Archive, name: &str) -> Result<Program, Pt2Problem> {
     let names = root.and_then(|root| root.forward_arg_names.as_deref());
     let structure = |reason| Pt2Problem::Signature { reason };
     let input_spec = InputSpec::new(in_spec, names, &user_inputs).map_err(structure)?;
+    let constraints = InputConstraints::new(&record, input_spec.leaf_paths());
     let output_spec = if out_spec.is_empty() { None } else { Some(TreeSpec::parse(out_spec).map_err(structure)?) };
     let layout = Layout {
         path: archive.path().to_owned(),
@@ -112,6 +114,7 @@ fn load(archive: &Archive, name: &str) -> Result<Program, Pt2Problem> {
         outputs,
         user_inputs,
         input_spec,
+        constraints,
         output_spec,
     };
     Ok(Program { layout: Arc::new(layout), state })
@@ -145,7 +148,7 @@ impl Loader<'_> {
             }
             format::InputSpec::ConstantInput { name, value } => {
                 self.user_inputs.push(name.clone());
-                InputRole::Fixed(self.user_inputs.len() - 1, constant_value(value))
+                InputRole::Fixed(self.user_inputs.len() - 1, value.into())
             }
         })
     }
@@ -213,15 +216,5 @@ fn user_input_name(argument: &Argument) -> Option<String> {
             number.name().map(str::to_owned)
         }
         _ => None,
-    }
-}
-
-fn constant_value(value: &ConstantValue) -> Value {
-    match value {
-        ConstantValue::AsNone(_) => Value::None,
-        ConstantValue::AsInt(value) => (*value).into(),
-        ConstantValue::AsFloat(value) => value.0.into(),
-        ConstantValue::AsString(text) => Value::from(text.as_str()),
-        ConstantValue::AsBool(value) => (*value).into(),
     }
 }

@@ -2,6 +2,7 @@
 
 mod load;
 mod module;
+mod nodes;
 mod state;
 
 use std::fmt;
@@ -13,11 +14,13 @@ use aten::prelude::*;
 use dispatch_runtime::{Tensor, Value, guard};
 
 use crate::archive::Archive;
+use crate::constraints::InputConstraints;
 use crate::error::{Pt2Error, Pt2Problem};
 use crate::inputs::{InputSpec, Inputs};
 use crate::prepare::PreparedGraph;
 use crate::run::run_graph;
 use crate::tree::{Tree, TreeSpec};
+pub use nodes::{NodeResult, ProgramNode};
 use state::StateEntry;
 
 /// A program of `torch.export`, with its parameters and buffers.
@@ -53,6 +56,7 @@ pub(crate) struct Layout {
     /// The names of the inputs that the caller passes.
     user_inputs: Vec<String>,
     input_spec: InputSpec,
+    constraints: InputConstraints,
     output_spec: Option<TreeSpec>,
 }
 
@@ -174,6 +178,7 @@ impl Program {
             let reason = format!("the program takes {} inputs, and got {}", layout.user_inputs.len(), leaves.len());
             return Err(Pt2Problem::Arguments { reason });
         }
+        layout.constraints.check(&leaves)?;
         let input = |role: &InputRole| -> Value {
             match role {
                 InputRole::State(at) => self.state.get(*at).map_or(Value::None, |entry| entry.tensor().clone().into()),
@@ -202,6 +207,28 @@ impl Program {
         Ok(results)
     }
 
+    pub(crate) fn graph(&self) -> &PreparedGraph {
+        &self.layout.graph
+    }
+
+    pub(crate) fn constraints(&self) -> &InputConstraints {
+        &self.layout.constraints
+    }
+
+    pub(crate) fn state_tensors(&self) -> impl Iterator<Item = &Tensor> {
+        self.state.iter().map(StateEntry::tensor)
+    }
+
+    /// Returns a value for each input of the graph, from values of the state and of the caller's arguments.
+    pub(crate) fn graph_inputs(&self, state: &[Value], leaves: &[Value]) -> Vec<Value> {
+        let input = |role: &InputRole| match role {
+            InputRole::State(at) => state.get(*at).cloned(),
+            InputRole::User(at) | InputRole::Fixed(at, _) => leaves.get(*at).cloned(),
+            InputRole::Token => None,
+        };
+        self.layout.inputs.iter().map(|role| input(role).unwrap_or(Value::None)).collect()
+    }
+
     /// Returns the name of the program in its archive.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -214,7 +241,7 @@ impl Program {
         &self.layout.user_inputs
     }
 
-    fn error(&self, problem: Pt2Problem) -> Pt2Error {
+    pub(crate) fn error(&self, problem: Pt2Problem) -> Pt2Error {
         Pt2Error::new(&*self.layout.path, problem)
     }
 }
