@@ -5,7 +5,9 @@ use dispatch_runtime::{Error, ErrorKind, Result, Stack, Tensor, Value, guard};
 use super::assignments::Assignment;
 use super::{Finding, META, values};
 use crate::constraints::{InputConstraints, Symbols};
-use crate::prepare::{HigherOrder, Instruction, Operation, OperatorCall, Output, PreparedGraph, Slot, Source};
+use crate::prepare::{
+    DEVICE_SLOT, HigherOrder, Instruction, Operation, OperatorCall, Output, PreparedGraph, Slot, Source, VmapRegion,
+};
 use crate::recorded::RecordedValue;
 
 /// The comparison of a program's nodes for one assignment.
@@ -43,6 +45,9 @@ impl<'p> GraphCheck<'p> {
         module: &str,
     ) -> std::result::Result<Vec<Value>, Refused> {
         let mut slots = vec![Value::None; graph.slot_names.len()];
+        if let Some(device) = slots.get_mut(DEVICE_SLOT) {
+            *device = META.into();
+        }
         for (slot, value) in graph.inputs.iter().zip(inputs) {
             let Some(slot) = *slot else { continue };
             let at = Place { node: name_of(graph, slot), target: "", module };
@@ -146,6 +151,22 @@ impl<'p> GraphCheck<'p> {
                     if place < count_of_carried { result.clone() } else { stacked(result, count) }
                 };
                 Outcome::Computed(results.iter().enumerate().map(stack).collect())
+            }
+            HigherOrder::AssociativeScan { combine, mapped, additional } => {
+                let Some((count, left)) = slices(&values(mapped)) else { return Ok(Err(no_slices())) };
+                let inputs = left.clone().into_iter().chain(left).chain(values(additional)).collect();
+                let results = self.run(combine, inputs, module)?;
+                Outcome::Computed(results.iter().map(|result| stacked(result, count)).collect())
+            }
+            HigherOrder::Vmap(region) => {
+                let Some((count, samples)) = samples(region, slots) else { return Ok(Err(no_slices())) };
+                let inputs = samples.into_iter().chain(values(&region.captured)).collect();
+                let results = self.run(&region.body, inputs, module)?;
+                let dims = region.result_dims.iter().copied().chain(std::iter::repeat(None));
+                let batch = |(result, dim): (&Value, Option<i64>)| {
+                    dim.map_or_else(|| result.clone(), |dim| stacked_at(result, count, dim))
+                };
+                Outcome::Computed(results.iter().zip(dims).map(batch).collect())
             }
             HigherOrder::WithEffects(call) => {
                 let results = call_on_meta(call, slots);
@@ -330,10 +351,31 @@ fn slices(mapped: &[Value]) -> Option<(i64, Vec<Value>)> {
     Some((count, mapped.iter().map(slice).collect::<Option<_>>()?))
 }
 
+/// Returns the number of samples of a region of vmap, and a sample of each mapped input.
+fn samples(region: &VmapRegion, slots: &[Value]) -> Option<(i64, Vec<Value>)> {
+    let Some(Value::Int(count)) = region.size.value(slots) else { return None };
+    let sample = |(source, dim): &(Source, i64)| {
+        let value = source.value(slots)?;
+        let (tensor, dim) = (value.as_tensor()?, usize::try_from(*dim).ok()?);
+        let without_dim = |numbers: &[i64]| -> Option<Vec<i64>> {
+            let (before, after) = numbers.split_at_checked(dim)?;
+            Some(before.iter().chain(after.get(1..)?).copied().collect())
+        };
+        let (sizes, strides) = (without_dim(tensor.sizes())?, without_dim(tensor.strides())?);
+        values::meta_tensor(tensor.dtype(), &sizes, &strides).ok().map(Value::from)
+    };
+    Some((count, region.mapped.iter().map(sample).collect::<Option<_>>()?))
+}
+
 /// Returns the stack of a result over `count` runs of a graph.
 fn stacked(result: &Value, count: i64) -> Value {
+    stacked_at(result, count, 0)
+}
+
+fn stacked_at(result: &Value, count: i64, dim: i64) -> Value {
     let Some(tensor) = result.as_tensor() else { return Value::None };
-    let sizes: Vec<i64> = std::iter::once(count).chain(tensor.sizes().iter().copied()).collect();
+    let mut sizes = tensor.sizes().to_vec();
+    sizes.insert(usize::try_from(dim).unwrap_or(0).min(sizes.len()), count);
     values::meta_tensor(tensor.dtype(), &sizes, &[]).map_or(Value::None, Value::from)
 }
 
