@@ -64,6 +64,39 @@ impl<T: Into<Tree>, const N: usize> From<[T; N]> for Inputs {
     }
 }
 
+/// The place of a leaf in the arguments of a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LeafPath {
+    /// The place in the notation of Python, such as `xs[0].mask`.
+    pub(crate) name: String,
+    /// The names that guards have for the place, such as `L['xs'][0]['mask']`.
+    pub(crate) sources: Vec<String>,
+}
+
+impl LeafPath {
+    fn new(argument: String) -> Self {
+        let mut sources = vec![format!("L['{argument}']")];
+        // The arguments of `*args` are `args_0`, `args_1` and so on.
+        if let Some((base, index)) = argument.rsplit_once('_').filter(|(_, index)| index.parse::<u32>().is_ok()) {
+            sources.push(format!("L['{base}'][{index}]"));
+        }
+        Self { name: argument, sources }
+    }
+
+    pub(crate) fn index(&self, index: usize) -> Self {
+        self.extended(&format!("[{index}]"), &format!("[{index}]"))
+    }
+
+    pub(crate) fn key(&self, key: &str) -> Self {
+        self.extended(&format!(".{key}"), &format!("['{key}']"))
+    }
+
+    fn extended(&self, name: &str, source: &str) -> Self {
+        let sources = self.sources.iter().map(|start| format!("{start}{source}")).collect();
+        Self { name: format!("{}{name}", self.name), sources }
+    }
+}
+
 /// The structure of the arguments of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct InputSpec {
@@ -96,6 +129,14 @@ impl InputSpec {
             ));
         }
         Ok(spec)
+    }
+
+    /// Returns the place of each leaf in the arguments.
+    pub(crate) fn leaf_paths(&self) -> Vec<LeafPath> {
+        let mut paths = Vec::new();
+        let specs = self.positional.iter().chain(self.keywords.iter().map(|(_, spec)| spec));
+        specs.enumerate().for_each(|(at, spec)| spec.append_leaf_paths(&LeafPath::new(self.name(at)), &mut paths));
+        paths
     }
 
     fn leaf_count(&self) -> usize {

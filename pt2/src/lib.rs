@@ -24,18 +24,25 @@
 #![deny(unsafe_code)]
 
 mod archive;
+mod check;
+mod constraints;
 mod error;
+mod expression;
 mod format;
 mod inputs;
 mod json;
 mod prepare;
 mod program;
+mod recorded;
 mod run;
 mod tree;
 mod weights;
 
 pub use archive::Archive;
+pub use check::{CheckReport, Finding};
 pub use error::{NodeProblem, PayloadProblem, Pt2Error, Pt2Problem, UnknownOperator};
+pub use expression::Expression;
 pub use inputs::Inputs;
-pub use program::Program;
+pub use program::{NodeResult, Program, ProgramNode};
+pub use recorded::RecordedValue;
 pub use tree::Tree;

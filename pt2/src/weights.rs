@@ -47,7 +47,7 @@ impl<'a> Weights<'a> {
         let config = |folder: Folder, kind: &str| -> Result<PayloadConfig, Pt2Problem> {
             let entry = format!("{}{program}_{kind}_config.json", folder.path());
             let Some(bytes) = archive.entry(&entry) else {
-                return Err(Pt2Problem::MissingEntry { entry, needed_by: None });
+                return Err(missing_config(archive, folder, program, entry));
             };
             crate::json::parse(&entry, bytes)
         };
@@ -87,7 +87,7 @@ impl<'a> Weights<'a> {
         let refuse = |reason| Pt2Problem::Payload { tensor: name.to_owned(), reason };
         let entry = format!("{}{path_name}", folder.path());
         let missing = || Pt2Problem::MissingEntry { entry: entry.clone(), needed_by: Some(name.to_owned()) };
-        let (bytes, width) = (self.archive.payload_size(&entry).ok_or_else(missing)?, dtype.size());
+        let (bytes, width) = (self.archive.data_size(&entry).ok_or_else(missing)?, dtype.size());
         if !bytes.is_multiple_of(width) {
             return Err(refuse(PayloadProblem::OddSize { bytes, element: width }));
         }
@@ -100,9 +100,19 @@ impl<'a> Weights<'a> {
         let too_large = || refuse(PayloadProblem::TooShort { needed: "2^63".to_owned(), found });
         let offset = if last.is_some() { *offset } else { 0 };
         let geometry = Geometry::strided(sizes, strides, offset).ok_or_else(too_large)?;
-        let storage = self.archive.payload(&entry, width)?.ok_or_else(missing)?;
+        let storage = self.archive.storage(&entry)?.ok_or_else(missing)?;
         Tensor::new(storage, dtype, geometry).map_err(|error| Pt2Problem::Tensor(error.into()))
     }
+}
+
+/// Makes the error for an archive without a list of a program's tensors.
+fn missing_config(archive: &Archive, folder: Folder, program: &str, config: String) -> Pt2Problem {
+    let pickle = format!("{}{program}.pt", folder.path());
+    if archive.data_size(&pickle).is_none() {
+        return Pt2Problem::MissingEntry { entry: config, needed_by: None };
+    }
+    let reason = "is a pickle of all tensors, as PyTorch 2.8 writes it, and pickles can run code; load the program in a later PyTorch and save it again";
+    Pt2Problem::Entry { entry: pickle, reason }
 }
 
 /// Checks the description of a tensor's data, and returns its parts.

@@ -80,6 +80,9 @@ impl ConvGeometry {
         if large.is_empty() || weight.is_empty() {
             return fill_with_bias(bias, self.position_count(), small);
         }
+        if let Some((pointwise, columns)) = self.unfold_disjoint_windows(large) {
+            return pointwise.convolve(&columns, weight, bias, small);
+        }
         let layout = DirectedConvolution {
             items: self.batch * self.groups,
             groups: self.groups,
@@ -99,6 +102,12 @@ impl ConvGeometry {
         if small.is_empty() || weight.is_empty() {
             return fill_with_bias(bias, self.large_side_area(), large);
         }
+        if self.is_faster_unfolded() {
+            let mut columns = vec![T::ZERO; self.unfolded_count()];
+            self.pointwise_over_unfolded().convolve_transposed(small, weight, None, &mut columns);
+            fill_with_bias(bias, self.large_side_area(), large);
+            return self.fold(&columns, large);
+        }
         let layout = DirectedConvolution {
             items: self.batch * self.groups,
             groups: self.groups,
@@ -112,6 +121,25 @@ impl ConvGeometry {
         for pass in self.passes_to_large_side() {
             layout.compute_pass(&pass, small, weight, bias, large);
         }
+    }
+}
+
+impl ConvGeometry {
+    /// Returns whether matrix products of the unfolded image are faster than the passes over the image.
+    fn is_faster_unfolded(&self) -> bool {
+        !self.is_pointwise()
+            && self.has_disjoint_windows()
+            && self.filters >= CHANNELS_PER_WEIGHT_BLOCK
+            && self.channels * self.tap_count() >= CHANNELS_PER_WEIGHT_BLOCK
+    }
+
+    /// Returns the unfolded large side and the window over it, if matrix products are faster.
+    pub(super) fn unfold_disjoint_windows<T: ConvElement>(&self, large: &[T]) -> Option<(Self, Vec<T>)> {
+        self.is_faster_unfolded().then(|| {
+            let mut columns = vec![T::ZERO; self.unfolded_count()];
+            self.unfold(large, &mut columns);
+            (self.pointwise_over_unfolded(), columns)
+        })
     }
 }
 
@@ -261,10 +289,19 @@ impl DirectedConvolution {
                     of_line.as_ptr().wrapping_add((channel + PREFETCH_CHANNEL_DISTANCE) * self.weight_strides.0).cast(),
                     reach,
                 );
-                for row in 0..height {
-                    let window = &of_line[channel * self.weight_strides.0 + row * self.weight_strides.1..];
-                    for (tap, values) in pass.taps.iter().zip(values.as_chunks_mut::<CHANNELS_PER_WEIGHT_BLOCK>().0) {
-                        values[row] = window[tap.index];
+                let values = values.as_chunks_mut::<CHANNELS_PER_WEIGHT_BLOCK>().0;
+                let window = |row: usize| &of_line[channel * self.weight_strides.0 + row * self.weight_strides.1..];
+                if height == CHANNELS_PER_WEIGHT_BLOCK {
+                    let windows: [&[T]; CHANNELS_PER_WEIGHT_BLOCK] = std::array::from_fn(window);
+                    for (tap, values) in pass.taps.iter().zip(values) {
+                        *values = windows.map(|window| window[tap.index]);
+                    }
+                } else {
+                    for row in 0..height {
+                        let window = window(row);
+                        for (tap, values) in pass.taps.iter().zip(&mut *values) {
+                            values[row] = window[tap.index];
+                        }
                     }
                 }
             }

@@ -8,6 +8,10 @@ use dispatch_runtime::Tensor;
 use super::input_tile::ConvPass;
 use engine::allocation::to_usize;
 use engine::compute::ComputeType;
+use engine::thread_pool::DisjointLines;
+
+/// The fewest copied elements that are worth a thread.
+const COPY_GRAIN_SIZE: usize = 1 << 15;
 
 /// A window that moves over three-dimensional images, whose first dimension may have size 1.
 pub(super) struct ConvGeometry {
@@ -94,6 +98,34 @@ impl ConvGeometry {
         self.tap_count() == 1 && self.large == self.small && self.padding == [0; 3]
     }
 
+    /// Returns whether no two positions of the window share an element and all of the window is inside the image, so that unfolding copies
+    /// each element at most once.
+    pub(super) fn has_disjoint_windows(&self) -> bool {
+        let is_disjoint = |dim: usize| {
+            self.padding[dim] == 0
+                && (self.kernel[dim] == 1 || self.dilation[dim] == 1)
+                && self.stride[dim] >= self.kernel[dim]
+        };
+        (0..3).all(is_disjoint)
+    }
+
+    /// Returns the window of one element over the unfolded image: its elements under the window are channels.
+    pub(super) fn pointwise_over_unfolded(&self) -> Self {
+        Self {
+            channels: self.channels * self.tap_count(),
+            large: self.small,
+            kernel: [1; 3],
+            stride: [1; 3],
+            dilation: [1; 3],
+            ..*self
+        }
+    }
+
+    /// Returns the number of elements of the large side of all images, after unfolding.
+    pub(super) fn unfolded_count(&self) -> usize {
+        self.batch * self.groups * self.channels * self.tap_count() * self.position_count()
+    }
+
     /// Returns the number of elements of a channel of the large side.
     pub(super) fn large_side_area(&self) -> usize {
         self.large.iter().product()
@@ -143,9 +175,9 @@ impl ConvGeometry {
 
     /// Copies the elements under the window to columns, with a row for each channel and element of the window.
     pub(super) fn unfold<T: ComputeType>(&self, large: &[T], columns: &mut [T]) {
-        let (position_count, step) = (self.position_count(), self.stride[2]);
-        columns.fill(T::ZERO);
-        for (at, row) in columns.chunks_exact_mut(position_count.max(1)).enumerate() {
+        let (position_count, step) = (self.position_count().max(1), self.stride[2]);
+        DisjointLines::new(columns, position_count).for_each(COPY_GRAIN_SIZE.div_ceil(position_count), |at, row| {
+            row.fill(T::ZERO);
             let image = &large[at / self.tap_count() * self.large_side_area()..][..self.large_side_area()];
             self.visit_tap_runs(at % self.tap_count(), |position, at, count| {
                 let row = &mut row[position..position + count];
@@ -155,24 +187,27 @@ impl ConvGeometry {
                     row.iter_mut().zip(image[at..].iter().step_by(step)).for_each(|(to, &from)| *to = from);
                 }
             });
-        }
+        });
     }
 
     /// Adds columns to the image elements that [`unfold`](Self::unfold) copied them from. Entries from outside the image are dropped.
     pub(super) fn fold<T: ComputeType>(&self, columns: &[T], large: &mut [T]) {
-        let (position_count, step) = (self.position_count(), self.stride[2]);
-        for (at, row) in columns.chunks_exact(position_count.max(1)).enumerate() {
-            let image = &mut large[at / self.tap_count() * self.large_side_area()..][..self.large_side_area()];
-            self.visit_tap_runs(at % self.tap_count(), |position, at, count| {
-                let row = &row[position..position + count];
-                if step == 1 {
-                    image[at..at + count].iter_mut().zip(row).for_each(|(to, &from)| *to = to.plus(from));
-                } else {
-                    let image = image[at..].iter_mut().step_by(step);
-                    image.zip(row).for_each(|(to, &from)| *to = to.plus(from));
-                }
-            });
-        }
+        let (position_count, step, area) = (self.position_count(), self.stride[2], self.large_side_area().max(1));
+        let of_channel = self.tap_count() * position_count;
+        DisjointLines::new(large, area).for_each(COPY_GRAIN_SIZE.div_ceil(area), |channel, image| {
+            let rows = columns[channel * of_channel..][..of_channel].chunks_exact(position_count.max(1));
+            for (tap, row) in rows.enumerate() {
+                self.visit_tap_runs(tap, |position, at, count| {
+                    let row = &row[position..position + count];
+                    if step == 1 {
+                        image[at..at + count].iter_mut().zip(row).for_each(|(to, &from)| *to = to.plus(from));
+                    } else {
+                        let image = image[at..].iter_mut().step_by(step);
+                        image.zip(row).for_each(|(to, &from)| *to = to.plus(from));
+                    }
+                });
+            }
+        });
     }
 
     /// Visits the window positions at which an element of the window is inside the image, in runs along the last dimension: the first

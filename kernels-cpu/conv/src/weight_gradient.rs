@@ -17,7 +17,9 @@ impl ConvGeometry {
         if large.is_empty() || small.is_empty() {
             return;
         }
-        if self.is_pointwise() {
+        if let Some((pointwise, columns)) = self.unfold_disjoint_windows(large) {
+            pointwise.weight_gradient_pointwise(&columns, small, weight);
+        } else if self.is_pointwise() {
             self.weight_gradient_pointwise(large, small, weight);
         } else if self.filters >= CHANNELS_PER_WEIGHT_BLOCK
             && self.channels > 0

@@ -26,6 +26,9 @@ pub(crate) struct ExportedProgram {
     pub(crate) verifiers: Vec<String>,
     #[serde(default)]
     pub(crate) torch_version: Option<String>,
+    /// Conditions on the inputs, in Python.
+    #[serde(default)]
+    pub(crate) guards_code: Vec<String>,
 }
 
 /// The version of the records. It is read first, because a later version may change all other records.

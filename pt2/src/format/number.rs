@@ -18,6 +18,16 @@ pub(crate) enum SymNumber {
     Expression(SymExpression),
 }
 
+impl SymNumber {
+    /// Returns the text of the expression and the integer that it had in the example.
+    pub(crate) fn hint(&self) -> Option<(&str, i64)> {
+        match self {
+            Self::Expression(SymExpression { expr_str, hint: Some(Hint::Int(hint)) }) => Some((expr_str, *hint)),
+            _ => None,
+        }
+    }
+}
+
 #[derive(Deserialize, Debug, Clone, PartialEq)]
 pub(crate) struct SymExpression {
     pub(crate) expr_str: String,

@@ -13,6 +13,7 @@ use dispatch_runtime::Operator;
 
 use crate::error::{NodeProblem, Pt2Problem, UnknownOperator};
 use crate::format::{Argument, Graph, Node};
+use crate::recorded::RecordedValue;
 
 pub(crate) use higher_order::HigherOrder;
 pub(crate) use python_operator::PythonOperator;
@@ -36,6 +37,8 @@ pub(crate) struct PreparedGraph {
     pub(crate) outputs: Vec<Source>,
     /// The name of the value in each slot.
     pub(crate) slot_names: Vec<String>,
+    /// The description of the value in each slot.
+    pub(crate) recorded: Vec<RecordedValue>,
 }
 
 /// A node: a call, the places of its results, and the values that are not needed any more after it.
@@ -120,7 +123,8 @@ fn prepare_graph(graph: &Graph, linker: &mut Linker, depth: usize) -> Result<Pre
     let outputs = outputs.collect::<Result<Vec<_>, _>>()?;
     let slot_names = definitions.into_names();
     lifetimes::set_dead_values(&mut instructions, &outputs, &inputs, slot_names.len());
-    Ok(PreparedGraph { inputs, instructions, outputs, slot_names })
+    let recorded = slot_names.iter().map(|name| RecordedValue::of(graph, name)).collect();
+    Ok(PreparedGraph { inputs, instructions, outputs, slot_names, recorded })
 }
 
 /// Prepares a node. Returns `None` if its operator is unknown.

@@ -9,8 +9,9 @@ use dispatch_runtime::Value;
 use super::state::{StateEntry, StatePart};
 use super::{InputRole, Layout, OutputRole, Program};
 use crate::archive::Archive;
+use crate::constraints::InputConstraints;
 use crate::error::{PayloadProblem, Pt2Error, Pt2Problem};
-use crate::format::{self, Argument, ConstantValue, ExportedProgram, GraphModule, OutputSpec, SCHEMA_MAJOR, Versioned};
+use crate::format::{self, Argument, ExportedProgram, GraphModule, OutputSpec, SCHEMA_MAJOR, Versioned};
 use crate::inputs::InputSpec;
 use crate::prepare::prepare_program;
 use crate::tree::TreeSpec;
@@ -18,6 +19,9 @@ use crate::weights::Weights;
 
 impl Archive {
     /// Loads a program by its name.
+    ///
+    /// The programs of one `Archive` share the data of tensors that the file has once; a program that is loaded twice shares all of them.
+    /// A [`deep_clone`](dispatch_nn::Module::deep_clone) has data of its own.
     ///
     /// ```
     /// # use kernels_cpu as _;
@@ -43,28 +47,29 @@ impl Archive {
             (Some(_), Some(_)) => self.program_names().find(|name| *name == "model"),
             _ => None,
         };
-        let name = only.ok_or_else(|| self.error(no_program(self, None)))?;
+        let name = only.ok_or_else(|| self.error(self.no_program(None)))?;
         self.program(name)
     }
-}
 
-fn no_program(archive: &Archive, requested: Option<&str>) -> Pt2Problem {
-    let has = |prefix: &str| archive.entry_names().any(|name| name.starts_with(prefix));
-    let instead = if has("data/aotinductor/") {
-        Some("code that PyTorch compiled (AOTInductor), which this crate does not run")
-    } else {
-        None
-    };
-    Pt2Problem::NoProgram {
-        requested: requested.map(str::to_owned),
-        found: archive.program_names().map(str::to_owned).collect(),
-        instead,
+    /// Makes the error for an archive without a program of this name.
+    pub(crate) fn no_program(&self, requested: Option<&str>) -> Pt2Problem {
+        let has = |prefix: &str| self.entry_names().any(|name| name.starts_with(prefix));
+        let instead = if has("data/aotinductor/") {
+            Some("code that PyTorch compiled (AOTInductor), which this crate does not run")
+        } else {
+            None
+        };
+        Pt2Problem::NoProgram {
+            requested: requested.map(str::to_owned),
+            found: self.program_names().map(str::to_owned).collect(),
+            instead,
+        }
     }
 }
 
 fn load(archive: &Archive, name: &str) -> Result<Program, Pt2Problem> {
     let entry = format!("models/{name}.json");
-    let bytes = archive.entry(&entry).ok_or_else(|| no_program(archive, Some(name)))?;
+    let bytes = archive.entry(&entry).ok_or_else(|| archive.no_program(Some(name)))?;
     let Versioned { schema_version: version } = crate::json::parse(&entry, bytes)?;
     if version.major != SCHEMA_MAJOR && (version.major, version.minor) != (0, 0) {
         return Err(Pt2Problem::SchemaVersion { major: version.major, minor: version.minor });
@@ -99,6 +104,7 @@ fn load(archive: &Archive, name: &str) -> Result<Program, Pt2Problem> {
     let names = root.and_then(|root| root.forward_arg_names.as_deref());
     let structure = |reason| Pt2Problem::Signature { reason };
     let input_spec = InputSpec::new(in_spec, names, &user_inputs).map_err(structure)?;
+    let constraints = InputConstraints::new(&record, input_spec.leaf_paths());
     let output_spec = if out_spec.is_empty() { None } else { Some(TreeSpec::parse(out_spec).map_err(structure)?) };
     let layout = Layout {
         path: archive.path().to_owned(),
@@ -108,6 +114,7 @@ fn load(archive: &Archive, name: &str) -> Result<Program, Pt2Problem> {
         outputs,
         user_inputs,
         input_spec,
+        constraints,
         output_spec,
     };
     Ok(Program { layout: Arc::new(layout), state })
@@ -141,7 +148,7 @@ impl Loader<'_> {
             }
             format::InputSpec::ConstantInput { name, value } => {
                 self.user_inputs.push(name.clone());
-                InputRole::Fixed(self.user_inputs.len() - 1, constant_value(value))
+                InputRole::Fixed(self.user_inputs.len() - 1, value.into())
             }
         })
     }
@@ -209,15 +216,5 @@ fn user_input_name(argument: &Argument) -> Option<String> {
             number.name().map(str::to_owned)
         }
         _ => None,
-    }
-}
-
-fn constant_value(value: &ConstantValue) -> Value {
-    match value {
-        ConstantValue::AsNone(_) => Value::None,
-        ConstantValue::AsInt(value) => (*value).into(),
-        ConstantValue::AsFloat(value) => value.0.into(),
-        ConstantValue::AsString(text) => Value::from(text.as_str()),
-        ConstantValue::AsBool(value) => (*value).into(),
     }
 }

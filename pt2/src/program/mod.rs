@@ -2,6 +2,7 @@
 
 mod load;
 mod module;
+mod nodes;
 mod state;
 
 use std::fmt;
@@ -13,11 +14,13 @@ use aten::prelude::*;
 use dispatch_runtime::{Tensor, Value, guard};
 
 use crate::archive::Archive;
+use crate::constraints::InputConstraints;
 use crate::error::{Pt2Error, Pt2Problem};
 use crate::inputs::{InputSpec, Inputs};
 use crate::prepare::PreparedGraph;
 use crate::run::run_graph;
 use crate::tree::{Tree, TreeSpec};
+pub use nodes::{NodeResult, ProgramNode};
 use state::StateEntry;
 
 /// A program of `torch.export`, with its parameters and buffers.
@@ -53,6 +56,7 @@ pub(crate) struct Layout {
     /// The names of the inputs that the caller passes.
     user_inputs: Vec<String>,
     input_spec: InputSpec,
+    constraints: InputConstraints,
     output_spec: Option<TreeSpec>,
 }
 
@@ -94,6 +98,15 @@ impl Program {
         Archive::read(reader)?.only_program()
     }
 
+    /// Loads the only program of the archive that these bytes are, or the one with the name `model`. A vector is not copied.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`load`](Self::load).
+    pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Result<Self, Pt2Error> {
+        Archive::from_bytes(bytes)?.only_program()
+    }
+
     /// Runs the program, and returns what its forward function returns.
     ///
     /// Calls go through the whole dispatcher, so gradients are recorded, and modes and layers see every call.
@@ -102,17 +115,28 @@ impl Program {
     ///
     /// Returns an error if the arguments do not fit the program, or if an operator fails.
     pub fn run(&self, inputs: impl Into<Inputs>) -> Result<Tree, Pt2Error> {
+        Ok(self.tree(self.run_leaves(self.leaves(inputs)?)?))
+    }
+
+    /// Returns the arguments without their containers: one value for each of the [`input_names`](Self::input_names), in that order.
+    ///
+    /// ```
+    /// # use kernels_cpu as _;
+    /// use dispatch_pt2::Program;
+    /// use dispatch_runtime::Tensor;
+    ///
+    /// let program = Program::load("tests/programs/mlp.pt2")?;
+    /// let leaves = program.leaves(Tensor::from([[1.0_f32, 2.0, 3.0, 4.0]]))?;
+    /// assert_eq!(program.run_leaves(leaves)?.len(), program.run(Tensor::from([[1.0_f32, 2.0, 3.0, 4.0]]))?.leaves().len());
+    /// # Ok::<(), dispatch_pt2::Pt2Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the number or the structure of the arguments does not fit the program.
+    pub fn leaves(&self, inputs: impl Into<Inputs>) -> Result<Vec<Value>, Pt2Error> {
         let leaves = self.layout.input_spec.flatten(&inputs.into());
-        let leaves = leaves.map_err(|reason| self.error(Pt2Problem::Arguments { reason }))?;
-        let outputs = self.run_leaves(leaves)?;
-        let mut outputs = outputs.into_iter();
-        Ok(match &self.layout.output_spec {
-            Some(spec) => spec.build(&mut outputs),
-            None => match (outputs.next(), outputs.len()) {
-                (Some(only), 0) => Tree::Leaf(only),
-                (first, _) => Tree::Tuple(first.into_iter().chain(outputs).map(Tree::Leaf).collect()),
-            },
-        })
+        leaves.map_err(|reason| self.error(Pt2Problem::Arguments { reason }))
     }
 
     /// Runs the program on one value for each of its inputs, and returns the values of its outputs, both without their containers.
@@ -124,12 +148,37 @@ impl Program {
         self.run_checked(leaves).map_err(|problem| self.error(problem))
     }
 
+    /// Returns the values of [`run_leaves`](Self::run_leaves) in the containers that the forward function returns.
+    ///
+    /// ```
+    /// # use kernels_cpu as _;
+    /// use dispatch_pt2::Program;
+    /// use dispatch_runtime::Tensor;
+    ///
+    /// let program = Program::load("tests/programs/mlp.pt2")?;
+    /// let outputs = program.run_leaves(program.leaves(Tensor::from([[1.0_f32, 2.0, 3.0, 4.0]]))?)?;
+    /// assert_eq!(program.tree(outputs).as_tensor().unwrap().sizes(), [1, 2]);
+    /// # Ok::<(), dispatch_pt2::Pt2Error>(())
+    /// ```
+    #[must_use]
+    pub fn tree(&self, outputs: Vec<Value>) -> Tree {
+        let mut outputs = outputs.into_iter();
+        match &self.layout.output_spec {
+            Some(spec) => spec.build(&mut outputs),
+            None => match (outputs.next(), outputs.len()) {
+                (Some(only), 0) => Tree::Leaf(only),
+                (first, _) => Tree::Tuple(first.into_iter().chain(outputs).map(Tree::Leaf).collect()),
+            },
+        }
+    }
+
     fn run_checked(&self, leaves: Vec<Value>) -> Result<Vec<Value>, Pt2Problem> {
         let layout = &*self.layout;
         if leaves.len() != layout.user_inputs.len() {
             let reason = format!("the program takes {} inputs, and got {}", layout.user_inputs.len(), leaves.len());
             return Err(Pt2Problem::Arguments { reason });
         }
+        layout.constraints.check(&leaves)?;
         let input = |role: &InputRole| -> Value {
             match role {
                 InputRole::State(at) => self.state.get(*at).map_or(Value::None, |entry| entry.tensor().clone().into()),
@@ -158,6 +207,28 @@ impl Program {
         Ok(results)
     }
 
+    pub(crate) fn graph(&self) -> &PreparedGraph {
+        &self.layout.graph
+    }
+
+    pub(crate) fn constraints(&self) -> &InputConstraints {
+        &self.layout.constraints
+    }
+
+    pub(crate) fn state_tensors(&self) -> impl Iterator<Item = &Tensor> {
+        self.state.iter().map(StateEntry::tensor)
+    }
+
+    /// Returns a value for each input of the graph, from values of the state and of the caller's arguments.
+    pub(crate) fn graph_inputs(&self, state: &[Value], leaves: &[Value]) -> Vec<Value> {
+        let input = |role: &InputRole| match role {
+            InputRole::State(at) => state.get(*at).cloned(),
+            InputRole::User(at) | InputRole::Fixed(at, _) => leaves.get(*at).cloned(),
+            InputRole::Token => None,
+        };
+        self.layout.inputs.iter().map(|role| input(role).unwrap_or(Value::None)).collect()
+    }
+
     /// Returns the name of the program in its archive.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -170,7 +241,7 @@ impl Program {
         &self.layout.user_inputs
     }
 
-    fn error(&self, problem: Pt2Problem) -> Pt2Error {
+    pub(crate) fn error(&self, problem: Pt2Problem) -> Pt2Error {
         Pt2Error::new(&*self.layout.path, problem)
     }
 }

@@ -2,7 +2,7 @@
 
 mod higher_order;
 
-use dispatch_runtime::{Error, Result, Stack, Value};
+use dispatch_runtime::{Error, Result, Stack, Value, span};
 
 use crate::error::Pt2Problem;
 use crate::prepare::{Instruction, Operation, OperatorCall, Output, PreparedGraph, Source};
@@ -19,7 +19,8 @@ pub(crate) fn run_graph(
         }
     }
     for instruction in &graph.instructions {
-        run_instruction(instruction, &mut slots)?;
+        // Profilers and other modes see the node's name around its calls.
+        span(&instruction.name, || run_instruction(instruction, &mut slots))?;
         for slot in &instruction.dead_after {
             slots[*slot] = Value::None;
         }

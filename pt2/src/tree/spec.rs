@@ -4,6 +4,7 @@ use dispatch_runtime::Value;
 use serde::Deserialize;
 
 use super::Tree;
+use crate::inputs::LeafPath;
 
 /// The structure of a tree whose leaves are in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +65,20 @@ impl TreeSpec {
             Self::Tuple(items) | Self::List(items) => items.iter().map(Self::leaf_count).sum(),
             Self::Dict(entries) | Self::Record { fields: entries, .. } => {
                 entries.iter().map(|(_, item)| item.leaf_count()).sum()
+            }
+        }
+    }
+
+    /// Appends the place of each leaf. `at` is the place of the tree.
+    pub(crate) fn append_leaf_paths(&self, at: &LeafPath, paths: &mut Vec<LeafPath>) {
+        match self {
+            Self::Leaf => paths.push(at.clone()),
+            Self::None => {}
+            Self::Tuple(items) | Self::List(items) => {
+                items.iter().enumerate().for_each(|(index, item)| item.append_leaf_paths(&at.index(index), paths));
+            }
+            Self::Dict(entries) | Self::Record { fields: entries, .. } => {
+                entries.iter().for_each(|(key, item)| item.append_leaf_paths(&at.key(key), paths));
             }
         }
     }

@@ -1,0 +1,163 @@
+//! One exported program in this framework. ../torch_peer.py is the same for PyTorch.
+//!
+//! `load` prints the seconds of loading, and `check` the largest deviation from eager PyTorch. `run` prints `ready`, and reads lines: a number
+//! of calls, answered with the seconds that they take, or `memory`, answered with the peak memory in bytes. `profile` prints the times of operators.
+
+use std::fs;
+use std::io::BufRead;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Instant;
+
+use dispatch_pt2::Program;
+use measure::Result;
+use opdispatch::files::load_safetensors;
+use opdispatch::modes::{self, Profiler};
+use opdispatch::optim::{Optimizer, SGD, SGDOptions};
+use opdispatch::prelude::*;
+use opdispatch::{autograd, set_num_threads};
+
+const LEARNING_RATE: f64 = 0.01;
+/// The calls before a measurement, and the calls of a profile.
+const WARM_UP_CALLS: u32 = 3;
+const PROFILED_CALLS: u32 = 5;
+
+/// What is measured of a model.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pass {
+    /// The forward pass in evaluation mode.
+    Forward,
+    /// A training step: forward, the mean of the squared outputs, backward, and gradient descent.
+    Step,
+}
+
+impl Pass {
+    /// Returns the word for the pass in names of files.
+    pub(crate) const fn mode(self) -> &'static str {
+        match self {
+            Self::Forward => "eval",
+            Self::Step => "train",
+        }
+    }
+}
+
+impl FromStr for Pass {
+    type Err = String;
+
+    fn from_str(mode: &str) -> Result<Self, String> {
+        [Self::Forward, Self::Step]
+            .into_iter()
+            .find(|pass| pass.mode() == mode)
+            .ok_or_else(|| format!("`{mode}` is neither `eval` nor `train`"))
+    }
+}
+
+pub(crate) fn run_command(command: &str, folder: &Path, name: &str, pass: Pass, threads: usize) -> Result<()> {
+    set_num_threads(threads);
+    let path = folder.join(format!("{name}.{}.pt2", pass.mode()));
+    match command {
+        "load" => {
+            let start = Instant::now();
+            let program = Program::load(&path)?;
+            println!("{}", start.elapsed().as_secs_f64());
+            drop(program);
+        }
+        "check" => println!("{}", Model::load(&path)?.deviation(pass)?),
+        "run" => serve(&mut Model::load(&path)?, pass)?,
+        "profile" => {
+            let mut model = Model::load(&path)?;
+            (0..WARM_UP_CALLS).try_for_each(|_| model.call(pass).map(drop))?;
+            let profiler = modes::enter(Profiler::new());
+            (0..PROFILED_CALLS).try_for_each(|_| model.call(pass).map(drop))?;
+            println!("{}", *profiler);
+        }
+        _ => return Err(format!("`{command}` is none of `load`, `check`, `run` and `profile`").into()),
+    }
+    Ok(())
+}
+
+/// Answers requests for measurements until the input ends.
+fn serve(model: &mut Model, pass: Pass) -> Result<()> {
+    (0..WARM_UP_CALLS).try_for_each(|_| model.call(pass).map(drop))?;
+    println!("ready");
+    for line in std::io::stdin().lock().lines().map_while(Result::ok) {
+        if line == "memory" {
+            println!("{}", peak_memory()?);
+            continue;
+        }
+        let calls: u32 = line.parse()?;
+        let start = Instant::now();
+        (0..calls).try_for_each(|_| model.call(pass).map(drop))?;
+        println!("{}", start.elapsed().as_secs_f64());
+    }
+    Ok(())
+}
+
+/// Returns the peak resident memory of this process in bytes.
+fn peak_memory() -> Result<u64> {
+    let status = fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).ok_or("the system has no VmHWM")?;
+    Ok(line.trim().trim_end_matches(" kB").parse::<u64>()? * 1024)
+}
+
+/// A program with its example, and its optimiser.
+struct Model {
+    program: Program,
+    optimizer: SGD,
+    example: Tensor,
+    recorded: PathBuf,
+}
+
+impl Model {
+    fn load(path: &Path) -> Result<Self> {
+        let program = Program::load(path)?;
+        let recorded = path.with_extension("safetensors");
+        let example = load_safetensors(&recorded)?.remove("input").ok_or("there is no recorded input")?;
+        let optimizer = SGD::new(program.parameters(), SGDOptions { lr: LEARNING_RATE, ..Default::default() })?;
+        Ok(Self { program, optimizer, example, recorded })
+    }
+
+    /// Makes one forward pass and returns the output, or makes one training step and returns the loss.
+    fn call(&mut self, pass: Pass) -> Result<Tensor> {
+        match pass {
+            Pass::Forward => {
+                let _no_grad = autograd::no_grad();
+                self.output()
+            }
+            Pass::Step => {
+                let loss = self.output()?.square()?.mean()?;
+                loss.backward()?;
+                self.optimizer.step()?;
+                self.optimizer.zero_grad();
+                Ok(loss)
+            }
+        }
+    }
+
+    fn output(&self) -> Result<Tensor> {
+        let output = self.program.run(&self.example)?;
+        Ok(output.as_tensor().ok_or("the program returns no tensor")?.clone())
+    }
+
+    /// Returns the largest difference from what eager PyTorch recorded, divided by the largest value. For training, it compares the losses of
+    /// the first steps.
+    fn deviation(&mut self, pass: Pass) -> Result<f64> {
+        let recorded = load_safetensors(&self.recorded)?;
+        match pass {
+            Pass::Forward => {
+                let (ours, theirs) = (self.call(pass)?, recorded.get("output").ok_or("there is no recorded output")?);
+                let difference = (&ours - theirs)?.abs()?.amax()?.item::<f64>()?;
+                Ok(difference / theirs.abs()?.amax()?.item::<f64>()?)
+            }
+            Pass::Step => {
+                let losses = recorded.get("losses").ok_or("there are no recorded losses")?.to_vec::<f32>()?;
+                let mut most = 0.0_f64;
+                for theirs in losses.into_iter().map(f64::from) {
+                    let ours = f64::from(self.call(pass)?.item::<f32>()?);
+                    most = most.max(((ours - theirs) / theirs).abs());
+                }
+                Ok(most)
+            }
+        }
+    }
+}
