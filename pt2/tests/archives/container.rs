@@ -41,7 +41,8 @@ fn every_style_of_container_is_read() {
             // The start of an end record in the comment is not the end of the archive.
             comment: if flag(5) { b"a comment with PK\x05\x06 in it, and more text" } else { b"" },
         };
-        let program = Program::from_bytes(write_zip(&entries, style)).unwrap_or_else(|error| panic!("{style:?}: {error}"));
+        let program =
+            Program::from_bytes(write_zip(&entries, style)).unwrap_or_else(|error| panic!("{style:?}: {error}"));
         assert_eq!(run(&program), expected, "{style:?}");
     }
 }
@@ -145,10 +146,18 @@ fn entries_that_cannot_be_used_are_refused_by_name() {
     assert_refused_entry(changed(weight, |entry| entry.offset = Some(11)), weight, "no header at its place");
     assert_refused_entry(changed(weight, |entry| entry.size = Some(1 << 20)), weight, "beyond the end");
     assert_refused_entry(changed(weight, |entry| entry.size = Some(u64::MAX)), weight, "beyond the end");
-    assert_refused_entry(changed(weight, |entry| entry.name = "mlp/data/../../x".to_owned()), "mlp/data/../../x", "leaves");
+    assert_refused_entry(
+        changed(weight, |entry| entry.name = "mlp/data/../../x".to_owned()),
+        "mlp/data/../../x",
+        "leaves",
+    );
     assert_refused_entry(changed(weight, |entry| entry.name = "mlp\\..\\x/y".to_owned()), "mlp\\..\\x/y", "leaves");
     assert_refused_entry(changed(weight, |entry| entry.name = "/etc/passwd".to_owned()), "/etc/passwd", "leaves");
-    assert_refused_entry(changed(weight, |entry| entry.name = "other/weight_0".to_owned()), "other/weight_0", "is outside");
+    assert_refused_entry(
+        changed(weight, |entry| entry.name = "other/weight_0".to_owned()),
+        "other/weight_0",
+        "is outside",
+    );
     assert_refused_entry(changed(weight, |entry| entry.name = "weight_0".to_owned()), "weight_0", "is outside");
     let twice = refusal(changed(weight, |entry| entry.name = "mlp/byteorder".to_owned()));
     assert!(matches!(*twice.problem, Pt2Problem::DuplicateEntry), "{twice}");

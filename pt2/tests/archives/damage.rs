@@ -46,7 +46,11 @@ fn new_values() -> Vec<Value> {
     let mut values: Vec<Value> = [0, 1, -1, 7, i64::MAX, i64::MIN].into_iter().map(Value::from).collect();
     values.extend([json!(u64::MAX), json!(1e300), json!(""), json!("x"), json!("NaN"), json!(true), json!(null)]);
     values.extend([json!([]), json!({}), json!({ "as_none": true }), json!({ "as_int": i64::MAX })]);
-    values.extend([json!({ "as_tensor": { "name": "x" } }), json!({ "as_tensors": [] }), json!({ "as_sym_int": { "as_name": "x" } })]);
+    values.extend([
+        json!({ "as_tensor": { "name": "x" } }),
+        json!({ "as_tensors": [] }),
+        json!({ "as_sym_int": { "as_name": "x" } }),
+    ]);
     values
 }
 

@@ -51,7 +51,10 @@ fn damaged_and_foreign_samples_are_errors_of_the_samples_alone() {
     // A state dict is no pair of arguments.
     let linear = std::fs::read(format!("{files}linear.pt")).unwrap();
     let error = with_samples(&linear).sample_inputs("model").unwrap_err();
-    assert!(matches!(&*error.problem, Pt2Problem::Entry { entry, .. } if entry == "data/sample_inputs/model.pt"), "{error}");
+    assert!(
+        matches!(&*error.problem, Pt2Problem::Entry { entry, .. } if entry == "data/sample_inputs/model.pt"),
+        "{error}"
+    );
 }
 
 #[test]
