@@ -120,7 +120,7 @@ fn scan(
     device: Device,
     refuse: &impl Fn(Error) -> Pt2Problem,
 ) -> Result<Vec<Value>, Pt2Problem> {
-    let run = |carried: &[Value], slice: Vec<Value>| {
+    let run = |carried: &[Value], slice: Vec<Value>| -> Result<_, Pt2Problem> {
         let inputs = carried.iter().cloned().chain(slice).chain(additional.iter().cloned());
         let mut results = run_graph(body, inputs, device)?;
         let stacked = results.split_off(carried.len().min(results.len()));
