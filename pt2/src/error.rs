@@ -140,6 +140,11 @@ pub enum Pt2Problem {
         /// The error of the operator.
         source: Error,
     },
+    /// Another run of the program writes its state at the moment.
+    StateInUse {
+        /// The name of a tensor that both runs write.
+        tensor: String,
+    },
     /// The sample inputs cannot be read.
     SampleInputs(FileError),
     /// A tensor cannot be made.

@@ -1,16 +1,21 @@
 """Writes the programs in `programs/`, with the results of PyTorch beside them in `programs/expected.safetensors`.
 
-    python3 record.py          (needs torch 2.15 and safetensors)
+    python3 record.py                    (needs torch 2.15 and safetensors)
+    python3 record.py --broken FOLDER    packs a folder of broken programs, with its notes, into `golden/broken.zip.gz`
 
 Weights are small numbers that are exact in every dtype, so that tests can name them. Traces of the Python stack are left out.
 """
 
+import gzip
+import io
 import json
 import os
+import sys
 import zipfile
 
 import torch
 from safetensors.torch import save_file
+from torch._higher_order_ops.map import map as torch_map
 from torch.export import Dim, export
 from torch.export.pt2_archive._package import package_pt2
 
@@ -210,6 +215,22 @@ class Structured(torch.nn.Module):
         return {"result": result if bias is None else result + bias, "flag": result * 1 if flag else result * 2}
 
 
+class HigherOrder(torch.nn.Module):
+    """A branch, a loop over slices, a region without gradients, and arithmetic of sizes."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(numbers(4))
+
+    def forward(self, x):
+        with torch.no_grad():
+            largest = x.amax(dim=1, keepdim=True)
+        x = torch.cond(x.sum() > 0, lambda x: x * 2, lambda x: x - 1, (x,))
+        x = torch_map(lambda row, weight: row * weight + row.sum(), x, self.weight)
+        rows = x.shape[0]
+        return (x - largest).reshape(rows * 2, 2) + x.new_zeros(rows * 2, 1)
+
+
 def record_two():
     """Two programs in one archive, of one model, so that both have data of the same values."""
     weight = torch.nn.Parameter(numbers(3, 3))
@@ -240,6 +261,7 @@ def main():
     record("tied", Tied(), (torch.tensor([[0, 1, 1], [4, 2, 0]]),))
     record("views", Views(), (numbers(2, start=3),))
     record("constants", Constants(), (numbers(3),))
+    record("higher_order", HigherOrder(), (numbers(3, 4),), dynamic_shapes=({0: Dim("n", min=1)},))
     record("frozen", Frozen(), (numbers(2, 3),))
     record("dtypes", Dtypes(), (torch.zeros(5, dtype=torch.float64),))
     record("strided", Strided(), (numbers(2, 2),))
@@ -271,5 +293,21 @@ def main():
     save_file(EXPECTED, os.path.join(FOLDER, "expected.safetensors"))
 
 
+def pack_broken(folder):
+    """Most of these files are nearly equal, so they are compressed as one stream."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        for name in sorted(os.listdir(folder)):
+            with open(os.path.join(folder, name), "rb") as file:
+                archive.writestr(zipfile.ZipInfo(name), file.read())
+    golden = os.path.join(os.path.dirname(FOLDER), "golden")
+    os.makedirs(golden, exist_ok=True)
+    with open(os.path.join(golden, "broken.zip.gz"), "wb") as file:
+        file.write(gzip.compress(data.getvalue(), 9, mtime=0))
+
+
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["--broken"]:
+        pack_broken(sys.argv[2])
+    else:
+        main()

@@ -21,12 +21,15 @@ pub(super) fn find_entries(bytes: &[u8]) -> Result<BTreeMap<String, Range<usize>
     if zip.has_duplicate_names() {
         return Err(Pt2Problem::DuplicateEntry);
     }
+    if zip.index_for_name("serialized_exported_program.json").is_some() {
+        return Err(Pt2Problem::ArchiveVersion { found: "of PyTorch before 2.8".to_owned() });
+    }
     let (mut entries, mut folder) = (BTreeMap::new(), None);
     for index in 0..zip.len() {
         let name = zip.by_index_data(index).and_then(|data| Ok(data.name()?.into_owned()));
         let name = name.map_err(|error| no_directory(&error))?;
         let path = path_below_folder(&name, &mut folder)?;
-        let refuse = |reason| Pt2Problem::Entry { entry: name.clone(), reason };
+        let refuse = |reason| Pt2Problem::Entry { entry: path.to_owned(), reason };
         // This reads the header of the entry.
         let no_header = |_| refuse("has no header at its place in the file; the file is damaged");
         let file = zip.by_index_raw(index).map_err(no_header)?;
@@ -73,9 +76,6 @@ fn path_below_folder<'n>(name: &'n str, folder: &mut Option<String>) -> Result<&
         return refuse("leaves the folder of the archive");
     }
     let Some((root, path)) = name.split_once('/') else {
-        if name == "serialized_exported_program.json" {
-            return Err(Pt2Problem::ArchiveVersion { found: "of PyTorch before 2.8".to_owned() });
-        }
         return refuse("is outside of the archive's folder");
     };
     if *folder.get_or_insert_with(|| root.to_owned()) != root {

@@ -5,7 +5,9 @@ use dispatch_runtime::{DType, Error, ErrorKind, Result, Stack, Tensor, Value, gu
 use super::assignments::Assignment;
 use super::{Finding, META, values};
 use crate::constraints::{InputConstraints, Symbols};
-use crate::prepare::{HigherOrder, Instruction, Operation, OperatorCall, Output, PreparedGraph, Slot, Source};
+use crate::prepare::{
+    DEVICE_SLOT, HigherOrder, Instruction, Operation, OperatorCall, Output, PreparedGraph, Slot, Source, VmapRegion,
+};
 use crate::recorded::RecordedValue;
 
 /// The comparison of a program's nodes for one assignment.
@@ -53,6 +55,7 @@ impl<'p> GraphCheck<'p> {
         module: &str,
     ) -> std::result::Result<Vec<Value>, Refused> {
         let mut frame = Frame { graph, slots: vec![Value::None; graph.slot_names.len()], doubts: Vec::new() };
+        frame.set(DEVICE_SLOT, META.into());
         for (slot, value) in graph.inputs.iter().zip(inputs) {
             let Some(slot) = *slot else { continue };
             let at = Place { node: frame.name(slot), target: "", module };
@@ -142,14 +145,30 @@ impl<'p> GraphCheck<'p> {
             HigherOrder::Map { body, mapped, others } => {
                 let Some((count, slices)) = slices(&values(mapped)) else { return Ok(Err(no_slices())) };
                 let results = self.run(body, slices.into_iter().chain(values(others)).collect(), module)?;
-                Some(results.iter().map(|result| stacked(result, count)).collect())
+                Some(results.iter().map(|result| stacked(result, count, 0)).collect())
             }
             HigherOrder::Scan { body, carried, mapped, additional } => {
                 let Some((count, slices)) = slices(&values(mapped)) else { return Ok(Err(no_slices())) };
                 let inputs = values(carried).into_iter().chain(slices).chain(values(additional)).collect();
                 let mut results = self.run(body, inputs, module)?;
-                results.iter_mut().skip(carried.len()).for_each(|result| *result = stacked(result, count));
+                results.iter_mut().skip(carried.len()).for_each(|result| *result = stacked(result, count, 0));
                 Some(results)
+            }
+            HigherOrder::AssociativeScan { combine, mapped, additional } => {
+                let Some((count, left)) = slices(&values(mapped)) else { return Ok(Err(no_slices())) };
+                let inputs = left.clone().into_iter().chain(left).chain(values(additional)).collect();
+                let results = self.run(combine, inputs, module)?;
+                Some(results.iter().map(|result| stacked(result, count, 0)).collect())
+            }
+            HigherOrder::Vmap(region) => {
+                let Some((count, samples)) = samples(region, &frame.slots) else { return Ok(Err(no_slices())) };
+                let inputs = samples.into_iter().chain(values(&region.captured)).collect();
+                let results = self.run(&region.body, inputs, module)?;
+                let dims = region.result_dims.iter().copied().chain(std::iter::repeat(None));
+                let batch = |(result, dim): (&Value, Option<i64>)| {
+                    dim.map_or_else(|| result.clone(), |dim| stacked(result, count, dim))
+                };
+                Some(results.iter().zip(dims).map(batch).collect())
             }
             HigherOrder::WithEffects(call) => {
                 // The first result is the token, which has no value.
@@ -340,10 +359,27 @@ fn slices(mapped: &[Value]) -> Option<(i64, Vec<Value>)> {
     Some((count, mapped.iter().map(slice).collect::<Option<_>>()?))
 }
 
-/// Returns the stack of a result over `count` runs of a graph.
-fn stacked(result: &Value, count: i64) -> Value {
+/// Returns the number of samples of a region of vmap, and a sample of each mapped input.
+fn samples(region: &VmapRegion, slots: &[Value]) -> Option<(i64, Vec<Value>)> {
+    let Some(Value::Int(count)) = region.size.value(slots) else { return None };
+    let sample = |(source, dim): &(Source, i64)| {
+        let value = source.value(slots)?;
+        let (tensor, dim) = (value.as_tensor()?, usize::try_from(*dim).ok()?);
+        let without_dim = |numbers: &[i64]| -> Option<Vec<i64>> {
+            let (before, after) = numbers.split_at_checked(dim)?;
+            Some(before.iter().chain(after.get(1..)?).copied().collect())
+        };
+        let (sizes, strides) = (without_dim(tensor.sizes())?, without_dim(tensor.strides())?);
+        values::meta_tensor(tensor.dtype(), &sizes, &strides).ok().map(Value::from)
+    };
+    Some((count, region.mapped.iter().map(sample).collect::<Option<_>>()?))
+}
+
+/// Returns the stack of a result over `count` runs of a graph, with the new dimension at `dim`.
+fn stacked(result: &Value, count: i64, dim: i64) -> Value {
     let Some(tensor) = result.as_tensor() else { return Value::None };
-    let sizes: Vec<i64> = std::iter::once(count).chain(tensor.sizes().iter().copied()).collect();
+    let mut sizes = tensor.sizes().to_vec();
+    sizes.insert(usize::try_from(dim).unwrap_or(0).min(sizes.len()), count);
     values::meta_tensor(tensor.dtype(), &sizes, &[]).map_or(Value::None, Value::from)
 }
 

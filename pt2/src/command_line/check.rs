@@ -46,6 +46,8 @@ struct Row {
     kind: &'static str,
     /// The stages by their position in [`STAGES`]. A stage without a recording is missing.
     stages: [Option<Stage>; STAGES.len()],
+    /// Remarks about stages that have passed.
+    notes: Vec<String>,
 }
 
 pub(crate) fn run(options: &CheckOptions, out: &mut dyn Write) -> Outcome<Verdict> {
@@ -75,13 +77,15 @@ pub(crate) fn run(options: &CheckOptions, out: &mut dyn Write) -> Outcome<Verdic
             name: entry.file.clone(),
             kind: "broken",
             stages: [Some(catch_panic(|| entry.check(&options.folder).map(|()| None))), None, None, None, None],
+            notes: Vec::new(),
         })?;
     }
     table.finish()
 }
 
 fn program_row(name: &str, dialect: Dialect, path: &Path, recording: &Result<Recording, String>) -> Row {
-    let mut row = Row { name: name.to_owned(), kind: dialect.name(), stages: [const { None }; STAGES.len()] };
+    let mut row =
+        Row { name: name.to_owned(), kind: dialect.name(), stages: [const { None }; STAGES.len()], notes: Vec::new() };
     let [load, check, outputs, gradients, training] = &mut row.stages;
     let recording = match recording {
         Ok(recording) => recording,
@@ -98,7 +102,8 @@ fn program_row(name: &str, dialect: Dialect, path: &Path, recording: &Result<Rec
         *check = Some(catch_panic(|| program.check().map(|()| None)));
         *outputs = Some(catch_panic(|| program.compare_outputs().map(Some)));
         *gradients = gradients::is_recorded(&program).then(|| catch_panic(|| gradients::compare(&program)));
-        *training = training::is_recorded(&program).then(|| catch_panic(|| training::compare(&program).map(Some)));
+        *training = training::is_recorded(&program)
+            .then(|| catch_panic(|| training::compare(&program, &mut row.notes).map(Some)));
     }
     row
 }
@@ -120,7 +125,8 @@ struct Table<'a> {
     widths: [usize; STAGES.len() + 3],
     passed: usize,
     failed: usize,
-    failures: Vec<String>,
+    /// Notes and failures, which follow the table.
+    remarks: Vec<String>,
 }
 
 impl<'a> Table<'a> {
@@ -130,12 +136,12 @@ impl<'a> Table<'a> {
         let mut widths = header.map(|title| title.len().max(6));
         widths[0] = widths[0].max(name_width);
         write_row(out, &header, widths, 2)?;
-        Ok(Self { out, widths, passed: 0, failed: 0, failures: Vec::new() })
+        Ok(Self { out, widths, passed: 0, failed: 0, remarks: Vec::new() })
     }
 
     fn add(&mut self, check: impl FnOnce() -> Row) -> Outcome<()> {
         let start = Instant::now();
-        let Row { name, kind, stages } = check();
+        let Row { name, kind, stages, notes } = check();
         let time = start.elapsed().as_millis().to_string();
         let [a, b, c, d, e] = stages.each_ref().map(|stage| match stage {
             None => String::new(),
@@ -145,11 +151,12 @@ impl<'a> Table<'a> {
         });
         write_row(self.out, &[&name, kind, &a, &b, &c, &d, &e, &time], self.widths, 2)?;
         self.out.flush()?;
+        self.remarks.extend(notes.into_iter().map(|note| format!("{name} ({kind}), {note}")));
         let mut has_failed = false;
         for (stage, result) in STAGES.into_iter().zip(stages) {
             if let Some(Err(reason)) = result {
                 has_failed = true;
-                self.failures.push(format!("{name} ({kind}), {stage}: {reason}"));
+                self.remarks.push(format!("{name} ({kind}), {stage}: {reason}"));
             }
         }
         *(if has_failed { &mut self.failed } else { &mut self.passed }) += 1;
@@ -157,8 +164,8 @@ impl<'a> Table<'a> {
     }
 
     fn finish(self) -> Outcome<Verdict> {
-        for failure in &self.failures {
-            writeln!(self.out, "\n{failure}")?;
+        for remark in &self.remarks {
+            writeln!(self.out, "\n{remark}")?;
         }
         writeln!(self.out, "\n{} passed, {} failed", self.passed, self.failed)?;
         Ok(if self.failed == 0 { Verdict::Good } else { Verdict::Bad })

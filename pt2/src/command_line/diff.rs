@@ -99,7 +99,7 @@ fn collect_results(program: &Program, leaves: Vec<Value>) -> Outcome<NodeResults
     let collected = results.clone();
     let observer = NodeObserver::new(move |node, _, values| {
         // Later nodes may write to the results in place.
-        let copies = tensors(values).map(TensorMethods::deep_clone).collect::<Result<Vec<Tensor>>>()?;
+        let copies = tensors(values).map(|tensor| tensor.deep_clone()).collect::<Result<Vec<Tensor>>>()?;
         lock(&bar).step(node);
         lock(&collected).entry(node.to_owned()).or_default().push(copies);
         Ok(())

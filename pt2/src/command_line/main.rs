@@ -4,9 +4,16 @@
 //! be used.
 #![forbid(unsafe_code)]
 
+mod bench;
 mod check;
+mod diff;
 mod difference;
+mod node_observer;
 mod operators;
+mod program_input;
+mod progress_bar;
+mod run;
+mod show;
 mod text_table;
 
 use std::error::Error;
@@ -29,7 +36,11 @@ struct CommandLine {
 
 #[derive(Subcommand)]
 enum Command {
+    Show(show::ShowOptions),
     Check(check::CheckOptions),
+    Run(run::RunOptions),
+    Bench(bench::BenchOptions),
+    Diff(diff::DiffOptions),
     /// Prints a script that completes the options in a shell.
     Completions {
         /// The shell.
@@ -68,7 +79,11 @@ fn main() -> ExitCode {
 fn run_command(command: Command) -> Outcome<Verdict> {
     let mut out = io::stdout().lock();
     let result = match command {
+        Command::Show(options) => show::run(&options, &mut out),
         Command::Check(options) => check::run(&options, &mut out),
+        Command::Run(options) => run::run(&options, &mut out),
+        Command::Bench(options) => bench::run(&options, &mut out),
+        Command::Diff(options) => diff::run(&options, &mut out),
         Command::Completions { shell } => print_completions(shell, &mut out),
     };
     // The reader may have closed the output, as `head` does when it has enough.

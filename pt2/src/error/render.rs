@@ -56,6 +56,11 @@ impl fmt::Display for Pt2Problem {
                 "the program does not return one tensor, as `forward` does; `run` returns all that it returns",
             ),
             Self::Run { node, module, source } => write!(f, "node `{node}`{}: {source}", InModule(module)),
+            Self::StateInUse { tensor } => write!(
+                f,
+                "another run of this program writes `{tensor}` at the moment. Run one after another, or give each thread a `deep_clone` of the \
+                 program"
+            ),
             Self::SampleInputs(error) => write!(f, "the sample inputs: {error}"),
             Self::Tensor(error) => error.fmt(f),
         }

@@ -4,15 +4,21 @@ use dispatch_runtime::schema::{self, Type};
 use dispatch_runtime::{Complex64, Device, Operator, Str, Value};
 
 use super::source::{SymSource, convert_number};
-use super::{OperatorCall, Output, Slot, SlotsByName, Source};
+use super::{DEVICE_SLOT, OperatorCall, Output, Slot, SlotsByName, Source};
 use crate::error::NodeProblem;
-use crate::format::{self, Argument, DeviceRecord, Node, SymArgument};
+use crate::format::{self, Argument, Node, SymArgument};
 
 /// The values that are defined so far.
-#[derive(Default)]
 pub(super) struct Definitions {
     slots: SlotsByName,
     names: Vec<String>,
+}
+
+impl Default for Definitions {
+    /// Only the device is defined, in its own slot.
+    fn default() -> Self {
+        Self { slots: SlotsByName::new(), names: vec!["device".to_owned()] }
+    }
 }
 
 impl Definitions {
@@ -73,7 +79,8 @@ impl Definitions {
         }
     }
 
-    fn define(&mut self, name: &str) -> Result<Slot, String> {
+    /// Defines a value, or returns its name if it is defined before.
+    pub(super) fn define(&mut self, name: &str) -> Result<Slot, String> {
         let slot = self.names.len();
         if self.slots.contains_key(name) {
             return Err(name.to_owned());
@@ -173,7 +180,7 @@ impl Definitions {
             Argument::AsMemoryFormat(id) => {
                 Source::Constant(format::memory_format_of_id(*id).ok_or_else(unsupported)?.into())
             }
-            Argument::AsDevice(device) => Source::Constant(device_of(device)?.into()),
+            Argument::AsDevice(device) => device_source(&device.kind),
             Argument::AsNestedTensors(_)
             | Argument::AsGraph(_)
             | Argument::AsOperator(_)
@@ -227,7 +234,12 @@ impl Definitions {
         let source = match self.source(argument, name)? {
             Source::Constant(value) => Source::Constant(convert_number(&value, ty).ok_or_else(wrong)?),
             // The value of a tensor is a tensor; a number may need a conversion.
-            Source::Slot(slot) if !matches!(argument, Argument::AsTensor(_) | Argument::AsOptionalTensor(_)) => {
+            Source::Slot(slot)
+                if !matches!(
+                    argument,
+                    Argument::AsTensor(_) | Argument::AsOptionalTensor(_) | Argument::AsDevice(_)
+                ) =>
+            {
                 Source::Number(slot, ty)
             }
             Source::Tensors(slots) if is_list_of_optional_tensors(ty) => {
@@ -274,7 +286,14 @@ pub(super) fn prepare_call_with<'n>(
             return Err(NodeProblem::RepeatedArgument { argument: name.to_owned() });
         }
     }
+    let is_factory = !schema.arguments.iter().any(|argument| mentions_tensors(&argument.ty));
     let source = |(described, given): (&'static schema::Argument, &Option<&Argument>)| match given {
+        // A factory without a device allocates on PyTorch's default device, which is the program's.
+        None | Some(Argument::AsNone(_))
+            if is_factory && described.ty.without_optional().kind == schema::TypeKind::Device =>
+        {
+            Ok(Source::Slot(DEVICE_SLOT))
+        }
         Some(argument) => definitions.typed_source(argument, &described.name, &described.ty),
         None => Value::default_of(described)
             .map(Source::Constant)
@@ -305,6 +324,14 @@ fn written_results(schema: &'static schema::Schema, arguments: &[Source]) -> Vec
     written
 }
 
+fn mentions_tensors(ty: &Type) -> bool {
+    match &ty.without_optional().kind {
+        schema::TypeKind::Tensor => true,
+        schema::TypeKind::List(element, _) => mentions_tensors(element),
+        _ => false,
+    }
+}
+
 fn is_list_of_optional_tensors(ty: &Type) -> bool {
     match &ty.without_optional().kind {
         schema::TypeKind::List(element, _) => {
@@ -314,14 +341,10 @@ fn is_list_of_optional_tensors(ty: &Type) -> bool {
     }
 }
 
-fn device_of(record: &DeviceRecord) -> Result<Device, NodeProblem> {
-    let text = match record.index {
-        Some(index) => format!("{}:{index}", record.kind),
-        None => record.kind.clone(),
-    };
-    text.parse().map_err(|_| {
-        NodeProblem::Other(format!("the program has no device `{text}`; link its backend, or export on the CPU"))
-    })
+/// Returns the source of a device: the device that the graph runs on. So a program runs on the device of its parameters, and not on the
+/// one where it was exported. Meta tensors have no elements anywhere, so they stay Meta tensors.
+pub(super) fn device_source(kind: &str) -> Source {
+    if kind == "meta" { Source::Constant(Device::META.into()) } else { Source::Slot(DEVICE_SLOT) }
 }
 
 /// Returns the names of values in an argument or a result.
@@ -334,6 +357,11 @@ pub(super) fn names(argument: &Argument) -> Box<dyn Iterator<Item = &str> + '_> 
         Argument::AsSymInt(number) | Argument::AsSymFloat(number) | Argument::AsSymBool(number) => {
             Box::new(number.name().into_iter())
         }
+        Argument::AsSymInts(numbers) | Argument::AsSymFloats(numbers) | Argument::AsSymBools(numbers) => {
+            Box::new(numbers.iter().filter_map(SymArgument::name))
+        }
+        Argument::AsNestedTensors(lists) => Box::new(lists.iter().flatten().map(|tensor| tensor.name.as_str())),
+        Argument::AsStringToArgument(arguments) => Box::new(arguments.values().flat_map(names)),
         Argument::AsCustomObj(object) => Box::new(std::iter::once(object.name.as_str())),
         _ => Box::new(std::iter::empty()),
     }

@@ -1,10 +1,10 @@
 //! Higher-order operators: their arguments are graphs.
 
-use dispatch_runtime::{DType, Device};
+use dispatch_runtime::{DType, Operator, keys};
 
-use super::arguments::{Definitions, prepare_call_with};
+use super::arguments::{Definitions, device_source, prepare_call_with};
 use super::link::Linker;
-use super::{OperatorCall, PreparedGraph, Slot, Source, prepare_graph};
+use super::{OperatorCall, PreparedGraph, Slot, Source, VmapRegion, prepare_graph};
 use crate::error::NodeProblem;
 use crate::format::{self, Argument, NamedArgument, Node};
 
@@ -19,12 +19,16 @@ pub(crate) enum HigherOrder {
     Map { body: PreparedGraph, mapped: Vec<Source>, others: Vec<Source> },
     /// Runs a graph on each slice of the mapped values, and passes the carried values on to the next run.
     Scan { body: PreparedGraph, carried: Vec<Source>, mapped: Vec<Source>, additional: Vec<Source> },
+    /// Combines the slices of the mapped values from the first one on, in any grouping, and returns all intermediate results.
+    AssociativeScan { combine: PreparedGraph, mapped: Vec<Source>, additional: Vec<Source> },
+    /// Runs a graph of one sample on a batch.
+    Vmap(VmapRegion),
     /// Runs an operator with side effects. Its token says only that it must not be removed.
     WithEffects(OperatorCall),
     /// Runs a graph with gradients on or off.
     SetGradEnabled { enabled: bool, body: PreparedGraph, operands: Vec<Source> },
     /// Runs a graph with autocast on or off.
-    Autocast { device: Device, dtype: Option<DType>, enabled: bool, body: PreparedGraph, operands: Vec<Source> },
+    Autocast { device: Source, dtype: Option<DType>, enabled: bool, body: PreparedGraph, operands: Vec<Source> },
 }
 
 /// Prepares a node with a higher-order operator.
@@ -55,6 +59,10 @@ pub(super) fn prepare(
             let (carried, mapped) = (arguments.list()?, arguments.list()?);
             HigherOrder::Scan { body, carried, mapped, additional: arguments.operands()? }
         }
+        "associative_scan" => {
+            let combine = arguments.graph()?;
+            HigherOrder::AssociativeScan { combine, mapped: arguments.list()?, additional: arguments.operands()? }
+        }
         "with_effects" => return arguments.with_effects(node),
         "wrap_with_set_grad_enabled" => {
             let enabled = arguments.flag()?;
@@ -65,6 +73,10 @@ pub(super) fn prepare(
             let device = arguments.device()?;
             let dtype = arguments.optional_dtype()?;
             let (enabled, _caches_casts) = (arguments.flag()?, arguments.flag_or_none()?);
+            if enabled && !is_autocast_linked() {
+                let reason = "the program has no autocast layer; link it: `use dispatch_autocast as _;`";
+                return Err(NodeProblem::Other(reason.to_owned()));
+            }
             let body = arguments.graph()?;
             HigherOrder::Autocast { device, dtype, enabled, body, operands: arguments.operands()? }
         }
@@ -175,11 +187,9 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    fn device(&mut self) -> Result<Device, NodeProblem> {
+    fn device(&mut self) -> Result<Source, NodeProblem> {
         match self.next()? {
-            Argument::AsString(text) => text
-                .parse()
-                .map_err(|_| NodeProblem::Other(format!("the program has no device `{text}`; link its backend"))),
+            Argument::AsString(kind) => Ok(device_source(kind)),
             other => Err(self.wrong("str", other)),
         }
     }
@@ -200,7 +210,7 @@ impl<'a> Arguments<'a> {
 }
 
 impl HigherOrder {
-    /// Calls `f` with each graph and the number of values that it gets.
+    /// Checks that the graphs take and return the operation's values.
     fn check_counts(&self) -> Result<(), NodeProblem> {
         let check = |graph: &PreparedGraph, operands: usize| {
             if graph.inputs.len() == operands {
@@ -233,10 +243,17 @@ impl HigherOrder {
                 }
                 Err(NodeProblem::Other("its graph does not return each carried value".to_owned()))
             }
+            Self::AssociativeScan { combine, mapped, additional } => {
+                check(combine, 2 * mapped.len() + additional.len())?;
+                if combine.outputs.len() == mapped.len() {
+                    return Ok(());
+                }
+                Err(NodeProblem::Other("its graph does not return each combined value".to_owned()))
+            }
             Self::SetGradEnabled { body, operands, .. } | Self::Autocast { body, operands, .. } => {
                 check(body, operands.len())
             }
-            Self::WithEffects(_) => Ok(()),
+            Self::WithEffects(_) | Self::Vmap(_) => Ok(()),
         }
     }
 
@@ -253,8 +270,20 @@ impl HigherOrder {
             Self::Scan { carried, mapped, additional, .. } => {
                 [carried, mapped, additional].into_iter().for_each(|list| all(list));
             }
+            Self::AssociativeScan { mapped, additional, .. } => {
+                [mapped, additional].into_iter().for_each(|list| all(list))
+            }
+            Self::Vmap(region) => {
+                all(std::slice::from_ref(&region.size));
+                region.mapped.iter().for_each(|(value, _)| all(std::slice::from_ref(value)));
+                all(&region.captured);
+            }
             Self::WithEffects(call) => all(&call.arguments),
-            Self::SetGradEnabled { operands, .. } | Self::Autocast { operands, .. } => all(operands),
+            Self::SetGradEnabled { operands, .. } => all(operands),
+            Self::Autocast { device, operands, .. } => {
+                all(std::slice::from_ref(device));
+                all(operands);
+            }
         }
     }
 
@@ -263,6 +292,8 @@ impl HigherOrder {
         match self {
             Self::Cond { then, otherwise, .. } => vec![then, otherwise],
             Self::WhileLoop { condition, body, .. } => vec![condition, body],
+            Self::AssociativeScan { combine, .. } => vec![combine],
+            Self::Vmap(region) => vec![&region.body],
             Self::Map { body, .. }
             | Self::Scan { body, .. }
             | Self::SetGradEnabled { body, .. }
@@ -270,4 +301,15 @@ impl HigherOrder {
             Self::WithEffects(_) => Vec::new(),
         }
     }
+}
+
+/// Whether a linked crate casts the arguments of products in a region of autocast.
+fn is_autocast_linked() -> bool {
+    let has_kernel = |operator: &Operator| {
+        operator
+            .table()
+            .iter()
+            .any(|cell| cell.key == keys::AutocastCPU && !cell.kernels.is_empty() && !cell.falls_through)
+    };
+    Operator::find("aten::mm").is_ok_and(has_kernel)
 }

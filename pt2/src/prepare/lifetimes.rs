@@ -2,17 +2,11 @@
 
 use super::{Instruction, Operation, Output, Slot, Source};
 
-/// Sets, for each instruction, the slots that nothing reads after it. Results of the graph and its inputs stay.
-pub(super) fn set_dead_values(
-    instructions: &mut [Instruction],
-    outputs: &[Source],
-    inputs: &[Option<Slot>],
-    slots: usize,
-) {
+/// Sets, for each instruction, the slots that nothing reads after it. Results of the graph stay.
+pub(super) fn set_dead_values(instructions: &mut [Instruction], outputs: &[Source], slots: usize) {
     let mut keep = vec![false; slots];
     let mut mark = |slot: Slot| keep[slot] = true;
     outputs.iter().for_each(|output| output.for_each_slot(&mut mark));
-    inputs.iter().flatten().for_each(|slot| mark(*slot));
     for instruction in instructions.iter_mut().rev() {
         let mut dead = Vec::new();
         let mut touch = |slot: Slot| {

@@ -34,6 +34,13 @@ impl Linker {
         if let Some(operator) = PythonOperator::from_target(target) {
             return Ok(Target::Python(operator));
         }
+        if target.starts_with("torch._functorch.") {
+            return Err(NodeProblem::Other(
+                "derivatives inside of a program (`torch.func`) are not supported; call `run_decompositions()` on the exported program \
+                 before you save it"
+                    .to_owned(),
+            ));
+        }
         let operator = match self.operators.get(target) {
             Some(operator) => *operator,
             None => {

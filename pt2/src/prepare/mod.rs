@@ -6,8 +6,13 @@ mod lifetimes;
 mod link;
 mod python_operator;
 mod source;
+mod vmap_region;
+mod workspaces;
+mod written_inputs;
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use dispatch_runtime::Operator;
 
@@ -19,11 +24,18 @@ pub(crate) use higher_order::HigherOrder;
 pub(crate) use python_operator::PythonOperator;
 pub(crate) use source::{Source, SymSource};
 
+pub(crate) use vmap_region::VmapRegion;
+
 use arguments::Definitions;
 use link::{Linker, Target};
+use vmap_region::{Marker, Uses};
+use workspaces::Workspaces;
 
 /// The index of a value during a run.
 pub(crate) type Slot = usize;
+
+/// The slot of the device that a graph runs on. Each graph has it.
+pub(crate) const DEVICE_SLOT: Slot = 0;
 
 /// The deepest nesting of graphs in the arguments of nodes.
 const MAX_DEPTH: usize = 32;
@@ -37,6 +49,7 @@ pub(crate) struct PreparedGraph {
     pub(crate) outputs: Vec<Source>,
     /// The name of the value in each slot.
     pub(crate) slot_names: Vec<String>,
+    pub(crate) workspaces: Workspaces,
     /// The description of the value in each slot.
     pub(crate) recorded: Vec<RecordedValue>,
 }
@@ -90,77 +103,126 @@ pub(crate) fn prepare_program(graph: &Graph) -> Result<PreparedGraph, Pt2Problem
 }
 
 fn prepare_graph(graph: &Graph, linker: &mut Linker, depth: usize) -> Result<PreparedGraph, Pt2Problem> {
-    let mut definitions = Definitions::default();
+    let mut builder = GraphBuilder::new(graph, depth);
     let mut inputs = Vec::with_capacity(graph.inputs.len());
     for input in &graph.inputs {
-        let slot = definitions.define_input(input).map_err(|value| Pt2Problem::Value {
+        let slot = builder.definitions.define_input(input).map_err(|value| Pt2Problem::Value {
             value,
             reason: "two inputs of the graph have this name".to_owned(),
         })?;
         inputs.push(slot);
     }
-    let mut instructions = Vec::with_capacity(graph.nodes.len());
-    let mut first_error = None;
-    for node in &graph.nodes {
-        let prepared = prepare_node(node, &mut definitions, linker, depth);
-        match prepared {
-            Ok(instruction) => instructions.extend(instruction),
-            // An invalid node may be the consequence of an unknown operator, and all unknown operators are reported at once.
-            Err(reason) => {
-                first_error.get_or_insert_with(|| node_error(graph, node, reason));
-                definitions.define_outputs_of_invalid_node(node);
-            }
-        }
-    }
-    if let Some(error) = first_error {
+    builder.add_nodes(&graph.nodes.iter().collect::<Vec<_>>(), linker);
+    if let Some(error) = builder.first_error {
         return Err(error);
     }
     let outputs = graph.outputs.iter().map(|output| {
-        definitions.output_source(output).map_err(|value| Pt2Problem::Signature {
+        builder.definitions.output_source(output).map_err(|value| Pt2Problem::Signature {
             reason: format!("the output `{value}` of the graph is defined by nothing"),
         })
     });
     let outputs = outputs.collect::<Result<Vec<_>, _>>()?;
-    let slot_names = definitions.into_names();
-    lifetimes::set_dead_values(&mut instructions, &outputs, &inputs, slot_names.len());
-    let recorded = slot_names.iter().map(|name| RecordedValue::of(graph, name)).collect();
-    Ok(PreparedGraph { inputs, instructions, outputs, slot_names, recorded })
+    Ok(builder.finish(inputs, outputs))
 }
 
-/// Prepares a node. Returns `None` if its operator is unknown.
-fn prepare_node(
-    node: &Node,
-    definitions: &mut Definitions,
-    linker: &mut Linker,
+/// A prepared graph under construction.
+struct GraphBuilder<'g> {
+    graph: &'g Graph,
+    /// The number of graphs and regions around this one.
     depth: usize,
-) -> Result<Option<Instruction>, NodeProblem> {
-    let operation = match linker.link(node)? {
-        Target::Unknown => None,
-        Target::Operator(operator) => Some(Operation::Call(arguments::prepare_call(operator, node, definitions)?)),
-        Target::Python(operator) => {
-            let sources = node.inputs.iter().enumerate().map(|(at, input)| definitions.number(&input.arg, at));
-            let sources = sources.collect::<Result<Vec<_>, _>>()?;
-            operator.check_operand_count(sources.len())?;
-            Some(Operation::Python(operator, sources))
-        }
-        Target::HigherOrder(name) => {
-            if depth >= MAX_DEPTH {
-                return Err(NodeProblem::TooDeep);
+    definitions: Definitions,
+    instructions: Vec<Instruction>,
+    first_error: Option<Pt2Problem>,
+    /// The uses of all values of `graph`. They are counted when the first region needs them.
+    uses: Rc<OnceCell<Uses<'g>>>,
+}
+
+impl<'g> GraphBuilder<'g> {
+    fn new(graph: &'g Graph, depth: usize) -> Self {
+        let definitions = Definitions::default();
+        Self { graph, depth, definitions, instructions: Vec::new(), first_error: None, uses: Rc::default() }
+    }
+
+    fn add_nodes(&mut self, nodes: &[&'g Node], linker: &mut Linker) {
+        let mut rest = nodes;
+        while let Some((node, after)) = rest.split_first() {
+            rest = after;
+            match Marker::of(node) {
+                None => match self.prepare_node(node, linker) {
+                    Ok(instruction) => self.instructions.extend(instruction),
+                    Err(reason) => self.add_error(node, reason),
+                },
+                Some(Marker::LoadDecompositions) => {}
+                Some(Marker::Begin) => {
+                    let (region, after) = vmap_region::split(rest);
+                    rest = after;
+                    self.add_region(node, region, linker);
+                }
+                Some(Marker::End | Marker::AddBatchDim | Marker::RemoveBatchDim) => {
+                    self.add_error(node, NodeProblem::Other("it is outside of a region of vmap".to_owned()));
+                }
             }
-            let operation = higher_order::prepare(name, node, definitions, linker, depth + 1)?;
-            Some(Operation::HigherOrder(Box::new(operation)))
         }
-    };
-    let outputs = definitions.define_outputs(node)?;
-    let Some(operation) = operation else { return Ok(None) };
-    Ok(Some(Instruction {
-        name: node_name(node).to_owned(),
-        target: node.target.clone(),
-        module: node.metadata.module_path().to_owned(),
-        operation,
-        outputs,
-        dead_after: Vec::new(),
-    }))
+    }
+
+    /// Adds the error of a node. An invalid node may be the consequence of an unknown operator, and all unknown operators are reported at
+    /// once, so the nodes after it are prepared, too.
+    fn add_error(&mut self, node: &Node, reason: NodeProblem) {
+        self.first_error.get_or_insert_with(|| node_error(self.graph, node, reason));
+        self.definitions.define_outputs_of_invalid_node(node);
+    }
+
+    fn finish(mut self, inputs: Vec<Option<Slot>>, outputs: Vec<Source>) -> PreparedGraph {
+        let slot_names = self.definitions.into_names();
+        lifetimes::set_dead_values(&mut self.instructions, &outputs, slot_names.len());
+        let recorded = slot_names.iter().map(|name| RecordedValue::of(self.graph, name)).collect();
+        PreparedGraph {
+            inputs,
+            instructions: self.instructions,
+            outputs,
+            slot_names,
+            recorded,
+            workspaces: Workspaces::default(),
+        }
+    }
+
+    /// Prepares a node. Returns `None` if its operator is unknown.
+    fn prepare_node(&mut self, node: &Node, linker: &mut Linker) -> Result<Option<Instruction>, NodeProblem> {
+        let definitions = &mut self.definitions;
+        let operation = match linker.link(node)? {
+            Target::Unknown => None,
+            Target::Operator(operator) => Some(Operation::Call(arguments::prepare_call(operator, node, definitions)?)),
+            Target::Python(operator) => {
+                let sources = node.inputs.iter().enumerate().map(|(at, input)| definitions.number(&input.arg, at));
+                let sources = sources.collect::<Result<Vec<_>, _>>()?;
+                operator.check_operand_count(sources.len())?;
+                Some(Operation::Python(operator, sources))
+            }
+            Target::HigherOrder(name) => {
+                if self.depth >= MAX_DEPTH {
+                    return Err(NodeProblem::TooDeep);
+                }
+                let operation = higher_order::prepare(name, node, definitions, linker, self.depth + 1)?;
+                Some(Operation::HigherOrder(Box::new(operation)))
+            }
+        };
+        let outputs = definitions.define_outputs(node)?;
+        let Some(operation) = operation else { return Ok(None) };
+        Ok(Some(Instruction::new(node, operation, outputs)))
+    }
+}
+
+impl Instruction {
+    fn new(node: &Node, operation: Operation, outputs: Vec<Output>) -> Self {
+        Self {
+            name: node_name(node).to_owned(),
+            target: node.target.clone(),
+            module: node.metadata.module_path().to_owned(),
+            operation,
+            outputs,
+            dead_after: Vec::new(),
+        }
+    }
 }
 
 /// Returns the name of a node, or that of its first result if it has none.

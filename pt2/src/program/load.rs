@@ -7,6 +7,7 @@ use dispatch_nn::{Buffer, Param};
 use dispatch_runtime::Value;
 
 use super::state::{StateEntry, StatePart};
+use super::state_writes::StateWrites;
 use super::{InputRole, Layout, OutputRole, Program};
 use crate::archive::Archive;
 use crate::constraints::InputConstraints;
@@ -106,6 +107,21 @@ fn load(archive: &Archive, name: &str) -> Result<Program, Pt2Problem> {
     let input_spec = InputSpec::new(in_spec, names, &user_inputs).map_err(structure)?;
     let constraints = InputConstraints::new(&record, input_spec.leaf_paths());
     let output_spec = if out_spec.is_empty() { None } else { Some(TreeSpec::parse(out_spec).map_err(structure)?) };
+    let written = prepared.input_effects().written;
+    let mut written_state: Vec<usize> = inputs
+        .iter()
+        .zip(written)
+        .filter_map(|(role, written)| match role {
+            InputRole::State(at) if written => Some(*at),
+            _ => None,
+        })
+        .chain(outputs.iter().filter_map(|role| match role {
+            OutputRole::WriteState(at) => Some(*at),
+            _ => None,
+        }))
+        .collect();
+    written_state.sort_unstable();
+    written_state.dedup();
     let layout = Layout {
         path: archive.path().to_owned(),
         name: name.to_owned(),
@@ -116,6 +132,8 @@ fn load(archive: &Archive, name: &str) -> Result<Program, Pt2Problem> {
         input_spec,
         constraints,
         output_spec,
+        written_state,
+        state_writes: StateWrites::default(),
     };
     Ok(Program { layout: Arc::new(layout), state })
 }

@@ -1,9 +1,11 @@
 //! A program: a prepared graph with its state.
 
 mod load;
+mod memory;
 mod module;
 mod nodes;
 mod state;
+mod state_writes;
 
 use std::fmt;
 use std::io::Read;
@@ -11,22 +13,27 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use aten::prelude::*;
-use dispatch_runtime::{Tensor, Value, guard};
+use dispatch_runtime::{Device, Tensor, Value, guard};
 
 use crate::archive::Archive;
 use crate::constraints::InputConstraints;
 use crate::error::{Pt2Error, Pt2Problem};
 use crate::inputs::{InputSpec, Inputs};
-use crate::prepare::PreparedGraph;
-use crate::run::run_graph;
+use crate::prepare::{Instruction, PreparedGraph};
+use crate::run::run_graph_observed;
 use crate::tree::{Tree, TreeSpec};
+pub use memory::MemoryReport;
 pub use nodes::{NodeResult, ProgramNode};
 use state::StateEntry;
+use state_writes::StateWrites;
 
 /// A program of `torch.export`, with its parameters and buffers.
 ///
-/// A clone shares the parameters and buffers. Threads can run one program at once; a program that writes its buffers is an exception, and
-/// gives each thread a [`deep_clone`](dispatch_nn::Module::deep_clone).
+/// A clone shares the parameters and buffers. Threads can run one program at once. A program that writes its buffers is an exception: a
+/// run fails while another one writes the same buffers, so each thread has a [`deep_clone`](dispatch_nn::Module::deep_clone).
+///
+/// A program runs on the device of its parameters and buffers, or of its inputs if it has none:
+/// [`to`](dispatch_nn::Module::to) moves it with all devices that its nodes name.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -58,6 +65,9 @@ pub(crate) struct Layout {
     input_spec: InputSpec,
     constraints: InputConstraints,
     output_spec: Option<TreeSpec>,
+    /// The positions of the state's tensors that a run writes to.
+    written_state: Vec<usize>,
+    state_writes: StateWrites,
 }
 
 /// The source of a graph's input.
@@ -145,7 +155,7 @@ impl Program {
     ///
     /// Returns the errors of [`run`](Self::run).
     pub fn run_leaves(&self, leaves: Vec<Value>) -> Result<Vec<Value>, Pt2Error> {
-        self.run_checked(leaves).map_err(|problem| self.error(problem))
+        self.run_observed(leaves, &mut |_, _| {}).map_err(|problem| self.error(problem))
     }
 
     /// Returns the values of [`run_leaves`](Self::run_leaves) in the containers that the forward function returns.
@@ -172,7 +182,12 @@ impl Program {
         }
     }
 
-    fn run_checked(&self, leaves: Vec<Value>) -> Result<Vec<Value>, Pt2Problem> {
+    /// Runs the program, and calls `observe` with the slots after each instruction.
+    fn run_observed(
+        &self,
+        leaves: Vec<Value>,
+        observe: &mut impl FnMut(&Instruction, &[Value]),
+    ) -> Result<Vec<Value>, Pt2Problem> {
         let layout = &*self.layout;
         if leaves.len() != layout.user_inputs.len() {
             let reason = format!("the program takes {} inputs, and got {}", layout.user_inputs.len(), leaves.len());
@@ -186,25 +201,33 @@ impl Program {
                 InputRole::Token => Value::None,
             }
         };
-        let outputs = run_graph(&layout.graph, layout.inputs.iter().map(input))?;
-        let mut results = Vec::new();
+        let written = layout.written_state.iter().filter_map(|at| self.state.get(*at));
+        let _writes = layout.state_writes.begin(written)?;
+        let inputs = layout.inputs.iter().map(input);
+        let outputs = run_graph_observed(&layout.graph, inputs, self.device(&leaves), observe)?;
+        let (mut results, mut writes) = (Vec::new(), Vec::new());
         for (role, value) in layout.outputs.iter().zip(outputs) {
-            match role {
-                OutputRole::User => results.push(value),
-                OutputRole::WriteState(at) => {
-                    if let Some(entry) = self.state.get(*at) {
-                        write_back(entry.tensor(), &value)?;
-                    }
+            let target = match role {
+                OutputRole::User => {
+                    results.push(value);
+                    continue;
                 }
-                OutputRole::WriteInput(at) => {
-                    if let Some(Value::Tensor(tensor)) = leaves.get(*at) {
-                        write_back(tensor, &value)?;
-                    }
-                }
-                OutputRole::Ignored => {}
+                OutputRole::WriteState(at) => self.state.get(*at).map(StateEntry::tensor),
+                OutputRole::WriteInput(at) => leaves.get(*at).and_then(Value::as_tensor),
+                OutputRole::Ignored => None,
+            };
+            if let (Some(target), Value::Tensor(value)) = (target, value) {
+                writes.push((target, value));
             }
         }
+        write_back(writes).map_err(Pt2Problem::Tensor)?;
         Ok(results)
+    }
+
+    /// Returns the device of the run: that of the first parameter or buffer, or else of the first input.
+    fn device(&self, leaves: &[Value]) -> Device {
+        let state = self.state.first().map(StateEntry::tensor);
+        state.or_else(|| leaves.iter().find_map(Value::as_tensor)).map_or(Device::CPU, Tensor::device)
     }
 
     pub(crate) fn graph(&self) -> &PreparedGraph {
@@ -246,11 +269,19 @@ impl Program {
     }
 }
 
-/// Writes the new value of a tensor that a functional program returns.
-fn write_back(target: &Tensor, value: &Value) -> Result<(), Pt2Problem> {
-    let Value::Tensor(value) = value else { return Ok(()) };
+/// Writes the new values of tensors, which a functional program returns.
+fn write_back(mut writes: Vec<(&Tensor, Tensor)>) -> dispatch_runtime::Result<()> {
     let _no_grad = guard::no_grad();
-    target.copy_(value).map_err(Pt2Problem::Tensor)?;
+    // A new value can be another written tensor, as in a program that swaps two buffers.
+    let targets: Vec<&Tensor> = writes.iter().map(|(target, _)| *target).collect();
+    for (own, value) in &mut writes {
+        if targets.iter().any(|target| !target.same(own) && target.storage().same(value.storage())) {
+            *value = aten::clone(value, None)?;
+        }
+    }
+    for (target, value) in writes {
+        target.copy_(&value)?;
+    }
     Ok(())
 }
 

@@ -54,8 +54,15 @@ impl BrokenFile {
         if self.stage == FailingStage::Load && !self.may_load() {
             return Err(format!("it loads, and must not: {}", self.says));
         }
-        drop(program);
-        Ok(())
+        let inputs =
+            archive.sample_inputs(program.name()).map_err(|error| format!("its example cannot be read: {error}"))?;
+        // A file may have no example, and then it is not run.
+        match (inputs.map(|inputs| program.run(inputs)), self.stage) {
+            (Some(Ok(_)), FailingStage::Run) => Err(format!("it runs, and must not: {}", self.says)),
+            (None, FailingStage::Run) => Err("it has no example to run".to_owned()),
+            (Some(Err(error)), FailingStage::Ok | FailingStage::Load) => Err(format!("it does not run: {error}")),
+            _ => Ok(()),
+        }
     }
 
     /// Whether a reader may make up for the defect.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use dispatch_nn::{ModulePath, Param, Part, Visit as _};
-use dispatch_pt2::Program;
+use dispatch_pt2::{Finding, Program, RecordedValue};
 use dispatch_runtime::{DType, Tensor, Value, guard};
 
 use super::comparison::{Tolerances, compare_outlines, compare_values};
@@ -45,7 +45,11 @@ impl RecordedProgram<'_> {
 
     /// Compares the shapes and dtypes of all nodes with the recorded ones.
     pub(super) fn check(&self) -> Result<(), String> {
-        Ok(())
+        let report = self.load()?.check().map_err(|error| error.to_string())?;
+        let Some(first) = report.findings.first() else { return Ok(()) };
+        let Finding { node, target, value, recorded, computed, .. } = first;
+        let count = report.findings.len();
+        Err(format!("{count} findings; at `{node}` ({target}), `{value}` is {computed} in place of {recorded}"))
     }
 
     /// Runs the program without gradients, and returns the largest difference as a part of its tolerance.
@@ -123,12 +127,19 @@ impl RecordedProgram<'_> {
         Ok(largest)
     }
 
+    /// Returns the tolerances of a run. The coarsest dtype is that of any value in the program.
     pub(super) fn tolerances(&self, program: &Program, run: &RecordedRun) -> Result<Tolerances, String> {
         let mut dtypes: Vec<DType> = state(program).iter().map(|(_, part)| part.tensor().dtype()).collect();
         for recorded in run.inputs.iter().chain(&run.outputs) {
             if let Value::Tensor(tensor) = self.recording.value(recorded)? {
                 dtypes.push(tensor.dtype());
             }
+        }
+        for node in program.nodes() {
+            dtypes.extend(node.results.iter().filter_map(|result| match result.recorded {
+                RecordedValue::Tensor { dtype, .. } => *dtype,
+                _ => None,
+            }));
         }
         let coarsest = dtypes.into_iter().max_by(|a, b| default_tolerance(*a).total_cmp(&default_tolerance(*b)));
         Ok(Tolerances::new(run.noise, coarsest))

@@ -1,0 +1,43 @@
+//! A drawing of a picture beside a bar chart of its classes.
+
+use opdispatch::Result;
+
+use crate::classifier::Guess;
+use crate::photo::Photo;
+use crate::plot::picture::{BLACK, BLUE, GREY, Picture, as_f64};
+
+const GAP: usize = 20;
+/// The smallest side of the picture in the drawing; a smaller picture gets larger pixels.
+const SMALLEST_SIDE: usize = 256;
+const BAR_SIZE: (usize, usize) = (400, 16);
+const ROW_HEIGHT: usize = 52;
+/// The number of characters above a bar, so that the text is as wide as the bar.
+const NAME_LENGTH: usize = 26;
+
+pub(crate) fn draw(photo: &Photo, guesses: &[Guess]) -> Result<Picture> {
+    let colours = photo.to_colours()?;
+    let side = photo.side();
+    let pixel_size = SMALLEST_SIDE.div_ceil(side);
+    let photo_size = side * pixel_size;
+    let chart_height = guesses.len() * ROW_HEIGHT;
+    let mut drawing = Picture::new(photo_size + BAR_SIZE.0 + 3 * GAP, photo_size.max(chart_height) + 2 * GAP);
+    for (position, colour) in colours.into_iter().enumerate() {
+        let (column, row) = (position % side, position / side);
+        let corner = (GAP + column * pixel_size, GAP + row * pixel_size);
+        drawing.draw_rectangle(corner, (pixel_size, pixel_size), colour);
+    }
+    let x = photo_size + 2 * GAP;
+    for (row, guess) in guesses.iter().enumerate() {
+        let y = GAP + row * ROW_HEIGHT;
+        let name: String = guess.class.chars().take(NAME_LENGTH).collect();
+        drawing.draw_text((x, y), &format!("{name:<NAME_LENGTH$} {:>5.1}%", 100.0 * guess.probability), BLACK);
+        drawing.draw_rectangle((x, y + 20), BAR_SIZE, GREY);
+        drawing.draw_rectangle((x, y + 20), (bar_length(guess.probability), BAR_SIZE.1), BLUE);
+    }
+    Ok(drawing)
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a probability is from 0 to 1")]
+fn bar_length(probability: f64) -> usize {
+    (probability.clamp(0.0, 1.0) * as_f64(BAR_SIZE.0)).round() as usize
+}

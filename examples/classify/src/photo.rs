@@ -1,0 +1,93 @@
+//! Pictures: decoded, and prepared for a model as the transforms of torchvision's weights do it.
+
+use std::fs;
+use std::io::Cursor;
+
+use opdispatch::prelude::*;
+
+/// The mean and the standard deviation of the colours in ImageNet.
+const MEAN: [f32; 3] = [0.485, 0.456, 0.406];
+const DEVIATION: [f32; 3] = [0.229, 0.224, 0.225];
+
+/// A picture. The first dimension of `pixels` is the colour, and values are from 0 to 255.
+pub(crate) struct Photo {
+    pixels: Tensor,
+}
+
+impl Photo {
+    /// Reads a PNG or JPEG file.
+    pub(crate) fn open(path: &str) -> Result<Self> {
+        let file = fs::read(path).map_err(|error| format!("{path}: {error}"))?;
+        Self::decode(&file).map_err(|error| format!("{path}: {error}").into())
+    }
+
+    pub(crate) fn decode(file: &[u8]) -> Result<Self> {
+        let (bytes, width, height) = match file {
+            [0x89, b'P', b'N', b'G', ..] => decode_png(file)?,
+            [0xff, 0xd8, ..] => decode_jpeg(file)?,
+            _ => return Err("this is no PNG and no JPEG file".into()),
+        };
+        let channels = bytes.len() / (width * height).max(1);
+        let pixels = Tensor::from_vec(bytes, (height, width, channels))?.to(DType::F32)?.permute((2, 0, 1))?;
+        // Grey is repeated, and opacity is ignored.
+        let pixels = if channels < 3 { pixels.narrow(0, 0, 1)?.expand((3, -1, -1))? } else { pixels.narrow(0, 0, 3)? };
+        Ok(Self { pixels })
+    }
+
+    /// Returns the square in the middle, at the scale that torchvision uses: the short side of the whole picture has a seventh more pixels.
+    pub(crate) fn resized_and_cropped(&self, side: i64) -> Result<Self> {
+        let (height, width) = (self.height(), self.width());
+        let short = side * 256 / 224;
+        let scaled = |length: i64| short * length / height.min(width);
+        let size = [scaled(height), scaled(width)];
+        let pixels = aten::_upsample_bilinear2d_aa!(&self.pixels.unsqueeze(0)?, &size, false)?.squeeze_dims(0)?;
+        let [top, left] = size.map(|length| half_rounded_to_even(length - side));
+        let pixels = pixels.narrow(1, top, side)?.narrow(2, left, side)?;
+        Ok(Self { pixels: pixels.round()?.clamp(0..=255)? })
+    }
+
+    /// Returns the input of a model: a batch of one picture, with normalised colours.
+    pub(crate) fn to_input(&self) -> Result<Tensor> {
+        let colour = |values: [f32; 3]| Tensor::from(values).view((3, 1, 1));
+        expr!((self.pixels / 255.0 - colour(MEAN)) / colour(DEVIATION))?.unsqueeze(0)
+    }
+
+    pub(crate) fn height(&self) -> i64 {
+        self.pixels.sizes()[1]
+    }
+
+    pub(crate) fn width(&self) -> i64 {
+        self.pixels.sizes()[2]
+    }
+
+    /// Returns the colours of the pixels, row by row.
+    pub(crate) fn to_colours(&self) -> Result<Vec<[u8; 3]>> {
+        let bytes = self.pixels.permute((1, 2, 0))?.to(DType::U8)?.to_vec::<u8>()?;
+        Ok(bytes.as_chunks().0.to_vec())
+    }
+}
+
+/// Returns the half of an integer, rounded as Python's `round` does it.
+const fn half_rounded_to_even(number: i64) -> i64 {
+    let half = number / 2;
+    half + number % 2 * (half % 2)
+}
+
+type Decoded = (Vec<u8>, usize, usize);
+
+fn decode_png(file: &[u8]) -> Result<Decoded> {
+    let mut decoder = png::Decoder::new(Cursor::new(file));
+    decoder.set_transformations(png::Transformations::normalize_to_color8());
+    let mut reader = decoder.read_info().map_err(Error::kernel)?;
+    let mut bytes = vec![0; reader.output_buffer_size().ok_or("the picture is too large")?];
+    let frame = reader.next_frame(&mut bytes).map_err(Error::kernel)?;
+    bytes.truncate(frame.buffer_size());
+    Ok((bytes, frame.width as usize, frame.height as usize))
+}
+
+fn decode_jpeg(file: &[u8]) -> Result<Decoded> {
+    let mut decoder = zune_jpeg::JpegDecoder::new(Cursor::new(file));
+    let bytes = decoder.decode().map_err(Error::kernel)?;
+    let (width, height) = decoder.dimensions().ok_or("the picture has no size")?;
+    Ok((bytes, width, height))
+}

@@ -1,0 +1,14 @@
+//! Modes see the calls of a run as those of any other code.
+
+use dispatch_modes::{Flops, with_mode};
+use dispatch_pt2::Program;
+use dispatch_runtime::{DType, Tensor};
+
+#[test]
+fn a_mode_counts_the_products_of_a_run() {
+    let program = Program::load("tests/programs/mlp.pt2").unwrap();
+    let x = Tensor::zeros((1, 4), DType::F32).unwrap();
+    let flops = std::sync::Arc::new(Flops::new());
+    with_mode(flops.clone(), || program.run(&x)).unwrap();
+    assert!(flops.of_operator("aten::linear") > 0);
+}
