@@ -48,6 +48,16 @@ impl RecordedValue {
         let number = numbers.iter().find_map(|values| values.get(name));
         number.map_or(Self::Absent, |number| Self::Number(number.into()))
     }
+
+    /// Returns the symbols in the sizes or in the number.
+    pub(crate) fn symbols(&self) -> impl Iterator<Item = &str> {
+        let expressions = match self {
+            Self::Tensor { sizes, .. } => sizes.as_slice(),
+            Self::Number(expression) => std::slice::from_ref(expression),
+            Self::Absent => &[],
+        };
+        expressions.iter().flat_map(Expression::symbols)
+    }
 }
 
 impl From<&TensorMeta> for RecordedValue {

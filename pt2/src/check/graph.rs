@@ -1,6 +1,6 @@
 //! Calls of a graph's operators on Meta tensors, and the comparison of each result with its description.
 
-use dispatch_runtime::{Error, ErrorKind, Result, Stack, Tensor, Value, guard};
+use dispatch_runtime::{DType, Error, ErrorKind, Result, Stack, Tensor, Value, guard};
 
 use super::assignments::Assignment;
 use super::{Finding, META, values};
@@ -24,13 +24,23 @@ pub(super) struct GraphCheck<'p> {
 /// An assertion of the program refuses the assignment.
 pub(super) struct Refused;
 
-/// The results of a node.
-enum Outcome {
-    /// The values of the results, one for each output.
-    Computed(Vec<Value>),
-    /// The results depend on elements, or the operator has no plan.
-    Unknown,
+/// The values of a graph.
+struct Frame<'g> {
+    graph: &'g PreparedGraph,
+    slots: Vec<Value>,
+    /// The computed values that differ from the recorded ones. The slots have the recorded ones.
+    doubts: Vec<(Slot, Value)>,
 }
+
+/// A node, for findings.
+struct Place<'a> {
+    node: &'a str,
+    target: &'a str,
+    module: &'a str,
+}
+
+/// The results of a node: one for each output. `None` stands for results that depend on elements.
+type Results = Option<Vec<Value>>;
 
 impl<'p> GraphCheck<'p> {
     pub(super) fn new(symbols: Symbols, assignment: &'p Assignment, constraints: &'p InputConstraints) -> Self {
@@ -44,66 +54,65 @@ impl<'p> GraphCheck<'p> {
         inputs: Vec<Value>,
         module: &str,
     ) -> std::result::Result<Vec<Value>, Refused> {
-        let mut slots = vec![Value::None; graph.slot_names.len()];
-        if let Some(device) = slots.get_mut(DEVICE_SLOT) {
-            *device = META.into();
-        }
+        let mut frame = Frame { graph, slots: vec![Value::None; graph.slot_names.len()], doubts: Vec::new() };
+        frame.set(DEVICE_SLOT, META.into());
         for (slot, value) in graph.inputs.iter().zip(inputs) {
             let Some(slot) = *slot else { continue };
-            let at = Place { node: name_of(graph, slot), target: "", module };
-            self.store(graph, slot, Some(value), &at, &mut slots);
+            let at = Place { node: frame.name(slot), target: "", module };
+            self.store(&mut frame, slot, Some(value), &at);
         }
         for instruction in &graph.instructions {
-            self.check_instruction(graph, instruction, module, &mut slots)?;
+            let module = if instruction.module.is_empty() { module } else { &instruction.module };
+            let at = Place { node: &instruction.name, target: &instruction.target, module };
+            self.check_instruction(&mut frame, instruction, &at)?;
         }
-        Ok(graph.outputs.iter().map(|output| output.value(&slots).unwrap_or(Value::None)).collect())
+        Ok(frame.values(&graph.outputs))
     }
 
     fn check_instruction(
         &mut self,
-        graph: &PreparedGraph,
+        frame: &mut Frame<'_>,
         instruction: &Instruction,
-        outer: &str,
-        slots: &mut [Value],
+        at: &Place<'_>,
     ) -> std::result::Result<(), Refused> {
-        let module = if instruction.module.is_empty() { outer } else { &instruction.module };
-        let at = Place { node: &instruction.name, target: &instruction.target, module };
-        let outcome = match &instruction.operation {
-            Operation::Call(call) if instruction.outputs.is_empty() => return check_assertion(call, slots),
-            Operation::Call(call) => call_on_meta(call, slots).map(|stack| {
-                // A result that is a written argument can be another handle than the argument was, if the operator changed its sizes.
-                for (result, slot) in &call.written {
-                    if let (Some(value), Some(slot)) = (stack.values().get(*result), slots.get_mut(*slot)) {
-                        *slot = value.clone();
-                    }
-                }
-                Outcome::Computed(stack.into_values().into_iter().collect())
-            }),
-            Operation::Python(operator, operands) => {
-                let operands = operands.iter().map(|operand| operand.value(slots).unwrap_or(Value::None));
-                let result = operator.apply(&operands.collect::<Vec<_>>());
-                result.map(|value| Outcome::Computed(vec![value])).map_err(Error::kernel)
-            }
-            Operation::HigherOrder(operation) => {
-                self.check_higher_order(graph, instruction, operation, module, slots)?
-            }
+        let outputs = &instruction.outputs;
+        let mut results = match &instruction.operation {
+            Operation::Call(call) if outputs.is_empty() => return check_assertion(call, &frame.slots),
+            Operation::HigherOrder(operation) => self.check_higher_order(frame, outputs, operation, at)?,
+            operation => compute(operation, &mut frame.slots),
         };
-        match outcome {
-            Ok(Outcome::Computed(results)) => {
-                self.nodes += 1;
-                self.store_results(graph, &instruction.outputs, results, &at, slots);
-            }
-            Ok(Outcome::Unknown) => self.store_unknown(graph, &instruction.outputs, &at, slots),
-            Err(error) => {
-                let is_unknown =
-                    matches!(error.kind(), ErrorKind::DataDependent { .. } | ErrorKind::NoShapeInference { .. });
-                if is_unknown {
-                    self.unchecked.push(instruction.name.clone());
-                } else {
-                    self.add_failure(graph, &instruction.outputs, &error, &at);
+        // A difference can be the consequence of an earlier one, if not the computed value was wrong there but the recorded one.
+        if !frame.doubts.is_empty() && !self.all_agree(frame.graph, outputs, &results) {
+            let mut computed = frame.slots.clone();
+            for (slot, value) in &frame.doubts {
+                if let Some(place) = computed.get_mut(*slot) {
+                    *place = value.clone();
                 }
-                self.store_unknown(graph, &instruction.outputs, &at, slots);
             }
+            let second = compute(&instruction.operation, &mut computed);
+            if self.all_agree(frame.graph, outputs, &second) {
+                results = second;
+            }
+        }
+        match results {
+            Ok(Some(results)) => {
+                self.nodes += 1;
+                for (slot, value) in places(outputs, &results) {
+                    self.store(frame, slot, value, at);
+                }
+                return Ok(());
+            }
+            Ok(None) => {}
+            Err(error) => match error.kind() {
+                ErrorKind::DataDependent { .. } | ErrorKind::NoShapeInference { .. } => {
+                    self.unchecked.push(at.node.to_owned());
+                }
+                _ => self.add_finding(frame, first_slot(outputs), format!("an error ({error})"), at),
+            },
+        }
+        // The results are as they are recorded.
+        for slot in slots_of(outputs) {
+            self.store(frame, slot, None, at);
         }
         Ok(())
     }
@@ -111,196 +120,195 @@ impl<'p> GraphCheck<'p> {
     /// Compares the nodes of the graphs in a higher-order operator.
     fn check_higher_order(
         &mut self,
-        graph: &PreparedGraph,
-        instruction: &Instruction,
+        frame: &Frame<'_>,
+        outputs: &[Output],
         operation: &HigherOrder,
-        module: &str,
-        slots: &[Value],
-    ) -> std::result::Result<Result<Outcome>, Refused> {
-        let at = Place { node: &instruction.name, target: &instruction.target, module };
-        let values = |sources: &[Source]| -> Vec<Value> {
-            sources.iter().map(|source| source.value(slots).unwrap_or(Value::None)).collect()
-        };
+        at: &Place<'_>,
+    ) -> std::result::Result<Result<Results>, Refused> {
+        let values = |sources: &[Source]| frame.values(sources);
+        let module = at.module;
         Ok(Ok(match operation {
             HigherOrder::Cond { then, otherwise, operands, .. } => {
                 for branch in [then, otherwise] {
                     let results = self.run(branch, values(operands), module)?;
-                    self.compare_results(graph, &instruction.outputs, &results, &at);
+                    self.compare(frame, outputs, &results, at);
                 }
-                Outcome::Unknown
+                None
             }
             HigherOrder::WhileLoop { condition, body, carried, additional } => {
                 let inputs = || values(carried).into_iter().chain(values(additional)).collect::<Vec<_>>();
                 self.run(condition, inputs(), module)?;
                 let results = self.run(body, inputs(), module)?;
-                self.compare_results(graph, &instruction.outputs, &results, &at);
-                Outcome::Unknown
+                self.compare(frame, outputs, &results, at);
+                None
             }
             HigherOrder::Map { body, mapped, others } => {
                 let Some((count, slices)) = slices(&values(mapped)) else { return Ok(Err(no_slices())) };
                 let results = self.run(body, slices.into_iter().chain(values(others)).collect(), module)?;
-                Outcome::Computed(results.iter().map(|result| stacked(result, count)).collect())
+                Some(results.iter().map(|result| stacked(result, count, 0)).collect())
             }
             HigherOrder::Scan { body, carried, mapped, additional } => {
                 let Some((count, slices)) = slices(&values(mapped)) else { return Ok(Err(no_slices())) };
-                let carried = values(carried);
-                let count_of_carried = carried.len();
-                let inputs = carried.into_iter().chain(slices).chain(values(additional)).collect();
-                let results = self.run(body, inputs, module)?;
-                let stack = |(place, result): (usize, &Value)| {
-                    if place < count_of_carried { result.clone() } else { stacked(result, count) }
-                };
-                Outcome::Computed(results.iter().enumerate().map(stack).collect())
+                let inputs = values(carried).into_iter().chain(slices).chain(values(additional)).collect();
+                let mut results = self.run(body, inputs, module)?;
+                results.iter_mut().skip(carried.len()).for_each(|result| *result = stacked(result, count, 0));
+                Some(results)
             }
             HigherOrder::AssociativeScan { combine, mapped, additional } => {
                 let Some((count, left)) = slices(&values(mapped)) else { return Ok(Err(no_slices())) };
                 let inputs = left.clone().into_iter().chain(left).chain(values(additional)).collect();
                 let results = self.run(combine, inputs, module)?;
-                Outcome::Computed(results.iter().map(|result| stacked(result, count)).collect())
+                Some(results.iter().map(|result| stacked(result, count, 0)).collect())
             }
             HigherOrder::Vmap(region) => {
-                let Some((count, samples)) = samples(region, slots) else { return Ok(Err(no_slices())) };
+                let Some((count, samples)) = samples(region, &frame.slots) else { return Ok(Err(no_slices())) };
                 let inputs = samples.into_iter().chain(values(&region.captured)).collect();
                 let results = self.run(&region.body, inputs, module)?;
                 let dims = region.result_dims.iter().copied().chain(std::iter::repeat(None));
                 let batch = |(result, dim): (&Value, Option<i64>)| {
-                    dim.map_or_else(|| result.clone(), |dim| stacked_at(result, count, dim))
+                    dim.map_or_else(|| result.clone(), |dim| stacked(result, count, dim))
                 };
-                Outcome::Computed(results.iter().zip(dims).map(batch).collect())
+                Some(results.iter().zip(dims).map(batch).collect())
             }
             HigherOrder::WithEffects(call) => {
-                let results = call_on_meta(call, slots);
-                return Ok(results.map(|stack| {
-                    // The first result is the token, which has no value.
-                    Outcome::Computed(std::iter::once(Value::None).chain(stack.into_values()).collect())
-                }));
+                // The first result is the token, which has no value.
+                let results = |stack: Stack| std::iter::once(Value::None).chain(stack.into_values()).collect();
+                return Ok(call_on_meta(call, &frame.slots).map(|stack| Some(results(stack))));
             }
-            HigherOrder::SetGradEnabled { body, operands, .. } => {
-                Outcome::Computed(self.run(body, values(operands), module)?)
-            }
+            HigherOrder::SetGradEnabled { body, operands, .. } => Some(self.run(body, values(operands), module)?),
             HigherOrder::Autocast { dtype, enabled, body, operands, .. } => {
-                let dtype = enabled.then(|| dtype.unwrap_or(dispatch_runtime::DType::BF16));
+                let dtype = enabled.then(|| dtype.unwrap_or(DType::BF16));
                 let _region = guard::autocast(META, dtype);
-                Outcome::Computed(self.run(body, values(operands), module)?)
+                Some(self.run(body, values(operands), module)?)
             }
         }))
     }
 
-    /// Stores the results of a node.
-    fn store_results(
-        &mut self,
-        graph: &PreparedGraph,
-        outputs: &[Output],
-        results: Vec<Value>,
-        at: &Place<'_>,
-        slots: &mut [Value],
-    ) {
-        for (slot, value) in places(outputs, &results) {
-            self.store(graph, slot, value, at, slots);
-        }
-    }
-
-    /// Stores results that nothing computes, as they are recorded.
-    fn store_unknown(&mut self, graph: &PreparedGraph, outputs: &[Output], at: &Place<'_>, slots: &mut [Value]) {
-        outputs.iter().for_each(|output| output.for_each_slot(|slot| self.store(graph, slot, None, at, slots)));
-    }
-
-    /// Compares a computed value with its description, and stores it. If they differ, the recorded value is stored, so that one mistake is
-    /// one finding.
-    fn store(
-        &mut self,
-        graph: &PreparedGraph,
-        slot: Slot,
-        computed: Option<Value>,
-        at: &Place<'_>,
-        slots: &mut [Value],
-    ) {
-        let (Some(recorded), Some(place)) = (graph.recorded.get(slot), slots.get_mut(slot)) else { return };
-        if let Some(computed) = &computed
-            && !matches!(computed, Value::None)
-        {
+    /// Compares a computed value with its description, and stores it. If they differ, or if nothing is computed, the recorded value is
+    /// stored, so that one difference is one finding.
+    fn store(&mut self, frame: &mut Frame<'_>, slot: Slot, computed: Option<Value>, at: &Place<'_>) {
+        let Some(recorded) = frame.graph.recorded.get(slot) else { return };
+        let computed = computed.filter(|computed| !matches!(computed, Value::None));
+        if let Some(computed) = &computed {
             let mut symbols = self.symbols.clone();
             if values::agrees(recorded, computed, &mut symbols) {
                 self.symbols = symbols;
-                *place = computed.clone();
+                frame.set(slot, computed.clone());
                 return;
             }
-            self.add_finding(graph, slot, values::computed_text(computed), at);
+            self.add_finding(frame, Some(slot), values::computed_text(computed), at);
+            frame.doubts.push((slot, computed.clone()));
         }
         self.choose_symbols(recorded);
-        *place = values::recorded_value(recorded, &self.symbols).or(computed).unwrap_or(Value::None);
+        let value = values::recorded_value(recorded, &self.symbols).or(computed).unwrap_or(Value::None);
+        frame.set(slot, value);
     }
 
-    /// Compares results with their descriptions. The symbols that only the description has can differ between branches and iterations.
-    fn compare_results(&mut self, graph: &PreparedGraph, outputs: &[Output], results: &[Value], at: &Place<'_>) {
+    /// Returns whether all results have the recorded dtypes and sizes.
+    fn all_agree(&self, graph: &PreparedGraph, outputs: &[Output], results: &Result<Results>) -> bool {
+        let Ok(Some(results)) = results else { return false };
+        places(outputs, results).into_iter().all(|(slot, value)| self.agrees(graph, slot, value.as_ref()))
+    }
+
+    /// Returns whether a value agrees with its description. Symbols keep their values: those that only the description has can differ
+    /// between branches and iterations.
+    fn agrees(&self, graph: &PreparedGraph, slot: Slot, value: Option<&Value>) -> bool {
+        let known = graph.recorded.get(slot).zip(value);
+        known.is_none_or(|(recorded, value)| values::agrees(recorded, value, &mut self.symbols.clone()))
+    }
+
+    /// Compares the results of a branch or an iteration with the descriptions of the node's results.
+    fn compare(&mut self, frame: &Frame<'_>, outputs: &[Output], results: &[Value], at: &Place<'_>) {
         for (slot, value) in places(outputs, results) {
-            if let (Some(recorded), Some(value)) = (graph.recorded.get(slot), value)
-                && !values::agrees(recorded, &value, &mut self.symbols.clone())
-            {
-                self.add_finding(graph, slot, values::computed_text(&value), at);
+            if let Some(value) = value.filter(|value| !self.agrees(frame.graph, slot, Some(value))) {
+                self.add_finding(frame, Some(slot), values::computed_text(&value), at);
             }
         }
     }
 
     /// Gives a value to each symbol that has none.
     fn choose_symbols(&mut self, recorded: &RecordedValue) {
-        let expressions = match recorded {
-            RecordedValue::Tensor { sizes, .. } => sizes.as_slice(),
-            RecordedValue::Number(expression) => std::slice::from_ref(expression),
-            RecordedValue::Absent => &[],
-        };
-        for name in expressions.iter().flat_map(crate::expression::Expression::symbols) {
+        for name in recorded.symbols() {
             if self.symbols.get(name).is_none() {
                 self.symbols.set(name, self.assignment.choose(name, self.constraints));
             }
         }
     }
 
-    fn add_finding(&mut self, graph: &PreparedGraph, slot: Slot, computed: String, at: &Place<'_>) {
-        let recorded = graph.recorded.get(slot).map(|recorded| values::recorded_text(recorded, &self.symbols));
+    fn add_finding(&mut self, frame: &Frame<'_>, slot: Option<Slot>, computed: String, at: &Place<'_>) {
+        let recorded = slot.and_then(|slot| frame.graph.recorded.get(slot));
         self.findings.push(Finding {
             node: at.node.to_owned(),
             target: at.target.to_owned(),
             module: at.module.to_owned(),
-            value: name_of(graph, slot).to_owned(),
-            recorded: recorded.unwrap_or_default(),
+            value: slot.map_or_else(String::new, |slot| frame.name(slot).to_owned()),
+            recorded: recorded.map_or_else(String::new, |recorded| values::recorded_text(recorded, &self.symbols)),
             computed,
             assignment: String::new(),
         });
     }
+}
 
-    /// Adds the error of an operator as a finding about the first result.
-    fn add_failure(&mut self, graph: &PreparedGraph, outputs: &[Output], error: &Error, at: &Place<'_>) {
-        let mut first = None;
-        outputs.iter().for_each(|output| {
-            output.for_each_slot(|slot| {
-                first.get_or_insert(slot);
-            });
-        });
-        self.add_finding(graph, first.unwrap_or(usize::MAX), format!("an error ({error})"), at);
+impl<'g> Frame<'g> {
+    fn name(&self, slot: Slot) -> &'g str {
+        self.graph.slot_names.get(slot).map_or("", String::as_str)
+    }
+
+    fn set(&mut self, slot: Slot, value: Value) {
+        if let Some(place) = self.slots.get_mut(slot) {
+            *place = value;
+        }
+    }
+
+    fn values(&self, sources: &[Source]) -> Vec<Value> {
+        values_of(sources, &self.slots)
     }
 }
 
-/// A node, for findings.
-struct Place<'a> {
-    node: &'a str,
-    target: &'a str,
-    module: &'a str,
+fn values_of(sources: &[Source], slots: &[Value]) -> Vec<Value> {
+    sources.iter().map(|source| source.value(slots).unwrap_or(Value::None)).collect()
 }
 
-fn name_of(graph: &PreparedGraph, slot: Slot) -> &str {
-    graph.slot_names.get(slot).map_or("", String::as_str)
+/// Computes the results of an operator. An operator that changes the sizes of an argument changes the slot.
+fn compute(operation: &Operation, slots: &mut [Value]) -> Result<Results> {
+    match operation {
+        Operation::Call(call) => {
+            let stack = call_on_meta(call, slots)?;
+            for (result, slot) in &call.written {
+                if let (Some(value), Some(place)) = (stack.values().get(*result), slots.get_mut(*slot)) {
+                    *place = value.clone();
+                }
+            }
+            Ok(Some(stack.into_values().into_iter().collect()))
+        }
+        Operation::Python(operator, operands) => {
+            let result = operator.apply(&values_of(operands, slots)).map_err(Error::kernel)?;
+            Ok(Some(vec![result]))
+        }
+        Operation::HigherOrder(_) => Ok(None),
+    }
+}
+
+/// Returns the slots of the results that are used.
+fn slots_of(outputs: &[Output]) -> Vec<Slot> {
+    let mut slots = Vec::new();
+    outputs.iter().for_each(|output| output.for_each_slot(|slot| slots.push(slot)));
+    slots
+}
+
+fn first_slot(outputs: &[Output]) -> Option<Slot> {
+    slots_of(outputs).first().copied()
 }
 
 /// Returns the slot of each result that is used, and its value.
 fn places(outputs: &[Output], results: &[Value]) -> Vec<(Slot, Option<Value>)> {
     let mut places = Vec::new();
     for (output, result) in outputs.iter().zip(results) {
-        match (output, result) {
-            (Output::Ignored, _) => {}
-            (Output::Value(slot), value) => places.push((*slot, Some(value.clone()))),
-            (Output::Values(items), value) => {
-                let tensors: Vec<Option<&Tensor>> = match value {
+        match output {
+            Output::Ignored => {}
+            Output::Value(slot) => places.push((*slot, Some(result.clone()))),
+            Output::Values(items) => {
+                let tensors: Vec<Option<&Tensor>> = match result {
                     Value::Tensors(tensors) => tensors.iter().map(Some).collect(),
                     Value::OptionalTensors(tensors) => tensors.iter().map(Option::as_ref).collect(),
                     _ => Vec::new(),
@@ -367,12 +375,8 @@ fn samples(region: &VmapRegion, slots: &[Value]) -> Option<(i64, Vec<Value>)> {
     Some((count, region.mapped.iter().map(sample).collect::<Option<_>>()?))
 }
 
-/// Returns the stack of a result over `count` runs of a graph.
-fn stacked(result: &Value, count: i64) -> Value {
-    stacked_at(result, count, 0)
-}
-
-fn stacked_at(result: &Value, count: i64, dim: i64) -> Value {
+/// Returns the stack of a result over `count` runs of a graph, with the new dimension at `dim`.
+fn stacked(result: &Value, count: i64, dim: i64) -> Value {
     let Some(tensor) = result.as_tensor() else { return Value::None };
     let mut sizes = tensor.sizes().to_vec();
     sizes.insert(usize::try_from(dim).unwrap_or(0).min(sizes.len()), count);

@@ -51,7 +51,7 @@ pub struct CheckReport {
 /// # use kernels_cpu as _;
 /// use dispatch_pt2::Program;
 ///
-/// let report = Program::load("tests/programs/wrong_size.pt2")?.check()?;
+/// let report = Program::load("tests/checks/wrong_size.pt2")?.check()?;
 /// let finding = &report.findings[0];
 /// assert_eq!((&*finding.node, &*finding.recorded, &*finding.computed), ("linear", "f32[2, 9]", "f32[2, 8]"));
 /// # Ok::<(), dispatch_pt2::Pt2Error>(())
