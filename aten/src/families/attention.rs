@@ -179,7 +179,10 @@ fn dense_spec_in_order(dtype: DType, sizes: &[i64], inner_to_outer: impl IntoIte
     body = CompositeExplicitAutograd
 )]
 pub fn _fused_sdp_choice(_: ...) -> Result<i64> {
-    Ok(AttentionPlan::CHOICE_MATH)
+    // Shapes on Meta are those of the CPU's kernel, as in PyTorch: its results have the memory order of the query.
+    let is_flash = query.device() == Device::META
+        && AttentionPlan::flash_kernel_supports(query, key, value, attn_mask, dropout_p, enable_gqa);
+    Ok(if is_flash { AttentionPlan::CHOICE_FLASH } else { AttentionPlan::CHOICE_MATH })
 }
 
 /// Scaled dot-product attention: for each query, the average of the values, weighted by the softmax of the query's products with the keys.
