@@ -23,8 +23,16 @@ pub(crate) struct Weights<'a> {
     made: BTreeMap<PayloadIdentity, Tensor>,
 }
 
-/// Two names with an equal identity are one tensor: the entry, the number of the dtype, sizes, strides and offset.
-type PayloadIdentity = (String, i64, Vec<i64>, Vec<i64>, i64);
+/// Two names with an equal identity are one tensor.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct PayloadIdentity {
+    path_name: String,
+    /// The number of the dtype.
+    dtype: i64,
+    sizes: Vec<i64>,
+    strides: Vec<i64>,
+    offset: i64,
+}
 
 /// The folders of an archive that have data of tensors.
 #[derive(Clone, Copy)]
@@ -81,7 +89,7 @@ impl<'a> Weights<'a> {
         &self,
         name: &str,
         folder: Folder,
-        (path_name, _, sizes, strides, offset): &PayloadIdentity,
+        PayloadIdentity { path_name, sizes, strides, offset, .. }: &PayloadIdentity,
         dtype: DType,
     ) -> Result<Tensor, Pt2Problem> {
         let refuse = |reason| Pt2Problem::Payload { tensor: name.to_owned(), reason };
@@ -92,13 +100,12 @@ impl<'a> Weights<'a> {
             return Err(refuse(PayloadProblem::OddSize { bytes, element: width }));
         }
         let found = bytes / width;
-        let last = last_element(sizes, strides, *offset);
-        if last.is_some_and(|last| last >= found as i128) {
-            let needed = last.map_or_else(String::new, |last| last.to_string());
-            return Err(refuse(PayloadProblem::TooShort { needed, found }));
+        let needed = needed_elements(sizes, strides, *offset);
+        if needed > found as i128 {
+            return Err(refuse(PayloadProblem::TooShort { needed: needed.to_string(), found }));
         }
         let too_large = || refuse(PayloadProblem::TooShort { needed: "2^63".to_owned(), found });
-        let offset = if last.is_some() { *offset } else { 0 };
+        let offset = if needed > 0 { *offset } else { 0 };
         let geometry = Geometry::strided(sizes, strides, offset).ok_or_else(too_large)?;
         let storage = self.archive.storage(&entry)?.ok_or_else(missing)?;
         Tensor::new(storage, dtype, geometry).map_err(|error| Pt2Problem::Tensor(error.into()))
@@ -129,7 +136,7 @@ fn describe(payload: &Payload, folder: Folder) -> Result<(PayloadIdentity, DType
         return Err(PayloadProblem::Layout { id: meta.layout });
     }
     let (sizes, strides, offset) = numbers_of_meta(meta)?;
-    Ok(((path_name, meta.dtype, sizes, strides, offset), dtype))
+    Ok((PayloadIdentity { path_name, dtype: meta.dtype, sizes, strides, offset }, dtype))
 }
 
 fn numbers_of_meta(meta: &TensorMeta) -> Result<(Vec<i64>, Vec<i64>, i64), PayloadProblem> {
@@ -146,11 +153,11 @@ fn numbers_of_meta(meta: &TensorMeta) -> Result<(Vec<i64>, Vec<i64>, i64), Paylo
     Ok((sizes, strides, number("storage offset", &meta.storage_offset)?))
 }
 
-/// Returns the index of the last element in its storage, or `None` if the tensor has no elements.
-fn last_element(sizes: &[i64], strides: &[i64], offset: i64) -> Option<i128> {
+/// Returns the number of elements that a storage needs for this tensor: none if the tensor has no elements.
+fn needed_elements(sizes: &[i64], strides: &[i64], offset: i64) -> i128 {
     if sizes.contains(&0) {
-        return None;
+        return 0;
     }
     let reach = sizes.iter().zip(strides).map(|(size, stride)| i128::from(size - 1) * i128::from(*stride));
-    Some(reach.fold(i128::from(offset), i128::saturating_add))
+    reach.fold(i128::from(offset) + 1, i128::saturating_add)
 }

@@ -139,6 +139,18 @@ class Constants(torch.nn.Module):
         return x * self.weight + self.persistent + self.transient + self.attribute[:3] + self.end + torch.tensor([1.0, 2.0, 3.0])
 
 
+class SharedWithBuffer(torch.nn.Module):
+    """A buffer that has the memory of a parameter."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(numbers(3))
+        self.register_buffer("copy", self.weight.detach())
+
+    def forward(self, x):
+        return x * self.weight * self.copy
+
+
 class Frozen(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -262,6 +274,7 @@ def main():
     record("views", Views(), (numbers(2, start=3),))
     record("constants", Constants(), (numbers(3),))
     record("higher_order", HigherOrder(), (numbers(3, 4),), dynamic_shapes=({0: Dim("n", min=1)},))
+    record("shared_with_buffer", SharedWithBuffer(), (torch.full((3,), 2.0),))
     record("frozen", Frozen(), (numbers(2, 3),))
     record("dtypes", Dtypes(), (torch.zeros(5, dtype=torch.float64),))
     record("strided", Strided(), (numbers(2, 2),))

@@ -9,11 +9,13 @@ impl fmt::Display for Pt2Problem {
         match self {
             Self::Io(error) => error.fmt(f),
             Self::Container(reason) => write!(f, "this is no complete `.pt2` archive: {reason}"),
-            Self::DuplicateEntry => f.write_str("two entries of the archive have one name"),
+            Self::DuplicateEntry => f.write_str("two entries of the archive have one name; save the program again"),
             Self::Entry { entry, reason } => write!(f, "entry {entry:?} {reason}"),
-            Self::MissingEntry { entry, needed_by: None } => write!(f, "the archive has no entry `{entry}`"),
+            Self::MissingEntry { entry, needed_by: None } => {
+                write!(f, "the archive has no entry `{entry}`; save the program again")
+            }
             Self::MissingEntry { entry, needed_by: Some(tensor) } => {
-                write!(f, "the archive has no entry `{entry}`, which has the data of `{tensor}`")
+                write!(f, "the archive has no entry `{entry}` with the data of `{tensor}`; save the program again")
             }
             Self::ArchiveVersion { found } => write!(
                 f,
@@ -109,7 +111,7 @@ impl fmt::Display for PayloadProblem {
                 write!(f, "{bytes} bytes are no whole number of elements of {element} bytes")
             }
             Self::TooShort { needed, found } => {
-                write!(f, "the tensor reaches to element {needed}, and there are {found} elements")
+                write!(f, "the tensor needs {needed} elements, and the data have {found}")
             }
         }
     }

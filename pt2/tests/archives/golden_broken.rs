@@ -28,7 +28,7 @@ const WORDS: &[(&str, &[&str])] = &[
     ("pickled_weight", &["0.weight", "pickle"]),
     ("weight_odd_size", &["509 bytes", "elements of 4 bytes"]),
     ("offset_negative", &["a storage offset is negative"]),
-    ("numel_huge_empty", &["0.weight", "there are 0 elements"]),
+    ("numel_huge_empty", &["0.weight", "the data have 0"]),
     ("stride_negative", &["a stride is negative"]),
     ("strides_too_few", &["2 sizes and 1 strides"]),
     ("dtype_unknown", &["99 is the number of no dtype"]),
@@ -76,7 +76,8 @@ fn inputs(archive: &Archive, program: &dispatch_pt2::Program) -> Result<Inputs, 
         return Ok(inputs);
     }
     let columns = program.parameters()[0].param.sizes()[1];
-    Ok(Tensor::from_slice(&vec![1.0_f32; usize::try_from(columns).unwrap()]).unsqueeze_first().into())
+    let row = Tensor::from_slice(&vec![1.0_f32; usize::try_from(columns).unwrap()]);
+    Ok(aten::unsqueeze(&row, 0).unwrap().into())
 }
 
 /// Returns the stage that fails, with its error; or `ok`.

@@ -222,15 +222,15 @@ fn unusable_data_of_a_tensor_are_refused_with_its_name() {
     assert_payload(&negative("storage offset"), meta("storage_offset", int(-1)));
     // The 32 elements of the weight are 128 bytes.
     let short = |needed: &str, found| PayloadProblem::TooShort { needed: needed.to_owned(), found };
-    assert_payload(&short("32", 32), meta("storage_offset", int(1)));
-    assert_payload(&short("35", 32), meta("sizes", json!([int(9), int(4)])));
-    assert_payload(&short("31", 16), meta("dtype", json!(5)));
+    assert_payload(&short("33", 32), meta("storage_offset", int(1)));
+    assert_payload(&short("36", 32), meta("sizes", json!([int(9), int(4)])));
+    assert_payload(&short("32", 16), meta("dtype", json!(5)));
     let large = json!([int(i64::MAX), int(i64::MAX)]);
     let error = payload_error(|payload| {
         payload["tensor_meta"]["sizes"] = large.clone();
         payload["tensor_meta"]["strides"] = large;
     });
-    assert!(error.to_string().contains("there are 32 elements"), "{error}");
+    assert!(error.to_string().contains("the data have 32"), "{error}");
     // An expanded tensor of more elements than numbers can count.
     let error = payload_error(|payload| {
         payload["tensor_meta"]["sizes"] = json!([int(i64::MAX), int(i64::MAX)]);
@@ -246,9 +246,9 @@ fn data_of_a_wrong_size_are_refused() {
         Program::from_bytes(write_zip(&entries, PYTORCH)).unwrap_err().to_string()
     };
     assert!(error(127).contains("127 bytes are no whole number of elements of 4 bytes"), "{}", error(127));
-    assert!(error(124).contains("reaches to element 31, and there are 31 elements"), "{}", error(124));
+    assert!(error(124).contains("needs 32 elements, and the data have 31"), "{}", error(124));
     // PyTorch makes zeros of an empty file.
-    assert!(error(0).contains("there are 0 elements"), "{}", error(0));
+    assert!(error(0).contains("the data have 0"), "{}", error(0));
 }
 
 #[test]
@@ -273,4 +273,16 @@ fn lists_of_tensors_are_needed() {
         let error = rename(format!("mlp/data/{name}/model.pt"));
         assert!(error.contains("a pickle of all tensors"), "{error}");
     }
+}
+
+#[test]
+fn a_buffer_with_the_data_of_a_parameter_gets_no_gradient() {
+    let program = load("shared_with_buffer");
+    let output = program.run(sample_inputs("shared_with_buffer")).unwrap();
+    aten::sum(output.as_tensor().unwrap(), None).unwrap().backward().unwrap();
+    let (weight, copy) = (&program.parameters()[0].param, buffer(&program, "copy"));
+    assert!(weight.storage().same(copy.storage()) && weight.requires_grad() && !copy.requires_grad());
+    // x * weight * copy, of which the copy counts as a constant.
+    let expected: Vec<f32> = copy.to_vec::<f32>().unwrap().iter().map(|value| value * 2.0).collect();
+    assert_eq!(weight.grad().unwrap().to_vec::<f32>().unwrap(), expected);
 }
