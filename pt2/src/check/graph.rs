@@ -193,7 +193,7 @@ impl<'p> GraphCheck<'p> {
             let mut symbols = self.symbols.clone();
             if values::agrees(recorded, computed, &mut symbols) {
                 self.symbols = symbols;
-                frame.set(slot, computed.clone());
+                frame.set(slot, self.with_recorded_strides(recorded, computed));
                 return;
             }
             self.add_finding(frame, Some(slot), values::computed_text(computed), at);
@@ -202,6 +202,17 @@ impl<'p> GraphCheck<'p> {
         self.choose_symbols(recorded);
         let value = values::recorded_value(recorded, &self.symbols).or(computed).unwrap_or(Value::None);
         frame.set(slot, value);
+    }
+
+    /// Returns a value with the strides that PyTorch's kernel chose, because the nodes after it may need them. A number that is a tensor
+    /// stays one.
+    fn with_recorded_strides(&self, recorded: &RecordedValue, computed: &Value) -> Value {
+        match computed {
+            Value::Tensor(tensor) if !tensor.is_number() => {
+                values::recorded_value(recorded, &self.symbols).unwrap_or_else(|| computed.clone())
+            }
+            other => other.clone(),
+        }
     }
 
     /// Returns whether all results have the recorded dtypes and sizes.

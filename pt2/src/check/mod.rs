@@ -3,8 +3,8 @@
 //! The operators of the program are called on Meta tensors, so their plans compute the results. These are compared with what torch.export
 //! recorded. If sizes are symbols, the check repeats this for several values of the symbols.
 //!
-//! Strides are not compared. They are a choice of each kernel, and a program that depends on them says so with an operator such as
-//! `aten::_assert_tensor_metadata` or `aten::as_strided`.
+//! Strides are not compared, because each kernel chooses those of its results. The operands of a node have the recorded strides, so a node that
+//! needs certain strides, such as `aten::view`, is compared for those that PyTorch had.
 
 mod assignments;
 mod graph;
