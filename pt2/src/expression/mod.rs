@@ -78,6 +78,17 @@ impl Expression {
         if let Term::Symbol(name) = &self.0 { Some(name) } else { None }
     }
 
+    /// Returns the sides of an equation.
+    pub(crate) fn sides(&self) -> Option<(Self, Self)> {
+        match &self.0 {
+            Term::Apply(Function::Equal, sides) => match sides.as_slice() {
+                [left, right] => Some((Self(left.clone()), Self(right.clone()))),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// Returns the value for these values of the symbols. An expression has none if it is unknown, if a symbol has none, if it divides by zero,
     /// or if a number has too many bits.
     ///

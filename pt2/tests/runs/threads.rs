@@ -38,7 +38,11 @@ fn threads_run_one_program_at_once() {
         };
         let run = |number: u8| {
             let output = program.run(input(number)).unwrap();
-            output.leaves().iter().flat_map(|leaf| leaf.as_tensor().unwrap().to_vec::<f32>().unwrap()).collect::<Vec<_>>()
+            output
+                .leaves()
+                .iter()
+                .flat_map(|leaf| leaf.as_tensor().unwrap().to_vec::<f32>().unwrap())
+                .collect::<Vec<_>>()
         };
         let expected: Vec<Vec<f32>> = (0..THREADS).map(run).collect();
         on_threads(|thread| {
