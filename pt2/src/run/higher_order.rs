@@ -4,6 +4,7 @@ use aten::prelude::*;
 use dispatch_runtime::{DType, Device, Error, Result, Tensor, Value, guard};
 
 use super::slices::{Mapped, empty_results, stack_results};
+use super::zero_gradients::add_zero_gradients;
 use super::{run_call, run_graph, values, vmap};
 use crate::error::Pt2Problem;
 use crate::prepare::{HigherOrder, PreparedGraph, Source};
@@ -20,7 +21,9 @@ pub(super) fn run(
         HigherOrder::Cond { predicate, then, otherwise, operands } => {
             let predicate = predicate.value(slots).unwrap_or_default();
             let chosen = if truth(&predicate).map_err(refuse)? { then } else { otherwise };
-            run_graph(chosen, values(operands)?, device)
+            let operands = values(operands)?;
+            let results = run_graph(chosen, operands.iter().cloned(), device)?;
+            add_zero_gradients(results, &operands).map_err(refuse)
         }
         HigherOrder::WhileLoop { condition, body, carried, additional } => {
             let (mut carried, additional) = (values(carried)?, values(additional)?);

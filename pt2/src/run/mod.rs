@@ -3,6 +3,7 @@
 mod higher_order;
 mod slices;
 mod vmap;
+mod zero_gradients;
 
 use dispatch_runtime::{Device, Error, Result, Stack, Value, span};
 
