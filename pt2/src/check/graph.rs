@@ -363,7 +363,9 @@ fn compute(operation: &Operation, slots: &mut [Value]) -> Result<Results> {
 /// Returns the slots of the results that are used.
 fn slots_of(outputs: &[Output]) -> Vec<Slot> {
     let mut slots = Vec::new();
-    outputs.iter().for_each(|output| output.for_each_slot(|slot| slots.push(slot)));
+    for output in outputs {
+        output.for_each_slot(|slot| slots.push(slot));
+    }
     slots
 }
 

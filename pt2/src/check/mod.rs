@@ -129,7 +129,7 @@ impl Program {
         state: &[Value],
         report: &mut CheckReport,
     ) {
-        let inputs = self.graph_inputs(state, leaves);
+        let inputs: Vec<Value> = self.graph_inputs(|at| state.get(at).cloned(), leaves).collect();
         let mut check = GraphCheck::new(self.graph(), symbols.clone(), assignment, self.constraints());
         if check.run(self.graph(), inputs.clone(), "").is_err() {
             return;

@@ -12,8 +12,8 @@ pub(super) fn meta_tensor(dtype: DType, sizes: &[i64], strides: &[i64]) -> Resul
     if sizes.iter().any(|size| *size < 0) {
         return Err(Error::kernel("a size is negative"));
     }
-    let strided = Geometry::strided(sizes, strides, 0).filter(|_| strides.iter().all(|stride| *stride >= 0));
-    let geometry = strided.unwrap_or_else(|| Geometry::contiguous(sizes));
+    let as_recorded = Geometry::strided(sizes, strides, 0).filter(|_| strides.iter().all(|stride| *stride >= 0));
+    let geometry = as_recorded.unwrap_or_else(|| Geometry::contiguous(sizes));
     Spec { dtype, geometry }.on(META)
 }
 

@@ -37,7 +37,7 @@ pub struct Expression(Term);
 enum Term {
     Number(Quantity),
     Symbol(String),
-    Apply(Function, Vec<Term>),
+    Apply(Function, Vec<Self>),
     Unknown,
 }
 

@@ -164,9 +164,9 @@ impl Loader<'_> {
                 self.user_inputs.push(name);
                 InputRole::User(self.user_inputs.len() - 1)
             }
-            format::InputSpec::ConstantInput { name, value } => {
+            format::InputSpec::ConstantInput { name, .. } => {
                 self.user_inputs.push(name.clone());
-                InputRole::Fixed(self.user_inputs.len() - 1, value.into())
+                InputRole::User(self.user_inputs.len() - 1)
             }
         })
     }
