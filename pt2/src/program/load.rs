@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use dispatch_nn::{Buffer, Param};
-use dispatch_runtime::Value;
 
 use super::state::{StateEntry, StatePart};
 use super::state_writes::StateWrites;
