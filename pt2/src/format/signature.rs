@@ -1,5 +1,7 @@
 //! The signature: the roles of a graph's inputs and outputs.
 
+#![expect(dead_code, reason = "records have all keys that a file must have, so that a damaged file is refused")]
+
 use serde::Deserialize;
 
 use super::argument::{Argument, CustomObject, SymArgument, TensorName};
