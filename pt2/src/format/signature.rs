@@ -28,6 +28,7 @@ pub(crate) enum InputSpec {
 /// A value that the caller must pass as it was in the example.
 #[derive(Deserialize, Debug)]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::enum_variant_names, reason = "the variants have the names of the keys in the file")]
 pub(crate) enum ConstantValue {
     AsNone(bool),
     AsInt(i64),
