@@ -7,7 +7,7 @@ use dispatch_runtime::DType;
 use crate::expression::{Expression, Quantity};
 use crate::format::{self, Graph, SymNumber, TensorMeta};
 
-/// The description of a value. Its text is short, such as `f32[s0, 4*s1]`.
+/// The description of a value. Its text is short, such as `float32[s0, 4*s1]`.
 ///
 /// ```
 /// # use kernels_cpu as _;

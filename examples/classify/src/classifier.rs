@@ -62,7 +62,9 @@ fn side_of_input(program: &Program) -> Result<i64> {
     let inputs = program.inputs();
     let side = match inputs {
         [input] if input.dtype() == Some(DType::F32) => match input.sizes() {
-            [_, channels, height, width] if *channels == 3 && height == width => Some(height.known().unwrap_or(USUAL_SIDE)),
+            [_, channels, height, width] if *channels == 3 && height == width => {
+                Some(height.known().unwrap_or(USUAL_SIDE))
+            }
             _ => None,
         },
         _ => None,
@@ -70,6 +72,7 @@ fn side_of_input(program: &Program) -> Result<i64> {
     let side = side.filter(|side| (1..=4096).contains(side));
     side.ok_or_else(|| {
         let found: Vec<String> = inputs.iter().map(ToString::to_string).collect();
-        format!("the model classifies no pictures: it takes ({}), and not float32[n, 3, side, side]", found.join(", ")).into()
+        format!("the model classifies no pictures: it takes ({}), and not float32[n, 3, side, side]", found.join(", "))
+            .into()
     })
 }

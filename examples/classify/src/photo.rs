@@ -30,7 +30,8 @@ impl Photo {
         let channels = bytes.len() / (width * height).max(1);
         let pixels = Tensor::from_vec(bytes, (height, width, channels))?.to(DType::F32)?.permute((2, 0, 1))?;
         // Grey is repeated, and opacity is ignored.
-        let pixels = if channels < 3 { pixels.narrow(0, 0, 1)?.expand((3, -1, -1))? } else { pixels.narrow(0, 0, 3)? };
+        let pixels =
+            if channels < 3 { pixels.narrow(0, 0, 1)?.expand((3, -1, -1))? } else { pixels.narrow(0, 0, 3)? };
         Ok(Self { pixels })
     }
 

@@ -82,7 +82,8 @@ impl Rule {
         let hint = constraints.hints().get(name).and_then(Quantity::as_int);
         let value = match self {
             Self::Example => hint.unwrap_or(SMALL),
-            Self::Lowest => lowest,
+            // Many operators have no result without elements, and PyTorch's ranges do not say so.
+            Self::Lowest => lowest.max(1),
             Self::Highest => highest,
             Self::Primes => PRIMES.iter().copied().cycle().nth(position % PRIMES.len()).unwrap_or(SMALL),
             Self::Equal(value) => value,
@@ -110,6 +111,11 @@ impl Assignment {
             })
         };
         constraints.expected().map(leaf).collect()
+    }
+
+    /// Returns whether the sizes are those of the example.
+    pub(super) fn is_example(&self) -> bool {
+        self.rule == Rule::Example
     }
 
     /// Chooses the value of a symbol that depends on elements.

@@ -5,6 +5,7 @@ use dispatch_runtime::{DType, Error, ErrorKind, Result, Stack, Tensor, Value, gu
 use super::assignments::Assignment;
 use super::{Finding, META, values};
 use crate::constraints::{InputConstraints, Symbols};
+use crate::expression::Expression;
 use crate::prepare::{
     DEVICE_SLOT, HigherOrder, Instruction, Operation, OperatorCall, Output, PreparedGraph, Slot, Source, VmapRegion,
 };
@@ -17,6 +18,12 @@ pub(super) struct GraphCheck<'p> {
     pub(super) nodes: usize,
     pub(super) unchecked: Vec<String>,
     pub(super) findings: Vec<Finding>,
+    /// The equations between symbols that the program asserts.
+    equations: Vec<(Expression, Expression)>,
+    /// Whether nodes get computed values also if the recorded ones differ, and an error of an operator ends the run.
+    keeps_computed: bool,
+    /// Whether the nodes are in a region with autocast.
+    autocast: bool,
     assignment: &'p Assignment,
     constraints: &'p InputConstraints,
 }
@@ -43,8 +50,37 @@ struct Place<'a> {
 type Results = Option<Vec<Value>>;
 
 impl<'p> GraphCheck<'p> {
-    pub(super) fn new(symbols: Symbols, assignment: &'p Assignment, constraints: &'p InputConstraints) -> Self {
-        Self { symbols, nodes: 0, unchecked: Vec::new(), findings: Vec::new(), assignment, constraints }
+    pub(super) fn new(
+        graph: &PreparedGraph,
+        symbols: Symbols,
+        assignment: &'p Assignment,
+        constraints: &'p InputConstraints,
+    ) -> Self {
+        let equations = graph.recorded.iter().filter_map(|recorded| match recorded {
+            RecordedValue::Number(condition) => condition.sides(),
+            _ => None,
+        });
+        Self {
+            symbols,
+            nodes: 0,
+            unchecked: Vec::new(),
+            findings: Vec::new(),
+            equations: equations.collect(),
+            keeps_computed: false,
+            autocast: false,
+            assignment,
+            constraints,
+        }
+    }
+
+    /// Makes a run that finds out whether the program can run for an assignment.
+    pub(super) fn with_computed_values(
+        graph: &PreparedGraph,
+        symbols: Symbols,
+        assignment: &'p Assignment,
+        constraints: &'p InputConstraints,
+    ) -> Self {
+        Self { keeps_computed: true, ..Self::new(graph, symbols, assignment, constraints) }
     }
 
     /// Compares all nodes of a graph, and returns the values of its outputs. `module` is the module of the node around the graph.
@@ -107,6 +143,7 @@ impl<'p> GraphCheck<'p> {
                 ErrorKind::DataDependent { .. } | ErrorKind::NoShapeInference { .. } => {
                     self.unchecked.push(at.node.to_owned());
                 }
+                _ if self.keeps_computed => return Err(Refused),
                 _ => self.add_finding(frame, first_slot(outputs), format!("an error ({error})"), at),
             },
         }
@@ -178,8 +215,11 @@ impl<'p> GraphCheck<'p> {
             HigherOrder::SetGradEnabled { body, operands, .. } => Some(self.run(body, values(operands), module)?),
             HigherOrder::Autocast { dtype, enabled, body, operands, .. } => {
                 let dtype = enabled.then(|| dtype.unwrap_or(DType::BF16));
+                let outer = std::mem::replace(&mut self.autocast, *enabled);
                 let _region = guard::autocast(META, dtype);
-                Some(self.run(body, values(operands), module)?)
+                let results = self.run(body, values(operands), module);
+                self.autocast = outer;
+                Some(results?)
             }
         }))
     }
@@ -191,8 +231,15 @@ impl<'p> GraphCheck<'p> {
         let computed = computed.filter(|computed| !matches!(computed, Value::None));
         if let Some(computed) = &computed {
             let mut symbols = self.symbols.clone();
-            if values::agrees(recorded, computed, &mut symbols) {
+            let agrees = values::agrees(recorded, computed, &mut symbols)
+                || self.autocast && values::agrees_in_size(recorded, computed, &mut symbols)
+                || is_unused(frame.name(slot));
+            if agrees {
                 self.symbols = symbols;
+                frame.set(slot, self.with_recorded_strides(recorded, computed));
+                return;
+            }
+            if self.keeps_computed {
                 frame.set(slot, computed.clone());
                 return;
             }
@@ -202,6 +249,17 @@ impl<'p> GraphCheck<'p> {
         self.choose_symbols(recorded);
         let value = values::recorded_value(recorded, &self.symbols).or(computed).unwrap_or(Value::None);
         frame.set(slot, value);
+    }
+
+    /// Returns a value with the strides that PyTorch's kernel chose, because the nodes after it may need them. A number that is a tensor
+    /// stays one.
+    fn with_recorded_strides(&self, recorded: &RecordedValue, computed: &Value) -> Value {
+        match computed {
+            Value::Tensor(tensor) if !tensor.is_number() => {
+                values::recorded_value(recorded, &self.symbols).unwrap_or_else(|| computed.clone())
+            }
+            other => other.clone(),
+        }
     }
 
     /// Returns whether all results have the recorded dtypes and sizes.
@@ -229,6 +287,14 @@ impl<'p> GraphCheck<'p> {
     /// Gives a value to each symbol that has none.
     fn choose_symbols(&mut self, recorded: &RecordedValue) {
         for name in recorded.symbols() {
+            if self.symbols.get(name).is_some() {
+                continue;
+            }
+            for (left, right) in &self.equations {
+                if let Some(value) = self.symbols.evaluate(right) {
+                    self.symbols.unify(left, value);
+                }
+            }
             if self.symbols.get(name).is_none() {
                 self.symbols.set(name, self.assignment.choose(name, self.constraints));
             }
@@ -247,6 +313,11 @@ impl<'p> GraphCheck<'p> {
             assignment: String::new(),
         });
     }
+}
+
+/// Returns whether torch.export gave the value this name because nothing uses it.
+fn is_unused(name: &str) -> bool {
+    name.rsplit_once("_unused_").is_some_and(|(_, index)| index.parse::<u32>().is_ok())
 }
 
 impl<'g> Frame<'g> {
@@ -292,7 +363,9 @@ fn compute(operation: &Operation, slots: &mut [Value]) -> Result<Results> {
 /// Returns the slots of the results that are used.
 fn slots_of(outputs: &[Output]) -> Vec<Slot> {
     let mut slots = Vec::new();
-    outputs.iter().for_each(|output| output.for_each_slot(|slot| slots.push(slot)));
+    for output in outputs {
+        output.for_each_slot(|slot| slots.push(slot));
+    }
     slots
 }
 

@@ -12,8 +12,8 @@ pub(super) fn meta_tensor(dtype: DType, sizes: &[i64], strides: &[i64]) -> Resul
     if sizes.iter().any(|size| *size < 0) {
         return Err(Error::kernel("a size is negative"));
     }
-    let strided = Geometry::strided(sizes, strides, 0).filter(|_| strides.iter().all(|stride| *stride >= 0));
-    let geometry = strided.unwrap_or_else(|| Geometry::contiguous(sizes));
+    let as_recorded = Geometry::strided(sizes, strides, 0).filter(|_| strides.iter().all(|stride| *stride >= 0));
+    let geometry = as_recorded.unwrap_or_else(|| Geometry::contiguous(sizes));
     Spec { dtype, geometry }.on(META)
 }
 
@@ -56,7 +56,20 @@ pub(super) fn agrees(recorded: &RecordedValue, computed: &Value, symbols: &mut S
     }
 }
 
-/// Returns the text of a description with numbers in place of symbols, such as `f32[2, 8]`.
+/// Returns whether a tensor has the recorded sizes and any floating-point dtype in place of the recorded one.
+pub(super) fn agrees_in_size(recorded: &RecordedValue, computed: &Value, symbols: &mut Symbols) -> bool {
+    match (recorded, computed) {
+        (RecordedValue::Tensor { dtype: Some(dtype), sizes, strides }, Value::Tensor(tensor))
+            if dtype.is_floating() && tensor.dtype().is_floating() =>
+        {
+            let (sizes, strides) = (sizes.clone(), strides.clone());
+            agrees(&RecordedValue::Tensor { dtype: Some(tensor.dtype()), sizes, strides }, computed, symbols)
+        }
+        _ => false,
+    }
+}
+
+/// Returns the text of a description with numbers in place of symbols, such as `float32[2, 8]`.
 pub(super) fn recorded_text(recorded: &RecordedValue, symbols: &Symbols) -> String {
     let known =
         |expression: &Expression| symbols.evaluate(expression).map_or_else(|| expression.clone(), Expression::number);

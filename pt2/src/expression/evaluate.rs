@@ -160,7 +160,7 @@ fn round(a: Quantity, exact: fn(Fraction) -> i128, float: fn(f64) -> f64) -> Opt
 #[expect(clippy::cast_possible_truncation, reason = "the range is checked")]
 fn integral(value: f64) -> Option<Quantity> {
     // 2^63 is the first float above the range of the sizes.
-    let fits = value >= -9_223_372_036_854_775_808.0 && value < 9_223_372_036_854_775_808.0;
+    let fits = (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&value);
     fits.then(|| Quantity::integer(value as i64))
 }
 

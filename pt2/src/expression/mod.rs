@@ -37,7 +37,7 @@ pub struct Expression(Term);
 enum Term {
     Number(Quantity),
     Symbol(String),
-    Apply(Function, Vec<Term>),
+    Apply(Function, Vec<Self>),
     Unknown,
 }
 
@@ -76,6 +76,17 @@ impl Expression {
     #[must_use]
     pub fn as_symbol(&self) -> Option<&str> {
         if let Term::Symbol(name) = &self.0 { Some(name) } else { None }
+    }
+
+    /// Returns the sides of an equation.
+    pub(crate) fn sides(&self) -> Option<(Self, Self)> {
+        match &self.0 {
+            Term::Apply(Function::Equal, sides) => match sides.as_slice() {
+                [left, right] => Some((Self(left.clone()), Self(right.clone()))),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// Returns the value for these values of the symbols. An expression has none if it is unknown, if a symbol has none, if it divides by zero,

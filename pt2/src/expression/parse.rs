@@ -291,12 +291,12 @@ impl<'a> Parser<'a> {
 
     /// Parses the rest of a source after `L`. It becomes a symbol with a canonical name, in which `.field` is `['field']`.
     fn source(&mut self) -> Option<Term> {
-        let mut name = "L".to_owned();
+        let mut parts = vec!["L".to_owned()];
         loop {
             if self.skip("[") {
                 match self.next()? {
-                    Token::Text(key) => name += &format!("['{key}']"),
-                    Token::Number(index) => name += &format!("[{}]", index.as_int()?),
+                    Token::Text(key) => parts.push(format!("['{key}']")),
+                    Token::Number(index) => parts.push(format!("[{}]", index.as_int()?)),
                     _ => return None,
                 }
                 self.expect("]")?;
@@ -304,12 +304,12 @@ impl<'a> Parser<'a> {
                 let Token::Name(member) = self.next()? else { return None };
                 if self.skip("(") {
                     self.expect(")")?;
-                    name += &format!(".{member}()");
+                    parts.push(format!(".{member}()"));
                 } else {
-                    name += &format!("['{member}']");
+                    parts.push(format!("['{member}']"));
                 }
             } else {
-                return Some(Term::Symbol(name));
+                return Some(Term::Symbol(parts.concat()));
             }
         }
     }

@@ -107,7 +107,7 @@ impl Quantity {
             Scalar::Int(value) => Self::integer(value),
             Scalar::Float(value) => Self::Float(value),
             Scalar::Bool(value) => Self::Bool(value),
-            _ => return None,
+            Scalar::Complex(_) => return None,
         })
     }
 

@@ -1,5 +1,7 @@
 //! Arguments of nodes: a union of 31 kinds.
 
+#![expect(dead_code, reason = "records have all keys that a file must have, so that a damaged file is refused")]
+
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
@@ -10,6 +12,7 @@ use super::number::Number;
 /// An argument or a result of a node, or an input or output of a graph.
 #[derive(Deserialize, Debug)]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::enum_variant_names, reason = "the variants have the names of the keys in the file")]
 pub(crate) enum Argument {
     AsNone(bool),
     AsTensor(TensorName),
@@ -41,7 +44,7 @@ pub(crate) enum Argument {
     AsGraph(Box<GraphArgument>),
     AsOperator(String),
     AsCustomObj(CustomObject),
-    AsStringToArgument(BTreeMap<String, Argument>),
+    AsStringToArgument(BTreeMap<String, Self>),
 }
 
 #[derive(Deserialize, Debug, Clone)]

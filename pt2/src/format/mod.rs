@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::Deserialize;
 
-pub(crate) use argument::{Argument, DeviceRecord, SymArgument};
+pub(crate) use argument::{Argument, SymArgument};
 pub(crate) use number::{Number, SymNumber};
 pub(crate) use signature::{ConstantValue, InputSpec, OutputSpec, Signature};
 pub(crate) use tensor::{Payload, PayloadConfig, TensorMeta, dtype_of_id, layout_of_id, memory_format_of_id};
@@ -22,10 +22,6 @@ pub(crate) struct ExportedProgram {
     pub(crate) graph_module: GraphModule,
     #[serde(default)]
     pub(crate) range_constraints: BTreeMap<String, RangeConstraint>,
-    #[serde(default)]
-    pub(crate) verifiers: Vec<String>,
-    #[serde(default)]
-    pub(crate) torch_version: Option<String>,
     /// Conditions on the inputs, in Python.
     #[serde(default)]
     pub(crate) guards_code: Vec<String>,
@@ -88,8 +84,6 @@ pub(crate) struct Graph {
     pub(crate) sym_bool_values: HashMap<String, SymNumber>,
     #[serde(default)]
     pub(crate) sym_float_values: HashMap<String, SymNumber>,
-    #[serde(default)]
-    pub(crate) is_single_tensor_return: bool,
 }
 
 #[derive(Deserialize, Debug)]

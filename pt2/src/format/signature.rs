@@ -1,5 +1,7 @@
 //! The signature: the roles of a graph's inputs and outputs.
 
+#![expect(dead_code, reason = "records have all keys that a file must have, so that a damaged file is refused")]
+
 use serde::Deserialize;
 
 use super::argument::{Argument, CustomObject, SymArgument, TensorName};
@@ -26,6 +28,7 @@ pub(crate) enum InputSpec {
 /// A value that the caller must pass as it was in the example.
 #[derive(Deserialize, Debug)]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::enum_variant_names, reason = "the variants have the names of the keys in the file")]
 pub(crate) enum ConstantValue {
     AsNone(bool),
     AsInt(i64),

@@ -1,5 +1,7 @@
 //! Descriptions of tensors, and the format's own numbers of dtypes, layouts and memory formats.
 
+#![expect(dead_code, reason = "records have all keys that a file must have, so that a damaged file is refused")]
+
 use std::collections::BTreeMap;
 
 use dispatch_runtime::{DType, Layout, MemoryFormat};

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use dispatch_nn::{Buffer, Param};
-use dispatch_runtime::Value;
 
 use super::state::{StateEntry, StatePart};
 use super::state_writes::StateWrites;
@@ -164,9 +163,9 @@ impl Loader<'_> {
                 self.user_inputs.push(name);
                 InputRole::User(self.user_inputs.len() - 1)
             }
-            format::InputSpec::ConstantInput { name, value } => {
+            format::InputSpec::ConstantInput { name, .. } => {
                 self.user_inputs.push(name.clone());
-                InputRole::Fixed(self.user_inputs.len() - 1, value.into())
+                InputRole::User(self.user_inputs.len() - 1)
             }
         })
     }

@@ -75,8 +75,6 @@ pub(crate) struct Layout {
 enum InputRole {
     State(usize),
     User(usize),
-    /// A value that the caller must pass as it was in the example.
-    Fixed(usize, Value),
     Token,
 }
 
@@ -194,16 +192,10 @@ impl Program {
             return Err(Pt2Problem::Arguments { reason });
         }
         layout.constraints.check(&leaves)?;
-        let input = |role: &InputRole| -> Value {
-            match role {
-                InputRole::State(at) => self.state.get(*at).map_or(Value::None, |entry| entry.tensor().clone().into()),
-                InputRole::User(at) | InputRole::Fixed(at, _) => leaves.get(*at).cloned().unwrap_or(Value::None),
-                InputRole::Token => Value::None,
-            }
-        };
         let written = layout.written_state.iter().filter_map(|at| self.state.get(*at));
         let _writes = layout.state_writes.begin(written)?;
-        let inputs = layout.inputs.iter().map(input);
+        let state = |at: usize| self.state.get(at).map(|entry| entry.tensor().clone().into());
+        let inputs = self.graph_inputs(state, &leaves);
         let outputs = run_graph_observed(&layout.graph, inputs, self.device(&leaves), observe)?;
         let (mut results, mut writes) = (Vec::new(), Vec::new());
         for (role, value) in layout.outputs.iter().zip(outputs) {
@@ -242,14 +234,18 @@ impl Program {
         self.state.iter().map(StateEntry::tensor)
     }
 
-    /// Returns a value for each input of the graph, from values of the state and of the caller's arguments.
-    pub(crate) fn graph_inputs(&self, state: &[Value], leaves: &[Value]) -> Vec<Value> {
-        let input = |role: &InputRole| match role {
-            InputRole::State(at) => state.get(*at).cloned(),
-            InputRole::User(at) | InputRole::Fixed(at, _) => leaves.get(*at).cloned(),
+    /// Returns a value for each input of the graph, from tensors of the state by their positions and from the caller's arguments.
+    pub(crate) fn graph_inputs(
+        &self,
+        state: impl Fn(usize) -> Option<Value>,
+        leaves: &[Value],
+    ) -> impl Iterator<Item = Value> {
+        let input = move |role: &InputRole| match role {
+            InputRole::State(at) => state(*at),
+            InputRole::User(at) => leaves.get(*at).cloned(),
             InputRole::Token => None,
         };
-        self.layout.inputs.iter().map(|role| input(role).unwrap_or(Value::None)).collect()
+        self.layout.inputs.iter().map(move |role| input(role).unwrap_or(Value::None))
     }
 
     /// Returns the name of the program in its archive.

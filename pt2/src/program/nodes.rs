@@ -12,7 +12,7 @@ use crate::recorded::RecordedValue;
 ///
 /// let program = Program::load("tests/programs/mlp.pt2")?;
 /// let node = &program.nodes()[0];
-/// assert_eq!((node.target, node.module), ("torch.ops.aten.linear.default", "0"));
+/// assert_eq!((node.target, node.module), ("torch.ops.aten.linear.default", "hidden"));
 /// # Ok::<(), dispatch_pt2::Pt2Error>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -37,7 +37,7 @@ pub struct ProgramNode<'p> {
 ///
 /// let program = Program::load("tests/programs/mlp.pt2")?;
 /// let result = &program.nodes()[0].results[0];
-/// assert_eq!((result.name, &*result.recorded.to_string()), ("linear", "f32[s31, 8]"));
+/// assert_eq!((result.name, &*result.recorded.to_string()), ("linear", "float32[s77, 8]"));
 /// # Ok::<(), dispatch_pt2::Pt2Error>(())
 /// ```
 #[derive(Debug, Clone)]

@@ -109,8 +109,7 @@ impl TreeSpec {
             (Self::Leaf, _) => return wrong("a tensor, a number, a text or None"),
             (Self::None, Tree::Leaf(Value::None)) => {}
             (Self::None, _) => return wrong("None"),
-            (Self::Tuple(specs), Tree::Tuple(items) | Tree::List(items))
-            | (Self::List(specs), Tree::List(items) | Tree::Tuple(items)) => {
+            (Self::Tuple(specs) | Self::List(specs), Tree::Tuple(items) | Tree::List(items)) => {
                 if specs.len() != items.len() {
                     return Err(format!("`{at}` must have {} elements, and has {}", specs.len(), items.len()));
                 }

@@ -49,7 +49,7 @@ fn a_wrong_size_is_one_finding_that_names_the_node() {
     let [finding] = report.findings.as_slice() else { panic!("{report}") };
     assert_eq!(
         finding.to_string(),
-        "node `linear` (torch.ops.aten.linear.default) of module `0`: `linear` is recorded as f32[2, 9], and computed as f32[2, 8]"
+        "node `linear` (torch.ops.aten.linear.default) of module `0`: `linear` is recorded as float32[2, 9], and computed as float32[2, 8]"
     );
     assert!(!report.is_clean());
 }
@@ -58,7 +58,7 @@ fn a_wrong_size_is_one_finding_that_names_the_node() {
 fn a_wrong_dtype_is_one_finding() {
     let report = report("tests/checks/wrong_dtype.pt2");
     let [finding] = report.findings.as_slice() else { panic!("{report}") };
-    assert_eq!((&*finding.value, &*finding.recorded, &*finding.computed), ("relu", "f64[2, 8]", "f32[2, 8]"));
+    assert_eq!((&*finding.value, &*finding.recorded, &*finding.computed), ("relu", "float64[2, 8]", "float32[2, 8]"));
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn a_wrong_expression_is_found_with_the_values_of_its_symbols() {
     let report = report("tests/checks/wrong_expression.pt2");
     assert!(report.assignments.len() >= 3, "{report}");
     let [finding] = report.findings.as_slice() else { panic!("{report}") };
-    assert_eq!((&*finding.node, &*finding.recorded, &*finding.computed), ("cat", "f32[9]", "f32[6]"));
+    assert_eq!((&*finding.node, &*finding.recorded, &*finding.computed), ("cat", "float32[9]", "float32[6]"));
     assert!(finding.assignment.ends_with("= 3"), "{finding}");
 }
 
@@ -74,7 +74,10 @@ fn a_wrong_expression_is_found_with_the_values_of_its_symbols() {
 fn nodes_inside_of_higher_order_operators_are_compared() {
     let report = report("tests/checks/wrong_size_in_branch.pt2");
     let [finding] = report.findings.as_slice() else { panic!("{report}") };
-    assert_eq!((&*finding.target, &*finding.recorded, &*finding.computed), ("torch.ops.aten.relu.default", "f32[5]", "f32[3]"));
+    assert_eq!(
+        (&*finding.target, &*finding.recorded, &*finding.computed),
+        ("torch.ops.aten.relu.default", "float32[5]", "float32[3]")
+    );
 }
 
 #[test]
@@ -85,7 +88,7 @@ fn nodes_have_readable_descriptions() {
         let results = nodes.iter().flat_map(|node| &node.results);
         results.filter(|result| result.name == name).map(|result| result.recorded.to_string()).collect::<Vec<_>>()
     };
-    assert_eq!(described("slice_1"), ["f32[s77, 3]"]);
+    assert_eq!(described("slice_1"), ["float32[s77, 3]"]);
     let absent = |result: &dispatch_pt2::NodeResult<'_>| *result.recorded == RecordedValue::Absent;
     assert!(nodes.iter().flat_map(|node| &node.results).all(|result| !absent(result)));
     assert_eq!(nodes.iter().map(|node| node.depth).max(), Some(0));
