@@ -85,14 +85,18 @@ impl Archive {
         let entries = container::find_entries(memory.bytes()).and_then(|ranges| memory.divide(ranges));
         let entries = entries.map_err(|problem| Pt2Error::new(path, problem))?;
         let archive = Self { path: path.to_owned(), entries };
-        archive.check_version().and_then(|()| archive.check_sample_inputs()).map_err(|problem| archive.error(problem))?;
+        archive
+            .check_version()
+            .and_then(|()| archive.check_sample_inputs())
+            .map_err(|problem| archive.error(problem))?;
         Ok(archive)
     }
 
     /// Returns an error if sample inputs, which are archives of their own, have entries outside of their bytes.
     fn check_sample_inputs(&self) -> Result<(), Pt2Problem> {
         for name in self.entry_names().filter(|name| name.starts_with("data/sample_inputs/")) {
-            if self.entry(name).is_some_and(|bytes| bytes.starts_with(b"PK") && container::find_entries(bytes).is_err()) {
+            if self.entry(name).is_some_and(|bytes| bytes.starts_with(b"PK") && container::find_entries(bytes).is_err())
+            {
                 let reason = "is an archive whose entries are not all in it; the file is damaged";
                 return Err(Pt2Problem::Entry { entry: name.to_owned(), reason });
             }

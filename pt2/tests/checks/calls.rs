@@ -90,13 +90,13 @@ fn a_refusal_names_the_argument_the_dimension_and_both_sizes() {
             "argument `options.mask`: the program requires options.mask.size(0) % 4 == 0, and options.mask.size(0) is 13",
         ),
         (
-            refusal("specialised", vec![f32s(&[3]), 4.into(), true.into(), Value::from("relu"), Value::None, 2.5.into()]),
+            refusal(
+                "specialised",
+                vec![f32s(&[3]), 4.into(), true.into(), Value::from("relu"), Value::None, 2.5.into()],
+            ),
             "argument `n`: it is 4, and must be 3, because the program was exported with this value",
         ),
-        (
-            refusal("counts", vec![f32s(&[2, 3]), 2.5.into()]),
-            "argument `n`: it is 2.5, and must be an integer",
-        ),
+        (refusal("counts", vec![f32s(&[2, 3]), 2.5.into()]), "argument `n`: it is 2.5, and must be an integer"),
     ];
     for (found, expected) in cases {
         assert_eq!(found, expected);

@@ -44,7 +44,8 @@ fn values_agree_with_pytorch_in_each_notation() {
             let expression = Expression::parse(text);
             let again = Expression::parse(&expression.to_string());
             for case in row["values"].as_array().unwrap() {
-                let values: Vec<i64> = case[0].as_array().unwrap().iter().map(|value| value.as_i64().unwrap()).collect();
+                let values: Vec<i64> =
+                    case[0].as_array().unwrap().iter().map(|value| value.as_i64().unwrap()).collect();
                 for expression in [&expression, &again] {
                     let found = evaluate(expression, &values);
                     assert!(is_close(found, &case[1]), "{text} with {values:?}: {found:?}, not {}", case[1]);
@@ -89,7 +90,13 @@ fn a_text_that_is_no_expression_has_no_value() {
 
 #[test]
 fn length_and_depth_are_bounded() {
-    for text in ["(".repeat(100_000), "-".repeat(1000) + "1", "Add(".repeat(3000), "2**".repeat(2000) + "2", "a//".repeat(200) + "a"] {
+    for text in [
+        "(".repeat(100_000),
+        "-".repeat(1000) + "1",
+        "Add(".repeat(3000),
+        "2**".repeat(2000) + "2",
+        "a//".repeat(200) + "a",
+    ] {
         assert!(Expression::parse(&text).is_unknown());
     }
     // A long sum is not deep.
@@ -99,7 +106,17 @@ fn length_and_depth_are_bounded() {
 
 #[test]
 fn large_numbers_have_no_value_instead_of_a_wrong_one() {
-    for text in ["2**64", "2**200", "9223372036854775807 + 1", "3**3**3**3", "170141183460469231731687303715884105728", "1 << 4000", "1//0", "1 % 0", "1/0"] {
+    for text in [
+        "2**64",
+        "2**200",
+        "9223372036854775807 + 1",
+        "3**3**3**3",
+        "170141183460469231731687303715884105728",
+        "1 << 4000",
+        "1//0",
+        "1 % 0",
+        "1/0",
+    ] {
         assert_eq!(Expression::parse(text).evaluate(|_| None), None, "{text}");
     }
     assert_eq!(Expression::parse("2**63 - 1").evaluate(|_| None), Some(Scalar::Int(i64::MAX)));
@@ -114,8 +131,39 @@ fn symbols_are_listed_once() {
 /// Texts that are nearly expressions.
 fn texts() -> impl Strategy<Value = String> {
     let part = prop::sample::select(vec![
-        "s0", "u3", "1", "-7", "0", "2.5", "(", ")", ",", "+", "-", "*", "//", "%", "**", "<=", "==", " and ", "not ", "Add(", "Mod(", "Max(",
-        "FloorDiv(", "Symbol('s0')", "Integer(", "Pow(", "L['x']", "[0]", ".size()", "Rational(1, 3)", "9223372036854775807", "oo", "RShift(",
+        "s0",
+        "u3",
+        "1",
+        "-7",
+        "0",
+        "2.5",
+        "(",
+        ")",
+        ",",
+        "+",
+        "-",
+        "*",
+        "//",
+        "%",
+        "**",
+        "<=",
+        "==",
+        " and ",
+        "not ",
+        "Add(",
+        "Mod(",
+        "Max(",
+        "FloorDiv(",
+        "Symbol('s0')",
+        "Integer(",
+        "Pow(",
+        "L['x']",
+        "[0]",
+        ".size()",
+        "Rational(1, 3)",
+        "9223372036854775807",
+        "oo",
+        "RShift(",
     ]);
     prop::collection::vec(part, 0..40).prop_map(|parts| parts.concat())
 }

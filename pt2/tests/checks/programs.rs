@@ -74,7 +74,10 @@ fn a_wrong_expression_is_found_with_the_values_of_its_symbols() {
 fn nodes_inside_of_higher_order_operators_are_compared() {
     let report = report("tests/checks/wrong_size_in_branch.pt2");
     let [finding] = report.findings.as_slice() else { panic!("{report}") };
-    assert_eq!((&*finding.target, &*finding.recorded, &*finding.computed), ("torch.ops.aten.relu.default", "f32[5]", "f32[3]"));
+    assert_eq!(
+        (&*finding.target, &*finding.recorded, &*finding.computed),
+        ("torch.ops.aten.relu.default", "f32[5]", "f32[3]")
+    );
 }
 
 #[test]
