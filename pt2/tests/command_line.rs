@@ -32,8 +32,8 @@ fn show_has_operators_and_modules_with_their_costs() {
     );
     // Three rows through matrices of 4 x 8 and 8 x 2: two operations for each element of the matrices, and the bias is added.
     assert_eq!(line(&text, "aten.linear.default")[1], "2");
-    assert_eq!(line(&text, "(program)")[1..4], ["f32[s31,", "2]", "3"]);
-    assert_eq!(line(&text, "hidden")[1..], ["f32[s31,", "8]", "1", "40", "160", "B", "216", "96", "B"]);
+    assert_eq!(line(&text, "(program)")[1..4], ["float32[s77,", "2]", "3"]);
+    assert_eq!(line(&text, "hidden")[1..], ["float32[s77,", "8]", "1", "40", "160", "B", "216", "96", "B"]);
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn run_prints_outputs_and_saves_them() {
     let saved = folder.path().join("outputs.safetensors");
     let text = run_well(&["run", MLP, "--output", saved.to_str().unwrap()]);
     assert_eq!(line(&text, "output")[..2], ["output", "value"]);
-    assert!(text.contains("f32[3, 2] ["), "{text}");
+    assert!(text.contains("float32[3, 2] ["), "{text}");
     let outputs = dispatch_files::load_safetensors(&saved).unwrap();
     assert_eq!(outputs["output"].sizes(), [3, 2]);
 }
@@ -58,7 +58,7 @@ fn run_takes_inputs_from_files() {
         let text = run_well(&["run", MLP, path.to_str().unwrap()]);
         text.lines().nth(1).unwrap().to_owned()
     });
-    assert!(from_array.contains("f32[1, 2]"), "{from_array}");
+    assert!(from_array.contains("float32[1, 2]"), "{from_array}");
     assert_eq!(from_array, from_tensors);
 
     let wrong = folder.path().join("y.safetensors");

@@ -82,9 +82,9 @@ fn row(threads: usize, times: &[f64], torch: Option<f64>) -> [String; 7] {
     [
         threads.to_string(),
         times.len().to_string(),
-        format!("{median:.3}"),
-        format!("{:.3} - {:.3}", quantile(1), quantile(3)),
-        format!("{:.3}", quantile(0)),
+        format!("{median:.4}"),
+        format!("{:.4} - {:.4}", quantile(1), quantile(3)),
+        format!("{:.4}", quantile(0)),
         torch.map_or(String::new(), |torch| format!("{torch:.3}")),
         torch.map_or(String::new(), |torch| format!("{:.2}", torch / median)),
     ]

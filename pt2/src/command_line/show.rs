@@ -66,6 +66,9 @@ pub(crate) fn run(options: &ShowOptions, out: &mut dyn Write) -> Outcome<Verdict
     write_operators(&nodes, costs.as_ref(), out)?;
     writeln!(out)?;
     write_modules(&program, &nodes, costs.as_ref(), out)?;
+    if let Some(sample) = archive.sample_inputs(program.name())? {
+        writeln!(out, "\nmemory of the results in a run on the example: {}", program.memory(sample)?)?;
+    }
     if costs.is_none() {
         writeln!(out, "\nThe file has no example of inputs, so nothing was run. Give inputs to see the costs.")?;
     }

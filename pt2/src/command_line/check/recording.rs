@@ -124,11 +124,26 @@ pub(super) fn program_names(folder: &Path) -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-/// Reads a JSON file.
+/// Reads a JSON file that Python wrote.
 pub(super) fn load_json<T: for<'a> Deserialize<'a>>(path: &Path) -> Result<T, String> {
     let refuse = |error: &dyn std::fmt::Display| format!("`{}` cannot be read: {error}", path.display());
-    let bytes = fs::read(path).map_err(|error| refuse(&error))?;
-    serde_json::from_slice(&bytes).map_err(|error| refuse(&error))
+    let text = fs::read_to_string(path).map_err(|error| refuse(&error))?;
+    serde_json::from_str(&without_special_numbers(&text)).map_err(|error| refuse(&error))
+}
+
+/// Replaces `NaN` and `Infinity`, which Python writes and JSON does not have, by `null`. Texts in quotes stay.
+fn without_special_numbers(text: &str) -> String {
+    let parts = text.split('"').scan(false, |is_quoted, part| {
+        let replaced = if *is_quoted {
+            part.to_owned()
+        } else {
+            ["-Infinity", "Infinity", "NaN"].iter().fold(part.to_owned(), |part, name| part.replace(name, "null"))
+        };
+        // An escaped quote does not end the text.
+        *is_quoted = if *is_quoted { part.ends_with('\\') } else { true };
+        Some(replaced)
+    });
+    parts.collect::<Vec<_>>().join("\"")
 }
 
 impl Recording {
