@@ -103,7 +103,7 @@ pub enum Pt2Problem {
         /// The path of the node's module. It is empty for the outermost one.
         module: String,
         /// The reason.
-        reason: NodeProblem,
+        reason: Box<NodeProblem>,
     },
     /// The inputs, the outputs and the signature of a graph do not fit.
     Signature {

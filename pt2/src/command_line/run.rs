@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Instant;
 
-use aten::prelude::*;
 use dispatch_modes::with_mode;
 use dispatch_pt2::{Program, Tree};
 use dispatch_runtime::{Tensor, Value, guard};

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
-use aten::prelude::*;
 use dispatch_modes::{Flops, with_mode};
 use dispatch_nn::Module as _;
 use dispatch_pt2::{Program, ProgramNode};

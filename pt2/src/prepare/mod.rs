@@ -249,7 +249,7 @@ fn node_error(graph: &Graph, node: &Node, reason: NodeProblem) -> Pt2Problem {
         node: node_name(node).to_owned(),
         target: node.target.clone(),
         module: node.metadata.module_path().to_owned(),
-        reason,
+        reason: Box::new(reason),
     }
 }
 

@@ -233,7 +233,7 @@ fn count_uses<'n>(arguments: impl Iterator<Item = &'n Argument>) -> Uses<'n> {
     uses
 }
 
-fn inputs<'n>(node: &'n Node) -> impl Iterator<Item = &'n Argument> {
+fn inputs(node: &Node) -> impl Iterator<Item = &Argument> {
     node.inputs.iter().map(|input| &input.arg)
 }
 

@@ -3,7 +3,6 @@
 //! The other graph uses them. A parameter without a gradient would be left out by an optimiser, which then applies no weight decay and no
 //! momentum to it.
 
-use aten::prelude::*;
 use dispatch_autograd::{Backward, BackwardContext, TensorOutline, call_custom_function};
 use dispatch_runtime::{Result, Tensor, Value, guard};
 

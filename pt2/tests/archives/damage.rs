@@ -76,8 +76,8 @@ proptest! {
         let program = PROGRAMS[program];
         let names = read_entries(program).into_iter().filter(|entry| entry.name.ends_with(".json"));
         let names: Vec<String> = names.filter_map(|entry| Some(entry.name.split_once('/')?.1.to_owned())).collect();
-        let (name, new) = (entry.get(&names), new_values());
-        let new = new[at.index(new.len())..].first().unwrap_or(&new[0]).clone();
+        let (name, values) = (entry.get(&names), new_values());
+        let new = new.get(&values).clone();
         load(&with_changed_json(program, name, |json| replace(json, &mut at.index(count(json)), &new)));
     }
 }

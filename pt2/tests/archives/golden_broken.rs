@@ -61,13 +61,14 @@ fn read_files() -> Option<BTreeMap<String, Vec<u8>>> {
     let mut bytes = Vec::new();
     GzDecoder::new(&include_bytes!("../golden/broken.zip.gz")[..]).read_to_end(&mut bytes).unwrap();
     let mut zip = ZipArchive::new(Cursor::new(bytes)).unwrap();
+    let count = zip.len();
     let file = |index| {
         let mut file = zip.by_index(index).unwrap();
         let mut data = Vec::new();
         file.read_to_end(&mut data).unwrap();
         (file.name().unwrap().into_owned(), data)
     };
-    Some((0..zip.len()).map(file).collect())
+    Some((0..count).map(file).collect())
 }
 
 /// Returns the sample inputs, or else a tensor for the program's only input: a matrix for the first parameter.

@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)]
 
+use aten::prelude::*;
 use std::fs;
 use std::path::Path;
 

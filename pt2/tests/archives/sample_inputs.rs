@@ -1,5 +1,6 @@
 //! Sample inputs: the arguments of the export's example.
 
+use aten::prelude::*;
 use dispatch_pt2::{Archive, Program, Pt2Problem};
 
 use crate::zip_builder::{Entry, PYTORCH, program_path, with_changed_entry, write_zip};

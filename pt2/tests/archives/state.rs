@@ -1,5 +1,6 @@
 //! The tensors of a program's state: dtypes, geometries, aliases, ties.
 
+use aten::prelude::*;
 use std::collections::BTreeMap;
 
 use dispatch_autograd::Differentiable;

@@ -59,13 +59,14 @@ pub fn program_path(name: &str) -> PathBuf {
 pub fn read_entries(name: &str) -> Vec<Entry> {
     let bytes = std::fs::read(program_path(name)).unwrap();
     let mut zip = ZipArchive::new(Cursor::new(bytes)).unwrap();
+    let count = zip.len();
     let entry = |index| {
         let mut file = zip.by_index(index).unwrap();
         let mut data = Vec::new();
         file.read_to_end(&mut data).unwrap();
         Entry::new(&file.name().unwrap(), data)
     };
-    (0..zip.len()).map(entry).collect()
+    (0..count).map(entry).collect()
 }
 
 /// Returns the entries of a program after a change of one of them. The name is that below the archive's folder.

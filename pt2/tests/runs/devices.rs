@@ -1,5 +1,6 @@
 //! A program runs on the device of its parameters, with all devices that its nodes name.
 
+use aten::prelude::*;
 use dispatch_nn::Module as _;
 use dispatch_runtime::{DType, Device, Tensor};
 

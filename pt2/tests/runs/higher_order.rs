@@ -38,7 +38,7 @@ fn difference(found: &Tensor, expected: &Tensor) -> f64 {
         return 0.0;
     }
     let [found, expected] = [found, expected].map(|tensor| tensor.detach().unwrap().to(DType::F64).unwrap());
-    let largest = |tensor: &Tensor| tensor.abs().unwrap().amax_dims(()).unwrap().item::<f64>().unwrap();
+    let largest = |tensor: &Tensor| tensor.abs().unwrap().amax().unwrap().item::<f64>().unwrap();
     largest(&(&found - &expected).unwrap()) / largest(&expected).max(1e-3)
 }
 
@@ -73,7 +73,7 @@ fn check_run(program: &Program, name: &str, run: &Run) {
     });
     let loss = losses.reduce(|a, b| (a + b).unwrap()).unwrap();
     loss.backward().unwrap();
-    let parameters = program.named_parameters().into_iter().map(|(name, param)| (name.to_string(), param.grad()));
+    let parameters = program.parameters().into_iter().map(|param| (param.name.clone(), param.grad()));
     let inputs = inputs.iter().enumerate().map(|(at, input)| (at.to_string(), input.grad()));
     for (key, gradient) in inputs.chain(parameters) {
         let expected = run.get(&format!("grad/{key}"));

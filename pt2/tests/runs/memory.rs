@@ -1,5 +1,6 @@
 //! The memory of runs.
 
+use aten::prelude::*;
 use dispatch_nn::Module as _;
 use dispatch_pt2::Program;
 use dispatch_runtime::{DType, Device, Tensor};

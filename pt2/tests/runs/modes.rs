@@ -1,5 +1,6 @@
 //! Modes see the calls of a run as those of any other code.
 
+use aten::prelude::*;
 use dispatch_modes::{Flops, with_mode};
 use dispatch_pt2::Program;
 use dispatch_runtime::{DType, Tensor};

@@ -8,8 +8,8 @@ use dispatch_runtime::{DType, Result, Tensor};
 use super::program;
 
 fn buffer(program: &Program, name: &str) -> Vec<f32> {
-    let buffers = program.named_buffers();
-    let (_, buffer) = buffers.into_iter().find(|(found, _)| found.to_string() == name).unwrap();
+    let buffers = program.buffers();
+    let (_, buffer) = buffers.into_iter().find(|(found, _)| found == name).unwrap();
     buffer.to_vec().unwrap()
 }
 
@@ -46,7 +46,7 @@ impl dispatch_modes::Mode for Reentrant {
         assert!(error.to_string().contains("deep_clone"), "{error}");
         // A deep clone has buffers of its own, and a run that ended is no obstacle.
         let own = self.0.deep_clone()?;
-        (0..2).try_for_each(|_| own.run(Tensor::zeros((3, 4), DType::F32)?).map(drop).map_err(Into::into))?;
+        (0..2).try_for_each(|_| own.run(Tensor::zeros((3, 4), DType::F32)?).map(drop))?;
         call.pass_on()
     }
 }

@@ -1,6 +1,5 @@
 //! The comparison of gradients.
 
-use aten::prelude::*;
 use dispatch_autograd::{Differentiable as _, Differentiation};
 use dispatch_nn::Module as _;
 use dispatch_pt2::Program;

@@ -67,7 +67,7 @@ enum Content {
     Float(f64),
     Bool(bool),
     String(String),
-    None(bool),
+    None(serde::de::IgnoredAny),
 }
 
 #[derive(Deserialize)]
