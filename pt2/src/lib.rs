@@ -43,6 +43,6 @@ pub use check::{CheckReport, Finding};
 pub use error::{NodeProblem, PayloadProblem, Pt2Error, Pt2Problem, UnknownOperator};
 pub use expression::Expression;
 pub use inputs::Inputs;
-pub use program::{NodeResult, Program, ProgramNode};
+pub use program::{Program, ProgramNode, ProgramValue};
 pub use recorded::RecordedValue;
 pub use tree::Tree;

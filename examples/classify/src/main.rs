@@ -52,7 +52,9 @@ fn main() -> Result<()> {
     }
 
     let drawing = drawing::draw(&photo, &guesses)?.to_png()?;
-    fs::create_dir_all("target").and_then(|()| fs::write(DRAWING, drawing)).map_err(|error| format!("{DRAWING}: {error}"))?;
+    fs::create_dir_all("target")
+        .and_then(|()| fs::write(DRAWING, drawing))
+        .map_err(|error| format!("{DRAWING}: {error}"))?;
     println!("\ndrawing  {DRAWING}");
     Ok(())
 }

@@ -20,7 +20,7 @@ use crate::inputs::{InputSpec, Inputs};
 use crate::prepare::PreparedGraph;
 use crate::run::run_graph;
 use crate::tree::{Tree, TreeSpec};
-pub use nodes::{NodeResult, ProgramNode};
+pub use nodes::{ProgramNode, ProgramValue};
 use state::StateEntry;
 
 /// A program of `torch.export`, with its parameters and buffers.
