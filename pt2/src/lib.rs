@@ -70,6 +70,6 @@ pub use check::{CheckReport, Finding};
 pub use error::{NodeProblem, PayloadProblem, Pt2Error, Pt2Problem, UnknownOperator};
 pub use expression::Expression;
 pub use inputs::Inputs;
-pub use program::{MemoryReport, NodeResult, Program, ProgramNode};
+pub use program::{MemoryReport, Program, ProgramNode, ProgramValue};
 pub use recorded::RecordedValue;
 pub use tree::Tree;

@@ -39,12 +39,23 @@ pub enum Tree {
 
 impl Tree {
     /// Makes a dict.
+    ///
+    /// ```
+    /// use dispatch_pt2::Tree;
+    /// assert_eq!(Tree::dict([("scale", 0.5), ("shift", 1.0)]).leaves().len(), 2);
+    /// ```
     #[must_use]
     pub fn dict<K: Into<String>, V: Into<Self>>(entries: impl IntoIterator<Item = (K, V)>) -> Self {
         Self::Dict(entries.into_iter().map(|(key, value)| (key.into(), value.into())).collect())
     }
 
     /// Returns the value of a key or of a field.
+    ///
+    /// ```
+    /// use dispatch_pt2::Tree;
+    /// let options = Tree::dict([("scale", 0.5)]);
+    /// assert!(options.get("scale").is_some() && options.get("shift").is_none());
+    /// ```
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Self> {
         match self {
@@ -55,7 +66,15 @@ impl Tree {
         }
     }
 
-    /// Returns the element of a tuple or a list, or the field of an object.
+    /// Returns an element of a tuple or a list, or the value at a position of a dict or an object.
+    ///
+    /// ```
+    /// use dispatch_pt2::Tree;
+    /// use dispatch_runtime::Tensor;
+    ///
+    /// let pair = Tree::from((Tensor::from([1.0]), 2));
+    /// assert!(pair.at(0).is_some_and(|first| first.as_tensor().is_some()));
+    /// ```
     #[must_use]
     pub fn at(&self, index: usize) -> Option<&Self> {
         match self {
@@ -66,18 +85,39 @@ impl Tree {
     }
 
     /// Returns the tensor, if this is one.
+    ///
+    /// ```
+    /// use dispatch_pt2::Tree;
+    /// use dispatch_runtime::Tensor;
+    ///
+    /// assert!(Tree::from(Tensor::from([1.0])).as_tensor().is_some());
+    /// assert!(Tree::from(1.0).as_tensor().is_none());
+    /// ```
     #[must_use]
     pub const fn as_tensor(&self) -> Option<&Tensor> {
         if let Self::Leaf(Value::Tensor(tensor)) = self { Some(tensor) } else { None }
     }
 
     /// Returns all tensors, in order.
+    ///
+    /// ```
+    /// use dispatch_pt2::Tree;
+    /// use dispatch_runtime::Tensor;
+    ///
+    /// let nested = Tree::from((vec![Tensor::from([1.0]), Tensor::from([2.0])], 3));
+    /// assert_eq!(nested.tensors().len(), 2);
+    /// ```
     #[must_use]
     pub fn tensors(&self) -> Vec<Tensor> {
         self.leaves().into_iter().filter_map(|leaf| leaf.as_tensor().cloned()).collect()
     }
 
     /// Returns all leaves, in order.
+    ///
+    /// ```
+    /// use dispatch_pt2::Tree;
+    /// assert_eq!(Tree::from((vec![1, 2], "three")).leaves().len(), 3);
+    /// ```
     #[must_use]
     pub fn leaves(&self) -> Vec<Value> {
         let mut leaves = Vec::new();

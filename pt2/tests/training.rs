@@ -1,5 +1,7 @@
 //! Training of exported programs: losses as in PyTorch, and the saved state.
 
+#![allow(clippy::float_cmp, reason = "a saved state has the same bits")]
+
 use std::fs;
 
 use aten::prelude::*;

@@ -2,7 +2,7 @@
 
 use opdispatch::autograd;
 use opdispatch::prelude::*;
-use opdispatch::pt2::{Archive, Program};
+use opdispatch::pt2::{Archive, Program, ProgramValue, RecordedValue};
 
 use crate::photo::Photo;
 
@@ -60,19 +60,19 @@ impl Classifier {
 /// Returns the side of the square pictures that a program takes.
 fn side_of_input(program: &Program) -> Result<i64> {
     let inputs = program.inputs();
-    let side = match inputs {
-        [input] if input.dtype() == Some(DType::F32) => match input.sizes() {
-            [_, channels, height, width] if *channels == 3 && height == width => {
-                Some(height.known().unwrap_or(USUAL_SIDE))
+    let side = match &*inputs {
+        [ProgramValue { recorded: RecordedValue::Tensor { dtype: Some(DType::F32), sizes, .. }, .. }] => match &**sizes
+        {
+            [_, channels, height, width] if channels.as_int() == Some(3) && height == width => {
+                Some(height.as_int().unwrap_or(USUAL_SIDE)).filter(|side| (1..=4096).contains(side))
             }
             _ => None,
         },
         _ => None,
     };
-    let side = side.filter(|side| (1..=4096).contains(side));
     side.ok_or_else(|| {
-        let found: Vec<String> = inputs.iter().map(ToString::to_string).collect();
-        format!("the model classifies no pictures: it takes ({}), and not float32[n, 3, side, side]", found.join(", "))
-            .into()
+        let found: Vec<String> = inputs.iter().map(|input| format!("{}: {}", input.name, input.recorded)).collect();
+        let found = found.join(", ");
+        format!("the model classifies no pictures: it takes ({found}), and not one batch of square pictures f32[n, 3, side, side]").into()
     })
 }

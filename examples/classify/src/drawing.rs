@@ -15,16 +15,15 @@ const ROW_HEIGHT: usize = 52;
 const NAME_LENGTH: usize = 26;
 
 pub(crate) fn draw(photo: &Photo, guesses: &[Guess]) -> Result<Picture> {
-    let colours = photo.to_colours()?;
-    let side = photo.side();
-    let pixel_size = SMALLEST_SIDE.div_ceil(side);
-    let photo_size = side * pixel_size;
+    let rows = photo.to_rows()?;
+    let pixel_size = SMALLEST_SIDE.div_ceil(rows.len().max(1));
+    let photo_size = rows.len() * pixel_size;
     let chart_height = guesses.len() * ROW_HEIGHT;
     let mut drawing = Picture::new(photo_size + BAR_SIZE.0 + 3 * GAP, photo_size.max(chart_height) + 2 * GAP);
-    for (position, colour) in colours.into_iter().enumerate() {
-        let (column, row) = (position % side, position / side);
-        let corner = (GAP + column * pixel_size, GAP + row * pixel_size);
-        drawing.draw_rectangle(corner, (pixel_size, pixel_size), colour);
+    for (y, row) in rows.into_iter().enumerate() {
+        for (x, colour) in row.into_iter().enumerate() {
+            drawing.draw_rectangle((GAP + x * pixel_size, GAP + y * pixel_size), (pixel_size, pixel_size), colour);
+        }
     }
     let x = photo_size + 2 * GAP;
     for (row, guess) in guesses.iter().enumerate() {

@@ -5,6 +5,8 @@ use std::io::Cursor;
 
 use opdispatch::prelude::*;
 
+use crate::plot::picture::Colour;
+
 /// The mean and the standard deviation of the colours in ImageNet.
 const MEAN: [f32; 3] = [0.485, 0.456, 0.406];
 const DEVIATION: [f32; 3] = [0.229, 0.224, 0.225];
@@ -27,7 +29,10 @@ impl Photo {
             [0xff, 0xd8, ..] => decode_jpeg(file)?,
             _ => return Err("this is no PNG and no JPEG file".into()),
         };
-        let channels = bytes.len() / (width * height).max(1);
+        if bytes.is_empty() {
+            return Err("the picture has no pixels".into());
+        }
+        let channels = bytes.len() / (width * height);
         let pixels = Tensor::from_vec(bytes, (height, width, channels))?.to(DType::F32)?.permute((2, 0, 1))?;
         // Grey is repeated, and opacity is ignored.
         let pixels =
@@ -40,8 +45,13 @@ impl Photo {
         let (height, width) = (self.height(), self.width());
         let short = side * 256 / 224;
         let scaled = |length: i64| short * length / height.min(width);
-        let size = [scaled(height), scaled(width)];
-        let pixels = aten::_upsample_bilinear2d_aa!(&self.pixels.unsqueeze(0)?, &size, false)?.squeeze_dims(0)?;
+        let scaled_sizes = [scaled(height), scaled(width)];
+        let pixels = aten::_upsample_bilinear2d_aa!(
+            &self.pixels.unsqueeze(0)?,
+            output_size = &scaled_sizes,
+            align_corners = false
+        )?
+        .squeeze_dims(0)?;
         let [top, left] = size.map(|length| half_rounded_to_even(length - side));
         let pixels = pixels.narrow(1, top, side)?.narrow(2, left, side)?;
         Ok(Self { pixels: pixels.round()?.clamp(0..=255)? })
@@ -53,18 +63,18 @@ impl Photo {
         expr!((self.pixels / 255.0 - colour(MEAN)) / colour(DEVIATION))?.unsqueeze(0)
     }
 
-    pub(crate) fn height(&self) -> i64 {
+    /// Returns the colours of the pixels in each row.
+    pub(crate) fn to_rows(&self) -> Result<Vec<Vec<Colour>>> {
+        let row = |row: &Tensor| Ok(row.to_vec::<u8>()?.as_chunks().0.to_vec());
+        self.pixels.permute((1, 2, 0))?.to(DType::U8)?.unbind(0)?.iter().map(row).collect()
+    }
+
+    fn height(&self) -> i64 {
         self.pixels.sizes()[1]
     }
 
-    pub(crate) fn width(&self) -> i64 {
+    fn width(&self) -> i64 {
         self.pixels.sizes()[2]
-    }
-
-    /// Returns the colours of the pixels, row by row.
-    pub(crate) fn to_colours(&self) -> Result<Vec<[u8; 3]>> {
-        let bytes = self.pixels.permute((1, 2, 0))?.to(DType::U8)?.to_vec::<u8>()?;
-        Ok(bytes.as_chunks().0.to_vec())
     }
 }
 
@@ -91,4 +101,33 @@ fn decode_jpeg(file: &[u8]) -> Result<Decoded> {
     let bytes = decoder.decode().map_err(Error::kernel)?;
     let (width, height) = decoder.dimensions().ok_or("the picture has no size")?;
     Ok((bytes, width, height))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_are_rounded_as_in_python() {
+        assert_eq!([0, 1, 2, 3, 5, 7].map(half_rounded_to_even), [0, 0, 1, 2, 2, 4]);
+    }
+
+    #[test]
+    fn other_files_are_errors() {
+        for (file, part) in [(&b"GIF89a"[..], "no PNG and no JPEG"), (b"\x89PNG\r\n", ""), (b"\xff\xd8\xff", "")] {
+            let error = Photo::decode(file).err().unwrap().to_string();
+            assert!(error.contains(part), "{error}");
+        }
+        assert!(Photo::open("no/such/photo.png").err().unwrap().to_string().starts_with("no/such/photo.png: "));
+    }
+
+    #[test]
+    fn a_picture_becomes_a_normalised_square() -> Result<()> {
+        let photo = Photo::decode(crate::SMALL_PICTURE)?;
+        assert_eq!((photo.height(), photo.width()), (240, 320));
+        let input = photo.resized_and_cropped(64)?.to_input()?;
+        assert_eq!(input.sizes(), [1, 3, 64, 64]);
+        assert!(input.abs()?.max()?.item::<f64>()? < 2.7);
+        Ok(())
+    }
 }

@@ -23,7 +23,7 @@ use crate::prepare::{Instruction, PreparedGraph};
 use crate::run::run_graph_observed;
 use crate::tree::{Tree, TreeSpec};
 pub use memory::MemoryReport;
-pub use nodes::{NodeResult, ProgramNode};
+pub use nodes::{ProgramNode, ProgramValue};
 use state::StateEntry;
 use state_writes::StateWrites;
 

@@ -1,6 +1,6 @@
-//! The nodes of a program, as a list for readers.
+//! The inputs and nodes of a program, as lists for readers.
 
-use super::Program;
+use super::{InputRole, Program};
 use crate::prepare::{Instruction, Operation, Output, PreparedGraph};
 use crate::recorded::RecordedValue;
 
@@ -26,10 +26,10 @@ pub struct ProgramNode<'p> {
     /// The number of nodes that this one is inside of. A node inside of a higher-order operator follows that operator.
     pub depth: usize,
     /// The results, without those that nothing uses.
-    pub results: Vec<NodeResult<'p>>,
+    pub results: Vec<ProgramValue<'p>>,
 }
 
-/// A result of a node.
+/// A value of a program: an input, or a result of a node.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -41,7 +41,7 @@ pub struct ProgramNode<'p> {
 /// # Ok::<(), dispatch_pt2::Pt2Error>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct NodeResult<'p> {
+pub struct ProgramValue<'p> {
     /// The name of the value in its graph.
     pub name: &'p str,
     /// The dtype and the sizes that torch.export recorded.
@@ -49,6 +49,29 @@ pub struct NodeResult<'p> {
 }
 
 impl Program {
+    /// Returns the inputs that a call passes, in order.
+    ///
+    /// ```
+    /// # use kernels_cpu as _;
+    /// use dispatch_pt2::Program;
+    ///
+    /// let program = Program::load("tests/programs/mlp.pt2")?;
+    /// let inputs = program.inputs();
+    /// assert_eq!((inputs[0].name, &*inputs[0].recorded.to_string()), ("x", "float32[s31, 4]"));
+    /// # Ok::<(), dispatch_pt2::Pt2Error>(())
+    /// ```
+    #[must_use]
+    pub fn inputs(&self) -> Vec<ProgramValue<'_>> {
+        let graph = &self.layout.graph;
+        let slots = self.layout.inputs.iter().zip(&graph.inputs);
+        let user = slots.filter(|(role, _)| matches!(role, InputRole::User(_)));
+        let values = user.zip(self.input_names()).map(|((_, slot), name)| {
+            let recorded = slot.and_then(|slot| graph.recorded.get(slot));
+            ProgramValue { name, recorded: recorded.unwrap_or(&RecordedValue::Absent) }
+        });
+        values.collect()
+    }
+
     /// Returns the nodes in the order of their calls. The nodes of a graph inside of a node follow that node.
     ///
     /// ```
@@ -80,12 +103,12 @@ fn append_nodes<'p>(graph: &'p PreparedGraph, depth: usize, outer: &'p str, node
     }
 }
 
-fn results<'p>(graph: &'p PreparedGraph, outputs: &[Output]) -> Vec<NodeResult<'p>> {
+fn results<'p>(graph: &'p PreparedGraph, outputs: &[Output]) -> Vec<ProgramValue<'p>> {
     let mut results = Vec::new();
     for output in outputs {
         output.for_each_slot(|slot| {
             let found = graph.slot_names.get(slot).zip(graph.recorded.get(slot));
-            results.extend(found.map(|(name, recorded)| NodeResult { name, recorded }));
+            results.extend(found.map(|(name, recorded)| ProgramValue { name, recorded }));
         });
     }
     results

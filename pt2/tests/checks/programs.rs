@@ -89,7 +89,7 @@ fn nodes_have_readable_descriptions() {
         results.filter(|result| result.name == name).map(|result| result.recorded.to_string()).collect::<Vec<_>>()
     };
     assert_eq!(described("slice_1"), ["float32[s77, 3]"]);
-    let absent = |result: &dispatch_pt2::NodeResult<'_>| *result.recorded == RecordedValue::Absent;
+    let absent = |result: &dispatch_pt2::ProgramValue<'_>| *result.recorded == RecordedValue::Absent;
     assert!(nodes.iter().flat_map(|node| &node.results).all(|result| !absent(result)));
     assert_eq!(nodes.iter().map(|node| node.depth).max(), Some(0));
 }
