@@ -52,7 +52,7 @@ impl Photo {
             align_corners = false
         )?
         .squeeze_dims(0)?;
-        let [top, left] = size.map(|length| half_rounded_to_even(length - side));
+        let [top, left] = scaled_sizes.map(|length| half_rounded_to_even(length - side));
         let pixels = pixels.narrow(1, top, side)?.narrow(2, left, side)?;
         Ok(Self { pixels: pixels.round()?.clamp(0..=255)? })
     }
