@@ -7,7 +7,7 @@ use opdispatch::prelude::*;
 
 use crate::plot::picture::Colour;
 
-/// The mean and the standard deviation of the colours in ImageNet.
+/// The mean and the standard deviation of the colours in `ImageNet`.
 const MEAN: [f32; 3] = [0.485, 0.456, 0.406];
 const DEVIATION: [f32; 3] = [0.229, 0.224, 0.225];
 
