@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 /// The names of the symbols in the recordings.
 const NAMES: [&str; 4] = ["s0", "s1", "s17", "u3"];
 
-/// The recordings of record_expressions.py.
+/// The recordings of `record_expressions.py`.
 fn recordings() -> Vec<Json> {
     let mut text = String::new();
     GzDecoder::new(&include_bytes!("expressions.jsonl.gz")[..]).read_to_string(&mut text).unwrap();
@@ -29,6 +29,7 @@ fn is_close(found: Option<Scalar>, expected: &Json) -> bool {
             return Some(found) == expected.as_i64();
         }
         (Some(Scalar::Float(found)), _) => found,
+        #[expect(clippy::cast_precision_loss, reason = "the recorded values are small")]
         (Some(Scalar::Int(found)), _) => found as f64,
         _ => return false,
     };
