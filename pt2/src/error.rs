@@ -228,7 +228,8 @@ pub enum PayloadProblem {
 /// let archive = Archive::open("tests/programs/unknown_operator.pt2")?;
 /// let error = archive.program("model").unwrap_err();
 /// let Pt2Problem::UnknownOperators(unknown) = &*error.problem else { panic!("{error}") };
-/// assert_eq!((&*unknown[0].target, unknown[0].suggestion.as_deref()), ("torch.ops.aten.relux.default", Some("aten::relu")));
+/// assert_eq!(unknown[0].target, "torch.ops.aten.relux.default");
+/// assert!(unknown[0].suggestion.as_ref().is_some_and(|name| name.starts_with("aten::relu")));
 /// # Ok::<(), dispatch_pt2::Pt2Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]

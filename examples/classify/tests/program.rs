@@ -40,7 +40,7 @@ fn mistakes_are_errors_that_say_what_to_do() {
         (&[&model, "no/such/picture.png"], "no/such/picture.png"),
         (&[&model, &model], "no PNG and no JPEG"),
         (&[&picture, &picture], "zip archive"),
-        (&[&other, &picture], "it takes (x: f32["),
+        (&[&other, &picture], "it takes (x: float32["),
     ] {
         let output = classify(arguments);
         let text = String::from_utf8_lossy(&output.stderr);

@@ -57,7 +57,7 @@ impl Program {
     ///
     /// let program = Program::load("tests/programs/mlp.pt2")?;
     /// let inputs = program.inputs();
-    /// assert_eq!((inputs[0].name, &*inputs[0].recorded.to_string()), ("x", "float32[s31, 4]"));
+    /// assert_eq!((inputs[0].name, &*inputs[0].recorded.to_string()), ("x", "float32[s77, 4]"));
     /// # Ok::<(), dispatch_pt2::Pt2Error>(())
     /// ```
     #[must_use]
