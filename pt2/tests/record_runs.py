@@ -86,6 +86,7 @@ record("vmap_ensemble", Function(lambda m, x: torch.vmap(lambda w, b: torch.tanh
                                  w=torch.randn(5, 4, 3), b=torch.randn(5, 3)), (torch.randn(2, 4),))
 record("vmap_dynamic", lambda _, x, y: torch.vmap(lambda a, b: a * b.sum() + a.shape[0], in_dims=(0, 1))(x, y),
        (torch.randn(6, 4), torch.randn(4, 6)), (torch.randn(3, 5), torch.randn(5, 3)), dynamic=({0: n, 1: Dim("m", min=2)}, {0: Dim("m", min=2), 1: n}))
+record("vmap_empty", Function(lambda m, x: torch.vmap(lambda a: (a @ m.w, a.sum()))(x), w=torch.randn(4, 3)), (square,), (torch.randn(0, 4),), dynamic=({0: Dim("b", min=0)},))
 record("vmap_indexing", lambda _, x, i: torch.vmap(lambda a, j: a[j] * a.max())(x, i),
        (torch.randn(6, 4), torch.tensor([0, 1, 2, 3, 0, 1])))
 record("vmap_constant", lambda _, x: torch.vmap(lambda a: (a * torch.tensor(2.0) + torch.zeros(4), torch.ones(2)))(x), (square,))
@@ -120,7 +121,9 @@ record("cond_in_cond", lambda _, x: torch.cond(
 
 # Loops.
 record("while_count", lambda _, x, steps: while_loop(lambda i, x: i > 0, lambda i, x: (i - 1, x * 1.5), (steps, x)),
-       (square, torch.tensor(3)), (square, torch.tensor(0)), core=True)
+       (square, torch.tensor(3)), (square, torch.tensor(0)), core=True,
+       # PyTorch's own gradient of a loop without a run has the factor of one run.
+       reference=lambda x, steps: (torch.zeros_like(steps), x * 1.5 ** steps.item()))
 record("while_size", lambda _, x: while_loop(lambda i, x: i < x.shape[0], lambda i, x: (i + 1, x + x.shape[0]), (torch.zeros((), dtype=torch.int64), x))[1],
        (torch.randn(3, 2),), (torch.randn(5, 2),), dynamic=({0: n},))
 record("map_tree", Function(lambda m, x, y: hop_map(lambda d: {"a": d[0] @ m.w, "b": d[1].sum()}, (x, y)), w=torch.randn(4, 2)),
@@ -153,7 +156,7 @@ record("scan", recurrence, (torch.zeros(3), torch.randn(5, 3)), (torch.ones(3), 
 record("scan_reverse", lambda _, init, xs: scan(lambda c, x: (c * 0.5 + x, c.sum()), init, xs, dim=1, reverse=True),
        (torch.zeros(3), torch.randn(3, 5)))
 for length in [1, 2, 5, 8]:
-    record(f"associative_scan_{length}", lambda _, xs: associative_scan(lambda a, b: a * b + b, xs, dim=0, combine_mode="pointwise"),
+    record(f"associative_scan_{length}", lambda _, xs: associative_scan(lambda a, b: a + b + a * b, xs, dim=0, combine_mode="pointwise"),
            (torch.randn(length, 3),))
 record("associative_scan_unrolled", lambda _, xs: associative_scan(lambda a, b: a * b, xs, dim=1, combine_mode="generic"), (torch.randn(2, 5),))
 
