@@ -1,6 +1,7 @@
 //! Preparation of a graph: values become slots, operators become handles, and each instruction knows the values that die after it.
 
 mod arguments;
+mod functionalized;
 mod higher_order;
 mod lifetimes;
 mod link;
@@ -148,6 +149,7 @@ impl<'g> GraphBuilder<'g> {
         while let Some((node, after)) = rest.split_first() {
             rest = after;
             match Marker::of(node) {
+                None if node.target == functionalized::TARGET => self.add_functionalized(node, linker),
                 None => match self.prepare_node(node, linker) {
                     Ok(instruction) => self.instructions.extend(instruction),
                     Err(reason) => self.add_error(node, reason),
@@ -206,7 +208,7 @@ impl<'g> GraphBuilder<'g> {
                 Some(Operation::HigherOrder(Box::new(operation)))
             }
         };
-        let outputs = definitions.define_outputs(node)?;
+        let outputs = definitions.define_results(&node.outputs)?;
         let Some(operation) = operation else { return Ok(None) };
         Ok(Some(Instruction::new(node, operation, outputs)))
     }
