@@ -15,6 +15,7 @@ import io
 import json
 import warnings
 import zipfile
+from typing import Optional
 
 import torch
 from safetensors.torch import save_file
@@ -44,7 +45,7 @@ class Function(nn.Module):
         return self.function(self, *args)
 
 
-def record(name, module, *runs, dynamic=None, core=False, random=False, reference=None):
+def record(name, module, *runs, dynamic=None, core=False, random=False, no_gradients=False, reference=None):
     if not isinstance(module, nn.Module):
         module = Function(module)
     program = torch.export.export(module, runs[0], dynamic_shapes={"args": dynamic} if dynamic else None)
@@ -55,7 +56,7 @@ def record(name, module, *runs, dynamic=None, core=False, random=False, referenc
         prefix = f"{name}/{at}"
         for parameter in module.parameters():
             parameter.grad = None
-        args = [x.clone().requires_grad_() if x.is_floating_point() else x for x in args]
+        args = [x.clone().requires_grad_(not no_gradients) if x.is_floating_point() else x for x in args]
         for i, x in enumerate(args):
             expected[f"{prefix}/in/{i}"] = x.detach().clone()
         outputs = _pytree.tree_leaves((reference or module)(*args))
@@ -216,6 +217,38 @@ class Swap(nn.Module):
 for name, module in [("counter", Counter()), ("swap", Swap()), ("statistics", nn.BatchNorm1d(4))]:
     program = torch.export.export(module, (torch.randn(3, 4),))
     programs[name], programs[f"{name}_core"] = program, program.run_decompositions()
+
+
+# A call of an operator that writes, in a functional program. The operator is one of the test's, too.
+@torch.library.custom_op("recorded::accumulate_", mutates_args=("row", "others", "unused"))
+def accumulate_(row: torch.Tensor, factor: float, others: list[torch.Tensor], unused: Optional[torch.Tensor], times: int = 3) -> torch.Tensor:
+    row.add_(factor)
+    others[0].mul_(2)
+    others[1].add_(row.sum())
+    return row * times
+
+
+@accumulate_.register_fake
+def _(row, factor, others, unused, times=3):
+    return torch.empty_like(row)
+
+
+@torch.library.custom_op("recorded::increment_", mutates_args=("x",))
+def increment_(x: torch.Tensor) -> None:
+    x.add_(1)
+
+
+increment_.register_fake(lambda x: None)
+
+
+def writes(_, x):
+    rows, other, zeros = x.clone(), x + 1, torch.zeros(2, 2)
+    result = torch.ops.recorded.accumulate_(rows[1:], 0.5, [other, zeros], None)
+    torch.ops.recorded.increment_(other.t()[1])
+    return rows * 2 + result.sum(), other, zeros
+
+
+record("writes", writes, (square,), core=True, no_gradients=True)
 
 
 def shorten(graph):

@@ -164,9 +164,5 @@ fn find<'n>(named: &'n [NamedArgument], name: &str) -> Option<&'n Argument> {
 
 #[cold]
 fn wrong(argument: &str, expected: &str, found: &Argument) -> NodeProblem {
-    NodeProblem::WrongArgument {
-        argument: argument.to_owned(),
-        expected: expected.to_owned(),
-        found: found.kind(),
-    }
+    NodeProblem::WrongArgument { argument: argument.to_owned(), expected: expected.to_owned(), found: found.kind() }
 }

@@ -64,6 +64,7 @@ pub(crate) struct Instruction {
     pub(crate) module: String,
     pub(crate) operation: Operation,
     pub(crate) outputs: Vec<Output>,
+    /// The slots that are emptied after the instruction, besides those that its call takes its arguments out of.
     pub(crate) dead_after: Vec<Slot>,
 }
 

@@ -12,7 +12,7 @@ use crate::prepare::{HigherOrder, PreparedGraph, Source};
 /// Runs a higher-order operator, and returns its results. `refuse` makes the error of an operator that fails outside of the graphs.
 pub(super) fn run(
     operation: &HigherOrder,
-    slots: &[Value],
+    slots: &mut [Value],
     device: Device,
     refuse: &impl Fn(Error) -> Pt2Problem,
 ) -> Result<Vec<Value>, Pt2Problem> {

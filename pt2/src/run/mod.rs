@@ -19,7 +19,7 @@ pub(crate) fn run_graph(
     run_graph_observed(graph, inputs, device, &mut |_, _| {})
 }
 
-/// Runs a graph, and calls `observe` with the slots after each instruction, while the values that die after it are still there.
+/// Runs a graph, and calls `observe` with the slots after each instruction, while its results are still there.
 pub(crate) fn run_graph_observed(
     graph: &PreparedGraph,
     inputs: impl IntoIterator<Item = Value>,
@@ -67,7 +67,10 @@ pub(crate) fn run_instruction(
                     slots[*slot] = value.clone();
                 }
             }
-            stack.drop_top(stack.len().saturating_sub(instruction.outputs.len()));
+            let surplus = stack.len().saturating_sub(instruction.outputs.len());
+            if surplus > 0 {
+                stack.drop_top(surplus);
+            }
             for output in instruction.outputs.iter().rev() {
                 store_result(output, stack.pop().unwrap_or_default(), slots);
             }
@@ -88,10 +91,12 @@ pub(crate) fn run_instruction(
 }
 
 /// Calls an operator, and returns the stack with its results.
-fn run_call(call: &OperatorCall, slots: &[Value]) -> Result<Stack> {
+fn run_call(call: &OperatorCall, slots: &mut [Value]) -> Result<Stack> {
     let mut stack = Stack::new();
     for (position, source) in call.arguments.iter().enumerate() {
-        stack.push(source.value(slots).ok_or_else(|| no_value(call, position))?);
+        if !source.push(slots, &mut stack) {
+            return Err(no_value(call, position));
+        }
     }
     call.operator.call_boxed(&mut stack)?;
     Ok(stack)

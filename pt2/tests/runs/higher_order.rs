@@ -50,7 +50,11 @@ fn tolerance(tensor: &Tensor) -> f64 {
 fn check_run(program: &Program, name: &str, run: &Run) {
     let inputs = numbered(run, "in").into_iter().map(|input| {
         let input = aten::clone(&input, None).unwrap();
-        if input.dtype().is_floating() { input.requires_grad_(true).unwrap() } else { input }
+        if input.dtype().is_floating() && name != "writes" && name != "writes_core" {
+            input.requires_grad_(true).unwrap()
+        } else {
+            input
+        }
     });
     let inputs: Vec<Tensor> = inputs.collect();
     let leaves = inputs.iter().map(Value::from).collect();

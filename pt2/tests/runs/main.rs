@@ -6,6 +6,7 @@ mod memory;
 mod modes;
 mod state;
 mod threads;
+mod writes;
 
 use dispatch_autocast as _;
 use dispatch_pt2::{Archive, Program};
