@@ -15,6 +15,7 @@ import io
 import json
 import warnings
 import zipfile
+from typing import Optional
 
 import torch
 from safetensors.torch import save_file
@@ -44,7 +45,7 @@ class Function(nn.Module):
         return self.function(self, *args)
 
 
-def record(name, module, *runs, dynamic=None, core=False, random=False, reference=None):
+def record(name, module, *runs, dynamic=None, core=False, random=False, no_gradients=False, reference=None):
     if not isinstance(module, nn.Module):
         module = Function(module)
     program = torch.export.export(module, runs[0], dynamic_shapes={"args": dynamic} if dynamic else None)
@@ -55,7 +56,7 @@ def record(name, module, *runs, dynamic=None, core=False, random=False, referenc
         prefix = f"{name}/{at}"
         for parameter in module.parameters():
             parameter.grad = None
-        args = [x.clone().requires_grad_() if x.is_floating_point() else x for x in args]
+        args = [x.clone().requires_grad_(not no_gradients) if x.is_floating_point() else x for x in args]
         for i, x in enumerate(args):
             expected[f"{prefix}/in/{i}"] = x.detach().clone()
         outputs = _pytree.tree_leaves((reference or module)(*args))
@@ -86,6 +87,7 @@ record("vmap_ensemble", Function(lambda m, x: torch.vmap(lambda w, b: torch.tanh
                                  w=torch.randn(5, 4, 3), b=torch.randn(5, 3)), (torch.randn(2, 4),))
 record("vmap_dynamic", lambda _, x, y: torch.vmap(lambda a, b: a * b.sum() + a.shape[0], in_dims=(0, 1))(x, y),
        (torch.randn(6, 4), torch.randn(4, 6)), (torch.randn(3, 5), torch.randn(5, 3)), dynamic=({0: n, 1: Dim("m", min=2)}, {0: Dim("m", min=2), 1: n}))
+record("vmap_empty", Function(lambda m, x: torch.vmap(lambda a: (a @ m.w, a.sum()))(x), w=torch.randn(4, 3)), (square,), (torch.randn(0, 4),), dynamic=({0: Dim("b", min=0)},))
 record("vmap_indexing", lambda _, x, i: torch.vmap(lambda a, j: a[j] * a.max())(x, i),
        (torch.randn(6, 4), torch.tensor([0, 1, 2, 3, 0, 1])))
 record("vmap_constant", lambda _, x: torch.vmap(lambda a: (a * torch.tensor(2.0) + torch.zeros(4), torch.ones(2)))(x), (square,))
@@ -120,7 +122,9 @@ record("cond_in_cond", lambda _, x: torch.cond(
 
 # Loops.
 record("while_count", lambda _, x, steps: while_loop(lambda i, x: i > 0, lambda i, x: (i - 1, x * 1.5), (steps, x)),
-       (square, torch.tensor(3)), (square, torch.tensor(0)), core=True)
+       (square, torch.tensor(3)), (square, torch.tensor(0)), core=True,
+       # PyTorch's own gradient of a loop without a run has the factor of one run.
+       reference=lambda x, steps: (torch.zeros_like(steps), x * 1.5 ** steps.item()))
 record("while_size", lambda _, x: while_loop(lambda i, x: i < x.shape[0], lambda i, x: (i + 1, x + x.shape[0]), (torch.zeros((), dtype=torch.int64), x))[1],
        (torch.randn(3, 2),), (torch.randn(5, 2),), dynamic=({0: n},))
 record("map_tree", Function(lambda m, x, y: hop_map(lambda d: {"a": d[0] @ m.w, "b": d[1].sum()}, (x, y)), w=torch.randn(4, 2)),
@@ -153,7 +157,7 @@ record("scan", recurrence, (torch.zeros(3), torch.randn(5, 3)), (torch.ones(3), 
 record("scan_reverse", lambda _, init, xs: scan(lambda c, x: (c * 0.5 + x, c.sum()), init, xs, dim=1, reverse=True),
        (torch.zeros(3), torch.randn(3, 5)))
 for length in [1, 2, 5, 8]:
-    record(f"associative_scan_{length}", lambda _, xs: associative_scan(lambda a, b: a * b + b, xs, dim=0, combine_mode="pointwise"),
+    record(f"associative_scan_{length}", lambda _, xs: associative_scan(lambda a, b: a + b + a * b, xs, dim=0, combine_mode="pointwise"),
            (torch.randn(length, 3),))
 record("associative_scan_unrolled", lambda _, xs: associative_scan(lambda a, b: a * b, xs, dim=1, combine_mode="generic"), (torch.randn(2, 5),))
 
@@ -213,6 +217,38 @@ class Swap(nn.Module):
 for name, module in [("counter", Counter()), ("swap", Swap()), ("statistics", nn.BatchNorm1d(4))]:
     program = torch.export.export(module, (torch.randn(3, 4),))
     programs[name], programs[f"{name}_core"] = program, program.run_decompositions()
+
+
+# A call of an operator that writes, in a functional program. The operator is one of the test's, too.
+@torch.library.custom_op("recorded::accumulate_", mutates_args=("row", "others", "unused"))
+def accumulate_(row: torch.Tensor, factor: float, others: list[torch.Tensor], unused: Optional[torch.Tensor], times: int = 3) -> torch.Tensor:
+    row.add_(factor)
+    others[0].mul_(2)
+    others[1].add_(row.sum())
+    return row * times
+
+
+@accumulate_.register_fake
+def _(row, factor, others, unused, times=3):
+    return torch.empty_like(row)
+
+
+@torch.library.custom_op("recorded::increment_", mutates_args=("x",))
+def increment_(x: torch.Tensor) -> None:
+    x.add_(1)
+
+
+increment_.register_fake(lambda x: None)
+
+
+def writes(_, x):
+    rows, other, zeros = x.clone(), x + 1, torch.zeros(2, 2)
+    result = torch.ops.recorded.accumulate_(rows[1:], 0.5, [other, zeros], None)
+    torch.ops.recorded.increment_(other.t()[1])
+    return rows * 2 + result.sum(), other, zeros
+
+
+record("writes", writes, (square,), core=True, no_gradients=True)
 
 
 def shorten(graph):

@@ -61,8 +61,12 @@ pub(crate) enum OptionalTensor {
 }
 
 impl OptionalTensor {
+    pub(crate) const fn tensor(&self) -> Option<&TensorName> {
+        if let Self::Tensor(tensor) = self { Some(tensor) } else { None }
+    }
+
     pub(crate) fn name(&self) -> Option<&str> {
-        if let Self::Tensor(tensor) = self { Some(&tensor.name) } else { None }
+        self.tensor().map(|tensor| tensor.name.as_str())
     }
 }
 

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::Deserialize;
 
-pub(crate) use argument::{Argument, SymArgument};
+pub(crate) use argument::{Argument, OptionalTensor, SymArgument, TensorName};
 pub(crate) use number::{Number, SymNumber};
 pub(crate) use signature::{ConstantValue, InputSpec, OutputSpec, Signature};
 pub(crate) use tensor::{Payload, PayloadConfig, TensorMeta, dtype_of_id, layout_of_id, memory_format_of_id};

@@ -35,7 +35,7 @@ impl Definitions {
     }
 
     /// Defines the results of a node.
-    pub(super) fn define_outputs(&mut self, node: &Node) -> Result<Vec<Output>, NodeProblem> {
+    pub(super) fn define_results(&mut self, results: &[Argument]) -> Result<Vec<Output>, NodeProblem> {
         let mut define = |name: &str| self.define(name).map_err(|value| NodeProblem::DefinedTwice { value });
         let output = |output: &Argument| {
             Ok(match output {
@@ -69,7 +69,7 @@ impl Definitions {
                 }
             })
         };
-        node.outputs.iter().map(output).collect()
+        results.iter().map(output).collect()
     }
 
     /// Defines the results of a node that has another error, so that the nodes after it have no consequential errors.

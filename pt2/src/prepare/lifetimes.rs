@@ -1,6 +1,6 @@
 //! Lifetimes: the values that an instruction uses last.
 
-use super::{Instruction, Operation, Output, Slot, Source};
+use super::{Instruction, Operation, OperatorCall, Output, Slot, Source};
 
 /// Sets, for each instruction, the slots that nothing reads after it. Results of the graph stay.
 pub(super) fn set_dead_values(instructions: &mut [Instruction], outputs: &[Source], slots: usize) {
@@ -17,7 +17,40 @@ pub(super) fn set_dead_values(instructions: &mut [Instruction], outputs: &[Sourc
         };
         instruction.outputs.iter().for_each(|output| output.for_each_slot(&mut touch));
         instruction.operation.for_each_slot(&mut touch);
+        if let Operation::Call(call) = &mut instruction.operation {
+            dead.retain(|slot| !call.take_last_use(*slot));
+        }
         instruction.dead_after = dead;
+    }
+}
+
+impl Instruction {
+    /// Calls `f` with each slot that is empty after the instruction.
+    pub(crate) fn for_each_emptied_slot(&self, mut f: impl FnMut(Slot)) {
+        self.dead_after.iter().copied().for_each(&mut f);
+        if let Operation::Call(call) = &self.operation {
+            let taken = |source: &Source| if let Source::LastUse(slot) = source { Some(*slot) } else { None };
+            call.arguments.iter().filter_map(taken).for_each(f);
+        }
+    }
+}
+
+impl OperatorCall {
+    /// Lets the call take the value out of a slot that nothing uses after it, if one argument is the value. Returns whether it does.
+    fn take_last_use(&mut self, slot: Slot) -> bool {
+        if self.written.iter().any(|(_, written)| *written == slot) {
+            return false;
+        }
+        let mut uses = 0;
+        self.arguments.iter().for_each(|source| source.for_each_slot(|used| uses += usize::from(used == slot)));
+        let argument = self.arguments.iter_mut().find(|source| matches!(source, Source::Slot(used) if *used == slot));
+        match argument {
+            Some(argument) if uses == 1 => {
+                *argument = Source::LastUse(slot);
+                true
+            }
+            _ => false,
+        }
     }
 }
 

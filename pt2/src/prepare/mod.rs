@@ -1,6 +1,7 @@
 //! Preparation of a graph: values become slots, operators become handles, and each instruction knows the values that die after it.
 
 mod arguments;
+mod functionalized;
 mod higher_order;
 mod lifetimes;
 mod link;
@@ -63,6 +64,7 @@ pub(crate) struct Instruction {
     pub(crate) module: String,
     pub(crate) operation: Operation,
     pub(crate) outputs: Vec<Output>,
+    /// The slots that are emptied after the instruction, besides those that its call takes its arguments out of.
     pub(crate) dead_after: Vec<Slot>,
 }
 
@@ -148,6 +150,7 @@ impl<'g> GraphBuilder<'g> {
         while let Some((node, after)) = rest.split_first() {
             rest = after;
             match Marker::of(node) {
+                None if node.target == functionalized::TARGET => self.add_functionalized(node, linker),
                 None => match self.prepare_node(node, linker) {
                     Ok(instruction) => self.instructions.extend(instruction),
                     Err(reason) => self.add_error(node, reason),
@@ -206,7 +209,7 @@ impl<'g> GraphBuilder<'g> {
                 Some(Operation::HigherOrder(Box::new(operation)))
             }
         };
-        let outputs = definitions.define_outputs(node)?;
+        let outputs = definitions.define_results(&node.outputs)?;
         let Some(operation) = operation else { return Ok(None) };
         Ok(Some(Instruction::new(node, operation, outputs)))
     }

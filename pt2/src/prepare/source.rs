@@ -1,7 +1,7 @@
 //! The sources of arguments: constants and slots.
 
 use dispatch_runtime::schema::{Type, TypeKind};
-use dispatch_runtime::{Scalar, Tensor, Value};
+use dispatch_runtime::{Scalar, Stack, Tensor, Value};
 
 use super::Slot;
 
@@ -11,6 +11,8 @@ pub(crate) enum Source {
     Constant(Value),
     /// A value as it is.
     Slot(Slot),
+    /// A value as it is, that nothing else uses after the call: a run takes it out of its slot.
+    LastUse(Slot),
     /// A number for an argument of this type.
     Number(Slot, &'static Type),
     Tensors(Vec<Slot>),
@@ -38,7 +40,7 @@ impl Source {
     pub(crate) fn for_each_slot(&self, mut f: impl FnMut(Slot)) {
         match self {
             Self::Constant(_) => {}
-            Self::Slot(slot) | Self::Number(slot, _) => f(*slot),
+            Self::Slot(slot) | Self::LastUse(slot) | Self::Number(slot, _) => f(*slot),
             Self::Tensors(slots) => slots.iter().copied().for_each(f),
             Self::OptionalTensors(slots) => slots.iter().flatten().copied().for_each(f),
             Self::Ints(items) => items.iter().filter_map(SymSource::slot).for_each(f),
@@ -47,12 +49,38 @@ impl Source {
         }
     }
 
+    /// Pushes the value of an argument during a run. Returns false if a slot has no value of the right kind. The usual kinds come first.
+    #[inline]
+    pub(crate) fn push(&self, slots: &mut [Value], stack: &mut Stack) -> bool {
+        match self {
+            Self::LastUse(slot) => match slots.get_mut(*slot) {
+                Some(value) => stack.push(std::mem::take(value)),
+                None => return false,
+            },
+            Self::Slot(slot) => match slots.get(*slot) {
+                Some(Value::Tensor(tensor)) => stack.push(tensor.clone()),
+                Some(value) => stack.push(value.clone()),
+                None => return false,
+            },
+            Self::Constant(Value::None) => stack.push(Value::None),
+            Self::Constant(Value::Int(value)) => stack.push(*value),
+            Self::Constant(Value::Bool(value)) => stack.push(*value),
+            Self::Constant(Value::Float(value)) => stack.push(*value),
+            Self::Constant(value) => stack.push(value.clone()),
+            _ => match self.value(slots) {
+                Some(value) => stack.push(value),
+                None => return false,
+            },
+        }
+        true
+    }
+
     /// Returns the value during a run, or `None` if a slot has no value of the right kind.
     pub(crate) fn value(&self, slots: &[Value]) -> Option<Value> {
         let tensor = |slot: Slot| slots.get(slot)?.as_tensor().cloned();
         Some(match self {
             Self::Constant(value) => value.clone(),
-            Self::Slot(slot) => slots.get(*slot)?.clone(),
+            Self::Slot(slot) | Self::LastUse(slot) => slots.get(*slot)?.clone(),
             Self::Number(slot, ty) => convert_number(slots.get(*slot)?, ty)?,
             Self::Tensors(items) => items.iter().map(|slot| tensor(*slot)).collect::<Option<Vec<_>>>()?.into(),
             Self::OptionalTensors(items) => items

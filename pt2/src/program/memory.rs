@@ -83,7 +83,7 @@ impl Blocks {
         self.in_use.insert(tensor.storage().identity(), (None, 1));
     }
 
-    /// Records the blocks after an instruction, before its dead values are dropped.
+    /// Records the blocks after an instruction.
     fn record(&mut self, instruction: &Instruction, slots: &[Value]) {
         for output in &instruction.outputs {
             output.for_each_slot(|slot| {
@@ -92,9 +92,7 @@ impl Blocks {
                 }
             });
         }
-        for slot in &instruction.dead_after {
-            self.remove(*slot);
-        }
+        instruction.for_each_emptied_slot(|slot| self.remove(slot));
         self.time += 1;
     }
 

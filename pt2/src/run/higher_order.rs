@@ -1,7 +1,7 @@
 //! Higher-order operators.
 
 use aten::prelude::*;
-use dispatch_runtime::{DType, Device, Error, Result, Tensor, Value, guard};
+use dispatch_runtime::{DType, Device, Error, Result, Stack, Tensor, Value, guard};
 
 use super::slices::{Mapped, empty_results, stack_results};
 use super::zero_gradients::add_zero_gradients;
@@ -12,7 +12,7 @@ use crate::prepare::{HigherOrder, PreparedGraph, Source};
 /// Runs a higher-order operator, and returns its results. `refuse` makes the error of an operator that fails outside of the graphs.
 pub(super) fn run(
     operation: &HigherOrder,
-    slots: &[Value],
+    slots: &mut [Value],
     device: Device,
     refuse: &impl Fn(Error) -> Pt2Problem,
 ) -> Result<Vec<Value>, Pt2Problem> {
@@ -71,9 +71,10 @@ pub(super) fn run(
         }
         HigherOrder::Vmap(region) => vmap::run(region, slots, device, refuse),
         HigherOrder::WithEffects(call) => {
-            let results = run_call(call, slots).map_err(refuse)?;
+            let mut stack = Stack::new();
+            run_call(call, slots, &mut stack).map_err(refuse)?;
             // The first result is the token, which has no value.
-            Ok(std::iter::once(Value::None).chain(results.into_values()).collect())
+            Ok(std::iter::once(Value::None).chain(stack.into_values()).collect())
         }
         HigherOrder::SetGradEnabled { enabled, body, operands } => {
             let _mode = if *enabled { guard::enable_grad() } else { guard::no_grad() };

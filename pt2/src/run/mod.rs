@@ -19,7 +19,7 @@ pub(crate) fn run_graph(
     run_graph_observed(graph, inputs, device, &mut |_, _| {})
 }
 
-/// Runs a graph, and calls `observe` with the slots after each instruction, while the values that die after it are still there.
+/// Runs a graph, and calls `observe` with the slots after each instruction, while its results are still there.
 pub(crate) fn run_graph_observed(
     graph: &PreparedGraph,
     inputs: impl IntoIterator<Item = Value>,
@@ -60,14 +60,18 @@ pub(crate) fn run_instruction(
         |source: Error| Pt2Problem::Run { node: instruction.name.clone(), module: instruction.module.clone(), source };
     match &instruction.operation {
         Operation::Call(call) => {
-            let mut stack = run_call(call, slots).map_err(refuse)?;
+            let mut stack = Stack::new();
+            run_call(call, slots, &mut stack).map_err(refuse)?;
             // A result that is a written argument can be another handle than the argument was, if the operator changed its sizes.
             for (result, slot) in &call.written {
                 if let Some(value) = stack.values().get(*result) {
                     slots[*slot] = value.clone();
                 }
             }
-            stack.drop_top(stack.len().saturating_sub(instruction.outputs.len()));
+            let surplus = stack.len().saturating_sub(instruction.outputs.len());
+            if surplus > 0 {
+                stack.drop_top(surplus);
+            }
             for output in instruction.outputs.iter().rev() {
                 store_result(output, stack.pop().unwrap_or_default(), slots);
             }
@@ -87,14 +91,15 @@ pub(crate) fn run_instruction(
     Ok(())
 }
 
-/// Calls an operator, and returns the stack with its results.
-fn run_call(call: &OperatorCall, slots: &[Value]) -> Result<Stack> {
-    let mut stack = Stack::new();
+/// Calls an operator, and leaves its results on the stack.
+#[inline]
+fn run_call(call: &OperatorCall, slots: &mut [Value], stack: &mut Stack) -> Result<()> {
     for (position, source) in call.arguments.iter().enumerate() {
-        stack.push(source.value(slots).ok_or_else(|| no_value(call, position))?);
+        if !source.push(slots, stack) {
+            return Err(no_value(call, position));
+        }
     }
-    call.operator.call_boxed(&mut stack)?;
-    Ok(stack)
+    call.operator.call_boxed(stack)
 }
 
 #[cold]
@@ -112,6 +117,7 @@ fn values(sources: &[Source], slots: &[Value]) -> Result<Vec<Value>> {
 }
 
 /// Stores a result of a node in its slots.
+#[inline]
 fn store_result(output: &Output, result: Value, slots: &mut [Value]) {
     match (output, result) {
         (Output::Value(slot), value) => slots[*slot] = value,
