@@ -27,7 +27,9 @@ fn line<'a>(text: &'a str, first: &str) -> Vec<&'a str> {
 fn show_has_operators_and_modules_with_their_costs() {
     let text = run_well(&["show", MLP]);
     assert!(
-        text.starts_with("program `model`: 3 nodes, 58 parameters in 4 tensors (232 B), 0 other tensors\ninputs: x\n"),
+        text.starts_with(
+            "program `model`: 3 nodes, 58 parameters in 4 tensors (232 B), 0 other tensors\ninputs: x float32[s77, 4]\n"
+        ),
         "{text}"
     );
     // Three rows through matrices of 4 x 8 and 8 x 2: two operations for each element of the matrices, and the bias is added.

@@ -61,12 +61,17 @@ pub(crate) fn run(options: &ShowOptions, out: &mut dyn Write) -> Outcome<Verdict
         format_bytes(bytes),
         program.buffers().len(),
     )?;
-    writeln!(out, "inputs: {}\n", program.input_names().join(", "))?;
+    let inputs: Vec<String> =
+        program.inputs().iter().map(|input| format!("{} {}", input.name, input.recorded)).collect();
+    writeln!(out, "inputs: {}\n", inputs.join(", "))?;
     write_operators(&nodes, costs.as_ref(), out)?;
     writeln!(out)?;
     write_modules(&program, &nodes, costs.as_ref(), out)?;
     if let Some(sample) = archive.sample_inputs(program.name())? {
-        writeln!(out, "\nmemory of the results in a run on the example: {}", program.memory(sample)?)?;
+        let memory = program.memory(sample)?;
+        let [total, peak] =
+            [memory.total, memory.peak].map(|size| format_bytes(u64::try_from(size).unwrap_or(u64::MAX)));
+        writeln!(out, "\nmemory of the results in a run on the example: {total}, and at most {peak} at one time")?;
     }
     if costs.is_none() {
         writeln!(out, "\nThe file has no example of inputs, so nothing was run. Give inputs to see the costs.")?;
