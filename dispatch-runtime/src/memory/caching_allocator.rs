@@ -2,8 +2,7 @@
 //!
 //! Allocating a block from the system is slow. Its first use is even slower, because the system maps its pages one fault at a time. So a
 //! freed block is cached and reused. The thread that freed a small block caches it, without a lock. A large block goes to a cache that all
-//! threads share. If that cache has no block of a class, a request gets a block that is up to four times as large: a network whose values
-//! become smaller from layer to layer would otherwise hold several times the memory that is in use at one time.
+//! threads share.
 //!
 //! A block begins with one cache line for its user's own data. The sizes after that line have classes, four for each power of two, because
 //! tensors often have a power of two of elements. New blocks are zeroed, and all blocks are aligned for any vector instruction. A reused
@@ -56,8 +55,6 @@ const SMALLEST_VALUE_CLASS: u8 = 221;
 const LARGEST_PER_THREAD_CLASS: u8 = 36;
 /// The maximum number of unused blocks of one class that a thread caches.
 const MAX_BLOCKS_PER_THREAD_AND_CLASS: u32 = 32;
-/// The number of classes above a request's own that its block can have: those of blocks up to four times as large.
-const MAX_CLASSES_ABOVE: u8 = 8;
 /// The maximum number of unused bytes in the shared cache.
 const MAX_SHARED_CACHE_BYTES: usize = 512 << 20;
 
@@ -144,24 +141,11 @@ impl SizeClass {
 
     #[cold]
     fn add_to_shared_cache_or_free(self, block: NonNull<u8>) {
-        // SAFETY: the block was allocated below.
-        let class = unsafe { Self::of_block(block) };
-        if class.is_cached_per_thread()
-            || !SHARED_CACHE.lock().unwrap_or_else(PoisonError::into_inner).add(class, block)
+        if self.is_cached_per_thread() || !SHARED_CACHE.lock().unwrap_or_else(PoisonError::into_inner).add(self, block)
         {
             // SAFETY: nothing uses the block any more.
-            unsafe { class.free_to_system(block) }
+            unsafe { self.free_to_system(block) }
         }
-    }
-
-    /// Returns the class of a block, which can be larger than that of the last request for it.
-    ///
-    /// # Safety
-    ///
-    /// The block was allocated by [`allocate_from_system`](Self::allocate_from_system).
-    const unsafe fn of_block(block: NonNull<u8>) -> Self {
-        // SAFETY: the second byte before the block holds its class.
-        Self(unsafe { block.sub(2).read() })
     }
 
     /// Allocates a zeroed block from the system. The alignment that is requested is small on purpose: with a large one, Rust's allocator
@@ -171,12 +155,11 @@ impl SizeClass {
         // SAFETY: the layout has more than a line.
         let start = NonNull::new(unsafe { alloc_zeroed(self.layout()?) })?;
         let skipped = ALIGNMENT - start.addr().get() % ALIGNMENT;
-        // SAFETY: the layout has a line more than the block, and at least 8 bytes of it, which the layout's alignment is, are before the block.
+        // SAFETY: the layout has a line more than the block, and some of it is before the block.
         unsafe {
             let block = start.add(skipped);
             #[expect(clippy::cast_possible_truncation, reason = "at most a line")]
             block.sub(1).write(skipped as u8);
-            block.sub(2).write(self.0);
             Some(block)
         }
     }
@@ -273,22 +256,12 @@ struct UnusedBlock(NonNull<u8>);
 unsafe impl Send for UnusedBlock {}
 
 impl SharedCache {
-    /// Removes and returns a block of this class, or of the smallest class above it that has one. Of the blocks of one class, it is the one
-    /// that was added last, which is the most likely to be in the processor's caches.
+    /// Removes and returns a block of this class. It is the one that was added last, which is the most likely to be in the processor's
+    /// caches.
     fn remove(&mut self, class: SizeClass) -> Option<NonNull<u8>> {
-        let largest = class.0.saturating_add(MAX_CLASSES_ABOVE);
-        let mut best: Option<(u8, usize)> = None;
-        for (at, (SizeClass(found), _)) in self.blocks.iter().enumerate().rev() {
-            if (class.0..=largest).contains(found) && best.is_none_or(|(smallest, _)| *found < smallest) {
-                best = Some((*found, at));
-                if *found == class.0 {
-                    break;
-                }
-            }
-        }
-        let (found, block) = self.blocks.remove(best?.1);
-        self.unused_bytes -= found.capacity();
-        Some(block.0)
+        let at = self.blocks.iter().rposition(|(other, _)| *other == class)?;
+        self.unused_bytes -= class.capacity();
+        Some(self.blocks.remove(at).1.0)
     }
 
     /// Adds a block, and frees those that were unused longest if the cache is over its limit. Returns false if the block is too large.
@@ -345,33 +318,6 @@ mod tests {
             let (again, other) = (OwnedBlock::allocate(size), OwnedBlock::allocate(size));
             assert!(again.1 == address && other.1 != address);
         }
-    }
-
-    #[test]
-    fn a_request_gets_the_smallest_unused_block_up_to_four_times_its_size() {
-        let block = |size| NonNull::without_provenance(std::num::NonZero::new(size).unwrap());
-        let class = |size| SizeClass::for_elements(size).unwrap();
-        let mut cache = SharedCache { blocks: Vec::new(), unused_bytes: 0 };
-        for size in [8 << 20, 2 << 20, 4 << 20, 1 << 20] {
-            assert!(cache.add(class(size), block(size)));
-        }
-        let mut remove = |size: usize| cache.remove(class(size)).map(|block| block.addr().get());
-        assert_eq!(remove(2 << 20), Some(2 << 20));
-        assert_eq!(remove(2 << 20), Some(4 << 20));
-        assert_eq!(remove((2 << 20) + 100), Some(8 << 20));
-        assert_eq!((remove(2 << 20), remove(100 << 10)), (None, None));
-        assert_eq!(remove(700 << 10), Some(1 << 20));
-        assert_eq!(cache.unused_bytes, 0);
-    }
-
-    #[test]
-    fn a_larger_block_keeps_its_size() {
-        // No other test allocates blocks of these sizes.
-        let address = OwnedBlock::allocate(300 << 20).1;
-        let smaller = OwnedBlock::allocate(150 << 20);
-        assert_eq!(smaller.1, address);
-        drop(smaller);
-        assert_eq!(OwnedBlock::allocate(300 << 20).1, address);
     }
 
     #[test]
