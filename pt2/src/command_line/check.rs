@@ -131,8 +131,8 @@ struct Table<'a> {
 
 impl<'a> Table<'a> {
     fn start(out: &'a mut dyn Write, name_width: usize) -> Outcome<Self> {
-        let [a, b, c, d, e] = STAGES;
-        let header = ["program", "kind", a, b, c, d, e, "ms"];
+        let [load, check, outputs, gradients, training] = STAGES;
+        let header = ["program", "kind", load, check, outputs, gradients, training, "ms"];
         let mut widths = header.map(|title| title.len().max(6));
         widths[0] = widths[0].max(name_width);
         write_row(out, &header, widths, 2)?;
@@ -143,13 +143,13 @@ impl<'a> Table<'a> {
         let start = Instant::now();
         let Row { name, kind, stages, notes } = check();
         let time = start.elapsed().as_millis().to_string();
-        let [a, b, c, d, e] = stages.each_ref().map(|stage| match stage {
+        let [load, checked, outputs, gradients, training] = stages.each_ref().map(|stage| match stage {
             None => String::new(),
             Some(Ok(None)) => "ok".to_owned(),
             Some(Ok(Some(part))) => format!("{part:.3}"),
             Some(Err(_)) => "FAILED".to_owned(),
         });
-        write_row(self.out, &[&name, kind, &a, &b, &c, &d, &e, &time], self.widths, 2)?;
+        write_row(self.out, &[&name, kind, &load, &checked, &outputs, &gradients, &training, &time], self.widths, 2)?;
         self.out.flush()?;
         self.remarks.extend(notes.into_iter().map(|note| format!("{name} ({kind}), {note}")));
         let mut has_failed = false;

@@ -99,7 +99,7 @@ fn collect_results(program: &Program, leaves: Vec<Value>) -> Outcome<NodeResults
     let collected = results.clone();
     let observer = NodeObserver::new(move |node, _, values| {
         // Later nodes may write to the results in place.
-        let copies = tensors(values).map(|tensor| tensor.deep_clone()).collect::<Result<Vec<Tensor>>>()?;
+        let copies = tensors(values).map(ConversionMethods::deep_clone).collect::<Result<Vec<Tensor>>>()?;
         lock(&bar).step(node);
         lock(&collected).entry(node.to_owned()).or_default().push(copies);
         Ok(())
@@ -163,7 +163,7 @@ impl Comparison {
                         self.largest = Some((difference, node.to_owned()));
                     }
                     // A NaN is not within the tolerance.
-                    (!(difference <= tolerance)).then(|| {
+                    (difference.is_nan() || difference > tolerance).then(|| {
                         format!("the relative difference is {difference:.3e}, and the tolerance {tolerance:.3e}")
                     })
                 }
@@ -186,15 +186,12 @@ impl Comparison {
         if let Some((largest, node)) = &self.largest {
             writeln!(out, "the largest relative difference is {largest:.3e}, at `{node}`")?;
         }
-        Ok(match &self.first_difference {
-            Some(first) => {
-                writeln!(out, "first difference: {first}")?;
-                Verdict::Bad
-            }
-            None => {
-                writeln!(out, "no difference above the tolerance")?;
-                Verdict::Good
-            }
+        Ok(if let Some(first) = &self.first_difference {
+            writeln!(out, "first difference: {first}")?;
+            Verdict::Bad
+        } else {
+            writeln!(out, "no difference above the tolerance")?;
+            Verdict::Good
         })
     }
 }

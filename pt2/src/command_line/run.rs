@@ -89,7 +89,7 @@ fn output_row(name: &str, value: &Value) -> Outcome<[String; 5]> {
     let mut text = outline(tensor);
     if numbers.len() <= MOST_PRINTED {
         let numbers: Vec<String> = numbers.iter().map(|number| format!("{number:.4}")).collect();
-        text += &format!(" [{}]", numbers.join(", "));
+        text = format!("{text} [{}]", numbers.join(", "));
     }
     let count = f64::from(u32::try_from(numbers.len()).unwrap_or(u32::MAX));
     let format = |number: f64| if numbers.is_empty() { String::new() } else { format!("{number:.6}") };

@@ -31,7 +31,10 @@ pub(crate) fn write_row<const N: usize>(
         if column > 0 {
             line.push_str("  ");
         }
-        line += &if column < left { format!("{cell:width$}") } else { format!("{cell:>width$}") };
+        let padding = " ".repeat(width.saturating_sub(cell.chars().count()));
+        let (before, after) = if column < left { (*cell, &*padding) } else { (&*padding, *cell) };
+        line.push_str(before);
+        line.push_str(after);
     }
     writeln!(out, "{}", line.trim_end())
 }

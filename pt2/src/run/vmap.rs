@@ -69,7 +69,7 @@ fn mapped_inputs(region: &VmapRegion, slots: &[Value]) -> Result<(i64, Vec<Tenso
             return Ok(tensor);
         }
         let sizes = tensor.sizes().iter().enumerate().map(|(place, size)| if Some(place) == at { 1 } else { *size });
-        let zeros = Tensor::zeros(&sizes.collect::<Vec<_>>(), &tensor)?;
+        let zeros = Tensor::zeros(sizes.collect::<Vec<_>>(), &tensor)?;
         aten::cat(&[tensor, zeros], *dim)
     };
     Ok((size, region.mapped.iter().map(input).collect::<Result<_>>()?))

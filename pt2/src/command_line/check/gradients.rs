@@ -1,6 +1,6 @@
 //! The comparison of gradients.
 
-use dispatch_autograd::{Differentiable as _, Differentiation};
+use dispatch_autograd::{Differentiable, Differentiation};
 use dispatch_nn::Module as _;
 use dispatch_pt2::Program;
 use dispatch_runtime::{Tensor, Value};
@@ -97,7 +97,7 @@ fn compare_gradients(
         }
     }
     for (&at, key) in &run.input_grads {
-        let gradient = inputs.get(at).and_then(Value::as_tensor).and_then(|input| input.grad());
+        let gradient = inputs.get(at).and_then(Value::as_tensor).and_then(Differentiable::grad);
         let gradient = gradient.ok_or_else(|| format!("input {at} has no gradient"))?;
         let added = difference.add(&gradient, program.recording.tensor(key)?);
         added.map_err(|reason| format!("gradient of input {at}: {reason}"))?;

@@ -15,7 +15,7 @@ use crate::difference::default_tolerance;
 pub(super) enum Dialect {
     /// What `torch.export.export` returns: high-level operators, which write in place.
     Raw,
-    /// After `run_decompositions`: functional Core ATen.
+    /// After `run_decompositions`: functional operators of Core `ATen`.
     Core,
 }
 

@@ -1,6 +1,6 @@
 //! The comparison of a few training steps.
 //!
-//! Some trainings amplify rounding: the gradient of a bias before a batch normalisation is zero but for rounding, and AdamW makes a full step
+//! Some trainings amplify rounding: the gradient of a bias before a batch normalisation is zero but for rounding, and `AdamW` makes a full step
 //! of it. So a quantity that differs from its recording is measured again, from parameters that are changed by rounding alone. Ten times
 //! the change that this makes is the tolerance of that quantity, as ten times the recorded noise is the tolerance of others.
 
@@ -99,8 +99,7 @@ impl Session<'_> {
             let own = *actual.get(quantity).ok_or_else(|| format!("there is no {quantity}"))?;
             let difference = relative(own, expected);
             let mut tolerance = tolerance;
-            // A NaN is within no tolerance.
-            if !(difference <= tolerance) {
+            if is_beyond(difference, tolerance) {
                 if changed.is_empty() {
                     changed =
                         SEEDS.map(|seed| self.train(count, start, Some(seed))).into_iter().collect::<Result<_, _>>()?;
@@ -109,7 +108,7 @@ impl Session<'_> {
                     changed.iter().filter_map(|changed| changed.get(quantity)).map(|value| relative(*value, own));
                 let noise = noise.fold(0.0, f64::max);
                 tolerance = tolerance.max(NOISE_FACTOR * noise);
-                if !(difference <= tolerance) {
+                if is_beyond(difference, tolerance) {
                     let reason = too_large(&format!("{name}, {quantity}"), difference, tolerance);
                     return Err(format!("{reason} ({own} in place of {expected})"));
                 }
@@ -162,6 +161,11 @@ fn loss_name(step: usize) -> String {
 
 fn norm_name(parameter: &str) -> String {
     format!("norm of `{parameter}`")
+}
+
+/// Whether a difference is larger than the tolerance. A NaN is within no tolerance.
+fn is_beyond(difference: f64, tolerance: f64) -> bool {
+    difference.is_nan() || difference > tolerance
 }
 
 fn relative(actual: f64, expected: f64) -> f64 {
