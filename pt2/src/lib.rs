@@ -22,33 +22,6 @@
 //! ```
 
 #![deny(unsafe_code)]
-#![allow(
-    clippy::case_sensitive_file_extension_comparisons,
-    clippy::cast_precision_loss,
-    clippy::elidable_lifetime_names,
-    clippy::float_cmp,
-    clippy::format_push_string,
-    clippy::many_single_char_names,
-    clippy::match_same_arms,
-    clippy::needless_for_each,
-    clippy::needless_pass_by_value,
-    clippy::neg_cmp_op_on_partial_ord,
-    clippy::option_option,
-    clippy::or_fun_call,
-    clippy::precedence,
-    clippy::redundant_closure,
-    clippy::redundant_closure_for_method_calls,
-    clippy::ref_option_ref,
-    clippy::semicolon_if_nothing_returned,
-    clippy::similar_names,
-    clippy::single_match_else,
-    clippy::struct_field_names,
-    clippy::use_self,
-    clippy::manual_range_contains,
-    clippy::doc_markdown,
-    clippy::trivially_copy_pass_by_ref,
-    reason = "lints of style, to be resolved one by one"
-)]
 
 mod archive;
 mod check;

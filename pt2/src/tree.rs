@@ -128,9 +128,15 @@ impl Tree {
     fn collect_leaves(&self, leaves: &mut Vec<Value>) {
         match self {
             Self::Leaf(value) => leaves.push(value.clone()),
-            Self::Tuple(items) | Self::List(items) => items.iter().for_each(|item| item.collect_leaves(leaves)),
+            Self::Tuple(items) | Self::List(items) => {
+                for item in items {
+                    item.collect_leaves(leaves);
+                }
+            }
             Self::Dict(entries) | Self::Record { fields: entries, .. } => {
-                entries.iter().for_each(|(_, item)| item.collect_leaves(leaves));
+                for (_, item) in entries {
+                    item.collect_leaves(leaves);
+                }
             }
         }
     }

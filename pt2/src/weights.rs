@@ -18,7 +18,7 @@ pub(crate) struct StateTensor {
 /// The tensors of one program. Names with the same data and the same geometry are one tensor: tied parameters.
 pub(crate) struct Weights<'a> {
     archive: &'a Archive,
-    weights: PayloadConfig,
+    trained: PayloadConfig,
     constants: PayloadConfig,
     made: BTreeMap<PayloadIdentity, Tensor>,
 }
@@ -59,18 +59,18 @@ impl<'a> Weights<'a> {
             };
             crate::json::parse(&entry, bytes)
         };
-        let (weights, constants) = (config(Folder::Weights, "weights")?, config(Folder::Constants, "constants")?);
-        Ok(Self { archive, weights, constants, made: BTreeMap::new() })
+        let (trained, constants) = (config(Folder::Weights, "weights")?, config(Folder::Constants, "constants")?);
+        Ok(Self { archive, trained, constants, made: BTreeMap::new() })
     }
 
     /// Returns a tensor by its name in the state dict.
     pub(crate) fn tensor(&mut self, name: &str) -> Result<StateTensor, Pt2Problem> {
         let refuse = |reason| Pt2Problem::Payload { tensor: name.to_owned(), reason };
-        let found = [(Folder::Weights, &self.weights), (Folder::Constants, &self.constants)]
+        let found = [(Folder::Weights, &self.trained), (Folder::Constants, &self.constants)]
             .into_iter()
             .find_map(|(folder, config)| Some((folder, config.config.get(name)?)));
         let Some((folder, payload)) = found else {
-            let names = self.weights.config.keys().chain(self.constants.config.keys());
+            let names = self.trained.config.keys().chain(self.constants.config.keys());
             let similar = schema::suggest(name, names.map(String::as_str)).map(str::to_owned);
             return Err(refuse(PayloadProblem::Missing { similar }));
         };
@@ -128,7 +128,10 @@ fn describe(payload: &Payload, folder: Folder) -> Result<(PayloadIdentity, DType
         return Err(PayloadProblem::Pickled);
     };
     let path_name = payload.path_name.clone();
-    if path_name.is_empty() || path_name.contains(['/', '\\']) || path_name.ends_with(".json") {
+    if path_name.is_empty()
+        || path_name.contains(['/', '\\'])
+        || path_name.rsplit_once('.').is_some_and(|(_, extension)| extension == "json")
+    {
         return Err(PayloadProblem::OutsideFolder { path_name, folder: folder.path() });
     }
     let dtype = format::dtype_of_id(meta.dtype).ok_or(PayloadProblem::DType { id: meta.dtype })?;

@@ -138,6 +138,7 @@ impl fmt::Debug for Entries {
 }
 
 /// Whether an entry has the elements of a tensor.
+#[expect(clippy::case_sensitive_file_extension_comparisons, reason = "the format has names of one case")]
 fn is_tensor_data(name: &str) -> bool {
     let file = name.strip_prefix("data/weights/").or_else(|| name.strip_prefix("data/constants/"));
     file.is_some_and(|file| !file.ends_with(".json"))

@@ -50,10 +50,9 @@ impl fmt::Display for Pt2Problem {
             Self::Node { node, target, module, reason } => {
                 write!(f, "node `{node}` ({target}){}: {reason}", InModule(module))
             }
-            Self::Signature { reason } => f.write_str(reason),
             Self::Value { value, reason } => write!(f, "value `{value}`: {reason}"),
             Self::Input { input, reason } => write!(f, "argument `{input}`: {reason}"),
-            Self::Arguments { reason } => f.write_str(reason),
+            Self::Signature { reason } | Self::Arguments { reason } => f.write_str(reason),
             Self::NotOneTensor => f.write_str(
                 "the program does not return one tensor, as `forward` does; `run` returns all that it returns",
             ),

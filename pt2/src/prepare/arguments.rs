@@ -287,7 +287,7 @@ pub(super) fn prepare_call_with<'n>(
         }
     }
     let is_factory = !schema.arguments.iter().any(|argument| mentions_tensors(&argument.ty));
-    let source = |(described, given): (&'static schema::Argument, &Option<&Argument>)| match given {
+    let source = |(described, given): (&'static schema::Argument, Option<&Argument>)| match given {
         // A factory without a device allocates on PyTorch's default device, which is the program's.
         None | Some(Argument::AsNone(_))
             if is_factory && described.ty.without_optional().kind == schema::TypeKind::Device =>
@@ -299,7 +299,7 @@ pub(super) fn prepare_call_with<'n>(
             .map(Source::Constant)
             .ok_or_else(|| NodeProblem::MissingArgument { argument: described.name.clone() }),
     };
-    let arguments = schema.arguments.iter().zip(&by_position).map(source).collect::<Result<Vec<_>, _>>()?;
+    let arguments = schema.arguments.iter().zip(by_position).map(source).collect::<Result<Vec<_>, _>>()?;
     if output_count > schema.returns.len() {
         return Err(NodeProblem::WrongOutputs { expected: schema.returns.len(), found: output_count });
     }

@@ -259,19 +259,26 @@ impl HigherOrder {
 
     /// Calls `f` with each slot that the operation reads.
     pub(crate) fn for_each_slot(&self, f: &mut dyn FnMut(Slot)) {
-        let mut all = |sources: &[Source]| sources.iter().for_each(|source| source.for_each_slot(&mut *f));
+        let mut all = |sources: &[Source]| {
+            for source in sources {
+                source.for_each_slot(&mut *f);
+            }
+        };
         match self {
             Self::Cond { predicate, operands, .. } => {
                 all(std::slice::from_ref(predicate));
                 all(operands);
             }
-            Self::WhileLoop { carried, additional, .. } => [carried, additional].into_iter().for_each(|list| all(list)),
-            Self::Map { mapped, others, .. } => [mapped, others].into_iter().for_each(|list| all(list)),
-            Self::Scan { carried, mapped, additional, .. } => {
-                [carried, mapped, additional].into_iter().for_each(|list| all(list));
+            Self::WhileLoop { carried: first, additional: second, .. }
+            | Self::Map { mapped: first, others: second, .. }
+            | Self::AssociativeScan { mapped: first, additional: second, .. } => {
+                all(first);
+                all(second);
             }
-            Self::AssociativeScan { mapped, additional, .. } => {
-                [mapped, additional].into_iter().for_each(|list| all(list))
+            Self::Scan { carried, mapped, additional, .. } => {
+                all(carried);
+                all(mapped);
+                all(additional);
             }
             Self::Vmap(region) => {
                 all(std::slice::from_ref(&region.size));

@@ -6,7 +6,9 @@ use super::{Instruction, Operation, OperatorCall, Output, Slot, Source};
 pub(super) fn set_dead_values(instructions: &mut [Instruction], outputs: &[Source], slots: usize) {
     let mut keep = vec![false; slots];
     let mut mark = |slot: Slot| keep[slot] = true;
-    outputs.iter().for_each(|output| output.for_each_slot(&mut mark));
+    for output in outputs {
+        output.for_each_slot(&mut mark);
+    }
     for instruction in instructions.iter_mut().rev() {
         let mut dead = Vec::new();
         let mut touch = |slot: Slot| {
@@ -42,8 +44,8 @@ impl OperatorCall {
             return false;
         }
         let mut uses = 0;
-        self.arguments.iter().for_each(|source| source.for_each_slot(|used| uses += usize::from(used == slot)));
-        let argument = self.arguments.iter_mut().find(|source| matches!(source, Source::Slot(used) if *used == slot));
+        self.arguments.iter().for_each(|source| source.for_each_slot(|read| uses += usize::from(read == slot)));
+        let argument = self.arguments.iter_mut().find(|source| matches!(source, Source::Slot(read) if *read == slot));
         match argument {
             Some(argument) if uses == 1 => {
                 *argument = Source::LastUse(slot);

@@ -41,13 +41,12 @@ impl Linker {
                     .to_owned(),
             ));
         }
-        let operator = match self.operators.get(target) {
-            Some(operator) => *operator,
-            None => {
-                let operator = self.find(node);
-                self.operators.insert(target.to_owned(), operator);
-                operator
-            }
+        let operator = if let Some(operator) = self.operators.get(target) {
+            *operator
+        } else {
+            let operator = self.find(node);
+            self.operators.insert(target.to_owned(), operator);
+            operator
         };
         Ok(operator.map_or(Target::Unknown, Target::Operator))
     }

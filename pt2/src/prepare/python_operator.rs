@@ -77,14 +77,13 @@ impl PythonOperator {
             ("math", "trunc") => Self::Trunc,
             ("math", "floor") => Self::Floor,
             ("math", "ceil") => Self::Ceil,
-            ("math", "sqrt") => Self::Sqrt,
             ("torch", "sym_not") => Self::Not,
             ("torch", "sym_int") => Self::ToInt,
             ("torch", "sym_float") => Self::ToFloat,
             ("torch", "sym_ite") => Self::IfThenElse,
             ("torch", "sym_max") => Self::Max,
             ("torch", "sym_min") => Self::Min,
-            ("torch", "sym_sqrt" | "_sym_sqrt") => Self::Sqrt,
+            ("math", "sqrt") | ("torch", "sym_sqrt" | "_sym_sqrt") => Self::Sqrt,
             _ => return None,
         })
     }
@@ -241,7 +240,7 @@ impl Number {
     #[expect(clippy::cast_possible_truncation, reason = "the range is checked")]
     fn from_integral(value: f64) -> Result<Self, Refusal> {
         // 2^63 is the first float above the range.
-        if value >= -9_223_372_036_854_775_808.0 && value < 9_223_372_036_854_775_808.0 {
+        if (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&value) {
             return Ok(Self::Int(value as i64));
         }
         Err("the number is no integer of 64 bits")

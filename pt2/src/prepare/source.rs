@@ -111,6 +111,7 @@ fn collect<T: Copy>(items: &[SymSource<T>], slots: &[Value], convert: impl Fn(&V
 }
 
 /// An undefined tensor is `None`.
+#[expect(clippy::option_option, reason = "the inner one is the tensor, the outer one says that the value is none")]
 fn optional_tensor(value: &Value) -> Option<Option<Tensor>> {
     match value {
         Value::Tensor(tensor) => Some(Some(tensor.clone())),
@@ -130,6 +131,8 @@ fn as_float(value: &Value) -> Option<f64> {
 }
 
 /// Converts a number to a value of a schema's type, as Python's calls of operators do. Other values stay as they are, if they have the type.
+#[expect(clippy::cast_precision_loss, reason = "Python converts an int to a float in the same way")]
+#[expect(clippy::match_same_arms, reason = "each arm is a type of the schema")]
 pub(crate) fn convert_number(value: &Value, ty: &Type) -> Option<Value> {
     let ty = ty.without_optional();
     Some(match (value, &ty.kind) {

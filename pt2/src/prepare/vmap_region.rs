@@ -105,8 +105,8 @@ impl<'n> RegionNodes<'n> {
                 _ => region.inner.push(node),
             }
             if marker != Some(Marker::AddBatchDim) || depth > 0 {
-                let used = inputs(node).flat_map(names);
-                region.captured.extend(used.filter(|name| known.insert(*name)));
+                let arguments = inputs(node).flat_map(names);
+                region.captured.extend(arguments.filter(|name| known.insert(*name)));
             }
             let is_result = marker == Some(Marker::RemoveBatchDim) && depth == 0;
             for output in &node.outputs {
@@ -138,7 +138,9 @@ impl<'g> GraphBuilder<'g> {
             Err((node, reason)) => self.add_error(node, reason),
         }
         // The nodes after an invalid region have no consequential errors.
-        nodes.iter().for_each(|node| self.definitions.define_outputs_of_invalid_node(node));
+        for node in nodes {
+            self.definitions.define_outputs_of_invalid_node(node);
+        }
     }
 
     /// Returns no instruction if a node of the region is invalid.

@@ -20,7 +20,9 @@ impl PreparedGraph {
         let mut aliases =
             Aliases { of_slots: vec![None; self.slot_names.len()], written: vec![false; self.inputs.len()] };
         for (input, slot) in self.inputs.iter().enumerate() {
-            slot.iter().for_each(|slot| aliases.set(*slot, Some(input)));
+            if let Some(slot) = slot {
+                aliases.set(*slot, Some(input));
+            }
         }
         for instruction in &self.instructions {
             let results = match &instruction.operation {
@@ -52,7 +54,7 @@ impl Aliases {
 
     fn of(&self, source: &Source) -> Option<usize> {
         let mut found = None;
-        source.for_each_slot(|slot| found = found.or(self.of_slots.get(slot).copied().flatten()));
+        source.for_each_slot(|slot| found = found.or_else(|| self.of_slots.get(slot).copied().flatten()));
         found
     }
 

@@ -173,7 +173,7 @@ fn arena(blocks: &[Block]) -> usize {
 
 impl fmt::Display for MemoryReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mib = |bytes: usize| format!("{}.{} MiB", bytes >> 20, (bytes % (1 << 20)) * 10 >> 20);
+        let mib = |bytes: usize| format!("{}.{} MiB", bytes >> 20, ((bytes % (1 << 20)) * 10) >> 20);
         write!(
             f,
             "{} blocks of {}; at most {} in use at one time; {} with a place for each",

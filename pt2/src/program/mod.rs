@@ -181,6 +181,7 @@ impl Program {
     }
 
     /// Runs the program, and calls `observe` with the slots after each instruction.
+    #[expect(clippy::needless_pass_by_value, reason = "the values of the inputs are dropped after the run")]
     fn run_observed(
         &self,
         leaves: Vec<Value>,

@@ -53,7 +53,7 @@ pub(super) fn stack_results(runs: &[Vec<Value>]) -> Result<Vec<Value>> {
     let stack = |(at, value): (usize, &Value)| {
         let Value::Tensor(tensor) = value else { return Ok(value.clone()) };
         let others = others.iter().map(|run| run.get(at).and_then(Value::as_tensor));
-        let column = std::iter::once(Some(tensor)).chain(others).map(|tensor| tensor.cloned());
+        let column = std::iter::once(Some(tensor)).chain(others).map(Option::<&Tensor>::cloned);
         let column = column.collect::<Option<Vec<Tensor>>>();
         let column = column.ok_or_else(|| Error::kernel("a result of the graph is a tensor for some slices only"))?;
         Ok(aten::stack(&column, 0)?.into())

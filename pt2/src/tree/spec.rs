@@ -24,7 +24,7 @@ struct SpecRecord {
     #[serde(default)]
     context: Option<String>,
     #[serde(default)]
-    children_spec: Vec<SpecRecord>,
+    children_spec: Vec<Self>,
 }
 
 impl TreeSpec {
@@ -78,7 +78,9 @@ impl TreeSpec {
                 items.iter().enumerate().for_each(|(index, item)| item.append_leaf_paths(&at.index(index), paths));
             }
             Self::Dict(entries) | Self::Record { fields: entries, .. } => {
-                entries.iter().for_each(|(key, item)| item.append_leaf_paths(&at.key(key), paths));
+                for (key, item) in entries {
+                    item.append_leaf_paths(&at.key(key), paths);
+                }
             }
         }
     }
