@@ -108,7 +108,7 @@ impl<'a> Weights<'a> {
         let offset = if needed > 0 { *offset } else { 0 };
         let geometry = Geometry::strided(sizes, strides, offset).ok_or_else(too_large)?;
         let storage = self.archive.storage(&entry)?.ok_or_else(missing)?;
-        Tensor::new(storage, dtype, geometry).map_err(|error| Pt2Problem::Tensor(error.into()))
+        Tensor::new(storage, dtype, geometry).map_err(|_| too_large())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use dispatch_runtime::{ErrorKind, Operator};
+use dispatch_runtime::{ErrorKind, Name, Operator};
 
 use super::node_name;
 use super::python_operator::PythonOperator;
@@ -71,6 +71,9 @@ impl Linker {
             suggestion.clone_from(similar);
             feature = *disabled;
         }
+        if overloads.is_empty() {
+            overloads = other_overloads(&name);
+        }
         let unknown = UnknownOperator {
             target: target.to_owned(),
             node: node_name(node).to_owned(),
@@ -89,6 +92,15 @@ impl Linker {
     pub(super) fn into_unknown(self) -> Vec<UnknownOperator> {
         self.unknown
     }
+}
+
+/// Returns the names of the operator's overloads, if an operator has the name before the overload's.
+fn other_overloads(name: &str) -> Vec<String> {
+    let base = Name::parse(name.split_once('.').map_or(name, |(base, _)| base));
+    let is_overload =
+        |known: &Name<'_>| base.is_some_and(|base| (known.namespace, known.base) == (base.namespace, base.base));
+    let names = Operator::all().into_iter().map(Operator::name).filter(is_overload);
+    names.map(|name| name.to_string()).collect()
 }
 
 /// Returns the registry's name for `torch.ops.NAMESPACE.NAME.OVERLOAD`.

@@ -146,7 +146,7 @@ fn frozen_parameters_get_no_gradient() {
 
 #[test]
 fn programs_of_one_archive_share_the_data_that_the_file_has_once() {
-    let x = || Tensor::from([[1.0_f32, 0.0, 0.0]]);
+    let x = || Tensor::from([[1.0_f32, 0.0, 0.0], [0.0, 1.0, 0.0]]);
     for (file, shared) in [("two_programs", false), ("shared_data", true)] {
         let archive = Archive::open(program_path(file)).unwrap();
         let (plain, double) = (archive.program("plain").unwrap(), archive.program("double").unwrap());
@@ -180,7 +180,7 @@ fn unknown_operators_are_reported_at_once_with_their_modules() {
     ];
     assert_eq!(found, expected);
     let text = error.to_string();
-    for words in ["3 unknown operators", "did you mean aten::relu?", "link the crate", "no such overload"] {
+    for words in ["3 unknown operators", "did you mean aten::relu", "link the crate", "no such overload"] {
         assert!(text.contains(words), "{text}");
     }
 }
