@@ -133,6 +133,7 @@ mod derivatives;
 mod kernels;
 mod operators;
 
+pub use operators::cuda_version::_cuda_version;
 pub use operators::deform_conv2d::{_deform_conv2d_backward, DeformableConvolution, deform_conv2d};
 pub use operators::nms::nms;
 pub use operators::ps_roi_align::{_ps_roi_align_backward, ps_roi_align};

@@ -3,6 +3,7 @@
 use dispatch_schema::Schema;
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
+use syn::ext::IdentExt;
 use syn::{Attribute, Expr, ExprCall};
 
 use super::Definition;
@@ -13,9 +14,11 @@ use crate::syntax::rust_type::RustType;
 use crate::syntax::signature::rust_argument_name;
 
 /// Returns the name of the function of a composite's body. The function is beside the operator's type and not inside of it, as names that
-/// are generated there would hide the user's.
+/// are generated there would hide the user's. Underscores at the start of a name are counted, because `a__b` is not in snake case.
 fn body_function_name(definition: &Definition) -> Ident {
-    format_ident!("__composite_{}", definition.function.signature.ident)
+    let name = definition.function.signature.ident.unraw().to_string();
+    let rest = name.trim_start_matches('_');
+    format_ident!("__composite{}_{rest}", name.len() - rest.len())
 }
 
 /// Generates the function of a composite's body, with the author's lint attributes.

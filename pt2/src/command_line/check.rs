@@ -22,8 +22,9 @@ use recording::Recording;
 
 /// Compares the programs of a folder with recordings of PyTorch, and prints a table.
 ///
-/// A program has a file NAME.json with its runs, NAME.safetensors with their tensors, and NAME.raw.pt2, NAME.core.pt2 or both. The file
-/// broken/broken.json lists files that are to be refused. A figure in the table is the largest difference, as a part of the tolerance.
+/// A program has a file NAME.json with its runs, NAME.safetensors with their tensors, and NAME.raw.pt2, NAME.core.pt2 or both. If one is
+/// missing, NAME.json can name another file. The file broken/broken.json lists files that are to be refused. A figure in the table is the
+/// largest difference, as a part of the tolerance.
 #[derive(clap::Args)]
 pub(crate) struct CheckOptions {
     /// The folder.
@@ -66,8 +67,7 @@ pub(crate) fn run(options: &CheckOptions, out: &mut dyn Write) -> Outcome<Verdic
     for name in &names {
         let recording = Recording::load(&options.folder, name);
         for dialect in Dialect::ALL {
-            let path = options.folder.join(format!("{name}.{}.pt2", dialect.name()));
-            if path.exists() {
+            if let Some(path) = program_path(&options.folder, name, dialect, &recording) {
                 table.add(|| program_row(name, dialect, &path, &recording))?;
             }
         }
@@ -81,6 +81,15 @@ pub(crate) fn run(options: &CheckOptions, out: &mut dyn Write) -> Outcome<Verdic
         })?;
     }
     table.finish()
+}
+
+/// Returns the file of a program in a dialect: the file with the program's name, or the one that the recording names.
+fn program_path(folder: &Path, name: &str, dialect: Dialect, recording: &Result<Recording, String>) -> Option<PathBuf> {
+    let own = folder.join(format!("{name}.{}.pt2", dialect.name()));
+    if own.exists() {
+        return Some(own);
+    }
+    recording.as_ref().ok()?.files.get(dialect.name()).map(|file| folder.join(file))
 }
 
 fn program_row(name: &str, dialect: Dialect, path: &Path, recording: &Result<Recording, String>) -> Row {

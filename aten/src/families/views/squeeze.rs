@@ -65,7 +65,6 @@ pub fn squeeze_(_: ...) -> Result<()> {
 
 /// Changes `self` to its [`squeeze_dim`] view, in place.
 #[op_def("squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)", body = CompositeExplicitAutograd)]
-#[expect(non_snake_case, reason = "the operator has this name")]
 pub fn squeeze__dim(this: &mut Tensor, dim: i64) -> Result<()> {
     *this = squeeze_dim(this, dim)?;
     Ok(())
@@ -73,7 +72,6 @@ pub fn squeeze__dim(this: &mut Tensor, dim: i64) -> Result<()> {
 
 /// Changes `self` to its [`squeeze_dims`] view, in place.
 #[op_def("squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)", body = CompositeExplicitAutograd)]
-#[expect(non_snake_case, reason = "the operator has this name")]
 pub fn squeeze__dims(this: &mut Tensor, dim: &[i64]) -> Result<()> {
     *this = squeeze_dims(this, dim)?;
     Ok(())

@@ -16,6 +16,9 @@ pub(super) struct Recording {
     pub(super) stateful: bool,
     pub(super) runs: Vec<RecordedRun>,
     pub(super) training: Option<RecordedTraining>,
+    /// The names of the files of the program, by dialect.
+    #[serde(default)]
+    pub(super) files: BTreeMap<String, String>,
     #[serde(default)]
     notes: String,
     /// The differences that PyTorch itself has after it has loaded the file, by dialect.
@@ -64,7 +67,7 @@ pub(super) struct Noise {
 enum Content {
     Tensor(String),
     Int(i64),
-    Float(f64),
+    Float(RecordedNumber),
     Bool(bool),
     String(String),
     None(serde::de::IgnoredAny),
@@ -91,9 +94,20 @@ pub(super) struct RecordedTraining {
 /// The losses of the steps, and the norms of the parameters after them.
 #[derive(Deserialize)]
 pub(super) struct RecordedSteps {
-    pub(super) losses: Vec<f64>,
-    pub(super) norms: BTreeMap<String, f64>,
+    pub(super) losses: Vec<RecordedNumber>,
+    pub(super) norms: BTreeMap<String, RecordedNumber>,
     pub(super) options: RecordedOptions,
+}
+
+/// A number, or NaN in place of a number that JSON does not have.
+#[derive(Deserialize, Clone, Copy)]
+#[serde(from = "Option<f64>")]
+pub(super) struct RecordedNumber(pub(super) f64);
+
+impl From<Option<f64>> for RecordedNumber {
+    fn from(number: Option<f64>) -> Self {
+        Self(number.unwrap_or(f64::NAN))
+    }
 }
 
 /// The options of an optimiser. An option that is missing has its default.
@@ -168,7 +182,7 @@ impl Recording {
                 tensor.map_err(|error| error.to_string())?.into()
             }
             Content::Int(value) => (*value).into(),
-            Content::Float(value) => (*value).into(),
+            Content::Float(value) => value.0.into(),
             Content::Bool(value) => (*value).into(),
             Content::String(value) => Str::from(value.as_str()).into(),
             Content::None(_) => Value::None,

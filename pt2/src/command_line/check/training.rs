@@ -151,8 +151,8 @@ impl Session<'_> {
 }
 
 fn recorded_quantities(steps: &RecordedSteps) -> Quantities {
-    let losses = steps.losses.iter().enumerate().map(|(step, &loss)| (loss_name(step), loss));
-    losses.chain(steps.norms.iter().map(|(name, &norm)| (norm_name(name), norm))).collect()
+    let losses = steps.losses.iter().enumerate().map(|(step, &loss)| (loss_name(step), loss.0));
+    losses.chain(steps.norms.iter().map(|(name, &norm)| (norm_name(name), norm.0))).collect()
 }
 
 fn loss_name(step: usize) -> String {
@@ -168,7 +168,11 @@ fn is_beyond(difference: f64, tolerance: f64) -> bool {
     difference.is_nan() || difference > tolerance
 }
 
+/// Returns the relative difference, which is zero if both numbers are not finite.
 fn relative(actual: f64, expected: f64) -> f64 {
+    if !actual.is_finite() && !expected.is_finite() {
+        return 0.0;
+    }
     (actual - expected).abs() / expected.abs().max(f64::MIN_POSITIVE)
 }
 
