@@ -132,20 +132,50 @@ fn find(value: &mut Value, mut at: usize) -> &mut Value {
 
 fn new_values() -> Vec<Value> {
     let mut values: Vec<Value> = [0, 1, -1, 2, 7, 255, 1 << 31, 1 << 40, i64::MAX, i64::MIN].map(Value::from).to_vec();
-    values.extend([json!(u64::MAX), json!(1e300), json!(0.5), json!("NaN"), json!("Infinity"), json!(true), json!(null), json!([]), json!({})]);
+    values.extend([
+        json!(u64::MAX),
+        json!(1e300),
+        json!(0.5),
+        json!("NaN"),
+        json!("Infinity"),
+        json!(true),
+        json!(null),
+        json!([]),
+        json!({}),
+    ]);
     let ints = |values: &[i64]| json!({ "as_ints": values });
-    values.extend([json!({ "as_none": true }), json!({ "as_bool": true }), json!({ "as_float": "NaN" }), json!({ "as_string": "x" })]);
-    values.extend([json!({ "as_int": 0 }), json!({ "as_int": -1 }), json!({ "as_int": i64::MAX }), json!({ "as_int": i64::MIN })]);
+    values.extend([
+        json!({ "as_none": true }),
+        json!({ "as_bool": true }),
+        json!({ "as_float": "NaN" }),
+        json!({ "as_string": "x" }),
+    ]);
+    values.extend([
+        json!({ "as_int": 0 }),
+        json!({ "as_int": -1 }),
+        json!({ "as_int": i64::MAX }),
+        json!({ "as_int": i64::MIN }),
+    ]);
     values.extend([ints(&[]), ints(&[1 << 40, 1 << 30]), ints(&[-1]), ints(&[i64::MAX, 2])]);
-    values.extend([json!({ "as_tensors": [] }), json!({ "as_scalar_type": 7 }), json!({ "as_device": { "type": "cuda", "index": 3 } })]);
+    values.extend([
+        json!({ "as_tensors": [] }),
+        json!({ "as_scalar_type": 7 }),
+        json!({ "as_device": { "type": "cuda", "index": 3 } }),
+    ]);
     for name in ["x", "relu", "linear", "p_weight", "sym_size_int", ""] {
         values.push(json!(name));
         values.push(json!({ "as_tensor": { "name": name } }));
         values.push(json!({ "as_sym_int": { "as_name": name } }));
         values.push(json!({ "as_optional_tensors": [{ "as_tensor": { "name": name } }, { "as_none": true }] }));
-        values.push(json!({ "as_sym_ints": [{ "as_name": name }, { "as_int": 1 << 40 }] }));
+        values.push(json!({ "as_sym_ints": [{ "as_name": name }, { "as_int": 1_i64 << 40 }] }));
     }
-    for expression in ["s77", "Add(Symbol('s77', integer=True), Integer(1))", "FloorDiv(Symbol('s77'), Integer(0))", "Mod(s77, 0)", "((((("] {
+    for expression in [
+        "s77",
+        "Add(Symbol('s77', integer=True), Integer(1))",
+        "FloorDiv(Symbol('s77'), Integer(0))",
+        "Mod(s77, 0)",
+        "(((((",
+    ] {
         values.push(json!({ "as_expr": { "expr_str": expression, "hint": { "as_int": 3 } } }));
     }
     let targets = "aten.add.Tensor aten.add_.Tensor aten.view.default aten.reshape.default aten.expand.default aten.cat.default \
