@@ -11,6 +11,7 @@ use dispatch_pt2::Archive;
 use kernels_cpu as _;
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
+use zip::read::{ArchiveOffset, Config};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
@@ -191,7 +192,9 @@ fn new_values() -> Vec<Value> {
 }
 
 fn read_parts(bytes: &[u8]) -> Parts {
-    let mut zip = ZipArchive::new(Cursor::new(bytes)).expect("the file is an archive");
+    // Otherwise the end of an archive inside of the file is taken for the end of the file.
+    let config = Config { archive_offset: ArchiveOffset::Known(0) };
+    let mut zip = ZipArchive::with_config(config, Cursor::new(bytes)).expect("the file is an archive");
     let mut parts = Parts { records: Vec::new(), others: Vec::new() };
     for index in 0..zip.len() {
         let mut file = zip.by_index(index).expect("the entry exists");
