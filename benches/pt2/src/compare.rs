@@ -1,5 +1,6 @@
 //! The comparison: all programs take turns in short rounds, so that a disturbance affects all of them. The best round of each counts.
 
+use std::fs;
 use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -31,7 +32,17 @@ const PAUSE_BETWEEN_ROUNDS: Duration = Duration::from_millis(25);
 const MAX_DEVIATION: f64 = 1e-3;
 
 const HEADER: [&str; 11] = [
-    "model", "pass", "threads", "ours", "eager", "compiled", "of eager", "of compiled", "memory", "eager's", "deviation",
+    "model",
+    "pass",
+    "threads",
+    "ours",
+    "eager",
+    "compiled",
+    "of eager",
+    "of compiled",
+    "memory",
+    "eager's",
+    "deviation",
 ];
 
 /// Measures the selected models, and prints the table.
@@ -59,13 +70,12 @@ pub(crate) fn compare(folder: &Path, options: &[&str]) -> Result<()> {
             }
         }
         let workload = Workload { folder, name, pass: Pass::Forward, threads: 1 };
-        let [ours, theirs] = [best_load_time(workload, Side::Ours)?, best_load_time(workload, Side::Eager)?];
-        load_rows.push([(*name).to_owned(), milliseconds(ours), milliseconds(theirs), format!("{:.1}", theirs / ours)]);
+        load_rows.push(measure_load_row(workload)?);
     }
     println!();
     table::print_table(HEADER, &rows);
     println!("Times to load the program of the forward pass, from a file in the system's cache:\n");
-    table::print_table(["model", "ours", "torch.export.load", "ratio"], &load_rows);
+    table::print_table(["model", "file", "`load`", "`map`", "`map`, per 100 MB", "torch.export.load"], &load_rows);
     Ok(())
 }
 
@@ -111,8 +121,25 @@ fn time_alternately(peers: &mut [RunningPeer; 3]) -> Result<[f64; 3]> {
     Ok(best)
 }
 
-fn best_load_time(workload: Workload<'_>, side: Side) -> Result<f64> {
-    let times = (0..3).map(|_| workload.measure_once(side, "load")).collect::<Result<Vec<_>>>()?;
+/// Measures the times to load a program.
+fn measure_load_row(workload: Workload<'_>) -> Result<[String; 6]> {
+    let size = fs::metadata(workload.folder.join(format!("{}.{}.pt2", workload.name, workload.pass.mode())))?.len();
+    let megabytes = f64::from(u32::try_from(size / 1_000_000)?);
+    let load = best_load_time(workload, Side::Ours, "load")?;
+    let map = best_load_time(workload, Side::Ours, "map")?;
+    let theirs = best_load_time(workload, Side::Eager, "load")?;
+    Ok([
+        workload.name.to_owned(),
+        format!("{megabytes} MB"),
+        milliseconds(load),
+        milliseconds(map),
+        milliseconds(map / megabytes * 100.0),
+        milliseconds(theirs),
+    ])
+}
+
+fn best_load_time(workload: Workload<'_>, side: Side, command: &str) -> Result<f64> {
+    let times = (0..3).map(|_| workload.measure_once(side, command)).collect::<Result<Vec<_>>>()?;
     Ok(times.into_iter().fold(f64::INFINITY, f64::min))
 }
 

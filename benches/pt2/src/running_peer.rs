@@ -44,7 +44,7 @@ impl Workload<'_> {
         Ok(process)
     }
 
-    /// Returns the number that a process prints for `load` or `check`.
+    /// Returns the number that a process prints for `load`, `map` or `check`.
     pub(crate) fn measure_once(self, side: Side, command: &str) -> Result<f64> {
         let output = self.command(side, command)?.stderr(Stdio::inherit()).output()?;
         let answer = String::from_utf8_lossy(&output.stdout).into_owned();
