@@ -1,5 +1,5 @@
 """Exports nine models with random weights: `export.py FOLDER [NAME..]` writes NAME.eval.pt2 and NAME.train.pt2 for each of them, and beside each program
-a file NAME.*.safetensors with an input, the output of eager PyTorch, and the losses of three training steps.
+a file NAME.*.safetensors with an input, and the output of eager PyTorch or the losses of three training steps, in float32 and in float64.
 
 The forward pass takes one image of 3x224x224 or 128 tokens, in evaluation mode. The training step takes two images or 128 tokens, in training mode,
 with all probabilities of dropout 0, so that every program computes the same.
@@ -67,7 +67,11 @@ def without_dropout(model):
 
 def build(name):
     torch.manual_seed(0)
-    return without_dropout((IMAGE_MODELS | LANGUAGE_MODELS)[name]())
+    model = without_dropout((IMAGE_MODELS | LANGUAGE_MODELS)[name]())
+    if name == "vit_b_16":
+        # Zeros at first, which would make all outputs and gradients zero.
+        torch.nn.init.trunc_normal_(model.heads.head.weight, std=0.02)
+    return model
 
 
 def example_input(name, images):
@@ -89,18 +93,24 @@ def sgd(model):
     return torch.optim.SGD(model.parameters(), LEARNING_RATE)
 
 
+def results(name, mode, example, dtype):
+    """Returns the output of eager PyTorch, or the losses of three training steps."""
+    model = build(name).to(dtype)
+    example = example.to(dtype) if example.is_floating_point() else example
+    if mode == "eval":
+        with torch.no_grad():
+            return model.eval()(example).contiguous()
+    optimiser = sgd(model.train())
+    return torch.stack([training_step(model, optimiser, example) for _ in range(RECORDED_STEPS)])
+
+
 def export(name, folder):
     for mode, images in ("eval", 1), ("train", 2):
         model, example = build(name).train(mode == "train"), example_input(name, images)
         path = folder / f"{name}.{mode}"
         torch.export.save(torch.export.export(model, (example,)), path.with_suffix(f".{mode}.pt2"))
-        with torch.no_grad():
-            recorded = {"input": example, "output": model(example).contiguous()}
-        if mode == "train":
-            # The forward pass above has changed the statistics of batch normalisations.
-            model = build(name).train()
-            optimiser = sgd(model)
-            recorded["losses"] = torch.stack([training_step(model, optimiser, example) for _ in range(RECORDED_STEPS)])
+        recorded = {"input": example, "results": results(name, mode, example, torch.float32)}
+        recorded["exact_results"] = results(name, mode, example, torch.float64)
         save_file(recorded, path.with_suffix(f".{mode}.safetensors"))
 
 

@@ -1,6 +1,6 @@
 //! One exported program in this framework. ../torch_peer.py is the same for PyTorch.
 //!
-//! `load` and `map` print the seconds of loading, and `check` the largest deviation from eager PyTorch. `run` prints `ready`, and reads lines: a number
+//! `load` and `map` print the seconds of loading, and `check` the deviations from eager PyTorch in 64 bits, ours and PyTorch's in 32 bits. `run` prints `ready`, and reads lines: a number
 //! of calls, answered with the seconds that they take, or `memory`, answered with the peak memory in bytes. `profile` prints the times of operators.
 
 use std::error::Error;
@@ -60,7 +60,10 @@ pub(crate) fn run_command(command: &str, folder: &Path, name: &str, pass: Pass, 
         "load" => print_load_time(|| Program::load(&path))?,
         // SAFETY: no process changes the files of a benchmark while it runs.
         "map" => print_load_time(|| unsafe { Program::map(&path) })?,
-        "check" => println!("{}", Model::load(&path)?.deviation(pass)?),
+        "check" => {
+            let [ours, theirs] = Model::load(&path)?.deviations(pass)?;
+            println!("{ours} {theirs}");
+        }
         "run" => serve(&mut Model::load(&path)?, pass)?,
         "profile" => {
             let mut model = Model::load(&path)?;
@@ -145,25 +148,27 @@ impl Model {
         Ok(output.as_tensor().ok_or("the program returns no tensor")?.clone())
     }
 
-    /// Returns the largest difference from what eager PyTorch recorded, divided by the largest value. For training, it compares the losses of
-    /// the first steps.
-    fn deviation(&mut self, pass: Pass) -> Result<f64> {
-        let recorded = load_safetensors(&self.recorded)?;
-        match pass {
-            Pass::Forward => {
-                let (ours, theirs) = (self.call(pass)?, recorded.get("output").ok_or("there is no recorded output")?);
-                let difference = (&ours - theirs)?.abs()?.amax()?.item::<f64>()?;
-                Ok(difference / theirs.abs()?.amax()?.item::<f64>()?)
-            }
-            Pass::Step => {
-                let losses = recorded.get("losses").ok_or("there are no recorded losses")?.to_vec::<f32>()?;
-                let mut most = 0.0_f64;
-                for theirs in losses.into_iter().map(f64::from) {
-                    let ours = f64::from(self.call(pass)?.item::<f32>()?);
-                    most = most.max(((ours - theirs) / theirs).abs());
-                }
-                Ok(most)
-            }
+    /// Returns the results that PyTorch has recorded: an output, or the losses of steps.
+    fn results(&mut self, pass: Pass, recorded: &Tensor) -> Result<Tensor> {
+        if pass == Pass::Forward {
+            return self.call(pass);
         }
+        let losses = (0..recorded.numel()).map(|_| self.call(pass)).collect::<Result<Vec<_>>>()?;
+        Ok(aten::stack(&losses, 0)?)
     }
+
+    /// Returns our deviation from PyTorch in 64 bits, and that of PyTorch in 32 bits.
+    fn deviations(&mut self, pass: Pass) -> Result<[f64; 2]> {
+        let recorded = load_safetensors(&self.recorded)?;
+        let find = |name: &str| recorded.get(name).ok_or(format!("`{name}` is not recorded"));
+        let (theirs, exact) = (find("results")?, find("exact_results")?);
+        let ours = self.results(pass, theirs)?;
+        Ok([deviation(&ours, exact)?, deviation(theirs, exact)?])
+    }
+}
+
+/// Returns the largest difference, divided by the largest value.
+fn deviation(results: &Tensor, exact: &Tensor) -> Result<f64> {
+    let difference = (results.to(DType::F64)? - exact)?.abs()?.amax()?;
+    Ok((difference / exact.abs()?.amax()?)?.item::<f64>()?)
 }

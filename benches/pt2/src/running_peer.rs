@@ -44,12 +44,13 @@ impl Workload<'_> {
         Ok(process)
     }
 
-    /// Returns the number that a process prints for `load`, `map` or `check`.
-    pub(crate) fn measure_once(self, side: Side, command: &str) -> Result<f64> {
+    /// Returns the numbers that a process prints for `load`, `map` or `check`.
+    pub(crate) fn measure_once<const N: usize>(self, side: Side, command: &str) -> Result<[f64; N]> {
         let output = self.command(side, command)?.stderr(Stdio::inherit()).output()?;
         let answer = String::from_utf8_lossy(&output.stdout).into_owned();
-        let number = answer.lines().last().and_then(|line| line.trim().parse().ok());
-        number.ok_or_else(|| format!("`{command}` of {} failed", self.name).into())
+        let words = answer.lines().last().into_iter().flat_map(str::split_whitespace);
+        let numbers: Vec<f64> = words.filter_map(|word| word.parse().ok()).collect();
+        numbers.try_into().map_err(|_| format!("`{command}` of {} failed", self.name).into())
     }
 
     /// Starts a process, and waits until it is ready to be measured.
