@@ -3,7 +3,6 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, broadcast, element_count, wrap_dim};
 
-use crate::try_view_geometry;
 use crate::{bmm, dot, expand, mm, mv, permute, reshape, sum_dim_intlist, unsqueeze};
 
 /// The product of the matrices in the last two dimensions; a tensor of one dimension is a row on the left and a column on the right.
@@ -23,7 +22,9 @@ pub fn matmul(this: &Tensor, other: &Tensor) -> Result<Tensor> {
             reshape(&row, &row.sizes()[1..])
         }
         ([_, _], [_, _]) => mm(this, other),
-        (rows @ [.., inner], [_] | [_, _]) if has_collapsible_outer_dims(this) => {
+        // One product of all rows. It copies rows that cannot be viewed as one dimension, which costs less than a product for each matrix, and
+        // less than a gradient of `other` for each matrix.
+        (rows @ [.., inner], [_] | [_, _]) => {
             let tall = reshape(this, &[element_count(&rows[..rows.len() - 1]), *inner])?;
             let mut sizes = Dims::from_slice(&rows[..rows.len() - 1]);
             sizes.extend(other.sizes()[1..].iter().copied());
@@ -32,12 +33,6 @@ pub fn matmul(this: &Tensor, other: &Tensor) -> Result<Tensor> {
         }
         _ => matmul_by_bmm(this, other),
     }
-}
-
-/// Whether all dimensions but the last can be viewed as one dimension.
-fn has_collapsible_outer_dims(this: &Tensor) -> bool {
-    let Some((&inner, rows)) = this.sizes().split_last() else { return false };
-    this.geometry().is_contiguous() || try_view_geometry(this.geometry(), &[element_count(rows), inner]).is_some()
 }
 
 /// Computes the product by one `bmm`, with both operands expanded to common batch dimensions.
@@ -80,7 +75,7 @@ pub fn linear(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<
     let one = || Scalar::Int(1);
     match (input.sizes(), weight.sizes()) {
         ([_, _], [_, _]) => crate::addmm(bias, input, &across, one(), one()),
-        ([rows @ .., inner], [out, _]) if rank > 2 && has_collapsible_outer_dims(input) && bias.sizes().len() == 1 => {
+        ([rows @ .., inner], [out, _]) if rank > 2 && bias.sizes().len() == 1 => {
             let sum = crate::addmm(bias, &reshape(input, &[element_count(rows), *inner])?, &across, one(), one())?;
             let mut sizes = Dims::from_slice(rows);
             sizes.push(*out);
