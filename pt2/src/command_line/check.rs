@@ -52,13 +52,18 @@ struct Row {
 }
 
 pub(crate) fn run(options: &CheckOptions, out: &mut dyn Write) -> Outcome<Verdict> {
+    if options.folder.is_file() {
+        let text = "is a file; `check` takes a folder of programs, with what PyTorch recorded of them";
+        return Err(format!("`{}` {text}", options.folder.display()).into());
+    }
     let is_selected = |name: &str| options.only.as_ref().is_none_or(|text| name.contains(text));
     let mut names = recording::program_names(&options.folder)?;
     names.retain(|name| is_selected(name));
     let mut broken = broken::entries(&options.folder)?;
     broken.retain(|entry| is_selected(&entry.file));
     if names.is_empty() && broken.is_empty() {
-        return Err(format!("`{}` has no NAME.json of a program that is selected", options.folder.display()).into());
+        let selected = options.only.as_ref().map_or_else(String::new, |text| format!(" with `{text}` in its name"));
+        return Err(format!("`{}` has no NAME.json of a program{selected}", options.folder.display()).into());
     }
     // The table has the messages of panics.
     std::panic::set_hook(Box::new(|_| {}));

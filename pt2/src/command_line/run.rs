@@ -88,7 +88,8 @@ fn output_row(name: &str, value: &Value) -> Outcome<[String; 5]> {
     let numbers = elements(tensor)?;
     let mut text = outline(tensor);
     if numbers.len() <= MOST_PRINTED {
-        let numbers: Vec<String> = numbers.iter().map(|number| format!("{number:.4}")).collect();
+        let decimals = if tensor.dtype().is_floating() || tensor.dtype().is_complex() { 4 } else { 0 };
+        let numbers: Vec<String> = numbers.iter().map(|number| format!("{number:.decimals$}")).collect();
         text = format!("{text} [{}]", numbers.join(", "));
     }
     let count = f64::from(u32::try_from(numbers.len()).unwrap_or(u32::MAX));

@@ -133,7 +133,10 @@ impl fmt::Display for UnknownOperator {
         match namespace {
             Some("aten") | None => Ok(()),
             Some(namespace) => {
-                write!(f, "; link the crate that defines the operators of `{namespace}`: `use that_crate as _;`")
+                let operator =
+                    target.trim_start_matches("torch.ops.").trim_end_matches(".default").replacen('.', "::", 1);
+                write!(f, "; link the crate that defines the operators of `{namespace}`: `use that_crate as _;`")?;
+                write!(f, "; or define it in Rust: `#[op_def(\"{operator}(..) -> ..\")]`")
             }
         }
     }

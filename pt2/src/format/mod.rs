@@ -103,6 +103,9 @@ pub(crate) struct NamedArgument {
     pub(crate) arg: Argument,
 }
 
+/// The module that PyTorch notes for nodes outside of all modules, such as checks of sizes.
+const WITHOUT_MODULE: &str = "_empty_nn_module_stack_from_metadata_hook";
+
 /// The notes of a node that this crate uses.
 #[derive(Deserialize, Debug, Default)]
 pub(crate) struct NodeMetadata {
@@ -115,6 +118,6 @@ impl NodeMetadata {
     /// Returns the path of the innermost module, such as `layers.0.attention`. It is empty for the outermost module.
     pub(crate) fn module_path(&self) -> &str {
         let last = self.nn_module_stack.as_deref().and_then(|stack| stack.rsplit(';').next());
-        last.and_then(|entry| entry.split(',').nth(1)).unwrap_or_default()
+        last.and_then(|entry| entry.split(',').nth(1)).filter(|path| *path != WITHOUT_MODULE).unwrap_or_default()
     }
 }
