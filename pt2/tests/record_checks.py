@@ -24,16 +24,21 @@ def value(argument):
     return argument
 
 
-def record(name, model, example, calls, build=None, **options):
-    """Exports a model, and records calls. `build` makes the arguments and keyword arguments from the leaves."""
-    build = build or (lambda *leaves: (leaves, {}))
-    args, kwargs = build(*map(value, example))
-    program = export(model.eval(), args, kwargs, **options)
+def without_traces(program):
+    """Removes the notes that have paths of this machine."""
     for module in program.graph_module.modules():
         if isinstance(module, torch.fx.GraphModule):
             for node in module.graph.nodes:
                 for key in ("stack_trace", "from_node", "torch_fn", "source_fn_stack"):
                     node.meta.pop(key, None)
+    return program
+
+
+def record(name, model, example, calls, build=None, **options):
+    """Exports a model, and records calls. `build` makes the arguments and keyword arguments from the leaves."""
+    build = build or (lambda *leaves: (leaves, {}))
+    args, kwargs = build(*map(value, example))
+    program = without_traces(export(model.eval(), args, kwargs, **options))
     path = os.path.join(FOLDER, f"{name}.pt2")
     torch.export.save(program, path)
     module = torch.export.load(path).module()
@@ -187,7 +192,7 @@ record(
 def edit(name, model, args, change, **options):
     """Writes a program whose JSON differs from what torch.export recorded. `change(graph)` changes the graph."""
     path = os.path.join(FOLDER, f"{name}.pt2")
-    torch.export.save(export(model.eval(), args, **options), path)
+    torch.export.save(without_traces(export(model.eval(), args, **options)), path)
     with zipfile.ZipFile(path) as old:
         entries = [(entry, old.read(entry)) for entry in old.namelist()]
     with zipfile.ZipFile(path, "w") as new:

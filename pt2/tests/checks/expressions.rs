@@ -61,7 +61,7 @@ fn values_agree_with_pytorch_in_each_notation() {
 #[test]
 fn a_text_that_is_no_expression_has_no_value() {
     let texts = [
-        "__import__('os').system('touch /tmp/x')",
+        "__import__('os').system('touch found')",
         "exec('1')",
         "s0.__class__",
         "lambda: 1",
