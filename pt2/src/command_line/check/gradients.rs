@@ -92,8 +92,7 @@ fn compare_gradients(
         added.map_err(|reason| format!("gradient of `{name}`: {reason}"))?;
     }
     for name in &run.no_grads {
-        // Decomposition drops `detach` and regions without gradients.
-        if program.dialect == Dialect::Raw && parameter(name)?.grad().is_some() {
+        if parameter(name)?.grad().is_some() {
             return Err(format!("parameter `{name}` has a gradient, and in PyTorch it has none"));
         }
     }
