@@ -79,7 +79,7 @@ pub use key::{
     keys,
 };
 pub use location::Location;
-pub use memory::{Backend, BackendRecord, Buffer, HostBuffer, OutOfMemory, Shared, Storage, Unique};
+pub use memory::{Backend, BackendRecord, Buffer, HostBuffer, MemoryLayout, OutOfMemory, Shared, Storage, Unique};
 pub use name::Name;
 pub use num_complex::{Complex32, Complex64};
 pub use operator::{BoxedFn, FallbackRecord, KernelRecord, Operation, Operator, RuleRecord, TableRef, TableVersion};

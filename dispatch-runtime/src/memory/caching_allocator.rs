@@ -13,10 +13,12 @@
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::fmt;
 use std::ptr::NonNull;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::{memory_layout, region};
 use crate::error::Error;
 
 /// The error if the system has no memory for an allocation.
@@ -112,7 +114,7 @@ impl SizeClass {
     }
 
     /// Returns the size of a block of this class in bytes.
-    fn capacity(self) -> usize {
+    pub(super) fn capacity(self) -> usize {
         let size = self.0.checked_sub(SMALLEST_VALUE_CLASS).unwrap_or(self.0);
         let lines = match usize::from(size) {
             class @ 0..=4 => class,
@@ -135,17 +137,32 @@ impl SizeClass {
 
     #[cold]
     fn allocate_from_shared_cache_or_system(self) -> Option<NonNull<u8>> {
-        let reused = SHARED_CACHE.lock().unwrap_or_else(PoisonError::into_inner).remove(self);
-        reused.or_else(|| self.allocate_from_system())
+        if self.is_cached_per_thread() {
+            return self.allocate_from_system();
+        }
+        let block = memory_layout::allocate_in_place(self)
+            .or_else(|| shared_cache().remove(self))
+            .or_else(|| self.allocate_from_system())?;
+        memory_layout::record_allocation(self, block);
+        Some(block)
     }
 
     #[cold]
     fn add_to_shared_cache_or_free(self, block: NonNull<u8>) {
-        if self.is_cached_per_thread() || !SHARED_CACHE.lock().unwrap_or_else(PoisonError::into_inner).add(self, block)
-        {
-            // SAFETY: nothing uses the block any more.
-            unsafe { self.free_to_system(block) }
+        if !self.is_cached_per_thread() {
+            memory_layout::record_free(block);
+            // SAFETY: the byte before a block is part of its allocation, and nothing uses the block any more.
+            unsafe {
+                if block.sub(1).read() == region::IN_REGION {
+                    return region::free(block);
+                }
+            }
+            if shared_cache().add(self, block) {
+                return;
+            }
         }
+        // SAFETY: nothing uses the block any more.
+        unsafe { self.free_to_system(block) }
     }
 
     /// Allocates a zeroed block from the system. The alignment that is requested is small on purpose: with a large one, Rust's allocator
@@ -244,6 +261,23 @@ impl Drop for ThreadCache {
 
 /// The cache of large unused blocks that all threads share.
 static SHARED_CACHE: Mutex<SharedCache> = Mutex::new(SharedCache { blocks: Vec::new(), unused_bytes: 0 });
+
+fn shared_cache() -> MutexGuard<'static, SharedCache> {
+    SHARED_CACHE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns those of the blocks to the system that the shared cache has.
+pub(super) fn free_cached_blocks(blocks: &[NonNull<u8>]) {
+    let blocks: HashSet<NonNull<u8>> = blocks.iter().copied().collect();
+    let mut cache = shared_cache();
+    let freed: Vec<_> = cache.blocks.extract_if(.., |(_, block)| blocks.contains(&block.0)).collect();
+    cache.unused_bytes -= freed.iter().map(|(class, _)| class.capacity()).sum::<usize>();
+    drop(cache);
+    for (class, block) in freed {
+        // SAFETY: a block in the cache has no user.
+        unsafe { class.free_to_system(block.0) }
+    }
+}
 
 struct SharedCache {
     blocks: Vec<(SizeClass, UnusedBlock)>,

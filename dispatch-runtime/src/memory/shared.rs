@@ -114,6 +114,20 @@ impl<T> Shared<T> {
         unsafe { self.inner.add(1).cast() }
     }
 
+    /// Converts the handle into the address of its block.
+    pub(crate) fn into_raw(this: Self) -> NonNull<u8> {
+        ManuallyDrop::new(this).inner.cast()
+    }
+
+    /// Converts the address of a block into a handle.
+    ///
+    /// # Safety
+    ///
+    /// [`into_raw`](Self::into_raw) returned the address, and each of its calls gives one handle.
+    pub(crate) unsafe fn from_raw(block: NonNull<u8>) -> Self {
+        Self { inner: block.cast() }
+    }
+
     /// Returns whether this is the only handle. The actions of dropped handles happen before the actions that follow this check.
     #[inline]
     pub(crate) fn is_unique(this: &Self) -> bool {

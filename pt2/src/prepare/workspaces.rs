@@ -1,21 +1,31 @@
-//! Workspaces: the slots of runs, which later runs use again.
+//! Workspaces: the slots and the memory of runs, which later runs use again.
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-use dispatch_runtime::Value;
+use dispatch_runtime::{MemoryLayout, Value};
 
 /// The unused workspaces of a graph. Threads that run a graph at once have a workspace each.
 #[derive(Default)]
-pub(crate) struct Workspaces(Mutex<Vec<Vec<Value>>>);
+pub(crate) struct Workspaces(Mutex<Vec<Workspace>>);
+
+struct Workspace {
+    slots: Vec<Value>,
+    memory: MemoryLayout,
+}
 
 impl Workspaces {
     /// Calls `run` with a workspace of empty slots.
     pub(crate) fn with<R>(&self, slots: usize, run: impl FnOnce(&mut [Value]) -> R) -> R {
         let unused = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut workspace = unused.unwrap_or_else(|| vec![Value::None; slots]);
-        let result = run(&mut workspace);
-        workspace.fill(Value::None);
+        let mut workspace =
+            unused.unwrap_or_else(|| Workspace { slots: vec![Value::None; slots], memory: MemoryLayout::default() });
+        let Workspace { slots, memory } = &mut workspace;
+        let result = memory.run(|| {
+            let result = run(slots);
+            slots.fill(Value::None);
+            result
+        });
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(workspace);
         result
     }
@@ -24,5 +34,23 @@ impl Workspaces {
 impl fmt::Debug for Workspaces {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Workspaces")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dispatch_runtime::Storage;
+
+    #[test]
+    fn runs_of_the_same_sizes_get_a_memory_layout() {
+        let workspaces = Workspaces::default();
+        let layout_size =
+            || workspaces.0.lock().unwrap().iter().map(|workspace| workspace.memory.size()).sum::<usize>();
+        for _ in 0..2 {
+            assert_eq!(layout_size(), 0);
+            workspaces.with(1, |_| drop([1, 2].map(|mebibytes| Storage::new_host(mebibytes << 20))));
+        }
+        assert!(layout_size() >= 3 << 20);
     }
 }

@@ -32,8 +32,6 @@ pub struct MemoryReport {
     pub total: usize,
     /// The largest size of the blocks that are in use at one time, as each is freed after its last use.
     pub peak: usize,
-    /// The size of one region of memory in which every block has a fixed place.
-    pub arena: usize,
 }
 
 impl Program {
@@ -131,56 +129,13 @@ impl Blocks {
             in_use = if is_begin { in_use.saturating_add(size) } else { in_use.saturating_sub(size) };
             peak = peak.max(in_use);
         }
-        MemoryReport {
-            blocks: self.all.len(),
-            total: self.all.iter().map(|block| block.size).sum(),
-            peak,
-            arena: arena(&self.all),
-        }
+        MemoryReport { blocks: self.all.len(), total: self.all.iter().map(|block| block.size).sum(), peak }
     }
-}
-
-/// Places the blocks, the largest first, each in the smallest gap between those that are in use at the same time. Returns the size of the
-/// region.
-fn arena(blocks: &[Block]) -> usize {
-    const ALIGNMENT: usize = 64;
-    let mut by_size: Vec<&Block> = blocks.iter().filter(|block| block.size > 0).collect();
-    by_size.sort_by_key(|block| std::cmp::Reverse(block.size));
-    let mut placed: Vec<(usize, &Block)> = Vec::new();
-    let mut end = 0;
-    for block in by_size {
-        let size = block.size.next_multiple_of(ALIGNMENT);
-        let mut others: Vec<(usize, usize)> = placed
-            .iter()
-            .filter(|(_, other)| other.first <= block.last && block.first <= other.last)
-            .map(|(at, other)| (*at, at.saturating_add(other.size.next_multiple_of(ALIGNMENT))))
-            .collect();
-        others.sort_unstable();
-        let (mut free_from, mut best) = (0_usize, None::<(usize, usize)>);
-        for (from, to) in others {
-            let gap = from.saturating_sub(free_from);
-            if gap >= size && best.is_none_or(|(_, smallest)| gap < smallest) {
-                best = Some((free_from, gap));
-            }
-            free_from = free_from.max(to);
-        }
-        let at = best.map_or(free_from, |(at, _)| at);
-        end = end.max(at.saturating_add(size));
-        placed.push((at, block));
-    }
-    end
 }
 
 impl fmt::Display for MemoryReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mib = |bytes: usize| format!("{}.{} MiB", bytes >> 20, ((bytes % (1 << 20)) * 10) >> 20);
-        write!(
-            f,
-            "{} blocks of {}; at most {} in use at one time; {} with a place for each",
-            self.blocks,
-            mib(self.total),
-            mib(self.peak),
-            mib(self.arena)
-        )
+        write!(f, "{} blocks of {}; at most {} in use at one time", self.blocks, mib(self.total), mib(self.peak))
     }
 }
