@@ -139,6 +139,8 @@ pub enum Pt2Problem {
         module: String,
         /// The error of the operator.
         source: Error,
+        /// A sentence for each argument of the call whose dtype is another one than in the example.
+        other_dtypes: Vec<String>,
     },
     /// Another run of the program writes its state at the moment.
     StateInUse {

@@ -172,13 +172,24 @@ impl InputSpec {
                 return Err(format!("argument `{name}` is given twice"));
             }
         }
+        let trees: Vec<Option<&Tree>> = positional.into_iter().chain(keywords).collect();
+        let missing = trees.iter().enumerate().filter(|(_, tree)| tree.is_none());
+        let missing: Vec<String> = missing.map(|(at, _)| format!("`{}`", self.name(at))).collect();
+        match missing.as_slice() {
+            [] => {}
+            [name] => return Err(format!("argument {name} is missing; the arguments are {}", self.all_names())),
+            names => {
+                return Err(format!(
+                    "arguments {} are missing; the arguments are {}",
+                    names.join(", "),
+                    self.all_names()
+                ));
+            }
+        }
         let mut leaves = Vec::new();
         let specs = self.positional.iter().chain(self.keywords.iter().map(|(_, spec)| spec));
-        for (at, (spec, tree)) in specs.zip(positional.into_iter().chain(keywords)).enumerate() {
-            let name = self.name(at);
-            let tree =
-                tree.ok_or_else(|| format!("argument `{name}` is missing; the arguments are {}", self.all_names()))?;
-            spec.flatten(tree, &name, &mut leaves)?;
+        for (at, (spec, tree)) in specs.zip(trees.into_iter().flatten()).enumerate() {
+            spec.flatten(tree, &self.name(at), &mut leaves)?;
         }
         Ok(leaves)
     }

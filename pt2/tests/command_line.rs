@@ -93,6 +93,18 @@ fn diff_names_the_first_node_that_differs() {
     let (text, errors, code) = run_program(&["diff", MLP, "--dtype", "bf16", "--tolerance", "1e-7"]);
     assert_eq!((errors.as_str(), code), ("", Some(1)));
     assert!(text.contains("\nfirst difference: `linear` (aten::linear): the relative difference is "), "{text}");
+
+    // The dialects have other nodes, and the outputs agree.
+    let dialects = run_well(&["diff", "tests/golden/nn_mlp.raw.pt2", "--with", "tests/golden/nn_mlp.core.pt2"]);
+    assert!(
+        dialects.starts_with("1 calls are in both runs, 2 only in the first, 4 only in the second\n"),
+        "{dialects}"
+    );
+    assert!(dialects.ends_with("no difference above the tolerance\n"), "{dialects}");
+
+    let (text, _, code) = run_program(&["diff", MLP, "--with", "tests/programs/mlp_core.pt2"]);
+    assert!(text.contains("\nthe largest relative difference is ") && text.contains(", at output 0\n"), "{text}");
+    assert_eq!(code, Some(1));
 }
 
 #[test]

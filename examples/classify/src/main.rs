@@ -28,6 +28,7 @@ use opdispatch::pt2::Archive;
 use classifier::Classifier;
 use photo::Photo;
 
+const USAGE: &str = "usage: classify [MODEL.pt2 PICTURE], with a picture in PNG or JPEG";
 const DRAWING: &str = "target/classify.png";
 /// A ResNet-18 of torchvision with few channels, ten classes and random weights.
 const SMALL_MODEL: &[u8] = include_bytes!("../data/resnet18.pt2");
@@ -42,7 +43,11 @@ fn main() -> Result<()> {
             (Classifier::new(&Archive::read(SMALL_MODEL)?)?, Photo::decode(SMALL_PICTURE)?)
         }
         [model, picture] => (Classifier::new(&Archive::open(model)?)?, Photo::open(picture)?),
-        _ => return Err("usage: classify [MODEL.pt2 PICTURE], with a picture in PNG or JPEG".into()),
+        [flag] if flag == "--help" || flag == "-h" => {
+            println!("{USAGE}");
+            return Ok(());
+        }
+        _ => return Err(USAGE.into()),
     };
 
     let photo = photo.resized_and_cropped(classifier.side())?;

@@ -12,7 +12,7 @@ use dispatch_pt2::{Archive, Program};
 use dispatch_runtime::{DType, Result, Tensor, Value, guard};
 use kernels_cpu::thread_pool::set_num_threads;
 
-use crate::difference::{Difference, default_tolerance, outline};
+use crate::difference::{Difference, default_tolerance};
 use crate::node_observer::{NodeObserver, lock, tensors};
 use crate::program_input::{ProgramInput, copy_inputs};
 use crate::progress_bar::DelayedProgressBar;
@@ -20,7 +20,8 @@ use crate::{Outcome, Verdict};
 
 /// Compares two runs node by node, and names the first node that differs.
 ///
-/// The runs are those of two programs, or of one program with other settings. Nodes are compared if both programs have their name.
+/// The runs are those of two programs, or of one program with other settings. Nodes of two programs are compared if they have the same name,
+/// operator and sizes. The outputs are always compared.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct DiffOptions {
@@ -45,14 +46,20 @@ Examples:
   pt2 diff model.pt2 --dtype bf16
   pt2 diff old.pt2 input.npy --with new.pt2";
 
-/// The results of a run: copies of the tensors of each node, in the order of the calls.
-type NodeResults = HashMap<String, Vec<Vec<Tensor>>>;
+/// The results of the calls of each node with this name and operator, in the order of the calls.
+type NodeResults = HashMap<(String, String), Vec<Vec<Tensor>>>;
 
-/// The comparison of the second run with the results of the first.
+/// The results of the first run, and copies of those of its nodes.
+struct FirstRun {
+    nodes: NodeResults,
+    outputs: Vec<Value>,
+}
+
+/// The comparison of the second run with the first.
 struct Comparison {
     first: NodeResults,
-    /// The number of calls of each node that were compared.
-    compared_calls: HashMap<String, usize>,
+    /// The number of calls of each node in the second run so far.
+    calls: HashMap<(String, String), usize>,
     compared: usize,
     only_second: usize,
     tolerance: Option<f64>,
@@ -93,31 +100,26 @@ fn convert_floating(leaf: &mut Value, dtype: DType) -> Result<()> {
 }
 
 /// Runs a program, and returns copies of all results.
-fn collect_results(program: &Program, leaves: Vec<Value>) -> Outcome<NodeResults> {
+fn collect_results(program: &Program, leaves: Vec<Value>) -> Outcome<FirstRun> {
     let results = Arc::new(Mutex::new(NodeResults::new()));
     let bar = Mutex::new(DelayedProgressBar::new(program.nodes().len()));
     let collected = results.clone();
-    let observer = NodeObserver::new(move |node, _, values| {
+    let observer = NodeObserver::new(move |node, operator, values| {
         // Later nodes may write to the results in place.
         let copies = tensors(values).map(ConversionMethods::deep_clone).collect::<Result<Vec<Tensor>>>()?;
         lock(&bar).step(node);
-        lock(&collected).entry(node.to_owned()).or_default().push(copies);
+        lock(&collected).entry((node.to_owned(), operator.name().to_string())).or_default().push(copies);
         Ok(())
     });
-    with_mode(observer, || program.run_leaves(leaves))?;
-    let mut results = lock(&results);
-    Ok(std::mem::take(&mut *results))
+    let outputs = with_mode(observer, || program.run_leaves(leaves))?;
+    let nodes = std::mem::take(&mut *lock(&results));
+    Ok(FirstRun { nodes, outputs })
 }
 
-fn compare_run(
-    program: &Program,
-    leaves: Vec<Value>,
-    first: NodeResults,
-    tolerance: Option<f64>,
-) -> Outcome<Comparison> {
+fn compare_run(program: &Program, leaves: Vec<Value>, first: FirstRun, tolerance: Option<f64>) -> Outcome<Comparison> {
     let comparison = Comparison {
-        first,
-        compared_calls: HashMap::new(),
+        first: first.nodes,
+        calls: HashMap::new(),
         compared: 0,
         only_second: 0,
         tolerance,
@@ -129,49 +131,69 @@ fn compare_run(
     let compared = comparison.clone();
     let observer = NodeObserver::new(move |node, operator, values| {
         lock(&bar).step(node);
-        lock(&compared).add(node, &operator.name().to_string(), values);
+        lock(&compared).add_call(node, &operator.name().to_string(), values);
         Ok(())
     });
-    // The comparison tells more than the error of a second run that fails after a difference.
     let outcome = with_mode(observer, || program.run_leaves(leaves));
     let comparison = Arc::into_inner(comparison).ok_or("the run has not ended")?;
-    let comparison = comparison.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if comparison.first_difference.is_none() {
-        outcome?;
+    let mut comparison = comparison.into_inner().unwrap_or_else(PoisonError::into_inner);
+    match outcome {
+        Ok(outputs) => comparison.add_outputs(&outputs, &first.outputs),
+        // The comparison tells more than the error of a second run that fails after a difference.
+        Err(_) if comparison.first_difference.is_some() => {}
+        Err(error) => return Err(error.into()),
     }
     Ok(comparison)
 }
 
 impl Comparison {
-    /// Compares the results of a call with those of the same call in the first run.
-    fn add(&mut self, node: &str, operator: &str, values: &[Value]) {
-        let call = self.compared_calls.entry(node.to_owned()).or_default();
-        let expected = self.first.get(node).and_then(|calls| calls.get(*call));
+    /// Compares the results of a call with those of the same call in the first run. If the sizes differ, it is another call.
+    fn add_call(&mut self, node: &str, operator: &str, values: &[Value]) {
+        let key = (node.to_owned(), operator.to_owned());
+        let call = self.calls.entry(key.clone()).or_default();
+        let expected = self.first.get(&key).and_then(|calls| calls.get(*call));
         *call += 1;
-        let Some(expected) = expected else {
+        let has_sizes =
+            |expected: &&Vec<Tensor>| tensors(values).map(Tensor::sizes).eq(expected.iter().map(Tensor::sizes));
+        let Some(expected) = expected.filter(has_sizes) else {
             self.only_second += 1;
             return;
         };
         self.compared += 1;
-        for (actual, expected) in tensors(values).zip(expected) {
-            let reason = match compare(actual, expected) {
-                Ok(difference) => {
-                    let dtypes = [actual.dtype(), expected.dtype()];
-                    let default = || 10.0 * dtypes.map(default_tolerance).into_iter().fold(0.0, f64::max);
-                    let tolerance = self.tolerance.unwrap_or_else(default);
-                    if self.largest.as_ref().is_none_or(|(largest, _)| difference > *largest) {
-                        self.largest = Some((difference, node.to_owned()));
-                    }
-                    // A NaN is not within the tolerance.
-                    (difference.is_nan() || difference > tolerance).then(|| {
-                        format!("the relative difference is {difference:.3e}, and the tolerance {tolerance:.3e}")
-                    })
-                }
-                Err(reason) => Some(reason),
-            };
-            if let Some(reason) = reason {
-                self.first_difference.get_or_insert_with(|| format!("`{node}` ({operator}): {reason}"));
+        for (actual, expected) in tensors(values).zip(expected.clone()) {
+            self.add(&format!("`{node}` ({operator})"), actual, &expected);
+        }
+    }
+
+    fn add_outputs(&mut self, actual: &[Value], expected: &[Value]) {
+        if actual.len() != expected.len() {
+            let reason = format!("the programs have {} and {} outputs", expected.len(), actual.len());
+            self.first_difference.get_or_insert(reason);
+        }
+        for (at, (actual, expected)) in actual.iter().zip(expected).enumerate() {
+            if let (Value::Tensor(actual), Value::Tensor(expected)) = (actual, expected) {
+                self.add(&format!("output {at}"), actual, expected);
             }
+        }
+    }
+
+    fn add(&mut self, place: &str, actual: &Tensor, expected: &Tensor) {
+        let reason = match compare(actual, expected) {
+            Ok(difference) => {
+                let dtypes = [actual.dtype(), expected.dtype()];
+                let default = || 10.0 * dtypes.map(default_tolerance).into_iter().fold(0.0, f64::max);
+                let tolerance = self.tolerance.unwrap_or_else(default);
+                if self.largest.as_ref().is_none_or(|(largest, _)| difference > *largest) {
+                    self.largest = Some((difference, place.to_owned()));
+                }
+                // A NaN is not within the tolerance.
+                (difference.is_nan() || difference > tolerance)
+                    .then(|| format!("the relative difference is {difference:.3e}, and the tolerance {tolerance:.3e}"))
+            }
+            Err(reason) => Some(reason),
+        };
+        if let Some(reason) = reason {
+            self.first_difference.get_or_insert_with(|| format!("{place}: {reason}"));
         }
     }
 
@@ -183,8 +205,8 @@ impl Comparison {
             "{} calls are in both runs, {only_first} only in the first, {} only in the second",
             self.compared, self.only_second
         )?;
-        if let Some((largest, node)) = &self.largest {
-            writeln!(out, "the largest relative difference is {largest:.3e}, at `{node}`")?;
+        if let Some((largest, place)) = &self.largest {
+            writeln!(out, "the largest relative difference is {largest:.3e}, at {place}")?;
         }
         Ok(if let Some(first) = &self.first_difference {
             writeln!(out, "first difference: {first}")?;
@@ -202,6 +224,6 @@ fn compare(actual: &Tensor, expected: &Tensor) -> std::result::Result<f64, Strin
     let expected =
         if is_floating { expected.to(actual.dtype()).map_err(|error| error.to_string())? } else { expected.clone() };
     let mut difference = Difference::default();
-    difference.add(actual, &expected).map_err(|reason| format!("{reason}; it is {}", outline(actual)))?;
+    difference.add(actual, &expected)?;
     Ok(difference.relative())
 }

@@ -105,6 +105,18 @@ impl InputConstraints {
         Ok(symbols)
     }
 
+    /// Returns a sentence for each tensor that has another dtype than in the example.
+    pub(crate) fn other_dtypes(&self, leaves: &[Value]) -> Vec<String> {
+        let inputs = self.inputs.iter().zip(leaves);
+        let other = inputs.filter_map(|(input, leaf)| match (&input.expected, leaf) {
+            (Expected::Tensor { dtype: Some(dtype), .. }, Value::Tensor(tensor)) if *dtype != tensor.dtype() => {
+                Some(format!("argument `{}` is {}, and was {dtype} in the example", input.path.name, tensor.dtype()))
+            }
+            _ => None,
+        });
+        other.collect()
+    }
+
     #[cold]
     fn refuse(&self, input: usize, reason: String) -> Pt2Problem {
         let input = self.inputs.get(input).map_or_else(String::new, |input| input.path.name.clone());
@@ -258,12 +270,11 @@ impl Expected {
     }
 }
 
-/// Checks the dtype and the rank. Another floating-point dtype is allowed, because a program can be converted with `to(dtype)`. If it does not
-/// fit, an operator refuses it.
+/// Checks the dtype and the rank. Another dtype of the same kind is allowed, as in PyTorch: many operators take each integer, and a program
+/// can be converted with `to(dtype)`. If the dtype does not fit, an operator refuses it.
 fn check_tensor(tensor: &Tensor, dtype: Option<DType>, sizes: &[Expression]) -> Result<(), String> {
     if let Some(dtype) = dtype
-        && dtype != tensor.dtype()
-        && !(dtype.is_floating() && tensor.dtype().is_floating())
+        && !is_same_kind(dtype, tensor.dtype())
     {
         return Err(format!("its dtype is {}, and must be {dtype}", tensor.dtype()));
     }
@@ -271,8 +282,14 @@ fn check_tensor(tensor: &Tensor, dtype: Option<DType>, sizes: &[Expression]) -> 
     if found == expected {
         return Ok(());
     }
-    let texts: Vec<String> = sizes.iter().map(Expression::to_string).collect();
-    Err(format!("it has {found} dimensions, and must have {expected}, with the sizes [{}]", texts.join(", ")))
+    let size = |size: &Expression| size.as_int().map_or_else(|| "any".to_owned(), |size| size.to_string());
+    let sizes: Vec<String> = sizes.iter().map(size).collect();
+    Err(format!("it has {found} dimensions, and must have {expected}: [{}]", sizes.join(", ")))
+}
+
+fn is_same_kind(one: DType, other: DType) -> bool {
+    let kind = |dtype: DType| (dtype == DType::Bool, dtype.is_floating(), dtype.is_complex());
+    kind(one) == kind(other)
 }
 
 /// Compares as Python does: 3 and 3.0 are equal.

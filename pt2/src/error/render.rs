@@ -35,8 +35,13 @@ impl fmt::Display for Pt2Problem {
                     write!(f, "; its programs are `{}`", found.join("`, `"))
                 }
             }
-            Self::Json { entry, at, message } if at.is_empty() || at == "." => write!(f, "entry `{entry}`: {message}"),
-            Self::Json { entry, at, message } => write!(f, "entry `{entry}`, at `{at}`: {message}"),
+            Self::Json { entry, at, message } => {
+                write!(f, "entry `{entry}`")?;
+                if !at.is_empty() && at != "." {
+                    write!(f, ", at `{at}`")?;
+                }
+                write!(f, ": {message}. The file is damaged: save the program again")
+            }
             Self::SchemaVersion { major, minor } => write!(
                 f,
                 "version {major}.{minor} of the program's records is unknown; version 8 is read. Export the program again with PyTorch 2.8 to \
@@ -56,7 +61,10 @@ impl fmt::Display for Pt2Problem {
             Self::NotOneTensor => f.write_str(
                 "the program does not return one tensor, as `forward` does; `run` returns all that it returns",
             ),
-            Self::Run { node, module, source } => write!(f, "node `{node}`{}: {source}", InModule(module)),
+            Self::Run { node, module, source, other_dtypes } => {
+                write!(f, "node `{node}`{}: {source}", InModule(module))?;
+                other_dtypes.iter().try_for_each(|sentence| write!(f, "; {sentence}"))
+            }
             Self::StateInUse { tensor } => write!(
                 f,
                 "another run of this program writes `{tensor}` at the moment. Run one after another, or give each thread a `deep_clone` of the \

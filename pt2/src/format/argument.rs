@@ -11,7 +11,7 @@ use super::number::Number;
 
 /// An argument or a result of a node, or an input or output of a graph.
 #[derive(Deserialize, Debug)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", expecting = "an argument")]
 #[expect(clippy::enum_variant_names, reason = "the variants have the names of the keys in the file")]
 pub(crate) enum Argument {
     AsNone(bool),
@@ -48,11 +48,13 @@ pub(crate) enum Argument {
 }
 
 #[derive(Deserialize, Debug, Clone)]
+#[serde(expecting = "the name of a tensor")]
 pub(crate) struct TensorName {
     pub(crate) name: String,
 }
 
 #[derive(Deserialize, Debug)]
+#[serde(expecting = "a tensor or none")]
 pub(crate) enum OptionalTensor {
     #[serde(rename = "as_tensor")]
     Tensor(TensorName),
@@ -72,6 +74,7 @@ impl OptionalTensor {
 
 /// A number, or the name of a value that is one.
 #[derive(Deserialize, Debug)]
+#[serde(expecting = "a number or its name")]
 pub(crate) enum SymArgument {
     #[serde(rename = "as_name")]
     Name(String),
@@ -84,12 +87,14 @@ pub(crate) enum SymArgument {
 }
 
 #[derive(Deserialize, Debug, Clone, Copy)]
+#[serde(expecting = "a complex number")]
 pub(crate) struct ComplexRecord {
     pub(crate) real: Number,
     pub(crate) imag: Number,
 }
 
 #[derive(Deserialize, Debug, Clone, PartialEq, Eq)]
+#[serde(expecting = "a device")]
 pub(crate) struct DeviceRecord {
     #[serde(rename = "type")]
     pub(crate) kind: String,
@@ -98,12 +103,14 @@ pub(crate) struct DeviceRecord {
 }
 
 #[derive(Deserialize, Debug)]
+#[serde(expecting = "a graph")]
 pub(crate) struct GraphArgument {
     pub(crate) name: String,
     pub(crate) graph: Graph,
 }
 
 #[derive(Deserialize, Debug)]
+#[serde(expecting = "a custom object")]
 pub(crate) struct CustomObject {
     #[serde(default)]
     pub(crate) name: String,

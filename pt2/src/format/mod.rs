@@ -18,6 +18,7 @@ pub(crate) use tensor::{Payload, PayloadConfig, TensorMeta, dtype_of_id, layout_
 pub(crate) const SCHEMA_MAJOR: i64 = 8;
 
 #[derive(Deserialize, Debug)]
+#[serde(expecting = "a program")]
 pub(crate) struct ExportedProgram {
     pub(crate) graph_module: GraphModule,
     #[serde(default)]
@@ -29,11 +30,13 @@ pub(crate) struct ExportedProgram {
 
 /// The version of the records. It is read first, because a later version may change all other records.
 #[derive(Deserialize, Debug)]
+#[serde(expecting = "a program")]
 pub(crate) struct Versioned {
     pub(crate) schema_version: SchemaVersion,
 }
 
 #[derive(Deserialize, Debug)]
+#[serde(expecting = "a version")]
 pub(crate) struct SchemaVersion {
     pub(crate) major: i64,
     pub(crate) minor: i64,
@@ -41,12 +44,14 @@ pub(crate) struct SchemaVersion {
 
 /// The range of a symbol. `None` is no bound.
 #[derive(Deserialize, Debug, Clone, Copy, PartialEq, Eq)]
+#[serde(expecting = "a range")]
 pub(crate) struct RangeConstraint {
     pub(crate) min_val: Option<i64>,
     pub(crate) max_val: Option<i64>,
 }
 
 #[derive(Deserialize, Debug)]
+#[serde(expecting = "a module with a graph")]
 pub(crate) struct GraphModule {
     pub(crate) graph: Graph,
     pub(crate) signature: Signature,
@@ -55,6 +60,7 @@ pub(crate) struct GraphModule {
 }
 
 #[derive(Deserialize, Debug)]
+#[serde(expecting = "a call of a module")]
 pub(crate) struct ModuleCall {
     #[serde(default)]
     pub(crate) fqn: String,
@@ -63,6 +69,7 @@ pub(crate) struct ModuleCall {
 }
 
 #[derive(Deserialize, Debug)]
+#[serde(expecting = "the signature of a call")]
 pub(crate) struct ModuleCallSignature {
     #[serde(default)]
     pub(crate) in_spec: String,
@@ -73,6 +80,7 @@ pub(crate) struct ModuleCallSignature {
 }
 
 #[derive(Deserialize, Debug)]
+#[serde(expecting = "a graph")]
 pub(crate) struct Graph {
     pub(crate) inputs: Vec<Argument>,
     pub(crate) outputs: Vec<Argument>,
@@ -87,6 +95,7 @@ pub(crate) struct Graph {
 }
 
 #[derive(Deserialize, Debug)]
+#[serde(expecting = "a node")]
 pub(crate) struct Node {
     pub(crate) target: String,
     pub(crate) inputs: Vec<NamedArgument>,
@@ -98,6 +107,7 @@ pub(crate) struct Node {
 }
 
 #[derive(Deserialize, Debug)]
+#[serde(expecting = "an argument")]
 pub(crate) struct NamedArgument {
     pub(crate) name: String,
     pub(crate) arg: Argument,
@@ -108,6 +118,7 @@ const WITHOUT_MODULE: &str = "_empty_nn_module_stack_from_metadata_hook";
 
 /// The notes of a node that this crate uses.
 #[derive(Deserialize, Debug, Default)]
+#[serde(expecting = "the metadata of a node")]
 pub(crate) struct NodeMetadata {
     /// The modules around the node, from the outermost one: `key,path,type;key,path,type`.
     #[serde(default)]

@@ -7,6 +7,7 @@ use serde::de::{Deserializer, Error, Visitor};
 
 /// A number, or an expression of symbols with the value that it had in the example.
 #[derive(Deserialize, Debug, Clone, PartialEq)]
+#[serde(expecting = "a number")]
 pub(crate) enum SymNumber {
     #[serde(rename = "as_int")]
     Int(i64),
@@ -29,6 +30,7 @@ impl SymNumber {
 }
 
 #[derive(Deserialize, Debug, Clone, PartialEq)]
+#[serde(expecting = "an expression")]
 pub(crate) struct SymExpression {
     pub(crate) expr_str: String,
     #[serde(default)]
@@ -36,6 +38,7 @@ pub(crate) struct SymExpression {
 }
 
 #[derive(Deserialize, Debug, Clone, Copy, PartialEq)]
+#[serde(expecting = "a number")]
 pub(crate) enum Hint {
     #[serde(rename = "as_int")]
     Int(i64),

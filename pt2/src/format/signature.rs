@@ -7,6 +7,7 @@ use serde::Deserialize;
 use super::argument::{Argument, CustomObject, SymArgument, TensorName};
 
 #[derive(Deserialize, Debug)]
+#[serde(expecting = "a signature")]
 pub(crate) struct Signature {
     pub(crate) input_specs: Vec<InputSpec>,
     pub(crate) output_specs: Vec<OutputSpec>,
@@ -14,7 +15,7 @@ pub(crate) struct Signature {
 
 /// The role of an input, in the order of the graph's inputs.
 #[derive(Deserialize, Debug)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", expecting = "the role of an input")]
 pub(crate) enum InputSpec {
     UserInput { arg: Argument },
     Parameter { arg: TensorName, parameter_name: String },
@@ -27,7 +28,7 @@ pub(crate) enum InputSpec {
 
 /// A value that the caller must pass as it was in the example.
 #[derive(Deserialize, Debug)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", expecting = "a constant")]
 #[expect(clippy::enum_variant_names, reason = "the variants have the names of the keys in the file")]
 pub(crate) enum ConstantValue {
     AsNone(bool),
@@ -39,7 +40,7 @@ pub(crate) enum ConstantValue {
 
 /// The role of an output, in the order of the graph's outputs.
 #[derive(Deserialize, Debug)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", expecting = "the role of an output")]
 pub(crate) enum OutputSpec {
     UserOutput { arg: Argument },
     LossOutput { arg: TensorName },

@@ -11,6 +11,7 @@ use super::argument::DeviceRecord;
 use super::number::SymNumber;
 
 #[derive(Deserialize, Debug, Clone)]
+#[serde(expecting = "the description of a tensor")]
 pub(crate) struct TensorMeta {
     pub(crate) dtype: i64,
     pub(crate) sizes: Vec<SymNumber>,
@@ -23,11 +24,13 @@ pub(crate) struct TensorMeta {
 
 /// `data/weights/NAME_weights_config.json` or `data/constants/NAME_constants_config.json`: a payload for each tensor.
 #[derive(Deserialize, Debug, Default)]
+#[serde(expecting = "the list of the data")]
 pub(crate) struct PayloadConfig {
     pub(crate) config: BTreeMap<String, Payload>,
 }
 
 #[derive(Deserialize, Debug)]
+#[serde(expecting = "an entry of data")]
 pub(crate) struct Payload {
     /// The file below the folder of the config.
     pub(crate) path_name: String,

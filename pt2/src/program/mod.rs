@@ -197,7 +197,10 @@ impl Program {
         let _writes = layout.state_writes.begin(written)?;
         let state = |at: usize| self.state.get(at).map(|entry| entry.tensor().clone().into());
         let inputs = self.graph_inputs(state, &leaves);
-        let outputs = run_graph_observed(&layout.graph, inputs, self.device(&leaves), observe)?;
+        let outputs = run_graph_observed(&layout.graph, inputs, self.device(&leaves), observe).map_err(|problem| {
+            let Pt2Problem::Run { node, module, source, .. } = problem else { return problem };
+            Pt2Problem::Run { node, module, source, other_dtypes: layout.constraints.other_dtypes(&leaves) }
+        })?;
         let (mut results, mut writes) = (Vec::new(), Vec::new());
         for (role, value) in layout.outputs.iter().zip(outputs) {
             let target = match role {

@@ -56,8 +56,12 @@ pub(crate) fn run_instruction(
     slots: &mut [Value],
     device: Device,
 ) -> Result<(), Pt2Problem> {
-    let refuse =
-        |source: Error| Pt2Problem::Run { node: instruction.name.clone(), module: instruction.module.clone(), source };
+    let refuse = |source: Error| Pt2Problem::Run {
+        node: instruction.name.clone(),
+        module: instruction.module.clone(),
+        source,
+        other_dtypes: Vec::new(),
+    };
     match &instruction.operation {
         Operation::Call(call) => {
             let mut stack = Stack::new();

@@ -104,6 +104,14 @@ fn a_refusal_names_the_argument_the_dimension_and_both_sizes() {
 }
 
 #[test]
+fn an_operator_that_refuses_a_dtype_names_the_argument() {
+    let program = Program::load("tests/programs/mlp.pt2").unwrap();
+    let error = program.run_leaves(vec![ones(DType::F64, &[1, 4])]).unwrap_err().to_string();
+    assert!(error.starts_with("`tests/programs/mlp.pt2`: node `linear`"), "{error}");
+    assert!(error.ends_with("; argument `x` is float64, and was float32 in the example"), "{error}");
+}
+
+#[test]
 fn dtype_rank_and_kind_are_checked() {
     let cases = [
         (
@@ -112,7 +120,7 @@ fn dtype_rank_and_kind_are_checked() {
         ),
         (
             refusal("equal", vec![f32s(&[4, 6]), f32s(&[4])]),
-            "argument `y`: it has 1 dimensions, and must have 2, with the sizes [s17, s27]",
+            "argument `y`: it has 1 dimensions, and must have 2: [any, any]",
         ),
         (refusal("equal", vec![f32s(&[4, 6]), 1.5.into()]), "argument `y`: it is 1.5, and must be a tensor"),
         (
