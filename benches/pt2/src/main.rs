@@ -3,7 +3,7 @@
 //! `pt2-peers FOLDER` measures the models that `export.py FOLDER` wrote. `--only NAME` selects models whose name begins with it, and
 //! `--threads N` the number of threads; both may be repeated. `PEERS_PYTHON` is the path of a Python with PyTorch.
 //!
-//! `pt2-peers load|map|check|run|profile FOLDER NAME eval|train THREADS` measures one program in this process.
+//! `pt2-peers load|map|check|memory|run|profile FOLDER NAME eval|train THREADS` measures one program in this process.
 
 mod compare;
 mod peer;

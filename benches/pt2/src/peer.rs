@@ -1,7 +1,9 @@
-//! One exported program in this framework. ../torch_peer.py is the same for PyTorch.
+//! One exported program in this framework. `torch_peer.py` is the same for PyTorch.
 //!
-//! `load` and `map` print the seconds of loading, and `check` the deviations from eager PyTorch in 64 bits, ours and PyTorch's in 32 bits. `run` prints `ready`, and reads lines: a number
-//! of calls, answered with the seconds that they take, or `memory`, answered with the peak memory in bytes. `profile` prints the times of operators.
+//! `load` and `map` print the seconds of loading, and `check` the deviations from eager PyTorch in 64 bits, ours and PyTorch's in 32 bits.
+//! `memory` prints the bytes that the process holds after the first forward pass, and after the fourth, besides those after loading.
+//! `run` prints `ready`, and reads lines: a number of calls, answered with the seconds that they take, or `memory`, answered with the peak
+//! memory in bytes. `profile` prints the times of operators.
 
 use std::error::Error;
 use std::fs;
@@ -10,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Instant;
 
-use dispatch_pt2::Program;
+use dispatch_pt2::{Archive, Program};
 use measure::Result;
 use opdispatch::files::load_safetensors;
 use opdispatch::modes::{self, Profiler};
@@ -64,6 +66,7 @@ pub(crate) fn run_command(command: &str, folder: &Path, name: &str, pass: Pass, 
             let [ours, theirs] = Model::load(&path)?.deviations(pass)?;
             println!("{ours} {theirs}");
         }
+        "memory" => print_memory_of_calls(&Archive::open(&path)?)?,
         "run" => serve(&mut Model::load(&path)?, pass)?,
         "profile" => {
             let mut model = Model::load(&path)?;
@@ -72,7 +75,7 @@ pub(crate) fn run_command(command: &str, folder: &Path, name: &str, pass: Pass, 
             (0..PROFILED_CALLS).try_for_each(|_| model.call(pass).map(drop))?;
             println!("{}", *profiler);
         }
-        _ => return Err(format!("`{command}` is none of `load`, `map`, `check`, `run` and `profile`").into()),
+        _ => return Err(format!("`{command}` is none of `load`, `map`, `check`, `memory`, `run` and `profile`").into()),
     }
     Ok(())
 }
@@ -85,13 +88,25 @@ fn print_load_time<E: Error + 'static>(load: impl FnOnce() -> Result<Program, E>
     Ok(())
 }
 
+fn print_memory_of_calls(archive: &Archive) -> Result<()> {
+    let program = archive.program("model")?;
+    let example = archive.sample_inputs("model")?.ok_or("there is no example")?;
+    let _no_grad = autograd::no_grad();
+    let loaded = memory("VmRSS:")?;
+    program.run(example.clone())?;
+    let first = memory("VmRSS:")?;
+    (0..WARM_UP_CALLS).try_for_each(|_| program.run(example.clone()).map(drop))?;
+    println!("{} {}", first.saturating_sub(loaded), memory("VmRSS:")?.saturating_sub(loaded));
+    Ok(())
+}
+
 /// Answers requests for measurements until the input ends.
 fn serve(model: &mut Model, pass: Pass) -> Result<()> {
     (0..WARM_UP_CALLS).try_for_each(|_| model.call(pass).map(drop))?;
     println!("ready");
     for line in std::io::stdin().lock().lines().map_while(Result::ok) {
         if line == "memory" {
-            println!("{}", peak_memory()?);
+            println!("{}", memory("VmHWM:")?);
             continue;
         }
         let calls: u32 = line.parse()?;
@@ -102,10 +117,11 @@ fn serve(model: &mut Model, pass: Pass) -> Result<()> {
     Ok(())
 }
 
-/// Returns the peak resident memory of this process in bytes.
-fn peak_memory() -> Result<u64> {
+/// Returns a figure of the resident memory of this process in bytes: `VmRSS:` at the moment, or `VmHWM:` at its peak.
+fn memory(figure: &str) -> Result<u64> {
     let status = fs::read_to_string("/proc/self/status")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).ok_or("the system has no VmHWM")?;
+    let line =
+        status.lines().find_map(|line| line.strip_prefix(figure)).ok_or(format!("the system has no {figure}"))?;
     Ok(line.trim().trim_end_matches(" kB").parse::<u64>()? * 1024)
 }
 

@@ -21,7 +21,7 @@ const MAX_EVENTS: usize = 1 << 13;
 ///
 /// When two runs in a row allocate and free blocks of the same sizes in the same order, each block that is freed within the run has a fixed
 /// place in one region of memory from the next run on. A region is a block of the caching allocator, and is returned to it after each run.
-/// A block whose place is still in use is allocated as without a layout, as are all blocks after a difference from the recorded runs.
+/// A block of another size than in the recorded runs is allocated as without a layout, and so is one whose place is still in use.
 ///
 /// A layout is of CPU memory that the calling thread allocates. Blocks of up to 64 KiB have no place: the thread caches them.
 ///
