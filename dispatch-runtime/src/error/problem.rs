@@ -177,7 +177,10 @@ impl fmt::Display for Problem {
             ),
             Self::SelfOverlap => f.write_str("has elements that share memory, so it cannot be written; clone it first"),
             Self::InUse => {
-                f.write_str("is in use by a guard, perhaps through another view of its memory; drop that guard first")
+                f.write_str(
+                    "is in use by a guard or by a call of another thread, perhaps through another view of its memory; drop the guard first, or \
+                     let the threads take turns",
+                )
             }
             Self::NotOnHost { device } if *device == Device::CPU => {
                 f.write_str("is a batch, or a lazy conjugate or negative, so only operators can access its elements")

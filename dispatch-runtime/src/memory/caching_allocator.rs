@@ -2,7 +2,7 @@
 //!
 //! Allocating a block from the system is slow. Its first use is even slower, because the system maps its pages one fault at a time. So a
 //! freed block is cached and reused. The thread that freed a small block caches it, without a lock. A large block goes to a cache that all
-//! threads share.
+//! threads share. Within a repeated run, it can have a place in a region instead ([`MemoryLayout`](super::MemoryLayout)).
 //!
 //! A block begins with one cache line for its user's own data. The sizes after that line have classes, four for each power of two, because
 //! tensors often have a power of two of elements. New blocks are zeroed, and all blocks are aligned for any vector instruction. A reused
@@ -68,11 +68,7 @@ impl SizeClass {
     /// Allocates a block of this class with arbitrary contents, or returns `None` if the system has no more memory.
     #[inline]
     pub(crate) fn allocate(self) -> Option<NonNull<u8>> {
-        THREAD_CACHE
-            .try_with(|cache| cache.pop(self))
-            .ok()
-            .flatten()
-            .or_else(|| self.allocate_from_shared_cache_or_system())
+        THREAD_CACHE.try_with(|cache| cache.pop(self)).ok().flatten().or_else(|| self.allocate_uncached_by_thread())
     }
 
     /// Frees a block: caches it for reuse, or returns it to the system.
@@ -83,7 +79,7 @@ impl SizeClass {
     #[inline]
     pub(crate) unsafe fn free(self, block: NonNull<u8>) {
         if !THREAD_CACHE.try_with(|cache| cache.push(self, block)).unwrap_or(false) {
-            self.add_to_shared_cache_or_free(block);
+            self.free_uncached_by_thread(block);
         }
     }
 
@@ -126,6 +122,11 @@ impl SizeClass {
         (lines + 1).saturating_mul(ALIGNMENT)
     }
 
+    /// Returns whether the shared cache keeps a block of this class when it is freed.
+    pub(super) fn fits_in_shared_cache(self) -> bool {
+        self.capacity() <= MAX_SHARED_CACHE_BYTES
+    }
+
     const fn is_cached_per_thread(self) -> bool {
         self.0 <= LARGEST_PER_THREAD_CLASS || self.0 >= SMALLEST_VALUE_CLASS
     }
@@ -136,7 +137,7 @@ impl SizeClass {
     }
 
     #[cold]
-    fn allocate_from_shared_cache_or_system(self) -> Option<NonNull<u8>> {
+    fn allocate_uncached_by_thread(self) -> Option<NonNull<u8>> {
         if self.is_cached_per_thread() {
             return self.allocate_from_system();
         }
@@ -148,10 +149,11 @@ impl SizeClass {
     }
 
     #[cold]
-    fn add_to_shared_cache_or_free(self, block: NonNull<u8>) {
+    fn free_uncached_by_thread(self, block: NonNull<u8>) {
         if !self.is_cached_per_thread() {
             memory_layout::record_free(block);
-            // SAFETY: the byte before a block is part of its allocation, and nothing uses the block any more.
+            // SAFETY: the byte before a block is part of its allocation. It is `IN_REGION` only before a block that `Region::allocate`
+            // returned, and nothing uses the block any more.
             unsafe {
                 if block.sub(1).read() == region::IN_REGION {
                     return region::free(block);
@@ -175,7 +177,7 @@ impl SizeClass {
         // SAFETY: the layout has a line more than the block, and some of it is before the block.
         unsafe {
             let block = start.add(skipped);
-            #[expect(clippy::cast_possible_truncation, reason = "at most a line")]
+            #[expect(clippy::cast_possible_truncation, reason = "at most a line, and never 0")]
             block.sub(1).write(skipped as u8);
             Some(block)
         }
@@ -253,7 +255,7 @@ impl Drop for ThreadCache {
     fn drop(&mut self) {
         for class in (0..=u8::MAX).map(SizeClass) {
             while let Some(block) = self.pop(class) {
-                class.add_to_shared_cache_or_free(block);
+                class.free_uncached_by_thread(block);
             }
         }
     }
@@ -268,15 +270,7 @@ fn shared_cache() -> MutexGuard<'static, SharedCache> {
 
 /// Returns those of the blocks to the system that the shared cache has.
 pub(super) fn free_cached_blocks(blocks: &[NonNull<u8>]) {
-    let blocks: HashSet<NonNull<u8>> = blocks.iter().copied().collect();
-    let mut cache = shared_cache();
-    let freed: Vec<_> = cache.blocks.extract_if(.., |(_, block)| blocks.contains(&block.0)).collect();
-    cache.unused_bytes -= freed.iter().map(|(class, _)| class.capacity()).sum::<usize>();
-    drop(cache);
-    for (class, block) in freed {
-        // SAFETY: a block in the cache has no user.
-        unsafe { class.free_to_system(block.0) }
-    }
+    shared_cache().free(blocks);
 }
 
 struct SharedCache {
@@ -298,9 +292,19 @@ impl SharedCache {
         Some(self.blocks.remove(at).1.0)
     }
 
+    /// Frees those of the blocks that are in the cache.
+    fn free(&mut self, blocks: &[NonNull<u8>]) {
+        let blocks: HashSet<NonNull<u8>> = blocks.iter().copied().collect();
+        for (class, block) in self.blocks.extract_if(.., |(_, block)| blocks.contains(&block.0)) {
+            self.unused_bytes -= class.capacity();
+            // SAFETY: a block in the cache has no user.
+            unsafe { class.free_to_system(block.0) }
+        }
+    }
+
     /// Adds a block, and frees those that were unused longest if the cache is over its limit. Returns false if the block is too large.
     fn add(&mut self, class: SizeClass, block: NonNull<u8>) -> bool {
-        if class.capacity() > MAX_SHARED_CACHE_BYTES {
+        if !class.fits_in_shared_cache() {
             return false;
         }
         self.unused_bytes += class.capacity();
@@ -347,7 +351,8 @@ mod tests {
     fn a_freed_block_is_reused() {
         let address = OwnedBlock::allocate(1000).1;
         assert_eq!(OwnedBlock::allocate(970).1, address);
-        for size in [100 << 10, 1 << 20] {
+        // Other tests do not allocate blocks of these classes in the same process.
+        for size in [5 << 20, 11 << 20] {
             let address = OwnedBlock::allocate(size).1;
             let (again, other) = (OwnedBlock::allocate(size), OwnedBlock::allocate(size));
             assert!(again.1 == address && other.1 != address);
@@ -361,6 +366,22 @@ mod tests {
             assert_eq!(block.1.addr().get() % ALIGNMENT, 0);
             // SAFETY: the block has that many bytes, and no other user.
             unsafe { block.1.write_bytes(0xff, block.0.capacity()) };
+        }
+    }
+
+    #[test]
+    fn the_shared_cache_frees_the_blocks_that_it_has() {
+        let class = SizeClass::for_elements(1 << 20).unwrap();
+        let [first, second, other] = [(); 3].map(|()| class.allocate_from_system().unwrap());
+        let mut cache = SharedCache { blocks: Vec::new(), unused_bytes: 0 };
+        assert!(cache.add(class, first) && cache.add(class, second));
+        cache.free(&[first, other]);
+        assert_eq!(cache.unused_bytes, class.capacity());
+        assert_eq!((cache.remove(class), cache.remove(class)), (Some(second), None));
+        // SAFETY: both are blocks of the class without a user.
+        unsafe {
+            class.free_to_system(second);
+            class.free_to_system(other);
         }
     }
 

@@ -9,19 +9,21 @@ use std::collections::HashMap;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use super::caching_allocator::{SizeClass, free_cached_blocks};
+use super::caching_allocator::{ALIGNMENT, SizeClass, free_cached_blocks};
 use super::places::{BlockLifetime, places};
 use super::region::{Place, Region, place_size};
 use super::shared::Shared;
 
-/// The most events of a run that are recorded. A longer run gets no layout.
-const MAX_EVENTS: usize = 1 << 13;
+/// A run of this many events or more gets no layout.
+const MAX_EVENTS: usize = 1 << 12;
 
 /// The memory of a computation that is repeated, such as a program on inputs of the same sizes.
 ///
 /// When two runs in a row allocate and free blocks of the same sizes in the same order, each block that is freed within the run has a fixed
-/// place in one region of memory from the next run on. A region is a block of the caching allocator, and is returned to it after each run.
-/// A block of another size than in the recorded runs is allocated as without a layout, and so is one whose place is still in use.
+/// place in one region of memory from the next run on. A region is a block of the caching allocator, and is returned to it when the run and
+/// all blocks in it have ended. A block of another size than in the recorded runs is allocated as without a layout, and so is one whose place
+/// is still in use. After a run that differs, there is no layout until two runs are equal again. After a run that leaves a block in its
+/// place, there is none any more, because each such block keeps a region.
 ///
 /// A layout is of CPU memory that the calling thread allocates. Blocks of up to 64 KiB have no place: the thread caches them.
 ///
@@ -41,6 +43,8 @@ pub struct MemoryLayout {
     events: Vec<Event>,
     /// The places of the blocks in the order of their allocations. A block that was not freed within the run has an empty place.
     places: Option<Arc<[Place]>>,
+    /// Whether a run left a block in its place.
+    is_given_up: bool,
 }
 
 /// An event of a run.
@@ -54,7 +58,7 @@ enum Event {
 impl MemoryLayout {
     /// Runs the computation, and lets its blocks have their places. Within a run of another layout, it is a part of that run.
     pub fn run<R>(&mut self, run: impl FnOnce() -> R) -> R {
-        if current_recording(|recording| recording.is_none()) != Some(true) {
+        if self.is_given_up || current_recording(|recording| recording.is_none()) != Some(true) {
             return run();
         }
         let region = self.places.as_ref().and_then(|places| Region::new(places.clone()).ok());
@@ -70,7 +74,7 @@ impl MemoryLayout {
         result
     }
 
-    /// Returns the size of the region in bytes, or 0 if the last runs were different.
+    /// Returns the size of the region in bytes, or 0 without a layout.
     #[must_use]
     pub fn size(&self) -> usize {
         self.places.iter().flat_map(|places| places.iter()).map(|place| place.end).max().unwrap_or(0)
@@ -78,7 +82,9 @@ impl MemoryLayout {
 
     /// Takes the events of a run. The second of two equal runs makes the layout.
     fn update(&mut self, recorded: Recording) {
-        if recorded.events != self.events {
+        if recorded.region.is_some_and(|region| !Shared::is_unique(&region)) {
+            *self = Self { is_given_up: true, ..Self::default() };
+        } else if recorded.events != self.events {
             self.events = recorded.events;
             self.places = None;
         } else if self.places.is_none() {
@@ -111,7 +117,10 @@ fn places_of(events: &[Event]) -> Option<Arc<[Place]>> {
     for (allocation, place) in freed.iter().zip(places(&blocks)) {
         places_by_allocation[*allocation] = place;
     }
-    (!freed.is_empty()).then(|| places_by_allocation.into())
+    // A region that the cache does not keep would be mapped anew in each run.
+    let end = places_by_allocation.iter().map(|place| place.end).max().unwrap_or(0);
+    let fits = SizeClass::for_elements(end.saturating_add(ALIGNMENT)).is_some_and(SizeClass::fits_in_shared_cache);
+    (!freed.is_empty() && fits).then(|| places_by_allocation.into())
 }
 
 /// The run in progress on this thread.
@@ -179,6 +188,7 @@ pub(super) fn record_free(block: NonNull<u8>) {
 mod tests {
     use super::*;
     use crate::memory::Storage;
+    use crate::tensor::Tensor;
 
     /// The size of a block that has a place.
     const SIZE: usize = 100_000;
@@ -207,9 +217,13 @@ mod tests {
             layout.run(|| drop(chain(&sizes)));
         }
         assert!((9 * SIZE..12 * SIZE).contains(&layout.size()), "{}", layout.size());
-        let addresses = layout.run(|| chain(&sizes).0);
-        let (low, high) = (addresses.iter().min().unwrap(), addresses.iter().max().unwrap());
-        assert!(high - low < layout.size());
+        for _ in 0..2 {
+            let addresses = layout.run(|| chain(&sizes).0);
+            let places = layout.places.as_ref().unwrap();
+            for (address, place) in addresses.iter().zip(places.iter()) {
+                assert_eq!(address.wrapping_sub(addresses[0]), place.start.wrapping_sub(places[0].start));
+            }
+        }
     }
 
     #[test]
@@ -239,10 +253,70 @@ mod tests {
         for _ in 0..3 {
             layout.run(|| run(false));
         }
+        assert!(layout.size() > 0);
         let kept = layout.run(|| run(true)).unwrap();
         for _ in 0..3 {
             let again = layout.run(|| run(true)).unwrap();
             assert!(address(&again).abs_diff(address(&kept)) >= SIZE);
+            layout.run(|| run(false));
+            assert_eq!(layout.size(), 0);
+        }
+    }
+
+    #[test]
+    fn a_layout_is_made_again_after_other_runs() {
+        let mut layout = MemoryLayout::default();
+        let mut sizes = Vec::new();
+        for size in [SIZE, SIZE, SIZE, 3 * SIZE, SIZE, SIZE, SIZE] {
+            layout.run(|| drop(chain(&[size])));
+            sizes.push(layout.size() > 0);
+        }
+        assert_eq!(sizes, [false, true, true, false, false, true, true]);
+    }
+
+    #[test]
+    fn a_run_of_many_blocks_has_no_layout() {
+        let mut layout = MemoryLayout::default();
+        let sizes = vec![SIZE; MAX_EVENTS];
+        let mut kept = Vec::new();
+        for _ in 0..3 {
+            kept.push(layout.run(|| chain(&sizes).1));
+            assert_eq!(layout.size(), 0);
+        }
+    }
+
+    #[test]
+    fn blocks_that_need_more_memory_than_the_cache_keeps_have_no_places() {
+        let places = |mebibytes: usize| {
+            let block = Event::Allocate(SizeClass::for_elements(mebibytes << 20).unwrap());
+            places_of(&[block, block, Event::Free(0), Event::Free(1)])
+        };
+        assert!(places(150).is_some() && places(300).is_none());
+    }
+
+    #[test]
+    fn a_block_in_a_region_can_be_freed_on_another_thread() {
+        let mut layout = MemoryLayout::default();
+        let run = |send: &dyn Fn(Tensor)| {
+            for number in 0..20_u8 {
+                let bytes = vec![number; 2 * SIZE];
+                let (sent, kept) = (Tensor::from_slice(&bytes[..SIZE]), Tensor::from_slice(&bytes));
+                send(sent);
+                drop(Tensor::from_slice(&bytes[..SIZE]));
+                assert_eq!(*kept.read::<u8>().unwrap(), *bytes);
+            }
+        };
+        for _ in 0..2 {
+            layout.run(|| run(&drop));
+        }
+        assert!(layout.size() > 0);
+        for _ in 0..3 {
+            let (sender, receiver) = std::sync::mpsc::channel::<Tensor>();
+            let other =
+                std::thread::spawn(move || receiver.into_iter().map(|sent| sent.storage().size()).sum::<usize>());
+            layout.run(|| run(&|sent| sender.send(sent).unwrap()));
+            drop(sender);
+            assert_eq!(other.join().unwrap(), 20 * SIZE);
         }
     }
 
@@ -267,13 +341,18 @@ mod tests {
 
     #[test]
     fn a_run_that_panics_ends_its_recording() {
-        let mut layout = MemoryLayout::default();
-        for _ in 0..3 {
-            let run = std::panic::AssertUnwindSafe(|| layout.run(|| -> () { panic!("{:?}", chain(&[SIZE]).0) }));
-            assert!(std::panic::catch_unwind(run).is_err());
+        let (mut layout, mut kept) = (MemoryLayout::default(), Vec::new());
+        for has_panic in [true, false, false, true, false] {
+            let run = || {
+                kept.extend(chain(&[SIZE]).1.filter(|_| has_panic));
+                assert!(!has_panic);
+            };
+            let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| layout.run(run)));
+            assert_eq!(outcome.is_err(), has_panic);
             assert_eq!(current_recording(|recording| recording.is_none()), Some(true));
         }
-        assert_eq!(layout.size(), 0);
+        assert!(address(&kept[0]).abs_diff(address(&kept[1])) >= SIZE);
+        assert!(layout.size() > 0);
     }
 
     #[test]

@@ -10,8 +10,8 @@ use super::shared::Shared;
 /// A place in a region: the offsets of its bytes. It has one line for the region's own data, and then the block.
 pub(super) type Place = Range<usize>;
 
-/// The size of a place is a multiple of this. So all blocks begin at the same offset in a page, as large blocks of the system do: a
-/// processor takes a load for a load of an earlier store's result if only their pages differ, and waits.
+/// The size of a place is a multiple of this, so all blocks begin at the same offset in a page. A processor delays a load if an earlier store
+/// has the same offset in another page. With equal offsets, a kernel loads an element before it stores one there, so the delay is rare.
 const PAGE_SIZE: usize = 4096;
 
 /// Returns the size of a place for a block.
@@ -22,18 +22,20 @@ pub(super) fn place_size(block: SizeClass) -> usize {
 /// A block with places for other blocks. It is freed when neither a handle nor a block in it is left.
 pub(super) struct Region {
     places: Arc<[Place]>,
-    in_use: Mutex<Vec<usize>>,
+    /// In a box, because the size of a mutex depends on the system, and a region's own data fill one line.
+    in_use: Box<Mutex<Vec<usize>>>,
 }
 
-/// The data before a block: its place, and the distance from the start of the region. They are numbers, because the bytes may be elements
-/// of another tensor later, and elements are never pointers or padding.
+const _: () = Shared::<Region>::ASSERT_TRAILING_BYTES;
+
+/// The data before a block: its place, and the distance from the start of the region.
 type Owner = [usize; 2];
 
 impl Region {
     /// Allocates a region with these places.
     pub(super) fn new(places: Arc<[Place]>) -> Result<Shared<Self>, OutOfMemory> {
         let size = places.iter().map(|place| place.end).max().unwrap_or(0);
-        Shared::with_trailing_bytes(|| Self { places, in_use: Mutex::default() }, size)
+        Shared::with_trailing_bytes(|| Self { places, in_use: Box::default() }, size)
     }
 
     /// Allocates the block of a place, if the place is one for this class and none of its bytes are in use.
@@ -69,8 +71,8 @@ pub(super) const IN_REGION: u8 = 0;
 ///
 /// The block was allocated in a region, and nothing uses it any more.
 pub(super) unsafe fn free(block: NonNull<u8>) {
-    // SAFETY: `allocate` wrote the line before the block, and left a handle to the region. The first line of the block, which held the
-    // user's own data, is overwritten as well, so that no element is read from it later.
+    // SAFETY: `allocate` wrote the line before the block, and left a handle to the region. That line and the first line of the block, which
+    // held the user's own data, are cleared: elements of a later block may be there, and these must never be pointers or padding.
     let (region, place) = unsafe {
         let line = block.sub(ALIGNMENT);
         let [place, distance] = line.cast::<Owner>().read();

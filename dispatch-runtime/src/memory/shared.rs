@@ -86,15 +86,16 @@ impl<T> Shared<T> {
         unsafe { &raw mut (*self.inner.as_ptr()).value }
     }
 
+    /// Fails to compile if a block of a value with trailing bytes is wrong.
+    pub(crate) const ASSERT_TRAILING_BYTES: () = assert!(
+        size_of::<SharedBlock<T>>() == ALIGNMENT,
+        "trailing bytes begin after exactly one cache line, so that they never held a value"
+    );
+
     /// Creates a handle to a value that is followed by `bytes` bytes of arbitrary contents in the same block.
     #[inline(always)]
     pub(crate) fn with_trailing_bytes(value: impl FnOnce() -> T, bytes: usize) -> Result<Self, OutOfMemory> {
-        const {
-            assert!(
-                size_of::<SharedBlock<T>>() == ALIGNMENT,
-                "trailing bytes begin after exactly one cache line, so that they never held a value"
-            );
-        }
+        const { Self::ASSERT_TRAILING_BYTES };
         let size = bytes.checked_add(size_of::<SharedBlock<T>>());
         let class = size.and_then(SizeClass::for_elements).ok_or(OutOfMemory { size: bytes })?;
         let inner = class.allocate().ok_or(OutOfMemory { size: bytes })?.cast::<SharedBlock<T>>();

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-use dispatch_runtime::{MemoryLayout, Value};
+use dispatch_runtime::{MemoryLayout, Value, guard};
 
 /// The unused workspaces of a graph. Threads that run a graph at once have a workspace each.
 #[derive(Default)]
@@ -15,17 +15,18 @@ struct Workspace {
 }
 
 impl Workspaces {
-    /// Calls `run` with a workspace of empty slots.
+    /// Calls `run` with a workspace of empty slots. A run that records gradients has no memory layout, because these keep its values.
     pub(crate) fn with<R>(&self, slots: usize, run: impl FnOnce(&mut [Value]) -> R) -> R {
         let unused = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut workspace =
             unused.unwrap_or_else(|| Workspace { slots: vec![Value::None; slots], memory: MemoryLayout::default() });
         let Workspace { slots, memory } = &mut workspace;
-        let result = memory.run(|| {
+        let run = || {
             let result = run(slots);
             slots.fill(Value::None);
             result
-        });
+        };
+        let result = if guard::is_grad_enabled() { run() } else { memory.run(run) };
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(workspace);
         result
     }
@@ -44,6 +45,7 @@ mod tests {
 
     #[test]
     fn runs_of_the_same_sizes_get_a_memory_layout() {
+        let _no_grad = guard::no_grad();
         let workspaces = Workspaces::default();
         let layout_size =
             || workspaces.0.lock().unwrap().iter().map(|workspace| workspace.memory.size()).sum::<usize>();

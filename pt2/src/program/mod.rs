@@ -32,8 +32,8 @@ use state_writes::StateWrites;
 /// A clone shares the parameters and buffers. Threads can run one program at once. A program that writes its buffers is an exception: a
 /// run fails while another one writes the same buffers, so each thread has a [`deep_clone`](dispatch_nn::Module::deep_clone).
 ///
-/// Runs on the CPU with the same sizes use the memory of their intermediate results again: from the third run on, each large result has a
-/// fixed place in one region ([`MemoryLayout`](dispatch_runtime::MemoryLayout)).
+/// Runs on the CPU under [`no_grad`](dispatch_runtime::guard::no_grad) with the same sizes use the memory of their intermediate results again:
+/// from the third run on, each large one has a fixed place in one region ([`MemoryLayout`](dispatch_runtime::MemoryLayout)).
 ///
 /// A program runs on the device of its parameters and buffers, or of its inputs if it has none:
 /// [`to`](dispatch_nn::Module::to) moves it with all devices that its nodes name.
