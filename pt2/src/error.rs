@@ -30,7 +30,7 @@ pub struct Pt2Error {
 /// ```
 /// use dispatch_pt2::Pt2Problem;
 /// let problem = Pt2Problem::ArchiveVersion { found: "7".to_owned() };
-/// assert_eq!(problem.to_string(), "archive version 7 is unknown; version 0 is read. Export the program again with PyTorch 2.8 to 2.15");
+/// assert_eq!(problem.to_string(), "archive version 7 is unknown; version 0 is read. Export the program again with PyTorch 2.9 to 2.15");
 /// ```
 #[derive(Debug)]
 #[non_exhaustive]
@@ -158,7 +158,7 @@ pub enum Pt2Problem {
 /// ```
 /// use dispatch_pt2::PayloadProblem;
 /// let problem = PayloadProblem::OddSize { bytes: 509, element: 4 };
-/// assert_eq!(problem.to_string(), "509 bytes are no whole number of elements of 4 bytes");
+/// assert_eq!(problem.to_string(), "509 bytes are not a whole number of elements of 4 bytes");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -170,7 +170,7 @@ pub enum PayloadProblem {
     },
     /// The data are a pickle, which this crate does not read.
     Pickled,
-    /// The data are no parameter, as the signature says.
+    /// The signature names a parameter, but the data are not one.
     NotAParameter,
     /// The name of the entry is not that of an entry in the folder of the data.
     OutsideFolder {
@@ -205,7 +205,7 @@ pub enum PayloadProblem {
         /// The value.
         value: i64,
     },
-    /// The data have a size that no number of elements has.
+    /// The size of the data is not a multiple of the size of an element.
     OddSize {
         /// The size of the data.
         bytes: usize,
@@ -363,7 +363,7 @@ impl error::Error for Pt2Error {
     }
 }
 
-/// Returns the text for a dtype number, with its name in PyTorch if the runtime lacks it.
+/// Returns PyTorch's name of a dtype that the runtime does not have, by its number in the format.
 pub(crate) const fn unsupported_dtype_name(id: i64) -> Option<&'static str> {
     Some(match id {
         9 => "complex32",

@@ -73,6 +73,6 @@ fn side_of_input(program: &Program) -> Result<i64> {
     side.ok_or_else(|| {
         let found: Vec<String> = inputs.iter().map(|input| format!("{}: {}", input.name, input.recorded)).collect();
         let found = found.join(", ");
-        format!("the model classifies no pictures: it takes ({found}), and not one batch of square pictures f32[n, 3, side, side]").into()
+        format!("the model cannot classify pictures: it takes ({found}), and not one batch of square pictures float32[n, 3, side, side]").into()
     })
 }

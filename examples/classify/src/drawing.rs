@@ -11,7 +11,7 @@ const GAP: usize = 20;
 const SMALLEST_SIDE: usize = 256;
 const BAR_SIZE: (usize, usize) = (400, 16);
 const ROW_HEIGHT: usize = 52;
-/// The number of characters above a bar, so that the text is as wide as the bar.
+/// The number of characters of a class name. With the percentage, the text above a bar is as wide as the bar.
 const NAME_LENGTH: usize = 26;
 
 pub(crate) fn draw(photo: &Photo, guesses: &[Guess]) -> Result<Picture> {

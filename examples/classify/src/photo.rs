@@ -27,7 +27,7 @@ impl Photo {
         let (bytes, width, height) = match file {
             [0x89, b'P', b'N', b'G', ..] => decode_png(file)?,
             [0xff, 0xd8, ..] => decode_jpeg(file)?,
-            _ => return Err("this is no PNG and no JPEG file".into()),
+            _ => return Err("this is neither a PNG nor a JPEG file".into()),
         };
         if bytes.is_empty() {
             return Err("the picture has no pixels".into());
@@ -114,7 +114,8 @@ mod tests {
 
     #[test]
     fn other_files_are_errors() {
-        for (file, part) in [(&b"GIF89a"[..], "no PNG and no JPEG"), (b"\x89PNG\r\n", ""), (b"\xff\xd8\xff", "")] {
+        for (file, part) in [(&b"GIF89a"[..], "neither a PNG nor a JPEG"), (b"\x89PNG\r\n", ""), (b"\xff\xd8\xff", "")]
+        {
             let error = Photo::decode(file).err().unwrap().to_string();
             assert!(error.contains(part), "{error}");
         }

@@ -38,7 +38,7 @@ fn mistakes_are_errors_that_say_what_to_do() {
         (&[&*model][..], "usage: classify"),
         (&["no/such/model.pt2", &picture], "no/such/model.pt2"),
         (&[&model, "no/such/picture.png"], "no/such/picture.png"),
-        (&[&model, &model], "no PNG and no JPEG"),
+        (&[&model, &model], "neither a PNG nor a JPEG"),
         (&[&picture, &picture], "zip archive"),
         (&[&other, &picture], "it takes (x: float32["),
     ] {

@@ -22,7 +22,7 @@ pub(super) fn find_entries(bytes: &[u8]) -> Result<BTreeMap<String, Range<usize>
         return Err(Pt2Problem::DuplicateEntry);
     }
     if zip.index_for_name("serialized_exported_program.json").is_some() {
-        return Err(Pt2Problem::ArchiveVersion { found: "of PyTorch before 2.8".to_owned() });
+        return Err(Pt2Problem::ArchiveVersion { found: "`PyTorch before 2.9`".to_owned() });
     }
     let (mut entries, mut folder) = (BTreeMap::new(), None);
     for index in 0..zip.len() {

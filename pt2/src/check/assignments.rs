@@ -7,7 +7,7 @@ use crate::constraints::{Expected, InputConstraints, Symbols};
 use crate::expression::{Expression, Quantity};
 use crate::recorded::RecordedValue;
 
-/// The number of assignments that a check needs.
+/// The largest number of assignments that a check compares.
 pub(super) const COUNT: usize = 4;
 
 /// Values of the symbols in the inputs, and the rule for symbols that depend on elements.

@@ -117,7 +117,7 @@ impl<'p> GraphCheck<'p> {
             Operation::HigherOrder(operation) => self.check_higher_order(frame, outputs, operation, at)?,
             operation => compute(operation, &mut frame.slots),
         };
-        // A difference can be the consequence of an earlier one, if not the computed value was wrong there but the recorded one.
+        // If an earlier recorded value is wrong, this difference may be its consequence. So the node is computed again from computed values.
         if !frame.doubts.is_empty() && !self.all_agree(frame.graph, outputs, &results) {
             let mut computed = frame.slots.clone();
             for (slot, value) in &frame.doubts {

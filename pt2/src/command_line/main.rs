@@ -54,7 +54,7 @@ Exit codes:
   1  a check fails, or two runs differ
   2  the command line is wrong, or a file cannot be used";
 
-/// The result of a part of a command. The error is printed, so any will do.
+/// The result of a part of a command. Errors are only printed, so their type does not matter.
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
 /// The result of a command that did its work.

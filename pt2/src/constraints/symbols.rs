@@ -8,14 +8,14 @@ use crate::expression::{Expression, Quantity};
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Symbols(BTreeMap<String, Quantity>);
 
-/// The answer to whether an expression has a value.
+/// The result of the comparison of an expression with a number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Agreement {
-    /// The expression has the value, or nothing is known against it.
+    /// They are equal, or they cannot be compared yet.
     Agrees,
-    /// The expression has this value.
+    /// The expression has this other value.
     Differs(Quantity),
-    /// The expression does not have the value for any value of its symbol.
+    /// They differ for all values of the symbol.
     Impossible,
 }
 

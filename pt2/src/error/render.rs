@@ -19,7 +19,7 @@ impl fmt::Display for Pt2Problem {
             }
             Self::ArchiveVersion { found } => write!(
                 f,
-                "archive version {found} is unknown; version 0 is read. Export the program again with PyTorch 2.8 to 2.15"
+                "archive version {found} is unknown; version 0 is read. Export the program again with PyTorch 2.9 to 2.15"
             ),
             Self::NoProgram { requested, found, instead } => {
                 match requested {
@@ -44,7 +44,7 @@ impl fmt::Display for Pt2Problem {
             }
             Self::SchemaVersion { major, minor } => write!(
                 f,
-                "version {major}.{minor} of the program's records is unknown; version 8 is read. Export the program again with PyTorch 2.8 to \
+                "version {major}.{minor} of the program's records is unknown; version 8 is read. Export the program again with PyTorch 2.9 to \
                  2.15"
             ),
             Self::Payload { tensor, reason } => write!(f, "the data of `{tensor}`: {reason}"),
@@ -59,7 +59,7 @@ impl fmt::Display for Pt2Problem {
             Self::Input { input, reason } => write!(f, "argument `{input}`: {reason}"),
             Self::Signature { reason } | Self::Arguments { reason } => f.write_str(reason),
             Self::NotOneTensor => f.write_str(
-                "the program does not return one tensor, as `forward` does; `run` returns all that it returns",
+                "`forward` needs a program that returns one tensor; `run` returns all results of this program",
             ),
             Self::Run { node, module, source, other_dtypes } => {
                 write!(f, "node `{node}`{}: {source}", InModule(module))?;
@@ -93,16 +93,16 @@ impl fmt::Display for PayloadProblem {
                 similar.as_ref().map_or(Ok(()), |similar| write!(f, "; it has data of `{similar}`"))
             }
             Self::Pickled => f.write_str(
-                "they are a pickle, and pickles are not read, because they can run code. Tensor subclasses and custom objects are saved so; \
+                "they are a pickle, and pickles are not read, because they can run code. Tensor subclasses and custom objects are saved as pickles; \
                  convert them to plain tensors before the export",
             ),
             Self::NotAParameter => f.write_str("the signature has a parameter of this name, but the data are no parameter"),
             Self::OutsideFolder { path_name, folder } => {
-                write!(f, "{path_name:?} is no name of an entry in `{folder}`")
+                write!(f, "{path_name:?} is not the name of an entry in `{folder}`")
             }
             Self::DType { id } => match unsupported_dtype_name(*id) {
                 Some(name) => write!(f, "there is no dtype for {name}; convert the tensor before the export"),
-                None => write!(f, "{id} is the number of no dtype"),
+                None => write!(f, "dtype number {id} is unknown"),
             },
             Self::Layout { id } => {
                 let name = ["unknown", "SparseCoo", "SparseCsr", "SparseCsc", "SparseBsr", "SparseBsc", "Mkldnn"];
@@ -115,7 +115,7 @@ impl fmt::Display for PayloadProblem {
             Self::NotANumber => f.write_str("a size, a stride or the storage offset is an expression, and not a number"),
             Self::Negative { quantity, value } => write!(f, "a {quantity} is negative: {value}"),
             Self::OddSize { bytes, element } => {
-                write!(f, "{bytes} bytes are no whole number of elements of {element} bytes")
+                write!(f, "{bytes} bytes are not a whole number of elements of {element} bytes")
             }
             Self::TooShort { needed, found } => {
                 write!(f, "the tensor needs {needed} elements, and the data have {found}")
@@ -132,7 +132,7 @@ impl fmt::Display for UnknownOperator {
             return write!(f, "; enable the feature `{feature}`");
         }
         if !overloads.is_empty() {
-            return write!(f, "; the operator has no such overload, its overloads are {}", overloads.join(", "));
+            return write!(f, "; the operator has no such overload; its overloads are {}", overloads.join(", "));
         }
         if let Some(suggestion) = suggestion {
             write!(f, "; did you mean {suggestion}?")?;

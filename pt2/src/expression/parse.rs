@@ -28,7 +28,7 @@ enum Token<'a> {
     Symbol(&'static str),
 }
 
-/// The operators and brackets. A longer one stands before its beginning.
+/// The operators and brackets. The first match is used, so `**` comes before `*`.
 const SYMBOLS: [&str; 25] = [
     "**", "//", "<<", ">>", "<=", ">=", "==", "!=", "<", ">", "=", "+", "-", "*", "/", "%", "&", "|", "^", "(", ")",
     "[", "]", ",", ".",

@@ -32,7 +32,7 @@ impl GraphBuilder<'_> {
             return Ok(());
         };
         let schema = operator.schema();
-        // An operator without results has one that is nothing.
+        // If the operator has no results, its node still has one result, `None`, before the copies.
         let result_count = schema.returns.len().max(1);
         let bases = self.add_copies(node, named, node.outputs.get(result_count..).unwrap_or_default())?;
         let views = Views { node, named, bases };

@@ -15,7 +15,7 @@ struct Workspace {
 }
 
 impl Workspaces {
-    /// Calls `run` with a workspace of empty slots. A run that records gradients has no memory layout, because these keep its values.
+    /// Calls `run` with a workspace of empty slots. A run with gradients has no memory layout, because autograd keeps values after the run.
     pub(crate) fn with<R>(&self, slots: usize, run: impl FnOnce(&mut [Value]) -> R) -> R {
         let unused = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut workspace =

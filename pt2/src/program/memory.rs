@@ -30,7 +30,7 @@ pub struct MemoryReport {
     pub blocks: usize,
     /// The size of all blocks: the memory of a run that frees nothing before its end.
     pub total: usize,
-    /// The largest size of the blocks that are in use at one time, as each is freed after its last use.
+    /// The largest total size of the blocks in use at one time, if each block is freed after its last use.
     pub peak: usize,
 }
 

@@ -36,7 +36,7 @@ use state_writes::StateWrites;
 /// from the third run on, each large one has a fixed place in one region ([`MemoryLayout`](dispatch_runtime::MemoryLayout)).
 ///
 /// A program runs on the device of its parameters and buffers, or of its inputs if it has none:
-/// [`to`](dispatch_nn::Module::to) moves it with all devices that its nodes name.
+/// [`to`](dispatch_nn::Module::to) moves it. A node that names another device runs on the device of the program, too.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -100,7 +100,7 @@ impl Program {
         Archive::open(path)?.only_program()
     }
 
-    /// Loads the only program of the archive that a reader has, or the one with the name `model`.
+    /// Loads a program from a reader of an archive: the only one, or the one with the name `model`.
     ///
     /// # Errors
     ///
@@ -109,7 +109,7 @@ impl Program {
         Archive::read(reader)?.only_program()
     }
 
-    /// Loads the only program of the archive that these bytes are, or the one with the name `model`. A vector is not copied.
+    /// Loads a program from the bytes of an archive: the only one, or the one with the name `model`. A vector is not copied.
     ///
     /// # Errors
     ///

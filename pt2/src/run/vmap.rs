@@ -21,7 +21,7 @@ pub(super) fn run(
     let dims = region.mapped.iter().map(|(_, dim)| Some(*dim)).collect::<Vec<_>>();
     let captured = values(&region.captured, slots).map_err(refuse)?;
     let vmap = Vmap::new().in_dims(dims).out_dims(region.result_dims.clone()).randomness(region.randomness);
-    // A mapped function returns tensors or an error of an operator. All else leaves it through these.
+    // A mapped function can only return tensors or an error of an operator. Numbers and other errors are passed through these cells.
     let (numbers, failure) = (RefCell::new(Vec::new()), RefCell::new(None));
     let sample = |inputs: &Vec<Tensor>| -> Result<Vec<Tensor>> {
         let inputs = inputs.iter().map(Value::from).chain(captured.iter().cloned());
@@ -61,7 +61,7 @@ fn mapped_inputs(region: &VmapRegion, slots: &[Value]) -> Result<(i64, Vec<Tenso
         let at = usize::try_from(*dim).ok();
         if at.and_then(|at| tensor.sizes().get(at)) != Some(&size) {
             return Err(Error::kernel(format!(
-                "the region has {size} samples, and dimension {dim} of a mapped input of sizes {:?} is another number",
+                "the region has {size} samples, but dimension {dim} of a mapped input of sizes {:?} has another size",
                 tensor.sizes()
             )));
         }

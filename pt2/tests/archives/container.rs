@@ -195,7 +195,7 @@ fn versions_and_byte_orders_are_checked() {
         let mut names = names;
         names.swap(0, first);
         let error = refusal(write_zip(&names.map(|name| Entry::new(name, "8.2")), PYTORCH));
-        assert!(error.to_string().contains("PyTorch before 2.8"), "{error}");
+        assert!(error.to_string().contains("PyTorch before 2.9"), "{error}");
     }
 }
 

@@ -31,7 +31,7 @@ const WORDS: &[(&str, &[&str])] = &[
     ("numel_huge_empty", &["0.weight", "the data have 0"]),
     ("stride_negative", &["a stride is negative"]),
     ("strides_too_few", &["2 sizes and 1 strides"]),
-    ("dtype_unknown", &["99 is the number of no dtype"]),
+    ("dtype_unknown", &["dtype number 99 is unknown"]),
     ("layout_sparse", &["layout 2 (SparseCsr) is not supported"]),
     ("path_absolute", &["/etc/passwd", "data/weights/"]),
     ("parameter_missing", &["`0.weight`", "`0.wieght`"]),

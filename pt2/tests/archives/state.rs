@@ -248,7 +248,7 @@ fn data_of_a_wrong_size_are_refused() {
         let entries = with_changed_entry("mlp", "data/weights/weight_0", |entry| entry.data.truncate(size));
         Program::from_bytes(write_zip(&entries, PYTORCH)).unwrap_err().to_string()
     };
-    assert!(error(127).contains("127 bytes are no whole number of elements of 4 bytes"), "{}", error(127));
+    assert!(error(127).contains("127 bytes are not a whole number of elements of 4 bytes"), "{}", error(127));
     assert!(error(124).contains("needs 32 elements, and the data have 31"), "{}", error(124));
     // PyTorch makes zeros of an empty file.
     assert!(error(0).contains("the data have 0"), "{}", error(0));

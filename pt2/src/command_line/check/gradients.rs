@@ -10,7 +10,7 @@ use super::recorded_program::{Dialect, RecordedProgram, StatePart, state, too_la
 use super::recording::RecordedRun;
 use crate::difference::Difference;
 
-/// The largest difference that PyTorch itself may have for its gradients to be expected of others.
+/// If the gradients of the decomposed program in PyTorch itself differ by this much or more, they are not expected.
 const LARGEST_OWN_DIFFERENCE: f64 = 0.1;
 
 pub(super) fn is_recorded(program: &RecordedProgram<'_>) -> bool {

@@ -85,7 +85,7 @@ pub(super) struct RecordedValue {
 /// The training of a program with two optimisers.
 #[derive(Deserialize)]
 pub(super) struct RecordedTraining {
-    /// The tensor from which the first output has a squared distance.
+    /// The name of the target: the loss is the squared distance of the first output from it.
     pub(super) target: String,
     pub(super) sgd: Option<RecordedSteps>,
     pub(super) adamw: Option<RecordedSteps>,
