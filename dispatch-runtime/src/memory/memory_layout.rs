@@ -77,7 +77,7 @@ impl MemoryLayout {
     /// Returns the size of the region in bytes, or 0 without a layout.
     #[must_use]
     pub fn size(&self) -> usize {
-        self.places.iter().flat_map(|places| places.iter()).map(|place| place.end).max().unwrap_or(0)
+        self.places.as_deref().map_or(0, Region::size)
     }
 
     /// Takes the events of a run. The second of two equal runs makes the layout.
@@ -118,8 +118,8 @@ fn places_of(events: &[Event]) -> Option<Arc<[Place]>> {
         places_by_allocation[*allocation] = place;
     }
     // A region that the cache does not keep would be mapped anew in each run.
-    let end = places_by_allocation.iter().map(|place| place.end).max().unwrap_or(0);
-    let fits = SizeClass::for_elements(end.saturating_add(ALIGNMENT)).is_some_and(SizeClass::fits_in_shared_cache);
+    let size = Region::size(&places_by_allocation).saturating_add(ALIGNMENT);
+    let fits = SizeClass::for_elements(size).is_some_and(SizeClass::fits_in_shared_cache);
     (!freed.is_empty() && fits).then(|| places_by_allocation.into())
 }
 

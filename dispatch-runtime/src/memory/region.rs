@@ -34,8 +34,13 @@ type Owner = [usize; 2];
 impl Region {
     /// Allocates a region with these places.
     pub(super) fn new(places: Arc<[Place]>) -> Result<Shared<Self>, OutOfMemory> {
-        let size = places.iter().map(|place| place.end).max().unwrap_or(0);
+        let size = Self::size(&places);
         Shared::with_trailing_bytes(|| Self { places, in_use: Box::default() }, size)
+    }
+
+    /// Returns the size of a region with these places, without its own line.
+    pub(super) fn size(places: &[Place]) -> usize {
+        places.iter().map(|place| place.end).max().unwrap_or(0)
     }
 
     /// Allocates the block of a place, if the place is one for this class and none of its bytes are in use.
